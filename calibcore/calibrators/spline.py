@@ -1,0 +1,133 @@
+"""Spline calibration: the slope of the cumulative hits at the fractile of a score."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibcore import validation
+from calibcore.calibrators.base import ScoreMap
+from calibcore.reliability import FitTo, spline_frequency
+from calibcore.splines import Runout, check_knots
+from calibcore.validation import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class FittedSpline:
+    """A fitted spline calibration.
+
+    Attributes
+    ----------
+    scores, calibrated : ndarray of float64, shape (n_blocks,)
+        Distinct scores of the calibration set, ascending, and what each becomes.
+    knot_values : ndarray of float64, shape (n_knots,)
+        The spline over fractile, at its knots.
+    warnings : tuple of str
+        What the user should know of the fit.
+    """
+
+    scores: Floats
+    calibrated: Floats
+    knot_values: Floats
+    warnings: tuple[str, ...] = ()
+
+    def predict(self, scores: ArrayLike) -> Floats:
+        """Calibrate scores: linear between those of the calibration set, constant outside.
+
+        Parameters
+        ----------
+        scores : array_like of float, shape (n_samples,)
+            In [0, 1].
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples,)
+            In [0, 1].
+        """
+        return np.interp(validation.scores(scores), self.scores, self.calibrated)
+
+
+@dataclass(frozen=True)
+class SplineCalibration(ScoreMap):
+    """Read the calibrated score off the slope of a spline through the running totals.
+
+    It acts on the score of the chosen event alone, so the classes keep their order and accuracy
+    cannot change. It may map a higher score to a lower one.
+
+    Parameters
+    ----------
+    n_knots : int, default 6
+        Evenly spaced in fractile. The paper uses 6 in Tables 1-2, 14 in Table 4, 13 in Table 6.
+    runout : {"natural", "parabolic", "cubic"}, default "natural"
+        How the spline ends.
+    fit_to : {"difference", "hits"}, default "difference"
+        Fit cumulative hits minus cumulative scores, as the authors' program does, or the cumulative
+        hits, as the paper's text says.
+    constrained : bool, default False
+        Hold the calibrated scores in [0, 1] during the fit; otherwise they are clipped afterwards.
+
+    References
+    ----------
+    Gupta et al., ICLR 2021, section 4.
+
+    Examples
+    --------
+    >>> fitted = SplineCalibration(n_knots=2).fit([0.8, 0.9, 0.9, 1.0], [1, 0, 1, 0])
+    >>> fitted.predict([0.9]).round(2).tolist()
+    [0.32]
+    """
+
+    n_knots: int = 6
+    runout: Runout = "natural"
+    fit_to: FitTo = "difference"
+    constrained: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        check_knots(self.n_knots, self.runout)
+        validation.choice(self.fit_to, "fit_to", allowed=("difference", "hits"))
+
+    def fit(self, scores: ArrayLike, hits: ArrayLike) -> FittedSpline:
+        """Fit on the scores and hits of the calibration set.
+
+        Parameters
+        ----------
+        scores : array_like of float, shape (n_samples,)
+            In [0, 1].
+        hits : array_like of {0, 1}, shape (n_samples,)
+            Whether the event happened.
+
+        Returns
+        -------
+        FittedSpline
+
+        Raises
+        ------
+        CalibrationInputError
+            Fewer rows than knots, or scores and hits out of range.
+        """
+        curve = spline_frequency(
+            scores,
+            hits,
+            n_knots=self.n_knots,
+            runout=self.runout,
+            fit_to=self.fit_to,
+            constrained=self.constrained,
+        )
+        return FittedSpline(
+            curve.score, curve.frequency, curve.spline.values, _warnings(curve.clipped, curve.score)
+        )
+
+
+def _warnings(clipped: int, scores: Floats) -> tuple[str, ...]:
+    found = []
+    if len(scores) == 1:
+        found.append(
+            f"Every calibration row has the score {scores[0]:.4g}, so every score becomes the same."
+        )
+    if clipped:
+        found.append(
+            f"The spline left 0 to 1 at {clipped:,} of {len(scores):,} distinct scores and was"
+            " clipped there; the constrained fit avoids this."
+        )
+    return tuple(found)

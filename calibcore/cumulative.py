@@ -1,0 +1,190 @@
+"""Cumulative score against cumulative hits, and the Kolmogorov-Smirnov (KS) calibration error."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibcore import validation
+from calibcore.ordering import block_ends, sort_by_score
+from calibcore.validation import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class CumulativeCurves:
+    """Running totals of predicted score and observed hits, lowest score first.
+
+    Attributes
+    ----------
+    fractile : ndarray of float64, shape (n_blocks + 1,)
+        Share of the rows up to the end of each block of equal scores; starts at 0, ends at 1.
+    score : ndarray of float64, shape (n_blocks + 1,)
+        Score of each block; starts at 0.
+    cum_score, cum_hits : ndarray of float64, shape (n_blocks + 1,)
+        Totals of scores and hits over the rows so far, divided by ``n_samples``; start at 0 and
+        end at the mean score and at the probability of the event.
+    n_samples : int
+        Number of rows.
+    null_deviation : float
+        Standard deviation of the final gap if the scores were the true probabilities.
+    """
+
+    fractile: Floats
+    score: Floats
+    cum_score: Floats
+    cum_hits: Floats
+    n_samples: int
+    null_deviation: float
+
+    @cached_property
+    def gap(self) -> Floats:
+        """``cum_score - cum_hits``: above 0 where the model has claimed too much so far."""
+        return self.cum_score - self.cum_hits
+
+    @cached_property
+    def ks_index(self) -> int:
+        """Place of the largest gap in the arrays (the first, if several are equal)."""
+        return int(np.argmax(np.abs(self.gap)))
+
+    @property
+    def ks_error(self) -> float:
+        """Largest absolute gap, in probability units, 0 to 1."""
+        return float(abs(self.gap[self.ks_index]))
+
+    @property
+    def ks_fractile(self) -> float:
+        """Fractile at which the largest gap is reached."""
+        return float(self.fractile[self.ks_index])
+
+    @property
+    def kuiper(self) -> float:
+        """Highest minus lowest gap: the largest miscalibration of any range of scores."""
+        return float(self.gap.max() - self.gap.min())
+
+    @property
+    def ks_p_value(self) -> float:
+        """Probability of a KS error this large if the scores were the true probabilities.
+
+        The Brownian limit, good from some hundred rows that are not all sure.
+        """
+        if self.null_deviation == 0:
+            return 1.0 if self.ks_error == 0 else 0.0
+        return brownian_tail(self.ks_error / self.null_deviation)
+
+
+def brownian_tail(x: float) -> float:
+    """Probability that standard Brownian motion on [0, 1] strays as far as ``x`` from 0.
+
+    Parameters
+    ----------
+    x : float
+        At least 0.
+
+    Returns
+    -------
+    float
+        Accurate far into the tail, where one minus the distribution function would be 0.
+
+    Notes
+    -----
+    By reflection, 4 sum_k (-1)^k Q((2k + 1) x) with Q the normal upper tail; for small ``x``, where
+    that converges slowly, one minus the theta series of the distribution function.
+
+    References
+    ----------
+    Arrieta-Ibarra, Gujral, Tannen, Tygert, Xu, *Metrics of calibration for probabilistic
+    predictions*, JMLR 2022.
+
+    Examples
+    --------
+    >>> round(brownian_tail(2.2414), 4)
+    0.05
+    """
+    if x < 1:
+        if x < 0.1:
+            return 1.0
+        terms = (
+            (-1) ** k / (2 * k + 1) * math.exp(-(((2 * k + 1) * math.pi / x) ** 2) / 8)
+            for k in range(4)
+        )
+        return 1 - 4 / math.pi * math.fsum(terms)
+    tails = ((-1) ** k * math.erfc((2 * k + 1) * x / math.sqrt(2)) / 2 for k in range(5))
+    return 4 * math.fsum(tails)
+
+
+def cumulative_curves(scores: ArrayLike, hits: ArrayLike) -> CumulativeCurves:
+    """Accumulate predicted score and observed hits, lowest score first.
+
+    If the event is calibrated, the two totals grow together.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (n_samples,)
+        Predicted probability of the event, in [0, 1]. Any order.
+    hits : array_like of {0, 1}, shape (n_samples,)
+        Whether the event happened.
+
+    Returns
+    -------
+    CumulativeCurves
+        Arrays of shape (n_blocks + 1,), each starting at 0, divided by n_samples; ``fractile`` is a
+        fraction.
+
+    Raises
+    ------
+    CalibrationInputError
+        Empty input, unequal lengths, NaN, values outside the stated range.
+
+    Notes
+    -----
+    At score sigma the totals are sum_i 1(s_i <= sigma) s_i / N and sum_i 1(s_i <= sigma) h_i / N.
+    Tied scores form one block, so no figure depends on the order of the rows.
+
+    References
+    ----------
+    Gupta et al., ICLR 2021, eqs. 9-12.
+
+    Examples
+    --------
+    >>> curves = cumulative_curves([0.2, 0.6, 0.6, 0.8], [0, 1, 0, 1])
+    >>> curves.fractile.tolist()
+    [0.0, 0.25, 0.75, 1.0]
+    >>> round(curves.ks_error, 3)
+    0.1
+    """
+    checked_scores, checked_hits = validation.scores_and_hits(scores, hits)
+    ordered, ordered_hits = sort_by_score(checked_scores, checked_hits)
+    ends = block_ends(ordered)
+    n_samples = ordered.size
+
+    def padded(values: Floats) -> Floats:
+        return np.concatenate([[0.0], values])
+
+    return CumulativeCurves(
+        fractile=padded((ends + 1) / n_samples),
+        score=padded(ordered[ends]),
+        cum_score=padded(np.cumsum(ordered)[ends] / n_samples),
+        cum_hits=padded(np.cumsum(ordered_hits, dtype=np.int64)[ends] / n_samples),
+        n_samples=n_samples,
+        null_deviation=math.sqrt(float(ordered @ (1 - ordered))) / n_samples,
+    )
+
+
+def ks_error(scores: ArrayLike, hits: ArrayLike) -> float:
+    """Largest gap between cumulative score and cumulative hits, in probability units.
+
+    Parameters and errors are those of `cumulative_curves`, whose ``ks_error`` this is, without
+    the curves.
+
+    Examples
+    --------
+    >>> ks_error([0.5, 1.0], [0, 1])
+    0.25
+    """
+    checked_scores, checked_hits = validation.scores_and_hits(scores, hits)
+    ordered, ordered_hits = sort_by_score(checked_scores, checked_hits)
+    ends = block_ends(ordered)
+    gaps = np.cumsum(ordered)[ends] - np.cumsum(ordered_hits, dtype=np.int64)[ends]
+    return float(np.abs(gaps).max() / ordered.size)

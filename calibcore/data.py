@@ -1,0 +1,225 @@
+"""What everything else is computed from: logits with labels, their split, an event's scores."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibcore import validation
+from calibcore.errors import CalibrationInputError
+from calibcore.probabilities import log_probabilities, softmax
+from calibcore.validation import Floats, Hits, Labels, Logits
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class LogitSet:
+    """Logits of a trained classifier with the true classes.
+
+    Parameters
+    ----------
+    logits : array_like of float, shape (n_samples, n_classes)
+        Raw outputs before softmax. Float32 stays float32.
+    labels : array_like of int, shape (n_samples,) or (n_samples, 1)
+        True class of each row, from 0.
+    class_names : sequence of str, optional
+        One a class, all different; "0", "1", ... where none are given.
+
+    Raises
+    ------
+    CalibrationInputError
+        NaN or plus infinity in the logits, labels out of range or of another length, names that
+        do not fit.
+
+    Examples
+    --------
+    >>> LogitSet([[2.0, 0.0], [0.0, 1.0]], [0, 0]).n_classes
+    2
+    """
+
+    logits: Logits
+    labels: Labels
+    class_names: tuple[str, ...]
+
+    def __init__(
+        self, logits: ArrayLike, labels: ArrayLike, class_names: Sequence[str] | None = None
+    ) -> None:
+        checked = validation.logits(logits)
+        n_rows, n_classes = checked.shape
+        object.__setattr__(self, "logits", checked)
+        object.__setattr__(
+            self, "labels", validation.labels(labels, n_rows=n_rows, n_classes=n_classes)
+        )
+        object.__setattr__(
+            self, "class_names", validation.class_names(class_names, n_classes=n_classes)
+        )
+
+    @classmethod
+    def from_probabilities(
+        cls,
+        probabilities: ArrayLike,
+        labels: ArrayLike,
+        class_names: Sequence[str] | None = None,
+    ) -> "LogitSet":
+        """Make a set from class probabilities, whose logarithms serve as logits.
+
+        Parameters
+        ----------
+        probabilities : array_like of float, shape (n_samples, n_classes)
+            In [0, 1]; rows sum to 1 within 0.001 and are scaled to sum to 1.
+        labels, class_names
+            As for `LogitSet`.
+        """
+        return cls(log_probabilities(probabilities), labels, class_names)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return len(self.logits)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.logits.shape[1])
+
+    @cached_property
+    def probabilities(self) -> Floats:
+        """Class probabilities, the softmax of the logits, shape (n_samples, n_classes)."""
+        return softmax(self.logits)
+
+    def rows(self, chosen: ArrayLike) -> "LogitSet":
+        """Keep the chosen rows, given as indices or as a mask."""
+        index = np.asarray(chosen)
+        return LogitSet(self.logits[index], self.labels[index], self.class_names)
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class EventScores:
+    """Predicted probability of one event, and whether it happened, row by row.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (n_samples,)
+        In [0, 1].
+    hits : array_like of {0, 1}, shape (n_samples,)
+        1 where the event happened.
+
+    Raises
+    ------
+    CalibrationInputError
+        Empty input, unequal lengths, NaN, values outside the stated range.
+
+    Examples
+    --------
+    >>> EventScores([0.9, 0.6], [1, 0]).n_samples
+    2
+    """
+
+    scores: Floats
+    hits: Hits
+
+    def __init__(self, scores: ArrayLike, hits: ArrayLike) -> None:
+        checked_scores, checked_hits = validation.scores_and_hits(scores, hits)
+        object.__setattr__(self, "scores", checked_scores)
+        object.__setattr__(self, "hits", checked_hits)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return self.scores.size
+
+    def rows(self, chosen: ArrayLike) -> "EventScores":
+        """Keep the chosen rows, given as indices or as a mask."""
+        index = np.asarray(chosen)
+        return EventScores(self.scores[index], self.hits[index])
+
+
+Rows = TypeVar("Rows", LogitSet, EventScores)
+
+
+@dataclass(frozen=True, eq=False)
+class Split(Generic[Rows]):
+    """A set to fit on and a set to judge on.
+
+    Parameters
+    ----------
+    calibration : LogitSet or EventScores
+        Every fit sees only this.
+    test : LogitSet or EventScores, of the same kind
+        Every judgement is made on this.
+    same_data : bool, default False
+        The two are the same rows, so the judgement flatters; said wherever a number is shown.
+
+    Raises
+    ------
+    CalibrationInputError
+        The two sets have different classes.
+    """
+
+    calibration: Rows
+    test: Rows
+    same_data: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse two sets that are not about the same classes."""
+        if isinstance(self.calibration, LogitSet) and isinstance(self.test, LogitSet):
+            found, wanted = self.test.class_names, self.calibration.class_names
+            if found != wanted:
+                raise CalibrationInputError(
+                    "test",
+                    f"{len(found)} classes ({found[0]}, ...)",
+                    f"the {len(wanted)} classes of the calibration set ({wanted[0]}, ...)",
+                )
+
+
+def split_rows(rows: Rows, *, calibration_share: float = 0.5, seed: int = 0) -> Split[Rows]:
+    """Split one set at random into a calibration set and a test set.
+
+    Parameters
+    ----------
+    rows : LogitSet or EventScores
+        At least two rows.
+    calibration_share : float, default 0.5
+        Part of the rows to fit on, strictly between 0 and 1.
+    seed : int, default 0
+        The same seed gives the same split.
+
+    Returns
+    -------
+    Split
+        Both sets keep the order of the rows.
+
+    Raises
+    ------
+    CalibrationInputError
+        Fewer than two rows, or a share that is not between 0 and 1.
+
+    Notes
+    -----
+    Stratified by true class (by hit, for an event's scores): of a class with n rows the
+    calibration set gets n times the share, rounded so that the whole set has its share too.
+    Each set gets at least one row.
+
+    Examples
+    --------
+    >>> halves = split_rows(LogitSet([[0.0, 1.0]] * 10, [0, 1] * 5))
+    >>> halves.calibration.n_samples, halves.test.n_samples
+    (5, 5)
+    """
+    if not 0 < calibration_share < 1:
+        raise CalibrationInputError("calibration_share", str(calibration_share), "between 0 and 1")
+    if rows.n_samples < 2:
+        raise CalibrationInputError("rows", "1 row", "at least 2, to fit and to judge")
+    strata = rows.labels if isinstance(rows, LogitSet) else rows.hits
+    n_samples = rows.n_samples
+    # Rows shuffled, then grouped by stratum; taking evenly spaced places of that order takes the
+    # same share of each stratum.
+    shuffled = np.random.default_rng(seed).permutation(n_samples)
+    grouped = shuffled[np.argsort(strata[shuffled], kind="stable")]
+    n_calibration = min(max(round(calibration_share * n_samples), 1), n_samples - 1)
+    places = np.arange(n_samples) * n_calibration // n_samples
+    chosen = np.zeros(n_samples, dtype=np.bool_)
+    chosen[grouped[np.diff(places, append=n_calibration) > 0]] = True
+    return Split(rows.rows(chosen), rows.rows(~chosen))

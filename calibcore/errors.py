@@ -1,0 +1,30 @@
+"""The one exception with which calibcore refuses an input."""
+
+
+class CalibrationInputError(ValueError):
+    """An input that cannot be used, said in one sentence.
+
+    Parameters
+    ----------
+    field : str
+        Name of the argument or of the part of a file that is at fault.
+    found : str
+        What was found there.
+    wanted : str
+        What is wanted instead.
+
+    Examples
+    --------
+    >>> print(CalibrationInputError("labels", "5 values", "one label a row of logits (4)"))
+    labels: found 5 values, wanted one label a row of logits (4).
+    """
+
+    def __init__(self, field: str, found: str, wanted: str) -> None:
+        super().__init__(f"{field}: found {found}, wanted {wanted}.")
+        self.field = field
+        self.found = found
+        self.wanted = wanted
+
+    def __reduce__(self) -> tuple[type["CalibrationInputError"], tuple[str, str, str]]:
+        """Let the error cross process boundaries with its three parts."""
+        return type(self), (self.field, self.found, self.wanted)

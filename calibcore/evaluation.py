@@ -1,0 +1,270 @@
+"""One audit: fit on the calibration set, judge on both sets, before and after."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibcore.binning import BinTable, bin_scores
+from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, ScoreMap, VectorMap
+from calibcore.cumulative import CumulativeCurves, cumulative_curves
+from calibcore.data import EventScores, LogitSet, Split
+from calibcore.errors import CalibrationInputError
+from calibcore.events import Event
+from calibcore.metrics import METRICS, Measure, Options
+from calibcore.reliability import FrequencyCurve, spline_frequency
+from calibcore.validation import Floats
+
+GRAPH_KNOTS = 6
+"""Knots of the spline that draws the frequency in graphs (c) and (d)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """Everything about the event on one set, before or after calibration.
+
+    Attributes
+    ----------
+    event : EventScores
+        Score and hit, row by row.
+    curves : CumulativeCurves
+        Graphs (a) and (b), and the KS error.
+    frequency : FrequencyCurve or None
+        Graphs (c) and (d); None where there are fewer rows than knots.
+    bins : BinTable
+        Reliability diagram, equal-width bins.
+    """
+
+    event: EventScores
+    curves: CumulativeCurves
+    frequency: FrequencyCurve | None
+    bins: BinTable
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One measure before and after calibration.
+
+    Attributes
+    ----------
+    measure : Measure
+        What is compared.
+    before, after : float or None
+        None where the data or the calibrator leave it undefined.
+    """
+
+    measure: Measure
+    before: float | None
+    after: float | None
+
+    @property
+    def change(self) -> float | None:
+        """After minus before."""
+        if self.before is None or self.after is None:
+            return None
+        return self.after - self.before
+
+
+@dataclass(frozen=True, eq=False)
+class SetResult:
+    """The judgement on one set.
+
+    Attributes
+    ----------
+    before, after : Side
+        The event uncalibrated and calibrated.
+    comparisons : tuple of Comparison
+        One a measure, in the order of `METRICS`.
+    changed_decisions : int
+        Rows whose most probable class is another one after calibration.
+    """
+
+    before: Side
+    after: Side
+    comparisons: tuple[Comparison, ...]
+    changed_decisions: int
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return self.before.event.n_samples
+
+    def compare(self, key: str) -> Comparison:
+        """Find a measure's comparison by the measure's key."""
+        return next(row for row in self.comparisons if row.measure.key == key)
+
+
+@dataclass(frozen=True, eq=False)
+class AuditResult:
+    """One calibrator tried on one event.
+
+    Attributes
+    ----------
+    calibration, test : SetResult
+        The set the calibrator was fitted on, and the set that judges it.
+    fitted : FittedScoreMap, FittedVectorMap or None
+        The fitted calibrator; None where none was asked for.
+    same_data : bool
+        Both sets are the same rows, so the judgement flatters.
+    warnings : tuple of str
+        What the user should know of the fit.
+    """
+
+    calibration: SetResult
+    test: SetResult
+    fitted: FittedScoreMap | FittedVectorMap | None
+    same_data: bool
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the user should know of the fit."""
+        return () if self.fitted is None else self.fitted.warnings
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """One set with its event and its class probabilities, where it has classes."""
+
+    rows: LogitSet | EventScores
+    event: EventScores
+    probabilities: Floats | None
+
+
+def audit(
+    split: Split[LogitSet] | Split[EventScores],
+    *,
+    event: Event,
+    calibrator: ScoreMap | VectorMap | None,
+    n_bins: int = 15,
+) -> AuditResult:
+    """Fit a calibrator on the calibration set and judge it on both sets.
+
+    Parameters
+    ----------
+    split : Split
+        Of logit sets; or of event scores, where the file held no more than that.
+    event : Event
+        What the scores are about. Where the split holds event scores, they are taken as this
+        event's.
+    calibrator : ScoreMap, VectorMap or None
+        A score map changes the event's score alone; a vector map changes all probabilities, of
+        which the event is taken anew. None leaves everything as it is.
+    n_bins : int, default 15
+        Bins of the reliability diagram and of the binned measures.
+
+    Returns
+    -------
+    AuditResult
+
+    Raises
+    ------
+    CalibrationInputError
+        An event the data do not have, too few rows for the calibrator, or a vector map where only
+        an event's scores are known.
+
+    Notes
+    -----
+    Labels of the test set reach no fit.
+
+    Examples
+    --------
+    >>> from calibcore.events import TopR
+    >>> rows = LogitSet([[1.0, 0.0], [0.0, 1.0]] * 4, [0, 1, 0, 0, 0, 1, 1, 1])
+    >>> result = audit(Split(rows, rows), event=TopR(1), calibrator=None)
+    >>> round(result.test.compare("ks_error").before, 3)
+    0.019
+    """
+    calibration, test = _prepare(split.calibration, event), _prepare(split.test, event)
+    fitted = _fit(calibrator, calibration)
+    options = Options(n_bins=n_bins)
+    return AuditResult(
+        calibration=_judge(calibration, event, fitted, options),
+        test=_judge(test, event, fitted, options),
+        fitted=fitted,
+        same_data=split.same_data,
+    )
+
+
+def _prepare(rows: LogitSet | EventScores, event: Event) -> _Prepared:
+    if isinstance(rows, LogitSet):
+        return _Prepared(rows, event.outcomes(rows.probabilities, rows.labels), rows.probabilities)
+    return _Prepared(rows, rows, None)
+
+
+def _fit(
+    calibrator: ScoreMap | VectorMap | None, calibration: _Prepared
+) -> FittedScoreMap | FittedVectorMap | None:
+    if calibrator is None:
+        return None
+    if isinstance(calibrator, ScoreMap):
+        return calibrator.fit(calibration.event.scores, calibration.event.hits)
+    if isinstance(calibration.rows, EventScores):
+        raise CalibrationInputError(
+            "calibrator",
+            "one that needs the logits of all classes",
+            "one that acts on the event's score, such as the spline, as these data hold only that",
+        )
+    return calibrator.fit(calibration.rows.logits, calibration.rows.labels)
+
+
+def _judge(
+    prepared: _Prepared,
+    event: Event,
+    fitted: FittedScoreMap | FittedVectorMap | None,
+    options: Options,
+) -> SetResult:
+    rows, changed = prepared.rows, 0
+    after_event, after_probabilities = prepared.event, prepared.probabilities
+    if isinstance(fitted, FittedVectorMap) and isinstance(rows, LogitSet):
+        after_probabilities = fitted.predict_proba(rows.logits)
+        after_event = event.outcomes(after_probabilities, rows.labels)
+        decided = rows.probabilities.argmax(axis=1)
+        changed = int(np.count_nonzero(after_probabilities.argmax(axis=1) != decided))
+    elif isinstance(fitted, FittedScoreMap):
+        after_event = EventScores(fitted.predict(prepared.event.scores), prepared.event.hits)
+        after_probabilities = None
+    before = _values(prepared.event, prepared.probabilities, rows, options)
+    after = _values(after_event, after_probabilities, rows, options)
+    comparisons = tuple(
+        Comparison(measure, was, _kept(measure, was, now, fitted))
+        for measure, was, now in zip(METRICS, before, after, strict=True)
+    )
+    before_side = _side(prepared.event, options)
+    after_side = before_side if after_event is prepared.event else _side(after_event, options)
+    return SetResult(before_side, after_side, comparisons, changed)
+
+
+def _kept(
+    measure: Measure,
+    before: float | None,
+    after: float | None,
+    fitted: FittedScoreMap | FittedVectorMap | None,
+) -> float | None:
+    """Keep the accuracy under a score map, which leaves the order of the classes alone."""
+    keeps = measure.key == "accuracy" and isinstance(fitted, FittedScoreMap)
+    return before if keeps else after
+
+
+def _values(
+    event: EventScores, probabilities: Floats | None, rows: LogitSet | EventScores, options: Options
+) -> list[float | None]:
+    values: list[float | None] = []
+    for measure in METRICS:
+        if measure.of == "event":
+            values.append(measure.compute(event.scores, event.hits, options))
+        elif probabilities is not None and isinstance(rows, LogitSet):
+            values.append(measure.compute(probabilities, rows.labels, options))
+        else:
+            values.append(None)
+    return values
+
+
+def _side(event: EventScores, options: Options) -> Side:
+    enough = event.n_samples >= GRAPH_KNOTS
+    return Side(
+        event=event,
+        curves=cumulative_curves(event.scores, event.hits),
+        frequency=(
+            spline_frequency(event.scores, event.hits, n_knots=GRAPH_KNOTS) if enough else None
+        ),
+        bins=bin_scores(event.scores, event.hits, n_bins=options.n_bins),
+    )

@@ -1,0 +1,193 @@
+"""The events a classifier's probabilities are about: a rank, the first ranks together, a class."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibcore import validation
+from calibcore.data import EventScores
+from calibcore.errors import CalibrationInputError
+from calibcore.probabilities import row_blocks
+from calibcore.validation import Floats, Labels
+
+
+class Event(Protocol):
+    """Anything that turns class probabilities into one score and one hit a row."""
+
+    def outcomes(self, probabilities: ArrayLike, labels: ArrayLike) -> EventScores:
+        """Give the probability of the event and whether it happened, row by row."""
+        ...
+
+
+def _table(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Floats, Labels]:
+    table = np.asarray(validation.matrix(probabilities, "probabilities"), dtype=np.float64)
+    n_rows, n_classes = table.shape
+    return table, validation.labels(labels, n_rows=n_rows, n_classes=n_classes)
+
+
+def _check_rank(r: int, n_classes: int) -> None:
+    if r > n_classes:
+        raise CalibrationInputError("r", str(r), f"a rank from 1 to {n_classes}, the classes")
+
+
+def _label_ranks(table: Floats, labels: Labels) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+    """Rank the true class of each row from 0; equal probabilities rank by class index."""
+    ranks = np.empty(len(labels), dtype=np.intp)
+    columns = np.arange(table.shape[1])
+    for rows in row_blocks(*table.shape):
+        block, own = table[rows], labels[rows, np.newaxis]
+        true = np.take_along_axis(block, own, axis=1)
+        ahead = (block > true) | ((block == true) & (columns < own))
+        ranks[rows] = np.count_nonzero(ahead, axis=1)
+    return ranks
+
+
+def _largest(table: Floats, r: int) -> Floats:
+    """Give the r largest probabilities of each row, largest first, shape (n_samples, r)."""
+    result = np.empty((table.shape[0], r), dtype=np.float64)
+    for rows in row_blocks(*table.shape):
+        block = table[rows]
+        if r == 1:
+            result[rows, 0] = block.max(axis=1)
+        else:
+            last = block.shape[1] - r
+            top = np.partition(block, last, axis=1)[:, last:]
+            result[rows] = np.sort(top, axis=1)[:, ::-1]
+    return result
+
+
+@dataclass(frozen=True)
+class TopR:
+    """The class with the r-th largest probability is the true one.
+
+    Parameters
+    ----------
+    r : int, default 1
+        Rank, from 1; ``TopR(1)`` is the usual prediction and its confidence.
+
+    Notes
+    -----
+    The score is the r-th largest probability. Classes of equal probability rank by their index,
+    the lower first, as `numpy.argmax` does.
+
+    References
+    ----------
+    Gupta et al., ICLR 2021, eqs. 3-4.
+
+    Examples
+    --------
+    >>> TopR(2).outcomes([[0.7, 0.2, 0.1]], [1])
+    EventScores(scores=array([0.2]), hits=array([1], dtype=int8))
+    """
+
+    r: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse a rank below 1."""
+        validation.whole_number(self.r, "r", least=1)
+
+    def outcomes(self, probabilities: ArrayLike, labels: ArrayLike) -> EventScores:
+        """Give the r-th largest probability and whether its class is the true one.
+
+        Parameters
+        ----------
+        probabilities : array_like of float, shape (n_samples, n_classes)
+            Rows that sum to 1.
+        labels : array_like of int, shape (n_samples,)
+            True classes, from 0.
+
+        Returns
+        -------
+        EventScores
+            One score and one hit a row.
+
+        Raises
+        ------
+        CalibrationInputError
+            Fewer than ``r`` classes, or labels that do not fit.
+        """
+        table, true = _table(probabilities, labels)
+        _check_rank(self.r, table.shape[1])
+        if self.r == 1:
+            return EventScores(_largest(table, 1)[:, 0], table.argmax(axis=1) == true)
+        return EventScores(_largest(table, self.r)[:, -1], _label_ranks(table, true) == self.r - 1)
+
+
+@dataclass(frozen=True)
+class WithinTopR:
+    """The true class is among the r largest.
+
+    Parameters
+    ----------
+    r : int, default 2
+        How many classes count, from 1; ``WithinTopR(1)`` is ``TopR(1)``.
+
+    Notes
+    -----
+    The score is the sum of the r largest probabilities, added largest first and capped at 1.
+    Classes of equal probability rank by their index, the lower first.
+
+    References
+    ----------
+    Gupta et al., ICLR 2021, eq. 5 and appendix B.
+
+    Examples
+    --------
+    >>> WithinTopR(2).outcomes([[0.5, 0.25, 0.25]], [1])
+    EventScores(scores=array([0.75]), hits=array([1], dtype=int8))
+    """
+
+    r: int = 2
+
+    def __post_init__(self) -> None:
+        """Refuse a rank below 1."""
+        validation.whole_number(self.r, "r", least=1)
+
+    def outcomes(self, probabilities: ArrayLike, labels: ArrayLike) -> EventScores:
+        """Give the summed probability of the r first classes and whether the truth is among them.
+
+        Parameters, returns and errors are those of `TopR.outcomes`.
+        """
+        table, true = _table(probabilities, labels)
+        _check_rank(self.r, table.shape[1])
+        # cumsum adds one after the other; sum's order would depend on r.
+        scores = np.cumsum(_largest(table, self.r), axis=1)[:, -1]
+        return EventScores(np.minimum(scores, 1.0), _label_ranks(table, true) < self.r)
+
+
+@dataclass(frozen=True)
+class OneClass:
+    """The true class is class k.
+
+    Parameters
+    ----------
+    k : int
+        Class index, from 0.
+
+    References
+    ----------
+    Gupta et al., ICLR 2021, eq. 2.
+
+    Examples
+    --------
+    >>> OneClass(0).outcomes([[0.7, 0.3]], [1])
+    EventScores(scores=array([0.7]), hits=array([0], dtype=int8))
+    """
+
+    k: int
+
+    def __post_init__(self) -> None:
+        """Refuse a negative class."""
+        validation.whole_number(self.k, "k", least=0)
+
+    def outcomes(self, probabilities: ArrayLike, labels: ArrayLike) -> EventScores:
+        """Give the probability of class k and whether it is the true class.
+
+        Parameters, returns and errors are those of `TopR.outcomes`.
+        """
+        table, true = _table(probabilities, labels)
+        if self.k >= table.shape[1]:
+            raise CalibrationInputError("k", str(self.k), f"a class from 0 to {table.shape[1] - 1}")
+        return EventScores(table[:, self.k], true == self.k)

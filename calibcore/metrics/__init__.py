@@ -1,0 +1,24 @@
+"""Measures of calibration, sharpness and accuracy: one function a quantity, all fractions."""
+
+from calibcore.cumulative import ks_error
+from calibcore.metrics.binned import ece, mce
+from calibcore.metrics.plain import accuracy, hit_rate, mean_score
+from calibcore.metrics.proper import PROBABILITY_FLOOR, brier, event_brier, event_nll, nll
+from calibcore.metrics.registry import METRICS, Measure, Options
+
+__all__ = [
+    "METRICS",
+    "PROBABILITY_FLOOR",
+    "Measure",
+    "Options",
+    "accuracy",
+    "brier",
+    "ece",
+    "event_brier",
+    "event_nll",
+    "hit_rate",
+    "ks_error",
+    "mce",
+    "mean_score",
+    "nll",
+]

@@ -1,0 +1,145 @@
+"""Proper scores: lowest for the true probabilities, so they reward calibration and sharpness."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibcore import validation
+from calibcore.probabilities import row_blocks
+from calibcore.validation import Floats, Labels
+
+PROBABILITY_FLOOR = float(np.finfo(np.float64).tiny)
+"""A probability below this, 2.2e-308, counts as this in a logarithm: 708.4 nats, not infinity."""
+
+
+def _table(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Floats, Labels]:
+    table = validation.probabilities(probabilities)
+    n_rows, n_classes = table.shape
+    return table, validation.labels(labels, n_rows=n_rows, n_classes=n_classes)
+
+
+def nll(probabilities: ArrayLike, labels: ArrayLike) -> float:
+    """Mean negative log-likelihood of the true classes (log loss).
+
+    Parameters
+    ----------
+    probabilities : array_like of float, shape (n_samples, n_classes)
+        Rows that sum to 1.
+    labels : array_like of int, shape (n_samples,)
+        True classes, from 0.
+
+    Returns
+    -------
+    float
+        In nats, at least 0.
+
+    Raises
+    ------
+    CalibrationInputError
+        Rows that are not probabilities, labels that do not fit.
+
+    Notes
+    -----
+    -(1/N) sum_i ln p_i[y_i], with `PROBABILITY_FLOOR` for anything smaller.
+
+    References
+    ----------
+    Guo et al., ICML 2017, eq. 6.
+
+    Examples
+    --------
+    >>> round(nll([[0.5, 0.5], [0.25, 0.75]], [0, 1]), 4)
+    0.4904
+    """
+    table, true = _table(probabilities, labels)
+    own = table[np.arange(len(true)), true]
+    return float(-np.log(np.maximum(own, PROBABILITY_FLOOR)).mean())
+
+
+def event_nll(scores: ArrayLike, hits: ArrayLike) -> float:
+    """Mean negative log-likelihood of one event happening or not.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (n_samples,)
+        Predicted probability of the event, in [0, 1].
+    hits : array_like of {0, 1}, shape (n_samples,)
+        Whether the event happened.
+
+    Returns
+    -------
+    float
+        In nats, at least 0.
+
+    Raises
+    ------
+    CalibrationInputError
+        Scores or hits out of range.
+
+    Notes
+    -----
+    -(1/N) sum_i ln(s_i if h_i else 1 - s_i), with `PROBABILITY_FLOOR` for anything smaller.
+
+    Examples
+    --------
+    >>> round(event_nll([0.5, 0.25], [1, 0]), 4)
+    0.4904
+    """
+    checked, happened = validation.scores_and_hits(scores, hits)
+    own = np.where(happened == 1, checked, 1 - checked)
+    return float(-np.log(np.maximum(own, PROBABILITY_FLOOR)).mean())
+
+
+def brier(probabilities: ArrayLike, labels: ArrayLike) -> float:
+    """Mean squared distance between the probabilities and the truth, over all classes.
+
+    Parameters and errors are those of `nll`.
+
+    Returns
+    -------
+    float
+        From 0 to 2.
+
+    Notes
+    -----
+    (1/N) sum_i sum_k (p_ik - 1(y_i = k))^2: summed over the classes, as Brier did, not averaged.
+
+    References
+    ----------
+    Brier, *Monthly Weather Review* 1950; Zhang et al., ICML 2020.
+
+    Examples
+    --------
+    >>> brier([[0.5, 0.5], [0.0, 1.0]], [0, 1])
+    0.25
+    """
+    table, true = _table(probabilities, labels)
+    # |p - e_y|^2 = |p|^2 - 2 p_y + 1 would lose digits near 0, so the true class is taken apart.
+    total = 0.0
+    for rows in row_blocks(*table.shape):
+        block = table[rows].copy()
+        block[np.arange(len(block)), true[rows]] -= 1
+        total += float(np.square(block, out=block).sum())
+    return total / len(true)
+
+
+def event_brier(scores: ArrayLike, hits: ArrayLike) -> float:
+    """Mean squared distance between the score and whether the event happened.
+
+    Parameters and errors are those of `event_nll`.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    References
+    ----------
+    Gupta et al., ICLR 2021, Table 7 ("top-1 Brier score").
+
+    Examples
+    --------
+    >>> event_brier([0.5, 1.0], [1, 1])
+    0.125
+    """
+    checked, happened = validation.scores_and_hits(scores, hits)
+    return float(np.square(checked - happened).mean())

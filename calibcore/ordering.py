@@ -1,0 +1,54 @@
+"""Sorting rows by score, which every cumulative quantity begins with."""
+
+import numpy as np
+
+from calibcore.validation import Floats, Hits
+
+
+def sort_by_score(scores: Floats, hits: Hits) -> tuple[Floats, Hits]:
+    """Sort scores ascending and carry their hits along.
+
+    Parameters
+    ----------
+    scores : ndarray of float64, shape (n_samples,)
+        In [0, 1]; already checked.
+    hits : ndarray of int8, shape (n_samples,)
+        In {0, 1}; already checked.
+
+    Returns
+    -------
+    tuple of ndarray
+        The sorted scores and their hits. Rows with equal scores come with hits 0 first.
+
+    Notes
+    -----
+    The bits of non-negative doubles sort like the numbers themselves, and for numbers up to 1 the
+    two highest bits are 0. So each hit fits below its score in one 64-bit key, and one plain sort
+    of the keys, several times faster than an indirect sort, moves both without rounding.
+
+    Examples
+    --------
+    >>> scores, hits = sort_by_score(np.array([0.9, 0.2]), np.array([1, 0], dtype=np.int8))
+    >>> scores.tolist(), hits.tolist()
+    ([0.2, 0.9], [0, 1])
+    """
+    keys = (scores + 0.0).view(np.uint64)  # adding 0 copies, and turns -0.0 into 0.0
+    keys <<= 1
+    keys |= hits.view(np.uint8)
+    keys.sort()
+    sorted_hits = (keys & 1).astype(np.int8)
+    keys >>= 1
+    return keys.view(np.float64), sorted_hits
+
+
+def block_ends(sorted_scores: Floats) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+    """Give the index of the last row of each block of equal scores.
+
+    Examples
+    --------
+    >>> block_ends(np.array([0.2, 0.6, 0.6, 0.8])).tolist()
+    [0, 2, 3]
+    """
+    last = np.ones(sorted_scores.size, dtype=np.bool_)
+    np.not_equal(sorted_scores[1:], sorted_scores[:-1], out=last[:-1])
+    return np.flatnonzero(last)

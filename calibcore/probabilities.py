@@ -1,0 +1,106 @@
+"""From logits to probabilities and back, stable at any magnitude."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibcore import validation
+from calibcore.validation import Floats
+
+_CELLS = 1 << 16
+"""Cells worked on at once: few enough to stay in a processor's cache."""
+
+
+def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
+    """Cut the rows of a table into blocks that fit a processor's cache."""
+    step = max(1, _CELLS // n_columns)
+    return (slice(start, start + step) for start in range(0, n_rows, step))
+
+
+def softmax(logits: ArrayLike) -> Floats:
+    """Turn logits into class probabilities.
+
+    Parameters
+    ----------
+    logits : array_like of float, shape (n_samples, n_classes)
+        Any real numbers; minus infinity rules a class out.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_samples, n_classes)
+        Rows sum to 1.
+
+    Raises
+    ------
+    CalibrationInputError
+        Not two dimensions, NaN, plus infinity, or a row without a finite logit.
+
+    Notes
+    -----
+    exp(z_k - max z) / sum_j exp(z_j - max z), in float64 whatever the input's precision.
+
+    Examples
+    --------
+    >>> softmax([[0.0, 0.0], [1000.0, 0.0]]).tolist()
+    [[0.5, 0.5], [1.0, 0.0]]
+    """
+    table = validation.logits(logits)
+    result = np.empty(table.shape, dtype=np.float64)
+    for rows in row_blocks(*table.shape):
+        block = result[rows]
+        np.subtract(table[rows], table[rows].max(axis=1, keepdims=True), out=block)
+        np.exp(block, out=block)
+        block /= block.sum(axis=1, keepdims=True)
+    return result
+
+
+def log_softmax(logits: ArrayLike) -> Floats:
+    """Turn logits into logarithms of class probabilities, without underflow.
+
+    Parameters and errors are those of `softmax`.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_samples, n_classes)
+        Natural logarithms, at most 0; minus infinity for a class that is ruled out.
+
+    Examples
+    --------
+    >>> log_softmax([[1000.0, 0.0]]).tolist()
+    [[0.0, -1000.0]]
+    """
+    table = validation.logits(logits)
+    result = np.empty(table.shape, dtype=np.float64)
+    for rows in row_blocks(*table.shape):
+        block = result[rows]
+        np.subtract(table[rows], table[rows].max(axis=1, keepdims=True), out=block)
+        block -= np.log(np.exp(block).sum(axis=1, keepdims=True))
+    return result
+
+
+def log_probabilities(probabilities: ArrayLike) -> Floats:
+    """Turn class probabilities into logits: their natural logarithm.
+
+    Parameters
+    ----------
+    probabilities : array_like of float, shape (n_samples, n_classes)
+        In [0, 1]; rows sum to 1 within 0.001.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_samples, n_classes)
+        A probability of 0 becomes minus infinity: the class is ruled out.
+
+    Raises
+    ------
+    CalibrationInputError
+        Values outside [0, 1], rows that do not sum to 1, NaN.
+
+    Examples
+    --------
+    >>> log_probabilities([[1.0, 0.0]]).tolist()
+    [[0.0, -inf]]
+    """
+    with np.errstate(divide="ignore"):
+        return np.log(validation.probabilities(probabilities))

@@ -1,0 +1,129 @@
+"""How often an event happens at each score: the curve behind graphs (c) and (d)."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibcore import validation
+from calibcore.errors import CalibrationInputError
+from calibcore.ordering import block_ends, sort_by_score
+from calibcore.splines import CubicSpline, Runout, check_knots, fit_bounded_slope, fit_spline
+from calibcore.validation import Floats
+
+FitTo = Literal["difference", "hits"]
+
+
+@dataclass(frozen=True, eq=False)
+class FrequencyCurve:
+    """Estimated frequency of the event at each distinct score.
+
+    Attributes
+    ----------
+    score : ndarray of float64, shape (n_blocks,)
+        Distinct scores, ascending.
+    fractile : ndarray of float64, shape (n_blocks,)
+        Share of the rows up to the end of each block.
+    frequency : ndarray of float64, shape (n_blocks,)
+        Estimated frequency, clipped to [0, 1].
+    spline : CubicSpline
+        The spline fitted to the running totals, over fractile.
+    clipped : int
+        How many of the estimates had to be clipped.
+    """
+
+    score: Floats
+    fractile: Floats
+    frequency: Floats
+    spline: CubicSpline
+    clipped: int
+
+
+def spline_frequency(
+    scores: ArrayLike,
+    hits: ArrayLike,
+    *,
+    n_knots: int = 6,
+    runout: Runout = "natural",
+    fit_to: FitTo = "difference",
+    constrained: bool = False,
+) -> FrequencyCurve:
+    """Estimate how often the event happens at each score, from the slope of the running totals.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (n_samples,)
+        Predicted probability of the event, in [0, 1].
+    hits : array_like of {0, 1}, shape (n_samples,)
+        Whether the event happened.
+    n_knots : int, default 6
+        Evenly spaced in fractile; at most ``n_samples``.
+    runout : {"natural", "parabolic", "cubic"}, default "natural"
+        See `calibcore.splines.curvature_matrix`.
+    fit_to : {"difference", "hits"}, default "difference"
+        Fit the cumulative hits minus the cumulative scores, and add the score to the slope; or fit
+        the cumulative hits themselves.
+    constrained : bool, default False
+        Hold the estimate in [0, 1] at every row during the fit, instead of clipping it afterwards.
+
+    Returns
+    -------
+    FrequencyCurve
+
+    Raises
+    ------
+    CalibrationInputError
+        Fewer rows than knots, or scores and hits out of range.
+
+    Notes
+    -----
+    The points are (i / N, total of the i lowest rows / N), i = 1 ... N, and their slope at
+    the fractile of a score is the frequency there (proposition 4.1). Rows of equal score form one
+    block: each takes the block's mean hit, which is the average over all their orders, and the
+    block's estimate is the mean of its rows'. Without ties this is the published method; its
+    program places the points at (i - 1) / (N - 1) instead.
+
+    References
+    ----------
+    Gupta et al., ICLR 2021, section 4 and appendix C.
+
+    Examples
+    --------
+    >>> curve = spline_frequency([0.2, 0.4, 0.6, 0.8], [0, 0, 1, 1], n_knots=2)
+    >>> curve.score.tolist()
+    [0.2, 0.4, 0.6, 0.8]
+    """
+    checked = validation.scores_and_hits(scores, hits)
+    check_knots(n_knots, runout)
+    validation.choice(fit_to, "fit_to", allowed=("difference", "hits"))
+    ordered, ordered_hits = sort_by_score(*checked)
+    n_samples = ordered.size
+    if n_samples < n_knots:
+        raise CalibrationInputError(
+            "scores", f"{n_samples} rows", f"at least {n_knots}, one a knot"
+        )
+    ends = block_ends(ordered)
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    sizes = ends - starts + 1
+    expected = np.repeat(np.add.reduceat(ordered_hits, starts, dtype=np.float64) / sizes, sizes)
+    base = ordered if fit_to == "difference" else np.zeros(n_samples)
+    fractile = np.arange(1, n_samples + 1) / n_samples
+    totals = np.cumsum(expected - base) / n_samples
+    spline = fit_spline(fractile, totals, n_knots=n_knots, runout=runout)
+    if constrained:
+        # Bounded at every row, and at fractile 0 as if by a row of the lowest score.
+        lowest = -np.concatenate([base[:1], base])
+        places = np.concatenate([[0.0], fractile])
+        spline = fit_bounded_slope(
+            fractile, totals, at=places, bounds=(lowest, lowest + 1), start=spline
+        )
+    raw = np.add.reduceat(spline.derivative(fractile) + base, starts) / sizes
+    frequency = np.clip(raw, 0.0, 1.0)
+    return FrequencyCurve(
+        score=ordered[ends],
+        fractile=(ends + 1) / n_samples,
+        frequency=frequency,
+        spline=spline,
+        clipped=int(np.count_nonzero(np.abs(raw - frequency) > 1e-9)),
+    )

@@ -1,0 +1,284 @@
+"""Cubic splines with few, evenly spaced knots, fitted to many points by least squares."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibcore import validation
+from calibcore.errors import CalibrationInputError
+from calibcore.probabilities import row_blocks
+from calibcore.validation import Floats
+
+Runout = Literal["natural", "parabolic", "cubic"]
+
+LEAST_KNOTS = {"natural": 2, "parabolic": 3, "cubic": 4}
+"""Fewest knots that determine a spline of each run-out; the keys are the run-outs there are."""
+
+
+def curvature_matrix(n_knots: int, runout: Runout) -> Floats:
+    """Give the linear map from values at the knots to second derivatives there.
+
+    Parameters
+    ----------
+    n_knots : int
+        Evenly spaced on [0, 1].
+    runout : {"natural", "parabolic", "cubic"}
+        What the second derivative M does at the ends. Natural (linear): 0. Parabolic: constant
+        over the outermost intervals. Cubic: linear across the outermost inner knots,
+        M_0 = 2 M_1 - M_2.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_knots, n_knots)
+
+    References
+    ----------
+    Gupta et al., ICLR 2021, appendix C; McKinley and Levine, *Cubic spline interpolation*, 1998.
+    """
+    if n_knots == 2:
+        return np.zeros((2, 2))
+    inner = n_knots - 2
+    system = 4 * np.eye(inner) + np.eye(inner, k=1) + np.eye(inner, k=-1)
+    differences = np.eye(inner, n_knots) - 2 * np.eye(inner, n_knots, 1) + np.eye(inner, n_knots, 2)
+    # The end values are linear in their inner neighbours; putting them into the first and the
+    # last equation leaves a system for the inner ones.
+    first_end = {"natural": [], "parabolic": [1.0], "cubic": [2.0, -1.0]}[runout]
+    end = np.zeros(inner)
+    end[: len(first_end)] = first_end
+    system[0] += end
+    system[-1] += end[::-1]
+    second = np.linalg.solve(system, 6 * (n_knots - 1) ** 2 * differences)
+    return np.vstack([end @ second, second, end[::-1] @ second])
+
+
+@dataclass(frozen=True, eq=False)
+class CubicSpline:
+    """A cubic spline on [0, 1], given by its values at evenly spaced knots.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (n_knots,)
+        At knots k / (n_knots - 1).
+    runout : {"natural", "parabolic", "cubic"}, default "natural"
+        Behaviour at the ends; see `curvature_matrix`.
+
+    Examples
+    --------
+    >>> float(CubicSpline([0.0, 1.0])(0.25))
+    0.25
+    """
+
+    values: Floats
+    runout: Runout = "natural"
+
+    def __post_init__(self) -> None:
+        """Check the run-out and the number of knots."""
+        validation.choice(self.runout, "runout", allowed=tuple(LEAST_KNOTS))
+        values = np.asarray(self.values, dtype=np.float64)
+        check_knots(values.size, self.runout)
+        object.__setattr__(self, "values", values)
+
+    @property
+    def knots(self) -> Floats:
+        """Places of the knots, shape (n_knots,)."""
+        return np.linspace(0, 1, self.values.size)
+
+    @cached_property
+    def _second(self) -> Floats:
+        return curvature_matrix(self.values.size, self.runout) @ self.values
+
+    def __call__(self, x: ArrayLike) -> Floats:
+        """Read the spline at ``x``; outside [0, 1] the end pieces go on."""
+        j, u, h = _place(x, self.values.size)
+        y, m = self.values, self._second
+        slope = (y[j + 1] - y[j]) / h - h / 6 * (2 * m[j] + m[j + 1])
+        return np.asarray(y[j] + u * (slope + u * (m[j] / 2 + u * (m[j + 1] - m[j]) / (6 * h))))
+
+    def derivative(self, x: ArrayLike) -> Floats:
+        """Read the first derivative at ``x``."""
+        j, u, h = _place(x, self.values.size)
+        y, m = self.values, self._second
+        slope = (y[j + 1] - y[j]) / h - h / 6 * (2 * m[j] + m[j + 1])
+        return np.asarray(slope + u * (m[j] + u * (m[j + 1] - m[j]) / (2 * h)))
+
+
+def _place(x: ArrayLike, n_knots: int) -> tuple[np.ndarray, Floats, float]:
+    """Find the interval of each x, the distance from its left knot, and the spacing."""
+    points = np.asarray(x, dtype=np.float64)
+    h = 1 / (n_knots - 1)
+    j = np.clip(np.floor(points * (n_knots - 1)).astype(np.intp), 0, n_knots - 2)
+    return j, points - j * h, h
+
+
+def check_knots(n_knots: int, runout: Runout) -> int:
+    """Refuse fewer knots than the run-out needs."""
+    least = LEAST_KNOTS[validation.choice(runout, "runout", allowed=tuple(LEAST_KNOTS))]
+    return validation.whole_number(n_knots, "n_knots", least=least, most=1000)
+
+
+def _basis(x: Floats, n_knots: int, second: Floats) -> Floats:
+    """Value at each x of the splines that are 1 at one knot and 0 at the others."""
+    j, u, h = _place(x, n_knots)
+    rows = np.zeros((x.size, n_knots))
+    places = np.arange(x.size)
+    rows[places, j] = 1 - u / h
+    rows[places, j + 1] = u / h
+    left = u * u / 2 - u**3 / (6 * h) - u * h / 3
+    right = u**3 / (6 * h) - u * h / 6
+    rows += left[:, np.newaxis] * second[j] + right[:, np.newaxis] * second[j + 1]
+    return rows
+
+
+def _basis_derivative(x: Floats, n_knots: int, second: Floats) -> Floats:
+    j, u, h = _place(x, n_knots)
+    rows = np.zeros((x.size, n_knots))
+    places = np.arange(x.size)
+    rows[places, j] = -1 / h
+    rows[places, j + 1] = 1 / h
+    left = u - u * u / (2 * h) - h / 3
+    right = u * u / (2 * h) - h / 6
+    rows += left[:, np.newaxis] * second[j] + right[:, np.newaxis] * second[j + 1]
+    return rows
+
+
+def _normal_equations(x: Floats, y: Floats, n_knots: int, second: Floats) -> tuple[Floats, Floats]:
+    """Accumulate A'A and A'y block by block, so that memory does not grow with the points."""
+    gram, moment = np.zeros((n_knots, n_knots)), np.zeros(n_knots)
+    for rows in row_blocks(x.size, n_knots):
+        basis = _basis(x[rows], n_knots, second)
+        gram += basis.T @ basis
+        moment += basis.T @ y[rows]
+    return gram, moment
+
+
+def _checked_points(x: ArrayLike, y: ArrayLike, n_knots: int) -> tuple[Floats, Floats]:
+    points, heights = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if points.ndim != 1 or points.shape != heights.shape:
+        raise CalibrationInputError(
+            "y", f"an array of shape {heights.shape}", f"the shape of x, {points.shape}"
+        )
+    if points.size < n_knots:
+        raise CalibrationInputError(
+            "n_knots", f"{n_knots} knots for {points.size} points", "at least as many points"
+        )
+    return points, heights
+
+
+def fit_spline(
+    x: ArrayLike, y: ArrayLike, *, n_knots: int = 6, runout: Runout = "natural"
+) -> CubicSpline:
+    """Fit a spline to points by least squares.
+
+    Parameters
+    ----------
+    x, y : array_like of float, shape (n_points,)
+        Points; ``x`` in [0, 1], at least ``n_knots`` of them.
+    n_knots : int, default 6
+        Evenly spaced on [0, 1].
+    runout : {"natural", "parabolic", "cubic"}, default "natural"
+        See `curvature_matrix`.
+
+    Returns
+    -------
+    CubicSpline
+
+    Raises
+    ------
+    CalibrationInputError
+        Too few points or knots, arrays that do not fit.
+
+    Notes
+    -----
+    Where the points leave the knot values undetermined, the smallest values are taken.
+
+    References
+    ----------
+    Gupta et al., ICLR 2021, section 4.1 and appendix C.
+
+    Examples
+    --------
+    >>> line = fit_spline([0.0, 0.5, 1.0], [0.0, 1.0, 2.0], n_knots=3)
+    >>> line.derivative([0.1, 0.9]).round(12).tolist()
+    [2.0, 2.0]
+    """
+    check_knots(n_knots, runout)
+    points, heights = _checked_points(x, y, n_knots)
+    gram, moment = _normal_equations(points, heights, n_knots, curvature_matrix(n_knots, runout))
+    knot_values = np.asarray(np.linalg.lstsq(gram, moment)[0], dtype=np.float64)
+    return CubicSpline(knot_values, runout)
+
+
+def fit_bounded_slope(
+    x: Floats, y: Floats, *, at: Floats, bounds: tuple[Floats, Floats], start: CubicSpline
+) -> CubicSpline:
+    """Fit by least squares with the slope held between bounds.
+
+    Parameters
+    ----------
+    x, y : ndarray of float64, shape (n_points,)
+        Points to fit.
+    at : ndarray of float64, shape (n_bounds,)
+        Where the slope is bounded, ascending.
+    bounds : tuple of two ndarray of float64, shape (n_bounds,)
+        Lowest and highest slope at each place; some spline must keep them.
+    start : CubicSpline
+        The fit without bounds, whose knots and run-out are kept.
+
+    Returns
+    -------
+    CubicSpline
+        Its slope is within the bounds to 1e-9.
+
+    Notes
+    -----
+    A convex quadratic programme. Bounds are added where the last solution breaks them most, one an
+    interval and side, until none is broken; each small programme is a least-distance problem
+    solved through non-negative least squares (Lawson and Hanson 1974, chapter 23).
+    """
+    n_knots, runout = start.values.size, start.runout
+    second = curvature_matrix(n_knots, runout)
+    gram, moment = _normal_equations(x, y, n_knots, second)
+    factor = np.asarray(np.linalg.cholesky(gram).T, dtype=np.float64)
+    free = np.asarray(np.linalg.solve(factor.T, moment), dtype=np.float64)
+    starts = np.flatnonzero(np.diff(_place(at, n_knots)[0], prepend=-1))
+    lower, upper = bounds
+    active: list[tuple[int, int]] = []
+    spline = start
+    while True:
+        slope = spline.derivative(at)
+        broken = [
+            (side, place)
+            for side, excess in ((1, lower - slope), (-1, slope - upper))
+            for place in _worst_places(excess, starts)
+            if excess[place] > 1e-9 and (side, place) not in active
+        ]
+        if not broken:
+            return spline
+        active += broken
+        sides, places = np.array(active).T
+        rows = _basis_derivative(at[places], n_knots, second) * sides[:, np.newaxis]
+        limits = np.where(sides > 0, lower[places], -upper[places])
+        spline = CubicSpline(_least_distance(factor, free, rows, limits), runout)
+
+
+def _worst_places(excess: Floats, starts: np.ndarray) -> list[int]:
+    """Give, of each interval of points, the place of the largest excess."""
+    ends = [*starts[1:], excess.size]
+    return [int(a + np.argmax(excess[a:b])) for a, b in zip(starts, ends, strict=True)]
+
+
+def _least_distance(factor: Floats, free: Floats, rows: Floats, limits: Floats) -> Floats:
+    """Minimise |factor v - free| subject to rows v >= limits."""
+    from scipy.optimize import nnls  # noqa: PLC0415 - half a second to import, rarely needed
+
+    # With w = factor v - free: the shortest w subject to G w >= g.
+    g_rows = np.linalg.solve(factor.T, rows.T).T
+    stacked = np.vstack([g_rows.T, limits - g_rows @ free])
+    target = np.zeros(stacked.shape[0])
+    target[-1] = 1.0
+    dual, _ = nnls(stacked, target)
+    residual = stacked @ dual - target
+    return np.asarray(np.linalg.solve(factor, free - residual[:-1] / residual[-1]))

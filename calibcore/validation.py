@@ -1,0 +1,188 @@
+"""The only checks on input: each returns the cleaned value or says what is wrong."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calibcore.errors import CalibrationInputError
+
+Floats = NDArray[np.float64]
+Logits = NDArray[np.float32] | NDArray[np.float64]
+Labels = NDArray[np.int64]
+Hits = NDArray[np.int8]
+
+_Marks = NDArray[np.bool_] | np.bool_
+
+SUM_TOLERANCE = 1e-3
+"""How far a row of probabilities may be from summing to 1."""
+
+
+def _as_array(values: ArrayLike, field: str) -> NDArray[Any]:
+    """Turn input into a real numeric array, or refuse it by name."""
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise CalibrationInputError(
+            field, "rows of unequal length", "a rectangular array"
+        ) from error
+    if array.dtype.kind not in "biuf":
+        raise CalibrationInputError(field, f"values of type {array.dtype}", "real numbers")
+    return array
+
+
+def _rows(where: _Marks) -> str:
+    """Name the first rows at fault, counted from 1 as a spreadsheet does."""
+    first = np.flatnonzero(where)[:3] + 1
+    return f"first in row{'s' if len(first) > 1 else ''} {', '.join(map(str, first))}"
+
+
+def _refuse_where(bad: _Marks, field: str, found: str, wanted: str) -> None:
+    if bad.any():
+        count = int(np.count_nonzero(bad))
+        raise CalibrationInputError(field, f"{found} in {count:,} rows ({_rows(bad)})", wanted)
+
+
+def matrix(values: ArrayLike, field: str) -> NDArray[np.float32] | NDArray[np.float64]:
+    """Check a table of one row a sample and one column a class; float32 stays float32."""
+    array = _as_array(values, field)
+    if array.ndim != 2:
+        raise CalibrationInputError(
+            field, f"{array.ndim} dimensions", "2 (one row a sample, one column a class)"
+        )
+    if array.shape[0] < 1 or array.shape[1] < 2:
+        raise CalibrationInputError(
+            field,
+            f"{array.shape[0]} rows and {array.shape[1]} columns",
+            "at least 1 row and 2 classes",
+        )
+    if array.dtype in (np.float32, np.float16):
+        return np.ascontiguousarray(array, dtype=np.float32)
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def logits(values: ArrayLike) -> NDArray[np.float32] | NDArray[np.float64]:
+    """Check logits: finite, or minus infinity for a class that is ruled out.
+
+    Returns
+    -------
+    ndarray of float32 or float64, shape (n_samples, n_classes)
+        C-contiguous; float16 becomes float32, everything else but float32 becomes float64.
+    """
+    array = matrix(values, "logits")
+    # A sum is finite only if all its terms are: one pass settles the usual case.
+    with np.errstate(invalid="ignore", over="ignore"):
+        if np.isfinite(array.sum(dtype=np.float64)):
+            return array
+    _refuse_where(np.isnan(array).any(axis=1), "logits", "NaN", "a number in every cell")
+    _refuse_where(np.isposinf(array).any(axis=1), "logits", "infinity", "finite numbers")
+    _refuse_where(
+        np.isneginf(array).all(axis=1),
+        "logits",
+        "minus infinity for every class",
+        "at least one finite logit a row",
+    )
+    return array
+
+
+def probabilities(values: ArrayLike) -> Floats:
+    """Check class probabilities: in [0, 1], each row summing to 1 within ``SUM_TOLERANCE``."""
+    array = np.asarray(matrix(values, "probabilities"), dtype=np.float64)
+    sums = array.sum(axis=1)
+    _refuse_where(np.isnan(sums), "probabilities", "NaN", "a number in every cell")
+    outside = (array.min(axis=1) < 0) | (array.max(axis=1) > 1 + SUM_TOLERANCE)
+    _refuse_where(outside, "probabilities", "values outside 0 to 1", "probabilities from 0 to 1")
+    off = np.abs(sums - 1) > SUM_TOLERANCE
+    if off.any():
+        worst = sums[np.argmax(np.abs(sums - 1))]
+        _refuse_where(off, "probabilities", f"sums as far off as {worst:.4g}", "rows that sum to 1")
+    return array
+
+
+def labels(values: ArrayLike, *, n_rows: int, n_classes: int) -> Labels:
+    """Check true classes: whole numbers from 0 to ``n_classes - 1``, one a row.
+
+    A column of shape (n_rows, 1) is flattened.
+    """
+    array = _as_array(values, "labels")
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.shape != (n_rows,):
+        found = f"{array.size:,} values" if array.ndim == 1 else f"an array of shape {array.shape}"
+        raise CalibrationInputError("labels", found, f"one label for each of {n_rows:,} rows")
+    if array.dtype.kind == "f":
+        whole = np.isfinite(array) & (array == np.floor(array))
+        _refuse_where(~whole, "labels", "values that are not whole numbers", "class numbers")
+    lowest, highest = array.min(), array.max()
+    if lowest < 0 or highest >= n_classes:
+        raise CalibrationInputError(
+            "labels",
+            f"values from {lowest:.0f} to {highest:.0f}",
+            f"class numbers from 0 to {n_classes - 1}",
+        )
+    return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def class_names(values: Sequence[str] | None, *, n_classes: int) -> tuple[str, ...]:
+    """Check class names: as many as classes, all different; numbers where none are given."""
+    if values is None:
+        return tuple(str(k) for k in range(n_classes))
+    names = tuple(str(name) for name in values)
+    if len(names) != n_classes:
+        raise CalibrationInputError(
+            "class_names", f"{len(names)} names", f"{n_classes}, one a class"
+        )
+    if len(set(names)) != n_classes:
+        twice = next(name for name in names if names.count(name) > 1)
+        raise CalibrationInputError("class_names", f"{twice!r} twice", "a name of its own a class")
+    return names
+
+
+def scores(values: ArrayLike) -> Floats:
+    """Check predicted probabilities of one event: one dimension, not empty, in [0, 1]."""
+    array = np.asarray(_as_array(values, "scores"), dtype=np.float64)
+    if array.ndim != 1 or array.size == 0:
+        raise CalibrationInputError(
+            "scores", f"an array of shape {array.shape}", "one score a row, at least one"
+        )
+    # Written so that NaN fails too.
+    if not (array.min() >= 0 and array.max() <= 1):
+        _refuse_where(np.isnan(array), "scores", "NaN", "numbers from 0 to 1")
+        _refuse_where((array < 0) | (array > 1), "scores", "values outside", "numbers from 0 to 1")
+    return array
+
+
+def hits(values: ArrayLike, *, n_rows: int) -> Hits:
+    """Check whether the event happened: 0 or 1 a row."""
+    array = _as_array(values, "hits")
+    if array.shape != (n_rows,):
+        raise CalibrationInputError(
+            "hits", f"an array of shape {array.shape}", f"one value for each of {n_rows:,} scores"
+        )
+    if array.dtype.kind != "b":
+        _refuse_where((array != 0) & (array != 1), "hits", "values other than 0 and 1", "0 or 1")
+    return np.ascontiguousarray(array, dtype=np.int8)
+
+
+def scores_and_hits(score_values: ArrayLike, hit_values: ArrayLike) -> tuple[Floats, Hits]:
+    """Check the scores and hits of one event together."""
+    checked = scores(score_values)
+    return checked, hits(hit_values, n_rows=checked.size)
+
+
+def whole_number(value: int, field: str, *, least: int, most: int | None = None) -> int:
+    """Check a count such as the number of bins."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise CalibrationInputError(field, repr(value), "a whole number")
+    if value < least or (most is not None and value > most):
+        wanted = f"at least {least}" if most is None else f"from {least} to {most}"
+        raise CalibrationInputError(field, str(value), wanted)
+    return int(value)
+
+
+def choice(value: str, field: str, *, allowed: Sequence[str]) -> str:
+    """Check an option that is one of a few words."""
+    if value not in allowed:
+        raise CalibrationInputError(field, repr(value), f"one of {', '.join(allowed)}")
+    return value
