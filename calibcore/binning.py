@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.validation import Floats
+from calibcore.ordering import sort_by_score
+from calibcore.validation import Floats, Hits
 
 Binning = Literal["equal_width", "equal_mass"]
 
@@ -37,19 +38,11 @@ class BinTable:
         return self.mean_score - self.frequency
 
 
-def bin_edges(scores: Floats, *, n_bins: int, binning: Binning) -> Floats:
-    """Give the edges of ``n_bins`` bins, shape (n_bins + 1,), from 0 to 1.
-
-    Notes
-    -----
-    Equal width: edge k is k / n_bins. Equal mass: inner edge k is the score of the row at place
-    floor(k n_samples / n_bins) of the sorted rows, counted from 1 (place 0 gives 0). Rows with
-    equal scores always share a bin, so with many ties some bins are empty.
-    """
+def _edges(ordered: Floats, *, n_bins: int, binning: Binning) -> Floats:
+    """Give the edges of the bins, shape (n_bins + 1,), from 0 to 1, for sorted scores."""
     if binning == "equal_width":
         return np.arange(n_bins + 1) / n_bins
-    ordered = np.sort(scores)
-    places = np.arange(1, n_bins) * scores.size // n_bins
+    places = np.arange(1, n_bins) * ordered.size // n_bins
     inner = np.where(places > 0, ordered[np.maximum(places, 1) - 1], 0.0)
     return np.concatenate([[0.0], inner, [1.0]])
 
@@ -82,7 +75,10 @@ def bin_scores(
 
     Notes
     -----
-    Bins are (lower, upper], the first one closed below; edges as in `bin_edges`.
+    Bins are (lower, upper], the first one closed below. Equal width: edge k is k / n_bins. Equal
+    mass: inner edge k is the score of the row at place floor(k n_samples / n_bins) of the sorted
+    rows, counted from 1 (place 0 gives 0); rows with equal scores always share a bin, so with many
+    ties some bins are empty. Sums run over the sorted rows, so no bit depends on their order.
 
     References
     ----------
@@ -96,13 +92,22 @@ def bin_scores(
     checked_scores, checked_hits = validation.scores_and_hits(scores, hits)
     n_bins = validation.whole_number(n_bins, "n_bins", least=1, most=1_000_000)
     validation.choice(binning, "binning", allowed=("equal_width", "equal_mass"))
-    edges = bin_edges(checked_scores, n_bins=n_bins, binning=binning)
-    own = np.searchsorted(edges[1:-1], checked_scores, side="left")
-    counts = np.bincount(own, minlength=n_bins)
+    ordered, ordered_hits = sort_by_score(checked_scores, checked_hits)
+    edges = _edges(ordered, n_bins=n_bins, binning=binning)
+    starts = np.concatenate([[0], np.searchsorted(ordered, edges[1:-1], side="right")])
+    counts = np.diff(starts, append=ordered.size)
     with np.errstate(invalid="ignore"):  # an empty bin has no mean: 0 / 0 is NaN
         return BinTable(
             edges=edges,
             counts=counts,
-            mean_score=np.bincount(own, weights=checked_scores, minlength=n_bins) / counts,
-            frequency=np.bincount(own, weights=checked_hits, minlength=n_bins) / counts,
+            mean_score=_bin_sums(ordered, starts, counts) / counts,
+            frequency=_bin_sums(ordered_hits, starts, counts) / counts,
         )
+
+
+def _bin_sums(values: Floats | Hits, starts: NDArray[np.intp], counts: NDArray[np.int64]) -> Floats:
+    """Add up each bin of sorted rows; 0 in an empty bin."""
+    sums = np.zeros(counts.size)
+    filled = counts > 0
+    sums[filled] = np.add.reduceat(values, starts[filled], dtype=np.float64)
+    return sums

@@ -11,6 +11,9 @@ from calibcore import validation
 from calibcore.ordering import block_ends, sort_by_score
 from calibcore.validation import Floats
 
+_BROWNIAN_95 = 2.241402727332142
+"""Where `brownian_tail` is 0.05."""
+
 
 @dataclass(frozen=True, eq=False)
 class CumulativeCurves:
@@ -72,6 +75,14 @@ class CumulativeCurves:
         if self.null_deviation == 0:
             return 1.0 if self.ks_error == 0 else 0.0
         return brownian_tail(self.ks_error / self.null_deviation)
+
+    @property
+    def ks_null_95(self) -> float:
+        """KS error that a perfectly calibrated model of this size exceeds in 5 % of cases.
+
+        The Brownian limit again, so it is for scores that are the true probabilities.
+        """
+        return _BROWNIAN_95 * self.null_deviation
 
 
 def brownian_tail(x: float) -> float:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
-from calibcore.validation import Floats
+from calibcore.validation import Floats, Logits
 
 _CELLS = 1 << 16
 """Cells worked on at once: few enough to stay in a processor's cache."""
@@ -16,6 +16,12 @@ def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
     """Cut the rows of a table into blocks that fit a processor's cache."""
     step = max(1, _CELLS // n_columns)
     return (slice(start, start + step) for start in range(0, n_rows, step))
+
+
+def _below_largest(block: Logits, out: Floats) -> None:
+    """Write each row's logits minus the row's largest, in float64 whatever they are kept in."""
+    with np.errstate(over="ignore"):  # a difference too large for a float is minus infinity
+        np.subtract(block, block.max(axis=1, keepdims=True), out=out, dtype=np.float64)
 
 
 def softmax(logits: ArrayLike) -> Floats:
@@ -49,7 +55,7 @@ def softmax(logits: ArrayLike) -> Floats:
     result = np.empty(table.shape, dtype=np.float64)
     for rows in row_blocks(*table.shape):
         block = result[rows]
-        np.subtract(table[rows], table[rows].max(axis=1, keepdims=True), out=block)
+        _below_largest(table[rows], out=block)
         np.exp(block, out=block)
         block /= block.sum(axis=1, keepdims=True)
     return result
@@ -74,7 +80,7 @@ def log_softmax(logits: ArrayLike) -> Floats:
     result = np.empty(table.shape, dtype=np.float64)
     for rows in row_blocks(*table.shape):
         block = result[rows]
-        np.subtract(table[rows], table[rows].max(axis=1, keepdims=True), out=block)
+        _below_largest(table[rows], out=block)
         block -= np.log(np.exp(block).sum(axis=1, keepdims=True))
     return result
 

@@ -1,6 +1,7 @@
 """How often an event happens at each score: the curve behind graphs (c) and (d)."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -25,19 +26,21 @@ class FrequencyCurve:
         Distinct scores, ascending.
     fractile : ndarray of float64, shape (n_blocks,)
         Share of the rows up to the end of each block.
-    frequency : ndarray of float64, shape (n_blocks,)
-        Estimated frequency, clipped to [0, 1].
+    slope : ndarray of float64, shape (n_blocks,)
+        Estimated frequency before clipping, which may leave [0, 1].
     spline : CubicSpline
         The spline fitted to the running totals, over fractile.
-    clipped : int
-        How many of the estimates had to be clipped.
     """
 
     score: Floats
     fractile: Floats
-    frequency: Floats
+    slope: Floats
     spline: CubicSpline
-    clipped: int
+
+    @cached_property
+    def frequency(self) -> Floats:
+        """Estimated frequency, clipped to [0, 1], shape (n_blocks,)."""
+        return np.clip(self.slope, 0.0, 1.0)
 
 
 def spline_frequency(
@@ -118,12 +121,9 @@ def spline_frequency(
         spline = fit_bounded_slope(
             fractile, totals, at=places, bounds=(lowest, lowest + 1), start=spline
         )
-    raw = np.add.reduceat(spline.derivative(fractile) + base, starts) / sizes
-    frequency = np.clip(raw, 0.0, 1.0)
     return FrequencyCurve(
         score=ordered[ends],
         fractile=(ends + 1) / n_samples,
-        frequency=frequency,
+        slope=np.add.reduceat(spline.derivative(fractile) + base, starts) / sizes,
         spline=spline,
-        clipped=int(np.count_nonzero(np.abs(raw - frequency) > 1e-9)),
     )

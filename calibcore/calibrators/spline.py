@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from calibcore import validation
 from calibcore.calibrators.base import ScoreMap
-from calibcore.reliability import FitTo, spline_frequency
+from calibcore.reliability import FitTo, FrequencyCurve, spline_frequency
 from calibcore.splines import Runout, check_knots
 from calibcore.validation import Floats
 
@@ -18,8 +18,8 @@ class FittedSpline:
 
     Attributes
     ----------
-    scores, calibrated : ndarray of float64, shape (n_blocks,)
-        Distinct scores of the calibration set, ascending, and what each becomes.
+    scores, slope : ndarray of float64, shape (n_blocks,)
+        Distinct scores of the calibration set, ascending, and what each becomes before clipping.
     knot_values : ndarray of float64, shape (n_knots,)
         The spline over fractile, at its knots.
     warnings : tuple of str
@@ -27,7 +27,7 @@ class FittedSpline:
     """
 
     scores: Floats
-    calibrated: Floats
+    slope: Floats
     knot_values: Floats
     warnings: tuple[str, ...] = ()
 
@@ -42,9 +42,10 @@ class FittedSpline:
         Returns
         -------
         ndarray of float64, shape (n_samples,)
-            In [0, 1].
+            In [0, 1]; clipped after the interpolation.
         """
-        return np.interp(validation.scores(scores), self.scores, self.calibrated)
+        between = np.interp(validation.scores(scores), self.scores, self.slope)
+        return np.clip(between, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -114,20 +115,22 @@ class SplineCalibration(ScoreMap):
             fit_to=self.fit_to,
             constrained=self.constrained,
         )
-        return FittedSpline(
-            curve.score, curve.frequency, curve.spline.values, _warnings(curve.clipped, curve.score)
-        )
+        return FittedSpline(curve.score, curve.slope, curve.spline.values, _warnings(curve))
 
 
-def _warnings(clipped: int, scores: Floats) -> tuple[str, ...]:
+def _warnings(curve: FrequencyCurve) -> tuple[str, ...]:
     found = []
-    if len(scores) == 1:
+    n_blocks = len(curve.score)
+    clipped = int(np.count_nonzero(np.abs(curve.slope - curve.frequency) > 1e-9))
+    if n_blocks == 1:
+        only = curve.score[0]
         found.append(
-            f"Every calibration row has the score {scores[0]:.4g}, so every score becomes the same."
+            f"Every calibration row has the score {only:.4g}, so every score becomes the same."
         )
     if clipped:
         found.append(
-            f"The spline left 0 to 1 at {clipped:,} of {len(scores):,} distinct scores and was"
-            " clipped there; the constrained fit avoids this."
+            f"The spline passed 0 or 1 at {clipped:,} of {n_blocks:,} distinct calibration scores and"
+            " was cut off there, so some predictions are now certain; the constrained fit overshoots"
+            " nowhere."
         )
     return tuple(found)

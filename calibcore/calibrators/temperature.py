@@ -175,22 +175,26 @@ def _slope(logits: Logits, labels: Labels, inverse: float) -> _Slope:
 
 
 def _search(logits: Logits, labels: Labels, start: float) -> float:
-    """Find the inverse temperature where the slope of the convex mean NLL is 0."""
-    low, high = 1 / TEMPERATURE_BOUNDS[1], 1 / TEMPERATURE_BOUNDS[0]
+    """Find the inverse temperature where the slope of the convex mean NLL is 0, or a bound."""
+    coldest, hottest = 1 / TEMPERATURE_BOUNDS[0], 1 / TEMPERATURE_BOUNDS[1]
+    low, high = hottest, coldest
     inverse = min(max(start, low), high)
-    for _ in range(200):
+    while high - low > 1e-15 * high:
         slope = _slope(logits, labels, inverse)
+        at_bound = inverse == (coldest if slope.first < 0 else hottest)
+        if slope.first == 0 or at_bound:
+            return inverse
         if slope.first < 0:
             low = inverse
         else:
             high = inverse
-        step = -slope.first / slope.second if slope.second > 0 else math.inf
-        if abs(step) <= 1e-12 * inverse:
-            return inverse
+        step = -slope.first / slope.second if slope.second > 0 else -slope.first * math.inf
+        if abs(step) <= 1e-13 * inverse:
+            return inverse + step
         following = inverse + step
-        if not low < following < high:
-            following = math.sqrt(low * high)
-        if high - low <= 1e-14 * high:
-            break
+        if following >= high:
+            following = coldest if high == coldest else math.sqrt(low * high)
+        elif following <= low:
+            following = hottest if low == hottest else math.sqrt(low * high)
         inverse = following
     return inverse

@@ -2,7 +2,7 @@
 
 from calibcore.cumulative import ks_error
 from calibcore.metrics.binned import ece, mce
-from calibcore.metrics.plain import accuracy, hit_rate, mean_score
+from calibcore.metrics.plain import accuracy, certain_misses, hit_rate, mean_score
 from calibcore.metrics.proper import PROBABILITY_FLOOR, brier, event_brier, event_nll, nll
 from calibcore.metrics.registry import METRICS, Measure, Options
 
@@ -13,6 +13,7 @@ __all__ = [
     "Options",
     "accuracy",
     "brier",
+    "certain_misses",
     "ece",
     "event_brier",
     "event_nll",

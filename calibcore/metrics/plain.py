@@ -85,3 +85,29 @@ def hit_rate(scores: ArrayLike, hits: ArrayLike) -> float:
     0.5
     """
     return float(validation.scores_and_hits(scores, hits)[1].mean())
+
+
+def certain_misses(scores: ArrayLike, hits: ArrayLike) -> int:
+    """Count rows scored 1 where the event did not happen, or 0 where it did.
+
+    Such a row makes the likelihood 0, so `event_nll` falls back on its floor there.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (n_samples,)
+        Predicted probability of the event, in [0, 1].
+    hits : array_like of {0, 1}, shape (n_samples,)
+        Whether the event happened.
+
+    Returns
+    -------
+    int
+        From 0 to ``n_samples``.
+
+    Examples
+    --------
+    >>> certain_misses([1.0, 1.0, 0.0], [1, 0, 1])
+    2
+    """
+    checked, happened = validation.scores_and_hits(scores, hits)
+    return int(np.count_nonzero(checked == 1 - happened))

@@ -32,7 +32,7 @@ class Measure:
         Name in code and exports.
     name : str
         Name on screen.
-    unit : {"share", "nats", "squared"}
+    unit : {"share", "nats", "squared", "rows"}
         A share is shown in percent.
     better : {"lower", "higher", "neither"}
         Direction in which a model improves.
@@ -47,7 +47,7 @@ class Measure:
 
     key: str
     name: str
-    unit: Literal["share", "nats", "squared"]
+    unit: Literal["share", "nats", "squared", "rows"]
     better: Literal["lower", "higher", "neither"]
     of: Literal["event", "classes"]
     source: str
@@ -126,6 +126,15 @@ METRICS: tuple[Measure, ...] = (
         "classes",
         "Guo 2017, eq. 6",
         lambda p, y, _: proper.nll(p, y),
+    ),
+    Measure(
+        "certain_misses",
+        "Certain and wrong",
+        "rows",
+        "lower",
+        "event",
+        "Fractile",
+        lambda s, h, _: plain.certain_misses(s, h),
     ),
     Measure(
         "mean_score",

@@ -1,0 +1,1 @@
+"""Fractile's browser front end, file readers, figures and the ``fractile`` command."""

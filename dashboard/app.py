@@ -1,0 +1,48 @@
+"""Fractile's page: set-up and order only."""
+
+import streamlit as st
+
+from calibcore.errors import CalibrationInputError
+from dashboard import compute, controls, style, wording
+from dashboard.views import audit, imported
+
+
+def main() -> None:
+    """Draw the page once."""
+    st.set_page_config(page_title="Fractile", page_icon="\U0001f4d0", layout="wide")
+    compute.settle_imports()
+    style.apply()
+    try:
+        _draw_page()
+    except CalibrationInputError as error:
+        st.error(wording.escape_markdown(str(error)), title=wording.REFUSED, icon="\u26d4")
+        st.stop()
+
+
+def _draw_page() -> None:
+    with st.sidebar:
+        st.title("Fractile", anchor=False)
+        source = controls.choose_source()
+    if not source.files:
+        imported.show_empty()
+        return
+    with st.sidebar:
+        values = "auto" if source.sample else controls.choose_values()
+    upload = compute.read_files(source.files, values)
+    imported.show_imported(upload, source)
+    with st.sidebar:
+        settings = controls.choose_settings(upload)
+        chosen = controls.choose_set()
+    result = compute.run_audit(upload, settings)
+    judged = result.test if chosen == "test" else result.calibration
+    event = wording.event_words(settings.event, upload.class_names)
+    audit.show_verdict(result, judged, event, settings)
+    audit.show_tiles(result, judged)
+    colours = style.palette()
+    before = compute.draw(upload, settings, result, chosen=chosen, side="before", palette=colours)
+    after = compute.draw(upload, settings, result, chosen=chosen, side="after", palette=colours)
+    audit.show_sides(judged, before, after)
+    audit.show_measures(judged)
+
+
+main()

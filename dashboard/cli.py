@@ -1,0 +1,12 @@
+"""The ``fractile`` command."""
+
+import sys
+from pathlib import Path
+
+
+def main() -> None:
+    """Start the dashboard; further arguments go to Streamlit, such as ``--server.port 9000``."""
+    from streamlit.web import cli  # noqa: PLC0415 - half a second, not for whoever imports this
+
+    sys.argv = ["streamlit", "run", str(Path(__file__).parent / "app.py"), *sys.argv[1:]]
+    cli.main()

@@ -1,0 +1,251 @@
+"""Widgets in, settings out; every setting also lives in the address."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from calibcore.calibrators import CATALOGUE, Choice, Method, Switch, WholeNumber
+from calibcore.events import OneClass, TopR, WithinTopR
+from dashboard import wording
+from dashboard.compute import SetChoice, SourceFile, ValuesChoice, forget
+from dashboard.readers import FORMATS, Upload
+from dashboard.samples import Sample, samples
+from dashboard.settings import NO_METHOD, ChosenEvent, OptionValue, Settings
+
+RANKS = 5
+"""Highest rank offered; deeper ones are nearly always scored 0."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """The data a user has chosen.
+
+    Parameters
+    ----------
+    files : tuple of SourceFile
+        A sample's file, or the uploaded ones; empty while nothing is uploaded.
+    sample : Sample, optional
+        The sample, where it is one.
+    """
+
+    files: tuple[SourceFile, ...]
+    sample: Sample | None = None
+
+
+def choose_source() -> Source:
+    """Let the user pick a sample or bring files."""
+    st.subheader("Data", anchor=False)
+    kind = st.segmented_control(
+        "Data from",
+        ["Sample", "Your file"],
+        default="Sample",
+        required=True,
+        key="data",
+        bind="query-params",
+        persist_state="session",
+        label_visibility="collapsed",
+        width="stretch",
+    )
+    return _choose_sample() if kind == "Sample" else _upload_files()
+
+
+def _choose_sample() -> Source:
+    by_title = {sample.title: sample for sample in samples()}
+    title = st.selectbox(
+        "Sample", list(by_title), key="sample", bind="query-params", persist_state="session"
+    )
+    sample = by_title[title]
+    return Source((SourceFile.of(f"{sample.name}.npz", sample.read_bytes()),), sample)
+
+
+def _upload_files() -> Source:
+    generation = st.session_state.setdefault("uploads_forgotten", 0)
+    uploaded = st.file_uploader(
+        "Logits or probabilities with the true labels",
+        type=list(FORMATS),
+        accept_multiple_files=True,
+        key=f"upload_{generation}",
+        help="One file with both, logits and labels apart, or calibration set and test set apart."
+        " Files stay on the computer that runs Fractile.",
+    )
+    files = tuple(SourceFile.of(file.name, file.getvalue()) for file in uploaded)
+    if files and st.button("Forget my data", width="stretch"):
+        forget()
+        st.session_state["uploads_forgotten"] = generation + 1
+        st.rerun()
+    return Source(files)
+
+
+def choose_values() -> ValuesChoice:
+    """Let the user overrule what the values were taken for."""
+    words: dict[str, ValuesChoice] = {
+        "Automatic": "auto",
+        "Logits": "logits",
+        "Probabilities": "probabilities",
+    }
+    chosen = st.segmented_control(
+        "Read the values as",
+        list(words),
+        default="Automatic",
+        required=True,
+        key="values",
+        bind="query-params",
+        persist_state="session",
+    )
+    return words[chosen or "Automatic"]
+
+
+def choose_settings(upload: Upload) -> Settings:
+    """Let the user pick event, calibrator and settings that fit the data."""
+    event = _choose_event(upload)
+    method, options = _choose_method(upload)
+    with st.expander("Settings"):
+        n_bins = st.number_input(
+            "Bins",
+            1,
+            100,
+            15,
+            key="bins",
+            bind="query-params",
+            persist_state="session",
+            help="Of the reliability diagram, ECE and MCE.",
+        )
+        if upload.rows is None:
+            return Settings(event, method, options, int(n_bins))
+        share = st.slider(
+            "Rows to fit on (%)",
+            10,
+            90,
+            50,
+            5,
+            key="share",
+            bind="query-params",
+            persist_state="session",
+            help="The file has one set. It is split at random, class by class.",
+        )
+        seed = st.number_input(
+            "Seed of the split",
+            0,
+            2**31 - 1,
+            0,
+            key="seed",
+            bind="query-params",
+            persist_state="session",
+        )
+    return Settings(event, method, options, int(n_bins), share / 100, int(seed))
+
+
+def _choose_event(upload: Upload) -> ChosenEvent:
+    st.subheader("Look at", anchor=False)
+    if upload.class_names is None:
+        st.markdown("The top-1 prediction, which is all that this file holds.")
+        return TopR(1)
+    n_classes = len(upload.class_names)
+    kinds = ["Top-r", "Within", "Class"]
+    kind = st.segmented_control(
+        "Event",
+        kinds,
+        default=kinds[0],
+        required=True,
+        key="event",
+        bind="query-params",
+        persist_state="session",
+        label_visibility="collapsed",
+        width="stretch",
+        help=None,
+    )
+    if kind == "Class":
+        names = list(upload.class_names)
+        name = st.selectbox(
+            "Class", names, key="class", bind="query-params", persist_state="session"
+        )
+        return OneClass(names.index(name) if name in names else 0)
+    ranks = list(range(1, min(RANKS, n_classes) + 1))
+    if kind == "Within" and n_classes > 2:
+        ranks = ranks[1:] if n_classes > RANKS else ranks[1:-1]
+    rank = st.segmented_control(
+        "r, counted from the most probable class",
+        ranks,
+        default=ranks[0],
+        required=True,
+        key="within" if kind == "Within" else "rank",
+        bind="query-params",
+        persist_state="session",
+    )
+    return WithinTopR(rank or ranks[0]) if kind == "Within" else TopR(rank or ranks[0])
+
+
+def _choose_method(upload: Upload) -> tuple[str, tuple[tuple[str, OptionValue], ...]]:
+    st.subheader("Calibrator", anchor=False)
+    offered = {m.key: m for m in CATALOGUE if upload.class_names or m.acts_on == "event"}
+    key = st.selectbox(
+        "Calibrator",
+        [*offered, NO_METHOD],
+        format_func=wording.method_name,
+        key="method",
+        bind="query-params",
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+    if key not in offered:
+        return NO_METHOD, ()
+    method = offered[key]
+    st.markdown(f"{method.explained}  \n*{method.formula}* ({method.paper})")
+    return key, _choose_options(method)
+
+
+def _choose_options(method: Method) -> tuple[tuple[str, OptionValue], ...]:
+    chosen: list[tuple[str, OptionValue]] = []
+    for option in method.options:
+        label, text = wording.OPTIONS[method.key, option.name]
+        key = f"{method.key}_{option.name}"
+        value: OptionValue
+        match option:
+            case WholeNumber():
+                value = st.slider(
+                    label,
+                    option.least,
+                    option.most,
+                    option.default,
+                    key=key,
+                    help=text,
+                    bind="query-params",
+                    persist_state="session",
+                )
+            case Choice():
+                value = st.selectbox(
+                    label,
+                    option.allowed,
+                    key=key,
+                    help=text,
+                    bind="query-params",
+                    format_func=lambda word: wording.CHOICES.get(word, word),
+                    persist_state="session",
+                )
+            case Switch():
+                value = st.toggle(
+                    label,
+                    option.default,
+                    key=key,
+                    help=text,
+                    bind="query-params",
+                    persist_state="session",
+                )
+        chosen.append((option.name, value))
+    return tuple(chosen)
+
+
+def choose_set() -> SetChoice:
+    """Let the user switch between the set that judges and the set that was fitted on."""
+    chosen = st.segmented_control(
+        "Judge on",
+        ["Test set", "Calibration set"],
+        default="Test set",
+        required=True,
+        key="set",
+        bind="query-params",
+        persist_state="session",
+        help="The calibrator is fitted on the calibration set. Only the test set, which it has not"
+        " seen, judges it honestly.",
+    )
+    return "calibration" if chosen == "Calibration set" else "test"

@@ -1,0 +1,47 @@
+"""What all figures share: size, margins, axes in percent."""
+
+from typing import Any
+
+HEIGHT = 280
+"""Pixels of a graph."""
+
+
+def base_layout(title: str) -> dict[str, Any]:
+    """Give the layout every graph starts from."""
+    return {
+        "title": {"text": title, "font": {"size": 13}, "x": 0, "xanchor": "left", "y": 0.97},
+        "height": HEIGHT,
+        "margin": {"l": 46, "r": 10, "t": 30, "b": 40},
+        "showlegend": False,
+        "hovermode": "closest",
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+    }
+
+
+def share_axis(title: str, limits: tuple[float, float]) -> dict[str, Any]:
+    """Give an axis of shares, drawn in percent from the first to the second limit."""
+    axis: dict[str, Any] = {
+        "title": {"text": title, "font": {"size": 12}, "standoff": 4},
+        "range": [limits[0] - 0.01 * limits[1], limits[1] * 1.01],
+        "tickformat": ".3~%",
+        "zeroline": False,
+        "fixedrange": True,
+        "ticks": "",
+        "tickfont": {"size": 11},
+        "nticks": 6,
+    }
+    if limits[1] == 1:
+        axis["tickvals"] = [0, 0.2, 0.4, 0.6, 0.8, 1]
+    return axis
+
+
+def same_scale(axis: dict[str, Any]) -> dict[str, Any]:
+    """Make a vertical axis as long a percent as the horizontal one."""
+    return {**axis, "scaleanchor": "x", "constrain": "domain"}
+
+
+def unit_range(*ends: float) -> tuple[float, float]:
+    """Give the range from 0 that holds every value, the whole of 0 to 1 if they fill most of it."""
+    highest = max(map(float, ends))
+    return (0, 1) if highest > 0.6 or highest == 0 else (0, highest * 1.04)

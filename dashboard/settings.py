@@ -1,0 +1,51 @@
+"""What a user has chosen, as one value that the page, the address and the caches share."""
+
+from dataclasses import dataclass
+
+from calibcore.calibrators import CATALOGUE, Method, ScoreMap, VectorMap
+from calibcore.events import OneClass, TopR, WithinTopR
+
+ChosenEvent = TopR | WithinTopR | OneClass
+OptionValue = int | str | bool
+
+NO_METHOD = "none"
+"""Key of the choice to change nothing."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that decides the numbers on the page, apart from the data.
+
+    Parameters
+    ----------
+    event : TopR, WithinTopR or OneClass
+        What the scores are about.
+    method : str
+        Key of a method in the catalogue, or `NO_METHOD`.
+    options : tuple of (name, value)
+        The method's options.
+    n_bins : int
+        Bins of the reliability diagram and of the binned measures.
+    calibration_share : float
+        Part of a single set to fit on.
+    seed : int
+        Of the split of a single set.
+    """
+
+    event: ChosenEvent
+    method: str = "spline"
+    options: tuple[tuple[str, OptionValue], ...] = ()
+    n_bins: int = 15
+    calibration_share: float = 0.5
+    seed: int = 0
+
+    def calibrator(self) -> ScoreMap | VectorMap | None:
+        """Make the chosen calibrator; None for the choice to change nothing."""
+        if self.method == NO_METHOD:
+            return None
+        return method_by_key(self.method).factory(**dict(self.options))
+
+
+def method_by_key(key: str) -> Method:
+    """Find a method of the catalogue."""
+    return next(method for method in CATALOGUE if method.key == key)

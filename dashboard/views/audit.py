@@ -1,0 +1,108 @@
+"""The audit: verdict, tiles, graphs before and after, reliability diagrams, measures."""
+
+import streamlit as st
+from plotly import graph_objects as go
+
+from calibcore.evaluation import AuditResult, SetResult, Side
+from dashboard import style, wording
+from dashboard.compute import SideFigures
+from dashboard.settings import Settings
+from dashboard.tables import measure_table
+
+PLOT_CONFIG = {
+    "displaylogo": False,
+    "modeBarButtonsToRemove": ["select2d", "lasso2d", "zoom2d", "pan2d", "autoScale2d"],
+}
+
+
+def show_verdict(
+    result: AuditResult, judged: SetResult, event: wording.EventWords, settings: Settings
+) -> None:
+    """Say the conclusion in two sentences, with the fit's warnings."""
+    found = wording.verdict(judged.before, event)
+    with st.container(key="verdict"):
+        st.markdown(f":{found.colour}-badge[{found.icon} {found.word}]")
+        st.subheader(found.sentence, anchor=False)
+        st.markdown(wording.outcome(result, judged, settings.method))
+    if judged is result.calibration:
+        st.info(wording.FITTED_HERE, icon="\u2139\ufe0f")
+    if result.same_data:
+        st.warning(wording.SAME_DATA, icon="\u26a0\ufe0f")
+
+
+def show_tiles(result: AuditResult, judged: SetResult) -> None:
+    """Show the four figures that matter most, before and after, and what the fit warns of."""
+    with st.container(key="tiles"):
+        columns = st.columns(4)
+        for column, tile in zip(columns, wording.tiles(judged), strict=True):
+            column.metric(
+                tile.name,
+                tile.value,
+                delta=tile.note,
+                delta_color=tile.colour,
+                delta_arrow="off",
+                help=tile.definition,
+                border=True,
+            )
+    st.markdown(f":small[{wording.below_tiles(judged)}]")
+    for sentence in result.warnings:
+        st.markdown(f":small[\u26a0\ufe0f {wording.escape_markdown(sentence)}]")
+
+
+def show_sides(judged: SetResult, before: SideFigures, after: SideFigures) -> None:
+    """Show the graphs before on the left and after on the right."""
+    with st.container(key="phone_switch"):
+        side = st.segmented_control(
+            "Show", ["Before", "After"], default="After", required=True, key="side"
+        )
+    style.hide_on_phones("side_before" if side == "After" else "side_after")
+    left, right = st.columns(2, gap="medium")
+    with left, st.container(key="side_before"):
+        _show_side("Before", judged.before, before)
+    with right, st.container(key="side_after"):
+        _show_side("After", judged.after, after)
+    with st.expander("How to read these graphs"):
+        st.markdown(wording.HOW_TO_READ)
+
+
+def _show_side(name: str, side: Side, figures: SideFigures) -> None:
+    st.subheader(name, anchor=False)
+    st.markdown(f"**{wording.side_title(side)}**")
+    graphs = figures.graphs
+    panels = (
+        ("a", graphs.cumulative_by_fractile, wording.cumulative_caption(side)),
+        ("b", graphs.cumulative_by_score, wording.warped_caption(side)),
+        ("c", graphs.frequency_by_fractile, wording.fractile_caption(side)),
+        ("d", graphs.frequency_by_score, wording.score_caption(side)),
+    )
+    for pair in (panels[:2], panels[2:]):
+        for column, (letter, figure, caption) in zip(st.columns(2, gap="small"), pair, strict=True):
+            with column:
+                _show_graph(f"{name} {letter}", figure, caption)
+    _show_graph(f"{name} reliability", figures.reliability, wording.reliability_caption(side))
+
+
+def _show_graph(key: str, figure: go.Figure | None, caption: str) -> None:
+    with st.container(gap=None):
+        if figure is not None:
+            st.plotly_chart(
+                figure,
+                key=key.lower().replace(" ", "_"),
+                config=PLOT_CONFIG,
+                alt=f"{key.split(maxsplit=1)[0]}: {figure.layout.title.text}. {caption}",
+            )
+        st.markdown(f":small[{caption}]")
+
+
+def show_measures(judged: SetResult) -> None:
+    """Show every measure, before, after and its change."""
+    st.subheader("Measures", anchor=False)
+    with st.container(key="measures"):
+        st.table(measure_table(judged), border="horizontal", hide_index=True)
+    st.markdown(f":small[{wording.table_note(judged)}]")
+    with st.expander("What the measures mean"):
+        lines = [
+            f"- **{row.measure.name}** ({row.measure.source}): {wording.GLOSSARY[row.measure.key]}"
+            for row in judged.comparisons
+        ]
+        st.markdown("\n".join(lines))
