@@ -42,6 +42,12 @@ class FrequencyCurve:
         """Estimated frequency, clipped to [0, 1], shape (n_blocks,)."""
         return np.clip(self.slope, 0.0, 1.0)
 
+    @property
+    def mean_gap(self) -> float:
+        """Average over the rows of the distance between score and estimated frequency."""
+        weights = np.diff(self.fractile, prepend=0.0)
+        return float(weights @ np.abs(self.score - self.frequency))
+
 
 def spline_frequency(
     scores: ArrayLike,

@@ -15,7 +15,11 @@ def main() -> None:
     try:
         _draw_page()
     except CalibrationInputError as error:
-        st.error(wording.escape_markdown(str(error)), title=wording.REFUSED, icon="\u26d4")
+        st.error(
+            f"{wording.escape_markdown(str(error))}\n\n{wording.NEXT_STEP}",
+            title=wording.REFUSED,
+            icon=":material/block:",
+        )
         st.stop()
 
 
@@ -41,8 +45,8 @@ def _draw_page() -> None:
     colours = style.palette()
     before = compute.draw(upload, settings, result, chosen=chosen, side="before", palette=colours)
     after = compute.draw(upload, settings, result, chosen=chosen, side="after", palette=colours)
-    audit.show_sides(judged, before, after)
-    audit.show_measures(judged)
+    audit.show_sides(result, judged, before, after)
+    audit.show_measures(result, judged)
 
 
 main()

@@ -79,20 +79,20 @@ def _upload_files() -> Source:
 def choose_values() -> ValuesChoice:
     """Let the user overrule what the values were taken for."""
     words: dict[str, ValuesChoice] = {
-        "Automatic": "auto",
+        "Auto": "auto",
         "Logits": "logits",
         "Probabilities": "probabilities",
     }
     chosen = st.segmented_control(
         "Read the values as",
         list(words),
-        default="Automatic",
+        default="Auto",
         required=True,
         key="values",
         bind="query-params",
         persist_state="session",
     )
-    return words[chosen or "Automatic"]
+    return words[chosen or "Auto"]
 
 
 def choose_settings(upload: Upload) -> Settings:
@@ -141,7 +141,8 @@ def _choose_event(upload: Upload) -> ChosenEvent:
         st.markdown("The top-1 prediction, which is all that this file holds.")
         return TopR(1)
     n_classes = len(upload.class_names)
-    kinds = ["Top-r", "Within", "Class"]
+    # Of two classes, the truth is always among the first two.
+    kinds = ["Top-r", "Within", "Class"] if n_classes > 2 else ["Top-r", "Class"]
     kind = st.segmented_control(
         "Event",
         kinds,
@@ -152,7 +153,6 @@ def _choose_event(upload: Upload) -> ChosenEvent:
         persist_state="session",
         label_visibility="collapsed",
         width="stretch",
-        help=None,
     )
     if kind == "Class":
         names = list(upload.class_names)
@@ -160,9 +160,8 @@ def _choose_event(upload: Upload) -> ChosenEvent:
             "Class", names, key="class", bind="query-params", persist_state="session"
         )
         return OneClass(names.index(name) if name in names else 0)
-    ranks = list(range(1, min(RANKS, n_classes) + 1))
-    if kind == "Within" and n_classes > 2:
-        ranks = ranks[1:] if n_classes > RANKS else ranks[1:-1]
+    first, last = (2, n_classes - 1) if kind == "Within" else (1, n_classes)
+    ranks = list(range(first, min(RANKS, last) + 1))
     rank = st.segmented_control(
         "r, counted from the most probable class",
         ranks,

@@ -13,7 +13,7 @@ _RULES = """
 }
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] { padding: 3.5rem 1rem 3rem; }
-  .st-key-tiles [data-testid="stColumn"] { min-width: calc(50% - 0.5rem); flex: 1 1 calc(50% - 0.5rem); }
+  .st-key-tiles [data-testid="stColumn"] { min-width: calc(50% - 0.5rem); flex: 1 1 40%; }
   .st-key-measures :is(th, td):nth-child(4) { display: none; }
 }
 </style>

@@ -1,12 +1,17 @@
 """Every label, sentence and definition that is shown, in one place."""
 
+import math
 import re
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from calibcore.calibrators import FittedTemperature
+from calibcore.data import EventScores, LogitSet
 from calibcore.evaluation import AuditResult, Comparison, SetResult, Side
 from calibcore.events import OneClass, TopR, WithinTopR
+from calibcore.metrics import accuracy, hit_rate
 from dashboard.settings import NO_METHOD, ChosenEvent, method_by_key
 
 MINUS = "\u2212"
@@ -50,7 +55,8 @@ gap, the KS error.
 **(b)** The same totals, stretched so that the claim is a straight line.
 
 **(c)** The slopes of (a): the score of each row, and how often rows like it were hits, estimated by
-a smooth curve.
+a spline with six knots. It cannot follow what happens within a small part of the rows; the
+reliability diagram can.
 
 **(d)** The same two, against the score itself. The claim is the diagonal.
 
@@ -59,6 +65,7 @@ part is the gap to the mean score, the dot. Below it, how many rows are in each 
 """
 
 REFUSED = "This cannot be used"
+NEXT_STEP = "Mend the file and upload it again, or choose another one or a sample on the left."
 
 
 def percent(value: float, n_samples: int) -> str:
@@ -108,8 +115,12 @@ def measured_change(comparison: Comparison, n_samples: int) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Make text from a file show as it is where Markdown is rendered."""
-    flat = re.sub(r"\s+", " ", text)
+    """Make text from a file show as it is where Markdown is rendered.
+
+    Addresses become links even where every sign of Markdown is escaped, so an invisible joiner
+    breaks them up.
+    """
+    flat = re.sub(r"(?i)(https?:|www|@|mailto:|ftp:)", "\\1\u2060", re.sub(r"\s+", " ", text))
     return re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~:$&^=])", r"\\\1", flat)
 
 
@@ -199,23 +210,29 @@ def verdict(side: Side, event: EventWords) -> Verdict:
     return Verdict("Underconfident", "\u25bc", "blue", f"{opening}: {amount}.")
 
 
+def set_name(result: AuditResult, judged: SetResult) -> str:
+    """Name the set a judgement is about."""
+    return "test set" if judged is result.test else "calibration set"
+
+
 def outcome(result: AuditResult, judged: SetResult, method: str) -> str:
     """Say in one sentence what the calibrator did on one set."""
+    where = set_name(result, judged)
     if method == NO_METHOD:
-        return "No calibrator is chosen, so before and after are the same."
-    n_samples = judged.n_samples
-    ks = judged.compare("ks_error")
-    assert ks.before is not None  # noqa: S101 - the event's measures are always defined
-    assert ks.after is not None  # noqa: S101 - the same
+        return f"No calibrator is chosen, so before and after are the same ({where})."
+    n_samples, before, after = judged.n_samples, judged.before.curves, judged.after.curves
     name = method_name(method)
     if isinstance(result.fitted, FittedTemperature):
         name += f" (T = {result.fitted.temperature:.3g})"
-    verb = "brings" if ks.after <= ks.before else "raises"
-    text = (
-        f"{name} {verb} the KS error from {percent(ks.before, n_samples)} to"
-        f" {percent(ks.after, n_samples)}"
+    was, now = percent(before.ks_error, n_samples), percent(after.ks_error, n_samples)
+    verb = "lowers" if after.ks_error < before.ks_error else "raises"
+    change = (
+        f"leaves the KS error at {now}"
+        if was == now
+        else (f"{verb} the KS error from {was} to {now}")
     )
-    if judged.after.curves.ks_p_value >= DETECTION_LEVEL and judged is result.test:
+    text = f"On the {where}, {name[0].lower()}{name[1:]} {change}"
+    if after.ks_p_value >= DETECTION_LEVEL and judged is result.test:
         text += ", where no miscalibration is detected at this sample size"
     return f"{text}; {decisions(judged)}."
 
@@ -237,10 +254,14 @@ def decisions(judged: SetResult) -> str:
 
 def below_tiles(judged: SetResult) -> str:
     """Say what a perfectly calibrated model of this size would show, and what certainty costs."""
-    n_samples, curves = judged.n_samples, judged.before.curves
+    n_samples = judged.n_samples
+    before, after = (
+        percent(side.curves.ks_null_95, n_samples) for side in (judged.before, judged.after)
+    )
+    limits = before if before == after else f"{before} before and {after} after"
     text = (
-        f"With these {n_samples:,} rows a perfectly calibrated model would show a KS error below"
-        f" {percent(curves.ks_null_95, n_samples)} in 95 of 100 cases."
+        f"If the scores were the true probabilities, {n_samples:,} rows would show a KS error below"
+        f" {limits} in 95 of 100 cases."
     )
     misses = judged.compare("certain_misses").after
     if misses:
@@ -252,11 +273,11 @@ def below_tiles(judged: SetResult) -> str:
     return text
 
 
-def side_title(side: Side) -> str:
-    """Give the title over the four graphs: KS error and the event's probability."""
+def side_title(side: Side, set_name: str) -> str:
+    """Give the title over the four graphs: KS error, the event's probability, and the set."""
     n_samples = side.event.n_samples
     seen = percent(float(side.curves.cum_hits[-1]), n_samples)
-    return f"KS error {percent(side.curves.ks_error, n_samples)}, probability {seen}"
+    return f"KS error {percent(side.curves.ks_error, n_samples)}, probability {seen} ({set_name})"
 
 
 def cumulative_caption(side: Side) -> str:
@@ -276,19 +297,19 @@ def warped_caption(side: Side) -> str:
 
 def fractile_caption(side: Side) -> str:
     """Say what graph (c) shows."""
-    median = float(side.curves.score[(side.curves.fractile >= 0.5).argmax()])
-    return f"Half of the rows score {percent(median, side.event.n_samples)} or less."
+    # Cut, not rounded: at least half of the rows do score this high.
+    steps = 1_000 if side.event.n_samples < 50_000 else 10_000
+    median = math.floor(float(np.median(side.event.scores)) * steps) / steps
+    return f"Half of the rows score {percent(median, side.event.n_samples)} or more."
 
 
 def score_caption(side: Side) -> str:
-    """Say what graph (d) shows: the place where claim and truth differ most."""
+    """Say what graph (d) shows."""
     frequency = side.frequency
     if frequency is None:
         return "Too few rows for this graph."
-    place = int(abs(frequency.score - frequency.frequency).argmax())
-    says, was = float(frequency.score[place]), float(frequency.frequency[place])
-    n_samples = side.event.n_samples
-    return f"Furthest apart at score {percent(says, n_samples)}: about {percent(was, n_samples)}."
+    gap = points(frequency.mean_gap, side.event.n_samples)
+    return f"The lines are {gap} apart, averaged over the rows."
 
 
 def reliability_caption(side: Side) -> str:
@@ -371,7 +392,7 @@ def _before_after(row: Comparison, n_samples: int) -> str:
 
 def table_note(judged: SetResult) -> str:
     """Say what the table's dashes and figures mean."""
-    text = f"{judged.n_samples:,} rows. A score is better lower, accuracy higher."
+    text = "Accuracy is better higher; of the errors and losses above it, lower is better."
     if any(row.after is None and row.before is not None for row in judged.comparisons):
         text += (
             " \u2013: this calibrator changes the score of the event alone, so there are no class"
@@ -410,3 +431,15 @@ CHOICES = {
     "hits": "Hits",
 }
 """What an option's words are called on screen."""
+
+
+def set_read(name: str, rows: LogitSet | EventScores) -> str:
+    """Say what one set holds."""
+    words = {"calibration": "Calibration set", "test": "Test set", "rows": "One set"}[name]
+    n_samples = rows.n_samples
+    if isinstance(rows, EventScores):
+        right = percent(hit_rate(rows.scores, rows.hits), n_samples)
+        return f"{words}: {n_samples:,} rows, {right} right."
+    right = percent(accuracy(rows.logits, rows.labels), n_samples)
+    lowest, highest = int(rows.labels.min()), int(rows.labels.max())
+    return f"{words}: {n_samples:,} rows, labels {lowest} to {highest}, accuracy {right}."

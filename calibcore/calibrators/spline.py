@@ -129,8 +129,8 @@ def _warnings(curve: FrequencyCurve) -> tuple[str, ...]:
         )
     if clipped:
         found.append(
-            f"The spline passed 0 or 1 at {clipped:,} of {n_blocks:,} distinct calibration scores and"
-            " was cut off there, so some predictions are now certain; the constrained fit overshoots"
-            " nowhere."
+            f"The spline passed 0 or 1 at {clipped:,} of {n_blocks:,} distinct calibration scores"
+            " and was cut off there, so some predictions are now certain; the constrained fit"
+            " overshoots nowhere."
         )
     return tuple(found)

@@ -173,7 +173,7 @@ def _draw(lines: _Lines, palette: Palette) -> go.Figure:
 def _label_lines(figure: go.Figure, lines: _Lines, palette: Palette) -> None:
     """Name the lines in the empty corner, the upper one first."""
     names = [("Score", palette.score), ("Probability", palette.frequency)]
-    if np.sum(lines.score - lines.frequency) < 0:
+    if np.mean(lines.frequency - lines.score) > 0.005 * lines.score[-1]:
         names.reverse()
     # Running totals and sorted scores rise, so they leave one of two corners free.
     middle = np.searchsorted(lines.x, (lines.x[0] + lines.x[-1]) / 2)

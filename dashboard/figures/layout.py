@@ -11,7 +11,7 @@ def base_layout(title: str) -> dict[str, Any]:
     return {
         "title": {"text": title, "font": {"size": 13}, "x": 0, "xanchor": "left", "y": 0.97},
         "height": HEIGHT,
-        "margin": {"l": 46, "r": 10, "t": 30, "b": 40},
+        "margin": {"l": 46, "r": 18, "t": 30, "b": 40},
         "showlegend": False,
         "hovermode": "closest",
         "paper_bgcolor": "rgba(0,0,0,0)",

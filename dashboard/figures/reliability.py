@@ -80,7 +80,12 @@ def reliability_diagram(side: Side, beside: Side, palette: Palette) -> go.Figure
         bargap=0,
         xaxis={**share_axis("Score", (0, 1)), "anchor": "y2"},
         yaxis={**share_axis("Observed frequency", (0, 1)), "domain": [0.33, 1]},
-        yaxis2={**share_axis("Rows", unit_range(most)), "domain": [0, 0.22], "tickvals": [0, most]},
+        yaxis2={
+            **share_axis("Rows", unit_range(most)),
+            "domain": [0, 0.22],
+            "tickvals": [0, most],
+            "tickformat": ".1~%",
+        },
     )
 
 

@@ -25,9 +25,9 @@ def show_verdict(
         st.subheader(found.sentence, anchor=False)
         st.markdown(wording.outcome(result, judged, settings.method))
     if judged is result.calibration:
-        st.info(wording.FITTED_HERE, icon="\u2139\ufe0f")
+        st.info(wording.FITTED_HERE, icon=":material/info:")
     if result.same_data:
-        st.warning(wording.SAME_DATA, icon="\u26a0\ufe0f")
+        st.warning(wording.SAME_DATA, icon=":material/warning:")
 
 
 def show_tiles(result: AuditResult, judged: SetResult) -> None:
@@ -46,28 +46,31 @@ def show_tiles(result: AuditResult, judged: SetResult) -> None:
             )
     st.markdown(f":small[{wording.below_tiles(judged)}]")
     for sentence in result.warnings:
-        st.markdown(f":small[\u26a0\ufe0f {wording.escape_markdown(sentence)}]")
+        st.markdown(f":small[:material/warning: {wording.escape_markdown(sentence)}]")
 
 
-def show_sides(judged: SetResult, before: SideFigures, after: SideFigures) -> None:
+def show_sides(
+    result: AuditResult, judged: SetResult, before: SideFigures, after: SideFigures
+) -> None:
     """Show the graphs before on the left and after on the right."""
     with st.container(key="phone_switch"):
         side = st.segmented_control(
-            "Show", ["Before", "After"], default="After", required=True, key="side"
+            "Show", ["Before", "After"], default="Before", required=True, key="side"
         )
     style.hide_on_phones("side_before" if side == "After" else "side_after")
+    where = wording.set_name(result, judged)
     left, right = st.columns(2, gap="medium")
     with left, st.container(key="side_before"):
-        _show_side("Before", judged.before, before)
+        _show_side("Before", judged.before, before, where)
     with right, st.container(key="side_after"):
-        _show_side("After", judged.after, after)
+        _show_side("After", judged.after, after, where)
     with st.expander("How to read these graphs"):
         st.markdown(wording.HOW_TO_READ)
 
 
-def _show_side(name: str, side: Side, figures: SideFigures) -> None:
+def _show_side(name: str, side: Side, figures: SideFigures, where: str) -> None:
     st.subheader(name, anchor=False)
-    st.markdown(f"**{wording.side_title(side)}**")
+    st.markdown(f"**{wording.side_title(side, where)}**")
     graphs = figures.graphs
     panels = (
         ("a", graphs.cumulative_by_fractile, wording.cumulative_caption(side)),
@@ -94,9 +97,10 @@ def _show_graph(key: str, figure: go.Figure | None, caption: str) -> None:
         st.markdown(f":small[{caption}]")
 
 
-def show_measures(judged: SetResult) -> None:
+def show_measures(result: AuditResult, judged: SetResult) -> None:
     """Show every measure, before, after and its change."""
-    st.subheader("Measures", anchor=False)
+    where = wording.set_name(result, judged)
+    st.subheader(f"Measures on the {where}, {judged.n_samples:,} rows", anchor=False)
     with st.container(key="measures"):
         st.table(measure_table(judged), border="horizontal", hide_index=True)
     st.markdown(f":small[{wording.table_note(judged)}]")

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from dashboard import wording
 from dashboard.controls import Source
 from dashboard.readers import Upload
 from dashboard.wording import escape_markdown
@@ -32,15 +33,16 @@ def show_imported(upload: Upload, source: Source) -> None:
     st.markdown(_size(upload))
     with st.expander("What was read", expanded=source.sample is None):
         if source.sample:
-            st.markdown(f"{source.sample.teaches}")
+            st.markdown(source.sample.teaches)
             st.text(
-                f"{source.sample.model}\n{source.sample.training}\n"
+                f"Model: {source.sample.model}\nTraining: {source.sample.training}\n"
                 f"Data: {source.sample.source}\nLicence: {source.sample.licence}"
             )
-        for sentence in (*upload.found, *upload.missing):
-            st.markdown(f"- {escape_markdown(sentence)}")
+        st.text("\n".join((*upload.found, *upload.missing)))
+        for name, rows in upload.sets.items():
+            st.text(wording.set_read(name, rows))
     for sentence in upload.repairs:
-        st.warning(escape_markdown(sentence), icon="\u26a0\ufe0f")
+        st.warning(escape_markdown(sentence), icon=":material/warning:")
 
 
 def _size(upload: Upload) -> str:

@@ -1,0 +1,60 @@
+"""A real Chromium on a real server; never skipped, because a skipped browser test is no pass."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.browser.chromium import ARGUMENTS, find_chromium
+from tests.browser.server import running_dashboard
+
+OpenPage = Callable[..., Page]
+
+expect.set_options(timeout=20_000)
+
+
+@pytest.fixture(scope="session")
+def address() -> Iterator[str]:
+    with running_dashboard() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = find_chromium()
+    if path is None:
+        pytest.fail("No Chromium was found; run: python -m tests.browser.chromium")
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser, address: str) -> Iterator[OpenPage]:
+    """Open the dashboard; afterwards, fail on errors in the console and on outside requests."""
+    faults: list[str] = []
+    contexts = []
+
+    def opened(query: str = "", *, width: int = 1440, scheme: str = "light") -> Page:
+        context = browser.new_context(
+            viewport={"width": width, "height": 900},
+            color_scheme="dark" if scheme == "dark" else "light",
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(30_000)
+        page.on("console", lambda m: faults.append(m.text) if m.type == "error" else None)
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("request", lambda request: _note_outside(request.url))
+        page.goto(f"{address}/{query}")
+        return page
+
+    def _note_outside(url: str) -> None:
+        if not url.startswith((address, address.replace("http", "ws"), "data:", "blob:")):
+            faults.append(f"outside request: {url}")
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert faults == []

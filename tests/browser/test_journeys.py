@@ -1,0 +1,182 @@
+"""What a person does in the browser, judged by what they read on the screen."""
+
+import io
+import re
+from pathlib import Path
+from urllib.parse import parse_qs, urlparse
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from calibcore import LogitSet, Split, TopR, WithinTopR, audit, ks_error
+from calibcore.calibrators import SplineCalibration, TemperatureScaling
+from dashboard.wording import percent
+from tests.browser.conftest import OpenPage
+
+SAMPLES = Path(__file__).parents[2] / "sample_logits"
+
+pytestmark = pytest.mark.browser
+
+
+def split_of(name: str) -> Split[LogitSet]:
+    with np.load(SAMPLES / f"{name}.npz", allow_pickle=False) as data:
+        return Split(
+            LogitSet(data["logits_calibration"], data["labels_calibration"]),
+            LogitSet(data["logits_test"], data["labels_test"]),
+        )
+
+
+def ks_tile(page: Page) -> str:
+    return page.get_by_test_id("stMetric").filter(has_text="KS error").inner_text()
+
+
+def expect_ks(page: Page, before: float, after: float, n_samples: int) -> None:
+    was, now = percent(before, n_samples), percent(after, n_samples)
+    shown = was if was == now else f"{was[:-2]} \u2192 {now}"
+    tile = page.get_by_test_id("stMetric").filter(has_text="KS error")
+    expect(tile.get_by_test_id("stMetricValue")).to_have_text(shown)
+
+
+def choose(page: Page, name: str) -> None:
+    page.get_by_role("radio", name=name, exact=True).first.click()
+
+
+def choose_method(page: Page, name: str) -> None:
+    page.get_by_test_id("stSidebar").get_by_role("combobox", name="Calibrator").click()
+    page.get_by_role("option", name=name).click()
+
+
+def test_the_first_page_shows_an_overconfident_model(open_page: OpenPage) -> None:
+    page = open_page()
+    expect(page.get_by_text("\u25b2 Overconfident")).to_be_visible()
+    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(10)
+    split = split_of("fashion_cnn_overconfident")
+    event = TopR(1).outcomes(split.test.probabilities, split.test.labels)
+    claimed, right = event.scores.mean(), event.hits.mean()
+    sentence = (
+        f"Among predictions scored {percent(float(claimed), 10_000)} on average,"
+        f" {percent(float(right), 10_000)} were right: overconfident by"
+        f" {100 * (claimed - right):.1f} points."
+    )
+    expect(page.get_by_role("heading", name=sentence)).to_be_visible()
+    figure = page.get_by_role("figure").first
+    expect(figure).to_have_attribute("aria-label", re.compile(r"Before: \(a\).*gap 5\.1 points"))
+
+
+def test_an_uploaded_file_shows_the_core_s_numbers(open_page: OpenPage) -> None:
+    page = open_page()
+    choose(page, "Your file")
+    page.locator("input[type=file]").set_input_files(SAMPLES / "city_country_100.npz")
+    split = split_of("city_country_100")
+    test = split.test
+
+    spline = audit(split, event=TopR(1), calibrator=SplineCalibration()).test
+    before = ks_error(*_pair(TopR(1), test))
+    expect_ks(page, before, spline.after.curves.ks_error, 5_000)
+    expect(page.get_by_text("Logits, because")).to_be_visible()
+
+    choose(page, "2")
+    second = audit(split, event=TopR(2), calibrator=SplineCalibration()).test
+    expect_ks(page, ks_error(*_pair(TopR(2), test)), second.after.curves.ks_error, 5_000)
+
+    choose(page, "Within")
+    choose_method(page, "Temperature scaling")
+    within = audit(split, event=WithinTopR(2), calibrator=TemperatureScaling()).test
+    expect_ks(page, ks_error(*_pair(WithinTopR(2), test)), within.after.curves.ks_error, 5_000)
+    expect(page.get_by_text(f"T = {_temperature(split):.3g}")).to_be_visible()
+
+    choose(page, "Calibration set")
+    fitted_on = audit(split, event=WithinTopR(2), calibrator=TemperatureScaling()).calibration
+    before = fitted_on.before.curves.ks_error
+    expect_ks(page, before, fitted_on.after.curves.ks_error, 5_000)
+    expect(page.get_by_text("fitted on these very rows")).to_be_visible()
+
+
+def _pair(event: TopR | WithinTopR, rows: LogitSet) -> tuple[np.ndarray, np.ndarray]:
+    outcomes = event.outcomes(rows.probabilities, rows.labels)
+    return outcomes.scores, outcomes.hits
+
+
+def _temperature(split: Split[LogitSet]) -> float:
+    rows = split.calibration
+    return TemperatureScaling().fit(rows.logits, rows.labels).temperature
+
+
+def test_a_broken_file_is_refused_in_one_sentence(open_page: OpenPage) -> None:
+    page = open_page("?data=Your+file")
+    table = np.zeros((20, 3))
+    table[4, 1] = np.nan
+    file = io.BytesIO()
+    np.savez(file, logits=table, labels=np.arange(20) % 3)
+    page.locator("input[type=file]").set_input_files(
+        {"name": "broken.npz", "mimeType": "application/zip", "buffer": file.getvalue()}
+    )
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("This cannot be used")
+    expect(alert).to_contain_text("logits: found NaN in 1 row")
+    expect(page.locator(".js-plotly-plot")).to_have_count(0)
+    expect(page.get_by_text("Traceback")).to_have_count(0)
+    # Nothing is lost: a good file afterwards is read as usual.
+    page.locator("input[type=file]").set_input_files(SAMPLES / "three_garments.npz")
+    page.get_by_role("button", name="Remove broken.npz").click()
+    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(10)
+
+
+def test_the_address_holds_the_settings(open_page: OpenPage) -> None:
+    page = open_page()
+    choose(page, "Within")
+    choose(page, "3")
+    choose_method(page, "Temperature scaling")
+    choose(page, "Calibration set")
+    expect(page.get_by_text("fitted on these very rows")).to_be_visible()
+    page.wait_for_url(re.compile("set=Calibration"))
+    shown = ks_tile(page)
+    query = urlparse(page.url).query
+    assert parse_qs(query)["event"] == ["Within"]
+    again = open_page(f"?{query}")
+    expect(again.get_by_text("fitted on these very rows")).to_be_visible()
+    expect(again.get_by_text("T = 1.94")).to_be_visible()
+    assert ks_tile(again) == shown
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_shows_one_side_at_a_time_and_nothing_wider_than_itself(
+    open_page: OpenPage, scheme: str
+) -> None:
+    page = open_page("?", width=390, scheme=scheme)
+    before, after = page.locator(".st-key-side_before"), page.locator(".st-key-side_after")
+    expect(before.locator(".plot-container").first).to_be_visible()
+    expect(after).to_be_hidden()
+    choose(page, "After")
+    expect(after.locator(".plot-container").first).to_be_visible()
+    expect(before).to_be_hidden()
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= 390
+    chart = after.locator(".main-svg").first.bounding_box()
+    assert chart is not None
+    assert 300 < chart["width"] <= 390
+
+
+def test_names_from_a_file_are_shown_as_they_are(open_page: OpenPage) -> None:
+    page = open_page("?data=Your+file&event=Class")
+    names = ["<b>bold</b>", "*star* http://example.org/x", "$x^2$ {says}"]
+    file = io.BytesIO()
+    rng = np.random.default_rng(3)
+    np.savez(
+        file,
+        logits=rng.normal(size=(300, 3)),
+        labels=rng.integers(0, 3, 300),
+        class_names=np.array(names),
+    )
+    page.locator("input[type=file]").set_input_files(
+        {"name": "[link](http://example.org).npz", "mimeType": "x/y", "buffer": file.getvalue()}
+    )
+    for name in names:
+        page.get_by_role("combobox", name="Class").click()
+        page.get_by_role("option", name=name).click()
+        heading = page.get_by_role("heading", level=3).filter(has_text="scored")
+        expect(heading).to_contain_text(
+            re.compile(re.escape(name).replace("http:", "http:\u2060?"))
+        )
+    expect(page.get_by_test_id("stMain").locator("a[href*=example]")).to_have_count(0)
