@@ -22,7 +22,7 @@ class Event(Protocol):
 
 
 def _table(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Floats, Labels]:
-    table = np.asarray(validation.matrix(probabilities, "probabilities"), dtype=np.float64)
+    table = validation.probabilities(probabilities)
     n_rows, n_classes = table.shape
     return table, validation.labels(labels, n_rows=n_rows, n_classes=n_classes)
 

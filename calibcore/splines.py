@@ -60,7 +60,7 @@ class CubicSpline:
 
     Parameters
     ----------
-    values : array_like of float, shape (n_knots,)
+    values : ndarray of float64, shape (n_knots,)
         At knots k / (n_knots - 1).
     runout : {"natural", "parabolic", "cubic"}, default "natural"
         Behaviour at the ends; see `curvature_matrix`.

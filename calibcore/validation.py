@@ -32,16 +32,14 @@ def _as_array(values: ArrayLike, field: str) -> NDArray[Any]:
     return array
 
 
-def _rows(where: _Marks) -> str:
-    """Name the first rows at fault, counted from 1 as a spreadsheet does."""
-    first = np.flatnonzero(where)[:3] + 1
-    return f"first in row{'s' if len(first) > 1 else ''} {', '.join(map(str, first))}"
-
-
 def _refuse_where(bad: _Marks, field: str, found: str, wanted: str) -> None:
-    if bad.any():
-        count = int(np.count_nonzero(bad))
-        raise CalibrationInputError(field, f"{found} in {count:,} rows ({_rows(bad)})", wanted)
+    """Refuse if any row is marked, naming the first ones, counted from 1 as a spreadsheet does."""
+    if not np.any(bad):
+        return
+    places = np.flatnonzero(bad)
+    first = ", ".join(str(place + 1) for place in places[:3])
+    rows = f"row {first}" if len(places) == 1 else f"{len(places):,} rows (first: {first})"
+    raise CalibrationInputError(field, f"{found} in {rows}", wanted)
 
 
 def matrix(values: ArrayLike, field: str) -> NDArray[np.float32] | NDArray[np.float64]:
@@ -91,12 +89,12 @@ def probabilities(values: ArrayLike) -> Floats:
     array = np.asarray(matrix(values, "probabilities"), dtype=np.float64)
     sums = array.sum(axis=1)
     _refuse_where(np.isnan(sums), "probabilities", "NaN", "a number in every cell")
-    outside = (array.min(axis=1) < 0) | (array.max(axis=1) > 1 + SUM_TOLERANCE)
-    _refuse_where(outside, "probabilities", "values outside 0 to 1", "probabilities from 0 to 1")
+    lowest = array.min(axis=1)
+    _refuse_where(lowest < 0, "probabilities", f"{lowest.min():.4g}", "nothing below 0")
     off = np.abs(sums - 1) > SUM_TOLERANCE
     if off.any():
         worst = sums[np.argmax(np.abs(sums - 1))]
-        _refuse_where(off, "probabilities", f"sums as far off as {worst:.4g}", "rows that sum to 1")
+        _refuse_where(off, "probabilities", f"a sum of {worst:.4g}", "rows that sum to 1")
     return array
 
 
@@ -149,7 +147,8 @@ def scores(values: ArrayLike) -> Floats:
     # Written so that NaN fails too.
     if not (array.min() >= 0 and array.max() <= 1):
         _refuse_where(np.isnan(array), "scores", "NaN", "numbers from 0 to 1")
-        _refuse_where((array < 0) | (array > 1), "scores", "values outside", "numbers from 0 to 1")
+        outside = (array < 0) | (array > 1)
+        _refuse_where(outside, "scores", f"{array[outside][0]:.4g}", "numbers from 0 to 1")
     return array
 
 

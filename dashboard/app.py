@@ -49,4 +49,5 @@ def _draw_page() -> None:
     audit.show_measures(result, judged)
 
 
-main()
+if __name__ == "__main__":
+    main()

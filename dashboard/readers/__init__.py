@@ -1,0 +1,126 @@
+"""Untrusted bytes to `LogitSet`: one file a format, behind one `read`.
+
+No file runs code, whatever its ending says. Each format turns bytes into bare arrays with its own
+parser (`Contents`); `interpret` alone takes arrays for logits, probabilities or labels and says so.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+from calibcore.data import LogitSet
+from dashboard.readers.combine import combine
+from dashboard.readers.contents import Contents, Options, RawSet
+from dashboard.readers.delimited import read_delimited
+from dashboard.readers.interpret import interpret
+from dashboard.readers.npy import read_npy
+from dashboard.readers.npz import read_npz
+from dashboard.readers.pickles import read_pickle
+from dashboard.readers.refusal import FileError, quoted, visible
+from dashboard.readers.upload import Upload
+
+__all__ = ["FORMATS", "REFUSAL", "FileError", "Upload", "combine", "read"]
+
+FORMATS: Mapping[str, tuple[str, Callable[[bytes], Contents]]] = {
+    ".npz": ("npz", read_npz),
+    ".npy": ("npy", read_npy),
+    ".csv": ("csv", read_delimited),
+    ".tsv": ("csv", read_delimited),
+    ".txt": ("csv", read_delimited),
+    ".p": ("pickle", read_pickle),
+    ".pkl": ("pickle", read_pickle),
+    ".pickle": ("pickle", read_pickle),
+}
+"""Each accepted ending: what the format is called, and what reads it."""
+
+REFUSAL = FileError
+_SPARE_BYTES = 256 << 20
+
+
+def read(
+    name: str,
+    data: bytes,
+    *,
+    values: Literal["auto", "logits", "probabilities"] = "auto",
+    first_label: Literal["auto", 0, 1] = "auto",
+) -> Upload:
+    r"""Read a file of logits or probabilities with their labels.
+
+    Parameters
+    ----------
+    name : str
+        Its ending picks the format; otherwise only shown.
+    data : bytes
+        The whole file, trusted in nothing.
+    values : {"auto", "logits", "probabilities"}, default "auto"
+        What the values are, where the user says so.
+    first_label : {"auto", 0, 1}, default "auto"
+        The number of the first class in the labels, where the user says so.
+
+    Returns
+    -------
+    Upload
+        The sets, what they were taken for, and what was mended.
+
+    Raises
+    ------
+    FileError
+        The file cannot be used; nothing else is raised for any bytes.
+
+    Examples
+    --------
+    >>> upload = read("a.csv", b"cat,dog,label" + b"\n2.5,-1,cat" * 2)
+    >>> upload.rows.labels.tolist(), upload.found[-2]
+    ([0, 0], 'Logits, because 2 of 2 rows have values outside 0 to 1.')
+    """
+    ending = "." + name.rpartition(".")[2].lower() if "." in name else ""
+    if ending not in FORMATS:
+        raise FileError(
+            "file name", f"format {quoted(ending or 'without an ending', 20)}, not supported",
+            f"a file ending in {', '.join(FORMATS)}",
+        )  # fmt: skip
+    if not data:
+        raise FileError("file", "an empty file of 0 bytes", "logits and labels")
+    kind, reader = FORMATS[ending]
+    contents = reader(data)
+    _check_weight(contents, len(data))
+    return interpret(
+        contents,
+        Options(values, first_label),
+        name=visible(name, 120),
+        kind=kind,
+        digest=hashlib.sha256(data).hexdigest(),
+    )
+
+
+def _check_weight(contents: Contents, n_bytes: int) -> None:
+    """Refuse small integers that would fill the memory once they are numbers to compute with."""
+    tables = [raw.table for raw in contents.sets.values() if isinstance(raw, RawSet)]
+    weight = sum(8 * t.size for t in tables if t is not None and t.dtype.itemsize < 4)
+    if weight > 4 * n_bytes + _SPARE_BYTES:
+        raise FileError("logits", f"{weight >> 20:,} MB of numbers, too large", "float32 values")
+
+
+def check_adapter(name: str, data: bytes) -> Upload:
+    """Read a file as the corpus of hostile files wants it."""
+    return read(name, data)
+
+
+def warnings_of(upload: Upload) -> tuple[str, ...]:
+    """List what a careful tool would warn of."""
+    return upload.repairs + upload.missing
+
+
+def arrays_of(upload: Upload) -> dict[str, np.ndarray[Any, Any]]:
+    """Give the numbers for comparison with the truth."""
+    if upload.piece is not None:
+        parts = {"logits": upload.piece.table, "labels": upload.piece.labels}
+        return {key: array for key, array in parts.items() if array is not None}
+    first = next(iter(upload.sets.values()))
+    if not isinstance(first, LogitSet):
+        return {}
+    key = "probs" if upload.values_kind == "probabilities" else "logits"
+    table = first.probabilities if key == "probs" else first.logits
+    return {key: table, "labels": first.labels}

@@ -1,0 +1,160 @@
+"""Several files that belong together."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from dashboard.readers.contents import Array, Contents, Options, RawSet, Role
+from dashboard.readers.interpret import interpret
+from dashboard.readers.named import role_of
+from dashboard.readers.refusal import FileError, quoted, visible
+from dashboard.readers.upload import Upload
+
+_WANTED = "one file; logits and labels; a calibration and a test file; or logits and labels of each"
+
+
+def combine(uploads: Sequence[Upload]) -> Upload:
+    """Join files that belong together, judging their contents as one.
+
+    Parameters
+    ----------
+    uploads : sequence of Upload
+        One file passes through. Two: logits and labels, or a calibration and a test set. Four:
+        logits and labels of each. Which is which is told by the names, and by row counts.
+
+    Raises
+    ------
+    FileError
+        Any other combination, or files that do not fit together.
+    """
+    if len(uploads) == 1:
+        return uploads[0]
+    tables = [u for u in uploads if u.piece is not None and u.piece.table is not None]
+    labels = [u for u in uploads if u.piece is not None and u.piece.table is None]
+    whole = [u for u in uploads if u.rows is not None]
+    if len(uploads) == 2 and len(tables) == 2:
+        tables, labels = _one_hot_apart(tables)
+    match len(uploads), len(tables), len(labels), len(whole):
+        case 2, 1, 1, 0:
+            return _join(uploads, _pair(tables[0], labels[0], "rows"))
+        case 2, 0, 0, 2:
+            return _join(uploads, _two_sets(whole))
+        case 4, 2, 2, 0:
+            return _join(uploads, _four(tables, labels))
+    said = f"{len(tables)} with bare values, {len(labels)} with bare labels, {len(whole)} with both"
+    raise FileError("files", f"{len(uploads)} files ({said})", _WANTED)
+
+
+def _join(uploads: Sequence[Upload], contents: Contents) -> Upload:
+    options = {upload.options for upload in uploads} - {Options()}
+    if len(options) > 1:
+        raise FileError("files", "different readings asked of them", "one reading for all files")
+    digests = "".join(upload.digest for upload in uploads)
+    return interpret(
+        contents,
+        options.pop() if options else Options(),
+        name=visible(" + ".join(upload.name for upload in uploads)),
+        kind=" + ".join(dict.fromkeys(upload.format for upload in uploads)),
+        digest=hashlib.sha256(digests.encode("ascii")).hexdigest(),
+    )
+
+
+def _raw(upload: Upload) -> RawSet:
+    return upload.piece if upload.piece is not None else RawSet(None, None)
+
+
+def _pair(table: Upload, labels: Upload, role: Role) -> Contents:
+    """Put bare logits and bare labels together."""
+    values, truth = _raw(table), _raw(labels)
+    n_rows, n_labels = len(np.asarray(values.table)), len(np.asarray(truth.labels))
+    if n_rows != n_labels:
+        raise FileError(
+            "files",
+            f"{n_rows:,} rows in {quoted(table.name)} and {n_labels:,} labels in"
+            f" {quoted(labels.name)}",
+            "as many labels as rows",
+        )
+    joined = replace(values, labels=truth.labels)
+    said = f"Logits from {quoted(table.name)} with labels from {quoted(labels.name)}"
+    place = "" if role == "rows" else f", as the {role} set"
+    return Contents({role: joined}, (f"{said}{place}.",), _mended(table, labels))
+
+
+def _mended(*uploads: Upload) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(s for upload in uploads for s in upload.contents.repairs))
+
+
+def _one_hot_apart(pieces: list[Upload]) -> tuple[list[Upload], list[Upload]]:
+    """Of two tables, take the one that holds a single 1 a row for the labels."""
+    hot = [u for u in pieces if _is_one_hot(np.asarray(_raw(u).table))]
+    if len(hot) != 1:
+        return pieces, []
+    turned = replace(hot[0], piece=RawSet(None, _raw(hot[0]).table))
+    return [u for u in pieces if u is not hot[0]], [turned]
+
+
+def _is_one_hot(table: Array) -> bool:
+    if table.ndim != 2:
+        return False
+    hot, cold = (table == 1).sum(axis=1), (table == 0).sum(axis=1)
+    return bool(((hot == 1) & (cold == table.shape[1] - 1)).all())
+
+
+def _by_role(uploads: Sequence[Upload]) -> tuple[Upload, Upload] | None:
+    """Tell two files apart as calibration and test by their names, if that can be done."""
+    first, second = (role_of(upload.name.rsplit(".", 1)[0])[0] for upload in uploads)
+    if first == second:
+        return None
+    if first == "test" or second == "calibration":
+        return uploads[1], uploads[0]
+    return uploads[0], uploads[1]
+
+
+def _two_sets(uploads: Sequence[Upload]) -> Contents:
+    named = _by_role(uploads)
+    calibration, test = named or (uploads[0], uploads[1])
+    last = quoted(test.name)
+    why = "by its name" if named else "being the first of the two"
+    return Contents(
+        {"calibration": calibration.contents.sets["rows"], "test": test.contents.sets["rows"]},
+        (f"Calibration set from {quoted(calibration.name)}, {why}; test set from {last}.",),
+        _mended(calibration, test),
+        tuple(dict.fromkeys((*calibration.contents.missing, *test.contents.missing))),
+    )
+
+
+def _four(tables: list[Upload], labels: list[Upload]) -> Contents:
+    """Pair four bare files, by name where names tell and by row counts where they do."""
+    n_rows = [len(np.asarray(_raw(u).table)) for u in tables]
+    n_labels = [len(np.asarray(_raw(u).labels)) for u in labels]
+    named_tables, named_labels = _by_role(tables), _by_role(labels)
+    if named_labels is None and n_labels[0] == n_labels[1] and n_rows[0] == n_rows[1]:
+        raise FileError(
+            "files",
+            "labels whose names do not tell calibration from test",
+            "val or test in each name",
+        )
+    ordered = list(named_tables or tables)
+    truths = list(named_labels or labels)
+    by_name = named_tables is not None and named_labels is not None
+    if not by_name and len(np.asarray(_raw(truths[0]).labels)) != len(
+        np.asarray(_raw(ordered[0]).table)
+    ):
+        if named_labels is not None:
+            ordered.reverse()
+        else:
+            truths.reverse()
+    parts = [
+        _pair(ordered[0], truths[0], "calibration"),
+        _pair(ordered[1], truths[1], "test"),
+    ]
+    how = "Paired by name." if by_name else "Paired by row counts; the first is for calibration."
+    if not by_name and (named_tables or named_labels):
+        how = "Paired by row counts, and by the names that tell."
+    return Contents(
+        {role: raw for part in parts for role, raw in part.sets.items()},
+        (*parts[0].found, *parts[1].found, how),
+        tuple(dict.fromkeys((*parts[0].repairs, *parts[1].repairs))),
+    )

@@ -1,0 +1,251 @@
+"""From bare arrays to sets: the one place where a file's contents are taken for something."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from calibcore.data import EventScores, LogitSet
+from calibcore.errors import CalibrationInputError
+from calibcore.validation import Floats
+from dashboard.readers.contents import (
+    SET_NAMES,
+    Array,
+    Contents,
+    Options,
+    RawEvent,
+    RawSet,
+    Role,
+    ValuesKind,
+    row_list,
+)
+from dashboard.readers.labels import LabelReading, read_labels
+from dashboard.readers.refusal import FileError, visible
+from dashboard.readers.upload import Rows, Upload
+from dashboard.readers.values import Reading, as_probabilities, check_table, judge
+
+TOP_ONE_ONLY = (
+    "Only the top-1 score is in this file, so top-2, classes, NLL and temperature scaling are not"
+    " available."
+)
+
+
+def interpret(contents: Contents, options: Options, *, name: str, kind: str, digest: str) -> Upload:
+    """Take the contents for what they are, and say so.
+
+    Parameters
+    ----------
+    contents : Contents
+        As a format, or `combine`, handed them over.
+    options : Options
+        What the user overrules.
+    name, kind, digest : str
+        Of the upload.
+    """
+    upload = Upload(
+        name=name, format=kind, digest=digest,
+        found=contents.found, repairs=contents.repairs, missing=contents.missing,
+        contents=contents, options=options,
+    )  # fmt: skip
+    events = {r: raw for r, raw in contents.sets.items() if isinstance(raw, RawEvent)}
+    tables = {r: raw for r, raw in contents.sets.items() if isinstance(raw, RawSet)}
+    if events and tables:
+        raise FileError("files", "class values in one and top-1 scores in the other", "one layout")
+    try:
+        return _events(upload, events) if events else _tables(upload, tables)
+    except FileError:
+        raise
+    except CalibrationInputError as error:
+        raise FileError.at("", error) from error
+
+
+def _add(
+    upload: Upload,
+    sets: Mapping[Role, Rows],
+    *,
+    kind: ValuesKind,
+    found: tuple[str, ...],
+    repairs: tuple[str, ...] = (),
+    missing: tuple[str, ...] = (),
+) -> Upload:
+    return replace(
+        upload,
+        calibration=sets.get("calibration"),
+        test=sets.get("test"),
+        rows=sets.get("rows"),
+        values_kind=kind,
+        found=(*upload.found, *found),
+        repairs=(*upload.repairs, *repairs),
+        missing=(
+            *upload.missing, *missing, *_few_rows({r: part.n_samples for r, part in sets.items()})
+        ),
+    )  # fmt: skip
+
+
+def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:
+    """Read logits or probabilities with their labels, or a piece of them."""
+    tables = {role: raw.table for role, raw in sets.items() if raw.table is not None}
+    if not tables:
+        return _lone_labels(upload, sets["rows"])
+    for role, table in tables.items():
+        check_table(table, role, sets[role].first_row)
+    n_classes = _n_classes(tables)
+    reading = judge(tables, upload.options)
+    if any(raw.labels is None for raw in sets.values()):
+        table = tables["rows"]
+        return replace(
+            upload,
+            piece=sets["rows"],
+            values_kind=reading.kind,
+            found=(*upload.found, f"{len(table):,} rows, {n_classes} classes.", reading.found),
+            missing=(*upload.missing, *_few_rows({"rows": len(table)})),
+        )
+    labels = read_labels(sets, n_classes, upload.options)
+    made = {role: _logit_set(raw, labels, role, reading) for role, raw in sets.items()}
+    _refuse_ruled_out(made, reading, sets)
+    return _add(
+        upload,
+        made,
+        kind=reading.kind,
+        found=(_sizes(made, n_classes), reading.found, *labels.found),
+        repairs=(*reading.repairs, *labels.repairs, *_masked(made, reading)),
+        missing=(*_absent_classes(made), *_constant(made)),
+    )
+
+
+def _lone_labels(upload: Upload, raw: RawSet) -> Upload:
+    labels = np.asarray(raw.labels)
+    if labels.ndim not in (1, 2) or labels.dtype.kind not in "biuf":
+        raise FileError("labels", f"an array of shape {labels.shape}", "one class number a row")
+    low, high = float(labels.min()), float(labels.max())
+    found = f"{len(labels):,} labels from {low:.6g} to {high:.6g}, without logits."
+    return replace(upload, piece=raw, found=(*upload.found, found))
+
+
+def _n_classes(tables: Mapping[Role, Array]) -> int:
+    counts = {2 if table.ndim == 1 else table.shape[1] for table in tables.values()}
+    if len(counts) > 1 or len({table.ndim for table in tables.values()}) > 1:
+        shapes = " and ".join(str(table.shape) for table in tables.values())
+        raise FileError("logits", f"sets of shapes {shapes}", "the same classes in both sets")
+    n_classes = counts.pop()
+    if n_classes < 2:
+        raise FileError("logits", "one column", "at least 2 classes, or a row of scores")
+    return n_classes
+
+
+def _logit_set(raw: RawSet, labels: LabelReading, role: Role, reading: Reading) -> LogitSet:
+    table = np.asarray(raw.table)
+    names = None if raw.class_names is None else [visible(name) for name in raw.class_names]
+    truth = labels.labels[role]
+    try:
+        if reading.kind == "probabilities":
+            return LogitSet.from_probabilities(as_probabilities(table, reading), truth, names)
+        if table.ndim == 1:
+            table = np.column_stack([np.zeros_like(table), table])
+        return LogitSet(table, truth, names)
+    except CalibrationInputError as error:
+        raise FileError.at(SET_NAMES[role], error) from error
+
+
+def _events(upload: Upload, events: Mapping[Role, RawEvent]) -> Upload:
+    """Read top-1 scores with whether the prediction was right."""
+    repairs: list[str] = []
+    made: dict[Role, Rows] = {}
+    for role, raw in events.items():
+        scores = _top_scores(raw, role, repairs)
+        made[role] = EventScores(scores, raw.hits)
+    rows = "; ".join(
+        f"{SET_NAMES[role]} {part.n_samples:,} rows".strip() for role, part in made.items()
+    )
+    return _add(
+        upload, made, kind="scores",
+        found=(f"Top-1 scores and whether the prediction was right: {rows}.",),
+        repairs=tuple(dict.fromkeys(repairs)), missing=(TOP_ONE_ONLY,),
+    )  # fmt: skip
+
+
+def _top_scores(raw: RawEvent, role: Role, repairs: list[str]) -> Floats:
+    scores = np.asarray(raw.scores, dtype=np.float64)
+    place = f"confidence {SET_NAMES[role]}".strip()
+    low, high = scores.min(), scores.max()
+    if 2 <= high <= 100 and low >= 0:
+        repairs.append(f"Percentages were divided by 100 in all {len(scores):,} rows.")
+        return scores / 100
+    bad = ~((scores >= 0) & (scores <= 1 + 1e-6))
+    if bad.any():
+        raise FileError(
+            place, f"values outside 0 to 1 {row_list(bad, raw.first_row)}", "scores from 0 to 1"
+        )
+    return np.minimum(scores, 1.0)
+
+
+def _sizes(sets: Mapping[Role, LogitSet], n_classes: int) -> str:
+    parts = (f"{SET_NAMES[role]} {part.n_samples:,} rows".strip() for role, part in sets.items())
+    sentence = f"{', '.join(parts)}, {n_classes} classes."
+    return sentence[0].upper() + sentence[1:]
+
+
+def _truth_logits(part: LogitSet) -> Array:
+    return np.asarray(np.take_along_axis(part.logits, part.labels[:, np.newaxis], axis=1)[:, 0])
+
+
+def _refuse_ruled_out(
+    sets: Mapping[Role, LogitSet], reading: Reading, raw: Mapping[Role, RawSet]
+) -> None:
+    """Refuse logits that rule the true class out: every log loss would be infinite."""
+    if reading.kind == "probabilities":
+        return
+    for role, part in sets.items():
+        bad = np.isneginf(_truth_logits(part))
+        if bad.any():
+            raise FileError(
+                f"logits {SET_NAMES[role]}".strip(),
+                f"minus infinity (-inf) for the true class {row_list(bad, raw[role].first_row)}",
+                "finite numbers for the true class",
+            )
+
+
+def _masked(sets: Mapping[Role, LogitSet], reading: Reading) -> tuple[str, ...]:
+    """Say what minus infinity or a probability of 0 does."""
+    if reading.kind == "probabilities":
+        count = sum(int(np.isneginf(_truth_logits(part)).sum()) for part in sets.values())
+        if not count:
+            return ()
+        return (f"The true class has probability 0 in {count:,} rows, so the NLL is infinite.",)
+    holed = [part.logits for part in sets.values() if part.logits.min() == -np.inf]
+    count = sum(int(np.isneginf(logits).sum()) for logits in holed)
+    if not count:
+        return ()
+    return (f"Minus infinity in {count:,} cells was read as a class that is ruled out.",)
+
+
+def _absent_classes(sets: Mapping[Role, LogitSet]) -> tuple[str, ...]:
+    sentences = []
+    for role, part in sets.items():
+        absent = np.flatnonzero(np.bincount(part.labels, minlength=part.n_classes) == 0)
+        if len(absent):
+            shown = ", ".join(visible(part.class_names[k], 30) for k in absent[:5])
+            more = f" and {len(absent) - 5} more" if len(absent) > 5 else ""
+            where = f" in the {SET_NAMES[role]}" if SET_NAMES[role] else ""
+            sentences.append(
+                f"No row{where} is truly of class {shown}{more}, so figures of such a class alone"
+                " are not available."
+            )
+    return tuple(sentences)
+
+
+def _constant(sets: Mapping[Role, LogitSet]) -> tuple[str, ...]:
+    if all((part.logits == part.logits[:1]).all() for part in sets.values()) and any(
+        part.n_samples > 1 for part in sets.values()
+    ):
+        return ("All rows have the same values, so no calibrator can tell them apart.",)
+    return ()
+
+
+def _few_rows(n_rows: Mapping[Role, int]) -> tuple[str, ...]:
+    return tuple(
+        f"One row only{f' in the {SET_NAMES[role]}' if SET_NAMES[role] else ''}: a single row says"
+        " nothing about calibration."
+        for role, count in n_rows.items()
+        if count == 1
+    )

@@ -1,0 +1,163 @@
+"""NumPy's .npy format, read from its published description and not by NumPy's own loader.
+
+NumPy's loader evaluates the header and allocates what it declares; here the header is matched
+against one pattern, and its sizes are checked against the bytes before an array is made.
+"""
+
+import re
+from math import prod
+
+import numpy as np
+
+from dashboard.readers.contents import Array, Contents, RawSet
+from dashboard.readers.refusal import FileError, quoted
+
+_MAGIC = b"\x93NUMPY"
+_MAX_HEADER = 4096
+_MAX_TEXT = 256
+_ENTRY = re.compile(
+    r"\s*['\"](descr|fortran_order|shape)['\"]\s*:\s*"
+    r"(?:['\"](?P<descr>[^'\"\\]{1,16})['\"]|(?P<order>True|False)|\((?P<shape>[0-9L, ]*)\))"
+    r"\s*(?:,|$)"
+)
+_NUMERIC = re.compile(r"[<>|=]?(b1|i[1248]|u[1248]|f[248])", re.ASCII)
+_TEXT = re.compile(r"[<>=]?U([0-9]{1,3})", re.ASCII)
+_SHAPE = re.compile(r"\s*(?:[0-9]{1,18}L?\s*,\s*)*(?:[0-9]{1,18}L?\s*)?", re.ASCII)
+
+NUMBERS = "bool, integers or floats of 1 to 8 bytes"
+
+
+def numeric_dtype(code: str, place: str) -> np.dtype[np.generic]:
+    """Turn a type code into a plain numeric type, or refuse it by name."""
+    if not _NUMERIC.fullmatch(code):
+        kind = {"O": "Python objects, which are a pickle", "c": "complex numbers"}
+        text = {"U": "text", "S": "text", "V": "structured or untyped bytes", "a": "text"}
+        said = (kind | text).get(code.lstrip("<>|=")[:1], "not a numeric type")
+        raise FileError(place, f"type {quoted(code)} ({said})", NUMBERS)
+    return np.dtype(code)
+
+
+def array_from(
+    raw: bytes | memoryview,
+    dtype: np.dtype[np.generic],
+    shape: tuple[int, ...],
+    place: str,
+    *,
+    fortran: bool = False,
+) -> Array:
+    """Lay an array over bytes, once its declared size is known to be exactly theirs."""
+    if len(shape) > 3:
+        raise FileError(place, f"{len(shape)} dimensions", "a shape of 1 or 2 dimensions")
+    declared = prod(shape) * dtype.itemsize
+    if declared != len(raw):
+        problem = "truncated" if declared > len(raw) else "extra bytes follow"
+        raise FileError(
+            place,
+            f"{len(raw):,} bytes of values where the shape declares {declared:,} ({problem})",
+            "exactly the declared size",
+        )
+    if declared == 0:
+        raise FileError(place, f"an empty array of shape {shape}", "at least one row")
+    if dtype.kind == "b":
+        # A byte other than 0 and 1 behind a NumPy bool has no defined meaning.
+        flat: Array = np.frombuffer(raw, dtype=np.uint8) != 0
+    else:
+        flat = np.frombuffer(raw, dtype=dtype).astype(dtype.newbyteorder("="), copy=False)
+    return flat.reshape(shape, order="F" if fortran else "C")
+
+
+def parse_npy(data: bytes | memoryview, place: str, *, text: bool = False) -> Array:
+    """Read one array.
+
+    Parameters
+    ----------
+    data : bytes
+        The whole of a .npy file.
+    place : str
+        What a refusal calls it.
+    text : bool, default False
+        Also take an array of text.
+    """
+    header, raw = _header(memoryview(data), place)
+    descr, fortran, shape = _entries(header, place)
+    width = _TEXT.fullmatch(descr)
+    if text and width:
+        return _text_array(raw, descr, int(width[1]), shape, place)
+    return array_from(raw, numeric_dtype(descr, place), shape, place, fortran=fortran)
+
+
+def read_npy(data: bytes) -> Contents:
+    """Read a bare array: the logits or the labels of one set, to be joined with the other."""
+    return piece(parse_npy(data, "the array"))
+
+
+def piece(array: Array) -> Contents:
+    """Tell whether a bare array is a table of values or a column of labels."""
+    column = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+    if column.ndim == 1 and is_whole(column):
+        return Contents({"rows": RawSet(None, column)})
+    return Contents({"rows": RawSet(column, None)})
+
+
+def is_whole(array: Array) -> bool:
+    """Tell whether every value is a whole number."""
+    if array.dtype.kind != "f":
+        return True
+    return bool(np.all(array == np.floor(array))) and bool(np.isfinite(array).all())
+
+
+def _header(data: memoryview, place: str) -> tuple[str, memoryview]:
+    """Cut the header's text from the values."""
+    if bytes(data[:6]) != _MAGIC:
+        raise FileError(
+            place, "bytes that are not a NumPy array", "a .npy array as numpy.save writes"
+        )
+    if len(data) < 12 or data[6] not in (1, 2, 3):
+        raise FileError(place, "a truncated or unknown .npy header", "format version 1, 2 or 3")
+    start = 10 if data[6] == 1 else 12
+    length = int.from_bytes(data[8:start], "little")
+    if length > _MAX_HEADER:
+        raise FileError(
+            place, f"a header of {length:,} bytes", f"a header of at most {_MAX_HEADER:,}"
+        )
+    if start + length > len(data):
+        raise FileError(place, "a truncated header", "a whole .npy file")
+    return bytes(data[start : start + length]).decode("latin-1"), data[start + length :]
+
+
+def _entries(header: str, place: str) -> tuple[str, bool, tuple[int, ...]]:
+    """Match the three entries of the header, each once and nothing else."""
+    body = header.strip()
+    values: dict[str, str] = {}
+    inside = body[1:-1].rstrip() if body[:1] == "{" and body[-1:] == "}" else ""
+    position = 0
+    while position < len(inside):
+        entry = _ENTRY.match(inside, position)
+        if entry is None:
+            break
+        name = {"descr": "descr", "order": "fortran_order", "shape": "shape"}[str(entry.lastgroup)]
+        if name != entry[1] or name in values:
+            break
+        values[name] = str(entry[str(entry.lastgroup)])
+        position = entry.end()
+    if position < len(inside) or len(values) != 3 or not _SHAPE.fullmatch(values["shape"]):
+        raise FileError(
+            place, "a damaged header, or a structured type", "one simple type and a shape"
+        )
+    shape = tuple(int(n) for n in re.findall("[0-9]+", values["shape"]))
+    return values["descr"], values["fortran_order"] == "True", shape
+
+
+def _text_array(
+    raw: memoryview, descr: str, width: int, shape: tuple[int, ...], place: str
+) -> Array:
+    """Read names, whose code points NumPy itself does not check until they are used."""
+    if not 1 <= width <= _MAX_TEXT or len(shape) != 1:
+        raise FileError(
+            place, f"text of {width} characters, shape {shape}", "a list of short names"
+        )
+    order = ">" if descr[0] == ">" else "<"
+    points = array_from(raw, np.dtype(f"{order}u4"), (*shape, width), place)
+    if ((points > 0x10FFFF) | ((points >= 0xD800) & (points < 0xE000))).any():
+        raise FileError(place, "bytes that are not characters", "text")
+    return np.ascontiguousarray(points).view(f"U{width}")[:, 0]

@@ -1,0 +1,103 @@
+"""From the inert nodes of a pickle to arrays, and from their nesting to sets."""
+
+import numpy as np
+
+from dashboard.readers.contents import Array, Contents, RawSet
+from dashboard.readers.named import CLASS_NAME_KEYS, contents_of
+from dashboard.readers.npy import piece
+from dashboard.readers.pickles.machine import run
+from dashboard.readers.pickles.nodes import Held, Items, Node, text
+from dashboard.readers.refusal import FileError
+
+_WANTED = "((logits_val, y_val), (logits_test, y_test)), (logits, labels) or a dict of them"
+
+
+def read_pickle(data: bytes) -> Contents:
+    """Read pickled arrays or lists of numbers."""
+    top = run(data)
+    if isinstance(top, Items) and top.kind == "dict":
+        return contents_of(_named(top, ""))
+    if isinstance(top, Items) and len(top.values) == 2:
+        first, second = top.values
+        if _is_pair(first) and _is_pair(second):
+            return Contents({"calibration": _pair(first), "test": _pair(second)})
+        if sorted((_levels(first), _levels(second))) in ([1, 1], [1, 2], [2, 2]):
+            return Contents({"rows": _pair(top)})
+    if _levels(top) in (1, 2):
+        return piece(_array(top))
+    raise FileError("pickle", "another layout (nested tuples, lists or values)", _WANTED)
+
+
+def _levels(node: Node) -> int:
+    """Count the dimensions of an array or of nested lists, looking at first elements only."""
+    if isinstance(node, Held):
+        return 0 if node.array is None else node.array.ndim
+    if isinstance(node, Items) and node.kind != "dict" and node.values:
+        return 1 + _levels(node.values[0])
+    return 0
+
+
+def _is_pair(node: Node) -> bool:
+    """Tell a pair of a table and labels from a table of two rows."""
+    if not isinstance(node, Items) or node.kind == "dict" or len(node.values) != 2:
+        return False
+    levels = [_levels(part) for part in node.values]
+    return max(levels) == 2 and min(levels) >= 1
+
+
+def _pair(node: Node) -> RawSet:
+    """Take two arrays for a table and its labels, told apart by their shape if need be."""
+    parts = node.values if isinstance(node, Items) else []
+    first, second = (_array(part) for part in parts)
+    if _is_column(first) and not _is_column(second):
+        return RawSet(second, first)
+    return RawSet(first, second)
+
+
+def _is_column(array: Array) -> bool:
+    return array.ndim < 2 or array.shape[1] == 1
+
+
+def _named(items: Items, prefix: str) -> dict[str, Array]:
+    """Give the arrays of a dictionary, and of dictionaries within it, by name."""
+    named: dict[str, Array] = {}
+    for key, value in zip(items.values[::2], items.values[1::2], strict=True):
+        name = text(key)
+        if name is None or prefix + name in named:
+            raise FileError("pickle", "a dict key that is not text, or is there twice", _WANTED)
+        if isinstance(value, Items) and value.kind == "dict" and not prefix:
+            named |= _named(value, f"{name}_")
+        elif name.lower() in CLASS_NAME_KEYS:
+            named[prefix + name] = _names(value)
+        else:
+            named[prefix + name] = _array(value)
+    return named
+
+
+def _names(node: Node) -> Array:
+    names = [text(part) for part in node.values] if isinstance(node, Items) else [None]
+    if None in names or not names:
+        raise FileError("class names", "something other than a list of text", "one name a class")
+    return np.array([str(name)[:256] for name in names])
+
+
+def _array(node: Node) -> Array:
+    """Give an array, made from lists of numbers where it has to be."""
+    if isinstance(node, Held) and node.array is not None:
+        return node.array
+    if not isinstance(node, Items) or node.kind == "dict":
+        raise FileError("pickle", "a value where an array was looked for", _WANTED)
+    if not node.values:
+        raise FileError("pickle", "an empty list", "at least one row")
+    if all(isinstance(value, bool | int | float) for value in node.values):
+        return _vector(node.values)
+    rows = [_array(value) for value in node.values]
+    if any(row.ndim != 1 or len(row) != len(rows[0]) for row in rows):
+        raise FileError("pickle", "lists of unequal length or nesting", "rows of equal length")
+    return np.stack(rows)
+
+
+def _vector(values: list[Node]) -> Array:
+    numbers = [value for value in values if isinstance(value, bool | int | float)]
+    whole = not any(isinstance(value, float) for value in numbers)
+    return np.array(numbers, dtype=np.int64 if whole else np.float64)

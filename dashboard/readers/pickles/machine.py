@@ -1,0 +1,311 @@
+"""The few operations of the pickle format that arrays, lists and numbers need.
+
+Written from the format's description. Every operation that is not in the table is refused; every
+declared length is compared with the bytes that are left before it is used.
+"""
+
+import re
+import struct
+from collections.abc import Callable
+
+from dashboard.readers.pickles.nodes import (
+    Items,
+    Node,
+    build,
+    n_bytes,
+    reduce,
+    refused,
+    tag_for,
+    text,
+)
+from dashboard.readers.refusal import FileError
+
+MAX_STEPS = 2_000_000
+"""Most operations in one file: what two seconds allow. Arrays need a few dozen."""
+
+_FIRST = (b"\x80", b"(", b"]", b"}", b"c")
+"""How a pickle of anything but one bare number begins."""
+_STEPS_OF_A_LIST = 4
+_MAX_MARKS = 64
+_MAX_LINE = 4096
+_SPARE_WEIGHT = 100_000
+_MAX_HEADER_PROTOCOL = 5
+_WHOLE = re.compile(rb"[+-]?[0-9]{1,18}")
+_DECIMAL = re.compile(rb"[+-]?(?:[0-9]{1,40}\.?[0-9]{0,40}|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,4})?")
+_ESCAPE = re.compile(rb"\\(x[0-9a-fA-F]{2}|[0-7]{1,3}|[\\'\"abfnrtv])")
+_ESCAPED = dict(zip(b"\\'\"abfnrtv", b"\\'\"\a\b\f\n\r\t\v", strict=True))
+
+_REFUSED = {
+    b"P": "a persistent reference", b"Q": "a persistent reference",
+    b"\x82": "an extension code", b"\x83": "an extension code", b"\x84": "an extension code",
+    b"i": "an object to be made", b"o": "an object to be made", b"\x81": "an object to be made",
+    b"\x92": "an object to be made", b"\x97": "an outside buffer", b"\x98": "an outside buffer",
+    b"\x8b": "an integer of any length", b"\x8f": "a set", b"\x90": "a set", b"\x91": "a set",
+}  # fmt: skip
+
+
+def run(data: bytes) -> Node:
+    """Interpret a pickle and give what it describes, as inert nodes."""
+    return _Machine(data).run()
+
+
+class _Machine:
+    """One pass over the bytes with a stack, a memo and marks, as the format prescribes."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.position = 0
+        self.steps = 0
+        self.stack: list[Node] = []
+        self.marks: list[int] = []
+        self.memo: dict[int, Node] = {}
+        # Every number takes a byte of an honest file, and its bytes are copied at most twice.
+        self.weight_limit = len(data) + _SPARE_WEIGHT
+        self.copies_left = 4 * len(data) + _SPARE_WEIGHT
+
+    def run(self) -> Node:
+        if self.data[:1] not in _FIRST:
+            raise FileError("pickle", "bytes that are not a pickle", "a pickle of arrays")
+        while self.steps < MAX_STEPS:
+            self.steps += 1
+            code = self.take(1)
+            if code == b".":
+                return self.stop()
+            operation = _OPERATIONS.get(code)
+            if operation is None:
+                raise self.unknown(code)
+            operation(self)
+        raise refused(f"more than {MAX_STEPS:,} steps (save NumPy arrays, not lists)", "size")
+
+    def unknown(self, code: bytes) -> FileError:
+        what = _REFUSED.get(code, "an unknown operation")
+        return refused(f"{what} (operation 0x{code.hex()} at byte {self.position - 1:,})")
+
+    def stop(self) -> Node:
+        left = len(self.data) - self.position
+        if left:
+            raise refused(f"{left:,} bytes that follow the end", "trailing bytes")
+        if len(self.stack) != 1 or self.marks:
+            raise self.malformed()
+        return self.pop()
+
+    def malformed(self) -> FileError:
+        place = f"a malformed pickle (operation before byte {self.position:,})"
+        return FileError("pickle", place, "a pickle of arrays")
+
+    def take(self, size: int) -> bytes:
+        """Give the next bytes, of which so many must be left."""
+        end = self.position + size
+        if end > len(self.data):
+            left = len(self.data) - self.position
+            raise FileError(
+                "pickle",
+                f"{left:,} bytes left where {size:,} are declared (truncated)",
+                "a whole pickle file",
+            )
+        taken = self.data[self.position : end]
+        self.position = end
+        return taken
+
+    def sized(self, width: int) -> bytes:
+        """Give bytes whose number stands before them."""
+        return self.take(int.from_bytes(self.take(width), "little"))
+
+    def line(self, limit: int = _MAX_LINE) -> bytes:
+        end = self.data.find(b"\n", self.position, self.position + limit + 1)
+        if end < 0:
+            raise FileError("pickle", "a truncated or overlong line", "a pickle of arrays")
+        taken = self.data[self.position : end]
+        self.position = end + 1
+        return taken
+
+    def whole(self, line: bytes) -> int:
+        if not _WHOLE.fullmatch(line):
+            raise self.malformed()
+        return int(line)
+
+    def push(self, node: Node) -> None:
+        self.stack.append(node)
+
+    def pop(self) -> Node:
+        if len(self.stack) <= (self.marks[-1] if self.marks else 0):
+            raise self.malformed()
+        return self.stack.pop()
+
+    def popped(self, count: int) -> list[Node]:
+        return [self.pop() for _ in range(count)][::-1]
+
+    def top(self) -> Node:
+        if len(self.stack) <= (self.marks[-1] if self.marks else 0):
+            raise self.malformed()
+        return self.stack[-1]
+
+    def mark(self) -> None:
+        if len(self.marks) >= _MAX_MARKS:
+            raise refused(f"more than {_MAX_MARKS} open brackets", "nested")
+        self.marks.append(len(self.stack))
+
+    def since_mark(self) -> list[Node]:
+        if not self.marks:
+            raise self.malformed()
+        start = self.marks.pop()
+        nodes = self.stack[start:]
+        del self.stack[start:]
+        return nodes
+
+    def push_items(self, kind: str, values: list[Node]) -> None:
+        if kind == "dict" and len(values) % 2:
+            raise self.malformed()
+        self.steps += _STEPS_OF_A_LIST
+        items = Items("dict" if kind == "dict" else "list" if kind == "list" else "tuple")
+        items.extend(values, self.weight_limit)
+        self.push(items)
+
+    def grow(self, kind: str, values: list[Node]) -> None:
+        target = self.top()
+        if not isinstance(target, Items) or target.kind != kind:
+            raise self.malformed()
+        if kind == "dict" and len(values) % 2:
+            raise self.malformed()
+        target.extend(values, self.weight_limit)
+
+    def remember(self, index: int) -> None:
+        if not 0 <= index <= len(self.data):
+            raise refused(f"memo index {index:,} in {len(self.data):,} bytes", "memo")
+        self.memo[index] = self.top()
+
+    def recall(self, index: int) -> None:
+        if index not in self.memo:
+            raise refused(f"memo index {index:,}, never set (malformed)", "memo")
+        self.push(self.memo[index])
+
+    def small(self, width: int, *, signed: bool = False) -> int:
+        return int.from_bytes(self.take(width), "little", signed=signed)
+
+    def protocol(self) -> None:
+        if self.small(1) > _MAX_HEADER_PROTOCOL:
+            raise refused("an unknown protocol", "malformed")
+
+    def frame(self) -> None:
+        size = self.small(8)
+        if size > len(self.data) - self.position:
+            raise FileError("pickle", "a frame longer than the file (truncated)", "a whole pickle")
+
+    def old_int(self) -> None:
+        line = self.line()
+        self.push(line == b"01" if line in (b"00", b"01") else self.whole(line))
+
+    def old_float(self) -> None:
+        line = self.line()
+        if not _DECIMAL.fullmatch(line):
+            raise self.malformed()
+        self.push(float(line))
+
+    def long1(self) -> None:
+        raw = self.sized(1)
+        if len(raw) > 8:
+            raise refused(f"an integer of {len(raw)} bytes", "integer")
+        self.push(int.from_bytes(raw, "little", signed=True))
+
+    def old_string(self) -> None:
+        line = self.line(len(self.data))
+        if len(line) < 2 or line[:1] not in b"'\"" or line[-1:] != line[:1]:
+            raise self.malformed()
+        self.push(_ESCAPE.sub(_unescape, line[1:-1]))
+
+    def old_text(self) -> None:
+        self.push_text(self.line(len(self.data)), "raw-unicode-escape")
+
+    def push_text(self, raw: bytes, encoding: str = "utf-8") -> None:
+        try:
+            self.push(raw.decode(encoding))
+        except UnicodeDecodeError as error:
+            raise self.malformed() from error
+
+    def refer(self) -> None:
+        module, name = self.line(), self.line()
+        self.push(tag_for(module.decode("latin-1"), name.decode("latin-1")))
+
+    def refer_from_stack(self) -> None:
+        module, name = (text(node) for node in self.popped(2))
+        if module is None or name is None:
+            raise self.malformed()
+        self.push(tag_for(module, name))
+
+    def call(self) -> None:
+        callee, arguments = self.popped(2)
+        self.charge(arguments)
+        self.push(reduce(callee, arguments))
+
+    def set_state(self) -> None:
+        state = self.pop()
+        self.charge(state)
+        build(self.top(), state)
+
+    def charge(self, node: Node) -> None:
+        """Bound what repeated use of one long string can cost."""
+        self.copies_left -= n_bytes(node)
+        if self.copies_left < 0:
+            raise refused("the same bytes used again and again", "repeated")
+
+
+def _unescape(match: re.Match[bytes]) -> bytes:
+    code = match[1]
+    if code[:1] == b"x":
+        return bytes([int(code[1:], 16)])
+    if code[:1] in b"01234567":
+        return bytes([int(code, 8) & 255])
+    return bytes([_ESCAPED[code[0]]])
+
+
+_OPERATIONS: dict[bytes, Callable[[_Machine], None]] = {
+    b"\x80": _Machine.protocol,
+    b"\x95": _Machine.frame,
+    b"N": lambda m: m.push(None),
+    b"\x88": lambda m: m.push(node=True),
+    b"\x89": lambda m: m.push(node=False),
+    b"I": _Machine.old_int,
+    b"L": lambda m: m.push(m.whole(m.line().removesuffix(b"L"))),
+    b"F": _Machine.old_float,
+    b"J": lambda m: m.push(m.small(4, signed=True)),
+    b"K": lambda m: m.push(m.small(1)),
+    b"M": lambda m: m.push(m.small(2)),
+    b"\x8a": _Machine.long1,
+    b"G": lambda m: m.push(struct.unpack(">d", m.take(8))[0]),
+    b"S": _Machine.old_string,
+    b"T": lambda m: m.push(m.sized(4)),
+    b"U": lambda m: m.push(m.sized(1)),
+    b"V": _Machine.old_text,
+    b"X": lambda m: m.push_text(m.sized(4)),
+    b"\x8c": lambda m: m.push_text(m.sized(1)),
+    b"\x8d": lambda m: m.push_text(m.sized(8)),
+    b"B": lambda m: m.push(m.sized(4)),
+    b"C": lambda m: m.push(m.sized(1)),
+    b"\x8e": lambda m: m.push(m.sized(8)),
+    b"\x96": lambda m: m.push(m.sized(8)),
+    b"(": _Machine.mark,
+    b")": lambda m: m.push_items("tuple", []),
+    b"]": lambda m: m.push_items("list", []),
+    b"}": lambda m: m.push_items("dict", []),
+    b"t": lambda m: m.push_items("tuple", m.since_mark()),
+    b"l": lambda m: m.push_items("list", m.since_mark()),
+    b"d": lambda m: m.push_items("dict", m.since_mark()),
+    b"\x85": lambda m: m.push_items("tuple", m.popped(1)),
+    b"\x86": lambda m: m.push_items("tuple", m.popped(2)),
+    b"\x87": lambda m: m.push_items("tuple", m.popped(3)),
+    b"a": lambda m: m.grow("list", m.popped(1)),
+    b"e": lambda m: m.grow("list", m.since_mark()),
+    b"s": lambda m: m.grow("dict", m.popped(2)),
+    b"u": lambda m: m.grow("dict", m.since_mark()),
+    b"c": _Machine.refer,
+    b"\x93": _Machine.refer_from_stack,
+    b"R": _Machine.call,
+    b"b": _Machine.set_state,
+    b"p": lambda m: m.remember(m.whole(m.line())),
+    b"q": lambda m: m.remember(m.small(1)),
+    b"r": lambda m: m.remember(m.small(4)),
+    b"\x94": lambda m: m.remember(len(m.memo)),
+    b"g": lambda m: m.recall(m.whole(m.line())),
+    b"h": lambda m: m.recall(m.small(1)),
+    b"j": lambda m: m.recall(m.small(4)),
+}

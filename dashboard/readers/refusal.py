@@ -1,0 +1,80 @@
+"""The one exception that leaves the readers, and how text from a file is made fit to show."""
+
+import unicodedata
+
+from calibcore.errors import CalibrationInputError
+
+_FIELD, _FOUND, _WANTED = 110, 300, 160
+"""Longest parts of a message, which together stay below 600 characters."""
+
+
+def visible(text: str, limit: int = 200) -> str:
+    """Drop control characters and direction overrides, and shorten.
+
+    Examples
+    --------
+    >>> visible("two" + chr(10) + "lines" + chr(0x202E))
+    'two lines'
+    """
+    # Cut before looking at each character: a file may hold a name of a million of them.
+    kept = (
+        " " if char.isspace() else char
+        for char in text[: 4 * limit]
+        if char.isspace() or unicodedata.category(char)[0] != "C"
+    )
+    line = " ".join("".join(kept).split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def plain(text: str, limit: int = 200) -> str:
+    """Make text safe to show even where it would be taken for markup.
+
+    Examples
+    --------
+    >>> plain("<b>")
+    '(b)'
+    """
+    return visible(text, limit).replace("<", "(").replace(">", ")")
+
+
+def quoted(value: object, limit: int = 40) -> str:
+    """Quote a piece of a file inside a sentence.
+
+    Examples
+    --------
+    >>> quoted("n/a")
+    '"n/a"'
+    """
+    return f'"{plain(str(value), limit)}"'
+
+
+class FileError(CalibrationInputError):
+    """A file that cannot be used, said in one sentence of plain text.
+
+    Parameters
+    ----------
+    field : str
+        Part of the file that is at fault.
+    found : str
+        What was found there.
+    wanted : str
+        What is wanted instead.
+
+    Notes
+    -----
+    At most 600 characters, without control characters and without the signs that open markup.
+
+    Examples
+    --------
+    >>> print(FileError("row 3", "a blank cell", "a number in every cell"))
+    row 3: found a blank cell, wanted a number in every cell.
+    """
+
+    def __init__(self, field: str, found: str, wanted: str) -> None:
+        super().__init__(plain(field, _FIELD), plain(found, _FOUND), plain(wanted, _WANTED))
+
+    @classmethod
+    def at(cls, place: str, error: CalibrationInputError) -> "FileError":
+        """Say of another refusal in which part of the file it arose."""
+        field = f"{place} {error.field}" if place else error.field
+        return cls(field, error.found, error.wanted)

@@ -1,0 +1,101 @@
+"""What a read file becomes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from calibcore.data import EventScores, LogitSet, Split, split_rows
+from calibcore.errors import CalibrationInputError
+from dashboard.readers.contents import Contents, Options, RawSet, ValuesKind
+from dashboard.readers.refusal import FileError
+
+Rows = LogitSet | EventScores
+
+
+@dataclass(frozen=True, eq=False)
+class Upload:
+    """What was found in a file, what it was taken for, and what was mended.
+
+    Parameters
+    ----------
+    name : str
+        The file's name as shown; never a path.
+    format : str
+        Such as ``"npz"``.
+    digest : str
+        SHA-256 of the bytes, in hexadecimal; of the digests in order for several files.
+    calibration, test : LogitSet or EventScores, optional
+        Both are there, or neither.
+    rows : LogitSet or EventScores, optional
+        The one set of a file that does not tell calibration from test.
+    piece : RawSet, optional
+        A bare table without labels, or labels without a table, to be combined with another file.
+    values_kind : {"logits", "probabilities", "scores"}, optional
+        None for bare labels.
+    found : tuple of str
+        Sentences: what was found, what it was taken for and the evidence.
+    repairs : tuple of str
+        Sentences: each repair with its count.
+    missing : tuple of str
+        Sentences: what cannot be shown, and why.
+    contents, options
+        What the file held before it was taken for anything, so that several files are judged
+        together, and how the user overruled the judgement.
+    """
+
+    name: str
+    format: str
+    digest: str
+    calibration: Rows | None = None
+    test: Rows | None = None
+    rows: Rows | None = None
+    piece: RawSet | None = None
+    values_kind: ValuesKind | None = None
+    found: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    contents: Contents = field(default_factory=lambda: Contents({}), repr=False)
+    options: Options = field(default_factory=Options, repr=False)
+
+    @property
+    def sets(self) -> Mapping[str, Rows]:
+        """The sets that are there, by name, calibration first."""
+        named = {"calibration": self.calibration, "test": self.test, "rows": self.rows}
+        return {name: rows for name, rows in named.items() if rows is not None}
+
+    @property
+    def class_names(self) -> tuple[str, ...] | None:
+        """Names of the classes; None where the file holds one event's scores only."""
+        sets = list(self.sets.values())
+        return sets[0].class_names if sets and isinstance(sets[0], LogitSet) else None
+
+    def split(
+        self, *, calibration_share: float = 0.5, seed: int = 0
+    ) -> Split[LogitSet] | Split[EventScores]:
+        """Give a set to fit on and a set to judge on.
+
+        Parameters
+        ----------
+        calibration_share, seed
+            How to split one set; of no effect where the file has both.
+
+        Raises
+        ------
+        FileError
+            A lone piece, a single row, or two sets of different kinds.
+        """
+        try:
+            match self.calibration, self.test, self.rows:
+                case LogitSet() as calibration, LogitSet() as test, _:
+                    return Split(calibration, test)
+                case EventScores() as scores, EventScores() as judged, _:
+                    return Split(scores, judged)
+                case _, _, LogitSet() as rows:
+                    return split_rows(rows, calibration_share=calibration_share, seed=seed)
+                case _, _, EventScores() as events:
+                    return split_rows(events, calibration_share=calibration_share, seed=seed)
+        except CalibrationInputError as error:
+            raise FileError.at("", error) from error
+        have, want = "a table of values", "the file with its labels"
+        if self.piece is not None and self.piece.table is None:
+            have, want = "labels", "the file with their logits"
+        raise FileError("file", f"only {have}", f"{want} uploaded beside it")

@@ -1,0 +1,128 @@
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from calibcore.data import EventScores, LogitSet, Split, split_rows
+from tests import reference
+from tests.strategies import EventCase, LogitCase, event_data, logit_sets
+
+
+@given(logit_sets())
+def test_a_logit_set_keeps_logits_and_labels(case: LogitCase) -> None:
+    rows = LogitSet(case.logits, case.labels)
+    assert rows.logits.dtype == case.logits.dtype
+    assert np.array_equal(rows.logits, case.logits)
+    assert rows.labels.tolist() == case.labels.tolist()
+    assert (rows.n_samples, rows.n_classes) == case.logits.shape
+    assert_allclose(rows.probabilities, reference.softmax(case.logits.tolist()), atol=1e-12)
+
+
+def test_a_column_of_labels_is_flattened() -> None:
+    rows = LogitSet([[0.0, 1.0], [1.0, 0.0]], [[1], [0]])
+    assert rows.labels.shape == (2,)
+
+
+def test_class_names_are_numbers_unless_given() -> None:
+    assert list(LogitSet([[0.0, 1.0]], [1]).class_names) == ["0", "1"]
+    assert list(LogitSet([[0.0, 1.0]], [1], ["cat", "dog"]).class_names) == ["cat", "dog"]
+
+
+def test_probabilities_become_logits_and_come_back() -> None:
+    rows = LogitSet.from_probabilities([[0.25, 0.75], [1.0, 0.0]], [1, 0], ["no", "yes"])
+    assert_allclose(rows.probabilities, [[0.25, 0.75], [1.0, 0.0]], atol=1e-15)
+    assert list(rows.class_names) == ["no", "yes"]
+
+
+def test_probabilities_that_nearly_sum_to_1_are_scaled() -> None:
+    # 0.2502 + 0.7503 = 1.0005, so the first becomes 0.2502 / 1.0005
+    rows = LogitSet.from_probabilities([[0.2502, 0.7503]], [1])
+    assert_allclose(rows.probabilities, [[0.2502 / 1.0005, 0.7503 / 1.0005]], atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
+        LogitSet([[0.0, 1.0]], [1]),
+        EventScores([0.5], [1]),
+        Split(LogitSet([[0.0, 1.0]], [1]), LogitSet([[0.0, 1.0]], [0])),
+    ],
+)
+def test_data_is_frozen(thing: LogitSet | EventScores | Split[LogitSet]) -> None:
+    name = dataclasses.fields(thing)[0].name
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(thing, name, None)
+
+
+@given(logit_sets(min_rows=2), st.floats(0.05, 0.95), st.integers(0, 5))
+def test_a_split_gives_every_row_to_one_side(case: LogitCase, share: float, seed: int) -> None:
+    numbered = np.column_stack([case.logits, np.arange(len(case.labels))]).astype(np.float64)
+    split = split_rows(LogitSet(numbered, case.labels), calibration_share=share, seed=seed)
+    first, second = split.calibration.logits[:, -1], split.test.logits[:, -1]
+    assert sorted([*first, *second]) == list(range(len(case.labels)))
+    assert sorted(first) == list(first)
+    assert sorted(second) == list(second)
+    assert len(first) >= 1
+    assert len(second) >= 1
+    for half, numbers in ((split.calibration, first), (split.test, second)):
+        assert isinstance(half, LogitSet)
+        assert half.labels.tolist() == case.labels[numbers.astype(int)].tolist()
+
+
+@pytest.mark.parametrize("share", [0.001, 0.5, 0.999])
+@pytest.mark.parametrize("labels", [[0, 0], [0, 1], [1, 0, 1]])
+def test_each_side_gets_a_row(labels: list[int], share: float) -> None:
+    split = split_rows(LogitSet([[0.0, 1.0]] * len(labels), labels), calibration_share=share)
+    assert split.calibration.n_samples >= 1
+    assert split.test.n_samples >= 1
+    assert split.calibration.n_samples + split.test.n_samples == len(labels)
+
+
+@given(logit_sets(min_rows=2, max_rows=40), st.integers(0, 5))
+def test_a_split_is_stratified(case: LogitCase, seed: int) -> None:
+    split = split_rows(LogitSet(case.logits, case.labels), seed=seed)
+    calibration = split.calibration
+    assert isinstance(calibration, LogitSet)
+    for k in range(case.logits.shape[1]):
+        wanted = np.sum(case.labels == k) / 2
+        assert abs(np.sum(calibration.labels == k) - wanted) <= 1
+    assert abs(calibration.n_samples - len(case.labels) / 2) < 1
+
+
+@given(event_data(min_size=2))
+def test_scores_of_an_event_split_by_hit(case: EventCase) -> None:
+    split = split_rows(EventScores(case.scores, case.hits))
+    calibration, test = split.calibration, split.test
+    assert isinstance(calibration, EventScores)
+    assert isinstance(test, EventScores)
+    both = [*calibration.scores.tolist(), *test.scores.tolist()]
+    assert sorted(both) == sorted(case.scores.tolist())
+    assert calibration.hits.sum() + test.hits.sum() == case.hits.sum()
+    assert abs(float(calibration.hits.sum()) - float(case.hits.sum()) / 2) <= 1
+
+
+def test_the_same_rows_twice_are_said_to_be() -> None:
+    rows = LogitSet([[0.0, 1.0]] * 4, [0, 1, 0, 1])
+    assert not split_rows(rows).same_data
+    assert not Split(rows, rows).same_data
+    assert Split(rows, rows, same_data=True).same_data
+
+
+def test_the_seed_decides_the_split(rng: np.random.Generator) -> None:
+    rows = LogitSet(rng.normal(size=(200, 3)), rng.integers(0, 3, 200))
+
+    def calibration_logits(seed: int) -> list[list[float]]:
+        half = split_rows(rows, seed=seed).calibration
+        assert isinstance(half, LogitSet)
+        values: list[list[float]] = half.logits.tolist()
+        return values
+
+    assert calibration_logits(3) == calibration_logits(3)
+    assert calibration_logits(3) != calibration_logits(4)
+    # 0 is the seed when none is named
+    unnamed = split_rows(rows).calibration
+    assert isinstance(unnamed, LogitSet)
+    assert unnamed.logits.tolist() == calibration_logits(0)

@@ -1,0 +1,403 @@
+"""One audit: what it fits on, what it judges, and that every number is the public function's."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from numpy.typing import ArrayLike, NDArray
+
+from calibcore import metrics
+from calibcore.calibrators import (
+    FittedScoreMap,
+    FittedSpline,
+    FittedTemperature,
+    FittedVectorMap,
+    ScoreMap,
+    SplineCalibration,
+    TemperatureScaling,
+    VectorMap,
+)
+from calibcore.cumulative import brownian_tail, cumulative_curves
+from calibcore.data import EventScores, LogitSet, Split
+from calibcore.errors import CalibrationInputError
+from calibcore.evaluation import AuditResult, SetResult, audit
+from calibcore.events import OneClass, TopR, WithinTopR
+from calibcore.metrics import METRICS
+from calibcore.probabilities import softmax
+
+Floats = NDArray[np.float64]
+ChosenEvent = TopR | WithinTopR | OneClass
+
+EVENTS = [TopR(1), TopR(2), WithinTopR(2), OneClass(1)]
+CALIBRATORS: list[ScoreMap | VectorMap] = [
+    SplineCalibration(),
+    SplineCalibration(n_knots=9, runout="cubic", fit_to="hits", constrained=True),
+    TemperatureScaling(),
+]
+MAPS: list[ScoreMap | VectorMap | None] = [*CALIBRATORS, None]
+
+each_event = pytest.mark.parametrize("event", EVENTS, ids=str)
+each_calibrator = pytest.mark.parametrize("calibrator", CALIBRATORS, ids=str)
+
+
+def draw_rows(rng: np.random.Generator, n_samples: int, n_classes: int = 4) -> LogitSet:
+    """Overconfident rows: labels drawn from the softmax of logits half as large."""
+    logits = 4 * rng.normal(size=(n_samples, n_classes))
+    labels = (logits / 2 + rng.gumbel(size=logits.shape)).argmax(axis=1)
+    return LogitSet(logits.astype(np.float32), labels)
+
+
+@pytest.fixture
+def split(rng: np.random.Generator) -> Split[LogitSet]:
+    return Split(draw_rows(rng, 300), draw_rows(rng, 400))
+
+
+def outcomes(event: ChosenEvent, rows: LogitSet) -> EventScores:
+    return event.outcomes(rows.probabilities, rows.labels)
+
+
+def parameters(fitted: FittedScoreMap | FittedVectorMap | None) -> list[object]:
+    match fitted:
+        case FittedSpline():
+            arrays = [fitted.scores, fitted.slope, fitted.knot_values]
+            return [*(array.tolist() for array in arrays), fitted.warnings]
+        case FittedTemperature():
+            return [fitted.temperature, fitted.warnings]
+    raise AssertionError(fitted)
+
+
+def values(judged: SetResult) -> list[tuple[str, float | None, float | None]]:
+    return [(row.measure.key, row.before, row.after) for row in judged.comparisons]
+
+
+# What a fit sees ----------------------------------------------------------------------------
+
+
+@each_event
+@each_calibrator
+def test_test_labels_reach_no_fit(
+    split: Split[LogitSet],
+    event: ChosenEvent,
+    calibrator: ScoreMap | VectorMap,
+    rng: np.random.Generator,
+) -> None:
+    test = split.test
+    shuffled = LogitSet(test.logits, rng.permutation(test.labels))
+    plain = audit(split, event=event, calibrator=calibrator)
+    other = audit(Split(split.calibration, shuffled), event=event, calibrator=calibrator)
+    assert parameters(plain.fitted) == parameters(other.fitted)
+    assert values(plain.calibration) == values(other.calibration)
+    assert plain.test.after.event.scores.tolist() == other.test.after.event.scores.tolist()
+    assert plain.test.compare("ks_error") != other.test.compare("ks_error")
+
+
+@each_calibrator
+def test_no_test_row_reaches_a_fit(
+    split: Split[LogitSet], calibrator: ScoreMap | VectorMap, rng: np.random.Generator
+) -> None:
+    elsewhere = Split(split.calibration, draw_rows(rng, 50))
+    plain = audit(split, event=TopR(1), calibrator=calibrator)
+    other = audit(elsewhere, event=TopR(1), calibrator=calibrator)
+    assert parameters(plain.fitted) == parameters(other.fitted)
+
+
+@each_calibrator
+def test_calibration_labels_do_reach_the_fit(
+    split: Split[LogitSet], calibrator: ScoreMap | VectorMap, rng: np.random.Generator
+) -> None:
+    rows = split.calibration
+    shuffled = LogitSet(rows.logits, rng.permutation(rows.labels))
+    plain = audit(split, event=TopR(1), calibrator=calibrator)
+    other = audit(Split(shuffled, split.test), event=TopR(1), calibrator=calibrator)
+    assert parameters(plain.fitted) != parameters(other.fitted)
+
+
+@each_event
+def test_the_fit_is_the_calibrators_own(split: Split[LogitSet], event: ChosenEvent) -> None:
+    seen = outcomes(event, split.calibration)
+    spline = audit(split, event=event, calibrator=SplineCalibration())
+    assert parameters(spline.fitted) == parameters(SplineCalibration().fit(seen.scores, seen.hits))
+    temperature = audit(split, event=event, calibrator=TemperatureScaling())
+    direct = TemperatureScaling().fit(split.calibration.logits, split.calibration.labels)
+    assert temperature.fitted == direct
+
+
+# What calibration changes -------------------------------------------------------------------
+
+
+def judged_rows(result: AuditResult, split: Split[LogitSet]) -> list[tuple[SetResult, LogitSet]]:
+    return [(result.calibration, split.calibration), (result.test, split.test)]
+
+
+@each_event
+def test_a_score_map_changes_the_events_score_alone(
+    split: Split[LogitSet], event: ChosenEvent
+) -> None:
+    result = audit(split, event=event, calibrator=SplineCalibration())
+    assert isinstance(result.fitted, FittedSpline)
+    for judged, rows in judged_rows(result, split):
+        before, after = outcomes(event, rows), judged.after.event
+        assert after.hits.tolist() == before.hits.tolist()
+        assert after.scores.tolist() == result.fitted.predict(before.scores).tolist()
+        assert judged.changed_decisions == 0
+        right = metrics.accuracy(rows.probabilities, rows.labels)
+        accuracy = judged.compare("accuracy")
+        assert (accuracy.before, accuracy.after, accuracy.change) == (right, right, 0)
+
+
+@each_event
+def test_a_score_map_leaves_no_class_table_to_measure(
+    split: Split[LogitSet], event: ChosenEvent
+) -> None:
+    judged = audit(split, event=event, calibrator=SplineCalibration()).test
+    for key in ("nll", "brier"):
+        row = judged.compare(key)
+        assert row.before is not None
+        assert row.after is None
+        assert row.change is None
+    undefined = [row.measure.key for row in judged.comparisons if row.after is None]
+    assert sorted(undefined) == ["brier", "nll"]
+
+
+@each_event
+def test_a_vector_map_has_its_event_taken_anew(split: Split[LogitSet], event: ChosenEvent) -> None:
+    result = audit(split, event=event, calibrator=TemperatureScaling())
+    assert isinstance(result.fitted, FittedTemperature)
+    assert result.fitted.temperature > 1.5
+    for judged, rows in judged_rows(result, split):
+        calibrated = result.fitted.predict_proba(rows.logits)
+        wanted = event.outcomes(calibrated, rows.labels)
+        assert judged.after.event.scores.tolist() == wanted.scores.tolist()
+        assert judged.after.event.hits.tolist() == wanted.hits.tolist()
+        assert judged.compare("nll").after == metrics.nll(calibrated, rows.labels)
+        assert judged.changed_decisions == 0
+
+
+@dataclass(frozen=True)
+class FittedShift:
+    shift: Floats
+    warnings: tuple[str, ...] = ("Shifted.",)
+
+    def predict_proba(self, logits: ArrayLike) -> Floats:
+        return softmax(np.asarray(logits) + self.shift)
+
+
+@dataclass(frozen=True)
+class Shift(VectorMap):
+    """Adds to the last class, so that decisions change."""
+
+    amount: float
+
+    def fit(self, logits: ArrayLike, labels: ArrayLike) -> FittedShift:
+        del labels
+        return FittedShift(self.amount * np.eye(np.shape(logits)[1])[-1])
+
+
+def test_a_vector_map_that_changes_decisions_is_counted(split: Split[LogitSet]) -> None:
+    result = audit(split, event=TopR(1), calibrator=Shift(3.0))
+    for judged, rows in judged_rows(result, split):
+        moved = np.asarray(rows.logits, dtype=np.float64)
+        moved[:, -1] += 3
+        changed = int(np.count_nonzero(moved.argmax(axis=1) != rows.logits.argmax(axis=1)))
+        assert judged.changed_decisions == changed > 10
+        assert judged.compare("accuracy").before == metrics.accuracy(rows.logits, rows.labels)
+        assert judged.compare("accuracy").after == metrics.accuracy(moved, rows.labels)
+    assert result.warnings == ("Shifted.",)
+
+
+@each_event
+def test_no_calibrator_changes_nothing(split: Split[LogitSet], event: ChosenEvent) -> None:
+    result = audit(split, event=event, calibrator=None)
+    assert result.fitted is None
+    assert result.warnings == ()
+    for judged, rows in judged_rows(result, split):
+        assert all(row.before == row.after is not None for row in judged.comparisons)
+        assert all(row.change == 0 for row in judged.comparisons)
+        assert judged.changed_decisions == 0
+        assert judged.after.event.scores.tolist() == judged.before.event.scores.tolist()
+        assert judged.before.event.scores.tolist() == outcomes(event, rows).scores.tolist()
+        assert judged.after.curves.ks_error == judged.before.curves.ks_error
+
+
+# Every number is the public function's ------------------------------------------------------
+
+
+OF_EVENT: dict[str, Callable[[Floats, ArrayLike], float]] = {
+    "ks_error": metrics.ks_error,
+    "event_brier": metrics.event_brier,
+    "event_nll": metrics.event_nll,
+    "certain_misses": metrics.certain_misses,
+    "mean_score": metrics.mean_score,
+    "hit_rate": metrics.hit_rate,
+}
+OF_CLASSES: dict[str, Callable[[Floats, ArrayLike], float]] = {
+    "brier": metrics.brier,
+    "nll": metrics.nll,
+    "accuracy": metrics.accuracy,
+}
+
+
+def direct_values(
+    event: EventScores, rows: LogitSet, probabilities: Floats, n_bins: int
+) -> dict[str, float]:
+    scored = event.scores, event.hits
+    return {
+        **{key: measure(*scored) for key, measure in OF_EVENT.items()},
+        **{key: measure(probabilities, rows.labels) for key, measure in OF_CLASSES.items()},
+        "ece": metrics.ece(*scored, n_bins=n_bins),
+        "ece_equal_mass": metrics.ece(*scored, n_bins=n_bins, binning="equal_mass"),
+        "mce": metrics.mce(*scored, n_bins=n_bins),
+    }
+
+
+@each_event
+@pytest.mark.parametrize("n_bins", [1, 15, 25])
+def test_comparisons_equal_the_metric_functions(
+    split: Split[LogitSet], event: ChosenEvent, n_bins: int
+) -> None:
+    result = audit(split, event=event, calibrator=TemperatureScaling(), n_bins=n_bins)
+    assert isinstance(result.fitted, FittedTemperature)
+    for judged, rows in judged_rows(result, split):
+        calibrated = result.fitted.predict_proba(rows.logits)
+        before = direct_values(outcomes(event, rows), rows, rows.probabilities, n_bins)
+        after = direct_values(event.outcomes(calibrated, rows.labels), rows, calibrated, n_bins)
+        wanted = [(measure.key, before[measure.key], after[measure.key]) for measure in METRICS]
+        assert values(judged) == wanted
+
+
+@each_event
+@pytest.mark.parametrize("calibrator", MAPS, ids=str)
+def test_pictures_and_measures_say_the_same(
+    split: Split[LogitSet], event: ChosenEvent, calibrator: ScoreMap | VectorMap | None
+) -> None:
+    result = audit(split, event=event, calibrator=calibrator, n_bins=20)
+    for judged, rows in judged_rows(result, split):
+        assert judged.n_samples == rows.n_samples
+        for name, side in (("before", judged.before), ("after", judged.after)):
+            shown = {row.measure.key: getattr(row, name) for row in judged.comparisons}
+            assert side.curves.ks_error == pytest.approx(shown["ks_error"], abs=1e-15)
+            assert side.curves.cum_score[-1] == pytest.approx(shown["mean_score"], abs=1e-12)
+            assert side.curves.cum_hits[-1] == pytest.approx(shown["hit_rate"], abs=1e-12)
+            gaps = side.bins.counts / rows.n_samples * np.abs(np.nan_to_num(side.bins.gap))
+            assert gaps.sum() == pytest.approx(shown["ece"], abs=1e-12)
+            assert side.bins.counts.size == 20
+
+
+def test_compare_finds_each_measure(split: Split[LogitSet]) -> None:
+    judged = audit(split, event=TopR(1), calibrator=None).test
+    assert [row.measure for row in judged.comparisons] == list(METRICS)
+    for measure in METRICS:
+        assert judged.compare(measure.key).measure is measure
+
+
+# Event scores alone -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def events(split: Split[LogitSet]) -> Split[EventScores]:
+    return Split(outcomes(TopR(1), split.calibration), outcomes(TopR(1), split.test))
+
+
+def test_event_scores_give_the_same_numbers_as_the_logits(
+    split: Split[LogitSet], events: Split[EventScores]
+) -> None:
+    whole = audit(split, event=TopR(1), calibrator=SplineCalibration())
+    alone = audit(events, event=TopR(1), calibrator=SplineCalibration())
+    for measure in METRICS:
+        row = alone.test.compare(measure.key)
+        if measure.of == "classes":
+            assert (row.before, row.after, row.change) == (None, None, None)
+        else:
+            assert row == whole.test.compare(measure.key)
+    assert alone.test.changed_decisions == 0
+
+
+def test_temperature_needs_more_than_an_events_scores(events: Split[EventScores]) -> None:
+    with pytest.raises(CalibrationInputError) as refused:
+        audit(events, event=TopR(1), calibrator=TemperatureScaling())
+    assert refused.value.field == "calibrator"
+    assert "logits of all classes" in refused.value.found
+    assert "such as the spline" in refused.value.wanted
+
+
+# Stamps and refusals ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("calibrator", MAPS, ids=str)
+def test_the_same_data_flag_is_handed_on(
+    split: Split[LogitSet], calibrator: ScoreMap | VectorMap | None
+) -> None:
+    rows = split.calibration
+    same = Split(rows, rows, same_data=True)
+    assert audit(same, event=TopR(1), calibrator=calibrator).same_data
+    assert not audit(split, event=TopR(1), calibrator=calibrator).same_data
+
+
+@pytest.mark.parametrize("n_rows", [1, 5])
+def test_the_spline_wants_a_row_a_knot(
+    split: Split[LogitSet], rng: np.random.Generator, n_rows: int
+) -> None:
+    few = Split(draw_rows(rng, n_rows), split.test)
+    with pytest.raises(CalibrationInputError, match="wanted at least 6, one a knot"):
+        audit(few, event=TopR(1), calibrator=SplineCalibration())
+    enough = Split(draw_rows(rng, 6), split.test)
+    assert audit(enough, event=TopR(1), calibrator=SplineCalibration()).fitted is not None
+
+
+def test_few_rows_have_no_frequency_curve(split: Split[LogitSet], rng: np.random.Generator) -> None:
+    few = Split(split.calibration, draw_rows(rng, 5))
+    result = audit(few, event=TopR(1), calibrator=SplineCalibration())
+    assert result.test.before.frequency is None
+    assert result.test.after.frequency is None
+    assert result.calibration.before.frequency is not None
+
+
+@pytest.mark.parametrize("event", [TopR(5), WithinTopR(5), OneClass(4)], ids=str)
+def test_an_event_the_data_do_not_have_is_refused(
+    split: Split[LogitSet], event: ChosenEvent
+) -> None:
+    with pytest.raises(CalibrationInputError):
+        audit(split, event=event, calibrator=None)
+
+
+def test_two_classes_and_an_absent_one(rng: np.random.Generator) -> None:
+    rows = LogitSet(rng.normal(size=(40, 2)), np.zeros(40, dtype=int))
+    for calibrator in MAPS:
+        result = audit(Split(rows, rows), event=OneClass(1), calibrator=calibrator)
+        assert result.test.compare("hit_rate").after == 0
+
+
+# What a perfect model of this size shows ----------------------------------------------------
+
+
+def test_the_null_line_is_where_the_p_value_is_5_percent(rng: np.random.Generator) -> None:
+    scores = rng.beta(4, 1, 3000)
+    curves = cumulative_curves(scores, rng.random(3000) < scores)
+    assert brownian_tail(curves.ks_null_95 / curves.null_deviation) == pytest.approx(0.05, abs=1e-9)
+    assert curves.null_deviation == pytest.approx(
+        np.sqrt(np.sum(scores * (1 - scores))) / 3000, rel=1e-12
+    )
+
+
+def test_the_null_line_and_the_p_value_agree_on_which_side(rng: np.random.Generator) -> None:
+    sides = set()
+    for strength in np.linspace(0, 0.1, 60):
+        scores = rng.uniform(0.2, 0.9, 500)
+        curves = cumulative_curves(scores, rng.random(500) < scores - strength)
+        assert (curves.ks_error > curves.ks_null_95) == (curves.ks_p_value < 0.05)
+        sides.add(curves.ks_p_value < 0.05)
+    assert sides == {True, False}
+
+
+@pytest.mark.parametrize("confident", [False, True])
+def test_labels_drawn_from_the_scores_exceed_the_null_line_in_5_of_100(
+    rng: np.random.Generator, *, confident: bool
+) -> None:
+    n_draws = 2000
+    scores = rng.beta(9, 1, 1500) if confident else rng.uniform(0, 1, 1500)
+    drawn = [cumulative_curves(scores, rng.random(1500) < scores) for _ in range(n_draws)]
+    beyond = np.mean([curves.ks_error > curves.ks_null_95 for curves in drawn])
+    # The limit is reached from below; three standard errors of 2,000 draws are 1.5 points.
+    assert 0.03 < beyond < 0.066
+    assert np.mean([curves.ks_p_value < 0.5 for curves in drawn]) == pytest.approx(0.5, abs=0.06)

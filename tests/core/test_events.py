@@ -1,0 +1,115 @@
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calibcore.events import OneClass, TopR, WithinTopR
+from calibcore.probabilities import softmax
+from tests import reference
+from tests.strategies import LogitCase, logit_sets, seeded_logit_sets
+
+Result = tuple[list[float], list[int]]
+
+
+def outcomes(
+    event: TopR | WithinTopR | OneClass,
+    probabilities: reference.Table | np.ndarray,
+    labels: list[int] | np.ndarray,
+) -> Result:
+    found = event.outcomes(probabilities, labels)
+    return found.scores.tolist(), found.hits.tolist()
+
+
+def check_every_event(case: LogitCase) -> None:
+    probabilities = softmax(case.logits)
+    table, labels = probabilities.tolist(), case.labels.tolist()
+    n_classes = probabilities.shape[1]
+    for r in range(1, n_classes + 1):
+        assert outcomes(TopR(r), probabilities, labels) == reference.top_r(table, labels, r)
+        within = reference.within_top_r(table, labels, r)
+        assert outcomes(WithinTopR(r), probabilities, labels) == within
+    for k in range(n_classes):
+        assert outcomes(OneClass(k), probabilities, labels) == reference.one_class(table, labels, k)
+
+
+def test_every_event_is_the_loops_to_the_last_bit_on_2000_tables() -> None:
+    for case in seeded_logit_sets(2, 2_000):
+        check_every_event(case)
+
+
+@given(logit_sets())
+def test_every_event_is_the_loops_to_the_last_bit(case: LogitCase) -> None:
+    check_every_event(case)
+
+
+def test_many_rows_and_classes(rng: np.random.Generator) -> None:
+    logits = np.round(rng.normal(scale=3, size=(500, 120)))
+    check = LogitCase(logits, rng.integers(0, 120, 500))
+    table, labels = softmax(check.logits).tolist(), check.labels.tolist()
+    for r in (1, 2, 5, 60, 120):
+        assert outcomes(TopR(r), table, labels) == reference.top_r(table, labels, r)
+        within = reference.within_top_r(table, labels, r)
+        assert outcomes(WithinTopR(r), table, labels) == within
+
+
+def test_equal_probabilities_rank_by_class() -> None:
+    # Classes 1 and 2 tie at 0.4: 1 comes first, so rank 2 is class 2
+    row = [[0.2, 0.4, 0.4]]
+    assert outcomes(TopR(1), row, [1]) == ([0.4], [1])
+    assert outcomes(TopR(1), row, [2]) == ([0.4], [0])
+    assert outcomes(TopR(2), row, [2]) == ([0.4], [1])
+    assert outcomes(WithinTopR(2), row, [0]) == ([0.8], [0])
+    assert outcomes(WithinTopR(3), row, [0]) == ([1.0], [1])
+
+
+def test_within_top_r_is_capped_at_1() -> None:
+    # Added one after another in doubles: 0.7 + 0.2 + 0.1 = 0.9999999999999999; these three pass 1
+    row = [0.5, 0.3, 0.2 + 1e-7]
+    assert outcomes(WithinTopR(3), [row], [0]) == ([1.0], [1])
+
+
+@given(logit_sets())
+def test_within_top_1_is_top_1(case: LogitCase) -> None:
+    probabilities = softmax(case.logits)
+    first = outcomes(TopR(1), probabilities, case.labels)
+    assert outcomes(WithinTopR(1), probabilities, case.labels) == first
+
+
+@given(logit_sets())
+def test_exactly_one_rank_and_one_class_hit(case: LogitCase) -> None:
+    probabilities = softmax(case.logits)
+    n_classes = probabilities.shape[1]
+    ranks = [TopR(r + 1).outcomes(probabilities, case.labels).hits for r in range(n_classes)]
+    classes = [OneClass(k).outcomes(probabilities, case.labels).hits for k in range(n_classes)]
+    assert np.all(np.sum(ranks, axis=0) == 1)
+    assert np.all(np.sum(classes, axis=0) == 1)
+    assert np.all(WithinTopR(n_classes).outcomes(probabilities, case.labels).hits == 1)
+
+
+@given(logit_sets(), st.randoms(use_true_random=False))
+def test_relabelling_classes_relabels_one_class(case: LogitCase, random: Random) -> None:
+    probabilities = softmax(case.logits)
+    n_classes = probabilities.shape[1]
+    new_place = list(range(n_classes))
+    random.shuffle(new_place)
+    moved = np.empty_like(probabilities)
+    moved[:, new_place] = probabilities
+    labels = np.array(new_place)[case.labels]
+    for k in range(n_classes):
+        before = outcomes(OneClass(k), probabilities, case.labels)
+        assert outcomes(OneClass(new_place[k]), moved, labels) == before
+
+
+@pytest.mark.parametrize("event", [TopR(2), WithinTopR(2), OneClass(2)])
+def test_events_compare_and_hash_by_value(event: TopR | WithinTopR | OneClass) -> None:
+    again = type(event)(2)
+    assert event == again
+    assert hash(event) == hash(again)
+    assert event != type(event)(1)
+
+
+def test_defaults_are_the_prediction_and_the_first_two() -> None:
+    assert TopR() == TopR(1)
+    assert WithinTopR() == WithinTopR(2)

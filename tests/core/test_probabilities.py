@@ -1,0 +1,79 @@
+import math
+
+import numpy as np
+from hypothesis import given
+from numpy.testing import assert_allclose
+
+from calibcore.probabilities import log_probabilities, log_softmax, softmax
+from tests import reference
+from tests.strategies import LogitCase, logit_sets, seeded_logit_sets
+
+
+def test_softmax_and_its_logarithm_agree_with_the_loops_on_2000_tables() -> None:
+    for case in seeded_logit_sets(1, 2_000):
+        table = case.logits.tolist()
+        assert_allclose(softmax(case.logits), reference.softmax(table), rtol=1e-12, atol=1e-12)
+        assert_allclose(
+            log_softmax(case.logits), reference.log_softmax(table), rtol=1e-12, atol=1e-12
+        )
+
+
+@given(logit_sets())
+def test_softmax_agrees_with_the_loops(case: LogitCase) -> None:
+    expected = reference.softmax(case.logits.tolist())
+    assert_allclose(softmax(case.logits), expected, rtol=1e-12, atol=1e-12)
+
+
+@given(logit_sets())
+def test_rows_sum_to_1_and_come_out_in_float64(case: LogitCase) -> None:
+    probabilities = softmax(case.logits)
+    assert probabilities.dtype == np.float64
+    assert log_softmax(case.logits).dtype == np.float64
+    assert_allclose(probabilities.sum(axis=1), 1.0, atol=1e-14)
+
+
+@given(logit_sets())
+def test_equal_logits_get_equal_probabilities_and_order_is_kept(case: LogitCase) -> None:
+    for logits, probabilities in zip(case.logits, softmax(case.logits), strict=True):
+        order = np.argsort(logits, kind="stable")
+        assert np.all(np.diff(probabilities[order]) >= 0)
+        assert np.all(np.diff(probabilities[order])[np.diff(logits[order]) == 0] == 0)
+
+
+def test_minus_infinity_rules_a_class_out() -> None:
+    logits = [[0.0, -math.inf, 0.0]]
+    assert softmax(logits).tolist() == [[0.5, 0.0, 0.5]]
+    assert log_softmax(logits)[0, 1] == -math.inf
+    assert_allclose(log_softmax(logits)[0, [0, 2]], -math.log(2), rtol=1e-15)
+
+
+def test_magnitude_does_no_harm() -> None:
+    # The largest logit is taken off first: exp(0) and exp(-2000), the second below the least double
+    assert softmax([[1000.0, -1000.0]]).tolist() == [[1.0, 0.0]]
+    assert log_softmax([[1000.0, -1000.0]]).tolist() == [[0.0, -2000.0]]
+    assert softmax([[1e308, -1e308]]).tolist() == [[1.0, 0.0]]
+
+
+def test_float32_logits_are_read_as_the_numbers_they_are() -> None:
+    narrow = np.array([[0.1, 0.7, -0.3]], dtype=np.float32)
+    assert np.array_equal(softmax(narrow), softmax(narrow.astype(np.float64)))
+
+
+def test_wide_tables_agree_with_narrow_ones(rng: np.random.Generator) -> None:
+    # More rows and columns than any block the implementation may cut the table into
+    logits = rng.normal(scale=5, size=(3_000, 257))
+    some = rng.choice(3_000, 5, replace=False)
+    expected = reference.softmax(logits[some].tolist())
+    assert_allclose(softmax(logits)[some], expected, rtol=1e-12, atol=1e-12)
+
+
+def test_log_probabilities() -> None:
+    logits = log_probabilities([[1.0, 0.0], [0.25, 0.75]])
+    assert logits[0].tolist() == [0.0, -math.inf]
+    assert logits[1].tolist() == [math.log(0.25), math.log(0.75)]
+
+
+@given(logit_sets())
+def test_softmax_undoes_log_probabilities(case: LogitCase) -> None:
+    probabilities = softmax(case.logits)
+    assert_allclose(softmax(log_probabilities(probabilities)), probabilities, atol=1e-14)

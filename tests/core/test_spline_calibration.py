@@ -1,0 +1,258 @@
+from fractions import Fraction
+from itertools import pairwise
+from random import Random
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pytest
+import scipy.optimize
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from numpy.typing import NDArray
+
+from calibcore.calibrators import SplineCalibration
+from calibcore.cumulative import ks_error
+from tests import reference
+from tests.strategies import EventCase, event_data, seeded_events
+
+Runout = Literal["natural", "parabolic", "cubic"]
+FitTo = Literal["difference", "hits"]
+Floats = NDArray[np.float64]
+WIDE = 1e-300  # in a narrower gap the slope that numpy.interp divides by it passes the last double
+FIT_TO: tuple[FitTo, ...] = ("difference", "hits")
+KINDS: list[tuple[Runout, int]] = [
+    ("natural", 6),
+    ("natural", 2),
+    ("natural", 3),
+    ("parabolic", 3),
+    ("parabolic", 6),
+    ("cubic", 4),
+    ("cubic", 6),
+    ("natural", 8),
+]
+
+
+def check_map(case: EventCase, kind: tuple[Runout, int], fit_to: FitTo) -> None:
+    runout, n_knots = kind
+    fitted = SplineCalibration(n_knots=n_knots, runout=runout, fit_to=fit_to).fit(*case)
+    scores, hits = case.scores.tolist(), case.hits.tolist()
+    pairs = reference.spline_map(scores, hits, n_knots, runout, fit_to)
+    between = [(low + high) / 2 for low, high in pairwise(sorted(scores)) if high - low > WIDE]
+    asked = [*scores, *between, 0.0, 0.123, 1.0]
+    expected = [reference.read_map(pairs, score) for score in asked]
+    assert_allclose(fitted.predict(asked), expected, rtol=0, atol=1e-12)
+    assert fitted.scores.tolist() == [score for score, _ in pairs]
+
+
+def test_600_maps_agree_with_exact_fractions() -> None:
+    for number, case in enumerate(seeded_events(9, 600, min_size=12)):
+        check_map(case, KINDS[number % len(KINDS)], FIT_TO[number // 8 % 2])
+
+
+@given(event_data(min_size=12), st.sampled_from(KINDS), st.sampled_from(FIT_TO))
+def test_a_map_agrees_with_exact_fractions(
+    case: EventCase, kind: tuple[Runout, int], fit_to: FitTo
+) -> None:
+    check_map(case, kind, fit_to)
+
+
+@pytest.mark.parametrize("constrained", [False, True])
+@given(case=event_data(min_size=6), random=st.randoms(use_true_random=False))
+def test_the_order_of_rows_changes_no_bit(
+    constrained: bool,  # noqa: FBT001 (pytest names it)
+    case: EventCase,
+    random: Random,
+) -> None:
+    order = list(range(len(case.scores)))
+    random.shuffle(order)
+    calibrator = SplineCalibration(constrained=constrained)
+    first = calibrator.fit(*case).predict(case.scores)
+    second = calibrator.fit(case.scores[order], case.hits[order]).predict(case.scores)
+    assert np.array_equal(first, second)
+
+
+@given(event_data(min_size=6), st.sampled_from(FIT_TO), st.booleans())
+def test_predictions_are_probabilities(case: EventCase, fit_to: FitTo, constrained: bool) -> None:  # noqa: FBT001
+    fitted = SplineCalibration(fit_to=fit_to, constrained=constrained).fit(*case)
+    found = fitted.predict([*case.scores.tolist(), 0.0, -0.0, 5e-324, 0.37, 1.0])
+    assert np.all((found >= 0) & (found <= 1))
+    assert found[-5] == found[-4]
+
+
+def test_scores_outside_the_calibration_set_get_its_end_values(rng: np.random.Generator) -> None:
+    scores = rng.uniform(0.3, 0.7, 200)
+    fitted = SplineCalibration().fit(scores, rng.random(200) < scores)
+    ends = fitted.predict([0.0, scores.min(), scores.max(), 1.0])
+    assert ends[0] == ends[1]
+    assert ends[2] == ends[3]
+
+
+@given(st.integers(0, 500))
+def test_scores_whose_totals_are_the_hits_are_kept(seed: int) -> None:
+    # Hits equal to the scores, as fractions of 8 repeated 8 times: the difference is 0 all along
+    eighths = np.sort(np.random.default_rng(seed).integers(0, 9, 6))
+    scores = np.repeat(eighths / 8, 8)
+    hits = np.concatenate([np.arange(8) < count for count in eighths])
+    found = SplineCalibration().fit(scores, hits).predict(scores)
+    assert_allclose(found, scores, atol=1e-13)
+
+
+def test_an_overconfident_event_is_mended(rng: np.random.Generator) -> None:
+    truth = rng.random(20_000)
+    scores, hits = truth**0.5, (rng.random(20_000) < truth).astype(int)
+    fitted = SplineCalibration().fit(scores[:10_000], hits[:10_000])
+    assert ks_error(scores[10_000:], hits[10_000:]) > 0.1
+    assert ks_error(fitted.predict(scores[10_000:]), hits[10_000:]) < 0.015
+    inner = (truth > 0.05) & (truth < 0.95)
+    assert np.abs(fitted.predict(scores) - truth)[inner].max() < 0.05
+
+
+def test_a_fit_says_what_went_wrong(rng: np.random.Generator) -> None:
+    scores = rng.uniform(0.2, 0.8, 500)
+    assert SplineCalibration().fit(scores, rng.random(500) < scores).warnings == ()
+    # One score alone tells nothing of the others
+    constant = SplineCalibration().fit([0.5] * 10, [0, 1] * 5)
+    assert any("0.5" in sentence for sentence in constant.warnings)
+    # The free fit leaves [0, 1] here; the constrained one does not
+    rows, hits = [0.0] * 7 + [0.1], [0] * 8
+    assert SplineCalibration().fit(rows, hits).warnings
+    assert SplineCalibration(constrained=True).fit(rows, hits).warnings == ()
+
+
+# The constrained fit ----------------------------------------------------------------------------
+
+
+class Programme(NamedTuple):
+    """Least |design @ v - target|^2 with lowest <= slopes @ v <= highest."""
+
+    design: Floats
+    target: Floats
+    slopes: Floats
+    lowest: Floats
+    highest: Floats
+
+    def loss(self, values: Floats) -> float:
+        return float(np.sum((self.design @ values - self.target) ** 2))
+
+    def gradient(self, values: Floats) -> Floats:
+        return 2 * self.design.T @ (self.design @ values - self.target)
+
+
+def programme(case: EventCase, n_knots: int, runout: Runout, fit_to: FitTo) -> Programme:
+    rows = reference.calibration_rows(case.scores.tolist(), case.hits.tolist(), fit_to)
+
+    def table(places: list[Fraction], *, derivative: bool) -> Floats:
+        lines = [
+            reference.spline_weights(x, n_knots, runout, derivative=derivative) for x in places
+        ]
+        return np.array([[float(w) for w in line] for line in lines])
+
+    scores = [rows.scores[0], *rows.scores]
+    offset = np.array([float(s) if fit_to == "difference" else 0.0 for s in scores])
+    return Programme(
+        design=table(rows.fractile, derivative=False),
+        target=np.array([float(v) for v in rows.total]),
+        slopes=table([Fraction(0), *rows.fractile], derivative=True),
+        lowest=-offset,
+        highest=1 - offset,
+    )
+
+
+def lower_bound(problem: Programme, values: Floats) -> float:
+    """A loss that no feasible spline can beat, from the bounds that hold ``values`` back.
+
+    Non-negative multipliers of the bounds that are nearly reached give a dual value, which is below
+    the best feasible loss whatever the multipliers (weak duality); so the best of several will do.
+    """
+    slope = problem.slopes @ values
+    sides = np.vstack([problem.slopes, -problem.slopes])
+    limits = np.concatenate([problem.highest, -problem.lowest])
+    slack = np.concatenate([problem.highest - slope, slope - problem.lowest])
+    free = np.asarray(np.linalg.lstsq(problem.design, problem.target)[0], dtype=np.float64)
+    gradient = problem.gradient(values)
+    curvature = 2 * problem.design.T @ problem.design
+    found = [problem.loss(free)]
+    for near in (slack < distance for distance in (1e-7, 1e-9, 1e-11, 1e-13)):
+        if near.any():
+            weights, _ = scipy.optimize.nnls(sides[near].T, -gradient)
+            # The loss plus weights @ (sides v - limits) is least where its gradient is 0
+            pull = sides[near].T @ weights
+            least = free - np.linalg.solve(curvature, pull)
+            found.append(problem.loss(least) + float(pull @ least - weights @ limits[near]))
+    return max(found)
+
+
+def check_constrained(case: EventCase, kind: tuple[Runout, int], fit_to: FitTo) -> bool:
+    runout, n_knots = kind
+    plain = SplineCalibration(n_knots=n_knots, runout=runout, fit_to=fit_to)
+    bounded = SplineCalibration(n_knots=n_knots, runout=runout, fit_to=fit_to, constrained=True)
+    fitted, free = bounded.fit(*case), plain.fit(*case)
+    problem = programme(case, n_knots, runout, fit_to)
+    slope = problem.slopes @ fitted.knot_values
+    assert np.all(slope >= problem.lowest - 1.01e-9)
+    assert np.all(slope <= problem.highest + 1.01e-9)
+    loss = problem.loss(fitted.knot_values)
+    # Rounding of the dual value grows with the size of the target
+    rounding = 1e-13 * (1 + float(problem.target @ problem.target))
+    assert loss - lower_bound(problem, fitted.knot_values) <= 1e-9 * loss + rounding
+    free_slope = problem.slopes @ free.knot_values
+    was_feasible = bool(
+        np.all((free_slope >= problem.lowest) & (free_slope <= problem.highest)),
+    )
+    if was_feasible:
+        assert_allclose(fitted.knot_values, free.knot_values, atol=1e-9)
+    calibrated = problem.slopes[1:] @ fitted.knot_values - problem.lowest[1:]
+    ordered = np.sort(case.scores)
+    means = [float(calibrated[ordered == score].mean()) for score in fitted.scores]
+    assert_allclose(fitted.predict(fitted.scores), np.clip(means, 0, 1), atol=1e-9)
+    return was_feasible
+
+
+def test_300_constrained_fits_are_proved_best() -> None:
+    held_back = 0
+    for number, case in enumerate(seeded_events(10, 300, min_size=10, max_size=40)):
+        held_back += not check_constrained(case, KINDS[number % 8], FIT_TO[number // 8 % 2])
+    assert held_back > 100
+
+
+@given(event_data(min_size=8), st.sampled_from(KINDS), st.sampled_from(FIT_TO))
+def test_a_constrained_fit_is_proved_best(
+    case: EventCase, kind: tuple[Runout, int], fit_to: FitTo
+) -> None:
+    check_constrained(case, kind, fit_to)
+
+
+@pytest.mark.parametrize("fit_to", FIT_TO)
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+def test_a_general_solver_finds_nothing_better(seed: int, fit_to: FitTo) -> None:
+    rng = np.random.default_rng(seed)
+    scores = np.sort(1 - rng.random(60) ** 3)
+    case = EventCase(scores, (rng.random(60) < scores**4).astype(np.int64))
+    problem = programme(case, 6, "natural", fit_to)
+    start = np.linspace(0, 0.5, 6) if fit_to == "hits" else np.zeros(6)
+    theirs = scipy.optimize.minimize(
+        problem.loss,
+        start,
+        jac=problem.gradient,
+        method="SLSQP",
+        constraints=scipy.optimize.LinearConstraint(
+            problem.slopes, problem.lowest, problem.highest
+        ),
+        options={"maxiter": 1000, "ftol": 1e-16},
+    )
+    ours = SplineCalibration(fit_to=fit_to, constrained=True).fit(*case)
+    slope = problem.slopes @ ours.knot_values
+    assert np.all(slope >= problem.lowest - 1e-9)
+    assert np.all(slope <= problem.highest + 1e-9)
+    assert problem.loss(ours.knot_values) <= theirs.fun * (1 + 1e-9) + 1e-15
+
+
+def test_many_rows_keep_the_bounds(rng: np.random.Generator) -> None:
+    scores = 1 - rng.random(5_000) ** 4
+    hits = (rng.random(5_000) < 0.9 * scores).astype(int)
+    fitted = SplineCalibration(n_knots=13, constrained=True).fit(scores, hits)
+    found = fitted.predict(np.sort(scores))
+    assert np.all((found >= 0) & (found <= 1))
+    assert np.all(fitted.predict(fitted.scores) >= -1.01e-9)
+    assert np.all(fitted.predict(fitted.scores) <= 1 + 1.01e-9)

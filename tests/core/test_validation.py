@@ -1,0 +1,204 @@
+"""Every refusal once: what is asked, and the sentence that answers."""
+
+import copy
+import math
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from calibcore import metrics
+from calibcore.binning import bin_scores
+from calibcore.calibrators import SplineCalibration, TemperatureScaling
+from calibcore.cumulative import cumulative_curves, ks_error
+from calibcore.data import EventScores, LogitSet, Split, split_rows
+from calibcore.errors import CalibrationInputError
+from calibcore.events import OneClass, TopR, WithinTopR
+from calibcore.probabilities import log_probabilities, log_softmax, softmax
+from calibcore.splines import CubicSpline, fit_spline
+
+NAN, INF = math.nan, math.inf
+THREE = [[0.5, 0.3, 0.2]]
+TEN = np.linspace(0, 1, 10)
+ROW = LogitSet([[0.0, 1.0]], [1])
+ROWS = LogitSet([[0.0, 1.0]] * 4, [0, 1, 0, 1])
+
+
+def wrong(value: object) -> Any:
+    return value
+
+
+REFUSALS: dict[str, tuple[Callable[[], object], str]] = {
+    # Scores and hits
+    "no scores": (lambda: ks_error([], []), "scores: found .*, wanted"),
+    "table of scores": (lambda: ks_error([[0.5]], [1]), r"scores: found .*\(1, 1\)"),
+    "one number": (lambda: ks_error(0.5, 1), "scores: found"),
+    "NaN score": (lambda: ks_error([0.5, NAN], [0, 1]), "scores: found .*NaN"),
+    "score above 1": (lambda: ks_error([0.5, 1.5], [0, 1]), "scores: found .*row 2"),
+    "score below 0": (lambda: ks_error([-0.1, 0.5], [0, 1]), "scores: found .*row 1"),
+    "infinite score": (lambda: ks_error([INF, 0.5], [0, 1]), "scores: found"),
+    "words for scores": (lambda: ks_error(["high", "low"], [0, 1]), "scores: found"),
+    "complex scores": (lambda: ks_error([0.5 + 1j], [1]), "scores: found"),
+    "hit of 2": (lambda: ks_error([0.5, 0.5], [0, 2]), "hits: found .*2"),
+    "half a hit": (lambda: ks_error([0.5, 0.5], [0, 0.5]), "hits: found .*row 2"),
+    "NaN hit": (lambda: ks_error([0.5, 0.5], [0, NAN]), "hits: found"),
+    "too few hits": (lambda: ks_error([0.5, 0.5], [0]), "hits: found .*1"),
+    "too many hits": (lambda: ks_error([0.5], [0, 1]), "hits: found .*2"),
+    "curves of nothing": (lambda: cumulative_curves([], []), "scores: found"),
+    "event scores of nothing": (lambda: EventScores([], []), "scores: found"),
+    # Logits
+    "no logits": (lambda: softmax(np.empty((0, 3))), "logits: found"),
+    "no classes": (lambda: softmax(np.empty((3, 0))), "logits: found"),
+    "one row without its brackets": (lambda: softmax([1.0, 2.0]), "logits: found .*dimension"),
+    "NaN logit": (lambda: softmax([[0.0, NAN]]), "logits: found .*NaN"),
+    "infinite logit": (lambda: log_softmax([[0.0, INF]]), "logits: found .*inf"),
+    "row ruled out": (lambda: softmax([[0.0, 1.0], [-INF, -INF]]), "logits: found"),
+    "ragged rows": (lambda: softmax([[0.0, 1.0], [0.0]]), "logits: found"),
+    "words for logits": (lambda: softmax([["a", "b"]]), "logits: found"),
+    "NaN in a set": (lambda: LogitSet([[0.0, NAN]], [0]), "logits: found .*NaN"),
+    # Probabilities
+    "sum of 1.1": (lambda: log_probabilities([[0.5, 0.6]]), "probabilities: found"),
+    "probability below 0": (lambda: log_probabilities([[-0.5, 1.5]]), "probabilities: found"),
+    "NaN probability": (lambda: log_probabilities([[NAN, 1.0]]), "probabilities: found"),
+    "logits for probabilities": (
+        lambda: LogitSet.from_probabilities([[5.0, -3.0]], [0]),
+        "probabilities: found",
+    ),
+    "nll of logits": (lambda: metrics.nll([[5.0, -3.0]], [0]), "probabilities: found"),
+    "brier of logits": (lambda: metrics.brier([[5.0, -3.0]], [0]), "probabilities: found"),
+    "event of logits": (lambda: TopR(1).outcomes([[5.0, -3.0]], [0]), "found"),
+    # Labels and names
+    "label out of range": (lambda: LogitSet([[0.0, 1.0]], [2]), "labels: found .*2"),
+    "label below 0": (lambda: LogitSet([[0.0, 1.0]], [-1]), "labels: found .*-1"),
+    "half a label": (lambda: LogitSet([[0.0, 1.0]], [0.5]), "labels: found .*row 1"),
+    "NaN label": (lambda: LogitSet([[0.0, 1.0]], [NAN]), "labels: found"),
+    "too many labels": (lambda: LogitSet([[0.0, 1.0]], [0, 1]), "labels: found .*2"),
+    "one-hot labels": (lambda: LogitSet([[0.0, 1.0]], [[0, 1]]), "labels: found"),
+    "words for labels": (lambda: LogitSet([[0.0, 1.0]], ["cat"]), "labels: found"),
+    "nll label": (lambda: metrics.nll(THREE, [3]), "labels: found .*3"),
+    "accuracy label": (lambda: metrics.accuracy(THREE, [3]), "labels: found .*3"),
+    "event label": (lambda: TopR(1).outcomes(THREE, [3]), "labels: found .*3"),
+    "fit label": (lambda: TemperatureScaling().fit(THREE, [3]), "labels: found .*3"),
+    "too few names": (lambda: LogitSet([[0.0, 1.0]], [0], ["cat"]), "class_names: found .*1"),
+    "equal names": (lambda: LogitSet([[0.0, 1.0]], [0], ["cat", "cat"]), "class_names: found"),
+    # Splits
+    "share of 0": (lambda: split_rows(ROWS, calibration_share=0), "calibration_share: found .*0"),
+    "share of 1": (lambda: split_rows(ROWS, calibration_share=1), "calibration_share: found .*1"),
+    "NaN share": (lambda: split_rows(ROWS, calibration_share=NAN), "calibration_share: found"),
+    "one row to split": (lambda: split_rows(ROW), "found .*1"),
+    "sets of other classes": (
+        lambda: Split(ROW, LogitSet([[0.0, 1.0, 2.0]], [1])),
+        "found",
+    ),
+    # Events
+    "rank 0": (lambda: TopR(0).outcomes(THREE, [0]), "r: found .*0"),
+    "rank beyond the classes": (lambda: TopR(4).outcomes(THREE, [0]), "r: found .*4"),
+    "half a rank": (lambda: TopR(wrong(1.5)).outcomes(THREE, [0]), r"r: found .*1\.5"),
+    "within 0": (lambda: WithinTopR(0).outcomes(THREE, [0]), "r: found .*0"),
+    "within more than all": (lambda: WithinTopR(4).outcomes(THREE, [0]), "r: found .*4"),
+    "class below 0": (lambda: OneClass(-1).outcomes(THREE, [0]), "k: found .*-1"),
+    "class beyond the last": (lambda: OneClass(3).outcomes(THREE, [0]), "k: found .*3"),
+    # Bins
+    "no bins": (lambda: bin_scores([0.5], [1], n_bins=0), "n_bins: found .*0"),
+    "half a bin": (lambda: metrics.ece([0.5], [1], n_bins=wrong(2.5)), r"n_bins: found .*2\.5"),
+    "no bins for mce": (lambda: metrics.mce([0.5], [1], n_bins=-3), "n_bins: found .*-3"),
+    "other bins": (
+        lambda: metrics.ece([0.5], [1], binning=wrong("quantile")),
+        "binning: found .*quantile.*equal_width.*equal_mass",
+    ),
+    "norm 3": (lambda: metrics.ece([0.5], [1], norm=wrong(3)), "norm: found .*3"),
+    # Splines
+    "one natural knot": (lambda: fit_spline(TEN, TEN, n_knots=1), "n_knots: found .*1"),
+    "two parabolic knots": (
+        lambda: fit_spline(TEN, TEN, n_knots=2, runout="parabolic"),
+        "n_knots: found .*2.*3",
+    ),
+    "three cubic knots": (
+        lambda: fit_spline(TEN, TEN, n_knots=3, runout="cubic"),
+        "n_knots: found .*3.*4",
+    ),
+    "other run-out": (
+        lambda: fit_spline(TEN, TEN, runout=wrong("clamped")),
+        "runout: found .*clamped.*natural",
+    ),
+    "one value": (lambda: CubicSpline(np.array([1.0])), "found .*1"),
+    "fewer points than knots": (lambda: fit_spline([0.0, 1.0], [0.0, 1.0]), "found .*2"),
+    "x and y of other lengths": (lambda: fit_spline(TEN, TEN[1:]), "found"),
+    # Calibrators
+    "fewer rows than knots": (
+        lambda: SplineCalibration().fit([0.1, 0.2, 0.3, 0.4, 0.5], [0, 0, 0, 1, 1]),
+        "found .*5.*6",
+    ),
+    "three knots for a cubic end": (
+        lambda: SplineCalibration(n_knots=3, runout="cubic").fit(TEN, [0, 1] * 5),
+        "n_knots: found .*3",
+    ),
+    "other target": (
+        lambda: SplineCalibration(fit_to=wrong("scores")).fit(TEN, [0, 1] * 5),
+        "fit_to: found .*scores",
+    ),
+    "spline of logits": (
+        lambda: SplineCalibration().fit(3 * TEN, [0, 1] * 5),
+        "scores: found",
+    ),
+    "spline read outside": (
+        lambda: SplineCalibration().fit(TEN, [0, 1] * 5).predict([1.5]),
+        "scores: found .*row 1",
+    ),
+    "other loss": (
+        lambda: TemperatureScaling(loss=wrong("brier")).fit([[0.0, 1.0]], [0]),
+        "loss: found .*brier",
+    ),
+    "no rows to fit": (lambda: TemperatureScaling().fit(np.empty((0, 2)), []), "logits: found"),
+    "NaN to calibrate": (
+        lambda: TemperatureScaling().fit([[1.0, 0.0]] * 3, [0, 0, 1]).predict_proba([[NAN, 0.0]]),
+        "logits: found .*NaN",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", REFUSALS)
+def test_refusals(what: str) -> None:
+    call, sentence = REFUSALS[what]
+    with pytest.raises(CalibrationInputError, match=sentence) as caught:
+        call()
+    error = caught.value
+    assert isinstance(error, ValueError)
+    assert str(error) == f"{error.field}: found {error.found}, wanted {error.wanted}."
+
+
+def test_an_error_survives_copying_and_pickling() -> None:
+    error = CalibrationInputError("labels", "5 values", "4")
+    for again in (copy.copy(error), pickle.loads(pickle.dumps(error))):  # noqa: S301 (own bytes)
+        assert (again.field, again.found, again.wanted) == ("labels", "5 values", "4")
+        assert str(again) == str(error)
+
+
+@pytest.mark.parametrize(
+    "hits", [[True, False], [1.0, 0.0], np.array([1, 0], dtype=np.uint8), (1, 0)]
+)
+def test_hits_of_any_type_are_understood(hits: Any) -> None:
+    assert ks_error([0.5, 0.5], hits) == 0.0
+
+
+@pytest.mark.parametrize("labels", [[0.0, 1.0], [[0], [1]], np.array([0, 1], dtype=np.uint8)])
+def test_labels_of_any_type_are_understood(labels: Any) -> None:
+    assert LogitSet([[0.0, 1.0]] * 2, labels).labels.tolist() == [0, 1]
+
+
+def test_inputs_are_left_as_they_were(rng: np.random.Generator) -> None:
+    logits, labels = rng.normal(size=(20, 3)), rng.integers(0, 3, 20)
+    scores, hits = rng.random(20), rng.integers(0, 2, 20)
+    before = [array.copy() for array in (logits, labels, scores, hits)]
+    probabilities = LogitSet(logits, labels).probabilities
+    fitted = TemperatureScaling().fit(logits, labels)
+    fitted.predict_proba(logits)
+    for event in (TopR(2), WithinTopR(2), OneClass(1)):
+        event.outcomes(probabilities, labels)
+    cumulative_curves(scores, hits)
+    metrics.ece(scores, hits, binning="equal_mass")
+    SplineCalibration(constrained=True).fit(scores, hits).predict(scores)
+    for array, old in zip((logits, labels, scores, hits), before, strict=True):
+        assert np.array_equal(array, old)

@@ -1,0 +1,31 @@
+"""The shared corpus of hostile files, where it is present."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+CORPUS = ROOT.parent / "shared" / "hostile"
+IN_SCOPE = {"npy", "npz", "values", "csv", "pickle", "filename"}
+
+if CORPUS.exists():
+
+    def test_corpus(tmp_path: Path) -> None:
+        report = tmp_path / "report.json"
+        command = [
+            sys.executable, str(CORPUS / "check.py"), str(CORPUS),
+            "dashboard.readers:check_adapter", "--json", str(report),
+        ]  # fmt: skip
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True)
+        kinds = {
+            e["id"]: e["format"] for e in json.loads((CORPUS / "index.json").read_text())["files"]
+        }
+        results = json.loads(report.read_text())
+        assert len(results) == len(kinds)
+        wrong = {r["file"]: r["bad"] for r in results if r["bad"] and kinds[r["id"]] in IN_SCOPE}
+        assert wrong == {}
+        assert not [r["file"] for r in results if r["canary"] or r["left"] or r["events"]]
+        assert not [r["file"] for r in results if r["got"] in ("crash", "timeout")]
