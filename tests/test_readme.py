@@ -8,9 +8,10 @@ import pytest
 
 from calibcore import LogitSet, Split, TopR, WithinTopR, audit
 from calibcore.calibrators import SplineCalibration, TemperatureScaling
+from calibcore.events import Event
 
 ROOT = Path(__file__).parents[1]
-EVENTS = {"top-1": TopR(1), "top-2": TopR(2), "within top-2": WithinTopR(2)}
+EVENTS: dict[str, Event] = {"top-1": TopR(1), "top-2": TopR(2), "within top-2": WithinTopR(2)}
 
 
 def table_row(name: str, event_name: str) -> str:

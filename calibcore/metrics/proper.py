@@ -52,7 +52,7 @@ def nll(probabilities: ArrayLike, labels: ArrayLike) -> float:
     """
     table, true = _table(probabilities, labels)
     own = table[np.arange(len(true)), true]
-    return float(-np.log(np.maximum(own, PROBABILITY_FLOOR)).mean())
+    return float(0.0 - np.log(np.maximum(own, PROBABILITY_FLOOR)).mean())  # 0.0, never -0.0
 
 
 def event_nll(scores: ArrayLike, hits: ArrayLike) -> float:
@@ -86,7 +86,7 @@ def event_nll(scores: ArrayLike, hits: ArrayLike) -> float:
     """
     checked, happened = validation.scores_and_hits(scores, hits)
     own = np.where(happened == 1, checked, 1 - checked)
-    return float(-np.log(np.maximum(own, PROBABILITY_FLOOR)).mean())
+    return float(0.0 - np.log(np.maximum(own, PROBABILITY_FLOOR)).mean())  # 0.0, never -0.0
 
 
 def brier(probabilities: ArrayLike, labels: ArrayLike) -> float:

@@ -1,0 +1,79 @@
+"""Definitions, reading aids, and the names of options."""
+
+GLOSSARY = {
+    "ks_error": "The largest gap between what the model has claimed and what has happened, summed"
+    " from the lowest score up. It needs no bins. 0 % is perfect.",
+    "ece": "Expected calibration error: rows are put into bins of equal width by their score; the"
+    " gap between mean score and observed frequency is averaged over the bins. It depends on the"
+    " number of bins.",
+    "ece_equal_mass": "Expected calibration error over bins that hold equally many rows.",
+    "mce": "Maximum calibration error: the largest gap of any bin. A bin with few rows can decide"
+    " it.",
+    "event_brier": "Mean squared distance between the score and whether the event happened. Lower"
+    " is better; it rewards calibration and sharpness together.",
+    "event_nll": "Mean negative log-likelihood of the event happening or not, in nats. Lower is"
+    " better; a confident mistake costs much.",
+    "brier": "Mean squared distance between the class probabilities and the truth, summed over the"
+    " classes. Lower is better.",
+    "nll": "Mean negative log-likelihood of the true class, in nats (log loss). Lower is better; a"
+    " confident mistake costs much.",
+    "certain_misses": "Rows for which the model said 0 % or 100 % and was wrong. Each adds 708 nats"
+    " to the NLL, which would otherwise be infinite.",
+    "mean_score": "How often the model says that the event happens: its average score.",
+    "hit_rate": "How often the event did happen.",
+    "accuracy": "How often the most probable class is the true one.",
+    "calibration_set": "The rows on which the calibrator is fitted.",
+    "test_set": "Rows the calibrator has not seen; they judge it.",
+    "fractile": "The share of the rows whose score is at most this high: at fractile 50 % half of"
+    " the rows score lower.",
+}
+
+"""One-sentence definitions, by the key of the measure or term."""
+
+HOW_TO_READ = """
+**(a)** Rows are sorted by score, lowest first, and both totals grow to the right: what the model
+claims, and what happened. Where the lines part, claim and truth part; the black mark is the widest
+gap, the KS error.
+
+**(b)** The same totals, stretched so that the claim is a straight line.
+
+**(c)** The slopes of (a): the score of each row, and how often rows like it were hits, estimated by
+a spline with six knots. It cannot follow what happens within a small part of the rows; the
+reliability diagram can.
+
+**(d)** The same two, against the score itself. The claim is the diagonal.
+
+**Reliability diagram.** One bar a bin of scores, as high as the observed frequency; the hatched
+part is the gap to the mean score, the dot. Below it, how many rows are in each bin.
+"""
+
+OPTIONS = {
+    ("spline", "n_knots"): (
+        "Knots",
+        "More knots follow the calibration rows more closely. The paper uses 6 in most tables.",
+    ),
+    ("spline", "runout"): ("Run-out", "How the spline ends: straight, parabolic or cubic."),
+    ("spline", "fit_to"): (
+        "Fit to",
+        (
+            "The cumulative hits minus the cumulative scores, as the authors' program does, or the"
+            " cumulative hits, as the paper's text says."
+        ),
+    ),
+    ("spline", "constrained"): (
+        "Keep within 0 to 100 %",
+        "Hold the calibrated scores within 0 to 100 % during the fit, instead of clipping them.",
+    ),
+}
+
+"""Label and tooltip of each option, by method and name."""
+
+CHOICES = {
+    "natural": "Natural (straight)",
+    "parabolic": "Parabolic",
+    "cubic": "Cubic",
+    "difference": "Hits minus scores",
+    "hits": "Hits",
+}
+
+"""What an option's words are called on screen."""

@@ -1,0 +1,71 @@
+"""How numbers and foreign text are written."""
+
+import re
+
+from calibcore.evaluation import Comparison
+
+MINUS = "\u2212"
+
+SPACE = "\u00a0"  # before a percent sign, where a line must not break
+
+
+def percent(value: float, n_samples: int) -> str:
+    """Write a share in percent: one decimal below 50,000 rows, two from there on."""
+    return f"{_digits(100 * value, n_samples)}{SPACE}%"
+
+
+def points(value: float, n_samples: int, *, signed: bool = False) -> str:
+    """Write a difference of shares in percentage points."""
+    text = _digits(100 * value, n_samples)
+    plus = "+" if signed and float(text.replace(MINUS, "-")) > 0 else ""
+    return f"{plus}{text} points"
+
+
+def detected_points(value: float, n_samples: int) -> str:
+    """Write a difference that was detected: with a digit that is not 0, however small it is."""
+    text = points(value, n_samples)
+    return text if text.strip("0. points") else f"{100 * value:.1g} points"
+
+
+def _digits(value: float, n_samples: int) -> str:
+    text = f"{value:.{1 if n_samples < 50_000 else 2}f}"
+    if float(text) == 0:
+        text = text.removeprefix("-")
+    return text.replace("-", MINUS)
+
+
+def measured(comparison: Comparison, value: float | None, n_samples: int) -> str:
+    """Write one value of a measure with its unit; a dash where it is not defined."""
+    if value is None:
+        return "\u2013"
+    match comparison.measure.unit:
+        case "share":
+            return percent(value, n_samples)
+        case "rows":
+            return f"{value:,.0f}"
+    return f"{value:.3f}"
+
+
+def measured_change(comparison: Comparison, n_samples: int) -> str:
+    """Write how a measure changed; a dash where it is not defined."""
+    change = comparison.change
+    if change is None:
+        return "\u2013"
+    match comparison.measure.unit:
+        case "share":
+            return points(change, n_samples, signed=True)
+        case "rows":
+            text = f"{change:+,.0f}"
+        case _:
+            text = f"{change:+.3f}"
+    return text.lstrip("+-") if float(text.replace(",", "")) == 0 else text.replace("-", MINUS)
+
+
+def escape_markdown(text: str) -> str:
+    """Make text from a file show as it is where Markdown is rendered.
+
+    Addresses become links even where every sign of Markdown is escaped, so an invisible joiner
+    breaks them up.
+    """
+    flat = re.sub(r"(?i)(https?:|www|@|mailto:|ftp:)", "\\1\u2060", re.sub(r"\s+", " ", text))
+    return re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~:$&^=])", r"\\\1", flat)
