@@ -4,13 +4,16 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
+from calibcore.blocks import row_blocks
 from calibcore.data import EventScores
 from calibcore.errors import CalibrationInputError
-from calibcore.probabilities import row_blocks
 from calibcore.validation import Floats, Labels
+
+_FEW = 8
+"""Ranks up to which finding the largest again and again beats sorting each row."""
 
 
 class Event(Protocol):
@@ -32,30 +35,20 @@ def _check_rank(r: int, n_classes: int) -> None:
         raise CalibrationInputError("r", str(r), f"a rank from 1 to {n_classes}, the classes")
 
 
-def _label_ranks(table: Floats, labels: Labels) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-    """Rank the true class of each row from 0; equal probabilities rank by class index."""
-    ranks = np.empty(len(labels), dtype=np.intp)
-    columns = np.arange(table.shape[1])
+def _leading_classes(table: Floats, r: int) -> NDArray[np.intp]:
+    """Give the classes of the r largest probabilities, largest first, equal ones by index."""
+    classes = np.empty((len(table), r), dtype=np.intp)
     for rows in row_blocks(*table.shape):
-        block, own = table[rows], labels[rows, np.newaxis]
-        true = np.take_along_axis(block, own, axis=1)
-        ahead = (block > true) | ((block == true) & (columns < own))
-        ranks[rows] = np.count_nonzero(ahead, axis=1)
-    return ranks
-
-
-def _largest(table: Floats, r: int) -> Floats:
-    """Give the r largest probabilities of each row, largest first, shape (n_samples, r)."""
-    result = np.empty((table.shape[0], r), dtype=np.float64)
-    for rows in row_blocks(*table.shape):
-        block = table[rows]
-        if r == 1:
-            result[rows, 0] = block.max(axis=1)
-        else:
-            last = block.shape[1] - r
-            top = np.partition(block, last, axis=1)[:, last:]
-            result[rows] = np.sort(top, axis=1)[:, ::-1]
-    return result
+        if r > _FEW:
+            classes[rows] = np.argsort(-table[rows], axis=1, kind="stable")[:, :r]
+            continue
+        block = table[rows] if r == 1 else table[rows].copy()
+        for rank in range(r):
+            first = block.argmax(axis=1)
+            classes[rows, rank] = first
+            if rank + 1 < r:
+                block[np.arange(len(first)), first] = -1  # below every probability
+    return classes
 
 
 @dataclass(frozen=True)
@@ -110,9 +103,8 @@ class TopR:
         """
         table, true = _table(probabilities, labels)
         _check_rank(self.r, table.shape[1])
-        if self.r == 1:
-            return EventScores(_largest(table, 1)[:, 0], table.argmax(axis=1) == true)
-        return EventScores(_largest(table, self.r)[:, -1], _label_ranks(table, true) == self.r - 1)
+        ranked = _leading_classes(table, self.r)[:, -1]
+        return EventScores(table[np.arange(len(ranked)), ranked], ranked == true)
 
 
 @dataclass(frozen=True)
@@ -153,8 +145,10 @@ class WithinTopR:
         table, true = _table(probabilities, labels)
         _check_rank(self.r, table.shape[1])
         # cumsum adds one after the other; sum's order would depend on r.
-        scores = np.cumsum(_largest(table, self.r), axis=1)[:, -1]
-        return EventScores(np.minimum(scores, 1.0), _label_ranks(table, true) < self.r)
+        first = _leading_classes(table, self.r)
+        scores = np.cumsum(np.take_along_axis(table, first, axis=1), axis=1)[:, -1]
+        within = (first == true[:, np.newaxis]).any(axis=1)
+        return EventScores(np.minimum(scores, 1.0), within)
 
 
 @dataclass(frozen=True)

@@ -1,27 +1,18 @@
 """From logits to probabilities and back, stable at any magnitude."""
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
+from calibcore.blocks import row_blocks, row_maxima
 from calibcore.validation import Floats, Logits
 
-_CELLS = 1 << 16
-"""Cells worked on at once: few enough to stay in a processor's cache."""
 
-
-def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Cut the rows of a table into blocks that fit a processor's cache."""
-    step = max(1, _CELLS // n_columns)
-    return (slice(start, start + step) for start in range(0, n_rows, step))
-
-
-def _below_largest(block: Logits, out: Floats) -> None:
+def below_largest(block: Logits, out: Floats) -> None:
     """Write each row's logits minus the row's largest, in float64 whatever they are kept in."""
+    out[...] = block
     with np.errstate(over="ignore"):  # a difference too large for a float is minus infinity
-        np.subtract(block, block.max(axis=1, keepdims=True), out=out, dtype=np.float64)
+        out -= row_maxima(block)
 
 
 def softmax(logits: ArrayLike) -> Floats:
@@ -55,7 +46,7 @@ def softmax(logits: ArrayLike) -> Floats:
     result = np.empty(table.shape, dtype=np.float64)
     for rows in row_blocks(*table.shape):
         block = result[rows]
-        _below_largest(table[rows], out=block)
+        below_largest(table[rows], out=block)
         np.exp(block, out=block)
         block /= block.sum(axis=1, keepdims=True)
     return result
@@ -80,7 +71,7 @@ def log_softmax(logits: ArrayLike) -> Floats:
     result = np.empty(table.shape, dtype=np.float64)
     for rows in row_blocks(*table.shape):
         block = result[rows]
-        _below_largest(table[rows], out=block)
+        below_largest(table[rows], out=block)
         block -= np.log(np.exp(block).sum(axis=1, keepdims=True))
     return result
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
+from calibcore.blocks import row_blocks
 from calibcore.errors import CalibrationInputError
-from calibcore.probabilities import row_blocks
 from calibcore.validation import Floats
 
 Runout = Literal["natural", "parabolic", "cubic"]

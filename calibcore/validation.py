@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calibcore.blocks import row_blocks
 from calibcore.errors import CalibrationInputError
 
 Floats = NDArray[np.float64]
@@ -69,9 +70,9 @@ def logits(values: ArrayLike) -> NDArray[np.float32] | NDArray[np.float64]:
         C-contiguous; float16 becomes float32, everything else but float32 becomes float64.
     """
     array = matrix(values, "logits")
-    # A sum is finite only if all its terms are: one pass settles the usual case.
+    # A finite sum has only finite terms: one pass settles the usual case.
     with np.errstate(invalid="ignore", over="ignore"):
-        if np.isfinite(array.sum(dtype=np.float64)):
+        if np.isfinite(array.sum()):
             return array
     _refuse_where(np.isnan(array).any(axis=1), "logits", "NaN", "a number in every cell")
     _refuse_where(np.isposinf(array).any(axis=1), "logits", "infinity", "finite numbers")
@@ -87,9 +88,15 @@ def logits(values: ArrayLike) -> NDArray[np.float32] | NDArray[np.float64]:
 def probabilities(values: ArrayLike) -> Floats:
     """Check class probabilities: in [0, 1], each row summing to 1 within ``SUM_TOLERANCE``."""
     array = np.asarray(matrix(values, "probabilities"), dtype=np.float64)
-    sums = array.sum(axis=1)
-    _refuse_where(np.isnan(sums), "probabilities", "NaN", "a number in every cell")
+    sums, smallest = np.empty(len(array)), np.float64(np.inf)
+    for rows in row_blocks(*array.shape):
+        sums[rows] = array[rows].sum(axis=1)
+        smallest = np.minimum(smallest, array[rows].min())
+    # Written so that NaN fails.
+    if smallest >= 0 and np.abs(sums - 1).max() <= SUM_TOLERANCE:
+        return array
     lowest = array.min(axis=1)
+    _refuse_where(np.isnan(sums), "probabilities", "NaN", "a number in every cell")
     _refuse_where(lowest < 0, "probabilities", f"{lowest.min():.4g}", "nothing below 0")
     off = np.abs(sums - 1) > SUM_TOLERANCE
     if off.any():

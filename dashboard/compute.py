@@ -23,8 +23,11 @@ ValuesChoice = Literal["auto", "logits", "probabilities"]
 SetChoice = Literal["calibration", "test"]
 SideChoice = Literal["before", "after"]
 
-_Key = tuple[str, str, str]
-"""What stands for a result: digest of the bytes, how they were read, settings."""
+_Key = tuple[str, str, str, str]
+"""What stands for a result: digest of the bytes, names, how they were read, settings.
+
+The names of several files decide which holds which set.
+"""
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,7 @@ def read_files(files: Sequence[SourceFile], values: ValuesChoice = "auto") -> Up
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _split(
-    key: tuple[str, str], share: float, seed: int, _upload: Upload
+    key: tuple[str, str, str], share: float, seed: int, _upload: Upload
 ) -> Split[LogitSet] | Split[EventScores]:
     del key  # stands for the upload
     return _upload.split(calibration_share=share, seed=seed)
@@ -104,7 +107,7 @@ def _split(
 def _audit(key: _Key, _upload: Upload, _settings: Settings) -> AuditResult:
     share, seed = _settings.calibration_share, _settings.seed
     return audit(
-        _split(key[:2], share, seed, _upload),
+        _split(key[:3], share, seed, _upload),
         event=_settings.event,
         calibrator=_settings.calibrator(),
         n_bins=_settings.n_bins,
@@ -126,7 +129,7 @@ def _draw(
 
 
 def _key(upload: Upload, settings: Settings) -> _Key:
-    return upload.digest, str(upload.values_kind), repr(settings)
+    return upload.digest, upload.name, str(upload.values_kind), repr(settings)
 
 
 def run_audit(upload: Upload, settings: Settings) -> AuditResult:

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
+from calibcore.blocks import block_rows, row_blocks, row_maxima
 from calibcore.calibrators.base import VectorMap
 from calibcore.data import LogitSet
-from calibcore.probabilities import row_blocks, softmax
+from calibcore.probabilities import below_largest, softmax
 from calibcore.validation import Floats, Labels, Logits
 
 TEMPERATURE_BOUNDS = (1e-3, 1e3)
@@ -20,12 +21,13 @@ _SEPARABLE = (
     "Every calibration row has its true class on top, so the lower the temperature the better and"
     " no finite one is best; T stays 1."
 )
+_INDIFFERENT = "All logits of a row are equal, so no temperature changes anything; T = 1."
 _NO_INFORMATION = (
     "The logits say nothing about these labels, and the calibrated probabilities are nearly equal."
 )
 
-_FIRST_ROWS = 2048
-"""Rows from which the search on all of them gets its starting point."""
+_FIRST_ROWS = 256
+"""Rows, at least, from which the search on all of them gets its starting point."""
 
 
 @dataclass(frozen=True)
@@ -126,16 +128,15 @@ class TemperatureScaling(VectorMap):
 
 def _fit(logits: Logits, labels: Labels) -> FittedTemperature:
     own = logits[np.arange(len(labels)), labels]
-    if np.array_equal(own, logits.max(axis=1)):
-        finite = np.where(np.isneginf(logits), own[:, np.newaxis], logits)
-        if np.array_equal(own, finite.min(axis=1)):
-            return FittedTemperature(
-                1.0, ("All logits of a row are equal, so no temperature changes anything; T = 1.",)
-            )
-        return FittedTemperature(1.0, (_SEPARABLE,))
-    few = slice(None, None, max(1, len(labels) // _FIRST_ROWS))
-    start = _search(logits[few], labels[few], 1.0)
-    inverse = _search(logits, labels, start) if len(labels[few]) < len(labels) else start
+    if np.array_equal(own, row_maxima(logits)[:, 0]):
+        other = np.where(np.isneginf(logits), own[:, np.newaxis], logits)
+        indifferent = np.array_equal(own, other.min(axis=1))
+        return FittedTemperature(1.0, (_INDIFFERENT if indifferent else _SEPARABLE,))
+    # A class that is ruled out must not make 0 times infinity; far below, it has weight 0 as well.
+    ruled_out = not np.isfinite(logits.min())
+    finite = np.maximum(logits, np.finfo(np.float32).min / 4) if ruled_out else logits
+    few = slice(None, None, max(1, min(len(labels) // _FIRST_ROWS, 12)))
+    inverse = _search(finite, labels, _search(finite[few], labels[few], 1.0))
     return FittedTemperature(1 / inverse, _bound_warning(1 / inverse))
 
 
@@ -158,12 +159,15 @@ class _Slope(NamedTuple):
 def _slope(logits: Logits, labels: Labels, inverse: float) -> _Slope:
     """Evaluate both derivatives in one pass: mean and variance of each row's logits under p."""
     first = second = 0.0
-    for rows in row_blocks(*logits.shape):
-        shifted = np.asarray(logits[rows], dtype=np.float64)
-        shifted = shifted - shifted.max(axis=1, keepdims=True)
-        weights = np.exp(inverse * shifted)
-        # A class that is ruled out has weight 0 and must not make 0 times infinity.
-        np.maximum(shifted, -1e300, out=shifted)
+    n_rows, n_classes = logits.shape
+    kept = np.empty((2, min(block_rows(n_classes), n_rows), n_classes))
+    for rows in row_blocks(n_rows, n_classes):
+        block = logits[rows]
+        shifted, weights = kept[:, : len(block)]
+        below_largest(block, out=shifted)
+        with np.errstate(over="ignore"):  # too far below the largest to weigh anything
+            np.multiply(shifted, inverse, out=weights)
+        np.exp(weights, out=weights)
         total = weights.sum(axis=1)
         own = shifted[np.arange(len(shifted)), labels[rows]]
         weights *= shifted
@@ -171,14 +175,14 @@ def _slope(logits: Logits, labels: Labels, inverse: float) -> _Slope:
         spread = np.einsum("ij,ij->i", weights, shifted) / total - mean * mean
         first += float((mean - own).sum())
         second += float(spread.sum())
-    return _Slope(first / len(labels), second / len(labels))
+    return _Slope(first / n_rows, second / n_rows)
 
 
 def _search(logits: Logits, labels: Labels, start: float) -> float:
     """Find the inverse temperature where the slope of the convex mean NLL is 0, or a bound."""
     coldest, hottest = 1 / TEMPERATURE_BOUNDS[0], 1 / TEMPERATURE_BOUNDS[1]
     low, high = hottest, coldest
-    inverse = min(max(start, low), high)
+    inverse, last = min(max(start, low), high), math.inf
     while high - low > 1e-15 * high:
         slope = _slope(logits, labels, inverse)
         at_bound = inverse == (coldest if slope.first < 0 else hottest)
@@ -189,8 +193,10 @@ def _search(logits: Logits, labels: Labels, start: float) -> float:
         else:
             high = inverse
         step = -slope.first / slope.second if slope.second > 0 else -slope.first * math.inf
-        if abs(step) <= 1e-13 * inverse:
+        size = abs(step) / inverse
+        if _is_last(size, last):
             return inverse + step
+        last = size
         following = inverse + step
         if following >= high:
             following = coldest if high == coldest else math.sqrt(low * high)
@@ -198,3 +204,14 @@ def _search(logits: Logits, labels: Labels, start: float) -> float:
             following = hottest if low == hottest else math.sqrt(low * high)
         inverse = following
     return inverse
+
+
+def _is_last(size: float, last: float) -> bool:
+    """Tell whether the step after this one would be too small to matter.
+
+    Newton's steps shrink quadratically: each is about the square of the one before, times the same
+    factor, which the last two show. So the pass that would only confirm it is saved.
+    """
+    if size <= 1e-13:
+        return True
+    return last < 1e-2 and size < 1e-5 and 10 * size**3 / last**2 <= 1e-13

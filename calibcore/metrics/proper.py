@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
-from calibcore.probabilities import row_blocks
+from calibcore.blocks import row_blocks
 from calibcore.validation import Floats, Labels
 
 PROBABILITY_FLOOR = float(np.finfo(np.float64).tiny)

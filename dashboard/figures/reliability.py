@@ -30,33 +30,8 @@ def reliability_diagram(side: Side, beside: Side, palette: Palette) -> go.Figure
         Above: bars up to the observed frequency, the gap to the mean score hatched, a dot at the
         mean score, and the dotted line on which the two are equal. Below: the share of rows.
     """
-    bins, filled = side.bins, side.bins.counts > 0
-    frequency, gap, score = bins.frequency[filled], bins.gap[filled], bins.mean_score[filled]
-    bars: dict[str, Any] = {
-        "x": ((bins.edges[:-1] + bins.edges[1:]) / 2)[filled],
-        "width": np.diff(bins.edges)[filled],
-        "textposition": "none",
-        **_hover(bins),
-    }
-    edge = {"width": 1, "color": palette.ground}
     figure = go.Figure()
-    figure.add_bar(
-        y=frequency,
-        name="observed frequency",
-        marker={"color": palette.frequency, "line": edge},
-        **bars,
-    )
-    figure.add_bar(
-        y=gap, base=frequency, name="gap to the mean score", marker=_hatching(palette), **bars
-    )
-    figure.add_scatter(
-        x=score,
-        y=score,
-        mode="markers",
-        name="mean score",
-        marker={"color": palette.score, "size": 7, "line": edge},
-        **_hover(bins),
-    )
+    _add_bins(figure, side.bins, palette)
     figure.add_scatter(
         x=[0, 1],
         y=[0, 1],
@@ -64,13 +39,6 @@ def reliability_diagram(side: Side, beside: Side, palette: Palette) -> go.Figure
         name="score = frequency",
         line={"color": palette.neutral, "width": 1, "dash": "dot"},
         hoverinfo="skip",
-    )
-    figure.add_bar(
-        y=_shares(bins)[filled],
-        name="share of rows",
-        yaxis="y2",
-        marker={"color": palette.score, "line": edge},
-        **bars,
     )
     most = max(float(_shares(s.bins).max()) for s in (side, beside))
     return figure.update_layout(
@@ -87,6 +55,31 @@ def reliability_diagram(side: Side, beside: Side, palette: Palette) -> go.Figure
             "tickformat": ".1~%",
         },
     )
+
+
+def _add_bins(figure: go.Figure, bins: BinTable, palette: Palette) -> None:
+    """Add frequency, gap, mean score and share of the bins that hold rows."""
+    filled = bins.counts > 0
+    frequency, gap, score = bins.frequency[filled], bins.gap[filled], bins.mean_score[filled]
+    edge = {"width": 1, "color": palette.ground}
+    hover = _hover(bins)
+    bars: dict[str, Any] = {
+        "x": ((bins.edges[:-1] + bins.edges[1:]) / 2)[filled],
+        "width": np.diff(bins.edges)[filled],
+        "textposition": "none",
+        **hover,
+    }
+    marker = {"color": palette.frequency, "line": edge}
+    figure.add_bar(y=frequency, name="observed frequency", marker=marker, **bars)
+    figure.add_bar(
+        y=gap, base=frequency, name="gap to the mean score", marker=_hatching(palette), **bars
+    )
+    marker = {"color": palette.score, "line": edge}
+    figure.add_scatter(
+        x=score, y=score, mode="markers", name="mean score", marker={**marker, "size": 7}, **hover
+    )
+    shares = _shares(bins)[filled]
+    figure.add_bar(y=shares, name="share of rows", yaxis="y2", marker=marker, **bars)
 
 
 def _shares(bins: BinTable) -> Floats:

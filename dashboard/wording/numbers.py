@@ -64,8 +64,10 @@ def measured_change(comparison: Comparison, n_samples: int) -> str:
 def escape_markdown(text: str) -> str:
     """Make text from a file show as it is where Markdown is rendered.
 
-    Addresses become links even where every sign of Markdown is escaped, so an invisible joiner
-    breaks them up.
+    Addresses become links, and signs such as arrows and dashes are replaced, even where every sign
+    of Markdown is escaped; an invisible joiner breaks them up.
     """
-    flat = re.sub(r"(?i)(https?:|www|@|mailto:|ftp:)", "\\1\u2060", re.sub(r"\s+", " ", text))
-    return re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~:$&^=])", r"\\\1", flat)
+    flat = re.sub(r"\s+", " ", text)
+    broken = re.sub(r"(?i)(https?:|www|@|mailto:|ftp:|:(?=material))", "\\1\u2060", flat)
+    broken = re.sub(r"(?<=[-<>~=])(?=[-<>=])", "\u2060", broken)
+    return re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~:$&^=])", r"\\\1", broken)

@@ -18,6 +18,7 @@ DETECTION_LEVEL = 0.05
 
 REFUSED = "This cannot be used"
 
+TOO_FEW = "Too few rows for this graph."
 NEXT_STEP = "Mend the file and upload it again, or choose another one or a sample on the left."
 
 
@@ -173,6 +174,8 @@ def warped_caption(side: Side) -> str:
 
 def fractile_caption(side: Side) -> str:
     """Say what graph (c) shows."""
+    if side.frequency is None:
+        return TOO_FEW
     # Cut, not rounded: at least half of the rows do score this high.
     steps = 1_000 if side.event.n_samples < 50_000 else 10_000
     median = math.floor(float(np.median(side.event.scores)) * steps) / steps
@@ -183,7 +186,7 @@ def score_caption(side: Side) -> str:
     """Say what graph (d) shows."""
     frequency = side.frequency
     if frequency is None:
-        return "Too few rows for this graph."
+        return TOO_FEW
     gap = points(frequency.mean_gap, side.event.n_samples)
     return f"The lines are {gap} apart, averaged over the rows."
 

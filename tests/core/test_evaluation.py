@@ -284,13 +284,6 @@ def test_pictures_and_measures_say_the_same(
             assert side.bins.counts.size == 20
 
 
-def test_compare_finds_each_measure(split: Split[LogitSet]) -> None:
-    judged = audit(split, event=TopR(1), calibrator=None).test
-    assert [row.measure for row in judged.comparisons] == list(METRICS)
-    for measure in METRICS:
-        assert judged.compare(measure.key).measure is measure
-
-
 # Event scores alone -------------------------------------------------------------------------
 
 

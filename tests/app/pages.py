@@ -1,0 +1,123 @@
+"""The page as the tests drive it, and calibcore's numbers to compare with."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from streamlit.testing.v1 import AppTest
+
+from calibcore.calibrators import SplineCalibration, TemperatureScaling
+from calibcore.cumulative import ks_error
+from calibcore.data import EventScores, LogitSet
+from calibcore.events import OneClass, TopR, WithinTopR
+from calibcore.metrics import METRICS
+from dashboard import wording
+from dashboard.settings import NO_METHOD
+from tests.readers import files
+
+APP = Path(__file__).parents[2] / "dashboard" / "app.py"
+METHODS = ("spline", "temperature", NO_METHOD)
+Event = TopR | WithinTopR | OneClass
+
+
+def open_page(**query: str) -> AppTest:
+    page = AppTest.from_file(str(APP), default_timeout=60)
+    page.query_params.update(query)
+    return page.run()
+
+
+def open_upload(*uploaded: tuple[str, bytes], **query: str) -> AppTest:
+    page = open_page(data="Your file", **query)
+    return upload(page, *uploaded)
+
+
+def upload(page: AppTest, *uploaded: tuple[str, bytes]) -> AppTest:
+    parts = [(name, data, "application/octet-stream") for name, data in uploaded]
+    page.file_uploader(key="upload_0").set_value(parts).run()
+    return page
+
+
+def choose(page: AppTest, key: str, value: object) -> AppTest:
+    if key in {"data", "event", "rank", "within", "set", "values"}:
+        return page.segmented_control(key=key).set_value(value).run()
+    return page.selectbox(key=key).set_value(value).run()
+
+
+def charts(page: AppTest) -> list[Any]:
+    found: Any = page.get("plotly_chart")
+    return [chart.proto for chart in found]
+
+
+def tile(page: AppTest, name: str) -> str:
+    (found,) = [metric.value for metric in page.metric if metric.label == name]
+    return str(found)
+
+
+MARKUP = re.compile(r"(?<!\\)<(?=img|b\b)|(?<!\\)\]\(|https?://|(?<!\\)\$|(?<!\\):red\[")
+"""Markup of the hostile names below, where it would take effect."""
+
+
+def bodies(page: AppTest) -> list[str]:
+    """Every text that is rendered as Markdown."""
+    kinds = (page.markdown, page.title, page.header, page.subheader, page.caption)
+    alerts = (page.error, page.warning, page.info, page.success)
+    shown = [str(element.value) for kind in (*kinds, *alerts) for element in kind]
+    return [*shown, *(f"{m.label} {m.value} {m.delta}" for m in page.metric)]
+
+
+def before_after(before: float, after: float, n_samples: int) -> str:
+    """Write two shares as a tile does."""
+    was, now = wording.percent(before, n_samples), wording.percent(after, n_samples)
+    return was if was == now else f"{was.removesuffix(f'{wording.SPACE}%')} \u2192 {now}"
+
+
+def outcomes(event: Event, rows: LogitSet) -> EventScores:
+    return event.outcomes(rows.probabilities, rows.labels)
+
+
+def ks_before_after(
+    calibration: LogitSet, judged: LogitSet, event: Event, method: str
+) -> tuple[float, float]:
+    """Both KS errors, from calibcore's parts."""
+    before = outcomes(event, judged)
+    after = before
+    if method == "spline":
+        seen = outcomes(event, calibration)
+        fitted = SplineCalibration().fit(seen.scores, seen.hits)
+        after = EventScores(fitted.predict(before.scores), before.hits)
+    elif method == "temperature":
+        scaled = TemperatureScaling().fit(calibration.logits, calibration.labels)
+        after = event.outcomes(scaled.predict_proba(judged.logits), judged.labels)
+    return ks_error(before.scores, before.hits), ks_error(after.scores, after.hits)
+
+
+def check_page(page: AppTest) -> None:
+    assert not page.exception
+    assert not page.error
+    drawn = charts(page)
+    assert len(drawn) == 10
+    assert [alt.alt.split(":")[0] for alt in drawn] == ["Before"] * 5 + ["After"] * 5
+    for chart in drawn:
+        assert len(chart.alt.split(". ", 1)[1]) > 20
+    table = page.table[0].value
+    assert list(table["Measure"]) == [measure.name for measure in METRICS]
+
+
+def made_set(rng: np.random.Generator, n_samples: int, n_classes: int = 3) -> LogitSet:
+    logits = 6 * rng.normal(size=(n_samples, n_classes))
+    labels = (logits / 3 + rng.gumbel(size=logits.shape)).argmax(axis=1)
+    return LogitSet(logits.astype(np.float32), labels)
+
+
+def npz_of(
+    calibration: LogitSet, test: LogitSet, class_names: tuple[str, ...] | None = None
+) -> bytes:
+    named = class_names or calibration.class_names
+    return files.npz(
+        logits_calibration=calibration.logits,
+        labels_calibration=calibration.labels,
+        logits_test=test.logits,
+        labels_test=test.labels,
+        class_names=np.array(named),
+    )

@@ -1,0 +1,191 @@
+"""The page on the samples, run without a browser: every number on it is calibcore's."""
+
+from functools import cache
+
+import pytest
+
+from calibcore.calibrators import SplineCalibration, TemperatureScaling
+from calibcore.cumulative import ks_error
+from calibcore.data import LogitSet
+from calibcore.events import OneClass, TopR, WithinTopR
+from calibcore.metrics import METRICS, Options, accuracy, ece
+from dashboard import wording
+from dashboard.compute import forget
+from dashboard.readers import Upload, read
+from dashboard.samples import samples
+from tests.app.pages import (
+    METHODS,
+    Event,
+    before_after,
+    bodies,
+    check_page,
+    choose,
+    ks_before_after,
+    open_page,
+    outcomes,
+    tile,
+)
+
+SAMPLES = {sample.name: sample for sample in samples()}
+FIRST = next(iter(SAMPLES))
+
+
+# Every sample, event and method -------------------------------------------------------------
+
+
+@cache
+def sample(name: str) -> Upload:
+    return read(f"{name}.npz", SAMPLES[name].read_bytes())
+
+
+@cache
+def sets(name: str) -> tuple[LogitSet, LogitSet]:
+    calibration, test = sample(name).calibration, sample(name).test
+    assert isinstance(calibration, LogitSet)
+    assert isinstance(test, LogitSet)
+    return calibration, test
+
+
+def choices(name: str) -> list[tuple[Event, list[tuple[str, object]]]]:
+    """Events of a sample, each with the clicks that lead to it from the one before."""
+    names = sets(name)[1].class_names
+    last = len(names) - 1
+    found: list[tuple[Event, list[tuple[str, object]]]] = [(TopR(1), [])]
+    if len(names) > 2:
+        found += [
+            (TopR(2), [("rank", 2)]),
+            (WithinTopR(2), [("event", "Within")]),
+        ]
+    return [*found, (OneClass(last), [("event", "Class"), ("class", names[last])])]
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_every_sample_shows_calibcores_numbers(name: str) -> None:
+    calibration, test = sets(name)
+    page = open_page(sample=SAMPLES[name].title)
+    for event, clicks in choices(name):
+        for key, value in clicks:
+            choose(page, key, value)
+        for method in METHODS:
+            if page.selectbox(key="method").value != method:
+                choose(page, "method", method)
+            check_page(page)
+            both = ks_before_after(calibration, test, event, method)
+            assert tile(page, "KS error") == before_after(*both, test.n_samples), (event, method)
+    forget()
+
+
+def test_the_other_tiles_and_the_table_show_calibcores_numbers() -> None:
+    calibration, test = sets(FIRST)
+    page = choose(open_page(), "method", "temperature")
+    fitted = TemperatureScaling().fit(calibration.logits, calibration.labels)
+    calibrated = fitted.predict_proba(test.logits)
+    before, after = outcomes(TopR(1), test), TopR(1).outcomes(calibrated, test.labels)
+    gaps = [ece(side.scores, side.hits, n_bins=15) for side in (before, after)]
+    assert tile(page, "ECE, equal-width bins") == before_after(gaps[0], gaps[1], test.n_samples)
+    right = accuracy(test.probabilities, test.labels)
+    assert tile(page, "Accuracy") == wording.percent(right, test.n_samples)
+    judged = page.table[0].value.set_index("Measure")
+    for measure in METRICS:
+        sides = {"Before": (before, test.probabilities), "After": (after, calibrated)}
+        for column, (event, probabilities) in sides.items():
+            options = Options(n_bins=15)
+            if measure.of == "event":
+                value = measure.compute(event.scores, event.hits, options)
+            else:
+                value = measure.compute(probabilities, test.labels, options)
+            wanted = {
+                "share": wording.percent(value, test.n_samples),
+                "rows": f"{value:,.0f}",
+            }.get(measure.unit, f"{value:.3f}")
+            assert judged.loc[measure.name, column] == wanted
+    sentences = " ".join(bodies(page))
+    assert f"T = {fitted.temperature:.3g}" in sentences
+    assert "Overconfident" in sentences
+
+
+def test_switching_the_sample_keeps_what_fits_and_drops_what_does_not() -> None:
+    page = choose(open_page(sample=SAMPLES["city_country_100"].title), "rank", 5)
+    check_page(choose(page, "sample", SAMPLES["crash_survival"].title))
+    page = choose(choose(page, "event", "Class"), "class", "died")
+    check_page(choose(page, "sample", SAMPLES[FIRST].title))
+    page = choose(choose(page, "event", "Within"), "within", 5)
+    check_page(choose(page, "sample", SAMPLES["three_garments"].title))
+    check_page(choose(page, "sample", SAMPLES["crash_survival"].title))
+
+
+# Switches and the address -------------------------------------------------------------------
+
+
+def test_the_set_switch_says_that_the_rows_were_fitted_on() -> None:
+    calibration, test = sets(FIRST)
+    page = open_page()
+    assert wording.FITTED_HERE not in bodies(page)
+    assert f"Measures on the test set, {test.n_samples:,} rows" in bodies(page)
+    choose(page, "set", "Calibration set")
+    check_page(page)
+    assert wording.FITTED_HERE in bodies(page)
+    assert f"Measures on the calibration set, {calibration.n_samples:,} rows" in bodies(page)
+    both = ks_before_after(calibration, calibration, TopR(1), "spline")
+    assert tile(page, "KS error") == before_after(*both, calibration.n_samples)
+    assert not any("test set" in text for text in bodies(page) if "KS error" in text)
+    choose(page, "set", "Test set")
+    assert wording.FITTED_HERE not in bodies(page)
+
+
+def test_the_address_sets_everything() -> None:
+    name = "three_garments"
+    page = open_page(
+        sample=SAMPLES[name].title,
+        event="Class",
+        method="Temperature scaling",
+        bins="20",
+        set="Calibration set",
+        **{"class": "Shirt"},
+    )
+    check_page(page)
+    calibration, _ = sets(name)
+    k = calibration.class_names.index("Shirt")
+    both = ks_before_after(calibration, calibration, OneClass(k), "temperature")
+    assert tile(page, "KS error") == before_after(*both, calibration.n_samples)
+    event = outcomes(OneClass(k), calibration)
+    binned = wording.percent(ece(event.scores, event.hits, n_bins=20), calibration.n_samples)
+    assert page.table[0].value.set_index("Measure").loc["ECE, equal-width bins", "Before"] == binned
+
+
+def test_the_address_sets_the_splines_options() -> None:
+    calibration, test = sets("three_garments")
+    page = open_page(
+        sample=SAMPLES["three_garments"].title,
+        spline_n_knots="10",
+        spline_runout="Cubic",
+        spline_fit_to="Hits",
+        spline_constrained="true",
+    )
+    check_page(page)
+    seen, judged = outcomes(TopR(1), calibration), outcomes(TopR(1), test)
+    spline = SplineCalibration(n_knots=10, runout="cubic", fit_to="hits", constrained=True)
+    after = spline.fit(seen.scores, seen.hits).predict(judged.scores)
+    both = ks_error(judged.scores, judged.hits), ks_error(after, judged.hits)
+    assert tile(page, "KS error") == before_after(*both, test.n_samples)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"rank": "99"},
+        {"rank": "x", "method": "nonsense", "event": "nonsense"},
+        {"event": "Class", "class": "<b>no such class</b>"},
+        {"event": "Within", "within": "0"},
+        {"bins": "-4"},
+        {"bins": "1e99"},
+        {"sample": "no such sample"},
+        {"data": "no such data"},
+        {"spline_n_knots": "1000"},
+        {"set": "nothing"},
+        {"seed": "-1", "share": "100"},
+    ],
+    ids=str,
+)
+def test_an_address_that_makes_no_sense_opens_the_page(query: dict[str, str]) -> None:
+    check_page(open_page(**query))

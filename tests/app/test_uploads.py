@@ -1,0 +1,295 @@
+"""The page on uploaded files: their numbers, their text, and refusals in words."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from calibcore.calibrators import SplineCalibration
+from calibcore.cumulative import ks_error
+from calibcore.data import EventScores, LogitSet, split_rows
+from calibcore.events import TopR
+from calibcore.metrics import METRICS, accuracy
+from dashboard import wording
+from dashboard.readers import FileError, read
+from dashboard.settings import NO_METHOD
+from tests.app.pages import (
+    MARKUP,
+    METHODS,
+    before_after,
+    bodies,
+    charts,
+    check_page,
+    choose,
+    ks_before_after,
+    made_set,
+    npz_of,
+    open_page,
+    open_upload,
+    tile,
+    upload,
+)
+from tests.readers import files
+
+# Uploads ------------------------------------------------------------------------------------
+
+
+def test_nothing_uploaded_says_what_to_bring() -> None:
+    page = open_page(data="Your file")
+    assert not page.exception
+    assert not page.error
+    assert not charts(page)
+    assert "Bring a model's answers" in bodies(page)
+    assert any("logits=..., labels=..." in text for text in bodies(page))
+
+
+def test_an_uploaded_file_shows_its_numbers(rng: np.random.Generator) -> None:
+    calibration, test = made_set(rng, 500), made_set(rng, 700)
+    page = open_upload(("mine.npz", npz_of(calibration, test)))
+    check_page(page)
+    assert any("1,200 rows" in text and "500 to fit, 700 to judge" in text for text in bodies(page))
+    read_as = " ".join(str(text.value) for text in page.text)
+    right = wording.percent(accuracy(test.probabilities, test.labels), 700)
+    assert f"Test set: 700 rows, labels 0 to 2, accuracy {right}." in read_as
+    for method in METHODS:
+        if page.selectbox(key="method").value != method:
+            choose(page, "method", method)
+        both = ks_before_after(calibration, test, TopR(1), method)
+        assert tile(page, "KS error") == before_after(*both, 700)
+
+
+def test_one_uploaded_set_is_split(rng: np.random.Generator) -> None:
+    rows = made_set(rng, 400)
+    page = open_upload(("one.npz", files.npz(logits=rows.logits, labels=rows.labels)))
+    check_page(page)
+    halves = split_rows(rows, calibration_share=0.5, seed=0)
+    both = ks_before_after(halves.calibration, halves.test, TopR(1), "spline")
+    assert tile(page, "KS error") == before_after(*both, 200)
+    page.slider(key="share").set_value(80)
+    page.number_input(key="seed").set_value(3).run()
+    other = split_rows(rows, calibration_share=0.8, seed=3)
+    both = ks_before_after(other.calibration, other.test, TopR(1), "spline")
+    assert tile(page, "KS error") == before_after(*both, other.test.n_samples)
+
+
+def test_logits_and_labels_may_come_apart(rng: np.random.Generator) -> None:
+    rows = made_set(rng, 400)
+    page = open_upload(
+        ("my_logits.npy", files.npy(rows.logits)), ("my_labels.npy", files.npy(rows.labels))
+    )
+    check_page(page)
+    halves = split_rows(rows)
+    both = ks_before_after(halves.calibration, halves.test, TopR(1), "spline")
+    assert tile(page, "KS error") == before_after(*both, 200)
+
+
+def test_the_values_can_be_overruled() -> None:
+    data = files.npz(logits=files.PROBABILITIES, labels=files.LABELS)
+    page = choose(open_upload(("p.npz", data)), "values", "Probabilities")
+    taken = tile(page, "KS error")
+    halves = split_rows(LogitSet.from_probabilities(files.PROBABILITIES, files.LABELS))
+    both = ks_before_after(halves.calibration, halves.test, TopR(1), "spline")
+    assert taken == before_after(*both, halves.test.n_samples)
+    choose(page, "values", "Logits")
+    halves = split_rows(LogitSet(files.PROBABILITIES, files.LABELS))
+    both = ks_before_after(halves.calibration, halves.test, TopR(1), "spline")
+    assert tile(page, "KS error") == before_after(*both, halves.test.n_samples)
+    assert tile(page, "KS error") != taken
+
+
+def test_one_changed_cell_of_a_large_array_changes_the_result(rng: np.random.Generator) -> None:
+    # Streamlit's own hash of such an array would look at a fifth of its cells.
+    calibration, test = made_set(rng, 20, 1000), made_set(rng, 500, 1000)
+    assert test.logits.size >= 500_000
+    shown = set()
+    page = open_page(data="Your file")
+    for row in (None, 123, 499):
+        logits = test.logits.copy()
+        if row is not None:
+            logits[row, 777] = 1e4
+        changed = LogitSet(logits, test.labels)
+        upload(page, ("big.npz", npz_of(calibration, changed)))
+        if row is None:
+            choose(page, "method", NO_METHOD)
+        both = ks_before_after(calibration, changed, TopR(1), NO_METHOD)
+        assert tile(page, "KS error") == before_after(*both, 500)
+        shown.add((page.table[0].value.to_csv(), charts(page)[0].spec))
+    assert len(shown) == 3
+
+
+def test_the_same_files_under_swapped_names_are_judged_anew(rng: np.random.Generator) -> None:
+    # Calibration and test are told by the names, so the names are part of what was uploaded.
+    one, other = made_set(rng, 300), made_set(rng, 300)
+    one_file, other_file = (
+        files.npz(logits=rows.logits, labels=rows.labels) for rows in (one, other)
+    )
+    page = open_upload(("a_calibration.npz", one_file), ("a_test.npz", other_file))
+    both = ks_before_after(one, other, TopR(1), "spline")
+    assert tile(page, "KS error") == before_after(*both, 300)
+    upload(page, ("a_test.npz", one_file), ("a_calibration.npz", other_file))
+    swapped = ks_before_after(other, one, TopR(1), "spline")
+    assert before_after(*swapped, 300) != before_after(*both, 300)
+    assert tile(page, "KS error") == before_after(*swapped, 300)
+
+
+def test_forgotten_data_are_gone() -> None:
+    page = open_upload(("good.npz", files.GOOD["good.npz"]))
+    check_page(page)
+    (button,) = page.button
+    button.click().run()
+    assert not page.exception
+    assert not charts(page)
+    assert "Bring a model's answers" in bodies(page)
+    assert page.file_uploader(key="upload_1").value == []
+
+
+def top_1_csv(rng: np.random.Generator, n_samples: int) -> tuple[bytes, EventScores]:
+    scores = rng.uniform(0.5, 1, n_samples).round(4)
+    hits = (rng.random(n_samples) < scores - 0.1).astype(int)
+    lines = [f"3,{3 if hit else 5},{score}" for score, hit in zip(scores, hits, strict=True)]
+    return "\n".join(["true_label,pred_label,confidence", *lines]).encode(), EventScores(
+        scores, hits
+    )
+
+
+def test_top_1_scores_alone_open_without_what_needs_all_classes(rng: np.random.Generator) -> None:
+    data, rows = top_1_csv(rng, 600)
+    page = open_upload(("top1.csv", data), event="Within", method="Temperature scaling")
+    check_page(page)
+    keys = {control.key for control in page.segmented_control}
+    assert not keys & {"event", "rank", "within"}
+    assert page.selectbox(key="method").options == ["Spline", wording.method_name(NO_METHOD)]
+    halves = split_rows(rows)
+    fitted = SplineCalibration().fit(halves.calibration.scores, halves.calibration.hits)
+    judged = halves.test
+    both = (
+        ks_error(judged.scores, judged.hits),
+        ks_error(fitted.predict(judged.scores), judged.hits),
+    )
+    assert tile(page, "KS error") == before_after(*both, 300)
+    table = page.table[0].value.set_index("Measure")
+    for measure in METRICS:
+        undefined = [table.loc[measure.name, column] == "\u2013" for column in table.columns]
+        assert undefined == [measure.of == "classes"] * 3
+
+
+def test_few_rows_open_without_the_frequency_graphs(rng: np.random.Generator) -> None:
+    data, _ = top_1_csv(rng, 8)
+    page = open_upload(("few.csv", data), method=wording.method_name(NO_METHOD))
+    assert not page.exception
+    assert not page.error
+    assert len(charts(page)) == 6
+    assert sum("Too few rows for this graph." in text for text in bodies(page)) == 4
+
+
+def test_too_few_rows_for_the_spline_are_refused_in_words(rng: np.random.Generator) -> None:
+    data, _ = top_1_csv(rng, 8)
+    page = open_upload(("few.csv", data))
+    check_refusal(page)
+    assert "at least 6" in page.error[0].value
+
+
+# Refusals -----------------------------------------------------------------------------------
+
+
+def check_refusal(page: AppTest) -> None:
+    assert not page.exception
+    assert not charts(page)
+    assert not page.metric
+    (error,) = page.error
+    assert error.proto.title == wording.REFUSED == "This cannot be used"
+    assert error.value.endswith(wording.NEXT_STEP)
+    assert "Traceback" not in error.value
+    assert 'File "' not in error.value
+
+
+WHOLE = files.GOOD["good.npz"]
+RUN_ME = b"cos\nsystem\n(S'touch %s'\ntR."
+BROKEN: dict[str, bytes] = {
+    "garbage.npz": b"PK\x03\x04 this is no archive",
+    "cut.npz": WHOLE[: len(WHOLE) // 2],
+    "empty.npz": b"",
+    "empty.csv": b"",
+    "words.csv": b"to be,or not,label\nthat is,the question,0\n",
+    "hole.csv": b"a,b,label\n1.5,,0\n2.5,1,1\n",
+    "nan.npz": files.npz(logits=np.full((20, 3), np.nan), labels=np.zeros(20, dtype=int)),
+    "label.npz": files.npz(logits=files.LOGITS, labels=files.LABELS + 100),
+    "short.npz": files.npz(logits=files.LOGITS, labels=files.LABELS[:-1]),
+    "unlabelled.npy": files.npy(files.LOGITS),
+    "markup.csv": b"a,b,label\n1.5,2,0\n2.5,**<b>1</b>** [x](https://a.example),1\n",
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_file_is_refused_in_words(name: str) -> None:
+    page = open_upload((name, BROKEN[name]))
+    check_refusal(page)
+    with pytest.raises(FileError) as refused:
+        read(name, BROKEN[name]).split()
+    said = wording.escape_markdown(str(refused.value))
+    assert page.error[0].value == f"{said}\n\n{wording.NEXT_STEP}"
+    assert not any(MARKUP.search(text) for text in bodies(page))
+
+
+def test_no_file_runs_code(tmp_path: Path) -> None:
+    trace = tmp_path / "ran"
+    check_refusal(open_upload(("x.pkl", RUN_ME % os.fsencode(trace))))
+    assert not trace.exists()
+
+
+def test_after_a_refusal_the_next_file_is_read() -> None:
+    page = open_upload(("garbage.npz", BROKEN["garbage.npz"]))
+    check_refusal(page)
+    check_page(upload(page, ("good.npz", WHOLE)))
+    check_refusal(upload(page, ("garbage.npz", BROKEN["garbage.npz"])))
+    choose(page, "data", "Sample")
+    check_page(page)
+
+
+# Text from files ----------------------------------------------------------------------------
+
+HOSTILE = (
+    "<img src=x onerror=alert(1)>",
+    "**strong** _it_ `code`",
+    "[link](https://evil.example)",
+    "![](https://evil.example/x.png)",
+    "$x^2$ :red[red] {says}",
+    "# heading | table",
+    "https://evil.example",
+)
+
+
+@pytest.fixture
+def escaped() -> Callable[[AppTest, str], None]:
+    def check(page: AppTest, raw: str) -> None:
+        check_page(page)
+        for text in bodies(page):
+            assert raw not in text
+            assert not MARKUP.search(text), text
+        for chart in charts(page):
+            assert raw not in chart.alt + chart.spec
+            assert "evil" not in chart.spec
+
+    return check
+
+
+def test_class_names_are_shown_as_they_are(
+    rng: np.random.Generator, escaped: Callable[[AppTest, str], None]
+) -> None:
+    calibration, test = made_set(rng, 200, len(HOSTILE)), made_set(rng, 200, len(HOSTILE))
+    page = open_upload(("m.npz", npz_of(calibration, test, HOSTILE)), event="Class")
+    for name in page.selectbox(key="class").options:
+        choose(page, "class", name)
+        escaped(page, name)
+        (verdict,) = [h.value for h in page.subheader if h.value.startswith("Class ")]
+        assert verdict.startswith(f"Class {wording.escape_markdown(name)}, scored ")
+
+
+@pytest.mark.parametrize("name", ["<img src=x>.npz", "**b** [l](https://evil.example).npz"])
+def test_file_names_are_shown_as_they_are(
+    name: str, escaped: Callable[[AppTest, str], None]
+) -> None:
+    escaped(open_upload((name, WHOLE)), name)

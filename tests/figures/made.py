@@ -1,0 +1,100 @@
+"""Small results made by hand, and what a figure holds."""
+
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibcore.calibrators import SplineCalibration
+from calibcore.data import EventScores, Split
+from calibcore.evaluation import AuditResult, Side, audit
+from calibcore.events import TopR
+from dashboard.figures import LIGHT, FourGraphs, Palette, four_graphs, reliability_diagram
+
+Floats = NDArray[np.float64]
+Figure = Any
+"""Plotly ships no types."""
+
+MINUS, SPACE = "\u2212", "\u00a0"
+
+GRAPHS = (
+    "cumulative_by_fractile",
+    "cumulative_by_score",
+    "frequency_by_fractile",
+    "frequency_by_score",
+)
+
+
+def pct(text: str) -> str:
+    return f"{text}{SPACE}%"
+
+
+def events(n_samples: int, *, shift: float = 0.1, seed: int = 0) -> EventScores:
+    """Scores between 0.2 and 1 without ties; hits less often than they say by the shift."""
+    rng = np.random.default_rng(seed)
+    scores = 0.2 + 0.8 * rng.beta(3, 1, n_samples)
+    return EventScores(scores, rng.random(n_samples) < scores - shift)
+
+
+def result_of(n_samples: int, *, shift: float = 0.1, n_bins: int = 15) -> AuditResult:
+    rows = events(n_samples, shift=shift, seed=1)
+    return audit(
+        Split(events(2000, shift=shift), rows),
+        event=TopR(1),
+        calibrator=SplineCalibration(),
+        n_bins=n_bins,
+    )
+
+
+def side_of(scores: object, hits: object) -> Side:
+    """One side, of numbers given by hand."""
+    rows = EventScores(np.asarray(scores, dtype=np.float64), np.asarray(hits, dtype=np.int64))
+    return audit(Split(rows, rows), event=TopR(1), calibrator=None).test.before
+
+
+def blocks(*parts: tuple[float, int, int]) -> Side:
+    """One side of blocks of rows: their score, how many, how many of them hits."""
+    scores = np.concatenate([np.full(n, score) for score, n, _ in parts])
+    hits = np.concatenate([np.arange(n) < n_hits for _, n, n_hits in parts])
+    return side_of(scores, hits)
+
+
+def page(result: AuditResult, palette: Palette = LIGHT) -> dict[str, Figure]:
+    """All figures of one page, by name."""
+    before, after = result.test.before, result.test.after
+    drawn: dict[str, Figure] = {}
+    for name, side, beside in (("before", before, after), ("after", after, before)):
+        graphs = four_graphs(side, beside, palette)
+        drawn |= {f"{name}_{graph}": figure for graph, figure in parts(graphs).items()}
+        drawn[f"{name}_reliability"] = reliability_diagram(side, beside, palette)
+    return {name: figure for name, figure in drawn.items() if figure is not None}
+
+
+def parts(graphs: FourGraphs) -> dict[str, Figure]:
+    return {name: getattr(graphs, name) for name in GRAPHS}
+
+
+def trace(figure: Figure, name: str) -> Any:
+    """Find what is drawn by the name it has in the hover."""
+    (found,) = [drawn for drawn in figure.data if drawn.name == name]
+    return found
+
+
+def walk(value: object) -> list[str]:
+    """Every text inside, numbers left out."""
+    match value:
+        case str():
+            return [value]
+        case dict():
+            inside = [walk(part) for key, part in value.items() if key != "bdata"]
+        case list() | tuple():
+            inside = [walk(part) for part in value]
+        case _:
+            return []
+    return [text for some in inside for text in some]
+
+
+def texts(figure: Figure) -> list[str]:
+    """Every text of a figure's specification."""
+    return walk(json.loads(figure.to_json()))

@@ -1,0 +1,131 @@
+"""The reliability diagram: bars, gaps and dots are the bin table."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from calibcore.binning import BinTable
+from calibcore.evaluation import AuditResult, Side
+from dashboard.figures import DARK, LIGHT, Palette, reliability_diagram
+from tests.figures.conftest import Keep
+from tests.figures.made import Figure, blocks, result_of, trace
+
+BARS = ("observed frequency", "gap to the mean score", "share of rows")
+
+
+@pytest.fixture(scope="module")
+def result() -> AuditResult:
+    return result_of(3000)
+
+
+def filled(bins: BinTable, values: NDArray[Any]) -> list[float]:
+    kept: list[float] = values[bins.counts > 0].tolist()
+    return kept
+
+
+def sides(result: AuditResult) -> list[tuple[str, Side, Side]]:
+    before, after = result.test.before, result.test.after
+    return [("before", before, after), ("after", after, before)]
+
+
+def test_bars_gaps_and_dots_are_the_bin_table(result: AuditResult, keep: Keep) -> None:
+    for name, side, beside in sides(result):
+        figure, bins = reliability_diagram(side, beside, LIGHT), side.bins
+        keep(f"reliability_{name}", figure)
+        assert 5 < np.count_nonzero(bins.counts) < 15  # some are empty
+        bar, gap = trace(figure, "observed frequency"), trace(figure, "gap to the mean score")
+        assert bar.y.tolist() == gap.base.tolist() == filled(bins, bins.frequency)
+        assert gap.y.tolist() == filled(bins, bins.gap)
+        dots = trace(figure, "mean score")
+        assert dots.x.tolist() == dots.y.tolist() == filled(bins, bins.mean_score)
+        assert dots.mode == "markers"
+        # A gap reaches from the frequency to the mean score.
+        assert np.allclose(gap.base + gap.y, dots.y, rtol=0, atol=1e-15)
+
+
+def test_bars_stand_on_their_bins(result: AuditResult) -> None:
+    for _, side, beside in sides(result):
+        figure, edges = reliability_diagram(side, beside, LIGHT), side.bins.edges
+        for name in BARS:
+            bar = trace(figure, name)
+            assert np.allclose(bar.x - bar.width / 2, filled(side.bins, edges[:-1]), atol=1e-12)
+            assert np.allclose(bar.x + bar.width / 2, filled(side.bins, edges[1:]), atol=1e-12)
+
+
+def test_the_shares_are_the_counts(result: AuditResult) -> None:
+    for _, side, beside in sides(result):
+        shares = trace(reliability_diagram(side, beside, LIGHT), "share of rows")
+        assert np.allclose(shares.y * 3000, filled(side.bins, side.bins.counts), atol=1e-9)
+        assert shares.y.sum() == pytest.approx(1, abs=1e-12)
+        assert shares.yaxis == "y2"
+
+
+def test_the_diagonal_is_where_score_and_frequency_are_equal(result: AuditResult) -> None:
+    line = trace(reliability_diagram(*sides(result)[0][1:], LIGHT), "score = frequency")
+    assert list(line.x) == list(line.y) == [0, 1]
+    assert (line.line.dash, line.line.width) == ("dot", 1)
+
+
+def test_every_bar_says_its_numbers() -> None:
+    side = blocks((0.5, 1500, 1200), (0.97, 500, 400))
+    figure = reliability_diagram(side, side, LIGHT)
+    words = [
+        "scores 46.7% to 53.3%<br>1,500 rows<br>mean score 50.0%<br>observed frequency 80.0%",
+        "scores 93.3% to 100.0%<br>500 rows<br>mean score 97.0%<br>observed frequency 80.0%",
+    ]
+    for name in (*BARS, "mean score"):
+        assert list(trace(figure, name).text) == words
+
+
+def test_gaps_point_down_where_the_model_claims_too_little() -> None:
+    side = blocks((0.5, 100, 80), (0.9, 100, 60))
+    gap = trace(reliability_diagram(side, side, LIGHT), "gap to the mean score")
+    assert gap.y.tolist() == pytest.approx([-0.3, 0.3])
+
+
+def ranges(figure: Figure) -> list[list[float]]:
+    return [list(figure.layout[axis].range) for axis in ("xaxis", "yaxis", "yaxis2")]
+
+
+@pytest.mark.parametrize(
+    ("side", "beside"),
+    [
+        (blocks((0.5, 100, 80)), blocks((0.1, 50, 0), (0.9, 50, 50))),
+        (blocks((0.0, 10, 0), (1.0, 10, 10)), blocks((1.0, 20, 20))),
+        (blocks((0.3, 1, 1)), blocks((0.3, 1, 0))),
+    ],
+)
+def test_both_sides_share_axes_that_hold_everything(side: Side, beside: Side) -> None:
+    one = reliability_diagram(side, beside, LIGHT)
+    other = reliability_diagram(beside, side, LIGHT)
+    assert ranges(one) == ranges(other)
+    assert one.layout.yaxis2.tickvals == other.layout.yaxis2.tickvals
+    for figure in (one, other):
+        horizontal, vertical, below = ranges(figure)
+        bar, shares = trace(figure, "observed frequency"), trace(figure, "share of rows")
+        # Rounding of a bin's edge is far below a pixel.
+        assert horizontal[0] <= (bar.x - bar.width / 2).min() + 1e-9
+        assert (bar.x + bar.width / 2).max() <= horizontal[1] + 1e-9
+        assert vertical[0] <= bar.y.min() <= bar.y.max() <= vertical[1]
+        assert below[0] <= shares.y.min() <= shares.y.max() <= below[1]
+
+
+@pytest.mark.parametrize("n_bins", [1, 7, 100])
+def test_any_number_of_bins(n_bins: int) -> None:
+    result = result_of(500, n_bins=n_bins)
+    for _, side, beside in sides(result):
+        bar = trace(reliability_diagram(side, beside, LIGHT), "observed frequency")
+        assert bar.width == pytest.approx(1 / n_bins)
+        assert len(bar.y) == np.count_nonzero(side.bins.counts)
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
+def test_claim_and_truth_keep_their_colours(result: AuditResult, palette: Palette) -> None:
+    figure = reliability_diagram(*sides(result)[0][1:], palette)
+    assert trace(figure, "observed frequency").marker.color == palette.frequency
+    assert trace(figure, "mean score").marker.color == palette.score
+    assert trace(figure, "share of rows").marker.color == palette.score
+    assert trace(figure, "gap to the mean score").marker.pattern.fgcolor == palette.text
+    assert trace(figure, "score = frequency").line.color == palette.neutral

@@ -1,0 +1,353 @@
+"""Words and numbers on screen: true, plain, and written in one way."""
+
+import ast
+import re
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dashboard
+from calibcore.calibrators import CATALOGUE, Choice, TemperatureScaling
+from calibcore.data import LogitSet, Split
+from calibcore.evaluation import AuditResult, Comparison, SetResult, Side, audit
+from calibcore.events import OneClass, TopR, WithinTopR
+from calibcore.metrics import METRICS
+from dashboard import wording
+from dashboard.settings import NO_METHOD, Settings
+from dashboard.tables import measure_table
+from tests.figures.made import MINUS, blocks, pct, result_of, side_of
+
+TOP_1 = wording.event_words(TopR(1), None)
+
+
+# Verdicts -----------------------------------------------------------------------------------
+
+OVER = blocks((0.9, 1000, 800))
+UNDER = blocks((0.6, 1000, 750))
+MIXED = blocks((0.3, 500, 250), (0.9, 500, 350))
+UNDETECTED = blocks((0.8, 10, 7))
+SIDES = {"over": OVER, "under": UNDER, "mixed": MIXED, "undetected": UNDETECTED}
+
+
+def test_too_much_claimed() -> None:
+    found = wording.verdict(OVER, TOP_1)
+    assert (found.word, found.colour) == ("Overconfident", "red")
+    assert found.sentence == (
+        f"Among predictions scored {pct('90.0')} on average, {pct('80.0')} were right:"
+        " overconfident by 10.0 points."
+    )
+
+
+def test_too_little_claimed() -> None:
+    found = wording.verdict(UNDER, TOP_1)
+    assert (found.word, found.colour) == ("Underconfident", "blue")
+    assert found.sentence == (
+        f"Among predictions scored {pct('60.0')} on average, {pct('75.0')} were right:"
+        " underconfident by 15.0 points."
+    )
+
+
+def test_too_much_here_and_too_little_there() -> None:
+    # Mean score 0.6 and frequency 0.6, yet after the first half the totals are 0.15 and 0.25.
+    found = wording.verdict(MIXED, TOP_1)
+    assert (found.word, found.colour) == ("Mixed", "violet")
+    opening = f"Among predictions scored {pct('60.0')} on average, {pct('60.0')} were right"
+    assert found.sentence.startswith(f"{opening}, but it is too sure at some scores and not sure")
+    assert found.sentence.endswith("the running totals part by up to 10.0 points.")
+
+
+def test_nothing_detected() -> None:
+    # 10 rows at 0.8: the gap of 0.1 is below 2.24 sqrt(0.16 / 10) = 0.28.
+    found = wording.verdict(UNDETECTED, TOP_1)
+    assert (found.word, found.colour) == ("No miscalibration detected", "gray")
+    assert found.sentence == (
+        f"Among predictions scored {pct('80.0')} on average, {pct('70.0')} were right:"
+        " no miscalibration detected at this sample size."
+    )
+
+
+def test_each_verdict_has_its_own_word_sign_and_colour() -> None:
+    found = [wording.verdict(side, TOP_1) for side in SIDES.values()]
+    for part in ("word", "icon", "colour"):
+        assert len({getattr(verdict, part) for verdict in found}) == 4
+
+
+@pytest.mark.parametrize("hit", [0, 1])
+def test_certain_rows_have_a_verdict(hit: int) -> None:
+    found = wording.verdict(side_of([1.0] * 50, [hit] * 50), TOP_1)
+    assert found.word == ("No miscalibration detected" if hit else "Overconfident")
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(0, 1), st.integers(1, 300), st.floats(0, 1)), min_size=1, max_size=5
+    )
+)
+def test_a_verdict_agrees_with_its_numbers(parts: list[tuple[float, int, float]]) -> None:
+    side = blocks(*((score, n, round(rate * n)) for score, n, rate in parts))
+    found, curves = wording.verdict(side, TOP_1), side.curves
+    assert (found.word == "No miscalibration detected") == (curves.ks_p_value >= 0.05)
+    if found.word in {"Overconfident", "Underconfident"}:
+        gap = curves.cum_score[-1] - curves.cum_hits[-1]
+        assert (gap > 0) == (found.word == "Overconfident")
+        assert abs(gap) >= curves.ks_error / 2
+        assert found.sentence.endswith(f" {wording.points(abs(gap), curves.n_samples)}.")
+
+
+def test_no_verdict_rests_on_a_difference_that_rounds_to_nothing() -> None:
+    # 12 misses where 4 are claimed: 0.02 points, yet more than a true model of this size shows
+    # in 95 of 100 cases.
+    side = blocks((0.9999, 40_000, 39_988))
+    assert side.curves.ks_p_value < wording.DETECTION_LEVEL
+    assert "by 0.0 points" not in wording.verdict(side, TOP_1).sentence
+
+
+@pytest.mark.parametrize(
+    ("event", "opening"),
+    [
+        (TopR(1), "Among predictions scored {} on average, {} were right"),
+        (TopR(3), "The class ranked 3, scored {} on average, was right {} of the time"),
+        (
+            WithinTopR(2),
+            "That the truth is among the first 2 classes is given {} on average, and was so {}",
+        ),
+        (OneClass(1), "Class Shirt, scored {} on average, was the true one {} of the time"),
+    ],
+)
+def test_each_event_is_named(event: TopR | WithinTopR | OneClass, opening: str) -> None:
+    words = wording.event_words(event, ("Coat", "Shirt"))
+    sentence = wording.verdict(OVER, words).sentence
+    assert sentence.startswith(opening.format(pct("90.0"), pct("80.0")))
+
+
+@pytest.mark.parametrize("name", ["{says}", "{was!r}", "{0.__class__}", "}{", "{", "a{}b"])
+def test_a_class_name_is_never_filled_in(name: str) -> None:
+    words = wording.event_words(OneClass(0), (name, "other"))
+    sentence = wording.verdict(OVER, words).sentence
+    assert sentence.startswith(f"Class {wording.escape_markdown(name)}, scored {pct('90.0')}")
+
+
+def test_a_class_without_a_name_is_called_by_its_number() -> None:
+    assert wording.event_words(OneClass(3), None).claim.startswith("Class 3, scored")
+
+
+# What the calibrator did --------------------------------------------------------------------
+
+
+def logit_result(method: str, *, n_test: int = 2000) -> AuditResult:
+    rng = np.random.default_rng(5)
+
+    def rows(n: int) -> LogitSet:
+        logits = 6 * rng.normal(size=(n, 3))
+        return LogitSet(logits, (logits / 3 + rng.gumbel(size=logits.shape)).argmax(axis=1))
+
+    chosen = Settings(TopR(1), method).calibrator()
+    return audit(Split(rows(2000), rows(n_test)), event=TopR(1), calibrator=chosen)
+
+
+@pytest.fixture(scope="module", params=["spline", "temperature", NO_METHOD])
+def outcome_case(request: pytest.FixtureRequest) -> tuple[str, AuditResult]:
+    return request.param, logit_result(request.param)
+
+
+def test_the_outcome_says_set_method_and_numbers(outcome_case: tuple[str, AuditResult]) -> None:
+    method, result = outcome_case
+    for where, judged in (("test set", result.test), ("calibration set", result.calibration)):
+        sentence = wording.outcome(result, judged, method)
+        assert where in sentence
+        assert wording.set_name(result, judged) == where
+        if method == NO_METHOD:
+            assert sentence.startswith("No calibrator is chosen")
+            continue
+        n_samples = judged.n_samples
+        for side in (judged.before, judged.after):
+            assert wording.percent(side.curves.ks_error, n_samples) in sentence
+        assert "lowers the KS error" in sentence
+        kept = judged.compare("accuracy").before
+        assert kept is not None
+        assert f"no decision changes, accuracy stays {wording.percent(kept, n_samples)}" in sentence
+    if method == "temperature":
+        assert re.search(r"temperature scaling \(T = [23]\.\d+\)", sentence)
+
+
+def test_a_calibrator_that_harms_is_said_to() -> None:
+    result = audit(
+        Split(LogitSet([[3.0, 0.0]] * 20, [0, 1] * 10), LogitSet([[3.0, 0.0]] * 20, [0] * 20)),
+        event=TopR(1),
+        calibrator=TemperatureScaling(),
+    )
+    assert "raises the KS error" in wording.outcome(result, result.test, "temperature")
+
+
+def test_changed_decisions_are_counted() -> None:
+    judged = logit_result("temperature").test
+    changed = SetResult(judged.before, judged.after, judged.comparisons, 1234)
+    assert wording.decisions(changed).startswith("1,234 decisions change, accuracy goes from ")
+    assert wording.tiles(changed)[-1].note == "1,234 decisions change"
+    assert wording.tiles(judged)[-1].note == "no decision changes"
+
+
+def test_no_miscalibration_is_only_said_of_rows_that_were_not_fitted() -> None:
+    result = logit_result("spline")
+    assert result.calibration.after.curves.ks_p_value > 0.05
+    assert "no miscalibration" not in wording.outcome(result, result.calibration, "spline")
+
+
+# Tiles and captions -------------------------------------------------------------------------
+
+
+def test_tiles_show_the_results_numbers(outcome_case: tuple[str, AuditResult]) -> None:
+    method, result = outcome_case
+    judged = result.test
+    tiles = wording.tiles(judged)
+    nll = "event_nll" if method == "spline" else "nll"
+    for tile, key in zip(tiles, ("ks_error", "ece", nll, "accuracy"), strict=True):
+        row = judged.compare(key)
+        before = wording.measured(row, row.before, judged.n_samples)
+        after = wording.measured(row, row.after, judged.n_samples)
+        wanted = f"{before.removesuffix(pct(''))} \u2192 {after}" if before != after else before
+        assert tile.value == wanted
+        assert tile.definition == wording.GLOSSARY[key]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "note", "colour"),
+    [
+        (0.05, 0.01, f"{MINUS}4.0 points, better", "green"),
+        (0.01, 0.05, "+4.0 points, worse", "red"),
+        (0.05, 0.0501, "unchanged", "gray"),
+        (0.05, 0.05, "unchanged", "gray"),
+    ],
+)
+def test_a_tile_says_better_or_worse(before: float, after: float, note: str, colour: str) -> None:
+    judged = result_of(100).test
+    rows = tuple(
+        Comparison(row.measure, before, after) if row.measure.key == "ks_error" else row
+        for row in judged.comparisons
+    )
+    tile = wording.tiles(SetResult(judged.before, judged.after, rows, 0))[0]
+    assert (tile.note, tile.colour) == (note, colour)
+
+
+def test_captions_read_the_result() -> None:
+    # 500 rows at 0.3 with 250 hits, 500 at 0.9 with 350: the gap is widest half way.
+    assert wording.cumulative_caption(MIXED) == (
+        f"Widest gap 10.0 points, at fractile {pct('50.0')}, truth ahead."
+    )
+    assert wording.cumulative_caption(OVER).endswith("claim ahead.")
+    assert wording.warped_caption(OVER) == f"Claimed in all {pct('90.0')}, happened {pct('80.0')}."
+    assert wording.fractile_caption(OVER) == f"Half of the rows score {pct('90.0')} or more."
+    assert wording.score_caption(blocks((0.5, 5, 3))) == "Too few rows for this graph."
+    assert wording.reliability_caption(blocks((0.5, 300, 240), (0.97, 100, 80))) == (
+        f"{pct('75.0')} of the rows are in the bin {pct('46.7')} to {pct('53.3')}, scored"
+        f" {pct('50.0')} on average, observed {pct('80.0')}."
+    )
+    assert wording.side_title(OVER, "test set") == (
+        f"KS error {pct('10.0')}, probability {pct('80.0')} (test set)"
+    )
+
+
+@given(st.lists(st.floats(0, 1), min_size=6, max_size=30))
+def test_half_of_the_rows_do_score_as_high_as_said(scores: list[float]) -> None:
+    said = wording.fractile_caption(side_of(scores, [1] * len(scores)))
+    (number,) = re.findall(r"score ([\d.]+)", said)
+    assert 2 * sum(score >= float(number) / 100 - 1e-12 for score in scores) >= len(scores)
+
+
+def test_a_percent_sign_is_written_in_one_way() -> None:
+    said = [text for side in SIDES.values() for text in sentences_of(side)]
+    assert not [text for text in said if re.search(r"\d%", text)]
+
+
+def test_the_table_has_one_row_a_measure() -> None:
+    judged = logit_result("spline").test
+    table = measure_table(judged)
+    assert list(table.columns) == ["Measure", "Before", "After", "Change"]
+    assert list(table["Measure"]) == [measure.name for measure in METRICS]
+    for row, (_, shown) in zip(judged.comparisons, table.iterrows(), strict=True):
+        n_samples = judged.n_samples
+        assert shown["Before"] == wording.measured(row, row.before, n_samples)
+        assert shown["After"] == wording.measured(row, row.after, n_samples)
+        assert shown["Change"] == wording.measured_change(row, n_samples)
+
+
+# The whole of it ----------------------------------------------------------------------------
+
+
+def test_every_measure_has_a_definition() -> None:
+    for measure in METRICS:
+        text = wording.GLOSSARY[measure.key]
+        assert text[0].isupper()
+        assert text.endswith(".")
+
+
+def test_every_option_has_its_words() -> None:
+    offered = {(method.key, option.name) for method in CATALOGUE for option in method.options}
+    assert set(wording.OPTIONS) == offered
+    for label, text in wording.OPTIONS.values():
+        assert label
+        assert text.endswith(".")
+    for method in CATALOGUE:
+        for option in method.options:
+            if isinstance(option, Choice):
+                assert set(option.allowed) <= set(wording.CHOICES)
+
+
+def test_every_method_has_a_name_of_its_own() -> None:
+    keys = [*(method.key for method in CATALOGUE), NO_METHOD]
+    assert len({wording.method_name(key) for key in keys}) == len(keys)
+
+
+def sentences_of(side: Side) -> list[str]:
+    captions = [
+        wording.cumulative_caption(side),
+        wording.warped_caption(side),
+        wording.fractile_caption(side),
+        wording.score_caption(side),
+        wording.reliability_caption(side),
+        wording.side_title(side, "test set"),
+    ]
+    found = wording.verdict(side, TOP_1)
+    return [*captions, found.word, found.sentence]
+
+
+def said_of_results() -> list[str]:
+    said = [text for side in SIDES.values() for text in sentences_of(side)]
+    for method, n_test in product(["spline", "temperature", NO_METHOD], [20, 2000]):
+        result = logit_result(method, n_test=n_test)
+        for judged in (result.test, result.calibration):
+            said += [wording.outcome(result, judged, method), wording.table_note(judged)]
+            said += [wording.decisions(judged), wording.below_tiles(judged)]
+            said += [f"{tile.name} {tile.note}" for tile in wording.tiles(judged)]
+    return said
+
+
+def written_texts() -> list[str]:
+    """Every text in the sources of the dashboard, docstrings included."""
+    sources = Path(dashboard.__file__).parent.rglob("*.py")
+    trees = [ast.parse(source.read_text(encoding="utf-8")) for source in sources]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    return [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+
+
+def test_no_model_is_called_calibrated() -> None:
+    # A model of reference may be; the user's is one in which nothing was detected.
+    for text in said_of_results():
+        rest = re.sub(r"a perfectly calibrated model would", "", text)
+        assert not re.search(r"(?i)\bcalibrated\b", rest), text
+
+
+def test_nothing_is_called_significant() -> None:
+    for text in (*said_of_results(), *written_texts()):
+        assert "significant" not in text.lower(), text
+
+
+def test_confidence_is_the_top_1_score_alone() -> None:
+    shown = [*said_of_results(), *wording.GLOSSARY.values(), wording.HOW_TO_READ]
+    shown += [text for pair in wording.OPTIONS.values() for text in pair]
+    for text in shown:
+        assert not re.search(r"(?i)\bconfidence\b", text), text

@@ -1,0 +1,127 @@
+"""Numbers and text from files, as they are written on screen."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calibcore.data import EventScores, Split
+from calibcore.evaluation import Comparison, audit
+from calibcore.events import TopR
+from calibcore.metrics import METRICS, Measure
+from dashboard import wording
+from tests.figures.made import MINUS, pct
+
+# Numbers ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "n_samples", "text"),
+    [
+        (0.12345, 49_999, "12.3"),
+        (0.12345, 50_000, "12.35"),
+        (0.0, 10, "0.0"),
+        (1.0, 10, "100.0"),
+        (-0.0, 10, "0.0"),
+        (-0.0004, 10, "0.0"),
+        (-0.0004, 50_000, f"{MINUS}0.04"),
+        (-0.05, 10, f"{MINUS}5.0"),
+    ],
+)
+def test_percent_and_points(value: float, n_samples: int, text: str) -> None:
+    assert wording.percent(value, n_samples) == pct(text)
+    assert wording.points(value, n_samples) == f"{text} points"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.05, "+5.0"), (-0.05, f"{MINUS}5.0"), (0.0002, "0.0"), (-0.0002, "0.0")]
+)
+def test_signed_points(value: float, text: str) -> None:
+    assert wording.points(value, 10, signed=True) == f"{text} points"
+
+
+@given(st.floats(-1, 1), st.sampled_from([1, 49_999, 50_000, 10**7]))
+def test_a_minus_is_a_minus_sign(value: float, n_samples: int) -> None:
+    for text in (wording.percent(value, n_samples), wording.points(value, n_samples, signed=True)):
+        assert "-" not in text
+        assert f"{MINUS}0.0 " not in text
+
+
+UNITS: dict[str, Measure] = {measure.unit: measure for measure in METRICS}
+
+
+def comparison(unit: str, before: float | None, after: float | None) -> Comparison:
+    return Comparison(UNITS[unit], before, after)
+
+
+@pytest.mark.parametrize(
+    ("unit", "before", "after", "shown", "change"),
+    [
+        ("share", 0.5, 0.25, pct("50.0"), f"{MINUS}25.0 points"),
+        ("share", 0.25, 0.5, pct("25.0"), "+25.0 points"),
+        ("nats", 0.5, 0.25, "0.500", f"{MINUS}0.250"),
+        ("nats", 0.25, 0.2502, "0.250", "0.000"),
+        ("nats", 0.2502, 0.25, "0.250", "0.000"),
+        ("squared", 0.25, 0.5, "0.250", "+0.250"),
+        ("rows", 1200, 0, "1,200", f"{MINUS}1,200"),
+        ("rows", 0, 0, "0", "0"),
+        ("rows", 0, 34_567, "0", "+34,567"),
+    ],
+)
+def test_each_unit_has_its_form(
+    unit: str, before: float, after: float, shown: str, change: str
+) -> None:
+    row = comparison(unit, before, after)
+    assert wording.measured(row, before, 100) == shown
+    assert wording.measured_change(row, 100) == change
+
+
+@pytest.mark.parametrize("unit", ["share", "nats", "squared", "rows"])
+def test_what_is_not_defined_is_a_dash(unit: str) -> None:
+    row = comparison(unit, 0.5, None)
+    assert wording.measured(row, None, 100) == "\u2013"
+    assert wording.measured_change(row, 100) == "\u2013"
+    assert wording.measured_change(comparison(unit, None, None), 100) == "\u2013"
+
+
+def test_no_minus_before_a_zero() -> None:
+    # Every row certain and right: a likelihood of 1, whose logarithm is 0.
+    rows = EventScores(np.ones(20), np.ones(20, dtype=int))
+    judged = audit(Split(rows, rows), event=TopR(1), calibrator=None).test
+    row = judged.compare("event_nll")
+    assert wording.measured(row, row.before, 20) == "0.000"
+
+
+# Text from files ----------------------------------------------------------------------------
+
+SIGNS = set("\\`*_{}[]()<>#+-.!|~:$&^=")
+
+
+@given(st.text(max_size=60))
+def test_no_sign_of_markdown_is_left_bare(text: str) -> None:
+    escaped = wording.escape_markdown(text)
+    assert "\n" not in escaped
+    bare = re.sub(r"\\(.)", "", escaped)
+    assert not SIGNS & set(bare)
+
+
+@given(st.text(alphabet="ab \\*_<>$", max_size=60))
+def test_escaping_loses_nothing_but_line_breaks(text: str) -> None:
+    shown = re.sub(r"\\(.)", r"\1", wording.escape_markdown(text)).replace("\u2060", "")
+    assert shown == re.sub(r"\s+", " ", text)
+
+
+@pytest.mark.parametrize("address", ["https://a.example", "www.a.example", "me@a.example", "HTTP:"])
+def test_addresses_are_broken_up(address: str) -> None:
+    escaped = wording.escape_markdown(f"see {address}")
+    assert "\u2060" in escaped
+    assert not re.search(r"(?i)https?\\?:\\?/|www\\?\.|@[a-z]", escaped)
+
+
+@pytest.mark.parametrize("sign", ["->", "<-", "<->", "--", ">=", "<=", "~=", ":material/home:"])
+def test_what_streamlit_replaces_after_markdown_is_broken_up(sign: str) -> None:
+    # Arrows, dashes and icons are put into the rendered text, where no backslash is left.
+    rendered = re.sub(r"\\(.)", r"\1", wording.escape_markdown(f"a {sign} b"))
+    assert sign not in rendered

@@ -1,0 +1,284 @@
+"""The rules of ARCHITECTURE.md, read off the sources."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("calibcore", "dashboard")
+SOURCES = sorted(path for name in PACKAGES for path in (ROOT / name).rglob("*.py"))
+OTHERS = sorted(
+    path
+    for name in ("benchmarks", "sample_logits/training")
+    for path in (ROOT / name).rglob("*.py")
+)
+LONGEST_FILE, LONGEST_BODY, LONGEST_APP = 400, 40, 80
+
+STREAMLIT_USERS = {"app", "controls", "compute", "style", "views"}
+LAZY_STREAMLIT_USERS = {"cli"}
+CORE_MAY_IMPORT = {"numpy", "scipy", "calibcore", *sys.stdlib_module_names}
+RUNS_CODE = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
+"""Modules that would run code out of a file."""
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def place(path: Path, line: int | None = None) -> str:
+    name = path.relative_to(ROOT).as_posix()
+    return name if line is None else f"{name}:{line}"
+
+
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def package_of(path: Path) -> list[str]:
+    """Dotted parts of the package a file is in."""
+    return list(path.relative_to(ROOT).parent.parts)
+
+
+def module_of(path: Path) -> str:
+    parts = package_of(path)
+    return ".".join(parts if path.stem == "__init__" else [*parts, path.stem])
+
+
+def imported(path: Path, tree: ast.AST) -> Iterator[str]:
+    """Give every module that is imported anywhere inside, names from a package included."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package_of(path)
+            start = above[: len(above) - node.level + 1] if node.level else []
+            base = ".".join([*start, *([node.module] if node.module else [])])
+            yield base
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def tops(path: Path, tree: ast.AST) -> set[str]:
+    return {name.partition(".")[0] for name in imported(path, tree)}
+
+
+def outer_only(tree: ast.Module) -> ast.Module:
+    """Drop the functions, so that what is left runs at import."""
+
+    class Drop(ast.NodeTransformer):
+        def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+            del node
+
+        def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
+            del node
+
+    dropped = Drop().visit(tree)
+    assert isinstance(dropped, ast.Module)
+    return dropped
+
+
+def test_there_is_something_to_check() -> None:
+    names = {place(path) for path in SOURCES}
+    assert {"calibcore/evaluation.py", "dashboard/app.py", "dashboard/views/audit.py"} <= names
+
+
+# Who knows whom -----------------------------------------------------------------------------
+
+
+def room(path: Path) -> str:
+    """Name a module of the dashboard by its first part."""
+    return path.relative_to(ROOT / "dashboard").with_suffix("").parts[0]
+
+
+def test_only_the_front_rooms_import_streamlit() -> None:
+    allowed = STREAMLIT_USERS | LAZY_STREAMLIT_USERS
+    wrong = [
+        place(path)
+        for path in SOURCES
+        if "streamlit" in tops(path, parse(path))
+        and (package_of(path)[0] != "dashboard" or room(path) not in allowed)
+    ]
+    assert wrong == []
+
+
+def test_the_command_imports_streamlit_only_when_called() -> None:
+    path = ROOT / "dashboard" / "cli.py"
+    assert "streamlit" in tops(path, parse(path))
+    assert "streamlit" not in tops(path, outer_only(parse(path)))
+
+
+def test_the_core_imports_numpy_scipy_and_the_standard_library() -> None:
+    wrong = {
+        place(path): sorted(strange)
+        for path in (ROOT / "calibcore").rglob("*.py")
+        if (strange := tops(path, parse(path)) - CORE_MAY_IMPORT)
+    }
+    assert wrong == {}
+
+
+def test_views_do_not_import_each_other() -> None:
+    views = sorted((ROOT / "dashboard" / "views").glob("*.py"))
+    names = {module_of(path) for path in views if path.stem != "__init__"}
+    assert len(names) > 1
+    wrong = {
+        place(path): sorted(others)
+        for path in views
+        if (others := names & set(imported(path, parse(path))) - {module_of(path)})
+    }
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("part", ["figures", "readers", "tables", "wording"])
+def test_results_become_pictures_tables_and_words_without_views(part: str) -> None:
+    front = tuple(f"dashboard.{name}" for name in (*STREAMLIT_USERS, *LAZY_STREAMLIT_USERS))
+    inside = ROOT / "dashboard" / part
+    files = sorted(inside.rglob("*.py")) if inside.is_dir() else [inside.with_suffix(".py")]
+    assert files
+    wrong = [
+        (place(path), name)
+        for path in files
+        for name in imported(path, parse(path))
+        if name in front or name.startswith(tuple(f"{known}." for known in front))
+    ]
+    assert wrong == []
+
+
+def test_figures_and_views_fit_and_compute_nothing() -> None:
+    # They read result objects; the only door to a fit is `audit`, behind `compute`.
+    fitting = ("calibcore.calibrators", "calibcore.evaluation.audit", "calibcore.audit")
+    files = [
+        path for name in ("figures", "views") for path in (ROOT / "dashboard" / name).rglob("*")
+    ]
+    wrong = [
+        (place(path), name)
+        for path in files
+        if path.suffix == ".py"
+        for name in imported(path, parse(path))
+        if name in fitting or name.startswith("calibcore.calibrators.")
+    ]
+    assert wrong == []
+
+
+def test_no_two_modules_import_each_other() -> None:
+    known = {module_of(path): path for path in SOURCES}
+    uses = {
+        name: {other for other in imported(path, outer_only(parse(path))) if other in known}
+        for name, path in known.items()
+    }
+    # A package's own members may be gathered in its __init__; that is no cycle between modules.
+    pairs = {
+        (name, other)
+        for name, others in uses.items()
+        for other in others
+        if name != other and name in uses[other] and not other.startswith(f"{name}.")
+        and not name.startswith(f"{other}.")
+    }  # fmt: skip
+    assert pairs == set()
+
+
+def test_no_star_imports() -> None:
+    wrong = [
+        place(path)
+        for path in SOURCES
+        if any(name.endswith(".*") for name in imported(path, parse(path)))
+    ]
+    assert wrong == []
+
+
+# What may not be there ----------------------------------------------------------------------
+
+
+def test_nothing_that_runs_code_from_a_file_is_imported() -> None:
+    wrong = {
+        place(path): sorted(found)
+        for path in SOURCES
+        if (found := tops(path, parse(path)) & RUNS_CODE)
+    }
+    assert wrong == {}
+
+
+def test_numpy_is_not_allowed_to_unpickle() -> None:
+    wrong = [
+        place(path, node.value.lineno)
+        for path in SOURCES
+        for node in ast.walk(parse(path))
+        if isinstance(node, ast.keyword)
+        and node.arg == "allow_pickle"
+        and not (isinstance(node.value, ast.Constant) and node.value.value is False)
+    ]
+    assert wrong == []
+
+
+def called(node: ast.AST) -> str:
+    match node:
+        case ast.Call(func=ast.Name(id=name)) | ast.Call(func=ast.Attribute(attr=name)):
+            return name
+    return ""
+
+
+def test_nothing_is_evaluated() -> None:
+    wrong = [
+        place(path, getattr(node, "lineno", None))
+        for path in SOURCES
+        for node in ast.walk(parse(path))
+        if called(node) in {"eval", "exec", "compile", "__import__"}
+        and not (isinstance(node, ast.Call) and ast.unparse(node.func) == "re.compile")
+    ]
+    assert wrong == []
+
+
+def test_no_unsafe_html() -> None:
+    wrong = [place(p) for p in SOURCES if "unsafe_allow_html" in p.read_text(encoding="utf-8")]
+    assert wrong == []
+
+
+def test_arrays_are_no_part_of_a_cache_key() -> None:
+    # Streamlit hashes large arrays by a sample; `cache_resource` with a digest is the only cache.
+    wrong = [place(p) for p in SOURCES if "cache_data" in p.read_text(encoding="utf-8")]
+    assert wrong == []
+    cached = [
+        (path, node)
+        for path in SOURCES
+        for node in ast.walk(parse(path))
+        if isinstance(node, ast.FunctionDef)
+        and any("cache_resource" in ast.unparse(by) for by in node.decorator_list)
+    ]
+    assert {place(path) for path, _ in cached} == {"dashboard/compute.py"}
+    heavy = ("Upload", "AuditResult", "LogitSet", "EventScores", "bytes", "NDArray", "ndarray")
+    for path, function in cached:
+        for argument in function.args.args:
+            noted = ast.unparse(argument.annotation) if argument.annotation else ""
+            if any(word in noted for word in heavy):
+                assert argument.arg.startswith("_"), place(path, function.lineno)
+
+
+# Size ---------------------------------------------------------------------------------------
+
+
+def test_files_are_short() -> None:
+    lengths = {
+        place(path): len(path.read_text(encoding="utf-8").splitlines())
+        for path in (*SOURCES, *OTHERS)
+    }
+    assert {name: n for name, n in lengths.items() if n > LONGEST_FILE} == {}
+
+
+def body_lines(function: Function) -> int:
+    """Count the lines of a body without its docstring."""
+    body = function.body[1:] if ast.get_docstring(function, clean=False) else function.body
+    return (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
+
+
+def test_function_bodies_are_short() -> None:
+    too_long = {
+        f"{place(path, node.lineno)} {node.name}": n
+        for path in SOURCES
+        for node in ast.walk(parse(path))
+        if isinstance(node, Function) and (n := body_lines(node)) > LONGEST_BODY
+    }
+    assert too_long == {}
+
+
+def test_the_app_is_set_up_and_order_only() -> None:
+    source = ROOT / "dashboard" / "app.py"
+    assert len(source.read_text(encoding="utf-8").splitlines()) < LONGEST_APP
