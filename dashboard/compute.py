@@ -5,8 +5,7 @@ shared between sessions and never changed.
 """
 
 import gc
-import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -32,26 +31,21 @@ The names of several files decide which holds which set.
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file as it came: name and bytes, with the digest that stands for them.
+    """A file as it came, with the digest that stands for its bytes.
 
     Parameters
     ----------
     name : str
         Shown as text; its ending picks the reader.
-    data : bytes
-        Whole content.
     digest : str
-        SHA-256 of the content.
+        SHA-256 of the bytes.
+    load : callable
+        Gives the bytes, when they have to be read.
     """
 
     name: str
-    data: bytes
     digest: str
-
-    @classmethod
-    def of(cls, name: str, data: bytes) -> "SourceFile":
-        """Take a file in."""
-        return cls(name, data, hashlib.sha256(data).hexdigest())
+    load: Callable[[], bytes]
 
 
 @dataclass(frozen=True)
@@ -82,17 +76,16 @@ def settle_imports() -> None:
 
 @st.cache_resource(max_entries=8, show_spinner="Reading the file")
 def _read(
-    names: tuple[str, ...], digests: tuple[str, ...], values: ValuesChoice, _data: list[bytes]
+    files: tuple[tuple[str, str], ...], values: ValuesChoice, _sources: Sequence[SourceFile]
 ) -> Upload:
-    del digests  # stands for the data
-    files = zip(names, _data, strict=True)
-    return combine([read(name, data, values=values) for name, data in files])
+    del files  # names and digests stand for the sources
+    return combine([read(source.name, source.load(), values=values) for source in _sources])
 
 
-def read_files(files: Sequence[SourceFile], values: ValuesChoice = "auto") -> Upload:
+def read_files(sources: Sequence[SourceFile], values: ValuesChoice = "auto") -> Upload:
     """Read files; the same bytes under the same names are read once."""
-    names, digests = tuple(f.name for f in files), tuple(f.digest for f in files)
-    return _read(names, digests, values, [f.data for f in files])
+    files = tuple((source.name, source.digest) for source in sources)
+    return _read(files, values, sources)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

@@ -1,8 +1,10 @@
 """Widgets in, settings out; every setting also lives in the address."""
 
+import hashlib
 from dataclasses import dataclass
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from calibcore.calibrators import CATALOGUE, Choice, Method, Switch, WholeNumber
 from calibcore.events import OneClass, TopR, WithinTopR
@@ -55,7 +57,7 @@ def _choose_sample() -> Source:
         "Sample", list(by_title), key="sample", bind="query-params", persist_state="session"
     )
     sample = by_title[title]
-    return Source((SourceFile.of(f"{sample.name}.npz", sample.read_bytes()),), sample)
+    return Source((SourceFile(f"{sample.name}.npz", sample.digest, sample.read_bytes),), sample)
 
 
 def _upload_files() -> Source:
@@ -68,12 +70,21 @@ def _upload_files() -> Source:
         help="One file with both, logits and labels apart, or calibration set and test set apart."
         " Files stay on the computer that runs Fractile.",
     )
-    files = tuple(SourceFile.of(file.name, file.getvalue()) for file in uploaded)
+    files = tuple(SourceFile(file.name, _digest(file), file.getvalue) for file in uploaded)
     if files and st.button("Forget my data", width="stretch"):
         forget()
+        st.session_state.pop("digests")
         st.session_state["uploads_forgotten"] = generation + 1
         st.rerun()
     return Source(files)
+
+
+def _digest(file: UploadedFile) -> str:
+    """Hash a file once, not in every run of the page."""
+    digests: dict[str, str] = st.session_state.setdefault("digests", {})
+    if file.file_id not in digests:
+        digests[file.file_id] = hashlib.sha256(file.getbuffer()).hexdigest()
+    return digests[file.file_id]
 
 
 def choose_values() -> ValuesChoice:

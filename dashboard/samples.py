@@ -1,8 +1,9 @@
 """The sample logits that come with Fractile."""
 
+import hashlib
 import tomllib
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 _PACKAGED = Path(__file__).parent / "sample_logits"
@@ -31,6 +32,11 @@ class Sample:
     model: str
     training: str
     teaches: str
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the sample's file."""
+        return hashlib.sha256(self.read_bytes()).hexdigest()
 
     def read_bytes(self) -> bytes:
         """Read the sample's file."""
