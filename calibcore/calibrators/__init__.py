@@ -1,6 +1,13 @@
 """Calibrators: fitted on the calibration set, applied to any other."""
 
-from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, ScoreMap, VectorMap
+from calibcore.calibrators.base import (
+    FittedScoreMap,
+    FittedVectorMap,
+    ScoreMap,
+    SlowVectorMap,
+    VectorMap,
+    from_json,
+)
 from calibcore.calibrators.catalogue import CATALOGUE, Choice, Method, Option, Switch, WholeNumber
 from calibcore.calibrators.spline import FittedSpline, SplineCalibration
 from calibcore.calibrators.temperature import FittedTemperature, TemperatureScaling
@@ -15,9 +22,11 @@ __all__ = [
     "Method",
     "Option",
     "ScoreMap",
+    "SlowVectorMap",
     "SplineCalibration",
     "Switch",
     "TemperatureScaling",
     "VectorMap",
     "WholeNumber",
+    "from_json",
 ]

@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
-from calibcore.calibrators.base import ScoreMap
+from calibcore.calibrators.base import FittedScoreMap, ScoreMap
 from calibcore.reliability import FitTo, FrequencyCurve, spline_frequency
 from calibcore.splines import Runout, check_knots
 from calibcore.validation import Floats
 
 
 @dataclass(frozen=True, eq=False)
-class FittedSpline:
+class FittedSpline(FittedScoreMap):
     """A fitted spline calibration.
 
     Attributes
@@ -22,14 +22,11 @@ class FittedSpline:
         Distinct scores of the calibration set, ascending, and what each becomes before clipping.
     knot_values : ndarray of float64, shape (n_knots,)
         The spline over fractile, at its knots.
-    warnings : tuple of str
-        What the user should know of the fit.
     """
 
     scores: Floats
     slope: Floats
     knot_values: Floats
-    warnings: tuple[str, ...] = ()
 
     def predict(self, scores: ArrayLike) -> Floats:
         """Calibrate scores: linear between those of the calibration set, constant outside.
@@ -115,7 +112,9 @@ class SplineCalibration(ScoreMap):
             fit_to=self.fit_to,
             constrained=self.constrained,
         )
-        return FittedSpline(curve.score, curve.slope, curve.spline.values, _warnings(curve))
+        return FittedSpline(
+            curve.score, curve.slope, curve.spline.values, warnings=_warnings(curve)
+        )
 
 
 def _warnings(curve: FrequencyCurve) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from calibcore import validation
 from calibcore.blocks import block_rows, row_blocks, row_maxima
-from calibcore.calibrators.base import VectorMap
+from calibcore.calibrators.base import FittedVectorMap, VectorMap
 from calibcore.data import LogitSet
 from calibcore.probabilities import below_largest, softmax
 from calibcore.validation import Floats, Labels, Logits
@@ -30,20 +30,17 @@ _FIRST_ROWS = 256
 """Rows, at least, from which the search on all of them gets its starting point."""
 
 
-@dataclass(frozen=True)
-class FittedTemperature:
+@dataclass(frozen=True, eq=False)
+class FittedTemperature(FittedVectorMap):
     """A fitted temperature.
 
     Attributes
     ----------
     temperature : float
         Divides the logits; above 1 where the model was overconfident.
-    warnings : tuple of str
-        What the user should know of the fit.
     """
 
     temperature: float
-    warnings: tuple[str, ...] = ()
 
     def predict_proba(self, logits: ArrayLike) -> Floats:
         """Calibrate rows of logits.
@@ -121,9 +118,9 @@ class TemperatureScaling(VectorMap):
         left_out = f"{np.count_nonzero(~possible):,} calibration rows were left out of the fit:"
         left_out += " the model gives their true class the probability 0 at every temperature."
         if not possible.any():
-            return FittedTemperature(1.0, (left_out, "No row is left, so T stays 1."))
+            return FittedTemperature(1.0, warnings=(left_out, "No row is left, so T stays 1."))
         fitted = _fit(rows.logits[possible], rows.labels[possible])
-        return FittedTemperature(fitted.temperature, (left_out, *fitted.warnings))
+        return FittedTemperature(fitted.temperature, warnings=(left_out, *fitted.warnings))
 
 
 def _fit(logits: Logits, labels: Labels) -> FittedTemperature:
@@ -131,13 +128,13 @@ def _fit(logits: Logits, labels: Labels) -> FittedTemperature:
     if np.array_equal(own, row_maxima(logits)[:, 0]):
         other = np.where(np.isneginf(logits), own[:, np.newaxis], logits)
         indifferent = np.array_equal(own, other.min(axis=1))
-        return FittedTemperature(1.0, (_INDIFFERENT if indifferent else _SEPARABLE,))
+        return FittedTemperature(1.0, warnings=(_INDIFFERENT if indifferent else _SEPARABLE,))
     # A class that is ruled out must not make 0 times infinity; far below, it has weight 0 as well.
     ruled_out = not np.isfinite(logits.min())
     finite = np.maximum(logits, np.finfo(np.float32).min / 4) if ruled_out else logits
     few = slice(None, None, max(1, min(len(labels) // _FIRST_ROWS, 12)))
     inverse = _search(finite, labels, _search(finite[few], labels[few], 1.0))
-    return FittedTemperature(1 / inverse, _bound_warning(1 / inverse))
+    return FittedTemperature(1 / inverse, warnings=_bound_warning(1 / inverse))
 
 
 def _bound_warning(temperature: float) -> tuple[str, ...]:

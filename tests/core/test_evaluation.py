@@ -174,10 +174,9 @@ def test_a_vector_map_has_its_event_taken_anew(split: Split[LogitSet], event: Ch
         assert judged.changed_decisions == 0
 
 
-@dataclass(frozen=True)
-class FittedShift:
+@dataclass(frozen=True, eq=False)
+class FittedShift(FittedVectorMap):
     shift: Floats
-    warnings: tuple[str, ...] = ("Shifted.",)
 
     def predict_proba(self, logits: ArrayLike) -> Floats:
         return softmax(np.asarray(logits) + self.shift)
@@ -191,7 +190,8 @@ class Shift(VectorMap):
 
     def fit(self, logits: ArrayLike, labels: ArrayLike) -> FittedShift:
         del labels
-        return FittedShift(self.amount * np.eye(np.shape(logits)[1])[-1])
+        shift = self.amount * np.eye(np.shape(logits)[1])[-1]
+        return FittedShift(shift, warnings=("Shifted.",))
 
 
 def test_a_vector_map_that_changes_decisions_is_counted(split: Split[LogitSet]) -> None:
