@@ -5,7 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibcore.binning import BinTable, bin_scores
-from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, ScoreMap, VectorMap
+from calibcore.calibrators.base import (
+    FittedScoreMap,
+    FittedVectorMap,
+    Progress,
+    ScoreMap,
+    SlowVectorMap,
+    VectorMap,
+)
 from calibcore.cumulative import CumulativeCurves, cumulative_curves
 from calibcore.data import EventScores, LogitSet, Split
 from calibcore.errors import CalibrationInputError
@@ -135,6 +142,7 @@ def audit(
     event: Event,
     calibrator: ScoreMap | VectorMap | None,
     n_bins: int = 15,
+    progress: Progress | None = None,
 ) -> AuditResult:
     """Fit a calibrator on the calibration set and judge it on both sets.
 
@@ -150,6 +158,8 @@ def audit(
         which the event is taken anew. None leaves everything as it is.
     n_bins : int, default 15
         Bins of the reliability diagram and of the binned measures.
+    progress : callable, optional
+        Told the share of a slow fit that is done; whatever it raises ends the audit.
 
     Returns
     -------
@@ -174,7 +184,7 @@ def audit(
     0.019
     """
     calibration, test = _prepare(split.calibration, event), _prepare(split.test, event)
-    fitted = _fit(calibrator, calibration)
+    fitted = _fit(calibrator, calibration, progress)
     options = Options(n_bins=n_bins)
     return AuditResult(
         calibration=_judge(calibration, event, fitted, options),
@@ -191,7 +201,7 @@ def _prepare(rows: LogitSet | EventScores, event: Event) -> _Prepared:
 
 
 def _fit(
-    calibrator: ScoreMap | VectorMap | None, calibration: _Prepared
+    calibrator: ScoreMap | VectorMap | None, calibration: _Prepared, progress: Progress | None
 ) -> FittedScoreMap | FittedVectorMap | None:
     if calibrator is None:
         return None
@@ -203,7 +213,10 @@ def _fit(
             "one that needs the logits of all classes",
             "one that acts on the event's score, such as the spline, as these data hold only that",
         )
-    return calibrator.fit(calibration.rows.logits, calibration.rows.labels)
+    logits, labels = calibration.rows.logits, calibration.rows.labels
+    if isinstance(calibrator, SlowVectorMap):
+        return calibrator.fit(logits, labels, progress=progress)
+    return calibrator.fit(logits, labels)
 
 
 def _judge(

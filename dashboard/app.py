@@ -4,7 +4,7 @@ import streamlit as st
 
 from calibcore.errors import CalibrationInputError
 from dashboard import compute, controls, style, wording
-from dashboard.views import audit, imported
+from dashboard.views import audit, imported, working
 
 
 def main() -> None:
@@ -37,7 +37,8 @@ def _draw_page() -> None:
     with st.sidebar:
         settings = controls.choose_settings(upload)
         chosen = controls.choose_set()
-    result = compute.run_audit(upload, settings)
+    with working.watched(settings.method) as progress:
+        result = compute.run_audit(upload, settings, progress)
     judged = result.test if chosen == "test" else result.calibration
     event = wording.event_words(settings.event, upload.class_names)
     audit.show_verdict(result, judged, event, settings)

@@ -5,6 +5,7 @@ shared between sessions and never changed.
 """
 
 import gc
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -12,6 +13,7 @@ from typing import Literal
 import streamlit as st
 from plotly import graph_objects as go
 
+from calibcore.calibrators.base import Progress
 from calibcore.data import EventScores, LogitSet, Split
 from calibcore.evaluation import AuditResult, audit
 from dashboard.figures import FourGraphs, Palette, four_graphs, reliability_diagram
@@ -21,6 +23,9 @@ from dashboard.settings import Settings
 ValuesChoice = Literal["auto", "logits", "probabilities"]
 SetChoice = Literal["calibration", "test"]
 SideChoice = Literal["before", "after"]
+
+MOST_RESULTS = 32
+"""Audits kept in memory."""
 
 _Key = tuple[str, str, str, str]
 """What stands for a result: digest of the bytes, names, how they were read, settings.
@@ -96,15 +101,10 @@ def _split(
     return _upload.split(calibration_share=share, seed=seed)
 
 
-@st.cache_resource(max_entries=32, show_spinner="Fitting on the calibration set, judging both sets")
-def _audit(key: _Key, _upload: Upload, _settings: Settings) -> AuditResult:
-    share, seed = _settings.calibration_share, _settings.seed
-    return audit(
-        _split(key[:3], share, seed, _upload),
-        event=_settings.event,
-        calibrator=_settings.calibrator(),
-        n_bins=_settings.n_bins,
-    )
+@st.cache_resource(show_spinner=False)
+def _results() -> OrderedDict[_Key, AuditResult]:
+    """Keep the latest results, shared between sessions, the oldest first."""
+    return OrderedDict()
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -125,9 +125,26 @@ def _key(upload: Upload, settings: Settings) -> _Key:
     return upload.digest, upload.name, str(upload.values_kind), repr(settings)
 
 
-def run_audit(upload: Upload, settings: Settings) -> AuditResult:
-    """Fit and judge, once for each file, reading and settings."""
-    return _audit(_key(upload, settings), upload, settings)
+def run_audit(upload: Upload, settings: Settings, progress: Progress) -> AuditResult:
+    """Fit and judge, once for each file, reading and settings.
+
+    Not a cached function, because those cannot show how far they are.
+    """
+    key, kept = _key(upload, settings), _results()
+    if (found := kept.get(key)) is not None:
+        return found
+    share, seed = settings.calibration_share, settings.seed
+    result = audit(
+        _split(key[:3], share, seed, upload),
+        event=settings.event,
+        calibrator=settings.calibrator(),
+        n_bins=settings.n_bins,
+        progress=progress,
+    )
+    kept[key] = result
+    while len(kept) > MOST_RESULTS:
+        kept.popitem(last=False)
+    return result
 
 
 def draw(
@@ -145,5 +162,5 @@ def draw(
 
 def forget() -> None:
     """Drop every file and result that is kept in memory."""
-    for kept in (_read, _split, _audit, _draw):
+    for kept in (_read, _split, _results, _draw):
         kept.clear()

@@ -89,6 +89,7 @@ CATALOGUE: tuple[Method, ...] = (
             Choice("runout", "natural", ("natural", "parabolic", "cubic")),
             Choice("fit_to", "difference", ("difference", "hits")),
             Switch("constrained", default=False),
+            Switch("cross_validated", default=False),
         ),
         paper="Gupta 2021, section 4",
         explained="Replaces each score by how often the event happened at scores like it, read off"

@@ -7,9 +7,15 @@ from numpy.typing import ArrayLike
 
 from calibcore import validation
 from calibcore.calibrators.base import FittedScoreMap, ScoreMap
+from calibcore.ordering import sort_by_score
 from calibcore.reliability import FitTo, FrequencyCurve, spline_frequency
-from calibcore.splines import Runout, check_knots
-from calibcore.validation import Floats
+from calibcore.splines import LEAST_KNOTS, Runout, check_knots
+from calibcore.validation import Floats, Hits
+
+MOST_KNOTS = 20
+"""Most knots that cross-validation tries."""
+
+_FOLDS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +69,14 @@ class SplineCalibration(ScoreMap):
         hits, as the paper's text says.
     constrained : bool, default False
         Hold the calibrated scores in [0, 1] during the fit; otherwise they are clipped afterwards.
+    cross_validated : bool, default False
+        Choose the number of knots, up to `MOST_KNOTS`, on the calibration set; ``n_knots`` is then
+        of no effect.
+
+    Notes
+    -----
+    Cross-validation deals the sorted rows to five folds in turn, and takes the number of knots
+    with the smallest squared error on the rows left out, the smaller of equals.
 
     References
     ----------
@@ -79,6 +93,7 @@ class SplineCalibration(ScoreMap):
     runout: Runout = "natural"
     fit_to: FitTo = "difference"
     constrained: bool = False
+    cross_validated: bool = False
 
     def __post_init__(self) -> None:
         """Check the options."""
@@ -104,17 +119,40 @@ class SplineCalibration(ScoreMap):
         CalibrationInputError
             Fewer rows than knots, or scores and hits out of range.
         """
-        curve = spline_frequency(
+        checked = validation.scores_and_hits(scores, hits)
+        n_knots = self._choose_knots(*checked) if self.cross_validated else self.n_knots
+        curve = self._fit_curve(*checked, n_knots)
+        return FittedSpline(
+            curve.score, curve.slope, curve.spline.values, warnings=_warnings(curve)
+        )
+
+    def _fit_curve(self, scores: Floats, hits: Hits, n_knots: int) -> FrequencyCurve:
+        return spline_frequency(
             scores,
             hits,
-            n_knots=self.n_knots,
+            n_knots=n_knots,
             runout=self.runout,
             fit_to=self.fit_to,
             constrained=self.constrained,
         )
-        return FittedSpline(
-            curve.score, curve.slope, curve.spline.values, warnings=_warnings(curve)
-        )
+
+    def _choose_knots(self, scores: Floats, hits: Hits) -> int:
+        """Find the number of knots with the smallest squared error on rows left out."""
+        ordered, ordered_hits = sort_by_score(scores, hits)
+        fold = np.arange(ordered.size) % _FOLDS
+        least = max(LEAST_KNOTS[self.runout], 3)
+        # Every fit leaves a fold out and still needs a row a knot.
+        most = min(MOST_KNOTS, ordered.size - int(np.count_nonzero(fold == 0)))
+        errors = []
+        for n_knots in range(least, most + 1):
+            total = 0.0
+            for left_out in range(_FOLDS):
+                out = fold == left_out
+                curve = self._fit_curve(ordered[~out], ordered_hits[~out], n_knots)
+                predicted = np.clip(np.interp(ordered[out], curve.score, curve.slope), 0, 1)
+                total += float(np.square(predicted - ordered_hits[out]).sum())
+            errors.append(total)
+        return least + int(np.argmin(errors)) if errors else self.n_knots
 
 
 def _warnings(curve: FrequencyCurve) -> tuple[str, ...]:

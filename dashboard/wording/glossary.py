@@ -60,6 +60,10 @@ OPTIONS = {
             " cumulative hits, as the paper's text says."
         ),
     ),
+    ("spline", "cross_validated"): (
+        "Choose the knots by cross-validation",
+        "Tries 4 to 20 knots on the calibration set, five times leaving a fifth of its rows out.",
+    ),
     ("spline", "constrained"): (
         "Keep within 0 to 100 %",
         "Hold the calibrated scores within 0 to 100 % during the fit, instead of clipping them.",

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from calibcore.calibrators import FittedTemperature
+from calibcore.calibrators import FittedSpline, FittedTemperature
 from calibcore.data import EventScores, LogitSet
 from calibcore.evaluation import AuditResult, SetResult, Side
 from calibcore.events import OneClass, TopR, WithinTopR
@@ -122,6 +122,8 @@ def outcome(result: AuditResult, judged: SetResult, method: str) -> str:
     name = method_name(method)
     if isinstance(result.fitted, FittedTemperature):
         name += f" (T = {result.fitted.temperature:.3g})"
+    if isinstance(result.fitted, FittedSpline):
+        name += f" ({result.fitted.knot_values.size} knots)"
     was, now = percent(before.ks_error, n_samples), percent(after.ks_error, n_samples)
     verb = "lowers" if after.ks_error < before.ks_error else "raises"
     change = (
