@@ -2,6 +2,7 @@
 
 from calibcore.cumulative import ks_error
 from calibcore.metrics.binned import ece, mce
+from calibcore.metrics.classwise import classwise_ece
 from calibcore.metrics.plain import accuracy, certain_misses, hit_rate, mean_score
 from calibcore.metrics.proper import PROBABILITY_FLOOR, brier, event_brier, event_nll, nll
 from calibcore.metrics.registry import METRICS, Measure, Options
@@ -14,6 +15,7 @@ __all__ = [
     "accuracy",
     "brier",
     "certain_misses",
+    "classwise_ece",
     "ece",
     "event_brier",
     "event_nll",

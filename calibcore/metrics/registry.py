@@ -6,6 +6,7 @@ from typing import Literal
 
 from calibcore.cumulative import ks_error
 from calibcore.metrics import binned, plain, proper
+from calibcore.metrics.classwise import classwise_ece
 from calibcore.validation import Floats, Hits, Labels
 
 
@@ -126,6 +127,15 @@ METRICS: tuple[Measure, ...] = (
         "classes",
         "Guo 2017, eq. 6",
         lambda p, y, _: proper.nll(p, y),
+    ),
+    Measure(
+        "classwise_ece",
+        "Class-wise ECE",
+        "share",
+        "lower",
+        "classes",
+        "Vasilev 2023, eq. 9",
+        lambda p, y, o: classwise_ece(p, y, n_bins=o.n_bins),
     ),
     Measure(
         "certain_misses",

@@ -17,6 +17,8 @@ GLOSSARY = {
     " classes. Lower is better.",
     "nll": "Mean negative log-likelihood of the true class, in nats (log loss). Lower is better; a"
     " confident mistake costs much.",
+    "classwise_ece": "The expected calibration error of each class against the others, averaged"
+    " over the classes.",
     "certain_misses": "Rows for which the model said 0 % or 100 % and was wrong. Each adds 708 nats"
     " to the NLL, which would otherwise be infinite.",
     "mean_score": "How often the model says that the event happens: its average score.",

@@ -1,0 +1,70 @@
+"""Calibration errors of every class, each class against the others."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibcore import validation
+from calibcore.blocks import row_blocks
+from calibcore.validation import Floats
+
+
+def classwise_ece(probabilities: ArrayLike, labels: ArrayLike, *, n_bins: int = 15) -> float:
+    """Average over the classes of each class's expected calibration error.
+
+    Parameters
+    ----------
+    probabilities : array_like of float, shape (n_samples, n_classes)
+        Rows that sum to 1.
+    labels : array_like of int, shape (n_samples,)
+        True classes, from 0.
+    n_bins : int, default 15
+        Equal-width bins of each class's probability, (lower, upper], the first closed below.
+
+    Returns
+    -------
+    float
+        In probability units, 0 to 1. With many classes it is small, because most probabilities are.
+
+    Raises
+    ------
+    CalibrationInputError
+        Rows that are not probabilities, labels that do not fit, fewer than one bin.
+
+    Notes
+    -----
+    (1 / K) sum_k sum_b n_kb / N |mean p_k - frequency of class k|, over the rows in bin b of p_k.
+    A class that no row has counts like any other.
+
+    References
+    ----------
+    Vasilev and D'yakonov 2023, eq. 9; Kull et al., NeurIPS 2019.
+
+    Examples
+    --------
+    >>> classwise_ece([[0.5, 0.5], [0.75, 0.25]], [0, 0], n_bins=2)
+    0.375
+    """
+    table = validation.probabilities(probabilities)
+    n_rows, n_classes = table.shape
+    true = validation.labels(labels, n_rows=n_rows, n_classes=n_classes)
+    n_bins = validation.whole_number(n_bins, "n_bins", least=1, most=1_000_000)
+    edges = np.arange(n_bins + 1) / n_bins
+    edges[-1] = np.inf  # a row scaled within the tolerance may pass 1
+    gaps = np.zeros(n_classes * n_bins)
+    firsts = np.arange(n_classes) * n_bins
+    for rows in row_blocks(n_rows, n_classes):
+        block, own = table[rows], true[rows]
+        place = _bins(block, edges) + firsts
+        gaps += np.bincount(place.ravel(), weights=block.ravel(), minlength=gaps.size)
+        hit = place[np.arange(len(own)), own]
+        gaps -= np.bincount(hit, minlength=gaps.size)
+    return float(np.abs(gaps).sum() / (n_rows * n_classes))
+
+
+def _bins(block: Floats, edges: Floats) -> np.ndarray[tuple[int, int], np.dtype[np.intp]]:
+    """Find the bin of each cell: a product guesses it, the edges correct the guess."""
+    n_bins = edges.size - 1
+    guess = np.minimum((block * n_bins).astype(np.intp), n_bins - 1)
+    guess += block > edges[guess + 1]
+    guess -= (block <= edges[guess]) & (guess > 0)
+    return guess

@@ -1,0 +1,60 @@
+import numpy as np
+import pytest
+from hypothesis import given
+
+from calibcore import CalibrationInputError, LogitSet
+from calibcore.metrics import classwise_ece, ece
+from tests.strategies import LogitCase, logit_sets, seeded_logit_sets
+
+
+def by_the_formula(table: np.ndarray, labels: np.ndarray, n_bins: int) -> float:
+    """Vasilev 2023, eq. 9, in loops: bins (lower, upper], the first closed below."""
+    n_rows, n_classes = table.shape
+    total = 0.0
+    for k in range(n_classes):
+        for b in range(n_bins):
+            rows = [
+                i
+                for i in range(n_rows)
+                if (b / n_bins < table[i, k] or b == 0) and table[i, k] <= (b + 1) / n_bins
+            ]
+            if rows:
+                claimed = sum(table[i, k] for i in rows) / len(rows)
+                seen = sum(labels[i] == k for i in rows) / len(rows)
+                total += len(rows) / n_rows * abs(claimed - seen)
+    return float(total / n_classes)
+
+
+@pytest.mark.parametrize("n_bins", [1, 4, 15])
+def test_it_is_the_formula_on_seeded_tables(n_bins: int) -> None:
+    for case in seeded_logit_sets(21, 150):
+        rows = LogitSet(case.logits, case.labels)
+        expected = by_the_formula(rows.probabilities, rows.labels, n_bins)
+        found = classwise_ece(rows.probabilities, rows.labels, n_bins=n_bins)
+        assert found == pytest.approx(expected, abs=1e-12)
+
+
+@given(logit_sets())
+def test_it_is_the_mean_over_the_classes(case: LogitCase) -> None:
+    rows = LogitSet(case.logits, case.labels)
+    table = rows.probabilities
+    each = [ece(np.minimum(table[:, k], 1), rows.labels == k) for k in range(rows.n_classes)]
+    assert classwise_ece(table, rows.labels) == pytest.approx(np.mean(each), abs=1e-12)
+
+
+def test_scores_on_the_edges_belong_to_the_bin_below() -> None:
+    # Bins of one fifth; 0.2 and 0.6 end theirs, so each row is alone with its class's cell.
+    table = [[0.2, 0.8], [0.4, 0.6]]
+    assert classwise_ece(table, [0, 0], n_bins=5) == pytest.approx((0.8 + 0.6 + 0.8 + 0.6) / 4)
+
+
+def test_many_classes_are_taken_in_blocks(rng: np.random.Generator) -> None:
+    table = rng.dirichlet(np.full(300, 0.05), size=700)
+    labels = rng.integers(0, 300, 700)
+    each = [ece(np.minimum(table[:, k], 1), labels == k) for k in range(300)]
+    assert classwise_ece(table, labels) == pytest.approx(np.mean(each), abs=1e-12)
+
+
+def test_no_bin_is_refused() -> None:
+    with pytest.raises(CalibrationInputError, match="n_bins: found 0"):
+        classwise_ece([[0.5, 0.5]], [0], n_bins=0)
