@@ -1,0 +1,62 @@
+"""The JSON schema of fitted maps, made from their fields."""
+
+from typing import Any, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from calibcore.calibrators.base import Fitted, fitted_kinds
+
+_PLAIN: dict[Any, dict[str, Any]] = {
+    str: {"type": "string"},
+    bool: {"type": "boolean"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+}
+
+
+def json_schema() -> dict[str, Any]:
+    """Describe what `calibcore.calibrators.base.Fitted.to_json` writes.
+
+    Returns
+    -------
+    dict
+        JSON Schema, draft 2020-12: one definition a kind of map, told apart by ``kind``.
+
+    Examples
+    --------
+    >>> json_schema()["$defs"]["FittedTemperature"]["properties"]["temperature"]
+    {'type': 'number'}
+    """
+    kinds = fitted_kinds()
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Fitted calibrator",
+        "oneOf": [{"$ref": f"#/$defs/{name}"} for name in sorted(kinds)],
+        "$defs": {name: _object(name, kinds[name]) for name in sorted(kinds)},
+    }
+
+
+def _object(name: str, kind: type[Fitted]) -> dict[str, Any]:
+    hints = get_type_hints(kind)
+    properties = {field: _type(hint) for field, hint in sorted(hints.items())}
+    return {
+        "type": "object",
+        "properties": {"kind": {"const": name}, **properties},
+        "required": ["kind", *properties],
+        "additionalProperties": False,
+    }
+
+
+def _type(hint: Any) -> dict[str, Any]:
+    if hint in _PLAIN:
+        return _PLAIN[hint]
+    if isinstance(hint, type) and issubclass(hint, Fitted):
+        return {"$ref": "#"}
+    if get_origin(hint) is tuple:
+        return {"type": "array", "items": _type(get_args(hint)[0])}
+    if get_origin(hint) is np.ndarray:
+        return {"type": "array", "items": {"type": ["number", "array"]}}
+    options = get_args(hint)
+    if options and all(isinstance(option, str) for option in options):
+        return {"enum": list(options)}
+    return {"anyOf": [_type(option) for option in options]}
