@@ -3,15 +3,18 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-CODE := calibcore dashboard tests benchmarks sample_logits
+PEERS := .venv-peers
+PEERS_PIP := $(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help run test check lint types contracts screenshots benchmark clean
+.PHONY: help run test check lint types contracts screenshots benchmark peers methods clean
 
 help:
 	@echo "make run          start the dashboard with a sample open"
 	@echo "make test         run every test, the real browser's included"
 	@echo "make check        lint, format, types, contracts and tests: what CI runs"
 	@echo "make screenshots  draw the README's picture and the pages in light, dark, wide and narrow"
+	@echo "make methods      fit every method to every sample, for docs/methods.md"
+	@echo "make peers        run peer libraries on every sample, for the tests to compare with"
 	@echo "make benchmark    time the core beside peer libraries and the physical floor"
 
 $(VENV)/python:
@@ -33,9 +36,10 @@ $(VENV)/dev: pyproject.toml constraints.txt | $(VENV)/python
 	@touch $@
 
 # The peers bring torch; naming its tested version first keeps a build for GPUs out.
-$(VENV)/peers: pyproject.toml constraints.txt | $(VENV)/python
-	$(PIP) torch==2.13.0
-	$(PIP) --editable ".[peers]"
+$(PEERS)/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS_PIP) torch==2.13.0
+	$(PEERS_PIP) --editable ".[peers]"
 	@touch $@
 
 run: $(VENV)/run
@@ -61,8 +65,14 @@ screenshots: $(VENV)/test
 	$(BIN)/python -m tests.browser.chromium
 	$(BIN)/python -m tests.browser.screenshots
 
-benchmark: $(VENV)/peers
-	$(BIN)/python -m benchmarks.core $(ARGS)
+benchmark: $(PEERS)/installed
+	$(PEERS)/bin/python -m benchmarks.core $(ARGS)
+
+peers: $(PEERS)/installed
+	$(PEERS)/bin/python -m tests.peers.run
+
+methods: $(VENV)/run
+	$(BIN)/python -m benchmarks.methods
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(PEERS)

@@ -43,7 +43,7 @@ class Settings:
         """Make the chosen calibrator; None for the choice to change nothing."""
         if self.method == NO_METHOD:
             return None
-        return method_by_key(self.method).factory(**dict(self.options))
+        return method_by_key(self.method).make(**dict(self.options))
 
 
 def method_by_key(key: str) -> Method:

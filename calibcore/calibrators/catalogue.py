@@ -1,82 +1,62 @@
 """Every calibrator once: what the page, the command line, the benchmarks and the tests offer."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
-
-from calibcore.calibrators.base import ScoreMap, VectorMap
+from calibcore.calibrators.base import ScoreMap
+from calibcore.calibrators.bbq import BBQ
+from calibcore.calibrators.beta import BetaCalibration
+from calibcore.calibrators.beta_ensemble import BetaEnsemble
+from calibcore.calibrators.chain import Chain
+from calibcore.calibrators.ensemble import EnsembleTemperatureScaling
+from calibcore.calibrators.gaussian_process import GaussianProcessCalibration
+from calibcore.calibrators.histogram import HistogramBinning
+from calibcore.calibrators.isotonic import IsotonicCalibration
+from calibcore.calibrators.lifts import OneVsRest, PerRank
+from calibcore.calibrators.linear_maps import DirichletScaling, MatrixScaling, VectorScaling
+from calibcore.calibrators.method import Choice, Method, Switch, WholeNumber
+from calibcore.calibrators.platt import PlattScaling
+from calibcore.calibrators.pooled import PooledClasses
 from calibcore.calibrators.spline import SplineCalibration
+from calibcore.calibrators.structured import StructuredMatrixScaling, StructuredVectorScaling
 from calibcore.calibrators.temperature import TemperatureScaling
+from calibcore.calibrators.venn_abers import VennAbers
+
+_LOSS = Choice("loss", "nll", ("nll", "squared_error"))
+
+_SCORE_MAPS: dict[str, type[ScoreMap]] = {
+    "beta": BetaCalibration,
+    "platt": PlattScaling,
+    "histogram": HistogramBinning,
+    "bbq": BBQ,
+    "spline": SplineCalibration,
+}
 
 
-@dataclass(frozen=True)
-class WholeNumber:
-    """An option that is a whole number in a range."""
-
-    name: str
-    default: int
-    least: int
-    most: int
+def _one_vs_rest(score_map: str) -> OneVsRest:
+    return OneVsRest(_SCORE_MAPS[score_map]())
 
 
-@dataclass(frozen=True)
-class Choice:
-    """An option that is one of a few words."""
-
-    name: str
-    default: str
-    allowed: tuple[str, ...]
+def _one_vs_rest_isotonic() -> OneVsRest:
+    return OneVsRest(IsotonicCalibration())
 
 
-@dataclass(frozen=True)
-class Switch:
-    """An option that is on or off."""
-
-    name: str
-    default: bool
+def _pooled_isotonic() -> PooledClasses:
+    return PooledClasses(IsotonicCalibration())
 
 
-Option = WholeNumber | Choice | Switch
+def _after_temperature(then: str) -> Chain:
+    lift = _one_vs_rest_isotonic() if then == "one_vs_rest" else _pooled_isotonic()
+    return Chain(TemperatureScaling(), lift)
 
 
-@dataclass(frozen=True)
-class Method:
-    """One calibrator as users choose it.
+def _per_rank(n_knots: int) -> PerRank:
+    return PerRank(SplineCalibration(n_knots=n_knots))
 
-    Parameters
-    ----------
-    key : str
-        Name in code, addresses and exports.
-    name : str
-        Name on screen.
-    factory : callable
-        Takes the options by keyword and gives the calibrator.
-    options : tuple of Option
-        What a user may set; names are those of the factory's keywords.
-    paper : str
-        Where it comes from.
-    explained : str
-        One plain sentence.
-    formula : str
-        One line.
-    acts_on : {"event", "classes"}
-        The chosen event's score alone, or all class probabilities.
-    preserves_accuracy : bool
-        The most probable class stays the same in every row.
-    cost : str
-        How the time to fit grows.
-    """
 
-    key: str
-    name: str
-    factory: Callable[..., ScoreMap | VectorMap]
-    options: tuple[Option, ...]
-    paper: str
-    explained: str
-    formula: str
-    acts_on: Literal["event", "classes"]
-    preserves_accuracy: bool
-    cost: str
+def _matrix(penalty: str) -> MatrixScaling:
+    return MatrixScaling(odir="cv" if penalty == "odir" else None)
+
+
+def _dirichlet(penalty: str) -> DirichletScaling:
+    return DirichletScaling(odir="cv") if penalty == "odir" else DirichletScaling(l2=1e-3)
 
 
 CATALOGUE: tuple[Method, ...] = (
@@ -104,7 +84,7 @@ CATALOGUE: tuple[Method, ...] = (
         key="temperature",
         name="Temperature scaling",
         factory=TemperatureScaling,
-        options=(),
+        options=(_LOSS,),
         paper="Guo 2017, section 4.2",
         explained="Divides all logits by one number, the temperature, chosen so that the labels of"
         " the calibration set become as likely as possible.",
@@ -112,6 +92,247 @@ CATALOGUE: tuple[Method, ...] = (
         acts_on="classes",
         preserves_accuracy=True,
         cost="some ten passes over the logits",
+    ),
+    Method(
+        key="ensemble_temperature",
+        name="Ensemble temperature scaling",
+        factory=EnsembleTemperatureScaling,
+        options=(_LOSS,),
+        paper="Zhang 2020, eq. 5",
+        explained="Mixes temperature scaling with the uncalibrated probabilities and with equal"
+        " ones for all classes, so that the labels of the calibration set become likely.",
+        formula="w1 softmax(logits / T) + w2 softmax(logits) + w3 / K, weights summing to 1",
+        acts_on="classes",
+        preserves_accuracy=True,
+        cost="some dozens of passes over the logits",
+    ),
+    Method(
+        key="vector",
+        name="Vector scaling",
+        factory=VectorScaling,
+        options=(
+            Switch("bias", default=True),
+            Choice("space", "logits", ("logits", "log_probabilities")),
+        ),
+        paper="Guo 2017, section 4.2",
+        explained="Gives every class a factor for its logit, and a number added to it.",
+        formula="softmax(w_k x_k + b_k), x the logits less their mean",
+        acts_on="classes",
+        preserves_accuracy=False,
+        cost="some dozens of passes over the logits",
+    ),
+    Method(
+        key="matrix",
+        name="Matrix scaling",
+        factory=_matrix,
+        options=(Choice("penalty", "odir", ("odir", "none")),),
+        paper="Guo 2017, section 4.2; Kull 2019 (ODIR)",
+        explained="Mixes the logits of all classes by a matrix. With many classes it needs the"
+        " penalty, whose two strengths are found by cross-validation.",
+        formula="softmax(W x + b), W a full matrix, x the logits less their mean",
+        acts_on="classes",
+        preserves_accuracy=False,
+        cost="grows with the square of the number of classes",
+    ),
+    Method(
+        key="dirichlet",
+        name="Dirichlet calibration",
+        factory=_dirichlet,
+        options=(Choice("penalty", "odir", ("odir", "l2")),),
+        paper="Kull 2019",
+        explained="Mixes the logarithms of all class probabilities by a matrix, held back by a"
+        " penalty.",
+        formula="softmax(W ln p + b), W a full matrix",
+        acts_on="classes",
+        preserves_accuracy=False,
+        cost="grows with the square of the number of classes",
+    ),
+    Method(
+        key="structured_vector",
+        name="Structured vector scaling (SVS)",
+        factory=StructuredVectorScaling,
+        paper="Berta 2025, arXiv 2511.03685",
+        explained="Vector scaling that stays close to one temperature unless the rows speak"
+        " against it.",
+        formula="softmax(w_k x_k + b_k), x = ln softmax(logits / T), penalties on w - 1 and b",
+        acts_on="classes",
+        preserves_accuracy=False,
+        cost="some dozens of passes over the logits",
+    ),
+    Method(
+        key="structured_matrix",
+        name="Structured matrix scaling (SMS)",
+        factory=StructuredMatrixScaling,
+        paper="Berta 2025, arXiv 2511.03685",
+        explained="Matrix scaling that stays close to one temperature unless the rows speak"
+        " against it.",
+        formula="softmax(W x + b), x = ln softmax(logits / T), penalties on W - identity and b",
+        acts_on="classes",
+        preserves_accuracy=False,
+        cost="grows with the square of the number of classes",
+    ),
+    Method(
+        key="pooled_isotonic",
+        name="Isotonic, all classes pooled (IRM)",
+        factory=_pooled_isotonic,
+        paper="Zhang 2020, section 3.3.2",
+        explained="Learns one rising staircase from the probabilities of all classes together, and"
+        " scales each row to sum to 1.",
+        formula="g(p_k) / sum_j g(p_j), g a rising step function",
+        acts_on="classes",
+        preserves_accuracy=True,
+        cost="one sort of all probabilities",
+    ),
+    Method(
+        key="one_vs_rest_isotonic",
+        name="Isotonic, one class against the rest (IROvA)",
+        factory=_one_vs_rest_isotonic,
+        paper="Zadrozny 2002; Zhang 2020, section 3.3",
+        explained="Learns a rising staircase for each class, and scales each row to sum to 1.",
+        formula="g_k(p_k) / sum_j g_j(p_j), each g_k a rising step function",
+        acts_on="classes",
+        preserves_accuracy=False,
+        cost="one sort a class",
+    ),
+    Method(
+        key="temperature_isotonic",
+        name="Temperature, then isotonic (IROvA-TS, IRM-TS)",
+        factory=_after_temperature,
+        options=(Choice("then", "one_vs_rest", ("one_vs_rest", "pooled")),),
+        paper="Zhang 2020, section 3.4",
+        explained="Temperature scaling first; then a rising staircase for each class, or one for"
+        " all, corrects what is left.",
+        formula="isotonic(softmax(logits / T))",
+        acts_on="classes",
+        preserves_accuracy=False,
+        cost="temperature scaling, then one sort a class",
+    ),
+    Method(
+        key="one_vs_rest",
+        name="One class against the rest",
+        factory=_one_vs_rest,
+        options=(Choice("score_map", "beta", tuple(_SCORE_MAPS)),),
+        paper="Zadrozny 2002; Vasilev 2023, section 4",
+        explained="Calibrates the probability of each class by itself, and scales each row to sum"
+        " to 1.",
+        formula="g_k(p_k) / sum_j g_j(p_j)",
+        acts_on="classes",
+        preserves_accuracy=False,
+        cost="one fit a class",
+    ),
+    Method(
+        key="per_rank",
+        name="Spline on every rank",
+        factory=_per_rank,
+        options=(WholeNumber("n_knots", 6, 4, 30),),
+        paper="Gupta 2021, Table 5",
+        explained="Fits the spline to the most probable class of every row, to the second, and so"
+        " on.",
+        formula="the r-th largest probability through the spline of rank r",
+        acts_on="classes",
+        preserves_accuracy=False,
+        cost="one sort a rank",
+    ),
+    Method(
+        key="beta_ensemble",
+        name="Beta ensemble",
+        factory=BetaEnsemble,
+        options=(WholeNumber("n_maps", 2, 1, 5),),
+        paper="Zhang 2020, section 3.2.2",
+        explained="Mixes several beta curves, each applied to all classes alike.",
+        formula="sum_m w_m g_m(p_k) / sum_j g_m(p_j), weights summing to 1",
+        acts_on="classes",
+        preserves_accuracy=True,
+        cost="some hundreds of passes over the logits",
+    ),
+    Method(
+        key="gaussian_process",
+        name="Gaussian process",
+        factory=GaussianProcessCalibration,
+        options=(WholeNumber("n_inducing", 10, 2, 50),),
+        paper="Wenger 2020",
+        explained="Learns one smooth curve for the logits of all classes, with its uncertainty.",
+        formula="softmax(g(logits)), g a Gaussian process",
+        acts_on="classes",
+        preserves_accuracy=False,
+        cost="some hundreds of passes over the logits",
+    ),
+    Method(
+        key="platt",
+        name="Platt scaling",
+        factory=PlattScaling,
+        options=(Switch("smoothed_targets", default=False),),
+        paper="Platt 1999; Guo 2017, section 4.1",
+        explained="Bends the score of the event by a logistic curve with two numbers.",
+        formula="1 / (1 + exp(-(a log-odds + b)))",
+        acts_on="event",
+        preserves_accuracy=True,
+        cost="some ten passes over the scores",
+    ),
+    Method(
+        key="beta",
+        name="Beta calibration",
+        factory=BetaCalibration,
+        options=(Choice("parameters", "abm", ("abm", "am", "ab")),),
+        paper="Kull 2017",
+        explained="Bends the score of the event by a curve with up to three numbers that can also"
+        " leave it as it is.",
+        formula="log-odds = a ln s - b ln(1 - s) + c",
+        acts_on="event",
+        preserves_accuracy=True,
+        cost="some ten passes over the scores",
+    ),
+    Method(
+        key="histogram",
+        name="Histogram binning",
+        factory=HistogramBinning,
+        options=(
+            WholeNumber("n_bins", 15, 2, 50),
+            Choice("binning", "equal_width", ("equal_width", "equal_mass")),
+        ),
+        paper="Zadrozny 2001; Guo 2017, section 4.1",
+        explained="Replaces each score by how often the event happened in its bin.",
+        formula="observed frequency of the score's bin",
+        acts_on="event",
+        preserves_accuracy=True,
+        cost="one sort",
+    ),
+    Method(
+        key="isotonic",
+        name="Isotonic regression",
+        factory=IsotonicCalibration,
+        options=(Switch("interpolate", default=False),),
+        paper="Zadrozny 2002",
+        explained="Replaces each score by a rising staircase that follows the hits as closely as a"
+        " rising curve can.",
+        formula="the rising step function with the least squared error",
+        acts_on="event",
+        preserves_accuracy=True,
+        cost="one sort",
+    ),
+    Method(
+        key="bbq",
+        name="Bayesian binning (BBQ)",
+        factory=BBQ,
+        paper="Naeini 2015",
+        explained="Averages histograms with different numbers of bins, each by how well it explains"
+        " the calibration set.",
+        formula="sum over binnings of their posterior weight times their frequency",
+        acts_on="event",
+        preserves_accuracy=True,
+        cost="one sort, some hundreds of binnings",
+    ),
+    Method(
+        key="venn_abers",
+        name="Venn-Abers",
+        factory=VennAbers,
+        paper="Vovk 2015",
+        explained="Fits isotonic regression twice, once as if the new row were a hit and once as if"
+        " not, and joins the two answers.",
+        formula="p1 / (1 - p0 + p1)",
+        acts_on="event",
+        preserves_accuracy=True,
+        cost="one sort",
     ),
 )
 """Every method, in the order in which they are offered."""

@@ -1,24 +1,23 @@
 """What is seen while a calibrator is fitted: what is done, how far it is, and a way to stop."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import streamlit as st
 
-from calibcore.calibrators.base import Progress
 from dashboard.settings import NO_METHOD
 from dashboard.wording import method_name
 
 
 @contextmanager
-def watched(method: str) -> Iterator[Progress]:
+def watched(method: str) -> Iterator[Callable[[float], None]]:
     """Show a spinner, and from the first report on a bar and a button that stops the fit."""
     place = st.empty()
     bar = None
 
     def report(share: float) -> None:
         nonlocal bar
-        text = f"Fitting {method_name(method).lower()} on the calibration set"
+        text = f"{method_name(method)}: fitting on the calibration set"
         if bar is None:
             with place.container():
                 bar = st.progress(0.0, text)

@@ -49,6 +49,9 @@ reliability diagram can.
 part is the gap to the mean score, the dot. Below it, how many rows are in each bin.
 """
 
+_LOSS = ("Fit by", "What the fit makes small on the calibration set.")
+_PENALTY = ("Penalty", "What holds the many numbers of the matrix back.")
+
 OPTIONS = {
     ("spline", "n_knots"): (
         "Knots",
@@ -70,8 +73,32 @@ OPTIONS = {
         "Keep within 0 to 100 %",
         "Hold the calibrated scores within 0 to 100 % during the fit, instead of clipping them.",
     ),
+    ("temperature", "loss"): _LOSS,
+    ("ensemble_temperature", "loss"): _LOSS,
+    ("vector", "bias"): ("Add a number to each logit", "Without it, logits are only multiplied."),
+    ("vector", "space"): ("Scale", "The logits, or the logarithms of the probabilities."),
+    ("matrix", "penalty"): _PENALTY,
+    ("dirichlet", "penalty"): _PENALTY,
+    ("temperature_isotonic", "then"): ("Then", "A staircase for each class, or one for all."),
+    ("one_vs_rest", "score_map"): ("Calibrate each class by", "The method used on each class."),
+    ("per_rank", "n_knots"): ("Knots", "Of the spline of each rank."),
+    ("beta_ensemble", "n_maps"): ("Curves", "How many beta curves are mixed."),
+    ("gaussian_process", "n_inducing"): (
+        "Inducing points",
+        "Places at which the curve is learned; more follow it more closely and take longer.",
+    ),
+    ("platt", "smoothed_targets"): (
+        "Smoothed targets",
+        "Counts a hit as a little less than 1 and a miss as a little more than 0, as Platt did.",
+    ),
+    ("beta", "parameters"): ("Parameters", "Which of the curve's numbers are free."),
+    ("histogram", "n_bins"): ("Bins of the calibrator", "How many bins the scores are put into."),
+    ("histogram", "binning"): ("Kind of bins", "Equally wide, or with equally many rows."),
+    ("isotonic", "interpolate"): (
+        "Straight lines between the steps",
+        "Joins the steps of the staircase by straight lines.",
+    ),
 }
-
 """Label and tooltip of each option, by method and name."""
 
 CHOICES = {
@@ -80,6 +107,24 @@ CHOICES = {
     "cubic": "Cubic",
     "difference": "Hits minus scores",
     "hits": "Hits",
+    "nll": "Log loss (NLL)",
+    "squared_error": "Squared error",
+    "logits": "Logits",
+    "log_probabilities": "Logarithms of the probabilities",
+    "none": "None",
+    "odir": "Off-diagonal and bias (ODIR), cross-validated",
+    "l2": "All entries (L2)",
+    "one_vs_rest": "A staircase for each class",
+    "pooled": "One staircase for all",
+    "beta": "Beta calibration",
+    "platt": "Platt scaling",
+    "histogram": "Histogram binning",
+    "bbq": "Bayesian binning (BBQ)",
+    "spline": "Spline",
+    "abm": "Three (a, b, m)",
+    "am": "Two (a = b, m)",
+    "ab": "Two (a, b; m = 1/2)",
+    "equal_width": "Equally wide",
+    "equal_mass": "Equally many rows",
 }
-
 """What an option's words are called on screen."""

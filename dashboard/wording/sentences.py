@@ -125,13 +125,9 @@ def outcome(result: AuditResult, judged: SetResult, method: str) -> str:
     if isinstance(result.fitted, FittedSpline):
         name += f" ({result.fitted.knot_values.size} knots)"
     was, now = percent(before.ks_error, n_samples), percent(after.ks_error, n_samples)
-    verb = "lowers" if after.ks_error < before.ks_error else "raises"
-    change = (
-        f"leaves the KS error at {now}"
-        if was == now
-        else (f"{verb} the KS error from {was} to {now}")
-    )
-    text = f"On the {where}, {name[0].lower()}{name[1:]} {change}"
+    verb = "falls" if after.ks_error < before.ks_error else "rises"
+    change = f"stays {now}" if was == now else f"{verb} from {was} to {now}"
+    text = f"{name}: on the {where} the KS error {change}"
     if after.ks_p_value >= DETECTION_LEVEL and judged is result.test:
         text += ", where no miscalibration is detected at this sample size"
     return f"{text}; {decisions(judged)}."

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from calibcore.calibrators import SplineCalibration
+from calibcore.calibrators import CATALOGUE, SplineCalibration
 from calibcore.cumulative import ks_error
 from calibcore.data import EventScores, LogitSet, split_rows
 from calibcore.events import TopR
@@ -161,7 +161,8 @@ def test_top_1_scores_alone_open_without_what_needs_all_classes(rng: np.random.G
     check_page(page)
     keys = {control.key for control in page.segmented_control}
     assert not keys & {"event", "rank", "within"}
-    assert page.selectbox(key="method").options == ["Spline", wording.method_name(NO_METHOD)]
+    offered = [method.name for method in CATALOGUE if method.acts_on == "event"]
+    assert page.selectbox(key="method").options == [*offered, wording.method_name(NO_METHOD)]
     halves = split_rows(rows)
     fitted = SplineCalibration().fit(halves.calibration.scores, halves.calibration.hits)
     judged = halves.test

@@ -157,7 +157,7 @@ def test_a_score_map_leaves_no_class_table_to_measure(
         assert row.after is None
         assert row.change is None
     undefined = [row.measure.key for row in judged.comparisons if row.after is None]
-    assert sorted(undefined) == ["brier", "nll"]
+    assert sorted(undefined) == ["brier", "classwise_ece", "nll"]
 
 
 @each_event
@@ -248,6 +248,7 @@ def direct_values(
         "ece": metrics.ece(*scored, n_bins=n_bins),
         "ece_equal_mass": metrics.ece(*scored, n_bins=n_bins, binning="equal_mass"),
         "mce": metrics.mce(*scored, n_bins=n_bins),
+        "classwise_ece": metrics.classwise_ece(probabilities, rows.labels, n_bins=n_bins),
     }
 
 

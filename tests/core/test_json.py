@@ -29,7 +29,7 @@ def test_the_schema_file_is_up_to_date() -> None:
 @pytest.mark.parametrize("method", CATALOGUE, ids=lambda method: method.key)
 def test_every_method_round_trips_to_the_bit_and_keeps_the_schema(method: Method) -> None:
     logits, labels = data(3)
-    calibrator = method.factory()
+    calibrator = method.make()
     new, _ = data(4)
     if isinstance(calibrator, ScoreMap):
         scores = 1 / (1 + np.exp(-logits[:, 0]))

@@ -166,12 +166,12 @@ def test_the_outcome_says_set_method_and_numbers(outcome_case: tuple[str, AuditR
         n_samples = judged.n_samples
         for side in (judged.before, judged.after):
             assert wording.percent(side.curves.ks_error, n_samples) in sentence
-        assert "lowers the KS error" in sentence
+        assert "the KS error falls from" in sentence
         kept = judged.compare("accuracy").before
         assert kept is not None
         assert f"no decision changes, accuracy stays {wording.percent(kept, n_samples)}" in sentence
     if method == "temperature":
-        assert re.search(r"temperature scaling \(T = [23]\.\d+\)", sentence)
+        assert re.search(r"Temperature scaling \(T = [23]\.\d+\)", sentence)
 
 
 def test_a_calibrator_that_harms_is_said_to() -> None:
@@ -180,7 +180,7 @@ def test_a_calibrator_that_harms_is_said_to() -> None:
         event=TopR(1),
         calibrator=TemperatureScaling(),
     )
-    assert "raises the KS error" in wording.outcome(result, result.test, "temperature")
+    assert "the KS error rises" in wording.outcome(result, result.test, "temperature")
 
 
 def test_changed_decisions_are_counted() -> None:

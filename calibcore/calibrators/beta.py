@@ -1,0 +1,228 @@
+"""Beta calibration: a curve with a slope for each end of the scores."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibcore import validation
+from calibcore.calibrators.base import FittedScoreMap, ScoreMap
+from calibcore.calibrators.platt import (
+    NOT_CONVERGED,
+    SMALLEST_SCORE,
+    SMALLEST_SPAN,
+    constant_score,
+    is_constant,
+    is_separable,
+    log_odds,
+    logit,
+    minimise_nll,
+    only_one_class,
+    sigmoid,
+)
+from calibcore.ordering import sort_by_score
+from calibcore.validation import Floats, Hits
+
+Parameters = Literal["abm", "am", "ab"]
+
+_SEPARABLE = (
+    "No calibration row that is a miss has a higher score than one that is a hit, so the steeper"
+    " the curve the better and no finite one is best; the scores stay as they are."
+)
+_SEPARABLE_AT_HALF = (
+    "Every calibration row that is a hit scores at least 1/2 and every miss at most 1/2, so the"
+    " steeper the curve the better and no finite one is best; the scores stay as they are."
+)
+_ALL_HALF = (
+    "Every calibration row has the score 1/2, which no curve may change, or one too near it to tell"
+    " them apart; the scores stay as they are."
+)
+_FLAT = (
+    "Both slopes are at their bound, 0: hits are not more frequent at higher scores, so every score"
+    " becomes the same."
+)
+_ONE_FLAT = "The slope {} is at its bound, 0, as a curve that rises everywhere cannot fit better."
+
+
+@dataclass(frozen=True, eq=False)
+class FittedBeta(FittedScoreMap):
+    """A fitted beta calibration curve.
+
+    Attributes
+    ----------
+    a, b : float
+        Slopes at low and at high scores, at least 0; both are 1 where nothing changes.
+    c : float
+        Added to the log-odds.
+    """
+
+    a: float
+    b: float
+    c: float
+
+    def predict(self, scores: ArrayLike) -> Floats:
+        """Calibrate scores.
+
+        Parameters
+        ----------
+        scores : array_like of float, shape (n_samples,)
+            In [0, 1].
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples,)
+            In [0, 1]; never lower for a higher score.
+        """
+        low, high = _logarithms(validation.scores(scores))
+        return sigmoid(self.a * low + self.b * high + self.c)
+
+
+@dataclass(frozen=True)
+class BetaCalibration(ScoreMap):
+    """Fit the curve that is right where the scores of each class follow a beta distribution.
+
+    Unlike Platt scaling it can leave scores as they are, and bend the two ends differently.
+
+    Parameters
+    ----------
+    parameters : {"abm", "am", "ab"}, default "abm"
+        All three; equal slopes; or the score 1/2 held where it is.
+
+    Notes
+    -----
+    log(p / (1 - p)) = a log(s) - b log(1 - s) + c with a, b >= 0, at the least mean NLL. The paper
+    writes c = b log(1 - m) - a log(m), where m is the score that becomes 1/2: ``am`` holds a = b,
+    ``ab`` holds m = 1/2, so that c = (a - b) log 2. Scores count as at least 2^-52 from 0 and 1.
+
+    The paper refits without a slope that comes out negative. Here the constrained problem itself,
+    which is convex, is solved: the same wherever that refit is the best curve allowed.
+
+    Where no finite curve is best, the scores stay as they are and ``warnings`` say so. Scores
+    whose log-odds agree to a millionth determine no slope: with ``abm`` and ``am`` it stays 1, and
+    so it does with ``ab`` if they are all within a millionth of 0.
+
+    References
+    ----------
+    Kull, Silva Filho, Flach, *Beta calibration*, AISTATS 2017.
+
+    Examples
+    --------
+    >>> fitted = BetaCalibration().fit([0.1, 0.1, 0.1, 0.9, 0.9, 0.9], [0, 0, 1, 0, 1, 1])
+    >>> fitted.predict([0.1, 0.5, 0.9]).round(4).tolist()
+    [0.3333, 0.5, 0.6667]
+    """
+
+    parameters: Parameters = "abm"
+
+    def __post_init__(self) -> None:
+        """Check the option."""
+        validation.choice(self.parameters, "parameters", allowed=("abm", "am", "ab"))
+
+    def fit(self, scores: ArrayLike, hits: ArrayLike) -> FittedBeta:
+        """Fit on the scores and hits of the calibration set.
+
+        Parameters
+        ----------
+        scores : array_like of float, shape (n_samples,)
+            In [0, 1].
+        hits : array_like of {0, 1}, shape (n_samples,)
+            Whether the event happened.
+
+        Returns
+        -------
+        FittedBeta
+
+        Raises
+        ------
+        CalibrationInputError
+            Scores and hits out of range.
+        """
+        ordered, ordered_hits = sort_by_score(*validation.scores_and_hits(scores, hits))
+        if self.parameters == "ab":
+            return _fit_through_half(ordered, ordered_hits)
+        odds = log_odds(ordered)
+        if endless := _endless(odds, ordered_hits):
+            return FittedBeta(1.0, 1.0, 0.0, warnings=(endless,))
+        if is_constant(odds):
+            c = logit(float(ordered_hits.mean())) - float(odds.mean())
+            return FittedBeta(1.0, 1.0, c, warnings=(constant_score(ordered),))
+        if self.parameters == "am":
+            return _fit_equal_slopes(odds, ordered_hits)
+        return _fit_all(ordered, ordered_hits)
+
+
+def _logarithms(scores: Floats) -> tuple[Floats, Floats]:
+    """Give log(s) and -log(1 - s), with scores held away from 0 and 1."""
+    inside = np.clip(scores, SMALLEST_SCORE, 1 - SMALLEST_SCORE)
+    return np.log(inside), -np.log1p(-inside)
+
+
+def _endless(odds: Floats, hits: Hits) -> str:
+    """Say why no finite curve is best, if so."""
+    if one_class := only_one_class(hits):
+        return one_class
+    return _SEPARABLE if is_separable(odds, hits) and not is_constant(odds) else ""
+
+
+class _Slopes(NamedTuple):
+    """Fitted slopes of some columns, the intercept, and whether the search arrived."""
+
+    slopes: list[float]
+    intercept: float
+    converged: bool
+
+
+def _rising(columns: tuple[Floats, ...], hits: Hits) -> _Slopes:
+    """Fit slopes of at least 0 and an intercept."""
+    middles = [float(column.mean()) for column in columns]
+    spreads = [float(column.std()) or 1.0 for column in columns]
+    scaled = [(x - m) / w for x, m, w in zip(columns, middles, spreads, strict=True)]
+    targets = hits.astype(np.float64)
+    start = np.zeros(len(columns) + 1)
+    start[-1] = logit(float(targets.mean()))
+    optimum = minimise_nll(
+        np.stack([*scaled, np.ones(hits.size)]), targets, start, bounded=tuple(range(len(columns)))
+    )
+    slopes = [float(x) / w for x, w in zip(optimum.weights[:-1], spreads, strict=True)]
+    moved = math.fsum(x * m for x, m in zip(slopes, middles, strict=True))
+    return _Slopes(slopes, float(optimum.weights[-1]) - moved, optimum.converged)
+
+
+def _fit_equal_slopes(odds: Floats, hits: Hits) -> FittedBeta:
+    found = _rising((odds,), hits)
+    a = found.slopes[0]
+    return FittedBeta(a, a, found.intercept, warnings=_warnings(a, a, converged=found.converged))
+
+
+def _fit_all(ordered: Floats, hits: Hits) -> FittedBeta:
+    found = _rising(_logarithms(ordered), hits)
+    a, b = found.slopes
+    return FittedBeta(a, b, found.intercept, warnings=_warnings(a, b, converged=found.converged))
+
+
+def _fit_through_half(ordered: Floats, hits: Hits) -> FittedBeta:
+    """Fit both slopes with the score 1/2 held where it is."""
+    low, high = _logarithms(ordered)
+    columns = np.stack([low + math.log(2), high - math.log(2)])
+    above, below = ordered > 0.5, ordered < 0.5
+    if np.abs(log_odds(ordered[[0, -1]])).max() <= SMALLEST_SPAN:
+        return FittedBeta(1.0, 1.0, 0.0, warnings=(_ALL_HALF,))
+    if not (hits[below].any() or (1 - hits[above]).any()):
+        return FittedBeta(1.0, 1.0, 0.0, warnings=(_SEPARABLE_AT_HALF,))
+    sizes = np.sqrt((columns * columns).mean(axis=1))
+    columns /= sizes[:, np.newaxis]
+    optimum = minimise_nll(columns, hits.astype(np.float64), np.zeros(2), bounded=(0, 1))
+    a, b = (float(x) for x in optimum.weights / sizes)
+    c = (a - b) * math.log(2)
+    return FittedBeta(a, b, c, warnings=_warnings(a, b, converged=optimum.converged))
+
+
+def _warnings(a: float, b: float, *, converged: bool) -> tuple[str, ...]:
+    found = [] if converged else [NOT_CONVERGED]
+    if a == b == 0:
+        found.append(_FLAT)
+    elif a == 0 or b == 0:
+        found.append(_ONE_FLAT.format("a" if a == 0 else "b"))
+    return tuple(found)

@@ -1,0 +1,296 @@
+"""From logits to the linear model's inputs, the fitted linear map, and the fit they share."""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calibcore import validation
+from calibcore.blocks import row_blocks, row_maxima
+from calibcore.calibrators.base import FittedVectorMap, Progress
+from calibcore.calibrators.linear import CONVERGED, LinearModel, Optimum, Penalty, minimise
+from calibcore.calibrators.odir import choose_odir, odir_penalty
+from calibcore.calibrators.temperature import TemperatureScaling
+from calibcore.data import LogitSet
+from calibcore.errors import CalibrationInputError
+from calibcore.probabilities import below_largest
+from calibcore.validation import Floats, Labels, Logits
+
+RULED_OUT = -87.3
+"""What a ruled-out class counts as below the largest logit, unless the row has lower ones.
+
+It is the logarithm of the smallest normal float32, below which probabilities are often stored as 0.
+"""
+
+_FARTHEST = -1e6
+
+_SEPARATED = (
+    "Some weights get every calibration row right. The larger they are the better, so none are"
+    " best; the search stopped at the first it met. Do not rely on them: add a penalty."
+)
+_ESCAPING = (
+    "The loss hardly falls any more, but the weights still grow: for some class no finite weights"
+    " are best. Do not rely on them: add a penalty."
+)
+_NOTHING_LEFT = "No row is left to fit, so the logits are kept as they are."
+_ONE_CLASS = (
+    "Only one class is in the calibration set, so there is nothing to learn; T scaling kept."
+)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """How a row of logits becomes the inputs of the linear map.
+
+    Parameters
+    ----------
+    space : {"logits", "log_probabilities"}
+        Logits minus their mean over the classes, or the logarithms of the probabilities.
+    temperature : float, default 1
+        Divides the logits first.
+    uniform_share : float, default 0
+        The probabilities are then mixed with this share of the uniform distribution.
+    """
+
+    space: str
+    temperature: float = 1.0
+    uniform_share: float = 0.0
+
+    def block(self, logits: Logits) -> tuple[Floats, NDArray[np.bool_] | None]:
+        """Give the inputs of some rows, and which classes are ruled out, if any are."""
+        found = np.empty(logits.shape)
+        below_largest(logits, out=found)
+        found /= self.temperature
+        lowest = float(found.min())
+        ruled_out = np.isneginf(found) if lowest == -np.inf and not self.uniform_share else None
+        if lowest < _FARTHEST and ruled_out is None:
+            np.maximum(found, _FARTHEST, out=found)
+        if ruled_out is not None:
+            finite = np.where(ruled_out, 0.0, found)
+            floor = np.maximum(np.minimum(finite.min(axis=1), RULED_OUT), _FARTHEST)
+            np.maximum(found, floor[:, np.newaxis], out=found)
+        if self.space == "logits":
+            found -= found.mean(axis=1, keepdims=True)
+            return found, ruled_out
+        powers = np.exp(found)
+        if ruled_out is not None:
+            powers[ruled_out] = 0
+        total = powers.sum(axis=1, keepdims=True)
+        if self.uniform_share:
+            powers /= total
+            powers *= 1 - self.uniform_share
+            powers += self.uniform_share / logits.shape[1]
+            return np.log(powers), None
+        found -= np.log(total)
+        return found, ruled_out
+
+    def table(self, logits: Logits) -> tuple[Floats, NDArray[np.bool_] | None]:
+        """Give the inputs of all rows, and which classes are ruled out, if any are."""
+        found = np.empty(logits.shape)
+        ruled_out: NDArray[np.bool_] | None = None
+        for rows in row_blocks(*logits.shape):
+            found[rows], marks = self.block(logits[rows])
+            if marks is not None:
+                ruled_out = (
+                    np.zeros(logits.shape, dtype=np.bool_) if ruled_out is None else ruled_out
+                )
+                ruled_out[rows] = marks
+        return found, ruled_out
+
+
+@dataclass(frozen=True, eq=False)
+class FittedLinear(FittedVectorMap):
+    """A fitted linear map, softmax(W x + b).
+
+    Attributes
+    ----------
+    weights : ndarray of float64, shape (n_classes,) or (n_classes, n_classes)
+        The diagonal of W, or W.
+    bias : ndarray of float64, shape (n_classes,)
+        Added to W x.
+    space : {"logits", "log_probabilities"}
+        x is the logits minus their row's mean, or the logarithms of the probabilities.
+    temperature, uniform_share : float
+        The logits are first divided by the one, and their probabilities mixed with this share of
+        the uniform distribution (1 and 0 but for structured scaling).
+    penalty : tuple of float
+        Strengths of the penalties, in the order in which the method names them.
+    loss, gradient_norm : float
+        Penalised mean NLL on the calibration set, and its gradient's largest absolute entry.
+    """
+
+    weights: Floats
+    bias: Floats
+    space: str
+    temperature: float
+    uniform_share: float
+    penalty: tuple[float, ...]
+    loss: float
+    gradient_norm: float
+
+    def predict_proba(self, logits: ArrayLike) -> Floats:
+        """Calibrate rows of logits.
+
+        Parameters
+        ----------
+        logits : array_like of float, shape (n_samples, n_classes)
+            Raw outputs before softmax.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples, n_classes)
+            softmax(W x + b); 0 for a class whose logit is minus infinity.
+
+        Raises
+        ------
+        CalibrationInputError
+            Logits that cannot be used, or not as many classes as the map was fitted on.
+        """
+        table = validation.logits(logits)
+        if table.shape[1] != len(self.bias):
+            raise CalibrationInputError(
+                "logits", f"{table.shape[1]} classes", f"the {len(self.bias)} of the fit"
+            )
+        inputs = Inputs(self.space, self.temperature, self.uniform_share)
+        result = np.empty(table.shape)
+        for rows in row_blocks(*table.shape):
+            block, ruled_out = inputs.block(table[rows])
+            found = block * self.weights if self.weights.ndim == 1 else block @ self.weights.T
+            found += self.bias
+            if ruled_out is not None:
+                found[ruled_out] = -np.inf
+            found -= row_maxima(found)
+            np.exp(found, out=found)
+            found /= found.sum(axis=1, keepdims=True)
+            result[rows] = found
+        return result
+
+
+class CalibrationRows(NamedTuple):
+    """What a fit starts from: the rows that can be fitted, and what to say of the others."""
+
+    logits: Logits
+    labels: Labels
+    inverse_temperature: float
+    warnings: tuple[str, ...]
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.logits.shape[1])
+
+    @property
+    def absent(self) -> NDArray[np.int64]:
+        """Classes that no row belongs to."""
+        return np.flatnonzero(np.bincount(self.labels, minlength=self.n_classes) == 0)
+
+
+def possible_rows(logits: ArrayLike, labels: ArrayLike) -> CalibrationRows:
+    """Check a calibration set, and leave out the rows whose true class is ruled out."""
+    rows = LogitSet(logits, labels)
+    possible = np.isfinite(rows.logits[np.arange(rows.n_samples), rows.labels])
+    inverse = 1 / TemperatureScaling().fit(rows.logits, rows.labels).temperature
+    if possible.all():
+        return CalibrationRows(rows.logits, rows.labels, inverse, ())
+    left_out = f"{np.count_nonzero(~possible):,} calibration rows were left out of the fit: the"
+    left_out += " model rules their true class out, and so does every linear map."
+    return CalibrationRows(rows.logits[possible], rows.labels[possible], inverse, (left_out,))
+
+
+def fit_linear(
+    rows: CalibrationRows,
+    inputs: Inputs,
+    penalty: Penalty,
+    *,
+    bias: bool = True,
+    strengths: tuple[float, ...] | None = (),
+    progress: Progress | None = None,
+) -> FittedLinear:
+    """Fit the linear model and say what the user should know of the fit.
+
+    Parameters
+    ----------
+    rows, inputs, penalty
+        What to fit, on what, and how much to hold back; ``penalty`` also says whether the matrix
+        is full.
+    bias : bool
+        Whether there is one.
+    strengths : tuple of float, optional
+        The penalty's strengths, to be recorded; without them cross-validation chooses ODIR's.
+    progress : callable, optional
+        Told the share of the fit that is done.
+    """
+    n_classes = rows.n_classes
+    start = np.zeros_like(penalty.strength)
+    own = (np.arange(n_classes), np.arange(n_classes) if start.shape[1] > 2 else 0)
+    start[own] = rows.inverse_temperature
+    free = np.ones(start.shape, dtype=np.bool_)
+    free[:, -1] = bias
+    # A class without rows would run off to minus infinity if nothing held it back.
+    held = bool(penalty.strength[own].all() and (penalty.strength[:, -1].all() or not bias))
+    absent = rows.absent
+    if not held:
+        free[absent] = False
+    said = (*rows.warnings, *_said_of_absent(absent, held=held))
+    if len(rows.labels) == 0 or (not held and len(absent) == n_classes - 1):
+        nothing = Optimum(start, 0.0, 0.0, separated=False, escaping=False)
+        why = _ONE_CLASS if len(rows.labels) else _NOTHING_LEFT
+        return _fitted(nothing, inputs, strengths or (), (*rows.warnings, why))
+    table, ruled_out = inputs.table(rows.logits)
+    model = LinearModel(
+        table, rows.labels, penalty, free, ruled_out, centred=inputs.space == "logits"
+    )
+    if strengths is None:
+        strengths = choose_odir(model, start, progress=progress)
+        model = replace(model, penalty=odir_penalty(*strengths, n_classes=n_classes))
+        progress = None
+    found = minimise(model, start, progress=progress)
+    return _fitted(found, inputs, strengths, (*said, *_said_of(found, model)))
+
+
+def _fitted(
+    found: Optimum, inputs: Inputs, strengths: tuple[float, ...], said: tuple[str, ...]
+) -> FittedLinear:
+    full = found.parameters.shape[1] > 2
+    return FittedLinear(
+        weights=np.ascontiguousarray(found.parameters[:, :-1] if full else found.parameters[:, 0]),
+        bias=np.ascontiguousarray(found.parameters[:, -1]),
+        space=inputs.space,
+        temperature=inputs.temperature,
+        uniform_share=inputs.uniform_share,
+        penalty=strengths,
+        loss=found.loss,
+        gradient_norm=found.gradient_norm,
+        warnings=said,
+    )
+
+
+def _said_of_absent(absent: NDArray[np.int64], *, held: bool) -> tuple[str, ...]:
+    if len(absent) == 0:
+        return ()
+    some = ", ".join(str(k) for k in absent[:5]) + (", ..." if len(absent) > 5 else "")
+    named = f"class {some} has" if len(absent) == 1 else f"classes {some} have"
+    kept = "their weights are set by the penalty alone" if held else "they keep temperature scaling"
+    return (f"In the calibration set {named} no rows, so nothing is learnt of them: {kept}.",)
+
+
+def _said_of(found: Optimum, model: LinearModel) -> tuple[str, ...]:
+    said = []
+    n_classes = model.inputs.shape[1]
+    n_parameters = (n_classes + 1) * (n_classes - 1)
+    if model.full and not model.penalty.strength.any() and n_parameters > model.n_rows:
+        said.append(
+            f"{n_parameters:,} parameters are fitted on {model.n_rows:,} rows without a penalty:"
+            " expect worse probabilities on other data."
+        )
+    if found.separated:
+        said.append(_SEPARATED)
+    elif found.escaping:
+        said.append(_ESCAPING)
+    elif found.gradient_norm > CONVERGED:
+        said.append(
+            f"The fit stopped short of its optimum: the loss still has a slope of"
+            f" {found.gradient_norm:.1e}, where at most {CONVERGED:.0e} is wanted."
+        )
+    return tuple(said)

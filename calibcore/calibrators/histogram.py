@@ -1,0 +1,126 @@
+"""Histogram binning: every score becomes the frequency observed in its bin."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calibcore import validation
+from calibcore.binning import Binning, BinTable, bin_scores
+from calibcore.calibrators.base import FittedScoreMap, ScoreMap
+from calibcore.validation import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class FittedHistogram(FittedScoreMap):
+    """A fitted histogram.
+
+    Attributes
+    ----------
+    edges : ndarray of float64, shape (n_bins + 1,)
+        From 0 to 1. Bin b is (edges[b], edges[b + 1]]; the first one holds 0 too.
+    counts : ndarray of int64, shape (n_bins,)
+        Calibration rows in each bin.
+    frequency : ndarray of float64, shape (n_bins,)
+        Observed frequency; 0 in an empty bin, where it is not used.
+    """
+
+    edges: Floats
+    counts: NDArray[np.int64]
+    frequency: Floats
+
+    def predict(self, scores: ArrayLike) -> Floats:
+        """Calibrate scores.
+
+        Parameters
+        ----------
+        scores : array_like of float, shape (n_samples,)
+            In [0, 1].
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples,)
+            The frequency of each score's bin; in an empty bin the score itself.
+        """
+        checked = validation.scores(scores)
+        bins = np.searchsorted(self.edges[1:-1], checked, side="left")
+        if self.counts.all():
+            return np.asarray(self.frequency[bins])
+        return np.where(self.counts[bins] > 0, self.frequency[bins], checked)
+
+
+@dataclass(frozen=True)
+class HistogramBinning(ScoreMap):
+    """Replace each score by how often the event happened among the scores of its bin.
+
+    Parameters
+    ----------
+    n_bins : int, default 15
+        At least 1. Vasilev 2023 uses 20.
+    binning : {"equal_width", "equal_mass"}, default "equal_width"
+        Bins as wide as each other, or holding as many calibration rows as each other.
+
+    Notes
+    -----
+    Bins are those of `calibcore.binning.bin_scores`: (lower, upper], tied scores together, and as
+    many as asked for. A bin without calibration rows leaves its scores as they are. A bin whose
+    rows are all hits or all misses gives exactly 1 or 0, so the NLL of other rows can be infinite.
+
+    References
+    ----------
+    Zadrozny and Elkan, *Obtaining calibrated probability estimates from decision trees and naive
+    Bayesian classifiers*, ICML 2001; Guo et al., ICML 2017, section 4.1.
+
+    Examples
+    --------
+    >>> fitted = HistogramBinning(n_bins=2).fit([0.1, 0.4, 0.6, 0.7], [0, 1, 1, 1])
+    >>> fitted.predict([0.5, 0.51]).tolist()
+    [0.5, 1.0]
+    """
+
+    n_bins: int = 15
+    binning: Binning = "equal_width"
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        validation.whole_number(self.n_bins, "n_bins", least=1, most=1_000_000)
+        validation.choice(self.binning, "binning", allowed=("equal_width", "equal_mass"))
+
+    def fit(self, scores: ArrayLike, hits: ArrayLike) -> FittedHistogram:
+        """Fit on the scores and hits of the calibration set.
+
+        Parameters
+        ----------
+        scores : array_like of float, shape (n_samples,)
+            In [0, 1].
+        hits : array_like of {0, 1}, shape (n_samples,)
+            Whether the event happened.
+
+        Returns
+        -------
+        FittedHistogram
+
+        Raises
+        ------
+        CalibrationInputError
+            Scores and hits out of range.
+        """
+        table = bin_scores(scores, hits, n_bins=self.n_bins, binning=self.binning)
+        frequency = np.where(table.counts > 0, table.frequency, 0.0)
+        return FittedHistogram(table.edges, table.counts, frequency, warnings=_warnings(table))
+
+
+def _warnings(table: BinTable) -> tuple[str, ...]:
+    found = []
+    filled = table.counts > 0
+    rates = table.frequency[filled]
+    if rates.min() == rates.max() and rates[0] in (0, 1):
+        row = "a hit" if rates[0] else "a miss"
+        found.append(f"Every calibration row is {row}, so the scores of its bin become certain.")
+    empty = np.count_nonzero(~filled & (np.diff(table.edges) > 0))
+    if empty:
+        found.append(
+            f"{empty:,} of {filled.size:,} bins hold no calibration row; scores there stay as they"
+            " are."
+        )
+    return tuple(found)

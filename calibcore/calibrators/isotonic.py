@@ -1,0 +1,148 @@
+"""Isotonic regression: the rising steps that are nearest to the hits."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibcore import validation
+from calibcore.calibrators.base import FittedScoreMap, ScoreMap
+from calibcore.ordering import block_ends, sort_by_score
+from calibcore.validation import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class FittedIsotonic(FittedScoreMap):
+    """A fitted rising curve.
+
+    Attributes
+    ----------
+    first, last : ndarray of float64, shape (n_steps,)
+        Lowest and highest calibration score of each step, ascending.
+    frequency : ndarray of float64, shape (n_steps,)
+        Height of each step: its observed frequency, ascending.
+    interpolate : bool
+        Whether the curve is straight between two steps or stays on the lower one.
+    """
+
+    first: Floats
+    last: Floats
+    frequency: Floats
+    interpolate: bool
+
+    def predict(self, scores: ArrayLike) -> Floats:
+        """Calibrate scores.
+
+        Parameters
+        ----------
+        scores : array_like of float, shape (n_samples,)
+            In [0, 1].
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples,)
+            In [0, 1]; never lower for a higher score.
+        """
+        checked = validation.scores(scores)
+        if self.interpolate:
+            ends = np.stack([self.first, self.last], axis=1).ravel()
+            differ = np.append(True, ends[1:] > ends[:-1])
+            heights = np.repeat(self.frequency, 2)
+            # Between scores below 1e-308 a slope can overflow, hence the clip.
+            curve = np.interp(checked, ends[differ], heights[differ])
+            return np.asarray(np.clip(curve, 0.0, 1.0))
+        steps = np.searchsorted(self.first[1:], checked, side="right")
+        return np.asarray(self.frequency[steps])
+
+
+@dataclass(frozen=True)
+class IsotonicCalibration(ScoreMap):
+    """Replace each score by the observed frequency around it, pooled until it never falls.
+
+    Parameters
+    ----------
+    interpolate : bool, default False
+        Join the steps by straight lines.
+
+    Notes
+    -----
+    The curve minimises sum_i (hit_i - p(s_i))^2 over all curves p that never fall. Rows with equal
+    scores form one block. A score between two steps takes the value of the last calibration score
+    at or below it; with ``interpolate`` a straight line leads from the last score of the one step
+    to the first of the next, as in scikit-learn. Outside the calibration scores it is constant.
+
+    The lowest step is exactly 0 if the lowest rows are misses, the highest 1 if the highest are
+    hits, so the NLL of other rows can be infinite.
+
+    References
+    ----------
+    Zadrozny and Elkan, *Transforming classifier scores into accurate multiclass probability
+    estimates*, KDD 2002.
+
+    Examples
+    --------
+    >>> hits = [0, 1, 0, 1]
+    >>> IsotonicCalibration().fit([0.1, 0.2, 0.6, 0.8], hits).predict([0.15, 0.7]).tolist()
+    [0.0, 0.5]
+    >>> fitted = IsotonicCalibration(interpolate=True).fit([0.1, 0.2, 0.6, 0.8], hits)
+    >>> fitted.predict([0.15, 0.7]).round(4).tolist()
+    [0.25, 0.75]
+    """
+
+    interpolate: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the option."""
+        validation.choice(repr(self.interpolate), "interpolate", allowed=("False", "True"))
+
+    def fit(self, scores: ArrayLike, hits: ArrayLike) -> FittedIsotonic:
+        """Fit on the scores and hits of the calibration set.
+
+        Parameters
+        ----------
+        scores : array_like of float, shape (n_samples,)
+            In [0, 1].
+        hits : array_like of {0, 1}, shape (n_samples,)
+            Whether the event happened.
+
+        Returns
+        -------
+        FittedIsotonic
+
+        Raises
+        ------
+        CalibrationInputError
+            Scores and hits out of range.
+        """
+        from scipy.optimize import (  # noqa: PLC0415 - a third of a second to import
+            isotonic_regression,
+        )
+
+        ordered, ordered_hits = sort_by_score(*validation.scores_and_hits(scores, hits))
+        ends = block_ends(ordered)
+        totals = np.concatenate([[0], np.cumsum(ordered_hits, dtype=np.int64)[ends]])
+        rows = np.concatenate([[0], ends + 1])
+        sizes = np.diff(rows)
+        steps = isotonic_regression(np.diff(totals) / sizes, weights=sizes).blocks
+        # From whole numbers, the heights are right to the last digit.
+        heights = np.diff(totals[steps]) / np.diff(rows[steps])
+        return FittedIsotonic(
+            ordered[ends[steps[:-1]]],
+            ordered[ends[steps[1:] - 1]],
+            np.maximum.accumulate(heights),
+            self.interpolate,
+            warnings=_warnings(heights),
+        )
+
+
+def _warnings(heights: Floats) -> tuple[str, ...]:
+    if heights.size > 1:
+        return ()
+    if heights[0] in (0, 1):
+        row = "a hit" if heights[0] else "a miss"
+        return (f"Every calibration row is {row}, so every score becomes {heights[0]:.0f}.",)
+    found = (
+        "Hits are not more frequent at higher calibration scores, so every score becomes the same,"
+        f" {heights[0]:.4g}."
+    )
+    return (found,)

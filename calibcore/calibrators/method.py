@@ -1,0 +1,82 @@
+"""How the catalogue describes a method and its options."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from calibcore.calibrators.base import ScoreMap, VectorMap
+
+
+@dataclass(frozen=True)
+class WholeNumber:
+    """An option that is a whole number in a range."""
+
+    name: str
+    default: int
+    least: int
+    most: int
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An option that is one of a few words."""
+
+    name: str
+    default: str
+    allowed: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Switch:
+    """An option that is on or off."""
+
+    name: str
+    default: bool
+
+
+Option = WholeNumber | Choice | Switch
+
+
+@dataclass(frozen=True)
+class Method:
+    """One calibrator as users choose it.
+
+    Parameters
+    ----------
+    key : str
+        Name in code, addresses and exports.
+    name : str
+        Name on screen.
+    factory : callable
+        Takes the options by keyword and gives the calibrator.
+    paper : str
+        Where it comes from.
+    explained : str
+        One plain sentence.
+    formula : str
+        One line.
+    acts_on : {"event", "classes"}
+        The chosen event's score alone, or all class probabilities.
+    preserves_accuracy : bool
+        The most probable class stays the same in every row.
+    cost : str
+        How the time to fit grows.
+    options : tuple of Option
+        What a user may set; names are those of the factory's keywords.
+    """
+
+    key: str
+    name: str
+    factory: Callable[..., ScoreMap | VectorMap]
+    paper: str
+    explained: str
+    formula: str
+    acts_on: Literal["event", "classes"]
+    preserves_accuracy: bool
+    cost: str
+    options: tuple[Option, ...] = ()
+
+    def make(self, **chosen: int | str | bool) -> ScoreMap | VectorMap:
+        """Make the calibrator with the chosen options, and the default of every other."""
+        defaults = {option.name: option.default for option in self.options}
+        return self.factory(**defaults | chosen)

@@ -1,0 +1,351 @@
+"""Platt scaling: a logistic curve in the log-odds of the score."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibcore import validation
+from calibcore.blocks import row_blocks
+from calibcore.calibrators.base import FittedScoreMap, ScoreMap
+from calibcore.ordering import sort_by_score
+from calibcore.validation import Floats, Hits
+
+SMALLEST_SCORE = 2.0**-52
+"""Nearest that a score comes to 0 or 1 before its logarithm is taken."""
+
+SMALLEST_SPAN = 1e-6
+"""Log-odds that differ by less than this share of the largest, or of 1, count as equal."""
+
+NOT_CONVERGED = "The fit did not reach its optimum; do not rely on it."
+
+_FIRST_ROWS = 2_048
+"""Rows from which the search on all of them gets its starting point."""
+
+
+@dataclass(frozen=True, eq=False)
+class FittedPlatt(FittedScoreMap):
+    """A fitted logistic curve.
+
+    Attributes
+    ----------
+    slope : float
+        Multiplies the log-odds; below 1 where the model was overconfident.
+    intercept : float
+        Added to them; above 0 where the event happens more often than the model says.
+    """
+
+    slope: float
+    intercept: float
+
+    def predict(self, scores: ArrayLike) -> Floats:
+        """Calibrate scores.
+
+        Parameters
+        ----------
+        scores : array_like of float, shape (n_samples,)
+            In [0, 1].
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples,)
+            In [0, 1].
+        """
+        odds = self.slope * log_odds(validation.scores(scores))
+        return sigmoid(odds + self.intercept)
+
+
+@dataclass(frozen=True)
+class PlattScaling(ScoreMap):
+    """Pass the log-odds of the score through the logistic curve that makes the hits likeliest.
+
+    Parameters
+    ----------
+    smoothed_targets : bool, default False
+        Fit to (n_hits + 1) / (n_hits + 2) for a hit and 1 / (n_misses + 2) for a miss instead of 1
+        and 0, as Platt proposes against overfitting; the fit is then always finite.
+
+    Notes
+    -----
+    log(p / (1 - p)) = slope log(s / (1 - s)) + intercept, at the least mean NLL. Scores count as
+    at least 2^-52 from 0 and from 1, where log-odds are infinite.
+
+    Where no finite curve is best, because one score separates hits from misses or all rows are the
+    same, the scores stay as they are and ``warnings`` say so. Log-odds that all agree to a
+    millionth determine no slope: it stays 1. A negative slope reverses the order of the scores; it
+    is kept, with a warning.
+
+    References
+    ----------
+    Platt, *Probabilistic outputs for support vector machines*, 1999; Guo et al., ICML 2017,
+    section 4.1.
+
+    Examples
+    --------
+    >>> fitted = PlattScaling().fit([0.1, 0.1, 0.1, 0.9, 0.9, 0.9], [0, 0, 1, 0, 1, 1])
+    >>> fitted.predict([0.1, 0.5, 0.9]).round(4).tolist()
+    [0.3333, 0.5, 0.6667]
+    """
+
+    smoothed_targets: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the option."""
+        validation.choice(
+            repr(self.smoothed_targets), "smoothed_targets", allowed=("False", "True")
+        )
+
+    def fit(self, scores: ArrayLike, hits: ArrayLike) -> FittedPlatt:
+        """Fit on the scores and hits of the calibration set.
+
+        Parameters
+        ----------
+        scores : array_like of float, shape (n_samples,)
+            In [0, 1].
+        hits : array_like of {0, 1}, shape (n_samples,)
+            Whether the event happened.
+
+        Returns
+        -------
+        FittedPlatt
+
+        Raises
+        ------
+        CalibrationInputError
+            Scores and hits out of range.
+        """
+        ordered, ordered_hits = sort_by_score(*validation.scores_and_hits(scores, hits))
+        odds = log_odds(ordered)
+        if self.smoothed_targets:
+            targets = _smoothed(ordered_hits)
+            if only_one_class(ordered_hits):
+                return _flat(targets)
+        else:
+            targets = ordered_hits.astype(np.float64)
+            if endless := _endless(odds, ordered_hits):
+                return FittedPlatt(1.0, 0.0, warnings=(endless,))
+        if is_constant(odds):
+            intercept = logit(float(targets.mean())) - float(odds.mean())
+            return FittedPlatt(1.0, intercept, warnings=(constant_score(ordered),))
+        return _fit(odds, targets)
+
+
+def _fit(odds: Floats, targets: Floats) -> FittedPlatt:
+    middle, spread = float(odds.mean()), float(odds.std())
+    columns = np.stack([(odds - middle) / spread, np.ones(odds.size)])
+    start = np.array([0.0, logit(float(targets.mean()))])
+    optimum = minimise_nll(columns, targets, start)
+    slope = float(optimum.weights[0]) / spread
+    warnings = [] if optimum.converged else [NOT_CONVERGED]
+    if slope < 0:
+        warnings.append(
+            "The slope is negative: hits are rarer at higher scores, so the order of the scores is"
+            " reversed."
+        )
+    intercept = float(optimum.weights[1]) - slope * middle
+    return FittedPlatt(slope, intercept, warnings=tuple(warnings))
+
+
+def _flat(targets: Floats) -> FittedPlatt:
+    """Give every score the one smoothed target that all rows have."""
+    chance = float(targets[0])
+    row = "a hit" if chance > 0.5 else "a miss"
+    found = f"Every calibration row is {row}, so every score becomes {chance:.4g}."
+    return FittedPlatt(0.0, logit(chance), warnings=(found,))
+
+
+def _smoothed(hits: Hits) -> Floats:
+    """Give Platt's targets: the mean of the posterior under one more row of each kind."""
+    n_hits = int(np.count_nonzero(hits))
+    of_hit, of_miss = (n_hits + 1) / (n_hits + 2), 1 / (hits.size - n_hits + 2)
+    return np.where(hits == 1, of_hit, of_miss)
+
+
+def _endless(odds: Floats, hits: Hits) -> str:
+    """Say why no finite curve is best, if so."""
+    one_class = only_one_class(hits)
+    separable = is_separable(odds, hits) or is_separable(odds, 1 - hits)
+    if one_class or not separable or is_constant(odds):
+        return one_class
+    return (
+        "One score separates the calibration rows that are hits from the others, so the steeper the"
+        " curve the better and no finite one is best; the scores stay as they are. Smoothed targets"
+        " give a finite curve."
+    )
+
+
+# Shared with beta calibration -----------------------------------------------------------------
+
+
+def log_odds(scores: Floats) -> Floats:
+    """Give log(s / (1 - s)), with scores held `SMALLEST_SCORE` from 0 and 1."""
+    inside = np.clip(scores, SMALLEST_SCORE, 1 - SMALLEST_SCORE)
+    return np.asarray(np.log(inside) - np.log1p(-inside))
+
+
+def logit(chance: float) -> float:
+    """Give the log-odds of one probability strictly inside (0, 1)."""
+    return math.log(chance) - math.log1p(-chance)
+
+
+def sigmoid(odds: Floats) -> Floats:
+    """Turn log-odds into probabilities, without overflow."""
+    tail = np.exp(-np.abs(odds))
+    return np.asarray(np.where(odds >= 0, 1.0, tail) / (1 + tail))
+
+
+def is_constant(odds: Floats) -> bool:
+    """Tell whether sorted log-odds differ too little to carry a slope."""
+    first, last = float(odds[0]), float(odds[-1])
+    return abs(last - first) <= SMALLEST_SPAN * max(1.0, abs(first), abs(last))
+
+
+def is_separable(column: Floats, hits: Hits) -> bool:
+    """Tell whether no miss has a higher value than any hit; values sorted, both kinds present."""
+    first_hit = int(np.argmax(hits))
+    last_miss = hits.size - 1 - int(np.argmin(hits[::-1]))
+    return bool(column[last_miss] <= column[first_hit])
+
+
+def only_one_class(hits: Hits) -> str:
+    """Say that hits are all the same, if so."""
+    if hits.min() != hits.max():
+        return ""
+    found = "a hit" if hits[0] else "a miss"
+    return (
+        f"Every calibration row is {found}, so no finite curve is best; the scores stay as they"
+        " are."
+    )
+
+
+def constant_score(ordered: Floats) -> str:
+    """Say that the calibration set has one score only."""
+    return (
+        f"Every calibration row has the score {ordered[0]:.4g} or one too near it to tell them"
+        " apart, so only the height of the curve is fitted."
+    )
+
+
+class Optimum(NamedTuple):
+    """Where a search ended, and whether the NLL is least there."""
+
+    weights: Floats
+    converged: bool
+
+
+class _Point(NamedTuple):
+    """The mean NLL at some weights, with its first and second derivatives."""
+
+    weights: Floats
+    nll: float
+    gradient: Floats
+    hessian: Floats
+
+
+def minimise_nll(
+    columns: Floats, targets: Floats, start: Floats, *, bounded: tuple[int, ...] = ()
+) -> Optimum:
+    """Find the logistic regression with the least mean NLL.
+
+    Parameters
+    ----------
+    columns : ndarray of float64, shape (n_columns, n_samples)
+        What is weighted; of about unit size. A column of ones is an intercept.
+    targets : ndarray of float64, shape (n_samples,)
+        In [0, 1].
+    start : ndarray of float64, shape (n_columns,)
+        First weights tried; best those that ignore all but the intercept.
+    bounded : tuple of int
+        Columns whose weight must not be negative.
+
+    Returns
+    -------
+    Optimum
+
+    Notes
+    -----
+    Newton's method with a line search. A step goes to the minimum of the quadratic model under the
+    bounds, found by trying every set of weights held at 0; as the NLL is convex, the point where
+    this stops is the constrained optimum.
+
+    Examples
+    --------
+    >>> column = np.array([[0.0, 0.0, 1.0, 1.0]])
+    >>> found = minimise_nll(column, np.array([0.0, 1.0, 0.0, 0.0]), np.zeros(1), bounded=(0,))
+    >>> found.weights.tolist(), found.converged
+    ([0.0], True)
+    """
+    step = targets.size // _FIRST_ROWS
+    if step > 3:
+        few = _search(np.ascontiguousarray(columns[:, ::step]), targets[::step], start, bounded)
+        start = few.weights if few.converged else start
+    return _search(columns, targets, start, bounded)
+
+
+def _search(columns: Floats, targets: Floats, start: Floats, bounded: tuple[int, ...]) -> Optimum:
+    point = _evaluate(columns, targets, start)
+    for _ in range(100):
+        step = _newton_step(point, bounded)
+        expected = -float(point.gradient @ step)  # twice what the step should gain
+        if expected <= 1e-16 * point.nll:
+            return Optimum(point.weights + step, converged=True)
+        share = 1.0
+        following = _evaluate(columns, targets, point.weights + step)
+        while following.nll > point.nll * (1 + 4e-15) - 1e-4 * share * expected:
+            share /= 2
+            if share < 1e-12:
+                return Optimum(point.weights, converged=False)
+            following = _evaluate(columns, targets, point.weights + share * step)
+        point = following
+    return Optimum(point.weights, converged=False)
+
+
+def _evaluate(columns: Floats, targets: Floats, weights: Floats) -> _Point:
+    n_columns, n_rows = columns.shape
+    nll, gradient, hessian = 0.0, np.zeros(n_columns), np.zeros((n_columns, n_columns))
+    for rows in row_blocks(n_rows, 8):  # so that a few temporary columns fit in the cache
+        block, wanted = columns[:, rows], targets[rows]
+        odds = weights @ block
+        tail = np.exp(-np.abs(odds))
+        nll += float((np.log1p(tail) + np.maximum(odds, 0) - wanted * odds).sum())
+        share = 1 / (1 + tail)
+        chance = np.where(odds >= 0, share, tail * share)
+        gradient += block @ (chance - wanted)
+        hessian += (block * (tail * share * share)) @ block.T
+    return _Point(weights, nll / n_rows, gradient / n_rows, hessian / n_rows)
+
+
+def _newton_step(point: _Point, bounded: tuple[int, ...]) -> Floats:
+    """Go to the minimum of the quadratic model of the NLL, with no bounded weight below 0."""
+    best, least = np.zeros_like(point.weights), math.inf
+    for held in _subsets(bounded):
+        step = _step_with(point, held)
+        if any(point.weights[k] + step[k] < 0 for k in bounded):
+            continue
+        value = float(point.gradient @ step + step @ point.hessian @ step / 2)
+        if value < least:
+            best, least = step, value
+        if not held:
+            break  # within the bounds, the minimum over all steps cannot be beaten
+    return best
+
+
+def _subsets(places: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    for size in range(len(places) + 1):
+        yield from combinations(places, size)
+
+
+def _step_with(point: _Point, held: tuple[int, ...]) -> Floats:
+    """Minimise the quadratic model with the held weights brought to 0."""
+    step = np.zeros_like(point.weights)
+    step[list(held)] = -point.weights[list(held)]
+    free = [k for k in range(step.size) if k not in held]
+    if free:
+        slope = (point.gradient + point.hessian @ step)[free]
+        # Least squares: where scores are few, some directions change nothing.
+        step[free] = np.linalg.lstsq(point.hessian[np.ix_(free, free)], -slope, rcond=1e-15)[0]
+    return step

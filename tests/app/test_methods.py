@@ -1,0 +1,50 @@
+"""Every method of the catalogue, chosen on the page."""
+
+import pytest
+
+from calibcore.calibrators import CATALOGUE, Choice, Method, WholeNumber
+from calibcore.events import TopR
+from dashboard import wording
+from dashboard.settings import Settings
+from tests.app.pages import charts, open_page, tile
+
+SAMPLE = "Three garments that look alike"
+
+
+@pytest.mark.parametrize("method", CATALOGUE, ids=lambda method: method.key)
+def test_every_method_opens_and_is_explained(method: Method) -> None:
+    page = open_page(sample=SAMPLE, method=method.name)
+    assert not page.exception
+    assert not page.error
+    assert len(charts(page)) == 10
+    said = " ".join(part.value for part in page.markdown)
+    assert method.explained in said
+    assert method.paper in said
+    assert f"{method.name}" in said
+    assert tile(page, "KS error").startswith("5.6")
+    if method.acts_on == "event" or method.preserves_accuracy:
+        assert "no decision changes" in said
+
+
+@pytest.mark.parametrize("method", CATALOGUE, ids=lambda method: method.key)
+def test_every_option_has_its_words_and_its_default(method: Method) -> None:
+    made = Settings(TopR(1), method=method.key).calibrator()
+    assert made == method.make()
+    for option in method.options:
+        label, text = wording.OPTIONS[method.key, option.name]
+        assert label
+        assert text.endswith(".")
+        if isinstance(option, Choice):
+            assert option.default in option.allowed
+            assert all(word in wording.CHOICES for word in option.allowed)
+            for word in option.allowed:
+                method.make(**{option.name: word})
+        if isinstance(option, WholeNumber):
+            assert option.least <= option.default <= option.most
+            method.make(**{option.name: option.least})
+            method.make(**{option.name: option.most})
+
+
+def test_names_and_keys_are_their_own() -> None:
+    assert len({method.key for method in CATALOGUE}) == len(CATALOGUE)
+    assert len({method.name for method in CATALOGUE}) == len(CATALOGUE)

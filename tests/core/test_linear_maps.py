@@ -1,0 +1,483 @@
+import math
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import scipy.optimize
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from numpy.typing import NDArray
+
+from calibcore import CalibrationInputError
+from calibcore.calibrators import TemperatureScaling, from_json
+from calibcore.calibrators.base import SlowVectorMap, VectorMap
+from calibcore.calibrators.curvature import approximate_inverse
+from calibcore.calibrators.fitted_linear import FittedLinear, Inputs
+from calibcore.calibrators.linear import LinearModel, Penalty, minimise
+from calibcore.calibrators.linear_maps import DirichletScaling, MatrixScaling, VectorScaling
+from calibcore.calibrators.odir import choose_odir, odir_penalty, strengths_tried
+from calibcore.calibrators.structured import StructuredMatrixScaling, StructuredVectorScaling
+from calibcore.probabilities import log_softmax, softmax
+from tests import reference_linear as reference
+from tests.strategies import LogitCase, logit_sets, seeded_logit_sets
+
+Floats = NDArray[np.float64]
+Map = VectorScaling | MatrixScaling | DirichletScaling
+Structured = StructuredVectorScaling | StructuredMatrixScaling
+
+PENALISED: list[Map | Structured] = [
+    DirichletScaling(l2=0.01),
+    StructuredVectorScaling(),
+    StructuredMatrixScaling(),
+]
+MAPS: list[Map | Structured] = [
+    VectorScaling(),
+    VectorScaling(bias=False),
+    VectorScaling(space="log_probabilities"),
+    MatrixScaling(),
+    MatrixScaling(bias=False),
+    MatrixScaling(odir=(0.5, 0.2)),
+    DirichletScaling(),
+    DirichletScaling(odir=(0.5, 0.2)),
+    *PENALISED,
+]
+named = pytest.mark.parametrize("method", MAPS, ids=repr)
+
+
+def model(rng: np.random.Generator, n_rows: int = 300, n_classes: int = 4) -> LogitCase:
+    """Logits that are too confident, biased, and mix the classes up: every map has work to do."""
+    truth = rng.normal(scale=1.2, size=(n_rows, n_classes))
+    labels = (truth + rng.gumbel(size=truth.shape)).argmax(axis=1)
+    mixing = 2 * np.eye(n_classes) + 0.3 * rng.normal(size=(n_classes, n_classes))
+    return LogitCase(truth @ mixing + rng.normal(size=n_classes), labels.astype(np.int64))
+
+
+def nll(probabilities: Floats, labels: NDArray[np.int64]) -> float:
+    return float(-np.log(probabilities[np.arange(len(labels)), labels]).mean())
+
+
+def as_matrix(fitted: FittedLinear) -> Floats:
+    return np.diag(fitted.weights) if fitted.weights.ndim == 1 else fitted.weights
+
+
+def slow_loss(method: VectorMap, case: LogitCase, weights: Floats, bias: Floats) -> float:
+    """The penalised loss of a method, written out."""
+    table, labels = case.logits.tolist(), case.labels.tolist()
+    n_rows, n_classes = case.logits.shape
+    matrix, shift = weights.tolist(), bias.tolist()
+    if isinstance(method, Structured):
+        temperature = TemperatureScaling().fit(*case).temperature
+        inputs = reference.mixed(table, temperature, 1 / (n_rows + 1))
+        each = n_classes / n_rows
+        extra = reference.structured(matrix, shift, (each, each, each * (n_classes - 1)))
+        return reference.mean_nll(inputs, labels, matrix, shift) + extra
+    on_logits = isinstance(method, MatrixScaling) or getattr(method, "space", "") == "logits"
+    inputs = reference.centred(table) if on_logits else reference.log_softmax(table)
+    loss = reference.mean_nll(inputs, labels, matrix, shift)
+    if isinstance(method, DirichletScaling):
+        loss += reference.ridge(matrix, shift, method.l2)
+    if isinstance(method, MatrixScaling | DirichletScaling) and isinstance(method.odir, tuple):
+        loss += reference.odir(matrix, shift, *method.odir)
+    return loss
+
+
+# The optimum ----------------------------------------------------------------------------------
+
+
+@named
+def test_the_loss_is_the_loops_and_no_other_search_finds_less(
+    method: VectorMap, rng: np.random.Generator
+) -> None:
+    case = model(rng, n_rows=40, n_classes=3)
+    fitted = method.fit(*case)
+    assert isinstance(fitted, FittedLinear)
+    assert fitted.gradient_norm <= 1e-8
+    assert fitted.warnings == ()
+    assert fitted.loss == pytest.approx(
+        slow_loss(method, case, as_matrix(fitted), fitted.bias), rel=1e-12
+    )
+    full, biased = fitted.weights.ndim == 2, getattr(method, "bias", True)
+
+    def unpacked(values: Floats) -> tuple[Floats, Floats]:
+        size = 9 if full else 3
+        weights = values[:size].reshape(3, 3) if full else np.diag(values[:size])
+        return weights, values[size:] if biased else np.zeros(3)
+
+    def loss(values: Floats) -> float:
+        return slow_loss(method, case, *unpacked(values))
+
+    size = (9 if full else 3) + (3 if biased else 0)
+    search = scipy.optimize.minimize(loss, np.full(size, 0.1), method="BFGS")
+    assert fitted.loss <= search.fun * (1 + 1e-9)
+    assert fitted.loss == pytest.approx(search.fun, rel=1e-6)
+
+
+@pytest.mark.parametrize("full", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_gradient_and_hessian_are_the_finite_differences(full: bool, seed: int) -> None:  # noqa: FBT001 - pytest
+    rng = np.random.default_rng(seed)
+    logits, labels = model(rng, n_rows=30, n_classes=3)
+    shape = (3, 4) if full else (3, 2)
+    penalty = Penalty(rng.random(shape), rng.normal(size=shape))
+    inputs = np.asarray(logits, dtype=np.float64)
+    problem = LinearModel(inputs, labels, penalty, np.ones(shape, dtype=np.bool_))
+    at, direction = rng.normal(size=shape), rng.normal(size=shape)
+    step = 1e-6
+    up, down = problem.evaluate(at + step * direction), problem.evaluate(at - step * direction)
+    here = problem.evaluate(at)
+    difference = (up.loss - down.loss) / (2 * step)
+    assert float((here.slope * direction).sum()) == pytest.approx(difference, rel=1e-6)
+    turned = (up.slope - down.slope) / (2 * step)
+    assert_allclose(problem.product(direction), turned, rtol=1e-6, atol=1e-8)
+    # With few classes the stand-in for the inverse Hessian is the inverse itself.
+    back = approximate_inverse(problem)(problem.product(direction))
+    assert_allclose(back, direction, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", [MatrixScaling(odir=(1e3, 10.0)), StructuredMatrixScaling()])
+def test_many_classes_reach_their_optimum_too(method: VectorMap, rng: np.random.Generator) -> None:
+    logits, labels = model(rng, n_rows=900, n_classes=30)
+    fitted = method.fit(logits, labels)
+    assert isinstance(fitted, FittedLinear)
+    assert fitted.gradient_norm <= 1e-8
+    assert fitted.warnings == ()
+
+
+@given(st.integers(0, 1_000))
+@settings(max_examples=25)
+def test_vector_scaling_is_at_least_as_likely_as_temperature(seed: int) -> None:
+    case = model(np.random.default_rng(seed), n_rows=80)
+    scaled = TemperatureScaling().fit(*case).predict_proba(case.logits)
+    for method in (VectorScaling(bias=False), VectorScaling(), MatrixScaling()):
+        assert (
+            nll(method.fit(*case).predict_proba(case.logits), case.labels)
+            <= nll(scaled, case.labels) + 1e-12
+        )
+
+
+def test_two_classes_are_logistic_regression(rng: np.random.Generator) -> None:
+    logits, labels = model(rng, n_classes=2)
+    apart = logits[:, 1] - logits[:, 0]
+
+    def loss(line: Floats) -> float:
+        signed = np.where(labels == 1, 1.0, -1.0) * (line[0] * apart + line[1])
+        return float(np.logaddexp(0.0, -signed).mean())
+
+    slope, shift = scipy.optimize.minimize(loss, [0.5, 0.0], method="BFGS", tol=1e-9).x
+    wanted = 1 / (1 + np.exp(-(slope * apart + shift)))
+    for method in (VectorScaling(), MatrixScaling()):
+        assert_allclose(method.fit(logits, labels).predict_proba(logits)[:, 1], wanted, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", [MatrixScaling, DirichletScaling])
+def test_odir_has_its_limits(
+    method: Callable[..., MatrixScaling | DirichletScaling], rng: np.random.Generator
+) -> None:
+    logits, labels = model(rng)
+    space = method().fit(logits, labels).space
+    diagonal = VectorScaling(space=space)  # type: ignore[arg-type]
+    stiff = method(odir=(1e12, 0.0)).fit(logits, labels)
+    wanted = diagonal.fit(logits, labels).predict_proba(logits)
+    assert_allclose(stiff.predict_proba(logits), wanted, atol=1e-7)
+    unbiased = method(odir=(1.0, 1e12)).fit(logits, labels)
+    assert np.abs(unbiased.bias).max() < 1e-9
+    loose, free = method(odir=(0.0, 0.0)).fit(logits, labels), method().fit(logits, labels)
+    assert_allclose(loose.predict_proba(logits), free.predict_proba(logits), atol=1e-9)
+
+
+# What cannot matter ---------------------------------------------------------------------------
+
+
+@named
+@given(seed=st.integers(0, 1_000))
+@settings(max_examples=8)
+def test_what_cannot_matter_does_not(method: VectorMap, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    logits, labels = model(rng, n_rows=120)
+    found = method.fit(logits, labels).predict_proba(logits)
+    rows, classes = rng.permutation(len(labels)), rng.permutation(logits.shape[1])
+    shuffled = method.fit(logits[rows], labels[rows]).predict_proba(logits)
+    assert_allclose(shuffled, found, atol=1e-9)
+    relabelled = method.fit(logits[:, classes], np.argsort(classes)[labels])
+    assert_allclose(relabelled.predict_proba(logits[:, classes]), found[:, classes], atol=1e-9)
+    shift = rng.uniform(-1000, 1000, (len(labels), 1))
+    fitted = method.fit(logits + shift, labels)
+    assert_allclose(fitted.predict_proba(logits - shift), found, atol=1e-8)
+
+
+@named
+@given(logit_sets(max_rows=8, max_classes=4))
+@settings(max_examples=15)
+def test_anything_gives_probabilities_and_comes_back_from_json(
+    method: VectorMap, case: LogitCase
+) -> None:
+    check_sound(method, case)
+
+
+def check_sound(method: VectorMap, case: LogitCase) -> None:
+    fitted = method.fit(*case)
+    found = fitted.predict_proba(case.logits)
+    assert np.all(np.isfinite(found))
+    assert np.all(found >= 0)
+    assert_allclose(found.sum(axis=1), 1, atol=1e-12)
+    again = from_json(fitted.to_json())
+    assert isinstance(again, FittedLinear)
+    assert again == fitted
+    assert np.array_equal(again.predict_proba(case.logits), found)
+    assert isinstance(fitted, FittedLinear)
+    converged = fitted.gradient_norm <= 1e-8
+    assert converged or fitted.warnings
+
+
+def test_200_sets_of_every_kind_are_sound() -> None:
+    for number, case in enumerate(seeded_logit_sets(11, 200)):
+        check_sound(MAPS[number % len(MAPS)], case)
+
+
+@pytest.mark.parametrize("method", PENALISED, ids=repr)
+def test_what_is_penalised_throughout_always_reaches_its_optimum(method: VectorMap) -> None:
+    for logits, labels in seeded_logit_sets(12, 60):
+        fitted = method.fit(logits, labels)
+        assert isinstance(fitted, FittedLinear)
+        assert fitted.gradient_norm <= 1e-8
+
+
+@named
+def test_float32_is_fitted_as_the_numbers_it_holds(
+    method: VectorMap, rng: np.random.Generator
+) -> None:
+    logits, labels = model(rng)
+    narrow = logits.astype(np.float32)
+    wide = narrow.astype(np.float64)
+    found = method.fit(narrow, labels).predict_proba(narrow)
+    assert_allclose(found, method.fit(wide, labels).predict_proba(wide), atol=1e-9)
+
+
+@pytest.mark.parametrize("magnitude", [1e3, 1e30, 1e300])
+@named
+def test_huge_logits_give_numbers(
+    method: VectorMap, magnitude: float, rng: np.random.Generator
+) -> None:
+    logits = magnitude * rng.uniform(-1, 1, (40, 3))
+    assert np.all(np.isfinite(method.fit(logits, rng.integers(0, 3, 40)).predict_proba(logits)))
+
+
+# What the fit says ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", [VectorScaling(), MatrixScaling(odir=(1.0, 1.0))])
+def test_an_absent_class_keeps_temperature_scaling(
+    method: VectorMap, rng: np.random.Generator
+) -> None:
+    logits, labels = model(rng)
+    labels = np.where(labels == 2, 0, labels)
+    fitted = method.fit(logits, labels)
+    assert isinstance(fitted, FittedLinear)
+    assert any("class 2 " in sentence for sentence in fitted.warnings)
+    temperature = TemperatureScaling().fit(logits, labels).temperature
+    wanted = np.eye(4)[2] / temperature
+    assert_allclose(as_matrix(fitted)[2], wanted, rtol=1e-12)
+    assert fitted.bias[2] == 0
+    assert fitted.gradient_norm <= 1e-8
+
+
+def test_an_absent_class_is_held_by_a_penalty_on_everything(rng: np.random.Generator) -> None:
+    logits, labels = model(rng)
+    labels = np.where(labels >= 2, 0, labels)
+    for method in PENALISED:
+        fitted = method.fit(logits, labels)
+        assert any("classes 2, 3 " in sentence for sentence in fitted.warnings)
+        assert isinstance(fitted, FittedLinear)
+        assert fitted.gradient_norm <= 1e-8
+
+
+@pytest.mark.parametrize("method", [VectorScaling(), MatrixScaling(), DirichletScaling()])
+def test_rows_that_can_all_be_right_are_reported(method: VectorMap) -> None:
+    fitted = method.fit([[1.0, 0.0, 0.2], [0.3, 1.0, 0.0], [0.0, 0.1, 1.0]], [0, 1, 2])
+    assert any("larger they are" in sentence for sentence in fitted.warnings)
+
+
+@pytest.mark.parametrize("method", [VectorScaling(), MatrixScaling(), DirichletScaling()])
+def test_one_class_only_changes_nothing(method: VectorMap, rng: np.random.Generator) -> None:
+    logits = rng.normal(size=(20, 3))
+    fitted = method.fit(logits, np.ones(20, dtype=int))
+    temperature = TemperatureScaling().fit(logits, np.ones(20, dtype=int))
+    assert_allclose(fitted.predict_proba(logits), temperature.predict_proba(logits), atol=1e-12)
+    assert len(fitted.warnings) == 1
+
+
+def test_a_matrix_for_few_rows_is_reported(rng: np.random.Generator) -> None:
+    logits = rng.normal(size=(30, 6))
+    fitted = MatrixScaling().fit(logits, rng.integers(0, 6, 30))
+    assert any(sentence.startswith("35 parameters") for sentence in fitted.warnings)
+
+
+def test_a_search_that_is_cut_short_says_so(
+    monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
+) -> None:
+    monkeypatch.setattr("calibcore.calibrators.linear._NEWTON_STEPS", 1)
+    fitted = VectorScaling().fit(*model(rng))
+    assert fitted.gradient_norm > 1e-8
+    assert any("stopped short" in sentence for sentence in fitted.warnings)
+
+
+def test_weights_that_grow_for_ever_are_reported(rng: np.random.Generator) -> None:
+    # Class 2 is told apart without error, the other two are not: only its weights run away.
+    logits = rng.normal(size=(90, 3))
+    logits[:60, 2] -= 9
+    logits[60:, 2] += 9
+    labels = np.concatenate([rng.integers(0, 2, 60), np.full(30, 2)])
+    fitted = VectorScaling().fit(logits, labels)
+    assert any("still grow" in sentence for sentence in fitted.warnings)
+
+
+@pytest.mark.parametrize("method", [VectorScaling(), MatrixScaling(odir=(1.0, 1.0))])
+def test_an_impossible_truth_is_left_out(method: VectorMap, rng: np.random.Generator) -> None:
+    logits, labels = model(rng)
+    impossible = np.array([[0.0, -math.inf, 1.0, 2.0]] * 3)
+    fitted = method.fit(np.vstack([logits, impossible]), [*labels.tolist(), 1, 1, 1])
+    assert fitted.warnings[0].startswith("3 calibration rows were left out")
+    wanted = method.fit(logits, labels).predict_proba(logits)
+    assert_allclose(fitted.predict_proba(logits), wanted, atol=1e-9)
+    found = fitted.predict_proba(impossible)
+    assert found[:, 1].tolist() == [0.0] * 3
+    assert_allclose(found.sum(axis=1), 1)
+    assert method.fit(impossible, [1, 1, 1]).warnings
+
+
+@named
+def test_ruled_out_classes_give_numbers(method: VectorMap, rng: np.random.Generator) -> None:
+    logits, labels = model(rng)
+    gone = rng.random(logits.shape) < 0.2
+    gone[np.arange(len(labels)), labels] = False
+    logits[gone] = -math.inf
+    fitted = method.fit(logits, labels)
+    found = fitted.predict_proba(logits)
+    assert np.all(np.isfinite(found))
+    assert_allclose(found.sum(axis=1), 1, atol=1e-12)
+    assert isinstance(method, Structured) or np.all(found[gone] == 0)
+
+
+def test_a_ruled_out_class_counts_as_the_lowest_of_its_row() -> None:
+    table, marks = Inputs("log_probabilities").table(np.array([[0.0, -math.inf], [0.0, 0.0]]))
+    assert_allclose(table, [[0.0, -87.3], [-math.log(2), -math.log(2)]])
+    assert marks is not None
+    assert marks.tolist() == [[False, True], [False, False]]
+
+
+# Cross-validation -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", [MatrixScaling(odir="cv"), DirichletScaling(odir="cv")])
+def test_cross_validation_chooses_from_the_grid(
+    method: SlowVectorMap, rng: np.random.Generator
+) -> None:
+    logits, labels = model(rng, n_rows=150, n_classes=3)
+    shares: list[float] = []
+    fitted = method.fit(logits, labels, progress=shares.append)
+    assert isinstance(fitted, FittedLinear)
+    assert set(fitted.penalty) <= set(strengths_tried(3))
+    assert all(0 <= share <= 1 for share in shares)
+    assert shares == sorted(shares)
+    assert len(shares) > 20
+    chosen = type(method)(odir=fitted.penalty)  # type: ignore[call-arg]
+    assert_allclose(
+        chosen.fit(logits, labels).predict_proba(logits), fitted.predict_proba(logits), atol=1e-9
+    )
+    order = rng.permutation(len(labels))
+    assert_allclose(
+        method.fit(logits[order], labels[order]).predict_proba(logits),
+        fitted.predict_proba(logits),
+        atol=1e-9,
+    )
+
+
+def test_cross_validation_prefers_what_does_best_on_held_out_rows(
+    rng: np.random.Generator,
+) -> None:
+    # Nothing but a temperature is wrong, so mixing classes can only fit accidents.
+    logits = rng.normal(size=(200, 5))
+    labels = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
+    fitted = MatrixScaling(odir="cv").fit(3 * logits, labels)
+    assert fitted.penalty[0] >= 1
+    few = VectorScaling().fit(3 * logits[:3], labels[:3])
+    assert isinstance(few, FittedLinear)
+    assert MatrixScaling(odir="cv").fit(logits[:2], [0, 1]).penalty != ()
+
+
+def test_the_chosen_pair_is_the_best_of_those_walked_through(rng: np.random.Generator) -> None:
+    logits, labels = model(rng, n_rows=100, n_classes=3)
+    table = logits - logits.mean(axis=1, keepdims=True)
+    penalty = odir_penalty(1.0, 1.0, n_classes=3)
+    problem = LinearModel(table, labels, penalty, np.ones((3, 4), dtype=np.bool_))
+    start = np.eye(3, 4)
+    assert choose_odir(problem, start) == choose_odir(problem, start)
+    assert minimise(problem, start).gradient_norm <= 1e-8
+
+
+class StopError(Exception):
+    pass
+
+
+@pytest.mark.parametrize(
+    "method", [MatrixScaling(), MatrixScaling(odir="cv"), StructuredMatrixScaling()]
+)
+def test_a_fit_can_be_stopped(method: SlowVectorMap, rng: np.random.Generator) -> None:
+    def stop(share: float) -> None:
+        raise StopError(share)
+
+    with pytest.raises(StopError):
+        method.fit(*model(rng), progress=stop)
+
+
+# Refusals -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("make", "field"),
+    [
+        (lambda: VectorScaling(bias=1), "bias"),  # type: ignore[arg-type]
+        (lambda: VectorScaling(space="probabilities"), "space"),  # type: ignore[arg-type]
+        (lambda: MatrixScaling(odir="best"), "odir"),  # type: ignore[arg-type]
+        (lambda: MatrixScaling(odir=(1.0,)), "odir"),  # type: ignore[arg-type]
+        (lambda: MatrixScaling(odir=(1.0, -1.0)), "odir"),
+        (lambda: MatrixScaling(odir=(math.inf, 1.0)), "odir"),
+        (lambda: DirichletScaling(l2=math.nan), "l2"),
+        (lambda: DirichletScaling(l2=0.1, odir="cv"), "l2"),
+        (lambda: StructuredVectorScaling(bias_strength=-1.0), "bias_strength"),
+        (lambda: StructuredMatrixScaling(off_diagonal_strength=-1.0), "off_diagonal_strength"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(make: Callable[[], object], field: str) -> None:
+    with pytest.raises(CalibrationInputError, match=field):
+        make()
+
+
+@named
+def test_input_that_makes_no_sense_is_refused(method: VectorMap) -> None:
+    with pytest.raises(CalibrationInputError, match="logits"):
+        method.fit([[math.nan, 0.0]], [0])
+    with pytest.raises(CalibrationInputError, match="labels"):
+        method.fit([[1.0, 0.0]], [2])
+    fitted = method.fit([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]], [0, 1, 1])
+    with pytest.raises(CalibrationInputError, match="3 classes"):
+        fitted.predict_proba([[1.0, 0.0, 0.0]])
+
+
+def test_mixing_is_the_loops(rng: np.random.Generator) -> None:
+    logits, labels = model(rng, n_rows=20)
+    fitted = StructuredVectorScaling().fit(logits, labels)
+    table = reference.mixed(logits.tolist(), fitted.temperature, 1 / 21)
+    wanted = reference.outputs(table, np.diag(fitted.weights).tolist(), fitted.bias.tolist())
+    assert_allclose(fitted.predict_proba(logits), softmax(wanted), atol=1e-12)
+    assert_allclose(Inputs("log_probabilities").table(logits)[0], log_softmax(logits), atol=1e-12)
+
+
+def test_nothing_is_warned_of_by_numpy(rng: np.random.Generator) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for method in MAPS:
+            method.fit(np.zeros((6, 3)), [0, 1, 2, 0, 1, 1])
+            method.fit(rng.normal(size=(2, 2)), [0, 1])
