@@ -1,7 +1,7 @@
 """Every method of the catalogue on every sample, in the papers' own form.
 
 ``python -m benchmarks.methods`` fits each method on the calibration sets with its default options,
-judges it on the test sets, and writes ``docs/methods.md``.
+judges it on the test sets, and writes ``docs/methods.md`` and the summary in the README.
 """
 
 import sys
@@ -64,7 +64,7 @@ class _Kept(VectorMap):
 
 def main() -> None:
     """Fit everything, and write the tables."""
-    parts = [_HEAD]
+    parts, found = [_HEAD], {}
     for sample in samples():
         split = _split(sample)
         rows: dict[str, Row] = {"Uncalibrated": _row(split, None)}
@@ -74,8 +74,35 @@ def main() -> None:
             seconds = time.process_time() - started
             sys.stderr.write(f"{sample.name}: {method.name}, {seconds:.1f} s\n")
         parts.append(_table(sample, split, rows))
-    target = ROOT / "docs" / "methods.md"
-    target.write_text("\n".join(parts), encoding="utf-8")
+        found[sample.name] = rows
+    (ROOT / "docs" / "methods.md").write_text("\n".join(parts), encoding="utf-8")
+    _write_summary(found)
+
+
+def _write_summary(found: dict[str, dict[str, Row]]) -> None:
+    """Write two measures of all samples into the README, between its marks."""
+    readme = ROOT / "README.md"
+    text = readme.read_text(encoding="utf-8")
+    before, rest = text.split("<!-- methods -->")
+    after = rest.split("<!-- /methods -->")[1]
+    made = "\n".join(
+        f"{title}:\n\n{_summary(column, found)}"
+        for title, column in (("KS error of top-1, percent", COLUMNS[0]), ("NLL", COLUMNS[8]))
+    )
+    readme.write_text(f"{before}<!-- methods -->\n{made}<!-- /methods -->{after}", encoding="utf-8")
+
+
+def _summary(column: Column, found: dict[str, dict[str, Row]]) -> str:
+    """Give one measure, methods by samples."""
+    names = [name.replace("_", " ") for name in found]
+    lines = ["| method | " + " | ".join(names) + " |", "| --- |" + " ---: |" * len(names)]
+    marks = {sample: _marks(column, rows) for sample, rows in found.items()}
+    for method in next(iter(found.values())):
+        values = {sample: rows[method][column.heading] for sample, rows in found.items()}
+        if any(value is not None for value in values.values()):
+            cells = [marks[sample](value) for sample, value in values.items()]
+            lines.append(f"| {method} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
 
 
 _HEAD = """# Every method on every sample

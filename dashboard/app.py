@@ -1,10 +1,13 @@
 """Fractile's page: set-up and order only."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from calibcore.errors import CalibrationInputError
+from calibcore.evaluation import SetResult
 from dashboard import compute, controls, style, wording
-from dashboard.views import audit, imported, working
+from dashboard.views import audit, contest, imported, working
 
 
 def main() -> None:
@@ -48,6 +51,12 @@ def _draw_page() -> None:
     after = compute.draw(upload, settings, result, chosen=chosen, side="after", palette=colours)
     audit.show_sides(result, judged, before, after)
     audit.show_measures(result, judged)
+
+    def run(progress: Callable[[float, str], None]) -> list[tuple[str, SetResult]]:
+        found = compute.run_contest(upload, settings, progress)
+        return [(key, each.test if chosen == "test" else each.calibration) for key, each in found]
+
+    contest.show_contest(run, wording.set_name(result, judged))
 
 
 if __name__ == "__main__":

@@ -7,24 +7,25 @@ shared between sessions and never changed.
 import gc
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import streamlit as st
 from plotly import graph_objects as go
 
+from calibcore.calibrators import CATALOGUE
 from calibcore.calibrators.base import Progress
 from calibcore.data import EventScores, LogitSet, Split
 from calibcore.evaluation import AuditResult, audit
 from dashboard.figures import FourGraphs, Palette, four_graphs, reliability_diagram
 from dashboard.readers import Upload, combine, read
-from dashboard.settings import Settings
+from dashboard.settings import NO_METHOD, Settings
 
 ValuesChoice = Literal["auto", "logits", "probabilities"]
 SetChoice = Literal["calibration", "test"]
 SideChoice = Literal["before", "after"]
 
-MOST_RESULTS = 32
+MOST_RESULTS = 64
 """Audits kept in memory."""
 
 _Key = tuple[str, str, str, str]
@@ -145,6 +146,36 @@ def run_audit(upload: Upload, settings: Settings, progress: Progress) -> AuditRe
     while len(kept) > MOST_RESULTS:
         kept.popitem(last=False)
     return result
+
+
+def run_contest(
+    upload: Upload, settings: Settings, progress: Callable[[float, str], None]
+) -> list[tuple[str, AuditResult]]:
+    """Try every method that fits the data, with its default options.
+
+    Parameters
+    ----------
+    upload, settings
+        The data, and the event, bins and split that are chosen.
+    progress : callable
+        Told the share that is done and the method at work; whatever it raises ends the contest.
+
+    Returns
+    -------
+    list of (str, AuditResult)
+        Key of each method, that of the choice to change nothing first, and its audit.
+    """
+    keys = [NO_METHOD, *(m.key for m in CATALOGUE if upload.class_names or m.acts_on == "event")]
+    results = []
+    for number, key in enumerate(keys):
+
+        def report(share: float, number: int = number, key: str = key) -> None:
+            progress((number + share) / len(keys), key)
+
+        report(0.0)
+        chosen = replace(settings, method=key, options=())
+        results.append((key, run_audit(upload, chosen, report)))
+    return results
 
 
 def draw(

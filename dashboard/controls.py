@@ -200,7 +200,7 @@ def _choose_method(upload: Upload) -> tuple[str, tuple[tuple[str, OptionValue], 
     if key not in offered:
         return NO_METHOD, ()
     method = offered[key]
-    st.markdown(f"{method.explained}  \n*{method.formula}* ({method.paper})")
+    st.markdown(f"{method.explained}\n\n`{method.formula}`\n\n{method.paper}")
     return key, _choose_options(method)
 
 

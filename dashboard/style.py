@@ -8,6 +8,7 @@ _RULES = """
 <style>
 [data-testid="stMainBlockContainer"] { padding: 2.5rem 2rem 4rem; max-width: 1500px; }
 [data-testid="stMetricLabel"] p { font-size: 0.875rem; }
+.st-key-contest_table { overflow-x: auto; }
 @media (min-width: 641px) {
   .st-key-phone_switch { display: none; }
 }

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from calibcore.evaluation import SetResult
-from dashboard.wording import measured, measured_change
+from dashboard.wording import measured, measured_change, method_name
 
 
 def measure_table(judged: SetResult) -> pd.DataFrame:
@@ -30,3 +30,42 @@ def measure_table(judged: SetResult) -> pd.DataFrame:
         for row in judged.comparisons
     ]
     return pd.DataFrame(rows)
+
+
+CONTEST_MEASURES = (
+    "ks_error",
+    "ece",
+    "event_nll",
+    "event_brier",
+    "classwise_ece",
+    "nll",
+    "accuracy",
+)
+"""Measures by which methods are compared, by key."""
+
+
+def contest_table(contest: list[tuple[str, SetResult]]) -> pd.DataFrame:
+    """List methods by measures, as text; the best of a column in bold, the second best in italics.
+
+    Parameters
+    ----------
+    contest : list of (str, SetResult)
+        Key of each method, and its judgement on one set.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a method, in Markdown. Values that are written alike count as equal.
+    """
+    columns: dict[str, list[str]] = {"Method": [method_name(key) for key, _ in contest]}
+    for key in CONTEST_MEASURES:
+        rows = [(judged.compare(key), judged.n_samples) for _, judged in contest]
+        values = {measured(row, row.after, n): row.after for row, n in rows}
+        defined = {text: value for text, value in values.items() if value is not None}
+        measure = rows[0][0].measure
+        ranked = sorted(defined, key=defined.__getitem__, reverse=measure.better == "higher")
+        marks = dict(zip(ranked, ("**", "*"), strict=False))
+        texts = [measured(row, row.after, n) for row, n in rows]
+        columns[measure.name] = [f"{marks.get(t, '')}{t}{marks.get(t, '')}" for t in texts]
+    columns["Decisions changed"] = [f"{judged.changed_decisions:,}" for _, judged in contest]
+    return pd.DataFrame(columns)

@@ -1,6 +1,6 @@
 """Every label, sentence and definition that is shown, in one place."""
 
-from dashboard.wording.glossary import CHOICES, GLOSSARY, HOW_TO_READ, OPTIONS
+from dashboard.wording.glossary import CHOICES, CONTEST_NOTE, GLOSSARY, HOW_TO_READ, OPTIONS
 from dashboard.wording.numbers import (
     MINUS,
     SPACE,
@@ -36,6 +36,7 @@ from dashboard.wording.tiles import Tile, below_tiles, table_note, tiles
 
 __all__ = [
     "CHOICES",
+    "CONTEST_NOTE",
     "DETECTION_LEVEL",
     "FITTED_HERE",
     "GLOSSARY",

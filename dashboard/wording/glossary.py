@@ -49,6 +49,12 @@ reliability diagram can.
 part is the gap to the mean score, the dot. Below it, how many rows are in each bin.
 """
 
+CONTEST_NOTE = (
+    "Judged on the {where}. **Best** and *second best* of each column. Whoever picks the best of"
+    " many on the test set flatters it: its lead may be luck. \u2013: the method changes the score"
+    " of the event alone."
+)
+
 _LOSS = ("Fit by", "What the fit makes small on the calibration set.")
 _PENALTY = ("Penalty", "What holds the many numbers of the matrix back.")
 
