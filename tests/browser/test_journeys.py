@@ -44,7 +44,7 @@ def choose(page: Page, name: str) -> None:
 
 def choose_method(page: Page, name: str) -> None:
     page.get_by_test_id("stSidebar").get_by_role("combobox", name="Calibrator").click()
-    page.get_by_role("option", name=name).click()
+    page.get_by_role("option", name=name, exact=True).click()
 
 
 def test_the_first_page_shows_an_overconfident_model(open_page: OpenPage) -> None:
@@ -180,3 +180,23 @@ def test_names_from_a_file_are_shown_as_they_are(open_page: OpenPage) -> None:
             re.compile(re.escape(name).replace("http:", "http:\u2060?"))
         )
     expect(page.get_by_test_id("stMain").locator("a[href*=example]")).to_have_count(0)
+
+
+def test_a_long_fit_shows_how_far_it_is_and_can_be_stopped(open_page: OpenPage) -> None:
+    page = open_page("?sample=Country+from+a+city%27s+name%2C+100+classes")
+    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(10)
+    choose_method(page, "Gaussian process")
+    expect(page.get_by_role("progressbar")).to_be_visible()
+    expect(page.get_by_text("Gaussian process: fitting on the calibration set")).to_be_visible()
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_text("No calibrator is chosen")).to_be_visible()
+    expect(page.get_by_role("progressbar")).to_have_count(0)
+
+
+def test_all_calibrators_are_set_side_by_side(open_page: OpenPage) -> None:
+    page = open_page("?sample=Three+garments+that+look+alike")
+    page.get_by_text("Fit every method to these data").click()
+    rows = page.locator(".st-key-contest_table tbody tr")
+    expect(rows).to_have_count(22)
+    expect(rows.first).to_contain_text("None (leave as it is)")
+    page.wait_for_url(re.compile("contest="))
