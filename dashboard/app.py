@@ -36,6 +36,9 @@ def _draw_page() -> None:
     with st.sidebar:
         values = "auto" if source.sample else controls.choose_values()
     upload = compute.read_files(source.files, values)
+    if upload.piece is not None:
+        imported.show_piece(upload)
+        return
     imported.show_imported(upload, source)
     with st.sidebar:
         settings = controls.choose_settings(upload)

@@ -26,6 +26,16 @@ def show_empty() -> None:
     )
 
 
+def show_piece(upload: Upload) -> None:
+    """Say which file is missing beside a lone table or lone labels."""
+    st.title(escape_markdown(upload.name), anchor=False)
+    st.text("\n".join(upload.found))
+    alone = upload.piece is not None and upload.piece.table is not None
+    st.info(
+        wording.WITHOUT_LABELS if alone else wording.LABELS_ALONE, icon=":material/upload_file:"
+    )
+
+
 def show_imported(upload: Upload, source: Source) -> None:
     """Show the data's name and size, and below them how they were read."""
     title = source.sample.title if source.sample else upload.name

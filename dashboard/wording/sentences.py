@@ -18,6 +18,14 @@ DETECTION_LEVEL = 0.05
 
 REFUSED = "This cannot be used"
 
+WITHOUT_LABELS = (
+    "This file holds a table of values and no labels. Add the file with their true labels beside"
+    " it, in the panel on the left."
+)
+LABELS_ALONE = (
+    "This file holds labels alone. Add the file with their logits or class probabilities beside it,"
+    " in the panel on the left."
+)
 TOO_FEW = "Too few rows for this graph."
 NEXT_STEP = "Mend the file and upload it again, or choose another one or a sample on the left."
 

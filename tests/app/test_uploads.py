@@ -1,5 +1,6 @@
 """The page on uploaded files: their numbers, their text, and refusals in words."""
 
+import io
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -214,12 +215,11 @@ BROKEN: dict[str, bytes] = {
     "cut.npz": WHOLE[: len(WHOLE) // 2],
     "empty.npz": b"",
     "empty.csv": b"",
-    "words.csv": b"to be,or not,label\nthat is,the question,0\n",
+    "words.csv": b"to be,or not,label\nthat is,the question,0\n1,2,1\n",
     "hole.csv": b"a,b,label\n1.5,,0\n2.5,1,1\n",
     "nan.npz": files.npz(logits=np.full((20, 3), np.nan), labels=np.zeros(20, dtype=int)),
     "label.npz": files.npz(logits=files.LOGITS, labels=files.LABELS + 100),
     "short.npz": files.npz(logits=files.LOGITS, labels=files.LABELS[:-1]),
-    "unlabelled.npy": files.npy(files.LOGITS),
     "markup.csv": b"a,b,label\n1.5,2,0\n2.5,**<b>1</b>** [x](https://a.example),1\n",
 }
 
@@ -294,3 +294,19 @@ def test_file_names_are_shown_as_they_are(
     name: str, escaped: Callable[[AppTest, str], None]
 ) -> None:
     escaped(open_upload((name, WHOLE)), name)
+
+
+def test_a_lone_piece_asks_for_its_other_half(rng: np.random.Generator) -> None:
+    logits, labels = rng.normal(size=(60, 3)), rng.integers(0, 3, 60)
+    files = []
+    for name, array in (("logits.npy", logits), ("labels.npy", labels)):
+        file = io.BytesIO()
+        np.save(file, array)
+        files.append((name, file.getvalue()))
+    for alone, asked in zip(files, (wording.WITHOUT_LABELS, wording.LABELS_ALONE), strict=True):
+        page = open_upload(alone)
+        assert not page.error
+        assert [note.value for note in page.info] == [asked]
+        assert not charts(page)
+    both = open_upload(*files)
+    assert len(charts(both)) == 10
