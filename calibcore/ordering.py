@@ -36,7 +36,8 @@ def sort_by_score(scores: Floats, hits: Hits) -> tuple[Floats, Hits]:
     keys <<= 1
     keys |= hits.view(np.uint8)
     keys.sort()
-    sorted_hits = (keys & 1).astype(np.int8)
+    sorted_hits = np.empty(keys.size, dtype=np.int8)
+    np.bitwise_and(keys, 1, out=sorted_hits, casting="unsafe")  # without a copy of the keys
     keys >>= 1
     return keys.view(np.float64), sorted_hits
 

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.calibrators.base import FittedScoreMap, ScoreMap
-from calibcore.ordering import block_ends, sort_by_score
-from calibcore.validation import Floats
+from calibcore.ordering import sort_by_score
+from calibcore.validation import Floats, Hits
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,20 +119,36 @@ class IsotonicCalibration(ScoreMap):
         )
 
         ordered, ordered_hits = sort_by_score(*validation.scores_and_hits(scores, hits))
-        ends = block_ends(ordered)
-        totals = np.concatenate([[0], np.cumsum(ordered_hits, dtype=np.int64)[ends]])
-        rows = np.concatenate([[0], ends + 1])
-        sizes = np.diff(rows)
-        steps = isotonic_regression(np.diff(totals) / sizes, weights=sizes).blocks
+        starts = _group_starts(ordered, ordered_hits)
+        sizes = np.diff(starts, append=ordered.size)
+        hit_counts = np.add.reduceat(ordered_hits, starts, dtype=np.int64)
+        steps = isotonic_regression(hit_counts / sizes, weights=sizes).blocks
+        rows = np.append(starts, ordered.size)[steps]
+        totals = np.append(0, np.cumsum(hit_counts))[steps]
         # From whole numbers, the heights are right to the last digit.
-        heights = np.diff(totals[steps]) / np.diff(rows[steps])
+        heights = np.diff(totals) / np.diff(rows)
         return FittedIsotonic(
-            ordered[ends[steps[:-1]]],
-            ordered[ends[steps[1:] - 1]],
+            ordered[rows[:-1]],
+            ordered[rows[1:] - 1],
             np.maximum.accumulate(heights),
             self.interpolate,
             warnings=_warnings(heights),
         )
+
+
+def _group_starts(ordered: Floats, hits: Hits) -> NDArray[np.intp]:
+    """Give the first row of each group of sorted rows that is sure to share a step.
+
+    Equal scores share one, and so do neighbours of equal hits, which isotonic regression always
+    pools. Where misses are many, as with all classes pooled, few groups are left. Among tied rows
+    misses come first, so a block's last hit tells whether it is all misses; blocks of more than one
+    row are not looked into further, as parting groups is never wrong.
+    """
+    parted = ordered[1:] != ordered[:-1]
+    single = np.append(parted, True) & np.append(True, parted)
+    misses = (hits[:-1] == 0) & (hits[1:] == 0) & single[1:]
+    both_hit = (hits[:-1] == 1) & (hits[1:] == 1) & single[:-1]
+    return np.append(0, np.flatnonzero(parted & ~misses & ~both_hit) + 1)
 
 
 def _warnings(heights: Floats) -> tuple[str, ...]:
