@@ -16,7 +16,7 @@ from calibcore.calibrators.base import (
 from calibcore.cumulative import CumulativeCurves, cumulative_curves
 from calibcore.data import EventScores, LogitSet, Split
 from calibcore.errors import CalibrationInputError
-from calibcore.events import Event
+from calibcore.events import Event, TopR
 from calibcore.metrics import METRICS, Measure, Options
 from calibcore.reliability import FrequencyCurve, spline_frequency
 from calibcore.validation import Floats
@@ -235,8 +235,8 @@ def _judge(
     elif isinstance(fitted, FittedScoreMap):
         after_event = EventScores(fitted.predict(prepared.event.scores), prepared.event.hits)
         after_probabilities = None
-    before = _values(prepared.event, prepared.probabilities, rows, options)
-    after = _values(after_event, after_probabilities, rows, options)
+    before = _values(event, prepared.event, prepared.probabilities, rows, options)
+    after = _values(event, after_event, after_probabilities, rows, options)
     comparisons = tuple(
         Comparison(measure, was, _kept(measure, was, now, fitted))
         for measure, was, now in zip(METRICS, before, after, strict=True)
@@ -258,14 +258,20 @@ def _kept(
 
 
 def _values(
-    event: EventScores, probabilities: Floats | None, rows: LogitSet | EventScores, options: Options
+    event: Event,
+    outcomes: EventScores,
+    probabilities: Floats | None,
+    rows: LogitSet | EventScores,
+    options: Options,
 ) -> list[float | None]:
     values: list[float | None] = []
     for measure in METRICS:
         if measure.of == "event":
-            values.append(measure.compute(event.scores, event.hits, options))
+            values.append(measure.compute(outcomes.scores, outcomes.hits, options))
         elif probabilities is not None and isinstance(rows, LogitSet):
             values.append(measure.compute(probabilities, rows.labels, options))
+        elif measure.key == "accuracy" and event == TopR(1):
+            values.append(float(outcomes.hits.mean()))  # known without the other classes
         else:
             values.append(None)
     return values

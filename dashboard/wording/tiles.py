@@ -54,13 +54,12 @@ def tiles(judged: SetResult) -> tuple[Tile, ...]:
     # A score map leaves no class table, so its NLL is that of the event.
     nll = "nll" if judged.compare("nll").after is not None else "event_nll"
     accuracy = judged.compare("accuracy")
-    rate = accuracy if accuracy.before is not None else judged.compare("hit_rate")
     note = "no decision changes"
     if judged.changed_decisions:
         note = f"{judged.changed_decisions:,} decisions change"
     return (
         *(_tile(judged.compare(key), n_samples) for key in ("ks_error", "ece", nll)),
-        Tile("Accuracy", _before_after(rate, n_samples), note, GLOSSARY["accuracy"], "gray"),
+        Tile("Accuracy", _before_after(accuracy, n_samples), note, GLOSSARY["accuracy"], "gray"),
     )
 
 

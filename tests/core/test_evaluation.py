@@ -300,7 +300,7 @@ def test_event_scores_give_the_same_numbers_as_the_logits(
     alone = audit(events, event=TopR(1), calibrator=SplineCalibration())
     for measure in METRICS:
         row = alone.test.compare(measure.key)
-        if measure.of == "classes":
+        if measure.of == "classes" and measure.key != "accuracy":
             assert (row.before, row.after, row.change) == (None, None, None)
         else:
             assert row == whole.test.compare(measure.key)
