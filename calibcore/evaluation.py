@@ -11,12 +11,13 @@ from calibcore.calibrators.base import (
     Progress,
     ScoreMap,
     SlowVectorMap,
-    VectorMap,
 )
+from calibcore.calibrators.method import Calibrator
+from calibcore.calibrators.pooled import PooledScores
 from calibcore.cumulative import CumulativeCurves, cumulative_curves
 from calibcore.data import EventScores, LogitSet, Split
 from calibcore.errors import CalibrationInputError
-from calibcore.events import Event, TopR
+from calibcore.events import Event, TopR, WithinTopR
 from calibcore.metrics import METRICS, Measure, Options
 from calibcore.reliability import FrequencyCurve, spline_frequency
 from calibcore.validation import Floats
@@ -140,7 +141,7 @@ def audit(
     split: Split[LogitSet] | Split[EventScores],
     *,
     event: Event,
-    calibrator: ScoreMap | VectorMap | None,
+    calibrator: Calibrator | None,
     n_bins: int = 15,
     progress: Progress | None = None,
 ) -> AuditResult:
@@ -153,9 +154,9 @@ def audit(
     event : Event
         What the scores are about. Where the split holds event scores, they are taken as this
         event's.
-    calibrator : ScoreMap, VectorMap or None
-        A score map changes the event's score alone; a vector map changes all probabilities, of
-        which the event is taken anew. None leaves everything as it is.
+    calibrator : ScoreMap, VectorMap, PooledScores or None
+        A score map and pooled scores change the event's score alone; a vector map changes all
+        probabilities, of which the event is taken anew. None leaves everything as it is.
     n_bins : int, default 15
         Bins of the reliability diagram and of the binned measures.
     progress : callable, optional
@@ -169,7 +170,7 @@ def audit(
     ------
     CalibrationInputError
         An event the data do not have, too few rows for the calibrator, or a vector map where only
-        an event's scores are known.
+        an event's scores are known; pooled scores with a within-top-r event.
 
     Notes
     -----
@@ -184,6 +185,8 @@ def audit(
     0.019
     """
     calibration, test = _prepare(split.calibration, event), _prepare(split.test, event)
+    if isinstance(calibrator, PooledScores):
+        _check_pooled(event)
     fitted = _fit(calibrator, calibration, progress)
     options = Options(n_bins=n_bins)
     return AuditResult(
@@ -200,8 +203,18 @@ def _prepare(rows: LogitSet | EventScores, event: Event) -> _Prepared:
     return _Prepared(rows, rows, None)
 
 
+def _check_pooled(event: Event) -> None:
+    if isinstance(event, WithinTopR) and event.r > 1:
+        raise CalibrationInputError(
+            "calibrator",
+            "pooled classes that are not normalised, and the event within-top-r",
+            "a top-r or one-class event, whose score is one class's probability, or normalised"
+            " rows",
+        )
+
+
 def _fit(
-    calibrator: ScoreMap | VectorMap | None, calibration: _Prepared, progress: Progress | None
+    calibrator: Calibrator | None, calibration: _Prepared, progress: Progress | None
 ) -> FittedScoreMap | FittedVectorMap | None:
     if calibrator is None:
         return None

@@ -109,7 +109,7 @@ def choose_values() -> ValuesChoice:
 def choose_settings(upload: Upload) -> Settings:
     """Let the user pick event, calibrator and settings that fit the data."""
     event = _choose_event(upload)
-    method, options = _choose_method(upload)
+    method, options = _choose_method(upload, event)
     with st.expander("Settings"):
         n_bins = st.number_input(
             "Bins",
@@ -185,7 +185,9 @@ def _choose_event(upload: Upload) -> ChosenEvent:
     return WithinTopR(rank or ranks[0]) if kind == "Within" else TopR(rank or ranks[0])
 
 
-def _choose_method(upload: Upload) -> tuple[str, tuple[tuple[str, OptionValue], ...]]:
+def _choose_method(
+    upload: Upload, event: ChosenEvent
+) -> tuple[str, tuple[tuple[str, OptionValue], ...]]:
     st.subheader("Calibrator", anchor=False)
     offered = {m.key: m for m in CATALOGUE if upload.class_names or m.acts_on == "event"}
     key = st.selectbox(
@@ -201,12 +203,14 @@ def _choose_method(upload: Upload) -> tuple[str, tuple[tuple[str, OptionValue], 
         return NO_METHOD, ()
     method = offered[key]
     st.markdown(f"{method.explained}\n\n`{method.formula}`\n\n{method.paper}")
-    return key, _choose_options(method)
+    return key, _choose_options(method, event)
 
 
-def _choose_options(method: Method) -> tuple[tuple[str, OptionValue], ...]:
+def _choose_options(method: Method, event: ChosenEvent) -> tuple[tuple[str, OptionValue], ...]:
     chosen: list[tuple[str, OptionValue]] = []
     for option in method.options:
+        if isinstance(option, Switch) and option.one_class and isinstance(event, WithinTopR):
+            continue
         label, text = wording.OPTIONS[method.key, option.name]
         key = f"{method.key}_{option.name}"
         value: OptionValue

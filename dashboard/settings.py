@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from calibcore.calibrators import CATALOGUE, Method, ScoreMap, VectorMap
+from calibcore.calibrators import CATALOGUE, Calibrator, Method
 from calibcore.events import OneClass, TopR, WithinTopR
 
 ChosenEvent = TopR | WithinTopR | OneClass
@@ -39,7 +39,7 @@ class Settings:
     calibration_share: float = 0.5
     seed: int = 0
 
-    def calibrator(self) -> ScoreMap | VectorMap | None:
+    def calibrator(self) -> Calibrator | None:
         """Make the chosen calibrator; None for the choice to change nothing."""
         if self.method == NO_METHOD:
             return None

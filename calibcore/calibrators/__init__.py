@@ -19,7 +19,7 @@ from calibcore.calibrators.histogram import HistogramBinning
 from calibcore.calibrators.isotonic import IsotonicCalibration
 from calibcore.calibrators.lifts import OneVsRest, PerRank
 from calibcore.calibrators.linear_maps import DirichletScaling, MatrixScaling, VectorScaling
-from calibcore.calibrators.method import Choice, Method, Option, Switch, WholeNumber
+from calibcore.calibrators.method import Calibrator, Choice, Method, Option, Switch, WholeNumber
 from calibcore.calibrators.platt import PlattScaling
 from calibcore.calibrators.pooled import PooledClasses, PooledScores
 from calibcore.calibrators.spline import FittedSpline, SplineCalibration
@@ -32,6 +32,7 @@ __all__ = [
     "CATALOGUE",
     "BetaCalibration",
     "BetaEnsemble",
+    "Calibrator",
     "Chain",
     "Choice",
     "DirichletScaling",

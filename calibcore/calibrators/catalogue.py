@@ -13,7 +13,7 @@ from calibcore.calibrators.lifts import OneVsRest, PerRank
 from calibcore.calibrators.linear_maps import DirichletScaling, MatrixScaling, VectorScaling
 from calibcore.calibrators.method import Choice, Method, Switch, WholeNumber
 from calibcore.calibrators.platt import PlattScaling
-from calibcore.calibrators.pooled import PooledClasses
+from calibcore.calibrators.pooled import PooledClasses, PooledScores
 from calibcore.calibrators.spline import SplineCalibration
 from calibcore.calibrators.structured import StructuredMatrixScaling, StructuredVectorScaling
 from calibcore.calibrators.temperature import TemperatureScaling
@@ -38,13 +38,13 @@ def _one_vs_rest_isotonic() -> OneVsRest:
     return OneVsRest(IsotonicCalibration())
 
 
-def _pooled_isotonic() -> PooledClasses:
-    return PooledClasses(IsotonicCalibration())
+def _pooled_isotonic(*, normalised: bool) -> PooledClasses | PooledScores:
+    return (PooledClasses if normalised else PooledScores)(IsotonicCalibration())
 
 
 def _after_temperature(then: str) -> Chain:
-    lift = _one_vs_rest_isotonic() if then == "one_vs_rest" else _pooled_isotonic()
-    return Chain(TemperatureScaling(), lift)
+    pooled = PooledClasses(IsotonicCalibration())
+    return Chain(TemperatureScaling(), pooled if then == "pooled" else _one_vs_rest_isotonic())
 
 
 def _per_rank(n_knots: int) -> PerRank:
@@ -175,6 +175,7 @@ CATALOGUE: tuple[Method, ...] = (
         key="pooled_isotonic",
         name="Isotonic, all classes pooled (IRM)",
         factory=_pooled_isotonic,
+        options=(Switch("normalised", default=True, one_class=True),),
         paper="Zhang 2020, section 3.3.2",
         explained="Learns one rising staircase from the probabilities of all classes together, and"
         " scales each row to sum to 1.",

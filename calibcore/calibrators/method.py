@@ -5,6 +5,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from calibcore.calibrators.base import ScoreMap, VectorMap
+from calibcore.calibrators.pooled import PooledScores
+
+Calibrator = ScoreMap | VectorMap | PooledScores
+"""Whatever is fitted on a calibration set."""
 
 
 @dataclass(frozen=True)
@@ -28,10 +32,14 @@ class Choice:
 
 @dataclass(frozen=True)
 class Switch:
-    """An option that is on or off."""
+    """An option that is on or off.
+
+    ``one_class`` marks one that only an event has whose score is one class's probability.
+    """
 
     name: str
     default: bool
+    one_class: bool = False
 
 
 Option = WholeNumber | Choice | Switch
@@ -67,7 +75,7 @@ class Method:
 
     key: str
     name: str
-    factory: Callable[..., ScoreMap | VectorMap]
+    factory: Callable[..., Calibrator]
     paper: str
     explained: str
     formula: str
@@ -76,7 +84,7 @@ class Method:
     cost: str
     options: tuple[Option, ...] = ()
 
-    def make(self, **chosen: int | str | bool) -> ScoreMap | VectorMap:
+    def make(self, **chosen: int | str | bool) -> Calibrator:
         """Make the calibrator with the chosen options, and the default of every other."""
         defaults = {option.name: option.default for option in self.options}
         return self.factory(**defaults | chosen)

@@ -85,6 +85,13 @@ OPTIONS = {
     ("vector", "space"): ("Scale", "The logits, or the logarithms of the probabilities."),
     ("matrix", "penalty"): _PENALTY,
     ("dirichlet", "penalty"): _PENALTY,
+    ("pooled_isotonic", "normalised"): (
+        "Make rows sum to 1",
+        (
+            "As the paper says. Its authors' program leaves this out, which moves the KS error;"
+            " then only the score of the chosen event is calibrated, not all class probabilities."
+        ),
+    ),
     ("temperature_isotonic", "then"): ("Then", "A staircase for each class, or one for all."),
     ("one_vs_rest", "score_map"): ("Calibrate each class by", "The method used on each class."),
     ("per_rank", "n_knots"): ("Knots", "Of the spline of each rank."),

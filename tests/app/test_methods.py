@@ -9,6 +9,7 @@ from dashboard.settings import Settings
 from tests.app.pages import charts, open_page, tile
 
 SAMPLE = "Three garments that look alike"
+HUNDRED = "Country from a city's name, 100 classes"
 
 
 @pytest.mark.parametrize("method", CATALOGUE, ids=lambda method: method.key)
@@ -43,6 +44,18 @@ def test_every_option_has_its_words_and_its_default(method: Method) -> None:
             assert option.least <= option.default <= option.most
             method.make(**{option.name: option.least})
             method.make(**{option.name: option.most})
+
+
+def test_rows_of_pooled_isotonic_may_stay_unnormalised_for_one_class_at_a_time() -> None:
+    method = next(method for method in CATALOGUE if method.key == "pooled_isotonic")
+    page = open_page(sample=HUNDRED, method=method.name)
+    page.toggle(key="pooled_isotonic_normalised").set_value(False).run()
+    normalised = open_page(sample=HUNDRED, method=method.name)
+    assert tile(page, "KS error") != tile(normalised, "KS error")
+    page.segmented_control(key="event").set_value("Within").run()
+    assert not page.exception
+    assert not page.error
+    assert not [toggle for toggle in page.toggle if toggle.key == "pooled_isotonic_normalised"]
 
 
 def test_names_and_keys_are_their_own() -> None:

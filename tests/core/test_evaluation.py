@@ -13,6 +13,9 @@ from calibcore.calibrators import (
     FittedSpline,
     FittedTemperature,
     FittedVectorMap,
+    IsotonicCalibration,
+    PooledClasses,
+    PooledScores,
     ScoreMap,
     SplineCalibration,
     TemperatureScaling,
@@ -158,6 +161,28 @@ def test_a_score_map_leaves_no_class_table_to_measure(
         assert row.change is None
     undefined = [row.measure.key for row in judged.comparisons if row.after is None]
     assert sorted(undefined) == ["brier", "classwise_ece", "nll"]
+
+
+@pytest.mark.parametrize("event", [TopR(1), TopR(2), OneClass(1)], ids=str)
+def test_pooled_scores_learn_from_all_classes_and_change_one_score(
+    split: Split[LogitSet], event: ChosenEvent
+) -> None:
+    result = audit(split, event=event, calibrator=PooledScores(IsotonicCalibration()))
+    assert isinstance(result.fitted, FittedScoreMap)
+    rows = PooledClasses(IsotonicCalibration()).fit(
+        split.calibration.logits, split.calibration.labels
+    )
+    assert result.fitted.score_map == rows.score_map  # type: ignore[attr-defined]
+    judged = result.test
+    before = outcomes(event, split.test)
+    assert judged.after.event.scores.tolist() == result.fitted.predict(before.scores).tolist()
+    assert judged.changed_decisions == 0
+    assert judged.compare("nll").after is None
+
+
+def test_pooled_scores_refuse_a_sum_of_probabilities(split: Split[LogitSet]) -> None:
+    with pytest.raises(CalibrationInputError, match=r"not normalised.*within-top-r, wanted a top"):
+        audit(split, event=WithinTopR(2), calibrator=PooledScores(IsotonicCalibration()))
 
 
 @each_event

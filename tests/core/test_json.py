@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from calibcore import CalibrationInputError
-from calibcore.calibrators import CATALOGUE, Method, ScoreMap, from_json
+from calibcore.calibrators import CATALOGUE, FittedVectorMap, Method, ScoreMap, from_json
 from calibcore.calibrators.schema import json_schema
 
 FILE = Path(__file__).parents[2] / "calibcore" / "calibrators" / "fitted.schema.json"
@@ -39,8 +39,10 @@ def test_every_method_round_trips_to_the_bit_and_keeps_the_schema(method: Method
         assert np.array_equal(again.predict(probes), fitted.predict(probes))  # type: ignore[attr-defined]
     else:
         fitted_vector = calibrator.fit(logits, labels)
+        assert isinstance(fitted_vector, FittedVectorMap)
         again = from_json(fitted_vector.to_json())
-        found = again.predict_proba(new)  # type: ignore[attr-defined]
+        assert isinstance(again, FittedVectorMap)
+        found = again.predict_proba(new)
         assert np.array_equal(found, fitted_vector.predict_proba(new))
         fitted = fitted_vector  # type: ignore[assignment]
     assert again == fitted
