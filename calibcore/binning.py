@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.ordering import sort_by_score
-from calibcore.validation import Floats, Hits
+from calibcore.tally import Tally, tally
+from calibcore.validation import Floats
 
 Binning = Literal["equal_width", "equal_mass"]
 
@@ -25,6 +25,8 @@ class BinTable:
         Rows in each bin.
     mean_score, frequency : ndarray of float64, shape (n_bins,)
         Mean predicted score and observed frequency; NaN in an empty bin.
+
+    Of several resamples, with the leading dimensions of their `Tally`.
     """
 
     edges: Floats
@@ -36,15 +38,6 @@ class BinTable:
     def gap(self) -> Floats:
         """``mean_score - frequency``: above 0 where the model claims too much."""
         return self.mean_score - self.frequency
-
-
-def _edges(ordered: Floats, *, n_bins: int, binning: Binning) -> Floats:
-    """Give the edges of the bins, shape (n_bins + 1,), from 0 to 1, for sorted scores."""
-    if binning == "equal_width":
-        return np.arange(n_bins + 1) / n_bins
-    places = np.arange(1, n_bins) * ordered.size // n_bins
-    inner = np.where(places > 0, ordered[np.maximum(places, 1) - 1], 0.0)
-    return np.concatenate([[0.0], inner, [1.0]])
 
 
 def bin_scores(
@@ -78,7 +71,7 @@ def bin_scores(
     Bins are (lower, upper], the first one closed below. Equal width: edge k is k / n_bins. Equal
     mass: inner edge k is the score of the row at place floor(k n_samples / n_bins) of the sorted
     rows, counted from 1 (place 0 gives 0); rows with equal scores always share a bin, so with many
-    ties some bins are empty. Sums run over the sorted rows, so no bit depends on their order.
+    ties some bins are empty. Sums run over the distinct scores, so no bit depends on row order.
 
     References
     ----------
@@ -89,25 +82,77 @@ def bin_scores(
     >>> bin_scores([0.1, 0.5, 0.6], [0, 1, 1], n_bins=2).counts.tolist()
     [2, 1]
     """
-    checked_scores, checked_hits = validation.scores_and_hits(scores, hits)
+    return bin_tally(tally(scores, hits), n_bins=n_bins, binning=binning)
+
+
+def bin_tally(counted: Tally, *, n_bins: int = 15, binning: Binning = "equal_width") -> BinTable:
+    """Gather rows that are counted by score into bins, as `bin_scores`; resamples all at once."""
     n_bins = validation.whole_number(n_bins, "n_bins", least=1, most=1_000_000)
     validation.choice(binning, "binning", allowed=("equal_width", "equal_mass"))
-    ordered, ordered_hits = sort_by_score(checked_scores, checked_hits)
-    edges = _edges(ordered, n_bins=n_bins, binning=binning)
-    starts = np.concatenate([[0], np.searchsorted(ordered, edges[1:-1], side="right")])
-    counts = np.diff(starts, append=ordered.size)
+    if binning == "equal_width":
+        edges = np.arange(n_bins + 1) / n_bins
+        inner = np.searchsorted(counted.scores, edges[1:-1], side="right")
+        starts = np.concatenate([[0], inner])
+    else:
+        starts = _equal_starts(counted, n_bins)
+        edges = np.ones((*starts.shape[:-1], n_bins + 1))
+        edges[..., :-1] = np.where(starts > 0, counted.scores[np.maximum(starts, 1) - 1], 0.0)
+    counts = bin_sums(counted.counts, starts)
     with np.errstate(invalid="ignore"):  # an empty bin has no mean: 0 / 0 is NaN
         return BinTable(
             edges=edges,
-            counts=counts,
-            mean_score=_bin_sums(ordered, starts, counts) / counts,
-            frequency=_bin_sums(ordered_hits, starts, counts) / counts,
+            counts=counts.astype(np.int64),
+            mean_score=bin_sums(counted.counts * counted.scores, starts) / counts,
+            frequency=bin_sums(counted.hits, starts) / counts,
         )
 
 
-def _bin_sums(values: Floats | Hits, starts: NDArray[np.intp], counts: NDArray[np.int64]) -> Floats:
-    """Add up each bin of sorted rows; 0 in an empty bin."""
-    sums = np.zeros(counts.size)
-    filled = counts > 0
-    sums[filled] = np.add.reduceat(values, starts[filled], dtype=np.float64)
-    return sums
+def _equal_starts(counted: Tally, n_bins: int) -> NDArray[np.intp]:
+    """Give the first block of each bin of equal mass, shape (..., n_bins)."""
+    places = np.arange(1, n_bins) * counted.n_samples // n_bins
+    totals = np.cumsum(counted.counts, axis=-1)
+    starts = np.zeros((*totals.shape[:-1], n_bins), dtype=np.intp)
+    starts[..., 1:] = first_reaching(totals, places) + 1
+    if counted.scores[0] > 0:
+        starts[..., 1:][..., places == 0] = 0
+    return starts
+
+
+def first_reaching(totals: Floats, places: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Find in each row of rising whole numbers where each place is first reached.
+
+    Examples
+    --------
+    >>> first_reaching(np.array([[1.0, 3.0], [2.0, 3.0]]), np.array([2, 3])).tolist()
+    [[1, 1], [0, 1]]
+    """
+    *shape, n_blocks = totals.shape
+    # One search serves all rows: each is lifted above the one before.
+    lift = np.arange(totals.size // n_blocks)[:, np.newaxis] * (totals[..., -1].max() + 1)
+    lifted = (totals.reshape(-1, n_blocks) + lift).ravel()
+    found = np.searchsorted(lifted, places + lift) - np.arange(len(lift))[:, np.newaxis] * n_blocks
+    return np.asarray(found.reshape(*shape, places.size))
+
+
+def bin_sums(values: Floats, starts: NDArray[np.intp]) -> Floats:
+    """Add up the blocks of each bin; 0 in an empty bin.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (..., n_blocks)
+        What is added up.
+    starts : ndarray of int, shape (..., n_bins)
+        First block of each bin, rising from 0; its leading dimensions broadcast to those of
+        ``values``.
+
+    Returns
+    -------
+    ndarray of float64, shape (..., n_bins)
+    """
+    *shape, n_blocks = values.shape
+    rows = np.arange(values.size // n_blocks)[:, np.newaxis] * n_blocks
+    spread = np.broadcast_to(starts, (*shape, starts.shape[-1])).reshape(len(rows), -1)
+    filled = np.diff(spread, append=n_blocks) > 0
+    sums = np.zeros(spread.shape)
+    sums[filled] = np.add.reduceat(values.ravel(), (spread + rows)[filled])
+    return sums.reshape(*shape, -1)

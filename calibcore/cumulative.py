@@ -7,15 +7,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibcore import validation
-from calibcore.ordering import block_ends, sort_by_score
+from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 
 _BROWNIAN_95 = 2.241402727332142
 """Where `brownian_tail` is 0.05."""
-
-_CHUNK = 1 << 14
-"""Rows of sorted scores taken at once, so that no step makes arrays as long as the rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,21 +164,23 @@ def cumulative_curves(scores: ArrayLike, hits: ArrayLike) -> CumulativeCurves:
     >>> round(curves.ks_error, 3)
     0.1
     """
-    checked_scores, checked_hits = validation.scores_and_hits(scores, hits)
-    ordered, ordered_hits = sort_by_score(checked_scores, checked_hits)
-    ends = block_ends(ordered)
-    n_samples = ordered.size
+    return curves_of(tally(scores, hits))
 
-    def padded(values: Floats) -> Floats:
-        return np.concatenate([[0.0], values])
+
+def curves_of(counted: Tally) -> CumulativeCurves:
+    """Accumulate rows that are counted by score, as `cumulative_curves`."""
+    n_samples, scores = counted.n_samples, counted.scores
+
+    def totals(values: Floats) -> Floats:
+        return np.concatenate([[0.0], np.cumsum(values) / n_samples])
 
     return CumulativeCurves(
-        fractile=padded((ends + 1) / n_samples),
-        score=padded(ordered[ends]),
-        cum_score=padded(np.cumsum(ordered)[ends] / n_samples),
-        cum_hits=padded(np.cumsum(ordered_hits, dtype=np.int64)[ends] / n_samples),
+        fractile=totals(counted.counts),
+        score=np.concatenate([[0.0], scores]),
+        cum_score=totals(counted.counts * scores),
+        cum_hits=totals(counted.hits),
         n_samples=n_samples,
-        null_deviation=math.sqrt(float(ordered @ (1 - ordered))) / n_samples,
+        null_deviation=math.sqrt(float((counted.counts * scores) @ (1 - scores))) / n_samples,
     )
 
 
@@ -197,16 +195,22 @@ def ks_error(scores: ArrayLike, hits: ArrayLike) -> float:
     >>> ks_error([0.5, 1.0], [0, 1])
     0.25
     """
-    checked_scores, checked_hits = validation.scores_and_hits(scores, hits)
-    ordered, ordered_hits = sort_by_score(checked_scores, checked_hits)
-    claimed = seen = largest = 0.0
-    for start in range(0, ordered.size, _CHUNK):
-        rows = slice(start, start + _CHUNK)
-        score_totals = claimed + np.cumsum(ordered[rows])
-        hit_totals = seen + np.cumsum(ordered_hits[rows], dtype=np.float64)
-        claimed, seen = score_totals[-1], hit_totals[-1]
-        following = ordered[start + 1 : start + _CHUNK + 1]
-        gaps = np.abs(score_totals - hit_totals)
-        gaps[: following.size] *= following != ordered[rows][: following.size]  # ends of blocks
-        largest = max(largest, float(gaps.max()))
-    return largest / ordered.size
+    return float(ks_of(tally(scores, hits)))
+
+
+def ks_of(counted: Tally) -> Floats:
+    """Give the `ks_error` of rows that are counted by score; resamples all at once."""
+    return np.asarray(np.abs(_gaps(counted)).max(axis=-1))
+
+
+def kuiper_of(counted: Tally) -> Floats:
+    """Give `CumulativeCurves.kuiper` of rows counted by score; resamples all at once."""
+    gaps = _gaps(counted)
+    return np.asarray(np.maximum(gaps.max(axis=-1), 0.0) - np.minimum(gaps.min(axis=-1), 0.0))
+
+
+def _gaps(counted: Tally) -> Floats:
+    gaps = counted.counts * counted.scores - counted.hits
+    np.cumsum(gaps, axis=-1, out=gaps)
+    gaps /= counted.n_samples
+    return gaps

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibcore.binning import BinTable, bin_scores
+from calibcore.binning import BinTable, bin_tally
 from calibcore.calibrators.base import (
     FittedScoreMap,
     FittedVectorMap,
@@ -14,12 +14,13 @@ from calibcore.calibrators.base import (
 )
 from calibcore.calibrators.method import Calibrator
 from calibcore.calibrators.pooled import PooledScores
-from calibcore.cumulative import CumulativeCurves, cumulative_curves
+from calibcore.cumulative import CumulativeCurves, curves_of
 from calibcore.data import EventScores, LogitSet, Split
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, TopR, WithinTopR
-from calibcore.metrics import METRICS, Measure, Options
+from calibcore.metrics import METRICS, EventMeasure, Measure, Options
 from calibcore.reliability import FrequencyCurve, spline_frequency
+from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 
 GRAPH_KNOTS = 6
@@ -34,6 +35,8 @@ class Side:
     ----------
     event : EventScores
         Score and hit, row by row.
+    counted : Tally
+        The same, counted by score.
     curves : CumulativeCurves
         Graphs (a) and (b), and the KS error.
     frequency : FrequencyCurve or None
@@ -43,6 +46,7 @@ class Side:
     """
 
     event: EventScores
+    counted: Tally
     curves: CumulativeCurves
     frequency: FrequencyCurve | None
     bins: BinTable
@@ -248,14 +252,14 @@ def _judge(
     elif isinstance(fitted, FittedScoreMap):
         after_event = EventScores(fitted.predict(prepared.event.scores), prepared.event.hits)
         after_probabilities = None
-    before = _values(event, prepared.event, prepared.probabilities, rows, options)
-    after = _values(event, after_event, after_probabilities, rows, options)
+    before_side = _side(prepared.event, options)
+    after_side = before_side if after_event is prepared.event else _side(after_event, options)
+    before = _values(event, before_side, prepared.probabilities, rows, options)
+    after = _values(event, after_side, after_probabilities, rows, options)
     comparisons = tuple(
         Comparison(measure, was, _kept(measure, was, now, fitted))
         for measure, was, now in zip(METRICS, before, after, strict=True)
     )
-    before_side = _side(prepared.event, options)
-    after_side = before_side if after_event is prepared.event else _side(after_event, options)
     return SetResult(before_side, after_side, comparisons, changed)
 
 
@@ -272,31 +276,32 @@ def _kept(
 
 def _values(
     event: Event,
-    outcomes: EventScores,
+    side: Side,
     probabilities: Floats | None,
     rows: LogitSet | EventScores,
     options: Options,
 ) -> list[float | None]:
     values: list[float | None] = []
     for measure in METRICS:
-        if measure.of == "event":
-            values.append(measure.compute(outcomes.scores, outcomes.hits, options))
+        if isinstance(measure, EventMeasure):
+            values.append(float(measure.compute(side.counted, options)))
         elif probabilities is not None and isinstance(rows, LogitSet):
             values.append(measure.compute(probabilities, rows.labels, options))
         elif measure.key == "accuracy" and event == TopR(1):
-            values.append(float(outcomes.hits.mean()))  # known without the other classes
+            values.append(float(side.event.hits.mean()))  # known without the other classes
         else:
             values.append(None)
     return values
 
 
 def _side(event: EventScores, options: Options) -> Side:
-    enough = event.n_samples >= GRAPH_KNOTS
+    counted, enough = tally(event.scores, event.hits), event.n_samples >= GRAPH_KNOTS
     return Side(
         event=event,
-        curves=cumulative_curves(event.scores, event.hits),
+        counted=counted,
+        curves=curves_of(counted),
         frequency=(
             spline_frequency(event.scores, event.hits, n_knots=GRAPH_KNOTS) if enough else None
         ),
-        bins=bin_scores(event.scores, event.hits, n_bins=options.n_bins),
+        bins=bin_tally(counted, n_bins=options.n_bins),
     )

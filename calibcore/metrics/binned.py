@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from calibcore.binning import Binning, BinTable, bin_scores
 from calibcore.errors import CalibrationInputError
+from calibcore.validation import Floats
 
 
 def ece(
@@ -57,14 +58,14 @@ def ece(
     """
     if norm not in (1, 2):
         raise CalibrationInputError("norm", repr(norm), "1 or 2")
-    return table_ece(bin_scores(scores, hits, n_bins=n_bins, binning=binning), norm=norm)
+    return float(ece_of(bin_scores(scores, hits, n_bins=n_bins, binning=binning), norm=norm))
 
 
-def table_ece(table: BinTable, *, norm: Literal[1, 2] = 1) -> float:
-    """Give the `ece` of rows that are binned already."""
-    filled = table.counts > 0
-    weights = table.counts[filled] / table.counts.sum()
-    return float(np.sum(weights * np.abs(table.gap[filled]) ** norm) ** (1 / norm))
+def ece_of(table: BinTable, *, norm: Literal[1, 2] = 1) -> Floats:
+    """Give the `ece` of rows that are binned already; resamples all at once."""
+    weights = table.counts / table.counts.sum(axis=-1, keepdims=True)
+    gaps = np.where(table.counts > 0, np.abs(table.gap), 0.0)
+    return np.asarray(np.sum(weights * gaps**norm, axis=-1) ** (1 / norm))
 
 
 def mce(
@@ -88,9 +89,9 @@ def mce(
     >>> round(mce([0.2, 0.4, 0.9], [0, 1, 1], n_bins=2), 4)
     0.2
     """
-    return table_mce(bin_scores(scores, hits, n_bins=n_bins, binning=binning))
+    return float(mce_of(bin_scores(scores, hits, n_bins=n_bins, binning=binning)))
 
 
-def table_mce(table: BinTable) -> float:
-    """Give the `mce` of rows that are binned already."""
-    return float(np.abs(table.gap[table.counts > 0]).max())
+def mce_of(table: BinTable) -> Floats:
+    """Give the `mce` of rows that are binned already; resamples all at once."""
+    return np.asarray(np.where(table.counts > 0, np.abs(table.gap), 0.0).max(axis=-1))

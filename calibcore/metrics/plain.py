@@ -4,6 +4,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
+from calibcore.tally import Tally, tally
+from calibcore.validation import Floats
 
 
 def accuracy(probabilities: ArrayLike, labels: ArrayLike) -> float:
@@ -61,7 +63,12 @@ def mean_score(scores: ArrayLike, hits: ArrayLike) -> float:
     >>> mean_score([0.5, 1.0], [0, 1])
     0.75
     """
-    return float(validation.scores_and_hits(scores, hits)[0].mean())
+    return float(mean_score_of(tally(scores, hits)))
+
+
+def mean_score_of(counted: Tally) -> Floats:
+    """Give the `mean_score` of rows that are counted by score; resamples all at once."""
+    return np.asarray(counted.counts @ counted.scores / counted.n_samples)
 
 
 def hit_rate(scores: ArrayLike, hits: ArrayLike) -> float:
@@ -84,7 +91,12 @@ def hit_rate(scores: ArrayLike, hits: ArrayLike) -> float:
     >>> hit_rate([0.5, 1.0], [0, 1])
     0.5
     """
-    return float(validation.scores_and_hits(scores, hits)[1].mean())
+    return float(hit_rate_of(tally(scores, hits)))
+
+
+def hit_rate_of(counted: Tally) -> Floats:
+    """Give the `hit_rate` of rows that are counted by score; resamples all at once."""
+    return np.asarray(counted.hits.sum(axis=-1) / counted.n_samples)
 
 
 def certain_misses(scores: ArrayLike, hits: ArrayLike) -> int:
@@ -109,5 +121,10 @@ def certain_misses(scores: ArrayLike, hits: ArrayLike) -> int:
     >>> certain_misses([1.0, 1.0, 0.0], [1, 0, 1])
     2
     """
-    checked, happened = validation.scores_and_hits(scores, hits)
-    return int(np.count_nonzero(checked == 1 - happened))
+    return int(certain_misses_of(tally(scores, hits)))
+
+
+def certain_misses_of(counted: Tally) -> Floats:
+    """Give the `certain_misses` of rows that are counted by score; resamples all at once."""
+    never, always = counted.scores == 0, counted.scores == 1
+    return np.asarray(counted.hits @ never + (counted.counts - counted.hits) @ always)

@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike
 
 from calibcore import validation
 from calibcore.blocks import row_blocks
+from calibcore.tally import Tally, tally
 from calibcore.validation import Floats, Labels
 
 PROBABILITY_FLOOR = float(np.finfo(np.float64).tiny)
@@ -84,9 +85,16 @@ def event_nll(scores: ArrayLike, hits: ArrayLike) -> float:
     >>> round(event_nll([0.5, 0.25], [1, 0]), 4)
     0.4904
     """
-    checked, happened = validation.scores_and_hits(scores, hits)
-    own = np.where(happened == 1, checked, 1 - checked)
-    return float(0.0 - np.log(np.maximum(own, PROBABILITY_FLOOR)).mean())  # 0.0, never -0.0
+    return float(event_nll_of(tally(scores, hits)))
+
+
+def event_nll_of(counted: Tally) -> Floats:
+    """Give the `event_nll` of rows that are counted by score; resamples all at once."""
+    hit, miss = (
+        np.log(np.maximum(part, PROBABILITY_FLOOR)) for part in (counted.scores, 1 - counted.scores)
+    )
+    total = counted.hits @ hit + (counted.counts - counted.hits) @ miss
+    return np.asarray(0.0 - total / counted.n_samples)  # 0.0, never -0.0
 
 
 def brier(probabilities: ArrayLike, labels: ArrayLike) -> float:
@@ -141,5 +149,11 @@ def event_brier(scores: ArrayLike, hits: ArrayLike) -> float:
     >>> event_brier([0.5, 1.0], [1, 1])
     0.125
     """
-    checked, happened = validation.scores_and_hits(scores, hits)
-    return float(np.square(checked - happened).mean())
+    return float(event_brier_of(tally(scores, hits)))
+
+
+def event_brier_of(counted: Tally) -> Floats:
+    """Give the `event_brier` of rows that are counted by score; resamples all at once."""
+    hit, miss = np.square(1 - counted.scores), np.square(counted.scores)
+    total = counted.hits @ hit + (counted.counts - counted.hits) @ miss
+    return np.asarray(total / counted.n_samples)

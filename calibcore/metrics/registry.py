@@ -4,10 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from calibcore.cumulative import ks_error
+from calibcore.binning import bin_tally
+from calibcore.cumulative import ks_of
 from calibcore.metrics import binned, plain, proper
 from calibcore.metrics.classwise import classwise_ece
-from calibcore.validation import Floats, Hits, Labels
+from calibcore.tally import Tally
+from calibcore.validation import Floats, Labels
 
 
 @dataclass(frozen=True)
@@ -33,145 +35,188 @@ class Measure:
         Name in code and exports.
     name : str
         Name on screen.
-    unit : {"share", "nats", "squared", "rows"}
+    group : {"cumulative", "binned", "kernel", "proper", "plain"}
+        Kind of quantity, by which tables gather them.
+    unit : {"share", "nats", "squared", "rows", "ratio"}
         A share is shown in percent.
-    better : {"lower", "higher", "neither"}
-        Direction in which a model improves.
-    of : {"event", "classes"}
-        Whether it is computed from the event's scores and hits, or from all class probabilities and
-        the labels.
+    better : {"lower", "higher", "nearer", "neither"}
+        Direction in which a model improves; nearer means to ``ideal``, from either side.
     source : str
         Paper it is taken from.
-    compute : callable
-        (scores, hits, options) or (probabilities, labels, options) to a number.
+    ideal : float or None
+        What a perfectly calibrated model of unlimited size would show, where that is known.
+    short : bool
+        Whether it is in the short list.
     """
 
     key: str
     name: str
-    unit: Literal["share", "nats", "squared", "rows"]
-    better: Literal["lower", "higher", "neither"]
-    of: Literal["event", "classes"]
+    group: Literal["cumulative", "binned", "kernel", "proper", "plain"]
+    unit: Literal["share", "nats", "squared", "rows", "ratio"]
+    better: Literal["lower", "higher", "nearer", "neither"]
     source: str
-    compute: Callable[[Floats, Hits | Labels, Options], float]
+    ideal: float | None = None
+    short: bool = False
 
 
-METRICS: tuple[Measure, ...] = (
-    Measure(
+@dataclass(frozen=True, kw_only=True)
+class EventMeasure(Measure):
+    """A measure of one event's scores and hits.
+
+    Parameters
+    ----------
+    compute : callable
+        (tally, options) to one number for each of its resamples, shape (...).
+    """
+
+    compute: Callable[[Tally, Options], Floats]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassMeasure(Measure):
+    """A measure of all class probabilities and the labels.
+
+    Parameters
+    ----------
+    compute : callable
+        (probabilities, labels, options) to a number.
+    """
+
+    compute: Callable[[Floats, Labels, Options], float]
+
+
+METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
+    EventMeasure(
         "ks_error",
         "KS error",
+        "cumulative",
         "share",
         "lower",
-        "event",
         "Gupta 2021, eq. 12",
-        lambda s, h, _: ks_error(s, h),
+        ideal=0.0,
+        short=True,
+        compute=lambda c, _: ks_of(c),
     ),
-    Measure(
+    EventMeasure(
         "ece",
         "ECE, equal-width bins",
+        "binned",
         "share",
         "lower",
-        "event",
         "Guo 2017, eq. 3",
-        lambda s, h, o: binned.ece(s, h, n_bins=o.n_bins),
+        ideal=0.0,
+        short=True,
+        compute=lambda c, o: binned.ece_of(bin_tally(c, n_bins=o.n_bins)),
     ),
-    Measure(
+    EventMeasure(
         "ece_equal_mass",
         "ECE, equal-mass bins",
+        "binned",
         "share",
         "lower",
-        "event",
         "Vasilev 2023, section 3.2",
-        lambda s, h, o: binned.ece(s, h, n_bins=o.n_bins, binning="equal_mass"),
+        ideal=0.0,
+        compute=lambda c, o: binned.ece_of(bin_tally(c, n_bins=o.n_bins, binning="equal_mass")),
     ),
-    Measure(
+    EventMeasure(
         "mce",
         "MCE",
+        "binned",
         "share",
         "lower",
-        "event",
         "Guo 2017, eq. 5",
-        lambda s, h, o: binned.mce(s, h, n_bins=o.n_bins),
+        ideal=0.0,
+        compute=lambda c, o: binned.mce_of(bin_tally(c, n_bins=o.n_bins)),
     ),
-    Measure(
+    EventMeasure(
         "event_brier",
         "Brier score of the event",
+        "proper",
         "squared",
         "lower",
-        "event",
         "Gupta 2021, Table 7",
-        lambda s, h, _: proper.event_brier(s, h),
+        short=True,
+        compute=lambda c, _: proper.event_brier_of(c),
     ),
-    Measure(
+    EventMeasure(
         "event_nll",
         "NLL of the event",
+        "proper",
         "nats",
         "lower",
-        "event",
         "Guo 2017, eq. 6",
-        lambda s, h, _: proper.event_nll(s, h),
+        short=True,
+        compute=lambda c, _: proper.event_nll_of(c),
     ),
-    Measure(
+    ClassMeasure(
         "brier",
         "Brier score, all classes",
+        "proper",
         "squared",
         "lower",
-        "classes",
         "Brier 1950",
-        lambda p, y, _: proper.brier(p, y),
+        compute=lambda p, y, _: proper.brier(p, y),
     ),
-    Measure(
+    ClassMeasure(
         "nll",
         "NLL, all classes",
+        "proper",
         "nats",
         "lower",
-        "classes",
         "Guo 2017, eq. 6",
-        lambda p, y, _: proper.nll(p, y),
+        short=True,
+        compute=lambda p, y, _: proper.nll(p, y),
     ),
-    Measure(
+    ClassMeasure(
         "classwise_ece",
         "Class-wise ECE",
+        "binned",
         "share",
         "lower",
-        "classes",
         "Vasilev 2023, eq. 9",
-        lambda p, y, o: classwise_ece(p, y, n_bins=o.n_bins),
+        ideal=0.0,
+        short=True,
+        compute=lambda p, y, o: classwise_ece(p, y, n_bins=o.n_bins),
     ),
-    Measure(
+    EventMeasure(
         "certain_misses",
         "Certain and wrong",
+        "plain",
         "rows",
         "lower",
-        "event",
         "Fractile",
-        lambda s, h, _: plain.certain_misses(s, h),
+        ideal=0.0,
+        compute=lambda c, _: plain.certain_misses_of(c),
     ),
-    Measure(
+    EventMeasure(
         "mean_score",
         "Mean score",
+        "plain",
         "share",
         "neither",
-        "event",
         "Guo 2017, section 2",
-        lambda s, h, _: plain.mean_score(s, h),
+        short=True,
+        compute=lambda c, _: plain.mean_score_of(c),
     ),
-    Measure(
+    EventMeasure(
         "hit_rate",
         "Observed frequency",
+        "plain",
         "share",
         "neither",
-        "event",
         "Guo 2017, section 2",
-        lambda s, h, _: plain.hit_rate(s, h),
+        short=True,
+        compute=lambda c, _: plain.hit_rate_of(c),
     ),
-    Measure(
+    ClassMeasure(
         "accuracy",
         "Accuracy",
+        "plain",
         "share",
         "higher",
-        "classes",
         "Guo 2017, section 2",
-        lambda p, y, _: plain.accuracy(p, y),
+        short=True,
+        compute=lambda p, y, _: plain.accuracy(p, y),
     ),
 )
 """Every measure, in the order of the tables."""

@@ -8,7 +8,8 @@ from calibcore.calibrators import SplineCalibration, TemperatureScaling
 from calibcore.cumulative import ks_error
 from calibcore.data import LogitSet
 from calibcore.events import OneClass, TopR, WithinTopR
-from calibcore.metrics import METRICS, Options, accuracy, ece
+from calibcore.metrics import METRICS, EventMeasure, Options, accuracy, ece
+from calibcore.tally import tally
 from dashboard import wording
 from dashboard.compute import forget
 from dashboard.readers import Upload, read
@@ -90,8 +91,8 @@ def test_the_other_tiles_and_the_table_show_calibcores_numbers() -> None:
         sides = {"Before": (before, test.probabilities), "After": (after, calibrated)}
         for column, (event, probabilities) in sides.items():
             options = Options(n_bins=15)
-            if measure.of == "event":
-                value = measure.compute(event.scores, event.hits, options)
+            if isinstance(measure, EventMeasure):
+                value = float(measure.compute(tally(event.scores, event.hits), options))
             else:
                 value = measure.compute(probabilities, test.labels, options)
             wanted = {

@@ -1,0 +1,73 @@
+"""Rows counted by score: what every measure of one event is computed from."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibcore import validation
+from calibcore.ordering import block_ends, sort_by_score
+from calibcore.validation import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """How many rows, and how many hits, there are at each distinct score.
+
+    A resample of the rows, or labels drawn anew, is the same scores with other counts, so one
+    function computes a measure of the rows and of a thousand resamples.
+
+    Attributes
+    ----------
+    scores : ndarray of float64, shape (n_blocks,)
+        Distinct scores, ascending.
+    counts : ndarray of float64, shape (..., n_blocks)
+        Rows at each score; whole numbers, 0 where a resample left a score out.
+    hits : ndarray of float64, shape (..., n_blocks)
+        Hits among them. The leading dimensions of ``counts`` and ``hits`` broadcast.
+    n_samples : int
+        Rows in all, in each resample.
+    """
+
+    scores: Floats
+    counts: Floats
+    hits: Floats
+    n_samples: int
+
+
+def tally(scores: ArrayLike, hits: ArrayLike) -> Tally:
+    """Count rows and hits at each distinct score.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (n_samples,)
+        Predicted probability of the event, in [0, 1]. Any order.
+    hits : array_like of {0, 1}, shape (n_samples,)
+        Whether the event happened.
+
+    Returns
+    -------
+    Tally
+        With ``counts`` and ``hits`` of shape (n_blocks,).
+
+    Raises
+    ------
+    CalibrationInputError
+        Empty input, unequal lengths, NaN, values outside the stated range.
+
+    Examples
+    --------
+    >>> counted = tally([0.6, 0.2, 0.6], [1, 0, 0])
+    >>> counted.scores.tolist(), counted.counts.tolist(), counted.hits.tolist()
+    ([0.2, 0.6], [1.0, 2.0], [0.0, 1.0])
+    """
+    checked_scores, checked_hits = validation.scores_and_hits(scores, hits)
+    ordered, ordered_hits = sort_by_score(checked_scores, checked_hits)
+    n_samples = ordered.size
+    ends = block_ends(ordered)
+    if ends.size == n_samples:
+        return Tally(ordered, np.ones(n_samples), ordered_hits.astype(np.float64), n_samples)
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    counts = (ends - starts + 1).astype(np.float64)
+    counted_hits = np.add.reduceat(ordered_hits, starts, dtype=np.float64)
+    return Tally(ordered[ends], counts, counted_hits, n_samples)
