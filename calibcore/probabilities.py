@@ -8,11 +8,11 @@ from calibcore.blocks import row_blocks, row_maxima
 from calibcore.validation import Floats, Logits
 
 
-def below_largest(block: Logits, out: Floats) -> None:
+def below_largest(block: Logits, out: Floats, maxima: Logits | None = None) -> None:
     """Write each row's logits minus the row's largest, in float64 whatever they are kept in."""
     out[...] = block
     with np.errstate(over="ignore"):  # a difference too large for a float is minus infinity
-        out -= row_maxima(block)
+        out -= row_maxima(block) if maxima is None else maxima[:, np.newaxis]
 
 
 def softmax(logits: ArrayLike) -> Floats:
@@ -42,11 +42,11 @@ def softmax(logits: ArrayLike) -> Floats:
     >>> softmax([[0.0, 0.0], [1000.0, 0.0]]).tolist()
     [[0.5, 0.5], [1.0, 0.0]]
     """
-    table = validation.logits(logits)
+    table, maxima = validation.logits_and_maxima(logits)
     result = np.empty(table.shape, dtype=np.float64)
     for rows in row_blocks(*table.shape):
         block = result[rows]
-        below_largest(table[rows], out=block)
+        below_largest(table[rows], out=block, maxima=maxima[rows])
         np.exp(block, out=block)
         block /= block.sum(axis=1, keepdims=True)
     return result

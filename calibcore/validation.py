@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calibcore.blocks import row_blocks
+from calibcore.blocks import row_blocks, row_maxima
 from calibcore.errors import CalibrationInputError
 
 Floats = NDArray[np.float64]
@@ -72,8 +72,31 @@ def logits(values: ArrayLike) -> NDArray[np.float32] | NDArray[np.float64]:
     array = matrix(values, "logits")
     # A finite sum has only finite terms: one pass settles the usual case.
     with np.errstate(invalid="ignore", over="ignore"):
-        if np.isfinite(array.sum()):
-            return array
+        if not np.isfinite(array.sum()):
+            _refuse_logits(array)
+    return array
+
+
+def logits_and_maxima(values: ArrayLike) -> tuple[Logits, Logits]:
+    """Check logits as `logits` does, in the pass that finds the largest of each row.
+
+    Returns
+    -------
+    logits : ndarray of float32 or float64, shape (n_samples, n_classes)
+    maxima : ndarray of the same precision, shape (n_samples,)
+    """
+    array = matrix(values, "logits")
+    maxima = np.empty(len(array), dtype=array.dtype)
+    for rows in row_blocks(*array.shape):
+        maxima[rows] = row_maxima(array[rows])[:, 0]
+    # The largest is finite unless the row has NaN, infinity, or nothing finite.
+    if not np.isfinite(maxima).all():
+        _refuse_logits(array)
+    return array, maxima
+
+
+def _refuse_logits(array: Logits) -> None:
+    """Say what is wrong with logits, if anything is."""
     _refuse_where(np.isnan(array).any(axis=1), "logits", "NaN", "a number in every cell")
     _refuse_where(np.isposinf(array).any(axis=1), "logits", "infinity", "finite numbers")
     _refuse_where(
@@ -82,7 +105,6 @@ def logits(values: ArrayLike) -> NDArray[np.float32] | NDArray[np.float64]:
         "minus infinity for every class",
         "at least one finite logit a row",
     )
-    return array
 
 
 def probabilities(values: ArrayLike) -> Floats:

@@ -8,33 +8,41 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
-from calibcore.blocks import block_rows, row_blocks
+from calibcore.blocks import block_rows, row_blocks, row_totals
 from calibcore.calibrators.base import FittedVectorMap, VectorMap
 from calibcore.calibrators.ensemble_losses import Likelihood, Objective, Place, SquaredError
+from calibcore.calibrators.row_sums import Precision, Rows
 from calibcore.calibrators.simplex import Least, least_on_simplex, newton_step, onto_simplex
 from calibcore.calibrators.temperature import (
     LOSSES,
     TEMPERATURE_BOUNDS,
     Loss,
-    TemperatureScaling,
     bound_warning,
-    without_infinity,
-    without_optimum,
+    fit_temperature,
+    no_optimum,
 )
-from calibcore.data import LogitSet
 from calibcore.probabilities import below_largest
-from calibcore.validation import Floats, Labels, Logits
+from calibcore.validation import Floats
 
-_FIRST_ROWS = 256
-"""Rows, at least, from which the search on all of them gets its starting point."""
-
-_FACTORS = tuple(2.0**power for power in range(-4, 5))
+_FACTORS = 2.0 ** np.arange(-4, 5)
 """Where valleys are looked for: temperatures as multiples of temperature scaling's own."""
 
-_MOST_STEPS = 100
+_TRIALS = np.array(
+    [
+        [(1 - flat) * own, (1 - flat) * (1 - own), flat]
+        for flat in (1e-4, 0.01, 0.1, 0.4, 0.9)
+        for own in (1.0, 0.9, 0.6, 0.3, 0.05)
+    ]
+)
+"""Weights tried at each of them."""
 
-_EXACT, _ROUGH = 1e-6, 1e-3
-"""Steps in ln T at which a search ends; what is left is about their square."""
+_FIRST_ROWS = 1024
+"""Rows, at least, on which valleys are looked for; all of them if there are not twice as many."""
+
+_CLOSE = 0.01
+"""Valleys that are higher by more than this on those rows are not followed on all."""
+
+_MOST_STEPS = 100
 
 _WITHOUT_EFFECT = (
     "The part with the temperature got the weight 0, so the temperature, set to 1, changes nothing."
@@ -69,24 +77,27 @@ class FittedEnsembleTemperature(FittedVectorMap):
         ndarray of float64, shape (n_samples, n_classes)
             w1 softmax(logits / T) + w2 softmax(logits) + w3 / n_classes.
         """
-        checked = validation.logits(logits)
-        n_classes = checked.shape[1]
-        result = np.empty(checked.shape)
-        kept = np.empty((2, min(block_rows(n_classes), len(checked)), n_classes))
-        parts = [(1 / self.temperature, float(self.weights[0])), (1.0, float(self.weights[1]))]
-        for rows in row_blocks(*checked.shape):
-            shifted, part = kept[:, : len(checked[rows])]
-            below_largest(checked[rows], out=shifted)
+        table, maxima = validation.logits_and_maxima(logits)
+        n_classes = table.shape[1]
+        result = np.empty(table.shape)
+        kept = np.empty((min(block_rows(n_classes), len(table)), n_classes))
+        hot, plain, flat = self.weights.tolist()
+        for rows in row_blocks(*table.shape):
             mixed = result[rows]
-            mixed[...] = self.weights[2] / n_classes
-            for inverse, weight in parts:
-                if weight > 0:
-                    with np.errstate(over="ignore"):  # too far below the largest to weigh anything
-                        np.multiply(shifted, inverse, out=part)
-                    np.exp(part, out=part)
-                    part *= weight / part.sum(axis=1, keepdims=True)
-                    mixed += part
-            np.minimum(mixed, 1.0, out=mixed)  # three weights may sum to a digit more
+            part = kept[: len(mixed)]
+            below_largest(table[rows], out=part, maxima=maxima[rows])
+            with np.errstate(over="ignore"):  # too far below the largest to weigh anything
+                np.multiply(part, 1 / self.temperature, out=mixed)
+            np.exp(mixed, out=mixed)
+            mixed *= hot / row_totals(mixed)
+            if plain > 0:
+                np.exp(part, out=part)
+                part *= plain / row_totals(part)
+                mixed += part
+            if flat > 0:
+                mixed += flat / n_classes
+            if mixed.max() > 1:  # three weights may sum to a digit more
+                np.minimum(mixed, 1.0, out=mixed)
         return result
 
 
@@ -109,7 +120,8 @@ class EnsembleTemperatureScaling(VectorMap):
     weights are solved exactly (a convex problem), and Newton's method follows the temperature.
     Although the paper calls it so, the problem is not convex in the temperature; valleys
     are looked for beside 1 and on a grid about temperature scaling's own, which is on it, so the
-    loss is never above the program's. On many rows, a part of them tells which valley is deepest.
+    loss is not above the program's. On many rows, one in 64, or a thousand, tell which valleys are
+    deep enough to be followed on all, in float32 first.
 
     References
     ----------
@@ -147,12 +159,12 @@ class EnsembleTemperatureScaling(VectorMap):
         CalibrationInputError
             NaN or infinity in the logits, labels that do not fit.
         """
-        rows = LogitSet(logits, labels)
-        if nothing_to_find := without_optimum(rows.logits, rows.labels):
+        rows = Rows.checked(logits, labels)
+        if nothing_to_find := no_optimum(rows):
             return FittedEnsembleTemperature(
                 1.0, np.array([1.0, 0.0, 0.0]), warnings=(nothing_to_find,)
             )
-        found = _fit(without_infinity(rows.logits), rows.labels, self.loss)
+        found = _fit(rows, self.loss)
         temperature = min(max(1 / found.inverse, TEMPERATURE_BOUNDS[0]), TEMPERATURE_BOUNDS[1])
         said = bound_warning(temperature)
         if found.weights[0] == 0:
@@ -166,92 +178,98 @@ class _Found(NamedTuple):
     weights: Floats
 
 
-def _fit(logits: Logits, labels: Labels, loss: Loss) -> _Found:
+_BESIDE_1 = _Found(math.inf, 1.0, np.array([0.95, 0.0, 0.05]))
+"""Where to start beside T = 1: the tempered and the plain part are equal, and a valley narrow."""
+
+
+def _fit(rows: Rows, loss: Loss) -> _Found:
     kind = Likelihood if loss == "nll" else SquaredError
-    few = slice(None, None, max(1, min(len(labels) // _FIRST_ROWS, 12)))
-    scaling = TemperatureScaling(loss=loss)
-    tempered = 1 / scaling.fit(logits[few], labels[few]).temperature
-    rough = _EXACT if few.step == 1 else _ROUGH
-    found = _search(kind(logits[few], labels[few]), tempered, rough)
-    if few.step == 1:
+    whole, few = kind(rows), rows.one_in(64, least=_FIRST_ROWS)
+    tempered = 1 / fit_temperature(few, loss if few is rows else "nll").temperature
+    if few is rows:
+        return _lowest(whole, [*_valleys(whole, tempered), _BESIDE_1], np.float64)
+    starts = _valleys(kind(few), tempered)
+    least = min(one.value for one in starts)
+    near = [one for one in starts if one.value <= least + _CLOSE]
+    found = _lowest(whole, [_lowest(whole, near, np.float32)], np.float64)
+    if found.weights[0] > 0:
         return found
-    whole = kind(logits, labels)
-    alone = whole.at(tempered).bent(np.array([1.0, 0.0, 0.0]))
-    found = _joint(whole, found, _EXACT)
-    # Temperature scaling alone could gain about first^2 / (2 second) on all rows. Unless that
-    # clearly leaves it above what was found, the search from its temperature is made as well.
-    with np.errstate(invalid="ignore", over="ignore"):
-        reach = alone.value - 2 * alone.first**2 / max(alone.second, 1e-300)
-    if found.value > reach or found.weights[0] == 0:
-        tempered = 1 / scaling.fit(logits, labels).temperature
-        found = min(found, _search(whole, tempered, _EXACT), key=lambda one: one.value)
-    return found
+    return _lowest(whole, [found, _BESIDE_1], np.float64)
 
 
-def _search(loss: Objective, tempered: float, precision: float) -> _Found:
-    """Find the deepest of the valleys on a grid about an inverse temperature, and beside 1."""
-    tried: list[_Found] = []
-    weights = np.array([0.9, 0.05, 0.05])
-    for factor in _FACTORS:
-        tried.append(_at(loss, factor * tempered, weights))
-        weights = tried[-1].weights
-    values = np.array([math.inf, *(one.value for one in tried), math.inf])
-    valleys = (values[1:-1] < values[:-2]) & (values[1:-1] <= values[2:])
-    starts = [one for one, lowest in zip(tried, valleys, strict=True) if lowest]
-    # Beside T = 1 the tempered and the plain part are nearly the same, and a valley is narrow.
-    starts.append(_Found(math.inf, 1.0, np.array([0.95, 0.0, 0.05])))
+def _lowest(loss: Objective, starts: list[_Found], precision: Precision) -> _Found:
+    """Go downhill from each of some places, and choose the deepest."""
     return min((_joint(loss, one, precision) for one in starts), key=lambda one: one.value)
 
 
-def _at(loss: Objective, inverse: float, weights: Floats) -> _Found:
-    """Find the best weights at a temperature."""
-    low, high = TEMPERATURE_BOUNDS
-    inverse = min(max(inverse, 1 / high), 1 / low)
-    best = least_on_simplex(loss.at(inverse).on_weights, weights)
-    return _Found(best.value, inverse, best.weights)
+def _valleys(loss: Objective, tempered: float) -> list[_Found]:
+    """Find what is lower than its neighbours on a grid about an inverse temperature, and 1."""
+    low, high = 1 / TEMPERATURE_BOUNDS[1], 1 / TEMPERATURE_BOUNDS[0]
+    grid = np.unique(np.clip(np.append(_FACTORS * tempered, 1.0), low, high))
+    values = loss.on_grid(grid, _TRIALS)
+    least = values.min(axis=1)
+    walled = np.concatenate([[math.inf], least, [math.inf]])
+    valleys = np.flatnonzero((least < walled[:-2]) & (least <= walled[2:]))
+    return [
+        _Found(float(least[place]), float(grid[place]), _TRIALS[values[place].argmin()])
+        for place in valleys
+    ]
 
 
-# The search ---------------------------------------------------------------------------------------
-
-
-def _joint(loss: Objective, start: _Found, precision: float) -> _Found:
+def _joint(loss: Objective, start: _Found, precision: Precision) -> _Found:
     """Go downhill in the temperature, with the best weights at each, to the next minimum.
 
-    Newton's steps in the logarithm, none longer than a factor of 1.5, cut until they gain.
+    Newton's steps in the logarithm, none longer than a factor of 1.5, cut until they gain. The
+    next after the last would be about its square.
     """
     lowest, highest = 1 / TEMPERATURE_BOUNDS[1], 1 / TEMPERATURE_BOUNDS[0]
+    last, slack = (1e-5, 1e-13) if precision is np.float64 else (1e-2, 1e-7)
     inverse = min(max(start.inverse, lowest), highest)
-    place = loss.at(inverse)
-    best = least_on_simplex(place.on_weights, start.weights)
+    place = loss.at(inverse, precision)
+    best = least_on_simplex(place.on_weights, start.weights, slack)
     for _ in range(_MOST_STEPS):
-        step, along = _newton(place, best, inverse)
+        step, weights = _newton(place, best, inverse)
         following = min(max(inverse * math.exp(step), lowest), highest)
         if following == inverse:
             break
-        if abs(step) <= precision:  # the next would be about its square
-            return _Found(best.value, following, onto_simplex(best.weights + step * along))
+        if abs(step) <= last:
+            return _Found(best.value, following, weights)
         while True:
-            there = loss.at(following)
-            found = least_on_simplex(there.on_weights, best.weights)
-            if found.value <= best.value + 2e-13 * abs(best.value):
+            there = loss.at(following, precision)
+            found = least_on_simplex(there.on_weights, weights, slack)
+            if found.value <= best.value + 2 * slack * abs(best.value):
                 break
             step /= 4
-            if abs(step) < precision:
+            if abs(step) < last:
                 return _Found(best.value, inverse, best.weights)
+            weights = (3 * best.weights + weights) / 4
             following = min(max(inverse * math.exp(step), lowest), highest)
         inverse, place, best = following, there, found
     return _Found(best.value, inverse, best.weights)
 
 
 def _newton(place: Place, best: Least, inverse: float) -> tuple[float, Floats]:
-    """Give Newton's step in ln(1 / T), and how the best weights move along it."""
-    bent = place.bent(best.weights)
-    free = best.weights > 0
-    along = np.zeros(3)
-    along[free] = newton_step(inverse * bent.mixed[free], best.hessian[np.ix_(free, free)])
-    slope = inverse * bent.first
-    bend = inverse**2 * bent.second + slope + inverse * float(bent.mixed @ along)
-    if slope == 0:
-        return 0.0, along
-    step = -slope / bend if bend > 1e-3 * abs(slope) else -math.copysign(1, slope)
-    return min(max(step, -0.4), 0.4), along
+    """Give Newton's step in ln(1 / T), and the best weights after it.
+
+    Along the step the best weights move; one that reaches 0 stays there.
+    """
+    bent, weights = place.bent(best.weights), best.weights
+    slope, done = inverse * bent.first, 0.0
+    while slope != 0:
+        free = weights > 0
+        along = np.zeros(3)
+        along[free] = newton_step(inverse * bent.mixed[free], best.hessian[free][:, free])
+        bend = inverse**2 * bent.second + inverse * (bent.first + float(bent.mixed @ along))
+        step = -slope / bend if bend > 1e-3 * abs(slope) else -math.copysign(1, slope)
+        step = min(max(step, -0.4 - done), 0.4 - done)
+        moved = weights + step * along
+        if moved.min() >= 0:
+            return done + step, onto_simplex(moved)
+        shares = np.where(moved < 0, weights / np.where(moved < 0, weights - moved, 1.0), 1.0)
+        first = int(shares.argmin())
+        step *= float(shares[first])
+        weights = weights + step * along
+        weights[first] = 0.0
+        slope += bend * step
+        done += step
+    return done, weights

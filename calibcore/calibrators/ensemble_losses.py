@@ -1,14 +1,14 @@
 """What ensemble temperature scaling minimises, with its derivatives."""
 
 import math
+from functools import partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from calibcore.blocks import block_rows, row_blocks
+from calibcore.calibrators.row_sums import FLOOR, Precision, Rows, mean_term, squared_terms
 from calibcore.calibrators.simplex import OnWeights
-from calibcore.probabilities import below_largest
-from calibcore.validation import Floats, Labels, Logits
+from calibcore.validation import Floats
 
 
 class Bent(NamedTuple):
@@ -35,8 +35,12 @@ class Place(Protocol):
 class Objective(Protocol):
     """A loss on given rows."""
 
-    def at(self, inverse: float) -> Place:
+    def at(self, inverse: float, precision: Precision) -> Place:
         """Give the loss at an inverse temperature."""
+        ...
+
+    def on_grid(self, inverses: Floats, weights: Floats) -> Floats:
+        """Give the loss to some digits, one row an inverse temperature, one column weights."""
         ...
 
 
@@ -47,9 +51,8 @@ class LikelihoodPlace:
     minus their variance.
     """
 
-    def __init__(self, tempered: Floats, plain: Floats, n_classes: int) -> None:
-        own, tilt, variance = tempered
-        self.parts = np.stack([own, plain, np.full(own.size, 1 / n_classes)])
+    def __init__(self, own: Floats, tilt: Floats, variance: Floats, others: Floats) -> None:
+        self.parts = np.concatenate([own[np.newaxis], others])
         self.pull = own * tilt
         self.bend = self.pull * tilt - own * variance
 
@@ -68,49 +71,36 @@ class LikelihoodPlace:
         if mix.min() <= 0:
             return Bent(math.inf, 0.0, 0.0, np.zeros(3))
         pull = self.pull / mix
-        mixed = weights[0] * (self.parts / mix) @ pull / mix.size
-        mixed[0] -= pull.mean()
-        second = np.square(weights[0] * pull).mean() - weights[0] * (self.bend / mix).mean()
-        first = -weights[0] * pull.mean()
-        return Bent(-float(np.log(mix).mean()), float(first), float(second), mixed)
+        mixed = weights[0] * (self.parts @ (pull / mix)) / mix.size
+        mean = float(pull.mean())
+        mixed[0] -= mean
+        one = float(weights[0])
+        second = one * one * float(pull @ pull) - one * float((self.bend / mix).sum())
+        return Bent(-float(np.log(mix).mean()), -one * mean, second / mix.size, mixed)
 
 
 class Likelihood:
     """Mean NLL of the mixture."""
 
-    def __init__(self, logits: Logits, labels: Labels) -> None:
-        self.logits, self.labels = logits, labels
-        self.plain: Floats | None = None
+    def __init__(self, rows: Rows) -> None:
+        self.rows, self.own = rows, np.maximum(rows.own, FLOOR)
+        plain = np.exp(self.own) / rows.powers(1.0, 0, np.float64)[0]
+        self.others = np.stack([plain, np.full(rows.n_rows, 1 / rows.n_classes)])
 
-    def at(self, inverse: float) -> LikelihoodPlace:
+    def at(self, inverse: float, precision: Precision) -> LikelihoodPlace:
         """Give the loss at an inverse temperature."""
-        if self.plain is None:
-            (self.plain, _, _), tempered = self._pass((1.0, inverse))
-        else:
-            (tempered,) = self._pass((inverse,))
-        return LikelihoodPlace(tempered, self.plain, self.logits.shape[1])
+        total, mean, variance = self.rows.moments(inverse, precision)
+        own = np.exp(inverse * self.own) / total
+        return LikelihoodPlace(own, self.own - mean, variance, self.others)
 
-    def _pass(self, inverses: tuple[float, ...]) -> Floats:
-        """Give probability, s and variance of each row's true class at some temperatures."""
-        n_rows, n_classes = self.logits.shape
-        found = np.empty((len(inverses), 3, n_rows))
-        kept = np.empty((2, min(block_rows(n_classes), n_rows), n_classes))
-        for rows in row_blocks(n_rows, n_classes):
-            labels = self.labels[rows]
-            shifted, weights = kept[:, : len(labels)]
-            below_largest(self.logits[rows], out=shifted)
-            own = shifted[np.arange(len(labels)), labels]
-            for number, inverse in enumerate(inverses):
-                with np.errstate(over="ignore"):  # too far below the largest to weigh anything
-                    np.multiply(shifted, inverse, out=weights)
-                np.exp(weights, out=weights)
-                total = weights.sum(axis=1)
-                found[number, 0, rows] = weights[np.arange(len(labels)), labels] / total
-                weights *= shifted
-                mean = weights.sum(axis=1) / total
-                spread = np.einsum("ij,ij->i", weights, shifted) / total - mean * mean
-                found[number, 1, rows], found[number, 2, rows] = own - mean, spread
-        return found
+    def on_grid(self, inverses: Floats, weights: Floats) -> Floats:
+        """Give the loss to some digits, one row an inverse temperature, one column weights."""
+        own = np.exp(np.multiply.outer(inverses, self.own)) / self.rows.rough_totals(inverses)
+        few = weights.astype(np.float32)
+        mix = few[:, :1] * own.astype(np.float32)[:, np.newaxis]
+        mix += few[:, 1:] @ self.others.astype(np.float32)
+        with np.errstate(divide="ignore"):
+            return np.asarray(-np.log(mix, out=mix).mean(axis=2))
 
 
 class SquaredPlace(NamedTuple):
@@ -144,54 +134,58 @@ class SquaredPlace(NamedTuple):
 class SquaredError:
     """Mean over the rows of the squared distance of the mixture to the one-hot label."""
 
-    def __init__(self, logits: Logits, labels: Labels) -> None:
-        self.logits, self.labels = logits, labels
+    def __init__(self, rows: Rows) -> None:
+        self.rows, self.own = rows, np.maximum(rows.own, FLOOR)
 
-    def at(self, inverse: float) -> SquaredPlace:
+    def at(self, inverse: float, precision: Precision) -> SquaredPlace:
         """Give the loss at an inverse temperature."""
-        n_rows, n_classes = self.logits.shape
-        totals = np.zeros(11)
-        kept = np.empty((4, min(block_rows(n_classes), n_rows), n_classes))
-        for rows in row_blocks(n_rows, n_classes):
-            labels = self.labels[rows]
-            work = kept[:, : len(labels)]
-            below_largest(self.logits[rows], out=work[0])
-            totals += _moments(work, labels, inverse)
-        totals /= n_rows
-        aa, ab, bb, own, plain = totals[:5].tolist()
-        flat = 1 / n_classes
-        gram = np.array([[aa, ab, flat], [ab, bb, flat], [flat, flat, flat]])
-        return SquaredPlace(gram, np.array([own, plain, flat]), totals[5:8], totals[8:])
+        means = self.rows.mean(partial(_products, inverse, precision))
+        value, first, second = np.reshape(means[:9], (3, 3)).T
+        (plain, plain_own), flat = means[9:], 1 / self.rows.n_classes
+        gram = np.array([[value[0], value[1], flat], [value[1], plain, flat], [flat] * 3])
+        return SquaredPlace(gram, np.array([value[2], plain_own, flat]), first, second)
+
+    def on_grid(self, inverses: Floats, weights: Floats) -> Floats:
+        """Give the loss to some digits, one row an inverse temperature, one column weights."""
+        n, flat = inverses.size, 1 / self.rows.n_classes
+        exponents = np.concatenate([inverses, 2 * inverses, inverses + 1, [1.0, 2.0]])
+        totals = self.rows.rough_totals(exponents)
+        a, aa, ab, b, bb = totals[:n], totals[n : 2 * n], totals[2 * n : -2], totals[-2], totals[-1]
+        itself, other = (aa / (a * a)).mean(axis=1), (ab / (a * b)).mean(axis=1)
+        own = (np.exp(np.multiply.outer(inverses, self.own)) / a).mean(axis=1)
+        plain, plain_own = (bb / (b * b)).mean(), (np.exp(self.own) / b).mean()
+        one, two, _ = weights.T
+        # A uniform third part adds as much to w'Gw however the weights are: (1 - (w1 + w2)^2) / K.
+        fixed = two * two * plain - 2 * two * plain_own + 1 + flat * (1 - (one + two) ** 2)
+        fixed -= 2 * flat * (1 - one - two)
+        moving = np.stack([one * one, 2 * one * two, -2 * one])
+        return np.asarray(np.stack([itself, other, own], axis=1) @ moving + fixed)
 
 
-def _moments(work: Floats, labels: Labels, inverse: float) -> Floats:
-    """Sum what the squared error needs over a block of rows, whose logits are in ``work[0]``."""
-    shifted, tempered, plain, moved = work
-    at = np.arange(len(labels))
-    with np.errstate(over="ignore"):  # too far below the largest to weigh anything
-        np.multiply(shifted, inverse, out=tempered)
-    for source, part in ((tempered, tempered), (shifted, plain)):
-        np.exp(source, out=part)
-        np.divide(part, part.sum(axis=1, keepdims=True), out=part)
-    np.multiply(tempered, shifted, out=moved)
-    mean = moved.sum(axis=1)
-    own, own_plain = tempered[at, labels], plain[at, labels]
-    off = shifted[at, labels] - mean
-    pull = own * off
+def _products(inverse: float, precision: Precision, rows: Rows) -> list[float]:
+    """Average over the rows the products of probabilities of which the squared error is made.
 
-    def dot(one: Floats, two: Floats) -> Floats:
-        return np.asarray(np.einsum("ij,ij->i", one, two))
+    First those that depend on u, each with two derivatives: the tempered part with itself, with
+    the plain one, and its true class; then the plain part with itself, and its true class.
+    """
+    sums, own = _sums(inverse, precision, rows), np.maximum(rows.own, FLOOR)
+    itself, truth, mean, variance = squared_terms(inverse, own, sums[:6])
+    ab, abz, abzz, b, bb = sums[6:]
+    cross = abz / ab
+    other = mean_term(ab / (sums[0] * b), cross - mean, abzz / ab - cross * cross - variance)
+    plain = float((bb / (b * b)).mean()), float((np.exp(own) / b).mean())
+    return [*itself, *other, *truth, *plain]
 
-    aa, ab, bb = dot(tempered, tempered), dot(tempered, plain), dot(plain, plain)
-    variance = dot(moved, shifted) - mean * mean
-    aas, abs_, aass = dot(tempered, moved), dot(moved, plain), dot(moved, moved)
-    plain *= shifted
-    abss = dot(moved, plain)
-    # From sums over z to sums over s, which is z minus the mean
-    aass += mean * (mean * aa - 2 * aas)
-    abss += mean * (mean * ab - 2 * abs_)
-    aas -= mean * aa
-    abs_ -= mean * ab
-    first = (2 * aas, abs_, pull)
-    second = (4 * aass - 2 * variance * aa, abss - variance * ab, pull * off - own * variance)
-    return np.array([sums.sum() for sums in (aa, ab, bb, own, own_plain, *first, *second)])
+
+def _sums(inverse: float, precision: Precision, rows: Rows) -> Floats:
+    """Sum products of a = exp(u z), b = exp(z) and z over the classes."""
+    found, dot = np.empty((11, rows.n_rows)), rows.dot
+    for place, tables in rows.blocks(precision, 4):
+        found[:6, place] = rows.products(inverse, tables)
+        z, a, az, b = tables
+        np.exp(z, out=b)
+        found[6:8, place] = dot(a, b), dot(az, b)
+        found[9:, place] = rows.total(b), dot(b, b)
+        np.multiply(az, z, out=az)
+        found[8, place] = dot(az, b)
+    return found

@@ -35,18 +35,21 @@ def onto_simplex(weights: Floats) -> Floats:
 def newton_step(gradient: Floats, hessian: Floats) -> Floats:
     """Give Newton's step among weights that go on summing to the same.
 
-    Least squares, because weights of parts that are equal cannot be told apart.
+    A trace of curvature is added, because weights of parts that are equal cannot be told apart.
     """
-    size = len(gradient)
-    scale = float(np.trace(hessian)) / size or 1.0
-    table = np.ones((size + 1, size + 1))
-    table[:size, :size] = hessian / scale
-    table[size, size] = 0
-    right = np.append(-gradient / scale, 0.0)
-    return np.asarray(np.linalg.lstsq(table, right, rcond=1e-13)[0][:size])
+    if gradient.size == 1:
+        return np.zeros(1)
+    # In the weights but the first, which makes up for the others
+    slope = gradient[1:] - gradient[0]
+    bend = hessian[1:, 1:] - hessian[1:, :1] - hessian[:1, 1:] + hessian[0, 0]
+    ridge = 1e-13 * (float(np.trace(hessian)) or 1.0)
+    others = np.linalg.solve(bend + ridge * np.eye(slope.size), -slope)
+    return np.concatenate([[-others.sum()], others])
 
 
-def least_on_simplex(function: Callable[[Floats], OnWeights], start: Floats) -> Least:
+def least_on_simplex(
+    function: Callable[[Floats], OnWeights], start: Floats, tolerance: float = 1e-13
+) -> Least:
     """Find the minimum of a convex function over the simplex.
 
     Parameters
@@ -55,6 +58,8 @@ def least_on_simplex(function: Callable[[Floats], OnWeights], start: Floats) -> 
         Takes weights.
     start : ndarray of float64, shape (n_weights,)
         On the simplex; where the function is infinite, the search begins a little further inside.
+    tolerance : float, default 1e-13
+        Share of the function's value that a step must promise to gain.
 
     Returns
     -------
@@ -74,8 +79,8 @@ def least_on_simplex(function: Callable[[Floats], OnWeights], start: Floats) -> 
     for _ in range(_MOST_STEPS):
         step = _feasible_step(here, weights)
         gain = -float(here.gradient @ step)
-        if gain <= 1e-13 * max(abs(here.value), 1e-3):
-            break
+        if gain <= tolerance * max(abs(here.value), 1e-3):
+            return Least(here.value, onto_simplex(weights + step), here.hessian)
         reach = np.where(step < 0, weights / np.where(step < 0, -step, 1.0), np.inf)
         first, length = int(reach.argmin()), min(1.0, float(reach.min()))
         trial = weights + length * step
@@ -99,7 +104,7 @@ def _feasible_step(here: OnWeights, weights: Floats) -> Floats:
     free = (weights > 0) | (slack < -1e-13 * np.abs(here.gradient).max())
     while True:
         step = np.zeros(len(weights))
-        step[free] = newton_step(here.gradient[free], here.hessian[np.ix_(free, free)])
+        step[free] = newton_step(here.gradient[free], here.hessian[free][:, free])
         outward = free & (weights == 0) & (step < 0)
         if not outward.any():
             return step

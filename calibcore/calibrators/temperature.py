@@ -3,17 +3,18 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
-from calibcore.blocks import block_rows, row_blocks, row_maxima
+from calibcore.blocks import row_blocks, row_totals
 from calibcore.calibrators.base import FittedVectorMap, VectorMap
-from calibcore.data import LogitSet
+from calibcore.calibrators.row_sums import FLOOR, Rows, squared_terms
 from calibcore.probabilities import below_largest
-from calibcore.validation import Floats, Labels, Logits
+from calibcore.validation import Floats
 
 Loss = Literal["nll", "squared_error"]
 LOSSES: tuple[Loss, ...] = ("nll", "squared_error")
@@ -31,7 +32,7 @@ _NO_INFORMATION = (
 )
 
 _FIRST_ROWS = 256
-"""Rows, at least, from which the search on all of them gets its starting point."""
+"""Rows, at least, from which a search on all of them gets its starting point."""
 
 _MOST_STEPS = 200
 
@@ -67,15 +68,15 @@ class FittedTemperature(FittedVectorMap):
         ndarray of float64, shape (n_samples, n_classes)
             softmax(logits / temperature).
         """
-        checked = validation.logits(logits)
-        result = np.empty(checked.shape)
-        for rows in row_blocks(*checked.shape):
+        table, maxima = validation.logits_and_maxima(logits)
+        result = np.empty(table.shape)
+        for rows in row_blocks(*table.shape):
             block = result[rows]
-            below_largest(checked[rows], out=block)
+            below_largest(table[rows], out=block, maxima=maxima[rows])
             with np.errstate(over="ignore"):  # too far below the largest to weigh anything
-                block /= self.temperature
+                block *= 1 / self.temperature
             np.exp(block, out=block)
-            block /= block.sum(axis=1, keepdims=True)
+            block *= 1 / row_totals(block)
         return result
 
 
@@ -93,8 +94,9 @@ class TemperatureScaling(VectorMap):
 
     Notes
     -----
-    The mean NLL is convex in 1 / T. Newton's method inside a bracket finds its minimum; where there
-    is none within `TEMPERATURE_BOUNDS`, or every temperature is as good, ``warnings`` say so.
+    The mean NLL is convex in 1 / T. Householder's method inside a bracket comes near its minimum in
+    float32, on some of the rows first, and Newton's method in float64 finds it; where there is none
+    within `TEMPERATURE_BOUNDS`, or every temperature is as good, ``warnings`` say so.
 
     The squared error, (1/N) sum_i sum_k (p_ik - 1(y_i = k))^2, may have several valleys. They are
     looked for on a grid of 41 temperatures, on at most some 33,000 cells of the table, spread
@@ -136,46 +138,37 @@ class TemperatureScaling(VectorMap):
         CalibrationInputError
             NaN or infinity in the logits, labels that do not fit.
         """
-        rows = LogitSet(logits, labels)
-        if self.loss == "squared_error":  # finite whatever the model rules out
-            return _fit(rows.logits, rows.labels, self.loss)
-        possible = np.isfinite(rows.logits[np.arange(rows.n_samples), rows.labels])
-        if possible.all():
-            return _fit(rows.logits, rows.labels, self.loss)
-        left_out = f"{np.count_nonzero(~possible):,} calibration rows were left out of the fit:"
-        left_out += " the model gives their true class the probability 0 at every temperature."
-        if not possible.any():
-            return FittedTemperature(1.0, warnings=(left_out, "No row is left, so T stays 1."))
-        fitted = _fit(rows.logits[possible], rows.labels[possible], self.loss)
-        return FittedTemperature(fitted.temperature, warnings=(left_out, *fitted.warnings))
+        return fit_temperature(Rows.checked(logits, labels), self.loss)
 
 
-def _fit(logits: Logits, labels: Labels, loss: Loss) -> FittedTemperature:
-    if nothing_to_find := without_optimum(logits, labels):
+def fit_temperature(rows: Rows, loss: Loss) -> FittedTemperature:
+    """Fit on checked rows."""
+    if loss == "squared_error":  # finite whatever the model rules out
+        return _fit(rows, _deepest)
+    possible = np.isfinite(rows.own)
+    if possible.all():
+        return _fit(rows, _most_likely)
+    left_out = f"{np.count_nonzero(~possible):,} calibration rows were left out of the fit:"
+    left_out += " the model gives their true class the probability 0 at every temperature."
+    if not possible.any():
+        return FittedTemperature(1.0, warnings=(left_out, "No row is left, so T stays 1."))
+    fitted = _fit(rows.part(possible), _most_likely)
+    return FittedTemperature(fitted.temperature, warnings=(left_out, *fitted.warnings))
+
+
+def _fit(rows: Rows, best_inverse: Callable[[Rows], float]) -> FittedTemperature:
+    if nothing_to_find := no_optimum(rows):
         return FittedTemperature(1.0, warnings=(nothing_to_find,))
-    finite = without_infinity(logits)
-    if loss == "squared_error":
-        inverse = _deepest(finite, labels)
-        return FittedTemperature(1 / inverse, warnings=bound_warning(1 / inverse))
-    few = slice(None, None, max(1, min(len(labels) // _FIRST_ROWS, 12)))
-    inverse = _search(finite, labels, _search(finite[few], labels[few], 1.0))
-    return FittedTemperature(1 / inverse, warnings=bound_warning(1 / inverse))
+    temperature = 1 / best_inverse(rows)
+    return FittedTemperature(temperature, warnings=bound_warning(temperature))
 
 
-def without_optimum(logits: Logits, labels: Labels) -> str:
+def no_optimum(rows: Rows) -> str:
     """Say why no temperature is best, where that is so; otherwise nothing."""
-    own = logits[np.arange(len(labels)), labels]
-    if not np.array_equal(own, row_maxima(logits)[:, 0]):
+    if rows.own.any():
         return ""
-    other = np.where(np.isneginf(logits), own[:, np.newaxis], logits)
-    return _INDIFFERENT if np.array_equal(own, other.min(axis=1)) else _SEPARABLE
-
-
-def without_infinity(logits: Logits) -> Logits:
-    """Put a class that is ruled out so far below that its weight is 0 and 0 times it is 0."""
-    if np.isfinite(logits.min()):
-        return logits
-    return np.maximum(logits, np.finfo(np.float32).min / 4)
+    other = np.where(np.isneginf(rows.logits), rows.maxima[:, np.newaxis], rows.logits)
+    return _INDIFFERENT if np.array_equal(rows.maxima, other.min(axis=1)) else _SEPARABLE
 
 
 def bound_warning(temperature: float) -> tuple[str, ...]:
@@ -189,41 +182,62 @@ def bound_warning(temperature: float) -> tuple[str, ...]:
 
 
 class _Slope(NamedTuple):
-    """First and second derivative of the mean NLL in the inverse temperature."""
+    """First four derivatives of the mean NLL in the inverse temperature, as far as wanted."""
 
     first: float
     second: float
+    third: float = 0.0
+    fourth: float = 0.0
+
+    def to_root(self) -> float:
+        """Give Householder's step to where the slope is 0, or Newton's where that is unsafe."""
+        if self.second <= 0:
+            return -self.first * math.inf
+        newton = -self.first / self.second
+        bend = 1 + newton * self.third / (2 * self.second)
+        twist = 2 * bend - 1 + newton * newton * self.fourth / (6 * self.second)
+        return newton * bend / twist if bend > 0.1 and twist > 0.1 else newton
 
 
-def _slope(logits: Logits, labels: Labels, inverse: float) -> _Slope:
-    """Evaluate both derivatives in one pass: mean and variance of each row's logits under p."""
-    first = second = 0.0
-    n_rows, n_classes = logits.shape
-    kept = np.empty((2, min(block_rows(n_classes), n_rows), n_classes))
-    for rows in row_blocks(n_rows, n_classes):
-        block = logits[rows]
-        shifted, weights = kept[:, : len(block)]
-        below_largest(block, out=shifted)
-        with np.errstate(over="ignore"):  # too far below the largest to weigh anything
-            np.multiply(shifted, inverse, out=weights)
-        np.exp(weights, out=weights)
-        total = weights.sum(axis=1)
-        own = shifted[np.arange(len(shifted)), labels[rows]]
-        weights *= shifted
-        mean = weights.sum(axis=1) / total
-        spread = np.einsum("ij,ij->i", weights, shifted) / total - mean * mean
-        first += float((mean - own).sum())
-        second += float(spread.sum())
-    return _Slope(first / n_rows, second / n_rows)
+def _rough_slope(inverse: float, rows: Rows) -> tuple[float, ...]:
+    """Evaluate four derivatives in one pass: the cumulants of each row's logits under p."""
+    total, *powers = rows.powers(inverse, 4, np.float32)
+    one, two, three, four = (power / total for power in powers)
+    square = one * one
+    second = two - square
+    third = three - one * (second + 2 * two - square)
+    fourth = four - 4 * one * three - 3 * two * two + 6 * square * (second + two)
+    terms = one - rows.own, second, third, fourth
+    return tuple(float(term.sum()) / rows.n_rows for term in terms)
 
 
-def _search(logits: Logits, labels: Labels, start: float) -> float:
-    """Find the inverse temperature where the slope of the convex mean NLL is 0, or a bound."""
+def _slope(inverse: float, rows: Rows) -> tuple[float, ...]:
+    """Evaluate two derivatives in float64."""
+    _, mean, variance = rows.moments(inverse)
+    return float((mean - rows.own).mean()), float(variance.mean())
+
+
+def _most_likely(rows: Rows) -> float:
+    """Find the inverse temperature of the least mean NLL, on more and more of the rows."""
+    inverse = 1.0
+    for many, last in ((64, 0.5), (8, 0.3), (1, 0.05)):
+        inverse = _search(_rough_slope, rows.one_in(many, least=_FIRST_ROWS), inverse, last)
+    return _search(_slope, rows, inverse, 5e-7)
+
+
+def _search(
+    derivatives: Callable[[float, Rows], tuple[float, ...]], rows: Rows, start: float, last: float
+) -> float:
+    """Find the inverse temperature where the slope of the convex mean NLL is 0, or a bound.
+
+    The step that is at most the share ``last`` of the inverse temperature is the last; what is
+    left then is about its fourth power with four derivatives, its square with two.
+    """
     coldest, hottest = 1 / TEMPERATURE_BOUNDS[0], 1 / TEMPERATURE_BOUNDS[1]
     low, high = hottest, coldest
-    inverse, last = min(max(start, low), high), math.inf
+    inverse = min(max(start, low), high)
     while high - low > 1e-15 * high:
-        slope = _slope(logits, labels, inverse)
+        slope = _Slope(*rows.mean(partial(derivatives, inverse)))
         at_bound = inverse == (coldest if slope.first < 0 else hottest)
         if slope.first == 0 or at_bound:
             return inverse
@@ -231,16 +245,13 @@ def _search(logits: Logits, labels: Labels, start: float) -> float:
             low = inverse
         else:
             high = inverse
-        step = -slope.first / slope.second if slope.second > 0 else -slope.first * math.inf
-        size = abs(step) / inverse
-        if is_last_step(size, last):
-            return inverse + step
-        last = size
-        following = inverse + step
+        following = inverse + slope.to_root()
+        if abs(following - inverse) <= last * inverse:
+            return min(max(following, hottest), coldest)
         if following >= high:
             following = coldest if high == coldest else math.sqrt(low * high)
         elif following <= low:
-            following = hottest if low == hottest else math.sqrt(low * high)
+            following = max(inverse / 4, low) if low == hottest else math.sqrt(low * high)
         inverse = following
     return inverse
 
@@ -264,52 +275,35 @@ class _Point(NamedTuple):
     second: float
 
 
-def _squared_error(logits: Logits, labels: Labels, inverse: float) -> _Point:
-    """Evaluate the squared error in one pass.
-
-    With s = z minus its mean under p: dp/du = p s, and ds/du = minus the variance under p.
-    """
-    totals = np.zeros(3)
-    n_rows, n_classes = logits.shape
-    kept = np.empty((3, min(block_rows(n_classes), n_rows), n_classes))
-    for rows in row_blocks(n_rows, n_classes):
-        block, at = logits[rows], np.arange(len(labels[rows]))
-        shifted, p, moved = kept[:, : len(block)]
-        below_largest(block, out=shifted)
-        with np.errstate(over="ignore"):  # too far below the largest to weigh anything
-            np.multiply(shifted, inverse, out=p)
-        np.exp(p, out=p)
-        p /= p.sum(axis=1, keepdims=True)
-        np.multiply(p, shifted, out=moved)
-        mean = moved.sum(axis=1)
-        variance = np.einsum("ij,ij->i", moved, shifted) - mean * mean
-        squares, tilt, bend = (
-            np.einsum("ij,ij->i", one, two) for one, two in ((p, p), (p, moved), (moved, moved))
-        )
-        bend += mean * (mean * squares - 2 * tilt)
-        tilt -= mean * squares
-        own, off = p[at, labels[rows]], shifted[at, labels[rows]] - mean
-        pull = own * off
-        totals += [
-            float((squares - 2 * own + 1).sum()),
-            float(2 * (tilt - pull).sum()),
-            float(2 * (2 * bend - variance * (squares - own) - pull * off).sum()),
-        ]
-    return _Point(*(totals / n_rows).tolist())
+def _squared_error(rows: Rows, inverse: float) -> _Point:
+    """Evaluate the squared error, a sum of p_k^2 less 2 p_y plus 1."""
+    value, first, second = rows.mean(partial(_squared_terms, inverse))
+    return _Point(value + 1, first, second)
 
 
-def _deepest(logits: Logits, labels: Labels) -> float:
+def _squared_terms(inverse: float, rows: Rows) -> list[float]:
+    """Give the mean over the rows of the terms that depend on u, and its two derivatives."""
+    sums = np.empty((6, rows.n_rows))
+    for place, tables in rows.blocks(np.float64, 3):
+        sums[:, place] = rows.products(inverse, tables)
+    squares, truth, _, _ = squared_terms(inverse, np.maximum(rows.own, FLOOR), sums)
+    return [one - 2 * two for one, two in zip(squares, truth, strict=True)]
+
+
+def _on_grid(rows: Rows) -> Floats:
+    """Evaluate the squared error to some digits at each inverse temperature of the grid."""
+    total, twice = np.split(rows.rough_totals(np.concatenate([_GRID, 2 * _GRID])), 2)
+    truth = np.exp(np.multiply.outer(_GRID, np.maximum(rows.own, FLOOR))) / total
+    return np.asarray((twice / (total * total) - 2 * truth).mean(axis=1) + 1)
+
+
+def _deepest(rows: Rows) -> float:
     """Find the inverse temperature of the least squared error."""
-    step = -(-logits.size // _FIRST_CELLS)
-    few, few_labels = logits[::step], labels[::step]
-
-    def rough(inverse: float) -> _Point:
-        return _squared_error(few, few_labels, inverse)
-
-    def exact(inverse: float) -> _Point:
-        return _squared_error(logits, labels, inverse)
-
-    values = np.array([rough(inverse).value for inverse in _GRID.tolist()])
+    step = -(-rows.logits.size // _FIRST_CELLS)
+    few = rows.part(slice(None, None, step))
+    rough = partial(_squared_error, few)
+    exact = partial(_squared_error, rows)
+    values = _on_grid(few)
     walled = np.concatenate([[np.inf], values, [np.inf]])
     valleys = (values < walled[:-2]) & (values <= walled[2:])
     found = sorted(_downhill(rough, inverse) for inverse in _GRID[valleys].tolist())

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from calibcore import CalibrationInputError
+from calibcore.calibrators import row_sums
 from calibcore.calibrators.base import from_json
 from calibcore.calibrators.beta_ensemble import BetaEnsemble
 from calibcore.calibrators.ensemble import EnsembleTemperatureScaling
@@ -204,6 +205,32 @@ def test_an_impossible_truth_is_given_a_chance() -> None:
     fitted = EnsembleTemperatureScaling().fit(with_impossible, [*labels.tolist(), 1, 1])
     assert fitted.weights[2] > 0
     assert np.isfinite(nll(fitted.predict_proba(with_impossible), [*labels.tolist(), 1, 1]))
+
+
+@pytest.mark.parametrize("kind", LOSSES)
+@pytest.mark.parametrize("n_classes", [2, 5, 40])
+@pytest.mark.parametrize("seed", range(3))
+def test_many_rows_are_fitted_as_exactly_as_few(seed: int, n_classes: int, kind: Loss) -> None:
+    logits, labels = model(seed, n_rows=200, n_classes=n_classes, wrong=0.2)
+    scaling = EnsembleTemperatureScaling(loss=kind)
+    few = scaling.fit(logits, labels)
+    many = scaling.fit(np.tile(logits, (20, 1)), np.tile(labels, 20))
+    measure = MEASURES[kind]
+    after = measure(many.predict_proba(logits), labels)
+    assert after == pytest.approx(measure(few.predict_proba(logits), labels), abs=1e-13)
+    assert_allclose(many.predict_proba(logits), few.predict_proba(logits), atol=1e-7)
+
+
+@pytest.mark.parametrize("kind", LOSSES)
+def test_how_rows_are_laid_out_does_not_matter(kind: Loss, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = model(1, n_rows=700, n_classes=6, wrong=0.2)
+    scaling = EnsembleTemperatureScaling(loss=kind)
+    first = scaling.fit(*case)
+    monkeypatch.setattr(row_sums, "_TOGETHER", 150)
+    monkeypatch.setattr(row_sums, "NARROW", 2)
+    second = scaling.fit(*case)
+    assert second.temperature == pytest.approx(first.temperature, rel=1e-9)
+    assert_allclose(second.weights, first.weights, atol=1e-9)
 
 
 # What holds for all of them ----------------------------------------------------------------------

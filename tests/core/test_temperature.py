@@ -1,4 +1,5 @@
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -7,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from calibcore.calibrators import TemperatureScaling
+from calibcore import CalibrationInputError, validation
+from calibcore.calibrators import TemperatureScaling, row_sums
 from calibcore.calibrators.temperature import TEMPERATURE_BOUNDS, FittedTemperature
 from calibcore.probabilities import log_softmax
 from tests import reference
@@ -219,3 +221,74 @@ def test_huge_logits_give_a_number(magnitude: float, rng: np.random.Generator) -
     fitted = fit(logits, rng.integers(0, 4, 50))
     assert COLDEST <= fitted.temperature <= HOTTEST
     assert np.all(np.isfinite(fitted.predict_proba(logits)))
+
+
+def repeated(case: LogitCase, times: int) -> LogitCase:
+    return LogitCase(np.tile(case.logits, (times, 1)), np.tile(case.labels, times))
+
+
+def test_many_rows_are_fitted_where_the_loops_say() -> None:
+    kinds = [check_temperature(repeated(case, 100)) for case in seeded_logit_sets(9, 150)]
+    assert {*kinds} == {"flat", "separable", "anti-informative", "interior"}
+
+
+@pytest.mark.parametrize("temperature", [0.02, 1.0, 50.0])
+@pytest.mark.parametrize("n_classes", [2, 7, 60])
+def test_many_rows_are_fitted_as_exactly_as_few(
+    temperature: float, n_classes: int, rng: np.random.Generator
+) -> None:
+    case = model(rng, n_rows=150, n_classes=n_classes, temperature=temperature)
+    few, many = fit(*case), fit(*repeated(case, 30))
+    assert many.temperature == pytest.approx(few.temperature, rel=3e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_classes", [32, 33])
+def test_rows_of_many_classes_are_fitted_where_the_loops_say(
+    n_classes: int, dtype: type[np.floating[Any]], rng: np.random.Generator
+) -> None:
+    logits, labels = model(rng, n_rows=30, n_classes=n_classes)
+    case = LogitCase(logits.astype(dtype), labels)
+    assert check_temperature(case) == "interior"
+    rows = fit(*case).predict_proba(case.logits)
+    one_by_one = [fit(*case).predict_proba(case.logits[i : i + 1])[0] for i in range(30)]
+    assert_allclose(rows, one_by_one, rtol=1e-14)
+
+
+@pytest.mark.parametrize("loss", ["nll", "squared_error"])
+@pytest.mark.parametrize("n_classes", [3, 40])
+def test_rows_taken_in_parts_are_fitted_the_same(
+    loss: Any, n_classes: int, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = model(rng, n_rows=700, n_classes=n_classes)
+    whole = TemperatureScaling(loss).fit(*case)
+    monkeypatch.setattr(row_sums, "_TOGETHER", 150)
+    parts = TemperatureScaling(loss).fit(*case)
+    assert parts.temperature == pytest.approx(whole.temperature, rel=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_class_far_below_weighs_as_one_that_is_ruled_out(
+    dtype: type[np.floating[Any]], rng: np.random.Generator
+) -> None:
+    logits, labels = model(rng, n_rows=600)
+    best = fit(logits.astype(dtype), labels).temperature
+    for far in (-1e5, -1e7, -1e30, -math.inf):
+        wider = np.column_stack([logits, np.full(len(labels), far)]).astype(dtype)
+        assert fit(wider, labels).temperature == pytest.approx(best, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "bad", [[math.nan, 0.0], [math.inf, math.nan], [math.inf, 0.0], [-math.inf, -math.inf]]
+)
+def test_bad_logits_are_refused_in_the_same_words(bad: list[float]) -> None:
+    table = [[1.0, 0.0], bad]
+    with pytest.raises(CalibrationInputError) as plain:
+        validation.logits(table)
+    for refused in (
+        lambda: fit(table, [0, 0]),
+        lambda: FittedTemperature(2.0).predict_proba(table),
+    ):
+        with pytest.raises(CalibrationInputError) as found:
+            refused()
+        assert str(found.value) == str(plain.value)

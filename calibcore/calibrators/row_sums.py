@@ -1,0 +1,192 @@
+"""Logits with their true classes, and sums over the classes at an inverse temperature."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calibcore import validation
+from calibcore.blocks import NARROW, block_rows
+from calibcore.validation import Floats, Logits
+
+Precision = type[np.float32] | type[np.float64]
+
+FLOOR = -1e6
+"""Logits further below their row's largest weigh 0 at any temperature that is looked for."""
+
+_TOGETHER = 1 << 15
+"""Rows whose sums are kept at the same time."""
+
+
+class Rows:
+    """Checked logits, each of which stands for z, its difference to the row's largest.
+
+    Attributes
+    ----------
+    logits : ndarray of float32 or float64, shape (n_samples, n_classes)
+    maxima : ndarray of the same precision, shape (n_samples,)
+        The largest of each row.
+    own : ndarray of float64, shape (n_samples,)
+        z of the true class; minus infinity where it is ruled out.
+
+    Notes
+    -----
+    Sums are made in float64, or in float32, which takes half the time and is exact enough to come
+    near a minimum. Rows of few classes are kept as columns, as sums along short rows are slow.
+    """
+
+    def __init__(self, logits: Logits, maxima: Logits, own: Floats) -> None:
+        self.logits, self.maxima, self.own = logits, maxima, own
+        self.n_rows, self.n_classes = logits.shape
+        self._axis = 0 if self.n_classes <= NARROW else 1
+
+    @classmethod
+    def checked(cls, logits: ArrayLike, labels: ArrayLike) -> "Rows":
+        """Check logits and labels."""
+        table, maxima = validation.logits_and_maxima(logits)
+        n_rows, n_classes = table.shape
+        truth = validation.labels(labels, n_rows=n_rows, n_classes=n_classes)
+        with np.errstate(over="ignore"):  # a difference too large for a float is minus infinity
+            own = np.subtract(table[np.arange(n_rows), truth], maxima, dtype=np.float64)
+        return cls(table, maxima, own)
+
+    def part(self, chosen: slice | NDArray[np.bool_]) -> "Rows":
+        """Keep some rows."""
+        table: Any = self.logits
+        return Rows(np.ascontiguousarray(table[chosen]), self.maxima[chosen], self.own[chosen])
+
+    def one_in(self, many: int, *, least: int) -> "Rows":
+        """Keep one row in so many, spread evenly, or more, so as to keep at least some."""
+        step = min(many, self.n_rows // least)
+        return self.part(slice(None, None, step)) if step > 1 else self
+
+    def mean(self, terms: Callable[["Rows"], Sequence[float]]) -> list[float]:
+        """Average over the rows what a function gives as means, of not too many rows at a time."""
+        totals: Any = sum(part.n_rows * np.array(terms(part)) for part in self._parts)
+        found: list[float] = (totals / self.n_rows).tolist()
+        return found
+
+    @cached_property
+    def _parts(self) -> list["Rows"]:
+        if self.n_rows <= _TOGETHER:
+            return [self]
+        starts = range(0, self.n_rows, _TOGETHER)
+        return [self.part(slice(start, start + _TOGETHER)) for start in starts]
+
+    def powers(self, inverse: float, highest: int, precision: Precision) -> Floats:
+        """Sum exp(u z) z^j over the classes.
+
+        Parameters
+        ----------
+        inverse : float
+            The inverse temperature u, at least 0.001.
+        highest : int
+            The last of the powers j, from 0.
+        precision : type
+            What is reckoned in.
+
+        Returns
+        -------
+        ndarray of float64, shape (highest + 1, n_samples)
+            The first are at least 1, since the largest z is 0.
+        """
+        found = np.empty((highest + 1, self.n_rows))
+        for rows, (z, weights) in self.blocks(precision, 2):
+            np.multiply(z, inverse, out=weights)
+            np.exp(weights, out=weights)
+            found[0, rows] = self.total(weights)
+            for power in range(1, highest + 1):
+                np.multiply(weights, z, out=weights)
+                found[power, rows] = self.total(weights)
+        return found
+
+    def rough_totals(self, inverses: Floats) -> Floats:
+        """Sum exp(u z) over the classes in float32 for many u, shape (n_inverses, n_samples)."""
+        found = np.empty((inverses.size, self.n_rows))
+        for rows, (z,) in self.blocks(np.float32, 1):
+            weights = np.multiply.outer(inverses.astype(np.float32), z)
+            np.exp(weights, out=weights)
+            found[:, rows] = weights.sum(axis=1 + self._axis)
+        return found
+
+    def moments(self, inverse: float, precision: Precision = np.float64) -> tuple[Floats, ...]:
+        """Give each row's sum of exp(u z), and the mean and variance of z under these weights."""
+        total, once, twice = self.powers(inverse, 2, precision)
+        mean = once / total
+        return total, mean, twice / total - mean * mean
+
+    def products(self, inverse: float, tables: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+        """Sum a, az, azz, aa, aaz and aazz over the classes, with a = exp(u z).
+
+        Takes tables of a block, and leaves z, a and az in the first three.
+        """
+        z, a, az = tables[:3]
+        np.multiply(z, inverse, out=a)
+        np.exp(a, out=a)
+        np.multiply(a, z, out=az)
+        dot = self.dot
+        return self.total(a), self.total(az), dot(az, z), dot(a, a), dot(a, az), dot(az, az)
+
+    def blocks(self, precision: Precision, n_tables: int) -> Iterator[tuple[slice, NDArray[Any]]]:
+        """Give blocks of rows: their place, and tables of their shape, the first of which is z."""
+        step = min(block_rows(self.n_classes), self.n_rows)
+        kept = np.empty((n_tables, step * self.n_classes), dtype=precision)
+        for start in range(0, self.n_rows, step):
+            rows = slice(start, start + step)
+            block = self._table[:, rows] if self._axis == 0 else self._table[rows]
+            tables = kept[:, : block.size].reshape(n_tables, *block.shape)
+            self._subtract(block, np.expand_dims(self.maxima[rows], self._axis), tables[0])
+            yield rows, tables
+
+    @cached_property
+    def _table(self) -> NDArray[Any]:
+        return self.logits if self._axis else np.ascontiguousarray(self.logits.T)
+
+    @staticmethod
+    def _subtract(block: NDArray[Any], maxima: NDArray[Any], out: NDArray[Any]) -> None:
+        with np.errstate(over="ignore"):  # too far below the largest to weigh anything
+            if out.dtype == np.float64:
+                out[...] = block
+                out -= maxima
+            else:  # float64 is rounded after the subtraction
+                np.subtract(block, maxima, out=out, casting="same_kind")
+        if out.min() < FLOOR:
+            np.maximum(out, FLOOR, out=out)
+
+    def total(self, table: NDArray[Any]) -> NDArray[Any]:
+        """Sum a block over the classes."""
+        if self._axis == 0:
+            return np.asarray(table.sum(axis=0))
+        return np.asarray(table @ np.ones(self.n_classes, dtype=table.dtype))
+
+    def dot(self, one: NDArray[Any], two: NDArray[Any]) -> NDArray[Any]:
+        """Sum the products of two blocks over the classes."""
+        if self._axis == 0:
+            return np.asarray(np.einsum("ij,ij->j", one, two))
+        return np.asarray(np.vecdot(one, two))
+
+
+def squared_terms(
+    inverse: float, own: Floats, sums: Floats
+) -> tuple[tuple[float, ...], tuple[float, ...], Floats, Floats]:
+    """Average sum_k p_k^2 and p_y over the rows, with derivatives, given `Rows.products`.
+
+    Both are exponentials of logarithms of sums, whose derivatives are means and variances; those
+    of z under p come last.
+    """
+    a, az, azz, aa, aaz, aazz = sums
+    mean, twice = az / a, aaz / aa
+    variance = azz / a - mean * mean
+    bend = 4 * (aazz / aa - twice * twice) - 2 * variance
+    itself = mean_term(aa / (a * a), 2 * (twice - mean), bend)
+    truth = mean_term(np.exp(inverse * own) / a, own - mean, -variance)
+    return itself, truth, mean, variance
+
+
+def mean_term(value: Floats, slope: Floats, bend: Floats) -> tuple[float, float, float]:
+    """Average exp(f) and its two derivatives over the rows, given exp(f), f' and f''."""
+    n_rows, once = value.size, value * slope
+    second = float(once @ slope) + float(value @ bend)
+    return float(value.sum()) / n_rows, float(once.sum()) / n_rows, second / n_rows
