@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 PEERS := .venv-peers
 PEERS_PIP := $(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help run test check lint types contracts screenshots benchmark peers methods clean
+.PHONY: help run test check lint types contracts screenshots benchmark benchmark-calibrators peers methods clean
 
 help:
 	@echo "make run          start the dashboard with a sample open"
@@ -16,6 +16,7 @@ help:
 	@echo "make methods      fit every method to every sample, for docs/methods.md"
 	@echo "make peers        run peer libraries on every sample, for the tests to compare with"
 	@echo "make benchmark    time the core beside peer libraries and the physical floor"
+	@echo "make benchmark-calibrators  time every calibrator beside the libraries that do the same"
 
 $(VENV)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -67,6 +68,9 @@ screenshots: $(VENV)/test
 
 benchmark: $(PEERS)/installed
 	$(PEERS)/bin/python -m benchmarks.core $(ARGS)
+
+benchmark-calibrators: $(PEERS)/installed
+	$(PEERS)/bin/python -m benchmarks.calibrators $(ARGS)
 
 peers: $(PEERS)/installed
 	$(PEERS)/bin/python -m tests.peers.run

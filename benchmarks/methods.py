@@ -12,6 +12,7 @@ from pathlib import Path
 
 from numpy.typing import ArrayLike
 
+from benchmarks.readme import replace
 from calibcore import LogitSet, Split, TopR, WithinTopR, audit
 from calibcore.calibrators import CATALOGUE, FittedVectorMap, Method, VectorMap
 from calibcore.evaluation import SetResult
@@ -81,15 +82,11 @@ def main() -> None:
 
 def _write_summary(found: dict[str, dict[str, Row]]) -> None:
     """Write two measures of all samples into the README, between its marks."""
-    readme = ROOT / "README.md"
-    text = readme.read_text(encoding="utf-8")
-    before, rest = text.split("<!-- methods -->")
-    after = rest.split("<!-- /methods -->")[1]
     made = "\n".join(
         f"{title}:\n\n{_summary(column, found)}"
         for title, column in (("KS error of top-1, percent", COLUMNS[0]), ("NLL", COLUMNS[8]))
     )
-    readme.write_text(f"{before}<!-- methods -->\n{made}<!-- /methods -->{after}", encoding="utf-8")
+    replace("methods", made)
 
 
 def _summary(column: Column, found: dict[str, dict[str, Row]]) -> str:

@@ -261,12 +261,9 @@ def numpy_top1_ks(table: Table) -> Rival:
     return Rival(run, 1e-9, "no checks, softmax without the row's maximum taken off")
 
 
-def sklearn_temperature(table: Table) -> Rival:
-    """Temperature: `CalibratedClassifierCV` around a classifier that is fitted already."""
+def frozen_logits(n_classes: int) -> Any:
+    """Make a scikit-learn classifier, fitted already, whose input is its logits."""
     from sklearn.base import BaseEstimator, ClassifierMixin  # noqa: PLC0415 - optional library
-    from sklearn.calibration import (  # noqa: PLC0415 - optional library
-        CalibratedClassifierCV,
-    )
     from sklearn.frozen import FrozenEstimator  # noqa: PLC0415 - optional library
 
     class PassThrough(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # untyped library
@@ -284,7 +281,16 @@ def sklearn_temperature(table: Table) -> Rival:
             largest: NDArray[np.intp] = np.argmax(logits, axis=1)
             return largest
 
-    frozen = FrozenEstimator(PassThrough().fit(table.logits, table.labels))
+    return FrozenEstimator(PassThrough().fit(np.zeros((1, n_classes)), np.zeros(1, np.int64)))
+
+
+def sklearn_temperature(table: Table) -> Rival:
+    """Temperature: `CalibratedClassifierCV` around a classifier that is fitted already."""
+    from sklearn.calibration import (  # noqa: PLC0415 - optional library
+        CalibratedClassifierCV,
+    )
+
+    frozen = frozen_logits(table.logits.shape[1])
 
     def run() -> float:
         fitted = CalibratedClassifierCV(frozen, method="temperature")

@@ -79,30 +79,30 @@ def make_row(job: Job, timed: dict[str, Timed]) -> Row:
     )
 
 
-def _digits(value: float, digits: int = 2) -> str:
+def digits(value: float, n_digits: int = 2) -> str:
     """Write a number with so many significant digits, and no exponent."""
-    rounded = float(f"{value:.{digits}g}")
-    return f"{rounded:,.0f}" if rounded >= 10 ** (digits - 1) else f"{rounded:#.{digits}g}"
+    rounded = float(f"{value:.{n_digits}g}")
+    return f"{rounded:,.0f}" if rounded >= 10 ** (n_digits - 1) else f"{rounded:#.{n_digits}g}"
 
 
 def _peer_cell(row: Row, peer: str) -> str:
     if peer not in row.peers:
         return "–"  # noqa: RUF001 - a dash, for a job the peer does not do
     seconds = row.peers[peer]
-    return "not installed" if seconds is None else _digits(seconds / row.ours)
+    return "not installed" if seconds is None else digits(seconds / row.ours)
 
 
 def ratio_table(rows: Sequence[Row]) -> str:
     """Write the table of ratios."""
     head = ["Job", "Size", "Floor, ms", "Fractile / floor", *(f"{p} / Fractile" for p in PEERS)]
-    lines = [_line(head), _line(["---", "---", *["---:"] * (len(head) - 2)])]
+    lines = [line(head), line(["---", "---", *["---:"] * (len(head) - 2)])]
     lines += [
-        _line(
+        line(
             [
                 row.job,
                 row.size,
-                _digits(row.floor * 1e3, 3),
-                _digits(row.ours / row.floor),
+                digits(row.floor * 1e3, 3),
+                digits(row.ours / row.floor),
                 *(_peer_cell(row, peer) for peer in PEERS),
             ]
         )
@@ -119,17 +119,18 @@ def agreement_table(rows: Sequence[Row]) -> str:
         if (item.holds, known.difference) < (known.holds, item.difference):
             worst[item.job, item.peer] = item
     lines = [
-        _line(["Job", "Peer", "Largest difference", "Allowed", "At size", "Its conventions"]),
-        _line(["---", "---", "---:", "---:", "---", "---"]),
+        line(["Job", "Peer", "Largest difference", "Allowed", "At size", "Its conventions"]),
+        line(["---", "---", "---:", "---:", "---", "---"]),
     ]
     for item in worst.values():
         allowed = f"{item.rival.tolerance:.0e}" + ("" if item.holds else " **exceeded**")
         cells = [item.job, item.peer, f"{item.difference:.0e}", allowed, item.size]
-        lines.append(_line([*cells, item.rival.note]))
+        lines.append(line([*cells, item.rival.note]))
     return "\n".join(lines)
 
 
-def _line(cells: Sequence[str]) -> str:
+def line(cells: Sequence[str]) -> str:
+    """Write one line of a table."""
     return f"| {' | '.join(cells)} |"
 
 
@@ -150,11 +151,11 @@ def _processor() -> str:
     return platform.processor() or platform.machine()
 
 
-def environment() -> str:
+def environment(libraries: Sequence[str] = _LIBRARIES) -> str:
     """Write the versions and the processor: no names of hosts or people, no paths."""
     extensions = np.show_config(mode="dicts")["SIMD Extensions"]
     widest = (extensions.get("found") or extensions.get("baseline") or ["none"])[-1]
-    versions = ", ".join(_version(library) for library in _LIBRARIES)
+    versions = ", ".join(_version(library) for library in libraries)
     return (
         f"Python {platform.python_version()}, {versions}. {_processor()} ({platform.machine()}),"
         f" {os.cpu_count()} processors, one thread used; NumPy's widest instructions: {widest}."
