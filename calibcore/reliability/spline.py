@@ -1,4 +1,4 @@
-"""How often an event happens at each score: the curve behind graphs (c) and (d)."""
+"""How often an event happens at each score, by a spline: the curve behind graphs (c) and (d)."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,0 +1,234 @@
+"""The CORP reliability diagram: isotonic regression of the hits on the scores."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calibcore.reliability.bands import Band, Resampling, quantile_band
+from calibcore.reliability.intervals import binomial_interval
+from calibcore.tally import Tally, tally
+from calibcore.validation import Floats
+
+MOST_PLACES = 512
+"""Most scores a band is given at."""
+
+MOST_GROUPS = 2048
+"""Most groups of neighbouring scores that a resample is drawn and fitted on."""
+
+_DRAWN_AT_ONCE = 64
+
+
+@dataclass(frozen=True, eq=False)
+class CorpReliability:
+    """The isotonic reliability curve, its steps and its two bands.
+
+    Attributes
+    ----------
+    score : ndarray of float64, shape (n_blocks,)
+        Distinct scores, ascending.
+    frequency : ndarray of float64, shape (n_blocks,)
+        The curve there; it never falls. Between two scores it is drawn as a straight line.
+    first, last : ndarray of float64, shape (n_steps,)
+        Lowest and highest score of each step, on which the curve is level.
+    step_frequency : ndarray of float64, shape (n_steps,)
+        Height of each step: its observed frequency, ascending.
+    step_count, step_hits : ndarray of int64, shape (n_steps,)
+        Rows on each step, and hits among them.
+    consistency : Band
+        Where the curve of a perfectly calibrated model with these scores lies: about the
+        diagonal, to be compared with the curve.
+    confidence : Band
+        How sure the curve is: about the curve, to be compared with the diagonal.
+    """
+
+    score: Floats
+    frequency: Floats
+    first: Floats
+    last: Floats
+    step_frequency: Floats
+    step_count: NDArray[np.int64]
+    step_hits: NDArray[np.int64]
+    consistency: Band
+    confidence: Band
+
+
+def corp_reliability(
+    scores: ArrayLike,
+    hits: ArrayLike,
+    *,
+    n_resamples: int = 399,
+    seed: int = 0,
+    level: float = 0.95,
+) -> CorpReliability:
+    """Estimate the frequency of the event at each score by the nearest curve that never falls.
+
+    It needs no bins: isotonic regression finds them.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (n_samples,)
+        Predicted probability of the event, in [0, 1].
+    hits : array_like of {0, 1}, shape (n_samples,)
+        Whether the event happened.
+    n_resamples : int, default 399
+        Label sets drawn for each band; (n_resamples + 1)(1 - level) / 2 is best a whole number.
+    seed : int, default 0
+        Of the draws.
+    level : float, default 0.95
+        Of both bands, at each score on its own.
+
+    Returns
+    -------
+    CorpReliability
+
+    Raises
+    ------
+    CalibrationInputError
+        Scores or hits out of range, fewer than one resample, a level that is not between 0 and 1.
+
+    Notes
+    -----
+    The curve minimises sum_i (hit_i - p(s_i))^2 over all p that never fall; its value on a step is
+    the observed frequency there. Rows of equal score form one block.
+
+    Both bands keep the scores, draw labels, fit each draw anew and take pointwise quantiles.
+    *Consistency*: each label is 1 with the probability of its score; the curve of a calibrated
+    model still leaves the band by chance, at about 1 - ``level`` of the scores. *Confidence*: each
+    label is 1 with the probability of the fitted curve. The paper's program also draws the scores
+    with replacement; here they are kept.
+
+    The confidence band is widened to hold the curve and, as a fit of 0 or 1 redraws as itself and
+    the fit strays outward at its ends, the Clopper-Pearson interval of each step, from which are
+    cut what no step below or above allows. It is no exact interval: simulated for four curves of
+    300 and 3000 rows, it held the true frequency at 93 to 99 % of the scores between 0.05 and 0.95
+    (level 0.95), at 96 to 100 % of those beyond, but of these at only 86 to 95 % if the true curve
+    was flat.
+
+    With more than 2048 distinct scores, neighbouring scores, a share of 1 / 2048 of the rows at a
+    time, are drawn and fitted as one group of their mean probability; bands are given at no more
+    than 512 of the scores, evenly spaced in fractile. The curve itself is never grouped.
+
+    References
+    ----------
+    Dimitriadis, Gneiting, Jordan, *Stable reliability diagrams for probabilistic classifiers*,
+    PNAS 2021.
+
+    Examples
+    --------
+    >>> found = corp_reliability([0.1, 0.2, 0.6, 0.8], [0, 1, 0, 1])
+    >>> found.frequency.tolist()
+    [0.0, 0.5, 0.5, 1.0]
+    >>> found.first.tolist(), found.last.tolist(), found.step_count.tolist()
+    ([0.1, 0.2, 0.8], [0.1, 0.6, 0.8], [1, 2, 1])
+    """
+    counted = tally(scores, hits)
+    return corp_of(counted, n_resamples=n_resamples, seed=seed, level=level)
+
+
+def corp_of(
+    counted: Tally, *, n_resamples: int = 399, seed: int = 0, level: float = 0.95
+) -> CorpReliability:
+    """Estimate from rows counted by score, one a score at least, as `corp_reliability`."""
+    resampling = Resampling(n_resamples, seed, level)
+    starts = _step_starts(counted)
+    ends = np.append(starts[1:], counted.scores.size)
+    count = np.add.reduceat(counted.counts, starts).astype(np.int64)
+    hits = np.add.reduceat(counted.hits, starts).astype(np.int64)
+    heights = np.maximum.accumulate(hits / count)
+    frequency = np.repeat(heights, ends - starts)
+    groups, rng = _Groups(counted), resampling.generator()
+    consistency = quantile_band(groups.refit(counted.scores, rng, n_resamples), level)
+    drawn = quantile_band(groups.refit(frequency, rng, n_resamples), level)
+    step = np.searchsorted(ends, groups.places, side="right")
+    confidence = _widened(drawn, heights[step], [end[step] for end in _rising(hits, count, level)])
+    at = counted.scores[groups.places]
+    return CorpReliability(
+        score=counted.scores,
+        frequency=frequency,
+        first=counted.scores[starts],
+        last=counted.scores[ends - 1],
+        step_frequency=heights,
+        step_count=count,
+        step_hits=hits,
+        consistency=resampling.band(at, *consistency),
+        confidence=resampling.band(at, *confidence),
+    )
+
+
+def _step_starts(counted: Tally) -> NDArray[np.intp]:
+    """Give the first block of each step of the isotonic fit."""
+    starts = _isotonic(counted.hits / counted.counts, counted.counts)[1][:-1]
+    # From whole numbers the heights are right to the last digit, and equal ones are one step.
+    heights = np.add.reduceat(counted.hits, starts) / np.add.reduceat(counted.counts, starts)
+    return starts[np.diff(heights, prepend=-1.0) > 0]
+
+
+def _isotonic(values: Floats, weights: Floats) -> tuple[Floats, NDArray[np.intp]]:
+    from scipy.optimize import (  # noqa: PLC0415 - a third of a second to import
+        isotonic_regression,
+    )
+
+    fit = isotonic_regression(values, weights=weights)
+    return fit.x, fit.blocks
+
+
+def _rising(
+    hits: NDArray[np.int64], count: NDArray[np.int64], level: float
+) -> tuple[Floats, Floats]:
+    """Give an interval a step that also keeps to those of the steps below and above."""
+    lower, upper = binomial_interval(hits, count, interval="clopper_pearson", level=level)
+    return np.maximum.accumulate(lower), np.minimum.accumulate(upper[::-1])[::-1]
+
+
+def _widened(
+    drawn: tuple[Floats, Floats], frequency: Floats, exact: list[Floats]
+) -> tuple[Floats, Floats]:
+    """Widen a band to hold the curve and the interval of each step."""
+    return (
+        np.minimum(np.minimum(drawn[0], exact[0]), frequency),
+        np.maximum(np.maximum(drawn[1], exact[1]), frequency),
+    )
+
+
+class _Groups:
+    """Neighbouring scores gathered, so that many label sets are cheap to draw and to fit."""
+
+    def __init__(self, counted: Tally) -> None:
+        n_blocks = counted.scores.size
+        self._block_counts = counted.counts
+        self.places = np.arange(n_blocks)
+        group = self.places
+        if n_blocks > MOST_GROUPS:
+            group = _shares(counted, MOST_GROUPS)
+        if n_blocks > MOST_PLACES:
+            share = _shares(counted, MOST_PLACES - 1)
+            self.places = np.flatnonzero(np.diff(share, prepend=-1))
+            self.places = np.union1d(self.places, [n_blocks - 1])
+        self._starts = np.flatnonzero(np.diff(group, prepend=-1))
+        self._counts = np.add.reduceat(counted.counts, self._starts)
+        self._at = np.searchsorted(self._starts, self.places, side="right") - 1
+
+    def refit(self, probability: Floats, rng: np.random.Generator, n_resamples: int) -> Floats:
+        """Draw labels, fit, and read the fit at the places, shape (n_resamples, n_places)."""
+        hits = np.add.reduceat(probability * self._block_counts, self._starts)
+        chance = np.clip(hits / self._counts, 0.0, 1.0)
+        curves = np.empty((n_resamples, self.places.size))
+        for start in range(0, n_resamples, _DRAWN_AT_ONCE):
+            size = min(_DRAWN_AT_ONCE, n_resamples - start)
+            for row, share in enumerate(_draw(self._counts, chance, rng, size), start):
+                curves[row] = _isotonic(share, self._counts)[0][self._at]
+        return curves
+
+
+def _draw(counts: Floats, chance: Floats, rng: np.random.Generator, size: int) -> Floats:
+    """Draw the share of hits in each group, shape (size, n_groups)."""
+    if counts.max() == 1:
+        return (rng.random((size, chance.size)) < chance).astype(np.float64)
+    return np.asarray(rng.binomial(counts.astype(np.int64), chance, (size, chance.size)) / counts)
+
+
+def _shares(counted: Tally, n_shares: int) -> NDArray[np.intp]:
+    """Tell which equal share of the rows the middle row of each score is in."""
+    middle = np.cumsum(counted.counts) - counted.counts / 2
+    return (middle * n_shares // counted.n_samples).astype(np.intp)

@@ -1,0 +1,277 @@
+"""Where the four graphs of Gupta 2021 would lie if the scores were the true probabilities."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibcore import validation
+from calibcore.cumulative import CumulativeCurves, brownian_tail
+from calibcore.errors import CalibrationInputError
+from calibcore.reliability.bands import check_level
+from calibcore.reliability.spline import FitTo
+from calibcore.splines import CubicSpline, Runout, check_knots
+from calibcore.validation import Floats
+
+_ROWS_AT_ONCE = 1 << 15
+
+
+@dataclass(frozen=True, eq=False)
+class NullBand:
+    """Where the cumulative hits of a perfectly calibrated model of this size lie.
+
+    Attributes
+    ----------
+    fractile, score, cum_score : ndarray of float64, shape (n_blocks + 1,)
+        Of the `CumulativeCurves`: the band is about ``cum_score``.
+    simultaneous : float
+        Half width within which the whole curve stays with probability ``level``: it is left
+        exactly where the KS error exceeds it.
+    pointwise : ndarray of float64, shape (n_blocks + 1,)
+        Half width within which the gap at one fractile, chosen beforehand, stays with probability
+        ``level``; 0 at fractile 0.
+    level : float
+        The probability.
+    """
+
+    fractile: Floats
+    score: Floats
+    cum_score: Floats
+    simultaneous: float
+    pointwise: Floats
+    level: float
+
+    @property
+    def lower(self) -> Floats:
+        """Lowest cumulative hits inside the simultaneous band; at least 0."""
+        return np.maximum(self.cum_score - self.simultaneous, 0.0)
+
+    @property
+    def upper(self) -> Floats:
+        """Highest cumulative hits inside the simultaneous band; at most the fractile."""
+        return np.minimum(self.cum_score + self.simultaneous, self.fractile)
+
+
+def null_band(curves: CumulativeCurves, *, level: float = 0.95) -> NullBand:
+    """Give the region of the cumulative hits of a perfectly calibrated model with these scores.
+
+    Parameters
+    ----------
+    curves : CumulativeCurves
+        Only its scores and counts are used, not its hits.
+    level : float, default 0.95
+        Between 0 and 1.
+
+    Returns
+    -------
+    NullBand
+
+    Raises
+    ------
+    CalibrationInputError
+        A level that is not between 0 and 1.
+
+    Notes
+    -----
+    If each hit has the probability of its score, the gap ``cum_score - cum_hits`` is a random walk
+    whose variance at a fractile is V = sum_i s_i (1 - s_i) / N^2 over the rows so far. Pointwise:
+    z sqrt(V), with z the normal quantile of (1 + level) / 2. Simultaneous: x sqrt(V at the end),
+    where standard Brownian motion strays as far as x from 0 with probability 1 - level (2.2414 for
+    0.95). Both are limits, good from some hundred rows that are not all sure; with fewer, the
+    simultaneous band is left less often. No randomness is involved.
+
+    References
+    ----------
+    Gupta et al., ICLR 2021, section 3; Arrieta-Ibarra et al., JMLR 2022.
+
+    Examples
+    --------
+    >>> from calibcore.cumulative import cumulative_curves
+    >>> band = null_band(cumulative_curves([0.5, 0.5, 0.5, 1.0], [0, 1, 0, 1]))
+    >>> round(band.simultaneous, 4), band.pointwise.round(4).tolist()
+    (0.4853, [0.0, 0.4243, 0.4243])
+    """
+    z = _normal_bound(level)
+    counts = _counts(curves)
+    score = curves.score[1:]
+    variance = np.cumsum(counts * score * (1 - score)) / curves.n_samples**2
+    return NullBand(
+        fractile=curves.fractile,
+        score=curves.score,
+        cum_score=curves.cum_score,
+        simultaneous=_brownian_bound(level) * curves.null_deviation,
+        pointwise=np.concatenate([[0.0], z * np.sqrt(variance)]),
+        level=level,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class SplineNullBand:
+    """Where the spline estimate of a perfectly calibrated model of this size lies.
+
+    Attributes
+    ----------
+    score, fractile : ndarray of float64, shape (n_blocks,)
+        Of the `FrequencyCurve`.
+    expected, deviation : ndarray of float64, shape (n_blocks,)
+        Mean and standard deviation of the estimate before clipping. The mean is the score itself
+        where the spline is fitted to the difference, and its smooth fit otherwise.
+    lower, upper : ndarray of float64, shape (n_blocks,)
+        Bounds of the estimate at each score on its own, clipped to [0, 1].
+    level : float
+        Probability of being inside.
+    """
+
+    score: Floats
+    fractile: Floats
+    expected: Floats
+    deviation: Floats
+    lower: Floats
+    upper: Floats
+    level: float
+
+
+def spline_null_band(
+    curves: CumulativeCurves,
+    *,
+    n_knots: int = 6,
+    runout: Runout = "natural",
+    fit_to: FitTo = "difference",
+    level: float = 0.95,
+) -> SplineNullBand:
+    """Give the region of the spline estimate of a perfectly calibrated model with these scores.
+
+    Parameters
+    ----------
+    curves : CumulativeCurves
+        Only its scores and counts are used, not its hits.
+    n_knots, runout, fit_to
+        As in `calibcore.reliability.spline_frequency`.
+    level : float, default 0.95
+        Between 0 and 1; at each score on its own.
+
+    Returns
+    -------
+    SplineNullBand
+
+    Raises
+    ------
+    CalibrationInputError
+        Fewer rows than knots, an unknown option, a level that is not between 0 and 1.
+
+    Notes
+    -----
+    Unconstrained, the estimate is linear in the hits: slope = d' G^+ sum_i a_i h_i / N (+ s), where
+    d are the basis splines' derivatives at its rows, a_i the sum of the basis over the points from
+    row i on, and G = A'A; rows of equal score share the mean of their a_i. So if each hit has
+    variance s (1 - s), the deviation is exact: d' G^+ (sum_i s_i (1 - s_i) a_i a_i') G^+ d / N^2,
+    under the root. The bounds take the estimate as normal. The constrained fit is not linear; the
+    band is that of the free one.
+
+    References
+    ----------
+    Gupta et al., ICLR 2021, section 4.
+
+    Examples
+    --------
+    >>> from calibcore.cumulative import cumulative_curves
+    >>> curves = cumulative_curves([0.2, 0.4, 0.6, 0.8], [0, 0, 1, 1])
+    >>> band = spline_null_band(curves, n_knots=2)
+    >>> band.expected.round(9).tolist(), band.deviation.round(4).tolist()
+    ([0.2, 0.4, 0.6, 0.8], [0.2728, 0.2728, 0.2728, 0.2728])
+    """
+    z = _normal_bound(level)
+    check_knots(n_knots, runout)
+    validation.choice(fit_to, "fit_to", allowed=("difference", "hits"))
+    if curves.n_samples < n_knots:
+        raise CalibrationInputError(
+            "scores", f"{curves.n_samples} rows", f"at least {n_knots}, one a knot"
+        )
+    fit = _LinearFit(curves, n_knots, runout)
+    expected, deviation = fit.moments(about_score=fit_to == "difference")
+    return SplineNullBand(
+        score=curves.score[1:],
+        fractile=curves.fractile[1:],
+        expected=expected,
+        deviation=deviation,
+        lower=np.clip(expected - z * deviation, 0.0, 1.0),
+        upper=np.clip(expected + z * deviation, 0.0, 1.0),
+        level=level,
+    )
+
+
+class _LinearFit:
+    """The spline estimate as a linear map of the hits, worked on in pieces of whole blocks."""
+
+    def __init__(self, curves: CumulativeCurves, n_knots: int, runout: Runout) -> None:
+        self._score, self._counts = curves.score[1:], _counts(curves)
+        self._n_samples = curves.n_samples
+        self._basis = [CubicSpline(unit, runout) for unit in np.eye(n_knots)]
+        self._ends = np.cumsum(self._counts)
+
+    def moments(self, *, about_score: bool) -> tuple[Floats, Floats]:
+        """Give mean and standard deviation of the estimate at each distinct score."""
+        gram, moment, spread = self._sums()
+        solved = np.asarray(np.linalg.lstsq(gram, np.eye(len(gram)))[0])
+        covariance = solved @ spread @ solved.T / self._n_samples**2
+        knots = solved @ moment / self._n_samples
+        expected, variance = self._score.copy(), np.empty(self._score.size)
+        for piece in self._pieces():
+            fractile, starts = self._rows(piece)
+            slopes = np.stack([unit.derivative(fractile) for unit in self._basis])
+            slopes = np.add.reduceat(slopes, starts, axis=1) / self._counts[piece]
+            variance[piece] = np.einsum("kb,kl,lb->b", slopes, covariance, slopes, optimize=True)
+            if not about_score:
+                expected[piece] = knots @ slopes
+        return expected, np.sqrt(np.maximum(variance, 0.0))
+
+    def _sums(self) -> tuple[Floats, Floats, Floats]:
+        """Accumulate A'A, sum a_i s_i and sum s_i (1 - s_i) a_i a_i', last rows first."""
+        n_knots = len(self._basis)
+        gram, moment = np.zeros((n_knots, n_knots)), np.zeros(n_knots)
+        spread, above = np.zeros((n_knots, n_knots)), np.zeros((n_knots, 1))
+        for piece in reversed(list(self._pieces())):
+            fractile, starts = self._rows(piece)
+            basis = np.stack([unit(fractile) for unit in self._basis])
+            gram += basis @ basis.T
+            onward = np.cumsum(basis[:, ::-1], axis=1)[:, ::-1] + above
+            above = onward[:, :1]
+            counts, score = self._counts[piece], self._score[piece]
+            mean = np.add.reduceat(onward, starts, axis=1) / counts
+            moment += mean @ (counts * score)
+            spread += (mean * (counts * score * (1 - score))) @ mean.T
+        return gram, moment, spread
+
+    def _pieces(self) -> Iterator[slice]:
+        """Cut the blocks into pieces of some ten thousand rows, one block at least."""
+        cut = np.flatnonzero(np.diff(self._ends // _ROWS_AT_ONCE, prepend=0)) + 1
+        bounds = np.unique(np.concatenate([[0], cut, [self._ends.size]]))
+        return (slice(a, b) for a, b in pairwise(bounds))
+
+    def _rows(self, piece: slice) -> tuple[Floats, NDArray[np.intp]]:
+        """Give the fractile of each row of a piece, and where its blocks start."""
+        starts = np.concatenate([[0], self._ends])[piece]
+        last = int(self._ends[piece][-1])
+        fractile = np.arange(int(starts[0]) + 1, last + 1) / self._n_samples
+        return fractile, (starts - starts[0]).astype(np.intp)
+
+
+def _counts(curves: CumulativeCurves) -> Floats:
+    """Give the rows at each distinct score."""
+    return np.diff(np.rint(curves.fractile * curves.n_samples))
+
+
+def _normal_bound(level: float) -> float:
+    return -NormalDist().inv_cdf((1 - check_level(level)) / 2)
+
+
+def _brownian_bound(level: float) -> float:
+    """Find how far Brownian motion strays from 0 with probability 1 - level."""
+    low, high = 0.0, 40.0
+    while high - low > 1e-13 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if brownian_tail(middle) > 1 - level else (low, middle)
+    return (low + high) / 2
