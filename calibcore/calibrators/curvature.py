@@ -7,37 +7,38 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.validation import Floats
+from calibcore.validation import Floats, Logits
 
 Product = Callable[[Floats], Floats]
 
 _EXACT = 600
 _DENSE = 4_096
-_WORK = 2e10
-_WAITING = 1_000
+_WORK = 1e11
 
 
 class Curved(Protocol):
     """What is asked of a model: `calibcore.calibrators.linear.LinearModel` is one."""
 
-    inputs: Floats
     free: NDArray[np.bool_]
     centred: bool
     mean_squares: Floats
+    n_rows: int
+    kind: type[np.floating[Any]]
 
     @property
     def strength(self) -> Floats:
         """Strength of each parameter's penalty."""
 
-    @property
-    def n_rows(self) -> int:
-        """Number of rows that count."""
+    def weighted(self) -> Iterator[tuple[Logits, Logits]]:
+        """Go through inputs and probabilities at the parameters evaluated last, classes first."""
 
-    def blocks(self) -> Iterator[slice]:
-        """Cut the rows that count into blocks."""
 
-    def probabilities(self, rows: slice) -> Floats:
-        """Give the probabilities at the parameters evaluated last."""
+def products_worth(model: Curved) -> int:
+    """Give about how many products with the Hessian take as long as `approximate_inverse`."""
+    size = int(model.strength.size)
+    if model.strength.shape[1] == 2:
+        return 4 + size // 50
+    return 4 + size // 8 if size <= _EXACT else 10
 
 
 def approximate_inverse(model: Curved) -> Product:
@@ -93,56 +94,61 @@ def _lifted(diagonal: Floats) -> Floats:
 def _dense_inverse(model: Curved, *, full: bool) -> Product:
     """Invert the Hessian of the whole matrix, or of its diagonal and the bias.
 
-    It is sum over rows of p_k (1 if k = l else 0 - p_l) x_i x_j, for entries (k, i) and (l, j).
+    It is sum over rows of p_k (1 if k = l else 0 - p_l) x_i x_j, for entries (i, k) and (j, l).
     """
     n_classes = len(model.free)
     width = n_classes + 1 if full else 2
     size = n_classes * width
     every = max(1, math.ceil(model.n_rows * float(size) ** 2 / _WORK))
     dense = size <= _DENSE
-    table = np.zeros((size, size)) if dense else np.zeros(size)
+    table = np.zeros((size, size) if dense else size, dtype=model.kind)
     same = np.zeros((n_classes, width, width))
-    waiting: list[Floats] = []
-    used = subtracted = 0
-    for rows in model.blocks():
-        weights, inputs = model.probabilities(rows)[::every], model.inputs[rows][::every]
-        if full:
-            wide = np.column_stack([inputs, np.ones(len(inputs))])
-            each = weights[:, :, np.newaxis] * wide[:, np.newaxis, :]
-            same += np.tensordot(each, wide, axes=(0, 0))
-        else:
-            weighted = weights * inputs
-            each = np.stack([weighted, weights], axis=2)
-            same[:, 0, 0] += np.einsum("nk,nk->k", weighted, inputs)
-            same[:, 0, 1] += weighted.sum(axis=0)
-            same[:, 1, 1] += weights.sum(axis=0)
-        used += len(weights)
-        waiting.append(each.reshape(len(each), size))
-        if used >= subtracted + min(size, _WAITING):
-            subtracted = used
-            _subtract_squares(table, waiting)
-    _subtract_squares(table, waiting)
-    same[:, 1, 0] = same[:, 1, 0] if full else same[:, 0, 1]
+    used = 0
+    for block, chances in model.weighted():
+        inputs, weights = block[:, ::every], chances[:, ::every]
+        wide = _with_bias(inputs) if full else inputs
+        each = _contributions(wide, weights, full=full)
+        same += _of_one_class(each, wide, full=full)
+        rows = each.reshape(size, -1)
+        table -= rows @ rows.T if dense else np.vecdot(rows, rows)
+        used += rows.shape[1]
     penalty = np.asarray(model.strength if full else _pair(model.strength), dtype=np.float64)
     free = np.asarray(model.free if full else _pair(model.free), dtype=np.bool_)
+    squares = np.diagonal(same, axis1=1, axis2=2).T.ravel()
     if not dense:
-        found = (table + np.diagonal(same, axis1=1, axis2=2).ravel()) / used + 2 * penalty.ravel()
-        inverse = 1 / _lifted(found).reshape(n_classes, width)
-        return lambda slope: inverse * slope
-    blocks = table.reshape(n_classes, width, n_classes, width)
+        found = _lifted((table + squares) / used + 2 * penalty.T.ravel())
+        return lambda slope: slope / found.reshape(width, n_classes).T
+    blocks = table.reshape(width, n_classes, width, n_classes)
     classes = np.arange(n_classes)
-    blocks[classes, :, classes, :] += same
+    blocks[:, classes, :, classes] += same.astype(model.kind)
     table /= used
-    table[np.diag_indices(size)] += 2 * penalty.ravel()
-    return _inverted(table, free, 1e-6 * (float(model.mean_squares.max()) or 1.0))
+    table[np.diag_indices(size)] += 2 * penalty.T.ravel().astype(model.kind)
+    ends = np.maximum(_lifted(np.diagonal(table)), 1e-6 * (float(model.mean_squares.max()) or 1.0))
+    # A Hessian has no negative eigenvalue but for rounding, which the lift exceeds: it is the
+    # difference of two sums, each rounded.
+    eps = float(np.finfo(model.kind).eps)
+    lift = (1e-9 if eps < 1e-9 else 1e-5) * ends + 16 * eps * squares / used
+    table[np.diag_indices(size)] += lift.astype(model.kind)
+    return _inverted(table, free.T.ravel())
 
 
-def _subtract_squares(table: Floats, waiting: list[Floats]) -> None:
-    """Subtract what all waiting rows contribute; many at a time, as the table may be large."""
-    if waiting:
-        rows = waiting[0] if len(waiting) == 1 else np.concatenate(waiting)
-        table -= rows.T @ rows if table.ndim == 2 else np.einsum("ni,ni->i", rows, rows)
-        waiting.clear()
+def _with_bias(inputs: Logits) -> Logits:
+    return np.vstack([inputs, np.ones((1, inputs.shape[1]), dtype=inputs.dtype)])
+
+
+def _contributions(inputs: Logits, weights: Logits, *, full: bool) -> NDArray[Any]:
+    """Give p_k x_i of each row, shape (width, n_classes, n_rows)."""
+    if full:
+        return np.asarray(inputs[:, np.newaxis] * weights)
+    return np.stack([weights * inputs, weights])
+
+
+def _of_one_class(each: NDArray[Any], inputs: Logits, *, full: bool) -> NDArray[Any]:
+    """Sum p_k x_i x_j over rows, shape (n_classes, width, width)."""
+    if full:
+        return np.tensordot(each, inputs, axes=(2, 1)).swapaxes(0, 1)
+    square, mixed, weight = np.vecdot(each[0], inputs), each[0].sum(axis=1), each[1].sum(axis=1)
+    return np.stack([square, mixed, mixed, weight], axis=1).reshape(-1, 2, 2)
 
 
 def _pair(values: NDArray[Any]) -> NDArray[Any]:
@@ -151,29 +157,37 @@ def _pair(values: NDArray[Any]) -> NDArray[Any]:
     return np.column_stack([own, values[:, -1]])
 
 
-def _inverted(table: Floats, free: NDArray[np.bool_], least: float) -> Product:
+def _inverted(table: NDArray[Any], free: NDArray[np.bool_]) -> Product:
+    """Invert a positive table over the model's parameters, transposed."""
+    from scipy.linalg import cho_factor, cho_solve  # noqa: PLC0415 - slow to import
+
     held = np.flatnonzero(~free)
-    ends = np.maximum(_lifted(np.diagonal(table)), least)
     table[held] = 0
     table[:, held] = 0
-    # A Hessian has no negative eigenvalue but for rounding, which the lift exceeds.
-    table[np.diag_indices(len(table))] += 1e-9 * ends
     table[held, held] = 1
-    inverse = np.linalg.inv(table)
-    inverse += inverse.T.copy()
-    return lambda slope: np.asarray(0.5 * (inverse @ slope.ravel()).reshape(slope.shape))
+    diagonal = np.diagonal(table).copy()
+    try:
+        factor = cho_factor(table, lower=True, overwrite_a=True, check_finite=False)
+    except np.linalg.LinAlgError:  # of huge inputs rounding may still exceed the lift
+        return lambda slope: slope / diagonal.reshape(slope.shape[::-1]).T
+
+    def product(slope: Floats) -> Floats:
+        given = slope.T.ravel().astype(table.dtype)
+        found = cho_solve(factor, given, check_finite=False, overwrite_b=True)
+        return np.asarray(found.reshape(slope.shape[::-1]).T, dtype=np.float64)
+
+    return product
 
 
 def _kronecker_inverse(model: Curved) -> Product:
     n_classes = len(model.free)
-    classes = np.zeros((n_classes, n_classes))
-    inputs = np.zeros((n_classes + 1, n_classes + 1))
-    for rows in model.blocks():
-        weights, block = model.probabilities(rows), model.inputs[rows]
-        classes -= weights.T @ weights
-        classes[np.diag_indices(n_classes)] += weights.sum(axis=0)
-        wide = np.column_stack([block, np.ones(len(block))])
-        inputs += wide.T @ wide
+    classes = np.zeros((n_classes, n_classes), dtype=model.kind)
+    inputs = np.zeros((n_classes + 1, n_classes + 1), dtype=model.kind)
+    for block, weights in model.weighted():
+        classes -= weights @ weights.T
+        classes[np.diag_indices(n_classes)] += weights.sum(axis=1)
+        wide = _with_bias(block)
+        inputs += wide @ wide.T
     left, left_basis = np.linalg.eigh(classes / model.n_rows)
     right, right_basis = np.linalg.eigh(inputs / model.n_rows)
     ridge = 2 * float(np.median(model.strength))

@@ -1,5 +1,6 @@
 """From logits to the linear model's inputs, the fitted linear map, and the fit they share."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -7,14 +8,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.blocks import row_blocks, row_maxima
+from calibcore.blocks import block_rows
 from calibcore.calibrators.base import FittedVectorMap, Progress
-from calibcore.calibrators.linear import CONVERGED, LinearModel, Optimum, Penalty, minimise
+from calibcore.calibrators.linear import (
+    KEPT_CELLS,
+    Block,
+    LinearModel,
+    Penalty,
+    linear_outputs,
+    turn_to_probabilities,
+)
+from calibcore.calibrators.newton import CONVERGED, GOAL, Optimum, minimise
 from calibcore.calibrators.odir import choose_odir, odir_penalty
 from calibcore.calibrators.temperature import TemperatureScaling
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.probabilities import below_largest
 from calibcore.validation import Floats, Labels, Logits
 
 RULED_OUT = -87.3
@@ -24,6 +32,7 @@ It is the logarithm of the smallest normal float32, below which probabilities ar
 """
 
 _FARTHEST = -1e6
+_FEWEST_ROWS = 256
 
 _SEPARATED = (
     "Some weights get every calibration row right. The larger they are the better, so none are"
@@ -57,10 +66,12 @@ class Inputs:
     temperature: float = 1.0
     uniform_share: float = 0.0
 
-    def block(self, logits: Logits) -> tuple[Floats, NDArray[np.bool_] | None]:
-        """Give the inputs of some rows, and which classes are ruled out, if any are."""
-        found = np.empty(logits.shape)
-        below_largest(logits, out=found)
+    def columns(self, logits: Logits) -> tuple[Floats, NDArray[np.bool_] | None]:
+        """Give some rows' inputs, classes first, and which classes are ruled out, if any are."""
+        found = np.empty(logits.shape[::-1])
+        found[...] = logits.T
+        with np.errstate(over="ignore"):  # a difference too large for a float is minus infinity
+            found -= found.max(axis=0)
         found /= self.temperature
         lowest = float(found.min())
         ruled_out = np.isneginf(found) if lowest == -np.inf and not self.uniform_share else None
@@ -68,35 +79,46 @@ class Inputs:
             np.maximum(found, _FARTHEST, out=found)
         if ruled_out is not None:
             finite = np.where(ruled_out, 0.0, found)
-            floor = np.maximum(np.minimum(finite.min(axis=1), RULED_OUT), _FARTHEST)
-            np.maximum(found, floor[:, np.newaxis], out=found)
+            floor = np.maximum(np.minimum(finite.min(axis=0), RULED_OUT), _FARTHEST)
+            np.maximum(found, floor, out=found)
+        ones = np.ones(len(found))
         if self.space == "logits":
-            found -= found.mean(axis=1, keepdims=True)
+            found -= ones @ found / len(found)
             return found, ruled_out
         powers = np.exp(found)
         if ruled_out is not None:
             powers[ruled_out] = 0
-        total = powers.sum(axis=1, keepdims=True)
+        total = ones @ powers
         if self.uniform_share:
-            powers /= total
-            powers *= 1 - self.uniform_share
-            powers += self.uniform_share / logits.shape[1]
-            return np.log(powers), None
+            powers *= (1 - self.uniform_share) / total
+            powers += self.uniform_share / len(found)
+            return np.log(powers, out=powers), None
         found -= np.log(total)
         return found, ruled_out
 
-    def table(self, logits: Logits) -> tuple[Floats, NDArray[np.bool_] | None]:
-        """Give the inputs of all rows, and which classes are ruled out, if any are."""
-        found = np.empty(logits.shape)
-        ruled_out: NDArray[np.bool_] | None = None
-        for rows in row_blocks(*logits.shape):
-            found[rows], marks = self.block(logits[rows])
-            if marks is not None:
-                ruled_out = (
-                    np.zeros(logits.shape, dtype=np.bool_) if ruled_out is None else ruled_out
-                )
-                ruled_out[rows] = marks
-        return found, ruled_out
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """The blocks of a calibration set, made anew each time they are gone through.
+
+    So a table of many cells is never held twice; one of few is worth keeping as a list.
+    """
+
+    logits: Logits
+    labels: Labels
+    inputs: Inputs
+
+    def __iter__(self) -> Iterator[Block]:
+        """Make the blocks in turn."""
+        for rows in _row_blocks(self.logits):
+            inputs, ruled_out = self.inputs.columns(self.logits[rows])
+            yield Block(inputs, self.labels[rows], ruled_out)
+
+
+def _row_blocks(logits: Logits) -> Iterator[slice]:
+    """Cut rows into blocks that are near the processor, and long enough to multiply matrices."""
+    step = max(block_rows(logits.shape[1]), _FEWEST_ROWS)
+    return (slice(start, start + step) for start in range(0, len(logits), step))
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,17 +175,15 @@ class FittedLinear(FittedVectorMap):
                 "logits", f"{table.shape[1]} classes", f"the {len(self.bias)} of the fit"
             )
         inputs = Inputs(self.space, self.temperature, self.uniform_share)
+        weights = self.weights if self.weights.ndim == 2 else self.weights[:, np.newaxis]
+        parameters = np.hstack([weights, self.bias[:, np.newaxis]])
         result = np.empty(table.shape)
-        for rows in row_blocks(*table.shape):
-            block, ruled_out = inputs.block(table[rows])
-            found = block * self.weights if self.weights.ndim == 1 else block @ self.weights.T
-            found += self.bias
-            if ruled_out is not None:
-                found[ruled_out] = -np.inf
-            found -= row_maxima(found)
-            np.exp(found, out=found)
-            found /= found.sum(axis=1, keepdims=True)
-            result[rows] = found
+        for rows in _row_blocks(table):
+            block, ruled_out = inputs.columns(table[rows])
+            found = linear_outputs(block, parameters, ruled_out)
+            found -= found.max(axis=0)
+            turn_to_probabilities(found)
+            result[rows] = found.T
         return result
 
 
@@ -237,15 +257,16 @@ def fit_linear(
         nothing = Optimum(start, 0.0, 0.0, separated=False, escaping=False)
         why = _ONE_CLASS if len(rows.labels) else _NOTHING_LEFT
         return _fitted(nothing, inputs, strengths or (), (*rows.warnings, why))
-    table, ruled_out = inputs.table(rows.logits)
-    model = LinearModel(
-        table, rows.labels, penalty, free, ruled_out, centred=inputs.space == "logits"
-    )
+    blocks = Blocks(rows.logits, rows.labels, inputs)
+    few = rows.logits.size <= KEPT_CELLS
+    kept = list(blocks) if few else blocks
+    model = LinearModel(kept, penalty, free, centred=inputs.space == "logits")
     if strengths is None:
         strengths = choose_odir(model, start, progress=progress)
         model = replace(model, penalty=odir_penalty(*strengths, n_classes=n_classes))
         progress = None
-    found = minimise(model, start, progress=progress)
+    # Where a step takes minutes, the last one is shorter: to what counts as the optimum.
+    found = minimise(model, start, goal=GOAL if few else CONVERGED / 2, progress=progress)
     return _fitted(found, inputs, strengths, (*said, *_said_of(found, model)))
 
 
@@ -277,7 +298,7 @@ def _said_of_absent(absent: NDArray[np.int64], *, held: bool) -> tuple[str, ...]
 
 def _said_of(found: Optimum, model: LinearModel) -> tuple[str, ...]:
     said = []
-    n_classes = model.inputs.shape[1]
+    n_classes = len(model.free)
     n_parameters = (n_classes + 1) * (n_classes - 1)
     if model.full and not model.penalty.strength.any() and n_parameters > model.n_rows:
         said.append(

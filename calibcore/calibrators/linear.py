@@ -1,33 +1,24 @@
-"""One linear model, softmax(W x + b), with a structure and a penalty, fitted to its optimum.
+"""One linear model, softmax(W x + b), with a structure and a penalty: its loss and derivatives.
 
-The penalised mean NLL is convex in W and b. Newton's method finds its minimum; each Newton step
-is solved by conjugate gradients, which needs only products with the Hessian, so no table larger
-than W itself is made and the rows are worked on in blocks.
+The penalised mean NLL is convex in W and b. `calibcore.calibrators.newton` finds its minimum with
+the gradient and with products with the Hessian alone, so no table larger than W itself is made
+and the rows are worked on in blocks.
 """
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.blocks import block_rows, row_maxima
-from calibcore.calibrators.base import Progress
-from calibcore.calibrators.curvature import Product, approximate_inverse
 from calibcore.validation import Floats, Labels, Logits
 
-CONVERGED = 1e-8
-"""Largest absolute entry of the gradient at which a fit counts as having reached its optimum."""
+KEPT_CELLS = 1 << 22
+"""Tables of up to so many cells are kept in double precision where that saves time."""
 
-_GOAL = 1e-10
-_NEWTON_STEPS = 100
-_PRODUCTS = 1_500
-_KEPT_CELLS = 1 << 22
-_NEAR = 0.1
-_VISIBLE = 1e-2
-_HARDLY = 1e-8
+_FEW_CELLS = 1 << 17
+_NOISE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +35,28 @@ class Penalty:
     centre: Floats
 
 
+class Block(NamedTuple):
+    """Rows that are worked on together, one column each: numpy is fastest along long rows.
+
+    Attributes
+    ----------
+    inputs : ndarray of float, shape (n_classes, n_rows)
+        The inputs x, all finite.
+    labels : ndarray of int64, shape (n_rows,)
+        True classes.
+    ruled_out : ndarray of bool, shape (n_classes, n_rows), optional
+        True where the probability is 0 whatever the parameters.
+    """
+
+    inputs: Logits
+    labels: Labels
+    ruled_out: NDArray[np.bool_] | None = None
+
+    def in_precision(self, kind: type[np.floating[Any]]) -> "Block":
+        """Give the same block with inputs of this type."""
+        return self._replace(inputs=np.asarray(self.inputs, dtype=kind))
+
+
 @dataclass(eq=False)
 class LinearModel:
     """The rows a linear map is fitted on, and what its parameters may be.
@@ -53,63 +66,72 @@ class LinearModel:
 
     Parameters
     ----------
-    inputs : ndarray of float64, shape (n_samples, n_classes)
-        The inputs x, all finite.
-    labels : ndarray of int64, shape (n_samples,)
-        True classes.
+    blocks : iterable of Block
+        All rows; gone through many times.
     penalty : Penalty
         Its arrays give the parameters their shape.
     free : ndarray of bool, shape of the parameters
         False where a parameter keeps its first value.
-    ruled_out : ndarray of bool, shape (n_samples, n_classes), optional
-        True where the probability is 0 whatever the parameters.
-    slices : tuple of slice
-        The rows that count; all where none is given.
     centred : bool
         Whether the inputs of a row sum to 0, so that a matrix of equal columns changes nothing.
 
     Attributes
     ----------
+    n_rows : int
+        Number of rows.
     mean_squares : ndarray of float64, shape (n_classes,)
         Of each input, over all rows.
+    kind : numpy type
+        Precision of products and probabilities. Single is enough for a direction, and twice as
+        fast; of the loss and its gradient, only where they are far from the optimum.
     """
 
-    inputs: Floats
-    labels: Labels
+    blocks: Iterable[Block]
     penalty: Penalty
     free: NDArray[np.bool_]
-    ruled_out: NDArray[np.bool_] | None = None
-    slices: tuple[slice, ...] = ()
     centred: bool = False
+    n_rows: int = field(init=False)
     mean_squares: Floats = field(init=False)
     n_products: int = field(default=0, init=False)
+    kind: type[np.floating[Any]] = field(init=False)
     _at: Floats = field(init=False)
-    _ones: Floats = field(init=False)
-    _kept: Logits | None = field(init=False)
-    _multiplied: Logits = field(init=False)
+    _typed: Iterable[Block] = field(init=False)
+    _weights: list[Logits] | None = field(init=False)
 
     def __post_init__(self) -> None:
-        """Make room for the probabilities, where they are few enough to be kept."""
-        self.slices = self.slices or (slice(0, len(self.inputs)),)
-        self._kept, self._multiplied = None, self.inputs
-        self._at, self._ones = self.penalty.centre, np.ones(self.inputs.shape[1])
-        self.mean_squares = np.einsum("nk,nk->k", self.inputs, self.inputs) / len(self.inputs)
-        if self.inputs.size <= _KEPT_CELLS:
-            # Where the penalty bounds every curvature from below, single precision is enough for
-            # a direction, and twice as fast; the loss and its gradient are always in double.
-            single = self.full and 2 * self.strength.min() >= 1e-6 * self.steepest
-            self._multiplied = self.inputs.astype(np.float32) if single else self.inputs
-            self._kept = np.empty_like(self._multiplied)
+        """Look at the rows, and choose the precision of directions."""
+        self.n_rows = sum(len(block.labels) for block in self.blocks)
+        squares = sum(np.vecdot(block.inputs, block.inputs) for block in self.blocks)
+        self.mean_squares = np.asarray(squares / self.n_rows)
+        self._at = self.penalty.centre
+        self._work_in(np.float64 if self.n_cells <= _FEW_CELLS else np.float32)
+
+    def use_double(self) -> None:
+        """Work in double precision, where single no longer leads on."""
+        self._work_in(np.float64)
+
+    def _work_in(self, kind: type[np.floating[Any]]) -> None:
+        """Make room for the probabilities, and the inputs, in this precision, as far as they fit.
+
+        Beside a product of large matrices the time to make inputs anew is small.
+        """
+        self.kind = kind
+        few = self.n_cells <= KEPT_CELLS
+        typed = _Typed(self.blocks, kind)
+        self._typed = typed if self.full and not few else list(typed)
+        self._weights = None
+        if few or kind == np.float32:
+            self._weights = [np.empty_like(block.inputs) for block in self._typed]
+
+    @property
+    def n_cells(self) -> int:
+        """Number of inputs, over all rows."""
+        return self.n_rows * len(self.mean_squares)
 
     @property
     def steepest(self) -> float:
         """Give a size that the Hessian's entries do not exceed."""
         return float(max(self.mean_squares.max(), 1.0) + 2 * self.strength.max())
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows that count."""
-        return sum(rows.stop - rows.start for rows in self.slices)
 
     @property
     def strength(self) -> Floats:
@@ -121,80 +143,73 @@ class LinearModel:
         """Whether the matrix has entries off its diagonal."""
         return bool(self.penalty.strength.shape[1] > 2)
 
-    def blocks(self) -> Iterator[slice]:
-        """Cut the rows that count into blocks that stay in a processor's cache."""
-        step = block_rows(self.inputs.shape[1])
-        for rows in self.slices:
-            for start in range(rows.start, rows.stop, step):
-                yield slice(start, min(start + step, rows.stop))
+    def evaluate(self, parameters: Floats, *, rough: bool = False) -> "Evaluation":
+        """Give the penalised mean NLL with its gradient, and whether every row is right.
 
-    def outputs(self, parameters: Floats, rows: slice) -> Floats:
-        """Give W x + b, minus infinity for what is ruled out."""
-        found: Floats = _linear(self.inputs[rows], parameters)
-        if self.ruled_out is not None:
-            found[self.ruled_out[rows]] = -np.inf
-        return found
-
-    def evaluate(self, parameters: Floats) -> "Evaluation":
-        """Give the penalised mean NLL with its gradient, and whether every row is right."""
+        ``rough`` is for single precision, where the model works in it and sees a slope by it.
+        """
         self._at = parameters
         loss, separated = 0.0, True
+        rough = rough and self.kind == np.float32
         slope = np.zeros_like(parameters)
-        for rows in self.blocks():
-            found = self.outputs(parameters, rows)
-            place = (np.arange(len(found)), self.labels[rows])
-            found -= row_maxima(found)
-            own = found[place]
-            np.exp(found, out=found)
-            total = found @ self._ones
-            loss += float(np.log(total).sum() - own.sum())
+        for number, block in enumerate(self._typed if rough else self.blocks):
+            found, own, total = _judged(block, parameters)
+            loss += _nll(own, total)
             separated = separated and bool(np.all(own == 0) and np.all(total < 2))
-            found /= total[:, np.newaxis]
-            if self._kept is not None:
-                self._kept[rows] = found
-            found[place] -= 1
-            slope += _pulled_back(found, self.inputs[rows], full=self.full)
+            if self._weights is not None:
+                self._weights[number][...] = found
+            found[block.labels, np.arange(len(own))] -= 1
+            slope += _pulled_back(found, block.inputs, full=self.full)
         off = parameters - self.penalty.centre
         pull = self.penalty.strength * off
         slope = np.where(self.free, slope / self.n_rows + 2 * pull, 0.0)
-        return Evaluation(loss / self.n_rows + float((pull * off).sum()), slope, separated)
+        loss = loss / self.n_rows + float((pull * off).sum())
+        if rough and np.abs(slope).max() < _NOISE:
+            return self.evaluate(parameters)
+        return Evaluation(loss, slope, separated, rough)
 
     def product(self, direction: Floats) -> Floats:
         """Multiply a direction by the Hessian at the parameters evaluated last."""
         self.n_products += 1
         found = np.zeros_like(direction)
         scale = float(np.abs(direction).max()) or 1.0
-        kind = self._multiplied.dtype
-        scaled, ones = np.asarray(direction / scale, dtype=kind), self._ones.astype(kind)
-        for rows in self.blocks():
-            weights, inputs = self._weights(rows), self._multiplied[rows]
-            moved = _linear(inputs, scaled)
+        scaled = np.asarray(direction / scale, dtype=self.kind)
+        ones = np.ones(len(direction), dtype=self.kind)
+        for inputs, weights in self.weighted():
+            moved = linear_outputs(inputs, scaled)
             moved *= weights
-            moved -= weights * (moved @ ones)[:, np.newaxis]
+            moved -= weights * (ones @ moved)
             found += _pulled_back(moved, inputs, full=self.full)
         found = found * (scale / self.n_rows) + 2 * self.strength * direction
         return np.where(self.free, found, 0.0)
 
-    def probabilities(self, rows: slice) -> Floats:
-        """Give softmax(W x + b) at the parameters evaluated last."""
-        return np.asarray(self._weights(rows), dtype=np.float64)
+    def weighted(self) -> Iterator[tuple[Logits, Logits]]:
+        """Go through inputs and probabilities at the parameters evaluated last, classes first."""
+        for number, block in enumerate(self._typed):
+            kept = self._weights
+            yield block.inputs, _judged(block, self._at)[0] if kept is None else kept[number]
 
-    def _weights(self, rows: slice) -> Logits:
-        if self._kept is not None:
-            return self._kept[rows]
-        found = self.outputs(self._at, rows)
-        found -= row_maxima(found)
-        np.exp(found, out=found)
-        found /= (found @ self._ones)[:, np.newaxis]
-        return found
+
+class _Typed:
+    """Blocks with inputs of one type, made anew each time they are gone through."""
+
+    def __init__(self, blocks: Iterable[Block], kind: type[np.floating[Any]]) -> None:
+        self.blocks, self.kind = blocks, kind
+
+    def __iter__(self) -> Iterator[Block]:
+        return (block.in_precision(self.kind) for block in self.blocks)
 
 
 class Evaluation(NamedTuple):
-    """Penalised mean NLL, its gradient, and whether each row has its true class strictly on top."""
+    """Penalised mean NLL, its gradient, and whether each row has its true class strictly on top.
+
+    ``rough`` where they are those of single precision.
+    """
 
     loss: float
     slope: Floats
     separated: bool
+    rough: bool
 
     @property
     def gradient_norm(self) -> float:
@@ -202,146 +217,47 @@ class Evaluation(NamedTuple):
         return float(np.abs(self.slope).max())
 
 
-class Optimum(NamedTuple):
-    """Where a search ended, and whether it looked as if there was nowhere to end."""
-
-    parameters: Floats
-    loss: float
-    gradient_norm: float
-    separated: bool
-    escaping: bool
-
-
-def _linear(inputs: Logits, parameters: NDArray[Any]) -> Any:
+def linear_outputs(
+    inputs: Logits, parameters: NDArray[Any], ruled_out: NDArray[np.bool_] | None = None
+) -> Any:
+    """Give W x + b, classes first; minus infinity for what is ruled out."""
     full = parameters.shape[1] > 2
-    found = inputs @ parameters[:, :-1].T if full else inputs * parameters[:, 0]
-    found += parameters[:, -1]
+    found = parameters[:, :-1] @ inputs if full else parameters[:, :1] * inputs
+    found += parameters[:, -1:]
+    if ruled_out is not None:
+        found[ruled_out] = -np.inf
     return found
+
+
+def summed_nll(blocks: Iterable[Block], parameters: Floats) -> float:
+    """Sum the negative logarithms of the true classes' probabilities."""
+    return sum(_nll(*_judged(block, parameters)[1:]) for block in blocks)
+
+
+def _nll(own: Logits, total: Logits) -> float:
+    return float(np.log(total).sum(dtype=np.float64) - own.sum(dtype=np.float64))
+
+
+def _judged(block: Block, parameters: Floats) -> tuple[Logits, Logits, Logits]:
+    """Give the probabilities, each row's true output below the largest, and sum exp of all."""
+    typed = np.asarray(parameters, dtype=block.inputs.dtype)
+    found = linear_outputs(block.inputs, typed, block.ruled_out)
+    found -= found.max(axis=0)
+    own = found[block.labels, np.arange(len(block.labels))]
+    total = turn_to_probabilities(found)
+    return found, own, total
+
+
+def turn_to_probabilities(outputs: Logits) -> Logits:
+    """Replace columns, whose largest entry is 0, by their softmax; give what was divided by."""
+    np.exp(outputs, out=outputs)
+    total: Logits = np.ones(len(outputs), dtype=outputs.dtype) @ outputs
+    outputs *= 1 / total
+    return total
 
 
 def _pulled_back(outputs: Logits, inputs: Logits, *, full: bool) -> NDArray[Any]:
     """Sum, over rows, what each parameter contributes to the outputs."""
-    bias = np.ones(len(outputs), dtype=outputs.dtype) @ outputs
-    weights = outputs.T @ inputs if full else np.einsum("nk,nk->k", outputs, inputs)
+    bias = outputs @ np.ones(outputs.shape[1], dtype=outputs.dtype)
+    weights = outputs @ inputs.T if full else np.vecdot(outputs, inputs)
     return np.column_stack([weights, bias])
-
-
-def minimise(
-    model: LinearModel,
-    start: Floats,
-    *,
-    goal: float = _GOAL,
-    progress: Progress | None = None,
-) -> Optimum:
-    """Find the parameters that make the penalised mean NLL least.
-
-    Parameters
-    ----------
-    model : LinearModel
-        What to fit.
-    start : ndarray of float64, shape of the parameters
-        Where to start; parameters that are not free stay there.
-    goal : float
-        The search ends once no entry of the gradient is larger; less for small inputs.
-    progress : callable, optional
-        Told the share that is done, also within a step.
-
-    Returns
-    -------
-    Optimum
-        ``separated`` where nothing is penalised and some weights get every row right: the larger
-        the weights, the better, so the search ends there. ``escaping`` where the last step still
-        changed the parameters visibly, though the loss hardly fell.
-    """
-    model.n_products = 0
-    parameters, here = start, model.evaluate(start)
-    unbounded = not np.any(model.penalty.strength[model.free])
-    spread = math.sqrt(model.mean_squares.mean())
-    goal *= min(1.0, spread) if spread > 0 else 1.0
-    first = least = max(here.gradient_norm, goal)
-    step_size = fallen = math.inf
-    for _ in range(_NEWTON_STEPS):
-        if here.gradient_norm <= goal or model.n_products > _PRODUCTS:
-            break
-        if unbounded and here.separated:
-            break
-        if step_size > _NEAR:
-            inverse = approximate_inverse(model)
-        least = min(least, here.gradient_norm)
-        report = _reporter(progress, math.log(first / least), math.log(first / goal))
-        step = _newton_step(model, here.slope, inverse, goal, report)
-        moved = _searched_along(model, parameters, here, step)
-        if moved is None:
-            break
-        step_size = float(np.abs(moved[0] - parameters).max() / (1 + np.abs(parameters).max()))
-        fallen, before = here.loss - moved[1].loss, fallen
-        parameters, here = moved
-        # Near an optimum each fall is about the square of the one before; towards infinity, a part.
-        if step_size > _VISIBLE and before / 10 < fallen < _HARDLY:
-            break
-    if progress:
-        progress(1.0)
-    escaping = _VISIBLE < step_size < math.inf and fallen < _HARDLY
-    separated = unbounded and here.separated
-    return Optimum(parameters, here.loss, here.gradient_norm, separated, escaping)
-
-
-def _reporter(progress: Progress | None, done: float, whole: float) -> Callable[[], None]:
-    """Make what tells how far the gradient has come down, in decades."""
-    if progress is None:
-        return lambda: None
-    share = min(max(done / whole, 0.0), 1.0)
-    return lambda: progress(share)
-
-
-def _newton_step(
-    model: LinearModel,
-    slope: Floats,
-    inverse: Product,
-    goal: float,
-    told: Callable[[], None],
-) -> Floats:
-    """Solve Hessian * step = -slope by conjugate gradients, the closer the smaller the slope.
-
-    ``told`` is called before each product with the Hessian.
-    """
-    largest = float(np.abs(slope).max())
-    exactness = min(0.1, max(1e-3, largest**0.5, 0.2 * goal / largest))
-    flat = 1e-15 * model.steepest
-    step = np.zeros_like(slope)
-    rest = -slope
-    pulled = inverse(rest)
-    direction = pulled
-    first = size = float((rest * pulled).sum())
-    while size > 0 and model.n_products <= _PRODUCTS:
-        told()
-        turned = model.product(direction)
-        curvature = float((direction * turned).sum())
-        if curvature <= flat * float((direction * direction).sum()):
-            break  # rounding decides what happens along a direction that changes nothing
-        step += (size / curvature) * direction
-        rest = rest - (size / curvature) * turned
-        pulled = inverse(rest)
-        following = float((rest * pulled).sum())
-        if following <= exactness**2 * first:
-            break
-        direction = pulled + (following / size) * direction
-        size = following
-    return step if np.any(step) else pulled
-
-
-def _searched_along(
-    model: LinearModel, parameters: Floats, here: Evaluation, step: Floats
-) -> tuple[Floats, Evaluation] | None:
-    """Halve the step until the loss falls as its slope says, or give up."""
-    fall = float((here.slope * step).sum())
-    rounding = 1e-14 * max(1.0, abs(here.loss))
-    length = 1.0
-    while length > 1e-18:
-        there = parameters + length * step
-        found = model.evaluate(there)
-        if found.loss <= here.loss + 1e-4 * length * fall + rounding:
-            stuck = found.loss >= here.loss and found.gradient_norm >= here.gradient_norm
-            return None if stuck else (there, found)
-        length /= 2
-    return None

@@ -37,9 +37,9 @@ class VectorScaling(VectorMap):
     softmax(w_k x_k + b_k), with w and b that minimise the mean NLL of the calibration set. Logits
     matter only up to a constant a row, which unequal factors would not respect, so the row's mean
     is taken off first. Newton's method starts from temperature scaling, w = 1 / T and b = 0, and
-    ends where no entry of the gradient exceeds 1e-10; ``gradient_norm`` tells, and ``warnings`` if
-    it exceeds 1e-8. A class that is ruled out (a logit of minus infinity) stays so. A class
-    without calibration rows keeps w = 1 / T and b = 0.
+    ends where no entry of the gradient exceeds 1e-10 (with more than four million logits, 5e-9);
+    ``gradient_norm`` tells, and ``warnings`` if it exceeds 1e-8. A class that is ruled out (a
+    logit of minus infinity) stays so. A class without calibration rows keeps w = 1 / T and b = 0.
 
     References
     ----------
@@ -153,7 +153,8 @@ class MatrixScaling(SlowVectorMap):
         Raises
         ------
         CalibrationInputError
-            NaN or infinity in the logits, labels that do not fit.
+            NaN or infinity in the logits, labels that do not fit; "cv" with more than
+            `calibcore.calibrators.odir.MOST_CELLS` logits.
         """
         rows = possible_rows(logits, labels)
         return fit_linear(

@@ -4,13 +4,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.calibrators.base import Progress
-from calibcore.calibrators.linear import LinearModel, Penalty, minimise
+from calibcore.calibrators.linear import Block, LinearModel, Penalty, summed_nll
+from calibcore.calibrators.newton import minimise
+from calibcore.errors import CalibrationInputError
 from calibcore.validation import Floats
 
 FOLDS = 5
 """Parts of the calibration set, each held out once."""
 
-_GOAL = 1e-5
+MOST_CELLS = 1 << 22
+"""Rows times classes up to which strengths are cross-validated: beyond, it would take hours."""
+
+_GOAL = 1e-4
+_SAME = 1e-5
 _WORSE_IN_A_ROW = 2
 
 
@@ -53,15 +59,27 @@ def choose_odir(
     tuple of float
         lambda and mu.
 
+    Raises
+    ------
+    CalibrationInputError
+        More rows times classes than `MOST_CELLS`.
+
     Notes
     -----
     Kull 2019 tries every pair. Here lambda = mu first goes down the powers of ten from the
     largest, then mu alone, both ways from there; each of the three walks ends after two steps
-    for the worse. The folds share out the classes, and within a class the inputs from low to
-    high, so they do not depend on the order of the rows.
+    for the worse, by more than the fits' own inexactness (1e-5, relatively). The folds share out
+    the classes, and within a class the inputs from low to high, so they do not depend on the
+    order of the rows.
     """
+    if model.n_cells > MOST_CELLS:
+        raise CalibrationInputError(
+            "odir",
+            f"'cv' on {model.n_rows:,} rows of {len(start):,} classes",
+            f"a pair (lambda, mu) or None; 'cv' takes at most {MOST_CELLS:,} rows times classes",
+        )
     folds = _Folds(model, start, seed, progress)
-    tried = strengths_tried(model.inputs.shape[1])
+    tried = strengths_tried(len(start))
     both = folds.best([(strength, strength) for strength in tried])
     place = tried.index(both[0])
     down = folds.best([(both[0], mu) for mu in tried[place:]])
@@ -70,21 +88,17 @@ def choose_odir(
 
 
 class _Folds:
-    """The calibration set in folds, and how each pair of strengths did on what was held out."""
+    """The parts of a calibration set, where the fits without each ended, and what they lost."""
 
     def __init__(
         self, model: LinearModel, start: Floats, seed: int, progress: Progress | None
     ) -> None:
-        order, sizes = _fold_order(model, seed)
-        ends = np.cumsum(sizes).tolist()
-        self.rows = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
-        self.inputs, self.labels = model.inputs[order], model.labels[order]
-        self.ruled_out = None if model.ruled_out is None else model.ruled_out[order]
         self.free, self.centred = model.free, model.centred
-        self.reached = [start] * len(sizes)
+        self.parts = _parts(list(model.blocks), seed)
+        self.reached = [start] * len(self.parts)
         self.losses: dict[tuple[float, float], float] = {}
         self.progress = progress
-        self.most = 2 * len(strengths_tried(self.inputs.shape[1])) * len(sizes)
+        self.most = 2 * len(strengths_tried(len(start))) * len(self.parts)
         self.done = 0
 
     def best(self, pairs: list[tuple[float, float]]) -> tuple[float, float]:
@@ -92,44 +106,34 @@ class _Folds:
         best, worse = pairs[0], 0
         for pair in pairs:
             loss = self._loss(pair)
+            worse = worse + 1 if loss > (1 + _SAME) * self.losses[best] else 0
             if loss < self.losses[best]:
-                best, worse = pair, 0
-            elif pair != best:
-                worse += 1
+                best = pair
             if worse >= _WORSE_IN_A_ROW:
                 break
         return best
 
     def _loss(self, pair: tuple[float, float]) -> float:
         if pair not in self.losses:
-            penalty = odir_penalty(*pair, n_classes=self.inputs.shape[1])
-            parts = [self._held_out(number, penalty) for number in range(len(self.rows))]
-            self.losses[pair] = sum(parts) / len(self.labels)
+            penalty = odir_penalty(*pair, n_classes=len(self.free))
+            self.losses[pair] = sum(self._held_out(k, penalty) for k in range(len(self.parts)))
         return self.losses[pair]
 
     def _held_out(self, number: int, penalty: Penalty) -> float:
         """Give the summed NLL of one fold under the fit on the others."""
-        held = self.rows[number]
-        rest = tuple(rows for rows in self.rows if rows is not held)
-        fitted = self._model(penalty, rest)
-        fitted.free = self._free_in(rest)
+        held = self.parts[number]
+        rest = [block for part in self.parts if part is not held for block in part]
+        fitted = LinearModel(rest, penalty, self._free_in(rest), self.centred)
         self.reached[number] = minimise(
             fitted, self.reached[number], goal=_GOAL, progress=self._told
         ).parameters
         self.done += 1
-        free_of_penalty = Penalty(np.zeros_like(penalty.strength), penalty.centre)
-        judged = self._model(free_of_penalty, (held,)).evaluate(self.reached[number])
-        return float(judged.loss * (held.stop - held.start))
+        return summed_nll(held, self.reached[number])
 
-    def _model(self, penalty: Penalty, rows: tuple[slice, ...]) -> LinearModel:
-        return LinearModel(
-            self.inputs, self.labels, penalty, self.free, self.ruled_out, rows, self.centred
-        )
-
-    def _free_in(self, rows: tuple[slice, ...]) -> NDArray[np.bool_]:
+    def _free_in(self, blocks: list[Block]) -> NDArray[np.bool_]:
         """Hold the classes that the fold leaves without a row."""
-        labels = np.concatenate([self.labels[part] for part in rows])
-        present = np.bincount(labels, minlength=self.inputs.shape[1]) > 0
+        labels = np.concatenate([block.labels for block in blocks])
+        present = np.bincount(labels, minlength=len(self.free)) > 0
         return np.asarray(self.free & present[:, np.newaxis])
 
     def _told(self, share: float) -> None:
@@ -137,14 +141,22 @@ class _Folds:
             self.progress(min(1.0, (self.done + share) / self.most))
 
 
-def _fold_order(model: LinearModel, seed: int) -> tuple[NDArray[np.int64], list[int]]:
-    """Order the rows by fold; every run of rows alike in class and input meets every fold."""
-    n_rows = len(model.labels)
+def _parts(blocks: list[Block], seed: int) -> list[list[Block]]:
+    """Share the rows out; every run of rows alike in class and input meets every fold."""
+    inputs = np.hstack([block.inputs for block in blocks])
+    labels = np.concatenate([block.labels for block in blocks])
+    n_rows = len(labels)
     n_folds = min(FOLDS, n_rows)
-    own = model.inputs[np.arange(n_rows), model.labels]
-    alike = np.lexsort((own, model.labels))
+    alike = np.lexsort((inputs[labels, np.arange(n_rows)], labels))
     rng = np.random.default_rng(seed)
     runs = [rng.permutation(n_folds) for _ in range(-(-n_rows // n_folds))]
-    fold = np.concatenate(runs)[:n_rows]
-    order = alike[np.argsort(fold, kind="stable")]
-    return order, np.bincount(fold, minlength=n_folds).tolist()
+    fold = np.empty(n_rows, dtype=np.int64)
+    fold[alike] = np.concatenate(runs)[:n_rows]
+    ends = np.cumsum([len(block.labels) for block in blocks])[:-1]
+    each = list(zip(blocks, np.split(fold, ends), strict=True))
+    return [[_some(block, of == number) for block, of in each] for number in range(n_folds)]
+
+
+def _some(block: Block, chosen: NDArray[np.bool_]) -> Block:
+    marks = None if block.ruled_out is None else block.ruled_out[:, chosen]
+    return Block(block.inputs[:, chosen], block.labels[chosen], marks)

@@ -15,8 +15,9 @@ from calibcore.calibrators import TemperatureScaling, from_json
 from calibcore.calibrators.base import SlowVectorMap, VectorMap
 from calibcore.calibrators.curvature import approximate_inverse
 from calibcore.calibrators.fitted_linear import FittedLinear, Inputs
-from calibcore.calibrators.linear import LinearModel, Penalty, minimise
+from calibcore.calibrators.linear import Block, LinearModel, Penalty
 from calibcore.calibrators.linear_maps import DirichletScaling, MatrixScaling, VectorScaling
+from calibcore.calibrators.newton import minimise
 from calibcore.calibrators.odir import choose_odir, odir_penalty, strengths_tried
 from calibcore.calibrators.structured import StructuredMatrixScaling, StructuredVectorScaling
 from calibcore.probabilities import log_softmax, softmax
@@ -121,8 +122,8 @@ def test_gradient_and_hessian_are_the_finite_differences(full: bool, seed: int) 
     logits, labels = model(rng, n_rows=30, n_classes=3)
     shape = (3, 4) if full else (3, 2)
     penalty = Penalty(rng.random(shape), rng.normal(size=shape))
-    inputs = np.asarray(logits, dtype=np.float64)
-    problem = LinearModel(inputs, labels, penalty, np.ones(shape, dtype=np.bool_))
+    blocks = [Block(logits[:20].T, labels[:20]), Block(logits[20:].T, labels[20:])]
+    problem = LinearModel(blocks, penalty, np.ones(shape, dtype=np.bool_))
     at, direction = rng.normal(size=shape), rng.normal(size=shape)
     step = 1e-6
     up, down = problem.evaluate(at + step * direction), problem.evaluate(at - step * direction)
@@ -185,6 +186,53 @@ def test_odir_has_its_limits(
     assert np.abs(unbiased.bias).max() < 1e-9
     loose, free = method(odir=(0.0, 0.0)).fit(logits, labels), method().fit(logits, labels)
     assert_allclose(loose.predict_proba(logits), free.predict_proba(logits), atol=1e-9)
+
+
+@named
+@pytest.mark.parametrize("cells", [{"_FEW_CELLS": 0}, {"_FEW_CELLS": 0, "KEPT_CELLS": 0}])
+def test_single_precision_on_the_way_ends_where_double_does(
+    method: VectorMap,
+    cells: dict[str, int],
+    monkeypatch: pytest.MonkeyPatch,
+    rng: np.random.Generator,
+) -> None:
+    logits, labels = model(rng)
+    wanted = method.fit(logits, labels)
+    assert isinstance(wanted, FittedLinear)
+    for name, value in cells.items():
+        monkeypatch.setattr(f"calibcore.calibrators.linear.{name}", value)
+    found = method.fit(logits, labels)
+    assert isinstance(found, FittedLinear)
+    assert found.gradient_norm <= 1e-8
+    assert found.warnings == wanted.warnings
+    assert found.loss == pytest.approx(wanted.loss, rel=1e-12)
+    assert_allclose(found.predict_proba(logits), wanted.predict_proba(logits), atol=1e-8)
+
+
+@named
+def test_many_logits_are_fitted_block_by_block(
+    method: VectorMap, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
+) -> None:
+    logits, labels = model(rng, n_rows=700)
+    wanted = method.fit(logits, labels).predict_proba(logits)
+    monkeypatch.setattr("calibcore.calibrators.fitted_linear.KEPT_CELLS", 0)
+    monkeypatch.setattr("calibcore.calibrators.fitted_linear.block_rows", lambda _: 1)
+    fitted = method.fit(logits, labels)
+    assert isinstance(fitted, FittedLinear)
+    assert fitted.gradient_norm <= 1e-8
+    assert_allclose(fitted.predict_proba(logits), wanted, atol=1e-6)
+
+
+@pytest.mark.parametrize("magnitude", [1e5, 1e30])
+def test_double_precision_takes_over_where_single_leads_nowhere(
+    magnitude: float, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
+) -> None:
+    # Inputs of up to 1e6, hardly penalised: curvatures 13 decades apart.
+    logits, labels = model(rng)
+    logits *= magnitude
+    monkeypatch.setattr("calibcore.calibrators.linear._FEW_CELLS", 0)
+    fitted = DirichletScaling(l2=0.01).fit(logits, labels)
+    assert fitted.gradient_norm <= 1e-8
 
 
 # What cannot matter ---------------------------------------------------------------------------
@@ -317,7 +365,7 @@ def test_a_matrix_for_few_rows_is_reported(rng: np.random.Generator) -> None:
 def test_a_search_that_is_cut_short_says_so(
     monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
 ) -> None:
-    monkeypatch.setattr("calibcore.calibrators.linear._NEWTON_STEPS", 1)
+    monkeypatch.setattr("calibcore.calibrators.newton._NEWTON_STEPS", 1)
     fitted = VectorScaling().fit(*model(rng))
     assert fitted.gradient_norm > 1e-8
     assert any("stopped short" in sentence for sentence in fitted.warnings)
@@ -361,10 +409,10 @@ def test_ruled_out_classes_give_numbers(method: VectorMap, rng: np.random.Genera
 
 
 def test_a_ruled_out_class_counts_as_the_lowest_of_its_row() -> None:
-    table, marks = Inputs("log_probabilities").table(np.array([[0.0, -math.inf], [0.0, 0.0]]))
-    assert_allclose(table, [[0.0, -87.3], [-math.log(2), -math.log(2)]])
+    columns, marks = Inputs("log_probabilities").columns(np.array([[0.0, -math.inf], [0.0, 0.0]]))
+    assert_allclose(columns.T, [[0.0, -87.3], [-math.log(2), -math.log(2)]])
     assert marks is not None
-    assert marks.tolist() == [[False, True], [False, False]]
+    assert marks.T.tolist() == [[False, True], [False, False]]
 
 
 # Cross-validation -----------------------------------------------------------------------------
@@ -411,10 +459,19 @@ def test_the_chosen_pair_is_the_best_of_those_walked_through(rng: np.random.Gene
     logits, labels = model(rng, n_rows=100, n_classes=3)
     table = logits - logits.mean(axis=1, keepdims=True)
     penalty = odir_penalty(1.0, 1.0, n_classes=3)
-    problem = LinearModel(table, labels, penalty, np.ones((3, 4), dtype=np.bool_))
+    blocks = [Block(table.T, labels)]
+    problem = LinearModel(blocks, penalty, np.ones((3, 4), dtype=np.bool_))
     start = np.eye(3, 4)
     assert choose_odir(problem, start) == choose_odir(problem, start)
     assert minimise(problem, start).gradient_norm <= 1e-8
+
+
+def test_cross_validation_of_too_many_logits_is_refused(
+    monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
+) -> None:
+    monkeypatch.setattr("calibcore.calibrators.odir.MOST_CELLS", 1_000)
+    with pytest.raises(CalibrationInputError, match="'cv' on 300 rows of 4 classes"):
+        MatrixScaling(odir="cv").fit(*model(rng))
 
 
 class StopError(Exception):
@@ -472,7 +529,8 @@ def test_mixing_is_the_loops(rng: np.random.Generator) -> None:
     table = reference.mixed(logits.tolist(), fitted.temperature, 1 / 21)
     wanted = reference.outputs(table, np.diag(fitted.weights).tolist(), fitted.bias.tolist())
     assert_allclose(fitted.predict_proba(logits), softmax(wanted), atol=1e-12)
-    assert_allclose(Inputs("log_probabilities").table(logits)[0], log_softmax(logits), atol=1e-12)
+    columns, _ = Inputs("log_probabilities").columns(logits)
+    assert_allclose(columns.T, log_softmax(logits), atol=1e-12)
 
 
 def test_nothing_is_warned_of_by_numpy(rng: np.random.Generator) -> None:

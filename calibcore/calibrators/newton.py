@@ -1,0 +1,184 @@
+"""Newton's method for the linear model: steps by conjugate gradients, shortened where needed."""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from calibcore.calibrators.base import Progress
+from calibcore.calibrators.curvature import Product, approximate_inverse, products_worth
+from calibcore.calibrators.linear import Evaluation, LinearModel
+from calibcore.validation import Floats
+
+CONVERGED = 1e-8
+"""Largest absolute entry of the gradient at which a fit counts as having reached its optimum."""
+
+GOAL = 1e-10
+"""Largest absolute entry of the gradient at which a search ends, unless told otherwise."""
+
+_NEWTON_STEPS = 100
+_PRODUCTS = 1_500
+_FAR = 1e-3
+_VISIBLE = 1e-2
+_HARDLY = 1e-8
+
+
+class Optimum(NamedTuple):
+    """Where a search ended, and whether it looked as if there was nowhere to end."""
+
+    parameters: Floats
+    loss: float
+    gradient_norm: float
+    separated: bool
+    escaping: bool
+
+
+def minimise(
+    model: LinearModel,
+    start: Floats,
+    *,
+    goal: float = GOAL,
+    progress: Progress | None = None,
+) -> Optimum:
+    """Find the parameters that make the penalised mean NLL least.
+
+    Parameters
+    ----------
+    model : LinearModel
+        What to fit.
+    start : ndarray of float64, shape of the parameters
+        Where to start; parameters that are not free stay there.
+    goal : float
+        The search ends once no entry of the gradient is larger; less for small inputs.
+    progress : callable, optional
+        Told the share that is done, also within a step.
+
+    Returns
+    -------
+    Optimum
+        ``separated`` where nothing is penalised and some weights get every row right: the larger
+        the weights, the better, so the search ends there. ``escaping`` where the last step still
+        changed the parameters visibly, though the loss hardly fell.
+    """
+    model.n_products = 0
+    parameters, here = start, model.evaluate(start, rough=True)
+    unbounded = not np.any(model.penalty.strength[model.free])
+    spread = math.sqrt(model.mean_squares.mean())
+    goal *= min(1.0, spread) if spread > 0 else 1.0
+    first = least = max(here.gradient_norm, goal)
+    step_size = fallen = math.inf
+    inverse = _Inverse(model)
+    for _ in range(_NEWTON_STEPS):
+        done = here.gradient_norm <= goal or (unbounded and here.separated)
+        if done or model.n_products > _PRODUCTS:
+            break
+        least = min(least, here.gradient_norm)
+        report = _reporter(progress, math.log(first / least), math.log(first / goal))
+        step = _newton_step(model, here.slope, inverse.now(), goal, report)
+        moved = _searched_along(model, parameters, here, step)
+        if moved is None and model.kind == np.float64:
+            break
+        if moved is None or _led_nowhere(model, here, moved[1]):
+            model.use_double()
+            inverse = _Inverse(model)
+            here = model.evaluate(parameters)
+            continue
+        step_size = float(np.abs(moved[0] - parameters).max() / (1 + np.abs(parameters).max()))
+        fallen, before = math.inf if here.rough else here.loss - moved[1].loss, fallen
+        parameters, here = moved
+        # Near an optimum each fall is about the square of the one before; towards infinity, a part.
+        if step_size > _VISIBLE and before / 10 < fallen < _HARDLY:
+            break
+    if here.rough:
+        here = model.evaluate(parameters)
+    if progress:
+        progress(1.0)
+    escaping = _VISIBLE < step_size < math.inf and fallen < _HARDLY
+    separated = unbounded and here.separated
+    return Optimum(parameters, here.loss, here.gradient_norm, separated, escaping)
+
+
+class _Inverse:
+    """The stand-in for the inverse Hessian, made anew once that pays."""
+
+    def __init__(self, model: LinearModel) -> None:
+        self.model, self.worth = model, products_worth(model)
+        self.product: Product | None = None
+        self.made_at = 0
+
+    def now(self) -> Product:
+        """Give the last one, or a new one after about as many products as it takes."""
+        if self.product is None or self.model.n_products - self.made_at > self.worth:
+            self.product, self.made_at = approximate_inverse(self.model), self.model.n_products
+        return self.product
+
+
+def _led_nowhere(model: LinearModel, before: Evaluation, after: Evaluation) -> bool:
+    """Tell whether single precision is no longer enough: at an optimum a step does far more."""
+    if model.kind == np.float64 or before.rough:
+        return False
+    hardly = before.loss - after.loss < _HARDLY
+    return hardly and after.gradient_norm > before.gradient_norm / 2
+
+
+def _reporter(progress: Progress | None, done: float, whole: float) -> Callable[[], None]:
+    """Make what tells how far the gradient has come down, in decades."""
+    if progress is None:
+        return lambda: None
+    share = min(max(done / whole, 0.0), 1.0)
+    return lambda: progress(share)
+
+
+def _newton_step(
+    model: LinearModel,
+    slope: Floats,
+    inverse: Product,
+    goal: float,
+    told: Callable[[], None],
+) -> Floats:
+    """Solve Hessian * step = -slope by conjugate gradients, the closer the smaller the slope.
+
+    ``told`` is called before each product with the Hessian.
+    """
+    largest = float(np.abs(slope).max())
+    exactness = min(0.3, max(1e-3, 3 * largest**0.5, 0.2 * goal / largest))
+    flat = 1e-15 * model.steepest
+    step = np.zeros_like(slope)
+    rest = -slope
+    pulled = inverse(rest)
+    direction = pulled
+    first = size = float((rest * pulled).sum())
+    while size > 0 and model.n_products <= _PRODUCTS:
+        told()
+        turned = model.product(direction)
+        curvature = float((direction * turned).sum())
+        if curvature <= flat * float((direction * direction).sum()):
+            break  # rounding decides what happens along a direction that changes nothing
+        step += (size / curvature) * direction
+        rest = rest - (size / curvature) * turned
+        pulled = inverse(rest)
+        following = float((rest * pulled).sum())
+        if following <= exactness**2 * first:
+            break
+        direction = pulled + (following / size) * direction
+        size = following
+    return step if np.any(step) else pulled
+
+
+def _searched_along(
+    model: LinearModel, parameters: Floats, here: Evaluation, step: Floats
+) -> tuple[Floats, Evaluation] | None:
+    """Halve the step until the loss falls as its slope says, or give up."""
+    fall = float((here.slope * step).sum())
+    rounding = (1e-6 if here.rough else 1e-14) * max(1.0, abs(here.loss))
+    rough = here.rough and here.gradient_norm > _FAR
+    length = 1.0
+    while length > 1e-18:
+        there = parameters + length * step
+        found = model.evaluate(there, rough=rough)
+        if found.loss <= here.loss + 1e-4 * length * fall + rounding:
+            stuck = found.loss >= here.loss and found.gradient_norm >= here.gradient_norm
+            return None if stuck else (there, found)
+        length /= 2
+    return None
