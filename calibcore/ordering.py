@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from calibcore.blocks import row_blocks
 from calibcore.validation import Floats, Hits
 
 
@@ -32,14 +33,50 @@ def sort_by_score(scores: Floats, hits: Hits) -> tuple[Floats, Hits]:
     >>> scores.tolist(), hits.tolist()
     ([0.2, 0.9], [0, 1])
     """
-    keys = (scores + 0.0).view(np.uint64)  # adding 0 copies, and turns -0.0 into 0.0
+    sorted_scores, sorted_hits = scores.copy(), hits.copy()
+    sort_together(sorted_scores, sorted_hits)
+    return sorted_scores, sorted_hits
+
+
+def sort_together(scores: Floats, hits: Hits) -> None:
+    """Sort scores and their hits as `sort_by_score` does, in place.
+
+    Examples
+    --------
+    >>> scores, hits = np.array([0.9, 0.2]), np.array([1, 0], dtype=np.int8)
+    >>> sort_together(scores, hits)
+    >>> scores.tolist(), hits.tolist()
+    ([0.2, 0.9], [0, 1])
+    """
+    scores += 0.0  # turns -0.0 into 0.0
+    keys = scores.view(np.uint64)
     keys <<= 1
     keys |= hits.view(np.uint8)
     keys.sort()
-    sorted_hits = np.empty(keys.size, dtype=np.int8)
-    np.bitwise_and(keys, 1, out=sorted_hits, casting="unsafe")  # without a copy of the keys
+    np.bitwise_and(keys, 1, out=hits, casting="unsafe")  # without a copy of the keys
     keys >>= 1
-    return keys.view(np.float64), sorted_hits
+
+
+def in_order(scores: Floats, hits: Hits) -> bool:
+    """Tell whether rows are already as `sort_by_score` gives them.
+
+    Examples
+    --------
+    >>> in_order(np.array([0.2, 0.9]), np.array([1, 0], dtype=np.int8))
+    True
+    """
+    bits = scores.view(np.int64)
+    # -0.0 is below 0.0 as a whole number. Rows in disorder are mostly so from the beginning.
+    if bits[0] < 0 or np.any(bits[:64][:-1] > bits[1:64]):
+        return False
+    for rows in row_blocks(scores.size - 1, 8):
+        here = slice(rows.start, min(rows.stop, scores.size - 1))
+        following = slice(here.start + 1, here.stop + 1)
+        falls = bits[here] > bits[following]
+        falls |= (bits[here] == bits[following]) & (hits[here] > hits[following])
+        if falls.any():
+            return False
+    return True
 
 
 def block_ends(sorted_scores: Floats) -> np.ndarray[tuple[int], np.dtype[np.intp]]:

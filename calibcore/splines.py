@@ -94,15 +94,16 @@ class CubicSpline:
         """Read the spline at ``x``; outside [0, 1] the end pieces go on."""
         j, u, h = _place(x, self.values.size)
         y, m = self.values, self._second
-        slope = (y[j + 1] - y[j]) / h - h / 6 * (2 * m[j] + m[j + 1])
-        return np.asarray(y[j] + u * (slope + u * (m[j] / 2 + u * (m[j + 1] - m[j]) / (6 * h))))
+        slope = np.diff(y) / h - h / 6 * (2 * m[:-1] + m[1:])
+        bend = np.diff(m) / (6 * h)
+        return np.asarray(y[j] + u * (slope[j] + u * (m[j] / 2 + u * bend[j])))
 
     def derivative(self, x: ArrayLike) -> Floats:
         """Read the first derivative at ``x``."""
         j, u, h = _place(x, self.values.size)
         y, m = self.values, self._second
-        slope = (y[j + 1] - y[j]) / h - h / 6 * (2 * m[j] + m[j + 1])
-        return np.asarray(slope + u * (m[j] + u * (m[j + 1] - m[j]) / (2 * h)))
+        slope = np.diff(y) / h - h / 6 * (2 * m[:-1] + m[1:])
+        return np.asarray(slope[j] + u * (m[j] + u * (np.diff(m) / (2 * h))[j]))
 
 
 def _place(x: ArrayLike, n_knots: int) -> tuple[np.ndarray, Floats, float]:
@@ -119,19 +120,6 @@ def check_knots(n_knots: int, runout: Runout) -> int:
     return validation.whole_number(n_knots, "n_knots", least=least, most=1000)
 
 
-def _basis(x: Floats, n_knots: int, second: Floats) -> Floats:
-    """Value at each x of the splines that are 1 at one knot and 0 at the others."""
-    j, u, h = _place(x, n_knots)
-    rows = np.zeros((x.size, n_knots))
-    places = np.arange(x.size)
-    rows[places, j] = 1 - u / h
-    rows[places, j + 1] = u / h
-    left = u * u / 2 - u**3 / (6 * h) - u * h / 3
-    right = u**3 / (6 * h) - u * h / 6
-    rows += left[:, np.newaxis] * second[j] + right[:, np.newaxis] * second[j + 1]
-    return rows
-
-
 def _basis_derivative(x: Floats, n_knots: int, second: Floats) -> Floats:
     j, u, h = _place(x, n_knots)
     rows = np.zeros((x.size, n_knots))
@@ -144,14 +132,41 @@ def _basis_derivative(x: Floats, n_knots: int, second: Floats) -> Floats:
     return rows
 
 
+def _pieces(n_knots: int, second: Floats) -> Floats:
+    """Give the cubic that each knot value contributes to each interval.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_knots - 1, 4, n_knots)
+        Factors of the powers 0 to 3 of the place in the interval, from 0 to 1.
+    """
+    values, bends = np.eye(n_knots), second / (n_knots - 1) ** 2
+    constant, rise = values[:-1], np.diff(values, axis=0)
+    left, right = bends[:-1], bends[1:]
+    linear = rise - left / 3 - right / 6
+    return np.stack([constant, linear, left / 2, (right - left) / 6], axis=1)
+
+
 def _normal_equations(x: Floats, y: Floats, n_knots: int, second: Floats) -> tuple[Floats, Floats]:
-    """Accumulate A'A and A'y block by block, so that memory does not grow with the points."""
-    gram, moment = np.zeros((n_knots, n_knots)), np.zeros(n_knots)
-    for rows in row_blocks(x.size, n_knots):
-        basis = _basis(x[rows], n_knots, second)
-        gram += basis.T @ basis
-        moment += basis.T @ y[rows]
-    return gram, moment
+    """Add up A'A and A'y, A holding a row a point: what each knot value contributes there.
+
+    In each interval the entries of A are cubics, so sums of powers are all that is needed. They
+    are taken block by block, so that memory does not grow with the points, which are in order.
+    """
+    powers, with_y = np.zeros((7, n_knots - 1)), np.zeros((4, n_knots - 1))
+    for rows in row_blocks(x.size, 8):
+        j, u, h = _place(x[rows], n_knots)
+        starts = np.flatnonzero(np.diff(j, prepend=-1))
+        place, power = u / h, np.ones(j.size)
+        for degree in range(7):
+            powers[degree, j[starts]] += np.add.reduceat(power, starts)
+            if degree < 4:
+                with_y[degree, j[starts]] += np.add.reduceat(power * y[rows], starts)
+            power *= place
+    pieces = _pieces(n_knots, second)
+    squares = powers[np.add.outer(np.arange(4), np.arange(4))].transpose(2, 0, 1)
+    gram = np.tensordot(pieces, squares @ pieces, axes=([0, 1], [0, 1]))
+    return gram, np.einsum("jap,aj->p", pieces, with_y)
 
 
 def _checked_points(x: ArrayLike, y: ArrayLike, n_knots: int) -> tuple[Floats, Floats]:
@@ -206,6 +221,9 @@ def fit_spline(
     """
     check_knots(n_knots, runout)
     points, heights = _checked_points(x, y, n_knots)
+    if np.any(points[1:] < points[:-1]):
+        order = np.argsort(points)
+        points, heights = points[order], heights[order]
     gram, moment = _normal_equations(points, heights, n_knots, curvature_matrix(n_knots, runout))
     knot_values = np.asarray(np.linalg.lstsq(gram, moment)[0], dtype=np.float64)
     return CubicSpline(knot_values, runout)
@@ -219,7 +237,7 @@ def fit_bounded_slope(
     Parameters
     ----------
     x, y : ndarray of float64, shape (n_points,)
-        Points to fit.
+        Points to fit, ``x`` ascending.
     at : ndarray of float64, shape (n_bounds,)
         Where the slope is bounded, ascending.
     bounds : tuple of two ndarray of float64, shape (n_bounds,)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from calibcore import validation
 from calibcore.calibrators.base import FittedScoreMap, ScoreMap
+from calibcore.calibrators.logistic import minimise_nll
 from calibcore.calibrators.platt import (
     NOT_CONVERGED,
     SMALLEST_SCORE,
@@ -18,7 +19,6 @@ from calibcore.calibrators.platt import (
     is_separable,
     log_odds,
     logit,
-    minimise_nll,
     only_one_class,
     sigmoid,
 )
@@ -180,10 +180,13 @@ def _rising(columns: tuple[Floats, ...], hits: Hits) -> _Slopes:
     spreads = [float(column.std()) or 1.0 for column in columns]
     scaled = [(x - m) / w for x, m, w in zip(columns, middles, spreads, strict=True)]
     targets = hits.astype(np.float64)
-    start = np.zeros(len(columns) + 1)
-    start[-1] = logit(float(targets.mean()))
+    start = np.array([*np.zeros(len(columns)), logit(float(targets.mean()))])
     optimum = minimise_nll(
-        np.stack([*scaled, np.ones(hits.size)]), targets, start, bounded=tuple(range(len(columns)))
+        np.stack([*scaled, np.ones(hits.size)]),
+        targets,
+        start,
+        along=np.sum(columns, axis=0),  # the log-odds, or twice that
+        bounded=tuple(range(len(columns))),
     )
     slopes = [float(x) / w for x, w in zip(optimum.weights[:-1], spreads, strict=True)]
     moved = math.fsum(x * m for x, m in zip(slopes, middles, strict=True))
@@ -213,7 +216,8 @@ def _fit_through_half(ordered: Floats, hits: Hits) -> FittedBeta:
         return FittedBeta(1.0, 1.0, 0.0, warnings=(_SEPARABLE_AT_HALF,))
     sizes = np.sqrt((columns * columns).mean(axis=1))
     columns /= sizes[:, np.newaxis]
-    optimum = minimise_nll(columns, hits.astype(np.float64), np.zeros(2), bounded=(0, 1))
+    targets = hits.astype(np.float64)
+    optimum = minimise_nll(columns, targets, np.zeros(2), along=low + high, bounded=(0, 1))
     a, b = (float(x) for x in optimum.weights / sizes)
     c = (a - b) * math.log(2)
     return FittedBeta(a, b, c, warnings=_warnings(a, b, converged=optimum.converged))

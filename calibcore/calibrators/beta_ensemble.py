@@ -1,6 +1,7 @@
 """An ensemble of beta calibration maps, the general parametric ensemble for that family."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -8,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
-from calibcore.blocks import row_blocks
+from calibcore.blocks import row_blocks, row_maxima, row_totals
 from calibcore.calibrators.base import FittedVectorMap, Progress, SlowVectorMap
 from calibcore.calibrators.temperature import LOSSES, Loss, TemperatureScaling
 from calibcore.data import LogitSet
@@ -23,6 +24,7 @@ SLOPE_BOUNDS = (1e-3, 1e3)
 
 _TINY = float(np.finfo(np.float64).tiny)
 _DEEPEST = -1e6
+_VANISHING, _OVERFLOWING = 500.0, 700.0
 _FIRST_ROWS = 256
 _MOST_STEPS = 500
 
@@ -73,12 +75,14 @@ class FittedBetaEnsemble(FittedVectorMap):
         checked = validation.logits(logits)
         maps = _Maps(self.a, self.b, self.c, self.weights)
         result = np.empty(checked.shape)
-        for rows in row_blocks(*checked.shape):
+        for rows in _small_blocks(*checked.shape):
             low, high = _logarithms(checked[rows])
             block = result[rows]
             block[...] = 0
             for number in range(len(self.weights)):
-                block += self.weights[number] * _one_map(low, high, maps, number)[0]
+                part, _ = _one_map(low, high, maps, number)
+                part *= self.weights[number]
+                block += part
             np.minimum(block, 1.0, out=block)  # weights may sum to a digit more than 1
         return result
 
@@ -195,23 +199,32 @@ def _logarithms(block: Logits) -> tuple[Floats, Floats]:
     """Give ln p and ln(1 - p), neither of them infinite."""
     low = np.empty(block.shape)
     below_largest(block, out=low)
-    low -= np.log(np.exp(low).sum(axis=1, keepdims=True))
+    high = np.exp(low)
+    total = row_totals(high)
+    low -= np.log(total)
     np.clip(low, _DEEPEST, 0.0, out=low)
-    high = np.log(np.maximum(-np.expm1(low), _TINY))
+    high *= -1 / total
+    high += 1
+    np.log(np.maximum(high, _TINY, out=high), out=high)
     return low, high
 
 
 def _one_map(low: Floats, high: Floats, maps: _Maps, number: int) -> tuple[Floats, Floats]:
     """Apply one map to rows: the normalised probabilities, and 1 - g."""
-    odds = maps.a[number] * low
-    odds -= maps.b[number] * high
-    odds += maps.c[number]
-    log_g = -np.logaddexp(0.0, -odds)
-    slack = -np.expm1(log_g)
-    log_g -= log_g.max(axis=1, keepdims=True)
-    np.exp(log_g, out=log_g)
-    log_g /= log_g.sum(axis=1, keepdims=True)
-    return log_g, slack
+    a, b, c = maps.a[number], maps.b[number], maps.c[number]
+    against = -a * low  # minus the logarithm of g / (1 - g)
+    if b != 0:
+        against += b * high
+    against -= c
+    if a * math.log(low.shape[1]) - c > _VANISHING:  # what is possible for a row's largest
+        # As g is the exponential there, to the last digit, a factor a row changes nothing.
+        against -= np.maximum(-row_maxima(-against) - _VANISHING, 0.0)
+    g = np.exp(np.minimum(against, _OVERFLOWING, out=against), out=against)
+    g += 1
+    np.reciprocal(g, out=g)
+    slack = 1 - g
+    g *= 1 / row_totals(g)
+    return g, slack
 
 
 class _Fit:
@@ -244,8 +257,9 @@ class _Fit:
         parameters = flat.reshape(4, -1)
         maps = _maps(parameters)
         value, gradient = 0.0, np.zeros(parameters.shape)
-        for rows in row_blocks(*self.logits.shape):
-            value += self._add(self.logits[rows], self.labels[rows], maps, gradient)
+        add = self._add_nll if self.loss == "nll" else self._add_squared
+        for rows in _small_blocks(*self.logits.shape):
+            value += add(self.logits[rows], self.labels[rows], maps, gradient)
         # From the weights to their logarithms, which go through a softmax
         gradient[3] = maps.weights * (gradient[3] - maps.weights @ gradient[3])
         self.evaluations += 1
@@ -253,28 +267,43 @@ class _Fit:
             self.progress(1 - math.exp(-self.evaluations / 30))
         return value / len(self.labels), gradient.ravel() / len(self.labels)
 
-    def _add(self, logits: Logits, labels: Labels, maps: _Maps, gradient: Floats) -> float:
+    def _add_nll(self, logits: Logits, labels: Labels, maps: _Maps, gradient: Floats) -> float:
         """Add a block of rows to the gradient, and give its loss."""
         low, high = _logarithms(logits)
         applied = [_one_map(low, high, maps, number) for number in range(len(maps.weights))]
-        mix = np.zeros(low.shape)
-        for weight, (part, _) in zip(maps.weights, applied, strict=True):
-            mix += weight * part
         at = np.arange(len(labels))
-        if self.loss == "nll":
-            own = np.maximum(mix[at, labels], _TINY)
-            value, outer = -float(np.log(own).sum()), np.zeros(mix.shape)
-            outer[at, labels] = -1 / own
-        else:
-            mix[at, labels] -= 1
-            value, outer = float(np.square(mix).sum()), 2 * mix
+        chances = np.stack([part[at, labels] for part, _ in applied])
+        own = np.maximum(maps.weights @ chances, _TINY)
         for number, (part, slack) in enumerate(applied):
-            pull = outer * part
-            total = pull.sum(axis=1, keepdims=True)
+            share = chances[number] / own
+            gradient[3, number] -= share.sum()
+            own_slack = slack[at, labels]
+            pull = np.multiply(part, slack, out=part)
+            sums = [np.vecdot(pull, low), -np.vecdot(pull, high), row_totals(pull)[:, 0]]
+            sums[0] -= own_slack * low[at, labels]
+            sums[1] += own_slack * high[at, labels]
+            sums[2] -= own_slack
+            gradient[:3, number] += np.stack(sums) @ (maps.weights[number] * share)
+        return -float(np.log(own).sum())
+
+    def _add_squared(self, logits: Logits, labels: Labels, maps: _Maps, gradient: Floats) -> float:
+        """Add a block of rows to the gradient, and give its loss."""
+        low, high = _logarithms(logits)
+        applied = [_one_map(low, high, maps, number) for number in range(len(maps.weights))]
+        off = np.zeros(low.shape)
+        for weight, (part, _) in zip(maps.weights, applied, strict=True):
+            off += weight * part
+        off[np.arange(len(labels)), labels] -= 1
+        for number, (part, slack) in enumerate(applied):
+            pull = 2 * off * part
+            total = row_totals(pull)
             gradient[3, number] += total.sum()
             pull -= part * total
             pull *= slack * maps.weights[number]
-            gradient[0, number] += np.vdot(pull, low)
-            gradient[1, number] -= np.vdot(pull, high)
-            gradient[2, number] += pull.sum()
-        return value
+            gradient[:3, number] += np.vdot(pull, low), -np.vdot(pull, high), pull.sum()
+        return float(np.square(off).sum())
+
+
+def _small_blocks(n_rows: int, n_classes: int) -> Iterator[slice]:
+    """Cut rows into blocks of which some ten tables stay in a processor's cache."""
+    return row_blocks(n_rows, 4 * n_classes)

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibcore import validation
 from calibcore.calibrators.base import FittedVectorMap, Progress, SlowVectorMap, VectorMap
-from calibcore.calibrators.lifts import FittedLift, Lift
+from calibcore.calibrators.lifts import FittedLift, Lift, tall_blocks
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.validation import Floats
@@ -44,10 +45,15 @@ class FittedChain(FittedVectorMap):
         ndarray of float64, shape (n_samples, n_classes)
             Rows sum to 1.
         """
-        between = self.first.predict_proba(logits)
-        if isinstance(self.second, FittedLift):
-            return self.second.recalibrate(between)
-        return self.second.predict_proba(_as_logits(between))
+        checked = validation.logits(logits)
+        result = np.empty(checked.shape)
+        for rows in tall_blocks(*checked.shape):  # so that one table of results is held, not two
+            between = self.first.predict_proba(checked[rows])
+            if isinstance(self.second, FittedLift):
+                result[rows] = self.second.recalibrate(between)
+            else:
+                result[rows] = self.second.predict_proba(_as_logits(between))
+        return result
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.binning import Binning, BinTable, bin_scores
+from calibcore.binning import Binning, bin_scores
 from calibcore.calibrators.base import FittedScoreMap, ScoreMap
 from calibcore.validation import Floats
 
@@ -43,7 +43,7 @@ class FittedHistogram(FittedScoreMap):
             The frequency of each score's bin; in an empty bin the score itself.
         """
         checked = validation.scores(scores)
-        bins = np.searchsorted(self.edges[1:-1], checked, side="left")
+        bins = _bins(checked, self.edges)
         if self.counts.all():
             return np.asarray(self.frequency[bins])
         return np.where(self.counts[bins] > 0, self.frequency[bins], checked)
@@ -105,19 +105,32 @@ class HistogramBinning(ScoreMap):
         CalibrationInputError
             Scores and hits out of range.
         """
-        table = bin_scores(scores, hits, n_bins=self.n_bins, binning=self.binning)
-        frequency = np.where(table.counts > 0, table.frequency, 0.0)
-        return FittedHistogram(table.edges, table.counts, frequency, warnings=_warnings(table))
+        rows, happened = validation.scores_and_hits(scores, hits)
+        if self.binning == "equal_width":
+            edges = np.arange(self.n_bins + 1) / self.n_bins
+        else:
+            edges = bin_scores(rows, happened, n_bins=self.n_bins, binning=self.binning).edges
+        bins = _bins(rows, edges)
+        counts = np.bincount(bins, minlength=self.n_bins)
+        n_hits = np.bincount(bins[happened == 1], minlength=self.n_bins)
+        frequency = n_hits / np.maximum(counts, 1)
+        return FittedHistogram(
+            edges, counts, frequency, warnings=_warnings(edges, counts, frequency)
+        )
 
 
-def _warnings(table: BinTable) -> tuple[str, ...]:
+def _bins(scores: Floats, edges: Floats) -> NDArray[np.intp]:
+    return np.searchsorted(edges[1:-1], scores, side="left")
+
+
+def _warnings(edges: Floats, counts: NDArray[np.int64], frequency: Floats) -> tuple[str, ...]:
     found = []
-    filled = table.counts > 0
-    rates = table.frequency[filled]
+    filled = counts > 0
+    rates = frequency[filled]
     if rates.min() == rates.max() and rates[0] in (0, 1):
         row = "a hit" if rates[0] else "a miss"
         found.append(f"Every calibration row is {row}, so the scores of its bin become certain.")
-    empty = np.count_nonzero(~filled & (np.diff(table.edges) > 0))
+    empty = np.count_nonzero(~filled & (np.diff(edges) > 0))
     if empty:
         found.append(
             f"{empty:,} of {filled.size:,} bins hold no calibration row; scores there stay as they"

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
+from calibcore.blocks import row_blocks
 from calibcore.calibrators.base import FittedScoreMap, ScoreMap
-from calibcore.ordering import sort_by_score
+from calibcore.ordering import in_order, sort_by_score
 from calibcore.validation import Floats, Hits
 
 
@@ -118,37 +119,62 @@ class IsotonicCalibration(ScoreMap):
             isotonic_regression,
         )
 
-        ordered, ordered_hits = sort_by_score(*validation.scores_and_hits(scores, hits))
-        starts = _group_starts(ordered, ordered_hits)
-        sizes = np.diff(starts, append=ordered.size)
-        hit_counts = np.add.reduceat(ordered_hits, starts, dtype=np.int64)
-        steps = isotonic_regression(hit_counts / sizes, weights=sizes).blocks
-        rows = np.append(starts, ordered.size)[steps]
-        totals = np.append(0, np.cumsum(hit_counts))[steps]
+        rows = validation.scores_and_hits(scores, hits)
+        # Pooled classes come in order: no copy is made of what may fill the memory.
+        ordered, ordered_hits = rows if in_order(*rows) else sort_by_score(*rows)
+        starts, hits_before = _groups(ordered, ordered_hits)
+        sizes = np.diff(starts)
+        steps = isotonic_regression(np.diff(hits_before) / sizes, weights=sizes).blocks
+        ends = starts[steps]
         # From whole numbers, the heights are right to the last digit.
-        heights = np.diff(totals) / np.diff(rows)
+        heights = np.diff(hits_before[steps]) / np.diff(ends)
         return FittedIsotonic(
-            ordered[rows[:-1]],
-            ordered[rows[1:] - 1],
+            ordered[ends[:-1]],
+            ordered[ends[1:] - 1],
             np.maximum.accumulate(heights),
             self.interpolate,
             warnings=_warnings(heights),
         )
 
 
-def _group_starts(ordered: Floats, hits: Hits) -> NDArray[np.intp]:
-    """Give the first row of each group of sorted rows that is sure to share a step.
+def _groups(ordered: Floats, hits: Hits) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    """Part sorted rows into groups that are sure to share a step.
 
-    Equal scores share one, and so do neighbours of equal hits, which isotonic regression always
+    Returns
+    -------
+    starts : ndarray of intp, shape (n_groups + 1,)
+        First row of each group; then the number of rows.
+    hits_before : ndarray of int64, shape (n_groups + 1,)
+        Hits among the rows before each of these.
+
+    Notes
+    -----
+    Equal scores share a step, and so do neighbours of equal hits, which isotonic regression always
     pools. Where misses are many, as with all classes pooled, few groups are left. Among tied rows
     misses come first, so a block's last hit tells whether it is all misses; blocks of more than one
     row are not looked into further, as parting groups is never wrong.
     """
+    starts, hits_before, total = [np.zeros(1, dtype=np.intp)], [np.zeros(1, dtype=np.int64)], 0
+    for rows in row_blocks(ordered.size, 1):
+        # Whether a group starts at a row is seen from two rows before it and one after.
+        first, last = max(rows.start - 2, 0), rows.stop + 1
+        found = first + _starts_within(ordered[first:last], hits[first:last])
+        found = found[(found >= rows.start) & (found < rows.stop)]
+        totals = total + np.cumsum(hits[rows], dtype=np.int64)
+        starts.append(found)
+        hits_before.append(totals[found - rows.start] - hits[found])
+        total = int(totals[-1])
+    starts.append(np.array([ordered.size]))
+    hits_before.append(np.array([total]))
+    return np.concatenate(starts), np.concatenate(hits_before)
+
+
+def _starts_within(ordered: Floats, hits: Hits) -> NDArray[np.intp]:
     parted = ordered[1:] != ordered[:-1]
     single = np.append(parted, True) & np.append(True, parted)
     misses = (hits[:-1] == 0) & (hits[1:] == 0) & single[1:]
     both_hit = (hits[:-1] == 1) & (hits[1:] == 1) & single[:-1]
-    return np.append(0, np.flatnonzero(parted & ~misses & ~both_hit) + 1)
+    return np.flatnonzero(parted & ~misses & ~both_hit) + 1
 
 
 def _warnings(heights: Floats) -> tuple[str, ...]:

@@ -157,7 +157,7 @@ def tell(progress: Progress | None, done: float) -> None:
         progress(done)
 
 
-def _tall_blocks(n_rows: int, n_classes: int) -> Iterator[slice]:
+def tall_blocks(n_rows: int, n_classes: int) -> Iterator[slice]:
     """Cut rows into blocks of some 2 million cells, so that what is kept beside stays small."""
     step = max(1, _BESIDE // n_classes)
     return (slice(start, start + step) for start in range(0, n_rows, step))
@@ -188,7 +188,7 @@ class FittedOneVsRest(FittedLift):
     def recalibrate(self, probabilities: Floats) -> Floats:
         """Calibrate rows of probabilities, in place."""
         _check_classes(probabilities, len(self.score_maps))
-        for rows in _tall_blocks(*probabilities.shape):
+        for rows in tall_blocks(*probabilities.shape):
             block = probabilities[rows]
             before = block.copy()
             _replace_columns(block, self.score_maps)
@@ -285,7 +285,7 @@ class FittedPerRank(FittedLift):
         """Calibrate rows of probabilities, in place."""
         if probabilities.shape[1] < len(self.score_maps):
             _check_classes(probabilities, len(self.score_maps))
-        for rows in _tall_blocks(*probabilities.shape):
+        for rows in tall_blocks(*probabilities.shape):
             block = probabilities[rows]
             order = np.argsort(-block, axis=1, kind="stable")
             ranked = np.take_along_axis(block, order, axis=1)
@@ -354,7 +354,7 @@ class PerRank(Lift):
                 "n_ranks", str(n_ranks), f"at most {n_classes}, the number of classes"
             )
         true_rank, maps = np.empty(n_rows, dtype=np.int64), []
-        for rows in _tall_blocks(n_rows, n_classes):
+        for rows in tall_blocks(n_rows, n_classes):
             order = np.argsort(-probabilities[rows], axis=1, kind="stable")
             probabilities[rows] = np.take_along_axis(probabilities[rows], order, axis=1)
             true_rank[rows] = (order == labels[rows, np.newaxis]).argmax(axis=1)

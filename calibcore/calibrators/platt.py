@@ -1,17 +1,14 @@
 """Platt scaling: a logistic curve in the log-odds of the score."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
-from calibcore.blocks import row_blocks
 from calibcore.calibrators.base import FittedScoreMap, ScoreMap
+from calibcore.calibrators.logistic import minimise_nll
 from calibcore.ordering import sort_by_score
 from calibcore.validation import Floats, Hits
 
@@ -22,9 +19,6 @@ SMALLEST_SPAN = 1e-6
 """Log-odds that differ by less than this share of the largest, or of 1, count as equal."""
 
 NOT_CONVERGED = "The fit did not reach its optimum; do not rely on it."
-
-_FIRST_ROWS = 2_048
-"""Rows from which the search on all of them gets its starting point."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +132,7 @@ def _fit(odds: Floats, targets: Floats) -> FittedPlatt:
     middle, spread = float(odds.mean()), float(odds.std())
     columns = np.stack([(odds - middle) / spread, np.ones(odds.size)])
     start = np.array([0.0, logit(float(targets.mean()))])
-    optimum = minimise_nll(columns, targets, start)
+    optimum = minimise_nll(columns, targets, start, along=odds)
     slope = float(optimum.weights[0]) / spread
     warnings = [] if optimum.converged else [NOT_CONVERGED]
     if slope < 0:
@@ -228,124 +222,3 @@ def constant_score(ordered: Floats) -> str:
         f"Every calibration row has the score {ordered[0]:.4g} or one too near it to tell them"
         " apart, so only the height of the curve is fitted."
     )
-
-
-class Optimum(NamedTuple):
-    """Where a search ended, and whether the NLL is least there."""
-
-    weights: Floats
-    converged: bool
-
-
-class _Point(NamedTuple):
-    """The mean NLL at some weights, with its first and second derivatives."""
-
-    weights: Floats
-    nll: float
-    gradient: Floats
-    hessian: Floats
-
-
-def minimise_nll(
-    columns: Floats, targets: Floats, start: Floats, *, bounded: tuple[int, ...] = ()
-) -> Optimum:
-    """Find the logistic regression with the least mean NLL.
-
-    Parameters
-    ----------
-    columns : ndarray of float64, shape (n_columns, n_samples)
-        What is weighted; of about unit size. A column of ones is an intercept.
-    targets : ndarray of float64, shape (n_samples,)
-        In [0, 1].
-    start : ndarray of float64, shape (n_columns,)
-        First weights tried; best those that ignore all but the intercept.
-    bounded : tuple of int
-        Columns whose weight must not be negative.
-
-    Returns
-    -------
-    Optimum
-
-    Notes
-    -----
-    Newton's method with a line search. A step goes to the minimum of the quadratic model under the
-    bounds, found by trying every set of weights held at 0; as the NLL is convex, the point where
-    this stops is the constrained optimum.
-
-    Examples
-    --------
-    >>> column = np.array([[0.0, 0.0, 1.0, 1.0]])
-    >>> found = minimise_nll(column, np.array([0.0, 1.0, 0.0, 0.0]), np.zeros(1), bounded=(0,))
-    >>> found.weights.tolist(), found.converged
-    ([0.0], True)
-    """
-    step = targets.size // _FIRST_ROWS
-    if step > 3:
-        few = _search(np.ascontiguousarray(columns[:, ::step]), targets[::step], start, bounded)
-        start = few.weights if few.converged else start
-    return _search(columns, targets, start, bounded)
-
-
-def _search(columns: Floats, targets: Floats, start: Floats, bounded: tuple[int, ...]) -> Optimum:
-    point = _evaluate(columns, targets, start)
-    for _ in range(100):
-        step = _newton_step(point, bounded)
-        expected = -float(point.gradient @ step)  # twice what the step should gain
-        if expected <= 1e-16 * point.nll:
-            return Optimum(point.weights + step, converged=True)
-        share = 1.0
-        following = _evaluate(columns, targets, point.weights + step)
-        while following.nll > point.nll * (1 + 4e-15) - 1e-4 * share * expected:
-            share /= 2
-            if share < 1e-12:
-                return Optimum(point.weights, converged=False)
-            following = _evaluate(columns, targets, point.weights + share * step)
-        point = following
-    return Optimum(point.weights, converged=False)
-
-
-def _evaluate(columns: Floats, targets: Floats, weights: Floats) -> _Point:
-    n_columns, n_rows = columns.shape
-    nll, gradient, hessian = 0.0, np.zeros(n_columns), np.zeros((n_columns, n_columns))
-    for rows in row_blocks(n_rows, 8):  # so that a few temporary columns fit in the cache
-        block, wanted = columns[:, rows], targets[rows]
-        odds = weights @ block
-        tail = np.exp(-np.abs(odds))
-        nll += float((np.log1p(tail) + np.maximum(odds, 0) - wanted * odds).sum())
-        share = 1 / (1 + tail)
-        chance = np.where(odds >= 0, share, tail * share)
-        gradient += block @ (chance - wanted)
-        hessian += (block * (tail * share * share)) @ block.T
-    return _Point(weights, nll / n_rows, gradient / n_rows, hessian / n_rows)
-
-
-def _newton_step(point: _Point, bounded: tuple[int, ...]) -> Floats:
-    """Go to the minimum of the quadratic model of the NLL, with no bounded weight below 0."""
-    best, least = np.zeros_like(point.weights), math.inf
-    for held in _subsets(bounded):
-        step = _step_with(point, held)
-        if any(point.weights[k] + step[k] < 0 for k in bounded):
-            continue
-        value = float(point.gradient @ step + step @ point.hessian @ step / 2)
-        if value < least:
-            best, least = step, value
-        if not held:
-            break  # within the bounds, the minimum over all steps cannot be beaten
-    return best
-
-
-def _subsets(places: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    for size in range(len(places) + 1):
-        yield from combinations(places, size)
-
-
-def _step_with(point: _Point, held: tuple[int, ...]) -> Floats:
-    """Minimise the quadratic model with the held weights brought to 0."""
-    step = np.zeros_like(point.weights)
-    step[list(held)] = -point.weights[list(held)]
-    free = [k for k in range(step.size) if k not in held]
-    if free:
-        slope = (point.gradient + point.hessian @ step)[free]
-        # Least squares: where scores are few, some directions change nothing.
-        step[free] = np.linalg.lstsq(point.hessian[np.ix_(free, free)], -slope, rcond=1e-15)[0]
-    return step

@@ -11,6 +11,7 @@ from calibcore.calibrators.base import FittedScoreMap, Progress, ScoreMap
 from calibcore.calibrators.lifts import FittedLift, Lift, check_score_map, normalise, tell
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
+from calibcore.ordering import sort_together
 from calibcore.probabilities import softmax
 from calibcore.validation import Floats, Labels
 
@@ -21,9 +22,13 @@ def _check_strictness(value: float) -> None:
 
 
 def _fit_pooled(score_map: ScoreMap, probabilities: Floats, labels: Labels) -> FittedScoreMap:
-    hits = np.zeros(probabilities.shape, dtype=np.int8)
-    hits[np.arange(len(labels)), labels] = 1
-    return score_map.fit(probabilities.ravel(), hits.ravel())
+    """Fit on all entries of a table, which is overwritten."""
+    table = np.zeros(probabilities.shape, dtype=np.int8)
+    table[np.arange(len(labels)), labels] = 1
+    scores, hits = probabilities.reshape(-1), table.reshape(-1)
+    # Sorted here, in place, as a score map would sort a copy of a table that fills the memory.
+    sort_together(scores, hits)
+    return score_map.fit(scores, hits.view(np.bool_))
 
 
 @dataclass(frozen=True, eq=False)

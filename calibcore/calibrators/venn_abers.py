@@ -156,30 +156,24 @@ def _heights_with_a_hit(sizes: Counts, hits: Counts) -> tuple[Counts, Counts]:
     Notes
     -----
     Let P_j = (rows, hits) of the first j blocks. With a hit more in block j the height is the slope
-    of the lower common tangent of the points P_i - (1, 1), i < j, and P_i, i >= j. As j grows,
-    points pass from the right to the left, and the tangent changes only when one of them falls
-    below it; then it starts at that point. It ends at a corner of the lower hull of all points as
-    they are for j = 1, and that corner only ever moves right.
-
-    Every comparison is in whole numbers. The points from the present one on are searched in
-    stretches that double, so that a Python step is needed only where the tangent changes.
+    of the lower common tangent of the points P_i - (1, 1), i < j, and P_i, i >= j. It is the
+    largest, over i < j, of the slopes of the tangents from P_i - (1, 1) to the lower hull of all P,
+    of which only corners right of P_i count: a point above the common tangent has a lower one.
     """
-    x = np.concatenate([[0], np.cumsum(sizes)])
-    y = np.concatenate([[0], np.cumsum(hits)])
-    corners = _hull_corners(sizes, hits)
-    rise, run = np.empty_like(sizes), np.empty_like(sizes)
-    corner, start = 0, 0
-    while start < sizes.size:
-        left = (int(x[start]) - 1, int(y[start]) - 1)
-        corner = _tangent_corner(left, corners, corner)
-        along = corners[corner][0] - left[0], corners[corner][1] - left[1]
-        end = _first_below(x, y, start + 1, left, along)
-        rise[start:end], run[start:end] = along[1], along[0]
-        start = end
-    return rise, run
+    x = np.cumsum(sizes) - sizes
+    y = np.cumsum(hits) - hits
+    # After a block of hits alone, the tangent is no steeper than from the point before it.
+    tried = np.append(0, np.flatnonzero(hits[:-1] < sizes[:-1]) + 1)
+    hull_x, hull_y = _hull_corners(sizes, hits)
+    corner = _tangent_corners(x[tried] - 1, y[tried] - 1, hull_x, hull_y)
+    run, rise = hull_x[corner] - x[tried] + 1, hull_y[corner] - y[tried] + 1
+    slope = rise / run
+    is_record = slope == np.maximum.accumulate(slope)
+    of_block = np.repeat(np.flatnonzero(is_record), np.diff(tried[is_record], append=sizes.size))
+    return rise[of_block], run[of_block]
 
 
-def _hull_corners(sizes: Counts, hits: Counts) -> list[tuple[int, int]]:
+def _hull_corners(sizes: Counts, hits: Counts) -> tuple[Counts, Counts]:
     """Give the corners of the lower hull of (-1, -1), P_1, P_2, ..., without the first."""
     from scipy.optimize import (  # noqa: PLC0415 - a third of a second to import
         isotonic_regression,
@@ -189,39 +183,27 @@ def _hull_corners(sizes: Counts, hits: Counts) -> list[tuple[int, int]]:
     rows[0] += 1
     heights[0] += 1
     steps = isotonic_regression(heights / rows, weights=rows).blocks[1:] - 1
-    return list(
-        zip(
-            (np.cumsum(rows)[steps] - 1).tolist(),
-            (np.cumsum(heights)[steps] - 1).tolist(),
-            strict=True,
-        )
-    )
+    return np.cumsum(rows)[steps] - 1, np.cumsum(heights)[steps] - 1
 
 
-def _tangent_corner(left: tuple[int, int], corners: list[tuple[int, int]], corner: int) -> int:
-    """Give the corner at which a line from the left point touches the hull."""
-    while corner + 1 < len(corners):
-        (here_x, here_y), (next_x, next_y) = corners[corner], corners[corner + 1]
-        if (next_y - left[1]) * (here_x - left[0]) > (here_y - left[1]) * (next_x - left[0]):
-            return corner  # the line to the next would be steeper
-        corner += 1
-    return corner
+def _tangent_corners(x: Counts, y: Counts, hull_x: Counts, hull_y: Counts) -> Counts:
+    """Give the corner, right of each point by more than 1, where a line from it touches the hull.
 
-
-def _first_below(
-    x: Counts, y: Counts, start: int, left: tuple[int, int], along: tuple[int, int]
-) -> int:
-    """Give the first j from ``start`` on whose P_j - (1, 1) is below the line from the left."""
-    length, last = 8, x.size - 1
-    while start < last:
-        end = min(start + length, last)
-        above = (y[start:end] - (left[1] + 1)) * along[0]
-        below = above < (x[start:end] - (left[0] + 1)) * along[1]
-        found = int(np.argmax(below))
-        if below[found]:
-            return start + found
-        start, length = end, 2 * length
-    return last
+    That is where the first edge begins whose line passes below the point; all later ones do too.
+    A binary search, in whole numbers.
+    """
+    across, up = np.diff(hull_x), np.diff(hull_y)
+    level = across * hull_y[:-1] - up * hull_x[:-1]
+    low = np.searchsorted(hull_x, x + 1, side="right")
+    high = np.full_like(low, across.size)
+    while np.any(low < high):
+        middle = (low + high) // 2
+        # Where the search has ended, at the last corner, there is no edge; any one keeps it there.
+        edge = np.minimum(middle, across.size - 1)
+        below = across[edge] * y - up[edge] * x > level[edge]
+        high = np.where(below, middle, high)
+        low = np.where(below, low, np.minimum(middle + 1, high))
+    return low
 
 
 def _warnings(hits: Hits) -> tuple[str, ...]:

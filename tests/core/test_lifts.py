@@ -1,4 +1,6 @@
 import math
+import tracemalloc
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -339,3 +341,43 @@ def test_wrong_options_are_refused() -> None:
     for lift in (OneVsRest(LINES), PerRank(LINES)):
         with pytest.raises(CalibrationInputError, match="4 classes"):
             lift.fit(*model(1)).predict_proba([[0.0, 1.0]])
+
+
+# Memory ------------------------------------------------------------------------------------------
+
+
+def peak(run: Callable[[], object]) -> int:
+    tracemalloc.start()
+    try:
+        run()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "calibrator",
+    [
+        PooledClasses(IsotonicCalibration()),
+        OneVsRest(IsotonicCalibration()),
+        Chain(TemperatureScaling(), PooledClasses(IsotonicCalibration())),
+        Chain(TemperatureScaling(), TemperatureScaling()),
+    ],
+    ids=str,
+)
+def test_three_times_the_logits_is_memory_enough(calibrator: VectorMap) -> None:
+    logits, labels = model(8, 60_000, 200)
+    logits = logits.astype(np.float32)
+    fitted = []
+    assert peak(lambda: fitted.append(calibrator.fit(logits, labels))) < 3 * logits.nbytes
+    assert peak(lambda: fitted[0].predict_proba(logits)) < 3 * logits.nbytes
+
+
+def test_a_chain_calibrates_blocks_of_rows_as_it_does_rows() -> None:
+    logits, labels = model(9, 9_000, 300)  # more than one block
+    for second in (TemperatureScaling(), OneVsRest(HistogramBinning())):
+        fitted = Chain(TemperatureScaling(), second).fit(logits[:500], labels[:500])
+        some = [0, 6_989, 6_990, 6_991, 8_999]
+        assert_allclose(
+            fitted.predict_proba(logits)[some], fitted.predict_proba(logits[some]), rtol=1e-14
+        )

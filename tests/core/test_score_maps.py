@@ -556,3 +556,52 @@ def test_what_is_predicted_is_checked(score_map: ScoreMap) -> None:
     for bad in ([], [math.nan], [1.1], [[0.5]]):
         with pytest.raises(CalibrationInputError, match="scores: found"):
             fitted.predict(wrong(bad))
+
+
+# Many rows --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("share", [0.5, 1e-3])
+@pytest.mark.parametrize("score_map", [PlattScaling(), *map(BetaCalibration, PARAMETERS)], ids=str)
+def test_curves_of_many_rows_are_at_the_optimum(score_map: ScoreMap, share: float) -> None:
+    """The search starts from groups of rows; rare hits with far log-odds are hard for it."""
+    rng = np.random.default_rng(30)
+    hits = (rng.random(20_000) < share).astype(np.int64)
+    odds = np.where(hits == 1, rng.normal(0, 4, hits.size), rng.normal(-12, 8, hits.size))
+    scores = 1 / (1 + np.exp(-odds))
+    fitted = score_map.fit(scores, hits)
+    assert NOT_CONVERGED not in fitted.warnings
+    kept, column = scores.tolist(), [reference.log_odds(s) for s in scores.tolist()]
+    if isinstance(fitted, FittedPlatt):
+        columns = [column, [1.0] * len(column)]
+        assert_allclose(
+            reference.slopes(platt_odds(fitted, kept), hits.tolist(), columns), 0, atol=1e-10
+        )
+    elif isinstance(fitted, FittedBeta):
+        low, high = zip(*(reference.beta_columns(s) for s in kept), strict=True)
+        calibrated = [
+            fitted.a * x + fitted.b * y + fitted.c for x, y in zip(low, high, strict=True)
+        ]
+        assert isinstance(score_map, BetaCalibration)
+        check_optimal(
+            fitted, score_map.parameters, calibrated, hits.tolist(), (list(low), list(high))
+        )
+
+
+@pytest.mark.parametrize("digits", [3, 17])
+def test_isotonic_steps_of_many_rows_do_not_depend_on_their_order(digits: int) -> None:
+    case = events(np.random.default_rng(31), 150_000)  # more than two blocks of rows
+    scores = case.scores.round(digits)
+    order = np.lexsort((case.hits, scores))
+    fitted = IsotonicCalibration().fit(scores, case.hits)
+    assert fitted == IsotonicCalibration().fit(scores[order], case.hits[order])
+    distinct, block = np.unique(scores, return_inverse=True)
+    sizes = np.bincount(block)
+    means = np.bincount(block, weights=case.hits) / sizes
+    expected = scipy.optimize.isotonic_regression(means, weights=sizes).x
+    assert_allclose(fitted.predict(distinct), expected, rtol=0, atol=1e-12)
+
+
+def test_sorted_scores_with_a_negative_zero_are_ties() -> None:
+    found = IsotonicCalibration().fit([-0.0, 0.0, 0.5], [1, 0, 1])
+    assert found == IsotonicCalibration().fit([0.0, 0.5, 0.0], [0, 1, 1])

@@ -153,3 +153,13 @@ def test_no_other_spline_fits_better(y: list[float], kind: tuple[Runout, int]) -
 def test_default_is_six_natural_knots() -> None:
     found = fit_spline(np.linspace(0, 1, 20), np.zeros(20))
     assert (len(found.values), found.runout) == (6, "natural")
+
+
+@every_kind
+def test_the_order_of_the_points_does_not_matter(runout: Runout, n_knots: int) -> None:
+    rng = np.random.default_rng(n_knots)
+    x, y = np.sort(rng.random(20_000)), rng.random(20_000)  # more than one block of rows
+    mixed = rng.permutation(x.size)
+    found = fit_spline(x[mixed], y[mixed], n_knots=n_knots, runout=runout)
+    expected = fit_spline(x, y, n_knots=n_knots, runout=runout)
+    assert_allclose(found.values, expected.values, rtol=1e-12)
