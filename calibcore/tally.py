@@ -1,6 +1,8 @@
 """Rows counted by score: what every measure of one event is computed from."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,6 +10,8 @@ from numpy.typing import ArrayLike
 from calibcore import validation
 from calibcore.ordering import block_ends, sort_by_score
 from calibcore.validation import Floats
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +37,23 @@ class Tally:
     counts: Floats
     hits: Floats
     n_samples: int
+    _known: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
+
+    def once(self, make: Callable[..., Result], *options: int | str) -> Result:
+        """Give ``make(tally, *options)``, computed once, for measures that share it.
+
+        Parameters
+        ----------
+        make : callable
+            A named function.
+        *options
+            Passed on to it.
+        """
+        key = make, options
+        if key not in self._known:
+            self._known[key] = make(self, *options)
+        found: Result = self._known[key]
+        return found
 
 
 def tally(scores: ArrayLike, hits: ArrayLike) -> Tally:

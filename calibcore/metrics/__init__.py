@@ -1,29 +1,63 @@
 """Measures of calibration, sharpness and accuracy: one function a quantity, all fractions."""
 
 from calibcore.cumulative import ks_error
-from calibcore.metrics.binned import ece, mce
-from calibcore.metrics.classwise import classwise_ece
-from calibcore.metrics.plain import accuracy, certain_misses, hit_rate, mean_score
+from calibcore.metrics.binned import debiased_ece, ece, mce
+from calibcore.metrics.classwise import classwise_ece, classwise_errors, max_classwise_ece
+from calibcore.metrics.decomposition import Decomposition, corp
+from calibcore.metrics.discrimination import auroc
+from calibcore.metrics.gain import calibration_gain, changed_decisions
+from calibcore.metrics.kernel import kde_ece, smooth_ece
+from calibcore.metrics.kernel_classwise import kde_classwise_ece
+from calibcore.metrics.measure import ClassMeasure, EventMeasure, Measure, Options, RowMeasure
+from calibcore.metrics.plain import (
+    accuracy,
+    certain_misses,
+    hit_rate,
+    mean_gap,
+    mean_score,
+    observed_expected_ratio,
+    top_r_accuracy,
+)
 from calibcore.metrics.proper import PROBABILITY_FLOOR, brier, event_brier, event_nll, nll
-from calibcore.metrics.registry import METRICS, ClassMeasure, EventMeasure, Measure, Options
+from calibcore.metrics.registry import METRICS
+from calibcore.metrics.regression import calibration_intercept, calibration_slope
+from calibcore.metrics.sweep import sweep_ece
 
 __all__ = [
     "METRICS",
     "PROBABILITY_FLOOR",
     "ClassMeasure",
+    "Decomposition",
     "EventMeasure",
     "Measure",
     "Options",
+    "RowMeasure",
     "accuracy",
+    "auroc",
     "brier",
+    "calibration_gain",
+    "calibration_intercept",
+    "calibration_slope",
     "certain_misses",
+    "changed_decisions",
     "classwise_ece",
+    "classwise_errors",
+    "corp",
+    "debiased_ece",
     "ece",
     "event_brier",
     "event_nll",
     "hit_rate",
+    "kde_classwise_ece",
+    "kde_ece",
     "ks_error",
+    "max_classwise_ece",
     "mce",
+    "mean_gap",
     "mean_score",
     "nll",
+    "observed_expected_ratio",
+    "smooth_ece",
+    "sweep_ece",
+    "top_r_accuracy",
 ]

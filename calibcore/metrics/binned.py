@@ -68,6 +68,49 @@ def ece_of(table: BinTable, *, norm: Literal[1, 2] = 1) -> Floats:
     return np.asarray(np.sum(weights * gaps**norm, axis=-1) ** (1 / norm))
 
 
+def debiased_ece(
+    scores: ArrayLike, hits: ArrayLike, *, n_bins: int = 15, binning: Binning = "equal_mass"
+) -> float:
+    """Root of the mean squared gap over bins, less what chance alone would add to it.
+
+    Few rows make gaps even where there are none; this takes off how much they do on average.
+
+    Parameters and errors are those of `ece`; the bins are of equal mass by default.
+
+    Returns
+    -------
+    float
+        In probability units, 0 to 1; exactly 0 where chance explains all of the gaps.
+
+    Notes
+    -----
+    Root of max(0, sum_b n_b / N ((mean score_b - frequency_b)^2 - f_b (1 - f_b) / (n_b - 1))), f_b
+    the frequency. A single row does not show its chance, so a bin with one adds 0, as in the
+    authors' program. Before the root, the sum is right on average over draws of the hits; after it
+    and the maximum it no longer is.
+
+    References
+    ----------
+    Kumar, Liang, Ma, *Verified uncertainty calibration*, NeurIPS 2019, section 5.
+
+    Examples
+    --------
+    >>> scores, hits = [0.25, 0.25, 0.25, 0.25], [1, 1, 0, 1]
+    >>> round(debiased_ece(scores, hits, n_bins=1), 4), ece(scores, hits, n_bins=1)
+    (0.433, 0.5)
+    """
+    return float(debiased_ece_of(bin_scores(scores, hits, n_bins=n_bins, binning=binning)))
+
+
+def debiased_ece_of(table: BinTable) -> Floats:
+    """Give the `debiased_ece` of rows that are binned already; resamples all at once."""
+    with np.errstate(divide="ignore", invalid="ignore"):  # bins of one row or none are left out
+        chance = table.frequency * (1 - table.frequency) / (table.counts - 1)
+    excess = np.where(table.counts > 1, table.gap**2 - chance, 0.0)
+    total = np.sum(table.counts * excess, axis=-1) / table.counts.sum(axis=-1)
+    return np.asarray(np.sqrt(np.maximum(total, 0.0)))
+
+
 def mce(
     scores: ArrayLike, hits: ArrayLike, *, n_bins: int = 15, binning: Binning = "equal_width"
 ) -> float:

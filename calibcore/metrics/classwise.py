@@ -44,26 +44,61 @@ def classwise_ece(probabilities: ArrayLike, labels: ArrayLike, *, n_bins: int = 
     >>> classwise_ece([[0.5, 0.5], [0.75, 0.25]], [0, 0], n_bins=2)
     0.375
     """
+    return float(classwise_errors(probabilities, labels, n_bins=n_bins).mean())
+
+
+def max_classwise_ece(probabilities: ArrayLike, labels: ArrayLike, *, n_bins: int = 15) -> float:
+    """Largest expected calibration error of any class.
+
+    Parameters and errors are those of `classwise_ece`.
+
+    Returns
+    -------
+    float
+        In probability units, 0 to 1; `classwise_ece` to `n_classes` times that.
+
+    Examples
+    --------
+    >>> max_classwise_ece([[0.75, 0.125, 0.125], [0.75, 0.125, 0.125]], [0, 0])
+    0.25
+    """
+    return float(classwise_errors(probabilities, labels, n_bins=n_bins).max())
+
+
+def classwise_errors(probabilities: ArrayLike, labels: ArrayLike, *, n_bins: int = 15) -> Floats:
+    """Give the expected calibration error of each class, in one pass over the table.
+
+    Parameters and errors are those of `classwise_ece`.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_classes,)
+        `calibcore.metrics.ece` of each class's probability, in probability units.
+
+    Examples
+    --------
+    >>> classwise_errors([[0.5, 0.5], [0.75, 0.25]], [0, 0], n_bins=2).tolist()
+    [0.375, 0.375]
+    """
     table = validation.probabilities(probabilities)
     n_rows, n_classes = table.shape
     true = validation.labels(labels, n_rows=n_rows, n_classes=n_classes)
     n_bins = validation.whole_number(n_bins, "n_bins", least=1, most=1_000_000)
-    edges = np.arange(n_bins + 1) / n_bins
-    edges[-1] = np.inf  # a row scaled within the tolerance may pass 1
     gaps = np.zeros(n_classes * n_bins)
     firsts = np.arange(n_classes) * n_bins
     for rows in row_blocks(n_rows, n_classes):
         block, own = table[rows], true[rows]
-        place = _bins(block, edges) + firsts
+        place = bin_places(block, n_bins) + firsts
         gaps += np.bincount(place.ravel(), weights=block.ravel(), minlength=gaps.size)
         hit = place[np.arange(len(own)), own]
         gaps -= np.bincount(hit, minlength=gaps.size)
-    return float(np.abs(gaps).sum() / (n_rows * n_classes))
+    return np.asarray(np.abs(gaps).reshape(n_classes, n_bins).sum(axis=1) / n_rows)
 
 
-def _bins(block: Floats, edges: Floats) -> np.ndarray[tuple[int, int], np.dtype[np.intp]]:
-    """Find the bin of each cell: a product guesses it, the edges correct the guess."""
-    n_bins = edges.size - 1
+def bin_places(block: Floats, n_bins: int) -> np.ndarray[tuple[int, int], np.dtype[np.intp]]:
+    """Find the equal-width bin of each cell: a product guesses it, the edges correct the guess."""
+    edges = np.arange(n_bins + 1) / n_bins
+    edges[-1] = np.inf  # a row scaled within the tolerance may pass 1
     guess = np.minimum((block * n_bins).astype(np.intp), n_bins - 1)
     guess += block > edges[guess + 1]
     guess -= (block <= edges[guess]) & (guess > 0)

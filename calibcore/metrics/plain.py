@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
+from calibcore.blocks import row_blocks
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 
@@ -41,6 +42,51 @@ def accuracy(probabilities: ArrayLike, labels: ArrayLike) -> float:
     n_rows, n_classes = table.shape
     true = validation.labels(labels, n_rows=n_rows, n_classes=n_classes)
     return float(np.mean(table.argmax(axis=1) == true))
+
+
+def top_r_accuracy(probabilities: ArrayLike, labels: ArrayLike, r: int) -> float:
+    """Share of rows whose true class is among the r most probable ones.
+
+    Parameters
+    ----------
+    probabilities : array_like of float, shape (n_samples, n_classes)
+        Class probabilities; any scores that grow with them will do.
+    labels : array_like of int, shape (n_samples,)
+        True classes, from 0.
+    r : int
+        How many classes count, from 1 to ``n_classes``.
+
+    Returns
+    -------
+    float
+        From 0 to 1; 1 if all classes count.
+
+    Raises
+    ------
+    CalibrationInputError
+        Arrays that do not fit, fewer than ``r`` classes.
+
+    Notes
+    -----
+    Classes of equal probability rank by their index, the lower first, as in
+    `calibcore.events.WithinTopR`, whose observed frequency this is; r = 1 gives `accuracy`.
+
+    Examples
+    --------
+    >>> top_r_accuracy([[0.6, 0.3, 0.1], [0.2, 0.3, 0.5]], [1, 0], 2)
+    0.5
+    """
+    table = validation.matrix(probabilities, "probabilities")
+    n_rows, n_classes = table.shape
+    true = validation.labels(labels, n_rows=n_rows, n_classes=n_classes)
+    r = validation.whole_number(r, "r", least=1, most=n_classes)
+    within, classes = 0, np.arange(n_classes)
+    for rows in row_blocks(n_rows, n_classes):
+        block, truth = table[rows], true[rows, np.newaxis]
+        own = block[np.arange(len(block)), true[rows]][:, np.newaxis]
+        ahead = (block > own) | ((block == own) & (classes < truth))
+        within += int(np.count_nonzero(np.count_nonzero(ahead, axis=1) < r))
+    return float(within / n_rows)
 
 
 def mean_score(scores: ArrayLike, hits: ArrayLike) -> float:
@@ -97,6 +143,67 @@ def hit_rate(scores: ArrayLike, hits: ArrayLike) -> float:
 def hit_rate_of(counted: Tally) -> Floats:
     """Give the `hit_rate` of rows that are counted by score; resamples all at once."""
     return np.asarray(counted.hits.sum(axis=-1) / counted.n_samples)
+
+
+def mean_gap(scores: ArrayLike, hits: ArrayLike) -> float:
+    """Mean score minus observed frequency: above 0 where the model claims too much on average.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (n_samples,)
+        Predicted probability of the event, in [0, 1].
+    hits : array_like of {0, 1}, shape (n_samples,)
+        Whether the event happened.
+
+    Returns
+    -------
+    float
+        From -1 to 1, in probability units; 0 is best. Gaps of either sign cancel out.
+
+    Examples
+    --------
+    >>> mean_gap([0.5, 1.0], [0, 1])
+    0.25
+    """
+    return float(mean_gap_of(tally(scores, hits)))
+
+
+def mean_gap_of(counted: Tally) -> Floats:
+    """Give the `mean_gap` of rows that are counted by score; resamples all at once."""
+    return np.asarray(mean_score_of(counted) - hit_rate_of(counted))
+
+
+def observed_expected_ratio(scores: ArrayLike, hits: ArrayLike) -> float:
+    """Hits over the sum of the scores: below 1 where the model claims too much on average.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (n_samples,)
+        Predicted probability of the event, in [0, 1].
+    hits : array_like of {0, 1}, shape (n_samples,)
+        Whether the event happened.
+
+    Returns
+    -------
+    float
+        At least 0; 1 is best. If all scores are 0, infinite with hits and NaN without.
+
+    References
+    ----------
+    Debray et al., *BMJ* 2017 ("total O:E ratio").
+
+    Examples
+    --------
+    >>> round(observed_expected_ratio([0.5, 1.0], [0, 1]), 4)
+    0.6667
+    """
+    return float(observed_expected_ratio_of(tally(scores, hits)))
+
+
+def observed_expected_ratio_of(counted: Tally) -> Floats:
+    """Give the `observed_expected_ratio` of rows counted by score; resamples all at once."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # scores may be all 0
+        return np.asarray(counted.hits.sum(axis=-1) / (counted.counts @ counted.scores))
 
 
 def certain_misses(scores: ArrayLike, hits: ArrayLike) -> int:

@@ -1,222 +1,286 @@
 """The list of measures: what the tables, the exports and the tests go through."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
-
-from calibcore.binning import bin_tally
-from calibcore.cumulative import ks_of
-from calibcore.metrics import binned, plain, proper
-from calibcore.metrics.classwise import classwise_ece
+from calibcore.binning import BinTable, bin_tally
+from calibcore.cumulative import ks_of, kuiper_of
+from calibcore.metrics import binned, kernel, plain, proper
+from calibcore.metrics.classwise import classwise_ece, max_classwise_ece
+from calibcore.metrics.decomposition import corp_of
+from calibcore.metrics.discrimination import auroc_of
+from calibcore.metrics.measure import ClassMeasure, EventMeasure, RowMeasure
+from calibcore.metrics.regression import calibration_intercept_of, calibration_slope_of
+from calibcore.metrics.rows import accuracy_rows, brier_rows, nll_rows
+from calibcore.metrics.sweep import sweep_ece_of
 from calibcore.tally import Tally
-from calibcore.validation import Floats, Labels
 
 
-@dataclass(frozen=True)
-class Options:
-    """What a user may set for the measures.
-
-    Parameters
-    ----------
-    n_bins : int, default 15
-        Bins of every binned measure.
-    """
-
-    n_bins: int = 15
+def _equal_width(counted: Tally, n_bins: int) -> BinTable:
+    return bin_tally(counted, n_bins=n_bins)
 
 
-@dataclass(frozen=True)
-class Measure:
-    """One quantity that is computed from scores and truth.
-
-    Parameters
-    ----------
-    key : str
-        Name in code and exports.
-    name : str
-        Name on screen.
-    group : {"cumulative", "binned", "kernel", "proper", "plain"}
-        Kind of quantity, by which tables gather them.
-    unit : {"share", "nats", "squared", "rows", "ratio"}
-        A share is shown in percent.
-    better : {"lower", "higher", "nearer", "neither"}
-        Direction in which a model improves; nearer means to ``ideal``, from either side.
-    source : str
-        Paper it is taken from.
-    ideal : float or None
-        What a perfectly calibrated model of unlimited size would show, where that is known.
-    short : bool
-        Whether it is in the short list.
-    """
-
-    key: str
-    name: str
-    group: Literal["cumulative", "binned", "kernel", "proper", "plain"]
-    unit: Literal["share", "nats", "squared", "rows", "ratio"]
-    better: Literal["lower", "higher", "nearer", "neither"]
-    source: str
-    ideal: float | None = None
-    short: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class EventMeasure(Measure):
-    """A measure of one event's scores and hits.
-
-    Parameters
-    ----------
-    compute : callable
-        (tally, options) to one number for each of its resamples, shape (...).
-    """
-
-    compute: Callable[[Tally, Options], Floats]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClassMeasure(Measure):
-    """A measure of all class probabilities and the labels.
-
-    Parameters
-    ----------
-    compute : callable
-        (probabilities, labels, options) to a number.
-    """
-
-    compute: Callable[[Floats, Labels, Options], float]
+def _equal_mass(counted: Tally, n_bins: int) -> BinTable:
+    return bin_tally(counted, n_bins=n_bins, binning="equal_mass")
 
 
 METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
     EventMeasure(
-        "ks_error",
-        "KS error",
-        "cumulative",
-        "share",
-        "lower",
-        "Gupta 2021, eq. 12",
+        key="ks_error",
+        name="KS error",
+        group="cumulative",
+        source="Gupta 2021, eq. 12",
         ideal=0.0,
         short=True,
+        is_distance=True,
         compute=lambda c, _: ks_of(c),
     ),
     EventMeasure(
-        "ece",
-        "ECE, equal-width bins",
-        "binned",
-        "share",
-        "lower",
-        "Guo 2017, eq. 3",
+        key="kuiper",
+        name="Kuiper",
+        group="cumulative",
+        source="Arrieta-Ibarra 2022",
+        ideal=0.0,
+        is_distance=True,
+        compute=lambda c, _: kuiper_of(c),
+    ),
+    EventMeasure(
+        key="ece",
+        name="ECE, equal-width bins",
+        group="binned",
+        source="Guo 2017, eq. 3",
         ideal=0.0,
         short=True,
-        compute=lambda c, o: binned.ece_of(bin_tally(c, n_bins=o.n_bins)),
+        is_distance=True,
+        compute=lambda c, o: binned.ece_of(c.once(_equal_width, o.n_bins)),
     ),
     EventMeasure(
-        "ece_equal_mass",
-        "ECE, equal-mass bins",
-        "binned",
-        "share",
-        "lower",
-        "Vasilev 2023, section 3.2",
+        key="ece_equal_mass",
+        name="ECE, equal-mass bins",
+        group="binned",
+        source="Vasilev 2023, section 3.2",
         ideal=0.0,
-        compute=lambda c, o: binned.ece_of(bin_tally(c, n_bins=o.n_bins, binning="equal_mass")),
+        is_distance=True,
+        compute=lambda c, o: binned.ece_of(c.once(_equal_mass, o.n_bins)),
     ),
     EventMeasure(
-        "mce",
-        "MCE",
-        "binned",
-        "share",
-        "lower",
-        "Guo 2017, eq. 5",
+        key="ece_l2",
+        name="ECE, squared gaps",
+        group="binned",
+        source="Kumar 2019",
         ideal=0.0,
-        compute=lambda c, o: binned.mce_of(bin_tally(c, n_bins=o.n_bins)),
+        is_distance=True,
+        compute=lambda c, o: binned.ece_of(c.once(_equal_mass, o.n_bins), norm=2),
     ),
     EventMeasure(
-        "event_brier",
-        "Brier score of the event",
-        "proper",
-        "squared",
-        "lower",
-        "Gupta 2021, Table 7",
-        short=True,
-        compute=lambda c, _: proper.event_brier_of(c),
+        key="debiased_ece",
+        name="ECE, squared gaps, debiased",
+        group="binned",
+        source="Kumar 2019",
+        ideal=0.0,
+        is_distance=True,
+        truth=lambda c, o: binned.ece_of(c.once(_equal_mass, o.n_bins), norm=2),
+        compute=lambda c, o: binned.debiased_ece_of(c.once(_equal_mass, o.n_bins)),
     ),
     EventMeasure(
-        "event_nll",
-        "NLL of the event",
-        "proper",
-        "nats",
-        "lower",
-        "Guo 2017, eq. 6",
-        short=True,
-        compute=lambda c, _: proper.event_nll_of(c),
+        key="sweep_ece",
+        name="ECE, monotone sweep",
+        group="binned",
+        source="Roelofs 2022",
+        ideal=0.0,
+        is_distance=True,
+        compute=lambda c, _: sweep_ece_of(c),
+    ),
+    EventMeasure(
+        key="mce",
+        name="MCE",
+        group="binned",
+        source="Guo 2017, eq. 5",
+        ideal=0.0,
+        is_distance=True,
+        compute=lambda c, o: binned.mce_of(c.once(_equal_width, o.n_bins)),
     ),
     ClassMeasure(
-        "brier",
-        "Brier score, all classes",
-        "proper",
-        "squared",
-        "lower",
-        "Brier 1950",
-        compute=lambda p, y, _: proper.brier(p, y),
-    ),
-    ClassMeasure(
-        "nll",
-        "NLL, all classes",
-        "proper",
-        "nats",
-        "lower",
-        "Guo 2017, eq. 6",
-        short=True,
-        compute=lambda p, y, _: proper.nll(p, y),
-    ),
-    ClassMeasure(
-        "classwise_ece",
-        "Class-wise ECE",
-        "binned",
-        "share",
-        "lower",
-        "Vasilev 2023, eq. 9",
+        key="classwise_ece",
+        name="Class-wise ECE",
+        group="binned",
+        source="Vasilev 2023, eq. 9",
         ideal=0.0,
         short=True,
         compute=lambda p, y, o: classwise_ece(p, y, n_bins=o.n_bins),
     ),
+    ClassMeasure(
+        key="max_classwise_ece",
+        name="Class-wise ECE, worst class",
+        group="binned",
+        source="Vasilev 2023, eq. 9",
+        ideal=0.0,
+        compute=lambda p, y, o: max_classwise_ece(p, y, n_bins=o.n_bins),
+    ),
     EventMeasure(
-        "certain_misses",
-        "Certain and wrong",
-        "plain",
-        "rows",
-        "lower",
-        "Fractile",
+        key="kde_ece",
+        name="KDE-ECE",
+        group="kernel",
+        source="Zhang 2020, eq. 7",
+        ideal=0.0,
+        is_distance=True,
+        compute=lambda c, o: kernel.kde_ece_of(c, rough=o.rough),
+    ),
+    EventMeasure(
+        key="smooth_ece",
+        name="Smooth ECE",
+        group="kernel",
+        source="Blasiok 2024",
+        ideal=0.0,
+        is_distance=True,
+        compute=lambda c, o: kernel.smooth_ece_of(c, rough=o.rough),
+    ),
+    EventMeasure(
+        key="event_brier",
+        name="Brier score of the event",
+        group="proper",
+        source="Gupta 2021, Table 7",
+        unit="squared",
+        short=True,
+        compute=lambda c, _: proper.event_brier_of(c),
+    ),
+    EventMeasure(
+        key="miscalibration",
+        name="Miscalibration (CORP)",
+        group="proper",
+        source="Dimitriadis 2021",
+        unit="squared",
+        ideal=0.0,
+        is_distance=True,
+        compute=lambda c, _: c.once(corp_of).miscalibration,
+    ),
+    EventMeasure(
+        key="discrimination",
+        name="Discrimination (CORP)",
+        group="proper",
+        source="Dimitriadis 2021",
+        unit="squared",
+        better="higher",
+        compute=lambda c, _: c.once(corp_of).discrimination,
+    ),
+    EventMeasure(
+        key="uncertainty",
+        name="Uncertainty (CORP)",
+        group="proper",
+        source="Dimitriadis 2021",
+        unit="squared",
+        better="neither",
+        compute=lambda c, _: c.once(corp_of).uncertainty,
+    ),
+    EventMeasure(
+        key="event_nll",
+        name="NLL of the event",
+        group="proper",
+        source="Guo 2017, eq. 6",
+        unit="nats",
+        short=True,
+        compute=lambda c, _: proper.event_nll_of(c),
+    ),
+    RowMeasure(
+        key="brier",
+        name="Brier score, all classes",
+        group="proper",
+        source="Brier 1950",
+        unit="squared",
+        compute=lambda p, y, _: proper.brier(p, y),
+        rows=brier_rows,
+    ),
+    RowMeasure(
+        key="nll",
+        name="NLL, all classes",
+        group="proper",
+        source="Guo 2017, eq. 6",
+        unit="nats",
+        short=True,
+        compute=lambda p, y, _: proper.nll(p, y),
+        rows=nll_rows,
+    ),
+    EventMeasure(
+        key="certain_misses",
+        name="Certain and wrong",
+        group="plain",
+        source="Fractile",
+        unit="rows",
         ideal=0.0,
         compute=lambda c, _: plain.certain_misses_of(c),
     ),
     EventMeasure(
-        "mean_score",
-        "Mean score",
-        "plain",
-        "share",
-        "neither",
-        "Guo 2017, section 2",
+        key="mean_score",
+        name="Mean score",
+        group="plain",
+        source="Guo 2017, section 2",
+        better="neither",
         short=True,
         compute=lambda c, _: plain.mean_score_of(c),
     ),
     EventMeasure(
-        "hit_rate",
-        "Observed frequency",
-        "plain",
-        "share",
-        "neither",
-        "Guo 2017, section 2",
+        key="hit_rate",
+        name="Observed frequency",
+        group="plain",
+        source="Guo 2017, section 2",
+        better="neither",
         short=True,
         compute=lambda c, _: plain.hit_rate_of(c),
     ),
-    ClassMeasure(
-        "accuracy",
-        "Accuracy",
-        "plain",
-        "share",
-        "higher",
-        "Guo 2017, section 2",
+    EventMeasure(
+        key="mean_gap",
+        name="Mean score minus frequency",
+        group="plain",
+        source="Guo 2017, section 2",
+        better="nearer",
+        ideal=0.0,
+        compute=lambda c, _: plain.mean_gap_of(c),
+    ),
+    EventMeasure(
+        key="observed_expected_ratio",
+        name="Observed over expected",
+        group="plain",
+        source="Van Calster 2019",
+        unit="number",
+        better="nearer",
+        ideal=1.0,
+        compute=lambda c, _: plain.observed_expected_ratio_of(c),
+    ),
+    EventMeasure(
+        key="calibration_intercept",
+        name="Calibration intercept",
+        group="plain",
+        source="Cox 1958",
+        unit="number",
+        better="nearer",
+        ideal=0.0,
+        compute=lambda c, _: calibration_intercept_of(c),
+    ),
+    EventMeasure(
+        key="calibration_slope",
+        name="Calibration slope",
+        group="plain",
+        source="Cox 1958",
+        unit="number",
+        better="nearer",
+        ideal=1.0,
+        compute=lambda c, _: calibration_slope_of(c),
+    ),
+    EventMeasure(
+        key="auroc",
+        name="AUROC of the score",
+        group="plain",
+        source="Hanley 1982",
+        unit="number",
+        better="higher",
+        compute=lambda c, _: auroc_of(c),
+    ),
+    RowMeasure(
+        key="accuracy",
+        name="Accuracy",
+        group="plain",
+        source="Guo 2017, section 2",
+        better="higher",
         short=True,
         compute=lambda p, y, _: plain.accuracy(p, y),
+        rows=accuracy_rows,
     ),
 )
 """Every measure, in the order of the tables."""

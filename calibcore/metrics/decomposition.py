@@ -1,0 +1,122 @@
+"""The Brier score of an event in three parts, by isotonic regression (CORP)."""
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibcore.metrics.proper import event_brier_of
+from calibcore.metrics.resamples import resample_rows
+from calibcore.tally import Tally, tally
+from calibcore.validation import Floats
+
+Part = TypeVar("Part", float, Floats)
+
+
+@dataclass(frozen=True)
+class Decomposition(Generic[Part]):
+    """Parts of a mean score: miscalibration - discrimination + uncertainty.
+
+    Attributes
+    ----------
+    miscalibration : float, or ndarray of float64, shape (...)
+        How much the best rising map of the scores would lower it; at least 0, less is better.
+    discrimination : float, or ndarray of float64, shape (...)
+        How much the scores so mapped are better than one score for all; at least 0, more is better.
+    uncertainty : float, or ndarray of float64, shape (...)
+        What the best one score for all would give; says nothing about the model.
+    """
+
+    miscalibration: Part
+    discrimination: Part
+    uncertainty: Part
+
+
+def corp(scores: ArrayLike, hits: ArrayLike) -> Decomposition[float]:
+    """Part the Brier score of an event into miscalibration, discrimination and uncertainty.
+
+    No bins have to be chosen, and the parts add up to the score to rounding.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (n_samples,)
+        Predicted probability of the event, in [0, 1].
+    hits : array_like of {0, 1}, shape (n_samples,)
+        Whether the event happened.
+
+    Returns
+    -------
+    Decomposition
+        `event_brier` is ``miscalibration - discrimination + uncertainty``.
+
+    Raises
+    ------
+    CalibrationInputError
+        Scores or hits out of range.
+
+    Notes
+    -----
+    With S the Brier score, S_C that of the scores mapped by isotonic regression on these same rows
+    and S_R that of the observed frequency: miscalibration S - S_C, discrimination S_R - S_C,
+    uncertainty S_R = frequency (1 - frequency). Rows of equal score keep equal scores.
+
+    Isotonic regression follows the rows at hand, so both first parts of few rows come out too
+    large, also for a calibrated model.
+
+    References
+    ----------
+    Dimitriadis, Gneiting, Jordan, *Stable reliability diagrams for probabilistic classifiers*,
+    PNAS 2021.
+
+    Examples
+    --------
+    >>> corp([0.25, 0.25, 0.75, 0.75], [0, 0, 1, 1])
+    Decomposition(miscalibration=0.0625, discrimination=0.25, uncertainty=0.25)
+    """
+    parts = corp_of(tally(scores, hits))
+    return Decomposition(
+        float(parts.miscalibration), float(parts.discrimination), float(parts.uncertainty)
+    )
+
+
+def corp_of(counted: Tally) -> Decomposition[Floats]:
+    """Give the `corp` of rows that are counted by score; resamples one after the other."""
+    counts, hits, shape = resample_rows(counted)
+    base = counted.hits.sum(axis=-1) / counted.n_samples
+    uncertainty = np.broadcast_to(base * (1 - base), shape)
+    mapped, discrimination = np.empty(len(counts)), np.empty(len(counts))
+    of_resample = np.broadcast_to(base, shape).ravel()
+    for resample, rate in enumerate(of_resample):
+        sizes, frequency = _steps(counts[resample], hits[resample])
+        mapped[resample] = sizes @ (frequency * (1 - frequency)) / counted.n_samples
+        discrimination[resample] = sizes @ np.square(frequency - rate) / counted.n_samples
+    gain = event_brier_of(counted) - mapped.reshape(shape)
+    return Decomposition(
+        np.asarray(np.maximum(gain, 0.0)),  # rounding may leave -1e-17
+        discrimination.reshape(shape),
+        np.asarray(uncertainty),
+    )
+
+
+def _steps(counts: Floats, hits: Floats) -> tuple[Floats, Floats]:
+    """Give the size and the frequency of each step of the isotonic regression of hits on score."""
+    from scipy.optimize import (  # noqa: PLC0415 - a third of a second to import
+        isotonic_regression,
+    )
+
+    if not counts.all():
+        filled = counts > 0
+        counts, hits = counts[filled], hits[filled]
+    counts, hits = _pooled(counts, hits)  # a fifth of the time that scipy takes to do it
+    steps = isotonic_regression(hits / counts, weights=counts).blocks[:-1]
+    # From whole numbers, the frequencies are right to the last digit.
+    sizes = np.add.reduceat(counts, steps)
+    return sizes, np.add.reduceat(hits, steps) / sizes
+
+
+def _pooled(counts: Floats, hits: Floats) -> tuple[Floats, Floats]:
+    """Pool neighbours whose frequency does not rise: isotonic regression does so in any case."""
+    frequency = hits / counts
+    starts = np.append(0, np.flatnonzero(frequency[1:] > frequency[:-1]) + 1)
+    return np.add.reduceat(counts, starts), np.add.reduceat(hits, starts)

@@ -1,0 +1,56 @@
+"""How well scores tell hits from misses, whatever their calibration."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibcore.tally import Tally, tally
+from calibcore.validation import Floats
+
+
+def auroc(scores: ArrayLike, hits: ArrayLike) -> float:
+    """Probability that a hit scores above a miss: area under the ROC curve.
+
+    A rising map of the scores leaves it as it is, so calibration should not change it.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (n_samples,)
+        Predicted probability of the event, in [0, 1].
+    hits : array_like of {0, 1}, shape (n_samples,)
+        Whether the event happened.
+
+    Returns
+    -------
+    float
+        From 0 to 1; 1/2 for scores that say nothing. NaN where all rows are hits, or none.
+
+    Raises
+    ------
+    CalibrationInputError
+        Scores or hits out of range.
+
+    Notes
+    -----
+    Share of the pairs of a hit and a miss in which the hit scores higher; equal scores count half.
+
+    References
+    ----------
+    Hanley and McNeil, *Radiology* 1982.
+
+    Examples
+    --------
+    >>> auroc([0.2, 0.6, 0.6, 0.9], [0, 0, 1, 1])
+    0.875
+    """
+    return float(auroc_of(tally(scores, hits)))
+
+
+def auroc_of(counted: Tally) -> Floats:
+    """Give the `auroc` of rows that are counted by score; resamples all at once."""
+    misses = counted.counts - counted.hits
+    beaten = np.cumsum(misses, axis=-1)
+    all_misses = beaten[..., -1].copy()
+    beaten -= misses / 2
+    pairs = counted.hits.sum(axis=-1) * all_misses
+    with np.errstate(invalid="ignore"):  # no pair: 0 / 0 is NaN
+        return np.asarray(np.einsum("...i,...i->...", counted.hits, beaten) / pairs)

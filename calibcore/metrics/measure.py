@@ -1,0 +1,112 @@
+"""How the list of measures describes one."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from calibcore.metrics.rows import RowValues
+from calibcore.tally import Tally
+from calibcore.validation import Floats, Labels
+
+Group = Literal["cumulative", "binned", "kernel", "proper", "plain"]
+Unit = Literal["share", "nats", "squared", "rows", "number"]
+Better = Literal["lower", "higher", "nearer", "neither"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user may set for the measures.
+
+    Parameters
+    ----------
+    n_bins : int, default 15
+        Bins of every binned measure.
+    rough : bool, default False
+        Kernel measures may be off by some 0.00001, where thousands of resamples are measured.
+    """
+
+    n_bins: int = 15
+    rough: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure:
+    """One quantity that is computed from scores and truth.
+
+    Parameters
+    ----------
+    key : str
+        Name in code and exports.
+    name : str
+        Name on screen.
+    group : {"cumulative", "binned", "kernel", "proper", "plain"}
+        Kind of quantity, by which tables gather them.
+    source : str
+        Paper it is taken from.
+    unit : {"share", "nats", "squared", "rows", "number"}, default "share"
+        A share is shown in percent.
+    better : {"lower", "higher", "nearer", "neither"}, default "lower"
+        Direction in which a model improves; nearer means to ``ideal``, from either side.
+    ideal : float or None, default None
+        What a perfectly calibrated model of unlimited size would show, where that is one number.
+    short : bool, default False
+        Whether it is in the short list.
+    """
+
+    key: str
+    name: str
+    group: Group
+    source: str
+    unit: Unit = "share"
+    better: Better = "lower"
+    ideal: float | None = None
+    short: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventMeasure(Measure):
+    """A measure of one event's scores and hits.
+
+    Parameters
+    ----------
+    compute : callable
+        (tally, options) to one number for each of its resamples, shape (...).
+    is_distance : bool, default False
+        It measures how far from perfect calibration, which noise can only lengthen.
+    truth : callable, optional
+        As ``compute``, of a tally whose hits are the expected ones, where that is another function.
+    """
+
+    compute: Callable[[Tally, Options], Floats]
+    is_distance: bool = False
+    truth: Callable[[Tally, Options], Floats] | None = None
+
+    def true_distance(self, expected: Tally, options: Options) -> float:
+        """Give the value that rows without number would show, from hits as they are expected."""
+        return float((self.truth or self.compute)(expected, options))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassMeasure(Measure):
+    """A measure of all class probabilities and the labels.
+
+    Parameters
+    ----------
+    compute : callable
+        (probabilities, labels, options) to a number.
+    """
+
+    compute: Callable[[Floats, Labels, Options], float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowMeasure(ClassMeasure):
+    """A class measure that is a mean over the rows.
+
+    Parameters
+    ----------
+    rows : callable
+        (probabilities, labels) to the value of each row.
+    """
+
+    rows: Callable[[Floats, Labels], RowValues]

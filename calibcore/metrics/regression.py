@@ -1,0 +1,377 @@
+"""Logistic regression of the hits on the scores' log-odds: calibration intercept and slope."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calibcore.metrics.resamples import resample_rows
+from calibcore.tally import Tally, tally
+from calibcore.validation import Floats
+
+Indices = NDArray[np.intp]
+Marks = NDArray[np.bool_]
+
+SMALLEST_SCORE = 2.0**-52
+"""Nearest that a score comes to 0 or 1 before its log-odds are taken, as in Platt scaling."""
+
+SMALLEST_SPAN = 1e-6
+"""Log-odds that differ by less than this share of the largest, or of 1, count as equal."""
+
+_N_GROUPS = 256
+"""Neighbouring scores are gathered into about so many groups to find where the full fit begins."""
+
+_LAST_STEP = 1e-5
+"""After a Newton step that moves no log-odds by more, the next would move them by its square."""
+
+_ROUNDING = 1e-14
+"""Differences of sums that are a smaller share of them are taken for rounding."""
+
+_CELLS = 1 << 16
+_MOST_STEPS = 60
+
+
+def calibration_intercept(scores: ArrayLike, hits: ArrayLike) -> float:
+    """Constant to add to the log-odds of all scores so that they agree with the hits on average.
+
+    Calibration in the large: above 0 where the model claims too little.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (n_samples,)
+        Predicted probability of the event, in [0, 1].
+    hits : array_like of {0, 1}, shape (n_samples,)
+        Whether the event happened.
+
+    Returns
+    -------
+    float
+        In log-odds; 0 is best. Infinite where all rows are hits, minus infinite where none is.
+
+    Raises
+    ------
+    CalibrationInputError
+        Scores or hits out of range.
+
+    Notes
+    -----
+    The a for which sum_i 1 / (1 + exp(-a - ln(s_i / (1 - s_i)))) is the number of hits: logistic
+    regression with the log-odds as offset and a slope of 1. Scores count as at least 2^-52 from 0
+    and from 1, as in `calibcore.calibrators.PlattScaling`, where log-odds are infinite.
+
+    References
+    ----------
+    Cox, *Biometrika* 1958; Van Calster et al., *BMC Medicine* 2019 ("weak calibration").
+
+    Examples
+    --------
+    >>> round(calibration_intercept([0.5, 0.5, 0.5, 0.5], [0, 1, 1, 1]), 4)
+    1.0986
+    """
+    return float(calibration_intercept_of(tally(scores, hits)))
+
+
+def calibration_intercept_of(counted: Tally) -> Floats:
+    """Give the `calibration_intercept` of rows counted by score; resamples all at once."""
+    counts, hits, shape = resample_rows(counted)
+    odds, n_hits = _log_odds(counted.scores), hits.sum(axis=1)
+    n_misses = counted.n_samples - n_hits
+    found = np.where(n_hits > 0, np.inf, -np.inf)
+    mixed = (n_hits > 0) & (n_misses > 0)
+    if mixed.any():
+        weights, n_hits = counts[_chosen(mixed)], n_hits[mixed]
+        base = np.log(n_hits) - np.log(counted.n_samples - n_hits)
+        bounds = base - odds[-1] - 1, base - odds[0] + 1  # 1 more, for rounding
+        start = base - weights @ odds / counted.n_samples
+        if odds.size > 2 * _N_GROUPS:
+            near = _grouped(odds, weights, _even_starts(odds.size))
+            start = _shift(*near, n_hits, start, bounds)
+        found[mixed] = _shift(odds, weights, n_hits, start, bounds)
+    return found.reshape(shape)
+
+
+def calibration_slope(scores: ArrayLike, hits: ArrayLike) -> float:
+    """Factor by which the log-odds of the scores should be stretched to agree with the hits.
+
+    Below 1 where the scores are too extreme (overconfident), above 1 where they are too timid.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (n_samples,)
+        Predicted probability of the event, in [0, 1].
+    hits : array_like of {0, 1}, shape (n_samples,)
+        Whether the event happened.
+
+    Returns
+    -------
+    float
+        1 is best; below 0, higher scores go with fewer hits. Infinite, or minus infinite, where one
+        score separates hits from misses; NaN where all rows are hits, or none, or where all
+        log-odds are equal.
+
+    Raises
+    ------
+    CalibrationInputError
+        Scores or hits out of range.
+
+    Notes
+    -----
+    The b of log-odds(hit) = a + b ln(s / (1 - s)) at the greatest likelihood, with an intercept a
+    of its own; the slope of `calibcore.calibrators.PlattScaling`. Scores count as at least 2^-52
+    from 0 and from 1, where log-odds are infinite. Log-odds that agree to a millionth count as
+    equal. Separation is judged with ties: a score that both hits and misses have may lie between.
+    Hits and misses that overlap in a millionth of the range or less may not be solved for: NaN.
+
+    References
+    ----------
+    Cox, *Biometrika* 1958; Van Calster et al., *BMC Medicine* 2019 ("weak calibration").
+
+    Examples
+    --------
+    >>> round(calibration_slope([0.1, 0.1, 0.1, 0.9, 0.9, 0.9], [0, 0, 1, 0, 1, 1]), 4)
+    0.3155
+    """
+    return float(calibration_slope_of(tally(scores, hits)))
+
+
+def calibration_slope_of(counted: Tally) -> Floats:
+    """Give the `calibration_slope` of rows counted by score; resamples all at once."""
+    counts, hits, shape = resample_rows(counted)
+    odds, ranges = _log_odds(counted.scores), _ranges(counts, hits)
+    found = ranges.limits(odds)
+    inner = found == 0
+    if inner.any():
+        rows, (low, high) = _chosen(inner), ranges.overlap(inner)
+        points = odds - (odds[low] + odds[high]) / 2  # no digit is lost where few overlap
+        half = max(-points[0], points[-1])
+        starts = _group_starts(low, high, odds.size)
+        found[inner] = _slopes(points / half, counts[rows], hits[rows], starts) / half
+    return found.reshape(shape)
+
+
+# What both share ------------------------------------------------------------------------------
+
+
+def _log_odds(scores: Floats) -> Floats:
+    inside = np.clip(scores, SMALLEST_SCORE, 1 - SMALLEST_SCORE)
+    odds = np.log(inside)
+    odds -= np.log1p(-inside)
+    return odds
+
+
+def _chosen(marks: Marks) -> slice | Marks:
+    """Give an index that copies nothing where all are chosen."""
+    return slice(None) if marks.all() else marks
+
+
+def _grouped(points: Floats, weights: Floats, starts: Indices) -> tuple[Floats, Floats]:
+    """Put two points in place of each group of neighbours, one standard deviation either side.
+
+    Weight, mean and variance stay, so a fit to them leaves one step to the full fit.
+
+    Returns
+    -------
+    points, weights : ndarray of float64, shape (n_resamples, 2 n_groups)
+    """
+    totals = np.add.reduceat(weights, starts, axis=1)
+    moments = weights * points
+    sums = np.add.reduceat(moments, starts, axis=1)
+    moments *= points
+    squares = np.add.reduceat(moments, starts, axis=1)
+    filled = totals > 0
+    mean = np.divide(sums, totals, out=np.zeros_like(sums), where=filled)
+    variance = np.divide(squares, totals, out=np.zeros_like(sums), where=filled) - mean**2
+    deviation = np.sqrt(np.maximum(variance, 0.0))
+    pairs = np.concatenate([mean - deviation, mean + deviation], axis=1)
+    return pairs, np.tile(totals / 2, 2)
+
+
+def _even_starts(n_points: int) -> Indices:
+    return np.arange(_N_GROUPS) * n_points // _N_GROUPS
+
+
+def _sums(points: Floats, weights: Floats, intercept: Floats, slope: Floats) -> Floats:
+    """Add up what a Newton step needs, with p = 1 / (1 + exp(-intercept - slope point)).
+
+    Returns
+    -------
+    ndarray of float64, shape (5, n_resamples)
+        Weighted sums of p, p x, v, v x, v x^2, where v = p (1 - p) and x are the points.
+    """
+    sums = np.zeros((5, len(weights)))
+    for rows, columns in _tiles(*weights.shape):
+        x, weight = points[rows, columns], weights[rows, columns]
+        with np.errstate(over="ignore"):  # exp of 710 is infinite and p then 0, as it should be
+            p = 1 / (1 + np.exp(-intercept[rows, np.newaxis] - slope[rows, np.newaxis] * x))
+        expected = weight * p
+        spread = expected - expected * p
+        spread_x = spread * x
+        sums[0, rows] += expected.sum(axis=1)
+        sums[1, rows] += np.einsum("ij,ij->i", expected, x)
+        sums[2, rows] += spread.sum(axis=1)
+        sums[3, rows] += spread_x.sum(axis=1)
+        sums[4, rows] += np.einsum("ij,ij->i", spread_x, x)
+    return sums
+
+
+def _tiles(n_rows: int, n_columns: int) -> Iterator[tuple[slice, slice]]:
+    """Cut a table into tiles that stay in a processor's cache."""
+    width = min(n_columns, _CELLS)
+    height = max(1, _CELLS // width)
+    for top in range(0, n_rows, height):
+        for left in range(0, n_columns, width):
+            yield slice(top, top + height), slice(left, left + width)
+
+
+# Intercept ------------------------------------------------------------------------------------
+
+
+def _shift(
+    points: Floats, weights: Floats, n_hits: Floats, start: Floats, bounds: tuple[Floats, Floats]
+) -> Floats:
+    """Find by Newton's steps, halving the bounds where one leaves them, what fits ``n_hits``."""
+    points = np.broadcast_to(points, weights.shape)
+    low, high = (bound.copy() for bound in bounds)
+    shift, active = start.copy(), np.ones(start.size, dtype=np.bool_)
+    for _ in range(_MOST_STEPS):
+        rows = _chosen(active)
+        at = shift[rows]
+        expected, _, spread, _, _ = _sums(points[rows], weights[rows], at, np.ones(at.size))
+        over = expected - n_hits[rows]
+        low[rows] = np.where(over < 0, at, low[rows])
+        high[rows] = np.where(over > 0, at, high[rows])
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            moved = at - over / spread
+        outside = ~((moved >= low[rows]) & (moved <= high[rows]))
+        moved[outside] = ((low[rows] + high[rows]) / 2)[outside]
+        long = outside | (np.abs(moved - at) > _LAST_STEP)
+        shift[rows] = moved  # and at, which may be a view
+        active[active] = long
+        if not active.any():
+            break
+    return shift
+
+
+# Slope ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Ranges:
+    """Blocks between which each resample has hits, and those between which it has misses."""
+
+    first_hit: Indices
+    last_hit: Indices
+    first_miss: Indices
+    last_miss: Indices
+
+    def limits(self, odds: Floats) -> Floats:
+        """Give 0 where a finite slope is best; else infinity, minus infinity or NaN."""
+        low = odds[np.minimum(self.first_hit, self.first_miss)]
+        high = odds[np.maximum(self.last_hit, self.last_miss)]
+        span = SMALLEST_SPAN * np.maximum(1.0, np.maximum(np.abs(low), np.abs(high)))
+        rising = odds[self.last_miss] <= odds[self.first_hit]
+        falling = odds[self.last_hit] <= odds[self.first_miss]
+        endless = np.where(rising, np.inf, np.where(falling, -np.inf, 0.0))
+        one_kind = (self.first_hit > self.last_hit) | (self.first_miss > self.last_miss)
+        return np.where(one_kind | (high - low <= span), np.nan, endless)
+
+    def overlap(self, chosen: Marks) -> tuple[int, int]:
+        """Give the range of blocks in which hits and misses meet in any of the chosen resamples."""
+        low = np.maximum(self.first_hit, self.first_miss)[chosen]
+        high = np.minimum(self.last_hit, self.last_miss)[chosen]
+        return int(low.min()), int(high.max())
+
+
+def _group_starts(low: int, high: int, n_blocks: int) -> Indices:
+    """Give the first block of each group, in small groups from ``low`` to ``high`` and nearby.
+
+    Where hits and misses hardly overlap, that place alone decides the slope.
+    """
+    between = low + np.arange(_N_GROUPS) * (high + 1 - low) // _N_GROUPS
+    away = 2 ** np.arange(n_blocks.bit_length())
+    places = np.concatenate([_even_starts(n_blocks), between, low - away, high + away])
+    return np.unique(places[(places >= 0) & (places < n_blocks)])
+
+
+def _ranges(counts: Floats, hits: Floats) -> _Ranges:
+    """Find the ranges; one without a block begins above its end."""
+    return _Ranges(*_ends(hits > 0), *_ends(counts > hits))
+
+
+def _ends(marks: Marks) -> tuple[Indices, Indices]:
+    """Give the first and the last marked place of each row; the last is -1 if none is."""
+    n_places = marks.shape[1]
+    last = n_places - 1 - marks[:, ::-1].argmax(axis=1)
+    first = marks.argmax(axis=1)
+    return first, np.where(marks[np.arange(len(marks)), first], last, -1)
+
+
+def _slopes(points: Floats, counts: Floats, hits: Floats, starts: Indices) -> Floats:
+    """Fit the slope over points in [-1, 1]; NaN where no fit is found in `_MOST_STEPS`."""
+    n_hits = hits.sum(axis=1)
+    goal = np.stack([n_hits, hits @ points])
+    start = np.zeros_like(goal)
+    start[0] = np.log(n_hits) - np.log(counts.sum(axis=1) - n_hits)
+    if 2 * starts.size < points.size:
+        near, done = _newton(*_grouped(points, counts, starts), goal, start)
+        start = np.where(done, near, start)  # hits that overlap may be separable in groups
+    found, done = _newton(points, counts, goal, start)
+    return np.where(done, found[1], np.nan)
+
+
+def _newton(points: Floats, weights: Floats, goal: Floats, start: Floats) -> tuple[Floats, Marks]:
+    """Minimise sum of weight ln(1 + exp(a + b x)) - goal (a, b); tell where that succeeded.
+
+    A Newton step that moves no log-odds by more than 1 surely lowers this, as the curvature changes
+    by less than a factor of e on the way; a longer one is halved until it does.
+    """
+    points = np.broadcast_to(points, weights.shape)
+    found, active = start.copy(), np.ones(start.shape[1], dtype=np.bool_)
+    done = np.zeros_like(active)
+    for _ in range(_MOST_STEPS):
+        rows = _chosen(active)
+        x, weight, at, wanted = points[rows], weights[rows], found[:, rows], goal[:, rows]
+        step = _newton_step(_sums(x, weight, *at), wanted)
+        reach = np.abs(step).sum(axis=0)  # points are in [-1, 1]
+        long = np.flatnonzero(reach > 1)
+        if long.size:
+            step[:, long] *= _shortening(
+                x[long], weight[long], wanted[:, long], at[:, long], step[:, long]
+            )
+        possible = np.isfinite(reach)
+        found[:, rows] = np.where(possible, at + step, at)
+        near = reach <= _LAST_STEP / 10 * (1 + np.abs(at).sum(axis=0))
+        done[rows] = near
+        active[active] = possible & ~near
+        if not active.any():
+            break
+    return found, done
+
+
+def _newton_step(sums: Floats, goal: Floats) -> Floats:
+    """Solve two equations for each resample; NaN where they determine nothing."""
+    expected, spread = sums[:2], sums[2:]
+    left = goal - expected
+    determinant = spread[0] * spread[2] - spread[1] ** 2
+    determinant = np.where(determinant > 0, determinant, np.nan)
+    steps = (spread[2] * left[0] - spread[1] * left[1], spread[0] * left[1] - spread[1] * left[0])
+    return np.stack(steps) / determinant
+
+
+def _shortening(points: Floats, weights: Floats, goal: Floats, at: Floats, step: Floats) -> Floats:
+    """Give the share of each step, 1, 1/2, 1/4 ..., that lowers what `_newton` minimises."""
+
+    def loss(place: Floats) -> tuple[Floats, Floats]:
+        odds = place[0][:, np.newaxis] + place[1][:, np.newaxis] * points
+        fitted = np.einsum("ij,ij->i", weights, np.logaddexp(0.0, odds))
+        return fitted - (goal * place).sum(axis=0), _ROUNDING * fitted
+
+    (before, error), share = loss(at), np.ones(at.shape[1])
+    for _ in range(_MOST_STEPS):
+        after, more_error = loss(at + share * step)
+        worse = after > before + error + more_error
+        if not worse.any():
+            break
+        share[worse] /= 2
+    return share

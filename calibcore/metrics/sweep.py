@@ -1,0 +1,134 @@
+"""Calibration error over as many bins as keep the observed frequency rising."""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calibcore.binning import bin_tally
+from calibcore.errors import CalibrationInputError
+from calibcore.metrics.binned import ece_of
+from calibcore.metrics.resamples import resample_rows
+from calibcore.tally import Tally, tally
+from calibcore.validation import Floats
+
+MOST_BINS = 500
+"""Bins at which the sweep ends; ten million calibrated rows stop near 150."""
+
+
+def sweep_ece(scores: ArrayLike, hits: ArrayLike, *, norm: Literal[1, 2] = 1) -> float:
+    """Average gap over equal-mass bins, as many as keep the frequency rising (ECE sweep).
+
+    The number of bins need not be chosen, and suits the number of rows.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (n_samples,)
+        Predicted probability of the event, in [0, 1].
+    hits : array_like of {0, 1}, shape (n_samples,)
+        Whether the event happened.
+    norm : {1, 2}, default 1
+        Average of absolute gaps, or root of the average of squared gaps. The paper leaves it open;
+        its program takes 2.
+
+    Returns
+    -------
+    float
+        In probability units, 0 to 1.
+
+    Raises
+    ------
+    CalibrationInputError
+        Scores or hits out of range, another norm.
+
+    Notes
+    -----
+    `ece` with equal-mass bins, as many as the largest b for which the observed frequency never
+    falls from bin to bin with 2, 3, ... b bins; empty bins are passed over. Bins end where those of
+    `calibcore.binning.bin_scores` do, so rows of equal score share one. There are at most as many
+    bins as rows, and at most `MOST_BINS`, which hits that are separable by score would exceed.
+
+    The authors' program shares out the rows in the order they are sorted, ties or not, puts row i
+    of N (from 0) into bin floor(i b / N), and stops at N - 1 bins.
+
+    References
+    ----------
+    Roelofs, Cain, Shlens, Mozer, *Mitigating bias in calibration error estimation*, AISTATS 2022.
+
+    Examples
+    --------
+    >>> round(sweep_ece([0.1, 0.2, 0.6, 0.7], [0, 0, 0, 1]), 4)
+    0.3
+    """
+    if norm not in (1, 2):
+        raise CalibrationInputError("norm", repr(norm), "1 or 2")
+    return float(sweep_ece_of(tally(scores, hits), norm=norm))
+
+
+def sweep_ece_of(counted: Tally, *, norm: Literal[1, 2] = 1) -> Floats:
+    """Give the `sweep_ece` of rows that are counted by score; resamples all at once."""
+    counts, hits, shape = resample_rows(counted)
+    n_bins = sweep_bins(counted).ravel()
+    errors = np.empty(n_bins.size)
+    for number in np.unique(n_bins):
+        of_number = n_bins == number
+        chosen = slice(None) if of_number.all() else of_number
+        part = Tally(counted.scores, counts[chosen], hits[chosen], counted.n_samples)
+        table = bin_tally(part, n_bins=int(number), binning="equal_mass")
+        errors[of_number] = ece_of(table, norm=norm)
+    return errors.reshape(shape)
+
+
+def sweep_bins(counted: Tally) -> NDArray[np.int64]:
+    """Give the number of bins that `sweep_ece` takes; resamples all at once."""
+    counts, hits, shape = resample_rows(counted)
+    bins = _EqualBins(counts, hits, counted.n_samples)
+    most = min(MOST_BINS, counted.n_samples)
+    found = np.full(len(counts), most)
+    active = np.arange(len(counts))
+    # Blocks that rise one by one rise in any bins, so there is nothing to sweep.
+    sure = active[bins.rise(active, most)]
+    active = np.setdiff1d(active, sure[_rise(counts[sure], hits[sure])], assume_unique=True)
+    for n_bins in range(2, most + 1):
+        if not active.size:
+            break
+        rising = bins.rise(active, n_bins)
+        found[active[~rising]] = n_bins - 1
+        active = active[rising]
+    return found.reshape(shape)
+
+
+class _EqualBins:
+    """Running totals of each resample, searched for the ends of its bins of equal mass."""
+
+    def __init__(self, counts: Floats, hits: Floats, n_samples: int) -> None:
+        """Take counts and hits of shape (n_resamples, n_blocks)."""
+        self.n_samples = n_samples
+        self.counts, self.hits = np.cumsum(counts, axis=1), np.cumsum(hits, axis=1)
+        self.lift = np.arange(len(counts)) * (n_samples + 1.0)
+        # One search serves all resamples: each is lifted above the one before.
+        self.lifted = (self.counts + self.lift[:, np.newaxis]).ravel()
+        # Rows before the first hit, and up to the last miss: only between them can it fall.
+        every, misses = np.arange(len(counts)), self.counts - self.hits
+        free = np.count_nonzero(self.hits == 0, axis=1)
+        self.low = np.where(free > 0, self.counts[every, free - 1], 0.0)
+        self.high = self.counts[every, np.count_nonzero(misses < misses[:, -1:], axis=1)]
+
+    def rise(self, resamples: NDArray[np.intp], n_bins: int) -> NDArray[np.bool_]:
+        """Tell for some of the resamples whether the frequency never falls from bin to bin."""
+        first = self.low[resamples] * n_bins // self.n_samples
+        last = np.ceil(self.high[resamples] * n_bins / self.n_samples)
+        width = int(np.maximum(last - first, 0).max(initial=0))
+        edges = np.minimum(first[:, np.newaxis] + np.arange(width + 1), n_bins)
+        places = edges * self.n_samples // n_bins
+        ends = np.searchsorted(self.lifted, places + self.lift[resamples, np.newaxis])
+        below = places > 0
+        counts, hits = self.counts.ravel()[ends] * below, self.hits.ravel()[ends] * below
+        return _rise(np.diff(counts), np.diff(hits))
+
+
+def _rise(counts: Floats, hits: Floats) -> NDArray[np.bool_]:
+    """Tell for each row whether the frequency never falls along it, empty places aside."""
+    with np.errstate(invalid="ignore"):
+        frequency = hits / counts  # an empty place is NaN
+        return np.asarray(~(frequency < np.fmax.accumulate(frequency, axis=1)).any(axis=1))

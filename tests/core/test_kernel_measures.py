@@ -1,0 +1,371 @@
+"""KDE-ECE and smooth ECE beside loops without a mesh, the authors' program and relplot."""
+
+from collections.abc import Callable
+from itertools import islice
+from random import Random
+from typing import Literal
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibcore import CalibrationInputError, LogitSet
+from calibcore.metrics.kernel import MESH, kde_ece, kde_ece_of, smooth_ece, smooth_ece_of
+from calibcore.metrics.kernel_classwise import kde_classwise_ece
+from calibcore.tally import Tally, tally
+from calibcore.validation import Floats
+from tests import reference_kernel as reference
+from tests.peers.cases import NAMES, case
+from tests.peers.figures import read
+from tests.strategies import (
+    EventCase,
+    Integers,
+    LogitCase,
+    event_data,
+    logit_sets,
+    seeded_events,
+    seeded_logit_sets,
+)
+
+NORMS: tuple[Literal[1, 2], ...] = (1, 2)
+MEASURES: dict[str, Callable[[Tally], Floats]] = {
+    "kde_ece": kde_ece_of,
+    "kde_ece, norm 2": lambda counted: kde_ece_of(counted, norm=2),
+    "smooth_ece": smooth_ece_of,
+}
+each_measure = pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
+
+
+def lists(events: EventCase) -> tuple[list[float], list[int]]:
+    return events.scores.tolist(), events.hits.tolist()
+
+
+def close(value: object) -> object:
+    return pytest.approx(value, rel=1e-10, abs=1e-12)
+
+
+# Beside the loops ---------------------------------------------------------------------------------
+
+
+def check_kde_on_the_mesh(events: EventCase) -> None:
+    expected = reference.kde_ece_on_mesh(*lists(events))
+    found = [kde_ece(*events, norm=norm) for norm in NORMS]
+    assert found == pytest.approx(expected, abs=1e-10)
+
+
+def test_kde_is_the_loop_on_the_same_mesh() -> None:
+    for events in seeded_events(31, 30, max_size=10):
+        check_kde_on_the_mesh(events)
+
+
+@settings(max_examples=15)
+@given(event_data(max_size=6))
+def test_kde_is_the_loop_on_the_same_mesh_for_any_events(events: EventCase) -> None:
+    check_kde_on_the_mesh(events)
+
+
+def test_kde_is_the_integral_of_the_paper() -> None:
+    wide = (
+        events
+        for events in seeded_events(32, 1_000, max_size=12)
+        if reference.half_width(*lists(events)) > 0.05
+    )
+    for events in islice(wide, 12):
+        for norm in NORMS:
+            expected = reference.kde_ece(*lists(events), norm)
+            assert kde_ece(*events, norm=norm) == pytest.approx(expected, abs=1e-5)
+
+
+def check_smooth(events: EventCase) -> None:
+    """The error at its own width is the width; E falls as sigma grows, so there is no other."""
+    found = smooth_ece(*events)
+    if found > 0.01:
+        again = reference.smoothed_gap(*lists(events), found)
+        assert again == pytest.approx(found, abs=1e-10 / found**2 + 1e-7)
+
+
+def test_smooth_is_its_own_width() -> None:
+    for events in seeded_events(33, 40, max_size=15):
+        check_smooth(events)
+
+
+@settings(max_examples=25)
+@given(event_data(max_size=15))
+def test_smooth_is_its_own_width_for_any_events(events: EventCase) -> None:
+    check_smooth(events)
+
+
+def test_smooth_is_what_bisection_finds() -> None:
+    large = (one for one in seeded_events(34, 100, max_size=10) if smooth_ece(*one) > 0.03)
+    for events in islice(large, 6):
+        assert smooth_ece(*events) == pytest.approx(reference.smooth_ece(*lists(events)), abs=3e-7)
+
+
+@given(event_data())
+def test_smooth_lies_between_no_blur_and_all_blur(events: EventCase) -> None:
+    counted = tally(*events)
+    residual = (counted.hits - counted.counts * counted.scores) / counted.n_samples
+    found = smooth_ece(*events)
+    assert abs(residual.sum()) - 1e-12 <= found <= np.abs(residual).sum() + 1e-12
+
+
+@given(event_data())
+def test_kde_norms_are_in_order(events: EventCase) -> None:
+    steps = [0.0, kde_ece(*events), kde_ece(*events, norm=2), 1.0]
+    assert np.all(np.diff(steps) >= -1e-12)
+
+
+# What must not matter -----------------------------------------------------------------------------
+
+
+@each_measure
+@given(events=event_data(), random=st.randoms(use_true_random=False))
+def test_the_order_of_rows_changes_no_bit(
+    measure: Callable[[Tally], Floats], events: EventCase, random: Random
+) -> None:
+    order = list(range(len(events.scores)))
+    random.shuffle(order)
+    shuffled = tally(events.scores[order], events.hits[order])
+    assert measure(shuffled) == measure(tally(*events))
+
+
+@each_measure
+@given(events=event_data())
+def test_tied_rows_may_be_counted_together_or_apart(
+    measure: Callable[[Tally], Floats], events: EventCase
+) -> None:
+    order = np.argsort(events.scores)
+    n_rows = len(order)
+    apart = Tally(events.scores[order], np.ones(n_rows), events.hits[order].astype(float), n_rows)
+    assert measure(apart) == close(measure(tally(*events)))
+
+
+@given(event_data())
+def test_rows_twice_are_no_other_smooth_ece(events: EventCase) -> None:
+    twice = smooth_ece(np.tile(events.scores, 2), np.tile(events.hits, 2))
+    assert twice == close(smooth_ece(*events))
+
+
+@each_measure
+def test_scores_an_ulp_apart_are_like_ties(measure: Callable[[Tally], Floats]) -> None:
+    # A blur as narrow as the scores' distance is none: so it is with the hits at one score.
+    above = float(np.nextafter(0.3, 1))
+    near = measure(tally([0.3, above, 0.3, above], [1, 1, 0, 0]))
+    assert near == close(measure(tally([0.3] * 4, [1, 1, 0, 0])))
+
+
+# Resamples ----------------------------------------------------------------------------------------
+
+
+def one_by_one(counted: Tally, measure: Callable[[Tally], Floats]) -> Floats:
+    counts, hits = np.broadcast_arrays(counted.counts, counted.hits)
+    found = np.empty(counts.shape[:-1])
+    for place in np.ndindex(found.shape):
+        found[place] = measure(Tally(counted.scores, counts[place], hits[place], counted.n_samples))
+    return found
+
+
+@pytest.fixture
+def counted(rng: np.random.Generator) -> Tally:
+    scores = np.concatenate([rng.random(150), rng.integers(0, 11, 50) / 10])
+    return tally(scores, rng.random(200) < scores)
+
+
+@each_measure
+def test_labels_redrawn(
+    measure: Callable[[Tally], Floats], counted: Tally, rng: np.random.Generator
+) -> None:
+    rates = np.vstack([np.tile(counted.scores, (37, 1)), np.zeros((2, counted.scores.size))])
+    hits = rng.binomial(counted.counts.astype(int), rates).astype(float)
+    hits[-1, 0] = 1  # no hit, and one
+    redrawn = Tally(counted.scores, counted.counts, hits, counted.n_samples)
+    assert measure(redrawn) == close(one_by_one(redrawn, measure))
+
+
+@each_measure
+@pytest.mark.parametrize("lead", [(40,), (3, 4), (0,), (1, 1)])
+def test_rows_redrawn(
+    measure: Callable[[Tally], Floats],
+    lead: tuple[int, ...],
+    counted: Tally,
+    rng: np.random.Generator,
+) -> None:
+    n_rows = counted.n_samples
+    counts = rng.multinomial(n_rows, counted.counts / n_rows, lead)
+    hits = rng.binomial(counts, counted.scores)
+    redrawn = Tally(counted.scores, counts.astype(float), hits.astype(float), n_rows)
+    found = measure(redrawn)
+    assert found.shape == lead
+    assert found == close(one_by_one(redrawn, measure))
+
+
+@each_measure
+def test_leading_dimensions_broadcast(
+    measure: Callable[[Tally], Floats], counted: Tally, rng: np.random.Generator
+) -> None:
+    counts = np.tile(counted.counts, (3, 1, 1)) + 1
+    hits = rng.binomial(1, counted.scores, (1, 4, counted.scores.size)).astype(float)
+    both = Tally(counted.scores, counts, hits, int(counts[0, 0].sum()))
+    found = measure(both)
+    assert found.shape == (3, 4)
+    assert found == close(one_by_one(both, measure))
+
+
+def test_a_resample_is_blurred_by_the_spread_of_its_own_hits(rng: np.random.Generator) -> None:
+    scores = rng.random(300)
+    hits = rng.random(300) < scores**2
+    counted = tally(scores, hits)
+    rows = rng.integers(0, 300, 300)
+    counts = np.bincount(np.searchsorted(counted.scores, scores[rows]), minlength=300).astype(float)
+    resample = Tally(counted.scores, counts, counts * counted.hits, 300)
+    assert kde_ece_of(resample) == close(kde_ece(scores[rows], hits[rows]))
+
+
+# By hand ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("score", [0.0, 1e-9, 0.1, 0.5, 1 / 3, 1 - 1e-9, 1.0])
+@pytest.mark.parametrize("hit_share", [0.0, 0.25, 1.0])
+def test_equal_scores_give_the_gap(score: float, hit_share: float) -> None:
+    # Nothing to blur. A score counts whole wherever it lies; at 1, relplot would count it half.
+    hits = np.arange(8) < 8 * hit_share
+    gap = abs(score - hit_share)
+    assert smooth_ece(np.full(8, score), hits) == pytest.approx(gap, abs=1e-12)
+    assert kde_ece(np.full(8, score), hits) == pytest.approx(gap, abs=1e-12)
+    assert kde_ece(np.full(8, score), hits, norm=2) == pytest.approx(gap, abs=0.5 / MESH)
+
+
+def test_one_row() -> None:
+    assert smooth_ece([0.7], [1]) == pytest.approx(0.3, abs=1e-12)
+    assert kde_ece([0.7], [1]) == pytest.approx(0.3, abs=1e-12)
+    assert kde_ece([0.7], [0]) == pytest.approx(0.7, abs=1e-12)
+
+
+def test_sure_and_right_is_no_error() -> None:
+    scores = [0.0, 1.0, 1.0, 0.0, 1.0]
+    assert smooth_ece(scores, scores) == 0.0
+    assert kde_ece(scores, scores) == 0.0
+    assert kde_ece(scores, scores, norm=2) == 0.0
+
+
+def test_sure_and_wrong_is_all_error() -> None:
+    assert smooth_ece([1.0, 1.0], [0, 0]) == pytest.approx(1.0, abs=1e-12)
+    assert kde_ece([1.0, 1.0], [0, 0]) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_each_score_with_its_own_frequency_is_no_error() -> None:
+    # 0.25 with a hit of 4, 0.75 with 3 of 4; the widths of the two kernels would meet.
+    scores, hits = [0.25] * 4 + [0.75] * 4, [1, 0, 0, 0, 1, 1, 1, 0]
+    assert smooth_ece(scores, hits) == 0.0
+    assert kde_ece(scores, hits) > 0.01
+
+
+def test_one_sided_residuals_give_the_overall_gap() -> None:
+    # No sign to cancel: blurring moves the residual but loses none.
+    scores = np.array([0.1, 0.4, 0.8, 1.0])
+    assert smooth_ece(scores, np.zeros(4)) == pytest.approx(scores.mean(), abs=1e-12)
+    assert smooth_ece(scores, np.ones(4)) == pytest.approx(1 - scores.mean(), abs=1e-12)
+
+
+@pytest.mark.parametrize("n_hits", [0, 1])
+def test_fewer_than_two_hits_take_the_spread_of_all_scores(n_hits: int) -> None:
+    scores, hits = [0.2, 0.4, 0.6, 0.8], [0, 0, n_hits, 0]
+    # The standard deviation of the four is sqrt(0.05).
+    assert reference.half_width(scores, hits) == pytest.approx(3 * 0.05**0.5 * 8**-0.2)
+    assert kde_ece(scores, hits) == close(reference.kde_ece_on_mesh(scores, hits)[0])
+
+
+def test_a_calibrated_model_comes_near_0(rng: np.random.Generator) -> None:
+    scores = rng.random(1_000_000)
+    hits = rng.random(1_000_000) < scores
+    assert kde_ece(scores, hits) < 0.003
+    assert smooth_ece(scores, hits) < 0.005
+    assert kde_ece(scores * 0.9, hits) == pytest.approx(0.05, abs=0.002)
+    assert smooth_ece(scores * 0.9, hits) == pytest.approx(0.05, abs=0.002)
+
+
+@pytest.mark.parametrize("norm", [0, 3, "1"])
+def test_another_norm_is_refused(norm: Literal[1, 2]) -> None:
+    with pytest.raises(CalibrationInputError, match="norm: found"):
+        kde_ece([0.5], [1], norm=norm)
+    with pytest.raises(CalibrationInputError, match="norm: found"):
+        kde_classwise_ece([[0.5, 0.5]], [1], norm=norm)
+
+
+# All classes --------------------------------------------------------------------------------------
+
+
+def check_classes(table: Floats, labels: Integers) -> None:
+    for norm in NORMS:
+        columns = np.minimum(table, 1).T
+        each = [kde_ece(column, labels == k, norm=norm) for k, column in enumerate(columns)]
+        assert kde_classwise_ece(table, labels, norm=norm) == close(np.mean(each))
+
+
+@given(logit_sets())
+def test_it_is_the_mean_over_the_classes(one: LogitCase) -> None:
+    rows = LogitSet(one.logits, one.labels)
+    check_classes(rows.probabilities, rows.labels)
+
+
+def test_it_is_the_mean_over_the_classes_of_seeded_tables() -> None:
+    for one in seeded_logit_sets(35, 100):
+        rows = LogitSet(one.logits, one.labels)
+        check_classes(rows.probabilities, rows.labels)
+
+
+def test_classes_and_rows_are_taken_in_blocks(rng: np.random.Generator) -> None:
+    table = rng.dirichlet(np.full(50, 0.05), size=9_000)
+    check_classes(table, (table.cumsum(axis=1) < rng.random((9_000, 1))).sum(axis=1).clip(max=49))
+
+
+# The authors' program and relplot -----------------------------------------------------------------
+
+PROGRAM = {
+    "city_country_100": (0.3534596507038435, 0.3534197820901635),
+    "crash_survival": (0.009556904670744527, 0.009541634058876735),
+    "fashion_cnn_focal": (0.029714854339516664, 0.02966246660869925),
+    "fashion_cnn_label_smoothing": (0.023617999361104345, 0.023606271164722234),
+    "fashion_cnn_overconfident": (0.04567741742367489, 0.045545189823445305),
+    "perfect_synthetic": (0.015549443485235077, 0.015549227907588477),
+    "three_garments": (0.051309169605639665, 0.05128193621844843),
+}
+"""Zhang 2020's ``ece_kde_binary`` (KDEpy 1.1.9) of the test sets' top-1 events: with its grid of
+2^14 points, and with 2^17, where it comes ten times nearer to the numbers here."""
+
+
+@pytest.mark.parametrize("sample", NAMES)
+def test_kde_is_the_number_of_the_authors_program(sample: str) -> None:
+    events = case(sample).test_events
+    coarse, fine = PROGRAM[sample]
+    found = kde_ece(events.scores, events.hits)
+    assert found == pytest.approx(coarse, abs=1.5e-4)
+    assert found == pytest.approx(fine, abs=1e-5)
+
+
+def relplot(sample: str) -> float:
+    return next(
+        float(record["values"]["value"])
+        for record in read()
+        if (record["sample"], record["job"]) == (sample, "smooth ECE")
+    )
+
+
+def test_smooth_is_relplots_where_no_score_is_near_1() -> None:
+    events = case("fashion_cnn_label_smoothing").test_events
+    assert np.mean(events.scores > 0.999) < 0.001
+    # relplot knows sigma to 1 / 1024 and gives the error there.
+    expected = relplot("fashion_cnn_label_smoothing")
+    assert smooth_ece(events.scores, events.hits) == pytest.approx(expected, abs=3e-4)
+
+
+def test_smooth_counts_saturated_scores_whole() -> None:
+    events = case("fashion_cnn_overconfident").test_events
+    assert np.mean(events.scores > 0.9999) > 0.4
+    # relplot weighs such a row half, in the error and in the total that divides it.
+    assert smooth_ece(events.scores, events.hits) == pytest.approx(0.0512329, abs=1e-7)
+    assert relplot("fashion_cnn_overconfident") == pytest.approx(0.0686, abs=1e-4)
+    few = EventCase(events.scores[::20], events.hits[::20].astype(np.int64))
+    found = smooth_ece(*few)
+    assert reference.smoothed_gap(*lists(few), found) == pytest.approx(found, abs=1e-7)

@@ -1,0 +1,204 @@
+"""Slow, obvious loops for the measures beside those of `tests.reference`.
+
+Plain Python over lists, from the papers and the stated conventions; nothing of calibcore or numpy.
+"""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from tests import reference
+from tests.reference import Numbers, Table
+
+Hits = Sequence[int]
+
+
+# Bins -----------------------------------------------------------------------------------------
+
+
+def debiased_ece(scores: Numbers, hits: Hits, n_bins: int, binning: str) -> float:
+    """Kumar 2019: squared gaps less the variance of the bin's frequency; single rows add 0."""
+    found = reference.bins(scores, hits, n_bins, binning)
+    parts = []
+    for count, score, rate in zip(found.counts, found.mean_score, found.frequency, strict=True):
+        if count > 1:
+            parts.append(count * ((score - rate) ** 2 - rate * (1 - rate) / (count - 1)))
+    return math.sqrt(max(0.0, math.fsum(parts) / len(scores)))
+
+
+def frequencies_rise(scores: Numbers, hits: Hits, n_bins: int) -> bool:
+    edges = reference.bin_edges(scores, n_bins, "equal_mass")
+    last = Fraction(0)
+    for b in range(n_bins):
+        inside = [
+            hit
+            for score, hit in zip(scores, hits, strict=True)
+            if (edges[b] < score or (b == 0 and edges[b] == score)) and score <= edges[b + 1]
+        ]
+        if inside:
+            rate = Fraction(sum(inside), len(inside))
+            if rate < last:
+                return False
+            last = rate
+    return True
+
+
+def sweep_bins(scores: Numbers, hits: Hits) -> int:
+    """Roelofs 2022: the largest number of bins before the frequency first falls."""
+    n_bins = 1
+    while n_bins < min(500, len(scores)) and frequencies_rise(scores, hits, n_bins + 1):
+        n_bins += 1
+    return n_bins
+
+
+def sweep_ece(scores: Numbers, hits: Hits, norm: int) -> float:
+    return reference.ece(scores, hits, sweep_bins(scores, hits), "equal_mass", norm)
+
+
+def classwise_errors(probabilities: Table, labels: Sequence[int], n_bins: int) -> list[float]:
+    errors = []
+    for k in range(len(probabilities[0])):
+        scores = [min(row[k], 1.0) for row in probabilities]
+        hits = [int(label == k) for label in labels]
+        errors.append(reference.ece(scores, hits, n_bins, "equal_width"))
+    return errors
+
+
+# CORP -----------------------------------------------------------------------------------------
+
+
+class Parts(NamedTuple):
+    miscalibration: float
+    discrimination: float
+    uncertainty: float
+
+
+def isotonic(scores: Numbers, hits: Hits) -> dict[float, Fraction]:
+    """The best rising map: at each score, the largest over starts of the least mean to any end."""
+    levels = reference.distinct(scores)
+    counts = [sum(score == level for score in scores) for level in levels]
+    sums = [
+        sum(hit for score, hit in zip(scores, hits, strict=True) if score == level)
+        for level in levels
+    ]
+    best: dict[float, Fraction] = {}
+    for i, level in enumerate(levels):
+        best[level] = max(
+            min(
+                Fraction(sum(sums[a : b + 1]), sum(counts[a : b + 1]))
+                for b in range(i, len(levels))
+            )
+            for a in range(i + 1)
+        )
+    return best
+
+
+def corp(scores: Numbers, hits: Hits) -> Parts:
+    """Dimitriadis 2021, in exact fractions."""
+    n = len(scores)
+    steps = isotonic(scores, hits)
+    rate = Fraction(sum(hits), n)
+    pairs = list(zip(scores, hits, strict=True))
+    whole = sum((Fraction(score) - hit) ** 2 for score, hit in pairs) / n
+    mapped = sum((steps[score] - hit) ** 2 for score, hit in pairs) / n
+    constant = sum((rate - hit) ** 2 for hit in hits) / n
+    return Parts(float(whole - mapped), float(constant - mapped), float(constant))
+
+
+# Ranking and averages -------------------------------------------------------------------------
+
+
+def auroc(scores: Numbers, hits: Hits) -> float:
+    """Share of the pairs of a hit and a miss in which the hit is above, half where equal."""
+    above = [score for score, hit in zip(scores, hits, strict=True) if hit]
+    below = [score for score, hit in zip(scores, hits, strict=True) if not hit]
+    if not above or not below:
+        return math.nan
+    wins = [1.0 if a > b else 0.5 if a == b else 0.0 for a in above for b in below]
+    return math.fsum(wins) / len(wins)
+
+
+def mean_gap(scores: Numbers, hits: Hits) -> float:
+    return math.fsum([*scores, *(-hit for hit in hits)]) / len(scores)
+
+
+def observed_expected_ratio(scores: Numbers, hits: Hits) -> float:
+    expected, observed = math.fsum(scores), sum(hits)
+    if expected == 0:
+        return math.inf if observed else math.nan
+    return observed / expected
+
+
+def top_r_accuracy(probabilities: Table, labels: Sequence[int], r: int) -> float:
+    rows = zip(probabilities, labels, strict=True)
+    return reference.mean([float(label in reference.ranking(row)[:r]) for row, label in rows])
+
+
+def changed_decisions(before: Table, after: Table) -> int:
+    rows = zip(before, after, strict=True)
+    return sum(reference.ranking(a)[0] != reference.ranking(b)[0] for a, b in rows)
+
+
+# Logistic regression on log-odds ----------------------------------------------------------------
+
+
+def log_odds(scores: Numbers) -> list[float]:
+    inside = [min(max(score, 2.0**-52), 1 - 2.0**-52) for score in scores]
+    return [math.log(score) - math.log1p(-score) for score in inside]
+
+
+def sigmoid(odds: float) -> float:
+    if odds >= 0:
+        return 1 / (1 + math.exp(-odds))
+    return math.exp(odds) / (1 + math.exp(odds))
+
+
+def missing(odds: Numbers, hits: Hits) -> list[float]:
+    """Hit minus fitted probability of each row."""
+    return [sigmoid(-x) if hit else -sigmoid(x) for x, hit in zip(odds, hits, strict=True)]
+
+
+def fitted_intercept(odds: Numbers, hits: Hits, slope: float) -> float:
+    """The intercept that makes the fitted probabilities add up to the hits, by halving."""
+    stretched = [slope * x for x in odds]
+    low, high = -max(stretched) - 50, -min(stretched) + 50
+    for _ in range(100):
+        middle = (low + high) / 2
+        if math.fsum(missing([middle + x for x in stretched], hits)) > 0:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def slope_case(scores: Numbers, hits: Hits) -> float:
+    """NaN, infinity or minus infinity where no finite slope is best; else 0."""
+    odds = log_odds(scores)
+    of_hits = [x for x, hit in zip(odds, hits, strict=True) if hit]
+    of_misses = [x for x, hit in zip(odds, hits, strict=True) if not hit]
+    largest = max(1.0, *(abs(x) for x in odds))
+    if not of_hits or not of_misses or max(odds) - min(odds) <= 1e-6 * largest:
+        return math.nan
+    if max(of_misses) <= min(of_hits):
+        return math.inf
+    if max(of_hits) <= min(of_misses):
+        return -math.inf
+    return 0.0
+
+
+def slope_off(scores: Numbers, hits: Hits, slope: float) -> float:
+    """How far, in Newton's next step, a slope is from the best one, as a share of itself or 1.
+
+    What rounding alone could cause is taken off.
+    """
+    odds = log_odds(scores)
+    intercept = fitted_intercept(odds, hits, slope)
+    rows = [intercept + slope * x for x in odds]
+    weights = [sigmoid(x) * sigmoid(-x) for x in rows]
+    middle = math.fsum(w * x for w, x in zip(weights, odds, strict=True)) / math.fsum(weights)
+    away = [x - middle for x in odds]
+    gradient = math.fsum(m * x for m, x in zip(missing(rows, hits), away, strict=True))
+    curvature = math.fsum(w * x * x for w, x in zip(weights, away, strict=True))
+    noise = 1e-13 * math.fsum(abs(x) for x in away)
+    return max(0.0, abs(gradient) - noise) / curvature / max(1.0, abs(slope))
