@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 
-_BROWNIAN_95 = 2.241402727332142
+BROWNIAN_95 = 2.241402727332142
 """Where `brownian_tail` is 0.05."""
 
 
@@ -71,9 +71,7 @@ class CumulativeCurves:
 
         The Brownian limit, good from some hundred rows that are not all sure.
         """
-        if self.null_deviation == 0:
-            return 1.0 if self.ks_error == 0 else 0.0
-        return brownian_tail(self.ks_error / self.null_deviation)
+        return brownian_tail(self.ks_statistic)
 
     @property
     def ks_null_95(self) -> float:
@@ -81,7 +79,30 @@ class CumulativeCurves:
 
         The Brownian limit again, so it is for scores that are the true probabilities.
         """
-        return _BROWNIAN_95 * self.null_deviation
+        return BROWNIAN_95 * self.null_deviation
+
+    @property
+    def ks_statistic(self) -> float:
+        """KS error in standard deviations of the final gap under perfect calibration."""
+        return self._scaled(self.ks_error)
+
+    @property
+    def kuiper_statistic(self) -> float:
+        """Kuiper's measure in standard deviations of the final gap under perfect calibration."""
+        return self._scaled(self.kuiper)
+
+    @property
+    def kuiper_p_value(self) -> float:
+        """Probability of a Kuiper measure this large if the scores were the true probabilities.
+
+        The Brownian limit, good from some hundred rows that are not all sure.
+        """
+        return brownian_range_tail(self.kuiper_statistic)
+
+    def _scaled(self, gap: float) -> float:
+        if self.null_deviation == 0:
+            return 0.0 if gap == 0 else math.inf
+        return gap / self.null_deviation
 
 
 def brownian_tail(x: float) -> float:
@@ -122,6 +143,39 @@ def brownian_tail(x: float) -> float:
         return 1 - 4 / math.pi * math.fsum(terms)
     tails = ((-1) ** k * math.erfc((2 * k + 1) * x / math.sqrt(2)) / 2 for k in range(5))
     return 4 * math.fsum(tails)
+
+
+def brownian_range_tail(x: float) -> float:
+    """Probability that the range of standard Brownian motion on [0, 1] is at least ``x``.
+
+    Parameters
+    ----------
+    x : float
+        At least 0.
+
+    Returns
+    -------
+    float
+        Accurate far into the tail.
+
+    Notes
+    -----
+    8 sum_k (-1)^(k - 1) k Q(k x) with Q the normal upper tail, the integral of Feller's density.
+    Below 0.4 it is 1 to all digits.
+
+    References
+    ----------
+    Feller, *Annals of Mathematical Statistics* 1951; Arrieta-Ibarra et al., JMLR 2022.
+
+    Examples
+    --------
+    >>> round(brownian_range_tail(2.4978), 4)
+    0.05
+    """
+    if x < 0.4:
+        return 1.0
+    terms = (-((-1) ** k) * k * math.erfc(k * x / math.sqrt(2)) / 2 for k in range(1, 30))
+    return min(8 * math.fsum(terms), 1.0)
 
 
 def cumulative_curves(scores: ArrayLike, hits: ArrayLike) -> CumulativeCurves:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from calibcore import inference
 from calibcore.binning import BinTable, bin_tally
 from calibcore.calibrators.base import (
     FittedScoreMap,
@@ -199,6 +200,37 @@ def audit(
         fitted=fitted,
         same_data=split.same_data,
     )
+
+
+def sides_of(
+    rows: LogitSet | EventScores, judged: SetResult, fitted: FittedScoreMap | FittedVectorMap | None
+) -> tuple[inference.Side, inference.Side]:
+    """Gather what `calibcore.inference.infer` needs of one set.
+
+    Parameters
+    ----------
+    rows : LogitSet or EventScores
+        The set.
+    judged : SetResult
+        Its judgement.
+    fitted : FittedScoreMap, FittedVectorMap or None
+        The calibrator it was judged with.
+
+    Returns
+    -------
+    tuple of Side
+        Before and after; the same object where nothing was fitted.
+    """
+    if isinstance(rows, EventScores):
+        before = inference.Side(judged.before.event)
+    else:
+        before = inference.Side(judged.before.event, rows.probabilities, rows.labels)
+    if fitted is None:
+        return before, before
+    if isinstance(fitted, FittedVectorMap) and isinstance(rows, LogitSet):
+        probabilities = fitted.predict_proba(rows.logits)
+        return before, inference.Side(judged.after.event, probabilities, rows.labels)
+    return before, inference.Side(judged.after.event)
 
 
 def _prepare(rows: LogitSet | EventScores, event: Event) -> _Prepared:

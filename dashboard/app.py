@@ -6,8 +6,10 @@ import streamlit as st
 
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult
+from calibcore.inference import Inference, Plan
+from calibcore.metrics import Measure, Options
 from dashboard import compute, controls, style, wording
-from dashboard.views import audit, contest, imported, working
+from dashboard.views import audit, contest, imported, measures, working
 
 
 def main() -> None:
@@ -43,6 +45,7 @@ def _draw_page() -> None:
     with st.sidebar:
         settings = controls.choose_settings(upload)
         chosen = controls.choose_set()
+        n_resamples = controls.choose_resamples()
     with working.watched(settings.method) as progress:
         result = compute.run_audit(upload, settings, progress)
     judged = result.test if chosen == "test" else result.calibration
@@ -53,7 +56,12 @@ def _draw_page() -> None:
     before = compute.draw(upload, settings, result, chosen=chosen, side="before", palette=colours)
     after = compute.draw(upload, settings, result, chosen=chosen, side="after", palette=colours)
     audit.show_sides(result, judged, before, after)
-    audit.show_measures(result, judged)
+
+    def look_closer(listed: tuple[Measure, ...], progress: Callable[[float], None]) -> Inference:
+        plan = Plan(listed, Options(settings.n_bins), n_resamples)
+        return compute.run_inference(upload, settings, result, chosen, plan, progress)
+
+    measures.show(result, judged, look_closer if n_resamples else None)
 
     def run(progress: Callable[[float, str], None]) -> list[tuple[str, SetResult]]:
         found = compute.run_contest(upload, settings, progress)

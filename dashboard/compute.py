@@ -16,7 +16,8 @@ from plotly import graph_objects as go
 from calibcore.calibrators import CATALOGUE
 from calibcore.calibrators.base import Progress
 from calibcore.data import EventScores, LogitSet, Split
-from calibcore.evaluation import AuditResult, audit
+from calibcore.evaluation import AuditResult, audit, sides_of
+from calibcore.inference import Inference, Plan, infer
 from dashboard.figures import FourGraphs, Palette, four_graphs, reliability_diagram
 from dashboard.readers import Upload, combine, read
 from dashboard.settings import NO_METHOD, Settings
@@ -108,6 +109,12 @@ def _results() -> OrderedDict[_Key, AuditResult]:
     return OrderedDict()
 
 
+@st.cache_resource(show_spinner=False)
+def _inferences() -> OrderedDict[tuple[_Key, SetChoice, Plan], Inference]:
+    """Keep the latest uncertainties, as `_results`."""
+    return OrderedDict()
+
+
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _draw(
     key: _Key, chosen: SetChoice, side: SideChoice, palette: Palette, _result: AuditResult
@@ -146,6 +153,31 @@ def run_audit(upload: Upload, settings: Settings, progress: Progress) -> AuditRe
     while len(kept) > MOST_RESULTS:
         kept.popitem(last=False)
     return result
+
+
+def run_inference(
+    upload: Upload,
+    settings: Settings,
+    result: AuditResult,
+    chosen: SetChoice,
+    plan: Plan,
+    progress: Progress,
+) -> Inference:
+    """Find the uncertainty of an audit's measures on one set, once for each plan."""
+    key, kept = (_key(upload, settings), chosen, plan), _inferences()
+    if (found := kept.get(key)) is not None:
+        return found
+    split = _split(_key(upload, settings)[:3], settings.calibration_share, settings.seed, upload)
+    test = chosen == "test"
+    sides = sides_of(
+        split.test if test else split.calibration,
+        result.test if test else result.calibration,
+        result.fitted,
+    )
+    kept[key] = infer(*sides, plan, progress=progress)
+    while len(kept) > MOST_RESULTS:
+        kept.popitem(last=False)
+    return kept[key]
 
 
 def run_contest(
@@ -193,5 +225,5 @@ def draw(
 
 def forget() -> None:
     """Drop every file and result that is kept in memory."""
-    for kept in (_read, _split, _results, _draw):
+    for kept in (_read, _split, _results, _inferences, _draw):
         kept.clear()

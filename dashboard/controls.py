@@ -17,6 +17,8 @@ from dashboard.settings import NO_METHOD, ChosenEvent, OptionValue, Settings
 RANKS = 5
 """Highest rank offered; deeper ones are nearly always scored 0."""
 
+RESAMPLES = (0, 200, 1000, 5000)
+
 
 @dataclass(frozen=True)
 class Source:
@@ -247,6 +249,19 @@ def _choose_options(method: Method, event: ChosenEvent) -> tuple[tuple[str, Opti
                 )
         chosen.append((option.name, value))
     return tuple(chosen)
+
+
+def choose_resamples() -> int:
+    """Let the user say how closely uncertainty is looked for; 0 for not at all."""
+    return st.select_slider(
+        "Resamples for intervals",
+        RESAMPLES,
+        1000,
+        key="resamples",
+        bind="query-params",
+        persist_state="session",
+        help="More make the ends of the intervals steadier and take longer. 0: no intervals.",
+    )
 
 
 def choose_set() -> SetChoice:

@@ -9,13 +9,28 @@ _RULES = """
 [data-testid="stMainBlockContainer"] { padding: 2.5rem 2rem 4rem; max-width: 1500px; }
 [data-testid="stMetricLabel"] p { font-size: 0.875rem; }
 .st-key-contest_table { overflow-x: auto; }
+table.measures { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
+table.measures :is(th, td) {
+  padding: 0.4rem 0.75rem 0.4rem 0; text-align: right; vertical-align: top; white-space: nowrap;
+  border-bottom: 1px solid color-mix(in srgb, currentColor 15%, transparent);
+}
+table.measures th { font-weight: 400; }
+table.measures thead th { font-size: 0.875rem; opacity: 0.7; }
+table.measures :is(th:first-child, .mark) { text-align: left; white-space: normal; }
+table.measures small { display: block; opacity: 0.7; font-size: 0.8rem; }
+table.measures .group th { font-weight: 600; padding-top: 1.25rem; text-align: left; }
+table.measures summary { cursor: pointer; }
+table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size: 0.875rem; }
+.measures .better { color: #1a7f37; }
+.measures .worse { color: #c0392b; }
+.measures :is(.no-evidence, .not-comparable) { opacity: 0.7; }
 @media (min-width: 641px) {
   .st-key-phone_switch { display: none; }
 }
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] { padding: 3.5rem 1rem 3rem; }
   .st-key-tiles [data-testid="stColumn"] { min-width: calc(50% - 0.5rem); flex: 1 1 40%; }
-  .st-key-measures :is(th, td):nth-child(4) { display: none; }
+  table.measures :is(th, td):nth-child(n+4) { display: none; }
 }
 </style>
 """

@@ -7,7 +7,6 @@ from calibcore.evaluation import AuditResult, SetResult, Side
 from dashboard import style, wording
 from dashboard.compute import SideFigures
 from dashboard.settings import Settings
-from dashboard.tables import measure_table
 
 PLOT_CONFIG = {
     "displaylogo": False,
@@ -95,18 +94,3 @@ def _show_graph(key: str, figure: go.Figure | None, caption: str) -> None:
                 alt=f"{key.split(maxsplit=1)[0]}: {figure.layout.title.text}. {caption}",
             )
         st.markdown(f":small[{caption}]")
-
-
-def show_measures(result: AuditResult, judged: SetResult) -> None:
-    """Show every measure, before, after and its change."""
-    where = wording.set_name(result, judged)
-    st.subheader(f"Measures on the {where}, {judged.n_samples:,} rows", anchor=False)
-    with st.container(key="measures"):
-        st.table(measure_table(judged), border="horizontal", hide_index=True)
-    st.markdown(f":small[{wording.table_note(judged)}]")
-    with st.expander("What the measures mean"):
-        lines = [
-            f"- **{row.measure.name}** ({row.measure.source}): {wording.GLOSSARY[row.measure.key]}"
-            for row in judged.comparisons
-        ]
-        st.markdown("\n".join(lines))

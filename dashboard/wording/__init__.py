@@ -14,6 +14,7 @@ from dashboard.wording.sentences import (
     DETECTION_LEVEL,
     FITTED_HERE,
     LABELS_ALONE,
+    LOOKING_CLOSER,
     NEXT_STEP,
     REFUSED,
     SAME_DATA,
@@ -34,7 +35,7 @@ from dashboard.wording.sentences import (
     verdict,
     warped_caption,
 )
-from dashboard.wording.tiles import Tile, below_tiles, table_note, tiles
+from dashboard.wording.tiles import Tile, below_tiles, table_note, tiles, uncertainty_note
 
 __all__ = [
     "CHOICES",
@@ -44,6 +45,7 @@ __all__ = [
     "GLOSSARY",
     "HOW_TO_READ",
     "LABELS_ALONE",
+    "LOOKING_CLOSER",
     "MINUS",
     "NEXT_STEP",
     "OPTIONS",
@@ -73,6 +75,7 @@ __all__ = [
     "side_title",
     "table_note",
     "tiles",
+    "uncertainty_note",
     "verdict",
     "warped_caption",
 ]

@@ -3,12 +3,30 @@
 GLOSSARY = {
     "ks_error": "The largest gap between what the model has claimed and what has happened, summed"
     " from the lowest score up. It needs no bins. 0 % is perfect.",
+    "kuiper": "The largest miscalibration of any range of scores: the highest minus the lowest gap"
+    " between claim and truth, summed from the lowest score up.",
     "ece": "Expected calibration error: rows are put into bins of equal width by their score; the"
     " gap between mean score and observed frequency is averaged over the bins. It depends on the"
     " number of bins.",
     "ece_equal_mass": "Expected calibration error over bins that hold equally many rows.",
+    "ece_l2": "Root of the average squared gap over bins of equally many rows; large gaps weigh"
+    " more.",
+    "debiased_ece": "The same, less what chance alone puts into the squared gaps; 0 where chance"
+    " explains them all.",
+    "sweep_ece": "Expected calibration error over as many equally filled bins as keep the observed"
+    " frequency rising, so that the number of bins need not be chosen.",
     "mce": "Maximum calibration error: the largest gap of any bin. A bin with few rows can decide"
     " it.",
+    "kde_ece": "The average gap between score and observed frequency, both smoothed by a kernel"
+    " instead of cut into bins.",
+    "smooth_ece": "The average gap after smoothing by a kernel that is as wide as the error itself;"
+    " it changes only a little when the scores do.",
+    "miscalibration": "The part of the Brier score that the best rising map of the scores would"
+    " remove (CORP). The Brier score is miscalibration minus discrimination plus uncertainty.",
+    "discrimination": "How much of the Brier score is saved by telling rows apart, after the best"
+    " rising map. Higher is better.",
+    "uncertainty": "The Brier score of always saying the observed frequency; it does not depend on"
+    " the model.",
     "event_brier": "Mean squared distance between the score and whether the event happened. Lower"
     " is better; it rewards calibration and sharpness together.",
     "event_nll": "Mean negative log-likelihood of the event happening or not, in nats. Lower is"
@@ -19,10 +37,21 @@ GLOSSARY = {
     " confident mistake costs much.",
     "classwise_ece": "The expected calibration error of each class against the others, averaged"
     " over the classes.",
+    "max_classwise_ece": "The largest expected calibration error of any class against the others.",
     "certain_misses": "Rows for which the model said 0 % or 100 % and was wrong. Each adds 708 nats"
     " to the NLL, which would otherwise be infinite.",
     "mean_score": "How often the model says that the event happens: its average score.",
     "hit_rate": "How often the event did happen.",
+    "mean_gap": "How much more often the model says that the event happens than it does; below 0 it"
+    " says so too rarely.",
+    "observed_expected_ratio": "Observed frequency divided by the mean score; 1 is right, below 1"
+    " the model claims too much.",
+    "calibration_intercept": "What would have to be added to the log-odds of every score to agree"
+    " with the hits on average; 0 is right.",
+    "calibration_slope": "The factor by which log-odds should be stretched to agree with the hits:"
+    " 1 is right, below 1 the scores are too extreme.",
+    "auroc": "The chance that a row where the event happened scores higher than one where it did"
+    " not (area under the ROC curve). It says nothing of calibration.",
     "accuracy": "How often the most probable class is the true one.",
     "calibration_set": "The rows on which the calibrator is fitted.",
     "test_set": "Rows the calibrator has not seen; they judge it.",

@@ -1,8 +1,10 @@
 """How numbers and foreign text are written."""
 
+import math
 import re
 
 from calibcore.evaluation import Comparison
+from calibcore.metrics.measure import Unit
 
 MINUS = "\u2212"
 
@@ -34,31 +36,36 @@ def _digits(value: float, n_samples: int) -> str:
     return text.replace("-", MINUS)
 
 
+def amount(value: float, unit: Unit, n_samples: int, *, signed: bool = False) -> str:
+    """Write a value, or a difference, of a measure without the name of its unit."""
+    match unit:
+        case "share":
+            text = _digits(100 * value, n_samples)
+        case "rows":
+            text = f"{value:,.0f}"
+        case _:
+            text = f"{value:.3f}"
+    number = float(text.replace(MINUS, "-").replace(",", ""))
+    if number == 0:
+        return text.lstrip("-")
+    return f"{'+' if signed and number > 0 else ''}{text}".replace("-", MINUS)
+
+
 def measured(comparison: Comparison, value: float | None, n_samples: int) -> str:
     """Write one value of a measure with its unit; a dash where it is not defined."""
-    if value is None:
+    if value is None or math.isnan(value):
         return "\u2013"
-    match comparison.measure.unit:
-        case "share":
-            return percent(value, n_samples)
-        case "rows":
-            return f"{value:,.0f}"
-    return f"{value:.3f}"
+    text = amount(value, comparison.measure.unit, n_samples)
+    return f"{text}{SPACE}%" if comparison.measure.unit == "share" else text
 
 
 def measured_change(comparison: Comparison, n_samples: int) -> str:
     """Write how a measure changed; a dash where it is not defined."""
     change = comparison.change
-    if change is None:
+    if change is None or math.isnan(change):
         return "\u2013"
-    match comparison.measure.unit:
-        case "share":
-            return points(change, n_samples, signed=True)
-        case "rows":
-            text = f"{change:+,.0f}"
-        case _:
-            text = f"{change:+.3f}"
-    return text.lstrip("+-") if float(text.replace(",", "")) == 0 else text.replace("-", MINUS)
+    text = amount(change, comparison.measure.unit, n_samples, signed=True)
+    return f"{text} points" if comparison.measure.unit == "share" else text
 
 
 def escape_markdown(text: str) -> str:

@@ -26,6 +26,7 @@ LABELS_ALONE = (
     "This file holds labels alone. Add the file with their logits or class probabilities beside it,"
     " in the panel on the left."
 )
+LOOKING_CLOSER = "Looking for the uncertainty of each measure"
 TOO_FEW = "Too few rows for this graph."
 NEXT_STEP = "Mend the file and upload it again, or choose another one or a sample on the left."
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from calibcore.evaluation import Comparison, SetResult
+from calibcore.inference import Inference
 from dashboard.wording.glossary import GLOSSARY
 from dashboard.wording.numbers import MINUS, SPACE, measured, measured_change, percent
 
@@ -83,9 +84,24 @@ def _before_after(row: Comparison, n_samples: int) -> str:
     return f"{before.removesuffix(f'{SPACE}%')} \u2192 {after}"
 
 
+def uncertainty_note(inference: Inference) -> str:
+    """Say what the small figures of the table are."""
+    plan = inference.plan
+    return (
+        f"Small figures: where the true value lies, with {100 * plan.level:.0f}{SPACE}% confidence"
+        f" ({plan.n_resamples:,} resamples of the rows, seed {plan.seed}; the calibrator is taken"
+        " as given). Noise lengthens every distance from perfect calibration, so such a value can"
+        " lie above its interval. A perfect model: what scores like those after calibration would"
+        " show if they were the true probabilities."
+    )
+
+
 def table_note(judged: SetResult) -> str:
     """Say what the table's dashes and figures mean."""
-    text = "Accuracy is better higher; of the errors and losses above it, lower is better."
+    text = (
+        "Accuracy, discrimination and AUROC are better higher, errors and losses lower. A name"
+        " opens its definition."
+    )
     if any(row.after is None and row.before is not None for row in judged.comparisons):
         text += (
             " \u2013: this calibrator changes the score of the event alone, so there are no class"

@@ -1,10 +1,12 @@
 """The page as the tests drive it, and calibcore's numbers to compare with."""
 
 import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from streamlit.testing.v1 import AppTest
 
 from calibcore.calibrators import SplineCalibration, TemperatureScaling
@@ -22,8 +24,9 @@ Event = TopR | WithinTopR | OneClass
 
 
 def open_page(**query: str) -> AppTest:
+    """Open the page with every measure, and without intervals unless they are asked for."""
     page = AppTest.from_file(str(APP), default_timeout=60)
-    page.query_params.update(query)
+    page.query_params.update({"resamples": "0", "measures": "All"} | query)
     return page.run()
 
 
@@ -47,6 +50,22 @@ def choose(page: AppTest, key: str, value: object) -> AppTest:
 def charts(page: AppTest) -> list[Any]:
     found: Any = page.get("plotly_chart")
     return [chart.proto for chart in found]
+
+
+_ROW = re.compile(r"<tr><th scope='row'><details><summary>(.*?)</summary>.*?</th>(.*?)</tr>")
+_CELL = re.compile(r"<td[^>]*>(?:<span[^>]*>)?([^<]*)(?:</span>)?(?:<small>(.*?)</small>)?</td>")
+
+
+def measure_cells(page: AppTest, *, notes: bool = False) -> pd.DataFrame:
+    """Read the table of measures: values, or the small notes below them."""
+    found: Any = page.get("html")
+    (table,) = [part.proto.body for part in found if "class='measures'" in part.proto.body]
+    rows = {
+        unescape(name): [unescape(cell[notes]) for cell in _CELL.findall(cells)]
+        for name, cells in _ROW.findall(table)
+    }
+    columns = ["Before", "After", "Change", "Mark", "Perfect"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 
 def tile(page: AppTest, name: str) -> str:
@@ -100,8 +119,7 @@ def check_page(page: AppTest) -> None:
     assert [alt.alt.split(":")[0] for alt in drawn] == ["Before"] * 5 + ["After"] * 5
     for chart in drawn:
         assert len(chart.alt.split(". ", 1)[1]) > 20
-    table = page.table[0].value
-    assert list(table["Measure"]) == [measure.name for measure in METRICS]
+    assert list(measure_cells(page).index) == [measure.name for measure in METRICS]
 
 
 def made_set(rng: np.random.Generator, n_samples: int, n_classes: int = 3) -> LogitSet:

@@ -1,5 +1,6 @@
 """The page on the samples, run without a browser: every number on it is calibcore's."""
 
+import re
 from functools import cache
 
 import pytest
@@ -22,6 +23,7 @@ from tests.app.pages import (
     check_page,
     choose,
     ks_before_after,
+    measure_cells,
     open_page,
     outcomes,
     tile,
@@ -86,7 +88,7 @@ def test_the_other_tiles_and_the_table_show_calibcores_numbers() -> None:
     assert tile(page, "ECE, equal-width bins") == before_after(gaps[0], gaps[1], test.n_samples)
     right = accuracy(test.probabilities, test.labels)
     assert tile(page, "Accuracy") == wording.percent(right, test.n_samples)
-    judged = page.table[0].value.set_index("Measure")
+    judged = measure_cells(page)
     for measure in METRICS:
         sides = {"Before": (before, test.probabilities), "After": (after, calibrated)}
         for column, (event, probabilities) in sides.items():
@@ -98,11 +100,28 @@ def test_the_other_tiles_and_the_table_show_calibcores_numbers() -> None:
             wanted = {
                 "share": wording.percent(value, test.n_samples),
                 "rows": f"{value:,.0f}",
-            }.get(measure.unit, f"{value:.3f}")
+            }.get(measure.unit, f"{value:.3f}".replace("-", wording.MINUS))
             assert judged.loc[measure.name, column] == wanted
     sentences = " ".join(bodies(page))
     assert f"T = {fitted.temperature:.3g}" in sentences
     assert "Overconfident" in sentences
+
+
+def test_intervals_appear_when_they_are_asked_for() -> None:
+    page = open_page(sample=SAMPLES["three_garments"].title, resamples="200", measures="Short list")
+    assert not page.exception
+    assert not page.error
+    notes = measure_cells(page, notes=True)
+    assert list(notes.index) == [measure.name for measure in METRICS if measure.short]
+    ks = {column: str(text) for column, text in notes.loc["KS error"].items()}
+    assert re.fullmatch(r"[\d.]+ to [\d.]+", ks["Before"])
+    assert ks["After"]
+    assert ks["Change"]
+    assert ks["Perfect"].startswith("95 of 100 below")
+    marks = measure_cells(page)["Mark"].astype(str)
+    assert marks["KS error"].endswith("better")
+    assert marks["NLL, all classes"].endswith("not comparable")
+    assert any("200 resamples" in text for text in bodies(page))
 
 
 def test_switching_the_sample_keeps_what_fits_and_drops_what_does_not() -> None:
@@ -151,7 +170,7 @@ def test_the_address_sets_everything() -> None:
     assert tile(page, "KS error") == before_after(*both, calibration.n_samples)
     event = outcomes(OneClass(k), calibration)
     binned = wording.percent(ece(event.scores, event.hits, n_bins=20), calibration.n_samples)
-    assert page.table[0].value.set_index("Measure").loc["ECE, equal-width bins", "Before"] == binned
+    assert measure_cells(page).loc["ECE, equal-width bins", "Before"] == binned
 
 
 def test_the_address_sets_the_splines_options() -> None:

@@ -160,7 +160,7 @@ def test_a_score_map_leaves_no_class_table_to_measure(
         assert row.after is None
         assert row.change is None
     undefined = [row.measure.key for row in judged.comparisons if row.after is None]
-    assert sorted(undefined) == ["brier", "classwise_ece", "nll"]
+    assert sorted(undefined) == ["brier", "classwise_ece", "max_classwise_ece", "nll"]
 
 
 @pytest.mark.parametrize("event", [TopR(1), TopR(2), OneClass(1)], ids=str)
@@ -255,6 +255,18 @@ OF_EVENT: dict[str, Callable[[Floats, ArrayLike], float]] = {
     "certain_misses": metrics.certain_misses,
     "mean_score": metrics.mean_score,
     "hit_rate": metrics.hit_rate,
+    "kuiper": lambda scores, hits: cumulative_curves(scores, hits).kuiper,
+    "sweep_ece": metrics.sweep_ece,
+    "kde_ece": metrics.kde_ece,
+    "smooth_ece": metrics.smooth_ece,
+    "miscalibration": lambda scores, hits: metrics.corp(scores, hits).miscalibration,
+    "discrimination": lambda scores, hits: metrics.corp(scores, hits).discrimination,
+    "uncertainty": lambda scores, hits: metrics.corp(scores, hits).uncertainty,
+    "mean_gap": metrics.mean_gap,
+    "observed_expected_ratio": metrics.observed_expected_ratio,
+    "calibration_intercept": metrics.calibration_intercept,
+    "calibration_slope": metrics.calibration_slope,
+    "auroc": metrics.auroc,
 }
 OF_CLASSES: dict[str, Callable[[Floats, ArrayLike], float]] = {
     "brier": metrics.brier,
@@ -272,7 +284,10 @@ def direct_values(
         **{key: measure(probabilities, rows.labels) for key, measure in OF_CLASSES.items()},
         "ece": metrics.ece(*scored, n_bins=n_bins),
         "ece_equal_mass": metrics.ece(*scored, n_bins=n_bins, binning="equal_mass"),
+        "ece_l2": metrics.ece(*scored, n_bins=n_bins, binning="equal_mass", norm=2),
+        "debiased_ece": metrics.debiased_ece(*scored, n_bins=n_bins),
         "mce": metrics.mce(*scored, n_bins=n_bins),
+        "max_classwise_ece": metrics.max_classwise_ece(probabilities, rows.labels, n_bins=n_bins),
         "classwise_ece": metrics.classwise_ece(probabilities, rows.labels, n_bins=n_bins),
     }
 
@@ -288,8 +303,10 @@ def test_comparisons_equal_the_metric_functions(
         calibrated = result.fitted.predict_proba(rows.logits)
         before = direct_values(outcomes(event, rows), rows, rows.probabilities, n_bins)
         after = direct_values(event.outcomes(calibrated, rows.labels), rows, calibrated, n_bins)
-        wanted = [(measure.key, before[measure.key], after[measure.key]) for measure in METRICS]
-        assert values(judged) == wanted
+        assert [row.measure for row in judged.comparisons] == list(METRICS)
+        for key, was, now in values(judged):
+            assert was == pytest.approx(before[key], rel=1e-12, abs=1e-15, nan_ok=True)
+            assert now == pytest.approx(after[key], rel=1e-12, abs=1e-15, nan_ok=True)
 
 
 @each_event

@@ -15,10 +15,11 @@ from calibcore.calibrators import CATALOGUE, Choice, TemperatureScaling
 from calibcore.data import LogitSet, Split
 from calibcore.evaluation import AuditResult, Comparison, SetResult, Side, audit
 from calibcore.events import OneClass, TopR, WithinTopR
+from calibcore.inference import Finding, Inference, Interval, Judgement, Plan, Reference
 from calibcore.metrics import METRICS
 from dashboard import wording
 from dashboard.settings import NO_METHOD, Settings
-from dashboard.tables import measure_table
+from dashboard.wording.measures import GROUPS, Shown, listed, measure_rows
 from tests.figures.made import MINUS, blocks, pct, result_of, side_of
 
 TOP_1 = wording.event_words(TopR(1), None)
@@ -265,14 +266,34 @@ def test_a_percent_sign_is_written_in_one_way() -> None:
 
 def test_the_table_has_one_row_a_measure() -> None:
     judged = logit_result("spline").test
-    table = measure_table(judged)
-    assert list(table.columns) == ["Measure", "Before", "After", "Change"]
-    assert list(table["Measure"]) == [measure.name for measure in METRICS]
-    for row, (_, shown) in zip(judged.comparisons, table.iterrows(), strict=True):
+    rows = measure_rows(judged, None, METRICS)
+    assert [row.name for row in rows] == [measure.name for measure in METRICS]
+    for row, shown in zip(judged.comparisons, rows, strict=True):
         n_samples = judged.n_samples
-        assert shown["Before"] == wording.measured(row, row.before, n_samples)
-        assert shown["After"] == wording.measured(row, row.after, n_samples)
-        assert shown["Change"] == wording.measured_change(row, n_samples)
+        assert shown.before == Shown(wording.measured(row, row.before, n_samples))
+        assert shown.after == Shown(wording.measured(row, row.after, n_samples))
+        assert shown.change == Shown(wording.measured_change(row, n_samples))
+        assert shown.mark is None
+    assert [row.name for row in measure_rows(judged, None, listed(full=False))] == [
+        measure.name for measure in METRICS if measure.short
+    ]
+    assert {measure.group for measure in METRICS} == set(GROUPS)
+
+
+def test_the_table_shows_what_is_known_of_the_uncertainty() -> None:
+    result = logit_result("temperature")
+    judged = Judgement(0.05, Interval(0.041, 0.059), Reference(0.012, 0.021, 0.001))
+    finding = Finding("ks_error", judged, judged, Interval(-0.01, 0.02), "no evidence")
+    inference = Inference((finding,), Plan(n_resamples=200, seed=7))
+    measure = next(measure for measure in METRICS if measure.key == "ks_error")
+    (shown,) = measure_rows(result.test, inference, (measure,))
+    assert shown.before.note == "4.1 to 5.9"
+    assert shown.change.note == f"{wording.MINUS}1.0 to +2.0"
+    assert (shown.perfect.value, shown.perfect.note) == (pct("1.2"), "95 of 100 below 2.1")
+    assert shown.mark == "no evidence"
+    note = wording.uncertainty_note(inference)
+    assert "200 resamples" in note
+    assert "seed 7" in note
 
 
 # The whole of it ----------------------------------------------------------------------------

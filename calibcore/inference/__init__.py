@@ -1,0 +1,24 @@
+"""Uncertainty: intervals, references under perfect calibration, power, many tests at once."""
+
+from calibcore.inference.findings import Finding, Inference, Judgement, Reference
+from calibcore.inference.infer import infer
+from calibcore.inference.intervals import DistanceEstimate, Interval, Mark
+from calibcore.inference.many import holm
+from calibcore.inference.plan import Plan
+from calibcore.inference.power import smallest_gap_shown
+from calibcore.inference.resampling import Side
+
+__all__ = [
+    "DistanceEstimate",
+    "Finding",
+    "Inference",
+    "Interval",
+    "Judgement",
+    "Mark",
+    "Plan",
+    "Reference",
+    "Side",
+    "holm",
+    "infer",
+    "smallest_gap_shown",
+]

@@ -1,0 +1,84 @@
+"""The uncertainty of the measures of one event."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from calibcore.cumulative import curves_of
+from calibcore.data import EventScores
+from calibcore.inference.findings import Judgement, reference
+from calibcore.inference.intervals import percentile_interval
+from calibcore.inference.inversion import Distance, invert, shifted
+from calibcore.inference.null import grouped, redrawn
+from calibcore.inference.plan import Plan
+from calibcore.inference.resampling import chunks
+from calibcore.reliability import spline_frequency
+from calibcore.tally import Tally, tally
+from calibcore.validation import Floats
+
+_PATTERN_KNOTS = 6
+
+
+def judge_event(
+    rng: np.random.Generator, event: EventScores, draws: Mapping[str, Floats], plan: Plan
+) -> dict[str, Judgement]:
+    """Judge the measures of one event.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Where draws of labels come from.
+    event : EventScores
+        The rows as they are.
+    draws : mapping of str to ndarray
+        Values of each measure in the bootstrap resamples.
+    plan : Plan
+        Which measures, how many draws.
+
+    Returns
+    -------
+    dict of str to Judgement
+        By the key of the measure.
+    """
+    exact = tally(event.scores, event.hits)
+    values = {m.key: float(m.compute(exact, plan.options)) for m in plan.of_events}
+    few = grouped(exact)
+    null = _null(rng, few, plan)
+    distances = {
+        measure.key: Distance(values[measure.key], null[measure.key], measure, plan.rough)
+        for measure in plan.of_events
+        if measure.is_distance
+    }
+    estimates = invert(rng, few, distances, _patterns(event, few), plan.level)
+    judged = {}
+    for measure in plan.of_events:
+        key, estimate = measure.key, estimates.get(measure.key)
+        interval = estimate.interval if estimate else percentile_interval(draws[key], plan.level)
+        judged[key] = Judgement(
+            values[key],
+            interval,
+            reference(null[key], values[key], measure.ideal),
+            estimate,
+            draws[key],
+        )
+    return judged
+
+
+def _null(rng: np.random.Generator, counted: Tally, plan: Plan) -> dict[str, Floats]:
+    """Measure labels drawn from the scores."""
+    found: dict[str, list[Floats]] = {measure.key: [] for measure in plan.of_events}
+    for size in chunks(plan.n_resamples, min(counted.n_samples, 32 * counted.scores.size)):
+        drawn = redrawn(rng, counted, counted.scores, size)
+        for measure in plan.of_events:
+            value = measure.compute(drawn, plan.rough)
+            found[measure.key].append(np.broadcast_to(value, (size,)))
+    return {key: np.concatenate(parts) for key, parts in found.items()}
+
+
+def _patterns(event: EventScores, few: Tally) -> list[Floats]:
+    """Frequencies that the event may truly have: all scores off alike, or as the rows suggest."""
+    patterns = [shifted(few, curves_of(few).null_deviation)]
+    if event.n_samples >= _PATTERN_KNOTS:
+        curve = spline_frequency(event.scores, event.hits, n_knots=_PATTERN_KNOTS)
+        patterns.append(np.interp(few.scores, curve.score, curve.frequency))
+    return patterns

@@ -1,0 +1,182 @@
+"""What is known of a measure: its interval, its reference, and how it changed."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from calibcore.inference.intervals import (
+    DistanceEstimate,
+    Interval,
+    Mark,
+    difference_interval,
+    mark_of,
+    percentile_interval,
+    quantiles,
+)
+from calibcore.inference.plan import Plan
+from calibcore.metrics.measure import Measure
+from calibcore.metrics.rows import RowValues
+from calibcore.validation import Floats
+
+_UPPER_95 = 1.6448536269514722
+"""Standard deviations that a normal variable exceeds in 5 of 100 cases."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What a perfectly calibrated model of this size, with these scores, would show.
+
+    Attributes
+    ----------
+    mean : float
+        On average.
+    upper : float
+        Exceeded in 5 of 100 cases.
+    p_value : float
+        Share of the cases at least as far from the ideal as the value observed; NaN where the
+        measure has no ideal.
+    """
+
+    mean: float
+    upper: float
+    p_value: float
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The uncertainty of one measure on one side.
+
+    Attributes
+    ----------
+    value : float
+        As measured.
+    interval : Interval
+        For the true value.
+    reference : Reference
+        Under perfect calibration.
+    estimate : DistanceEstimate or None
+        Of a distance: where its interval comes from.
+    draws : ndarray of float64, shape (n_resamples,), or None
+        Values in bootstrap resamples, the same rows on both sides.
+    """
+
+    value: float
+    interval: Interval
+    reference: Reference
+    estimate: DistanceEstimate | None = None
+    draws: Floats | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is known of one measure.
+
+    Attributes
+    ----------
+    key : str
+        Of the measure.
+    before, after : Judgement or None
+        None where the measure is not defined.
+    change : Interval or None
+        For after minus before, of the same rows.
+    mark : Mark or None
+        The change in a word; None where no direction is better.
+    """
+
+    key: str
+    before: Judgement | None
+    after: Judgement | None
+    change: Interval | None
+    mark: Mark | None
+
+
+@dataclass(frozen=True)
+class Inference:
+    """The uncertainty of every measure of one set.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        In the order of the plan's measures.
+    plan : Plan
+        How they were found.
+    """
+
+    findings: tuple[Finding, ...]
+    plan: Plan
+
+    def find(self, key: str) -> Finding:
+        """Look up a measure by its key."""
+        return next(finding for finding in self.findings if finding.key == key)
+
+
+def reference(null: Floats, value: float, ideal: float | None) -> Reference:
+    """Sum up what was drawn under perfect calibration.
+
+    The p-value counts the rows observed as one draw, so it is never 0.
+    """
+    p_value = math.nan
+    if ideal is not None and not math.isnan(value):
+        as_far = np.count_nonzero(np.abs(null - ideal) >= abs(value - ideal))
+        p_value = (1 + as_far) / (1 + null.size)
+    defined = null[np.isfinite(null)]
+    mean = float(defined.mean()) if defined.size else math.nan
+    return Reference(mean, quantiles(null, 0.95)[0], p_value)
+
+
+def judge_mean(values: RowValues, draws: Floats, level: float) -> Judgement:
+    """Judge a mean over the rows; under perfect calibration it is nearly normal."""
+    n_samples = values.seen.size
+    mean = float(values.mean.mean())
+    deviation = math.sqrt(float(values.variance.sum())) / n_samples
+    return Judgement(
+        float(values.seen.mean()),
+        percentile_interval(draws, level),
+        Reference(mean, mean + _UPPER_95 * deviation, math.nan),
+        draws=draws,
+    )
+
+
+def compare(
+    measure: Measure, was: Judgement | None, now: Judgement | None, level: float
+) -> Finding:
+    """Put both sides of a measure together."""
+    if was is None or now is None:
+        mark: Mark | None = None if measure.better == "neither" else "not comparable"
+        return Finding(measure.key, was, now, None, mark)
+    if was is now:
+        mark = None if measure.better == "neither" else "no evidence"
+        return Finding(measure.key, was, now, Interval(0.0, 0.0), mark)
+    old, new = was.draws, now.draws
+    if was.estimate is not None and now.estimate is not None:
+        change = difference_interval(was.estimate, now.estimate, _correlation(old, new))
+        return Finding(measure.key, was, now, change, mark_of(change, "lower"))
+    if old is None or new is None:
+        raise AssertionError(measure.key)
+    change = percentile_interval(_difference(new, old), level)
+    return Finding(measure.key, was, now, change, _mark(measure, old, new, level))
+
+
+def _mark(measure: Measure, old: Floats, new: Floats, level: float) -> Mark | None:
+    if measure.better == "neither":
+        return None
+    if measure.better != "nearer" or measure.ideal is None:
+        better: Literal["lower", "higher"] = "higher" if measure.better == "higher" else "lower"
+        return mark_of(percentile_interval(_difference(new, old), level), better)
+    nearer = _difference(np.abs(new - measure.ideal), np.abs(old - measure.ideal))
+    return mark_of(percentile_interval(nearer, level), "lower")
+
+
+def _difference(new: Floats, old: Floats) -> Floats:
+    with np.errstate(invalid="ignore"):  # infinity less infinity is not defined
+        return new - old
+
+
+def _correlation(old: Floats | None, new: Floats | None) -> float:
+    """Correlate paired resamples; 0, which widens a change's interval, where there are none."""
+    if old is None or new is None:
+        return 0.0
+    spread = float(np.std(old) * np.std(new))
+    return float(np.cov(old, new, bias=True)[0, 1]) / spread if spread > 0 else 0.0

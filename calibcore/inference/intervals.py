@@ -1,0 +1,124 @@
+"""Intervals, and what a change between two of them is called."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from calibcore.validation import Floats
+
+Mark = Literal["better", "no evidence", "worse", "not comparable"]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Two ends, low first, in the unit of what they are about."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class DistanceEstimate:
+    """What one distance is, judged by what would be seen under other truths.
+
+    Attributes
+    ----------
+    centre : float
+        Truth under which the observed value is the median.
+    interval : Interval
+        Truths under which it is neither unusually high nor unusually low.
+    """
+
+    centre: float
+    interval: Interval
+
+
+def percentile_interval(values: Floats, level: float) -> Interval:
+    """Give the interval that leaves out as many resamples above as below.
+
+    Resamples where the measure is undefined (NaN) are passed over.
+
+    Examples
+    --------
+    >>> percentile_interval(np.arange(101.0), 0.9)
+    Interval(low=5.0, high=95.0)
+    """
+    low, high = quantiles(values, (1 - level) / 2, (1 + level) / 2)
+    return Interval(low, high)
+
+
+def quantiles(values: Floats, *shares: float) -> list[float]:
+    """Give values that so large a share does not exceed; NaN is passed over, infinity is not.
+
+    They are values that are there, as one cannot interpolate between infinities.
+
+    Examples
+    --------
+    >>> quantiles(np.array([np.nan, 1.0, 2.0, np.inf]), 0.5, 0.9)
+    [2.0, inf]
+    """
+    defined = values[~np.isnan(values)]
+    if defined.size == 0:
+        return [math.nan] * len(shares)
+    found: list[float] = np.quantile(defined, shares, method="inverted_cdf").tolist()
+    return found
+
+
+def difference_interval(
+    before: DistanceEstimate, after: DistanceEstimate, correlation: float
+) -> Interval:
+    """Give the interval of after minus before from the interval of each.
+
+    Parameters
+    ----------
+    before, after : DistanceEstimate
+        Of each.
+    correlation : float
+        Of the two, from paired resamples.
+
+    Returns
+    -------
+    Interval
+
+    Notes
+    -----
+    Each end lies as far from the difference as the third side of a triangle: the other two are how
+    far the estimates are from the ends of their own intervals that point there, at an angle whose
+    cosine is the correlation.
+
+    References
+    ----------
+    Zou and Donner, *Statistics in Medicine* 2008 (MOVER).
+
+    Examples
+    --------
+    >>> before = DistanceEstimate(5.0, Interval(2.0, 8.0))
+    >>> difference_interval(before, DistanceEstimate(1.0, Interval(-3.0, 5.0)), 0.0)
+    Interval(low=-9.0, high=1.0)
+    """
+
+    def side(one: float, other: float) -> float:
+        return math.sqrt(max(one**2 + other**2 - 2 * correlation * one * other, 0.0))
+
+    change = after.centre - before.centre
+    return Interval(
+        change - side(after.centre - after.interval.low, before.interval.high - before.centre),
+        change + side(after.interval.high - after.centre, before.centre - before.interval.low),
+    )
+
+
+def mark_of(change: Interval | None, better: Literal["lower", "higher"]) -> Mark:
+    """Say in a word what the interval of a change shows.
+
+    Examples
+    --------
+    >>> mark_of(Interval(-0.2, -0.1), "lower"), mark_of(Interval(-0.2, 0.1), "lower")
+    ('better', 'no evidence')
+    """
+    if change is None or math.isnan(change.low):
+        return "not comparable"
+    if change.low <= 0 <= change.high:
+        return "no evidence"
+    return "better" if (change.high < 0) == (better == "lower") else "worse"

@@ -1,0 +1,151 @@
+"""Intervals for distances, which are biased upwards: the truths under which the value is usual."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from calibcore.inference.intervals import DistanceEstimate, Interval, quantiles
+from calibcore.inference.null import redrawn
+from calibcore.metrics.measure import EventMeasure, Options
+from calibcore.tally import Tally
+from calibcore.validation import Floats
+
+N_DRAWS = 200
+"""Draws at each strength of each pattern."""
+
+_STRENGTHS = (0.35, 0.7, 1.0, 1.4, 2.0, 3.0, 4.5, 7.0, 10.0)
+"""Tried in this order, until every value observed would be unusually low."""
+
+
+@dataclass(frozen=True, eq=False)
+class Distance:
+    """A distance from perfect calibration.
+
+    Attributes
+    ----------
+    observed : float
+        Its value for the rows as they are.
+    null : ndarray of float64, shape (n_draws,)
+        Its values for labels drawn from the scores.
+    measure : EventMeasure
+        How it is computed.
+    options : Options
+        Of the measure.
+    """
+
+    observed: float
+    null: Floats
+    measure: EventMeasure
+    options: Options
+
+
+@dataclass(frozen=True, eq=False)
+class Usual:
+    """The values that are usual at rising truths: low, median and high of each."""
+
+    tails: tuple[float, float, float]
+    truth: list[float]
+    values: list[Floats]
+
+    @classmethod
+    def beginning(cls, null: Floats, level: float) -> "Usual":
+        """Begin at 0, with what perfectly calibrated scores show."""
+        tails = (1 - level) / 2, 0.5, (1 + level) / 2
+        return cls(tails, [0.0], [np.array(quantiles(null, *tails))])
+
+    def add(self, truth: float, drawn: Floats) -> None:
+        """Add a truth with the values drawn under it."""
+        self.truth.append(truth)
+        self.values.append(np.array(quantiles(drawn, *self.tails)))
+
+    def passes(self, observed: float) -> bool:
+        """Tell whether the value observed would be unusually low under the last truth."""
+        return bool(self.values[-1][0] > observed)
+
+    def estimate(self, observed: float) -> DistanceEstimate:
+        """Find the truths under which the value observed is usual."""
+        truth = np.maximum.accumulate(self.truth)
+        usual = np.maximum.accumulate(np.array(self.values), axis=0)
+        high, middle, low = (_truth_at(observed, column, truth) for column in usual.T)
+        return DistanceEstimate(middle, Interval(low, high))
+
+
+def _truth_at(observed: float, values: Floats, truth: Floats) -> float:
+    """Read off the truth at a value; beyond the last, both are taken to grow alike."""
+    return float(np.interp(observed, values, truth)) + max(observed - float(values[-1]), 0.0)
+
+
+def invert(
+    rng: np.random.Generator,
+    counted: Tally,
+    distances: Mapping[str, Distance],
+    patterns: list[Floats],
+    level: float,
+) -> dict[str, DistanceEstimate]:
+    """Find for each distance the truths under which its observed value is usual.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Where the draws come from.
+    counted : Tally
+        The rows, at most some thousand distinct scores.
+    distances : mapping of str to Distance
+        What is judged.
+    patterns : list of ndarray of float64, each of shape (n_blocks,)
+        Frequencies of the event at each score that a miscalibrated model of this kind may have.
+    level : float
+        Of the intervals.
+
+    Returns
+    -------
+    dict of str to DistanceEstimate
+
+    Notes
+    -----
+    The truths tried are s + strength (f - s), clipped to [0, 1], for each pattern f. A percentile
+    bootstrap would not do: a distance of perfect scores from noisy frequencies is above 0, that of
+    resampled rows lies higher still, and the interval misses the truth nearly always. A test at
+    each strength knows by how much noise alone lifts the value. The interval is the widest that
+    any pattern gives.
+    """
+    estimates: dict[str, list[DistanceEstimate]] = {key: [] for key in distances}
+    for pattern in patterns:
+        found = {key: Usual.beginning(one.null, level) for key, one in distances.items()}
+        for frequency in _stronger(counted.scores, pattern):
+            drawn = redrawn(rng, counted, frequency, N_DRAWS)
+            true = replace(counted, hits=counted.counts * frequency)
+            for key, one in distances.items():
+                truth = float(one.measure.true_distance(true, one.options))
+                found[key].add(truth, one.measure.compute(drawn, one.options))
+            if all(usual.passes(distances[key].observed) for key, usual in found.items()):
+                break
+        for key, usual in found.items():
+            estimates[key].append(usual.estimate(distances[key].observed))
+    return {key: widest(found) for key, found in estimates.items()}
+
+
+def _stronger(scores: Floats, pattern: Floats) -> Iterator[Floats]:
+    for strength in _STRENGTHS:
+        yield np.clip(scores + strength * (pattern - scores), 0.0, 1.0)
+
+
+def widest(estimates: list[DistanceEstimate]) -> DistanceEstimate:
+    """Join the estimates of several patterns: the mean of their centres, their outermost ends."""
+    low = min(estimate.interval.low for estimate in estimates)
+    high = max(estimate.interval.high for estimate in estimates)
+    centre = sum(estimate.centre for estimate in estimates) / len(estimates)
+    return DistanceEstimate(centre, Interval(low, high))
+
+
+def shifted(counted: Tally, null_deviation: float) -> Floats:
+    """Give the frequencies of a model whose log-odds are all too high, or all too low.
+
+    By as much as the mean score is off, but at least by what this many rows can show.
+    """
+    gap = float((counted.counts @ counted.scores - counted.hits.sum()) / counted.n_samples)
+    wanted = -np.copysign(max(abs(gap), null_deviation), gap)
+    spread = float(counted.counts @ (counted.scores * (1 - counted.scores))) / counted.n_samples
+    factor = np.exp(np.clip(wanted / max(spread, 1e-12), -3.0, 3.0))
+    return np.asarray(counted.scores * factor / (counted.scores * factor + 1 - counted.scores))

@@ -1,0 +1,69 @@
+"""Labels drawn from the scores themselves: what a perfectly calibrated model would show."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from calibcore.ordering import block_ends
+from calibcore.tally import Tally
+from calibcore.validation import Floats
+
+MOST_GROUPS = 1 << 12
+"""Distinct scores kept in a simulation; neighbouring ones are joined where there are more."""
+
+_FEW_A_SCORE = 30
+"""Up to so many rows a score, drawing every row is faster than a binomial number."""
+
+
+def grouped(counted: Tally) -> Tally:
+    """Join neighbouring scores so that at most `MOST_GROUPS` are left.
+
+    Each group holds about as many rows as the others, at their mean score; 0 and 1 stay alone.
+
+    Parameters
+    ----------
+    counted : Tally
+        With ``counts`` and ``hits`` of shape (n_blocks,).
+    """
+    if counted.scores.size <= MOST_GROUPS:
+        return counted
+    fractile = np.cumsum(counted.counts) / counted.n_samples
+    group = np.ceil(fractile * (MOST_GROUPS - 3))
+    group[counted.scores == 0] = -1
+    group[counted.scores == 1] = MOST_GROUPS
+    starts = np.concatenate([[0], block_ends(group)[:-1] + 1])
+    counts = np.add.reduceat(counted.counts, starts)
+    sums = np.add.reduceat(counted.counts * counted.scores, starts)
+    hits = np.add.reduceat(counted.hits, starts)
+    return Tally(sums / counts, counts, hits, counted.n_samples)
+
+
+def redrawn(rng: np.random.Generator, counted: Tally, frequency: Floats, n_draws: int) -> Tally:
+    """Draw the hits anew, each row's from a given frequency at its score.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Where the draws come from.
+    counted : Tally
+        The rows; its hits do not count.
+    frequency : ndarray of float64, shape (n_blocks,)
+        In [0, 1]; the scores themselves for a perfectly calibrated model.
+    n_draws : int
+        How many times.
+
+    Returns
+    -------
+    Tally
+        With ``hits`` of shape (n_draws, n_blocks).
+    """
+    counts = counted.counts.astype(np.intp)
+    if counted.n_samples > _FEW_A_SCORE * counts.size:
+        drawn = rng.binomial(counts, frequency, size=(n_draws, counts.size))
+        return replace(counted, hits=drawn.astype(np.float64))
+    of_rows = np.repeat(frequency, counts)
+    rows = (rng.random((n_draws, counted.n_samples)) < of_rows).astype(np.float64)
+    if counts.size == counted.n_samples:
+        return replace(counted, hits=rows)
+    starts = np.cumsum(counts) - counts
+    return replace(counted, hits=np.add.reduceat(rows, starts, axis=1))

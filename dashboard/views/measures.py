@@ -1,0 +1,107 @@
+"""The table of measures: before, after, change, and what a perfect model would show."""
+
+from collections.abc import Callable
+from html import escape
+
+import streamlit as st
+
+from calibcore.evaluation import AuditResult, SetResult
+from calibcore.inference import Inference
+from calibcore.metrics import METRICS, Measure
+from dashboard import wording
+from dashboard.wording.measures import GROUPS, MARKS, MeasureRow, Shown, listed, measure_rows
+
+LookCloser = Callable[[tuple[Measure, ...], Callable[[float], None]], Inference]
+
+_HEAD = ("Measure", "Before", "After", "Change", "", "A perfect model")
+
+
+def show(result: AuditResult, judged: SetResult, look_closer: LookCloser | None) -> None:
+    """Show the measures at once, and their uncertainty as soon as it is known.
+
+    Parameters
+    ----------
+    result, judged
+        The audit, and its judgement on one set.
+    look_closer : callable or None
+        Takes measures and a function that is told the share done; gives their uncertainty.
+    """
+    where = wording.set_name(result, judged)
+    st.subheader(f"Measures on the {where}, {judged.n_samples:,} rows", anchor=False)
+    measures = _choose_list()
+    place = st.empty()
+    with place.container():
+        _show_table(judged, None, measures)
+    if look_closer is None:
+        return
+    bar = st.empty()
+
+    def report(share: float) -> None:
+        bar.progress(share, wording.LOOKING_CLOSER)
+
+    found = look_closer(measures, report)
+    bar.empty()
+    with place.container():
+        _show_table(judged, found, measures)
+
+
+def _choose_list() -> tuple[Measure, ...]:
+    """Let the user choose between the short and the full list of measures."""
+    chosen = st.segmented_control(
+        "Measures",
+        ["Short list", "All"],
+        default="Short list",
+        required=True,
+        key="measures",
+        bind="query-params",
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+    return listed(full=chosen == "All")
+
+
+def _show_table(
+    judged: SetResult, inference: Inference | None, measures: tuple[Measure, ...]
+) -> None:
+    rows = measure_rows(judged, inference, measures)
+    grouped = len(measures) == len(METRICS)
+    groups = [measure.group if grouped else "" for measure in measures]
+    st.html(_table(rows, groups))
+    st.markdown(f":small[{wording.table_note(judged)}]")
+    if inference is not None:
+        st.markdown(f":small[{wording.uncertainty_note(inference)}]")
+
+
+def _table(rows: list[MeasureRow], groups: list[str]) -> str:
+    head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in _HEAD)
+    lines, last = [], ""
+    for row, group in zip(rows, groups, strict=True):
+        if group != last:
+            title = escape(GROUPS[group])
+            lines.append(f"<tr class='group'><th colspan='6' scope='rowgroup'>{title}</th></tr>")
+            last = group
+        lines.append(_line(row))
+    body = "".join(lines)
+    return f"<table class='measures'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _line(row: MeasureRow) -> str:
+    name = (
+        f"<details><summary>{escape(row.name)}</summary>"
+        f"<p>{escape(row.definition)} <cite>{escape(row.source)}</cite></p></details>"
+    )
+    cells = "".join(_cell(shown) for shown in (row.before, row.after, row.change))
+    mark = ""
+    if row.mark is not None:
+        sign, words = MARKS[row.mark]
+        kind = row.mark.replace(" ", "-")
+        mark = f"<span class='{kind}'>{sign} {escape(words)}</span>"
+    return (
+        f"<tr><th scope='row'>{name}</th>{cells}<td class='mark'>{mark}</td>"
+        f"{_cell(row.perfect)}</tr>"
+    )
+
+
+def _cell(shown: Shown) -> str:
+    note = f"<small>{escape(shown.note)}</small>" if shown.note else ""
+    return f"<td>{escape(shown.value)}{note}</td>"

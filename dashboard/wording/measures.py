@@ -1,0 +1,130 @@
+"""The table of measures, row by row, in words and numbers ready to be shown."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from calibcore.evaluation import Comparison, SetResult
+from calibcore.inference import Inference, Interval, Judgement, Mark
+from calibcore.metrics import METRICS, Measure
+from dashboard.wording.glossary import GLOSSARY
+from dashboard.wording.numbers import amount, measured, measured_change
+
+GROUPS = {
+    "cumulative": "Cumulative: no bins",
+    "binned": "Binned",
+    "kernel": "Kernel-smoothed",
+    "proper": "Proper scores: calibration and sharpness together",
+    "plain": "Plain averages",
+}
+"""Headings of the full list, by the group of the measure."""
+
+MARKS: dict[Mark, tuple[str, str]] = {
+    "better": ("\u25b2", "better"),
+    "no evidence": ("\u25cb", "no evidence of change"),
+    "worse": ("\u25bc", "worse"),
+    "not comparable": ("\u2013", "not comparable"),
+}
+"""Sign and words of each mark."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A number as it is written, and below it, smaller, what is known of it."""
+
+    value: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class MeasureRow:
+    """One row of the table.
+
+    Parameters
+    ----------
+    name, definition, source : str
+        Of the measure.
+    before, after, change, perfect : Shown
+        Its cells; ``perfect`` is what a perfectly calibrated model would show.
+    mark : Mark or None
+        The change in a word.
+    """
+
+    name: str
+    definition: str
+    source: str
+    before: Shown
+    after: Shown
+    change: Shown
+    perfect: Shown
+    mark: Mark | None
+
+
+def listed(*, full: bool) -> tuple[Measure, ...]:
+    """Give the measures of the short or of the full list."""
+    return tuple(measure for measure in METRICS if full or measure.short)
+
+
+def measure_rows(
+    judged: SetResult, inference: Inference | None, measures: tuple[Measure, ...]
+) -> list[MeasureRow]:
+    """Write the rows of the table.
+
+    Parameters
+    ----------
+    judged : SetResult
+        The judgement on one set.
+    inference : Inference or None
+        What is known of the uncertainty; None while it is not.
+    measures : tuple of Measure
+        The rows.
+    """
+    return [_row(judged.compare(measure.key), inference, judged.n_samples) for measure in measures]
+
+
+def _row(row: Comparison, inference: Inference | None, n_samples: int) -> MeasureRow:
+    finding = inference.find(row.measure.key) if inference else None
+    before, after = (finding.before, finding.after) if finding else (None, None)
+    perfect = after if after is not None else before
+    return MeasureRow(
+        name=row.measure.name,
+        definition=GLOSSARY[row.measure.key],
+        source=row.measure.source,
+        before=Shown(measured(row, row.before, n_samples), _between(row, before, n_samples)),
+        after=Shown(measured(row, row.after, n_samples), _between(row, after, n_samples)),
+        change=Shown(
+            measured_change(row, n_samples),
+            _interval(row.measure, finding.change if finding else None, n_samples, signed=True),
+        ),
+        perfect=_perfect(row, perfect, n_samples),
+        mark=finding.mark if finding else None,
+    )
+
+
+def _between(row: Comparison, judgement: Judgement | None, n_samples: int) -> str:
+    return _interval(row.measure, judgement.interval if judgement else None, n_samples)
+
+
+def _interval(
+    measure: Measure, interval: Interval | None, n_samples: int, *, signed: bool = False
+) -> str:
+    if interval is None or math.isnan(interval.low):
+        return ""
+    low, high = (
+        amount(end, measure.unit, n_samples, signed=signed) for end in (interval.low, interval.high)
+    )
+    return f"{low} to {high}"
+
+
+def _perfect(row: Comparison, judgement: Judgement | None, n_samples: int) -> Shown:
+    """Say what true probabilities would show; nothing where that follows from the scores alone."""
+    if judgement is None or row.measure.better == "neither":
+        return Shown("\u2013")
+    reference = judgement.reference
+    if math.isnan(reference.mean):
+        return Shown("\u2013")
+    upper: Literal["above", "below"] = "above" if row.measure.better == "higher" else "below"
+    if row.measure.better != "lower":
+        return Shown(measured(row, reference.mean, n_samples))
+    limit = amount(reference.upper, row.measure.unit, n_samples)
+    return Shown(measured(row, reference.mean, n_samples), f"95 of 100 {upper} {limit}")
