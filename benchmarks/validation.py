@@ -18,7 +18,7 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from calibcore import EventScores
-from calibcore.inference import Inference, Interval, Plan, Side, infer
+from calibcore.inference import Finding, Interval, Plan, Side, infer
 from calibcore.inference.classes import SUMMARIES
 from calibcore.metrics import METRICS, EventMeasure, RowMeasure
 from calibcore.tally import Tally
@@ -87,14 +87,14 @@ def truths(model: Model) -> dict[str, float]:
     return found | {key: float(make(classes)) for key, make in SUMMARIES.items()}
 
 
-def simulate(job: tuple[Model, int, int]) -> Inference:
+def simulate(job: tuple[Model, int, int]) -> tuple[Finding, ...]:
     """Draw one set of rows, before as the model says and after as is true, and judge it."""
     model, n_samples, seed = job
     rng = np.random.default_rng([seed, n_samples])
     labels = rng.integers(2, size=n_samples)
     x = 2.0 * labels - 1 + rng.normal(size=n_samples)
     plan = Plan(n_resamples=N_RESAMPLES, seed=seed)
-    return infer(_side(model, x, labels), _side(PERFECT, x, labels), plan)
+    return infer(_side(model, x, labels), _side(PERFECT, x, labels), plan).findings
 
 
 def _holds(interval: Interval | None, truth: float) -> bool:
@@ -112,12 +112,12 @@ class Counts:
     false_alarm: int = 0
 
 
-def count(found: Iterator[Inference], model: Model) -> dict[str, Counts]:
+def count(found: Iterator[tuple[Finding, ...]], model: Model) -> dict[str, Counts]:
     """Count over simulated data sets."""
     was, now = truths(model), truths(PERFECT)
     counts: dict[str, Counts] = defaultdict(Counts)
-    for inference in found:
-        for finding in inference.findings:
+    for findings in found:
+        for finding in findings:
             one, key = counts[finding.key], finding.key
             if finding.before is None or finding.after is None:
                 raise ValueError(key)

@@ -19,7 +19,7 @@ from calibcore.calibrators.linear import (
     turn_to_probabilities,
 )
 from calibcore.calibrators.newton import CONVERGED, GOAL, Optimum, minimise
-from calibcore.calibrators.odir import choose_odir, odir_penalty
+from calibcore.calibrators.odir import MOST_CELLS, choose_odir, odir_penalty, strengths_by_size
 from calibcore.calibrators.temperature import TemperatureScaling
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
@@ -43,6 +43,10 @@ _ESCAPING = (
     " are best. Do not rely on them: add a penalty."
 )
 _NOTHING_LEFT = "No row is left to fit, so the logits are kept as they are."
+_NOT_SEARCHED = (
+    "The table has more than {cells:,} cells, so the penalty's strengths were not cross-validated;"
+    " they are those of structured matrix scaling at this size."
+)
 _ONE_CLASS = (
     "Only one class is in the calibration set, so there is nothing to learn; T scaling kept."
 )
@@ -237,7 +241,8 @@ def fit_linear(
     bias : bool
         Whether there is one.
     strengths : tuple of float, optional
-        The penalty's strengths, to be recorded; without them cross-validation chooses ODIR's.
+        The penalty's strengths, to be recorded; without them cross-validation chooses ODIR's, or,
+        beyond `MOST_CELLS`, the size of the table does.
     progress : callable, optional
         Told the share of the fit that is done.
     """
@@ -262,9 +267,13 @@ def fit_linear(
     kept = list(blocks) if few else blocks
     model = LinearModel(kept, penalty, free, centred=inputs.space == "logits")
     if strengths is None:
-        strengths = choose_odir(model, start, progress=progress)
+        if model.n_cells > MOST_CELLS:
+            strengths = strengths_by_size(model.n_rows, n_classes)
+            said = (*said, _NOT_SEARCHED.format(cells=MOST_CELLS))
+        else:
+            strengths = choose_odir(model, start, progress=progress)
+            progress = None
         model = replace(model, penalty=odir_penalty(*strengths, n_classes=n_classes))
-        progress = None
     # Where a step takes minutes, the last one is shorter: to what counts as the optimum.
     found = minimise(model, start, goal=GOAL if few else CONVERGED / 2, progress=progress)
     return _fitted(found, inputs, strengths, (*said, *_said_of(found, model)))

@@ -153,8 +153,7 @@ class MatrixScaling(SlowVectorMap):
         Raises
         ------
         CalibrationInputError
-            NaN or infinity in the logits, labels that do not fit; "cv" with more than
-            `calibcore.calibrators.odir.MOST_CELLS` logits.
+            NaN or infinity in the logits, labels that do not fit.
         """
         rows = possible_rows(logits, labels)
         return fit_linear(

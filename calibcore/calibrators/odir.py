@@ -6,14 +6,13 @@ from numpy.typing import NDArray
 from calibcore.calibrators.base import Progress
 from calibcore.calibrators.linear import Block, LinearModel, Penalty, summed_nll
 from calibcore.calibrators.newton import minimise
-from calibcore.errors import CalibrationInputError
 from calibcore.validation import Floats
 
 FOLDS = 5
 """Parts of the calibration set, each held out once."""
 
 MOST_CELLS = 1 << 22
-"""Rows times classes up to which strengths are cross-validated: beyond, it would take hours."""
+"""Rows times classes up to which strengths are cross-validated; it would take hours beyond."""
 
 _GOAL = 1e-4
 _SAME = 1e-5
@@ -38,6 +37,15 @@ def strengths_tried(n_classes: int) -> tuple[float, ...]:
     return tuple(10.0**power for power in range(6, lowest - 1, -1))
 
 
+def strengths_by_size(n_rows: int, n_classes: int) -> tuple[float, float]:
+    """Give lambda and mu that need no search: they weigh as in structured matrix scaling.
+
+    There, K (K - 1) / N times the squares off the diagonal, and K / N times those of the bias (see
+    `calibcore.calibrators.StructuredMatrixScaling`).
+    """
+    return (n_classes * (n_classes - 1)) ** 2 / n_rows, n_classes**2 / n_rows
+
+
 def choose_odir(
     model: LinearModel, start: Floats, *, seed: int = 0, progress: Progress | None = None
 ) -> tuple[float, float]:
@@ -59,11 +67,6 @@ def choose_odir(
     tuple of float
         lambda and mu.
 
-    Raises
-    ------
-    CalibrationInputError
-        More rows times classes than `MOST_CELLS`.
-
     Notes
     -----
     Kull 2019 tries every pair. Here lambda = mu first goes down the powers of ten from the
@@ -72,12 +75,6 @@ def choose_odir(
     the classes, and within a class the inputs from low to high, so they do not depend on the
     order of the rows.
     """
-    if model.n_cells > MOST_CELLS:
-        raise CalibrationInputError(
-            "odir",
-            f"'cv' on {model.n_rows:,} rows of {len(start):,} classes",
-            f"a pair (lambda, mu) or None; 'cv' takes at most {MOST_CELLS:,} rows times classes",
-        )
     folds = _Folds(model, start, seed, progress)
     tried = strengths_tried(len(start))
     both = folds.best([(strength, strength) for strength in tried])

@@ -466,12 +466,17 @@ def test_the_chosen_pair_is_the_best_of_those_walked_through(rng: np.random.Gene
     assert minimise(problem, start).gradient_norm <= 1e-8
 
 
-def test_cross_validation_of_too_many_logits_is_refused(
+def test_strengths_of_too_many_logits_are_those_of_structured_matrix_scaling(
     monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
 ) -> None:
-    monkeypatch.setattr("calibcore.calibrators.odir.MOST_CELLS", 1_000)
-    with pytest.raises(CalibrationInputError, match="'cv' on 300 rows of 4 classes"):
-        MatrixScaling(odir="cv").fit(*model(rng))
+    monkeypatch.setattr("calibcore.calibrators.fitted_linear.MOST_CELLS", 1_000)
+    logits, labels = model(rng)
+    fitted = MatrixScaling(odir="cv").fit(logits, labels)
+    assert fitted.penalty == ((4 * 3) ** 2 / 300, 4**2 / 300)
+    direct = MatrixScaling(odir=((4 * 3) ** 2 / 300, 4**2 / 300)).fit(logits, labels)
+    assert fitted.weights.tolist() == direct.weights.tolist()
+    (said,) = [text for text in fitted.warnings if "not cross-validated" in text]
+    assert "1,000 cells" in said
 
 
 class StopError(Exception):
