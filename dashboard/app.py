@@ -46,7 +46,10 @@ def _draw_page() -> None:
         settings = controls.choose_settings(upload)
         chosen = controls.choose_set()
         n_resamples = controls.choose_resamples()
-    with working.watched(settings.method) as progress:
+    estimate = compute.estimate(upload, settings)
+    if not working.agreed(estimate, settings):
+        return
+    with working.watched(settings.method, estimate) as progress:
         result = compute.run_audit(upload, settings, progress)
     judged = result.test if chosen == "test" else result.calibration
     event = wording.event_words(settings.event, upload.class_names)
@@ -67,7 +70,8 @@ def _draw_page() -> None:
         found = compute.run_contest(upload, settings, progress)
         return [(key, each.test if chosen == "test" else each.calibration) for key, each in found]
 
-    contest.show_contest(run, wording.set_name(result, judged))
+    seconds = compute.estimate_contest(upload, settings)
+    contest.show_contest(run, wording.set_name(result, judged), seconds)
 
 
 if __name__ == "__main__":

@@ -5,11 +5,13 @@ shared between sessions and never changed.
 """
 
 import gc
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import numpy as np
 import streamlit as st
 from plotly import graph_objects as go
 
@@ -20,7 +22,7 @@ from calibcore.evaluation import AuditResult, audit, sides_of
 from calibcore.inference import Inference, Plan, infer
 from dashboard.figures import FourGraphs, Palette, four_graphs, reliability_diagram
 from dashboard.readers import Upload, combine, read
-from dashboard.settings import NO_METHOD, Settings
+from dashboard.settings import NO_METHOD, Settings, method_by_key
 
 ValuesChoice = Literal["auto", "logits", "probabilities"]
 SetChoice = Literal["calibration", "test"]
@@ -133,6 +135,67 @@ def _key(upload: Upload, settings: Settings) -> _Key:
     return upload.digest, upload.name, str(upload.values_kind), repr(settings)
 
 
+@dataclass(frozen=True)
+class Estimate:
+    """What a fit that is still to be made will take.
+
+    Parameters
+    ----------
+    seconds, bytes : float
+        Time, and memory beyond the logits.
+    n_rows, n_classes : int
+        Of the calibration set.
+    """
+
+    seconds: float
+    bytes: float
+    n_rows: int
+    n_classes: int
+
+
+@st.cache_resource(show_spinner=False)
+def _seconds_per_logit() -> float:
+    """Time the exponential of a logit on this machine: the least of a few tries."""
+    logits = np.linspace(-20, 0, 1 << 18, dtype=np.float32)
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        np.exp(logits)
+        times.append(time.perf_counter() - start)
+    return min(times) / logits.size
+
+
+def estimate_contest(upload: Upload, settings: Settings) -> float:
+    """Estimate how many seconds it takes to try every method that is not known yet."""
+    tried = (replace(settings, method=key, options=()) for key in _contestants(upload))
+    found = (estimate(upload, each) for each in tried)
+    return sum(each.seconds for each in found if each is not None)
+
+
+def _contestants(upload: Upload) -> list[str]:
+    """List the methods that fit the data; the choice to change nothing comes first."""
+    return [NO_METHOD, *(m.key for m in CATALOGUE if upload.class_names or m.acts_on == "event")]
+
+
+def estimate(upload: Upload, settings: Settings) -> Estimate | None:
+    """Estimate a fit; None where the result is known, or nothing but an event's score is fitted."""
+    if settings.method == NO_METHOD or _key(upload, settings) in _results():
+        return None
+    method, classes = method_by_key(settings.method), upload.class_names
+    if method.acts_on == "event" or classes is None:
+        return None
+    rows = upload.rows or upload.calibration
+    share = settings.calibration_share if upload.rows is not None else 1.0
+    n_rows = round(share * rows.n_samples) if rows is not None else 0
+    cost = method.cost_of(**dict(settings.options))
+    return Estimate(
+        cost.seconds(n_rows, len(classes), _seconds_per_logit()),
+        cost.bytes(n_rows, len(classes)),
+        n_rows,
+        len(classes),
+    )
+
+
 def run_audit(upload: Upload, settings: Settings, progress: Progress) -> AuditResult:
     """Fit and judge, once for each file, reading and settings.
 
@@ -197,7 +260,7 @@ def run_contest(
     list of (str, AuditResult)
         Key of each method, that of the choice to change nothing first, and its audit.
     """
-    keys = [NO_METHOD, *(m.key for m in CATALOGUE if upload.class_names or m.acts_on == "event")]
+    keys = _contestants(upload)
     results = []
     for number, key in enumerate(keys):
 

@@ -5,6 +5,7 @@ from calibcore.calibrators.bbq import BBQ
 from calibcore.calibrators.beta import BetaCalibration
 from calibcore.calibrators.beta_ensemble import BetaEnsemble
 from calibcore.calibrators.chain import Chain
+from calibcore.calibrators.cost import Cost
 from calibcore.calibrators.ensemble import EnsembleTemperatureScaling
 from calibcore.calibrators.gaussian_process import GaussianProcessCalibration
 from calibcore.calibrators.histogram import HistogramBinning
@@ -78,7 +79,7 @@ CATALOGUE: tuple[Method, ...] = (
         " the cumulative hits",
         acts_on="event",
         preserves_accuracy=True,
-        cost="one sort",
+        cost=Cost((33, 10, 3)),
     ),
     Method(
         key="temperature",
@@ -91,7 +92,7 @@ CATALOGUE: tuple[Method, ...] = (
         formula="calibrated probabilities = softmax(logits / T)",
         acts_on="classes",
         preserves_accuracy=True,
-        cost="some ten passes over the logits",
+        cost=Cost((64, 25, 15)),
     ),
     Method(
         key="ensemble_temperature",
@@ -104,7 +105,7 @@ CATALOGUE: tuple[Method, ...] = (
         formula="w1 softmax(logits / T) + w2 softmax(logits) + w3 / K, weights summing to 1",
         acts_on="classes",
         preserves_accuracy=True,
-        cost="some dozens of passes over the logits",
+        cost=Cost((190, 60, 25)),
     ),
     Method(
         key="vector",
@@ -119,7 +120,7 @@ CATALOGUE: tuple[Method, ...] = (
         formula="softmax(w_k x_k + b_k), x the logits less their mean",
         acts_on="classes",
         preserves_accuracy=False,
-        cost="some dozens of passes over the logits",
+        cost=Cost((230, 180, 600)),
     ),
     Method(
         key="matrix",
@@ -132,7 +133,8 @@ CATALOGUE: tuple[Method, ...] = (
         formula="softmax(W x + b), W a full matrix, x the logits less their mean",
         acts_on="classes",
         preserves_accuracy=False,
-        cost="grows with the square of the number of classes",
+        cost=Cost((480, 500, 25_000)),
+        costs={"odir": Cost((14_000, 20_000, 5_000))},
     ),
     Method(
         key="dirichlet",
@@ -145,7 +147,8 @@ CATALOGUE: tuple[Method, ...] = (
         formula="softmax(W ln p + b), W a full matrix",
         acts_on="classes",
         preserves_accuracy=False,
-        cost="grows with the square of the number of classes",
+        cost=Cost((470, 4_000, 25_000)),
+        costs={"odir": Cost((11_000, 20_000, 5_000))},
     ),
     Method(
         key="structured_vector",
@@ -157,7 +160,7 @@ CATALOGUE: tuple[Method, ...] = (
         formula="softmax(w_k x_k + b_k), x = ln softmax(logits / T), penalties on w - 1 and b",
         acts_on="classes",
         preserves_accuracy=False,
-        cost="some dozens of passes over the logits",
+        cost=Cost((230, 110, 200)),
     ),
     Method(
         key="structured_matrix",
@@ -169,7 +172,7 @@ CATALOGUE: tuple[Method, ...] = (
         formula="softmax(W x + b), x = ln softmax(logits / T), penalties on W - identity and b",
         acts_on="classes",
         preserves_accuracy=False,
-        cost="grows with the square of the number of classes",
+        cost=Cost((470, 450, 2_000)),
     ),
     Method(
         key="pooled_isotonic",
@@ -182,7 +185,7 @@ CATALOGUE: tuple[Method, ...] = (
         formula="g(p_k) / sum_j g(p_j), g a rising step function",
         acts_on="classes",
         preserves_accuracy=True,
-        cost="one sort of all probabilities",
+        cost=Cost((180, 80, 65)),
     ),
     Method(
         key="one_vs_rest_isotonic",
@@ -193,7 +196,7 @@ CATALOGUE: tuple[Method, ...] = (
         formula="g_k(p_k) / sum_j g_j(p_j), each g_k a rising step function",
         acts_on="classes",
         preserves_accuracy=False,
-        cost="one sort a class",
+        cost=Cost((170, 90, 80)),
     ),
     Method(
         key="temperature_isotonic",
@@ -206,7 +209,7 @@ CATALOGUE: tuple[Method, ...] = (
         formula="isotonic(softmax(logits / T))",
         acts_on="classes",
         preserves_accuracy=False,
-        cost="temperature scaling, then one sort a class",
+        cost=Cost((220, 110, 90)),
     ),
     Method(
         key="one_vs_rest",
@@ -219,7 +222,8 @@ CATALOGUE: tuple[Method, ...] = (
         formula="g_k(p_k) / sum_j g_j(p_j)",
         acts_on="classes",
         preserves_accuracy=False,
-        cost="one fit a class",
+        cost=Cost((480, 450, 220)),
+        costs={"bbq": Cost((940, 800, 520)), "spline": Cost((430, 300, 400))},
     ),
     Method(
         key="per_rank",
@@ -232,7 +236,7 @@ CATALOGUE: tuple[Method, ...] = (
         formula="the r-th largest probability through the spline of rank r",
         acts_on="classes",
         preserves_accuracy=False,
-        cost="one sort a rank",
+        cost=Cost((560, 350, 450), memory=6.5),
     ),
     Method(
         key="beta_ensemble",
@@ -244,7 +248,7 @@ CATALOGUE: tuple[Method, ...] = (
         formula="sum_m w_m g_m(p_k) / sum_j g_m(p_j), weights summing to 1",
         acts_on="classes",
         preserves_accuracy=True,
-        cost="some hundreds of passes over the logits",
+        cost=Cost((7_000, 1_800, 1_250)),
     ),
     Method(
         key="gaussian_process",
@@ -256,7 +260,7 @@ CATALOGUE: tuple[Method, ...] = (
         formula="softmax(g(logits)), g a Gaussian process",
         acts_on="classes",
         preserves_accuracy=False,
-        cost="some hundreds of passes over the logits",
+        cost=Cost((16_000, 8_000, 5_000)),
     ),
     Method(
         key="platt",
@@ -268,7 +272,7 @@ CATALOGUE: tuple[Method, ...] = (
         formula="1 / (1 + exp(-(a log-odds + b)))",
         acts_on="event",
         preserves_accuracy=True,
-        cost="some ten passes over the scores",
+        cost=Cost((30, 10, 3)),
     ),
     Method(
         key="beta",
@@ -281,7 +285,7 @@ CATALOGUE: tuple[Method, ...] = (
         formula="log-odds = a ln s - b ln(1 - s) + c",
         acts_on="event",
         preserves_accuracy=True,
-        cost="some ten passes over the scores",
+        cost=Cost((30, 10, 3)),
     ),
     Method(
         key="histogram",
@@ -296,7 +300,7 @@ CATALOGUE: tuple[Method, ...] = (
         formula="observed frequency of the score's bin",
         acts_on="event",
         preserves_accuracy=True,
-        cost="one sort",
+        cost=Cost((30, 10, 3)),
     ),
     Method(
         key="isotonic",
@@ -309,7 +313,7 @@ CATALOGUE: tuple[Method, ...] = (
         formula="the rising step function with the least squared error",
         acts_on="event",
         preserves_accuracy=True,
-        cost="one sort",
+        cost=Cost((30, 10, 3)),
     ),
     Method(
         key="bbq",
@@ -321,7 +325,7 @@ CATALOGUE: tuple[Method, ...] = (
         formula="sum over binnings of their posterior weight times their frequency",
         acts_on="event",
         preserves_accuracy=True,
-        cost="one sort, some hundreds of binnings",
+        cost=Cost((30, 10, 3)),
     ),
     Method(
         key="venn_abers",
@@ -333,7 +337,7 @@ CATALOGUE: tuple[Method, ...] = (
         formula="p1 / (1 - p0 + p1)",
         acts_on="event",
         preserves_accuracy=True,
-        cost="one sort",
+        cost=Cost((30, 10, 3)),
     ),
 )
 """Every method, in the order in which they are offered."""

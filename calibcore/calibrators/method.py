@@ -1,10 +1,11 @@
 """How the catalogue describes a method and its options."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from calibcore.calibrators.base import ScoreMap, VectorMap
+from calibcore.calibrators.cost import Cost
 from calibcore.calibrators.pooled import PooledScores
 
 Calibrator = ScoreMap | VectorMap | PooledScores
@@ -67,10 +68,12 @@ class Method:
         The chosen event's score alone, or all class probabilities.
     preserves_accuracy : bool
         The most probable class stays the same in every row.
-    cost : str
-        How the time to fit grows.
+    cost : Cost
+        What it takes to fit it and to apply it.
     options : tuple of Option
         What a user may set; names are those of the factory's keywords.
+    costs : mapping of str to Cost
+        Of some words that can be chosen, where it is another.
     """
 
     key: str
@@ -81,10 +84,18 @@ class Method:
     formula: str
     acts_on: Literal["event", "classes"]
     preserves_accuracy: bool
-    cost: str
+    cost: Cost
     options: tuple[Option, ...] = ()
+    costs: Mapping[str, Cost] = field(default_factory=dict)
 
     def make(self, **chosen: int | str | bool) -> Calibrator:
         """Make the calibrator with the chosen options, and the default of every other."""
-        defaults = {option.name: option.default for option in self.options}
-        return self.factory(**defaults | chosen)
+        return self.factory(**self._chosen(chosen))
+
+    def cost_of(self, **chosen: int | str | bool) -> Cost:
+        """Give the cost with the chosen options, and the default of every other."""
+        words = (word for word in self._chosen(chosen).values() if isinstance(word, str))
+        return next((self.costs[word] for word in words if word in self.costs), self.cost)
+
+    def _chosen(self, chosen: Mapping[str, int | str | bool]) -> dict[str, int | str | bool]:
+        return {option.name: option.default for option in self.options} | dict(chosen)

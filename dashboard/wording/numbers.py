@@ -68,6 +68,29 @@ def measured_change(comparison: Comparison, n_samples: int) -> str:
     return f"{text} points" if comparison.measure.unit == "share" else text
 
 
+def duration(seconds: float) -> str:
+    """Write a time that is known roughly.
+
+    Examples
+    --------
+    >>> duration(0.4), duration(44), duration(170), duration(8000)
+    ('a second', '40 seconds', '3 minutes', '2 hours')
+    """
+    units = (("hour", 3600, 5400), ("minute", 60, 90), ("second", 1, 1.5))
+    for unit, size, least in units:
+        if seconds >= least:
+            number = float(f"{seconds / size:.1g}")
+            return f"{number:,.0f} {unit}{'s' if number > 1 else ''}"
+    return "a second"
+
+
+def fit_cost(seconds: float, n_bytes: float) -> str:
+    """Write what a fit takes: time and memory, roughly."""
+    megabytes = float(f"{n_bytes / 1e6:.2g}")
+    memory = f"{megabytes / 1000:.1f} GB" if megabytes >= 1000 else f"{megabytes:,.0f} MB"
+    return f"about {duration(seconds)} and {memory} of memory"
+
+
 def escape_markdown(text: str) -> str:
     """Make text from a file show as it is where Markdown is rendered.
 

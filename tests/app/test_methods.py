@@ -61,3 +61,29 @@ def test_rows_of_pooled_isotonic_may_stay_unnormalised_for_one_class_at_a_time()
 def test_names_and_keys_are_their_own() -> None:
     assert len({method.key for method in CATALOGUE}) == len(CATALOGUE)
     assert len({method.name for method in CATALOGUE}) == len(CATALOGUE)
+
+
+def test_a_dear_fit_says_what_it_takes_and_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dashboard.views.working.ASK_FROM", 0.0)
+    page = open_page(sample=SAMPLE, method="Vector scaling", bins="16")
+    assert not charts(page)
+    (said,) = [str(info.value) for info in page.info]
+    assert said.startswith("Vector scaling on 1,500 rows of 3 classes will take about ")
+    assert said.endswith("of memory.")
+    (button,) = [button for button in page.button if button.label == "Fit it"]
+    button.click().run()
+    assert len(charts(page)) == 10
+    assert not [button for button in page.button if button.label == "Fit it"]
+
+
+def test_estimates_grow_with_the_table_and_know_the_penalty() -> None:
+    methods = {method.key: method for method in CATALOGUE}
+    for method in CATALOGUE:
+        cost = method.cost_of()
+        small, large, wide = (
+            cost.seconds(*size, 1e-9) for size in ((1000, 10), (9000, 10), (9000, 4000))
+        )
+        assert 0 < small < large < wide
+        assert cost.bytes(1000, 10) > 0
+    searched = methods["matrix"].cost_of(penalty="odir").seconds(5000, 10, 1e-9)
+    assert searched > 5 * methods["matrix"].cost_of(penalty="none").seconds(5000, 10, 1e-9)
