@@ -104,10 +104,10 @@ def _summary(column: Column, found: dict[str, dict[str, Row]]) -> str:
 
 _HEAD = """# Every method on every sample
 
-Test sets; default options; errors and accuracy in percent, NLL in nats. **Best** and *second best*
-of a column; equal to the digits shown counts as equal. A dash: the method changes the score of the
-chosen event alone, so there are no class probabilities to measure, or there is no second rank.
-Written by `python -m benchmarks.methods`.
+Test sets; default options; errors and accuracy in percent, NLL in nats. The best of a column is
+**bold**, the second best <ins>underlined</ins>; equal to the digits shown counts as equal. A dash:
+the method changes the score of the chosen event alone, so there are no class probabilities to
+measure, or there is no second rank. Written by `python -m benchmarks.methods`.
 """
 
 
@@ -168,7 +168,7 @@ def _marks(column: Column, rows: dict[str, Row]) -> Callable[[float | None], str
         text = written(value)
         if text == ranked[0]:
             return f"**{text}**"
-        return f"*{text}*" if len(ranked) > 1 and text == ranked[1] else text
+        return f"<ins>{text}</ins>" if len(ranked) > 1 and text == ranked[1] else text
 
     return mark
 

@@ -30,7 +30,7 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] { padding: 3.5rem 1rem 3rem; }
   .st-key-tiles [data-testid="stColumn"] { min-width: calc(50% - 0.5rem); flex: 1 1 40%; }
-  table.measures :is(th, td):nth-child(n+4) { display: none; }
+  table.measures:not(.all-columns) :is(th, td):nth-child(n+4) { display: none; }
 }
 </style>
 """

@@ -1,7 +1,10 @@
 """Every calibrator on the data at hand, side by side."""
 
+import re
 from collections.abc import Callable
+from html import escape
 
+import pandas as pd
 import streamlit as st
 
 from calibcore.evaluation import SetResult
@@ -42,5 +45,24 @@ def show_contest(run: Contest, where: str, seconds: float) -> None:
     contest = run(report)
     place.empty()
     with st.container(key="contest_table"):
-        st.table(contest_table(contest), border="horizontal", hide_index=True)
+        st.html(_table(contest_table(contest)))
     st.markdown(f":small[{CONTEST_NOTE.format(where=where)}]")
+
+
+def _table(table: pd.DataFrame) -> str:
+    """Write the table, the best in bold and the second best underlined."""
+    head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in table.columns)
+    lines = [
+        f"<tr><th scope='row'>{escape(method)}</th>{''.join(map(_cell, cells))}</tr>"
+        for method, *cells in table.itertuples(index=False)
+    ]
+    return (
+        f"<table class='measures all-columns'><thead><tr>{head}</tr></thead>"
+        f"<tbody>{''.join(lines)}</tbody></table>"
+    )
+
+
+def _cell(text: str) -> str:
+    marked = re.sub(r"\*\*(.*)\*\*", r"<b>\1</b>", escape(text))
+    marked = re.sub("__(.*)__", r"<u>\1</u>", marked)
+    return f"<td>{marked}</td>"

@@ -79,7 +79,7 @@ part is the gap to the mean score, the dot. Below it, how many rows are in each 
 """
 
 CONTEST_NOTE = (
-    "Judged on the {where}. **Best** and *second best* of each column. Whoever picks the best of"
+    "Judged on the {where}. **Best** in bold, second best underlined. Whoever picks the best of"
     " many on the test set flatters it: its lead may be luck. \u2013: the method changes the score"
     " of the event alone."
 )
