@@ -3,12 +3,13 @@
 from calibcore.inference.findings import Finding, Inference, Judgement, Reference
 from calibcore.inference.infer import infer
 from calibcore.inference.intervals import DistanceEstimate, Interval, Mark
-from calibcore.inference.many import holm
+from calibcore.inference.many import ClassScreen, holm, screen_classes
 from calibcore.inference.plan import Plan
 from calibcore.inference.power import smallest_gap_shown
 from calibcore.inference.resampling import Side
 
 __all__ = [
+    "ClassScreen",
     "DistanceEstimate",
     "Finding",
     "Inference",
@@ -20,5 +21,6 @@ __all__ = [
     "Side",
     "holm",
     "infer",
+    "screen_classes",
     "smallest_gap_shown",
 ]

@@ -7,11 +7,12 @@ import numpy as np
 from calibcore.cumulative import curves_of
 from calibcore.data import EventScores
 from calibcore.inference.findings import Judgement, reference
-from calibcore.inference.intervals import percentile_interval
+from calibcore.inference.intervals import DistanceEstimate, Interval, percentile_interval
 from calibcore.inference.inversion import Distance, invert, shifted
 from calibcore.inference.null import grouped, redrawn
 from calibcore.inference.plan import Plan
 from calibcore.inference.resampling import chunks
+from calibcore.metrics.measure import EventMeasure
 from calibcore.reliability import spline_frequency
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
@@ -53,15 +54,28 @@ def judge_event(
     judged = {}
     for measure in plan.of_events:
         key, estimate = measure.key, estimates.get(measure.key)
-        interval = estimate.interval if estimate else percentile_interval(draws[key], plan.level)
-        judged[key] = Judgement(
-            values[key],
-            interval,
-            reference(null[key], values[key], measure.ideal),
-            estimate,
-            draws[key],
-        )
+        value, drawn = values[key], draws.get(key)
+        interval = _interval(measure, value, drawn, estimate, plan.level)
+        known = reference(null[key], value, measure.ideal)
+        judged[key] = Judgement(value, interval, known, estimate, drawn)
     return judged
+
+
+def _interval(
+    measure: EventMeasure,
+    value: float,
+    draws: Floats | None,
+    estimate: DistanceEstimate | None,
+    level: float,
+) -> Interval:
+    if estimate is not None:
+        return estimate.interval
+    if draws is None:
+        raise AssertionError(measure.key)
+    found = percentile_interval(draws, level)
+    if measure.interval == "reflected":
+        return Interval(2 * value - found.high, 2 * value - found.low)
+    return found
 
 
 def _null(rng: np.random.Generator, counted: Tally, plan: Plan) -> dict[str, Floats]:

@@ -119,7 +119,7 @@ def reference(null: Floats, value: float, ideal: float | None) -> Reference:
     """
     p_value = math.nan
     if ideal is not None and not math.isnan(value):
-        as_far = np.count_nonzero(np.abs(null - ideal) >= abs(value - ideal))
+        as_far = int(np.count_nonzero(np.abs(null - ideal) >= abs(value - ideal)))
         p_value = (1 + as_far) / (1 + null.size)
     defined = null[np.isfinite(null)]
     mean = float(defined.mean()) if defined.size else math.nan
@@ -151,7 +151,7 @@ def compare(
         return Finding(measure.key, was, now, Interval(0.0, 0.0), mark)
     old, new = was.draws, now.draws
     if was.estimate is not None and now.estimate is not None:
-        change = difference_interval(was.estimate, now.estimate, _correlation(old, new))
+        change = difference_interval(was.estimate, now.estimate)
         return Finding(measure.key, was, now, change, mark_of(change, "lower"))
     if old is None or new is None:
         raise AssertionError(measure.key)
@@ -172,11 +172,3 @@ def _mark(measure: Measure, old: Floats, new: Floats, level: float) -> Mark | No
 def _difference(new: Floats, old: Floats) -> Floats:
     with np.errstate(invalid="ignore"):  # infinity less infinity is not defined
         return new - old
-
-
-def _correlation(old: Floats | None, new: Floats | None) -> float:
-    """Correlate paired resamples; 0, which widens a change's interval, where there are none."""
-    if old is None or new is None:
-        return 0.0
-    spread = float(np.std(old) * np.std(new))
-    return float(np.cov(old, new, bias=True)[0, 1]) / spread if spread > 0 else 0.0

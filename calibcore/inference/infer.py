@@ -17,9 +17,6 @@ from calibcore.validation import Floats
 Draws = dict[str, Floats]
 """Values of a measure in each resample, by its key."""
 
-PAIRED_DISTANCES = 200
-"""Resamples, at least, in which distances are measured too: only their correlation is needed."""
-
 
 def infer(
     before: Side, after: Side, plan: Plan | None = None, *, progress: Progress | None = None
@@ -45,8 +42,7 @@ def infer(
     with replacement, the same rows before and after. Distances from perfect calibration are biased
     upwards by noise, and more so in a resample; theirs are found by drawing labels under truths at
     several distances (see `calibcore.inference.inversion.invert`), and the interval of their
-    change from those of both sides with the correlation of the paired resamples. The calibrator is
-    taken as given: its own fit is not repeated.
+    change from those of both sides. The calibrator is taken as given: its own fit is not repeated.
     """
     plan = plan or Plan()
     rng = np.random.default_rng(plan.seed)
@@ -100,7 +96,7 @@ def _resample(
         for rows, of_side, draws in zip(ordered, means, found, strict=True):
             counted = rows.recounted(counts)
             for measure in plan.of_events:
-                if done < PAIRED_DISTANCES or not measure.is_distance:
+                if not measure.is_distance:
                     value = measure.compute(counted, plan.rough)
                     draws.setdefault(measure.key, []).append(value)
             for key, values in of_side.items():

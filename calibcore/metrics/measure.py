@@ -71,15 +71,21 @@ class EventMeasure(Measure):
     ----------
     compute : callable
         (tally, options) to one number for each of its resamples, shape (...).
-    is_distance : bool, default False
-        It measures how far from perfect calibration, which noise can only lengthen.
+    interval : {"percentile", "reflected", "inverted"}, default "percentile"
+        How its uncertainty is found. Inverted: it is a distance from perfect calibration, which
+        noise can only lengthen. Reflected: noise raises it otherwise.
     truth : callable, optional
         As ``compute``, of a tally whose hits are the expected ones, where that is another function.
     """
 
     compute: Callable[[Tally, Options], Floats]
-    is_distance: bool = False
+    interval: Literal["percentile", "reflected", "inverted"] = "percentile"
     truth: Callable[[Tally, Options], Floats] | None = None
+
+    @property
+    def is_distance(self) -> bool:
+        """Whether it measures how far the scores are from perfect calibration."""
+        return self.interval == "inverted"
 
     def true_distance(self, expected: Tally, options: Options) -> float:
         """Give the value that rows without number would show, from hits as they are expected."""

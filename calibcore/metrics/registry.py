@@ -29,7 +29,7 @@ METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
         source="Gupta 2021, eq. 12",
         ideal=0.0,
         short=True,
-        is_distance=True,
+        interval="inverted",
         compute=lambda c, _: ks_of(c),
     ),
     EventMeasure(
@@ -38,7 +38,7 @@ METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
         group="cumulative",
         source="Arrieta-Ibarra 2022",
         ideal=0.0,
-        is_distance=True,
+        interval="inverted",
         compute=lambda c, _: kuiper_of(c),
     ),
     EventMeasure(
@@ -48,7 +48,7 @@ METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
         source="Guo 2017, eq. 3",
         ideal=0.0,
         short=True,
-        is_distance=True,
+        interval="inverted",
         compute=lambda c, o: binned.ece_of(c.once(_equal_width, o.n_bins)),
     ),
     EventMeasure(
@@ -57,7 +57,7 @@ METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
         group="binned",
         source="Vasilev 2023, section 3.2",
         ideal=0.0,
-        is_distance=True,
+        interval="inverted",
         compute=lambda c, o: binned.ece_of(c.once(_equal_mass, o.n_bins)),
     ),
     EventMeasure(
@@ -66,7 +66,7 @@ METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
         group="binned",
         source="Kumar 2019",
         ideal=0.0,
-        is_distance=True,
+        interval="inverted",
         compute=lambda c, o: binned.ece_of(c.once(_equal_mass, o.n_bins), norm=2),
     ),
     EventMeasure(
@@ -75,7 +75,7 @@ METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
         group="binned",
         source="Kumar 2019",
         ideal=0.0,
-        is_distance=True,
+        interval="inverted",
         truth=lambda c, o: binned.ece_of(c.once(_equal_mass, o.n_bins), norm=2),
         compute=lambda c, o: binned.debiased_ece_of(c.once(_equal_mass, o.n_bins)),
     ),
@@ -85,7 +85,7 @@ METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
         group="binned",
         source="Roelofs 2022",
         ideal=0.0,
-        is_distance=True,
+        interval="inverted",
         compute=lambda c, _: sweep_ece_of(c),
     ),
     EventMeasure(
@@ -94,7 +94,7 @@ METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
         group="binned",
         source="Guo 2017, eq. 5",
         ideal=0.0,
-        is_distance=True,
+        interval="inverted",
         compute=lambda c, o: binned.mce_of(c.once(_equal_width, o.n_bins)),
     ),
     ClassMeasure(
@@ -120,7 +120,7 @@ METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
         group="kernel",
         source="Zhang 2020, eq. 7",
         ideal=0.0,
-        is_distance=True,
+        interval="inverted",
         compute=lambda c, o: kernel.kde_ece_of(c, rough=o.rough),
     ),
     EventMeasure(
@@ -129,7 +129,7 @@ METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
         group="kernel",
         source="Blasiok 2024",
         ideal=0.0,
-        is_distance=True,
+        interval="inverted",
         compute=lambda c, o: kernel.smooth_ece_of(c, rough=o.rough),
     ),
     EventMeasure(
@@ -148,7 +148,7 @@ METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
         source="Dimitriadis 2021",
         unit="squared",
         ideal=0.0,
-        is_distance=True,
+        interval="inverted",
         compute=lambda c, _: c.once(corp_of).miscalibration,
     ),
     EventMeasure(
@@ -158,6 +158,7 @@ METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
         source="Dimitriadis 2021",
         unit="squared",
         better="higher",
+        interval="reflected",
         compute=lambda c, _: c.once(corp_of).discrimination,
     ),
     EventMeasure(
@@ -167,6 +168,7 @@ METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
         source="Dimitriadis 2021",
         unit="squared",
         better="neither",
+        interval="reflected",
         compute=lambda c, _: c.once(corp_of).uncertainty,
     ),
     EventMeasure(

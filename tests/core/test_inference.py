@@ -310,13 +310,13 @@ def test_usual_values_are_inverted() -> None:
     assert_allclose(usual.estimate(4.0).interval.high, 2 + (4 - 2.05))
 
 
-def test_a_change_of_estimates_that_move_together_is_sure() -> None:
+def test_the_interval_of_a_change_joins_those_of_both_sides() -> None:
     before = DistanceEstimate(0.3, Interval(0.2, 0.4))
     after = DistanceEstimate(0.2, Interval(0.1, 0.3))
-    apart = difference_interval(before, after, 0.0)
-    assert_allclose([apart.low, apart.high], [-0.1 - math.sqrt(0.02), -0.1 + math.sqrt(0.02)])
-    together = difference_interval(before, after, 1.0)
-    assert_allclose([together.low, together.high], [-0.1, -0.1])
+    change = difference_interval(before, after)
+    assert_allclose([change.low, change.high], [-0.1 - math.sqrt(0.02), -0.1 + math.sqrt(0.02)])
+    sure = difference_interval(before, DistanceEstimate(0.0, Interval(0.0, 0.0)))
+    assert_allclose([sure.low, sure.high], [-0.4, -0.2])
 
 
 def test_marks() -> None:
