@@ -99,6 +99,10 @@ _FREE: Offers = {SKLEARN: peers.sklearn_matrix, PROBMETRICS: peers.probmetrics_m
 _L2: Offers = {SKLEARN: peers.sklearn_dirichlet, PROBMETRICS: peers.probmetrics_dirichlet}
 
 
+_SEARCHED = 100
+"""Classes up to which these sizes have their penalty searched; beyond, it follows from the size."""
+
+
 def _vector(method: Method) -> Iterator[Entry]:
     of_logs = VectorScaling(space="log_probabilities")
     yield Entry(method.name, "classes", method.make, _ON_LOGITS, 10)
@@ -107,21 +111,23 @@ def _vector(method: Method) -> Iterator[Entry]:
 
 def _matrix(method: Method) -> Iterator[Entry]:
     fixed, name = MatrixScaling(odir=(ODIR, ODIR)), f"{method.name}, ODIR"
+    offers: Offers = {SCIPY: peers.scipy_odir}
+    fixed_name = f"{name} {ODIR:g}"
     yield Entry(
-        f"{name} {ODIR:g}", "classes", lambda: fixed, {SCIPY: peers.scipy_odir}, 1, penalty=odir
+        fixed_name, "classes", lambda: fixed, offers, 1, penalty=odir, most_classes=_SEARCHED
     )
     yield Entry(
         f"{method.name}, no penalty", "classes", MatrixScaling, _FREE, 1, most_classes=10
     )  # with more classes than that it has more weights than rows
-    yield Entry(name, "classes", method.make, most_classes=100, cross_validated=True)
+    yield Entry(name, "classes", method.make, cross_validated=True)
 
 
 def _dirichlet(method: Method) -> Iterator[Entry]:
     fixed, name = DirichletScaling(odir=(ODIR, ODIR)), f"{method.name}, ODIR"
     squared = DirichletScaling(l2=DIRICHLET_L2)
     yield Entry(f"{method.name}, L2", "classes", lambda: squared, _L2, 1, penalty=l2)
-    yield Entry(f"{name} {ODIR:g}", "classes", lambda: fixed)
-    yield Entry(name, "classes", method.make, most_classes=100, cross_validated=True)
+    yield Entry(f"{name} {ODIR:g}", "classes", lambda: fixed, most_classes=_SEARCHED)
+    yield Entry(name, "classes", method.make, cross_validated=True)
 
 
 def _one_vs_rest(method: Method) -> Iterator[Entry]:
