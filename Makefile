@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 PEERS := .venv-peers
 PEERS_PIP := $(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help run test check lint types contracts screenshots benchmark benchmark-calibrators peers methods clean
+.PHONY: help run test check lint types contracts screenshots benchmark benchmark-calibrators peers agreement methods clean
 
 help:
 	@echo "make run          start the dashboard with a sample open"
@@ -15,6 +15,7 @@ help:
 	@echo "make screenshots  draw the README's picture and the pages in light, dark, wide and narrow"
 	@echo "make methods      fit every method to every sample, for docs/methods.md"
 	@echo "make peers        run peer libraries on every sample, for the tests to compare with"
+	@echo "make agreement    write docs/agreement.md from what the peers found"
 	@echo "make benchmark    time the core beside peer libraries and the physical floor"
 	@echo "make benchmark-calibrators  time every calibrator beside the libraries that do the same"
 
@@ -74,6 +75,9 @@ benchmark-calibrators: $(PEERS)/installed
 
 peers: $(PEERS)/installed
 	$(PEERS)/bin/python -m tests.peers.run
+
+agreement: $(VENV)/run
+	$(BIN)/python -m benchmarks.agreement
 
 methods: $(VENV)/run
 	$(BIN)/python -m benchmarks.methods

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from benchmarks import agreement
 from calibcore.calibrators import TemperatureScaling
 from calibcore.calibrators.base import FittedScoreMap, ScoreMap, VectorMap
 from calibcore.calibrators.bbq import BBQ
@@ -23,11 +24,10 @@ from calibcore.calibrators.linear_maps import DirichletScaling, MatrixScaling, V
 from calibcore.calibrators.platt import PlattScaling
 from calibcore.calibrators.structured import StructuredMatrixScaling, StructuredVectorScaling
 from calibcore.calibrators.venn_abers import VennAbers
-from calibcore.cumulative import cumulative_curves
-from calibcore.metrics import accuracy, brier, ece, event_brier, event_nll, nll
-from calibcore.metrics.classwise import classwise_ece
+from calibcore.metrics import METRICS, EventMeasure, brier, certain_misses, event_nll, nll
 from calibcore.validation import Floats
-from tests.peers.cases import NAMES, Case, case, clipped
+from tests.peers.agreement import ALONE, ASKED, KEYED, Asked, Held, records
+from tests.peers.cases import EVENTS, NAMES, Case, case, clipped
 from tests.peers.figures import read
 
 RECORDS = read()
@@ -101,73 +101,49 @@ def test_probes_are_scores_of_the_sample(sample: str) -> None:
 
 
 @each_sample
-def test_proper_scores_and_accuracy(sample: str) -> None:
-    table, events = case(sample).test, case(sample).test_events
-    for job, found in (
-        ("log loss", nll(table.probabilities, table.labels)),
-        ("Brier", brier(table.probabilities, table.labels)),
-        ("event Brier", event_brier(events.scores, events.hits)),
-        ("accuracy", accuracy(table.probabilities, table.labels)),
-    ):
-        # scikit-learn clips at 2.2e-16 before the logarithm; no true class is that improbable here
-        assert_allclose(found, answers(sample, job)["scikit-learn"]["value"], rtol=1e-12)
+@pytest.mark.parametrize("asked", ASKED, ids=lambda asked: f"{asked.name}, {asked.job}")
+def test_a_measure_is_what_its_peers_find(asked: Asked, sample: str) -> None:
+    for peer, held in asked.peers.items():
+        for place, difference in asked.differences(peer, [sample]).items():
+            assert held.allows(place, difference), (peer, place, difference)
+
+
+def test_every_measure_is_compared() -> None:
+    compared = {asked.name for asked in ASKED}
+    assert {measure.key for measure in METRICS} == {key for key in compared if key in KEYED} | set(
+        ALONE
+    )
+
+
+def test_every_measure_is_compared_on_every_sample() -> None:
+    for asked in ASKED:
+        for peer in asked.peers:
+            known = {(sample, job) for sample, job, who in records() if who == peer}
+            event = isinstance(KEYED.get(asked.name), EventMeasure)
+            for suffix in EVENTS if event else ("",):
+                assert known >= {(sample, f"{asked.job}{suffix}") for sample in NAMES}
+
+
+def test_a_difference_of_another_size_is_not_allowed() -> None:
+    limit = Held("", 1e-4, {"here": 0.02})
+    assert limit.allows("here", 0.0201)
+    assert not limit.allows("here", 0.0)
+    assert not limit.allows("here", 0.022)
+    assert limit.allows("there", 1e-4)
+    assert not limit.allows("there", 2e-4)
 
 
 @each_sample
-@pytest.mark.parametrize(
-    "peer",
-    [
-        "netcal",  # bins [lower, upper), but no score lies on an inner edge
-        "relplot",  # the same, and 1.0 has a bin of its own: its gap is 0 wherever it is
-        "torchmetrics",  # the same, with edges in float32
-        "uncertainty-calibration",  # bins (lower, upper], as here
-    ],
-)
-def test_ece_equal_width(sample: str, peer: str) -> None:
-    events = case(sample).test_events
-    expected = answers(sample, "ECE, equal width")[peer]["value"]
-    assert_allclose(ece(events.scores, events.hits), expected, rtol=0, atol=1e-10)
+def test_certain_misses(sample: str) -> None:
+    for events in case(sample).events.values():
+        rows = [*zip(events.scores.tolist(), events.hits.tolist(), strict=True)]
+        rows += [(1.0, 0), (1.0, 1), (0.0, 1), (0.0, 0), (0.0, 1)]
+        misses = sum((score, hit) in ((1.0, 0), (0.0, 1)) for score, hit in rows)
+        assert certain_misses(*zip(*rows, strict=True)) == misses >= 3
 
 
-EDGES_ELSEWHERE = {
-    ("netcal", "perfect_synthetic"): 7.3e-5,
-    ("uncertainty-calibration", "crash_survival"): 1.1e-6,
-    ("uncertainty-calibration", "fashion_cnn_focal"): 1.4e-6,
-    ("uncertainty-calibration", "perfect_synthetic"): 2.6e-4,
-}
-"""Difference in equal-mass ECE where a row at an edge changes bin, between gaps unlike in sign.
-
-netcal's edges are interpolated quantiles; numpy.array_split gives a surplus to the first bins,
-where floor(k N / 15) spreads it. If N is a multiple of 15 all three cut at the same rows.
-"""
-
-
-@each_sample
-@pytest.mark.parametrize("peer", ["netcal", "uncertainty-calibration"])
-def test_ece_equal_mass(sample: str, peer: str) -> None:
-    events = case(sample).test_events
-    found = ece(events.scores, events.hits, binning="equal_mass")
-    expected = answers(sample, "ECE, equal mass")[peer]["value"]
-    difference = EDGES_ELSEWHERE.get((peer, sample), 0.0)
-    assert_allclose(abs(found - expected), difference, rtol=0.05, atol=1e-10)
-
-
-@each_sample
-def test_ks_and_kuiper(sample: str) -> None:
-    events = case(sample).test_events
-    curves = cumulative_curves(events.scores, events.hits)
-    for job, found in (("KS", curves.ks_error), ("Kuiper", curves.kuiper)):
-        expected = answers(sample, job)["probmetrics"]["value"]
-        # probmetrics adds up in float32, whatever it is given: up to 4.7e-8 off
-        assert_allclose(found, expected, rtol=0, atol=1e-7)
-
-
-@each_sample
-def test_classwise_ece(sample: str) -> None:
-    table = case(sample).test
-    expected = answers(sample, "class-wise ECE, equal width")["uncertainty-calibration"]["value"]
-    found = classwise_ece(table.probabilities, table.labels)
-    assert_allclose(found, expected, rtol=0, atol=1e-10)
+def test_the_document_is_what_the_program_writes() -> None:
+    assert agreement.FILE.read_text(encoding="utf-8") == agreement.text()
 
 
 # Maps of one score ------------------------------------------------------------------------------
@@ -248,9 +224,9 @@ def test_histogram_equal_width(sample: str, peer: str) -> None:
 ROWS_AT_EDGES = {"probmetrics": 0.094, "uncertainty-calibration": 0.12}
 """Largest difference of any probe, where the number of rows is no multiple of 15.
 
-The bins' edges differ as told at `EDGES_ELSEWHERE`, so a frequency differs by a few rows in
-hundreds, and a probe beside an edge is in the neighbouring bin: a step of up to 0.11. probmetrics
-cuts float32 scores at interpolated quantiles, so its last scores below 1 are 1.
+The bins' edges differ as told at `tests.peers.agreement.EDGES_ELSEWHERE`, so a frequency differs by
+a few rows in hundreds, and a probe beside an edge is in the neighbouring bin: a step of up to 0.11.
+probmetrics cuts float32 scores at interpolated quantiles, so its last scores below 1 are 1.
 """
 
 

@@ -10,7 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.data import Table
-from calibcore import EventScores, TopR
+from calibcore import EventScores, OneClass, TopR
+from calibcore.events import Event
+from calibcore.probabilities import softmax
 from calibcore.validation import Floats
 
 FOLDER = Path(__file__).parents[2] / "sample_logits"
@@ -18,6 +20,9 @@ NAMES = sorted(path.stem for path in FOLDER.glob("*.npz"))
 
 EPSILON = float(np.finfo(np.float64).eps)
 """Where netcal and betacal clip a probability before they take its logarithm."""
+
+EVENTS: dict[str, Event] = {"": TopR(1), ", class 1": OneClass(1)}
+"""Events that are measured, by what is added to the name of a job."""
 
 N_BINS = 15
 N_PROBES = 21
@@ -40,6 +45,20 @@ class Case:
     def test_events(self) -> EventScores:
         """Top-1 scores and hits of the test set."""
         return TopR(1).outcomes(self.test.probabilities, self.test.labels)
+
+    @cached_property
+    def events(self) -> dict[str, EventScores]:
+        """Outcomes of `EVENTS` on the test set."""
+        table = self.test
+        return {
+            name: event.outcomes(table.probabilities, table.labels)
+            for name, event in EVENTS.items()
+        }
+
+    @cached_property
+    def cooled(self) -> Floats:
+        """Class probabilities of the test set at a temperature of 2."""
+        return softmax(self.test.logits / 2)
 
     @property
     def n_classes(self) -> int:
@@ -73,6 +92,12 @@ def case(name: str) -> Case:
         )
 
 
+def whole_bins(events: EventScores) -> EventScores:
+    """Give the first rows, as many as fill `N_BINS` bins of equal mass without a surplus."""
+    n = len(events.scores) // N_BINS * N_BINS
+    return EventScores(events.scores[:n], events.hits[:n])
+
+
 def clipped(probabilities: Floats) -> Floats:
     """Keep probabilities away from 0 and 1 by `EPSILON`."""
     return np.clip(probabilities, EPSILON, 1 - EPSILON)
@@ -100,6 +125,7 @@ def odds_nll(calibrated_log_odds: Floats, events: EventScores) -> float:
 
 __all__ = [
     "EPSILON",
+    "EVENTS",
     "NAMES",
     "N_BINS",
     "Case",
@@ -108,4 +134,5 @@ __all__ = [
     "log_odds",
     "logits_nll",
     "odds_nll",
+    "whole_bins",
 ]

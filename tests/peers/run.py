@@ -15,13 +15,15 @@ from tests.peers import figures, measures, score_maps, vector_maps
 from tests.peers.cases import NAMES, Case, case
 from tests.peers.figures import Figure
 
+KINDS = {"measures": measures, "score_maps": score_maps, "vector_maps": vector_maps}
+
 SLOW = 60.0
 """Seconds above which a job should have been left out."""
 
 
-def watched(one: Case) -> Iterator[Figure]:
-    """Give every figure of a sample, telling which ones take long."""
-    for kind in (measures, score_maps, vector_maps):
+def watched(one: Case, kinds: list[str]) -> Iterator[Figure]:
+    """Give the figures of a sample, telling which ones take long."""
+    for kind in (KINDS[name] for name in kinds):
         started = time.perf_counter()
         for figure in kind.figures(one):
             seconds = time.perf_counter() - started
@@ -34,10 +36,12 @@ def watched(one: Case) -> Iterator[Figure]:
 
 
 def main() -> None:
-    """Write the figures of the samples asked for, or of all."""
+    """Write the figures asked for, or all, and keep the others."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("samples", nargs="*", default=NAMES, help="only these samples")
-    chosen = parser.parse_args().samples
+    parser.add_argument("--only", choices=KINDS, help="only this kind of figure")
+    asked = parser.parse_args()
+    kinds = [asked.only] if asked.only else list(KINDS)
     warnings.simplefilter("ignore")  # of libraries about each other, and of slow fits
     logging.disable(logging.INFO)
     threadpool_limits(1)
@@ -45,8 +49,15 @@ def main() -> None:
     torch.set_default_dtype(torch.float64)  # peers that would start in float32 lose digits
     torch.manual_seed(0)
     np.random.seed(0)  # noqa: NPY002 - what peers draw from
-    kept = [] if chosen == NAMES else [r for r in figures.read() if r["sample"] not in chosen]
-    found = [figures.as_record(name, figure) for name in chosen for figure in watched(case(name))]
+    found = [
+        figures.as_record(name, figure)
+        for name in asked.samples
+        for figure in watched(case(name), kinds)
+    ]
+    whole = asked.samples == NAMES and not asked.only
+    done = {(record["sample"], record["job"]) for record in found}
+    old = [] if whole else figures.read()
+    kept = [record for record in old if (record["sample"], record["job"]) not in done]
     figures.write([*kept, *found])
 
 

@@ -1,0 +1,347 @@
+"""Which of calibcore's measures a peer gives too, and how far apart they may be.
+
+Every measure of `calibcore.metrics.METRICS` is here, and public functions beside them.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import product
+from typing import Any
+
+from calibcore import EventScores, cumulative_curves, metrics
+from calibcore.metrics import METRICS, EventMeasure, Options
+from calibcore.tally import Tally, tally
+from calibcore.validation import Floats, Labels
+from tests.peers.cases import EVENTS, NAMES, Case, case, whole_bins
+from tests.peers.figures import read
+
+EXACT = 1e-10
+"""Largest difference that counts as none."""
+
+SIZE = 0.05
+"""Share by which a difference may miss the size it is held to."""
+
+KEYED = {measure.key: measure for measure in METRICS}
+
+ALONE = {"certain_misses": "no library counts them; held by a loop in tests/core/test_peers.py"}
+"""Measures that no peer has."""
+
+Ours = Callable[[Case, str], float]
+
+
+@dataclass(frozen=True)
+class Held:
+    """How far a peer may be.
+
+    Attributes
+    ----------
+    why : str
+        What it does otherwise.
+    within : float
+        Largest difference on samples that ``apart`` does not name.
+    apart : dict of str to float
+        Size of a larger difference, to two digits, by sample and event.
+    """
+
+    why: str = ""
+    within: float = EXACT
+    apart: dict[str, float] = field(default_factory=dict)
+
+    def allows(self, place: str, difference: float) -> bool:
+        """Tell whether a difference is as it should be."""
+        if place in self.apart:
+            return abs(difference - self.apart[place]) <= SIZE * self.apart[place]
+        return difference <= self.within
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A measure of calibcore, and what the peers were asked to find the same.
+
+    Attributes
+    ----------
+    name : str
+        Key of the measure, or the function and its options.
+    job : str
+        What the peers were asked.
+    peers : dict of str to Held
+        Those that answered.
+    ours : callable
+        Case and event to calibcore's value.
+    value : str
+        Which of a peer's values is meant.
+    """
+
+    name: str
+    job: str
+    peers: dict[str, Held]
+    ours: Ours
+    value: str = "value"
+
+    def differences(self, peer: str, samples: Iterable[str] = NAMES) -> dict[str, float]:
+        """Give how far calibcore is from a peer, by sample and event, where the peer answered."""
+        apart = {}
+        for sample, suffix in product(samples, EVENTS):
+            record = records().get((sample, f"{self.job}{suffix}", peer), {})
+            if "values" in record:
+                ours = self.ours(case(sample), suffix)
+                apart[f"{sample}{suffix}"] = abs(ours - record["values"][self.value])
+        return apart
+
+
+@cache
+def records() -> dict[tuple[str, str, str], dict[str, Any]]:
+    """Give what the peers found, by sample, job and peer."""
+    return {(record["sample"], record["job"], record["peer"]): record for record in read()}
+
+
+@cache
+def _counted(events: EventScores) -> Tally:
+    return tally(events.scores, events.hits)
+
+
+def _key(key: str) -> Ours:
+    """Compute a measure of the list as the tables do."""
+    measure = KEYED[key]
+    if isinstance(measure, EventMeasure):
+        return lambda one, suffix: float(measure.compute(_counted(one.events[suffix]), Options()))
+    return lambda one, _: measure.compute(one.test.probabilities, one.test.labels, Options())
+
+
+def _event(function: Callable[[Floats, Any], float]) -> Ours:
+    return lambda one, suffix: function(one.events[suffix].scores, one.events[suffix].hits)
+
+
+def _whole(function: Callable[[Floats, Any], float]) -> Ours:
+    """Take the rows that fill bins of equal mass without a surplus."""
+
+    def ours(one: Case, suffix: str) -> float:
+        events = whole_bins(one.events[suffix])
+        return function(events.scores, events.hits)
+
+    return ours
+
+
+def _table(function: Callable[[Floats, Labels], float]) -> Ours:
+    return lambda one, _: function(one.test.probabilities, one.test.labels)
+
+
+def _listed(key: str, job: str, peers: dict[str, Held], value: str = "value") -> Asked:
+    return Asked(key, job, peers, _key(key), value)
+
+
+# What is known of the peers -----------------------------------------------------------------------
+
+SAME = Held()
+SKLEARN, UNCCAL, DIAGNOSTICS = "scikit-learn", "uncertainty-calibration", "model-diagnostics"
+
+FLOAT32 = Held("adds up in float32, whatever it is given", 1e-7)
+
+TIES = {"crash_survival, class 1": 1.5e-5}
+"""Every prefix of the rows counts, so where scores tie the order of the rows does."""
+
+EDGES_ELSEWHERE = {
+    "city_country_100, class 1": 2.6e-7,
+    "crash_survival": 1.1e-6,
+    "crash_survival, class 1": 4.6e-5,
+    "fashion_cnn_focal": 1.4e-6,
+    "fashion_cnn_focal, class 1": 8.0e-8,
+    "fashion_cnn_label_smoothing, class 1": 1.3e-5,
+    "fashion_cnn_overconfident, class 1": 2.5e-8,
+    "perfect_synthetic": 2.6e-4,
+    "perfect_synthetic, class 1": 4.0e-5,
+}
+"""Difference in equal-mass ECE where a row at an edge changes bin, between gaps unlike in sign.
+
+numpy.array_split gives a surplus to the first bins, where floor(k N / 15) spreads it; netcal's
+edges are interpolated quantiles. If N is a multiple of 15 all cut at the same rows.
+"""
+
+SURPLUS = "gives a surplus of rows to the first bins, where floor(k N / 15) spreads it"
+ARRAY_SPLIT = Held(SURPLUS, apart=EDGES_ELSEWHERE)
+QUANTILES = Held(
+    "interpolates between the rows at an edge",
+    apart={
+        "crash_survival, class 1": 1.1e-6,
+        "perfect_synthetic": 7.3e-5,
+        "perfect_synthetic, class 1": 2.2e-5,
+    },
+)
+CORP = {DIAGNOSTICS: SAME, SKLEARN: SAME}
+
+
+def _l2(scores: Floats, hits: Any) -> float:
+    return metrics.ece(scores, hits, binning="equal_mass", norm=2)
+
+
+def _p_value(name: str) -> Callable[[Floats, Any], float]:
+    return lambda scores, hits: float(getattr(cumulative_curves(scores, hits), name))
+
+
+ASKED = (
+    _listed("ks_error", "KS", {"MAPIE": SAME, "probmetrics": FLOAT32}),
+    _listed(
+        "kuiper",
+        "Kuiper",
+        {
+            "MAPIE": Held("counts within ties, in the order of rows", apart=TIES),
+            "probmetrics": Held(f"{FLOAT32.why}; counts within ties", 1e-7, TIES),
+        },
+    ),
+    _listed(
+        "ece",
+        "ECE, equal width",
+        # No score lies on an inner edge, so it does not matter which side is closed; a score of 0
+        # or 1 in a bin of its own changes nothing where the gap of its neighbours has its sign.
+        dict.fromkeys(("MAPIE", "netcal", "relplot", "torchmetrics", UNCCAL), SAME),
+    ),
+    _listed(
+        "ece_equal_mass",
+        "ECE, equal mass",
+        {"MAPIE": ARRAY_SPLIT, "netcal": QUANTILES, UNCCAL: ARRAY_SPLIT},
+    ),
+    Asked(
+        "ece_equal_mass",
+        "ECE, equal mass, first 15 n rows",
+        {"MAPIE": SAME, "netcal": SAME, UNCCAL: SAME},
+        _whole(lambda scores, hits: metrics.ece(scores, hits, binning="equal_mass")),
+    ),
+    _listed(
+        "ece_l2",
+        "l2, equal mass",
+        {UNCCAL: Held(SURPLUS, 1e-4, {"perfect_synthetic": 5.3e-4})},
+    ),
+    Asked("ece_l2", "l2, equal mass, first 15 n rows", {UNCCAL: SAME}, _whole(_l2)),
+    _listed(
+        "debiased_ece",
+        "debiased l2",
+        # That sample's error is 0 but for chance: roots of numbers that differ by 1.8e-5.
+        {UNCCAL: Held(SURPLUS, 1e-4, {"perfect_synthetic": 2.7e-3})},
+    ),
+    Asked(
+        "debiased_ece",
+        "debiased l2, first 15 n rows",
+        {UNCCAL: SAME},
+        _whole(metrics.debiased_ece),
+    ),
+    _listed(
+        "sweep_ece",
+        "ECE sweep, l1",
+        {"numpy": Held("gives a surplus of rows to other bins; splits ties", 6.5e-4)},
+    ),
+    _listed("sweep_ece", "ECE sweep, l1, same bins", {"numpy": SAME}),
+    _listed("mce", "MCE", {"netcal": SAME, SKLEARN: SAME, "torchmetrics": SAME}),
+    _listed(
+        "classwise_ece",
+        "class-wise ECE, equal width",
+        {"MAPIE": SAME, "netcal": SAME, UNCCAL: SAME},
+    ),
+    _listed("max_classwise_ece", "class-wise ECE, worst class", {"netcal": SAME}),
+    _listed(
+        "kde_ece",
+        "KDE-ECE, authors' grid",
+        {"KDEpy": Held("has no points at 0 and 1, where saturated scores pile up", 1.5e-4)},
+    ),
+    _listed("kde_ece", "KDE-ECE, same points", {"KDEpy": SAME}),
+    _listed(
+        "smooth_ece",
+        "smooth ECE",
+        {
+            "relplot": Held(
+                "knows sigma to 1 / 1024, weighs scores at 0 and 1 half",
+                5e-4,
+                {
+                    "city_country_100": 9.1e-3,
+                    "city_country_100, class 1": 2.3e-3,
+                    "fashion_cnn_focal": 1.4e-3,
+                    "fashion_cnn_focal, class 1": 1.3e-3,
+                    "fashion_cnn_overconfident": 1.7e-2,
+                    "fashion_cnn_overconfident, class 1": 1.9e-3,
+                    "three_garments": 8.7e-4,
+                    "three_garments, class 1": 2.9e-3,
+                },
+            )
+        },
+    ),
+    _listed(
+        "smooth_ece",
+        "smooth ECE, read anew",
+        {"numpy": Held("here a row is shared out between two points, 1 / 4096 apart", 5e-7)},
+    ),
+    _listed("event_brier", "event Brier", {SKLEARN: SAME}),
+    *(_listed(key, "CORP", CORP, key) for key in ("miscalibration", "discrimination")),
+    _listed("uncertainty", "CORP", CORP, "uncertainty"),
+    # scikit-learn clips at 2.2e-16 before the logarithm; no truth is that improbable here
+    _listed("event_nll", "event log loss", {SKLEARN: SAME}),
+    _listed("brier", "Brier", {SKLEARN: SAME}),
+    _listed("nll", "log loss", {SKLEARN: SAME}),
+    _listed("mean_score", "mean score", {SKLEARN: SAME}),
+    _listed("hit_rate", "observed frequency", {SKLEARN: SAME}),
+    _listed("mean_gap", "mean gap", {DIAGNOSTICS: SAME}),
+    _listed("observed_expected_ratio", "observed over expected", {SKLEARN: SAME}),
+    _listed("calibration_intercept", "calibration intercept", {"statsmodels": SAME}),
+    _listed("calibration_slope", "calibration slope", {SKLEARN: SAME, "statsmodels": SAME}),
+    _listed("auroc", "AUROC", {SKLEARN: SAME, "torchmetrics": SAME}),
+    _listed("accuracy", "accuracy", {SKLEARN: SAME}),
+    # Functions beside the list
+    Asked(
+        "ece(norm=2)",
+        "l2, equal width",
+        {
+            UNCCAL: SAME,
+            "torchmetrics": Held(
+                "its bin of 1.0 has a gap unlike its neighbour's",
+                apart={"fashion_cnn_overconfident": 7.4e-6},
+            ),
+        },
+        _event(lambda scores, hits: metrics.ece(scores, hits, norm=2)),
+    ),
+    Asked(
+        'debiased_ece(binning="equal_width")',
+        "debiased l2, equal width",
+        {UNCCAL: SAME},
+        _event(lambda scores, hits: metrics.debiased_ece(scores, hits, binning="equal_width")),
+    ),
+    Asked(
+        "sweep_ece(norm=2)",
+        "ECE sweep, l2",
+        {
+            "numpy": Held(
+                "gives a surplus of rows to other bins; splits ties",
+                7e-4,
+                {"crash_survival, class 1": 3.3e-3, "fashion_cnn_overconfident": 1.2e-3},
+            )
+        },
+        _event(lambda scores, hits: metrics.sweep_ece(scores, hits, norm=2)),
+    ),
+    Asked(
+        "sweep_ece(norm=2)",
+        "ECE sweep, l2, same bins",
+        {"numpy": SAME},
+        _event(lambda scores, hits: metrics.sweep_ece(scores, hits, norm=2)),
+    ),
+    Asked(
+        "kde_classwise_ece",
+        "class-wise KDE-ECE",
+        {"KDEpy": SAME},
+        _table(metrics.kde_classwise_ece),
+    ),
+    Asked(
+        "calibration_gain",
+        "calibration gain",
+        {SKLEARN: SAME},
+        lambda one, _: metrics.calibration_gain(
+            one.test.probabilities, one.cooled, one.test.labels
+        ),
+    ),
+    Asked(
+        "top_r_accuracy(r=2)",
+        "top-2 accuracy",
+        {SKLEARN: SAME},
+        _table(lambda probabilities, labels: metrics.top_r_accuracy(probabilities, labels, 2)),
+    ),
+    Asked("ks_p_value", "KS p-value", {"MAPIE": SAME}, _event(_p_value("ks_p_value"))),
+    Asked("kuiper_p_value", "Kuiper p-value", {"MAPIE": SAME}, _event(_p_value("kuiper_p_value"))),
+)
+"""Everything that is compared, in the order of the tables."""

@@ -1,0 +1,95 @@
+"""Kernel-smoothed errors by relplot, and by KDEpy as the program of Zhang 2020 calls it.
+
+The program (``ece_kde_binary`` of Mix-n-Match) is no package; what it does around KDEpy is read
+anew, once on its own grid and once on the points that `calibcore.metrics.kernel` has. relplot
+weighs a score of 1 half, so the definition of Blasiok 2024 is read anew too, row by row.
+"""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import relplot.metrics
+from KDEpy import FFTKDE
+from scipy.optimize import brentq
+
+from calibcore import EventScores, OneClass
+from calibcore.metrics.kernel import MESH
+from calibcore.validation import Floats
+from tests.peers.cases import Case
+from tests.peers.figures import Figure
+
+AUTHORS = np.linspace(-0.6, 1.6, 2**14)
+ALIGNED = np.arange(-MESH, 2 * MESH + 1) / MESH
+_THEIRS = "grid of 2^14 points on [-0.6, 1.6], accuracy cut at 1"
+_OURS = "points k / 4096, 0 and 1 among them, accuracy not cut"
+
+
+def of_event(events: EventScores) -> Iterator[Figure]:
+    """Give the kernel errors of an event."""
+    value = relplot.metrics.smECE(events.scores, events.hits.astype(np.float64))
+    convention = "reflected Gaussian on a grid, ten bisections; a score of 1 counts half"
+    yield Figure("smooth ECE", "relplot", convention, {"value": float(value)})
+    convention = "no mesh: every row's own Gaussian and its mirror images, at 4,097 points"
+    yield Figure("smooth ECE, read anew", "numpy", convention, {"value": _smooth_error(events)})
+    value = _kde_error(events, AUTHORS)
+    yield Figure("KDE-ECE, authors' grid", "KDEpy", _THEIRS, {"value": value})
+    value = _kde_error(events, ALIGNED)
+    yield Figure("KDE-ECE, same points", "KDEpy", _OURS, {"value": value})
+
+
+def all_classes(case: Case) -> Iterator[Figure]:
+    """Give the mean of the classes' kernel errors."""
+    table = case.test
+    each = [
+        _kde_error(OneClass(k).outcomes(table.probabilities, table.labels), ALIGNED)
+        for k in range(case.n_classes)
+    ]
+    value = float(np.mean(each))
+    yield Figure("class-wise KDE-ECE", "KDEpy", f"mean over classes, {_OURS}", {"value": value})
+
+
+def _kde_error(events: EventScores, grid: Floats) -> float:
+    scores, hits = events.scores, events.hits == 1
+    bandwidth = np.std(scores[hits]) * (2 * len(scores)) ** -0.2
+    inside = (grid > 0) & (grid < 1) if grid is AUTHORS else (grid >= 0) & (grid <= 1)
+    of_hits, of_all = (_density(part, bandwidth, grid)[inside] for part in (scores[hits], scores))
+    x, joint = grid[inside], hits.mean() * of_hits
+    if grid is AUTHORS:
+        seen = np.maximum(of_hits, of_all) > 1e-6
+        accuracy = np.minimum(np.divide(joint, of_all, out=np.ones_like(x), where=of_all > 0), 1)
+        gap = np.abs(x - accuracy) * of_all
+        for i in np.flatnonzero(~seen):  # where there is no density, the cell before is repeated
+            gap[i] = gap[i - 1] if i else 0.0
+    else:
+        gap = np.abs(x * of_all - joint)
+    return float(np.trapezoid(gap, x) / np.trapezoid(of_all, x))
+
+
+def _density(scores: Floats, bandwidth: float, grid: Floats) -> Floats:
+    """Give the triweight density of scores, each mirrored at its nearer end."""
+    mirrored = np.where(scores < 0.5, -scores, 2 - scores)
+    kernel = FFTKDE(bw=bandwidth, kernel="triweight").fit(np.concatenate([scores, mirrored]))
+    density: Floats = 2 * kernel.evaluate(grid)
+    return density
+
+
+def _smooth_error(events: EventScores) -> float:
+    """Give the sigma that equals the mean absolute residual it blurs."""
+    residual = events.hits - events.scores
+    return float(brentq(lambda s: _blurred(events.scores, residual, s) - s, 1e-4, 1, xtol=1e-11))
+
+
+def _blurred(scores: Floats, residual: Floats, sigma: float) -> float:
+    x = np.arange(MESH + 1) / MESH
+    far = range(-math.ceil(4 * sigma), math.ceil(4 * sigma) + 1)
+    images = np.concatenate([side + 2 * k for k in far for side in (scores, -scores)])
+    mass = np.tile(residual, 2 * len(far))
+    near = (images > -9 * sigma) & (images < 1 + 9 * sigma)
+    images, mass = images[near], mass[near]
+    density = np.empty_like(x)
+    for place in np.array_split(np.arange(x.size), 64):
+        away = (x[place, np.newaxis] - images) / sigma
+        density[place] = np.exp(-(away**2) / 2) @ mass
+    density /= len(scores) * sigma * math.sqrt(2 * math.pi)
+    return float(np.trapezoid(np.abs(density), x))
