@@ -1,11 +1,12 @@
 """One audit: fit on the calibration set, judge on both sets, before and after."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from calibcore import inference
-from calibcore.binning import BinTable, bin_tally
+from calibcore.binning import BinTable
 from calibcore.calibrators.base import (
     FittedScoreMap,
     FittedVectorMap,
@@ -20,7 +21,20 @@ from calibcore.data import EventScores, LogitSet, Split
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, TopR, WithinTopR
 from calibcore.metrics import METRICS, EventMeasure, Measure, Options
-from calibcore.reliability import FrequencyCurve, spline_frequency
+from calibcore.reliability import (
+    BinnedReliability,
+    CorpReliability,
+    FrequencyCurve,
+    NullBand,
+    SmoothReliability,
+    SplineNullBand,
+    binned_of,
+    corp_of,
+    null_band,
+    smooth_of,
+    spline_frequency,
+    spline_null_band,
+)
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 
@@ -42,15 +56,55 @@ class Side:
         Graphs (a) and (b), and the KS error.
     frequency : FrequencyCurve or None
         Graphs (c) and (d); None where there are fewer rows than knots.
-    bins : BinTable
-        Reliability diagram, equal-width bins.
+    binned : BinnedReliability
+        Reliability diagram: equal-width bins with Wilson intervals.
+
+    Notes
+    -----
+    What only pictures show is computed when it is first asked for. Resamples are drawn from seed 0.
     """
 
     event: EventScores
     counted: Tally
     curves: CumulativeCurves
     frequency: FrequencyCurve | None
-    bins: BinTable
+    binned: BinnedReliability
+
+    @property
+    def bins(self) -> BinTable:
+        """Bins of the reliability diagram."""
+        return self.binned.bins
+
+    @cached_property
+    def null(self) -> NullBand:
+        """Band under perfect calibration of graphs (a) and (b)."""
+        return null_band(self.curves)
+
+    @cached_property
+    def frequency_null(self) -> SplineNullBand | None:
+        """Band under perfect calibration of graphs (c) and (d); None where they are."""
+        if self.frequency is None:
+            return None
+        return spline_null_band(self.curves, n_knots=GRAPH_KNOTS)
+
+    @cached_property
+    def corp(self) -> CorpReliability:
+        """Reliability diagram: isotonic curve with its bands."""
+        return corp_of(self.counted)
+
+    @cached_property
+    def corp_outside(self) -> float:
+        """Share of the rows at whose score the isotonic curve is outside its consistency band."""
+        found, band = self.corp, self.corp.consistency
+        lower = np.interp(found.score, band.score, band.lower)
+        upper = np.interp(found.score, band.score, band.upper)
+        outside = (found.frequency < lower) | (found.frequency > upper)
+        return float(self.counted.counts @ outside / self.counted.n_samples)
+
+    @cached_property
+    def smooth(self) -> SmoothReliability:
+        """Reliability diagram: smoothed curve with its band."""
+        return smooth_of(self.counted)
 
 
 @dataclass(frozen=True)
@@ -335,5 +389,5 @@ def _side(event: EventScores, options: Options) -> Side:
         frequency=(
             spline_frequency(event.scores, event.hits, n_knots=GRAPH_KNOTS) if enough else None
         ),
-        bins=bin_tally(counted, n_bins=options.n_bins),
+        binned=binned_of(counted, n_bins=options.n_bins),
     )

@@ -1,15 +1,10 @@
 """Fractile's page: set-up and order only."""
 
-from collections.abc import Callable
-
 import streamlit as st
 
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import SetResult
-from calibcore.inference import Inference, Plan
-from calibcore.metrics import Measure, Options
 from dashboard import compute, controls, style, wording
-from dashboard.views import audit, contest, imported, measures, working
+from dashboard.views import audit, bins, classes, contest, imported, measures, power, working
 
 
 def main() -> None:
@@ -55,23 +50,20 @@ def _draw_page() -> None:
     event = wording.event_words(settings.event, upload.class_names)
     audit.show_verdict(result, judged, event, settings)
     audit.show_tiles(result, judged)
+    power.show(judged)
     colours = style.palette()
     before = compute.draw(upload, settings, result, chosen=chosen, side="before", palette=colours)
     after = compute.draw(upload, settings, result, chosen=chosen, side="after", palette=colours)
     audit.show_sides(result, judged, before, after)
-
-    def look_closer(listed: tuple[Measure, ...], progress: Callable[[float], None]) -> Inference:
-        plan = Plan(listed, Options(settings.n_bins), n_resamples)
-        return compute.run_inference(upload, settings, result, chosen, plan, progress)
-
-    measures.show(result, judged, look_closer if n_resamples else None)
-
-    def run(progress: Callable[[float, str], None]) -> list[tuple[str, SetResult]]:
-        found = compute.run_contest(upload, settings, progress)
-        return [(key, each.test if chosen == "test" else each.calibration) for key, each in found]
-
-    seconds = compute.estimate_contest(upload, settings)
-    contest.show_contest(run, wording.set_name(result, judged), seconds)
+    bins.show(judged, lambda: compute.draw_sweep(upload, settings, result, chosen, colours))
+    closer = compute.closer_look(upload, settings, result, chosen, n_resamples)
+    measures.show(result, judged, closer)
+    classes.show(judged, upload, lambda: compute.run_screen(upload, settings, result, chosen))
+    contest.show_contest(
+        lambda progress: compute.run_contest(upload, settings, chosen, progress),
+        wording.set_name(result, judged),
+        compute.estimate_contest(upload, settings),
+    )
 
 
 if __name__ == "__main__":

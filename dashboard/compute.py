@@ -16,11 +16,21 @@ import streamlit as st
 from plotly import graph_objects as go
 
 from calibcore.calibrators import CATALOGUE
-from calibcore.calibrators.base import Progress
+from calibcore.calibrators.base import FittedVectorMap, Progress
 from calibcore.data import EventScores, LogitSet, Split
-from calibcore.evaluation import AuditResult, audit, sides_of
-from calibcore.inference import Inference, Plan, infer
-from dashboard.figures import FourGraphs, Palette, four_graphs, reliability_diagram
+from calibcore.evaluation import AuditResult, SetResult, audit, sides_of
+from calibcore.events import TopR
+from calibcore.inference import ClassScreen, Inference, Plan, infer, screen_classes
+from calibcore.metrics import Measure, Options
+from calibcore.metrics.bins import sweep_bins
+from dashboard.figures import (
+    FourGraphs,
+    Palette,
+    SweepFigures,
+    four_graphs,
+    reliability_diagram,
+    sweep_figures,
+)
 from dashboard.readers import Upload, combine, read
 from dashboard.settings import NO_METHOD, Settings, method_by_key
 
@@ -71,6 +81,25 @@ class SideFigures:
 
     graphs: FourGraphs
     reliability: go.Figure
+
+
+@dataclass(frozen=True)
+class Screening:
+    """Every class of one set.
+
+    Parameters
+    ----------
+    before : ClassScreen
+        Uncalibrated.
+    after : ClassScreen or None
+        Calibrated; None where the calibrator leaves no class probabilities.
+    where : str
+        Name of the set.
+    """
+
+    before: ClassScreen
+    after: ClassScreen | None
+    where: str
 
 
 @st.cache_resource(show_spinner=False)
@@ -129,6 +158,23 @@ def _draw(
     return SideFigures(
         four_graphs(shown, beside, palette), reliability_diagram(shown, beside, palette)
     )
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _draw_sweep(
+    key: _Key, chosen: SetChoice, n_bins: int, palette: Palette, _result: AuditResult
+) -> SweepFigures:
+    del key  # stands for the result
+    judged = _result.test if chosen == "test" else _result.calibration
+    before = sweep_bins(judged.before.counted)
+    after = before if judged.after is judged.before else sweep_bins(judged.after.counted)
+    return sweep_figures(before, after, n_bins, palette)
+
+
+@st.cache_resource(max_entries=MOST_RESULTS, show_spinner=False)
+def _screen(key: _Key, chosen: SetChoice, _make: Callable[[], ClassScreen]) -> ClassScreen:
+    del key, chosen  # stand for what makes it
+    return _make()
 
 
 def _key(upload: Upload, settings: Settings) -> _Key:
@@ -243,22 +289,43 @@ def run_inference(
     return kept[key]
 
 
+def closer_look(
+    upload: Upload,
+    settings: Settings,
+    result: AuditResult,
+    chosen: SetChoice,
+    n_resamples: int,
+) -> Callable[[tuple[Measure, ...], Progress], Inference] | None:
+    """Give what finds the uncertainty of listed measures; None where no resamples are wanted."""
+
+    def look(listed: tuple[Measure, ...], progress: Progress) -> Inference:
+        plan = Plan(listed, Options(settings.n_bins), n_resamples)
+        return run_inference(upload, settings, result, chosen, plan, progress)
+
+    return look if n_resamples else None
+
+
 def run_contest(
-    upload: Upload, settings: Settings, progress: Callable[[float, str], None]
-) -> list[tuple[str, AuditResult]]:
+    upload: Upload,
+    settings: Settings,
+    chosen: SetChoice,
+    progress: Callable[[float, str], None],
+) -> list[tuple[str, SetResult]]:
     """Try every method that fits the data, with its default options.
 
     Parameters
     ----------
     upload, settings
         The data, and the event, bins and split that are chosen.
+    chosen : {"calibration", "test"}
+        The set that judges.
     progress : callable
         Told the share that is done and the method at work; whatever it raises ends the contest.
 
     Returns
     -------
-    list of (str, AuditResult)
-        Key of each method, that of the choice to change nothing first, and its audit.
+    list of (str, SetResult)
+        Key of each method, that of the choice to change nothing first, and its judgement.
     """
     keys = _contestants(upload)
     results = []
@@ -268,8 +335,8 @@ def run_contest(
             progress((number + share) / len(keys), key)
 
         report(0.0)
-        chosen = replace(settings, method=key, options=())
-        results.append((key, run_audit(upload, chosen, report)))
+        result = run_audit(upload, replace(settings, method=key, options=()), report)
+        results.append((key, result.test if chosen == "test" else result.calibration))
     return results
 
 
@@ -286,7 +353,40 @@ def draw(
     return _draw(_key(upload, settings), chosen, side, palette, result)
 
 
+def draw_sweep(
+    upload: Upload, settings: Settings, result: AuditResult, chosen: SetChoice, palette: Palette
+) -> SweepFigures:
+    """Draw the error against the number of bins on one set, once for each result and theme."""
+    return _draw_sweep(_key(upload, settings), chosen, settings.n_bins, palette, result)
+
+
+def run_screen(
+    upload: Upload, settings: Settings, result: AuditResult, chosen: SetChoice
+) -> Screening | None:
+    """Look at every class of one set before and after, once for each fit of all classes.
+
+    Neither the event nor the number of bins changes what is found; None where there are no classes.
+    """
+    split = _split(_key(upload, settings)[:3], settings.calibration_share, settings.seed, upload)
+    rows, fitted = split.test if chosen == "test" else split.calibration, result.fitted
+    if isinstance(rows, EventScores):
+        return None
+    alike = replace(settings, event=TopR(1), n_bins=15)
+    plain = replace(alike, method=NO_METHOD, options=())
+    before: ClassScreen = _screen(
+        _key(upload, plain), chosen, lambda: screen_classes(rows.probabilities, rows.labels)
+    )
+    after: ClassScreen | None = before if fitted is None else None
+    if isinstance(fitted, FittedVectorMap):
+        after = _screen(
+            _key(upload, alike),
+            chosen,
+            lambda: screen_classes(fitted.predict_proba(rows.logits), rows.labels),
+        )
+    return Screening(before, after, f"{chosen} set")
+
+
 def forget() -> None:
     """Drop every file and result that is kept in memory."""
-    for kept in (_read, _split, _results, _inferences, _draw):
+    for kept in (_read, _split, _results, _inferences, _draw, _draw_sweep, _screen):
         kept.clear()

@@ -17,13 +17,15 @@ table.measures :is(th, td) {
 table.measures th { font-weight: 400; }
 table.measures thead th { font-size: 0.875rem; opacity: 0.7; }
 table.measures :is(th:first-child, .mark) { text-align: left; white-space: normal; }
+table.measures th:first-child { overflow-wrap: anywhere; }
 table.measures small { display: block; opacity: 0.7; font-size: 0.8rem; }
 table.measures .group th { font-weight: 600; padding-top: 1.25rem; text-align: left; }
 table.measures summary { cursor: pointer; }
 table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size: 0.875rem; }
-.measures .better { color: #1a7f37; }
-.measures .worse { color: #c0392b; }
-.measures :is(.no-evidence, .not-comparable) { opacity: 0.7; }
+.measures .better { color: var(--better); }
+.measures :is(.worse, .over) { color: var(--worse); }
+.measures .under { color: var(--under); }
+.measures :is(.no-evidence, .not-comparable, .none) { opacity: 0.7; }
 @media (min-width: 641px) {
   .st-key-phone_switch { display: none; }
 }
@@ -36,9 +38,17 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
 """
 
 
+_COLOURS = {
+    "light": "--better: #1a7f37; --worse: #b3261e; --under: #1f5fa8;",
+    "dark": "--better: #4ac26b; --worse: #ff8a80; --under: #7ab8ff;",
+}
+"""Of words; graphs have a palette of their own."""
+
+
 def apply() -> None:
     """Add the rules to the page."""
     st.html(_RULES)
+    st.html(f"<style>:root {{ {_COLOURS[st.context.theme.type or 'light']} }}</style>")
 
 
 def hide_on_phones(key: str) -> None:

@@ -1,7 +1,19 @@
 """Result object in, plotly figure out: nothing is computed or fitted here."""
 
+from dashboard.figures.bins import SweepFigures, bins_graph, sweep_figures
 from dashboard.figures.graphs import FourGraphs, four_graphs
 from dashboard.figures.palette import DARK, LIGHT, Palette
-from dashboard.figures.reliability import reliability_diagram
+from dashboard.figures.reliability import Diagram, reliability_diagram
 
-__all__ = ["DARK", "LIGHT", "FourGraphs", "Palette", "four_graphs", "reliability_diagram"]
+__all__ = [
+    "DARK",
+    "LIGHT",
+    "Diagram",
+    "FourGraphs",
+    "Palette",
+    "SweepFigures",
+    "bins_graph",
+    "four_graphs",
+    "reliability_diagram",
+    "sweep_figures",
+]

@@ -3,15 +3,17 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from plotly import graph_objects as go
 
 from calibcore.evaluation import Side
+from calibcore.validation import Floats
+from dashboard.figures.bands import DrawnBand, add_band
 from dashboard.figures.layout import base_layout, same_scale, share_axis, unit_range
 from dashboard.figures.palette import Palette
 from dashboard.figures.thinning import thin
 
-Values = NDArray[np.float64]
+PERFECT = "Perfect model"
+"""Name of the band under perfect calibration."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +37,18 @@ class FourGraphs:
 
 @dataclass(frozen=True)
 class _Lines:
-    """Score and probability over a common axis, thinned, with the words of the hover."""
+    """Score and probability over a common axis, thinned, with the words of the hover.
 
-    x: Values
-    score: Values
-    frequency: Values
+    Behind them the band in which the probability stays under perfect calibration.
+    """
+
+    x: Floats
+    score: Floats
+    frequency: Floats
     x_name: str
     score_name: str
     frequency_name: str
+    band: DrawnBand
 
 
 def four_graphs(side: Side, beside: Side, palette: Palette) -> FourGraphs:
@@ -62,9 +68,8 @@ def four_graphs(side: Side, beside: Side, palette: Palette) -> FourGraphs:
     FourGraphs
     """
     both = (side, beside)
-    total = unit_range(*(max(s.curves.cum_score[-1], s.curves.cum_hits[-1]) for s in both))
-    frequency = side.frequency
-    if frequency is None:
+    total = unit_range(*(max(s.null.upper[-1], s.curves.cum_hits[-1]) for s in both))
+    if side.frequency is None:
         return FourGraphs(
             _cumulative_by_fractile(side, palette, total),
             _cumulative_by_score(side, palette, total),
@@ -74,6 +79,7 @@ def four_graphs(side: Side, beside: Side, palette: Palette) -> FourGraphs:
     highest = unit_range(
         *(s.frequency.score[-1] for s in both if s.frequency),
         *(s.frequency.frequency.max() for s in both if s.frequency),
+        *(s.frequency_null.upper.max() for s in both if s.frequency_null),
     )
     return FourGraphs(
         _cumulative_by_fractile(side, palette, total),
@@ -83,9 +89,11 @@ def four_graphs(side: Side, beside: Side, palette: Palette) -> FourGraphs:
     )
 
 
-def _cumulative_lines(side: Side, x: Values, x_name: str) -> _Lines:
+def _cumulative_lines(side: Side, x: Floats, x_name: str) -> _Lines:
     curves = side.curves
     shown = thin(x, curves.gap, keep=[curves.ks_index])
+    band = side.null
+    words = f"A perfect model of this size stays here<br>in {_of_100(band.level)} cases"
     return _Lines(
         x[shown],
         curves.cum_score[shown],
@@ -93,6 +101,7 @@ def _cumulative_lines(side: Side, x: Values, x_name: str) -> _Lines:
         x_name,
         "cumulative score",
         "cumulative probability",
+        DrawnBand(x, band.lower, band.upper, PERFECT, words).thinned(),
     )
 
 
@@ -121,11 +130,16 @@ def _cumulative_by_score(side: Side, palette: Palette, total: tuple[float, float
 def _frequency(
     side: Side, palette: Palette, highest: tuple[float, float], *, against: str
 ) -> go.Figure:
-    frequency = side.frequency
+    frequency, band = side.frequency, side.frequency_null
     assert frequency is not None  # noqa: S101 - four_graphs asks only where there is one
+    assert band is not None  # noqa: S101 - it is there where the curve is
     by_score = against == "score"
     x = frequency.score if by_score else frequency.fractile
     shown = thin(x, frequency.frequency)
+    words = (
+        "The curve of a perfect model of this size lies here,"
+        f"<br>at each {against} in {_of_100(band.level)} cases"
+    )
     lines = _Lines(
         x[shown],
         frequency.score[shown],
@@ -133,6 +147,7 @@ def _frequency(
         against,
         "score",
         "probability",
+        DrawnBand(x, band.lower, band.upper, PERFECT, words).thinned(),
     )
     x_axis = (
         share_axis("Score", highest)
@@ -148,8 +163,9 @@ def _frequency(
 
 
 def _draw(lines: _Lines, palette: Palette) -> go.Figure:
-    """Draw the two lines, the gap between them filled, each with its name at its end."""
+    """Draw the two lines, the gap between them filled, in front of the band."""
     figure = go.Figure()
+    add_band(figure, lines.band, palette.band)
     x = lines.x.astype(np.float32)
     drawn = (
         (lines.score, lines.score_name, palette.score, None, None),
@@ -171,7 +187,7 @@ def _draw(lines: _Lines, palette: Palette) -> go.Figure:
 
 
 def _label_lines(figure: go.Figure, lines: _Lines, palette: Palette) -> None:
-    """Name the lines in the empty corner, the upper one first."""
+    """Name lines and band in the empty corner, the upper line first."""
     names = [("Score", palette.score), ("Probability", palette.frequency)]
     if np.mean(lines.frequency - lines.score) > 0.005 * lines.score[-1]:
         names.reverse()
@@ -179,22 +195,25 @@ def _label_lines(figure: go.Figure, lines: _Lines, palette: Palette) -> None:
     middle = np.searchsorted(lines.x, (lines.x[0] + lines.x[-1]) / 2)
     convex = lines.score[middle] < (lines.score[0] + lines.score[-1]) / 2
     figure.add_annotation(
-        xref="paper",
-        yref="paper",
+        xref="x domain",
+        yref="y domain",
         x=0.04 if convex else 0.98,
         y=0.96 if convex else 0.04,
         xanchor="left" if convex else "right",
         yanchor="top" if convex else "bottom",
         align="left" if convex else "right",
         text="<br>".join(
-            f'<span style="color:{colour}"><b>{name}</b></span>' for name, colour in names
+            [
+                *(f'<span style="color:{colour}"><b>{name}</b></span>' for name, colour in names),
+                f'<span style="color:{palette.neutral}">{PERFECT}</span>',
+            ]
         ),
         font={"size": 12},
         showarrow=False,
     )
 
 
-def _mark_ks(figure: go.Figure, side: Side, x: Values, palette: Palette) -> None:
+def _mark_ks(figure: go.Figure, side: Side, x: Floats, palette: Palette) -> None:
     """Mark the largest gap where it occurs."""
     curves, place = side.curves, side.curves.ks_index
     ends = [curves.cum_score[place], curves.cum_hits[place]]
@@ -207,3 +226,7 @@ def _mark_ks(figure: go.Figure, side: Side, x: Values, palette: Palette) -> None
         marker={"symbol": "line-ew", "size": 9, "line": {"width": 2, "color": palette.text}},
         hovertemplate=f"largest gap: {curves.ks_error:.2%}<extra></extra>",
     )
+
+
+def _of_100(level: float) -> str:
+    return f"{100 * level:.0f} of 100"

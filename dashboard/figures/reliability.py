@@ -1,19 +1,34 @@
-"""Reliability diagram with gap bars, over a histogram of the scores."""
+"""Reliability diagram, in bins or as a curve, over a histogram of the scores."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from plotly import graph_objects as go
 
 from calibcore.binning import BinTable
 from calibcore.evaluation import Side
+from calibcore.reliability import BinnedReliability
 from calibcore.validation import Floats
+from dashboard.figures.curves import add_isotonic, add_smoothed
 from dashboard.figures.layout import HEIGHT, base_layout, share_axis, unit_range
 from dashboard.figures.palette import Palette
 
+Diagram = Literal["bins", "isotonic", "smoothed"]
 
-def reliability_diagram(side: Side, beside: Side, palette: Palette) -> go.Figure:
-    """Draw the observed frequency in each bin, the gap to its mean score, and the bin counts.
+MOST_CAPS = 30
+"""Bins whose intervals are drawn with caps, at most."""
+
+TITLES: dict[Diagram, str] = {
+    "bins": "Reliability diagram in bins, scores below",
+    "isotonic": "Reliability diagram, isotonic (CORP), scores below",
+    "smoothed": "Reliability diagram, smoothed, scores below",
+}
+
+
+def reliability_diagram(
+    side: Side, beside: Side, palette: Palette, diagram: Diagram = "bins"
+) -> go.Figure:
+    """Draw how often the event happened at each score, and the bin counts.
 
     Parameters
     ----------
@@ -23,26 +38,28 @@ def reliability_diagram(side: Side, beside: Side, palette: Palette) -> go.Figure
         The other side of the comparison, with which the axes are shared.
     palette : Palette
         Colours.
+    diagram : {"bins", "isotonic", "smoothed"}, default "bins"
+        What shows the frequency.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        Above: bars up to the observed frequency, the gap to the mean score hatched, a dot at the
-        mean score, and the dotted line on which the two are equal. Below: the share of rows.
+        Above, with the dotted line on which score and frequency are equal: bars up to the observed
+        frequency, its interval, the gap to the mean score hatched and a dot at the mean score; or
+        one of the curves with its bands. Below: the share of rows in each bin.
     """
     figure = go.Figure()
-    _add_bins(figure, side.bins, palette)
-    figure.add_scatter(
-        x=[0, 1],
-        y=[0, 1],
-        mode="lines",
-        name="score = frequency",
-        line={"color": palette.neutral, "width": 1, "dash": "dot"},
-        hoverinfo="skip",
-    )
+    if diagram == "bins":
+        _add_bins(figure, side.binned, palette)
+    _add_diagonal(figure, palette)
+    if diagram == "isotonic":
+        add_isotonic(figure, side.corp, palette)
+    if diagram == "smoothed":
+        add_smoothed(figure, side.smooth, palette)
+    _add_shares(figure, side.binned, palette)
     most = max(float(_shares(s.bins).max()) for s in (side, beside))
     return figure.update_layout(
-        base_layout("Reliability diagram, scores below"),
+        base_layout(TITLES[diagram]),
         height=HEIGHT + 100,
         barmode="overlay",
         bargap=0,
@@ -57,29 +74,97 @@ def reliability_diagram(side: Side, beside: Side, palette: Palette) -> go.Figure
     )
 
 
-def _add_bins(figure: go.Figure, bins: BinTable, palette: Palette) -> None:
-    """Add frequency, gap, mean score and share of the bins that hold rows."""
-    filled = bins.counts > 0
-    frequency, gap, score = bins.frequency[filled], bins.gap[filled], bins.mean_score[filled]
-    edge = {"width": 1, "color": palette.ground}
-    hover = _hover(bins)
-    bars: dict[str, Any] = {
-        "x": ((bins.edges[:-1] + bins.edges[1:]) / 2)[filled],
-        "width": np.diff(bins.edges)[filled],
-        "textposition": "none",
-        **hover,
-    }
-    marker = {"color": palette.frequency, "line": edge}
-    figure.add_bar(y=frequency, name="observed frequency", marker=marker, **bars)
-    figure.add_bar(
-        y=gap, base=frequency, name="gap to the mean score", marker=_hatching(palette), **bars
-    )
-    marker = {"color": palette.score, "line": edge}
+def _add_diagonal(figure: go.Figure, palette: Palette) -> None:
     figure.add_scatter(
-        x=score, y=score, mode="markers", name="mean score", marker={**marker, "size": 7}, **hover
+        x=[0, 1],
+        y=[0, 1],
+        mode="lines",
+        name="score = frequency",
+        line={"color": palette.neutral, "width": 1, "dash": "dot"},
+        hoverinfo="skip",
     )
-    shares = _shares(bins)[filled]
-    figure.add_bar(y=shares, name="share of rows", yaxis="y2", marker=marker, **bars)
+
+
+def _add_bins(figure: go.Figure, binned: BinnedReliability, palette: Palette) -> None:
+    """Add frequency, gap, interval and mean score of the bins that hold rows."""
+    bins = binned.bins
+    filled = bins.counts > 0
+    frequency, score = bins.frequency[filled], bins.mean_score[filled]
+    edge = {"width": 1, "color": palette.ground}
+    bars = _bars(binned)
+    figure.add_bar(
+        y=frequency,
+        name="observed frequency",
+        marker={"color": palette.frequency, "line": edge},
+        **bars,
+    )
+    figure.add_bar(
+        y=bins.gap[filled],
+        base=frequency,
+        name="gap to the mean score",
+        marker=_hatching(palette),
+        **bars,
+    )
+    _add_whiskers(figure, binned, palette)
+    figure.add_scatter(
+        x=score,
+        y=score,
+        mode="markers",
+        name="mean score",
+        marker={"color": palette.score, "line": edge, "size": 7},
+        **_hover(binned),
+    )
+
+
+def _add_whiskers(figure: go.Figure, binned: BinnedReliability, palette: Palette) -> None:
+    """Add the interval of each frequency: a thin line with caps and an edge, if there is room."""
+    filled = binned.bins.counts > 0
+    middle = _middles(binned.bins)[filled]
+    lower, upper = binned.lower[filled], binned.upper[filled]
+    looks = [("interval", palette.text, 0.75, "lines")]
+    if filled.size <= MOST_CAPS:
+        # The edge parts the line from a bar of nearly its own lightness.
+        looks = [
+            ("edge of the interval", palette.ground, 3.5, "lines+markers"),
+            ("interval", palette.text, 1.25, "lines+markers"),
+        ]
+    for name, colour, width, mode in looks:
+        line = {"width": width, "color": colour}
+        figure.add_scatter(
+            x=np.stack([middle, middle, np.full_like(middle, np.nan)], axis=1).ravel(),
+            y=np.stack([lower, upper, np.full_like(lower, np.nan)], axis=1).ravel(),
+            mode=mode,
+            name=name,
+            line=line,
+            marker={"symbol": "line-ew", "size": 7, "line": line},
+            hoverinfo="skip",
+        )
+
+
+def _add_shares(figure: go.Figure, binned: BinnedReliability, palette: Palette) -> None:
+    """Add the share of the rows in each bin that holds any."""
+    figure.add_bar(
+        y=_shares(binned.bins)[binned.bins.counts > 0],
+        name="share of rows",
+        yaxis="y2",
+        marker={"color": palette.score, "line": {"width": 1, "color": palette.ground}},
+        **_bars(binned),
+    )
+
+
+def _bars(binned: BinnedReliability) -> dict[str, Any]:
+    """Give place, width and words of the bars of the bins that hold rows."""
+    filled = binned.bins.counts > 0
+    return {
+        "x": _middles(binned.bins)[filled],
+        "width": np.diff(binned.bins.edges)[filled],
+        "textposition": "none",
+        **_hover(binned),
+    }
+
+
+def _middles(bins: BinTable) -> Floats:
+    return np.asarray((bins.edges[:-1] + bins.edges[1:]) / 2)
 
 
 def _shares(bins: BinTable) -> Floats:
@@ -95,15 +180,23 @@ def _hatching(palette: Palette) -> dict[str, Any]:
     }
 
 
-def _hover(bins: BinTable) -> dict[str, Any]:
+def _hover(binned: BinnedReliability) -> dict[str, Any]:
     """Give the words over each bin that holds rows."""
+    bins = binned.bins
     rows = zip(
-        bins.edges[:-1], bins.edges[1:], bins.counts, bins.mean_score, bins.frequency, strict=True
+        bins.edges[:-1],
+        bins.edges[1:],
+        bins.counts,
+        bins.mean_score,
+        bins.frequency,
+        binned.lower,
+        binned.upper,
+        strict=True,
     )
     words = [
         f"scores {low:.1%} to {high:.1%}<br>{count:,} rows<br>mean score {score:.1%}"
-        f"<br>observed frequency {seen:.1%}"
-        for low, high, count, score, seen in rows
+        f"<br>observed frequency {seen:.1%}, {least:.1%} to {most:.1%}"
+        for low, high, count, score, seen, least, most in rows
         if count
     ]
     return {"text": words, "hovertemplate": "%{text}<extra></extra>"}

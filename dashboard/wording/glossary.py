@@ -74,8 +74,21 @@ reliability diagram can.
 
 **(d)** The same two, against the score itself. The claim is the diagonal.
 
-**Reliability diagram.** One bar a bin of scores, as high as the observed frequency; the hatched
-part is the gap to the mean score, the dot. Below it, how many rows are in each bin.
+**The grey region** is the band under perfect calibration. Suppose the scores were the true
+probabilities. Chance alone would still part the lines a little. In (a) and (b) the orange line
+then stays in the grey all the way in 95 of 100 cases. In (c) and (d) that holds at each place on
+its own. Many rows make the grey as thin as the line.
+
+**Reliability diagram in bins.** One bar a bin of scores, as high as the observed frequency; the
+hatched part is the gap to the mean score, the dot. The whisker is Wilson's interval: where the true
+frequency of the bin lies. Below it, how many rows are in each bin.
+
+**Isotonic (CORP).** The curve that never falls and lies nearest to the hits. It needs no bins. A
+perfect model of this size would rarely leave the grey consistency band. The dotted outline shows
+how sure the curve is.
+
+**Smoothed.** Each point is an average over the rows that score near it: blue of their scores,
+orange of their hits. Close to 0 % and 100 % the blue line bends, as rows are near on one side only.
 """
 
 CONTEST_NOTE = (

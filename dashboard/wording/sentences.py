@@ -11,6 +11,8 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.evaluation import AuditResult, SetResult, Side
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.metrics import accuracy, hit_rate
+from calibcore.reliability import Band
+from calibcore.reliability.smooth import LEAST_BANDWIDTH
 from dashboard.settings import NO_METHOD, ChosenEvent, method_by_key
 from dashboard.wording.numbers import detected_points, escape_markdown, measured, percent, points
 
@@ -164,12 +166,22 @@ def side_title(side: Side, set_name: str) -> str:
     return f"KS error {percent(side.curves.ks_error, n_samples)}, probability {seen} ({set_name})"
 
 
+def band_note(side: Side) -> str:
+    """Say what the grey region of the four graphs is."""
+    cases = _of_100(side.null.level)
+    return f"Grey: where a perfect model of this size would stay in {cases} cases."
+
+
 def cumulative_caption(side: Side) -> str:
     """Say what graph (a) shows."""
     curves, n_samples = side.curves, side.event.n_samples
     where = percent(curves.ks_fractile, n_samples)
     ahead = "claim ahead" if curves.gap[curves.ks_index] > 0 else "truth ahead"
-    return f"Widest gap {points(curves.ks_error, n_samples)}, at fractile {where}, {ahead}."
+    near = detected_points(side.null.simultaneous, n_samples)
+    return (
+        f"Widest gap {points(curves.ks_error, n_samples)}, at fractile {where}, {ahead}; of a"
+        f" perfect model, at most {near}."
+    )
 
 
 def warped_caption(side: Side) -> str:
@@ -199,17 +211,57 @@ def score_caption(side: Side) -> str:
 
 
 def reliability_caption(side: Side) -> str:
-    """Say what the reliability diagram shows."""
+    """Say what the reliability diagram in bins shows."""
     bins, n_samples = side.bins, side.event.n_samples
     fullest = int(bins.counts.argmax())
     share = bins.counts[fullest] / bins.counts.sum()
     low, high = float(bins.edges[fullest]), float(bins.edges[fullest + 1])
+    least, most = float(side.binned.lower[fullest]), float(side.binned.upper[fullest])
     return (
         f"{percent(float(share), n_samples)} of the rows are in the bin"
         f" {percent(low, n_samples)} to {percent(high, n_samples)}, scored"
         f" {percent(float(bins.mean_score[fullest]), n_samples)} on average,"
-        f" observed {percent(float(bins.frequency[fullest]), n_samples)}."
+        f" observed {percent(float(bins.frequency[fullest]), n_samples)}. The whisker, here"
+        f" {percent(least, n_samples)} to {percent(most, n_samples)}, holds the true frequency of"
+        f" a bin in about {_of_100(side.binned.level)} cases."
     )
+
+
+def isotonic_caption(side: Side) -> str:
+    """Say what the isotonic reliability curve shows."""
+    band, n_samples = side.corp.consistency, side.event.n_samples
+    outside, by_chance = percent(side.corp_outside, n_samples), _of_100(1 - band.level)
+    return (
+        f"The curve leaves the grey at {outside} of the rows; a perfect model's, at about"
+        f" {by_chance}. Grey: consistency band, where the curve of a perfect model of this size"
+        f" would lie. Dotted: where the true frequency lies. {_drawn(band)}"
+    )
+
+
+def smoothed_caption(side: Side) -> str:
+    """Say what the smoothed reliability curve shows."""
+    found, n_samples = side.smooth, side.event.n_samples
+    # The kernel is as wide as the error itself, unless that is too small.
+    apart = detected_points(found.bandwidth, n_samples)
+    most = "at most " if found.bandwidth < 1.01 * LEAST_BANDWIDTH else ""
+    return (
+        f"The lines are {most}{apart} apart, averaged over the rows (smooth ECE). Each point"
+        f" averages the rows within about {apart}; where few are near, the lines are pale. Shaded:"
+        f" where the smoothed curve truly lies. {_drawn(found.confidence)}"
+    )
+
+
+def _drawn(band: Band) -> str:
+    """Say how often a band holds the curve, and what it was drawn from."""
+    return (
+        f"Bands hold at each score in about {_of_100(band.level)} cases ({band.n_resamples:,}"
+        f" resamples, seed {band.seed})."
+    )
+
+
+def _of_100(share: float) -> str:
+    """Write how often something is so."""
+    return f"{100 * share:.0f} of 100"
 
 
 FITTED_HERE = (

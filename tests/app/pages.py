@@ -116,7 +116,8 @@ def check_page(page: AppTest) -> None:
     assert not page.error
     drawn = charts(page)
     assert len(drawn) == 10
-    assert [alt.alt.split(":")[0] for alt in drawn] == ["Before"] * 5 + ["After"] * 5
+    sides = ["Before"] * 4 + ["After"] * 4 + ["Before", "After"]  # graphs, then the diagrams
+    assert [alt.alt.split(":")[0] for alt in drawn] == sides
     for chart in drawn:
         assert len(chart.alt.split(". ", 1)[1]) > 20
     assert list(measure_cells(page).index) == [measure.name for measure in METRICS]

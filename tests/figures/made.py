@@ -10,7 +10,14 @@ from calibcore.calibrators import SplineCalibration
 from calibcore.data import EventScores, Split
 from calibcore.evaluation import AuditResult, Side, audit
 from calibcore.events import TopR
-from dashboard.figures import LIGHT, FourGraphs, Palette, four_graphs, reliability_diagram
+from dashboard.figures import (
+    LIGHT,
+    Diagram,
+    FourGraphs,
+    Palette,
+    four_graphs,
+    reliability_diagram,
+)
 
 Floats = NDArray[np.float64]
 Figure = Any
@@ -69,6 +76,30 @@ def page(result: AuditResult, palette: Palette = LIGHT) -> dict[str, Figure]:
         drawn |= {f"{name}_{graph}": figure for graph, figure in parts(graphs).items()}
         drawn[f"{name}_reliability"] = reliability_diagram(side, beside, palette)
     return {name: figure for name, figure in drawn.items() if figure is not None}
+
+
+def curves(result: AuditResult, palette: Palette = LIGHT) -> dict[str, Figure]:
+    """Reliability diagrams that are drawn only when they are chosen, by name."""
+    before, after = result.test.before, result.test.after
+    ways: tuple[Diagram, ...] = ("isotonic", "smoothed")
+    return {
+        f"{name}_{way}": reliability_diagram(side, beside, palette, way)
+        for name, side, beside in (("before", before, after), ("after", after, before))
+        for way in ways
+    }
+
+
+def outline(drawn: Any) -> list[tuple[Floats, Floats, Floats]]:
+    """Take the outline of a band apart: place, lowest and highest of each stretch."""
+    gaps = np.flatnonzero(np.isnan(drawn.x))
+    stretches = zip(np.split(drawn.x, gaps), np.split(drawn.y, gaps), strict=True)
+    found = []
+    for x, y in stretches:
+        known = ~np.isnan(x)
+        (there, back), (lower, upper) = np.split(x[known], 2), np.split(y[known], 2)
+        assert there.tolist() == back[::-1].tolist()
+        found.append((there, lower, upper[::-1]))
+    return found
 
 
 def parts(graphs: FourGraphs) -> dict[str, Figure]:

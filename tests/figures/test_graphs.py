@@ -11,6 +11,7 @@ import pytest
 
 from calibcore.evaluation import AuditResult, Side
 from dashboard.figures import DARK, LIGHT, Palette, four_graphs
+from dashboard.figures.bands import MOST_BAND_POINTS
 from dashboard.figures.thinning import MOST_POINTS
 from tests.figures.conftest import Keep
 from tests.figures.made import (
@@ -18,6 +19,8 @@ from tests.figures.made import (
     Figure,
     Floats,
     blocks,
+    curves,
+    outline,
     page,
     parts,
     result_of,
@@ -149,6 +152,88 @@ def test_only_the_cumulative_graphs_carry_the_mark(few: AuditResult) -> None:
     assert marked == list(GRAPHS[:2])
 
 
+# The band under perfect calibration ---------------------------------------------------------
+
+
+def band_of(side: Side, graph: str) -> Floats:
+    """Every point of a band as the result has it: place, lowest and highest a row."""
+    null, frequency_null = side.null, side.frequency_null
+    assert frequency_null is not None
+    whole, spline = (null.lower, null.upper), (frequency_null.lower, frequency_null.upper)
+    columns = {
+        "cumulative_by_fractile": (null.fractile, *whole),
+        "cumulative_by_score": (null.cum_score, *whole),
+        "frequency_by_fractile": (frequency_null.fractile, *spline),
+        "frequency_by_score": (frequency_null.score, *spline),
+    }
+    return np.stack(columns[graph], axis=1)
+
+
+def drawn_band(figure: Figure) -> Floats:
+    (stretch,) = outline(trace(figure, "Perfect model"))
+    return np.stack(stretch, axis=1)
+
+
+@each_graph
+def test_the_band_of_few_rows_is_drawn_as_it_is(graph: str) -> None:
+    for _, side, beside in sides(result_of(200)):
+        figure = parts(four_graphs(side, beside, LIGHT))[graph]
+        wanted = band_of(side, graph).astype(np.float32)
+        assert drawn_band(figure).tolist() == wanted.tolist()
+
+
+@each_graph
+def test_the_band_of_many_rows_is_thinned_to_points_of_it(many: AuditResult, graph: str) -> None:
+    for _, side, beside in sides(many):
+        shown = drawn_band(parts(four_graphs(side, beside, LIGHT))[graph])
+        every = band_of(side, graph).astype(np.float32)
+        assert MOST_BAND_POINTS / 2 < len(shown) <= MOST_BAND_POINTS
+        assert {tuple(row) for row in shown.tolist()} <= {tuple(row) for row in every.tolist()}
+        assert shown[[0, -1]].tolist() == every[[0, -1]].tolist()
+        assert shown[:, 2].max() == every[:, 2].max()
+        # Between its points it is where it should be, to a pixel of 280.
+        for column in (1, 2):
+            between = np.interp(every[:, 0], shown[:, 0], shown[:, column])
+            assert np.abs(between - every[:, column]).max() < 1 / 280
+
+
+@each_graph
+def test_the_band_is_behind_the_lines_and_about_the_score(few: AuditResult, graph: str) -> None:
+    for _, side, beside in sides(few):
+        figure = parts(four_graphs(side, beside, LIGHT))[graph]
+        assert [drawn.name for drawn in figure.data][:3] == ["Perfect model", *NAMES[graph]]
+        points, band = points_of(side, graph), band_of(side, graph)
+        assert (band[:, 1] <= points[:, 1] + 1e-12).all()
+        assert (points[:, 1] <= band[:, 2] + 1e-12).all()
+
+
+@pytest.mark.parametrize("graph", GRAPHS[:2])
+def test_a_line_leaves_the_band_where_the_ks_error_does(graph: str) -> None:
+    undetected, detected = (
+        blocks((0.3, 50, 17), (0.8, 50, 38)),
+        blocks((0.3, 50, 30), (0.8, 50, 20)),
+    )
+    for side, inside in ((undetected, True), (detected, False)):
+        assert (side.curves.ks_error < side.curves.ks_null_95) == inside
+        figure = parts(four_graphs(side, side, LIGHT))[graph]
+        band, frequency = drawn_band(figure), drawn_points(figure, graph)[:, 2]
+        within = (band[:, 1] <= frequency) & (frequency <= band[:, 2])
+        assert within.all() == inside
+
+
+@each_palette
+def test_the_band_is_grey_and_says_what_it_is(few: AuditResult, palette: Palette) -> None:
+    for graph, figure in parts(four_graphs(few.test.before, few.test.after, palette)).items():
+        band = trace(figure, "Perfect model")
+        assert band.fillcolor == band.line.color == palette.band
+        assert (band.fill, band.hoveron, band.hoverinfo) == ("toself", "fills", "text")
+        assert "perfect model of this size" in band.text
+        assert band.text.endswith("in 95 of 100 cases")
+        assert ("<br>at each " in band.text) == graph.startswith("frequency")
+        (label,) = figure.layout.annotations
+        assert f'color:{palette.neutral}">Perfect model</span>' in label.text
+
+
 # Axes ---------------------------------------------------------------------------------------
 
 
@@ -197,6 +282,8 @@ def test_nothing_is_drawn_outside_the_axes(which: str, request: pytest.FixtureRe
             drawn = drawn_points(figure, graph)
             assert horizontal[0] <= drawn[:, 0].min() <= drawn[:, 0].max() <= horizontal[1]
             assert vertical[0] <= drawn[:, 1:].min() <= drawn[:, 1:].max() <= vertical[1]
+            band = drawn_band(figure)
+            assert vertical[0] <= band[:, 1].min() <= band[:, 2].max() <= vertical[1]
 
 
 def test_a_rare_event_fills_its_graphs() -> None:
@@ -207,7 +294,7 @@ def test_a_rare_event_fills_its_graphs() -> None:
 
 
 def test_axes_name_quantity_and_count_in_percent(few: AuditResult) -> None:
-    for figure in page(few).values():
+    for figure in (page(few) | curves(few)).values():
         for axis in (figure.layout.xaxis, figure.layout.yaxis):
             assert axis.title.text
             assert axis.tickformat.endswith("%")
@@ -271,7 +358,7 @@ def own_colours(palette: Palette) -> set[str]:
 
 @each_palette
 def test_every_colour_is_the_palettes(few: AuditResult, palette: Palette) -> None:
-    for name, figure in page(few, palette).items():
+    for name, figure in (page(few, palette) | curves(few, palette)).items():
         specification = figure.to_dict()
         del specification["layout"]["template"]  # plotly's own, under which ours are laid
         used = set(colours_in(specification))
@@ -285,7 +372,7 @@ def inked(drawn: Any) -> list[str]:
 
 
 def test_every_line_and_text_changes_with_the_theme(few: AuditResult) -> None:
-    light, dark = page(few, LIGHT), page(few, DARK)
+    light, dark = (page(few, one) | curves(few, one) for one in (LIGHT, DARK))
     assert not own_colours(LIGHT) & own_colours(DARK)
     for name, figure in light.items():
         for bright, dim in zip(figure.data, dark[name].data, strict=True):
@@ -326,7 +413,7 @@ TAGS = {"<br>", "<b>", "</b>", "<extra>", "</extra>", "</span>"}
 
 def test_the_only_markup_is_the_figures_own(few: AuditResult, many: AuditResult) -> None:
     for result in (few, many):
-        for figure in page(result).values():
+        for figure in (page(result) | curves(result)).values():
             found = {tag for text in texts(figure) for tag in re.findall("<[^>]*>", text)}
             assert {tag for tag in found if not tag.startswith("<span style=")} <= TAGS
             assert not [text for text in texts(figure) if "$" in text]
@@ -336,11 +423,16 @@ def test_the_only_markup_is_the_figures_own(few: AuditResult, many: AuditResult)
 
 
 def test_a_page_of_a_million_rows_is_light(keep: Keep) -> None:
-    figures = page(result_of(1_000_000))
+    result = result_of(1_000_000)
+    figures = page(result)
     assert len(figures) == 10
     for name, figure in figures.items():
         keep(f"million_{name}", figure)
-    assert sum(len(figure.to_json()) for figure in figures.values()) < 300_000
+    assert sum(len(figure.to_json()) for figure in figures.values()) < 350_000
+    chosen = curves(result)
+    for name, figure in chosen.items():
+        keep(f"million_{name}", figure)
+        assert len(figure.to_json()) < 100_000
 
 
 def test_figures_are_saved_where_the_option_says(tmp_path: Path) -> None:

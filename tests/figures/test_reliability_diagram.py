@@ -45,6 +45,44 @@ def test_bars_gaps_and_dots_are_the_bin_table(result: AuditResult, keep: Keep) -
         assert np.allclose(gap.base + gap.y, dots.y, rtol=0, atol=1e-15)
 
 
+def test_whiskers_are_the_intervals(result: AuditResult) -> None:
+    for _, side, beside in sides(result):
+        figure, bins = reliability_diagram(side, beside, LIGHT), side.bins
+        whiskers = trace(figure, "interval")
+        assert whiskers.y[0::3].tolist() == filled(bins, side.binned.lower)
+        assert whiskers.y[1::3].tolist() == filled(bins, side.binned.upper)
+        assert np.isnan(whiskers.y[2::3]).all()  # each stands alone
+        bar = trace(figure, "observed frequency")
+        assert whiskers.x[0::3].tolist() == whiskers.x[1::3].tolist() == bar.x.tolist()
+        names = [drawn.name for drawn in figure.data]
+        assert names.index("interval") > names.index("gap to the mean score")
+
+
+def test_the_intervals_are_wilsons_at_95_percent() -> None:
+    # Newcombe 1998, table I, method 3.
+    side = blocks((0.5, 263, 81), (0.9, 148, 15))
+    whiskers = trace(reliability_diagram(side, side, LIGHT), "interval").y
+    assert whiskers[:2].round(4).tolist() == [0.2553, 0.3662]
+    assert whiskers[3:5].round(4).tolist() == [0.0624, 0.1605]
+
+
+@pytest.mark.parametrize(("n_bins", "mode"), [(15, "lines+markers"), (100, "lines")])
+def test_many_whiskers_have_no_caps(n_bins: int, mode: str) -> None:
+    side = result_of(500, n_bins=n_bins).test.before
+    assert trace(reliability_diagram(side, side, LIGHT), "interval").mode == mode
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
+def test_a_whisker_stands_off_the_bar_by_an_edge(result: AuditResult, palette: Palette) -> None:
+    figure = reliability_diagram(*sides(result)[0][1:], palette)
+    line, edge = trace(figure, "interval"), trace(figure, "edge of the interval")
+    assert np.array_equal(line.x, edge.x, equal_nan=True)
+    assert np.array_equal(line.y, edge.y, equal_nan=True)
+    assert (edge.line.color, line.line.color) == (palette.ground, palette.text)
+    assert edge.line.width > line.line.width
+    assert figure.data.index(edge) < figure.data.index(line)
+
+
 def test_bars_stand_on_their_bins(result: AuditResult) -> None:
     for _, side, beside in sides(result):
         figure, edges = reliability_diagram(side, beside, LIGHT), side.bins.edges
@@ -72,9 +110,10 @@ def test_every_bar_says_its_numbers() -> None:
     side = blocks((0.5, 1500, 1200), (0.97, 500, 400))
     figure = reliability_diagram(side, side, LIGHT)
     words = [
-        "scores 46.7% to 53.3%<br>1,500 rows<br>mean score 50.0%<br>observed frequency 80.0%",
-        "scores 93.3% to 100.0%<br>500 rows<br>mean score 97.0%<br>observed frequency 80.0%",
+        "scores 46.7% to 53.3%<br>1,500 rows<br>mean score 50.0%<br>observed frequency 80.0%, ",
+        "scores 93.3% to 100.0%<br>500 rows<br>mean score 97.0%<br>observed frequency 80.0%, ",
     ]
+    words = [words[0] + "77.9% to 81.9%", words[1] + "76.3% to 83.3%"]
     for name in (*BARS, "mean score"):
         assert list(trace(figure, name).text) == words
 
@@ -129,3 +168,4 @@ def test_claim_and_truth_keep_their_colours(result: AuditResult, palette: Palett
     assert trace(figure, "share of rows").marker.color == palette.score
     assert trace(figure, "gap to the mean score").marker.pattern.fgcolor == palette.text
     assert trace(figure, "score = frequency").line.color == palette.neutral
+    assert trace(figure, "interval").line.color == palette.text

@@ -16,10 +16,11 @@ from calibcore.data import LogitSet, Split
 from calibcore.evaluation import AuditResult, Comparison, SetResult, Side, audit
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.inference import Finding, Inference, Interval, Judgement, Plan, Reference
-from calibcore.metrics import METRICS
+from calibcore.metrics import METRICS, smooth_ece
 from dashboard import wording
 from dashboard.settings import NO_METHOD, Settings
 from dashboard.wording.measures import GROUPS, Shown, listed, measure_rows
+from dashboard.wording.sentences import band_note, isotonic_caption, smoothed_caption
 from tests.figures.made import MINUS, blocks, pct, result_of, side_of
 
 TOP_1 = wording.event_words(TopR(1), None)
@@ -237,19 +238,67 @@ def test_a_tile_says_better_or_worse(before: float, after: float, note: str, col
 def test_captions_read_the_result() -> None:
     # 500 rows at 0.3 with 250 hits, 500 at 0.9 with 350: the gap is widest half way.
     assert wording.cumulative_caption(MIXED) == (
-        f"Widest gap 10.0 points, at fractile {pct('50.0')}, truth ahead."
+        f"Widest gap 10.0 points, at fractile {pct('50.0')}, truth ahead; of a perfect model, at"
+        " most 2.7 points."
     )
-    assert wording.cumulative_caption(OVER).endswith("claim ahead.")
+    assert ", claim ahead; " in wording.cumulative_caption(OVER)
     assert wording.warped_caption(OVER) == f"Claimed in all {pct('90.0')}, happened {pct('80.0')}."
     assert wording.fractile_caption(OVER) == f"Half of the rows score {pct('90.0')} or more."
     assert wording.score_caption(blocks((0.5, 5, 3))) == "Too few rows for this graph."
     assert wording.reliability_caption(blocks((0.5, 300, 240), (0.97, 100, 80))) == (
         f"{pct('75.0')} of the rows are in the bin {pct('46.7')} to {pct('53.3')}, scored"
-        f" {pct('50.0')} on average, observed {pct('80.0')}."
+        f" {pct('50.0')} on average, observed {pct('80.0')}. The whisker, here {pct('75.1')} to"
+        f" {pct('84.1')}, holds the true frequency of a bin in about 95 of 100 cases."
     )
     assert wording.side_title(OVER, "test set") == (
         f"KS error {pct('10.0')}, probability {pct('80.0')} (test set)"
     )
+
+
+def test_the_grey_region_is_explained() -> None:
+    said = "Grey: where a perfect model of this size would stay in 95 of 100 cases."
+    assert {band_note(side) for side in SIDES.values()} == {said}
+    assert "band under perfect calibration" in wording.HOW_TO_READ
+
+
+@pytest.mark.parametrize("side", SIDES.values(), ids=SIDES)
+def test_the_caption_of_a_perfect_models_gap_is_the_ks_limit(side: Side) -> None:
+    limit = wording.points(side.curves.ks_null_95, side.event.n_samples)
+    assert wording.cumulative_caption(side).endswith(f"of a perfect model, at most {limit}.")
+
+
+def test_certain_scores_leave_no_room_for_chance() -> None:
+    said = wording.cumulative_caption(side_of([1.0] * 50, [1] * 50))
+    assert said.endswith("of a perfect model, at most 0 points.")
+
+
+def test_the_isotonic_caption_reads_the_result() -> None:
+    side = result_of(3000).test.before
+    said = isotonic_caption(side)
+    outside = wording.percent(side.corp_outside, 3000)
+    assert side.corp_outside > 0.5
+    assert said.startswith(
+        f"The curve leaves the grey at {outside} of the rows; a perfect model's,"
+    )
+    assert "at about 5 of 100." in said
+    assert "consistency band, where the curve of a perfect model of this size would lie" in said
+    assert said.endswith("at each score in about 95 of 100 cases (399 resamples, seed 0).")
+
+
+def test_the_smoothed_caption_says_the_smooth_ece() -> None:
+    side = result_of(3000).test.before
+    error = smooth_ece(side.event.scores, side.event.hits)
+    assert side.smooth.bandwidth == pytest.approx(error, rel=1e-5)
+    said = smoothed_caption(side)
+    apart = wording.points(error, 3000)
+    assert said.startswith(f"The lines are {apart} apart, averaged over the rows (smooth ECE).")
+    assert f"averages the rows within about {apart};" in said
+    assert said.endswith("(399 resamples, seed 0).")
+
+
+def test_an_error_below_the_narrowest_kernel_is_not_overstated() -> None:
+    side = side_of([0.0] * 20 + [1.0] * 20, [0] * 20 + [1] * 20)
+    assert smoothed_caption(side).startswith("The lines are at most 0.1 points apart,")
 
 
 @given(st.lists(st.floats(0, 1), min_size=6, max_size=30))
@@ -330,6 +379,9 @@ def sentences_of(side: Side) -> list[str]:
         wording.fractile_caption(side),
         wording.score_caption(side),
         wording.reliability_caption(side),
+        band_note(side),
+        isotonic_caption(side),
+        smoothed_caption(side),
         wording.side_title(side, "test set"),
     ]
     found = wording.verdict(side, TOP_1)

@@ -1,0 +1,134 @@
+"""How much the number of bins decides a binned calibration error."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calibcore import validation
+from calibcore.binning import first_reaching
+from calibcore.cumulative import ks_of
+from calibcore.tally import Tally, tally
+from calibcore.validation import Floats
+
+MOST_BINS = 100
+"""Bins up to which a sweep goes unless more are asked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class BinSweep:
+    """The expected calibration error of the same rows, by the number of bins.
+
+    Attributes
+    ----------
+    n_bins : ndarray of int64, shape (n_sizes,)
+        Numbers of bins: 2, 3, ...
+    equal_width, equal_mass : ndarray of float64, shape (n_sizes,)
+        `calibcore.metrics.ece` with that many bins of either kind.
+    expected_equal_width, expected_equal_mass : ndarray of float64, shape (n_sizes,)
+        What it would be on average if the scores were the true probabilities.
+    ks_error : float
+        Of the same rows; it needs no bins.
+    """
+
+    n_bins: NDArray[np.int64]
+    equal_width: Floats
+    equal_mass: Floats
+    expected_equal_width: Floats
+    expected_equal_mass: Floats
+    ks_error: float
+
+
+def bin_sweep(scores: ArrayLike, hits: ArrayLike, *, most: int = MOST_BINS) -> BinSweep:
+    """Give the expected calibration error for every number of bins from 2 up.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (n_samples,)
+        Predicted probability of the event, in [0, 1].
+    hits : array_like of {0, 1}, shape (n_samples,)
+        Whether the event happened.
+    most : int, default 100
+        Largest number of bins, at least 2.
+
+    Returns
+    -------
+    BinSweep
+
+    Raises
+    ------
+    CalibrationInputError
+        Scores or hits out of range, a number below 2.
+
+    Notes
+    -----
+    Bins are those of `calibcore.binning.bin_scores`. All numbers of bins read one running total,
+    so a sweep costs little more than one sort.
+
+    The expected value sums, over the bins, E|sum (s_i - h_i)| / N with independent hits of
+    probability s_i. With V = sum s_i (1 - s_i) that is sqrt(2 V / pi) where many rows share the bin
+    (the folded normal) and 2 V where V is near 0; the smaller of the two is taken, which is off by
+    up to a fifth in bins with V between 0.1 and 0.3.
+
+    References
+    ----------
+    Gupta et al., ICLR 2021, on the choice of bins; Vasilev and D'yakonov 2023, section 3.2.
+
+    Examples
+    --------
+    >>> swept = bin_sweep([0.2, 0.4, 0.9], [0, 1, 1], most=3)
+    >>> swept.n_bins.tolist(), swept.equal_width.round(4).tolist()
+    ([2, 3], [0.1667, 0.3])
+    """
+    return sweep_bins(tally(scores, hits), most=most)
+
+
+def sweep_bins(counted: Tally, *, most: int = MOST_BINS) -> BinSweep:
+    """Give the `bin_sweep` of rows that are counted by score (one set, not resamples)."""
+    most = validation.whole_number(most, "most", least=2, most=10_000)
+    claimed = counted.counts * counted.scores
+    gaps = _from_zero(claimed - counted.hits)
+    variance = _from_zero(claimed * (1 - counted.scores))
+    totals = np.cumsum(counted.counts)
+    found = np.empty((4, most - 1))
+    for place, n_bins in enumerate(range(2, most + 1)):
+        bounds = (_width_bounds(counted, n_bins), _mass_bounds(counted, totals, n_bins))
+        for kind, ends in enumerate(bounds):
+            found[kind, place] = np.abs(np.diff(gaps[ends])).sum()
+            found[kind + 2, place] = _mean_distance(np.diff(variance[ends])).sum()
+    found /= counted.n_samples
+    return BinSweep(
+        n_bins=np.arange(2, most + 1),
+        equal_width=found[0],
+        equal_mass=found[1],
+        expected_equal_width=found[2],
+        expected_equal_mass=found[3],
+        ks_error=float(ks_of(counted)),
+    )
+
+
+def _from_zero(values: Floats) -> Floats:
+    return np.concatenate([[0.0], np.cumsum(values)])
+
+
+def _width_bounds(counted: Tally, n_bins: int) -> NDArray[np.intp]:
+    """Give the first block of each bin of equal width, and the number of blocks."""
+    edges = np.arange(1, n_bins) / n_bins
+    inner = np.searchsorted(counted.scores, edges, side="right")
+    return np.concatenate([[0], inner, [counted.scores.size]])
+
+
+def _mass_bounds(counted: Tally, totals: Floats, n_bins: int) -> NDArray[np.intp]:
+    """Give the first block of each bin of equal mass, and the number of blocks."""
+    places = np.arange(1, n_bins) * counted.n_samples // n_bins
+    inner = first_reaching(totals, places) + 1
+    if counted.scores[0] > 0:
+        inner[places == 0] = 0  # the edge is 0, and no row is there
+    return np.concatenate([[0], inner, [counted.scores.size]])
+
+
+def _mean_distance(variance: Floats) -> Floats:
+    """Give how far a sum of centred hits of this variance is from 0 on average."""
+    spread = np.maximum(variance, 0.0)  # a difference of running totals
+    return np.asarray(np.minimum(np.sqrt(2 / math.pi * spread), 2 * spread))

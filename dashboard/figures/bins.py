@@ -1,0 +1,189 @@
+"""The calibration error against the number of bins it was computed with."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from plotly import graph_objects as go
+
+from calibcore.metrics.bins import BinSweep
+from dashboard.figures.layout import base_layout, share_axis
+from dashboard.figures.palette import Palette
+
+KS, WIDE, EVEN, PERFECT = "KS error", "ECE, equal width", "ECE, equal mass", "Perfect model"
+"""Names of the lines, as they stand at their ends."""
+
+_APART = 0.085
+"""Least distance of two names, as a share of the graph's height."""
+
+
+@dataclass(frozen=True)
+class SweepFigures:
+    """How the number of bins decides the error, on both sides.
+
+    Parameters
+    ----------
+    before, after : plotly.graph_objects.Figure
+        What is drawn.
+    sweep_before, sweep_after : BinSweep
+        Its numbers.
+    """
+
+    before: go.Figure
+    after: go.Figure
+    sweep_before: BinSweep
+    sweep_after: BinSweep
+
+
+def sweep_figures(before: BinSweep, after: BinSweep, n_bins: int, palette: Palette) -> SweepFigures:
+    """Draw both sides, as `bins_graph`."""
+    return SweepFigures(
+        bins_graph(before, after, n_bins, palette),
+        bins_graph(after, before, n_bins, palette),
+        before,
+        after,
+    )
+
+
+def bins_graph(sweep: BinSweep, beside: BinSweep, n_bins: int, palette: Palette) -> go.Figure:
+    """Draw the ECE of one side against the number of bins, and the KS error, which has none.
+
+    Parameters
+    ----------
+    sweep : BinSweep
+        What is drawn.
+    beside : BinSweep
+        The other side of the comparison, with which the axes are shared.
+    n_bins : int
+        The number chosen on the page, which is marked.
+    palette : Palette
+        Colours.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        Two lines, a level one, the chosen number of bins, and in grey what a perfect model would
+        show on average with bins of equal width.
+    """
+    highest = 1.08 * max(map(_highest, (sweep, beside))) or 1.0
+    figure = go.Figure()
+    _add_lines(figure, sweep, palette)
+    _mark_chosen(figure, sweep, n_bins, highest, palette)
+    _name_lines(figure, sweep, highest, palette)
+    layout = base_layout("ECE by number of bins")
+    return figure.update_layout(
+        layout,
+        margin={**layout["margin"], "r": 112},
+        xaxis={
+            **share_axis("Number of bins", (0, 1)),
+            "range": [0, int(sweep.n_bins[-1])],
+            "tickformat": "d",
+            "tickvals": None,
+        },
+        yaxis=share_axis("Calibration error", (0, highest)),
+    )
+
+
+def _highest(sweep: BinSweep) -> float:
+    lines = (sweep.equal_width, sweep.equal_mass, sweep.expected_equal_width)
+    return max(sweep.ks_error, *(float(line.max()) for line in lines))
+
+
+def _add_lines(figure: go.Figure, sweep: BinSweep, palette: Palette) -> None:
+    figure.add_scatter(
+        x=sweep.n_bins,
+        y=sweep.expected_equal_width,
+        mode="lines",
+        name=PERFECT,
+        line={"color": palette.band, "width": 1},
+        fill="tozeroy",
+        fillcolor=palette.band,
+        hovertemplate="a perfect model, on average, %{x} bins: %{y:.2%}<extra></extra>",
+    )
+    drawn: tuple[tuple[str, Any, dict[str, Any], str], ...] = (
+        (EVEN, sweep.equal_mass, {"dash": "dash", "width": 2}, "%{x} bins of equal mass"),
+        (WIDE, sweep.equal_width, {"width": 2}, "%{x} bins of equal width"),
+    )
+    for name, values, line, words in drawn:
+        figure.add_scatter(
+            x=sweep.n_bins,
+            y=values,
+            mode="lines",
+            name=name,
+            line={"color": palette.neutral, **line},
+            hovertemplate=f"{words}: ECE %{{y:.2%}}<extra></extra>",
+        )
+    figure.add_scatter(
+        x=[0, int(sweep.n_bins[-1])],
+        y=[sweep.ks_error, sweep.ks_error],
+        mode="lines",
+        name=KS,
+        line={"color": palette.text, "width": 2.5},
+        hovertemplate="KS error, without bins: %{y:.2%}<extra></extra>",
+    )
+
+
+def _mark_chosen(
+    figure: go.Figure, sweep: BinSweep, n_bins: int, highest: float, palette: Palette
+) -> None:
+    """Mark the chosen number of bins on the line of equal width, if it is on it.
+
+    Its name stands halfway to the farther end of the graph, clear of the lines.
+    """
+    (place,) = np.nonzero(sweep.n_bins == n_bins)
+    if not place.size:
+        return
+    value = float(sweep.equal_width[place[0]])
+    named = value / 2 if value > highest / 2 else (value + highest) / 2
+    figure.add_scatter(
+        x=[n_bins, n_bins],
+        y=[value, named],
+        mode="lines",
+        name="chosen, named",
+        line={"color": palette.text, "width": 1, "dash": "dot"},
+        hoverinfo="skip",
+    )
+    figure.add_scatter(
+        x=[n_bins],
+        y=[value],
+        mode="markers",
+        name="chosen",
+        marker={"size": 9, "color": palette.text, "line": {"width": 1, "color": palette.ground}},
+        hovertemplate=f"{n_bins} bins, as chosen: ECE %{{y:.2%}}<extra></extra>",
+    )
+    right = n_bins > 0.8 * sweep.n_bins[-1]
+    figure.add_annotation(
+        x=n_bins,
+        y=named,
+        xanchor="right" if right else "left",
+        yanchor="middle",
+        xshift=-4 if right else 4,
+        text=f"{n_bins} bins",
+        font={"size": 12, "color": palette.text},
+        showarrow=False,
+    )
+
+
+def _name_lines(figure: go.Figure, sweep: BinSweep, highest: float, palette: Palette) -> None:
+    """Write each line's name at its end, moved up where another name is in the way."""
+    ends = (
+        (PERFECT, sweep.expected_equal_width[-1], palette.neutral),
+        (EVEN, sweep.equal_mass[-1], palette.neutral),
+        (WIDE, sweep.equal_width[-1], palette.neutral),
+        (KS, sweep.ks_error, palette.text),
+    )
+    lowest_free = 0.0
+    for name, value, colour in sorted(ends, key=lambda end: float(end[1])):
+        height = max(float(value) / highest, lowest_free)
+        lowest_free = height + _APART
+        figure.add_annotation(
+            xref="paper",
+            yref="paper",
+            x=1.01,
+            y=height,
+            xanchor="left",
+            yanchor="middle",
+            text=f"<b>{name}</b>" if name == KS else name,
+            font={"size": 12, "color": colour},
+            showarrow=False,
+        )

@@ -1,0 +1,167 @@
+"""The table of classes, worst first, in words and numbers ready to be shown."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibcore.inference import ClassScreen
+from dashboard.wording.numbers import SPACE
+from dashboard.wording.sentences import DETECTION_LEVEL
+
+HEADING = "Classes, worst first"
+WORST_BEFORE, WORST_AFTER = "Worst before", "Worst after"
+LOOK = "Look at every class"
+LOOK_HELP = "Each class against the others, before and after. It takes a moment with so many."
+
+NO_CLASSES_LEFT = (
+    "\u2013: this calibrator changes the score of the chosen event alone, so there are no class"
+    " probabilities to look at afterwards. One that acts on all classes, such as temperature"
+    " scaling, leaves some."
+)
+
+_NOTE = (
+    "KS error of each class against the others, and whether it claims too much or too little. Off:"
+    " chance alone does not explain it; p-values are adjusted (Holm) for looking at {n_classes:,}"
+    " classes at once, so that even one wrong call is made in at most 5 of 100 cases. Not detected:"
+    " no miscalibration detected at this sample size. Says: its average score. Was: how often it"
+    " was the true class."
+)
+
+
+@dataclass(frozen=True)
+class OneSide:
+    """A class on one side, in words.
+
+    Parameters
+    ----------
+    ks_error : str
+        How far it is off.
+    sign, verdict, p_value : str
+        A sign, the finding, and the adjusted p-value.
+    kind : {"over", "under", "none"}
+        The finding, for colours.
+    """
+
+    ks_error: str
+    sign: str
+    verdict: str
+    p_value: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class ClassRow:
+    """One class of the table.
+
+    Parameters
+    ----------
+    name : str
+        As the file has it: to be escaped.
+    rows, says, was : str
+        How many rows it has, its mean score, its observed frequency.
+    before : OneSide
+        How far it is off.
+    after : OneSide or None
+        The same after calibration; None where no class probabilities are left.
+    """
+
+    name: str
+    rows: str
+    says: str
+    was: str
+    before: OneSide
+    after: OneSide | None
+
+
+def class_rows(
+    names: tuple[str, ...], before: ClassScreen, after: ClassScreen | None, order: list[int]
+) -> list[ClassRow]:
+    """Write the rows of the table.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Of all classes.
+    before, after : ClassScreen
+        What was found; None where no class probabilities are left.
+    order : list of int
+        The classes to write.
+    """
+    digits = _digits(before)
+    rows = []
+    for k in order:
+        says = _share(before.mean_score[k], digits)
+        if after is not None and (then := _share(after.mean_score[k], digits)) != says:
+            says = f"{says.removesuffix(f'{SPACE}%')} \u2192 {then}"
+        rows.append(
+            ClassRow(
+                name=names[k],
+                rows=f"{before.rows[k]:,}",
+                says=says,
+                was=_share(before.frequency[k], digits),
+                before=_side(before, k, digits),
+                after=None if after is None else _side(after, k, digits),
+            )
+        )
+    return rows
+
+
+def _side(screen: ClassScreen, k: int, digits: int) -> OneSide:
+    adjusted = float(screen.adjusted[k])
+    if adjusted >= DETECTION_LEVEL:
+        sign, verdict, kind = "\u25cb", "not detected", "none"
+    elif screen.gap[k] > 0:
+        sign, verdict, kind = "\u25b2", "off, too much", "over"
+    else:
+        sign, verdict, kind = "\u25bc", "off, too little", "under"
+    return OneSide(_share(screen.ks_error[k], digits), sign, verdict, p_words(adjusted), kind)
+
+
+def _digits(screen: ClassScreen) -> int:
+    """Give the decimals of a percentage that the rows of a usual class can tell apart."""
+    finest = 100 * float(np.median(screen.null_deviation))
+    return 1 if finest <= 0 else min(max(math.ceil(-math.log10(finest)), 1), 4)
+
+
+def _share(value: float, digits: int) -> str:
+    return f"{100 * value:.{digits}f}{SPACE}%"
+
+
+def p_words(p_value: float) -> str:
+    """Write a p-value with as many digits as say something."""
+    if p_value < 0.001:
+        return "p < 0.001"
+    # Cut, not rounded, so that 0.0499 does not become 0.05.
+    steps = 1_000 if p_value < 0.1 else 100
+    return f"p = {math.floor(p_value * steps) / steps:g}"
+
+
+def show_more(n_shown: int, n_classes: int) -> str:
+    """Name the switch that lists more classes."""
+    return f"Show all {n_shown}" if n_shown == n_classes else f"Show the {n_shown} worst"
+
+
+def classes_sentence(before: ClassScreen, after: ClassScreen | None, where: str) -> str:
+    """Say how many classes are off, before and after."""
+    start = f"Of {before.n_classes:,} classes looked at together,"
+    how = f"({where}, Holm-adjusted at 5{SPACE}%)."
+    was = int(before.off(DETECTION_LEVEL).sum())
+    now = None if after is None else int(after.off(DETECTION_LEVEL).sum())
+    if not was and not now:
+        when = " before calibration" if now is None else ", before or after calibration"
+        return f"{start} none is found off at this sample size{when} {how}"
+    then = "" if now is None else f" and {_count(now)} after it"
+    return f"{start} {_count(was)} before calibration{then} {how}"
+
+
+def _count(number: int) -> str:
+    if number == 0:
+        return "none is found off"
+    return "1 is off" if number == 1 else f"{number:,} are off"
+
+
+def classes_note(before: ClassScreen, after: ClassScreen | None) -> str:
+    """Say what the columns are, and what a dash means."""
+    text = _NOTE.format(n_classes=before.n_classes)
+    return text if after is not None else f"{text} {NO_CLASSES_LEFT}"

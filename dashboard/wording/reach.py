@@ -1,0 +1,41 @@
+"""What this many rows can show, and what the number of bins does to it."""
+
+import numpy as np
+
+from calibcore.evaluation import Side
+from calibcore.inference import smallest_gap_shown
+from calibcore.metrics.bins import BinSweep
+from dashboard.wording.numbers import SPACE, detected_points, percent
+
+BINS_MATTER = "How much the number of bins matters"
+
+FEWEST_BINS = 5
+"""Bins from which on the caption gives the range of the error; fewer hide more than they show."""
+
+SWEEP_NOTE = (
+    "The same rows, put into 2, 3, 4 ... bins. More bins give chance more room: the grey area is"
+    " the ECE (equal width) that scores like these would show on average if they were the true"
+    " probabilities."
+)
+
+
+def power_sentence(side: Side, n_samples: int) -> str:
+    """Say how large a gap has to be for this many rows to show it."""
+    gap = detected_points(smallest_gap_shown(side.curves), n_samples)
+    return (
+        f"An average gap of {gap} would be found in 80 of 100 such sets of {n_samples:,} rows (KS"
+        f" test at 5{SPACE}%); a smaller one may well go unseen."
+    )
+
+
+def sweep_caption(sweep: BinSweep, n_samples: int) -> str:
+    """Say between which values the error wanders."""
+    shown = sweep.n_bins >= FEWEST_BINS
+    both = np.concatenate([sweep.equal_width[shown], sweep.equal_mass[shown]])
+    low, high = (percent(float(end), n_samples) for end in (both.min(), both.max()))
+    unit = f"{SPACE}%"
+    found = f"of {low}" if low == high else f"between {low.removesuffix(unit)} and {high}"
+    return (
+        f"With {FEWEST_BINS} to {sweep.n_bins[-1]} bins the same rows give an ECE {found}. The KS"
+        f" error needs no bins: {percent(sweep.ks_error, n_samples)}."
+    )

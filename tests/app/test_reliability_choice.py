@@ -1,0 +1,101 @@
+"""The reliability diagram in three ways: the choice, the address, and what is drawn."""
+
+import base64
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from streamlit.testing.v1 import AppTest
+
+from calibcore.data import LogitSet
+from calibcore.events import TopR
+from calibcore.reliability import binned_reliability, corp_reliability, smooth_reliability
+from dashboard.readers import read
+from dashboard.samples import samples
+from tests.app.pages import bodies, charts, open_page, outcomes
+
+WAYS = {"Bins": "in bins", "Isotonic (CORP)": "isotonic (CORP)", "Smoothed": "smoothed"}
+SAMPLE = next(sample for sample in samples() if sample.name == "three_garments")
+
+
+def diagrams(page: AppTest) -> list[Any]:
+    assert not page.exception
+    assert not page.error
+    shown = [chart for chart in charts(page) if "Reliability diagram" in chart.alt]
+    assert [chart.alt.split(":")[0] for chart in shown] == ["Before", "After"]
+    return shown
+
+
+def values(chart: Any, name: str, axis: str) -> NDArray[np.float64]:
+    (drawn,) = [one for one in json.loads(chart.spec)["data"] if one["name"] == name]
+    data = drawn[axis]
+    if isinstance(data, dict):
+        data = np.frombuffer(base64.b64decode(data["bdata"]), dtype=data["dtype"])
+    return np.asarray(data, dtype=np.float64)
+
+
+def choose(page: AppTest, way: str) -> AppTest:
+    return page.segmented_control(key="reliability").set_value(way).run()
+
+
+@pytest.fixture
+def event() -> Any:
+    test = read(f"{SAMPLE.name}.npz", SAMPLE.read_bytes()).test
+    assert isinstance(test, LogitSet)
+    return outcomes(TopR(1), test)
+
+
+def test_bins_come_first_and_each_way_can_be_chosen() -> None:
+    page = open_page(sample=SAMPLE.title)
+    assert page.segmented_control(key="reliability").value == "Bins"
+    for way, title in WAYS.items():
+        choose(page, way)
+        for chart in diagrams(page):
+            assert f"Reliability diagram {title}" in chart.alt.replace("diagram,", "diagram")
+            assert "399 resamples, seed 0" in chart.alt or way == "Bins"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_address_chooses(way: str) -> None:
+    page = open_page(sample=SAMPLE.title, reliability=way)
+    assert page.segmented_control(key="reliability").value == way
+    assert all(WAYS[way] in chart.alt for chart in diagrams(page))
+
+
+def test_an_unknown_way_in_the_address_draws_bins() -> None:
+    page = open_page(sample=SAMPLE.title, reliability="nonsense")
+    assert all("in bins" in chart.alt for chart in diagrams(page))
+
+
+def test_the_choice_outlives_another_sample_and_set() -> None:
+    page = choose(open_page(sample=SAMPLE.title), "Smoothed")
+    page.segmented_control(key="set").set_value("Calibration set").run()
+    assert all("smoothed" in chart.alt for chart in diagrams(page))
+    page.selectbox(key="sample").set_value(samples()[-1].title).run()
+    assert all("smoothed" in chart.alt for chart in diagrams(page))
+
+
+def test_what_is_drawn_is_calibcores(event: Any) -> None:
+    page = open_page(sample=SAMPLE.title)
+    binned = binned_reliability(event.scores, event.hits)
+    filled = binned.bins.counts > 0
+    whiskers = values(diagrams(page)[0], "interval", "y")
+    assert whiskers[0::3] == pytest.approx(binned.lower[filled], abs=1e-12)
+    assert whiskers[1::3] == pytest.approx(binned.upper[filled], abs=1e-12)
+    isotonic = corp_reliability(event.scores, event.hits, seed=0)
+    steps = values(diagrams(choose(page, "Isotonic (CORP)"))[0], "observed frequency", "y")
+    assert steps[0::2] == pytest.approx(isotonic.step_frequency, abs=1e-6)
+    smoothed = smooth_reliability(event.scores, event.hits, seed=0)
+    line = values(diagrams(choose(page, "Smoothed"))[0], "observed frequency, few rows", "y")
+    assert line == pytest.approx(smoothed.frequency, abs=1e-6, nan_ok=True)
+
+
+def test_the_grey_band_is_named_on_the_page_and_for_who_cannot_see() -> None:
+    page = open_page(sample=SAMPLE.title)
+    said = "Grey: where a perfect model of this size would stay in 95 of 100 cases."
+    assert sum(said in text for text in bodies(page)) == 2
+    graphs = [chart for chart in charts(page) if ": (" in chart.alt]
+    assert len(graphs) == 8
+    assert all(said in chart.alt for chart in graphs)

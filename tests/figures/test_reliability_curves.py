@@ -1,0 +1,202 @@
+"""The isotonic and the smoothed diagram: lines and bands are the result objects."""
+
+import re
+
+import numpy as np
+import pytest
+
+from calibcore.evaluation import AuditResult, Side
+from dashboard.figures import DARK, LIGHT, Diagram, Palette, reliability_diagram
+from dashboard.figures.curves import PALE_BELOW
+from tests.figures.conftest import Keep
+from tests.figures.made import Figure, Floats, blocks, curves, outline, result_of, side_of, trace
+
+CURVES: tuple[Diagram, ...] = ("isotonic", "smoothed")
+each_curve = pytest.mark.parametrize("diagram", CURVES)
+each_palette = pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
+float32 = np.float32
+
+
+@pytest.fixture(scope="module")
+def result() -> AuditResult:
+    return result_of(3000)
+
+
+def sides(result: AuditResult) -> list[tuple[str, Side, Side]]:
+    before, after = result.test.before, result.test.after
+    return [("before", before, after), ("after", after, before)]
+
+
+def whole(figure: Figure, name: str) -> Floats:
+    """One band that has no gap: place, lowest and highest a row."""
+    (stretch,) = outline(trace(figure, name))
+    return np.stack(stretch)
+
+
+def names(figure: Figure) -> list[str]:
+    return [drawn.name for drawn in figure.data]
+
+
+# Isotonic -----------------------------------------------------------------------------------
+
+
+def test_the_isotonic_curve_is_its_steps(result: AuditResult, keep: Keep) -> None:
+    for name, side, beside in sides(result):
+        figure, found = reliability_diagram(side, beside, LIGHT, "isotonic"), side.corp
+        keep(f"isotonic_{name}", figure)
+        line = trace(figure, "observed frequency")
+        assert line.x[0::2].tolist() == found.first.astype(float32).tolist()
+        assert line.x[1::2].tolist() == found.last.astype(float32).tolist()
+        assert line.y[0::2].tolist() == found.step_frequency.astype(float32).tolist()
+        assert line.y[0::2].tolist() == line.y[1::2].tolist()
+        assert line.customdata[0::2].tolist() == found.step_count.tolist()
+        assert (np.diff(line.y) >= 0).all()
+
+
+def test_the_isotonic_bands_are_the_results(result: AuditResult) -> None:
+    for _, side, beside in sides(result):
+        figure = reliability_diagram(side, beside, LIGHT, "isotonic")
+        for name, band in (
+            ("consistency band", side.corp.consistency),
+            ("uncertainty", side.corp.confidence),
+        ):
+            wanted = np.stack([band.score, band.lower, band.upper]).astype(float32)
+            assert whole(figure, name).tolist() == wanted.tolist()
+
+
+@each_palette
+def test_one_band_is_filled_and_the_other_outlined(result: AuditResult, palette: Palette) -> None:
+    side = result.test.before
+    figure = reliability_diagram(side, side, palette, "isotonic")
+    grey, outlined = trace(figure, "consistency band"), trace(figure, "uncertainty")
+    assert (grey.fillcolor, grey.line.dash) == (palette.band, "solid")
+    assert (outlined.fillcolor, outlined.line.dash) == ("rgba(0,0,0,0)", "dot")
+    assert outlined.line.color == trace(figure, "observed frequency").line.color
+    assert "Consistency band: the curve of a perfect" in grey.text
+    for band in (grey, outlined):
+        assert band.text.endswith("in about 95 of 100 cases")
+    (label,) = figure.layout.annotations
+    assert re.findall(">([^<]+)<", label.text) == ["Observed frequency", "Perfect model"]
+
+
+def test_very_many_steps_are_thinned() -> None:
+    # Rising in 3,000 steps: two rows a score, of which one more is a hit now and then.
+    n_steps = 1500
+    side = blocks(*((0.1 + k / 2000, 2 * n_steps, 2 * k) for k in range(n_steps)))
+    assert side.corp.first.size == n_steps
+    line = trace(reliability_diagram(side, side, LIGHT, "isotonic"), "observed frequency")
+    assert line.x.size <= 1000
+    assert line.y.max() == float32(side.corp.step_frequency.max())
+    assert line.y.min() == float32(side.corp.step_frequency.min())
+
+
+# Smoothed -----------------------------------------------------------------------------------
+
+LINES = ("mean score", "observed frequency")
+
+
+def test_the_smoothed_lines_are_the_result_and_pale_where_rows_are_few(
+    result: AuditResult, keep: Keep
+) -> None:
+    for name, side, beside in sides(result):
+        figure, found = reliability_diagram(side, beside, LIGHT, "smoothed"), side.smooth
+        keep(f"smoothed_{name}", figure)
+        dense = found.density >= PALE_BELOW
+        assert 0 < dense.sum() < dense.size
+        for line, values in zip(LINES, (found.mean_score, found.frequency), strict=True):
+            pale, strong = trace(figure, f"{line}, few rows"), trace(figure, line)
+            assert np.array_equal(pale.x, found.score.astype(float32))
+            assert np.array_equal(pale.y, values.astype(float32), equal_nan=True)
+            assert np.array_equal(strong.y[dense], values[dense].astype(float32), equal_nan=True)
+            assert np.isnan(strong.y[~dense]).all()
+            assert pale.opacity < 0.5 < strong.opacity == 1
+
+
+def test_the_smoothed_band_is_the_results_with_its_gaps() -> None:
+    side = blocks((0.1, 3000, 300), (0.9, 3000, 2700))  # nothing near the middle
+    figure, band = reliability_diagram(side, side, LIGHT, "smoothed"), side.smooth.confidence
+    stretches = outline(trace(figure, "uncertainty"))
+    assert len(stretches) == 2
+    known = ~np.isnan(band.lower)
+    wanted = np.stack([band.score, band.lower, band.upper])[:, known].astype(float32)
+    drawn = np.concatenate([np.stack(stretch) for stretch in stretches], axis=1)
+    assert drawn.tolist() == wanted.tolist()
+
+
+@each_palette
+def test_the_smoothed_lines_keep_their_colours(result: AuditResult, palette: Palette) -> None:
+    side = result.test.before
+    figure = reliability_diagram(side, side, palette, "smoothed")
+    for line, colour in zip(LINES, (palette.score, palette.frequency), strict=True):
+        assert trace(figure, line).line.color == colour
+        assert trace(figure, f"{line}, few rows").line.color == colour
+    assert trace(figure, "uncertainty").fillcolor == palette.gap
+    (label,) = figure.layout.annotations
+    assert re.findall("<b>(.*?)</b>", label.text) == ["Observed frequency", "Mean score"]
+
+
+# Both ---------------------------------------------------------------------------------------
+
+
+@each_curve
+def test_bands_are_behind_and_bars_below(result: AuditResult, diagram: Diagram) -> None:
+    for _, side, beside in sides(result):
+        figure = reliability_diagram(side, beside, LIGHT, diagram)
+        order = names(figure)
+        bands = {"consistency band", "uncertainty"} & set(order)
+        assert max(map(order.index, bands)) < order.index("observed frequency")
+        bins = reliability_diagram(side, beside, LIGHT)
+        below, wanted = trace(figure, "share of rows"), trace(bins, "share of rows")
+        assert below.to_json() == wanted.to_json()
+        assert list(trace(figure, "score = frequency").x) == [0, 1]
+        for axis in ("xaxis", "yaxis", "yaxis2"):
+            assert figure.layout[axis] == bins.layout[axis]
+        assert figure.layout.height == bins.layout.height
+
+
+def test_each_way_has_a_title_of_its_own(result: AuditResult) -> None:
+    side = result.test.before
+    ways: tuple[Diagram, ...] = ("bins", *CURVES)
+    titles = {reliability_diagram(side, side, LIGHT, way).layout.title.text for way in ways}
+    assert len(titles) == 3
+    assert all(title.startswith("Reliability diagram") for title in titles)
+
+
+@each_curve
+def test_lines_and_bands_are_light(result: AuditResult, diagram: Diagram) -> None:
+    for name, figure in curves(result).items():
+        if name.endswith(diagram):
+            lines = [one for one in figure.data if one.type == "scatter" and len(one.x) > 2]
+            assert {one.x.dtype.name for one in lines} == {"float32"}
+            assert {one.y.dtype.name for one in lines} == {"float32"}
+            assert len(figure.to_json()) < 100_000
+
+
+@each_curve
+@pytest.mark.parametrize(
+    "side",
+    [
+        side_of([0.4], [1]),
+        side_of([0.0] * 20, [0] * 20),
+        side_of([1.0] * 20, [1] * 20),
+        blocks((0.5, 100, 80)),
+        blocks((0.0, 10, 0), (1.0, 10, 10)),
+    ],
+)
+def test_few_rows_and_one_score_are_drawn(side: Side, diagram: Diagram) -> None:
+    figure = reliability_diagram(side, side, LIGHT, diagram)
+    heights = np.concatenate([one.y for one in figure.data if one.name == "observed frequency"])
+    known = heights[~np.isnan(heights)]
+    assert known.size
+    assert 0 <= known.min() <= known.max() <= 1
+
+
+@each_curve
+@pytest.mark.parametrize(("hits", "right"), [(20, False), (95, True)])
+def test_the_names_stand_where_the_curve_is_not(
+    diagram: Diagram, hits: int, *, right: bool
+) -> None:
+    side = blocks((0.4, 100, hits // 2), (0.7, 100, hits))
+    (label,) = reliability_diagram(side, side, LIGHT, diagram).layout.annotations
+    assert (label.xanchor == "right") == right
+    assert (label.yanchor == "bottom") == right
