@@ -74,14 +74,14 @@ def duration(seconds: float) -> str:
     Examples
     --------
     >>> duration(0.4), duration(44), duration(170), duration(8000)
-    ('a second', '40 seconds', '3 minutes', '2 hours')
+    ('a few seconds', '40 seconds', '3 minutes', '2 hours')
     """
-    units = (("hour", 3600, 5400), ("minute", 60, 90), ("second", 1, 1.5))
+    units = (("hour", 3600, 5400), ("minute", 60, 90), ("second", 1, 5))
     for unit, size, least in units:
         if seconds >= least:
             number = float(f"{seconds / size:.1g}")
             return f"{number:,.0f} {unit}{'s' if number > 1 else ''}"
-    return "a second"
+    return "a few seconds"
 
 
 def fit_cost(seconds: float, n_bytes: float) -> str:
