@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
-from calibcore.blocks import block_rows, row_blocks, row_totals
+from calibcore.blocks import NARROW, block_rows, row_blocks, row_totals
 from calibcore.calibrators.base import FittedVectorMap, VectorMap
-from calibcore.calibrators.ensemble_losses import Likelihood, Objective, Place, SquaredError
+from calibcore.calibrators.ensemble_losses import Likelihood, Objective, SquaredError
 from calibcore.calibrators.row_sums import Precision, Rows
 from calibcore.calibrators.simplex import Least, least_on_simplex, newton_step, onto_simplex
 from calibcore.calibrators.temperature import (
@@ -41,6 +41,9 @@ _FIRST_ROWS = 1024
 
 _CLOSE = 0.01
 """Valleys that are higher by more than this on those rows are not followed on all."""
+
+_AS_LOW = 1e-5
+"""What float32 cannot tell apart."""
 
 _MOST_STEPS = 100
 
@@ -80,11 +83,16 @@ class FittedEnsembleTemperature(FittedVectorMap):
         table, maxima = validation.logits_and_maxima(logits)
         n_classes = table.shape[1]
         result = np.empty(table.shape)
-        kept = np.empty((min(block_rows(n_classes), len(table)), n_classes))
+        most = min(block_rows(n_classes), len(table))
+        # Few classes are kept as columns: what is done to rows that short is slow.
+        columns = n_classes <= NARROW
+        kept = np.empty((2, n_classes, most) if columns else (1, most, n_classes))
         hot, plain, flat = self.weights.tolist()
         for rows in row_blocks(*table.shape):
             mixed = result[rows]
-            part = kept[: len(mixed)]
+            part = kept[0, : len(mixed)]
+            if columns:
+                part, mixed = kept[:, :, : len(mixed)].transpose(0, 2, 1)
             below_largest(table[rows], out=part, maxima=maxima[rows])
             with np.errstate(over="ignore"):  # too far below the largest to weigh anything
                 np.multiply(part, 1 / self.temperature, out=mixed)
@@ -98,6 +106,8 @@ class FittedEnsembleTemperature(FittedVectorMap):
                 mixed += flat / n_classes
             if mixed.max() > 1:  # three weights may sum to a digit more
                 np.minimum(mixed, 1.0, out=mixed)
+            if columns:
+                result[rows] = mixed
         return result
 
 
@@ -185,21 +195,25 @@ _BESIDE_1 = _Found(math.inf, 1.0, np.array([0.95, 0.0, 0.05]))
 def _fit(rows: Rows, loss: Loss) -> _Found:
     kind = Likelihood if loss == "nll" else SquaredError
     whole, few = kind(rows), rows.one_in(64, least=_FIRST_ROWS)
-    tempered = 1 / fit_temperature(few, loss if few is rows else "nll").temperature
+    fitted = fit_temperature(few, loss) if few is rows else fit_temperature(few, "nll", rough=True)
+    tempered = 1 / fitted.temperature
     if few is rows:
-        return _lowest(whole, [*_valleys(whole, tempered), _BESIDE_1], np.float64)
+        return _lowest(whole, [*_valleys(whole, tempered), _BESIDE_1])
     starts = _valleys(kind(few), tempered)
     least = min(one.value for one in starts)
     near = [one for one in starts if one.value <= least + _CLOSE]
-    found = _lowest(whole, [_lowest(whole, near, np.float32)], np.float64)
+    rough = [_joint(whole, one, np.float32) for one in near]
+    least = min(one.value for one in rough) + _AS_LOW
+    apart = {f"{one.inverse:.2g}": one for one in rough if one.value <= least}
+    found = _lowest(whole, [*apart.values()])
     if found.weights[0] > 0:
         return found
-    return _lowest(whole, [found, _BESIDE_1], np.float64)
+    return _lowest(whole, [found, _BESIDE_1])
 
 
-def _lowest(loss: Objective, starts: list[_Found], precision: Precision) -> _Found:
+def _lowest(loss: Objective, starts: list[_Found]) -> _Found:
     """Go downhill from each of some places, and choose the deepest."""
-    return min((_joint(loss, one, precision) for one in starts), key=lambda one: one.value)
+    return min((_joint(loss, one, np.float64) for one in starts), key=lambda one: one.value)
 
 
 def _valleys(loss: Objective, tempered: float) -> list[_Found]:
@@ -223,53 +237,55 @@ def _joint(loss: Objective, start: _Found, precision: Precision) -> _Found:
     next after the last would be about its square.
     """
     lowest, highest = 1 / TEMPERATURE_BOUNDS[1], 1 / TEMPERATURE_BOUNDS[0]
-    last, slack = (1e-5, 1e-13) if precision is np.float64 else (1e-2, 1e-7)
+    last, slack, noise = (1e-5, 1e-12, 2e-13) if precision is np.float64 else (3e-3, 1e-4, 1e-6)
+    close = max(1e-13, last * loss.weights_worth)
     inverse = min(max(start.inverse, lowest), highest)
-    place = loss.at(inverse, precision)
-    best = least_on_simplex(place.on_weights, start.weights, slack)
+    best = least_on_simplex(loss.at(inverse, precision), start.weights, close)
     for _ in range(_MOST_STEPS):
-        step, weights = _newton(place, best, inverse)
+        step, weights = _newton(best, inverse)
         following = min(max(inverse * math.exp(step), lowest), highest)
-        if following == inverse:
-            break
-        if abs(step) <= last:
+        moved = abs(following - inverse)
+        if moved == 0:  # at a bound
+            weights = best.weights
+        if moved <= last * inverse and best.gain <= slack * abs(best.value):
             return _Found(best.value, following, weights)
         while True:
-            there = loss.at(following, precision)
-            found = least_on_simplex(there.on_weights, weights, slack)
-            if found.value <= best.value + 2 * slack * abs(best.value):
+            place = loss.at(following, precision)
+            found = least_on_simplex(place, weights, close)
+            if found.value > best.value:
+                found = least_on_simplex(place, found.weights, slack)
+            if found.value <= best.value + noise * abs(best.value):
                 break
             step /= 4
             if abs(step) < last:
                 return _Found(best.value, inverse, best.weights)
             weights = (3 * best.weights + weights) / 4
             following = min(max(inverse * math.exp(step), lowest), highest)
-        inverse, place, best = following, there, found
+        inverse, best = following, found
     return _Found(best.value, inverse, best.weights)
 
 
-def _newton(place: Place, best: Least, inverse: float) -> tuple[float, Floats]:
+def _newton(best: Least, inverse: float) -> tuple[float, Floats]:
     """Give Newton's step in ln(1 / T), and the best weights after it.
 
     Along the step the best weights move; one that reaches 0 stays there.
     """
-    bent, weights = place.bent(best.weights), best.weights
-    slope, done = inverse * bent.first, 0.0
+    weights, (_, _, hessian, first, second, mixed) = best.weights, best.before
+    first += float(mixed @ best.step)
+    slope, done = inverse * first, 0.0
     while slope != 0:
-        free = weights > 0
-        along = np.zeros(3)
-        along[free] = newton_step(inverse * bent.mixed[free], best.hessian[free][:, free])
-        bend = inverse**2 * bent.second + inverse * (bent.first + float(bent.mixed @ along))
+        along = newton_step(inverse * mixed, hessian, weights > 0)
+        bend = inverse * (inverse * second + first + float(mixed @ along))
         step = -slope / bend if bend > 1e-3 * abs(slope) else -math.copysign(1, slope)
         step = min(max(step, -0.4 - done), 0.4 - done)
         moved = weights + step * along
         if moved.min() >= 0:
             return done + step, onto_simplex(moved)
         shares = np.where(moved < 0, weights / np.where(moved < 0, weights - moved, 1.0), 1.0)
-        first = int(shares.argmin())
-        step *= float(shares[first])
+        gone = int(shares.argmin())
+        step *= float(shares[gone])
         weights = weights + step * along
-        weights[first] = 0.0
+        weights[gone] = 0.0
         slope += bend * step
         done += step
     return done, weights

@@ -1,39 +1,29 @@
 """What ensemble temperature scaling minimises, with its derivatives."""
 
 import math
-from functools import partial
-from typing import NamedTuple, Protocol
+from collections.abc import Callable
+from functools import cached_property, partial
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calibcore.calibrators.row_sums import FLOOR, Precision, Rows, mean_term, squared_terms
 from calibcore.calibrators.simplex import OnWeights
 from calibcore.validation import Floats
 
-
-class Bent(NamedTuple):
-    """The loss, its derivatives in the inverse temperature u, and that of its gradient in w."""
-
-    value: float
-    first: float
-    second: float
-    mixed: Floats
-
-
-class Place(Protocol):
-    """A loss at one temperature."""
-
-    def on_weights(self, weights: Floats) -> OnWeights:
-        """Give the loss as a function of the weights."""
-        ...
-
-    def bent(self, weights: Floats) -> Bent:
-        """Give the loss as a function of the inverse temperature."""
-        ...
+Place = Callable[[Floats], OnWeights]
+"""A loss at one temperature, with its derivatives in the weights and the inverse temperature u."""
 
 
 class Objective(Protocol):
-    """A loss on given rows."""
+    """A loss on given rows.
+
+    Newton's steps in the temperature improve the weights, too, so these need not be exact before:
+    ``weights_worth`` is how far not, where to evaluate a loss at other weights takes long.
+    """
+
+    weights_worth: float
 
     def at(self, inverse: float, precision: Precision) -> Place:
         """Give the loss at an inverse temperature."""
@@ -44,66 +34,64 @@ class Objective(Protocol):
         ...
 
 
-class LikelihoodPlace:
-    """The mean NLL needs only each row's probabilities of the true class.
-
-    With s the true class's logit minus the mean of the row's under p: dp/du = p s, and ds/du is
-    minus their variance.
-    """
-
-    def __init__(self, own: Floats, tilt: Floats, variance: Floats, others: Floats) -> None:
-        self.parts = np.concatenate([own[np.newaxis], others])
-        self.pull = own * tilt
-        self.bend = self.pull * tilt - own * variance
-
-    def on_weights(self, weights: Floats) -> OnWeights:
-        """Give the loss as a function of the weights."""
-        mix = weights @ self.parts
-        if mix.min() <= 0:
-            return OnWeights(math.inf, np.zeros(3), np.eye(3))
-        ratio = self.parts / mix
-        hessian = ratio @ ratio.T / mix.size
-        return OnWeights(-float(np.log(mix).mean()), -ratio.mean(axis=1), hessian)
-
-    def bent(self, weights: Floats) -> Bent:
-        """Give the loss as a function of the inverse temperature."""
-        mix = weights @ self.parts
-        if mix.min() <= 0:
-            return Bent(math.inf, 0.0, 0.0, np.zeros(3))
-        pull = self.pull / mix
-        mixed = weights[0] * (self.parts @ (pull / mix)) / mix.size
-        mean = float(pull.mean())
-        mixed[0] -= mean
-        one = float(weights[0])
-        second = one * one * float(pull @ pull) - one * float((self.bend / mix).sum())
-        return Bent(-float(np.log(mix).mean()), -one * mean, second / mix.size, mixed)
+def _on_weights(parts: NDArray[Any], weights: Floats) -> OnWeights:
+    """Give the mean NLL, given probabilities of the true class, and the first's derivatives."""
+    mix = weights.astype(parts.dtype) @ parts[:3]
+    if mix.min() <= 0:
+        return OnWeights(math.inf, np.zeros(3), np.eye(3), 0.0, 0.0, np.zeros(3))
+    value = -float(np.log(mix).mean())
+    ratios = parts * (1 / mix)
+    means = ratios.sum(axis=1).astype(np.float64) / mix.size
+    products = (ratios[:4] @ ratios[:4].T).astype(np.float64) / mix.size
+    one, pull, bend = float(weights[0]), float(means[3]), float(means[4])
+    mixed = one * products[3, :3]
+    mixed[0] -= pull
+    second = one * one * float(products[3, 3]) - one * bend
+    return OnWeights(value, -means[:3], products[:3, :3], -one * pull, second, mixed)
 
 
 class Likelihood:
-    """Mean NLL of the mixture."""
+    """Mean NLL of the mixture, for which a row's probabilities of its true class p are enough.
+
+    With s its logit minus the mean of the row's under p: dp/du = p s, and ds/du is minus their
+    variance.
+    """
+
+    weights_worth = 0.003
 
     def __init__(self, rows: Rows) -> None:
         self.rows, self.own = rows, np.maximum(rows.own, FLOOR)
-        plain = np.exp(self.own) / rows.powers(1.0, 0, np.float64)[0]
-        self.others = np.stack([plain, np.full(rows.n_rows, 1 / rows.n_classes)])
 
-    def at(self, inverse: float, precision: Precision) -> LikelihoodPlace:
+    @cached_property
+    def _plain(self) -> Floats:
+        return np.asarray(np.exp(self.own) / self.rows.powers(1.0, 0, np.float64)[0])
+
+    def at(self, inverse: float, precision: Precision) -> Place:
         """Give the loss at an inverse temperature."""
         total, mean, variance = self.rows.moments(inverse, precision)
-        own = np.exp(inverse * self.own) / total
-        return LikelihoodPlace(own, self.own - mean, variance, self.others)
+        own, tilt = np.exp(inverse * self.own) / total, self.own - mean
+        parts = np.empty((5, self.rows.n_rows), dtype=precision)
+        parts[0], parts[1], parts[2] = own, self._plain, 1 / self.rows.n_classes
+        parts[3], parts[4] = own * tilt, own * (tilt * tilt - variance)
+        return partial(_on_weights, parts)
 
     def on_grid(self, inverses: Floats, weights: Floats) -> Floats:
         """Give the loss to some digits, one row an inverse temperature, one column weights."""
+        n, quarter = self.rows.n_rows, -(-self.rows.n_rows // 4)
+        parts = np.ones((3, inverses.size, 4 * quarter), dtype=np.float32)  # of what is added, too
         own = np.exp(np.multiply.outer(inverses, self.own)) / self.rows.rough_totals(inverses)
-        few = weights.astype(np.float32)
-        mix = few[:, :1] * own.astype(np.float32)[:, np.newaxis]
-        mix += few[:, 1:] @ self.others.astype(np.float32)
+        parts[0, :, :n], parts[1, :, :n] = own, own[inverses == 1]
+        parts[2, :, :n] = 1 / self.rows.n_classes
+        mix = weights.astype(np.float32) @ parts.reshape(3, -1)
+        mix = mix.reshape(-1, inverses.size, 4, quarter)
+        # The logarithm of a product of four takes the time of one.
+        mix[:, :, :2] *= mix[:, :, 2:]
+        mix[:, :, 0] *= mix[:, :, 1]
         with np.errstate(divide="ignore"):
-            return np.asarray(-np.log(mix, out=mix).mean(axis=2))
+            return np.asarray(-np.log(mix[:, :, 0]).sum(axis=2).T / n)
 
 
-class SquaredPlace(NamedTuple):
+class _SquaredPlace(NamedTuple):
     """The mean squared error is quadratic in the weights: w'Gw - 2 h'w + 1.
 
     ``gram`` holds G and ``own`` h; the others, the derivatives in u of their entries that depend
@@ -116,34 +104,32 @@ class SquaredPlace(NamedTuple):
     second: Floats
 
     def on_weights(self, weights: Floats) -> OnWeights:
-        """Give the loss as a function of the weights."""
+        """Give the loss as a function of the weights and the inverse temperature."""
         turned = self.gram @ weights
-        value = float(weights @ turned - 2 * self.own @ weights + 1)
-        return OnWeights(value, 2 * (turned - self.own), 2 * self.gram)
-
-    def bent(self, weights: Floats) -> Bent:
-        """Give the loss as a function of the inverse temperature."""
-        value = self.on_weights(weights).value
+        value, gradient = float(weights @ (turned - 2 * self.own) + 1), 2 * (turned - self.own)
         one, two, _ = weights.tolist()
         shape = np.array([one * one, 2 * one * two, -2 * one])
         itself, other, own = self.first.tolist()
         mixed = np.array([2 * (one * itself + two * other - own), 2 * one * other, 0.0])
-        return Bent(value, float(shape @ self.first), float(shape @ self.second), mixed)
+        bent = float(shape @ self.first), float(shape @ self.second), mixed
+        return OnWeights(value, gradient, 2 * self.gram, *bent)
 
 
 class SquaredError:
     """Mean over the rows of the squared distance of the mixture to the one-hot label."""
 
+    weights_worth = 0.0
+
     def __init__(self, rows: Rows) -> None:
         self.rows, self.own = rows, np.maximum(rows.own, FLOOR)
 
-    def at(self, inverse: float, precision: Precision) -> SquaredPlace:
+    def at(self, inverse: float, precision: Precision) -> Place:
         """Give the loss at an inverse temperature."""
         means = self.rows.mean(partial(_products, inverse, precision))
         value, first, second = np.reshape(means[:9], (3, 3)).T
         (plain, plain_own), flat = means[9:], 1 / self.rows.n_classes
         gram = np.array([[value[0], value[1], flat], [value[1], plain, flat], [flat] * 3])
-        return SquaredPlace(gram, np.array([value[2], plain_own, flat]), first, second)
+        return _SquaredPlace(gram, np.array([value[2], plain_own, flat]), first, second).on_weights
 
     def on_grid(self, inverses: Floats, weights: Floats) -> Floats:
         """Give the loss to some digits, one row an inverse temperature, one column weights."""

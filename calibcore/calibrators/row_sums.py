@@ -41,6 +41,7 @@ class Rows:
         self.logits, self.maxima, self.own = logits, maxima, own
         self.n_rows, self.n_classes = logits.shape
         self._axis = 0 if self.n_classes <= NARROW else 1
+        self._small: dict[Precision, NDArray[Any]] = {}  # z, if it is one block
 
     @classmethod
     def checked(cls, logits: ArrayLike, labels: ArrayLike) -> "Rows":
@@ -117,7 +118,7 @@ class Rows:
         mean = once / total
         return total, mean, twice / total - mean * mean
 
-    def products(self, inverse: float, tables: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    def products(self, inverse: float, tables: list[NDArray[Any]]) -> tuple[NDArray[Any], ...]:
         """Sum a, az, azz, aa, aaz and aazz over the classes, with a = exp(u z).
 
         Takes tables of a block, and leaves z, a and az in the first three.
@@ -129,16 +130,24 @@ class Rows:
         dot = self.dot
         return self.total(a), self.total(az), dot(az, z), dot(a, a), dot(a, az), dot(az, az)
 
-    def blocks(self, precision: Precision, n_tables: int) -> Iterator[tuple[slice, NDArray[Any]]]:
+    def blocks(
+        self, precision: Precision, n_tables: int
+    ) -> Iterator[tuple[slice, list[NDArray[Any]]]]:
         """Give blocks of rows: their place, and tables of their shape, the first of which is z."""
         step = min(block_rows(self.n_classes), self.n_rows)
-        kept = np.empty((n_tables, step * self.n_classes), dtype=precision)
+        if (z := self._small.get(precision)) is None:
+            z = np.empty(step * self.n_classes, dtype=precision)
+        kept = np.empty((n_tables - 1, z.size), dtype=precision)
         for start in range(0, self.n_rows, step):
             rows = slice(start, start + step)
             block = self._table[:, rows] if self._axis == 0 else self._table[rows]
-            tables = kept[:, : block.size].reshape(n_tables, *block.shape)
-            self._subtract(block, np.expand_dims(self.maxima[rows], self._axis), tables[0])
-            yield rows, tables
+            tables = kept[:, : block.size].reshape(n_tables - 1, *block.shape)
+            below = z[: block.size].reshape(block.shape)
+            if precision not in self._small:
+                self._subtract(block, np.expand_dims(self.maxima[rows], self._axis), below)
+            if step == self.n_rows:
+                self._small[precision] = z
+            yield rows, [below, *tables]
 
     @cached_property
     def _table(self) -> NDArray[Any]:

@@ -1,9 +1,11 @@
 """Convex functions of weights that are at least 0 and sum to 1."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calibcore.validation import Floats
 
@@ -11,19 +13,35 @@ _MOST_STEPS = 60
 
 
 class OnWeights(NamedTuple):
-    """A function of the weights with its gradient and Hessian; infinity where it is undefined."""
+    """A function of the weights with its gradient and Hessian; infinity where it is undefined.
+
+    Where it depends on a number besides: its two derivatives in that, and that of its gradient.
+    """
 
     value: float
     gradient: Floats
     hessian: Floats
+    first: float = 0.0
+    second: float = 0.0
+    mixed: Floats = np.empty(0)
 
 
 class Least(NamedTuple):
-    """A minimum over the simplex, with the Hessian there."""
+    """A minimum over the simplex, and the last place before it, a tiny step away."""
 
-    value: float
     weights: Floats
-    hessian: Floats
+    before: OnWeights
+    step: Floats
+
+    @property
+    def value(self) -> float:
+        """Give the value before the step."""
+        return self.before.value
+
+    @property
+    def gain(self) -> float:
+        """Give what the step was expected to gain."""
+        return -float(self.before.gradient @ self.step)
 
 
 def onto_simplex(weights: Floats) -> Floats:
@@ -32,19 +50,24 @@ def onto_simplex(weights: Floats) -> Floats:
     return np.asarray(kept / kept.sum())
 
 
-def newton_step(gradient: Floats, hessian: Floats) -> Floats:
-    """Give Newton's step among weights that go on summing to the same.
+def newton_step(gradient: Floats, hessian: Floats, free: NDArray[np.bool_]) -> Floats:
+    """Give Newton's step among free weights that go on summing to the same; the others stay.
 
     A trace of curvature is added, because weights of parts that are equal cannot be told apart.
     """
-    if gradient.size == 1:
-        return np.zeros(1)
-    # In the weights but the first, which makes up for the others
-    slope = gradient[1:] - gradient[0]
-    bend = hessian[1:, 1:] - hessian[1:, :1] - hessian[:1, 1:] + hessian[0, 0]
-    ridge = 1e-13 * (float(np.trace(hessian)) or 1.0)
-    others = np.linalg.solve(bend + ridge * np.eye(slope.size), -slope)
-    return np.concatenate([[-others.sum()], others])
+    ways = _ways(free.tobytes())
+    bend = ways @ hessian @ ways.T
+    bend.flat[:: len(ways) + 1] += 1e-13 * (float(hessian.trace()) or 1.0)
+    slope = ways @ gradient
+    lengths = slope / bend[0] if len(ways) == 1 else np.linalg.solve(bend, slope)
+    return np.asarray(-lengths @ ways)
+
+
+@lru_cache(maxsize=64)
+def _ways(free: bytes) -> Floats:
+    """Give the ways from the first free weight to each other, one a row."""
+    towards = np.eye(len(free))[np.frombuffer(free, dtype=np.bool_)]
+    return np.asarray(towards[1:] - towards[0])
 
 
 def least_on_simplex(
@@ -80,7 +103,8 @@ def least_on_simplex(
         step = _feasible_step(here, weights)
         gain = -float(here.gradient @ step)
         if gain <= tolerance * max(abs(here.value), 1e-3):
-            return Least(here.value, onto_simplex(weights + step), here.hessian)
+            least = onto_simplex(weights + step)
+            return Least(least, here, least - weights)
         reach = np.where(step < 0, weights / np.where(step < 0, -step, 1.0), np.inf)
         first, length = int(reach.argmin()), min(1.0, float(reach.min()))
         trial = weights + length * step
@@ -91,21 +115,22 @@ def least_on_simplex(
         while not there.value <= here.value - 1e-4 * length * gain:
             length /= 2
             if length < 1e-6:
-                return Least(here.value, weights, here.hessian)
+                return Least(weights, here, np.zeros(weights.size))
             trial = onto_simplex(weights + length * step)
             there = function(trial)
         weights, here = trial, there
-    return Least(here.value, weights, here.hessian)
+    return Least(weights, here, np.zeros(weights.size))
 
 
 def _feasible_step(here: OnWeights, weights: Floats) -> Floats:
     """Give Newton's step, which takes no weight that is 0 below 0."""
-    slack = here.gradient - here.gradient @ weights
-    free = (weights > 0) | (slack < -1e-13 * np.abs(here.gradient).max())
+    free = weights > 0
+    if not free.all():
+        slack = here.gradient - here.gradient @ weights
+        free |= slack < -1e-13 * np.abs(here.gradient).max()
     while True:
-        step = np.zeros(len(weights))
-        step[free] = newton_step(here.gradient[free], here.hessian[free][:, free])
-        outward = free & (weights == 0) & (step < 0)
+        step = newton_step(here.gradient, here.hessian, free)
+        outward = (weights == 0) & (step < 0)
         if not outward.any():
             return step
         free &= ~outward

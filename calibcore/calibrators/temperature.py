@@ -141,18 +141,18 @@ class TemperatureScaling(VectorMap):
         return fit_temperature(Rows.checked(logits, labels), self.loss)
 
 
-def fit_temperature(rows: Rows, loss: Loss) -> FittedTemperature:
-    """Fit on checked rows."""
+def fit_temperature(rows: Rows, loss: Loss, *, rough: bool = False) -> FittedTemperature:
+    """Fit on checked rows; the likelihood, if wished, to some digits."""
     if loss == "squared_error":  # finite whatever the model rules out
         return _fit(rows, _deepest)
     possible = np.isfinite(rows.own)
     if possible.all():
-        return _fit(rows, _most_likely)
+        return _fit(rows, partial(_most_likely, rough=rough))
     left_out = f"{np.count_nonzero(~possible):,} calibration rows were left out of the fit:"
     left_out += " the model gives their true class the probability 0 at every temperature."
     if not possible.any():
         return FittedTemperature(1.0, warnings=(left_out, "No row is left, so T stays 1."))
-    fitted = _fit(rows.part(possible), _most_likely)
+    fitted = _fit(rows.part(possible), partial(_most_likely, rough=rough))
     return FittedTemperature(fitted.temperature, warnings=(left_out, *fitted.warnings))
 
 
@@ -217,12 +217,12 @@ def _slope(inverse: float, rows: Rows) -> tuple[float, ...]:
     return float((mean - rows.own).mean()), float(variance.mean())
 
 
-def _most_likely(rows: Rows) -> float:
+def _most_likely(rows: Rows, *, rough: bool = False) -> float:
     """Find the inverse temperature of the least mean NLL, on more and more of the rows."""
     inverse = 1.0
-    for many, last in ((64, 0.5), (8, 0.3), (1, 0.05)):
+    for many, last in ((64, 0.5), (8, 0.3), (1, 0.05))[:: 1 + rough]:
         inverse = _search(_rough_slope, rows.one_in(many, least=_FIRST_ROWS), inverse, last)
-    return _search(_slope, rows, inverse, 5e-7)
+    return inverse if rough else _search(_slope, rows, inverse, 5e-7)
 
 
 def _search(

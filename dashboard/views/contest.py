@@ -34,7 +34,8 @@ def show_contest(run: Contest, where: str, seconds: float) -> None:
         help="With default options. Switch it off to stop.",
     )
     if not wanted:
-        st.markdown(f":small[Takes {"about " if seconds >= 5 else ""}{duration(seconds)} on these data.]")
+        about = "about " if seconds >= 5 else ""
+        st.markdown(f":small[Takes {about}{duration(seconds)} on these data.]")
         return
     place = st.empty()
     bar = place.progress(0.0, "Fitting")
