@@ -11,9 +11,11 @@ from calibcore.validation import Floats, Logits
 
 Product = Callable[[Floats], Floats]
 
+_TINY = 64
 _EXACT = 600
 _DENSE = 4_096
 _WORK = 1e11
+_SMALLEST = float(np.finfo(np.float64).tiny)
 
 
 class Curved(Protocol):
@@ -24,21 +26,82 @@ class Curved(Protocol):
     mean_squares: Floats
     n_rows: int
     kind: type[np.floating[Any]]
+    n_products: int
 
     @property
     def strength(self) -> Floats:
         """Strength of each parameter's penalty."""
 
+    def own_sums(self) -> Floats:
+        """Sum p_k (x_k, 1) (x_k, 1)' over rows at the parameters evaluated last, for each class."""
+
     def weighted(self) -> Iterator[tuple[Logits, Logits]]:
         """Go through inputs and probabilities at the parameters evaluated last, classes first."""
 
 
-def products_worth(model: Curved) -> int:
-    """Give about how many products with the Hessian take as long as `approximate_inverse`."""
-    size = int(model.strength.size)
-    if model.strength.shape[1] == 2:
-        return 4 + size // 50
-    return 4 + size // 8 if size <= _EXACT else 10
+class Inverse:
+    """The stand-in for the inverse Hessian, made anew once that pays.
+
+    In between, that of a diagonal matrix is brought to where the model is, class by class: of the
+    Hessian's change the largest part, by far, is that each class's own part grows or shrinks.
+    """
+
+    def __init__(self, model: Curved) -> None:
+        self.model = model
+        self.made_at = 0
+        self._product: Product | None = None
+        self._parts: Floats | None = None
+
+    def now(self) -> Product:
+        """Give one for where the model is now."""
+        model = self.model
+        if self._product is None or model.n_products - self.made_at >= self._products_worth():
+            self._product, self.made_at = approximate_inverse(model), model.n_products
+            if self._follows():
+                self._parts = _own_parts(model)
+            return self._product
+        return self._followed(self._product)
+
+    @property
+    def exact(self) -> bool:
+        """Whether it is the inverse itself, but for rounding, made anew for each step."""
+        return self._products_worth() == 0
+
+    def _products_worth(self) -> int:
+        """Give about how many products with the Hessian take as long as to make another."""
+        size = int(self.model.strength.size)
+        if self.model.strength.shape[1] == 2:
+            return 5 + size // 25 if self._follows() else 0
+        return 5 + size // 8 if size <= _EXACT else 11
+
+    def _follows(self) -> bool:
+        return self.model.strength.shape[1] == 2 and self.model.strength.size > _TINY
+
+    def _followed(self, product: Product) -> Product:
+        if self._parts is None:
+            return product
+        turn = self._parts @ np.linalg.inv(_own_parts(self.model))
+        back = turn.swapaxes(1, 2)
+
+        def turned(slope: Floats) -> Floats:
+            moved = product(np.vecdot(turn, slope[:, np.newaxis]))
+            return np.asarray(np.vecdot(back, moved[:, np.newaxis]))
+
+        return _settled(turned, self.model)
+
+
+def _own_parts(model: Curved) -> Floats:
+    """Factorise the Hessian of each class's weight and bias alone, shape (n_classes, 2, 2)."""
+    sums = np.zeros((len(model.free), 3))
+    for inputs, weights in model.weighted():
+        rest = np.abs(weights - weights * weights)  # a weight may be rounded to more than 1
+        mixed = rest * inputs
+        sums += np.stack([np.vecdot(mixed, inputs), mixed.sum(axis=1), rest.sum(axis=1)], axis=1)
+    found = sums[:, [0, 1, 1, 2]].reshape(-1, 2, 2) / model.n_rows
+    least = 1e-12 * np.array([float(model.mean_squares.max()), 1.0]) + _SMALLEST
+    ends = np.arange(2)
+    found[:, ends, ends] += 2 * model.strength + 1e-4 * found[:, ends, ends] + least
+    return np.asarray(np.linalg.cholesky(found))
 
 
 def approximate_inverse(model: Curved) -> Product:
@@ -87,7 +150,7 @@ def _settled(product: Product, model: Curved) -> Product:
 
 def _lifted(diagonal: Floats) -> Floats:
     """Keep what is divided by away from 0."""
-    least = 1e-10 * float(diagonal.max()) + float(np.finfo(np.float64).tiny)
+    least = 1e-10 * float(diagonal.max()) + _SMALLEST
     return np.asarray(np.maximum(diagonal, least))
 
 
@@ -103,15 +166,19 @@ def _dense_inverse(model: Curved, *, full: bool) -> Product:
     dense = size <= _DENSE
     table = np.zeros((size, size) if dense else size, dtype=model.kind)
     same = np.zeros((n_classes, width, width))
+    shared = model.strength.shape[1] == 2 and every == 1
     used = 0
     for block, chances in model.weighted():
         inputs, weights = block[:, ::every], chances[:, ::every]
         wide = _with_bias(inputs) if full else inputs
         each = _contributions(wide, weights, full=full)
-        same += _of_one_class(each, wide, full=full)
+        if not shared:
+            same += _of_one_class(each, wide, full=full)
         rows = each.reshape(size, -1)
         table -= rows @ rows.T if dense else np.vecdot(rows, rows)
         used += rows.shape[1]
+    if shared:
+        same = model.own_sums()
     penalty = np.asarray(model.strength if full else _pair(model.strength), dtype=np.float64)
     free = np.asarray(model.free if full else _pair(model.free), dtype=np.bool_)
     squares = np.diagonal(same, axis1=1, axis2=2).T.ravel()

@@ -33,6 +33,8 @@ It is the logarithm of the smallest normal float32, below which probabilities ar
 
 _FARTHEST = -1e6
 _FEWEST_ROWS = 256
+_MANY_ROWS = 2_048
+_ONE_IN = 8
 
 _SEPARATED = (
     "Some weights get every calibration row right. The larger they are the better, so none are"
@@ -214,7 +216,10 @@ def possible_rows(logits: ArrayLike, labels: ArrayLike) -> CalibrationRows:
     """Check a calibration set, and leave out the rows whose true class is ruled out."""
     rows = LogitSet(logits, labels)
     possible = np.isfinite(rows.logits[np.arange(rows.n_samples), rows.labels])
-    inverse = 1 / TemperatureScaling().fit(rows.logits, rows.labels).temperature
+    # Classes that keep the temperature need the exact one; a search can start from a rough one.
+    all_seen = np.bincount(rows.labels[possible], minlength=rows.n_classes).all()
+    some = slice(None, None, _ONE_IN if all_seen and rows.n_samples >= _MANY_ROWS else 1)
+    inverse = 1 / TemperatureScaling().fit(rows.logits[some], rows.labels[some]).temperature
     if possible.all():
         return CalibrationRows(rows.logits, rows.labels, inverse, ())
     left_out = f"{np.count_nonzero(~possible):,} calibration rows were left out of the fit: the"

@@ -17,7 +17,7 @@ from calibcore.validation import Floats, Labels, Logits
 KEPT_CELLS = 1 << 22
 """Tables of up to so many cells are kept in double precision where that saves time."""
 
-_FEW_CELLS = 1 << 17
+_FEW_CELLS = 1 << 13
 _NOISE = 1e-6
 
 
@@ -51,6 +51,11 @@ class Block(NamedTuple):
     inputs: Logits
     labels: Labels
     ruled_out: NDArray[np.bool_] | None = None
+
+    @property
+    def places(self) -> NDArray[np.int64]:
+        """Where in a table like the inputs, row after row, the true classes are."""
+        return np.asarray(self.labels * len(self.labels) + np.arange(len(self.labels)))
 
     def in_precision(self, kind: type[np.floating[Any]]) -> "Block":
         """Give the same block with inputs of this type."""
@@ -97,6 +102,7 @@ class LinearModel:
     _at: Floats = field(init=False)
     _typed: Iterable[Block] = field(init=False)
     _weights: list[Logits] | None = field(init=False)
+    _sums: Floats | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         """Look at the rows, and choose the precision of directions."""
@@ -148,7 +154,7 @@ class LinearModel:
 
         ``rough`` is for single precision, where the model works in it and sees a slope by it.
         """
-        self._at = parameters
+        self._at, self._sums = parameters, None
         loss, separated = 0.0, True
         rough = rough and self.kind == np.float32
         slope = np.zeros_like(parameters)
@@ -158,7 +164,7 @@ class LinearModel:
             separated = separated and bool(np.all(own == 0) and np.all(total < 2))
             if self._weights is not None:
                 self._weights[number][...] = found
-            found[block.labels, np.arange(len(own))] -= 1
+            found.put(block.places, found.take(block.places) - 1)
             slope += _pulled_back(found, block.inputs, full=self.full)
         off = parameters - self.penalty.centre
         pull = self.penalty.strength * off
@@ -176,12 +182,30 @@ class LinearModel:
         scaled = np.asarray(direction / scale, dtype=self.kind)
         ones = np.ones(len(direction), dtype=self.kind)
         for inputs, weights in self.weighted():
-            moved = linear_outputs(inputs, scaled)
-            moved *= weights
-            moved -= weights * (ones @ moved)
-            found += _pulled_back(moved, inputs, full=self.full)
+            if self.full:
+                moved = linear_outputs(inputs, scaled)
+                moved *= weights
+                moved -= weights * (ones @ moved)
+                found += _pulled_back(moved, inputs, full=True)
+            else:
+                mixed = weights * inputs
+                mean = scaled[:, 0] @ mixed + scaled[:, 1] @ weights
+                found -= np.stack([mixed @ mean, weights @ mean], axis=1)
+        if not self.full:
+            found += np.vecdot(self.own_sums(), scaled[:, np.newaxis])
         found = found * (scale / self.n_rows) + 2 * self.strength * direction
         return np.where(self.free, found, 0.0)
+
+    def own_sums(self) -> Floats:
+        """Sum p_k (x_k, 1) (x_k, 1)' over rows at the parameters evaluated last, for each class."""
+        if self._sums is None:
+            sums = np.zeros((len(self.free), 3))
+            for inputs, weights in self.weighted():
+                mixed = weights * inputs
+                one = np.ones(weights.shape[1], dtype=self.kind)
+                sums += np.stack([np.vecdot(mixed, inputs), mixed @ one, weights @ one], axis=1)
+            self._sums = sums[:, [0, 1, 1, 2]].reshape(-1, 2, 2)
+        return self._sums
 
     def weighted(self) -> Iterator[tuple[Logits, Logits]]:
         """Go through inputs and probabilities at the parameters evaluated last, classes first."""
@@ -243,7 +267,7 @@ def _judged(block: Block, parameters: Floats) -> tuple[Logits, Logits, Logits]:
     typed = np.asarray(parameters, dtype=block.inputs.dtype)
     found = linear_outputs(block.inputs, typed, block.ruled_out)
     found -= found.max(axis=0)
-    own = found[block.labels, np.arange(len(block.labels))]
+    own = found.take(block.places)
     total = turn_to_probabilities(found)
     return found, own, total
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from calibcore.calibrators.base import Progress
-from calibcore.calibrators.curvature import Product, approximate_inverse, products_worth
+from calibcore.calibrators.curvature import Inverse, Product
 from calibcore.calibrators.linear import Evaluation, LinearModel
 from calibcore.validation import Floats
 
@@ -19,9 +19,10 @@ GOAL = 1e-10
 
 _NEWTON_STEPS = 100
 _PRODUCTS = 1_500
-_FAR = 1e-3
+_FAR = 1e-4
 _VISIBLE = 1e-2
 _HARDLY = 1e-8
+_HARDLY_ROUGH = 1e-7
 
 
 class Optimum(NamedTuple):
@@ -64,54 +65,43 @@ def minimise(
     model.n_products = 0
     parameters, here = start, model.evaluate(start, rough=True)
     unbounded = not np.any(model.penalty.strength[model.free])
+    hardly = _HARDLY if goal <= GOAL else _HARDLY_ROUGH
     spread = math.sqrt(model.mean_squares.mean())
     goal *= min(1.0, spread) if spread > 0 else 1.0
     first = least = max(here.gradient_norm, goal)
-    step_size = fallen = math.inf
-    inverse = _Inverse(model)
+    step_size = fallen = last = math.inf
+    inverse = Inverse(model)
     for _ in range(_NEWTON_STEPS):
         done = here.gradient_norm <= goal or (unbounded and here.separated)
         if done or model.n_products > _PRODUCTS:
             break
         least = min(least, here.gradient_norm)
         report = _reporter(progress, math.log(first / least), math.log(first / goal))
-        step = _newton_step(model, here.slope, inverse.now(), goal, report)
+        # Even an exact inverse has rounding errors; where its last step did little, they matter.
+        direct, last = inverse.exact and here.gradient_norm < last / 4, here.gradient_norm
+        pull = inverse.now()
+        step = pull(-here.slope) if direct else _newton_step(model, here.slope, pull, goal, report)
         moved = _searched_along(model, parameters, here, step)
         if moved is None and model.kind == np.float64:
             break
         if moved is None or _led_nowhere(model, here, moved[1]):
             model.use_double()
-            inverse = _Inverse(model)
+            inverse = Inverse(model)
             here = model.evaluate(parameters)
             continue
         step_size = float(np.abs(moved[0] - parameters).max() / (1 + np.abs(parameters).max()))
         fallen, before = math.inf if here.rough else here.loss - moved[1].loss, fallen
         parameters, here = moved
         # Near an optimum each fall is about the square of the one before; towards infinity, a part.
-        if step_size > _VISIBLE and before / 10 < fallen < _HARDLY:
+        if step_size > _VISIBLE and before / 10 < fallen < hardly:
             break
     if here.rough:
         here = model.evaluate(parameters)
     if progress:
         progress(1.0)
-    escaping = _VISIBLE < step_size < math.inf and fallen < _HARDLY
+    escaping = _VISIBLE < step_size < math.inf and fallen < hardly
     separated = unbounded and here.separated
     return Optimum(parameters, here.loss, here.gradient_norm, separated, escaping)
-
-
-class _Inverse:
-    """The stand-in for the inverse Hessian, made anew once that pays."""
-
-    def __init__(self, model: LinearModel) -> None:
-        self.model, self.worth = model, products_worth(model)
-        self.product: Product | None = None
-        self.made_at = 0
-
-    def now(self) -> Product:
-        """Give the last one, or a new one after about as many products as it takes."""
-        if self.product is None or self.model.n_products - self.made_at > self.worth:
-            self.product, self.made_at = approximate_inverse(self.model), self.model.n_products
-        return self.product
 
 
 def _led_nowhere(model: LinearModel, before: Evaluation, after: Evaluation) -> bool:

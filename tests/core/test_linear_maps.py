@@ -1,6 +1,7 @@
 import math
 import warnings
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from calibcore import CalibrationInputError
 from calibcore.calibrators import TemperatureScaling, from_json
 from calibcore.calibrators.base import SlowVectorMap, VectorMap
-from calibcore.calibrators.curvature import approximate_inverse
+from calibcore.calibrators.curvature import Inverse, approximate_inverse
 from calibcore.calibrators.fitted_linear import FittedLinear, Inputs
 from calibcore.calibrators.linear import Block, LinearModel, Penalty
 from calibcore.calibrators.linear_maps import DirichletScaling, MatrixScaling, VectorScaling
@@ -144,6 +145,28 @@ def test_many_classes_reach_their_optimum_too(method: VectorMap, rng: np.random.
     assert isinstance(fitted, FittedLinear)
     assert fitted.gradient_norm <= 1e-8
     assert fitted.warnings == ()
+
+
+@pytest.mark.parametrize("space", ["logits", "log_probabilities"])
+def test_an_inverse_that_follows_the_classes_stays_close(
+    space: Literal["logits", "log_probabilities"], rng: np.random.Generator
+) -> None:
+    logits, labels = model(rng, n_rows=2_500, n_classes=40)
+    fitted = VectorScaling(space=space).fit(logits, labels)
+    assert fitted.gradient_norm <= 1e-10
+    assert fitted.warnings == ()
+    penalty = Penalty(np.full((40, 2), 1e-3), np.zeros((40, 2)))
+    blocks = [Block(Inputs(space).columns(logits)[0], labels)]
+    problem = LinearModel(blocks, penalty, np.ones((40, 2), dtype=np.bool_))
+    optimum = np.column_stack([fitted.weights, fitted.bias])
+    problem.evaluate(2 * optimum)
+    inverse = Inverse(problem)
+    before = inverse.now()
+    problem.evaluate(optimum)
+    direction = rng.normal(size=(40, 2))
+    turned = problem.product(direction)
+    off = [np.linalg.norm(pull(turned) - direction) for pull in (before, inverse.now())]
+    assert off[1] < 0.8 * off[0]
 
 
 @given(st.integers(0, 1_000))
