@@ -19,6 +19,8 @@ PAGES = {
     "hundred_classes": "?sample=Country+from+a+city%27s+name%2C+100+classes",
     "two_classes": "?sample=Who+survives+a+crash%2C+naive+Bayes&event=Class",
     "calibration_set": "?set=Calibration+set",
+    "isotonic": "?sample=Three+garments+that+look+alike&reliability=Isotonic+(CORP)",
+    "smoothed_all_measures": "?reliability=Smoothed&measures=All&method=Temperature+scaling",
     "upload": "?data=Your+file",
 }
 
@@ -33,6 +35,7 @@ def draw(
     main = page.get_by_test_id("stMain")
     main.get_by_role("heading").first.wait_for()
     page.wait_for_timeout(5_000)  # ten graphs mount one after the other
+    main.get_by_role("progressbar").wait_for(state="detached", timeout=60_000)
     # Streamlit scrolls inside the page, so the window must be as high as its content.
     height = min(int(main.evaluate("node => node.scrollHeight")) + 20, 8_000)
     page.set_viewport_size({"width": width, "height": height})

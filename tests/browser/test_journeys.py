@@ -200,3 +200,28 @@ def test_all_calibrators_are_set_side_by_side(open_page: OpenPage) -> None:
     expect(rows).to_have_count(22)
     expect(rows.first).to_contain_text("None (leave as it is)")
     page.wait_for_url(re.compile("contest="))
+
+
+def test_measures_get_intervals_and_words_and_their_names_open(open_page: OpenPage) -> None:
+    page = open_page("?sample=Three+garments+that+look+alike&method=Temperature+scaling")
+    row = page.locator("table.measures").first.locator("tr", has_text="KS error")
+    expect(row.locator("td").first.locator("small")).to_have_text(re.compile(r"[\d.]+ to [\d.]+"))
+    expect(row.locator(".mark")).to_have_text("\u25b2 better")
+    split = split_of("three_garments")
+    event = TopR(1).outcomes(split.test.probabilities, split.test.labels)
+    shown = percent(ks_error(event.scores, event.hits), split.test.n_samples)
+    expect(row.locator("td").first).to_contain_text(shown)
+    definition = row.get_by_text("The largest gap between what the model has claimed")
+    expect(definition).to_be_hidden()
+    row.locator("summary").click()
+    expect(definition).to_be_visible()
+    expect(row).to_contain_text("Gupta 2021")
+
+
+def test_the_reliability_diagram_is_drawn_in_three_ways(open_page: OpenPage) -> None:
+    page = open_page("?sample=Three+garments+that+look+alike&resamples=0")
+    for way in ("Isotonic (CORP)", "Smoothed", "Bins"):
+        choose(page, way)
+        expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(10)
+        title = {"Isotonic (CORP)": "isotonic", "Smoothed": "smoothed", "Bins": "in bins"}[way]
+        expect(page.get_by_role("figure", name=re.compile(title)).first).to_be_visible()
