@@ -1,6 +1,6 @@
 """Rows counted by score: what every measure of one event is computed from."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -12,6 +12,8 @@ from calibcore.ordering import block_ends, sort_by_score
 from calibcore.validation import Floats
 
 Result = TypeVar("Result")
+
+_PART = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +40,14 @@ class Tally:
     hits: Floats
     n_samples: int
     _known: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
+
+    def parts(self) -> Iterator["Tally"]:
+        """Cut along the scores into parts whose arrays stay in a processor's cache."""
+        for start in range(0, self.scores.size, _PART):
+            part = slice(start, start + _PART)
+            yield Tally(
+                self.scores[part], self.counts[..., part], self.hits[..., part], self.n_samples
+            )
 
     def once(self, make: Callable[..., Result], *options: int | str) -> Result:
         """Give ``make(tally, *options)``, computed once, for measures that share it.

@@ -1,7 +1,7 @@
 """Calibration errors of every class, each class against the others."""
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.blocks import row_blocks
@@ -85,17 +85,33 @@ def classwise_errors(probabilities: ArrayLike, labels: ArrayLike, *, n_bins: int
     true = validation.labels(labels, n_rows=n_rows, n_classes=n_classes)
     n_bins = validation.whole_number(n_bins, "n_bins", least=1, most=1_000_000)
     gaps = np.zeros(n_classes * n_bins)
-    firsts = np.arange(n_classes) * n_bins
     for rows in row_blocks(n_rows, n_classes):
         block, own = table[rows], true[rows]
-        place = bin_places(block, n_bins) + firsts
-        gaps += np.bincount(place.ravel(), weights=block.ravel(), minlength=gaps.size)
-        hit = place[np.arange(len(own)), own]
+        gaps += _binned(block, n_bins)
+        hit = bin_places(block[np.arange(len(own)), own], n_bins) + own * n_bins
         gaps -= np.bincount(hit, minlength=gaps.size)
     return np.asarray(np.abs(gaps).reshape(n_classes, n_bins).sum(axis=1) / n_rows)
 
 
-def bin_places(block: Floats, n_bins: int) -> np.ndarray[tuple[int, int], np.dtype[np.intp]]:
+def _binned(block: Floats, n_bins: int) -> Floats:
+    """Sum the probabilities of each class in each bin, shape (n_classes * n_bins,).
+
+    A row has fewer cells above the first bin than there are bins, so with many classes nearly all
+    are in the first, whose sums need no search.
+    """
+    n_classes, flat = block.shape[1], block.ravel()
+    above = np.flatnonzero(flat > 1 / n_bins)
+    values = flat[above]
+    place = (above % n_classes) * n_bins + bin_places(values, n_bins)
+    sums = np.zeros(n_classes * n_bins)
+    sums += np.bincount(place, weights=values, minlength=sums.size)
+    first = flat.copy()
+    first[above] = 0
+    sums[::n_bins] += first.reshape(block.shape).sum(axis=0)
+    return sums
+
+
+def bin_places(block: Floats, n_bins: int) -> NDArray[np.intp]:
     """Find the equal-width bin of each cell: a product guesses it, the edges correct the guess."""
     edges = np.arange(n_bins + 1) / n_bins
     edges[-1] = np.inf  # a row scaled within the tolerance may pass 1

@@ -233,5 +233,7 @@ def certain_misses(scores: ArrayLike, hits: ArrayLike) -> int:
 
 def certain_misses_of(counted: Tally) -> Floats:
     """Give the `certain_misses` of rows that are counted by score; resamples all at once."""
-    never, always = counted.scores == 0, counted.scores == 1
-    return np.asarray(counted.hits @ never + (counted.counts - counted.hits) @ always)
+    first, last = counted.scores[0] == 0, counted.scores[-1] == 1
+    return np.asarray(
+        first * counted.hits[..., 0] + last * (counted.counts[..., -1] - counted.hits[..., -1])
+    )

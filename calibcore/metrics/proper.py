@@ -90,11 +90,13 @@ def event_nll(scores: ArrayLike, hits: ArrayLike) -> float:
 
 def event_nll_of(counted: Tally) -> Floats:
     """Give the `event_nll` of rows that are counted by score; resamples all at once."""
-    hit, miss = (
-        np.log(np.maximum(part, PROBABILITY_FLOOR)) for part in (counted.scores, 1 - counted.scores)
-    )
-    total = counted.hits @ hit + (counted.counts - counted.hits) @ miss
-    return np.asarray(0.0 - total / counted.n_samples)  # 0.0, never -0.0
+    total: Floats | float = 0.0
+    for part in counted.parts():
+        hit, miss = (
+            np.log(np.maximum(side, PROBABILITY_FLOOR)) for side in (part.scores, 1 - part.scores)
+        )
+        total = total - part.hits @ hit - (part.counts - part.hits) @ miss
+    return np.asarray(total / counted.n_samples)
 
 
 def brier(probabilities: ArrayLike, labels: ArrayLike) -> float:
@@ -154,6 +156,8 @@ def event_brier(scores: ArrayLike, hits: ArrayLike) -> float:
 
 def event_brier_of(counted: Tally) -> Floats:
     """Give the `event_brier` of rows that are counted by score; resamples all at once."""
-    hit, miss = np.square(1 - counted.scores), np.square(counted.scores)
-    total = counted.hits @ hit + (counted.counts - counted.hits) @ miss
+    total: Floats | float = 0.0
+    for part in counted.parts():
+        hit, miss = np.square(1 - part.scores), np.square(part.scores)
+        total = total + part.hits @ hit + (part.counts - part.hits) @ miss
     return np.asarray(total / counted.n_samples)
