@@ -1,7 +1,7 @@
 """The jobs that are timed: the floor, Fractile and its peers for each."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,15 @@ from benchmarks.peers import N_BINS, Rival
 from calibcore import EventScores, TopR, WithinTopR, ks_error
 from calibcore.binning import Binning
 from calibcore.calibrators import TemperatureScaling
-from calibcore.metrics import ece
+from calibcore.metrics import METRICS, EventMeasure, Options, classwise_ece, ece
 from calibcore.probabilities import softmax
+from calibcore.tally import tally
 
 SKLEARN, NETCAL, TORCHMETRICS, NUMPY = "scikit-learn", "netcal", "torchmetrics", "plain NumPy"
-PEERS = (SKLEARN, NETCAL, TORCHMETRICS, NUMPY)
+RELPLOT, UNCCAL = "relplot", "uncertainty-calibration"
+PEERS = (SKLEARN, NETCAL, TORCHMETRICS, RELPLOT, UNCCAL, NUMPY)
+
+MOST_FOR_SLOW_PEERS = 1_000_000
 
 Run = Callable[[], Any]
 
@@ -82,7 +86,42 @@ def event_jobs(events: EventScores) -> list[Job]:
         lambda: ks_error(scores, hits),
         _installed({NUMPY: lambda: peers.numpy_ks(events)}),
     )
-    return [ks, binned("equal_width"), binned("equal_mass")]
+    counted = tally(scores, hits)
+    measures = [measure for measure in METRICS if isinstance(measure, EventMeasure)]
+
+    def alone(measure: EventMeasure) -> Job:
+        """Measure rows that are counted already; nothing is kept from the measure before."""
+        offers = _measure_offers(events).get(measure.key, {})
+        name = f"{measure.name}, rows counted"
+        return Job(
+            name,
+            size,
+            floor,
+            lambda: float(measure.compute(replace(counted), Options())),
+            _installed(offers),
+        )
+
+    def together() -> list[float]:
+        fresh = replace(counted)
+        return [float(measure.compute(fresh, Options())) for measure in measures]
+
+    count = Job("counting the rows", size, floor, lambda: tally(scores, hits).counts, {})
+    whole = Job(f"all {len(measures)} measures, rows counted", size, floor, together, {})
+    binnings = [binned("equal_width"), binned("equal_mass")]
+    return [ks, *binnings, count, *map(alone, measures), whole]
+
+
+def _measure_offers(events: EventScores) -> dict[str, dict[str, Callable[[], Rival]]]:
+    """List who computes the same quantity, by the key of the measure."""
+    offers: dict[str, dict[str, Callable[[], Rival]]] = {
+        "event_brier": {SKLEARN: lambda: peers.sklearn_brier(events)},
+        "event_nll": {SKLEARN: lambda: peers.sklearn_log_loss(events)},
+        "auroc": {SKLEARN: lambda: peers.sklearn_auroc(events)},
+    }
+    if events.n_samples <= MOST_FOR_SLOW_PEERS:
+        offers["smooth_ece"] = {RELPLOT: lambda: peers.relplot_smooth_ece(events)}
+        offers["debiased_ece"] = {UNCCAL: lambda: peers.unccal_debiased(events)}
+    return offers
 
 
 def table_jobs(table: Table) -> list[Job]:
@@ -106,6 +145,11 @@ def table_jobs(table: Table) -> list[Job]:
             },
         ),
         *(job(*parts) for parts in _extractions(table)),
+        job(
+            "class-wise ECE",
+            lambda: classwise_ece(table.probabilities, table.labels, n_bins=N_BINS),
+            {},
+        ),
         job(
             "top-1 and KS, from logits",
             lambda: _top1_ks(table),

@@ -120,6 +120,51 @@ def torchmetrics_ece(events: EventScores) -> Rival:
     )
 
 
+def sklearn_brier(events: EventScores) -> Rival:
+    """Brier score of the event: `brier_score_loss`."""
+    from sklearn.metrics import brier_score_loss  # noqa: PLC0415 - optional library
+
+    return Rival(lambda: float(brier_score_loss(events.hits, events.scores)), 1e-12, "")
+
+
+def sklearn_log_loss(events: EventScores) -> Rival:
+    """NLL of the event: `log_loss`."""
+    from sklearn.metrics import log_loss  # noqa: PLC0415 - optional library
+
+    note = "probabilities clipped at 2.2e-16"
+    return Rival(lambda: float(log_loss(events.hits, events.scores)), 1e-6, note)
+
+
+def sklearn_auroc(events: EventScores) -> Rival:
+    """AUROC: `roc_auc_score`."""
+    from sklearn.metrics import roc_auc_score  # noqa: PLC0415 - optional library
+
+    return Rival(lambda: float(roc_auc_score(events.hits, events.scores)), 1e-12, "sorts too")
+
+
+def relplot_smooth_ece(events: EventScores) -> Rival:
+    """Smooth ECE: `relplot.smECE`."""
+    import relplot.metrics  # noqa: PLC0415 - optional library
+
+    hits = events.hits.astype(np.float64)
+    note = "sigma to 1/1024, mesh of 200 points, saturated rows count half"
+    return Rival(lambda: float(relplot.metrics.smECE(events.scores, hits)), 5e-2, note)
+
+
+def unccal_debiased(events: EventScores) -> Rival:
+    """Debiased ECE: `lower_bound_scaling_ce`."""
+    from calibration import utils  # noqa: PLC0415 - optional library
+
+    hits = events.hits.astype(np.int64)
+
+    def run() -> float:
+        return float(
+            utils.lower_bound_scaling_ce(events.scores, hits, p=2, debias=True, num_bins=N_BINS)
+        )
+
+    return Rival(run, 1e-4, "numpy.array_split, edges halfway between rows")
+
+
 def numpy_softmax(table: Table) -> Rival:
     """Softmax, on the whole table at once."""
 

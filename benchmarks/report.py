@@ -16,7 +16,16 @@ from benchmarks.timing import Timed
 from calibcore import EventScores
 from calibcore.validation import Floats
 
-_LIBRARIES = ("numpy", "scipy", "scikit-learn", "netcal", "torchmetrics", "torch")
+_LIBRARIES = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "netcal",
+    "torchmetrics",
+    "relplot",
+    "uncertainty-calibration",
+    "torch",
+)
 
 
 @dataclass(frozen=True)
