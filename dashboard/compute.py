@@ -41,6 +41,9 @@ SideChoice = Literal["before", "after"]
 MOST_RESULTS = 64
 """Audits kept in memory."""
 
+LEAST_RESAMPLES, MOST_DRAWN = 100, 50_000_000
+"""With many rows there are fewer resamples than asked for, so that nobody waits for minutes."""
+
 _Key = tuple[str, str, str, str]
 """What stands for a result: digest of the bytes, names, how they were read, settings.
 
@@ -297,9 +300,11 @@ def closer_look(
     n_resamples: int,
 ) -> Callable[[tuple[Measure, ...], Progress], Inference] | None:
     """Give what finds the uncertainty of listed measures; None where no resamples are wanted."""
+    judged = result.test if chosen == "test" else result.calibration
+    affordable = max(LEAST_RESAMPLES, MOST_DRAWN // judged.n_samples)
 
     def look(listed: tuple[Measure, ...], progress: Progress) -> Inference:
-        plan = Plan(listed, Options(settings.n_bins), n_resamples)
+        plan = Plan(listed, Options(settings.n_bins), min(n_resamples, affordable))
         return run_inference(upload, settings, result, chosen, plan, progress)
 
     return look if n_resamples else None

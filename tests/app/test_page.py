@@ -209,3 +209,13 @@ def test_the_address_sets_the_splines_options() -> None:
 )
 def test_an_address_that_makes_no_sense_opens_the_page(query: dict[str, str]) -> None:
     check_page(open_page(**query))
+
+
+def test_many_rows_get_fewer_resamples_and_the_note_says_how_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("dashboard.compute.MOST_DRAWN", 3000 * 120)
+    page = open_page(
+        sample=SAMPLES["three_garments"].title, resamples="1000", measures="Short list"
+    )
+    assert any("120 resamples" in text for text in bodies(page))
