@@ -73,8 +73,9 @@ def difference_interval(before: DistanceEstimate, after: DistanceEstimate) -> In
     -----
     Each end is as far from the difference as the root of the summed squares of how far the
     estimates are from the ends of their own intervals that point there, as if the two were
-    independent. They are of the same rows, so the interval is rather too wide; but near 0, where
-    a calibrated model is, they do not move together as the paired resamples do.
+    independent. Where such an end is 0, the estimate is not merely uncertain but too high, so its
+    distance is added whole. Correlations of paired resamples do not help: near 0, where a
+    calibrated model is, the estimates do not move together as the resamples do.
 
     References
     ----------
@@ -82,14 +83,19 @@ def difference_interval(before: DistanceEstimate, after: DistanceEstimate) -> In
 
     Examples
     --------
-    >>> before = DistanceEstimate(5.0, Interval(2.0, 8.0))
-    >>> difference_interval(before, DistanceEstimate(1.0, Interval(-3.0, 5.0)))
+    >>> before = DistanceEstimate(9.0, Interval(6.0, 12.0))
+    >>> difference_interval(before, DistanceEstimate(5.0, Interval(1.0, 9.0)))
     Interval(low=-9.0, high=1.0)
+    >>> difference_interval(before, DistanceEstimate(4.0, Interval(0.0, 8.0)))
+    Interval(low=-12.0, high=0.0)
     """
     change = after.centre - before.centre
-    fall = math.hypot(after.centre - after.interval.low, before.interval.high - before.centre)
-    rise = math.hypot(after.interval.high - after.centre, before.centre - before.interval.low)
-    return Interval(change - fall, change + rise)
+    fall = after.centre - after.interval.low, before.interval.high - before.centre
+    rise = after.interval.high - after.centre, before.centre - before.interval.low
+    return Interval(
+        change - (math.hypot(*fall) if after.interval.low > 0 else sum(fall)),
+        change + (math.hypot(*rise) if before.interval.low > 0 else sum(rise)),
+    )
 
 
 def mark_of(change: Interval | None, better: Literal["lower", "higher"]) -> Mark:

@@ -315,8 +315,8 @@ def test_the_interval_of_a_change_joins_those_of_both_sides() -> None:
     after = DistanceEstimate(0.2, Interval(0.1, 0.3))
     change = difference_interval(before, after)
     assert_allclose([change.low, change.high], [-0.1 - math.sqrt(0.02), -0.1 + math.sqrt(0.02)])
-    sure = difference_interval(before, DistanceEstimate(0.0, Interval(0.0, 0.0)))
-    assert_allclose([sure.low, sure.high], [-0.4, -0.2])
+    calibrated = difference_interval(before, DistanceEstimate(0.1, Interval(0.0, 0.2)))
+    assert_allclose([calibrated.low, calibrated.high], [-0.4, -0.2 + math.sqrt(0.02)])
 
 
 def test_marks() -> None:
