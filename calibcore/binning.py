@@ -91,10 +91,9 @@ def bin_tally(counted: Tally, *, n_bins: int = 15, binning: Binning = "equal_wid
     validation.choice(binning, "binning", allowed=("equal_width", "equal_mass"))
     if binning == "equal_width":
         edges = np.arange(n_bins + 1) / n_bins
-        inner = np.searchsorted(counted.scores, edges[1:-1], side="right")
-        starts = np.concatenate([[0], inner])
+        starts = equal_width_starts(counted, n_bins)
     else:
-        starts = _equal_starts(counted, n_bins)
+        starts = equal_mass_starts(counted, n_bins)
         edges = np.ones((*starts.shape[:-1], n_bins + 1))
         edges[..., :-1] = np.where(starts > 0, counted.scores[np.maximum(starts, 1) - 1], 0.0)
     counts = bin_sums(counted.counts, starts)
@@ -107,10 +106,22 @@ def bin_tally(counted: Tally, *, n_bins: int = 15, binning: Binning = "equal_wid
         )
 
 
-def _equal_starts(counted: Tally, n_bins: int) -> NDArray[np.intp]:
-    """Give the first block of each bin of equal mass, shape (..., n_bins)."""
+def equal_width_starts(counted: Tally, n_bins: int) -> NDArray[np.intp]:
+    """Give the first block of each bin of equal width, shape (n_bins,)."""
+    inner = np.arange(1, n_bins) / n_bins
+    return np.concatenate([[0], np.searchsorted(counted.scores, inner, side="right")])
+
+
+def equal_mass_starts(
+    counted: Tally, n_bins: int, totals: Floats | None = None
+) -> NDArray[np.intp]:
+    """Give the first block of each bin of equal mass, shape (..., n_bins).
+
+    ``totals``, the running totals of the counts, are made where they are not given.
+    """
     places = np.arange(1, n_bins) * counted.n_samples // n_bins
-    totals = np.cumsum(counted.counts, axis=-1)
+    if totals is None:
+        totals = np.cumsum(counted.counts, axis=-1)
     starts = np.zeros((*totals.shape[:-1], n_bins), dtype=np.intp)
     starts[..., 1:] = first_reaching(totals, places) + 1
     if counted.scores[0] > 0:
@@ -156,3 +167,13 @@ def bin_sums(values: Floats, starts: NDArray[np.intp]) -> Floats:
     sums = np.zeros(spread.shape)
     sums[filled] = np.add.reduceat(values.ravel(), (spread + rows)[filled])
     return sums.reshape(*shape, -1)
+
+
+def bin_places(block: Floats, n_bins: int) -> NDArray[np.intp]:
+    """Find the equal-width bin of each cell: a product guesses it, the edges correct the guess."""
+    edges = np.arange(n_bins + 1) / n_bins
+    edges[-1] = np.inf  # a row scaled within the tolerance may pass 1
+    guess = np.minimum((block * n_bins).astype(np.intp), n_bins - 1)
+    guess += block > edges[guess + 1]
+    guess -= (block <= edges[guess]) & (guess > 0)
+    return guess

@@ -20,7 +20,7 @@ from calibcore.cumulative import CumulativeCurves, curves_of
 from calibcore.data import EventScores, LogitSet, Split
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, TopR, WithinTopR
-from calibcore.metrics import METRICS, EventMeasure, Measure, Options
+from calibcore.metrics import METRICS, EventMeasure, Measure, Options, changed_decisions
 from calibcore.reliability import (
     BinnedReliability,
     CorpReliability,
@@ -333,8 +333,7 @@ def _judge(
     if isinstance(fitted, FittedVectorMap) and isinstance(rows, LogitSet):
         after_probabilities = fitted.predict_proba(rows.logits)
         after_event = event.outcomes(after_probabilities, rows.labels)
-        decided = rows.probabilities.argmax(axis=1)
-        changed = int(np.count_nonzero(after_probabilities.argmax(axis=1) != decided))
+        changed = changed_decisions(rows.probabilities, after_probabilities)
     elif isinstance(fitted, FittedScoreMap):
         after_event = EventScores(fitted.predict(prepared.event.scores), prepared.event.hits)
         after_probabilities = None

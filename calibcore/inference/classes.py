@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from calibcore.binning import bin_places
 from calibcore.blocks import row_blocks
 from calibcore.inference.findings import Judgement, reference
 from calibcore.inference.inversion import N_DRAWS, Usual
 from calibcore.inference.labels import drawn_labels
 from calibcore.inference.plan import Plan
 from calibcore.inference.resampling import Side
-from calibcore.metrics.classwise import bin_places
 from calibcore.validation import Floats
 
 _STRENGTHS = (0.25, 0.5, 0.75, 1.0)

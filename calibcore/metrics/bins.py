@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.binning import first_reaching
+from calibcore.binning import equal_mass_starts, equal_width_starts
 from calibcore.cumulative import ks_of
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
@@ -93,8 +93,9 @@ def sweep_bins(counted: Tally, *, most: int = MOST_BINS) -> BinSweep:
     totals = np.cumsum(counted.counts)
     found = np.empty((4, most - 1))
     for place, n_bins in enumerate(range(2, most + 1)):
-        bounds = (_width_bounds(counted, n_bins), _mass_bounds(counted, totals, n_bins))
-        for kind, ends in enumerate(bounds):
+        starts = equal_width_starts(counted, n_bins), equal_mass_starts(counted, n_bins, totals)
+        for kind, first in enumerate(starts):
+            ends = np.append(first, counted.scores.size)
             found[kind, place] = np.abs(np.diff(gaps[ends])).sum()
             found[kind + 2, place] = _mean_distance(np.diff(variance[ends])).sum()
     found /= counted.n_samples
@@ -110,22 +111,6 @@ def sweep_bins(counted: Tally, *, most: int = MOST_BINS) -> BinSweep:
 
 def _from_zero(values: Floats) -> Floats:
     return np.concatenate([[0.0], np.cumsum(values)])
-
-
-def _width_bounds(counted: Tally, n_bins: int) -> NDArray[np.intp]:
-    """Give the first block of each bin of equal width, and the number of blocks."""
-    edges = np.arange(1, n_bins) / n_bins
-    inner = np.searchsorted(counted.scores, edges, side="right")
-    return np.concatenate([[0], inner, [counted.scores.size]])
-
-
-def _mass_bounds(counted: Tally, totals: Floats, n_bins: int) -> NDArray[np.intp]:
-    """Give the first block of each bin of equal mass, and the number of blocks."""
-    places = np.arange(1, n_bins) * counted.n_samples // n_bins
-    inner = first_reaching(totals, places) + 1
-    if counted.scores[0] > 0:
-        inner[places == 0] = 0  # the edge is 0, and no row is there
-    return np.concatenate([[0], inner, [counted.scores.size]])
 
 
 def _mean_distance(variance: Floats) -> Floats:

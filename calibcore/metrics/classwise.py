@@ -1,9 +1,10 @@
 """Calibration errors of every class, each class against the others."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from calibcore import validation
+from calibcore.binning import bin_places
 from calibcore.blocks import row_blocks
 from calibcore.validation import Floats
 
@@ -109,13 +110,3 @@ def _binned(block: Floats, n_bins: int) -> Floats:
     first[above] = 0
     sums[::n_bins] += first.reshape(block.shape).sum(axis=0)
     return sums
-
-
-def bin_places(block: Floats, n_bins: int) -> NDArray[np.intp]:
-    """Find the equal-width bin of each cell: a product guesses it, the edges correct the guess."""
-    edges = np.arange(n_bins + 1) / n_bins
-    edges[-1] = np.inf  # a row scaled within the tolerance may pass 1
-    guess = np.minimum((block * n_bins).astype(np.intp), n_bins - 1)
-    guess += block > edges[guess + 1]
-    guess -= (block <= edges[guess]) & (guess > 0)
-    return guess

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
-from calibcore.binning import BinTable
+from calibcore.binning import BinTable, bin_places
 from calibcore.blocks import row_blocks
 from calibcore.reliability.bands import check_level
 from calibcore.reliability.intervals import BinnedReliability, Interval, with_intervals
@@ -73,8 +73,7 @@ def classwise_reliability(
     totals = np.zeros(size)
     for rows in row_blocks(n_rows, n_classes):
         block, own = table[rows], true[rows]
-        # Searched among the inner edges, so a row scaled within the tolerance may pass 1.
-        place = np.searchsorted(edges[1:-1], block) + firsts
+        place = bin_places(block, n_bins) + firsts
         counts += np.bincount(place.ravel(), minlength=size)
         totals += np.bincount(place.ravel(), weights=block.ravel(), minlength=size)
         hits += np.bincount(place[np.arange(len(own)), own], minlength=size)
