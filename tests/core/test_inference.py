@@ -317,6 +317,8 @@ def test_the_interval_of_a_change_joins_those_of_both_sides() -> None:
     assert_allclose([change.low, change.high], [-0.1 - math.sqrt(0.02), -0.1 + math.sqrt(0.02)])
     calibrated = difference_interval(before, DistanceEstimate(0.1, Interval(0.0, 0.2)))
     assert_allclose([calibrated.low, calibrated.high], [-0.4, -0.2 + math.sqrt(0.02)])
+    turned = difference_interval(DistanceEstimate(0.1, Interval(0.0, 0.2)), before)
+    assert_allclose([turned.low, turned.high], [0.2 - math.sqrt(0.02), 0.4])
 
 
 def test_marks() -> None:
