@@ -85,7 +85,9 @@ def measure_rows(
 def _row(row: Comparison, inference: Inference | None, n_samples: int) -> MeasureRow:
     finding = inference.find(row.measure.key) if inference else None
     before, after = (finding.before, finding.after) if finding else (None, None)
-    perfect = after if after is not None else before
+    mark = finding.mark if finding else None
+    if mark == "not comparable" and row.change == 0:
+        mark = "no evidence"  # accuracy, which a map of scores cannot change
     return MeasureRow(
         name=row.measure.name,
         definition=GLOSSARY[row.measure.key],
@@ -96,8 +98,8 @@ def _row(row: Comparison, inference: Inference | None, n_samples: int) -> Measur
             measured_change(row, n_samples),
             _interval(row.measure, finding.change if finding else None, n_samples, signed=True),
         ),
-        perfect=_perfect(row, perfect, n_samples),
-        mark=finding.mark if finding else None,
+        perfect=_perfect(row, after, n_samples),
+        mark=mark,
     )
 
 

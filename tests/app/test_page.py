@@ -121,6 +121,9 @@ def test_intervals_appear_when_they_are_asked_for() -> None:
     marks = measure_cells(page)["Mark"].astype(str)
     assert marks["KS error"].endswith("better")
     assert marks["NLL, all classes"].endswith("not comparable")
+    assert marks["Accuracy"].endswith("no evidence of change")  # the spline keeps every decision
+    perfect = measure_cells(page)["Perfect"].astype(str)
+    assert perfect["NLL, all classes"] == perfect["Accuracy"] == "\u2013"
     assert any("200 resamples" in text for text in bodies(page))
 
 
