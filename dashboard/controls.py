@@ -9,10 +9,10 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from calibcore.calibrators import CATALOGUE, Choice, Method, Switch, WholeNumber
 from calibcore.events import OneClass, TopR, WithinTopR
 from dashboard import wording
-from dashboard.compute import SetChoice, SourceFile, ValuesChoice, forget
+from dashboard.compute import SourceFile, ValuesChoice, forget
 from dashboard.readers import FORMATS, Upload
 from dashboard.samples import Sample, samples
-from dashboard.settings import NO_METHOD, ChosenEvent, OptionValue, Settings
+from dashboard.settings import NO_METHOD, ChosenEvent, OptionValue, SetChoice, Settings
 
 RANKS = 5
 """Highest rank offered; deeper ones are nearly always scored 0."""
@@ -278,3 +278,18 @@ def choose_set() -> SetChoice:
         " seen, judges it honestly.",
     )
     return "calibration" if chosen == "Calibration set" else "test"
+
+
+def choose_wording() -> bool:
+    """Let the user choose between plain words and those of experts; True for experts."""
+    chosen = st.segmented_control(
+        "Wording",
+        ["Plain", "Expert"],
+        default="Plain",
+        required=True,
+        key="wording",
+        bind="query-params",
+        persist_state="session",
+        help="Expert: statistics, p-values and the terms of the papers.",
+    )
+    return chosen == "Expert"

@@ -1,12 +1,14 @@
 """What a user has chosen, as one value that the page, the address and the caches share."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from calibcore.calibrators import CATALOGUE, Calibrator, Method
 from calibcore.events import OneClass, TopR, WithinTopR
 
 ChosenEvent = TopR | WithinTopR | OneClass
 OptionValue = int | str | bool
+SetChoice = Literal["calibration", "test"]
 
 NO_METHOD = "none"
 """Key of the choice to change nothing."""

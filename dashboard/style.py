@@ -6,7 +6,7 @@ from dashboard.figures import DARK, LIGHT, Palette
 
 _RULES = """
 <style>
-[data-testid="stMainBlockContainer"] { padding: 2.5rem 2rem 4rem; max-width: 1500px; }
+[data-testid="stMainBlockContainer"] { padding: 4.5rem 2rem 4rem; max-width: 1500px; }
 [data-testid="stMetricLabel"] p { font-size: 0.875rem; }
 .st-key-contest_table { overflow-x: auto; }
 table.measures { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
@@ -30,7 +30,7 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
   .st-key-phone_switch { display: none; }
 }
 @media (max-width: 640px) {
-  [data-testid="stMainBlockContainer"] { padding: 3.5rem 1rem 3rem; }
+  [data-testid="stMainBlockContainer"] { padding: 4rem 1rem 3rem; }
   .st-key-tiles [data-testid="stColumn"] { min-width: calc(50% - 0.5rem); flex: 1 1 40%; }
   table.measures:not(.all-columns) :is(th, td):nth-child(n+4) { display: none; }
 }
@@ -51,9 +51,10 @@ def apply() -> None:
     st.html(f"<style>:root {{ {_COLOURS[st.context.theme.type or 'light']} }}</style>")
 
 
-def hide_on_phones(key: str) -> None:
-    """Hide the container of that key where the page is as narrow as a phone."""
-    st.html(f"<style>@media (max-width: 640px) {{ .st-key-{key} {{ display: none; }} }}</style>")
+def hide_on_phones(prefix: str) -> None:
+    """Hide containers whose keys start so where the page is as narrow as a phone."""
+    rule = f'[class*="st-key-{prefix}"] {{ display: none; }}'
+    st.html(f"<style>@media (max-width: 640px) {{ {rule} }}</style>")
 
 
 def palette() -> Palette:

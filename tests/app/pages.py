@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
 from calibcore.calibrators import SplineCalibration, TemperatureScaling
 from calibcore.cumulative import ks_error
@@ -23,15 +24,16 @@ METHODS = ("spline", "temperature", NO_METHOD)
 Event = TopR | WithinTopR | OneClass
 
 
-def open_page(**query: str) -> AppTest:
-    """Open the page with every measure, and without intervals unless they are asked for."""
+def open_page(path: str = "overview", **query: str) -> AppTest:
+    """Open a page with every measure, and without intervals unless they are asked for."""
     page = AppTest.from_file(str(APP), default_timeout=60)
+    page._page_hash = calc_hash(path)  # noqa: SLF001 - `switch_page` knows pages in files only
     page.query_params.update({"resamples": "0", "measures": "All"} | query)
     return page.run()
 
 
-def open_upload(*uploaded: tuple[str, bytes], **query: str) -> AppTest:
-    page = open_page(data="Your file", **query)
+def open_upload(*uploaded: tuple[str, bytes], path: str = "overview", **query: str) -> AppTest:
+    page = open_page(path, data="Your file", **query)
     return upload(page, *uploaded)
 
 
@@ -114,13 +116,22 @@ def ks_before_after(
 def check_page(page: AppTest) -> None:
     assert not page.exception
     assert not page.error
+    check_charts(page, ["Before", "After"])
+    assert list(measure_cells(page).index) == [measure.name for measure in METRICS]
+
+
+def check_charts(page: AppTest, sides: list[str]) -> None:
+    """Expect these charts, each described for who cannot see it."""
     drawn = charts(page)
-    assert len(drawn) == 10
-    sides = ["Before"] * 4 + ["After"] * 4 + ["Before", "After"]  # graphs, then the diagrams
-    assert [alt.alt.split(":")[0] for alt in drawn] == sides
+    assert [chart.alt.split(":")[0] for chart in drawn] == sides
     for chart in drawn:
         assert len(chart.alt.split(". ", 1)[1]) > 20
-    assert list(measure_cells(page).index) == [measure.name for measure in METRICS]
+
+
+def turn_to(page: AppTest, path: str) -> AppTest:
+    """Go to another page, as a click in the bar above does."""
+    page._page_hash = calc_hash(path)  # noqa: SLF001 - `switch_page` knows pages in files only
+    return page.run()
 
 
 def made_set(rng: np.random.Generator, n_samples: int, n_classes: int = 3) -> LogitSet:

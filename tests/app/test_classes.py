@@ -13,9 +13,9 @@ from calibcore.data import LogitSet
 from calibcore.events import TopR
 from calibcore.inference import ClassScreen, screen_classes
 from calibcore.metrics import ece
+from dashboard.parts import classes
 from dashboard.readers import read
 from dashboard.samples import samples
-from dashboard.views import classes
 from dashboard.wording.classes import HEADING, NO_CLASSES_LEFT, p_words
 from dashboard.wording.reach import power_sentence
 from tests.app.pages import (
@@ -79,7 +79,7 @@ def cell(screen: ClassScreen, k: int) -> str:
 
 
 def test_the_worst_come_first_with_calibcores_numbers() -> None:
-    page = open_page(sample=CITIES.title, method="Temperature scaling")
+    page = open_page("reliability", sample=CITIES.title, method="Temperature scaling")
     assert not page.exception
     assert not page.error
     before, after, names = both_screens(CITIES.name)
@@ -102,7 +102,9 @@ def test_the_worst_come_first_with_calibcores_numbers() -> None:
 
 
 def test_the_other_order_and_all_classes() -> None:
-    page = open_page(sample=CITIES.title, method="Temperature scaling", classes_by="Worst after")
+    page = open_page(
+        "reliability", sample=CITIES.title, method="Temperature scaling", classes_by="Worst after"
+    )
     _, after, names = both_screens(CITIES.name)
     assert list(lines(page)) == [names[k] for k in after.order[:10]]
     page.toggle(key="classes_all").set_value(True).run()
@@ -110,7 +112,7 @@ def test_the_other_order_and_all_classes() -> None:
 
 
 def test_neither_event_nor_bins_change_the_classes() -> None:
-    page = open_page(sample=GARMENTS.title, method="Temperature scaling")
+    page = open_page("reliability", sample=GARMENTS.title, method="Temperature scaling")
     before = table(page)
     assert before
     choose(page, "event", "Class")
@@ -123,7 +125,7 @@ def test_neither_event_nor_bins_change_the_classes() -> None:
 
 
 def test_a_score_map_leaves_a_dash_with_its_reason() -> None:
-    page = open_page(sample=GARMENTS.title)
+    page = open_page("reliability", sample=GARMENTS.title)
     shown = lines(page)
     assert len(shown) == 3
     assert {after for _, after, *_ in shown.values()} == {DASH}
@@ -135,11 +137,11 @@ def test_a_score_map_leaves_a_dash_with_its_reason() -> None:
 
 
 def test_two_classes_or_none_have_no_table() -> None:
-    page = open_page(sample=SAMPLES["crash_survival"].title)
+    page = open_page("reliability", sample=SAMPLES["crash_survival"].title)
     assert HEADING not in bodies(page)
     assert not table(page)
     scored = b"score,label\n" + b"".join(b"0.%d,%d\n" % (i % 90 + 10, i % 2) for i in range(60))
-    page = open_upload(("scores.csv", scored))
+    page = open_upload(("scores.csv", scored), path="reliability")
     assert not page.exception
     assert HEADING not in bodies(page)
 
@@ -156,7 +158,7 @@ HOSTILE = (
 
 def test_class_names_are_escaped(rng: np.random.Generator) -> None:
     calibration, test = made_set(rng, 200, len(HOSTILE)), made_set(rng, 200, len(HOSTILE))
-    page = open_upload(("m.npz", npz_of(calibration, test, HOSTILE)))
+    page = open_upload(("m.npz", npz_of(calibration, test, HOSTILE)), path="reliability")
     assert not page.exception
     assert not page.error
     assert set(lines(page)) == set(HOSTILE)
@@ -172,7 +174,7 @@ def test_large_tables_are_looked_at_when_asked(
 ) -> None:
     monkeypatch.setattr(classes, "QUICK", 1_000)
     calibration, test = made_set(rng, 100, 12), made_set(rng, 300, 12)
-    page = open_upload(("m.npz", npz_of(calibration, test)))
+    page = open_upload(("m.npz", npz_of(calibration, test)), path="reliability")
     assert HEADING in bodies(page)
     assert not table(page)
     page.toggle(key="classes").set_value(True).run()
@@ -192,7 +194,7 @@ def test_the_smallest_gap_is_said_below_the_tiles() -> None:
 
 
 def test_the_number_of_bins_is_drawn_when_asked() -> None:
-    page = open_page(sample=GARMENTS.title, method="Temperature scaling", bins="20")
+    page = open_page("reliability", sample=GARMENTS.title, method="Temperature scaling", bins="20")
     assert not any("number of bins" in chart.alt for chart in charts(page))
     page.session_state["bins_matter"] = True
     page.run()

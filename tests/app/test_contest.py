@@ -12,7 +12,7 @@ from calibcore.calibrators import CATALOGUE, HistogramBinning, IsotonicCalibrati
 from dashboard import wording
 from dashboard.settings import NO_METHOD
 from dashboard.tables import CONTEST_MEASURES, contest_table
-from tests.app.pages import open_page, tile
+from tests.app.pages import open_page, tile, turn_to
 
 
 def method_rows(page: AppTest) -> dict[str, list[str]]:
@@ -26,12 +26,12 @@ def method_rows(page: AppTest) -> dict[str, list[str]]:
 
 
 def test_nothing_is_fitted_before_it_is_asked_for() -> None:
-    page = open_page(sample="Three garments that look alike")
+    page = open_page("compare", sample="Three garments that look alike")
     assert len(method_rows(page)) == 0
 
 
 def test_the_table_holds_every_method_and_agrees_with_the_tiles() -> None:
-    page = open_page(sample="Three garments that look alike", contest="true")
+    page = open_page("compare", sample="Three garments that look alike", contest="true")
     assert not page.exception
     rows = method_rows(page)
     names = [wording.method_name(NO_METHOD), *(method.name for method in CATALOGUE)]
@@ -41,7 +41,7 @@ def test_the_table_holds_every_method_and_agrees_with_the_tiles() -> None:
         cells = [cells[column] for cells in rows.values()]
         assert [cell for cell in cells if cell.startswith("<b>")]
         assert [cell for cell in cells if cell.startswith("<u>")]
-    assert tile(page, "KS error") == f"{before[:-2]} \u2192 {after}"
+    assert tile(turn_to(page, "overview"), "KS error") == f"{before[:-2]} \u2192 {after}"
 
 
 def test_best_and_second_best_are_marked_and_equals_alike() -> None:

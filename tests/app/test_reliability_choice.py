@@ -48,7 +48,7 @@ def event() -> Any:
 
 
 def test_bins_come_first_and_each_way_can_be_chosen() -> None:
-    page = open_page(sample=SAMPLE.title)
+    page = open_page("reliability", sample=SAMPLE.title)
     assert page.segmented_control(key="reliability").value == "Bins"
     for way, title in WAYS.items():
         choose(page, way)
@@ -59,18 +59,18 @@ def test_bins_come_first_and_each_way_can_be_chosen() -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_the_address_chooses(way: str) -> None:
-    page = open_page(sample=SAMPLE.title, reliability=way)
+    page = open_page("reliability", sample=SAMPLE.title, reliability=way)
     assert page.segmented_control(key="reliability").value == way
     assert all(WAYS[way] in chart.alt for chart in diagrams(page))
 
 
 def test_an_unknown_way_in_the_address_draws_bins() -> None:
-    page = open_page(sample=SAMPLE.title, reliability="nonsense")
+    page = open_page("reliability", sample=SAMPLE.title, reliability="nonsense")
     assert all("in bins" in chart.alt for chart in diagrams(page))
 
 
 def test_the_choice_outlives_another_sample_and_set() -> None:
-    page = choose(open_page(sample=SAMPLE.title), "Smoothed")
+    page = choose(open_page("reliability", sample=SAMPLE.title), "Smoothed")
     page.segmented_control(key="set").set_value("Calibration set").run()
     assert all("smoothed" in chart.alt for chart in diagrams(page))
     page.selectbox(key="sample").set_value(samples()[-1].title).run()
@@ -78,7 +78,7 @@ def test_the_choice_outlives_another_sample_and_set() -> None:
 
 
 def test_what_is_drawn_is_calibcores(event: Any) -> None:
-    page = open_page(sample=SAMPLE.title)
+    page = open_page("reliability", sample=SAMPLE.title)
     binned = binned_reliability(event.scores, event.hits)
     filled = binned.bins.counts > 0
     whiskers = values(diagrams(page)[0], "interval", "y")
@@ -93,7 +93,7 @@ def test_what_is_drawn_is_calibcores(event: Any) -> None:
 
 
 def test_the_grey_band_is_named_on_the_page_and_for_who_cannot_see() -> None:
-    page = open_page(sample=SAMPLE.title)
+    page = open_page("ks", sample=SAMPLE.title)
     said = "Grey: where a perfect model of this size would stay in 95 of 100 cases."
     assert sum(said in text for text in bodies(page)) == 2
     graphs = [chart for chart in charts(page) if ": (" in chart.alt]

@@ -15,12 +15,15 @@ from tests.browser.server import running_dashboard
 ROOT = Path(__file__).parents[2]
 PAGES = {
     "overview": "",
-    "temperature_within_2": "?method=Temperature+scaling&event=Within",
-    "hundred_classes": "?sample=Country+from+a+city%27s+name%2C+100+classes",
+    "ks": "ks",
+    "reliability": "reliability",
+    "compare": "compare?contest=true",
+    "temperature_within_2": "ks?method=Temperature+scaling&event=Within",
+    "hundred_classes": "reliability?sample=Country+from+a+city%27s+name%2C+100+classes",
     "two_classes": "?sample=Who+survives+a+crash%2C+naive+Bayes&event=Class",
     "calibration_set": "?set=Calibration+set",
-    "isotonic": "?sample=Three+garments+that+look+alike&reliability=Isotonic+(CORP)",
-    "smoothed_all_measures": "?reliability=Smoothed&measures=All&method=Temperature+scaling",
+    "isotonic": "reliability?sample=Three+garments+that+look+alike&reliability=Isotonic+(CORP)",
+    "all_measures": "?measures=All&method=Temperature+scaling",
     "upload": "?data=Your+file",
 }
 

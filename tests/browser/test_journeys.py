@@ -48,9 +48,9 @@ def choose_method(page: Page, name: str) -> None:
 
 
 def test_the_first_page_shows_an_overconfident_model(open_page: OpenPage) -> None:
-    page = open_page()
+    page = open_page("ks")
     expect(page.get_by_text("\u25b2 Overconfident")).to_be_visible()
-    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(10)
+    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(8)
     split = split_of("fashion_cnn_overconfident")
     event = TopR(1).outcomes(split.test.probabilities, split.test.labels)
     claimed, right = event.scores.mean(), event.hits.mean()
@@ -120,7 +120,7 @@ def test_a_broken_file_is_refused_in_one_sentence(open_page: OpenPage) -> None:
     # Nothing is lost: a good file afterwards is read as usual.
     page.locator("input[type=file]").set_input_files(SAMPLES / "three_garments.npz")
     page.get_by_role("button", name="Remove broken.npz").click()
-    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(10)
+    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(2)
 
 
 def test_the_address_holds_the_settings(open_page: OpenPage) -> None:
@@ -144,8 +144,8 @@ def test_the_address_holds_the_settings(open_page: OpenPage) -> None:
 def test_a_phone_shows_one_side_at_a_time_and_nothing_wider_than_itself(
     open_page: OpenPage, scheme: str
 ) -> None:
-    page = open_page("?", width=390, scheme=scheme)
-    before, after = page.locator(".st-key-side_before"), page.locator(".st-key-side_after")
+    page = open_page("ks", width=390, scheme=scheme)
+    before, after = page.locator(".st-key-before_graphs"), page.locator(".st-key-after_graphs")
     expect(before.locator(".plot-container").first).to_be_visible()
     expect(after).to_be_hidden()
     choose(page, "After")
@@ -184,7 +184,7 @@ def test_names_from_a_file_are_shown_as_they_are(open_page: OpenPage) -> None:
 
 def test_a_long_fit_shows_how_far_it_is_and_can_be_stopped(open_page: OpenPage) -> None:
     page = open_page("?sample=Country+from+a+city%27s+name%2C+100+classes")
-    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(10)
+    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(2)
     choose_method(page, "Gaussian process")
     expect(page.get_by_role("progressbar")).to_be_visible()
     expect(page.get_by_text("Gaussian process: fitting on the calibration set")).to_be_visible()
@@ -194,7 +194,7 @@ def test_a_long_fit_shows_how_far_it_is_and_can_be_stopped(open_page: OpenPage) 
 
 
 def test_all_calibrators_are_set_side_by_side(open_page: OpenPage) -> None:
-    page = open_page("?sample=Three+garments+that+look+alike")
+    page = open_page("compare?sample=Three+garments+that+look+alike")
     page.get_by_text("Fit every method to these data").click()
     rows = page.locator(".st-key-contest_table tbody tr")
     expect(rows).to_have_count(22)
@@ -219,9 +219,9 @@ def test_measures_get_intervals_and_words_and_their_names_open(open_page: OpenPa
 
 
 def test_the_reliability_diagram_is_drawn_in_three_ways(open_page: OpenPage) -> None:
-    page = open_page("?sample=Three+garments+that+look+alike&resamples=0")
+    page = open_page("reliability?sample=Three+garments+that+look+alike&resamples=0")
     for way in ("Isotonic (CORP)", "Smoothed", "Bins"):
         choose(page, way)
-        expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(10)
+        expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(2)
         title = {"Isotonic (CORP)": "isotonic", "Smoothed": "smoothed", "Bins": "in bins"}[way]
         expect(page.get_by_role("figure", name=re.compile(title)).first).to_be_visible()

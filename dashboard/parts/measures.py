@@ -1,45 +1,35 @@
 """The table of measures: before, after, change, and what a perfect model would show."""
 
-from collections.abc import Callable
 from html import escape
 
 import streamlit as st
 
-from calibcore.evaluation import AuditResult, SetResult
+from calibcore.evaluation import SetResult
 from calibcore.inference import Inference
 from calibcore.metrics import METRICS, Measure
-from dashboard import wording
+from dashboard import compute, wording
+from dashboard.scene import Scene
 from dashboard.wording.measures import GROUPS, MARKS, MeasureRow, Shown, listed, measure_rows
-
-LookCloser = Callable[[tuple[Measure, ...], Callable[[float], None]], Inference]
 
 _HEAD = ("Measure", "Before", "After", "Change", "", "A perfect model")
 
 
-def show(result: AuditResult, judged: SetResult, look_closer: LookCloser | None) -> None:
-    """Show the measures at once, and their uncertainty as soon as it is known.
-
-    Parameters
-    ----------
-    result, judged
-        The audit, and its judgement on one set.
-    look_closer : callable or None
-        Takes measures and a function that is told the share done; gives their uncertainty.
-    """
-    where = wording.set_name(result, judged)
-    st.subheader(f"Measures on the {where}, {judged.n_samples:,} rows", anchor=False)
+def show(scene: Scene) -> None:
+    """Show the measures at once, and their uncertainty as soon as it is known."""
+    judged = scene.judged
+    st.subheader(f"Measures on the {scene.where}, {judged.n_samples:,} rows", anchor=False)
     measures = _choose_list()
     place = st.empty()
     with place.container():
         _show_table(judged, None, measures)
-    if look_closer is None:
+    if not scene.n_resamples:
         return
     bar = st.empty()
 
     def report(share: float) -> None:
         bar.progress(share, wording.LOOKING_CLOSER)
 
-    found = look_closer(measures, report)
+    found = compute.closer_look(scene, measures, report)
     bar.empty()
     with place.container():
         _show_table(judged, found, measures)

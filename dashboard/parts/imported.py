@@ -3,8 +3,8 @@
 import streamlit as st
 
 from dashboard import wording
-from dashboard.controls import Source
 from dashboard.readers import Upload
+from dashboard.samples import Sample
 from dashboard.wording import escape_markdown
 
 
@@ -36,17 +36,17 @@ def show_piece(upload: Upload) -> None:
     )
 
 
-def show_imported(upload: Upload, source: Source) -> None:
+def show_imported(upload: Upload, sample: Sample | None) -> None:
     """Show the data's name and size, and below them how they were read."""
-    title = source.sample.title if source.sample else upload.name
+    title = sample.title if sample else upload.name
     st.title(escape_markdown(title), anchor=False)
     st.markdown(_size(upload))
-    with st.expander("What was read", expanded=source.sample is None):
-        if source.sample:
-            st.markdown(source.sample.teaches)
+    with st.expander("What was read", expanded=sample is None):
+        if sample:
+            st.markdown(sample.teaches)
             st.text(
-                f"Model: {source.sample.model}\nTraining: {source.sample.training}\n"
-                f"Data: {source.sample.source}\nLicence: {source.sample.licence}"
+                f"Model: {sample.model}\nTraining: {sample.training}\n"
+                f"Data: {sample.source}\nLicence: {sample.licence}"
             )
         st.text("\n".join((*upload.found, *upload.missing)))
         for name, rows in upload.sets.items():

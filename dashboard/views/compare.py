@@ -1,31 +1,20 @@
-"""Every calibrator on the data at hand, side by side."""
+"""Compare: every calibrator on the data at hand, side by side."""
 
 import re
-from collections.abc import Callable
 from html import escape
 
 import pandas as pd
 import streamlit as st
 
-from calibcore.evaluation import SetResult
+from dashboard import compute
+from dashboard.scene import Scene
 from dashboard.tables import contest_table
 from dashboard.wording import CONTEST_NOTE, duration, method_name
 
-Contest = Callable[[Callable[[float, str], None]], list[tuple[str, SetResult]]]
 
-
-def show_contest(run: Contest, where: str, seconds: float) -> None:
-    """Offer to try every method, with progress; show the table once it is there.
-
-    Parameters
-    ----------
-    run : callable
-        Takes a function that is told the share done and the method at work; gives the judgements.
-    where : str
-        Name of the set that judges.
-    seconds : float
-        About how long it will take.
-    """
+def show(scene: Scene) -> None:
+    """Offer to try every method, with progress; show the table once it is there."""
+    seconds = compute.estimate_contest(scene.upload, scene.settings)
     st.subheader("All calibrators", anchor=False)
     wanted = st.toggle(
         "Fit every method to these data",
@@ -43,11 +32,11 @@ def show_contest(run: Contest, where: str, seconds: float) -> None:
     def report(share: float, key: str) -> None:
         bar.progress(share, f"{method_name(key)}: fitting on the calibration set")
 
-    contest = run(report)
+    contest = compute.run_contest(scene.upload, scene.settings, scene.chosen, report)
     place.empty()
     with st.container(key="contest_table"):
         st.html(_table(contest_table(contest)))
-    st.markdown(f":small[{CONTEST_NOTE.format(where=where)}]")
+    st.markdown(f":small[{CONTEST_NOTE.format(where=scene.where)}]")
 
 
 def _table(table: pd.DataFrame) -> str:

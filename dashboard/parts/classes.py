@@ -1,14 +1,13 @@
 """Every class at once, worst first."""
 
-from collections.abc import Callable
 from html import escape
 
 import streamlit as st
 
-from calibcore.evaluation import SetResult
 from calibcore.inference import ClassScreen
+from dashboard import compute
 from dashboard.compute import Screening
-from dashboard.readers import Upload
+from dashboard.scene import Scene
 from dashboard.wording.classes import (
     HEADING,
     LOOK,
@@ -32,27 +31,17 @@ QUICK = 4_000_000
 _HEAD = ("Class", "KS error before", "After", "Rows", "Says", "Was")
 
 
-def show(judged: SetResult, upload: Upload, screen: Callable[[], Screening | None]) -> None:
-    """Show which classes are off, if there are more than two.
-
-    Parameters
-    ----------
-    judged : SetResult
-        The judgement on one set.
-    upload : Upload
-        The data. Where it holds two classes, they are one event, which the page is about.
-    screen : callable
-        Gives what was found in each class; called only when it is shown.
-    """
-    class_names = upload.class_names
+def show(scene: Scene) -> None:
+    """Show which classes are off, if there are more than two: two are one event."""
+    class_names = scene.class_names
     if class_names is None or len(class_names) < 3:
         return
     st.subheader(HEADING, anchor=False)
-    slow = judged.n_samples * len(class_names) > QUICK
+    slow = scene.judged.n_samples * len(class_names) > QUICK
     if slow and not _choose_look():
         return
     with st.spinner(LOOK):
-        found = screen()
+        found = compute.screen(scene)
     if found is not None:
         _show_found(found, class_names)
 

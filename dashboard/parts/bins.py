@@ -1,36 +1,26 @@
 """How much the number of bins matters, drawn when it is asked for."""
 
-from collections.abc import Callable
-
 import streamlit as st
 from plotly import graph_objects as go
 
-from calibcore.evaluation import SetResult
 from calibcore.metrics.bins import BinSweep
-from dashboard.figures import SweepFigures
+from dashboard import compute
+from dashboard.scene import Scene
 from dashboard.wording.reach import BINS_MATTER, SWEEP_NOTE, sweep_caption
 
 
-def show(judged: SetResult, draw: Callable[[], SweepFigures]) -> None:
-    """Show the ECE against the number of bins, before on the left and after on the right.
-
-    Parameters
-    ----------
-    judged : SetResult
-        The judgement on one set.
-    draw : callable
-        Gives the figures; called only while they are looked at.
-    """
+def show(scene: Scene) -> None:
+    """Show the ECE against the number of bins, before on the left and after on the right."""
     place = st.expander(BINS_MATTER, key="bins_matter", on_change="rerun")
     if not place.open:
         return
-    drawn = draw()
+    drawn, n_samples = compute.draw_sweep(scene), scene.judged.n_samples
     with place:
         left, right = st.columns(2, gap="medium")
         with left:
-            _show_side("Before", drawn.before, drawn.sweep_before, judged.n_samples)
+            _show_side("Before", drawn.before, drawn.sweep_before, n_samples)
         with right:
-            _show_side("After", drawn.after, drawn.sweep_after, judged.n_samples)
+            _show_side("After", drawn.after, drawn.sweep_after, n_samples)
         st.markdown(f":small[{SWEEP_NOTE}]")
 
 

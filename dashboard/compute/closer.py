@@ -1,0 +1,74 @@
+"""A closer look at what was fitted: uncertainty of each measure, every class."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from calibcore.calibrators.base import FittedVectorMap, Progress
+from calibcore.data import EventScores
+from calibcore.evaluation import sides_of
+from calibcore.events import TopR
+from calibcore.inference import ClassScreen, Inference, Plan, infer, screen_classes
+from calibcore.metrics import Measure, Options
+from dashboard.compute.keep import key_of, once
+from dashboard.scene import Scene
+from dashboard.settings import NO_METHOD
+
+LEAST_RESAMPLES, MOST_DRAWN = 100, 50_000_000
+"""With many rows there are fewer resamples than asked for, so that nobody waits for minutes."""
+
+
+@dataclass(frozen=True)
+class Screening:
+    """Every class of one set.
+
+    Parameters
+    ----------
+    before : ClassScreen
+        Uncalibrated.
+    after : ClassScreen or None
+        Calibrated; None where the calibrator leaves no class probabilities.
+    where : str
+        Name of the set.
+    """
+
+    before: ClassScreen
+    after: ClassScreen | None
+    where: str
+
+
+def closer_look(scene: Scene, listed: tuple[Measure, ...], progress: Progress) -> Inference:
+    """Find the uncertainty of listed measures on one set, once for each plan."""
+    judged = scene.judged
+    affordable = max(LEAST_RESAMPLES, MOST_DRAWN // judged.n_samples)
+    n_resamples = min(scene.n_resamples, affordable)
+    plan = Plan(listed, Options(scene.settings.n_bins), n_resamples)
+    sides = scene.rows, judged, scene.result.fitted
+    return once(
+        "inferences",
+        (key_of(scene.upload, scene.settings), scene.chosen, plan),
+        lambda: infer(*sides_of(*sides), plan, progress=progress),
+    )
+
+
+def screen(scene: Scene) -> Screening | None:
+    """Look at every class of one set before and after, once for each fit of all classes.
+
+    Neither the event nor the number of bins changes what is found; None where there are no classes.
+    """
+    rows, fitted = scene.rows, scene.result.fitted
+    if isinstance(rows, EventScores):
+        return None
+    alike = replace(scene.settings, event=TopR(1), n_bins=15)
+    plain = replace(alike, method=NO_METHOD, options=())
+
+    def looked(settings: object, make: Callable[[], ClassScreen]) -> ClassScreen:
+        key = (*key_of(scene.upload, scene.settings)[:3], repr(settings), scene.chosen)
+        return once("screens", key, make)
+
+    before = looked(plain, lambda: screen_classes(rows.probabilities, rows.labels))
+    after: ClassScreen | None = before if fitted is None else None
+    if isinstance(fitted, FittedVectorMap):
+        after = looked(
+            alike, lambda: screen_classes(fitted.predict_proba(rows.logits), rows.labels)
+        )
+    return Screening(before, after, scene.where)

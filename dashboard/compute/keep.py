@@ -1,0 +1,73 @@
+"""What is computed once and kept, keyed by the digest of the bytes and the settings.
+
+Arrays are never part of a key, because Streamlit hashes large ones by a sample. What is kept is
+shared between sessions and never changed.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from dashboard.readers import Upload
+from dashboard.settings import Settings
+
+MOST_RESULTS = 64
+"""Results kept in memory, of each kind."""
+
+Key = tuple[str, str, str, str]
+"""What stands for a result: digest of the bytes, names, how they were read, settings.
+
+The names of several files decide which holds which set.
+"""
+
+Result = TypeVar("Result")
+
+
+def key_of(upload: Upload, settings: Settings) -> Key:
+    """Give what stands for the data and the settings."""
+    return upload.digest, upload.name, str(upload.values_kind), repr(settings)
+
+
+@st.cache_resource(show_spinner=False)
+def _shelf(kind: str) -> OrderedDict[object, Any]:
+    """Keep the latest results of a kind, shared between sessions, the oldest first."""
+    del kind  # one shelf each
+    return OrderedDict()
+
+
+def is_known(kind: str, key: object) -> bool:
+    """Tell whether a result is kept."""
+    return key in _shelf(kind)
+
+
+def once(kind: str, key: object, make: Callable[[], Result]) -> Result:
+    """Give the result that is kept, or make it.
+
+    Not a cached function, because those cannot show how far they are.
+
+    Parameters
+    ----------
+    kind : str
+        Of the results, which share nothing with those of another kind.
+    key : hashable
+        Stands for everything that decides the result.
+    make : callable
+        Makes it. Whatever it raises passes, and nothing is kept.
+    """
+    shelf = _shelf(kind)
+    if key in shelf:
+        shelf.move_to_end(key)
+        found: Result = shelf[key]
+        return found
+    made = make()
+    shelf[key] = made
+    while len(shelf) > MOST_RESULTS:
+        shelf.popitem(last=False)
+    return made
+
+
+def forget() -> None:
+    """Drop every file and result that is kept in memory."""
+    st.cache_resource.clear()

@@ -1,0 +1,67 @@
+"""What every page is drawn from."""
+
+from dataclasses import dataclass
+
+from calibcore.data import EventScores, LogitSet, Split
+from calibcore.evaluation import AuditResult, SetResult
+from dashboard.figures import Palette
+from dashboard.readers import Upload
+from dashboard.samples import Sample
+from dashboard.settings import SetChoice, Settings
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """The data, what was chosen, and what was found: the same for all pages.
+
+    Parameters
+    ----------
+    upload : Upload
+        The data as read.
+    sample : Sample or None
+        The sample, where the data are one.
+    split : Split
+        The rows to fit on and the rows to judge.
+    settings : Settings
+        All that decides the numbers, apart from the data.
+    result : AuditResult
+        The chosen calibrator, fitted and judged.
+    chosen : {"calibration", "test"}
+        The set that is looked at.
+    n_resamples : int
+        For intervals; 0 for none.
+    expert : bool
+        Whether the words are for those who know the terms.
+    palette : Palette
+        Colours of the theme in use.
+    """
+
+    upload: Upload
+    sample: Sample | None
+    split: Split[LogitSet] | Split[EventScores]
+    settings: Settings
+    result: AuditResult
+    chosen: SetChoice
+    n_resamples: int
+    expert: bool
+    palette: Palette
+
+    @property
+    def judged(self) -> SetResult:
+        """What was found on the set that is looked at."""
+        return self.result.test if self.chosen == "test" else self.result.calibration
+
+    @property
+    def rows(self) -> LogitSet | EventScores:
+        """The rows that are looked at."""
+        return self.split.test if self.chosen == "test" else self.split.calibration
+
+    @property
+    def where(self) -> str:
+        """Name of the set that is looked at."""
+        return f"{self.chosen} set"
+
+    @property
+    def class_names(self) -> tuple[str, ...] | None:
+        """Names of the classes; None where only one event's scores are known."""
+        return self.upload.class_names
