@@ -90,7 +90,7 @@ def bin_tally(counted: Tally, *, n_bins: int = 15, binning: Binning = "equal_wid
     n_bins = validation.whole_number(n_bins, "n_bins", least=1, most=1_000_000)
     validation.choice(binning, "binning", allowed=("equal_width", "equal_mass"))
     if binning == "equal_width":
-        edges = np.arange(n_bins + 1) / n_bins
+        edges = equal_width_edges(n_bins)
         starts = equal_width_starts(counted, n_bins)
     else:
         starts = equal_mass_starts(counted, n_bins)
@@ -171,9 +171,15 @@ def bin_sums(values: Floats, starts: NDArray[np.intp]) -> Floats:
 
 def bin_places(block: Floats, n_bins: int) -> NDArray[np.intp]:
     """Find the equal-width bin of each cell: a product guesses it, the edges correct the guess."""
-    edges = np.arange(n_bins + 1) / n_bins
-    edges[-1] = np.inf  # a row scaled within the tolerance may pass 1
-    guess = np.minimum((block * n_bins).astype(np.intp), n_bins - 1)
-    guess += block > edges[guess + 1]
-    guess -= (block <= edges[guess]) & (guess > 0)
+    edges = equal_width_edges(n_bins)
+    edges[0], edges[-1] = -np.inf, np.inf  # a row scaled within the tolerance may pass 1
+    # What exceeds the rounded edge k / n_bins exceeds k / n_bins, so its guess is at least k.
+    guess = (block * n_bins).astype(np.intp)
+    np.minimum(guess, n_bins, out=guess)
+    guess -= block <= edges[guess]
     return guess
+
+
+def equal_width_edges(n_bins: int) -> Floats:
+    """Give the edges k / n_bins of bins of equal width, shape (n_bins + 1,)."""
+    return np.arange(n_bins + 1) / n_bins

@@ -219,7 +219,8 @@ def _average(bins: _Bins, weights: Floats) -> tuple[Floats, Floats]:
     jumps = np.bincount(step, weights=shifts[inner], minlength=edges.size)
     lowest = float(weights @ bins.mean[bins.first])
     heights = lowest + np.concatenate([[0.0], np.cumsum(jumps)])
-    return edges, np.clip(heights, 0.0, 1.0)
+    apart = np.diff(heights) != 0  # most jumps are too small for any digit
+    return edges[apart], np.clip(heights[np.append(True, apart)], 0.0, 1.0)
 
 
 def _warnings(hits: Hits) -> tuple[str, ...]:

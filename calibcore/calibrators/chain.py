@@ -126,7 +126,9 @@ class Chain(SlowVectorMap):
         between = first.predict_proba(rows.logits)
         second: FittedVectorMap
         if isinstance(self.second, Lift):
-            second = self.second.fit_probabilities(between, rows.labels, _half(progress, 0.5))
+            second = self.second.fit_probabilities(
+                lambda some: between[some], rows.n_classes, rows.labels, _half(progress, 0.5)
+            )
         else:
             calibrated = LogitSet(_as_logits(between), rows.labels)
             second = _fit(self.second, calibrated, _half(progress, 0.5))

@@ -38,6 +38,9 @@ class Curved(Protocol):
     def weighted(self) -> Iterator[tuple[Logits, Logits]]:
         """Go through inputs and probabilities at the parameters evaluated last, classes first."""
 
+    def contributions(self) -> Iterator[tuple[Logits, NDArray[Any]]]:
+        """Go through inputs and p_k (x_k, 1), shape (2, n_classes, n_rows), as `weighted`."""
+
 
 class Inverse:
     """The stand-in for the inverse Hessian, made anew once that pays.
@@ -52,9 +55,11 @@ class Inverse:
         self._product: Product | None = None
         self._parts: Floats | None = None
 
-    def now(self) -> Product:
-        """Give one for where the model is now."""
+    def now(self, *, keep: bool = False) -> Product:
+        """Give one for where the model is now; or, if ``keep``, the one that there is."""
         model = self.model
+        if keep and self._product is not None:
+            return self._product
         if self._product is None or model.n_products - self.made_at >= self._products_worth():
             self._product, self.made_at = approximate_inverse(model), model.n_products
             if self._follows():
@@ -94,9 +99,10 @@ def _own_parts(model: Curved) -> Floats:
     """Factorise the Hessian of each class's weight and bias alone, shape (n_classes, 2, 2)."""
     sums = np.zeros((len(model.free), 3))
     for inputs, weights in model.weighted():
+        one = np.ones(inputs.shape[1], dtype=inputs.dtype)
         rest = np.abs(weights - weights * weights)  # a weight may be rounded to more than 1
         mixed = rest * inputs
-        sums += np.stack([np.vecdot(mixed, inputs), mixed.sum(axis=1), rest.sum(axis=1)], axis=1)
+        sums += np.stack([np.vecdot(mixed, inputs), mixed @ one, rest @ one], axis=1)
     found = sums[:, [0, 1, 1, 2]].reshape(-1, 2, 2) / model.n_rows
     least = 1e-12 * np.array([float(model.mean_squares.max()), 1.0]) + _SMALLEST
     ends = np.arange(2)
@@ -138,8 +144,12 @@ def _settled(product: Product, model: Curved) -> Product:
 
     equal_columns = model.centred and free.shape[1] > 2 and not model.strength[:, :-1].any()
 
+    all_free = bool(free.all())
+
     def settled(slope: Floats) -> Floats:
-        found = np.where(free, product(slope), 0.0)
+        found = product(slope)
+        if not all_free:
+            found = np.where(free, found, 0.0)
         if equal_columns:
             found[:, :-1] -= found[:, :-1].mean(axis=1, keepdims=True)
         found[:, loose] -= found[:, loose].mean(axis=0)
@@ -168,12 +178,9 @@ def _dense_inverse(model: Curved, *, full: bool) -> Product:
     same = np.zeros((n_classes, width, width))
     shared = model.strength.shape[1] == 2 and every == 1
     used = 0
-    for block, chances in model.weighted():
-        inputs, weights = block[:, ::every], chances[:, ::every]
-        wide = _with_bias(inputs) if full else inputs
-        each = _contributions(wide, weights, full=full)
+    for inputs, each in _contributions(model, every, full=full):
         if not shared:
-            same += _of_one_class(each, wide, full=full)
+            same += _of_one_class(each, inputs, full=full)
         rows = each.reshape(size, -1)
         table -= rows @ rows.T if dense else np.vecdot(rows, rows)
         used += rows.shape[1]
@@ -203,11 +210,17 @@ def _with_bias(inputs: Logits) -> Logits:
     return np.vstack([inputs, np.ones((1, inputs.shape[1]), dtype=inputs.dtype)])
 
 
-def _contributions(inputs: Logits, weights: Logits, *, full: bool) -> NDArray[Any]:
-    """Give p_k x_i of each row, shape (width, n_classes, n_rows)."""
-    if full:
-        return np.asarray(inputs[:, np.newaxis] * weights)
-    return np.stack([weights * inputs, weights])
+def _contributions(
+    model: Curved, every: int, *, full: bool
+) -> Iterator[tuple[Logits, NDArray[Any]]]:
+    """Give inputs x_i and p_k x_i of one row in so many, shape (width, n_classes, n_rows)."""
+    if not full:
+        for inputs, pair in model.contributions():
+            yield inputs[:, ::every], pair[:, :, ::every]
+        return
+    for inputs, weights in model.weighted():
+        wide = _with_bias(inputs[:, ::every])
+        yield wide, wide[:, np.newaxis] * weights[:, ::every]
 
 
 def _of_one_class(each: NDArray[Any], inputs: Logits, *, full: bool) -> NDArray[Any]:
@@ -226,21 +239,23 @@ def _pair(values: NDArray[Any]) -> NDArray[Any]:
 
 def _inverted(table: NDArray[Any], free: NDArray[np.bool_]) -> Product:
     """Invert a positive table over the model's parameters, transposed."""
-    from scipy.linalg import cho_factor, cho_solve  # noqa: PLC0415 - slow to import
+    from scipy.linalg import lapack  # noqa: PLC0415 - slow to import
 
     held = np.flatnonzero(~free)
     table[held] = 0
     table[:, held] = 0
     table[held, held] = 1
     diagonal = np.diagonal(table).copy()
-    try:
-        factor = cho_factor(table, lower=True, overwrite_a=True, check_finite=False)
-    except np.linalg.LinAlgError:  # of huge inputs rounding may still exceed the lift
+    double = table.dtype == np.float64
+    solve = lapack.dpotrs if double else lapack.spotrs
+    factor, failed = (lapack.dpotrf if double else lapack.spotrf)(
+        table.T, lower=True, clean=False, overwrite_a=True
+    )
+    if failed:  # of huge inputs rounding may still exceed the lift
         return lambda slope: slope / diagonal.reshape(slope.shape[::-1]).T
 
     def product(slope: Floats) -> Floats:
-        given = slope.T.ravel().astype(table.dtype)
-        found = cho_solve(factor, given, check_finite=False, overwrite_b=True)
+        found, _ = solve(factor, slope.T.ravel().astype(table.dtype), lower=True)
         return np.asarray(found.reshape(slope.shape[::-1]).T, dtype=np.float64)
 
     return product

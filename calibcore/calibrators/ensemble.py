@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from calibcore import validation
 from calibcore.blocks import NARROW, block_rows, row_blocks, row_totals
 from calibcore.calibrators.base import FittedVectorMap, VectorMap
-from calibcore.calibrators.ensemble_losses import Likelihood, Objective, SquaredError
+from calibcore.calibrators.ensemble_losses import Likelihood, Objective, Place, SquaredError
 from calibcore.calibrators.row_sums import Precision, Rows
 from calibcore.calibrators.simplex import Least, least_on_simplex, newton_step, onto_simplex
 from calibcore.calibrators.temperature import (
@@ -237,7 +237,7 @@ def _joint(loss: Objective, start: _Found, precision: Precision) -> _Found:
     next after the last would be about its square.
     """
     lowest, highest = 1 / TEMPERATURE_BOUNDS[1], 1 / TEMPERATURE_BOUNDS[0]
-    last, slack, noise = (1e-5, 1e-12, 2e-13) if precision is np.float64 else (3e-3, 1e-4, 1e-6)
+    last, slack, noise = (3e-5, 1e-12, 2e-13) if precision is np.float64 else (6e-3, 1e-4, 1e-6)
     close = max(1e-13, last * loss.weights_worth)
     inverse = min(max(start.inverse, lowest), highest)
     best = least_on_simplex(loss.at(inverse, precision), start.weights, close)
@@ -250,10 +250,7 @@ def _joint(loss: Objective, start: _Found, precision: Precision) -> _Found:
         if moved <= last * inverse and best.gain <= slack * abs(best.value):
             return _Found(best.value, following, weights)
         while True:
-            place = loss.at(following, precision)
-            found = least_on_simplex(place, weights, close)
-            if found.value > best.value:
-                found = least_on_simplex(place, found.weights, slack)
+            found = _least_at(loss.at(following, precision), weights, close, slack, best.value)
             if found.value <= best.value + noise * abs(best.value):
                 break
             step /= 4
@@ -263,6 +260,14 @@ def _joint(loss: Objective, start: _Found, precision: Precision) -> _Found:
             following = min(max(inverse * math.exp(step), lowest), highest)
         inverse, best = following, found
     return _Found(best.value, inverse, best.weights)
+
+
+def _least_at(place: Place, start: Floats, close: float, closer: float, before: float) -> Least:
+    """Find the best weights at a temperature, more exactly if the loss would not fall otherwise."""
+    found = least_on_simplex(place, start, close)
+    if found.value > before:
+        return least_on_simplex(place, found.weights, closer)
+    return found
 
 
 def _newton(best: Least, inverse: float) -> tuple[float, Floats]:

@@ -34,20 +34,24 @@ class Objective(Protocol):
         ...
 
 
-def _on_weights(parts: NDArray[Any], weights: Floats) -> OnWeights:
+def _on_weights(blocks: list[NDArray[Any]], weights: Floats) -> OnWeights:
     """Give the mean NLL, given probabilities of the true class, and the first's derivatives."""
-    mix = weights.astype(parts.dtype) @ parts[:3]
-    if mix.min() <= 0:
-        return OnWeights(math.inf, np.zeros(3), np.eye(3), 0.0, 0.0, np.zeros(3))
-    value = -float(np.log(mix).mean())
-    ratios = parts * (1 / mix)
-    means = ratios.sum(axis=1).astype(np.float64) / mix.size
-    products = (ratios[:4] @ ratios[:4].T).astype(np.float64) / mix.size
+    n_rows, nll, means, products = 0, 0.0, np.zeros(5), np.zeros((4, 4))
+    for parts in blocks:
+        mix = weights.astype(parts.dtype) @ parts[:3]
+        if mix.min() <= 0:
+            return OnWeights(math.inf, np.zeros(3), np.eye(3), 0.0, 0.0, np.zeros(3))
+        nll -= float(np.log(mix).sum())
+        ratios = parts * (1 / mix)
+        means += ratios.sum(axis=1)
+        products += ratios[:4] @ ratios[:4].T
+        n_rows += mix.size
+    means, products = means / n_rows, products / n_rows
     one, pull, bend = float(weights[0]), float(means[3]), float(means[4])
     mixed = one * products[3, :3]
     mixed[0] -= pull
     second = one * one * float(products[3, 3]) - one * bend
-    return OnWeights(value, -means[:3], products[:3, :3], -one * pull, second, mixed)
+    return OnWeights(nll / n_rows, -means[:3], products[:3, :3], -one * pull, second, mixed)
 
 
 class Likelihood:
@@ -60,35 +64,54 @@ class Likelihood:
     weights_worth = 0.003
 
     def __init__(self, rows: Rows) -> None:
-        self.rows, self.own = rows, np.maximum(rows.own, FLOOR)
+        self.rows = rows
 
     @cached_property
-    def _plain(self) -> Floats:
-        return np.asarray(np.exp(self.own) / self.rows.powers(1.0, 0, np.float64)[0])
+    def _plain(self) -> list[Floats]:
+        return [_around_truth(1.0, np.float64, rows, None)[0] for rows in self.rows.parts]
 
     def at(self, inverse: float, precision: Precision) -> Place:
         """Give the loss at an inverse temperature."""
-        total, mean, variance = self.rows.moments(inverse, precision)
-        own, tilt = np.exp(inverse * self.own) / total, self.own - mean
-        parts = np.empty((5, self.rows.n_rows), dtype=precision)
-        parts[0], parts[1], parts[2] = own, self._plain, 1 / self.rows.n_classes
-        parts[3], parts[4] = own * tilt, own * (tilt * tilt - variance)
-        return partial(_on_weights, parts)
+        each = zip(self.rows.parts, self._plain, strict=True)
+        blocks = [_around_truth(inverse, precision, rows, plain) for rows, plain in each]
+        return partial(_on_weights, blocks)
 
     def on_grid(self, inverses: Floats, weights: Floats) -> Floats:
         """Give the loss to some digits, one row an inverse temperature, one column weights."""
-        n, quarter = self.rows.n_rows, -(-self.rows.n_rows // 4)
-        parts = np.ones((3, inverses.size, 4 * quarter), dtype=np.float32)  # of what is added, too
-        own = np.exp(np.multiply.outer(inverses, self.own)) / self.rows.rough_totals(inverses)
-        parts[0, :, :n], parts[1, :, :n] = own, own[inverses == 1]
-        parts[2, :, :n] = 1 / self.rows.n_classes
-        mix = weights.astype(np.float32) @ parts.reshape(3, -1)
-        mix = mix.reshape(-1, inverses.size, 4, quarter)
-        # The logarithm of a product of four takes the time of one.
-        mix[:, :, :2] *= mix[:, :, 2:]
-        mix[:, :, 0] *= mix[:, :, 1]
+        n, many = self.rows.n_rows, inverses.size
+        below = np.maximum(self.rows.own, FLOOR)
+        own = np.exp(np.multiply.outer(inverses, below)) / self.rows.rough_totals(inverses)
+        parts = np.empty((3, many, n), dtype=np.float32)
+        parts[0], parts[1], parts[2] = own, own[inverses == 1], 1 / self.rows.n_classes
+        # The logarithm of a product of four takes the time of one; what is added is 1.
+        quarters = np.ones((3, 4, many, -(-n // 4)), dtype=np.float32)
+        for number, quarter in enumerate(np.array_split(parts, 4, axis=2)):
+            quarters[:, number, :, : quarter.shape[2]] = quarter
+        mix = weights.astype(np.float32) @ quarters.reshape(3, 4, -1).swapaxes(0, 1)
+        mix[:2] *= mix[2:]
+        mix[0] *= mix[1]
         with np.errstate(divide="ignore"):
-            return np.asarray(-np.log(mix[:, :, 0]).sum(axis=2).T / n)
+            return np.asarray(-np.log(mix[0]).reshape(len(weights), many, -1).sum(axis=2).T / n)
+
+
+def _around_truth(
+    inverse: float, precision: Precision, rows: Rows, plain: Floats | None
+) -> NDArray[Any]:
+    """Give the true class's probabilities in the three parts, and the first's two derivatives.
+
+    Without the plain ones, the first part alone.
+    """
+    z, (total, *moments) = rows.powers(inverse, 0 if plain is None else 2, precision)
+    z = np.maximum(z, FLOOR)
+    own = np.exp(inverse * z) / total
+    if plain is None:
+        return np.asarray(own[np.newaxis])
+    mean, square = (moment / total for moment in moments)
+    tilt = z - mean
+    found = np.empty((5, rows.n_rows), dtype=precision)
+    found[0], found[1], found[2] = own, plain, 1 / rows.n_classes
+    found[3], found[4] = own * tilt, own * (tilt * tilt - square + mean * mean)
+    return found
 
 
 class _SquaredPlace(NamedTuple):

@@ -20,7 +20,8 @@ from calibcore.calibrators.linear import (
 )
 from calibcore.calibrators.newton import CONVERGED, GOAL, Optimum, minimise
 from calibcore.calibrators.odir import MOST_CELLS, choose_odir, odir_penalty, strengths_by_size
-from calibcore.calibrators.temperature import TemperatureScaling
+from calibcore.calibrators.row_sums import Rows
+from calibcore.calibrators.temperature import fit_temperature
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.validation import Floats, Labels, Logits
@@ -78,7 +79,8 @@ class Inputs:
         found[...] = logits.T
         with np.errstate(over="ignore"):  # a difference too large for a float is minus infinity
             found -= found.max(axis=0)
-        found /= self.temperature
+        if self.temperature != 1:
+            found /= self.temperature
         lowest = float(found.min())
         ruled_out = np.isneginf(found) if lowest == -np.inf and not self.uniform_share else None
         if lowest < _FARTHEST and ruled_out is None:
@@ -219,7 +221,8 @@ def possible_rows(logits: ArrayLike, labels: ArrayLike) -> CalibrationRows:
     # Classes that keep the temperature need the exact one; a search can start from a rough one.
     all_seen = np.bincount(rows.labels[possible], minlength=rows.n_classes).all()
     some = slice(None, None, _ONE_IN if all_seen and rows.n_samples >= _MANY_ROWS else 1)
-    inverse = 1 / TemperatureScaling().fit(rows.logits[some], rows.labels[some]).temperature
+    few = Rows.checked(rows.logits[some], rows.labels[some])
+    inverse = 1 / fit_temperature(few, "nll", rough=some.step > 1).temperature
     if possible.all():
         return CalibrationRows(rows.logits, rows.labels, inverse, ())
     left_out = f"{np.count_nonzero(~possible):,} calibration rows were left out of the fit: the"

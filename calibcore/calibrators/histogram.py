@@ -1,12 +1,13 @@
 """Histogram binning: every score becomes the frequency observed in its bin."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.binning import Binning, bin_scores
+from calibcore.binning import Binning, bin_places, bin_scores, equal_width_edges
 from calibcore.calibrators.base import FittedScoreMap, ScoreMap
 from calibcore.validation import Floats
 
@@ -29,6 +30,10 @@ class FittedHistogram(FittedScoreMap):
     counts: NDArray[np.int64]
     frequency: Floats
 
+    @cached_property
+    def _equal_width(self) -> bool:
+        return np.array_equal(self.edges, equal_width_edges(self.counts.size))
+
     def predict(self, scores: ArrayLike) -> Floats:
         """Calibrate scores.
 
@@ -43,10 +48,12 @@ class FittedHistogram(FittedScoreMap):
             The frequency of each score's bin; in an empty bin the score itself.
         """
         checked = validation.scores(scores)
-        bins = _bins(checked, self.edges)
-        if self.counts.all():
-            return np.asarray(self.frequency[bins])
-        return np.where(self.counts[bins] > 0, self.frequency[bins], checked)
+        bins = _bins(checked, self.edges, equal_width=self._equal_width)
+        found = self.frequency[bins]
+        empty = (self.counts == 0)[bins]
+        if empty.any():
+            found[empty] = checked[empty]
+        return found
 
 
 @dataclass(frozen=True)
@@ -107,19 +114,21 @@ class HistogramBinning(ScoreMap):
         """
         rows, happened = validation.scores_and_hits(scores, hits)
         if self.binning == "equal_width":
-            edges = np.arange(self.n_bins + 1) / self.n_bins
+            edges = equal_width_edges(self.n_bins)
         else:
             edges = bin_scores(rows, happened, n_bins=self.n_bins, binning=self.binning).edges
-        bins = _bins(rows, edges)
+        bins = _bins(rows, edges, equal_width=self.binning == "equal_width")
         counts = np.bincount(bins, minlength=self.n_bins)
-        n_hits = np.bincount(bins[happened == 1], minlength=self.n_bins)
+        n_hits = np.bincount(bins[happened.view(np.bool_)], minlength=self.n_bins)
         frequency = n_hits / np.maximum(counts, 1)
         return FittedHistogram(
             edges, counts, frequency, warnings=_warnings(edges, counts, frequency)
         )
 
 
-def _bins(scores: Floats, edges: Floats) -> NDArray[np.intp]:
+def _bins(scores: Floats, edges: Floats, *, equal_width: bool) -> NDArray[np.intp]:
+    if equal_width:  # takes a third of the time of a search
+        return bin_places(scores, edges.size - 1)
     return np.searchsorted(edges[1:-1], scores, side="left")
 
 

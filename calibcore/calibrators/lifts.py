@@ -1,13 +1,14 @@
 """From a map of one score to a map of all classes: one map a class, or one a rank."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
+from calibcore.blocks import row_totals
 from calibcore.calibrators.base import (
     FittedScoreMap,
     FittedVectorMap,
@@ -27,6 +28,10 @@ _BESIDE = 1 << 21
 
 _NAMED = 3
 """Warnings of single maps that are passed on; more are only counted."""
+
+
+Part = Callable[[slice], Floats]
+"""Gives some rows of a table, which may be overwritten."""
 
 
 class FittedLift(FittedVectorMap):
@@ -84,20 +89,31 @@ class Lift(SlowVectorMap):
             NaN or infinity in the logits, labels that do not fit, or what the score map refuses.
         """
         rows = LogitSet(logits, labels)
-        return self.fit_probabilities(softmax(rows.logits), rows.labels, progress)
+        return self.fit_probabilities(
+            lambda some: softmax(rows.logits[some]), rows.n_classes, rows.labels, progress
+        )
 
     @abstractmethod
     def fit_probabilities(
-        self, probabilities: Floats, labels: Labels, progress: Progress | None = None
+        self, part: Part, n_classes: int, labels: Labels, progress: Progress | None = None
     ) -> FittedLift:
-        """Fit on checked class probabilities, which may be overwritten."""
+        """Fit on checked class probabilities, of which ``part`` gives some rows at a time."""
 
 
-def _columns(table: Floats, n_columns: int) -> Iterator[tuple[int, Floats]]:
-    """Give copies of the first columns, one after the other, in the order of memory."""
-    for start in range(0, n_columns, _TOGETHER):
-        together = table[:, start : min(start + _TOGETHER, n_columns)].T.copy()
-        yield from ((start + number, column) for number, column in enumerate(together))
+def _columns(part: Part, shape: tuple[int, int], n_columns: int) -> Iterator[tuple[int, Floats]]:
+    """Turn a table of that shape into its first columns, and forget them as they are used.
+
+    So what is fitted on them takes the place of the table, which is never held as a whole.
+    """
+    starts = range(0, n_columns, _TOGETHER)
+    groups = [np.empty((min(_TOGETHER, n_columns - start), shape[0])) for start in starts]
+    for rows in tall_blocks(*shape):
+        block = part(rows)
+        for start, group in zip(starts, groups, strict=True):
+            group[:, rows] = block[:, start : start + len(group)].T
+    groups.reverse()
+    for start in starts:
+        yield from ((start + number, column) for number, column in enumerate(groups.pop()))
 
 
 def _replace_columns(table: Floats, maps: Sequence[FittedScoreMap]) -> None:
@@ -112,7 +128,7 @@ def _replace_columns(table: Floats, maps: Sequence[FittedScoreMap]) -> None:
 
 def normalise(table: Floats) -> NDArray[np.bool_]:
     """Make rows sum to 1, in place; mark those that cannot, all of whose entries are 0."""
-    total = table.sum(axis=1, keepdims=True)
+    total = row_totals(table)
     empty: NDArray[np.bool_] = total[:, 0] == 0
     total[empty] = 1.0
     table /= total
@@ -253,12 +269,12 @@ class OneVsRest(Lift):
         check_score_map(self.score_map)
 
     def fit_probabilities(
-        self, probabilities: Floats, labels: Labels, progress: Progress | None = None
+        self, part: Part, n_classes: int, labels: Labels, progress: Progress | None = None
     ) -> FittedOneVsRest:
         """Fit on checked class probabilities."""
-        n_classes, maps = probabilities.shape[1], []
-        for k, column in _columns(probabilities, n_classes):
-            maps.append(self.score_map.fit(column, (labels == k).view(np.int8)))
+        maps = []
+        for k, column in _columns(part, (labels.size, n_classes), n_classes):
+            maps.append(self.score_map.fit(column, labels == k))
             tell(progress, (k + 1) / n_classes)
         present = np.bincount(labels, minlength=n_classes) > 0
         said = _absent(n_classes, np.flatnonzero(~present).tolist())
@@ -344,22 +360,24 @@ class PerRank(Lift):
             validation.whole_number(self.n_ranks, "n_ranks", least=1)
 
     def fit_probabilities(
-        self, probabilities: Floats, labels: Labels, progress: Progress | None = None
+        self, part: Part, n_classes: int, labels: Labels, progress: Progress | None = None
     ) -> FittedPerRank:
         """Fit on checked class probabilities."""
-        n_rows, n_classes = probabilities.shape
         n_ranks = n_classes if self.n_ranks is None else self.n_ranks
         if n_ranks > n_classes:
             raise CalibrationInputError(
                 "n_ranks", str(n_ranks), f"at most {n_classes}, the number of classes"
             )
-        true_rank, maps = np.empty(n_rows, dtype=np.int64), []
-        for rows in tall_blocks(n_rows, n_classes):
-            order = np.argsort(-probabilities[rows], axis=1, kind="stable")
-            probabilities[rows] = np.take_along_axis(probabilities[rows], order, axis=1)
+        true_rank, maps = np.empty(labels.size, dtype=np.int64), []
+
+        def ranked(rows: slice) -> Floats:
+            block = part(rows)
+            order = np.argsort(-block, axis=1, kind="stable")
             true_rank[rows] = (order == labels[rows, np.newaxis]).argmax(axis=1)
-        for r, column in _columns(probabilities, n_ranks):
-            maps.append(self.score_map.fit(column, (true_rank == r).view(np.int8)))
+            return np.take_along_axis(block, order, axis=1)
+
+        for r, column in _columns(ranked, (labels.size, n_classes), n_ranks):
+            maps.append(self.score_map.fit(column, true_rank == r))
             tell(progress, (r + 1) / n_ranks)
         said = _gathered("Rank", [maps[0], *maps], range(1, n_ranks + 1))
         return FittedPerRank(tuple(maps), warnings=said)

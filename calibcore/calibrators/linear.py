@@ -6,7 +6,8 @@ and the rows are worked on in blocks.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +36,8 @@ class Penalty:
     centre: Floats
 
 
-class Block(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Block:
     """Rows that are worked on together, one column each: numpy is fastest along long rows.
 
     Attributes
@@ -52,14 +54,14 @@ class Block(NamedTuple):
     labels: Labels
     ruled_out: NDArray[np.bool_] | None = None
 
-    @property
+    @cached_property
     def places(self) -> NDArray[np.int64]:
         """Where in a table like the inputs, row after row, the true classes are."""
         return np.asarray(self.labels * len(self.labels) + np.arange(len(self.labels)))
 
     def in_precision(self, kind: type[np.floating[Any]]) -> "Block":
         """Give the same block with inputs of this type."""
-        return self._replace(inputs=np.asarray(self.inputs, dtype=kind))
+        return replace(self, inputs=np.asarray(self.inputs, dtype=kind))
 
 
 @dataclass(eq=False)
@@ -101,7 +103,8 @@ class LinearModel:
     kind: type[np.floating[Any]] = field(init=False)
     _at: Floats = field(init=False)
     _typed: Iterable[Block] = field(init=False)
-    _weights: list[Logits] | None = field(init=False)
+    _kept: list[Logits] | None = field(init=False)
+    _multiplied: bool = field(default=False, init=False)
     _sums: Floats | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
@@ -125,9 +128,12 @@ class LinearModel:
         few = self.n_cells <= KEPT_CELLS
         typed = _Typed(self.blocks, kind)
         self._typed = typed if self.full and not few else list(typed)
-        self._weights = None
+        self._kept = None
         if few or kind == np.float32:
-            self._weights = [np.empty_like(block.inputs) for block in self._typed]
+            parts = 2 if few and not self.full else 1
+            self._kept = [
+                np.empty((parts, *block.inputs.shape), dtype=kind) for block in self._typed
+            ]
 
     @property
     def n_cells(self) -> int:
@@ -154,25 +160,26 @@ class LinearModel:
 
         ``rough`` is for single precision, where the model works in it and sees a slope by it.
         """
-        self._at, self._sums = parameters, None
+        self._at, self._sums, self._multiplied = parameters, None, False
         loss, separated = 0.0, True
         rough = rough and self.kind == np.float32
         slope = np.zeros_like(parameters)
         for number, block in enumerate(self._typed if rough else self.blocks):
             found, own, total = _judged(block, parameters)
             loss += _nll(own, total)
-            separated = separated and bool(np.all(own == 0) and np.all(total < 2))
-            if self._weights is not None:
-                self._weights[number][...] = found
+            separated = separated and not own.any() and bool(total.max() < 2)
+            if self._kept is not None:
+                self._kept[number][-1] = found
             found.put(block.places, found.take(block.places) - 1)
             slope += _pulled_back(found, block.inputs, full=self.full)
         off = parameters - self.penalty.centre
         pull = self.penalty.strength * off
         slope = np.where(self.free, slope / self.n_rows + 2 * pull, 0.0)
         loss = loss / self.n_rows + float((pull * off).sum())
-        if rough and np.abs(slope).max() < _NOISE:
+        largest = float(np.abs(slope).max())
+        if rough and largest < _NOISE:
             return self.evaluate(parameters)
-        return Evaluation(loss, slope, separated, rough)
+        return Evaluation(loss, slope, largest, separated, rough)
 
     def product(self, direction: Floats) -> Floats:
         """Multiply a direction by the Hessian at the parameters evaluated last."""
@@ -181,17 +188,16 @@ class LinearModel:
         scale = float(np.abs(direction).max()) or 1.0
         scaled = np.asarray(direction / scale, dtype=self.kind)
         ones = np.ones(len(direction), dtype=self.kind)
-        for inputs, weights in self.weighted():
-            if self.full:
+        if self.full:
+            for inputs, weights in self.weighted():
                 moved = linear_outputs(inputs, scaled)
                 moved *= weights
                 moved -= weights * (ones @ moved)
                 found += _pulled_back(moved, inputs, full=True)
-            else:
-                mixed = weights * inputs
-                mean = scaled[:, 0] @ mixed + scaled[:, 1] @ weights
-                found -= np.stack([mixed @ mean, weights @ mean], axis=1)
-        if not self.full:
+        else:
+            for _, pair in self.contributions():
+                rows = pair.reshape(scaled.size, -1)
+                found -= (rows @ (scaled.T.ravel() @ rows)).reshape(2, -1).T
             found += np.vecdot(self.own_sums(), scaled[:, np.newaxis])
         found = found * (scale / self.n_rows) + 2 * self.strength * direction
         return np.where(self.free, found, 0.0)
@@ -200,18 +206,28 @@ class LinearModel:
         """Sum p_k (x_k, 1) (x_k, 1)' over rows at the parameters evaluated last, for each class."""
         if self._sums is None:
             sums = np.zeros((len(self.free), 3))
-            for inputs, weights in self.weighted():
-                mixed = weights * inputs
-                one = np.ones(weights.shape[1], dtype=self.kind)
-                sums += np.stack([np.vecdot(mixed, inputs), mixed @ one, weights @ one], axis=1)
+            for inputs, pair in self.contributions():
+                mixed, weight = pair @ np.ones(inputs.shape[1], dtype=self.kind)
+                sums += np.stack([np.vecdot(pair[0], inputs), mixed, weight], axis=1)
             self._sums = sums[:, [0, 1, 1, 2]].reshape(-1, 2, 2)
         return self._sums
 
     def weighted(self) -> Iterator[tuple[Logits, Logits]]:
         """Go through inputs and probabilities at the parameters evaluated last, classes first."""
         for number, block in enumerate(self._typed):
-            kept = self._weights
-            yield block.inputs, _judged(block, self._at)[0] if kept is None else kept[number]
+            kept = self._kept
+            yield block.inputs, _judged(block, self._at)[0] if kept is None else kept[number][-1]
+
+    def contributions(self) -> Iterator[tuple[Logits, NDArray[Any]]]:
+        """Go through inputs and p_k (x_k, 1), shape (2, n_classes, n_rows), as `weighted`."""
+        for number, (inputs, weights) in enumerate(self.weighted()):
+            if self._kept is None or len(self._kept[number]) == 1:
+                yield inputs, np.stack([weights * inputs, weights])
+                continue
+            if not self._multiplied:
+                np.multiply(weights, inputs, out=self._kept[number][0])
+            yield inputs, self._kept[number]
+        self._multiplied = True
 
 
 class _Typed:
@@ -227,18 +243,15 @@ class _Typed:
 class Evaluation(NamedTuple):
     """Penalised mean NLL, its gradient, and whether each row has its true class strictly on top.
 
-    ``rough`` where they are those of single precision.
+    ``gradient_norm`` is the gradient's largest absolute entry; ``rough`` where all of it is that
+    of single precision.
     """
 
     loss: float
     slope: Floats
+    gradient_norm: float
     separated: bool
     rough: bool
-
-    @property
-    def gradient_norm(self) -> float:
-        """Largest absolute entry of the gradient."""
-        return float(np.abs(self.slope).max())
 
 
 def linear_outputs(

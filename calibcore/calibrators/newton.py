@@ -69,7 +69,7 @@ def minimise(
     spread = math.sqrt(model.mean_squares.mean())
     goal *= min(1.0, spread) if spread > 0 else 1.0
     first = least = max(here.gradient_norm, goal)
-    step_size = fallen = last = math.inf
+    step_size = fallen = last = share = math.inf
     inverse = Inverse(model)
     for _ in range(_NEWTON_STEPS):
         done = here.gradient_norm <= goal or (unbounded and here.separated)
@@ -78,8 +78,12 @@ def minimise(
         least = min(least, here.gradient_norm)
         report = _reporter(progress, math.log(first / least), math.log(first / goal))
         # Even an exact inverse has rounding errors; where its last step did little, they matter.
-        direct, last = inverse.exact and here.gradient_norm < last / 4, here.gradient_norm
-        pull = inverse.now()
+        direct = inverse.exact and here.gradient_norm < last / 4
+        # The Hessian has changed by about twice the share to which the gradient fell, and that is
+        # about the square of the share before, where rounding does not hide it.
+        share, before = here.gradient_norm / last or 1.0, share
+        last = here.gradient_norm
+        pull = inverse.now(keep=direct and 2 * min(share, before**2) * last <= goal / 2)
         step = pull(-here.slope) if direct else _newton_step(model, here.slope, pull, goal, report)
         moved = _searched_along(model, parameters, here, step)
         if moved is None and model.kind == np.float64:
@@ -90,10 +94,10 @@ def minimise(
             here = model.evaluate(parameters)
             continue
         step_size = float(np.abs(moved[0] - parameters).max() / (1 + np.abs(parameters).max()))
-        fallen, before = math.inf if here.rough else here.loss - moved[1].loss, fallen
+        fallen, fall_before = math.inf if here.rough else here.loss - moved[1].loss, fallen
         parameters, here = moved
         # Near an optimum each fall is about the square of the one before; towards infinity, a part.
-        if step_size > _VISIBLE and before / 10 < fallen < hardly:
+        if step_size > _VISIBLE and fall_before / 10 < fallen < hardly:
             break
     if here.rough:
         here = model.evaluate(parameters)

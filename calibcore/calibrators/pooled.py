@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from calibcore import validation
 from calibcore.blocks import row_blocks
 from calibcore.calibrators.base import FittedScoreMap, Progress, ScoreMap
-from calibcore.calibrators.lifts import FittedLift, Lift, check_score_map, normalise, tell
+from calibcore.calibrators.lifts import FittedLift, Lift, Part, check_score_map, normalise, tell
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.ordering import sort_together
@@ -105,10 +105,14 @@ class PooledClasses(Lift):
         _check_strictness(self.strictness)
 
     def fit_probabilities(
-        self, probabilities: Floats, labels: Labels, progress: Progress | None = None
+        self,
+        part: Part,
+        n_classes: int,  # noqa: ARG002 - one map serves any number
+        labels: Labels,
+        progress: Progress | None = None,
     ) -> FittedPooledClasses:
         """Fit on checked class probabilities."""
-        fitted = _fit_pooled(self.score_map, probabilities, labels)
+        fitted = _fit_pooled(self.score_map, part(slice(None)), labels)
         tell(progress, 1.0)
         return FittedPooledClasses(fitted, self.strictness, warnings=fitted.warnings)
 

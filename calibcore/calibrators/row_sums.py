@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.blocks import NARROW, block_rows
+from calibcore.blocks import NARROW, block_rows, row_blocks
 from calibcore.validation import Floats, Logits
 
 Precision = type[np.float32] | type[np.float64]
@@ -19,26 +19,32 @@ FLOOR = -1e6
 _TOGETHER = 1 << 15
 """Rows whose sums are kept at the same time."""
 
+_SMALL = 1e3
+"""Size of logits up to which it is tried whether they serve as they are."""
+
+_SAFE = 1e-12, 1e25
+"""Sums of exponentials between which they do, even in float32."""
+
 
 class Rows:
-    """Checked logits, each of which stands for z, its difference to the row's largest.
+    """Checked logits with their true classes, each of which stands for z.
 
     Attributes
     ----------
     logits : ndarray of float32 or float64, shape (n_samples, n_classes)
-    maxima : ndarray of the same precision, shape (n_samples,)
-        The largest of each row.
-    own : ndarray of float64, shape (n_samples,)
-        z of the true class; minus infinity where it is ruled out.
+    true : ndarray of float64, shape (n_samples,)
+        The logit of the true class.
 
     Notes
     -----
-    Sums are made in float64, or in float32, which takes half the time and is exact enough to come
-    near a minimum. Rows of few classes are kept as columns, as sums along short rows are slow.
+    z is the difference to the row's largest. Small logits serve as they are wherever a constant
+    added to a row changes nothing, which saves to look for the largest and to take it off. Sums
+    are made in float64, or in float32, which takes half the time and is exact enough to come near
+    a minimum. Rows of few classes are kept as columns, as sums along short rows are slow.
     """
 
-    def __init__(self, logits: Logits, maxima: Logits, own: Floats) -> None:
-        self.logits, self.maxima, self.own = logits, maxima, own
+    def __init__(self, logits: Logits, true: Floats, maxima: Logits | None) -> None:
+        self.logits, self.true, self._maxima = logits, true, maxima
         self.n_rows, self.n_classes = logits.shape
         self._axis = 0 if self.n_classes <= NARROW else 1
         self._small: dict[Precision, NDArray[Any]] = {}  # z, if it is one block
@@ -46,17 +52,41 @@ class Rows:
     @classmethod
     def checked(cls, logits: ArrayLike, labels: ArrayLike) -> "Rows":
         """Check logits and labels."""
-        table, maxima = validation.logits_and_maxima(logits)
+        table, maxima = validation.matrix(logits, "logits"), None
+        blocks = (table[rows] for rows in row_blocks(*table.shape))
+        if not all(-block.min() <= _SMALL and block.max() <= _SMALL for block in blocks):
+            table, maxima = validation.logits_and_maxima(table)
         n_rows, n_classes = table.shape
         truth = validation.labels(labels, n_rows=n_rows, n_classes=n_classes)
+        return cls(table, table[np.arange(n_rows), truth].astype(np.float64), maxima)
+
+    @property
+    def maxima(self) -> Logits:
+        """The largest logit of each row."""
+        return self._take_off() if self._maxima is None else self._maxima
+
+    def _take_off(self) -> Logits:
+        """Find the largest of each row, which from now on is taken off."""
+        self._small.clear()
+        self._maxima = validation.logits_and_maxima(self.logits)[1]
+        return self._maxima
+
+    @cached_property
+    def own(self) -> Floats:
+        """Difference of the true class to the row's largest; minus infinity if it is ruled out."""
         with np.errstate(over="ignore"):  # a difference too large for a float is minus infinity
-            own = np.subtract(table[np.arange(n_rows), truth], maxima, dtype=np.float64)
-        return cls(table, maxima, own)
+            return np.asarray(self.true - self.maxima)
+
+    @property
+    def possible(self) -> NDArray[np.bool_]:
+        """Rows whose true class is not ruled out."""
+        return np.isfinite(self.true if self._maxima is None else self.own)
 
     def part(self, chosen: slice | NDArray[np.bool_]) -> "Rows":
         """Keep some rows."""
         table: Any = self.logits
-        return Rows(np.ascontiguousarray(table[chosen]), self.maxima[chosen], self.own[chosen])
+        maxima = None if self._maxima is None else self._maxima[chosen]
+        return Rows(np.ascontiguousarray(table[chosen]), self.true[chosen], maxima)
 
     def one_in(self, many: int, *, least: int) -> "Rows":
         """Keep one row in so many, spread evenly, or more, so as to keep at least some."""
@@ -65,19 +95,22 @@ class Rows:
 
     def mean(self, terms: Callable[["Rows"], Sequence[float]]) -> list[float]:
         """Average over the rows what a function gives as means, of not too many rows at a time."""
-        totals: Any = sum(part.n_rows * np.array(terms(part)) for part in self._parts)
+        totals: Any = sum(part.n_rows * np.array(terms(part)) for part in self.parts)
         found: list[float] = (totals / self.n_rows).tolist()
         return found
 
+    @property
+    def parts(self) -> list["Rows"]:
+        """All rows, not too many at a time."""
+        return self._cut if self.n_rows > _TOGETHER else [self]
+
     @cached_property
-    def _parts(self) -> list["Rows"]:
-        if self.n_rows <= _TOGETHER:
-            return [self]
+    def _cut(self) -> list["Rows"]:
         starts = range(0, self.n_rows, _TOGETHER)
         return [self.part(slice(start, start + _TOGETHER)) for start in starts]
 
-    def powers(self, inverse: float, highest: int, precision: Precision) -> Floats:
-        """Sum exp(u z) z^j over the classes.
+    def powers(self, inverse: float, highest: int, precision: Precision) -> tuple[Floats, Floats]:
+        """Sum exp(u z) z^j over the classes, up to a constant that is added to a row's z.
 
         Parameters
         ----------
@@ -90,11 +123,21 @@ class Rows:
 
         Returns
         -------
-        ndarray of float64, shape (highest + 1, n_samples)
-            The first are at least 1, since the largest z is 0.
+        own : ndarray of float64, shape (n_samples,)
+            z of the true class.
+        sums : ndarray of float64, shape (highest + 1, n_samples)
+            The first are above 0.
         """
+        if self._maxima is None:
+            with np.errstate(over="ignore", invalid="ignore"):  # looked for below
+                sums = self._powers(inverse, highest, precision)
+            if sums[0].min() > _SAFE[0] and sums[0].max() < _SAFE[1]:
+                return self.true, sums
+        return self.own, self._powers(inverse, highest, precision)
+
+    def _powers(self, inverse: float, highest: int, precision: Precision) -> Floats:
         found = np.empty((highest + 1, self.n_rows))
-        for rows, (z, weights) in self.blocks(precision, 2):
+        for rows, (z, weights) in self._blocks(precision, 2):
             np.multiply(z, inverse, out=weights)
             np.exp(weights, out=weights)
             found[0, rows] = self.total(weights)
@@ -112,12 +155,6 @@ class Rows:
             found[:, rows] = weights.sum(axis=1 + self._axis)
         return found
 
-    def moments(self, inverse: float, precision: Precision = np.float64) -> tuple[Floats, ...]:
-        """Give each row's sum of exp(u z), and the mean and variance of z under these weights."""
-        total, once, twice = self.powers(inverse, 2, precision)
-        mean = once / total
-        return total, mean, twice / total - mean * mean
-
     def products(self, inverse: float, tables: list[NDArray[Any]]) -> tuple[NDArray[Any], ...]:
         """Sum a, az, azz, aa, aaz and aazz over the classes, with a = exp(u z).
 
@@ -133,36 +170,51 @@ class Rows:
     def blocks(
         self, precision: Precision, n_tables: int
     ) -> Iterator[tuple[slice, list[NDArray[Any]]]]:
-        """Give blocks of rows: their place, and tables of their shape, the first of which is z."""
-        step = min(block_rows(self.n_classes), self.n_rows)
-        if (z := self._small.get(precision)) is None:
-            z = np.empty(step * self.n_classes, dtype=precision)
-        kept = np.empty((n_tables - 1, z.size), dtype=precision)
+        """Give blocks of rows: their place, and tables of their shape.
+
+        The first table is the difference to the row's largest, the others are to be written to.
+        """
+        if self._maxima is None:
+            self._take_off()
+        return self._blocks(precision, n_tables)
+
+    def _blocks(
+        self, precision: Precision, n_tables: int
+    ) -> Iterator[tuple[slice, list[NDArray[Any]]]]:
+        step = min(block_rows(self.n_classes) * 8 // np.dtype(precision).itemsize, self.n_rows)
+        below = np.empty(step * self.n_classes, dtype=precision)
+        kept = np.empty((n_tables - 1, below.size), dtype=precision)
         for start in range(0, self.n_rows, step):
             rows = slice(start, start + step)
             block = self._table[:, rows] if self._axis == 0 else self._table[rows]
-            tables = kept[:, : block.size].reshape(n_tables - 1, *block.shape)
-            below = z[: block.size].reshape(block.shape)
-            if precision not in self._small:
-                self._subtract(block, np.expand_dims(self.maxima[rows], self._axis), below)
-            if step == self.n_rows:
-                self._small[precision] = z
-            yield rows, [below, *tables]
+            tables = [one[: block.size].reshape(block.shape) for one in kept]
+            if (z := self._small.get(precision)) is None:
+                z = self._origin_moved(block, rows, below[: block.size].reshape(block.shape))
+                if step == self.n_rows:
+                    self._small[precision] = z
+            yield rows, [z, *tables]
 
     @cached_property
     def _table(self) -> NDArray[Any]:
         return self.logits if self._axis else np.ascontiguousarray(self.logits.T)
 
-    @staticmethod
-    def _subtract(block: NDArray[Any], maxima: NDArray[Any], out: NDArray[Any]) -> None:
+    def _origin_moved(self, block: NDArray[Any], rows: slice, out: NDArray[Any]) -> NDArray[Any]:
+        """Give z of a block in the precision of ``out``, which is written to unless z is there."""
+        if self._maxima is None:
+            if block.dtype == out.dtype:
+                return block
+            out[...] = block
+            return out
+        maxima = np.expand_dims(self._maxima[rows], self._axis)
         with np.errstate(over="ignore"):  # too far below the largest to weigh anything
             if out.dtype == np.float64:
                 out[...] = block
-                out -= maxima
+                out -= maxima.astype(np.float64)
             else:  # float64 is rounded after the subtraction
                 np.subtract(block, maxima, out=out, casting="same_kind")
         if out.min() < FLOOR:
             np.maximum(out, FLOOR, out=out)
+        return out
 
     def total(self, table: NDArray[Any]) -> NDArray[Any]:
         """Sum a block over the classes."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.calibrators.base import FittedScoreMap, ScoreMap
@@ -24,8 +24,9 @@ class FittedSpline(FittedScoreMap):
 
     Attributes
     ----------
-    scores, slope : ndarray of float64, shape (n_blocks,)
+    scores, slope : ndarray of float64, shape (n_kept,)
         Distinct scores of the calibration set, ascending, and what each becomes before clipping.
+        Those that become 0, or 1, between others that do are left out: they change nothing.
     knot_values : ndarray of float64, shape (n_knots,)
         The spline over fractile, at its knots.
     """
@@ -125,8 +126,12 @@ class SplineCalibration(ScoreMap):
         checked = validation.scores_and_hits(scores, hits)
         n_knots = self._choose_knots(*checked) if self.cross_validated else self.n_knots
         curve = self._fit_curve(*checked, n_knots)
+        kept = _kept(curve.slope)
         return FittedSpline(
-            curve.score, curve.slope, curve.spline.values, warnings=_warnings(curve)
+            curve.score[kept],
+            curve.slope[kept],
+            curve.spline.values,
+            warnings=_warnings(curve),
         )
 
     def _fit_curve(self, scores: Floats, hits: Hits, n_knots: int) -> FrequencyCurve:
@@ -156,6 +161,14 @@ class SplineCalibration(ScoreMap):
                 total += float(np.square(predicted - ordered_hits[out]).sum())
             errors.append(total)
         return least + int(np.argmin(errors)) if errors else self.n_knots
+
+
+def _kept(slope: Floats) -> NDArray[np.bool_]:
+    """Mark all but those that are cut off on the same side as both their neighbours."""
+    side = (slope >= 1).view(np.int8) - (slope <= 0).view(np.int8)
+    kept = np.ones(side.size, dtype=np.bool_)
+    kept[1:-1] = (side[1:-1] == 0) | (side[1:-1] != side[:-2]) | (side[1:-1] != side[2:])
+    return kept
 
 
 def _warnings(curve: FrequencyCurve) -> tuple[str, ...]:

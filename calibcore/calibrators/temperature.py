@@ -145,7 +145,7 @@ def fit_temperature(rows: Rows, loss: Loss, *, rough: bool = False) -> FittedTem
     """Fit on checked rows; the likelihood, if wished, to some digits."""
     if loss == "squared_error":  # finite whatever the model rules out
         return _fit(rows, _deepest)
-    possible = np.isfinite(rows.own)
+    possible = rows.possible
     if possible.all():
         return _fit(rows, partial(_most_likely, rough=rough))
     left_out = f"{np.count_nonzero(~possible):,} calibration rows were left out of the fit:"
@@ -165,7 +165,7 @@ def _fit(rows: Rows, best_inverse: Callable[[Rows], float]) -> FittedTemperature
 
 def no_optimum(rows: Rows) -> str:
     """Say why no temperature is best, where that is so; otherwise nothing."""
-    if rows.own.any():
+    if rows.part(slice(_FIRST_ROWS)).own.any() or rows.own.any():
         return ""
     other = np.where(np.isneginf(rows.logits), rows.maxima[:, np.newaxis], rows.logits)
     return _INDIFFERENT if np.array_equal(rows.maxima, other.min(axis=1)) else _SEPARABLE
@@ -201,20 +201,21 @@ class _Slope(NamedTuple):
 
 def _rough_slope(inverse: float, rows: Rows) -> tuple[float, ...]:
     """Evaluate four derivatives in one pass: the cumulants of each row's logits under p."""
-    total, *powers = rows.powers(inverse, 4, np.float32)
+    own, (total, *powers) = rows.powers(inverse, 4, np.float32)
     one, two, three, four = (power / total for power in powers)
     square = one * one
     second = two - square
     third = three - one * (second + 2 * two - square)
     fourth = four - 4 * one * three - 3 * two * two + 6 * square * (second + two)
-    terms = one - rows.own, second, third, fourth
+    terms = one - own, second, third, fourth
     return tuple(float(term.sum()) / rows.n_rows for term in terms)
 
 
 def _slope(inverse: float, rows: Rows) -> tuple[float, ...]:
     """Evaluate two derivatives in float64."""
-    _, mean, variance = rows.moments(inverse)
-    return float((mean - rows.own).mean()), float(variance.mean())
+    own, (total, once, twice) = rows.powers(inverse, 2, np.float64)
+    mean = once / total
+    return float((mean - own).mean()), float((twice / total - mean * mean).mean())
 
 
 def _most_likely(rows: Rows, *, rough: bool = False) -> float:
@@ -222,7 +223,7 @@ def _most_likely(rows: Rows, *, rough: bool = False) -> float:
     inverse = 1.0
     for many, last in ((64, 0.5), (8, 0.3), (1, 0.05))[:: 1 + rough]:
         inverse = _search(_rough_slope, rows.one_in(many, least=_FIRST_ROWS), inverse, last)
-    return inverse if rough else _search(_slope, rows, inverse, 5e-7)
+    return inverse if rough else _search(_slope, rows, inverse, 3e-6)
 
 
 def _search(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from calibcore.binning import bin_scores
+from calibcore.binning import bin_places, bin_scores
 from tests import reference
 from tests.strategies import EventCase, event_data, seeded_events
 
@@ -95,3 +95,13 @@ def test_equal_mass_with_fewer_rows_than_bins() -> None:
     table = bin_scores([0.2, 0.7], [0, 1], n_bins=4, binning="equal_mass")
     assert table.edges.tolist() == [0.0, 0.0, 0.2, 0.2, 1.0]
     assert table.counts.tolist() == [0, 1, 0, 1]
+
+
+@given(st.integers(1, 2_000) | st.integers(1, 1_000_000))
+def test_equal_width_bins_are_found_on_both_sides_of_every_edge(n_bins: int) -> None:
+    edges = np.arange(n_bins + 1) / n_bins
+    some = edges if n_bins <= 2_000 else edges[:: n_bins // 1_000]
+    scores = np.concatenate([some, np.nextafter(some, -1), np.nextafter(some, 2), [0, 1]]).clip(
+        0, 1
+    )
+    assert np.array_equal(bin_places(scores, n_bins), np.searchsorted(edges[1:-1], scores))

@@ -1,9 +1,13 @@
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from calibcore import CalibrationInputError
+from calibcore.calibrators import TemperatureScaling
 from calibcore.probabilities import log_probabilities, log_softmax, softmax
 from tests import reference
 from tests.strategies import LogitCase, logit_sets, seeded_logit_sets
@@ -52,6 +56,31 @@ def test_magnitude_does_no_harm() -> None:
     assert softmax([[1000.0, -1000.0]]).tolist() == [[1.0, 0.0]]
     assert log_softmax([[1000.0, -1000.0]]).tolist() == [[0.0, -2000.0]]
     assert softmax([[1e308, -1e308]]).tolist() == [[1.0, 0.0]]
+
+
+@given(st.integers(0, 1_000), st.sampled_from([2, 7, 33, 150]))
+def test_a_row_has_the_same_probabilities_in_any_table(seed: int, n_classes: int) -> None:
+    rng = np.random.default_rng(seed)
+    sizes = rng.choice([0.01, 1.0, 30.0, 1e4], (40, 1))
+    logits = sizes * rng.normal(size=(40, n_classes)) + rng.choice([0, 0, 90, -500], (40, 1))
+    logits[rng.random(logits.shape) < 0.05] = -math.inf
+    logits[:, 0] = np.maximum(logits[:, 0], -1e4)
+    together = softmax(logits)
+    assert np.array_equal(softmax(logits[::-1])[::-1], together)
+    assert np.array_equal(np.vstack([softmax(row) for row in logits[:, np.newaxis]]), together)
+    assert_allclose(together, reference.softmax(logits.tolist()), rtol=1e-12, atol=1e-300)
+    assert_allclose(together.sum(axis=1), 1, rtol=1e-14)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("place", [0, 500, 999])
+def test_bad_rows_are_refused_wherever_they_are(bad: float, place: int) -> None:
+    logits = np.zeros((1_000, 400))
+    logits[place] = bad
+    with pytest.raises(CalibrationInputError, match=f"in row {place + 1}"):
+        softmax(logits)
+    with pytest.raises(CalibrationInputError, match=f"in row {place + 1}"):
+        TemperatureScaling().fit(logits, np.zeros(1_000, dtype=np.int64))
 
 
 def test_float32_logits_are_read_as_the_numbers_they_are() -> None:

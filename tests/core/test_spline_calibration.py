@@ -42,7 +42,18 @@ def check_map(case: EventCase, kind: tuple[Runout, int], fit_to: FitTo) -> None:
     asked = [*scores, *between, 0.0, 0.123, 1.0]
     expected = [reference.read_map(pairs, score) for score in asked]
     assert_allclose(fitted.predict(asked), expected, rtol=0, atol=1e-12)
-    assert fitted.scores.tolist() == [score for score, _ in pairs]
+    check_places(fitted.scores.tolist(), pairs)
+
+
+def check_places(kept: list[float], pairs: list[tuple[float, float]]) -> None:
+    """Every score is kept but between two that are cut off on the same side as it is itself."""
+    assert [kept[0], kept[-1]] == [pairs[0][0], pairs[-1][0]]
+    left_out = {score for score, _ in pairs} - set(kept)
+    assert len(kept) + len(left_out) == len(pairs)
+    for (_, before), (score, value), (_, after) in zip(pairs, pairs[1:], pairs[2:], strict=False):
+        three = (before, value, after)
+        beyond = max(min(three) - 1, -max(three))
+        assert beyond >= -1e-12 if score in left_out else beyond <= 1e-12
 
 
 def test_600_maps_agree_with_exact_fractions() -> None:
