@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Generic, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.errors import CalibrationInputError
@@ -208,6 +208,27 @@ def split_rows(rows: Rows, *, calibration_share: float = 0.5, seed: int = 0) -> 
     >>> halves.calibration.n_samples, halves.test.n_samples
     (5, 5)
     """
+    chosen = calibration_rows(rows, calibration_share=calibration_share, seed=seed)
+    return Split(rows.rows(chosen), rows.rows(~chosen))
+
+
+def calibration_rows(
+    rows: LogitSet | EventScores, *, calibration_share: float = 0.5, seed: int = 0
+) -> NDArray[np.bool_]:
+    """Choose the rows that `split_rows` gives to the calibration set.
+
+    Parameters and errors are those of `split_rows`.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_samples,)
+        True for the calibration set, so that what else is known of each row can be split alike.
+
+    Examples
+    --------
+    >>> calibration_rows(EventScores([0.1, 0.2, 0.3, 0.4], [0, 0, 1, 1])).sum()
+    np.int64(2)
+    """
     if not 0 < calibration_share < 1:
         raise CalibrationInputError("calibration_share", str(calibration_share), "between 0 and 1")
     if rows.n_samples < 2:
@@ -222,4 +243,4 @@ def split_rows(rows: Rows, *, calibration_share: float = 0.5, seed: int = 0) -> 
     places = np.arange(n_samples) * n_calibration // n_samples
     chosen = np.zeros(n_samples, dtype=np.bool_)
     chosen[grouped[np.diff(places, append=n_calibration) > 0]] = True
-    return Split(rows.rows(chosen), rows.rows(~chosen))
+    return chosen

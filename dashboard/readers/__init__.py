@@ -6,32 +6,62 @@ parser (`Contents`); `interpret` alone takes arrays for logits, probabilities or
 
 import hashlib
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any, Unpack
 
 import numpy as np
 
 from calibcore.data import LogitSet
 from dashboard.readers.combine import combine
-from dashboard.readers.contents import Contents, Options, RawSet
+from dashboard.readers.contents import Choices, Contents, Options, RawSet, Reader, SliceColumn
 from dashboard.readers.delimited import read_delimited
 from dashboard.readers.interpret import interpret
+from dashboard.readers.json_layouts import read_json
 from dashboard.readers.npy import read_npy
 from dashboard.readers.npz import read_npz
+from dashboard.readers.parquet import read_parquet
 from dashboard.readers.pickles import read_pickle
 from dashboard.readers.refusal import FileError, quoted, visible
+from dashboard.readers.safetensors import read_safetensors
+from dashboard.readers.torch_zip import read_torch
 from dashboard.readers.upload import Upload
+from dashboard.readers.xlsx import read_xlsx
 
-__all__ = ["FORMATS", "REFUSAL", "FileError", "Upload", "combine", "read"]
+__all__ = [
+    "FORMATS",
+    "REFUSAL",
+    "FileError",
+    "Options",
+    "SliceColumn",
+    "Upload",
+    "combine",
+    "parse",
+    "read",
+    "understand",
+]
 
-FORMATS: Mapping[str, tuple[str, Callable[[bytes], Contents]]] = {
+
+def _bare(reader: Callable[[bytes], Contents]) -> Reader:
+    """Adapt a reader of files in which the user has nothing to choose."""
+    return lambda data, _: reader(data)
+
+
+FORMATS: Mapping[str, tuple[str, Reader]] = {
     ".npz": ("npz", read_npz),
-    ".npy": ("npy", read_npy),
+    ".npy": ("npy", _bare(read_npy)),
     ".csv": ("csv", read_delimited),
     ".tsv": ("csv", read_delimited),
     ".txt": ("csv", read_delimited),
     ".p": ("pickle", read_pickle),
     ".pkl": ("pickle", read_pickle),
     ".pickle": ("pickle", read_pickle),
+    ".safetensors": ("safetensors", read_safetensors),
+    ".parquet": ("parquet", read_parquet),
+    ".json": ("json", read_json),
+    ".jsonl": ("json", read_json),
+    ".ndjson": ("json", read_json),
+    ".xlsx": ("xlsx", read_xlsx),
+    ".pt": ("torch", read_torch),
+    ".pth": ("torch", read_torch),
 }
 """Each accepted ending: what the format is called, and what reads it."""
 
@@ -39,13 +69,7 @@ REFUSAL = FileError
 _SPARE_BYTES = 256 << 20
 
 
-def read(
-    name: str,
-    data: bytes,
-    *,
-    values: Literal["auto", "logits", "probabilities"] = "auto",
-    first_label: Literal["auto", 0, 1] = "auto",
-) -> Upload:
+def read(name: str, data: bytes, **choices: Unpack[Choices]) -> Upload:
     r"""Read a file of logits or probabilities with their labels.
 
     Parameters
@@ -54,10 +78,8 @@ def read(
         Its ending picks the format; otherwise only shown.
     data : bytes
         The whole file, trusted in nothing.
-    values : {"auto", "logits", "probabilities"}, default "auto"
-        What the values are, where the user says so.
-    first_label : {"auto", 0, 1}, default "auto"
-        The number of the first class in the labels, where the user says so.
+    **choices
+        How the user overrules what the file is taken for: the parameters of `Options`.
 
     Returns
     -------
@@ -72,8 +94,18 @@ def read(
     Examples
     --------
     >>> upload = read("a.csv", b"cat,dog,label" + b"\n2.5,-1,cat" * 2)
-    >>> upload.rows.labels.tolist(), upload.found[-2]
+    >>> upload.rows.labels.tolist(), upload.found[2]
     ([0, 0], 'Logits, because 2 of 2 rows have values outside 0 to 1.')
+    """
+    options = Options(**choices)
+    contents = parse(name, data, options)
+    return understand(name, hashlib.sha256(data).hexdigest(), options, contents)
+
+
+def parse(name: str, data: bytes, options: Options) -> Contents:
+    """Turn a file into bare arrays: all that looks at its bytes.
+
+    Of the options only those of columns matter, `Options.of_columns`.
     """
     ending = "." + name.rpartition(".")[2].lower() if "." in name else ""
     if ending not in FORMATS:
@@ -83,15 +115,22 @@ def read(
         )  # fmt: skip
     if not data:
         raise FileError("file", "an empty file of 0 bytes", "logits and labels")
-    kind, reader = FORMATS[ending]
-    contents = reader(data)
+    contents = FORMATS[ending][1](data, options)
+    if options.label_column is not None and not contents.uses:
+        found = f"no column {quoted(options.label_column)}: nothing in the file has a name"
+        raise FileError("label_column", found, "no choice of a column")
     _check_weight(contents, len(data))
+    return contents
+
+
+def understand(name: str, digest: str, options: Options, contents: Contents) -> Upload:
+    """Take what `parse` found in a file for logits, probabilities or labels."""
     return interpret(
         contents,
-        Options(values, first_label),
+        options,
         name=visible(name, 120),
-        kind=kind,
-        digest=hashlib.sha256(data).hexdigest(),
+        kind=FORMATS["." + name.rpartition(".")[2].lower()][0],
+        digest=digest,
     )
 
 
@@ -110,7 +149,7 @@ def check_adapter(name: str, data: bytes) -> Upload:
 
 def warnings_of(upload: Upload) -> tuple[str, ...]:
     """List what a careful tool would warn of."""
-    return upload.repairs + upload.missing
+    return upload.repairs + upload.doubts + upload.missing
 
 
 def arrays_of(upload: Upload) -> dict[str, np.ndarray[Any, Any]]:

@@ -48,7 +48,7 @@ def combine(uploads: Sequence[Upload]) -> Upload:
 
 
 def _join(uploads: Sequence[Upload], contents: Contents) -> Upload:
-    options = {upload.options for upload in uploads} - {Options()}
+    options = {upload.options.of_values() for upload in uploads} - {Options()}
     if len(options) > 1:
         raise FileError("files", "different readings asked of them", "one reading for all files")
     digests = "".join(upload.digest for upload in uploads)
@@ -76,10 +76,20 @@ def _pair(table: Upload, labels: Upload, role: Role) -> Contents:
             f" {quoted(labels.name)}",
             "as many labels as rows",
         )
-    joined = replace(values, labels=truth.labels)
+    columns = {column.name: column for column in (*values.columns, *truth.columns)}
+    joined = replace(
+        values,
+        labels=truth.labels,
+        label_texts=truth.label_texts,
+        columns=tuple(columns.values()),
+        predicted=values.predicted or truth.predicted,
+    )
     said = f"Logits from {quoted(table.name)} with labels from {quoted(labels.name)}"
     place = "" if role == "rows" else f", as the {role} set"
-    return Contents({role: joined}, (f"{said}{place}.",), _mended(table, labels))
+    return Contents(
+        {role: joined}, (f"{said}{place}.",), _mended(table, labels),
+        uses={**labels.uses, **table.uses},
+    )  # fmt: skip
 
 
 def _mended(*uploads: Upload) -> tuple[str, ...]:
@@ -91,7 +101,7 @@ def _one_hot_apart(pieces: list[Upload]) -> tuple[list[Upload], list[Upload]]:
     hot = [u for u in pieces if _is_one_hot(np.asarray(_raw(u).table))]
     if len(hot) != 1:
         return pieces, []
-    turned = replace(hot[0], piece=RawSet(None, _raw(hot[0]).table))
+    turned = replace(hot[0], piece=replace(_raw(hot[0]), table=None, labels=_raw(hot[0]).table))
     return [u for u in pieces if u is not hot[0]], [turned]
 
 
@@ -122,6 +132,8 @@ def _two_sets(uploads: Sequence[Upload]) -> Contents:
         (f"Calibration set from {quoted(calibration.name)}, {why}; test set from {last}.",),
         _mended(calibration, test),
         tuple(dict.fromkeys((*calibration.contents.missing, *test.contents.missing))),
+        uses={**test.uses, **calibration.uses},
+        preview=calibration.contents.preview,
     )
 
 
@@ -157,4 +169,5 @@ def _four(tables: list[Upload], labels: list[Upload]) -> Contents:
         {role: raw for part in parts for role, raw in part.sets.items()},
         (*parts[0].found, *parts[1].found, how),
         tuple(dict.fromkeys((*parts[0].repairs, *parts[1].repairs))),
+        uses={**parts[1].uses, **parts[0].uses},
     )

@@ -1,11 +1,13 @@
 """What a format hands over: bare arrays by set, before anything is taken for anything."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dashboard.readers.refusal import FileError, quoted
 
 Array = NDArray[Any]
 Role = Literal["calibration", "test", "rows"]
@@ -13,6 +15,52 @@ ValuesKind = Literal["logits", "probabilities", "scores"]
 
 SET_NAMES: Mapping[Role, str] = {"calibration": "calibration set", "test": "test set", "rows": ""}
 """How a set is called in a sentence; one that stands alone needs no name."""
+
+
+ColumnUse = Literal["class", "label", "prediction", "score", "hit", "slice", "left out"]
+"""What a column or an array of a file was taken for."""
+
+
+@dataclass(frozen=True, eq=False)
+class SliceColumn:
+    """A further column, by which the rows of a set can be told apart.
+
+    Parameters
+    ----------
+    name : str
+        As the file has it, fit to show.
+    values : ndarray, shape (n_samples,)
+        Numbers in float64, NaN where the cell is blank; of text, the place of each row's category.
+    categories : tuple of str, optional
+        The different texts, "" for a blank cell; None where the column holds numbers.
+    """
+
+    name: str
+    values: Array
+    categories: tuple[str, ...] | None = None
+
+    def rows(self, chosen: NDArray[np.bool_]) -> "SliceColumn":
+        """Keep the rows of a mask."""
+        return replace(self, values=self.values[chosen])
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The first rows of a file, as they were read.
+
+    Parameters
+    ----------
+    headings : tuple of str
+        Names of the columns; of many classes the first few only.
+    uses : tuple of str
+        What each was taken for.
+    rows : tuple of tuple of str
+        At most ten rows of cells, fit to show.
+    """
+
+    headings: tuple[str, ...] = ()
+    uses: tuple[ColumnUse, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,47 +72,154 @@ class RawSet:
     table : ndarray, shape (n_samples, n_classes) or (n_samples,), optional
         Logits or probabilities, a column a class; or the score of class 1.
     labels : ndarray, optional
-        As found: numbers from 0 or from 1, whole decimals, one-hot.
+        As found: numbers from 0 or from 1, whole decimals, one-hot; of text, places among
+        ``label_texts``.
     class_names : tuple of str, optional
-        One a class.
+        One a class; for the score of class 1 the name of its column alone.
     first_row : int
         How the file itself would number the first row, for refusals that name rows.
-    named_labels : bool
-        The labels are already positions among the class columns, matched by name.
+    label_texts : tuple of str, optional
+        The different labels, where they are text.
+    label_name : str, optional
+        What refusals call the column of the labels.
+    headings : tuple of str, optional
+        Whole headings of the class columns, of which ``class_names`` may be a part.
+    columns : tuple of SliceColumn
+        What else is known of each row.
+    predicted : SliceColumn, optional
+        The predictions that the file itself has beside a table.
     """
 
     table: Array | None
     labels: Array | None
     class_names: tuple[str, ...] | None = None
     first_row: int = 1
-    named_labels: bool = False
+    label_texts: tuple[str, ...] | None = None
+    label_name: str | None = None
+    headings: tuple[str, ...] | None = None
+    columns: tuple[SliceColumn, ...] = ()
+    predicted: SliceColumn | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class RawEvent:
-    """The top-1 score of each row, and whether the prediction was right."""
+    """The top-1 score of each row, and whether the prediction was right.
+
+    Parameters
+    ----------
+    scores, hits : ndarray, shape (n_samples,)
+        As found.
+    first_row, columns
+        As in `RawSet`.
+    n_classes : int, optional
+        How many classes are predicted or true in any row, where the file has them.
+    """
 
     scores: Array
     hits: Array
     first_row: int = 1
+    columns: tuple[SliceColumn, ...] = ()
+    n_classes: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Contents:
-    """All that one file, or several together, holds."""
+    """All that one file, or several together, holds.
+
+    Parameters
+    ----------
+    sets : mapping of role to RawSet or RawEvent
+        What was taken for values and labels.
+    found, repairs, missing, doubts : tuple of str
+        Sentences, as in `Upload`.
+    uses : mapping of str to str
+        Every column or array of the file by its name, and what it was taken for.
+    preview : Preview, optional
+        None where the arrays themselves are to be shown.
+    """
 
     sets: Mapping[Role, RawSet | RawEvent]
     found: tuple[str, ...] = ()
     repairs: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+    uses: Mapping[str, ColumnUse] = field(default_factory=dict)
+    preview: Preview | None = None
+
+
+class Choices(TypedDict, total=False):
+    """What `Options` takes, for functions that pass it on."""
+
+    values: Literal["auto", "logits", "probabilities"]
+    first_label: Literal["auto", 0, 1]
+    label_column: str | None
+    class_columns: tuple[str, ...]
+    class_names: tuple[str, ...]
+    header: bool | None
+    prevalence: float | None
 
 
 @dataclass(frozen=True)
 class Options:
-    """How the user overrules what the values are taken for."""
+    """How the user overrules what a file is taken for.
+
+    Parameters
+    ----------
+    values : {"auto", "logits", "probabilities"}, default "auto"
+        What the values are.
+    first_label : {"auto", 0, 1}, default "auto"
+        The number of the first class in the labels.
+    label_column : str, optional
+        Name of the column, or of the array, that holds the labels.
+    class_columns : tuple of str
+        Names of the columns of the classes in their order, or of the one score of class 1.
+    class_names : tuple of str
+        Names of the classes in their order; labels that are text are matched to them.
+    header : bool, optional
+        Whether the first row of a text table names the columns.
+    prevalence : float, optional
+        Share of class 1, or of right predictions, where the model will be used; strictly between
+        0 and 1. It changes no number; a warning says where the rows differ from it.
+
+    Raises
+    ------
+    FileError
+        A choice that is none.
+    """
 
     values: Literal["auto", "logits", "probabilities"] = "auto"
-    first_label: Literal["auto", 0, 1] = field(default="auto")
+    first_label: Literal["auto", 0, 1] = "auto"
+    label_column: str | None = None
+    class_columns: tuple[str, ...] = ()
+    class_names: tuple[str, ...] = ()
+    header: bool | None = None
+    prevalence: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse choices outside what is offered."""
+        for name, value, allowed in (
+            ("values", self.values, ("auto", "logits", "probabilities")),
+            ("first_label", self.first_label, ("auto", 0, 1)),
+        ):
+            if value not in allowed:
+                raise FileError(name, quoted(value), f"one of {', '.join(map(str, allowed))}")
+        if self.prevalence is not None and not 0 < self.prevalence < 1:
+            raise FileError("prevalence", f"{self.prevalence:g}", "a share between 0 and 1")
+
+    def of_values(self) -> "Options":
+        """Keep what is decided on the arrays of all files together, not in each file."""
+        return replace(self, label_column=None, class_columns=(), header=None)
+
+    def of_columns(self) -> "Options":
+        """Keep what is decided in each file, which is what its format's reader looks at."""
+        return Options(
+            label_column=self.label_column, class_columns=self.class_columns, header=self.header
+        )
+
+
+DEFAULTS = Options()
+Reader = Callable[[bytes, Options], Contents]
+"""What reads a format; most of `Options` is left to `interpret`."""
 
 
 def row_list(bad: NDArray[np.bool_], first_row: int) -> str:

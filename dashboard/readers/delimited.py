@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from dashboard.readers.columns import find_layout, looks_like_header, numbers_columns
-from dashboard.readers.contents import Contents
+from dashboard.readers.contents import DEFAULTS, Contents, Options
 from dashboard.readers.refusal import FileError
 from dashboard.readers.table_body import Block, read_body
 
@@ -74,7 +74,7 @@ class _Text:
             position, number = end, number + len(lines) - 1
 
 
-def read_delimited(data: bytes) -> Contents:
+def read_delimited(data: bytes, options: Options = DEFAULTS) -> Contents:
     """Read a table separated by commas, semicolons, tabs or spaces.
 
     Notes
@@ -94,16 +94,16 @@ def read_delimited(data: bytes) -> Contents:
         raise FileError(
             f"row {top + 1}", f"{len(header):,} columns", f"at most {_MAX_COLUMNS:,} columns"
         )
-    has_header = looks_like_header(header)
-    named = has_header and not numbers_columns(header)
-    if not named:
+    has_header = looks_like_header(header) if options.header is None else options.header
+    named = has_header and (options.header is not None or not numbers_columns(header))
+    if not named and options.header is None:
         what = "only counts the columns" if has_header else "holds numbers"
         notes.append(f"No header row with names: the first row {what}.")
     start = top + has_header
     sample = [row for row in first[start : start + _SAMPLE] if len(row) == len(header)]
     if not sample and len(first) <= start:
         raise FileError("file", "a header and no rows", "at least one row of data")
-    layout = find_layout(header if named else None, sample or [header])
+    layout = find_layout(header if named else None, sample or [header], options)
     rest: Block = (start + 1, first[start:])
     body = read_body(chain([rest], blocks), layout, width=len(header), delimiter=text.delimiter)
     if not len(body.numbers):

@@ -19,11 +19,14 @@ from dashboard.readers.contents import (
     ValuesKind,
     row_list,
 )
+from dashboard.readers.doubts import doubts_of
 from dashboard.readers.labels import LabelReading, read_labels
 from dashboard.readers.refusal import FileError, visible
+from dashboard.readers.shown import shared_columns
 from dashboard.readers.upload import Rows, Upload
 from dashboard.readers.values import Reading, as_probabilities, check_table, judge
 
+ONE_ROW = "One row only: a single row says nothing about calibration."
 TOP_ONE_ONLY = (
     "Only the top-1 score is in this file, so top-2, classes, NLL and temperature scaling are not"
     " available."
@@ -45,7 +48,7 @@ def interpret(contents: Contents, options: Options, *, name: str, kind: str, dig
     upload = Upload(
         name=name, format=kind, digest=digest,
         found=contents.found, repairs=contents.repairs, missing=contents.missing,
-        contents=contents, options=options,
+        doubts=contents.doubts, contents=contents, options=options,
     )  # fmt: skip
     events = {r: raw for r, raw in contents.sets.items() if isinstance(raw, RawEvent)}
     tables = {r: raw for r, raw in contents.sets.items() if isinstance(raw, RawSet)}
@@ -62,24 +65,38 @@ def interpret(contents: Contents, options: Options, *, name: str, kind: str, dig
 def _add(
     upload: Upload,
     sets: Mapping[Role, Rows],
-    *,
+    raw: Mapping[Role, RawSet] | Mapping[Role, RawEvent],
     kind: ValuesKind,
-    found: tuple[str, ...],
-    repairs: tuple[str, ...] = (),
-    missing: tuple[str, ...] = (),
 ) -> Upload:
+    """Add the sets, what is known of their rows beside, and what may be doubted."""
+    columns, left = shared_columns({role: part.columns for role, part in raw.items()})
     return replace(
         upload,
         calibration=sets.get("calibration"),
         test=sets.get("test"),
         rows=sets.get("rows"),
         values_kind=kind,
+        columns=columns,
+        missing=(*upload.missing, *left),
+        doubts=(*upload.doubts, *doubts_of(sets, raw, kind, upload.options)),
+    )
+
+
+def _said(
+    upload: Upload,
+    *,
+    found: tuple[str, ...] = (),
+    repairs: tuple[str, ...] = (),
+    missing: tuple[str, ...] = (),
+    doubts: tuple[str, ...] = (),
+) -> Upload:
+    return replace(
+        upload,
         found=(*upload.found, *found),
         repairs=(*upload.repairs, *repairs),
-        missing=(
-            *upload.missing, *missing, *_few_rows({r: part.n_samples for r, part in sets.items()})
-        ),
-    )  # fmt: skip
+        missing=(*upload.missing, *missing),
+        doubts=(*upload.doubts, *doubts),
+    )
 
 
 def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:
@@ -90,26 +107,31 @@ def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:
     for role, table in tables.items():
         check_table(table, role, sets[role].first_row)
     n_classes = _n_classes(tables)
-    reading = judge(tables, upload.options)
     if any(raw.labels is None for raw in sets.values()):
-        table = tables["rows"]
-        return replace(
-            upload,
-            piece=sets["rows"],
-            values_kind=reading.kind,
-            found=(*upload.found, f"{len(table):,} rows, {n_classes} classes.", reading.found),
-            missing=(*upload.missing, *_few_rows({"rows": len(table)})),
-        )
+        return _lone_table(upload, sets["rows"], judge(tables, upload.options), n_classes)
+    # Labels first: where the user has chosen a column, that choice is what to name.
     labels = read_labels(sets, n_classes, upload.options)
-    made = {role: _logit_set(raw, labels, role, reading) for role, raw in sets.items()}
+    reading = judge(tables, upload.options)
+    made = {
+        role: _logit_set(raw, labels, role, reading, upload.options) for role, raw in sets.items()
+    }
     _refuse_ruled_out(made, reading, sets)
-    return _add(
+    upload = _said(
         upload,
-        made,
-        kind=reading.kind,
         found=(_sizes(made, n_classes), reading.found, *labels.found),
         repairs=(*reading.repairs, *labels.repairs, *_masked(made, reading)),
-        missing=(*_absent_classes(made), *_constant(made)),
+        missing=_constant(made),
+        doubts=reading.doubts,
+    )
+    return _add(upload, made, sets, reading.kind)
+
+
+def _lone_table(upload: Upload, raw: RawSet, reading: Reading, n_classes: int) -> Upload:
+    n_rows = len(np.asarray(raw.table))
+    return _said(
+        replace(upload, piece=raw, values_kind=reading.kind),
+        found=(f"{n_rows:,} rows, {n_classes} classes.", reading.found),
+        doubts=(ONE_ROW,) if n_rows == 1 else (),
     )
 
 
@@ -118,8 +140,10 @@ def _lone_labels(upload: Upload, raw: RawSet) -> Upload:
     if labels.ndim not in (1, 2) or labels.dtype.kind not in "biuf":
         raise FileError("labels", f"an array of shape {labels.shape}", "one class number a row")
     low, high = float(labels.min()), float(labels.max())
-    found = f"{len(labels):,} labels from {low:.6g} to {high:.6g}, without logits."
-    return replace(upload, piece=raw, found=(*upload.found, found))
+    span = f"from {low:.6g} to {high:.6g}"
+    if raw.label_texts is not None:
+        span = f"of {len(raw.label_texts):,} different texts"
+    return _said(replace(upload, piece=raw), found=(f"{len(labels):,} labels {span}, no logits.",))
 
 
 def _n_classes(tables: Mapping[Role, Array]) -> int:
@@ -133,9 +157,13 @@ def _n_classes(tables: Mapping[Role, Array]) -> int:
     return n_classes
 
 
-def _logit_set(raw: RawSet, labels: LabelReading, role: Role, reading: Reading) -> LogitSet:
+def _logit_set(
+    raw: RawSet, labels: LabelReading, role: Role, reading: Reading, options: Options
+) -> LogitSet:
     table = np.asarray(raw.table)
-    names = None if raw.class_names is None else [visible(name) for name in raw.class_names]
+    of_file = None if table.ndim == 1 else raw.class_names
+    given = options.class_names or labels.class_names or of_file
+    names = None if given is None else [visible(name) for name in given]
     truth = labels.labels[role]
     try:
         if reading.kind == "probabilities":
@@ -149,6 +177,8 @@ def _logit_set(raw: RawSet, labels: LabelReading, role: Role, reading: Reading) 
 
 def _events(upload: Upload, events: Mapping[Role, RawEvent]) -> Upload:
     """Read top-1 scores with whether the prediction was right."""
+    if upload.options.values == "logits":
+        raise FileError("values", "top-1 scores that are called logits", "probabilities")
     repairs: list[str] = []
     made: dict[Role, Rows] = {}
     for role, raw in events.items():
@@ -157,18 +187,20 @@ def _events(upload: Upload, events: Mapping[Role, RawEvent]) -> Upload:
     rows = "; ".join(
         f"{SET_NAMES[role]} {part.n_samples:,} rows".strip() for role, part in made.items()
     )
-    return _add(
-        upload, made, kind="scores",
+    upload = _said(
+        upload,
         found=(f"Top-1 scores and whether the prediction was right: {rows}.",),
-        repairs=tuple(dict.fromkeys(repairs)), missing=(TOP_ONE_ONLY,),
-    )  # fmt: skip
+        repairs=tuple(dict.fromkeys(repairs)),
+        missing=(TOP_ONE_ONLY,),
+    )
+    return _add(upload, made, events, "scores")
 
 
 def _top_scores(raw: RawEvent, role: Role, repairs: list[str]) -> Floats:
     scores = np.asarray(raw.scores, dtype=np.float64)
     place = f"confidence {SET_NAMES[role]}".strip()
-    low, high = scores.min(), scores.max()
-    if 2 <= high <= 100 and low >= 0:
+    # Most percentages are above 1; a few such values among scores are faults.
+    if scores.min() >= 0 and 2 <= scores.max() <= 100 and np.median(scores) > 1:
         repairs.append(f"Percentages were divided by 100 in all {len(scores):,} rows.")
         return scores / 100
     bad = ~((scores >= 0) & (scores <= 1 + 1e-6))
@@ -219,33 +251,9 @@ def _masked(sets: Mapping[Role, LogitSet], reading: Reading) -> tuple[str, ...]:
     return (f"Minus infinity in {count:,} cells was read as a class that is ruled out.",)
 
 
-def _absent_classes(sets: Mapping[Role, LogitSet]) -> tuple[str, ...]:
-    sentences = []
-    for role, part in sets.items():
-        absent = np.flatnonzero(np.bincount(part.labels, minlength=part.n_classes) == 0)
-        if len(absent):
-            shown = ", ".join(visible(part.class_names[k], 30) for k in absent[:5])
-            more = f" and {len(absent) - 5} more" if len(absent) > 5 else ""
-            where = f" in the {SET_NAMES[role]}" if SET_NAMES[role] else ""
-            sentences.append(
-                f"No row{where} is truly of class {shown}{more}, so figures of such a class alone"
-                " are not available."
-            )
-    return tuple(sentences)
-
-
 def _constant(sets: Mapping[Role, LogitSet]) -> tuple[str, ...]:
     if all((part.logits == part.logits[:1]).all() for part in sets.values()) and any(
         part.n_samples > 1 for part in sets.values()
     ):
         return ("All rows have the same values, so no calibrator can tell them apart.",)
     return ()
-
-
-def _few_rows(n_rows: Mapping[Role, int]) -> tuple[str, ...]:
-    return tuple(
-        f"One row only{f' in the {SET_NAMES[role]}' if SET_NAMES[role] else ''}: a single row says"
-        " nothing about calibration."
-        for role, count in n_rows.items()
-        if count == 1
-    )

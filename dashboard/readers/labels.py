@@ -1,14 +1,16 @@
 """True classes as files write them, brought to whole numbers from 0."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.validation import Labels
 from dashboard.readers.contents import SET_NAMES, Array, Options, RawSet, Role, row_list
-from dashboard.readers.refusal import FileError
+from dashboard.readers.refusal import FileError, quoted
+
+_TRUE_FALSE = {"false": 0, "true": 1}
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,7 @@ class LabelReading:
     labels: Mapping[Role, Labels]
     found: tuple[str, ...]
     repairs: tuple[str, ...]
+    class_names: tuple[str, ...] | None = None
 
 
 def read_labels(sets: Mapping[Role, RawSet], n_classes: int, options: Options) -> LabelReading:
@@ -29,47 +32,109 @@ def read_labels(sets: Mapping[Role, RawSet], n_classes: int, options: Options) -
     largest equals the number of classes, unless the user says otherwise.
     """
     repairs: list[str] = []
-    whole = {
-        role: _whole(raw, role, n_classes, repairs)
+    spelled = {
+        role: match_texts(raw, role, options)
         for role, raw in sets.items()
-        if raw.labels is not None
+        if raw.label_texts is not None
     }
-    by_name = _match_numbers(whole, sets, options)
+    numbered = {role: raw for role, raw in sets.items() if role not in spelled}
+    whole = {role: _whole(raw, role, n_classes, repairs) for role, raw in numbered.items()}
+    by_name = _match_numbers(whole, numbered, options)
     if by_name:
-        whole = by_name
-        sets = {role: replace(raw, named_labels=True) for role, raw in sets.items()}
-        repairs.append("Labels were matched to the class numbers that the columns are named by.")
-    counted = [values for role, values in whole.items() if not sets[role].named_labels]
-    shift = _first_label(counted, n_classes, options)
-    first = {role: 0 if sets[role].named_labels else shift for role in whole}
+        count = sum(values.size for values in by_name.values())
+        repairs.append(
+            "Labels were matched to the class numbers that the columns are named by"
+            f" ({count:,} labels)."
+        )
+    shift = 0 if by_name else _first_label(list(whole.values()), n_classes, options)
+    whole = by_name or whole
     for role, values in whole.items():
-        _refuse_range(values, sets[role], role, first[role], n_classes)
+        _refuse_range(values, sets[role], role, shift, n_classes)
     if shift:
-        count = sum(values.size for values in counted)
+        count = sum(values.size for values in whole.values())
         repairs.append(
             f"Labels counted from 1 to {n_classes} were shifted to 0 to {n_classes - 1}"
             f" ({count:,} labels)."
         )
-    labels = {
-        role: np.subtract(values, first[role], dtype=np.int64, casting="unsafe")
+    labels = {role: reading.places for role, reading in spelled.items()} | {
+        role: np.subtract(values, shift, dtype=np.int64, casting="unsafe")
         for role, values in whole.items()
     }
     lowest = min(int(values.min()) for values in labels.values())
     highest = max(int(values.max()) for values in labels.values())
-    span = f"Labels from {lowest} to {highest}."
-    return LabelReading(labels, (span,), tuple(dict.fromkeys(repairs)))
+    said = [reading.said for reading in spelled.values()]
+    names = next((reading.class_names for reading in spelled.values()), None)
+    return LabelReading(
+        {role: labels[role] for role in sets},
+        (f"Labels from {lowest} to {highest}.", *dict.fromkeys(said)),
+        tuple(dict.fromkeys(repairs)),
+        names,
+    )
+
+
+@dataclass(frozen=True)
+class _Spelled:
+    """Labels that are text, as places among the classes."""
+
+    places: Labels
+    said: str
+    class_names: tuple[str, ...] | None = None
+
+
+def match_texts(raw: RawSet, role: Role, options: Options) -> _Spelled:
+    """Find the class that each text names.
+
+    Notes
+    -----
+    The user's class names come first, then those of the file, then whole headings. Beside a score
+    of one class, the class is the text that the score is named by, and any other text is not it.
+    """
+    texts, codes = raw.label_texts or (), np.asarray(raw.labels)
+    said = f"Labels were matched to the class columns by name ({len(codes):,} labels)."
+    one_score = raw.table is not None and raw.table.ndim == 1
+    known = [options.class_names, *((raw.class_names, raw.headings) if not one_score else ())]
+    for names in known:
+        places = {name: k for k, name in enumerate(names or ())}
+        if texts and all(text in places for text in texts):
+            if names is options.class_names:
+                said = f"Labels were matched to your class names ({len(codes):,} labels)."
+            return _Spelled(_looked_up(places, texts, codes), said)
+    lower = [text.lower() for text in texts]
+    if all(text in _TRUE_FALSE for text in lower):
+        found = f"Labels false and true were read as 0 and 1 ({len(codes):,} labels)."
+        return _Spelled(_looked_up(_TRUE_FALSE, lower, codes), found)
+    if one_score and len(texts) == 2 and not options.class_names:
+        for positive in {*(raw.class_names or ()), *(raw.headings or ())}.intersection(texts):
+            (other,) = set(texts) - {positive}
+            found = f"The score is of {quoted(positive, 30)}; {quoted(other, 30)} is the other."
+            places = {other: 0, positive: 1}
+            return _Spelled(_looked_up(places, texts, codes), found, (other, positive))
+    all_names = {name for names in known for name in names or ()}
+    unmatched = [text for text in texts if text not in all_names] or list(texts)
+    bad = np.isin(codes, [k for k, text in enumerate(texts) if text in unmatched])
+    raise FileError(
+        _place(role, raw),
+        f"label {quoted(unmatched[0])}, which is the name of no class column,"
+        f" {row_list(bad, raw.first_row)}",
+        "class numbers, names of the class columns, or your class names",
+    )
+
+
+def _looked_up(places: Mapping[str, int], texts: Sequence[str], codes: Array) -> Labels:
+    return np.array([places[text] for text in texts], dtype=np.int64)[codes]
 
 
 def _match_numbers(
     whole: Mapping[Role, Array], sets: Mapping[Role, RawSet], options: Options
 ) -> dict[Role, Array]:
     """Match labels to classes named by other numbers than their places, such as 1, 10, 2."""
-    names = next(iter(sets.values())).class_names or ()
+    names = next((raw.class_names or () for raw in sets.values()), ())
     if (
-        options.first_label != "auto"
+        len(names) < 2
+        or options.first_label != "auto"
         or not all(name.isascii() and name.isdigit() and len(name) < 16 for name in names)
         or [int(name) for name in names] == list(range(len(names)))
-        or any(raw.named_labels or raw.class_names != names for raw in sets.values())
+        or any(raw.class_names != names for raw in sets.values())
     ):
         return {}
     numbers = np.array([int(name) for name in names])
@@ -93,14 +158,15 @@ def _first_label(counted: Sequence[Array], n_classes: int, options: Options) -> 
     return int(lowest >= 1 and highest == n_classes)
 
 
-def _place(role: Role) -> str:
-    return f"labels {SET_NAMES[role]}".strip()
+def _place(role: Role, raw: RawSet) -> str:
+    where = f"labels {SET_NAMES[role]}".strip()
+    return f"{where} in {raw.label_name}" if raw.label_name else where
 
 
 def _whole(raw: RawSet, role: Role, n_classes: int, repairs: list[str]) -> Array:
     """Bring labels to one whole number a row, whatever its type and first number."""
     values = np.asarray(raw.labels)
-    place = _place(role)
+    place = _place(role, raw)
     if values.dtype.kind not in "biuf" or values.ndim not in (1, 2):
         found = f"values of type {values.dtype} and shape {values.shape}"
         raise FileError(place, found, "one class number a row")
@@ -148,6 +214,6 @@ def _refuse_range(values: Array, raw: RawSet, role: Role, first: int, n_classes:
     bad = (values < first) | (values > last)
     worst = values[bad].max() if bad.any() else 0
     _refuse(
-        bad, _place(role), f"values such as {worst:.6g}, out of range,",
+        bad, _place(role, raw), f"values such as {worst:.6g}, out of range,",
         f"class numbers from {first} to {last}", raw.first_row,
     )  # fmt: skip

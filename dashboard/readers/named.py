@@ -2,10 +2,23 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from dashboard.readers.contents import Array, Contents, RawSet, Role
+import numpy as np
+
+from dashboard.readers.contents import (
+    DEFAULTS,
+    Array,
+    ColumnUse,
+    Contents,
+    Options,
+    RawSet,
+    Role,
+    SliceColumn,
+)
 from dashboard.readers.npy import is_whole, piece
 from dashboard.readers.refusal import FileError, plain, quoted
+from dashboard.readers.slices import MAX_COLUMNS, sentence_of, slice_of_array
 
 CLASS_NAME_KEYS = frozenset({"class_names", "classes", "target_names", "label_names"})
 LABEL_KEYS = frozenset(
@@ -45,6 +58,13 @@ TABLE_KEYS = frozenset(
 WEAK_TABLE_KEYS = frozenset({"scores", "y_score", "y_scores", "x"})
 """Names that often hold something else, used only where none of the others is there."""
 
+INDEX_KEYS = frozenset(
+    {"index", "id", "ids", "idx", "row", "rows", "rowid", "row_id", "rowindex", "row_index",
+     "sample", "sample_id", "image_id", "rownames", "unnamed:_0", "filename", "file", "path",
+     "name", "image"}
+)  # fmt: skip
+"""Names of what only tells which row it is."""
+
 _CALIBRATION = frozenset({"cal", "calib", "calibration", "val", "valid", "validation"})
 _TEST = frozenset({"test", "eval", "testing"})
 
@@ -66,7 +86,9 @@ def role_of(name: str) -> tuple[Role, str]:
     return ("calibration" if calibration else "test"), rest
 
 
-def contents_of(arrays: Mapping[str, Array], *, left_out: Sequence[str] = ()) -> Contents:
+def contents_of(
+    arrays: Mapping[str, Array], *, left_out: Sequence[str] = (), options: Options = DEFAULTS
+) -> Contents:
     """Sort named arrays into sets.
 
     Parameters
@@ -75,14 +97,17 @@ def contents_of(arrays: Mapping[str, Array], *, left_out: Sequence[str] = ()) ->
         At least one.
     left_out : sequence of str
         Names of arrays that were not even read.
+    options : Options
+        ``label_column`` names the array of the labels, of either set.
     """
     if not arrays:
         raise FileError("file", "no arrays", "logits and labels")
+    label_keys = _label_keys(arrays, options)
     tables: dict[Role, list[str]] = {"calibration": [], "test": [], "rows": []}
     labels: dict[Role, list[str]] = {"calibration": [], "test": [], "rows": []}
     for name in arrays:
         role, rest = role_of(name)
-        if rest in LABEL_KEYS:
+        if rest in label_keys:
             labels[role].append(name)
         elif rest in TABLE_KEYS | WEAK_TABLE_KEYS:
             tables[role].append(name)
@@ -90,25 +115,110 @@ def contents_of(arrays: Mapping[str, Array], *, left_out: Sequence[str] = ()) ->
     class_names = _names(arrays[names_key]) if names_key else None
     if not any(tables.values()) and not any(labels.values()):
         return _by_shape({k: v for k, v in arrays.items() if k != names_key}, class_names)
-    chosen = {
+    chosen: dict[Role, tuple[str | None, str | None]] = {
         role: (_one_table(tables[role], arrays), _one(labels[role], "labels")) for role in tables
     }
     sets = {
-        role: RawSet(
-            arrays[table] if table else None, arrays[truth] if truth else None, class_names
-        )
+        role: _raw_set(arrays, table, truth, class_names)
         for role, (table, truth) in chosen.items()
         if table or truth
     }
-    used = {name for pair in chosen.values() for name in pair if name} | {names_key}
-    unused = [*(name for name in arrays if name not in used), *left_out]
+    uses = _uses(arrays, chosen, names_key)
+    sets, not_kept = _with_columns(sets, arrays, uses)
+    unused = [name for name, use in uses.items() if use == "left out" and name != names_key]
     said = " and ".join(
         f"{plain(str(table), 40)} with {plain(str(truth), 40)}"
         for table, truth in chosen.values()
         if table and truth
     )
-    found = ((f"Arrays used: {said}.",) if said else ()) + left_out_sentence(unused)
-    return Contents(_complete(sets), found)
+    kept = dict.fromkeys(column.name for raw in sets.values() for column in raw.columns)
+    found = (
+        *((f"Arrays used: {said}.",) if said else ()), *kept_sentence(tuple(kept)), *not_kept,
+        *left_out_sentence([*unused, *left_out]),
+    )  # fmt: skip
+    return Contents(_complete(sets), found, uses=uses)
+
+
+def _label_keys(arrays: Mapping[str, Array], options: Options) -> frozenset[str]:
+    """Give the names of labels, or the one that the user names."""
+    chosen = options.label_column
+    if chosen is None:
+        return LABEL_KEYS
+    if chosen not in arrays:
+        listed = ", ".join(plain(name, 20) for name in list(arrays)[:6])
+        there = f"no array {quoted(chosen)} in the file"
+        raise FileError("label_column", there, f"one of {listed}")
+    return frozenset({role_of(chosen)[1]})
+
+
+def _raw_set(
+    arrays: Mapping[str, Array],
+    table: str | None,
+    truth: str | None,
+    class_names: tuple[str, ...] | None,
+) -> RawSet:
+    raw = RawSet(arrays[table] if table else None, None, class_names)
+    if truth is None:
+        return raw
+    labels = arrays[truth]
+    if labels.dtype.kind != "U" or labels.ndim != 1:
+        return replace(raw, labels=labels)
+    texts, codes = np.unique(labels, return_inverse=True)
+    return replace(raw, labels=codes, label_texts=tuple(texts.tolist()))
+
+
+def _uses(
+    arrays: Mapping[str, Array],
+    chosen: Mapping[Role, tuple[str | None, str | None]],
+    names_key: str | None,
+) -> dict[str, ColumnUse]:
+    """Say what each array is taken for; one value a row, that nothing else claims, is a slice."""
+    tables = {table for table, _ in chosen.values()}
+    truths = {truth for _, truth in chosen.values()}
+
+    def use_of(name: str) -> ColumnUse:
+        if name in tables:
+            return "class"
+        if name in truths:
+            return "label"
+        role, rest = role_of(name)
+        if name == names_key or rest in LABEL_KEYS | TABLE_KEYS | WEAK_TABLE_KEYS | INDEX_KEYS:
+            return "left out"
+        beside = next((a for a in chosen.get(role, (None, None)) if a is not None), None)
+        flat = arrays[name].ndim == 1 and arrays[name].dtype.kind in "biufU"
+        fits = beside is not None and arrays[name].shape[:1] == arrays[beside].shape[:1]
+        return "slice" if flat and fits else "left out"
+
+    return {name: use_of(name) for name in arrays}
+
+
+def _with_columns(
+    sets: Mapping[Role, RawSet], arrays: Mapping[str, Array], uses: dict[str, ColumnUse]
+) -> tuple[dict[Role, RawSet], tuple[str, ...]]:
+    """Put the slicing columns beside their sets."""
+    kept: dict[Role, list[SliceColumn]] = {role: [] for role in sets}
+    left: list[tuple[str, str]] = []
+    for name in [name for name, use in uses.items() if use == "slice"]:
+        role, rest = role_of(name)
+        made = slice_of_array(rest.removeprefix("column_"), arrays[name])
+        if len(kept[role]) >= MAX_COLUMNS:
+            made = f"only {MAX_COLUMNS} are kept"
+        if isinstance(made, str):
+            left.append((name, made))
+            uses[name] = "left out"
+        else:
+            kept[role].append(made)
+    with_columns = {role: replace(raw, columns=tuple(kept[role])) for role, raw in sets.items()}
+    return with_columns, sentence_of(left)
+
+
+def kept_sentence(names: Sequence[str]) -> tuple[str, ...]:
+    """Name the columns by which the rows can be told apart."""
+    if not names:
+        return ()
+    shown = ", ".join(plain(name, 40) for name in names[:8])
+    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+    return (f"Kept to tell rows apart: {shown}{more}.",)
 
 
 def left_out_sentence(names: Sequence[str]) -> tuple[str, ...]:
@@ -138,7 +248,9 @@ def _complete(sets: dict[Role, RawSet]) -> dict[Role, RawSet]:
 def _one(names: list[str], field: str) -> str | None:
     if len(names) > 1:
         listed = " and ".join(quoted(name, 30) for name in names[:3])
-        raise FileError(field, f"both {listed}, which is ambiguous", "one array of them")
+        wanted = "one array of them"
+        wanted += ", or your word on which it is" if field == "labels" else ""
+        raise FileError(field, f"both {listed}, which is ambiguous", wanted)
     return names[0] if names else None
 
 

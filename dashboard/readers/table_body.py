@@ -3,8 +3,8 @@
 import math
 import re
 from array import array
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from operator import itemgetter
 
@@ -12,15 +12,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.validation import Floats
-from dashboard.readers.columns import NUMBER, Layout
-from dashboard.readers.contents import Array, Contents, RawEvent, RawSet
+from dashboard.readers.columns import Layout, called
+from dashboard.readers.contents import Array, Contents, RawEvent, RawSet, SliceColumn
+from dashboard.readers.named import kept_sentence
+from dashboard.readers.ranked import ranked_set
 from dashboard.readers.refusal import FileError, quoted
+from dashboard.readers.slices import (
+    LEAST_COUNTED,
+    MAX_COLUMNS,
+    NUMBER,
+    Outcome,
+    TextColumn,
+    counts_rows,
+    sentence_of,
+)
 
 _PLAIN = re.compile(r"[0-9eE.+\- ;]*", re.ASCII)
 _MAX_DISTINCT = 100_000
 _MAX_CELL = 256
 _MAX_BLANK = 10_000
-_MINUS_INFINITY = frozenset({"-inf", "-infinity"})
+_WORDS = {"-inf": -math.inf, "-infinity": -math.inf, "inf": math.inf, "infinity": math.inf}
+_WORDS |= {"+inf": math.inf, "+infinity": math.inf, "nan": math.nan}
+"""Numbers that are words: they are counted, and refused where the values are judged."""
 _YES_NO = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
 Rows = list[list[str]]
 Block = tuple[int, Rows]
@@ -28,54 +41,107 @@ Block = tuple[int, Rows]
 
 @dataclass
 class Body:
-    """Numbers and codes of all rows."""
+    """Numbers and codes of all rows, and the columns beside them."""
 
     numbers: Floats
     codes: dict[int, NDArray[np.int32]]
     cells: tuple[str, ...]
     notes: tuple[str, ...] = ()
     percent: bool = False
+    columns: Mapping[int, Outcome] = field(default_factory=dict)
 
     def contents(self, layout: Layout, *, first_row: int, found: tuple[str, ...]) -> Contents:
         """Hand over what the columns hold."""
-        found = (*found, *self.notes, *layout.found)
         repairs: tuple[str, ...] = ()
+        missing: tuple[str, ...] = ()
         if self.percent:
             repairs = (f"Percent signs: {self.numbers.size:,} values were divided by 100.",)
+        layout, columns, left = self._beside(layout)
+        made: RawSet | RawEvent
         if layout.is_event:
-            event = RawEvent(self.numbers[:, 0], self._hits(layout), first_row)
-            return Contents({"rows": event}, found, repairs)
-        table = self.numbers
-        if layout.names is None and table.shape[1] > 2 and _is_running(table[:, 0]):
-            table = table[:, 1:]
-            repairs += (f"The first column counts the {len(table):,} rows and was left out.",)
-        values = None if not table.size else table[:, 0] if table.shape[1] == 1 else table
-        raw = RawSet(values, None, layout.class_names, first_row)
-        if layout.labels is not None:
-            numbers = self._label_numbers(layout.labels)
-            if numbers is None:
-                numbers = self._named_labels(layout, layout.labels)
-                raw = replace(raw, named_labels=True)
-                said = (
-                    f"Labels were matched to the class columns by name ({len(numbers):,} labels)."
-                )
-                found = (*found, said)
-            raw = replace(raw, labels=numbers)
-        return Contents({"rows": raw}, found, repairs)
+            hits, n_classes = self._hits(layout)
+            made = RawEvent(self.numbers[:, 0], hits, first_row, columns, n_classes)
+        elif layout.ranked and layout.labels is not None:
+            names, codes = self._canonical(layout)
+            listed = np.column_stack([codes[c] for c in layout.ranked])
+            made, missing = ranked_set(
+                self.numbers, listed, codes[layout.labels], names,
+                first_row=first_row, columns=columns,
+            )  # fmt: skip
+        else:
+            layout, kept = _without_count(layout, self.numbers)
+            if len(kept) < self.numbers.shape[1]:
+                said = f"A column counts the {len(self.numbers):,} rows and was left out."
+                repairs += (said,)
+            made = self._set(layout, self.numbers[:, kept] if repairs else self.numbers)
+            made = replace(made, first_row=first_row, columns=columns)
+            if layout.predicted is not None:
+                beside = self.columns.get(layout.predicted)
+                made = replace(made, predicted=beside if isinstance(beside, SliceColumn) else None)
+        return Contents(
+            {"rows": made}, (*found, *self.notes, *layout.found, *left), repairs, missing,
+            uses=layout.uses, preview=layout.preview,
+        )  # fmt: skip
 
-    def _hits(self, layout: Layout) -> NDArray[np.bool_]:
-        if layout.hits is not None:
+    def _beside(self, layout: Layout) -> tuple[Layout, tuple[SliceColumn, ...], tuple[str, ...]]:
+        """Give the slicing columns, and say which they are and which cannot be one."""
+        kept: dict[int, SliceColumn] = {}
+        left: list[tuple[str, str]] = []
+        for column in layout.slices:
+            made = self.columns.get(column, "it was not read")
+            if isinstance(made, SliceColumn):
+                kept[column] = made
+            else:
+                left.append((called(layout.names, column), made))
+        said = (*kept_sentence([column.name for column in kept.values()]), *sentence_of(left))
+        return replace(layout, slices=tuple(kept)), tuple(kept.values()), said
+
+    def _set(self, layout: Layout, table: Array) -> RawSet:
+        values = None if not table.size else table[:, 0] if table.shape[1] == 1 else table
+        raw = RawSet(values, None, layout.class_names, headings=layout.headings)
+        if layout.one_hot:
+            return replace(raw, labels=self._one_hot(layout))
+        if layout.labels is None:
+            return raw
+        raw = replace(raw, label_name=layout.column_name(layout.labels))
+        numbers = self._label_numbers(layout.labels)
+        if numbers is None:
+            codes = self.codes[layout.labels]
+            return replace(raw, labels=codes, label_texts=self.cells)
+        return replace(raw, labels=numbers)
+
+    def _one_hot(self, layout: Layout) -> Array:
+        columns = []
+        for place in layout.one_hot:
+            column = self.columns.get(place)
+            if not isinstance(column, SliceColumn) or column.categories is not None:
+                raise FileError(layout.column_name(place), "cells that are not 0 or 1", "0 or 1")
+            columns.append(column.values)
+        return np.column_stack(columns)
+
+    def _hits(self, layout: Layout) -> tuple[NDArray[np.bool_], int | None]:
+        if layout.hits is not None and layout.predicted is None:
             wrong = next((cell for cell in self.cells if cell.lower() not in _YES_NO), None)
             if wrong is not None:
                 raise FileError(layout.column_name(layout.hits), quoted(wrong), "0 or 1")
             hit = np.array([_YES_NO[cell.lower()] for cell in self.cells], dtype=np.bool_)
-            return np.asarray(hit[self.codes[layout.hits]])
-        # "3" and "3.0" are the same class, "cat" and "Cat" are not.
+            return np.asarray(hit[self.codes[layout.hits]]), None
+        names, codes = self._canonical(layout)
+        truth, predicted = (codes[column] for column in layout.codes[:2])
+        return np.asarray(truth == predicted), len(names)
+
+    def _canonical(self, layout: Layout) -> tuple[list[str], dict[int, NDArray[np.int32]]]:
+        """Count the different classes: "3" and "3.0" are the same, "cat" and "Cat" are not."""
         same: dict[float | str, int] = {}
-        keys = (float(cell) if NUMBER.fullmatch(cell) else cell for cell in self.cells)
-        canonical = np.array([same.setdefault(key, k) for k, key in enumerate(keys)])
-        truth, predicted = (canonical[self.codes[column]] for column in layout.codes[:2])
-        return np.asarray(truth == predicted)
+        names: list[str] = []
+        places = []
+        for cell in self.cells:
+            place = same.setdefault(float(cell) if NUMBER.fullmatch(cell) else cell, len(names))
+            if place == len(names):
+                names.append(cell)
+            places.append(place)
+        canonical = np.array(places, dtype=np.int32)
+        return names, {column: canonical[self.codes[column]] for column in layout.codes}
 
     def _label_numbers(self, column: int) -> Array | None:
         """Give the labels as numbers, if all are."""
@@ -85,23 +151,18 @@ class Body:
         numbers = [float(cell) for cell in self.cells]
         return np.array(numbers, dtype=np.int64 if whole else np.float64)[self.codes[column]]
 
-    def _named_labels(self, layout: Layout, column: int) -> Array:
-        """Give the place among the class columns that each label names."""
-        short = {name: k for k, name in enumerate(layout.class_names or ())}
-        whole = (
-            {layout.names[c].strip(): k for k, c in enumerate(layout.numbers)}
-            if short and layout.names
-            else {}
-        )
-        unmatched = [cell for cell in self.cells if cell not in short]
-        places = whole if unmatched and all(cell in whole for cell in self.cells) else short
-        if places is short and unmatched:
-            raise FileError(
-                layout.column_name(column),
-                f"label {quoted(unmatched[0])}, which is the name of no class column",
-                "class numbers, or names of the class columns",
-            )
-        return np.array([places[cell] for cell in self.cells])[self.codes[column]]
+
+def _without_count(layout: Layout, table: Floats) -> tuple[Layout, list[int]]:
+    """Leave out a column that only counts the rows, unless the user calls it a class."""
+    least = 3 if layout.names is None and table.shape[1] > 2 else LEAST_COUNTED
+    kept = [
+        place
+        for place in range(table.shape[1])
+        if layout.by_user or len(table) < least or not counts_rows(table[:, place])
+    ]
+    if len(kept) == table.shape[1] or not kept:
+        return layout, list(range(table.shape[1]))
+    return replace(layout, numbers=tuple(layout.numbers[place] for place in kept)), kept
 
 
 def read_body(blocks: Iterator[Block], layout: Layout, *, width: int, delimiter: str) -> Body:
@@ -118,7 +179,12 @@ def read_body(blocks: Iterator[Block], layout: Layout, *, width: int, delimiter:
     delimiter : str
         Anything but a comma lets commas mark decimals.
     """
-    numbers = _Numbers(layout, comma_allowed=delimiter != ",")
+    comma_allowed = delimiter != ","
+    numbers = _Numbers(layout, comma_allowed=comma_allowed)
+    beside = {
+        column: TextColumn(called(layout.names, column), comma_allowed=comma_allowed)
+        for column in layout.beside
+    }
     codes = {column: array("i") for column in layout.codes}
     seen: dict[str, int] = {}
     for start, given in blocks:
@@ -132,13 +198,17 @@ def read_body(blocks: Iterator[Block], layout: Layout, *, width: int, delimiter:
                         raise _not_a_label(place, cell, len(seen))
                     seen[cell] = len(seen)
             gathered.extend(map(seen.__getitem__, cells))
+        for column, collected in beside.items():
+            collected.take([row[column].strip() for row in rows])
         numbers.take(rows, counted)
     return Body(
         numbers.table(),
         {column: np.frombuffer(gathered, dtype=np.int32) for column, gathered in codes.items()},
         tuple(seen),
-        ("Commas mark decimals.",) if numbers.comma_row else (),
+        (f"Commas mark decimals ({len(numbers.values):,} values).",) if numbers.comma_row else (),
         percent=numbers.with_sign > 0,
+        columns={column: collected.outcome() for column, collected in beside.items()}
+        | dict.fromkeys(layout.slices[MAX_COLUMNS:], f"only {MAX_COLUMNS} are kept"),
     )
 
 
@@ -237,15 +307,10 @@ class _Numbers:
         if cell.endswith("%"):
             self.with_sign += 1
             cell = cell[:-1].rstrip()
-        if cell.lower() in _MINUS_INFINITY:
-            return -math.inf
+        word = _WORDS.get(cell.lower()) if len(cell) < 10 else None
+        if word is not None:
+            return word
         if len(cell) > _MAX_CELL or not NUMBER.fullmatch(cell):
             place = f"row {number}, {self.layout.column_name(column)}"
             raise FileError(place, quoted(cell) if cell else "a blank cell", "a finite number")
         return float(cell)
-
-
-def _is_running(column: Floats) -> bool:
-    """Tell a column that counts the rows, from 0 or from 1."""
-    steps = np.arange(len(column))
-    return len(column) > 2 and any(np.array_equal(column, steps + start) for start in (0, 1))

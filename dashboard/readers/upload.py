@@ -3,10 +3,19 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from calibcore.data import EventScores, LogitSet, Split, split_rows
+from calibcore.data import EventScores, LogitSet, Split, calibration_rows, split_rows
 from calibcore.errors import CalibrationInputError
-from dashboard.readers.contents import Contents, Options, RawSet, ValuesKind
+from dashboard.readers.contents import (
+    ColumnUse,
+    Contents,
+    Options,
+    Preview,
+    RawSet,
+    SliceColumn,
+    ValuesKind,
+)
 from dashboard.readers.refusal import FileError
+from dashboard.readers.shown import preview_of
 
 Rows = LogitSet | EventScores
 
@@ -37,6 +46,10 @@ class Upload:
         Sentences: each repair with its count.
     missing : tuple of str
         Sentences: what cannot be shown, and why.
+    doubts : tuple of str
+        Sentences: what may be wrong with the data although they can be used.
+    columns : mapping of str to mapping of str to SliceColumn
+        Of each set in `sets`, further columns by name, the same names and categories in both.
     contents, options
         What the file held before it was taken for anything, so that several files are judged
         together, and how the user overruled the judgement.
@@ -53,6 +66,8 @@ class Upload:
     found: tuple[str, ...] = ()
     repairs: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+    columns: Mapping[str, Mapping[str, SliceColumn]] = field(default_factory=dict, repr=False)
     contents: Contents = field(default_factory=lambda: Contents({}), repr=False)
     options: Options = field(default_factory=Options, repr=False)
 
@@ -67,6 +82,25 @@ class Upload:
         """Names of the classes; None where the file holds one event's scores only."""
         sets = list(self.sets.values())
         return sets[0].class_names if sets and isinstance(sets[0], LogitSet) else None
+
+    @property
+    def uses(self) -> Mapping[str, ColumnUse]:
+        """Every column or array of the file by name, and what it was taken for.
+
+        The names are those that ``label_column`` and ``class_columns`` take, as the file has them
+        and not made fit to show. A bare array, or a tuple of them, has none.
+        """
+        return self.contents.uses
+
+    @property
+    def preview(self) -> Preview:
+        """The first rows as they were read; of several files, as they were put together."""
+        return self.contents.preview or preview_of(self.contents)
+
+    @property
+    def label_column(self) -> str | None:
+        """Name of the column or array that was taken for the label."""
+        return next((name for name, use in self.uses.items() if use == "label"), None)
 
     def split(
         self, *, calibration_share: float = 0.5, seed: int = 0
@@ -99,3 +133,26 @@ class Upload:
         if self.piece is not None and self.piece.table is None:
             have, want = "labels", "the file with their logits"
         raise FileError("file", f"only {have}", f"{want} uploaded beside it")
+
+    def split_columns(
+        self, *, calibration_share: float = 0.5, seed: int = 0
+    ) -> Mapping[str, Mapping[str, SliceColumn]]:
+        """Give the further columns of the sets of `split`, row by row, under the same options.
+
+        Returns
+        -------
+        mapping of str to mapping of str to SliceColumn
+            For ``"calibration"`` and ``"test"``, columns by name.
+        """
+        if self.rows is None:
+            return self.columns
+        try:
+            chosen = calibration_rows(self.rows, calibration_share=calibration_share, seed=seed)
+        except CalibrationInputError as error:
+            raise FileError.at("", error) from error
+        whole = self.columns["rows"]
+        masks = {"calibration": chosen, "test": ~chosen}
+        return {
+            role: {name: column.rows(mask) for name, column in whole.items()}
+            for role, mask in masks.items()
+        }

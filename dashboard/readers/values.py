@@ -1,5 +1,6 @@
 """Logits or probabilities: judged for all sets of a file together, with the evidence."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -7,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from calibcore.blocks import row_blocks
 from calibcore.validation import SUM_TOLERANCE, Floats
 from dashboard.readers.contents import SET_NAMES, Array, Options, Role, row_list
 from dashboard.readers.refusal import FileError
@@ -16,6 +18,12 @@ RESCALED = 0.05
 
 MAX_CLASSES = 200_000
 _ROUNDING = 1e-6
+_FEW = 20
+_NEARLY_RULED_OUT, _SURE_ROWS = 0.01, 0.2
+_TWICE = (
+    "No probability is above e / (e + K - 1) for K classes, and the logarithms are those of a"
+    " softmax of probabilities: it looks as if softmax was taken twice."
+)
 
 
 @dataclass(frozen=True)
@@ -26,6 +34,7 @@ class Reading:
     found: str
     repairs: tuple[str, ...] = ()
     divisor: float = 1.0
+    doubts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -77,13 +86,19 @@ def judge(tables: Mapping[Role, Array], options: Options) -> Reading:
     """
     rows = _measure(tables)
     if options.values == "logits":
-        return Reading("logits", "Logits, because you said so.")
+        return _told_logits(rows)
     if rows.one_column:
         return _judge_scores(rows, options)
     percent = replace(rows, off=np.abs(rows.sums / 100 - 1))
     for reading, divisor in ((rows, 1.0), (percent, 100.0)):
         if rows.lows.min() >= -_ROUNDING and reading.off.max() <= RESCALED:
-            return _probabilities(reading, divisor, options)
+            taken = _probabilities(reading, divisor, options)
+            return replace(taken, doubts=_twice(rows, tables) if divisor == 1 else ())
+    return _unfit(rows, percent, tables, options)
+
+
+def _unfit(rows: _Rows, percent: _Rows, tables: Mapping[Role, Array], options: Options) -> Reading:
+    """Take values that are no probabilities for logits, or refuse them."""
     n_rows = len(rows.sums)
     if options.values == "probabilities":
         bad = (rows.lows < -_ROUNDING) | (rows.off > RESCALED)
@@ -95,7 +110,8 @@ def judge(tables: Mapping[Role, Array], options: Options) -> Reading:
     if rows.inside.all():
         raise FileError(
             "values", f"values within 0 to 1 whose {_misfit(rows, rows.off > RESCALED)}",
-            "probabilities that sum to 1, or your word that these are logits",
+            "probabilities that sum to 1 (not one sigmoid a class, nor with a class missing), or"
+            " your word that these are logits",
         )  # fmt: skip
     for reading in (rows, percent):
         fits = (rows.lows >= 0) & (reading.off <= SUM_TOLERANCE)
@@ -106,9 +122,56 @@ def judge(tables: Mapping[Role, Array], options: Options) -> Reading:
                 "probabilities in every row, or your word that these are logits",
             )
     outside = int(np.count_nonzero(~rows.inside))
-    return Reading(
-        "logits", f"Logits, because {outside:,} of {n_rows:,} rows have values outside 0 to 1."
+    found = f"Logits, because {outside:,} of {n_rows:,} rows have values outside 0 to 1."
+    if rows.highs.max() <= _ROUNDING and _exponentials_sum(tables):
+        found += (
+            " They are logarithms of probabilities: exponentials sum to 1 in every row, and softmax"
+            " gives those probabilities."
+        )
+    return Reading("logits", found)
+
+
+def _told_logits(rows: _Rows) -> Reading:
+    found = "Logits, because you said so."
+    fits = rows.inside if rows.one_column else rows.inside & (rows.off <= SUM_TOLERANCE)
+    if not fits.all():
+        return Reading("logits", found)
+    what = "is within 0 to 1" if rows.one_column else "is within 0 to 1 and sums to 1"
+    doubt = f"Every row {what}, so these may be probabilities; softmax would flatten them."
+    return Reading("logits", found, doubts=(doubt,))
+
+
+def _exponentials_sum(tables: Mapping[Role, Array]) -> bool:
+    """Tell logarithms of probabilities."""
+    for table in tables.values():
+        for rows in row_blocks(*table.shape):
+            sums = np.exp(table[rows], dtype=np.float64).sum(axis=1)
+            if np.abs(sums - 1).max() > SUM_TOLERANCE:
+                return False
+    return True
+
+
+def _twice(rows: _Rows, tables: Mapping[Role, Array]) -> tuple[str, ...]:
+    """Doubt rows that a softmax of probabilities would give.
+
+    If q is the softmax of p, then p is log q - mean(log q) + 1 / K, so all of that is at least 0;
+    and where the model is often sure of what is not so, much of it is nearly 0.
+    """
+    n_classes = next(iter(tables.values())).shape[1]
+    top = math.e / (math.e + n_classes - 1)
+    if len(rows.lows) < _FEW or rows.highs.max() > top + _ROUNDING or rows.lows.min() <= 0:
+        return ()
+    lowest = np.concatenate(
+        [
+            logs.min(axis=1) - logs.mean(axis=1) + 1 / n_classes
+            for table in tables.values()
+            for block in row_blocks(*table.shape)
+            for logs in [np.log(table[block], dtype=np.float64)]
+        ]
     )
+    if lowest.min() < -_ROUNDING or np.mean(lowest < _NEARLY_RULED_OUT) < _SURE_ROWS:
+        return ()
+    return (_TWICE,)
 
 
 def as_probabilities(table: Array, reading: Reading) -> Floats:
@@ -168,10 +231,9 @@ def _judge_scores(rows: _Rows, options: Options) -> Reading:
     """Read a single column: the probability, or the logit, of class 1."""
     high = float(rows.highs.max())
     if rows.inside.all():
-        return Reading(
-            "probabilities", "Probabilities of class 1, because every score is within 0 to 1."
-        )
-    if options.values == "probabilities" and rows.lows.min() >= 0 and 1 < high <= 100:
+        said = "Probabilities of class 1, because every score is within 0 to 1."
+        return Reading("probabilities", said, doubts=_of_prediction(rows))
+    if options.values == "probabilities" and rows.lows.min() >= 0 and 2 <= high <= 100:
         repair = f"Percentages were divided by 100 in all {len(rows.sums):,} rows."
         return Reading("probabilities", "Probabilities of class 1, as you said.", (repair,), 100.0)
     if options.values == "auto" and rows.lows.min() < 0:
@@ -187,3 +249,11 @@ def _judge_scores(rows: _Rows, options: Options) -> Reading:
         f" {row_list(~rows.inside, 1)}",
         "probabilities of class 1, or your word on what they are",
     )
+
+
+def _of_prediction(rows: _Rows) -> tuple[str, ...]:
+    """Doubt scores that are never below one half: perhaps those of the predicted class."""
+    if len(rows.lows) < _FEW or rows.lows.min() < 0.5:
+        return ()
+    n_rows = f"No score of {len(rows.lows):,} is below 0.5"
+    return (f"{n_rows}, so they may be of the predicted class instead of class 1.",)

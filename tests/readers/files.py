@@ -1,6 +1,7 @@
 """Small files, good and bad, for the tests of the readers."""
 
 import io
+import json
 import pickle
 import struct
 import zipfile
@@ -50,27 +51,75 @@ def archive(**members: bytes) -> bytes:
 
 def zip_of_one(name: bytes, data: bytes, **changes: int) -> bytes:
     """Write an archive of one deflated member whose directory may say anything."""
+    body, entry = zip_parts(name, data, **changes)
+    return body + entry + zip_end(changes.get("entries", 1), len(entry), len(body))
+
+
+def zip_parts(name: bytes, data: bytes, **changes: int) -> tuple[bytes, bytes]:
+    """Write a member with its header, and its entry in the directory."""
     deflate = zlib.compressobj(9, zlib.DEFLATED, -15)
-    packed = deflate.compress(data) + deflate.flush()
+    packed = data if changes.get("method") == 0 else deflate.compress(data) + deflate.flush()
     packed = packed[: changes.get("keep", len(packed))]
     fields = {
         "flags": 0, "method": 8, "crc": zlib.crc32(data), "packed": len(packed),
-        "size": len(data), "offset": 0, "entries": 1,
+        "size": len(data), "offset": 0,
     } | changes  # fmt: skip
     local = struct.pack(
         "<4s5H3L2H", b"PK\x03\x04", 20, fields["flags"], fields["method"], 0, 0,
         fields["crc"], fields["packed"], fields["size"], len(name), 0,
     )  # fmt: skip
-    body = local + name + packed
     entry = struct.pack(
         "<4s6H3L5H2L", b"PK\x01\x02", 20, 20, fields["flags"], fields["method"], 0, 0,
         fields["crc"], fields["packed"], fields["size"], len(name), 0, 0, 0, 0, 0, fields["offset"],
     )  # fmt: skip
-    count = fields["entries"]
-    end = struct.pack(
-        "<4s4H2LH", b"PK\x05\x06", 0, 0, count, count, len(entry + name), len(body), 0
-    )
-    return body + entry + name + end
+    return local + name + packed, entry + name
+
+
+def zip_end(entries: int, size: int, offset: int) -> bytes:
+    return struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, entries, entries, size, offset, 0)
+
+
+def safetensors(header: object, body: bytes = b"") -> bytes:
+    """Write a file of tensors; a header of text or bytes stands as it is."""
+    raw = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return struct.pack("<Q", len(raw)) + raw + body
+
+
+def torch_zip(program: bytes, order: bytes | None = b"little", **storages: bytes) -> bytes:
+    """Write what torch.save writes: a pickle and the bytes of its tensors, named s0, s1."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as zipped:
+        zipped.writestr("any/data.pkl", program)
+        for key, raw in storages.items():
+            zipped.writestr(f"any/data/{key.removeprefix('s')}", raw)
+        if order is not None:
+            zipped.writestr("any/byteorder", order)
+        zipped.writestr("any/version", b"3\n")
+    return buffer.getvalue()
+
+
+PLAIN = b"I00\nccollections\nOrderedDict\n(tR"
+
+
+def whole(*numbers: int) -> bytes:
+    return b"(" + b"".join(b"I%d\n" % number for number in numbers) + b"t"
+
+
+def storage(key: str = "0", kind: str = "FloatStorage", count: int = 12) -> bytes:
+    module, _, name = ("torch." + kind).rpartition(".")
+    return f"(Vstorage\nc{module}\n{name}\nV{key}\nVcpu\nI{count}\ntQ".encode()
+
+
+def tensor(
+    place: bytes = storage(),
+    offset: int = 0,
+    size: tuple[int, ...] = (4, 3),
+    stride: tuple[int, ...] = (3, 1),
+    rest: bytes = PLAIN,
+    name: str = "_rebuild_tensor_v2",
+) -> bytes:
+    arguments = place + b"I%d\n" % offset + whole(*size) + whole(*stride) + rest
+    return b"ctorch._utils\n" + name.encode() + b"\n(" + arguments + b"tR"
 
 
 def csv_of(
@@ -89,6 +138,12 @@ def pickled(value: object, protocol: int = 2) -> bytes:
 
 HEADER = "logit_0,logit_1,logit_2,logit_3,label"
 NN = ((LOGITS, LABELS[:, np.newaxis]), (LOGITS_TEST, LABELS_TEST[:, np.newaxis]))
+_FLOATS = {"dtype": "F32", "shape": [N, K], "data_offsets": [0, 4 * N * K]}
+_WHOLE = {"dtype": "I64", "shape": [N], "data_offsets": [4 * N * K, 4 * N * K + 8 * N]}
+_TENSORS = (
+    b"(dVlogits\n" + tensor(storage("0", "FloatStorage", N * K), 0, (N, K), (K, 1))
+    + b"sVlabels\n" + tensor(storage("1", "LongStorage", N), 0, (N,), (1,)) + b"s."
+)  # fmt: skip
 GOOD: dict[str, bytes] = {
     "good.npy": npy(LOGITS),
     "good.npz": npz(compress=True, logits=LOGITS, labels=LABELS),
@@ -96,5 +151,9 @@ GOOD: dict[str, bytes] = {
     "good.txt": csv_of(LOGITS, LABELS, header=None, sep="\t"),
     "good.p": pickled(NN, 2),
     "good.pkl": pickled({"logits": LOGITS, "labels": LABELS}, 5),
+    "good.safetensors": safetensors(
+        {"logits": _FLOATS, "labels": _WHOLE}, LOGITS.tobytes() + LABELS.tobytes()
+    ),
+    "good.pt": torch_zip(_TENSORS, s0=LOGITS.tobytes(), s1=LABELS.tobytes()),
     "good.pickle": pickled((LOGITS.tolist(), LABELS.tolist()), 0),
 }

@@ -61,7 +61,7 @@ def test_our_own_samples() -> None:
     same(upload.test, LOGITS_TEST[:9], LABELS_TEST[:9])
     assert logit_set(upload.test).class_names == ("a", "<b>", "é", "=")
     assert upload.rows is None
-    assert "age_test" in said(upload)
+    assert "age cannot tell rows apart, being not in both sets" in said(upload)
     assert upload.split().test is upload.test
 
 
@@ -330,7 +330,8 @@ def test_adapter_for_the_corpus() -> None:
     assert list(readers.arrays_of(labels)) == ["labels"]
     probs = readers.check_adapter("a.npz", npz(probs=PROBABILITIES * 100, labels=LABELS + 1))
     assert list(readers.arrays_of(probs)) == ["probs", "labels"]
-    assert len(readers.warnings_of(probs)) == 2
+    assert readers.warnings_of(probs) == probs.repairs + probs.doubts
+    assert len(probs.repairs) == 2
     assert readers.arrays_of(read("a.csv", b"confidence,correct\n0.5,1\n")) == {}
 
 

@@ -124,7 +124,7 @@ def test_first_label_is_decided_for_both_sets_together() -> None:
         (np.abs(LOGITS) / 20, LABELS, "within 0 to 1 whose rows sum to .* your word"),
         (PROBABILITIES * 0.9, LABELS, "within 0 to 1 whose rows sum to"),
         (changed(PROBABILITIES, (3, 0), 1.7), LABELS, "probabilities in most rows.*row 4"),
-        (PROBABILITIES[:, 0] * 90, LABELS, "outside 0 to 1"),
+        (PROBABILITIES[:, 0] * 90, LABELS % 2, "outside 0 to 1"),
     ],
 )
 def test_refused(table: Array, labels: Array, message: str) -> None:
@@ -145,7 +145,7 @@ def test_refused(table: Array, labels: Array, message: str) -> None:
 )
 def test_warned_of(table: Array, labels: Array, sentence: str) -> None:
     upload = upload_of(table, labels)
-    assert sentence in " ".join((*upload.repairs, *upload.missing))
+    assert sentence in " ".join((*upload.repairs, *upload.missing, *upload.doubts))
     assert np.isfinite(rows_of(upload).probabilities).all()
 
 
@@ -169,3 +169,18 @@ def test_one_row_cannot_be_split() -> None:
         upload_of(LOGITS[:1], LABELS[:1]).split()
     halves = upload_of(LOGITS).split(calibration_share=0.25, seed=1)
     assert halves.calibration.n_samples == 10
+
+
+def test_text_labels_beside_class_names() -> None:
+    names = np.array(["cat", "dog", "fox", "owl"])
+    data = npz(logits=LOGITS, labels=names[LABELS], class_names=names)
+    np.testing.assert_array_equal(rows_of(read("a.npz", data)).labels, LABELS)
+    data = npz(logits=LOGITS, labels=np.where(LABELS == 2, "cow", names[LABELS]), class_names=names)
+    count = int(np.sum(LABELS == 2))
+    with pytest.raises(FileError, match=f'label "cow", which is the name of no .* in {count} rows'):
+        read("a.npz", data)
+    text = npz(logits=LOGITS, labels=LABELS, odd=names[LABELS], class_names=names)
+    with pytest.raises(FileError, match="text"):
+        read("a.npz", text)
+    upload = read("a.npz", text, label_column="odd")
+    np.testing.assert_array_equal(rows_of(upload).labels, LABELS)

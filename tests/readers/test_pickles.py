@@ -49,7 +49,8 @@ REFUSALS: list[tuple[str, bytes, str]] = [
     ("ext1", b"\x80\x02\x82\x01.", "extension"),
     ("ext4", b"\x80\x02\x84\x01\x00\x00\x00.", "extension"),
     ("persid", b"(P1\n.", "persistent"),
-    ("binpersid", b"K\x01Q.", "not a pickle"),
+    ("binpersid", b"(K\x01Q.", "persistent"),
+    ("a bare number", b"K\x01.", "not a pickle"),
     ("next buffer", b"\x80\x05\x97.", "outside buffer"),
     ("set", b"\x80\x04\x8f.", "set"),
     ("long4", b"\x80\x02\x8b\xff\xff\x00\x00.", "integer"),
@@ -65,6 +66,10 @@ REFUSALS: list[tuple[str, bytes, str]] = [
     ("whole", b"(I1_0\n.", "malformed"),
     ("decimal", b"(Fnan\n.", "malformed"),
     ("string", b"(S'a\"\n.", "malformed"),
+    ("one quote", b"(S'\n.", "malformed"),
+    ("open escape", b"(S'a\\'\n.", "malformed"),
+    ("unknown escape", b"(S'\\q'\n.", "malformed"),
+    ("large escape", b"(S'\\777'\n.", "malformed"),
     ("utf-8", b"\x80\x02X\x01\x00\x00\x00\xff.", "malformed"),
     ("escape", b"(V\\u00\n.", "malformed"),
     ("trailing", pickled((LOGITS, LABELS)) + b"N.", "follow the end"),
@@ -130,6 +135,13 @@ REFUSALS: list[tuple[str, bytes, str]] = [
     ("dict keys", pickled({1: LOGITS}), "dict key"),
     ("names", pickled({"logits": LOGITS, "labels": LABELS, "classes": [1, 2]}), "class names"),
     ("empty dict", pickled({}), "no arrays"),
+    ("many names", pickled({str(k): 1 for k in range(1001)}), "more than 1,000 names"),
+    ("many nested", pickled({str(k): {"a": 1, "b": 2} for k in range(501)}), "more than 1,000"),
+    ("no logits", pickled({"logits": 3, "labels": LABELS}), "a value where an array"),
+    ("same name", pickled({"a": {"logits": LOGITS}, "a_logits": LOGITS}), '"a_logits" twice'),
+    ("same key", b"(dS'y'\n(lI0\nasS'y'\n(lI0\nas.", '"y" twice'),
+    ("tensors", b"ctorch._utils\n_rebuild_tensor_v2\n.", "_rebuild_tensor_v2.*in a .pt file"),
+    ("OrderedDict", b"ccollections\nOrderedDict\n)R.", "collections.OrderedDict"),
 ]
 
 
@@ -188,6 +200,14 @@ def test_whole_numbers_of_every_size(protocol: int) -> None:
     rows = read("a.p", pickled((table, [0, 1, 2]), protocol)).rows
     assert isinstance(rows, LogitSet)
     assert rows.logits.tolist() == table
+
+
+def test_single_values_are_left_out() -> None:
+    extra = {"epoch": 3, "accuracy": 0.5, "note": "hello", "nothing": None, "done": True}
+    upload = read("a.p", pickled({"logits": LOGITS, "labels": LABELS} | extra))
+    assert isinstance(upload.rows, LogitSet)
+    np.testing.assert_array_equal(upload.rows.logits, LOGITS)
+    assert any(all(name in said for name in extra) for said in upload.found)
 
 
 def test_only_by_ending() -> None:

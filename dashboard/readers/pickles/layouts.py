@@ -2,21 +2,27 @@
 
 import numpy as np
 
-from dashboard.readers.contents import Array, Contents, RawSet
-from dashboard.readers.named import CLASS_NAME_KEYS, contents_of
+from dashboard.readers.contents import DEFAULTS, Array, Contents, Options, RawSet
+from dashboard.readers.named import CLASS_NAME_KEYS, LABEL_KEYS, TABLE_KEYS, contents_of, role_of
 from dashboard.readers.npy import piece
 from dashboard.readers.pickles.machine import run
 from dashboard.readers.pickles.nodes import Held, Items, Node, text
-from dashboard.readers.refusal import FileError
+from dashboard.readers.refusal import FileError, quoted
 
+_MAX_NAMES = 1000
 _WANTED = "((logits_val, y_val), (logits_test, y_test)), (logits, labels) or a dict of them"
 
 
-def read_pickle(data: bytes) -> Contents:
+def read_pickle(data: bytes, options: Options = DEFAULTS) -> Contents:
     """Read pickled arrays or lists of numbers."""
-    top = run(data)
+    return sets_of(run(data), options)
+
+
+def sets_of(top: Node, options: Options) -> Contents:
+    """Sort what a pickle describes into sets."""
     if isinstance(top, Items) and top.kind == "dict":
-        return contents_of(_named(top, ""))
+        left_out: list[str] = []
+        return contents_of(_named(top, "", left_out), left_out=left_out, options=options)
     if isinstance(top, Items) and len(top.values) == 2:
         first, second = top.values
         if _is_pair(first) and _is_pair(second):
@@ -58,19 +64,31 @@ def _is_column(array: Array) -> bool:
     return array.ndim < 2 or array.shape[1] == 1
 
 
-def _named(items: Items, prefix: str) -> dict[str, Array]:
-    """Give the arrays of a dictionary, and of dictionaries within it, by name."""
+def _named(items: Items, prefix: str, left_out: list[str]) -> dict[str, Array]:
+    """Give the arrays of a dictionary, and of dictionaries within it, by name.
+
+    Single values, such as an epoch or an accuracy, only add their names to those left out.
+    """
     named: dict[str, Array] = {}
     for key, value in zip(items.values[::2], items.values[1::2], strict=True):
         name = text(key)
-        if name is None or prefix + name in named:
-            raise FileError("pickle", "a dict key that is not text, or is there twice", _WANTED)
+        if name is None:
+            raise FileError("pickle", "a dict key that is not text", _WANTED)
+        new: dict[str, Array] = {}
         if isinstance(value, Items) and value.kind == "dict" and not prefix:
-            named |= _named(value, f"{name}_")
+            new = _named(value, f"{name}_", left_out)
         elif name.lower() in CLASS_NAME_KEYS:
-            named[prefix + name] = _names(value)
+            new = {prefix + name: _names(value)}
+        elif isinstance(value, Items | Held) or role_of(name)[1] in LABEL_KEYS | TABLE_KEYS:
+            new = {prefix + name: _array(value)}
         else:
-            named[prefix + name] = _array(value)
+            left_out.append(prefix + name)
+        twice = next(iter(named.keys() & new), None)
+        if twice is not None:
+            raise FileError("pickle", f"the name {quoted(twice)} twice", _WANTED)
+        named |= new
+        if len(named) + len(left_out) > _MAX_NAMES:
+            raise FileError("pickle", f"a dict of more than {_MAX_NAMES:,} names", _WANTED)
     return named
 
 

@@ -4,13 +4,18 @@ Written from the format's description. Every operation that is not in the table 
 declared length is compared with the bytes that are left before it is used.
 """
 
+import codecs
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from dashboard.readers.pickles.nodes import (
+    KNOWN,
     Items,
     Node,
+    Storage,
+    Tag,
     build,
     n_bytes,
     reduce,
@@ -26,14 +31,16 @@ MAX_STEPS = 2_000_000
 _FIRST = (b"\x80", b"(", b"]", b"}", b"c")
 """How a pickle of anything but one bare number begins."""
 _STEPS_OF_A_LIST = 4
+_STEPS_OF_A_CALL = 8
 _MAX_MARKS = 64
 _MAX_LINE = 4096
 _SPARE_WEIGHT = 100_000
 _MAX_HEADER_PROTOCOL = 5
 _WHOLE = re.compile(rb"[+-]?[0-9]{1,18}")
 _DECIMAL = re.compile(rb"[+-]?(?:[0-9]{1,40}\.?[0-9]{0,40}|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,4})?")
-_ESCAPE = re.compile(rb"\\(x[0-9a-fA-F]{2}|[0-7]{1,3}|[\\'\"abfnrtv])")
-_ESCAPED = dict(zip(b"\\'\"abfnrtv", b"\\'\"\a\b\f\n\r\t\v", strict=True))
+_STRING = re.compile(
+    rb"(?:[^\\]|\\(?:x[0-9a-fA-F]{2}|(?![4-7][0-7]{2})[0-7]{1,3}|[\\'\"abfnrtv]))*+", re.DOTALL
+)
 
 _REFUSED = {
     b"P": "a persistent reference", b"Q": "a persistent reference",
@@ -44,24 +51,47 @@ _REFUSED = {
 }  # fmt: skip
 
 
-def run(data: bytes) -> Node:
+@dataclass(frozen=True, eq=False)
+class Surroundings:
+    """What a pickle may refer to.
+
+    Parameters
+    ----------
+    known : mapping of (module, name) to Tag
+        The only names it may use.
+    storage : callable, optional
+        Looks a persistent reference up, where there may be any.
+    n_bytes : int
+        Size of the data outside the pickle.
+    """
+
+    known: Mapping[tuple[str, str], Tag]
+    storage: Callable[[Node], Storage] | None = None
+    n_bytes: int = 0
+
+
+_ARRAYS_ONLY = Surroundings(KNOWN)
+
+
+def run(data: bytes, around: Surroundings = _ARRAYS_ONLY) -> Node:
     """Interpret a pickle and give what it describes, as inert nodes."""
-    return _Machine(data).run()
+    return _Machine(data, around).run()
 
 
 class _Machine:
     """One pass over the bytes with a stack, a memo and marks, as the format prescribes."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, around: Surroundings) -> None:
         self.data = data
+        self.around = around
         self.position = 0
         self.steps = 0
         self.stack: list[Node] = []
         self.marks: list[int] = []
         self.memo: dict[int, Node] = {}
         # Every number takes a byte of an honest file, and its bytes are copied at most twice.
-        self.weight_limit = len(data) + _SPARE_WEIGHT
-        self.copies_left = 4 * len(data) + _SPARE_WEIGHT
+        self.weight_limit = len(data) + around.n_bytes + _SPARE_WEIGHT
+        self.copies_left = 4 * (len(data) + around.n_bytes) + _SPARE_WEIGHT
 
     def run(self) -> Node:
         if self.data[:1] not in _FIRST:
@@ -209,9 +239,11 @@ class _Machine:
 
     def old_string(self) -> None:
         line = self.line(len(self.data))
-        if len(line) < 2 or line[:1] not in b"'\"" or line[-1:] != line[:1]:
+        inside = line[1:-1]
+        quotes = line[:1] + line[-1:]
+        if len(line) < 2 or quotes not in (b"''", b'""') or not _STRING.fullmatch(inside):
             raise self.malformed()
-        self.push(_ESCAPE.sub(_unescape, line[1:-1]))
+        self.push(codecs.escape_decode(inside)[0])
 
     def old_text(self) -> None:
         self.push_text(self.line(len(self.data)), "raw-unicode-escape")
@@ -224,18 +256,26 @@ class _Machine:
 
     def refer(self) -> None:
         module, name = self.line(), self.line()
-        self.push(tag_for(module.decode("latin-1"), name.decode("latin-1")))
+        self.push(tag_for(module.decode("latin-1"), name.decode("latin-1"), self.around.known))
 
     def refer_from_stack(self) -> None:
         module, name = (text(node) for node in self.popped(2))
         if module is None or name is None:
             raise self.malformed()
-        self.push(tag_for(module, name))
+        self.push(tag_for(module, name, self.around.known))
 
     def call(self) -> None:
         callee, arguments = self.popped(2)
+        self.steps += _STEPS_OF_A_CALL
         self.charge(arguments)
-        self.push(reduce(callee, arguments))
+        node = reduce(callee, arguments)
+        self.charge(node)
+        self.push(node)
+
+    def persistent(self) -> None:
+        if self.around.storage is None:
+            raise self.unknown(b"Q")
+        self.push(self.around.storage(self.pop()))
 
     def set_state(self) -> None:
         state = self.pop()
@@ -247,15 +287,6 @@ class _Machine:
         self.copies_left -= n_bytes(node)
         if self.copies_left < 0:
             raise refused("the same bytes used again and again", "repeated")
-
-
-def _unescape(match: re.Match[bytes]) -> bytes:
-    code = match[1]
-    if code[:1] == b"x":
-        return bytes([int(code[1:], 16)])
-    if code[:1] in b"01234567":
-        return bytes([int(code, 8) & 255])
-    return bytes([_ESCAPED[code[0]]])
 
 
 _OPERATIONS: dict[bytes, Callable[[_Machine], None]] = {
@@ -301,6 +332,7 @@ _OPERATIONS: dict[bytes, Callable[[_Machine], None]] = {
     b"\x93": _Machine.refer_from_stack,
     b"R": _Machine.call,
     b"b": _Machine.set_state,
+    b"Q": _Machine.persistent,
     b"p": lambda m: m.remember(m.whole(m.line())),
     b"q": lambda m: m.remember(m.small(1)),
     b"r": lambda m: m.remember(m.small(4)),

@@ -1,6 +1,6 @@
 """What the interpreter builds instead of Python objects: inert things that can do nothing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -13,27 +13,13 @@ from dashboard.readers.refusal import FileError, plain, quoted
 MAX_DEPTH = 16
 """Deepest nesting of tuples, lists and dictionaries."""
 
-Known = Literal["_reconstruct", "scalar", "_frombuffer", "ndarray", "dtype", "encode"]
-_MULTIARRAY = (
-    "numpy.core.multiarray", "numpy._core.multiarray",
-    "numpy.core._multiarray_umath", "numpy._core._multiarray_umath",
-)  # fmt: skip
-KNOWN: dict[tuple[str, str], Known] = {
-    ("numpy", "ndarray"): "ndarray",
-    ("numpy", "dtype"): "dtype",
-    ("_codecs", "encode"): "encode",
-    ("numpy.core.numeric", "_frombuffer"): "_frombuffer",
-    ("numpy._core.numeric", "_frombuffer"): "_frombuffer",
-}
-KNOWN |= {(module, "_reconstruct"): "_reconstruct" for module in _MULTIARRAY}
-KNOWN |= {(module, "scalar"): "scalar" for module in _MULTIARRAY}
-
 
 @dataclass(frozen=True)
 class Tag:
-    """The name of something that numpy's pickles refer to; only ever compared."""
+    """What a pickle may refer to: a name to compare, and what stands in for a call of it."""
 
-    name: Known
+    name: str
+    make: "Callable[[list[Node]], Node] | None" = None
 
 
 @dataclass(eq=False)
@@ -46,6 +32,15 @@ class Dtype:
     def numpy(self) -> np.dtype[np.generic]:
         """Give the real type, made from a code that was checked."""
         return numeric_dtype((self.order or "=") + self.code, "pickled array")
+
+
+@dataclass(eq=False)
+class Storage:
+    """The bytes that tensors lie in, and the code of their type ("" where it stands elsewhere)."""
+
+    code: str
+    raw: memoryview
+    order: Literal["<", ">"]
 
 
 @dataclass(eq=False)
@@ -99,7 +94,7 @@ class Items:
         self.values.extend(values)
 
 
-Node = None | bool | int | float | str | bytes | Tag | Dtype | Held | Items
+Node = None | bool | int | float | str | bytes | Tag | Dtype | Storage | Held | Items
 
 
 def refused(found: str, field_: str = "pickle") -> FileError:
@@ -108,21 +103,22 @@ def refused(found: str, field_: str = "pickle") -> FileError:
     return FileError(place, f"{found}: refused", "plain arrays, lists and numbers only")
 
 
-def tag_for(module: str, name: str) -> Tag:
+def tag_for(module: str, name: str, known: Mapping[tuple[str, str], Tag]) -> Tag:
     """Look a name up among the few that arrays need; nothing is imported for it."""
-    known = KNOWN.get((module, name))
-    if known is None:
-        raise FileError(
-            "pickle",
-            f"code: it refers to {quoted(plain(module, 40) + '.' + plain(name, 40), 90)}, which is"
-            " not array data; refused",
-            "plain arrays, lists and numbers only",
-        )
-    return Tag(known)
+    if (module, name) in known:
+        return known[module, name]
+    raise FileError(
+        "pickle",
+        f"code: it refers to {quoted(plain(module, 40) + '.' + plain(name, 40), 90)}, which is"
+        " not array data; refused",
+        "plain arrays, lists and numbers only, or tensors in a .pt file",
+    )
 
 
 def n_bytes(node: Node) -> int:
-    """Count the bytes that a call or a state would copy."""
+    """Count the bytes that a call or a state would copy, or has made."""
+    if isinstance(node, Held):
+        return 0 if node.array is None else node.array.nbytes
     values = node.values if isinstance(node, Items) else []
     return sum(len(value) for value in values if isinstance(value, str | bytes))
 
@@ -131,7 +127,9 @@ def reduce(callee: Node, arguments: Node) -> Node:
     """Do what the named function would have done, with checked arguments."""
     if not isinstance(callee, Tag) or not isinstance(arguments, Items) or arguments.kind != "tuple":
         raise refused("a call of something that is not array data")
-    return _MAKERS[callee.name](arguments.values)
+    if callee.make is None:
+        raise refused(f"{callee.name} called directly", callee.name)
+    return callee.make(arguments.values)
 
 
 def build(target: Node, state: Node) -> None:
@@ -141,8 +139,16 @@ def build(target: Node, state: Node) -> None:
         target.order = _byte_order(parts)
     elif isinstance(target, Held) and target.array is None:
         target.array = _array_from_state(parts)
-    else:
+    elif not _is_metadata(target, state):
         raise refused("state for something that is not a plain array", "state")
+
+
+def _is_metadata(target: Node, state: Node) -> bool:
+    """Tell the version numbers that PyTorch hangs on a dictionary of weights, to be passed over."""
+    match target, state:
+        case Items("dict"), Items("dict", ["_metadata", Items("dict")]):
+            return True
+    return False
 
 
 def text(value: Node) -> str | None:
@@ -150,6 +156,17 @@ def text(value: Node) -> str | None:
     if isinstance(value, bytes):
         return value.decode("latin-1")
     return value if isinstance(value, str) else None
+
+
+def whole_numbers(items: Items) -> tuple[int, ...]:
+    """Give sizes or steps, none of them negative."""
+    sizes = tuple(
+        size for size in items.values
+        if isinstance(size, int) and not isinstance(size, bool) and 0 <= size < 1 << 62
+    )  # fmt: skip
+    if len(sizes) != len(items.values):
+        raise refused("a shape that is not whole numbers", "shape")
+    return sizes
 
 
 def _reconstruct(values: list[Node]) -> Held:
@@ -182,7 +199,9 @@ def _frombuffer(values: list[Node]) -> Held:
         case [bytes() as raw, Dtype() as dtype, Items("tuple") as shape, "C" | "F" as order]:
             fortran = order == "F"
             return Held(
-                array_from(raw, dtype.numpy(), _shape(shape), "pickled array", fortran=fortran)
+                array_from(
+                    raw, dtype.numpy(), whole_numbers(shape), "pickled array", fortran=fortran
+                )
             )
     raise refused("arguments of _frombuffer that no array has", "array")
 
@@ -195,20 +214,6 @@ def _encode(values: list[Node]) -> bytes:
             except UnicodeEncodeError as error:
                 raise refused("characters that are not bytes", "encode") from error
     raise refused("encode with other arguments than text and latin1", "encode")
-
-
-def _ndarray(values: list[Node]) -> Node:
-    raise refused(f"ndarray called directly with {len(values)} arguments", "ndarray")
-
-
-_MAKERS: dict[Known, Callable[[list[Node]], Node]] = {
-    "_reconstruct": _reconstruct,
-    "scalar": _scalar,
-    "_frombuffer": _frombuffer,
-    "ndarray": _ndarray,
-    "dtype": _dtype,
-    "encode": _encode,
-}
 
 
 def _byte_order(parts: list[Node]) -> str:
@@ -229,16 +234,22 @@ def _array_from_state(parts: list[Node]) -> Array:
             bytes() as raw,
         ]:
             return array_from(
-                raw, dtype.numpy(), _shape(shape), "pickled array", fortran=bool(order)
+                raw, dtype.numpy(), whole_numbers(shape), "pickled array", fortran=bool(order)
             )
     raise refused("array state that is not a plain array of numbers (object type?)", "state")
 
 
-def _shape(shape: Items) -> tuple[int, ...]:
-    sizes = tuple(
-        size for size in shape.values
-        if isinstance(size, int) and not isinstance(size, bool) and 0 <= size < 1 << 62
-    )  # fmt: skip
-    if len(sizes) != len(shape.values):
-        raise refused("a shape that is not whole numbers", "shape")
-    return sizes
+_ARRAY = (
+    "numpy.core.multiarray", "numpy._core.multiarray",
+    "numpy.core._multiarray_umath", "numpy._core._multiarray_umath",
+)  # fmt: skip
+_NUMERIC = ("numpy.core.numeric", "numpy._core.numeric")
+KNOWN: Mapping[tuple[str, str], Tag] = {
+    ("numpy", "ndarray"): Tag("ndarray"),
+    ("numpy", "dtype"): Tag("dtype", _dtype),
+    ("_codecs", "encode"): Tag("encode", _encode),
+    **{(module, "_reconstruct"): Tag("_reconstruct", _reconstruct) for module in _ARRAY},
+    **{(module, "scalar"): Tag("scalar", _scalar) for module in _ARRAY},
+    **{(module, "_frombuffer"): Tag("_frombuffer", _frombuffer) for module in _NUMERIC},
+}
+"""All that pickles of arrays refer to, under the names of NumPy before and after version 2."""

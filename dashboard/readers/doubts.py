@@ -1,0 +1,369 @@
+"""What a careful reader would warn of: nothing is changed, and every sentence has its figures."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibcore.blocks import row_blocks
+from calibcore.cumulative import cumulative_curves
+from calibcore.data import EventScores, LogitSet
+from calibcore.inference import smallest_gap_shown
+from calibcore.probabilities import softmax
+from calibcore.validation import Floats, Labels
+from dashboard.readers.contents import (
+    SET_NAMES,
+    Array,
+    Options,
+    RawEvent,
+    RawSet,
+    Role,
+    SliceColumn,
+    ValuesKind,
+    row_list,
+)
+from dashboard.readers.overlap import shared_rows
+from dashboard.readers.refusal import quoted, visible
+
+Rows = LogitSet | EventScores
+_FEW_ROWS = 20
+"""Below so many rows much happens by chance."""
+
+_FEW_EVENTS = 10
+_WIDE_GAP = 0.10
+_SATURATED = 0.01
+_DECIMALS: Mapping[ValuesKind, int] = {"probabilities": 3, "scores": 3, "logits": 1}
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """One set, with the likeliest class of each row, its score and whether it is the true one."""
+
+    role: Role
+    rows: Rows
+    raw: RawSet | RawEvent
+    scores: Floats
+    hits: NDArray[np.bool_]
+    classes: Labels | None
+
+    @property
+    def where(self) -> str:
+        """Say of which set something is said."""
+        return f" of the {SET_NAMES[self.role]}" if SET_NAMES[self.role] else ""
+
+
+def doubts_of(
+    sets: Mapping[Role, Rows],
+    raw: Mapping[Role, RawSet] | Mapping[Role, RawEvent],
+    kind: ValuesKind,
+    options: Options,
+) -> tuple[str, ...]:
+    """List what may be wrong with sets that can be used.
+
+    Parameters
+    ----------
+    sets : mapping of role to LogitSet or EventScores
+        As they will be judged.
+    raw : mapping of role to RawSet or RawEvent
+        As they stood in the file.
+    kind : {"logits", "probabilities", "scores"}
+        What the values were taken for.
+    options : Options
+        ``prevalence`` is what the user says of where the model will be used.
+    """
+    seen = [_look(role, rows, raw[role]) for role, rows in sets.items()]
+    return (
+        *_all_right(seen), *_equal_columns(seen), *_predictions(seen), *_first_label(seen, options),
+        *_below_chance(seen), *_both_sets(seen), *_of_class_one(seen), *_coarse(seen, kind),
+        *_saturated(seen), *_absent_classes(seen), *_prevalence(seen, options), *_few(seen),
+    )  # fmt: skip
+
+
+def _look(role: Role, rows: Rows, raw: RawSet | RawEvent) -> _Seen:
+    """Find each row's likeliest class, a block of rows at a time."""
+    if isinstance(rows, EventScores):
+        return _Seen(role, rows, raw, rows.scores, rows.hits.astype(np.bool_), None)
+    scores = np.empty(rows.n_samples)
+    classes = np.empty(rows.n_samples, dtype=np.int64)
+    for block in row_blocks(*rows.logits.shape):
+        p = softmax(rows.logits[block])
+        classes[block] = p.argmax(axis=1)
+        scores[block] = p.max(axis=1)
+    return _Seen(role, rows, raw, scores, classes == rows.labels, classes)
+
+
+def _all_right(seen: list[_Seen]) -> Iterator[str]:
+    """Doubt labels that are the likeliest class in every row."""
+    count = sum(len(part.hits) for part in seen)
+    if count < _FEW_ROWS or not all(part.hits.all() for part in seen):
+        return
+    yield (
+        f"The label is the likeliest class in all {count:,} rows (accuracy exactly 100 %): perhaps"
+        " the labels are the model's predictions, not the truth."
+    )
+
+
+def _equal_columns(seen: list[_Seen]) -> Iterator[str]:
+    """Doubt a column that repeats the label: one of them may be the prediction."""
+    names: dict[str, int] = {}
+    for part in seen:
+        for column in _columns(part):
+            truth, values = _compared(part, column)
+            if len(truth) >= _FEW_ROWS and truth.min() < truth.max() and (truth == values).all():
+                names[column.name] = names.get(column.name, 0) + len(truth)
+    for name, count in names.items():
+        yield (
+            f"Column {quoted(name)} equals the label in all {count:,} rows: perhaps one of the two"
+            " is the prediction."
+        )
+
+
+def _predictions(seen: list[_Seen]) -> Iterator[str]:
+    """Doubt values whose largest is not what the file itself gives as the prediction."""
+    for part in seen:
+        if not isinstance(part.raw, RawSet) or part.raw.predicted is None or part.classes is None:
+            continue
+        truth, values = _compared(part, part.raw.predicted)
+        told = values - (truth - _labels(part))
+        agree = float(np.mean(told == part.classes))
+        if len(truth) >= _FEW_ROWS and agree < 0.99:
+            yield (
+                f"The prediction in column {quoted(part.raw.predicted.name)} is the likeliest class"
+                f" in {agree:.1%} of the rows{part.where}: perhaps the columns are in another order"
+                " or of another model."
+            )
+
+
+def _columns(part: _Seen) -> tuple[SliceColumn, ...]:
+    beside = part.raw.predicted if isinstance(part.raw, RawSet) else None
+    return part.raw.columns + (() if beside is None else (beside,))
+
+
+def _labels(part: _Seen) -> Array:
+    return part.rows.labels if isinstance(part.rows, LogitSet) else part.hits
+
+
+def _compared(part: _Seen, column: SliceColumn) -> tuple[Array, Array]:
+    """Give the labels and a column in numbers that can be compared; -1 matches nothing."""
+    raw, labels = part.raw, _labels(part)
+    named = isinstance(raw, RawSet) and raw.label_texts is not None
+    if column.categories is None:
+        written = raw.labels if isinstance(raw, RawSet) and not named else None
+        if written is not None and written.ndim == 1:
+            return np.asarray(written, dtype=np.float64), column.values
+        return labels.astype(np.float64), column.values
+    names = part.rows.class_names if isinstance(part.rows, LogitSet) else ()
+    headings = (raw.headings or ()) if isinstance(raw, RawSet) else ()
+    places = {name: k for k, name in enumerate(headings)}
+    places |= {name: k for k, name in enumerate(names)}
+    found = np.array([places.get(text, -1) for text in column.categories])
+    return labels.astype(np.float64), found[column.values].astype(np.float64)
+
+
+def _first_label(seen: list[_Seen], options: Options) -> Iterator[str]:
+    """Doubt labels without a 0 that would be right far more often if they counted from 1."""
+    if options.first_label != "auto":
+        return
+    tables = [(_labels(part), part.classes) for part in seen if part.classes is not None]
+    if not tables:
+        return
+    labels, classes = (np.concatenate(parts) for parts in zip(*tables, strict=True))
+    if len(labels) < _FEW_ROWS or labels.min() < 1:
+        return
+    from_zero, from_one = (float(np.mean(classes == labels - first)) for first in (0, 1))
+    if from_one <= from_zero + 0.1:
+        return
+    yield (
+        f"Labels from {labels.min()} to {labels.max()} were read as counted from 0 and are the"
+        f" likeliest class in {from_zero:.1%} of the rows; counted from 1 it would be"
+        f" {from_one:.1%}."
+    )
+
+
+def _below_chance(seen: list[_Seen]) -> Iterator[str]:
+    """Doubt labels that scores far above one half find no better than guesses."""
+    for part in seen:
+        if not isinstance(part.rows, LogitSet) or len(part.hits) < _FEW_ROWS:
+            continue
+        accuracy, guess = float(part.hits.mean()), 1 / part.rows.n_classes
+        by_luck = guess + 2 * np.sqrt(guess * (1 - guess) / len(part.hits))
+        if accuracy < by_luck and part.scores.mean() > accuracy + 0.2:
+            yield (
+                f"The likeliest class is right in {accuracy:.1%} of the rows{part.where}, and"
+                f" guessing would be right in {guess:.1%}: perhaps the labels are of other"
+                " rows, or the columns are in another order."
+            )
+
+
+def _both_sets(seen: list[_Seen]) -> Iterator[str]:
+    """Doubt a test set that has rows of the calibration set."""
+    if len(seen) < 2:
+        return
+    tables = [
+        part.rows.logits if isinstance(part.rows, LogitSet) else part.scores[:, np.newaxis]
+        for part in seen
+    ]
+    calibration, test = ((table, _labels(part)) for table, part in zip(tables, seen, strict=True))
+    shared = shared_rows(calibration, test)
+    if shared is None:
+        return
+    yield (
+        "The test set repeats rows of the calibration set, values and label alike,"
+        f" {row_list(shared, seen[1].raw.first_row)}: they were seen in the fit, so they flatter"
+        " the judgement."
+    )
+
+
+def _of_class_one(seen: list[_Seen]) -> Iterator[str]:
+    """Doubt scores of the likelier of two classes that are below one half."""
+    for part in seen:
+        low = int(np.count_nonzero(part.scores < 0.5))
+        if low and isinstance(part.raw, RawEvent) and part.raw.n_classes == 2:
+            yield (
+                f"There are two classes, and the score of the predicted one is below 0.5 in {low:,}"
+                f" rows{part.where}: perhaps these are scores of class 1."
+            )
+
+
+def _coarse(seen: list[_Seen], kind: ValuesKind) -> Iterator[str]:
+    """Doubt values of few decimals, or none."""
+    if sum(len(part.scores) for part in seen) < _FEW_ROWS:
+        return None
+    tables = [_written(part) for part in seen]
+    unit = 100.0 if kind != "logits" and max(float(table.max()) for table in tables) > 2 else 1.0
+    decimals = next(
+        (d for d in range(_DECIMALS[kind] + 1) if all(_fits(t, d, unit) for t in tables)), None
+    )
+    if decimals is None:
+        return None
+    if decimals == 0 and kind != "logits":
+        yield "Every score is 0 or 1, so these are decisions and no probabilities."
+        return
+    what = "logit" if kind == "logits" else "probability"
+    shown = f"{decimals} decimal{'s' if decimals != 1 else ''}" if decimals else "no decimals"
+    yield f"Every {what} has {shown} at most, as if rounded, so many scores are equal."
+
+
+def _written(part: _Seen) -> Array:
+    table = part.raw.table if isinstance(part.raw, RawSet) else part.raw.scores
+    values = np.asarray(table)
+    return values[:, np.newaxis] if values.ndim == 1 else values
+
+
+def _fits(table: Array, decimals: int, unit: float) -> bool:
+    """Tell whether all values have so few decimals, stopping at the first block that has more."""
+    scale = 10.0**decimals / unit
+    slack = 1e-9 if table.dtype.itemsize == 8 else 2e-6
+    for rows in row_blocks(*table.shape):
+        with np.errstate(over="ignore"):
+            block = table[rows] * scale
+        block = block[np.isfinite(block)]
+        if (np.abs(block - np.rint(block)) > slack * np.maximum(np.abs(block), scale)).any():
+            return False
+    return True
+
+
+def _saturated(seen: list[_Seen]) -> Iterator[str]:
+    """Doubt scores of exactly 1, which nothing but luck can make right."""
+    for part in seen:
+        count = int(np.count_nonzero(part.scores == 1))
+        if len(part.scores) >= _FEW_ROWS and count > _SATURATED * len(part.scores):
+            yield (
+                f"The score is exactly 1 in {count:,} of {len(part.scores):,} rows{part.where}"
+                f" ({count / len(part.scores):.1%}): no map of scores can tell these rows apart."
+            )
+
+
+def _absent_classes(seen: list[_Seen]) -> Iterator[str]:
+    for part in seen:
+        if not isinstance(part.rows, LogitSet):
+            continue
+        counts = np.bincount(part.rows.labels, minlength=part.rows.n_classes)
+        absent = np.flatnonzero(counts == 0)
+        if len(absent):
+            shown = ", ".join(visible(part.rows.class_names[k], 30) for k in absent[:5])
+            more = f" and {len(absent) - 5} more" if len(absent) > 5 else ""
+            where = f" in the {SET_NAMES[part.role]}" if SET_NAMES[part.role] else ""
+            yield (
+                f"No row{where} is truly of class {shown}{more}, so figures of such a class alone"
+                " are not available."
+            )
+
+
+def _prevalence(seen: list[_Seen], options: Options) -> Iterator[str]:
+    """Hold the share of class 1, or of right predictions, against what the user states."""
+    stated = options.prevalence
+    if stated is None:
+        return
+    for part in seen:
+        if isinstance(part.rows, LogitSet) and part.rows.n_classes > 2:
+            yield (
+                f"The stated share of {stated:.1%} was held against nothing: it is about one of two"
+                f" classes, and there are {part.rows.n_classes}."
+            )
+        event = "right predictions"
+        if isinstance(part.rows, LogitSet):
+            event = f"class {visible(part.rows.class_names[1], 30)}"
+        yield from enriched(_labels(part), stated, f"{event} in the rows{part.where}")
+
+
+def enriched(hits: Array, stated: float, what: str) -> Iterator[str]:
+    """Say where an event is more or less frequent than where the model will be used.
+
+    Parameters
+    ----------
+    hits : ndarray of {0, 1}, shape (n_samples,)
+        Whether the event happened.
+    stated : float
+        The share that the user states.
+    what : str
+        The event and the rows, as a sentence calls them.
+
+    Notes
+    -----
+    A difference within three standard deviations of a sample of this size is no finding.
+
+    Examples
+    --------
+    >>> list(enriched(np.array([0, 1] * 5), 0.5, "x"))
+    []
+    """
+    observed = float(np.mean(hits))
+    if abs(observed - stated) <= 3 * np.sqrt(stated * (1 - stated) / len(hits)):
+        return
+    yield (
+        f"The share of {what} is {observed:.1%}, and you state {stated:.1%}: calibration judged"
+        " here holds for the share observed, not for the one stated."
+    )
+
+
+def _few(seen: list[_Seen]) -> Iterator[str]:
+    """Say what so few rows can show."""
+    for part in seen:
+        count = len(part.hits)
+        if count == 1:
+            where = f" in the {SET_NAMES[part.role]}" if SET_NAMES[part.role] else ""
+            yield (f"One row only{where}: a single row says nothing about calibration.")
+            continue
+        gap = smallest_gap_shown(cumulative_curves(part.scores, part.hits))
+        unseen = (
+            f"scores that are all off by less than {100 * gap:.1f} percentage points are likely to"
+            " go unseen (KS test, power 80 %)."
+        )
+        rare, what = _rarest(part)
+        if 0 < rare < _FEW_EVENTS:
+            yield f"Only {rare} of {count:,} rows{part.where} {what}: too few to tell; {unseen}"
+        elif gap > _WIDE_GAP:
+            yield f"With {count:,} rows{part.where}, {unseen}"
+
+
+def _rarest(part: _Seen) -> tuple[int, str]:
+    """Count the rarer outcome: right or wrong, or one of two classes."""
+    right = int(part.hits.sum())
+    outcomes = [(right, "are right"), (len(part.hits) - right, "are wrong")]
+    if isinstance(part.rows, LogitSet) and part.rows.n_classes == 2:
+        for k, count in enumerate(np.bincount(part.rows.labels, minlength=2)):
+            outcomes.append((int(count), f"are of class {visible(part.rows.class_names[k], 30)}"))
+    there = [outcome for outcome in outcomes if outcome[0]]
+    return min(there)

@@ -1,0 +1,94 @@
+"""Columns that grow while a file is read, bounded however different its texts are."""
+
+import math
+from array import array
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from dashboard.readers.contents import Array
+from dashboard.readers.table_columns import MAX_TEXT, MAX_TEXTS, Text
+
+Cell = float | str | None
+"""A number, a text, or nothing."""
+
+EXACT = 1 << 53
+"""Whole numbers below this are themselves as decimals."""
+
+
+class GrowingText:
+    """Texts as codes, of which only so many different ones and so much of each are kept."""
+
+    def __init__(self) -> None:
+        self.seen: dict[str, int] = {}
+        self.codes = array("i")
+
+    def place(self, cell: str) -> int:
+        """Give the code of one text."""
+        known = self.seen.get(cell)
+        if known is not None:
+            return known
+        cell = cell[: MAX_TEXT + 1]
+        if cell not in self.seen and len(self.seen) >= MAX_TEXTS:
+            return -1
+        return self.seen.setdefault(cell, len(self.seen))
+
+    def extend(self, cells: Iterable[str]) -> None:
+        """Take further rows."""
+        self.codes.extend(map(self.place, cells))
+
+    def finish(self) -> Text:
+        """Give the whole column."""
+        return Text(np.frombuffer(self.codes, dtype=np.int32), tuple(self.seen))
+
+
+class GrowingColumn:
+    """Numbers as long as all cells are numbers or blank; then texts, the earlier ones too."""
+
+    def __init__(self) -> None:
+        self.numbers = array("d")
+        self.whole = True
+        self.text: GrowingText | None = None
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return len(self.numbers if self.text is None else self.text.codes)
+
+    def extend(self, cells: Sequence[Cell]) -> None:
+        """Take further rows."""
+        if self.text is None:
+            values = [math.nan if cell is None else cell for cell in cells]
+            try:
+                self.numbers.fromlist(values)  # type: ignore[arg-type]  # a text is refused
+            except TypeError:
+                self._turn_to_text()
+            self.whole = self.whole and all(type(cell) is int for cell in cells)
+        if self.text is not None:
+            self.text.extend(map(spelled, cells))
+
+    def finish(self) -> Array | Text:
+        """Give the whole column."""
+        if self.text is not None:
+            return self.text.finish()
+        numbers = np.frombuffer(self.numbers, dtype=np.float64)
+        if self.whole and len(numbers) and np.abs(numbers).max() < EXACT:
+            return numbers.astype(np.int64)
+        return numbers
+
+    def _turn_to_text(self) -> None:
+        self.text = GrowingText()
+        self.text.extend(map(spelled, map(int, self.numbers) if self.whole else self.numbers))
+        self.numbers = array("d")
+
+
+def spelled(cell: Cell) -> str:
+    """Spell a cell as a text file would.
+
+    Examples
+    --------
+    >>> spelled(2.5), spelled(3), spelled("cat"), spelled(None)
+    ('2.5', '3', 'cat', '')
+    """
+    if cell is None or cell != cell:  # noqa: PLR0124 - NaN is a blank cell
+        return ""
+    return cell if isinstance(cell, str) else str(cell)

@@ -1,0 +1,195 @@
+"""What the elements of a long JSON list grow into: a column, rows of lists, or records."""
+
+from array import array
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from dashboard.readers.columns import looks_like_header
+from dashboard.readers.contents import Array
+from dashboard.readers.growing import EXACT, GrowingColumn
+from dashboard.readers.npy import is_whole
+from dashboard.readers.refusal import FileError, quoted
+from dashboard.readers.slices import NUMBER
+from dashboard.readers.table_columns import Column, Text, Unusable
+
+_MAX_WIDTH = 200_000
+_MAX_COLUMNS = 4096
+_HUGE = "a whole number too large to compute with"
+
+
+class Values(GrowingColumn):
+    """A list of single values."""
+
+    def take(self, items: Sequence[Any]) -> None:
+        """Add some elements."""
+        for row, item in enumerate(items, len(self) + 1):
+            if isinstance(item, list | dict):
+                raise _mixed(row, item, "single values")
+        try:
+            self.extend(items)
+        except OverflowError as error:
+            place = f"rows {len(self) + 1} to {len(self) + len(items)}"
+            raise FileError(place, _HUGE, "numbers below 1e308") from error
+
+
+class ListRows:
+    """A list of lists: one table of numbers while there is nothing else, then columns."""
+
+    def __init__(self) -> None:
+        self.width = 0
+        self.n_rows = 0
+        self.numbers = array("d")
+        self.names: tuple[str, ...] | None = None
+        self.columns: list[Values] = []
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return self.n_rows
+
+    def take(self, items: Sequence[Any]) -> None:
+        """Add some rows."""
+        if not self.n_rows and isinstance(items[0], list):
+            self.width = len(items[0])
+        for row, item in enumerate(items, self.n_rows + 1):
+            if not isinstance(item, list):
+                raise _mixed(row, item, "lists")
+            if len(item) != self.width or not 0 < self.width <= _MAX_WIDTH:
+                wanted = f"lists of equal length, here {self.width:,}, of 1 to {_MAX_WIDTH:,}"
+                raise FileError(f"row {row}", f"a list of {len(item):,} values", wanted)
+        self.n_rows += len(items)
+        if not self.columns:
+            try:
+                self.numbers.fromlist(list(chain.from_iterable(items)))
+            except (TypeError, OverflowError):
+                items = self._part(items)
+            else:
+                return
+        for column, cells in zip(self.columns, zip(*items, strict=True), strict=False):
+            column.take(cells)
+
+    def matrix(self) -> Array:
+        """Give the rows as a table of numbers."""
+        if not self.columns:
+            return np.frombuffer(self.numbers).reshape(-1, self.width)
+        columns = [column.finish() for column in self.columns]
+        for place, column in enumerate(columns, 1):
+            if isinstance(column, Text):
+                text = next((t for t in column.cells if not NUMBER.fullmatch(t)), column.cells[0])
+                row = int(np.argmax(column.codes == column.cells.index(text))) + 1
+                raise FileError(f"row {row:,}, value {place:,}", f"text {quoted(text)}", "numbers")
+        return np.column_stack([np.asarray(column) for column in columns])
+
+    def table(self) -> tuple[tuple[str, ...] | None, list[Column]]:
+        """Give the rows as columns, with names where the first row is a header."""
+        if not self.columns:
+            return None, [counted(column) for column in self.matrix().T]
+        return self.names, [column.finish() for column in self.columns]
+
+    def rows(self) -> list[Values]:
+        """Give each row as a list of its own."""
+        rows = [Values() for _ in range(self.n_rows)]
+        for row, numbers in zip(rows, self.matrix(), strict=True):
+            row.take(numbers.tolist())
+        return rows
+
+    def _part(self, items: Sequence[Any]) -> Sequence[Any]:
+        """Turn the rows so far into columns, and take a header off the first rows of all."""
+        if self.width > _MAX_COLUMNS:
+            found = "something that is not a number"
+            raise FileError(f"rows from {self.n_rows - len(items) + 1}", found, "rows of numbers")
+        self.columns = [Values() for _ in range(self.width)]
+        if self.numbers:
+            for column, numbers in zip(self.columns, self._so_far().T, strict=True):
+                column.take(numbers.tolist())
+            self.numbers = array("d")
+        elif all(isinstance(cell, str) for cell in items[0]) and looks_like_header(items[0]):
+            self.names = tuple(items[0])
+            return items[1:]
+        return items
+
+    def _so_far(self) -> Array:
+        return np.frombuffer(self.numbers).reshape(-1, self.width)
+
+
+class Records:
+    """A list of objects with the same keys."""
+
+    def __init__(self) -> None:
+        self.fields: dict[str, Values | ListRows | Unusable] = {}
+        self.n_rows = 0
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return self.n_rows
+
+    def take(self, items: Sequence[Any]) -> None:
+        """Add some rows."""
+        if not self.n_rows and isinstance(items[0], dict):
+            self.fields = {key: _started(items, key) for key in items[0]}
+            if not 0 < len(self.fields) <= _MAX_COLUMNS:
+                found = f"an object of {len(self.fields):,} members"
+                raise FileError("row 1", found, f"1 to {_MAX_COLUMNS:,} members")
+        for row, item in enumerate(items, self.n_rows + 1):
+            if not isinstance(item, dict):
+                raise _mixed(row, item, "objects")
+            if item.keys() != self.fields.keys():
+                other = next(iter(item.keys() ^ self.fields.keys()))
+                have = "without" if other in self.fields else "with a further"
+                found = f"an object {have} member {quoted(other, 30)}"
+                raise FileError(f"row {row}", found, "the same members in every row")
+        for key, field in self.fields.items():
+            if isinstance(field, Unusable):
+                continue
+            try:
+                field.take([item[key] for item in items])
+            except FileError as error:
+                raise FileError.at(f"member {quoted(key, 30)},", error) from error
+        self.n_rows += len(items)
+
+    def table(self) -> tuple[tuple[str, ...], list[Column]]:
+        """Give the columns by name."""
+        columns: list[Column] = []
+        for key, field in self.fields.items():
+            if isinstance(field, Values):
+                columns.append(field.finish())
+            else:
+                columns.append(field.matrix() if isinstance(field, ListRows) else field)
+            self.fields[key] = Unusable("")
+        return tuple(self.fields), columns
+
+
+Growing = Values | ListRows | Records
+
+
+def started(item: object) -> Growing:
+    """Begin what elements such as this one grow into."""
+    return (
+        ListRows() if isinstance(item, list) else Records() if isinstance(item, dict) else Values()
+    )
+
+
+def counted(column: Array) -> Array:
+    """Take numbers for whole ones where all are, since JSON does not tell 3.0 from 3."""
+    whole = column.dtype.kind == "f" and column[0] == np.floor(column[0]) and is_whole(column)
+    return column.astype(np.int64) if whole and np.abs(column).max() < EXACT else column
+
+
+def _started(items: Sequence[Any], key: str) -> Values | ListRows | Unusable:
+    """Begin a column by the first of its values that is there."""
+    values = (item.get(key) for item in items if isinstance(item, dict))
+    first = next((value for value in values if value is not None), None)
+    if isinstance(first, dict):
+        return Unusable("an object in every row")
+    if isinstance(first, list) and not all(
+        isinstance(value, bool | int | float) for value in first
+    ):
+        return Unusable("a list of texts in every row")
+    return ListRows() if isinstance(first, list) else Values()
+
+
+def _mixed(row: int, item: object, wanted: str) -> FileError:
+    kinds = {list: "a list", dict: "an object", str: "text", type(None): "null"}
+    return FileError(f"row {row}", kinds.get(type(item), "a single value"), f"{wanted} only")

@@ -1,0 +1,223 @@
+"""Parquet files: their declarations checked first, their values then decoded by Arrow."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from dashboard.readers.contents import DEFAULTS, Array, Contents, Options, row_list
+from dashboard.readers.growing import GrowingText
+from dashboard.readers.parquet_footer import Footer, check_pages, read_footer
+from dashboard.readers.refusal import FileError, plain, quoted
+from dashboard.readers.table_columns import MAX_TEXT, Column, Text, Unusable, from_columns
+from dashboard.readers.thrift import damaged
+
+_BATCH_ROWS = 1 << 16
+_BATCH_VALUES = 1 << 21
+_TEXT_ROWS = 1 << 13
+_SPARE_BYTES = 96 << 20
+_ROW_BYTES = 40
+_CODE: np.dtype[Any] = np.dtype(np.int32)
+
+
+def read_parquet(data: bytes, options: Options = DEFAULTS) -> Contents:
+    """Read a table of one column a class, or with one column of lists, and its labels.
+
+    Notes
+    -----
+    Arrow is given bytes and never a place to read from, and decodes one column at a time in
+    pieces, so that memory stays near the size of the numbers.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - a sixth of a second to import
+
+    footer = read_footer(data)
+    try:
+        columns = _decode(data, footer)
+    except FileError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, TypeError, LookupError, MemoryError) as error:
+        raise damaged(plain(str(error).partition("\n")[0], 120)) from error
+    finally:
+        pa.default_memory_pool().release_unused()
+    return from_columns(footer.tops, columns, options)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """How one column is to be decoded."""
+
+    name: str
+    kind: Literal["numbers", "lists", "texts", "unusable"]
+    dtype: np.dtype[Any] = _CODE
+    why: str = ""
+
+
+def _decode(data: bytes, footer: Footer) -> list[Column]:
+    """Decode all columns of use, once their size is known to be bearable."""
+    import pyarrow as pa  # noqa: PLC0415 - as above
+    import pyarrow.parquet as pq  # noqa: PLC0415 - as above
+
+    # Texts that repeat are decoded once, however long they are.
+    texts = {footer.tops[o] for o, text in zip(footer.owner, footer.texts, strict=True) if text}
+    file = pq.ParquetFile(
+        pa.BufferReader(data),
+        read_dictionary=sorted(texts),
+        pre_buffer=False,
+        thrift_string_size_limit=len(data),
+        thrift_container_size_limit=100_000,
+        page_checksum_verification=True,
+    )
+    schema = file.schema_arrow
+    if tuple(schema.names) != footer.tops:
+        raise FileError("footer", "column names that are not UTF-8", "names in UTF-8")
+    plans = [_plan(field.name, field.type) for field in schema]
+    _check_weight(data, footer, plans)
+    used = [c for c in footer.chunks if plans[footer.owner[c.column]].kind != "unusable"]
+    for column, why in check_pages(data, used, footer.texts).items():
+        top = footer.owner[column]
+        plans[top] = _Plan(footer.tops[top], "unusable", why=why)
+    counts = Counter(plan.dtype for plan in plans if plan.kind == "numbers")
+    tables = {dtype: np.empty((footer.n_rows, n), dtype) for dtype, n in counts.items()}
+    places = {dtype: iter(table.T) for dtype, table in tables.items()}
+    columns: list[Column] = []
+    for plan in plans:
+        if plan.kind == "numbers":
+            columns.append(_numbers(file, plan, next(places[plan.dtype])))
+        elif plan.kind == "lists":
+            columns.append(_lists(file, plan, footer))
+        elif plan.kind == "texts":
+            columns.append(_texts(file, plan, footer))
+        else:
+            columns.append(Unusable(plan.why))
+    return columns
+
+
+def _plan(name: str, type_: Any) -> _Plan:
+    """Tell what a column of this type can be used as."""
+    from pyarrow import types  # noqa: PLC0415 - as above
+
+    inner = type_
+    lists = (types.is_list, types.is_large_list, types.is_fixed_size_list, types.is_dictionary)
+    if any(is_one(type_) for is_one in lists):
+        inner = type_.value_type
+    if types.is_decimal(inner):
+        dtype = np.dtype(np.float64)
+    elif types.is_integer(inner) or types.is_floating(inner) or types.is_boolean(inner):
+        dtype = np.dtype(inner.to_pandas_dtype())
+    elif types.is_string(inner) or types.is_large_string(inner):
+        if not types.is_nested(type_):
+            return _Plan(name, "texts")
+        return _Plan(name, "unusable", why=f"lists of type {quoted(inner, 60)}")
+    else:
+        nested = "a nested column" if types.is_nested(type_) else "values"
+        return _Plan(
+            name,
+            "unusable",
+            why=f"{nested} of type {quoted(inner if nested == 'values' else type_, 100)}",
+        )
+    return _Plan(name, "lists" if types.is_nested(type_) else "numbers", dtype)
+
+
+def _check_weight(data: bytes, footer: Footer, plans: Sequence[_Plan]) -> None:
+    """Refuse more values than the file could hold honestly, or nearly so."""
+    owners = [(plans[footer.owner[chunk.column]], chunk.n_values) for chunk in footer.chunks]
+    weight = sum(n * plan.dtype.itemsize for plan, n in owners if plan.kind != "unusable")
+    limit = 3 * len(data) + _SPARE_BYTES
+    # Labels and scores of many rows outweigh a file in which all rows are alike.
+    most_rows = (16 * len(data) + _SPARE_BYTES) // _ROW_BYTES
+    if weight > limit or footer.n_rows > most_rows:
+        raise FileError(
+            "footer",
+            f"{footer.n_rows:,} rows, {weight >> 20:,} MB of values in a file of {len(data):,}"
+            " bytes, too large",
+            f"at most {most_rows:,} rows and {limit >> 20:,} MB (size limit)",
+        )
+
+
+def _batches(file: Any, plan: _Plan, n_rows: int, step: int = _BATCH_ROWS) -> Iterator[Any]:
+    """Decode some rows of one column at a time, and see that they are all there."""
+    seen = 0
+    for batch in file.iter_batches(batch_size=step, columns=[plan.name], use_threads=False):
+        if batch.num_columns != 1 or seen + batch.num_rows > n_rows:
+            raise damaged(f"column {quoted(plan.name, 30)} is not what the footer says")
+        column = batch.column(0)
+        column.validate(full=True)
+        seen += batch.num_rows
+        yield column
+    if seen != n_rows:
+        raise damaged(f"column {quoted(plan.name, 30)} has {seen:,} rows")
+
+
+def _plain_numbers(column: Any, dtype: np.dtype[Any]) -> Array:
+    """Give values as NumPy's, with NaN for nulls."""
+    import pyarrow as pa  # noqa: PLC0415 - as above
+
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if (column.null_count and dtype.kind != "f") or pa.types.is_decimal(column.type):
+        column = column.cast(pa.float64(), safe=False)
+    return np.asarray(column.to_numpy(zero_copy_only=False))
+
+
+def _numbers(file: Any, plan: _Plan, out: Array) -> Array:
+    """Decode numbers into their place, or into decimals where whole numbers have nulls."""
+    at = 0
+    for column in _batches(file, plan, len(out)):
+        values = _plain_numbers(column, plan.dtype)
+        if values.dtype.kind == "f" and out.dtype.kind != "f":
+            out = out.astype(np.float64)
+        out[at : at + len(values)] = values
+        at += len(values)
+    return out
+
+
+def _lists(file: Any, plan: _Plan, footer: Footer) -> Array:
+    """Decode one list a row, all of the same length."""
+    import pyarrow.compute as pc  # noqa: PLC0415 - as above
+
+    top = footer.tops.index(plan.name)
+    n_values = sum(c.n_values for c in footer.chunks if footer.owner[c.column] == top)
+    step = max(1, min(_BATCH_ROWS, _BATCH_VALUES * footer.n_rows // max(n_values, 1)))
+    width, at = -1, 0
+    out = np.empty((0, 0), plan.dtype)
+    for column in _batches(file, plan, footer.n_rows, step):
+        lengths = pc.fill_null(pc.list_value_length(column), -1).to_numpy(zero_copy_only=False)
+        if width < 1:
+            # The first that has any, so that nulls before it are named and not it.
+            width = int(lengths[np.argmax(lengths > 0)])
+            # The first list may be far longer than the others; those are then found below.
+            fits = 0 < width * footer.n_rows <= n_values
+            out = np.empty((footer.n_rows if fits else 0, width), plan.dtype)
+        wrong = (lengths != width) | (lengths < 1)
+        if wrong.any():
+            raise FileError(
+                f"column {quoted(plan.name, 30)}",
+                f"a null, an empty list, or lists of unequal length {row_list(wrong, at + 1)}",
+                f"lists of {max(width, 1):,} values in every row",
+            )
+        values = _plain_numbers(column.flatten(), plan.dtype).reshape(-1, width)
+        if values.dtype.kind == "f" and out.dtype.kind != "f":
+            out = out.astype(np.float64)
+        out[at : at + len(values)] = values
+        at += len(values)
+    return out
+
+
+def _texts(file: Any, plan: _Plan, footer: Footer) -> Text:
+    """Decode texts as codes, of which only so many and so much of each are kept."""
+    import pyarrow.compute as pc  # noqa: PLC0415 - as above
+
+    text = GrowingText()
+    for column in _batches(file, plan, footer.n_rows, _TEXT_ROWS):
+        coded = column if hasattr(column, "indices") else column.dictionary_encode()
+        codes = pc.fill_null(coded.indices, -1).to_numpy(zero_copy_only=False).astype(np.int64)
+        used = np.unique(codes[codes >= 0])
+        cut = pc.utf8_slice_codeunits(coded.dictionary.take(used), 0, MAX_TEXT + 1)
+        places = [text.place(cell or "") for cell in cut.to_pylist()]
+        places.append(text.place("") if (codes < 0).any() else -1)
+        lookup = np.array(places, dtype=np.int32)
+        known = np.searchsorted(used, codes)
+        text.codes.frombytes(lookup[np.where(codes < 0, len(used), known)].tobytes())
+    return text.finish()

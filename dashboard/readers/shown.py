@@ -1,0 +1,95 @@
+"""What is shown of a file beside its numbers: first rows, and columns that both sets have."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from dashboard.readers.contents import (
+    Array,
+    ColumnUse,
+    Contents,
+    Preview,
+    RawSet,
+    Role,
+    SliceColumn,
+)
+from dashboard.readers.refusal import plain, visible
+
+_ROWS, _CLASSES, _COLUMNS, _CELL = 10, 20, 20, 60
+
+
+def preview_of(contents: Contents) -> Preview:
+    """Show the first rows of arrays, of many classes the first few."""
+    raw = next(iter(contents.sets.values()))
+    if not isinstance(raw, RawSet):
+        return Preview()
+    shown: list[tuple[str, ColumnUse, Sequence[object]]] = []
+    if raw.table is not None:
+        table = raw.table[:, np.newaxis] if raw.table.ndim == 1 else raw.table
+        names = raw.headings or raw.class_names or ()
+        for k, column in enumerate(_first(table).T[:_CLASSES]):
+            name = names[k] if k < len(names) else f"class {k if raw.table.ndim > 1 else 1}"
+            shown.append((name, "class", column.tolist()))
+    if raw.labels is not None:
+        shown.append(("label", "label", _labels(raw)))
+    for column in raw.columns[:_COLUMNS]:
+        values = _first(column.values).tolist()
+        texts = column.categories
+        cells = values if texts is None else [texts[code] for code in values]
+        shown.append((column.name, "slice", cells))
+    return Preview(
+        tuple(visible(name, _CELL) for name, _, _ in shown),
+        tuple(use for _, use, _ in shown),
+        tuple(zip(*([_cell(value) for value in cells] for _, _, cells in shown), strict=True)),
+    )
+
+
+def shared_columns(
+    columns: Mapping[Role, Sequence[SliceColumn]],
+) -> tuple[dict[str, dict[str, SliceColumn]], tuple[str, ...]]:
+    """Keep the columns that all sets have, with the same categories, and name the others."""
+    by_name = {role: {column.name: column for column in part} for role, part in columns.items()}
+    kept: dict[str, dict[str, SliceColumn]] = {role: {} for role in columns}
+    left = []
+    for name in dict.fromkeys(name for part in by_name.values() for name in part):
+        parts = {role: part[name] for role, part in by_name.items() if name in part}
+        kinds = {column.categories is None for column in parts.values()}
+        if len(parts) < len(by_name) or len(kinds) > 1:
+            why = "of another kind in one set" if len(kinds) > 1 else "not in both sets"
+            left.append(f"Column {plain(name, 40)} cannot tell rows apart, being {why}.")
+            continue
+        for role, column in _alike(parts).items():
+            kept[role][name] = column
+    return kept, tuple(left)
+
+
+def _alike(parts: Mapping[Role, SliceColumn]) -> dict[Role, SliceColumn]:
+    """Count the categories of both sets alike."""
+    texts = [column.categories for column in parts.values() if column.categories is not None]
+    together = tuple(dict.fromkeys(text for part in texts for text in part))
+    place = {text: k for k, text in enumerate(together)}
+    return {
+        role: column
+        if column.categories is None or column.categories == together
+        else SliceColumn(
+            column.name,
+            np.array([place[text] for text in column.categories], dtype=np.int16)[column.values],
+            together,
+        )
+        for role, column in parts.items()
+    }
+
+
+def _first(values: Array) -> Array:
+    return values[:_ROWS]
+
+
+def _labels(raw: RawSet) -> list[object]:
+    values = _first(np.atleast_1d(np.asarray(raw.labels)))
+    if raw.label_texts is not None:
+        return [raw.label_texts[int(code)] for code in values]
+    return [value if values.ndim == 1 else str(value) for value in values.tolist()]
+
+
+def _cell(value: object) -> str:
+    return visible(f"{value:.6g}" if isinstance(value, float) else str(value), _CELL)

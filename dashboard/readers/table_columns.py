@@ -1,0 +1,304 @@
+"""Tables of typed columns, told apart by the same rules as the columns of a text table."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dashboard.readers.columns import Layout, called, find_layout
+from dashboard.readers.contents import DEFAULTS, Array, Contents, Options, RawSet, row_list
+from dashboard.readers.headings import key_of, strip_prefix
+from dashboard.readers.named import LABEL_KEYS, TABLE_KEYS, left_out_sentence
+from dashboard.readers.refusal import FileError, quoted
+from dashboard.readers.slices import MAX_COLUMNS, NUMBER, Outcome, slice_of_array, slice_of_texts
+from dashboard.readers.table_body import Body
+
+MAX_TEXTS = 100_000
+"""How many different texts of one column are kept."""
+
+MAX_TEXT = 256
+"""Longest text that is taken for anything; a format cuts longer ones just above it."""
+
+_SAMPLE = 50
+_PART = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class Text:
+    """A column of texts.
+
+    Parameters
+    ----------
+    codes : ndarray of int32, shape (n_samples,)
+        Place of each row's text in `cells`; -1 for a text beyond the first `MAX_TEXTS`.
+    cells : tuple of str
+        The different texts in order of appearance; a blank cell is "".
+    """
+
+    codes: NDArray[np.int32]
+    cells: tuple[str, ...]
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return len(self.codes)
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """A column of something else, such as dates, which may stand beside what is used."""
+
+    kind: str
+
+
+Column = Array | Text | Unusable
+
+
+def from_columns(
+    names: Sequence[str] | None,
+    columns: Sequence[Column],
+    options: Options = DEFAULTS,
+    *,
+    first_row: int = 1,
+    found: tuple[str, ...] = (),
+) -> Contents:
+    """Tell typed columns apart and hand over what they hold.
+
+    Parameters
+    ----------
+    names : sequence of str, optional
+        The header; None where there is none.
+    columns : sequence
+        Numbers, in which NaN is a blank cell, or `Text`, all of the same length. One column may
+        have two dimensions: it is the class table.
+    options : Options
+        Which columns the user names.
+    first_row : int, default 1
+        How the file itself would number the first row.
+    found : tuple of str
+        Sentences that stand before all others.
+
+    Notes
+    -----
+    Texts are read as numbers where numbers are wanted, as strictly as in a text file.
+    """
+    heads = [f"column {c + 1}" for c in range(len(columns))] if names is None else names
+    usable: list[tuple[str, Array | Text]] = []
+    odd: dict[str, str] = {}
+    for name, column in zip(heads, columns, strict=True):
+        if isinstance(column, Unusable):
+            odd[name] = column.kind
+        else:
+            usable.append((name, column))
+    looked_for = [name for name in odd if key_of(name) in LABEL_KEYS | TABLE_KEYS]
+    if looked_for or not usable:
+        raise _odd({name: odd[name] for name in looked_for or odd})
+    _check_lengths([column for _, column in usable])
+    usable, spare = _spread(usable)
+    table = _Table(
+        tuple(column for _, column in usable),
+        None if names is None else tuple(name for name, _ in usable),
+        first_row,
+    )
+    try:
+        layout = find_layout(table.names, table.sample(), options)
+    except FileError as error:
+        raise (_odd(odd) if odd else error) from None
+    if odd and not layout.numbers:
+        raise _odd(odd)
+    codes, cells = table.codes(layout)
+    body = Body(table.numbers(layout), codes, cells, columns=table.beside(layout))
+    said = found + left_out_sentence([*spare, *odd])
+    return body.contents(layout, first_row=first_row, found=said)
+
+
+def _odd(columns: dict[str, str]) -> FileError:
+    if not columns:
+        return FileError("file", "no columns", "a column a class and a label")
+    name, kind = next(iter(columns.items()))
+    return FileError(f"column {quoted(name, 30)}", kind, "plain numbers, or text for labels")
+
+
+def _check_lengths(columns: Sequence[Array | Text]) -> None:
+    lengths = sorted({len(column) for column in columns})
+    if len(lengths) > 1:
+        counts = " and ".join(f"{length:,}" for length in lengths[:3])
+        raise FileError("columns", f"unequal lengths: {counts} rows", "columns of equal length")
+    if lengths == [0]:
+        raise FileError("file", "no rows of data", "at least one row")
+
+
+def _spread(
+    columns: list[tuple[str, Array | Text]],
+) -> tuple[list[tuple[str, Array | Text]], list[str]]:
+    """Put a column of lists as one column a class, and name further columns of lists."""
+    wide = [name for name, column in columns if not isinstance(column, Text) and column.ndim == 2]
+    if not wide:
+        return columns, []
+    chosen = [name for name in wide if key_of(name) in TABLE_KEYS] or wide
+    if len(chosen) > 1:
+        listed = " and ".join(quoted(name, 30) for name in chosen[:3])
+        raise FileError("columns", f"lists in {listed}, which is ambiguous", "one such column")
+    table = np.asarray(dict(columns)[chosen[0]])
+    # The name of the column goes before the numbers where that makes a telling prefix.
+    prefix = f"{key_of(chosen[0])}_"
+    prefix = prefix if strip_prefix([f"{prefix}0", f"{prefix}1"]) == ("0", "1") else "class_"
+    spread: list[tuple[str, Array | Text]] = [
+        (f"{prefix}{k}", column) for k, column in enumerate(table.T)
+    ]
+    others = [(name, column) for name, column in columns if name not in wide]
+    alike = [name for name, _ in others if name.lower().startswith(prefix)]
+    if alike:
+        listed = f"lists in {quoted(chosen[0], 30)} and a column {quoted(alike[0], 30)}"
+        raise FileError("columns", f"{listed}, which is ambiguous", "one class table")
+    return [*spread, *others], [name for name in wide if name not in chosen]
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    columns: tuple[Array | Text, ...]
+    names: tuple[str, ...] | None
+    first_row: int
+
+    def sample(self) -> list[tuple[str, ...]]:
+        """Give the first rows as texts."""
+        columns = []
+        for column in self.columns:
+            if isinstance(column, Text):
+                columns.append([column.cells[code] for code in column.codes[:_SAMPLE]])
+            else:
+                # A blank among numbers does not make it any less a column of numbers.
+                columns.append([_spelled(v) for v in np.nan_to_num(column[:_SAMPLE])])
+        return list(zip(*columns, strict=True))
+
+    def numbers(self, layout: Layout) -> Array:
+        """Give the columns of numbers as one table, without a copy where they are one already."""
+        chosen = [self._as_numbers(c, layout) for c in layout.numbers]
+        if not chosen:
+            return np.empty((len(self.columns[0]), 0))
+        table = _side_by_side(chosen)
+        with np.errstate(invalid="ignore"):
+            complete = table.dtype.kind != "f" or not np.isnan(table.min(axis=1)).any()
+        if not complete:
+            c, blank = next(
+                (c, blank)
+                for c, column in zip(layout.numbers, chosen, strict=True)
+                if (blank := np.isnan(column)).any()
+            )
+            found = f"NaN, or a null or blank cell, {row_list(blank, self.first_row)}"
+            raise FileError(layout.column_name(c), found, "a finite number in every row")
+        return table
+
+    def beside(self, layout: Layout) -> dict[int, Outcome]:
+        """Give the further columns, or why one cannot be used."""
+        made: dict[int, Outcome] = dict.fromkeys(
+            layout.slices[MAX_COLUMNS:], f"only {MAX_COLUMNS} are kept"
+        )
+        for c in layout.beside:
+            column = self.columns[c]
+            name = called(layout.names, c)
+            if not isinstance(column, Text):
+                made[c] = slice_of_array(name, column)
+            elif (column.codes < 0).any():
+                made[c] = f"more than {MAX_TEXTS:,} different texts"
+            else:
+                made[c] = slice_of_texts(name, column.codes, column.cells)
+        return made
+
+    def _as_numbers(self, c: int, layout: Layout) -> Array:
+        column = self.columns[c]
+        if not isinstance(column, Text):
+            return column
+        place = layout.column_name(c)
+        if (column.codes < 0).any():
+            raise FileError(place, f"text in more than {MAX_TEXTS:,} spellings", "numbers")
+        values = []
+        for code, cell in enumerate(column.cells):
+            negative = cell.strip().lower() in {"-inf", "-infinity"}
+            if not negative and (len(cell) > MAX_TEXT or not NUMBER.fullmatch(cell)):
+                row = int(np.argmax(column.codes == code)) + self.first_row
+                found = quoted(cell) if cell.strip() else "a blank cell (null)"
+                raise FileError(f"row {row}, {place}", found, "a finite number")
+            values.append(-math.inf if negative else float(cell))
+        return np.array(values)[column.codes]
+
+    def codes(self, layout: Layout) -> tuple[dict[int, NDArray[np.int32]], tuple[str, ...]]:
+        """Give the columns that are compared as codes of texts, the same for all of them."""
+        seen: dict[str, int] = {}
+        codes: dict[int, NDArray[np.int32]] = {}
+        for c in layout.codes:
+            column = self._as_text(c, layout)
+            lengths = [len(text.strip()) for text in column.cells]
+            blank = [code for code, length in enumerate(lengths) if not length]
+            bad = [-1, *(code for code, length in enumerate(lengths) if length > MAX_TEXT)]
+            place = layout.column_name(c)
+            self._refuse(np.isin(column.codes, blank), place, "a blank cell or null")
+            self._refuse(np.isin(column.codes, bad), place, "too long or too many texts")
+            same = [seen.setdefault(cell.strip(), len(seen)) for cell in column.cells]
+            codes[c] = np.array(same, dtype=np.int32)[column.codes]
+        return codes, tuple(seen)
+
+    def _refuse(self, rows: NDArray[np.bool_], place: str, found: str) -> None:
+        if rows.any():
+            found = f"{found} {row_list(rows, self.first_row)}"
+            raise FileError(place, found, "a class in every row")
+
+    def _as_text(self, c: int, layout: Layout) -> Text:
+        column = self.columns[c]
+        if isinstance(column, Text):
+            return column
+        # A part at a time, since what `unique` needs on the way is many times its result.
+        seen: dict[float, int] = {}
+        codes = np.empty(len(column), dtype=np.int32)
+        for start in range(0, len(column), _PART):
+            part = column[start : start + _PART]
+            part = part.view(np.uint8) if part.dtype.kind == "b" else part
+            values, places = np.unique(part, return_inverse=True)
+            if len(values) + len(seen) > 2 * MAX_TEXTS:
+                found = f"more than {MAX_TEXTS:,} different values"
+                raise FileError(layout.column_name(c), found, "a class in every row")
+            known = [seen.setdefault(value, len(seen)) for value in values.tolist()]
+            codes[start : start + _PART] = np.array(known, dtype=np.int32)[places]
+        return Text(codes, tuple("" if math.isnan(value) else str(value) for value in seen))
+
+
+def _side_by_side(columns: Sequence[Array]) -> Array:
+    """Make a table of columns, without a copy where they stand side by side in one already."""
+    first = columns[0]
+    starts = [column.ctypes.data for column in columns]
+    step = first.itemsize
+    if (
+        first.base is not None
+        and all(column.base is first.base and column.dtype == first.dtype for column in columns)
+        and all(column.strides == first.strides for column in columns)
+        and starts == [starts[0] + k * step for k in range(len(columns))]
+        and len(columns) * step <= first.strides[0]
+    ):
+        shape, strides = (len(first), len(columns)), (first.strides[0], step)
+        return np.lib.stride_tricks.as_strided(first, shape, strides, writeable=False)
+    return np.column_stack(columns)
+
+
+def _spelled(value: np.generic) -> str:
+    """Spell a number as a text file would, whole ones of whole types without a point."""
+    return str(value.item() if value.dtype.kind != "b" else int(value))
+
+
+def both_sets(calibration: Contents, test: Contents) -> Contents:
+    """Join two tables of the same file into a calibration and a test set."""
+    pair = (calibration, test)
+    for role, part in zip(("calibration", "test"), pair, strict=True):
+        rows = part.sets["rows"]
+        if isinstance(rows, RawSet) and (rows.table is None or rows.labels is None):
+            found = "no column of classes" if rows.table is None else "no label column"
+            raise FileError(f"{role} set", found, "a column a class and a label")
+
+    def said(which: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(line for part in pair for line in getattr(part, which)))
+
+    return Contents(
+        {"calibration": calibration.sets["rows"], "test": test.sets["rows"]},
+        said("found"), said("repairs"), said("missing"), said("doubts"),
+        uses=calibration.uses, preview=calibration.preview,
+    )  # fmt: skip

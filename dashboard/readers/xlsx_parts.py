@@ -1,0 +1,217 @@
+"""The XML parts of a workbook, read as a stream that can neither swell nor reach outside."""
+
+import re
+from collections.abc import Callable
+from xml.parsers import expat
+
+from dashboard.readers.archive import Archive
+from dashboard.readers.refusal import FileError, plain, quoted
+from dashboard.readers.table_columns import MAX_TEXT
+
+_STEP = 1 << 18
+_MAX_SILENT = 4
+_MAX_DEPTH = 64
+_MAX_NAMES = 5_000
+_ELEMENTS_EACH, _SPARE_ELEMENTS = 16, 500_000
+_MAX_CELL = 40_000
+_MAX_STRINGS = 500_000
+_MAX_STYLES = 100_000
+_MAX_CHARACTERS = 32 << 20
+_WANTED = "a workbook as a spreadsheet program saves it"
+_DATE = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|_.|\*.')
+_DATES = frozenset({*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)})
+Attributes = dict[str, str]
+
+XML = (".xml", ".rels")
+"""Endings of the parts that are read, whose sizes are bounded together."""
+
+
+class Part:
+    """Walks the elements of one part, known by their names without a prefix.
+
+    Notes
+    -----
+    Document types, and with them all entities, are refused, and the text is UTF-8 whatever it
+    says of itself. Expat keeps every name, every open element and every unfinished piece in
+    memory, so all three are bounded.
+    """
+
+    def __init__(self, archive: Archive, name: str) -> None:
+        self.name = name
+        self.archive = archive
+        self.start: dict[str, Callable[[Attributes], None]] = {}
+        self.end: dict[str, Callable[[], None]] = {}
+        self.text: list[str] = []
+        self.n_text = self.depth = self.silent = self.elements = self.values = 0
+        self.parser = expat.ParserCreate("utf-8")
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.StartDoctypeDeclHandler = self._refuse_type
+
+    def read(self) -> None:
+        """Walk the whole part."""
+        if self.name not in self.archive.members or not self.name.endswith(XML):
+            raise FileError("workbook", f"no part {quoted(self.name, 60)}", _WANTED)
+        try:
+            for piece in self.archive.pieces(self.name):
+                for at in range(0, len(piece), _STEP):
+                    self.silent += 1
+                    self.parser.Parse(bytes(piece[at : at + _STEP]), False)  # noqa: FBT003
+                    if self.silent > _MAX_SILENT or len(self.parser.intern) > _MAX_NAMES:
+                        raise self.refused("one very long piece, or thousands of names")
+            self.parser.Parse(b"", True)  # noqa: FBT003 - expat takes it by place
+        except expat.ExpatError as error:
+            raise self.refused(f"damaged XML ({plain(str(error), 80)})") from error
+        finally:
+            # The parser holds methods of this object, and it the parser.
+            self.start.clear()
+            self.end.clear()
+            del self.parser
+
+    def refused(self, found: str, wanted: str = _WANTED) -> FileError:
+        """Refuse the part by its name."""
+        return FileError(f"part {quoted(self.name, 60)}", found, wanted)
+
+    def collect(self, _: Attributes) -> None:
+        """Keep the text from here on."""
+        self.text = []
+        self.parser.CharacterDataHandler = self._keep
+
+    def collected(self) -> str:
+        """Give the text kept, and keep no more."""
+        self.parser.CharacterDataHandler = None
+        return "".join(self.text)
+
+    def _start(self, name: str, attributes: Attributes) -> None:
+        self.silent = 0
+        self.depth += 1
+        if self.depth > _MAX_DEPTH:
+            raise self.refused("elements nested too deeply")
+        self.elements += 1
+        if self.elements > _ELEMENTS_EACH * self.values + _SPARE_ELEMENTS:
+            raise self.refused("hundreds of thousands of elements without a value")
+        handler = self.start.get(name) or self.start.get(name.rpartition(":")[2])
+        if handler is not None:
+            handler(attributes)
+
+    def _end(self, name: str) -> None:
+        self.depth -= 1
+        handler = self.end.get(name) or self.end.get(name.rpartition(":")[2])
+        if handler is not None:
+            handler()
+
+    def _keep(self, text: str) -> None:
+        self.silent = 0
+        self.n_text += len(text)
+        if self.n_text > _MAX_CELL:
+            raise self.refused(f"a cell of more than {_MAX_CELL:,} characters", "shorter texts")
+        self.text.append(text)
+
+    def _refuse_type(self, *_: object) -> None:
+        raise self.refused("a document type, with which entities are declared")
+
+
+class Texts(Part):
+    """Texts that may be parts of different formats, without their pronunciation."""
+
+    def __init__(self, archive: Archive, name: str) -> None:
+        super().__init__(archive, name)
+        self.parts: list[str] = []
+        self.spoken = False
+        self.start |= {"t": self.collect, "rPh": self._begin_spoken}
+        self.end |= {"t": self._end_text, "rPh": self._end_spoken}
+
+    def begin_parts(self) -> None:
+        """Begin another text."""
+        self.parts = []
+        self.n_text = 0
+
+    def _end_text(self) -> None:
+        text = self.collected()
+        self.n_text += 1
+        if text and not self.spoken:
+            self.parts.append(text)
+        if self.n_text > _MAX_CELL:
+            raise self.refused("a text of thousands of parts", "shorter texts")
+
+    def _begin_spoken(self, _: Attributes) -> None:
+        self.spoken = True
+
+    def _end_spoken(self) -> None:
+        self.spoken = False
+
+
+class Strings(Texts):
+    """The texts that cells refer to by number."""
+
+    def __init__(self, archive: Archive, name: str) -> None:
+        super().__init__(archive, name)
+        self.strings: list[str] = []
+        self.n_characters = 0
+        self.start["si"] = self._begin_string
+        self.end["si"] = self._end_string
+
+    def _begin_string(self, _: Attributes) -> None:
+        self.begin_parts()
+
+    def _end_string(self) -> None:
+        text = "".join(self.parts)[: MAX_TEXT + 1]
+        self.n_characters += len(text)
+        self.strings.append(text)
+        self.values += 1
+        if len(self.strings) > _MAX_STRINGS or self.n_characters > _MAX_CHARACTERS:
+            raise self.refused("more texts than can be kept, too large", "fewer texts")
+
+
+class Styles(Part):
+    """Which formats of cells show a number as a date."""
+
+    def __init__(self, archive: Archive, name: str) -> None:
+        super().__init__(archive, name)
+        self.dates = set(map(str, _DATES))
+        self.styles: list[str] = []
+        self.in_cells = False
+        self.n_styles = 0
+        self.start |= {"numFmt": self._format, "cellXfs": self._begin_cells, "xf": self._style}
+        self.end["cellXfs"] = self._end_cells
+
+    @property
+    def of_dates(self) -> set[str]:
+        """Numbers of the styles that show a date, as cells name them."""
+        return {str(k) for k, number in enumerate(self.styles) if number in self.dates}
+
+    def _format(self, attributes: Attributes) -> None:
+        code = _DATE.sub("", attributes.get("formatCode", "")[:1000].lower())
+        if re.search("[ymdhs]", code) and "general" not in code:
+            self.dates.add(attributes.get("numFmtId", "")[:9])
+        self._check()
+
+    def _style(self, attributes: Attributes) -> None:
+        if self.in_cells:
+            self.styles.append(attributes.get("numFmtId", ""))
+        self._check()
+
+    def _check(self) -> None:
+        self.n_styles += 1
+        if self.n_styles > _MAX_STYLES:
+            raise self.refused("more styles than a spreadsheet program allows", "fewer styles")
+
+    def _begin_cells(self, _: Attributes) -> None:
+        self.in_cells = True
+
+    def _end_cells(self) -> None:
+        self.in_cells = False
+
+
+class Named(Part):
+    """Elements of which only their attributes count, such as a workbook's sheets."""
+
+    def __init__(self, archive: Archive, name: str, element: str) -> None:
+        super().__init__(archive, name)
+        self.found: list[Attributes] = []
+        self.start[element] = self._take
+
+    def _take(self, attributes: Attributes) -> None:
+        self.found.append({key.rpartition(":")[2]: value for key, value in attributes.items()})
+        if len(self.found) > _MAX_NAMES:
+            raise self.refused("thousands of sheets or parts", "one sheet, or one a set")

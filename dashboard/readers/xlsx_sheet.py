@@ -1,0 +1,240 @@
+"""One sheet of a workbook, from its cells to columns."""
+
+import re
+from datetime import datetime, timedelta
+from functools import lru_cache
+
+import numpy as np
+
+from dashboard.readers.archive import Archive
+from dashboard.readers.columns import looks_like_header, numbers_columns
+from dashboard.readers.contents import Array, Contents, Options
+from dashboard.readers.growing import Cell, GrowingColumn, spelled
+from dashboard.readers.refusal import FileError, plain, quoted
+from dashboard.readers.slices import NUMBER
+from dashboard.readers.table_columns import Text, from_columns
+from dashboard.readers.xlsx_parts import Attributes, Texts
+
+_MAX_COLUMNS = 4096
+_LAST_COLUMN, _LAST_ROW = 1 << 14, 1 << 20
+_BLOCK = 256
+_SPARE_BLANKS = 300_000
+_EPOCH = datetime(1899, 12, 30)  # noqa: DTZ001 - a day of the calendar, in no zone
+_LETTERS = re.compile(r"[A-Z]{1,3}", re.ASCII)
+
+
+class Sheet(Texts):
+    """Reads the rows of one sheet, of which the first that is not blank sets the width.
+
+    Parameters
+    ----------
+    archive, name
+        Where the sheet's part is.
+    strings : list of str
+        The texts that cells refer to.
+    dates : set of str
+        The styles that show dates.
+    header : bool, optional
+        Whether the first row names the columns, where the user says so.
+
+    Notes
+    -----
+    Only cells with a value take memory, and blank ones within the table are bounded, so that a
+    cell at the far end of the sheet costs nothing.
+    """
+
+    def __init__(
+        self,
+        archive: Archive,
+        name: str,
+        *,
+        strings: list[str],
+        dates: set[str],
+        header: bool | None,
+    ) -> None:
+        super().__init__(archive, name)
+        self.strings = strings
+        self.dates = dates
+        self.header = header
+        self.names: list[str] | None = None
+        self.notes: list[str] = []
+        self.row = self.column = self.last = self.top = 0
+        self.cells: dict[int, Cell] = {}
+        self.cell: Attributes = {}
+        self.raw: str | None = None
+        self.n_formulas = self.n_blank = self.n_filled = self.n_outside = 0
+        self.has_formula = False
+        self.outside = ""
+        self.block: list[list[Cell]] = []
+        self.columns: list[GrowingColumn] = []
+        self.start |= {"row": self._begin_row, "c": self._begin_cell, "v": self.collect}
+        self.start["f"] = self._begin_formula
+        self.end |= {"row": self._end_row, "c": self._end_cell, "v": self._end_value}
+
+    def contents(self, options: Options) -> Contents:
+        """Tell the columns apart."""
+        if not self.columns or not len(self.columns[0]):
+            raise FileError("header", "no rows below it", "a table")
+        columns = [column.finish() for column in self.columns]
+        names = self.names or [""] * len(columns)
+        used = [c for c, column in enumerate(columns) if names[c].strip() or not _blank(column)]
+        found = list(self.notes)
+        if self.n_formulas:
+            found.append(f"Formulas: the saved values of {self.n_formulas:,} cells were used.")
+        if self.n_outside:
+            found.append(
+                f"Outside the columns of the first row {self.n_outside:,} cells were left out,"
+                f" first {self.outside}."
+            )
+        return from_columns(
+            None if self.names is None else [names[c] for c in used],
+            [columns[c] for c in used],
+            options,
+            first_row=self.top,
+            found=tuple(found),
+        )
+
+    def read(self) -> None:
+        """Walk the sheet."""
+        super().read()
+        self._flush()
+
+    def _begin_row(self, attributes: Attributes) -> None:
+        number = attributes.get("r", "")
+        row = int(number) if number.isdigit() and len(number) < 9 else self.row + 1
+        if not self.row < row <= _LAST_ROW:
+            raise self.refused(f"row {row:,} after row {self.row:,}", "rows in their order")
+        self.row, self.column = row, -1
+
+    def _begin_cell(self, attributes: Attributes) -> None:
+        letters = attributes.get("r", "").rstrip("0123456789")
+        column = _place(letters) if letters else self.column + 1
+        if not self.column < column < _LAST_COLUMN or not self.row:
+            found = f"cell {quoted(attributes.get('r', ''), 20)} out of order"
+            raise self.refused(found, "cells in their order, in rows")
+        self.column = column
+        self.cell = attributes
+        self.raw = None
+        self.has_formula = False
+        self.begin_parts()
+
+    def _begin_formula(self, _: Attributes) -> None:
+        self.has_formula = True
+
+    def _end_value(self) -> None:
+        self.raw = self.collected()
+
+    def _end_cell(self) -> None:
+        if self.raw is None and self.parts:
+            self.raw = "".join(self.parts)
+        if self.raw is None or not self.raw.strip():
+            self._skip_blank()
+            return
+        value = self._value(self.raw.strip(), self.cell.get("t", "n"))
+        self.values += 1
+        self.n_formulas += self.has_formula
+        if self.columns and self.column >= len(self.columns):
+            self.n_outside += 1
+            self.outside = self.outside or self._name()
+        else:
+            self.cells[self.column] = value
+
+    def _skip_blank(self) -> None:
+        if self.has_formula and self.cell.get("t") != "str":
+            raise FileError(
+                f"cell {self._name()}", "a formula without a saved value", "numbers, not formulas"
+            )
+        self._count_blank(1)
+
+    def _count_blank(self, count: int) -> None:
+        self.n_blank += count
+        if self.n_blank > 4 * self.n_filled + _SPARE_BLANKS:
+            raise self.refused(f"more than {self.n_blank:,} blank cells, too many", "a dense table")
+
+    def _name(self) -> str:
+        """Name the present cell as a spreadsheet does."""
+        letters, rest = "", self.column + 1
+        while rest:
+            rest, letter = divmod(rest - 1, 26)
+            letters = chr(65 + letter) + letters
+        return f"{letters}{self.row}"
+
+    def _value(self, raw: str, kind: str) -> Cell:
+        """Read a cell by its type."""
+        if kind == "s":
+            if not raw.isdecimal() or len(raw) > 7 or int(raw) >= len(self.strings):
+                found = f"text number {quoted(raw, 20)}, which is not there"
+                raise FileError(f"cell {self._name()}", found, "a whole workbook")
+            return self.strings[int(raw)]
+        if kind == "e":
+            raise FileError(f"cell {self._name()}", f"the error {quoted(raw, 20)}", "a value")
+        if kind in ("str", "inlineStr", "d"):
+            return raw
+        if kind not in ("n", "b") or not NUMBER.fullmatch(raw):
+            raise FileError(f"cell {self._name()}", quoted(raw, 40), "a number or a text")
+        if self.cell.get("s") in self.dates:
+            return _as_date(float(raw))
+        return int(raw) if raw.isdecimal() and len(raw) < 16 else float(raw)
+
+    def _end_row(self) -> None:
+        if not self.cells:
+            return
+        if not self.columns:
+            self._open_table()
+        elif self.row != self.last + 1:
+            where = f"row {self.last + 1:,}"
+            raise FileError(where, "a blank row inside the table", "a table without blank rows")
+        if self.row >= self.top:
+            self.n_filled += len(self.cells)
+            self._count_blank(len(self.columns) - len(self.cells))
+            self.block.append([self.cells.get(c) for c in range(len(self.columns))])
+            if len(self.block) >= _BLOCK:
+                self._flush()
+        self.last = self.row
+        self.cells = {}
+
+    def _open_table(self) -> None:
+        """Take the first row for a header, or for the first row of data."""
+        width = max(self.cells) + 1
+        if width > _MAX_COLUMNS:
+            found = f"{width:,} columns"
+            raise FileError(f"row {self.row}", found, f"at most {_MAX_COLUMNS:,} columns")
+        texts = [spelled(self.cells.get(c)) for c in range(width)]
+        has_header = looks_like_header(texts) if self.header is None else self.header
+        if has_header and (self.header is not None or not numbers_columns(texts)):
+            self.names = texts
+        elif self.header is None:
+            what = "only counts the columns" if has_header else "holds numbers"
+            self.notes.append(f"No header row with names: the first row {what}.")
+        self.top = self.row + has_header
+        self.columns = [GrowingColumn() for _ in range(width)]
+
+    def _flush(self) -> None:
+        for column, cells in zip(self.columns, zip(*self.block, strict=True), strict=False):
+            column.extend(cells)
+        self.block = []
+
+
+@lru_cache(maxsize=_LAST_COLUMN)
+def _place(letters: str) -> int:
+    """Count a column from 0 by its letters; -1 where they are none."""
+    if not _LETTERS.fullmatch(letters):
+        return -1
+    place = 0
+    for letter in letters:
+        place = 26 * place + ord(letter) - 64
+    return place - 1
+
+
+def _as_date(days: float) -> str:
+    """Spell a date as a text, so that it can tell rows apart and is never taken for a score."""
+    if not 0 <= days < 2_958_466:
+        return f"date {plain(str(days), 20)}"
+    return (_EPOCH + timedelta(days=days)).isoformat(sep=" ", timespec="seconds")
+
+
+def _blank(column: Array | Text) -> bool:
+    """Tell a column without any value."""
+    if isinstance(column, Text):
+        return column.cells == ("",)
+    return column.dtype.kind == "f" and bool(np.isnan(column).all())
