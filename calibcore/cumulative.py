@@ -60,6 +60,16 @@ class CumulativeCurves:
         """Fractile at which the largest gap is reached."""
         return float(self.fractile[self.ks_index])
 
+    def place_at(self, fractile: float) -> int:
+        """Find the rows at a fractile: the first block that ends there or above, never the start.
+
+        Parameters
+        ----------
+        fractile : float
+            In [0, 1].
+        """
+        return max(1, int(np.searchsorted(self.fractile, fractile)))
+
     @property
     def kuiper(self) -> float:
         """Highest minus lowest gap: the largest miscalibration of any range of scores."""

@@ -188,7 +188,7 @@ class AuditResult:
 
 
 @dataclass(frozen=True, eq=False)
-class _Prepared:
+class Prepared:
     """One set with its event and its class probabilities, where it has classes."""
 
     rows: LogitSet | EventScores
@@ -243,14 +243,13 @@ def audit(
     >>> round(result.test.compare("ks_error").before, 3)
     0.019
     """
-    calibration, test = _prepare(split.calibration, event), _prepare(split.test, event)
-    if isinstance(calibrator, PooledScores):
-        _check_pooled(event)
-    fitted = _fit(calibrator, calibration, progress)
+    calibration, test = prepare(split.calibration, event), prepare(split.test, event)
+    check_pooled(calibrator, event)
+    fitted = fit(calibrator, calibration, progress)
     options = Options(n_bins=n_bins)
     return AuditResult(
-        calibration=_judge(calibration, event, fitted, options),
-        test=_judge(test, event, fitted, options),
+        calibration=judge(calibration, event, fitted, options),
+        test=judge(test, event, fitted, options),
         fitted=fitted,
         same_data=split.same_data,
     )
@@ -287,14 +286,16 @@ def sides_of(
     return before, inference.Side(judged.after.event)
 
 
-def _prepare(rows: LogitSet | EventScores, event: Event) -> _Prepared:
+def prepare(rows: LogitSet | EventScores, event: Event) -> Prepared:
+    """Find the event in one set."""
     if isinstance(rows, LogitSet):
-        return _Prepared(rows, event.outcomes(rows.probabilities, rows.labels), rows.probabilities)
-    return _Prepared(rows, rows, None)
+        return Prepared(rows, event.outcomes(rows.probabilities, rows.labels), rows.probabilities)
+    return Prepared(rows, rows, None)
 
 
-def _check_pooled(event: Event) -> None:
-    if isinstance(event, WithinTopR) and event.r > 1:
+def check_pooled(calibrator: Calibrator | None, event: Event) -> None:
+    """Refuse pooled scores for an event whose score is a sum of probabilities."""
+    if isinstance(calibrator, PooledScores) and isinstance(event, WithinTopR) and event.r > 1:
         raise CalibrationInputError(
             "calibrator",
             "pooled classes that are not normalised, and the event within-top-r",
@@ -303,9 +304,10 @@ def _check_pooled(event: Event) -> None:
         )
 
 
-def _fit(
-    calibrator: Calibrator | None, calibration: _Prepared, progress: Progress | None
+def fit(
+    calibrator: Calibrator | None, calibration: Prepared, progress: Progress | None
 ) -> FittedScoreMap | FittedVectorMap | None:
+    """Fit a calibrator on one set; None where none is asked for."""
     if calibrator is None:
         return None
     if isinstance(calibrator, ScoreMap):
@@ -322,12 +324,13 @@ def _fit(
     return calibrator.fit(logits, labels)
 
 
-def _judge(
-    prepared: _Prepared,
+def judge(
+    prepared: Prepared,
     event: Event,
     fitted: FittedScoreMap | FittedVectorMap | None,
     options: Options,
 ) -> SetResult:
+    """Judge what was fitted on one set."""
     rows, changed = prepared.rows, 0
     after_event, after_probabilities = prepared.event, prepared.probabilities
     if isinstance(fitted, FittedVectorMap) and isinstance(rows, LogitSet):

@@ -6,8 +6,18 @@ import streamlit as st
 
 from calibcore.errors import CalibrationInputError
 from dashboard import compute, stage, style, wording
+from dashboard.parts import links
 from dashboard.scene import Scene
-from dashboard.views import compare, ks_graphs, overview, reliability
+from dashboard.views import (
+    compare,
+    efficiency,
+    ks_graphs,
+    maps,
+    models,
+    overview,
+    reliability,
+    slices,
+)
 
 # Name, address and content of each page; the first one is shown at the address itself.
 PAGES: tuple[tuple[str, str, Callable[[Scene], None]], ...] = (
@@ -15,6 +25,10 @@ PAGES: tuple[tuple[str, str, Callable[[Scene], None]], ...] = (
     ("KS graphs", "ks", ks_graphs.show),
     ("Reliability", "reliability", reliability.show),
     ("Compare", "compare", compare.show),
+    ("Maps", "maps", maps.show),
+    ("Data efficiency", "efficiency", efficiency.show),
+    ("Slices", "slices", slices.show),
+    ("Models", "models", models.show),
 )
 
 
@@ -32,15 +46,14 @@ def main() -> None:
 
         return draw
 
-    page = st.navigation(
-        [
-            st.Page(page_of(show), title=title, url_path=path, default=path == PAGES[0][1])
-            for title, path, show in PAGES
-        ],
-        position="top",
-    )
+    pages = {
+        path: st.Page(page_of(show), title=title, url_path=path, default=path == PAGES[0][1])
+        for title, path, show in PAGES
+    }
+    links.keep_pages(pages)
+    page = st.navigation(list(pages.values()), position="top")
     try:
-        scene = stage.prepare()
+        scene = stage.prepare(page.title, first=page.title == PAGES[0][0])
         page.run()
     except CalibrationInputError as error:
         st.error(

@@ -9,13 +9,16 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from calibcore.calibrators import CATALOGUE, Choice, Method, Switch, WholeNumber
 from calibcore.events import OneClass, TopR, WithinTopR
 from dashboard import wording
-from dashboard.compute import SourceFile, ValuesChoice, forget
+from dashboard.compute import SourceFile, forget
 from dashboard.readers import FORMATS, Upload
 from dashboard.samples import Sample, samples
 from dashboard.settings import NO_METHOD, ChosenEvent, OptionValue, SetChoice, Settings
+from dashboard.wording import imports, models
 
 RANKS = 5
 """Highest rank offered; deeper ones are nearly always scored 0."""
+
+_MODELS = "further_models"
 
 RESAMPLES = (0, 200, 1000, 5000)
 
@@ -38,7 +41,7 @@ class Source:
 
 def choose_source() -> Source:
     """Let the user pick a sample or bring files."""
-    st.subheader("Data", anchor=False)
+    st.header("Data", anchor=False)
     kind = st.segmented_control(
         "Data from",
         ["Sample", "Your file"],
@@ -65,20 +68,48 @@ def _choose_sample() -> Source:
 def _upload_files() -> Source:
     generation = st.session_state.setdefault("uploads_forgotten", 0)
     uploaded = st.file_uploader(
-        "Logits or probabilities with the true labels",
+        imports.UPLOADER,
         type=list(FORMATS),
         accept_multiple_files=True,
         key=f"upload_{generation}",
-        help="One file with both, logits and labels apart, or calibration set and test set apart."
-        " Files stay on the computer that runs Fractile.",
+        help=f"{imports.UPLOADER_HELP} {imports.endings()}",
     )
     files = tuple(SourceFile(file.name, _digest(file), file.getvalue) for file in uploaded)
     if files and st.button("Forget my data", width="stretch"):
         forget()
         st.session_state.pop("digests")
+        st.session_state.pop(_MODELS, None)
         st.session_state["uploads_forgotten"] = generation + 1
         st.rerun()
     return Source(files)
+
+
+def choose_models() -> tuple[SourceFile, ...]:
+    """Let the user bring files of further models, which stay while other pages are looked at."""
+    generation = st.session_state.setdefault("uploads_forgotten", 0)
+    key = f"models_{generation}"
+    uploaded = st.file_uploader(
+        models.FILES,
+        type=list(FORMATS),
+        accept_multiple_files=True,
+        key=key,
+        help=models.FILES_HELP,
+        on_change=_forget_models,
+    )
+    kept: tuple[SourceFile, ...] = st.session_state.get(_MODELS, ())
+    if uploaded:
+        kept = tuple(SourceFile(file.name, _digest(file), file.getvalue) for file in uploaded)
+        st.session_state[_MODELS] = kept
+    elif kept:
+        names = ", ".join(wording.escape_markdown(source.name) for source in kept)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(names, width="content")
+            st.button(models.FORGET, on_click=_forget_models)
+    return kept
+
+
+def _forget_models() -> None:
+    st.session_state.pop(_MODELS, None)
 
 
 def _digest(file: UploadedFile) -> str:
@@ -87,25 +118,6 @@ def _digest(file: UploadedFile) -> str:
     if file.file_id not in digests:
         digests[file.file_id] = hashlib.sha256(file.getbuffer()).hexdigest()
     return digests[file.file_id]
-
-
-def choose_values() -> ValuesChoice:
-    """Let the user overrule what the values were taken for."""
-    words: dict[str, ValuesChoice] = {
-        "Auto": "auto",
-        "Logits": "logits",
-        "Probabilities": "probabilities",
-    }
-    chosen = st.segmented_control(
-        "Read the values as",
-        list(words),
-        default="Auto",
-        required=True,
-        key="values",
-        bind="query-params",
-        persist_state="session",
-    )
-    return words[chosen or "Auto"]
 
 
 def choose_settings(upload: Upload) -> Settings:
@@ -149,7 +161,7 @@ def choose_settings(upload: Upload) -> Settings:
 
 
 def _choose_event(upload: Upload) -> ChosenEvent:
-    st.subheader("Look at", anchor=False)
+    st.header("Look at", anchor=False)
     if upload.class_names is None:
         st.markdown("The top-1 prediction, which is all that this file holds.")
         return TopR(1)
@@ -190,7 +202,7 @@ def _choose_event(upload: Upload) -> ChosenEvent:
 def _choose_method(
     upload: Upload, event: ChosenEvent
 ) -> tuple[str, tuple[tuple[str, OptionValue], ...]]:
-    st.subheader("Calibrator", anchor=False)
+    st.header("Calibrator", anchor=False)
     offered = {m.key: m for m in CATALOGUE if upload.class_names or m.acts_on == "event"}
     key = st.selectbox(
         "Calibrator",

@@ -21,7 +21,9 @@ class Scene:
     sample : Sample or None
         The sample, where the data are one.
     split : Split
-        The rows to fit on and the rows to judge.
+        The rows to fit on, which are all there are, and the rows to judge.
+    rows : LogitSet or EventScores
+        The rows that are looked at.
     settings : Settings
         All that decides the numbers, apart from the data.
     result : AuditResult
@@ -39,6 +41,7 @@ class Scene:
     upload: Upload
     sample: Sample | None
     split: Split[LogitSet] | Split[EventScores]
+    rows: LogitSet | EventScores
     settings: Settings
     result: AuditResult
     chosen: SetChoice
@@ -50,11 +53,6 @@ class Scene:
     def judged(self) -> SetResult:
         """What was found on the set that is looked at."""
         return self.result.test if self.chosen == "test" else self.result.calibration
-
-    @property
-    def rows(self) -> LogitSet | EventScores:
-        """The rows that are looked at."""
-        return self.split.test if self.chosen == "test" else self.split.calibration
 
     @property
     def where(self) -> str:

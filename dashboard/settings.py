@@ -15,6 +15,22 @@ NO_METHOD = "none"
 
 
 @dataclass(frozen=True)
+class Slice:
+    """The part of the rows that is judged.
+
+    Parameters
+    ----------
+    by : str
+        What the rows are told apart by, as the page calls it.
+    value : str
+        Which of them are kept.
+    """
+
+    by: str
+    value: str
+
+
+@dataclass(frozen=True)
 class Settings:
     """Everything that decides the numbers on the page, apart from the data.
 
@@ -32,6 +48,8 @@ class Settings:
         Part of a single set to fit on.
     seed : int
         Of the split of a single set.
+    only : Slice or None
+        The part of the rows of both sets that is judged; all are fitted on. None for all.
     """
 
     event: ChosenEvent
@@ -40,6 +58,7 @@ class Settings:
     n_bins: int = 15
     calibration_share: float = 0.5
     seed: int = 0
+    only: Slice | None = None
 
     def calibrator(self) -> Calibrator | None:
         """Make the chosen calibrator; None for the choice to change nothing."""

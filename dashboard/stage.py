@@ -1,28 +1,41 @@
 """From the controls to the scene that every page is drawn from."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from dashboard import compute, controls, style
-from dashboard.parts import graph, imported, working
+from dashboard.parts import graph, imported, only, working
 from dashboard.scene import Scene
 
 
-def prepare() -> Scene | None:
-    """Read, choose, fit and judge; None where something is still missing."""
+def prepare(page: str, *, first: bool) -> Scene | None:
+    """Read, choose, fit and judge; None where something is still missing.
+
+    Parameters
+    ----------
+    page : str
+        Name of the page that is shown.
+    first : bool
+        Whether it is the first one, which has the data at its head.
+    """
     with st.sidebar:
         st.title("Fractile", anchor=False)
         source = controls.choose_source()
     if not source.files:
         imported.show_empty()
         return None
-    with st.sidebar:
-        values = "auto" if source.sample else controls.choose_values()
-    upload = compute.read_files(source.files, values)
-    if upload.piece is not None:
-        imported.show_piece(upload)
+    if source.sample is None:
+        upload = imported.import_files(source.files, page=page, headed=first)
+    else:
+        upload = compute.read_files(source.files)
+        if first:
+            imported.show_sample(upload, source.sample)
+    if upload is None:
         return None
     with st.sidebar:
         settings = controls.choose_settings(upload)
+        settings = replace(settings, only=only.choose_only(upload, settings))
         chosen = controls.choose_set()
         n_resamples = controls.choose_resamples()
         graph.choose_picture_format()
@@ -32,11 +45,13 @@ def prepare() -> Scene | None:
         return None
     with working.watched(settings.method, estimate) as progress:
         result = compute.run_audit(upload, settings, progress)
-    split = compute.split_of(upload, settings)
+    split, judged = compute.split_of(upload, settings), compute.judged_split(upload, settings)
+    only.show_part(compute.part_of(upload, settings, chosen))
     return Scene(
         upload=upload,
         sample=source.sample,
         split=split,
+        rows=judged.test if chosen == "test" else judged.calibration,
         settings=settings,
         result=result,
         chosen=chosen,

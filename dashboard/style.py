@@ -8,7 +8,17 @@ _RULES = """
 <style>
 [data-testid="stMainBlockContainer"] { padding: 4.5rem 2rem 4rem; max-width: 1500px; }
 [data-testid="stMetricLabel"] p { font-size: 0.875rem; }
-.st-key-contest_table { overflow-x: auto; }
+.st-key-tiles [data-testid="stMetricDelta"] :is(div, p) { white-space: normal; }
+:is(.st-key-contest_table, .st-key-slices_table, [class*="st-key-models_table"]) {
+  overflow-x: auto;
+}
+[class*="st-key-preview_table"] { overflow-x: auto; }
+[class*="st-key-preview_table"] table.measures { width: auto; }
+[class*="st-key-preview_table"] table.measures :is(th, td):nth-child(n) {
+  text-align: right; padding-inline: 0 1.25rem;
+}
+.st-key-rows_table { overflow: auto; max-height: 22rem; }
+table.listed :is(th, td):nth-child(n) { padding-block: 0.2rem; }
 table.measures { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
 table.measures :is(th, td) {
   padding: 0.4rem 0.75rem 0.4rem 0; text-align: right; vertical-align: top; white-space: nowrap;
@@ -18,10 +28,21 @@ table.measures th { font-weight: 400; }
 table.measures thead th { font-size: 0.875rem; opacity: 0.7; }
 table.measures :is(th:first-child, .mark) { text-align: left; white-space: normal; }
 table.measures th:first-child { overflow-wrap: anywhere; }
+:is(.st-key-contest_table, [class*="st-key-models_table"]) thead th:nth-child(n) {
+  white-space: normal; vertical-align: bottom; opacity: 1;
+}
+:is(.st-key-contest_table, .st-key-slices_table, [class*="st-key-models_table"]) th:first-child {
+  position: sticky; left: 0; min-width: 9rem; background: var(--ground);
+}
 table.measures small { display: block; opacity: 0.7; font-size: 0.8rem; }
+table.measures small:has(span) { opacity: 1; }
+table.changes :is(small, thead th) { white-space: normal; }
+table.changes th:first-child { min-width: 7rem; }
+table.changes span { white-space: nowrap; }
 table.measures .group th { font-weight: 600; padding-top: 1.25rem; text-align: left; }
 table.measures summary { cursor: pointer; }
 table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size: 0.875rem; }
+[kind^="primary"] p, [data-testid="stMultiSelectTagsContainer"] span { color: var(--ground); }
 .measures .better { color: var(--better); }
 .measures :is(.worse, .over) { color: var(--worse); }
 .measures .under { color: var(--under); }
@@ -31,7 +52,9 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
 }
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] { padding: 4rem 1rem 3rem; }
-  .st-key-tiles [data-testid="stColumn"] { min-width: calc(50% - 0.5rem); flex: 1 1 40%; }
+  :is(.st-key-tiles, [class*="st-key-pictures_6"]) [data-testid="stColumn"] {
+    min-width: calc(50% - 0.5rem); flex: 1 1 40%;
+  }
   table.measures:not(.all-columns) :is(th, td):nth-child(n+4) { display: none; }
 }
 </style>
@@ -39,8 +62,8 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
 
 
 _COLOURS = {
-    "light": "--better: #1a7f37; --worse: #b3261e; --under: #1f5fa8;",
-    "dark": "--better: #4ac26b; --worse: #ff8a80; --under: #7ab8ff;",
+    "light": "--better: #1a7f37; --worse: #b3261e; --under: #1f5fa8; --ground: #FFFFFF;",
+    "dark": "--better: #4ac26b; --worse: #ff8a80; --under: #7ab8ff; --ground: #0E1117;",
 }
 """Of words; graphs have a palette of their own."""
 

@@ -1,46 +1,223 @@
-"""Result objects as tables of words and numbers, ready to be shown."""
+"""The table of a contest of methods, in words and numbers ready to be shown, and as a file."""
 
-import pandas as pd
+import csv
+import io
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
+from calibcore.contest import Contestant, JudgedOn, can_rank, penalty
 from calibcore.evaluation import SetResult
+from calibcore.metrics import METRICS, Measure
 from dashboard.wording import measured, method_name
 
 CONTEST_MEASURES = (
+    "event_nll",
     "ks_error",
     "ece",
     "mce",
-    "event_nll",
     "event_brier",
     "classwise_ece",
     "nll",
     "brier",
-    "accuracy",
 )
-"""Measures by which methods are compared, by key."""
+"""Measures by which methods are compared unless others are chosen, by key."""
+
+CHANGED = "Decisions changed"
+
+SIDES: tuple[JudgedOn, JudgedOn] = ("crossed", "test")
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\0")
+"""Signs with which a cell begins that a spreadsheet would take for a formula."""
+
+Place = Literal["best", "second", ""]
 
 
-def contest_table(contest: list[tuple[str, SetResult]]) -> pd.DataFrame:
-    """List methods by measures; the best of a column between **, the second best between __.
+@dataclass(frozen=True)
+class Cell:
+    """One number of the table.
 
     Parameters
     ----------
-    contest : list of (str, SetResult)
-        Key of each method, and its judgement on one set.
+    text : str
+        As it is written.
+    place : {"best", "second", ""}
+        Among all methods.
+    """
+
+    text: str
+    place: Place = ""
+
+
+@dataclass(frozen=True)
+class ContestTable:
+    """A contest as a table, in the form of the papers.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        Measures, accuracy and decisions changed.
+    rows : tuple of (str, tuple of (Cell, Cell))
+        Name of each method; for each column, cross-fitted and on the test set.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[tuple[Cell, Cell], ...]], ...]
+
+
+def measures_shown(keys: Sequence[str], decides: Measure) -> tuple[Measure, ...]:
+    """List the measures of the table: the one that decides, the chosen ones, accuracy."""
+    accuracy = next(measure for measure in METRICS if measure.key == "accuracy")
+    chosen = (m for m in METRICS if m.key in keys and m.key not in {decides.key, accuracy.key})
+    return tuple(dict.fromkeys((decides, *chosen, accuracy)))
+
+
+def contest_table(contestants: Sequence[Contestant], measures: Sequence[Measure]) -> ContestTable:
+    """Write a contest, the best and the second best of each measure marked.
+
+    Parameters
+    ----------
+    contestants : sequence of Contestant
+        One a row.
+    measures : sequence of Measure
+        One a column; decisions changed come last.
 
     Returns
     -------
-    pandas.DataFrame
-        One row a method. Values that are written alike count as equal.
+    ContestTable
+        Values that are written alike count as equal. Where all are, none is marked.
     """
-    columns: dict[str, list[str]] = {"Method": [method_name(key) for key, _ in contest]}
-    for key in CONTEST_MEASURES:
-        rows = [(judged.compare(key), judged.n_samples) for _, judged in contest]
-        values = {measured(row, row.after, n): row.after for row, n in rows}
-        defined = {text: value for text, value in values.items() if value is not None}
-        measure = rows[0][0].measure
-        ranked = sorted(defined, key=defined.__getitem__, reverse=measure.better == "higher")
-        marks = dict(zip(ranked, ("**", "__"), strict=False))
-        texts = [measured(row, row.after, n) for row, n in rows]
-        columns[measure.name] = [f"{marks.get(t, '')}{t}{marks.get(t, '')}" for t in texts]
-    columns["Decisions changed"] = [f"{judged.changed_decisions:,}" for _, judged in contest]
-    return pd.DataFrame(columns)
+    columns = [[_column(contestants, measure, side) for side in SIDES] for measure in measures] + [
+        [[Cell(f"{one.on(side).changed_decisions:,}") for one in contestants] for side in SIDES]
+    ]
+    rows = tuple(
+        (method_name(one.key), tuple((crossed[row], test[row]) for crossed, test in columns))
+        for row, one in enumerate(contestants)
+    )
+    return ContestTable((*(measure.name for measure in measures), CHANGED), rows)
+
+
+def _column(contestants: Sequence[Contestant], measure: Measure, side: JudgedOn) -> list[Cell]:
+    values = [one.value(measure, side) for one in contestants]
+    texts = [
+        measured(one.on(side).compare(measure), value, one.on(side).n_samples)
+        for one, value in zip(contestants, values, strict=True)
+    ]
+    return ranked_cells(texts, values, measure)
+
+
+def ranked_cells(
+    texts: Sequence[str], values: Sequence[float | None], measure: Measure
+) -> list[Cell]:
+    """Mark the best and the second best of some values; those written alike count as equal."""
+    found: dict[str, float] = {}
+    for text, value in zip(texts, values, strict=True):
+        if value is not None and can_rank(measure):
+            found[text] = min(found.get(text, penalty(measure, value)), penalty(measure, value))
+    places: dict[str, Place] = {}
+    if len(found) > 1:
+        best, second, *_ = sorted(found, key=found.__getitem__)
+        places = {best: "best", second: "second"}
+    return [Cell(text, places.get(text, "")) for text in texts]
+
+
+def models_table(
+    judged: Sequence[SetResult], measures: Sequence[Measure]
+) -> list[list[tuple[Cell, Cell]]]:
+    """Write several models, the best and the second best of each measure marked.
+
+    Parameters
+    ----------
+    judged : sequence of SetResult
+        One a model, on the same rows.
+    measures : sequence of Measure
+        One a column.
+
+    Returns
+    -------
+    list of list of (Cell, Cell)
+        For each model and measure, before calibration and after.
+    """
+    columns = []
+    for measure in measures:
+        rows = [one.compare(measure.key) for one in judged]
+        sides = ([row.before for row in rows], [row.after for row in rows])
+        cells = [
+            ranked_cells(
+                [
+                    measured(row, v, judged[0].n_samples)
+                    for row, v in zip(rows, values, strict=True)
+                ],
+                values,
+                measure,
+            )
+            for values in sides
+        ]
+        columns.append(list(zip(*cells, strict=True)))
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def contest_csv(contestants: Sequence[Contestant], measures: Sequence[Measure]) -> str:
+    """Write a contest for a spreadsheet: every digit, shares from 0 to 1, nothing to be run.
+
+    Parameters
+    ----------
+    contestants, measures
+        As for `contest_table`.
+
+    Returns
+    -------
+    str
+        Comma-separated; empty where a measure is not defined. Text that a spreadsheet would take
+        for a formula begins with an apostrophe.
+    """
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator="\r\n")
+    names = [*(measure.name for measure in measures), CHANGED]
+    ends = "cross-fitted on the calibration set", "test set"
+    writer.writerow(["Method", *(harmless(f"{name}, {end}") for name in names for end in ends)])
+    for one in contestants:
+        cells: list[object] = [harmless(method_name(one.key))]
+        for measure in measures:
+            cells += [_plain(one.value(measure, side)) for side in SIDES]
+        cells += [one.on(side).changed_decisions for side in SIDES]
+        writer.writerow(cells)
+    return written.getvalue()
+
+
+def harmless(text: str) -> str:
+    """Put an apostrophe before text that a spreadsheet would take for a formula.
+
+    Examples
+    --------
+    >>> harmless("=1+1"), harmless("Spline")
+    ("'=1+1", 'Spline')
+    """
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def _plain(value: float | None) -> str:
+    return "" if value is None else repr(float(value))
+
+
+def csv_of(head: Sequence[str], lines: Iterable[Sequence[str | float]]) -> str:
+    r"""Write lines for a spreadsheet: text held back as `harmless`, numbers with every digit.
+
+    Examples
+    --------
+    >>> csv_of(["name", "score"], [("=1+1", -0.5), ("a", float("nan"))])
+    "name,score\r\n'=1+1,-0.5\r\na,\r\n"
+    """
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator="\r\n")
+    writer.writerow([harmless(name) for name in head])
+    for line in lines:
+        writer.writerow(
+            [harmless(cell) if isinstance(cell, str) else _number(cell) for cell in line]
+        )
+    return written.getvalue()
+
+
+def _number(value: float) -> str:
+    return "" if math.isnan(value) else repr(value)

@@ -79,11 +79,8 @@ def minimise(
         report = _reporter(progress, math.log(first / least), math.log(first / goal))
         # Even an exact inverse has rounding errors; where its last step did little, they matter.
         direct = inverse.exact and here.gradient_norm < last / 4
-        # The Hessian has changed by about twice the share to which the gradient fell, and that is
-        # about the square of the share before, where rounding does not hide it.
-        share, before = here.gradient_norm / last or 1.0, share
-        last = here.gradient_norm
-        pull = inverse.now(keep=direct and 2 * min(share, before**2) * last <= goal / 2)
+        share, before, last = here.gradient_norm / last or 1.0, share, here.gradient_norm
+        pull = inverse.now(keep=direct and _will_do(share, before, last, goal))
         step = pull(-here.slope) if direct else _newton_step(model, here.slope, pull, goal, report)
         moved = _searched_along(model, parameters, here, step)
         if moved is None and model.kind == np.float64:
@@ -96,9 +93,8 @@ def minimise(
         step_size = float(np.abs(moved[0] - parameters).max() / (1 + np.abs(parameters).max()))
         fallen, fall_before = math.inf if here.rough else here.loss - moved[1].loss, fallen
         parameters, here = moved
-        # Near an optimum each fall is about the square of the one before; towards infinity, a part.
         if step_size > _VISIBLE and fall_before / 10 < fallen < hardly:
-            break
+            break  # near an optimum each fall is about the square of the one before
     if here.rough:
         here = model.evaluate(parameters)
     if progress:
@@ -106,6 +102,15 @@ def minimise(
     escaping = _VISIBLE < step_size < math.inf and fallen < hardly
     separated = unbounded and here.separated
     return Optimum(parameters, here.loss, here.gradient_norm, separated, escaping)
+
+
+def _will_do(share: float, before: float, norm: float, goal: float) -> bool:
+    """Tell whether the inverse of the step before is good enough to end with.
+
+    The Hessian has changed by about twice the share to which the gradient fell, and that is about
+    the square of the share before, where rounding does not hide it.
+    """
+    return 2 * min(share, before**2) * norm <= goal / 2
 
 
 def _led_nowhere(model: LinearModel, before: Evaluation, after: Evaluation) -> bool:

@@ -8,8 +8,14 @@ from numpy.typing import ArrayLike, NDArray
 from calibcore import validation
 from calibcore.calibrators.base import FittedScoreMap, ScoreMap
 from calibcore.ordering import sort_by_score
-from calibcore.reliability import FitTo, FrequencyCurve, spline_frequency
-from calibcore.splines import LEAST_KNOTS, Runout, check_knots
+from calibcore.reliability import (
+    FitTo,
+    FrequencyCurve,
+    SplineFit,
+    running_totals,
+    spline_frequency,
+)
+from calibcore.splines import LEAST_KNOTS, CubicSpline, Runout, check_knots
 from calibcore.validation import Floats, Hits
 
 MOST_KNOTS = 20
@@ -133,6 +139,39 @@ class SplineCalibration(ScoreMap):
             curve.spline.values,
             warnings=_warnings(curve),
         )
+
+    def shown(self, fitted: FittedSpline, scores: ArrayLike, hits: ArrayLike) -> SplineFit:
+        """Set a fitted spline beside the totals of the calibration set it was fitted to.
+
+        Parameters
+        ----------
+        fitted : FittedSpline
+            Fitted with these options.
+        scores : array_like of float, shape (n_samples,)
+            Those it was fitted on, in [0, 1].
+        hits : array_like of {0, 1}, shape (n_samples,)
+            Whether the event happened.
+
+        Returns
+        -------
+        SplineFit
+
+        Raises
+        ------
+        CalibrationInputError
+            Scores and hits out of range.
+
+        Examples
+        --------
+        >>> rows = [0.8, 0.9, 0.9, 1.0], [1, 0, 1, 0]
+        >>> spline = SplineCalibration(n_knots=2)
+        >>> spline.shown(spline.fit(*rows), *rows).total.round(3).tolist()
+        [0.05, -0.05, -0.15, -0.4]
+        """
+        checked = validation.scores_and_hits(scores, hits)
+        rows = running_totals(*checked, fit_to=self.fit_to)
+        spline = CubicSpline(fitted.knot_values, self.runout)
+        return SplineFit(rows.fractile, rows.total, spline, self.fit_to)
 
     def _fit_curve(self, scores: Floats, hits: Hits, n_knots: int) -> FrequencyCurve:
         return spline_frequency(

@@ -167,8 +167,8 @@ def screen_classes(probabilities: ArrayLike, labels: ArrayLike) -> ClassScreen:
         found = _screen_block(table, true, block)
         mean_score[block], gap[block], variance[block], skew[block] = found
     deviation = np.sqrt(variance) / n_rows
-    p_value = np.array(list(map(_limit_p_value, np.abs(gap), deviation)))
-    careful = np.maximum(p_value, _few_rows_p_value(np.abs(gap) * n_rows, variance, skew))
+    sizes = np.full(n_classes, n_rows)
+    p_value, careful = gap_p_values(np.abs(gap), sizes, variance, skew)
     return ClassScreen(
         n_samples=n_rows,
         rows=np.bincount(true, minlength=n_classes),
@@ -203,6 +203,28 @@ def _screen_block(
     largest = np.abs(gaps).argmax(axis=1)
     gap = gaps[np.arange(len(gaps)), largest] / n_rows
     return mean_score, gap, variance, skew
+
+
+def gap_p_values(
+    ks_error: Floats, rows: Labels, variance: Floats, skew: Floats
+) -> tuple[Floats, Floats]:
+    """Give the p-values of several KS errors: in the limit of many rows, and careful with few.
+
+    Parameters
+    ----------
+    ks_error : ndarray of float64, shape (n_tests,)
+        In probability units.
+    rows : ndarray of int, shape (n_tests,)
+        Rows that each is of.
+    variance, skew : ndarray of float64, shape (n_tests,)
+        Second and third cumulants of the number of hits if the scores are true.
+
+    Notes
+    -----
+    See `screen_classes`.
+    """
+    limit = np.array(list(map(_limit_p_value, ks_error, np.sqrt(variance) / rows)))
+    return limit, np.maximum(limit, _few_rows_p_value(ks_error * rows, variance, skew))
 
 
 def _limit_p_value(ks_error: float, deviation: float) -> float:

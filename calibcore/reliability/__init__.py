@@ -12,7 +12,13 @@ from calibcore.reliability.intervals import (
 from calibcore.reliability.isotonic import CorpReliability, corp_of, corp_reliability
 from calibcore.reliability.null import NullBand, SplineNullBand, null_band, spline_null_band
 from calibcore.reliability.smooth import SmoothReliability, smooth_of, smooth_reliability
-from calibcore.reliability.spline import FitTo, FrequencyCurve, spline_frequency
+from calibcore.reliability.spline import (
+    FitTo,
+    FrequencyCurve,
+    SplineFit,
+    running_totals,
+    spline_frequency,
+)
 
 __all__ = [
     "Band",
@@ -23,6 +29,7 @@ __all__ = [
     "Interval",
     "NullBand",
     "SmoothReliability",
+    "SplineFit",
     "SplineNullBand",
     "binned_of",
     "binned_reliability",
@@ -31,6 +38,7 @@ __all__ = [
     "corp_of",
     "corp_reliability",
     "null_band",
+    "running_totals",
     "smooth_of",
     "smooth_reliability",
     "spline_frequency",

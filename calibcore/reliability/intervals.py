@@ -5,7 +5,7 @@ from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.binning import Binning, BinTable, bin_tally
@@ -14,6 +14,9 @@ from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 
 Interval = Literal["wilson", "clopper_pearson"]
+
+LEAST_SHARE = 0.01
+"""Share of the rows from which on a bin is spoken of; the frequency of a smaller one is vague."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +43,28 @@ class BinnedReliability:
     upper: Floats
     interval: Interval
     level: float
+
+    @property
+    def telling(self) -> NDArray[np.bool_]:
+        """Tell which bins hold at least `LEAST_SHARE` of the rows."""
+        counts = self.bins.counts
+        return np.asarray(counts / counts.sum(axis=-1, keepdims=True) >= LEAST_SHARE)
+
+    @property
+    def off(self) -> NDArray[np.int8]:
+        """Tell which bins' intervals leave out their mean score.
+
+        1 where the mean score lies above the interval, -1 where it lies below; 0 otherwise, and in
+        an empty bin. Scores that are true leave a share ``1 - level`` of the bins off, about.
+        """
+        above = (self.bins.mean_score > self.upper).astype(np.int8)
+        return np.asarray(above - (self.bins.mean_score < self.lower), dtype=np.int8)
+
+    def of_class(self, k: int) -> "BinnedReliability":
+        """Give the bins of one of several classes."""
+        found = self.bins
+        bins = BinTable(found.edges, found.counts[k], found.mean_score[k], found.frequency[k])
+        return BinnedReliability(bins, self.lower[k], self.upper[k], self.interval, self.level)
 
 
 def binned_reliability(

@@ -5,13 +5,13 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.errors import CalibrationInputError
 from calibcore.ordering import block_ends, sort_by_score
 from calibcore.splines import CubicSpline, Runout, check_knots, fit_bounded_slope, fit_spline
-from calibcore.validation import Floats
+from calibcore.validation import Floats, Hits
 
 FitTo = Literal["difference", "hits"]
 
@@ -47,6 +47,80 @@ class FrequencyCurve:
         """Average over the rows of the distance between score and estimated frequency."""
         weights = np.diff(self.fractile, prepend=0.0)
         return float(weights @ np.abs(self.score - self.frequency))
+
+
+@dataclass(frozen=True, eq=False)
+class RunningTotals:
+    """The points a spline is fitted to, a row each, lowest score first.
+
+    Attributes
+    ----------
+    score : ndarray of float64, shape (n_samples,)
+        Ascending.
+    fractile : ndarray of float64, shape (n_samples,)
+        Row i of N is at i / N.
+    total : ndarray of float64, shape (n_samples,)
+        Hits of the rows so far, less their scores where that is fitted, divided by N. Rows of equal
+        score share their hits evenly.
+    base : ndarray of float64, shape (n_samples,)
+        What the slope at each row is added to: its score, or 0.
+    ends : ndarray of int, shape (n_blocks,)
+        Last row of each block of equal scores.
+    """
+
+    score: Floats
+    fractile: Floats
+    total: Floats
+    base: Floats
+    ends: NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class SplineFit:
+    """A spline beside the points it was fitted to.
+
+    Attributes
+    ----------
+    fractile, total : ndarray of float64, shape (n_samples,)
+        The points; see `RunningTotals`.
+    spline : CubicSpline
+        Over fractile.
+    fit_to : {"difference", "hits"}
+        What the totals are of.
+    """
+
+    fractile: Floats
+    total: Floats
+    spline: CubicSpline
+    fit_to: FitTo
+
+    @cached_property
+    def fitted(self) -> Floats:
+        """The spline at each point, shape (n_samples,)."""
+        return self.spline(self.fractile)
+
+    @property
+    def farthest(self) -> float:
+        """Largest distance of a point from the spline."""
+        return float(np.abs(self.total - self.fitted).max())
+
+    @property
+    def root_mean_square(self) -> float:
+        """Root of the mean squared distance of the points from the spline."""
+        return float(np.sqrt(np.mean(np.square(self.total - self.fitted))))
+
+
+def running_totals(scores: Floats, hits: Hits, *, fit_to: FitTo) -> RunningTotals:
+    """Add up hits, or hits minus scores, of checked rows in any order."""
+    ordered, ordered_hits = sort_by_score(scores, hits)
+    n_samples = ordered.size
+    ends = block_ends(ordered)
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    sizes = ends - starts + 1
+    expected = np.repeat(np.add.reduceat(ordered_hits, starts, dtype=np.float64) / sizes, sizes)
+    base = ordered if fit_to == "difference" else np.zeros(n_samples)
+    fractile = np.arange(1, n_samples + 1) / n_samples
+    return RunningTotals(ordered, fractile, np.cumsum(expected - base) / n_samples, base, ends)
 
 
 def spline_frequency(
@@ -106,30 +180,25 @@ def spline_frequency(
     checked = validation.scores_and_hits(scores, hits)
     check_knots(n_knots, runout)
     validation.choice(fit_to, "fit_to", allowed=("difference", "hits"))
-    ordered, ordered_hits = sort_by_score(*checked)
-    n_samples = ordered.size
+    n_samples = checked[0].size
     if n_samples < n_knots:
         raise CalibrationInputError(
             "scores", f"{n_samples} rows", f"at least {n_knots}, one a knot"
         )
-    ends = block_ends(ordered)
-    starts = np.concatenate([[0], ends[:-1] + 1])
-    sizes = ends - starts + 1
-    expected = np.repeat(np.add.reduceat(ordered_hits, starts, dtype=np.float64) / sizes, sizes)
-    base = ordered if fit_to == "difference" else np.zeros(n_samples)
-    fractile = np.arange(1, n_samples + 1) / n_samples
-    totals = np.cumsum(expected - base) / n_samples
-    spline = fit_spline(fractile, totals, n_knots=n_knots, runout=runout)
+    rows = running_totals(*checked, fit_to=fit_to)
+    spline = fit_spline(rows.fractile, rows.total, n_knots=n_knots, runout=runout)
     if constrained:
         # Bounded at every row, and at fractile 0 as if by a row of the lowest score.
-        lowest = -np.concatenate([base[:1], base])
-        places = np.concatenate([[0.0], fractile])
+        lowest = -np.concatenate([rows.base[:1], rows.base])
+        places = np.concatenate([[0.0], rows.fractile])
         spline = fit_bounded_slope(
-            fractile, totals, at=places, bounds=(lowest, lowest + 1), start=spline
+            rows.fractile, rows.total, at=places, bounds=(lowest, lowest + 1), start=spline
         )
+    starts = np.concatenate([[0], rows.ends[:-1] + 1])
+    slope = np.add.reduceat(spline.derivative(rows.fractile) + rows.base, starts)
     return FrequencyCurve(
-        score=ordered[ends],
-        fractile=(ends + 1) / n_samples,
-        slope=np.add.reduceat(spline.derivative(fractile) + base, starts) / sizes,
+        score=rows.score[rows.ends],
+        fractile=(rows.ends + 1) / n_samples,
+        slope=slope / (rows.ends - starts + 1),
         spline=spline,
     )

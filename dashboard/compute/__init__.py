@@ -1,41 +1,49 @@
 """The only place that keeps results; everything is keyed by digest and settings."""
 
 from dashboard.compute.closer import Screening, closer_look, screen
-from dashboard.compute.files import (
-    SourceFile,
-    ValuesChoice,
-    read_files,
-    settle_imports,
-    split_of,
-)
-from dashboard.compute.fits import (
-    Estimate,
+from dashboard.compute.contest import (
+    Dealt,
+    FoundContest,
+    contest_closer,
     contestants,
-    estimate,
     estimate_contest,
-    run_audit,
     run_contest,
 )
+from dashboard.compute.files import (
+    SourceFile,
+    parsed,
+    read_files,
+    sets_said,
+    settle_imports,
+)
+from dashboard.compute.fits import Estimate, estimate, run_audit
 from dashboard.compute.keep import forget
-from dashboard.compute.pictures import SideFigures, draw, draw_sweep
+from dashboard.compute.pictures import draw_classes, draw_reliability, draw_sweep
+from dashboard.compute.slices import judged_split, part_of, split_of
 
 __all__ = [
+    "Dealt",
     "Estimate",
+    "FoundContest",
     "Screening",
-    "SideFigures",
     "SourceFile",
-    "ValuesChoice",
     "closer_look",
+    "contest_closer",
     "contestants",
-    "draw",
+    "draw_classes",
+    "draw_reliability",
     "draw_sweep",
     "estimate",
     "estimate_contest",
     "forget",
+    "judged_split",
+    "parsed",
+    "part_of",
     "read_files",
     "run_audit",
     "run_contest",
     "screen",
+    "sets_said",
     "settle_imports",
     "split_of",
 ]

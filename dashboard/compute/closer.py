@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from calibcore.calibrators.base import FittedVectorMap, Progress
 from calibcore.data import EventScores
@@ -9,9 +10,13 @@ from calibcore.evaluation import sides_of
 from calibcore.events import TopR
 from calibcore.inference import ClassScreen, Inference, Plan, infer, screen_classes
 from calibcore.metrics import Measure, Options
+from calibcore.reliability import BinnedReliability, classwise_reliability
+from calibcore.validation import Floats, Labels
 from dashboard.compute.keep import key_of, once
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
+
+Found = TypeVar("Found")
 
 LEAST_RESAMPLES, MOST_DRAWN = 100, 50_000_000
 """With many rows there are fewer resamples than asked for, so that nobody waits for minutes."""
@@ -55,20 +60,36 @@ def screen(scene: Scene) -> Screening | None:
 
     Neither the event nor the number of bins changes what is found; None where there are no classes.
     """
+    found = _both_sides(scene, "screens", 15, screen_classes)
+    return None if found is None else Screening(*found, scene.where)
+
+
+def class_bins(scene: Scene) -> tuple[BinnedReliability, BinnedReliability | None] | None:
+    """Gather the rows of one set into bins of every class, before and after, as `screen`."""
+    n_bins = scene.settings.n_bins
+
+    def look(probabilities: Floats, labels: Labels) -> BinnedReliability:
+        return classwise_reliability(probabilities, labels, n_bins=n_bins)
+
+    return _both_sides(scene, "class bins", n_bins, look)
+
+
+def _both_sides(
+    scene: Scene, kind: str, n_bins: int, look: Callable[[Floats, Labels], Found]
+) -> tuple[Found, Found | None] | None:
+    """Look at the class probabilities of both sides; None for a side that has none."""
     rows, fitted = scene.rows, scene.result.fitted
     if isinstance(rows, EventScores):
         return None
-    alike = replace(scene.settings, event=TopR(1), n_bins=15)
+    alike = replace(scene.settings, event=TopR(1), n_bins=n_bins)
     plain = replace(alike, method=NO_METHOD, options=())
 
-    def looked(settings: object, make: Callable[[], ClassScreen]) -> ClassScreen:
+    def looked(settings: object, make: Callable[[], Found]) -> Found:
         key = (*key_of(scene.upload, scene.settings)[:3], repr(settings), scene.chosen)
-        return once("screens", key, make)
+        return once(kind, key, make)
 
-    before = looked(plain, lambda: screen_classes(rows.probabilities, rows.labels))
-    after: ClassScreen | None = before if fitted is None else None
+    before = looked(plain, lambda: look(rows.probabilities, rows.labels))
+    after: Found | None = before if fitted is None else None
     if isinstance(fitted, FittedVectorMap):
-        after = looked(
-            alike, lambda: screen_classes(fitted.predict_proba(rows.logits), rows.labels)
-        )
-    return Screening(before, after, scene.where)
+        after = looked(alike, lambda: look(fitted.predict_proba(rows.logits), rows.labels))
+    return before, after

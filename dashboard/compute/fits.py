@@ -1,21 +1,24 @@
 """Calibrators fitted and judged once, and what a fit will take before it starts."""
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 import streamlit as st
 
-from calibcore.calibrators import CATALOGUE
-from calibcore.calibrators.base import Progress
-from calibcore.evaluation import AuditResult, SetResult, audit
-from dashboard.compute.files import split_of
-from dashboard.compute.keep import is_known, key_of, once
+from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
+from calibcore.data import EventScores
+from calibcore.evaluation import AuditResult, check_pooled, fit, prepare
+from calibcore.events import TopR
+from calibcore.slices import rejudge
+from dashboard.compute.files import whole_split
+from dashboard.compute.keep import Key, is_known, key_of, once
+from dashboard.compute.slices import judged_split
 from dashboard.readers import Upload
-from dashboard.settings import NO_METHOD, SetChoice, Settings, method_by_key
+from dashboard.scene import Scene
+from dashboard.settings import NO_METHOD, Settings, method_by_key
 
-_AUDITS = "audits"
+_FITS = "fits"
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class Estimate:
 
 
 @st.cache_resource(show_spinner=False)
-def _seconds_per_logit() -> float:
+def seconds_per_logit() -> float:
     """Time the exponential of a logit on this machine: the least of a few tries."""
     logits = np.linspace(-20, 0, 1 << 18, dtype=np.float32)
     times = []
@@ -48,21 +51,9 @@ def _seconds_per_logit() -> float:
     return min(times) / logits.size
 
 
-def estimate_contest(upload: Upload, settings: Settings) -> float:
-    """Estimate how many seconds it takes to try every method that is not known yet."""
-    tried = (replace(settings, method=key, options=()) for key in contestants(upload))
-    found = (estimate(upload, each) for each in tried)
-    return sum(each.seconds for each in found if each is not None)
-
-
-def contestants(upload: Upload) -> list[str]:
-    """List the methods that fit the data; the choice to change nothing comes first."""
-    return [NO_METHOD, *(m.key for m in CATALOGUE if upload.class_names or m.acts_on == "event")]
-
-
 def estimate(upload: Upload, settings: Settings) -> Estimate | None:
     """Estimate a fit; None where the result is known, or nothing but an event's score is fitted."""
-    if settings.method == NO_METHOD or is_known(_AUDITS, key_of(upload, settings)):
+    if settings.method == NO_METHOD or is_fitted(upload, settings):
         return None
     method, classes = method_by_key(settings.method), upload.class_names
     if method.acts_on == "event" or classes is None:
@@ -72,58 +63,54 @@ def estimate(upload: Upload, settings: Settings) -> Estimate | None:
     n_rows = round(share * rows.n_samples) if rows is not None else 0
     cost = method.cost_of(**dict(settings.options))
     return Estimate(
-        cost.seconds(n_rows, len(classes), _seconds_per_logit()),
+        cost.seconds(n_rows, len(classes), seconds_per_logit()),
         cost.bytes(n_rows, len(classes)),
         n_rows,
         len(classes),
     )
 
 
+def is_fitted(upload: Upload, settings: Settings) -> bool:
+    """Tell whether a fit is kept."""
+    return is_known(_FITS, _fit_key(upload, settings))
+
+
+def _fit_key(upload: Upload, settings: Settings) -> Key:
+    """Give what decides a fit: no bins, no part of the rows; and of all classes, no event."""
+    of_event = settings.method == NO_METHOD or method_by_key(settings.method).acts_on == "event"
+    event = settings.event if of_event else TopR(1)
+    return key_of(upload, replace(settings, event=event, n_bins=15, only=None))
+
+
+def _fitted(
+    upload: Upload, settings: Settings, progress: Progress
+) -> FittedScoreMap | FittedVectorMap | None:
+    def make() -> FittedScoreMap | FittedVectorMap | None:
+        rows = whole_split(upload, settings).calibration
+        return fit(settings.calibrator(), prepare(rows, settings.event), progress)
+
+    return once(_FITS, _fit_key(upload, settings), make)
+
+
 def run_audit(upload: Upload, settings: Settings, progress: Progress) -> AuditResult:
-    """Fit and judge, once for each file, reading and settings."""
-    return once(
-        _AUDITS,
-        key_of(upload, settings),
-        lambda: audit(
-            split_of(upload, settings),
+    """Fit and judge, each once: a fit serves every number of bins and every part of the rows."""
+
+    def make() -> AuditResult:
+        check_pooled(settings.calibrator(), settings.event)
+        return rejudge(
+            _fitted(upload, settings, progress),
+            judged_split(upload, settings),
             event=settings.event,
-            calibrator=settings.calibrator(),
             n_bins=settings.n_bins,
-            progress=progress,
-        ),
-    )
+        )
+
+    return once("audits", key_of(upload, settings), make)
 
 
-def run_contest(
-    upload: Upload,
-    settings: Settings,
-    chosen: SetChoice,
-    progress: Callable[[float, str], None],
-) -> list[tuple[str, SetResult]]:
-    """Try every method that fits the data, with its default options.
-
-    Parameters
-    ----------
-    upload, settings
-        The data, and the event, bins and split that are chosen.
-    chosen : {"calibration", "test"}
-        The set that judges.
-    progress : callable
-        Told the share that is done and the method at work; whatever it raises ends the contest.
-
-    Returns
-    -------
-    list of (str, SetResult)
-        Key of each method, that of the choice to change nothing first, and its judgement.
-    """
-    keys = contestants(upload)
-    results = []
-    for number, key in enumerate(keys):
-
-        def report(share: float, number: int = number, key: str = key) -> None:
-            progress((number + share) / len(keys), key)
-
-        report(0.0)
-        result = run_audit(upload, replace(settings, method=key, options=()), report)
-        results.append((key, result.test if chosen == "test" else result.calibration))
-    return results
+def fitted_on(scene: Scene) -> EventScores:
+    """Give the event on all rows that calibrators are fitted on."""
+    if scene.settings.only is None:
+        return scene.result.calibration.before.event
+    rows, event = scene.split.calibration, scene.settings.event
+    settings = replace(scene.settings, method=NO_METHOD, options=(), only=None)
+    return once("fitted on", key_of(scene.upload, settings), lambda: prepare(rows, event).event)

@@ -6,6 +6,7 @@ shared between sessions and never changed.
 
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -27,7 +28,8 @@ Result = TypeVar("Result")
 
 def key_of(upload: Upload, settings: Settings) -> Key:
     """Give what stands for the data and the settings."""
-    return upload.digest, upload.name, str(upload.values_kind), repr(settings)
+    how = replace(upload.options, prevalence=None)  # which changes no number
+    return upload.digest, upload.name, f"{upload.values_kind}, {how}", repr(settings)
 
 
 @st.cache_resource(show_spinner=False)
@@ -42,7 +44,7 @@ def is_known(kind: str, key: object) -> bool:
     return key in _shelf(kind)
 
 
-def once(kind: str, key: object, make: Callable[[], Result]) -> Result:
+def once(kind: str, key: object, make: Callable[[], Result], *, most: int = MOST_RESULTS) -> Result:
     """Give the result that is kept, or make it.
 
     Not a cached function, because those cannot show how far they are.
@@ -55,6 +57,8 @@ def once(kind: str, key: object, make: Callable[[], Result]) -> Result:
         Stands for everything that decides the result.
     make : callable
         Makes it. Whatever it raises passes, and nothing is kept.
+    most : int, default MOST_RESULTS
+        Results of this kind that are kept.
     """
     shelf = _shelf(kind)
     if key in shelf:
@@ -63,7 +67,7 @@ def once(kind: str, key: object, make: Callable[[], Result]) -> Result:
         return found
     made = make()
     shelf[key] = made
-    while len(shelf) > MOST_RESULTS:
+    while len(shelf) > most:
         shelf.popitem(last=False)
     return made
 

@@ -1,16 +1,15 @@
 """Figures drawn once for each result and theme."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from plotly import graph_objects as go
 
 from calibcore.metrics.bins import sweep_bins
+from dashboard.compute.closer import class_bins
 from dashboard.compute.keep import key_of, once
 from dashboard.figures import (
-    FourGraphs,
     SweepFigures,
-    four_graphs,
+    class_picture,
     reliability_diagram,
     sweep_figures,
 )
@@ -19,35 +18,16 @@ from dashboard.scene import Scene
 SideChoice = Literal["before", "after"]
 
 
-@dataclass(frozen=True)
-class SideFigures:
-    """What is drawn of one side.
+def draw_reliability(scene: Scene, side: SideChoice) -> go.Figure:
+    """Draw the reliability diagram in bins of one side of one set."""
 
-    Parameters
-    ----------
-    graphs : FourGraphs
-        The four cumulative and fractile graphs.
-    reliability : plotly.graph_objects.Figure
-        The reliability diagram.
-    """
-
-    graphs: FourGraphs
-    reliability: go.Figure
-
-
-def draw(scene: Scene, side: SideChoice) -> SideFigures:
-    """Draw one side of one set."""
-
-    def make() -> SideFigures:
+    def make() -> go.Figure:
         shown, beside = scene.judged.before, scene.judged.after
         if side == "after":
             shown, beside = beside, shown
-        return SideFigures(
-            four_graphs(shown, beside, scene.palette),
-            reliability_diagram(shown, beside, scene.palette),
-        )
+        return reliability_diagram(shown, beside, scene.palette)
 
-    return once("sides", (*_key(scene), side), make)
+    return once("diagrams", (*_key(scene), side), make)
 
 
 def draw_sweep(scene: Scene) -> SweepFigures:
@@ -60,6 +40,23 @@ def draw_sweep(scene: Scene) -> SweepFigures:
         return sweep_figures(before, after, scene.settings.n_bins, scene.palette)
 
     return once("sweeps", _key(scene), make)
+
+
+def draw_classes(scene: Scene, classes: tuple[int, ...]) -> tuple[go.Figure, ...]:
+    """Draw a small picture of each of a few classes of one set; none where there are no classes."""
+
+    def make() -> tuple[go.Figure, ...]:
+        found = class_bins(scene)
+        if found is None:
+            return ()
+        before, after = found
+        beside = None if after is before else after
+        return tuple(
+            class_picture(before.of_class(k), beside and beside.of_class(k), scene.palette)
+            for k in classes
+        )
+
+    return once("class pictures", (*_key(scene), classes), make)
 
 
 def _key(scene: Scene) -> tuple[object, ...]:

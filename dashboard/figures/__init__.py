@@ -2,6 +2,7 @@
 
 from dashboard.figures.bins import SweepFigures, bins_graph, sweep_figures
 from dashboard.figures.graphs import FourGraphs, four_graphs
+from dashboard.figures.multiples import class_picture
 from dashboard.figures.palette import DARK, LIGHT, Palette
 from dashboard.figures.reliability import Diagram, reliability_diagram
 
@@ -13,6 +14,7 @@ __all__ = [
     "Palette",
     "SweepFigures",
     "bins_graph",
+    "class_picture",
     "four_graphs",
     "reliability_diagram",
     "sweep_figures",

@@ -1,6 +1,7 @@
 """A band: the region between two curves over one axis, drawn as one closed outline."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from plotly import graph_objects as go
@@ -32,35 +33,41 @@ class DrawnBand:
     name: str
     words: str
 
-    def thinned(self) -> "DrawnBand":
+    def thinned(self, most: int = MOST_BAND_POINTS) -> "DrawnBand":
         """Give the same region at few places."""
-        if self.x.size <= MOST_BAND_POINTS:
+        most = min(most, MOST_BAND_POINTS)
+        if self.x.size <= most:
             return self
         along = self.x + np.maximum.accumulate(self.upper)  # a steep rise takes points too
-        shown = thin(along, self.upper, most=MOST_BAND_POINTS)
+        shown = thin(along, self.upper, most=most)
         return DrawnBand(self.x[shown], self.lower[shown], self.upper[shown], self.name, self.words)
 
 
 def add_band(figure: go.Figure, band: DrawnBand, colour: str, *, outlined: bool = False) -> None:
-    """Add a band behind what is drawn after it, filled or as a dotted outline.
+    """Add a band behind what is drawn after it; see `band_trace`."""
+    figure.add_scatter(**band_trace(band, colour, outlined=outlined))
+
+
+def band_trace(band: DrawnBand, colour: str, *, outlined: bool = False) -> dict[str, Any]:
+    """Give a band as plotly takes it, filled or as a dotted outline.
 
     Notes
     -----
     The outline runs along the lower curve and back along the upper one, once for each stretch
     without NaN. Its line has the colour of the fill, so that a band thinner than a pixel is seen.
     """
-    figure.add_scatter(
-        x=_outline(band, band.x, band.x).astype(np.float32),
-        y=_outline(band, band.lower, band.upper).astype(np.float32),
-        mode="lines",
-        name=band.name,
-        line={"color": colour, "width": 1, "dash": "dot" if outlined else "solid"},
-        fill="toself",
-        fillcolor="rgba(0,0,0,0)" if outlined else colour,
-        hoveron="fills",
-        hoverinfo="text",
-        text=band.words,
-    )
+    return {
+        "x": _outline(band, band.x, band.x).astype(np.float32),
+        "y": _outline(band, band.lower, band.upper).astype(np.float32),
+        "mode": "lines",
+        "name": band.name,
+        "line": {"color": colour, "width": 1, "dash": "dot" if outlined else "solid"},
+        "fill": "toself",
+        "fillcolor": "rgba(0,0,0,0)" if outlined else colour,
+        "hoveron": "fills",
+        "hoverinfo": "text",
+        "text": band.words,
+    }
 
 
 def _outline(band: DrawnBand, there: Floats, back: Floats) -> Floats:

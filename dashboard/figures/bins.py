@@ -165,17 +165,16 @@ def _mark_chosen(
 
 
 def _name_lines(figure: go.Figure, sweep: BinSweep, highest: float, palette: Palette) -> None:
-    """Write each line's name at its end, moved up where another name is in the way."""
-    ends = (
+    """Write each line's name at its end, moved where another name or the top is in the way."""
+    ends: list[tuple[str, float, str]] = [
         (PERFECT, sweep.expected_equal_width[-1], palette.neutral),
         (EVEN, sweep.equal_mass[-1], palette.neutral),
         (WIDE, sweep.equal_width[-1], palette.neutral),
         (KS, sweep.ks_error, palette.text),
-    )
-    lowest_free = 0.0
-    for name, value, colour in sorted(ends, key=lambda end: float(end[1])):
-        height = max(float(value) / highest, lowest_free)
-        lowest_free = height + _APART
+    ]
+    ends.sort(key=lambda end: float(end[1]))
+    heights = _apart([float(value) / highest for _, value, _ in ends])
+    for (name, _, colour), height in zip(ends, heights, strict=True):
         figure.add_annotation(
             xref="paper",
             yref="paper",
@@ -187,3 +186,16 @@ def _name_lines(figure: go.Figure, sweep: BinSweep, highest: float, palette: Pal
             font={"size": 12, "color": colour},
             showarrow=False,
         )
+
+
+def _apart(heights: list[float]) -> list[float]:
+    """Move rising heights between 0 and 1 apart: up, and down again where they pass the top."""
+    raised: list[float] = []
+    for height in heights:
+        raised.append(max(height, raised[-1] + _APART) if raised else height)
+    highest_free = 1.0
+    lowered: list[float] = []
+    for height in reversed(raised):
+        lowered.append(min(height, highest_free))
+        highest_free = lowered[-1] - _APART
+    return lowered[::-1]

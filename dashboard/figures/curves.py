@@ -1,16 +1,53 @@
-"""The isotonic and the smoothed reliability curve, with their bands."""
+"""Reliability curves: through the bins, isotonic and smoothed, with what says how sure they are."""
 
 import numpy as np
 from plotly import graph_objects as go
 
+from calibcore.binning import BinTable
 from calibcore.reliability import Band, CorpReliability, SmoothReliability
 from calibcore.validation import Floats
 from dashboard.figures.bands import DrawnBand, add_band
 from dashboard.figures.palette import Palette
 from dashboard.figures.thinning import thin
 
+FREQUENCY = "<b>Observed frequency</b>"
+
 PALE_BELOW = 0.1
 """Density, of an average of 1, below which the smoothed curve is drawn pale."""
+
+
+def points(bins: BinTable, palette: Palette, *, sizes: Floats, width: float) -> go.Scatter:
+    """Draw a point for each bin that holds rows, and a line through them.
+
+    Parameters
+    ----------
+    bins : BinTable
+        Of one event.
+    palette : Palette
+        Colours.
+    sizes : ndarray of float64
+        Of the points, in pixels.
+    width : float
+        Of the line, in pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Scatter
+        To be added to a figure.
+    """
+    filled = bins.counts > 0
+    return go.Scatter(
+        x=bins.mean_score[filled],
+        y=bins.frequency[filled],
+        customdata=bins.counts[filled],
+        mode="lines+markers",
+        name="observed frequency",
+        line={"color": palette.frequency, "width": width},
+        marker={"color": palette.frequency, "size": sizes, "opacity": 1},
+        cliponaxis=False,
+        hovertemplate="mean score %{x:.1%}<br>observed frequency %{y:.1%}"
+        "<br>bin of %{customdata:,} rows<extra></extra>",
+    )
 
 
 def add_isotonic(figure: go.Figure, found: CorpReliability, palette: Palette) -> None:
@@ -43,7 +80,12 @@ def add_isotonic(figure: go.Figure, found: CorpReliability, palette: Palette) ->
         hovertemplate="score %{x:.1%}<br>observed frequency %{y:.1%}"
         "<br>step of %{customdata:,} rows<extra></extra>",
     )
-    _name(figure, found.frequency - found.score, palette, claim=False)
+    name_above(
+        figure,
+        ("\u2501", FREQUENCY, palette.frequency),
+        ("\u2508", "its interval", palette.frequency),
+        ("\u25a0", "Perfect model", palette.neutral),
+    )
 
 
 def add_smoothed(figure: go.Figure, found: SmoothReliability, palette: Palette) -> None:
@@ -82,7 +124,11 @@ def add_smoothed(figure: go.Figure, found: SmoothReliability, palette: Palette) 
                 line={"color": colour, "width": width},
                 hovertemplate=f"near score %{{x:.1%}}<br>{name} %{{y:.1%}}<extra></extra>",
             )
-    _name(figure, -found.gap, palette, claim=True)
+    name_above(
+        figure,
+        ("\u2501", FREQUENCY, palette.frequency),
+        ("\u2501", "Mean score", palette.score),
+    )
 
 
 def _region(band: Band, name: str, words: str) -> DrawnBand:
@@ -90,22 +136,19 @@ def _region(band: Band, name: str, words: str) -> DrawnBand:
     return DrawnBand(band.score, band.lower, band.upper, name, words + share)
 
 
-def _name(figure: go.Figure, above: Floats, palette: Palette, *, claim: bool) -> None:
-    """Name what is drawn in the corner that the curve leaves free."""
-    low = np.nanmean(above) > 0
-    other = f'<span style="color:{palette.neutral}">Perfect model</span>'
-    if claim:
-        other = f'<span style="color:{palette.score}"><b>Mean score</b></span>'
-    own = f'<span style="color:{palette.frequency}"><b>Observed frequency</b></span>'
+def name_above(figure: go.Figure, *names: tuple[str, str, str]) -> None:
+    """Name what is drawn in one line above it, each with a sign, its name and its colour."""
     figure.add_annotation(
-        xref="x domain",
-        yref="y domain",
-        x=0.98 if low else 0.02,
-        y=0.04 if low else 0.97,
-        xanchor="right" if low else "left",
-        yanchor="bottom" if low else "top",
-        align="right" if low else "left",
-        text=f"{own}<br>{other}",
+        xref="paper",
+        yref="paper",
+        x=0,
+        y=1,
+        xanchor="left",
+        yanchor="bottom",
+        yshift=5,
+        text="\u2002 ".join(
+            f'<span style="color:{colour}">{sign} {name}</span>' for sign, name, colour in names
+        ),
         font={"size": 12},
         showarrow=False,
     )

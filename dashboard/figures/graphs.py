@@ -1,19 +1,24 @@
 """The four cumulative and fractile graphs of Gupta et al., ICLR 2021, figures 1-10."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from plotly import graph_objects as go
 
 from calibcore.evaluation import Side
 from calibcore.validation import Floats
-from dashboard.figures.bands import DrawnBand, add_band
+from dashboard.figures.bands import DrawnBand, band_trace
 from dashboard.figures.layout import base_layout, same_scale, share_axis, unit_range
 from dashboard.figures.palette import Palette
-from dashboard.figures.thinning import thin
+from dashboard.figures.thinning import MOST_POINTS, thin
 
 PERFECT = "Perfect model"
 """Name of the band under perfect calibration."""
+
+CURSOR = "Cursor"
+"""Name of the marks at the fractile that is asked for."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,33 @@ class _Lines:
     band: DrawnBand
 
 
-def four_graphs(side: Side, beside: Side, palette: Palette) -> FourGraphs:
+@dataclass(frozen=True)
+class _Frame:
+    """What the graphs of one side share: axes, colours, how fine, and the place of the cursor."""
+
+    total: tuple[float, float]
+    highest: tuple[float, float]
+    palette: Palette
+    most: int
+    cursor: int | None
+
+
+Part = dict[str, Any]
+"""A line, an axis or a layout as plotly takes it.
+
+Each figure is made of these at once, as plotly takes ten times as long to add them one by one.
+"""
+
+
+def four_graphs(
+    side: Side,
+    beside: Side,
+    palette: Palette,
+    *,
+    alike: Sequence[Side] = (),
+    fractile: float | None = None,
+    most: int = MOST_POINTS,
+) -> FourGraphs:
     """Draw the four graphs of one side.
 
     Parameters
@@ -62,36 +93,44 @@ def four_graphs(side: Side, beside: Side, palette: Palette) -> FourGraphs:
         The other side of the comparison, with which the axes are shared.
     palette : Palette
         Colours.
+    alike : sequence of Side
+        Further sides that share the axes.
+    fractile : float, optional
+        Where to mark the same rows in all four; see `CumulativeCurves.place_at`.
+    most : int, default 1000
+        Points of a line, at most.
 
     Returns
     -------
     FourGraphs
     """
-    both = (side, beside)
-    total = unit_range(*(max(s.null.upper[-1], s.curves.cum_hits[-1]) for s in both))
+    sides = (side, beside, *alike)
+    frame = _Frame(
+        unit_range(*(max(s.null.upper[-1], s.curves.cum_hits[-1]) for s in sides)),
+        unit_range(
+            0.0,
+            *(s.frequency.score[-1] for s in sides if s.frequency),
+            *(s.frequency.frequency.max() for s in sides if s.frequency),
+            *(s.frequency_null.upper.max() for s in sides if s.frequency_null),
+        ),
+        palette,
+        most,
+        None if fractile is None else side.curves.place_at(fractile),
+    )
+    by_fractile, by_score = _cumulative_by_fractile(side, frame), _cumulative_by_score(side, frame)
     if side.frequency is None:
-        return FourGraphs(
-            _cumulative_by_fractile(side, palette, total),
-            _cumulative_by_score(side, palette, total),
-            None,
-            None,
-        )
-    highest = unit_range(
-        *(s.frequency.score[-1] for s in both if s.frequency),
-        *(s.frequency.frequency.max() for s in both if s.frequency),
-        *(s.frequency_null.upper.max() for s in both if s.frequency_null),
-    )
+        return FourGraphs(by_fractile, by_score, None, None)
     return FourGraphs(
-        _cumulative_by_fractile(side, palette, total),
-        _cumulative_by_score(side, palette, total),
-        _frequency(side, palette, highest, against="fractile"),
-        _frequency(side, palette, highest, against="score"),
+        by_fractile,
+        by_score,
+        _frequency(side, frame, against="fractile"),
+        _frequency(side, frame, against="score"),
     )
 
 
-def _cumulative_lines(side: Side, x: Floats, x_name: str) -> _Lines:
+def _cumulative_lines(side: Side, x: Floats, x_name: str, most: int) -> _Lines:
     curves = side.curves
-    shown = thin(x, curves.gap, keep=[curves.ks_index])
+    shown = thin(x, curves.gap, keep=[curves.ks_index], most=most)
     band = side.null
     words = f"A perfect model of this size stays here<br>in {_of_100(band.level)} cases"
     return _Lines(
@@ -101,41 +140,47 @@ def _cumulative_lines(side: Side, x: Floats, x_name: str) -> _Lines:
         x_name,
         "cumulative score",
         "cumulative probability",
-        DrawnBand(x, band.lower, band.upper, PERFECT, words).thinned(),
+        DrawnBand(x, band.lower, band.upper, PERFECT, words).thinned(most // 3),
     )
 
 
-def _cumulative_by_fractile(side: Side, palette: Palette, total: tuple[float, float]) -> go.Figure:
-    lines = _cumulative_lines(side, side.curves.fractile, "fractile")
-    figure = _draw(lines, palette)
-    _mark_ks(figure, side, side.curves.fractile, palette)
-    return figure.update_layout(
-        base_layout("(a) Cumulative, by fractile"),
-        xaxis=share_axis("Fractile of rows, lowest score first", (0, 1)),
-        yaxis=share_axis("Cumulative", total),
-    )
+def _cumulative_by_fractile(side: Side, frame: _Frame) -> go.Figure:
+    axes = {
+        "xaxis": share_axis("Fractile of rows, lowest score first", (0, 1)),
+        "yaxis": share_axis("Cumulative", frame.total),
+    }
+    layout = base_layout("(a) Cumulative, by fractile") | axes
+    return _cumulative(side, frame, side.curves.fractile, "fractile", layout)
 
 
-def _cumulative_by_score(side: Side, palette: Palette, total: tuple[float, float]) -> go.Figure:
-    lines = _cumulative_lines(side, side.curves.cum_score, "cumulative score")
-    figure = _draw(lines, palette)
-    _mark_ks(figure, side, side.curves.cum_score, palette)
-    return figure.update_layout(
-        base_layout("(b) Cumulative, by cumulative score"),
-        xaxis=share_axis("Cumulative score", total),
-        yaxis=same_scale(share_axis("Cumulative", total)),
-    )
+def _cumulative_by_score(side: Side, frame: _Frame) -> go.Figure:
+    axes = {
+        "xaxis": share_axis("Cumulative score", frame.total),
+        "yaxis": same_scale(share_axis("Cumulative", frame.total)),
+    }
+    layout = base_layout("(b) Cumulative, by cumulative score") | axes
+    return _cumulative(side, frame, side.curves.cum_score, "cumulative score", layout)
 
 
-def _frequency(
-    side: Side, palette: Palette, highest: tuple[float, float], *, against: str
-) -> go.Figure:
-    frequency, band = side.frequency, side.frequency_null
+def _cumulative(side: Side, frame: _Frame, x: Floats, x_name: str, layout: Part) -> go.Figure:
+    curves, palette = side.curves, frame.palette
+    lines = _cumulative_lines(side, x, x_name, frame.most)
+    data = [*_drawn(lines, palette), _ks_mark(side, x, palette)]
+    layout["annotations"] = [_names(lines, layout, palette)]
+    if frame.cursor is None:
+        return go.Figure(data, layout)
+    place = frame.cursor
+    ends = float(curves.cum_score[place]), float(curves.cum_hits[place])
+    return _with_cursor(data, layout, _Cursor(side, place, float(x[place]), ends), palette)
+
+
+def _frequency(side: Side, frame: _Frame, *, against: str) -> go.Figure:
+    frequency, band, palette = side.frequency, side.frequency_null, frame.palette
     assert frequency is not None  # noqa: S101 - four_graphs asks only where there is one
     assert band is not None  # noqa: S101 - it is there where the curve is
     by_score = against == "score"
     x = frequency.score if by_score else frequency.fractile
-    shown = thin(x, frequency.frequency)
+    shown = thin(x, frequency.frequency, most=frame.most)
     words = (
         "The curve of a perfect model of this size lies here,"
         f"<br>at each {against} in {_of_100(band.level)} cases"
@@ -147,85 +192,140 @@ def _frequency(
         against,
         "score",
         "probability",
-        DrawnBand(x, band.lower, band.upper, PERFECT, words).thinned(),
+        DrawnBand(x, band.lower, band.upper, PERFECT, words).thinned(frame.most // 3),
     )
-    x_axis = (
-        share_axis("Score", highest)
-        if by_score
-        else share_axis("Fractile of rows, lowest score first", (0, 1))
-    )
-    y_axis = share_axis("Score, probability", highest)
-    return _draw(lines, palette).update_layout(
-        base_layout("(d) By score" if by_score else "(c) By fractile"),
-        xaxis=x_axis,
-        yaxis=same_scale(y_axis) if by_score else y_axis,
-    )
+    layout = _frequency_layout(frame, by_score=by_score)
+    data = _drawn(lines, palette)
+    layout["annotations"] = [_names(lines, layout, palette)]
+    if frame.cursor is None:
+        return go.Figure(data, layout)
+    row = frame.cursor - 1  # the totals start with a point of no rows, the frequency does not
+    ends = float(frequency.score[row]), float(frequency.frequency[row])
+    cursor = _Cursor(side, frame.cursor, float(x[row]), ends)
+    return _with_cursor(data, layout, cursor, palette)
 
 
-def _draw(lines: _Lines, palette: Palette) -> go.Figure:
+def _frequency_layout(frame: _Frame, *, by_score: bool) -> Part:
+    y_axis = share_axis("Score, probability", frame.highest)
+    if not by_score:
+        x_axis = share_axis("Fractile of rows, lowest score first", (0, 1))
+        return base_layout("(c) By fractile") | {"xaxis": x_axis, "yaxis": y_axis}
+    x_axis = share_axis("Score", frame.highest)
+    return base_layout("(d) By score") | {"xaxis": x_axis, "yaxis": same_scale(y_axis)}
+
+
+def _drawn(lines: _Lines, palette: Palette) -> list[Part]:
     """Draw the two lines, the gap between them filled, in front of the band."""
-    figure = go.Figure()
-    add_band(figure, lines.band, palette.band)
     x = lines.x.astype(np.float32)
     drawn = (
         (lines.score, lines.score_name, palette.score, None, None),
         (lines.frequency, lines.frequency_name, palette.frequency, "tonexty", palette.gap),
     )
-    for values, name, colour, fill, fill_colour in drawn:
-        figure.add_scatter(
-            x=x,
-            y=values.astype(np.float32),
-            mode="lines",
-            name=name,
-            line={"color": colour, "width": 2.5},
-            fill=fill,
-            fillcolor=fill_colour,
-            hovertemplate=f"{lines.x_name} %{{x:.1%}}<br>{name} %{{y:.1%}}<extra></extra>",
-        )
-    _label_lines(figure, lines, palette)
-    return figure
+    return [
+        band_trace(lines.band, palette.band),
+        *(
+            {
+                "x": x,
+                "y": values.astype(np.float32),
+                "mode": "lines",
+                "name": name,
+                "line": {"color": colour, "width": 2.5},
+                "fill": fill,
+                "fillcolor": fill_colour,
+                "hovertemplate": f"{lines.x_name} %{{x:.1%}}<br>{name} %{{y:.1%}}<extra></extra>",
+            }
+            for values, name, colour, fill, fill_colour in drawn
+        ),
+    ]
 
 
-def _label_lines(figure: go.Figure, lines: _Lines, palette: Palette) -> None:
-    """Name lines and band in the empty corner, the upper line first."""
+def _names(lines: _Lines, layout: Part, palette: Palette) -> Part:
+    """Name lines and band in the emptier corner, the upper line first."""
     names = [("Score", palette.score), ("Probability", palette.frequency)]
     if np.mean(lines.frequency - lines.score) > 0.005 * lines.score[-1]:
         names.reverse()
-    # Running totals and sorted scores rise, so they leave one of two corners free.
-    middle = np.searchsorted(lines.x, (lines.x[0] + lines.x[-1]) / 2)
-    convex = lines.score[middle] < (lines.score[0] + lines.score[-1]) / 2
-    figure.add_annotation(
-        xref="x domain",
-        yref="y domain",
-        x=0.04 if convex else 0.98,
-        y=0.96 if convex else 0.04,
-        xanchor="left" if convex else "right",
-        yanchor="top" if convex else "bottom",
-        align="left" if convex else "right",
-        text="<br>".join(
+    above = _is_free_above(lines, layout["xaxis"]["range"], layout["yaxis"]["range"])
+    return {
+        "xref": "x domain",
+        "yref": "y domain",
+        "x": 0.04 if above else 0.98,
+        "y": 0.96 if above else 0.04,
+        "xanchor": "left" if above else "right",
+        "yanchor": "top" if above else "bottom",
+        "align": "left" if above else "right",
+        "text": "<br>".join(
             [
                 *(f'<span style="color:{colour}"><b>{name}</b></span>' for name, colour in names),
                 f'<span style="color:{palette.neutral}">{PERFECT}</span>',
             ]
         ),
-        font={"size": 12},
-        showarrow=False,
-    )
+        "font": {"size": 12},
+        "showarrow": False,
+    }
 
 
-def _mark_ks(figure: go.Figure, side: Side, x: Floats, palette: Palette) -> None:
+def _is_free_above(lines: _Lines, across: list[float], up: list[float]) -> bool:
+    """Tell whether there is more room above the left part of the lines than below the right one.
+
+    What is named rises, so one of these two corners is free.
+    """
+    place = (lines.x - across[0]) / (across[1] - across[0])
+    both = np.stack([lines.score, lines.frequency])
+    height = (both - up[0]) / (up[1] - up[0])
+    left, right = height[:, place <= 0.6], height[:, place >= 0.4]
+    above = 1 - left.max() if left.size else 1.0
+    return bool(above >= (right.min() if right.size else 1.0))
+
+
+def _ks_mark(side: Side, x: Floats, palette: Palette) -> Part:
     """Mark the largest gap where it occurs."""
     curves, place = side.curves, side.curves.ks_index
-    ends = [curves.cum_score[place], curves.cum_hits[place]]
-    figure.add_scatter(
-        x=[x[place], x[place]],
-        y=ends,
-        mode="lines+markers",
-        name="KS gap",
-        line={"color": palette.text, "width": 2},
-        marker={"symbol": "line-ew", "size": 9, "line": {"width": 2, "color": palette.text}},
-        hovertemplate=f"largest gap: {curves.ks_error:.2%}<extra></extra>",
-    )
+    return {
+        "x": [x[place], x[place]],
+        "y": [curves.cum_score[place], curves.cum_hits[place]],
+        "mode": "lines+markers",
+        "name": "KS gap",
+        "line": {"color": palette.text, "width": 2},
+        "marker": {"symbol": "line-ew", "size": 9, "line": {"width": 2, "color": palette.text}},
+        "hovertemplate": f"largest gap: {curves.ks_error:.2%}<extra></extra>",
+    }
+
+
+@dataclass(frozen=True)
+class _Cursor:
+    """The rows that are marked: where they are in one graph, and what is claimed and true there."""
+
+    side: Side
+    place: int
+    x: float
+    ends: tuple[float, float]
+
+
+def _with_cursor(data: list[Part], layout: Part, cursor: _Cursor, palette: Palette) -> go.Figure:
+    """Make the figure with two points at the marked rows, over a dotted line."""
+    fractile = cursor.side.curves.fractile[cursor.place]
+    mark = {
+        "x": [cursor.x, cursor.x],
+        "y": list(cursor.ends),
+        "mode": "markers",
+        "name": CURSOR,
+        "marker": {
+            "size": [14, 9],  # where the two meet, both are seen
+            "color": [palette.score, palette.frequency],
+            "line": {"width": 2, "color": palette.ground},
+        },
+        "hovertemplate": f"fractile {fractile:.1%}<br>%{{y:.1%}}<extra></extra>",
+    }
+    line = {
+        "type": "line",
+        "x0": cursor.x,
+        "x1": cursor.x,
+        "y0": 0,
+        "y1": max(cursor.ends),
+        "layer": "below",
+        "line": {"color": palette.text, "width": 1, "dash": "dot"},
+    }
+    return go.Figure([*data, mark], layout | {"shapes": [line]})
 
 
 def _of_100(level: float) -> str:

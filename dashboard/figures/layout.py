@@ -1,5 +1,7 @@
 """What all figures share: size, margins, axes in percent."""
 
+import textwrap
+from html import escape
 from typing import Any
 
 HEIGHT = 280
@@ -45,3 +47,19 @@ def unit_range(*ends: float) -> tuple[float, float]:
     """Give the range from 0 that holds every value, the whole of 0 to 1 if they fill most of it."""
     highest = max(map(float, ends))
     return (0, 1) if highest > 0.6 or highest == 0 else (0, highest * 1.04)
+
+
+def harmless(name: str) -> str:
+    """Take away what plotly would read as markup.
+
+    Examples
+    --------
+    >>> harmless("<b>$x$ & y")
+    '&lt;b&gt;x &amp; y'
+    """
+    return escape(name.replace("$", ""), quote=False)
+
+
+def wrapped(name: str, n_signs: int) -> str:
+    """Make text from a file show as it is, on lines of at most so many signs."""
+    return "<br>".join(map(harmless, textwrap.wrap(name, n_signs)))

@@ -9,17 +9,25 @@ from calibcore.binning import BinTable
 from calibcore.evaluation import Side
 from calibcore.reliability import BinnedReliability
 from calibcore.validation import Floats
-from dashboard.figures.curves import add_isotonic, add_smoothed
-from dashboard.figures.layout import HEIGHT, base_layout, share_axis, unit_range
+from dashboard.figures.curves import FREQUENCY, add_isotonic, add_smoothed, name_above, points
+from dashboard.figures.layout import HEIGHT, base_layout, share_axis
 from dashboard.figures.palette import Palette
+from dashboard.wording.numbers import percent
 
-Diagram = Literal["bins", "isotonic", "smoothed"]
+Diagram = Literal["bins", "plot", "isotonic", "smoothed"]
 
 MOST_CAPS = 30
 """Bins whose intervals are drawn with caps, at most."""
 
+PALE = 0.35
+"""Opacity of a bin with few rows."""
+
+ROOM = 1.65
+"""Height of the histogram's panel, of 1 for the longest bar: two lines of text stand above it."""
+
 TITLES: dict[Diagram, str] = {
     "bins": "Reliability diagram in bins, scores below",
+    "plot": "Reliability plot, scores below",
     "isotonic": "Reliability diagram, isotonic (CORP), scores below",
     "smoothed": "Reliability diagram, smoothed, scores below",
 }
@@ -38,7 +46,7 @@ def reliability_diagram(
         The other side of the comparison, with which the axes are shared.
     palette : Palette
         Colours.
-    diagram : {"bins", "isotonic", "smoothed"}, default "bins"
+    diagram : {"bins", "plot", "isotonic", "smoothed"}, default "bins"
         What shows the frequency.
 
     Returns
@@ -46,28 +54,38 @@ def reliability_diagram(
     plotly.graph_objects.Figure
         Above, with the dotted line on which score and frequency are equal: bars up to the observed
         frequency, its interval, the gap to the mean score hatched and a dot at the mean score; or
-        one of the curves with its bands. Below: the share of rows in each bin.
+        points and a line through them; or one of the curves with its bands. Below: the share of
+        rows in each bin, with the mean of all scores and the observed frequency of all rows.
+
+    References
+    ----------
+    Vasilev and D'yakonov 2023, figure 1; Guo et al., ICML 2017, figure 1.
     """
     figure = go.Figure()
     if diagram == "bins":
         _add_bins(figure, side.binned, palette)
     _add_diagonal(figure, palette)
+    if diagram == "plot":
+        _add_plot(figure, side.binned, palette)
     if diagram == "isotonic":
         add_isotonic(figure, side.corp, palette)
     if diagram == "smoothed":
         add_smoothed(figure, side.smooth, palette)
     _add_shares(figure, side.binned, palette)
     most = max(float(_shares(s.bins).max()) for s in (side, beside))
+    _add_means(figure, side, most, palette)
+    layout = base_layout(TITLES[diagram])
     return figure.update_layout(
-        base_layout(TITLES[diagram]),
-        height=HEIGHT + 100,
+        layout,
+        height=HEIGHT + 140,
+        margin={**layout["margin"], "t": 50},  # names stand below the title
         barmode="overlay",
         bargap=0,
         xaxis={**share_axis("Score", (0, 1)), "anchor": "y2"},
-        yaxis={**share_axis("Observed frequency", (0, 1)), "domain": [0.33, 1]},
+        yaxis={**share_axis("Observed frequency", (0, 1)), "domain": [0.37, 1]},
         yaxis2={
-            **share_axis("Rows", unit_range(most)),
-            "domain": [0, 0.22],
+            **share_axis("Rows", (0, ROOM * most)),
+            "domain": [0, 0.3],
             "tickvals": [0, most],
             "tickformat": ".1~%",
         },
@@ -91,21 +109,22 @@ def _add_bins(figure: go.Figure, binned: BinnedReliability, palette: Palette) ->
     filled = bins.counts > 0
     frequency, score = bins.frequency[filled], bins.mean_score[filled]
     edge = {"width": 1, "color": palette.ground}
+    strength = np.where(binned.telling[filled], 1.0, PALE)
     bars = _bars(binned)
     figure.add_bar(
         y=frequency,
         name="observed frequency",
-        marker={"color": palette.frequency, "line": edge},
+        marker={"color": palette.frequency, "line": edge, "opacity": strength},
         **bars,
     )
     figure.add_bar(
         y=bins.gap[filled],
         base=frequency,
         name="gap to the mean score",
-        marker=_hatching(palette),
+        marker={**_hatching(palette), "opacity": strength},
         **bars,
     )
-    _add_whiskers(figure, binned, palette)
+    _add_whiskers(figure, binned, _middles(bins)[filled], palette)
     figure.add_scatter(
         x=score,
         y=score,
@@ -114,12 +133,37 @@ def _add_bins(figure: go.Figure, binned: BinnedReliability, palette: Palette) ->
         marker={"color": palette.score, "line": edge, "size": 7},
         **_hover(binned),
     )
+    name_above(
+        figure,
+        ("\u25a0", FREQUENCY, palette.frequency),
+        ("\u25cf", "Mean score", palette.score),
+        ("\u25a8", "Gap", palette.text),
+    )
 
 
-def _add_whiskers(figure: go.Figure, binned: BinnedReliability, palette: Palette) -> None:
+def _add_plot(figure: go.Figure, binned: BinnedReliability, palette: Palette) -> None:
+    """Add a point a bin that holds rows, the larger the more, with its interval, and a line."""
+    bins = binned.bins
+    filled = bins.counts > 0
+    score, shares = bins.mean_score[filled], _shares(bins)[filled]
+    border = go.Scatter(
+        x=score, y=score, mode="lines", name="mean score", line={"width": 0}, hoverinfo="skip"
+    )
+    line = points(bins, palette, sizes=5 + 9 * np.sqrt(shares), width=2.5)
+    _add_whiskers(figure, binned, score, palette)
+    figure.add_traces([border, line.update(fill="tonexty", fillcolor=palette.gap)])
+    name_above(
+        figure,
+        ("\u25cf", FREQUENCY, palette.frequency),
+        ("\u2508", "Perfect model", palette.neutral),
+    )
+
+
+def _add_whiskers(
+    figure: go.Figure, binned: BinnedReliability, middle: Floats, palette: Palette
+) -> None:
     """Add the interval of each frequency: a thin line with caps and an edge, if there is room."""
     filled = binned.bins.counts > 0
-    middle = _middles(binned.bins)[filled]
     lower, upper = binned.lower[filled], binned.upper[filled]
     looks = [("interval", palette.text, 0.75, "lines")]
     if filled.size <= MOST_CAPS:
@@ -147,9 +191,51 @@ def _add_shares(figure: go.Figure, binned: BinnedReliability, palette: Palette) 
         y=_shares(binned.bins)[binned.bins.counts > 0],
         name="share of rows",
         yaxis="y2",
-        marker={"color": palette.score, "line": {"width": 1, "color": palette.ground}},
+        marker={
+            "color": palette.score,
+            "line": {"width": 1, "color": palette.ground},
+            "opacity": 0.45,
+        },
         **_bars(binned),
     )
+
+
+def _add_means(figure: go.Figure, side: Side, most: float, palette: Palette) -> None:
+    """Add the mean of all scores and the observed frequency of all rows, named above the bars.
+
+    The names stand one above the other, and the line that a name would cross ends below it.
+    """
+    n_samples = side.event.n_samples
+    score, frequency = float(side.curves.cum_score[-1]), float(side.curves.cum_hits[-1])
+    drawn = (
+        (score, "mean of all scores", "mean score", palette.score, "solid"),
+        (frequency, "observed in all", "observed", palette.frequency, "dash"),
+    )
+    far, right_half = abs(score - frequency) > 0.45, score + frequency > 1
+    for place, (value, name, label, colour, dash) in enumerate(sorted(drawn)):
+        leftward = place == 1 if far else right_half
+        upper = (place == 0) != (far or right_half)
+        height = most * (1.45 if upper else 1.18)
+        figure.add_scatter(
+            x=[value, value],
+            y=[0, height],
+            yaxis="y2",
+            mode="lines",
+            name=name,
+            line={"color": colour, "width": 2, "dash": dash},
+            hoverinfo="skip",
+        )
+        figure.add_annotation(
+            x=value,
+            y=height,
+            yref="y2",
+            text=f"{label} {percent(value, n_samples)}",
+            xanchor="right" if leftward else "left",
+            yanchor="middle",
+            xshift=-3 if leftward else 3,
+            font={"size": 12, "color": colour},
+            showarrow=False,
+        )
 
 
 def _bars(binned: BinnedReliability) -> dict[str, Any]:

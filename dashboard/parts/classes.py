@@ -1,64 +1,96 @@
-"""Every class at once, worst first."""
+"""Every class at once, worst first: small pictures or a table, a page at a time."""
 
 from html import escape
 
 import streamlit as st
 
+from calibcore.events import OneClass
 from calibcore.inference import ClassScreen
 from dashboard import compute
 from dashboard.compute import Screening
+from dashboard.parts.turn import choose_page
 from dashboard.scene import Scene
 from dashboard.wording.classes import (
     HEADING,
     LOOK,
     LOOK_HELP,
+    PICTURES,
+    TABLE,
     WORST_AFTER,
     WORST_BEFORE,
     ClassRow,
     OneSide,
+    button_label,
     class_rows,
     classes_note,
     classes_sentence,
-    show_more,
+    no_classes,
+    opened,
+    picture_title,
+    pictures_note,
 )
 
-FEW, MANY = 10, 100
-"""Classes that are listed, and at most when all are asked for."""
+PAGE = {PICTURES: 12, TABLE: 50}
+"""Classes on a page."""
 
 QUICK = 4_000_000
-"""Cells of the table that are looked at unasked: they take a tenth of a second."""
+"""Cells of the table that are looked at unasked: they take a fifth of a second."""
 
 _HEAD = ("Class", "KS error before", "After", "Rows", "Says", "Was")
 
 
 def show(scene: Scene) -> None:
-    """Show which classes are off, if there are more than two: two are one event."""
-    class_names = scene.class_names
-    if class_names is None or len(class_names) < 3:
-        return
+    """Show which classes are off, and of each how; or why there are none to compare."""
     st.subheader(HEADING, anchor=False)
-    slow = scene.judged.n_samples * len(class_names) > QUICK
-    if slow and not _choose_look():
+    class_names = scene.class_names
+    missing = no_classes(class_names)
+    if class_names is None or missing is not None:
+        st.markdown(missing)
+        return
+    n_samples = scene.judged.n_samples
+    if n_samples * len(class_names) > QUICK and not _choose_look(n_samples, len(class_names)):
         return
     with st.spinner(LOOK):
         found = compute.screen(scene)
     if found is not None:
-        _show_found(found, class_names)
+        _show_found(scene, found, class_names)
 
 
-def _choose_look() -> bool:
+def _choose_look(n_samples: int, n_classes: int) -> bool:
     return st.toggle(
-        LOOK, key="classes", bind="query-params", persist_state="session", help=LOOK_HELP
+        LOOK,
+        key="all_classes",
+        bind="query-params",
+        persist_state="session",
+        help=LOOK_HELP.format(n_samples=n_samples, n_classes=n_classes),
     )
 
 
-def _show_found(found: Screening, class_names: tuple[str, ...]) -> None:
+def _show_found(scene: Scene, found: Screening, class_names: tuple[str, ...]) -> None:
     st.markdown(classes_sentence(found.before, found.after, found.where))
-    with st.container(horizontal=True, vertical_alignment="center"):
-        by, n_shown = _choose_order(found), _choose_length(len(class_names))
-    rows = class_rows(class_names, found.before, found.after, by.order[:n_shown].tolist())
-    st.html(_table(rows))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        form, by = _choose_form(), _choose_order(found)
+        first = choose_page(len(class_names), PAGE[form], "classes_page")
+    order: list[int] = by.order[first : first + PAGE[form]].tolist()
+    if form == PICTURES:
+        _show_pictures(scene, found, class_names, order)
+        return
+    st.html(_table(class_rows(class_names, found.before, found.after, order)))
     st.markdown(f":small[{classes_note(found.before, found.after)}]")
+
+
+def _choose_form() -> str:
+    chosen = st.segmented_control(
+        "Classes as",
+        list(PAGE),
+        default=PICTURES,
+        required=True,
+        key="classes_as",
+        bind="query-params",
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+    return chosen or PICTURES
 
 
 def _choose_order(found: Screening) -> ClassScreen:
@@ -78,14 +110,56 @@ def _choose_order(found: Screening) -> ClassScreen:
     return found.after if chosen == WORST_AFTER else found.before
 
 
-def _choose_length(n_classes: int) -> int:
-    """Let the user list more than the worst few."""
-    most = min(n_classes, MANY)
-    if most <= FEW:
-        return n_classes
-    name = show_more(most, n_classes)
-    wanted = st.toggle(name, key="classes_all", bind="query-params", persist_state="session")
-    return most if wanted else FEW
+def _show_pictures(
+    scene: Scene, found: Screening, class_names: tuple[str, ...], order: list[int]
+) -> None:
+    """Show a picture of each class under its name, which opens it, and how far it is off."""
+    _make_openable(scene, class_names)
+    after = None if found.after is found.before else found.after
+    rows = class_rows(class_names, found.before, after, order)
+    figures = compute.draw_classes(scene, tuple(order))
+    a_line = 6 if after is None else 4
+    for start in range(0, len(order), a_line):
+        with st.container(key=f"pictures_{a_line}_{start}"):
+            columns = st.columns(a_line, gap="small")
+        shown = slice(start, start + a_line)
+        for column, k, row, figure in zip(
+            columns, order[shown], rows[shown], figures[shown], strict=False
+        ):
+            with column.container(gap=None):
+                far, meaning = picture_title(row, expert=scene.expert)
+                st.button(
+                    button_label(row.name),
+                    key=f"open_{k}",
+                    type="tertiary",
+                    on_click=_open,
+                    args=(row.name,),
+                )
+                st.markdown(f":small[{far}]  \n:small[{meaning}]")
+                st.plotly_chart(
+                    figure,
+                    key=f"class_{k}",
+                    config={"displayModeBar": False},
+                    alt=f"{row.name}: reliability plot against the other classes. {far}, {meaning}",
+                )
+    st.markdown(f":small[{pictures_note(found.before, found.after)}]")
+
+
+def _make_openable(scene: Scene, class_names: tuple[str, ...]) -> None:
+    """Give the choice of a class a value while it is not on the page.
+
+    Streamlit writes what a callback chooses into the address only where there was a value before.
+    """
+    chosen = st.session_state.get("class")
+    if not isinstance(scene.settings.event, OneClass) and chosen not in class_names:
+        st.session_state["class"] = class_names[0]
+
+
+def _open(name: str) -> None:
+    """Choose a class as the event, as the controls on the left do."""
+    st.session_state["event"] = "Class"
+    st.session_state["class"] = name
+    st.toast(opened(name))
 
 
 def _table(rows: list[ClassRow]) -> str:

@@ -9,15 +9,18 @@ from dashboard import compute, wording
 from dashboard.figures import Diagram, reliability_diagram
 from dashboard.parts.graph import show_graph, two_sides
 from dashboard.scene import Scene
+from dashboard.wording.reliability import plot_caption
 from dashboard.wording.sentences import isotonic_caption, smoothed_caption
 
 DIAGRAMS: dict[str, Diagram] = {
     "Bins": "bins",
+    "Plot": "plot",
     "Isotonic (CORP)": "isotonic",
     "Smoothed": "smoothed",
 }
 CAPTIONS: dict[Diagram, Callable[[Side], str]] = {
     "bins": wording.reliability_caption,
+    "plot": plot_caption,
     "isotonic": isotonic_caption,
     "smoothed": smoothed_caption,
 }
@@ -30,12 +33,18 @@ def show_diagrams(scene: Scene, diagram: Diagram = "bins") -> None:
     sides = (("Before", judged.before, judged.after), ("After", judged.after, judged.before))
     for place, (name, side, beside) in zip(places, sides, strict=True):
         if diagram == "bins":
-            figure = compute.draw(scene, "before" if name == "Before" else "after").reliability
+            figure = compute.draw_reliability(scene, "before" if name == "Before" else "after")
         else:
             figure = reliability_diagram(side, beside, scene.palette, diagram)
         with place:
             st.markdown(f"**{name}**")
-            show_graph(f"{name} reliability", figure, CAPTIONS[diagram](side))
+            show_graph(f"{name} reliability", figure, _caption(side, diagram, expert=scene.expert))
+
+
+def _caption(side: Side, diagram: Diagram, *, expert: bool) -> str:
+    if diagram == "bins":
+        return wording.reliability_caption(side, expert=expert)
+    return CAPTIONS[diagram](side)
 
 
 def choose_diagram() -> Diagram:
@@ -48,7 +57,7 @@ def choose_diagram() -> Diagram:
         key="reliability",
         bind="query-params",
         persist_state="session",
-        help="Bins are the usual picture. The isotonic curve finds its own steps. The smoothed one"
-        " averages the rows near each score.",
+        help="Bins are the usual picture, and the plot has a point for each of them. The isotonic"
+        " curve finds its own steps. The smoothed one averages the rows near each score.",
     )
     return DIAGRAMS[chosen or "Bins"]

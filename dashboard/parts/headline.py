@@ -1,44 +1,96 @@
-"""The conclusion, and the four figures that matter most."""
+"""The conclusion, the four figures that matter most, and what to do next."""
 
 import streamlit as st
 
-from dashboard import wording
+from calibcore.inference import ClassScreen, Inference
+from dashboard import compute, wording
+from dashboard.parts.classes import QUICK
+from dashboard.parts.links import show_link
 from dashboard.scene import Scene
+from dashboard.wording.next_steps import HEADING, Found, next_steps
 from dashboard.wording.reach import power_sentence
+from dashboard.wording.sentences import statistics
+from dashboard.wording.subject import subject
+
+
+def show_subject(scene: Scene) -> None:
+    """Say in one small line what the page is about."""
+    st.markdown(f":small[{subject(scene)}]")
 
 
 def show_verdict(scene: Scene) -> None:
     """Say the conclusion in two sentences."""
-    judged = scene.judged
-    found = wording.verdict(
-        judged.before, wording.event_words(scene.settings.event, scene.class_names)
-    )
+    judged, expert = scene.judged, scene.expert
+    words = wording.event_words(scene.settings.event, scene.class_names)
+    found = wording.verdict(judged.before, words, expert=expert)
     with st.container(key="verdict"):
         st.markdown(f":{found.colour}-badge[{found.icon} {found.word}]")
         st.subheader(found.sentence, anchor=False)
-        st.markdown(wording.outcome(scene.result, judged, scene.settings.method))
+        st.markdown(wording.outcome(scene.result, judged, scene.settings.method, expert=expert))
+        if expert:
+            st.markdown(f":small[{statistics(judged)}]")
     if scene.chosen == "calibration":
         st.info(wording.FITTED_HERE, icon=":material/info:")
     if scene.result.same_data:
         st.warning(wording.SAME_DATA, icon=":material/warning:")
 
 
-def show_tiles(scene: Scene) -> None:
-    """Show the four figures before and after, what the fit warns of, and what rows can show."""
-    judged = scene.judged
-    with st.container(key="tiles"):
-        columns = st.columns(4)
-        for column, tile in zip(columns, wording.tiles(judged), strict=True):
-            column.metric(
+class Figures:
+    """The place of the four figures and of what to do next, filled again once more is known."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self._tiles = st.container(key="tiles").empty()
+        self._steps = st.container(key="next_steps").empty()
+        _show_notes(scene)
+        self._classes = _classes(scene)
+
+    def show(self, inference: Inference | None = None) -> None:
+        """Show both with what is known of the uncertainty."""
+        scene = self._scene
+        with self._tiles.container():
+            _show_tiles(scene, inference)
+        found = Found(scene.result, scene.judged, scene.settings.method, inference, self._classes)
+        with self._steps.container(gap="small"):
+            st.subheader(HEADING, anchor=False)
+            for step in next_steps(found):
+                with st.container(horizontal=True, vertical_alignment="center"):
+                    st.markdown(step.sentence, width="content")
+                    if step.page:
+                        show_link(step.page, step.link)
+
+
+def _show_tiles(scene: Scene, inference: Inference | None) -> None:
+    shown = wording.tiles(scene.judged, inference)
+    for column, tile in zip(st.columns(4), shown, strict=True):
+        with column.container(border=True, height="stretch", gap=None):
+            st.metric(
                 tile.name,
                 tile.value,
                 delta=tile.note,
                 delta_color=tile.colour,
                 delta_arrow="off",
                 help=tile.definition,
-                border=True,
             )
-    st.markdown(f":small[{wording.below_tiles(judged)}]")
-    for sentence in scene.result.warnings:
-        st.markdown(f":small[:material/warning: {wording.escape_markdown(sentence)}]")
-    st.markdown(f":small[{power_sentence(judged.before, judged.n_samples)}]")
+            if tile.interval:
+                st.markdown(f":small[{tile.interval}]")
+
+
+def _show_notes(scene: Scene) -> None:
+    """Say what the fit warns of, and what the rows can show."""
+    judged, expert = scene.judged, scene.expert
+    notes = [
+        wording.below_tiles(judged, expert=expert),
+        power_sentence(judged.before, judged.n_samples, expert=expert),
+        *(f":material/warning: {wording.escape_markdown(text)}" for text in scene.result.warnings),
+    ]
+    st.markdown("  \n".join(f":small[{note}]" for note in notes))
+
+
+def _classes(scene: Scene) -> tuple[ClassScreen, ClassScreen | None] | None:
+    """Look at every class where that is quick and there are more than two."""
+    names = scene.class_names
+    if names is None or len(names) < 3 or scene.judged.n_samples * len(names) > QUICK:
+        return None
+    found = compute.screen(scene)
+    return None if found is None else (found.before, found.after)

@@ -1,69 +1,180 @@
-"""What was read, shown before any result."""
+"""The import step: what was read, what it was taken for, and how to read it otherwise."""
+
+from collections.abc import Sequence
+from html import escape
 
 import streamlit as st
 
-from dashboard import wording
-from dashboard.readers import Upload
+from calibcore.errors import CalibrationInputError
+from dashboard import compute, wording
+from dashboard.compute import SourceFile
+from dashboard.parts import overrule
+from dashboard.readers import Options, Upload
+from dashboard.readers.contents import Contents, Preview
+from dashboard.readers.upload import first_rows
 from dashboard.samples import Sample
 from dashboard.wording import escape_markdown
+from dashboard.wording import imports as words
+
+_REFUSED_BEFORE = "import_refused"
 
 
 def show_empty() -> None:
     """Say what to bring while no file is there."""
-    st.title("Bring a model's answers", anchor=False)
-    st.markdown(
-        "Upload the **logits** (or class probabilities) of a trained classifier together with the"
-        " **true labels**, in the panel on the left. Fractile fits a calibrator on one part of the"
-        " rows, judges it on the other, and shows both before and after.\n\n"
-        "| what you have | how to bring it |\n|---|---|\n"
-        '| NumPy arrays | `np.savez("mine.npz", logits=..., labels=...)`, or two `.npy` files |\n'
-        "| calibration and test apart | `logits_calibration`, `labels_calibration`, `logits_test`,"
-        " `labels_test` in one `.npz`, or two files |\n"
-        "| a table | `.csv` with one column a class and a column `label`; or `true_label,"
-        " pred_label, confidence`; or `score, label` |\n"
-        "| files of NN_calibration | the `.p` files as they are; no code in them is run |\n\n"
-        "Nothing at hand? Choose **Sample** on the left."
+    st.header(words.BRING, anchor=False)
+    st.markdown(f"{words.WHAT}\n\n{words.ways_to_bring()}\n\n{words.most()} {words.OR_SAMPLE}")
+    st.download_button(
+        words.TEMPLATE_LABEL,
+        words.template(),
+        file_name=words.TEMPLATE_NAME,
+        mime="text/csv",
+        icon=":material/download:",
+        on_click="ignore",
     )
+    for tab, (language, code) in zip(
+        st.tabs(list(words.EXAMPLES)), words.EXAMPLES.values(), strict=True
+    ):
+        tab.code(code, language=language, wrap_lines=True)
 
 
-def show_piece(upload: Upload) -> None:
-    """Say which file is missing beside a lone table or lone labels."""
-    st.title(escape_markdown(upload.name), anchor=False)
-    st.text("\n".join(upload.found))
-    alone = upload.piece is not None and upload.piece.table is not None
-    st.info(
-        wording.WITHOUT_LABELS if alone else wording.LABELS_ALONE, icon=":material/upload_file:"
+def show_sample(upload: Upload, sample: Sample) -> None:
+    """Show a sample's name and size, and in one line what more is known of it."""
+    st.header(escape_markdown(sample.title), anchor=False)
+    st.markdown(words.size(upload))
+    with st.expander(words.ABOUT_SAMPLE):
+        st.markdown(sample.teaches)
+        st.text(
+            f"Model: {sample.model}\nTraining: {sample.training}\n"
+            f"Data: {sample.source}\nLicence: {sample.licence}"
+        )
+        st.markdown(words.bullets((*upload.found, *upload.missing, *compute.sets_said(upload))))
+    _show_doubts(upload)
+
+
+def import_files(sources: Sequence[SourceFile], *, page: str, headed: bool) -> Upload | None:
+    """Read files, show what they were taken for, and let the user overrule it.
+
+    Parameters
+    ----------
+    sources : sequence of SourceFile
+        At least one.
+    page : str
+        The page that is shown; the step is open on the first one that shows the files.
+    headed : bool
+        Whether their name and size are at the head of the page.
+
+    Returns
+    -------
+    Upload or None
+        None where the files are refused, or where their other half is missing, which is said.
+    """
+    overrule.start_anew(sources)
+    top, options = st.container(), Options()
+    if not overrule.anything(sources):
+        with top:
+            return _show_top(_read(sources, options), wording.NEXT_STEP, headed=headed)
+    with st.expander(words.WHAT_WAS_READ, expanded=_is_open(sources, page)):
+        # Where nothing can be shown, its place is not left empty.
+        left, right = st.columns([3, 2], gap="large")
+        shown, choices = (left, right) if compute.parsed(sources) else (right, left)
+        with choices:
+            st.markdown(f"**{words.OTHERWISE}**")
+            options = overrule.choose(sources)
+        outcome = _read(sources, options)
+        with shown:
+            if isinstance(outcome, Upload):
+                _show_reading(outcome)
+            else:
+                _show_parsed(compute.parsed(sources, options))
+    with top:
+        return _show_top(outcome, words.MEND_STEP, headed=headed)
+
+
+def _read(sources: Sequence[SourceFile], options: Options) -> Upload | CalibrationInputError:
+    try:
+        return compute.read_files(sources, options)
+    except CalibrationInputError as error:
+        return error
+
+
+def _is_open(sources: Sequence[SourceFile], page: str) -> bool:
+    """Open the step where files are seen first, until another page is, and after a refusal."""
+    digests = tuple(source.digest for source in sources)
+    first: dict[tuple[str, ...], str] = st.session_state.setdefault("imported_on", {})
+    if first.setdefault(digests, page) != page:
+        first[digests] = ""
+    return first[digests] == page or bool(st.session_state.get(_REFUSED_BEFORE))
+
+
+def _show_top(outcome: Upload | CalibrationInputError, step: str, *, headed: bool) -> Upload | None:
+    """Show what must be seen although the step is closed."""
+    st.session_state[_REFUSED_BEFORE] = not isinstance(outcome, Upload)
+    if not isinstance(outcome, Upload):
+        st.error(
+            f"{escape_markdown(str(outcome))}\n\n{step}",
+            title=wording.REFUSED,
+            icon=":material/block:",
+        )
+        return None
+    if headed or outcome.piece is not None:
+        st.header(escape_markdown(outcome.name), anchor=False)
+    if outcome.piece is not None:
+        alone = outcome.piece.table is not None
+        ask = wording.WITHOUT_LABELS if alone else wording.LABELS_ALONE
+        st.info(ask, icon=":material/upload_file:")
+        return None
+    if headed:
+        st.markdown(words.size(outcome))
+        _show_doubts(outcome)
+    elif outcome.doubts or outcome.repairs:
+        st.markdown(f":small[:material/warning: {words.counted(outcome)}]")
+    return outcome
+
+
+def _show_doubts(upload: Upload) -> None:
+    if upload.doubts:
+        st.warning(words.bullets(upload.doubts), icon=":material/warning:")
+
+
+def _show_reading(upload: Upload) -> None:
+    """Show what was found, mended and doubted, and the first rows."""
+    here = (words.SPLIT_HERE,) if upload.rows is not None else ()
+    parts = (
+        (words.FOUND, (*upload.found, *compute.sets_said(upload), *here)),
+        (words.MENDED, upload.repairs),
+        (words.MISSING, upload.missing),
     )
+    for heading, sentences in parts:
+        if sentences:
+            st.markdown(f"**{heading}**\n\n{words.bullets(sentences)}")
+    _show_preview(upload.preview)
 
 
-def show_imported(upload: Upload, sample: Sample | None) -> None:
-    """Show the data's name and size, and below them how they were read."""
-    title = sample.title if sample else upload.name
-    st.title(escape_markdown(title), anchor=False)
-    st.markdown(_size(upload))
-    with st.expander("What was read", expanded=sample is None):
-        if sample:
-            st.markdown(sample.teaches)
-            st.text(
-                f"Model: {sample.model}\nTraining: {sample.training}\n"
-                f"Data: {sample.source}\nLicence: {sample.licence}"
-            )
-        st.text("\n".join((*upload.found, *upload.missing)))
-        for name, rows in upload.sets.items():
-            st.text(wording.set_read(name, rows))
-    for sentence in upload.repairs:
-        st.warning(escape_markdown(sentence), icon=":material/warning:")
+def _show_parsed(parts: Sequence[Contents]) -> None:
+    """Show what refused files hold."""
+    for place, contents in enumerate(parts):
+        if contents.found:
+            st.markdown(f"**{words.FOUND}**\n\n{words.bullets(contents.found)}")
+        _show_preview(first_rows(contents), place)
 
 
-def _size(upload: Upload) -> str:
-    sets = upload.sets
-    parts = []
-    if upload.class_names is not None:
-        parts.append(f"{len(upload.class_names):,} classes")
-    total = sum(rows.n_samples for rows in sets.values())
-    parts.append(f"{total:,} rows")
-    if upload.calibration is not None and upload.test is not None:
-        parts.append(f"{upload.calibration.n_samples:,} to fit, {upload.test.n_samples:,} to judge")
-    else:
-        parts.append("split here into rows to fit and rows to judge")
-    return " \u00b7 ".join(parts)
+def _show_preview(preview: Preview, place: int = 0) -> None:
+    if preview.rows:
+        st.markdown(f"**{words.FIRST_ROWS}**")
+        with st.container(key=f"preview_table_{place}"):
+            st.html(_table(preview))
+
+
+def _table(preview: Preview) -> str:
+    heads = "".join(
+        f"<th scope='col'>{escape(name)}<small>{words.USES[use]}</small></th>"
+        for name, use in zip(preview.headings, preview.uses, strict=True)
+    )
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
+        for row in preview.rows
+    )
+    return (
+        f"<table class='measures rows all-columns' tabindex='0'><thead><tr>{heads}</tr></thead>"
+        f"<tbody>{rows}</tbody></table>"
+    )

@@ -4,7 +4,6 @@ from html import escape
 
 import streamlit as st
 
-from calibcore.evaluation import SetResult
 from calibcore.inference import Inference
 from calibcore.metrics import METRICS, Measure
 from dashboard import compute, wording
@@ -14,16 +13,16 @@ from dashboard.wording.measures import GROUPS, MARKS, MeasureRow, Shown, listed,
 _HEAD = ("Measure", "Before", "After", "Change", "", "A perfect model")
 
 
-def show(scene: Scene) -> None:
-    """Show the measures at once, and their uncertainty as soon as it is known."""
+def show(scene: Scene) -> Inference | None:
+    """Show the measures at once, and their uncertainty as soon as it is known; give it."""
     judged = scene.judged
     st.subheader(f"Measures on the {scene.where}, {judged.n_samples:,} rows", anchor=False)
     measures = _choose_list()
     place = st.empty()
     with place.container():
-        _show_table(judged, None, measures)
+        _show_table(scene, None, measures)
     if not scene.n_resamples:
-        return
+        return None
     bar = st.empty()
 
     def report(share: float) -> None:
@@ -32,7 +31,8 @@ def show(scene: Scene) -> None:
     found = compute.closer_look(scene, measures, report)
     bar.empty()
     with place.container():
-        _show_table(judged, found, measures)
+        _show_table(scene, found, measures)
+    return found
 
 
 def _choose_list() -> tuple[Measure, ...]:
@@ -50,20 +50,20 @@ def _choose_list() -> tuple[Measure, ...]:
     return listed(full=chosen == "All")
 
 
-def _show_table(
-    judged: SetResult, inference: Inference | None, measures: tuple[Measure, ...]
-) -> None:
-    rows = measure_rows(judged, inference, measures)
+def _show_table(scene: Scene, inference: Inference | None, measures: tuple[Measure, ...]) -> None:
+    rows = measure_rows(scene.judged, inference, measures)
     grouped = len(measures) == len(METRICS)
     groups = [measure.group if grouped else "" for measure in measures]
     st.html(_table(rows, groups))
-    st.markdown(f":small[{wording.table_note(judged)}]")
+    st.markdown(f":small[{wording.table_note(scene.judged)}]")
     if inference is not None:
-        st.markdown(f":small[{wording.uncertainty_note(inference)}]")
+        st.markdown(f":small[{wording.uncertainty_note(inference, expert=scene.expert)}]")
 
 
 def _table(rows: list[MeasureRow], groups: list[str]) -> str:
-    head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in _HEAD)
+    head = "".join(
+        f"<th scope='col'>{escape(name)}</th>" if name else "<td></td>" for name in _HEAD
+    )
     lines, last = [], ""
     for row, group in zip(rows, groups, strict=True):
         if group != last:

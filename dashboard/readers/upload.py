@@ -20,6 +20,11 @@ from dashboard.readers.shown import preview_of
 Rows = LogitSet | EventScores
 
 
+def first_rows(contents: Contents) -> Preview:
+    """Give the first rows as they were read; of several files, as they were put together."""
+    return contents.preview or preview_of(contents)
+
+
 @dataclass(frozen=True, eq=False)
 class Upload:
     """What was found in a file, what it was taken for, and what was mended.
@@ -95,7 +100,7 @@ class Upload:
     @property
     def preview(self) -> Preview:
         """The first rows as they were read; of several files, as they were put together."""
-        return self.contents.preview or preview_of(self.contents)
+        return first_rows(self.contents)
 
     @property
     def label_column(self) -> str | None:

@@ -1,58 +1,386 @@
-"""Compare: every calibrator on the data at hand, side by side."""
+"""Compare: a contest of calibrators that the test set does not decide."""
 
-import re
+from dataclasses import dataclass, replace
 from html import escape
 
-import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from calibcore.contest import Contestant, JudgedOn, Picks, can_rank, pick, ranked
+from calibcore.inference import Finding
+from calibcore.metrics import METRICS, EventMeasure, Measure
 from dashboard import compute
+from dashboard.compute import Dealt, FoundContest
+from dashboard.figures.dots import dot_plot
+from dashboard.parts.graph import show_graph
 from dashboard.scene import Scene
-from dashboard.tables import contest_table
-from dashboard.wording import CONTEST_NOTE, duration, method_name
+from dashboard.settings import NO_METHOD
+from dashboard.tables import (
+    CONTEST_MEASURES,
+    SIDES,
+    Cell,
+    ContestTable,
+    contest_csv,
+    contest_table,
+    measures_shown,
+)
+from dashboard.wording import contest as words
+from dashboard.wording import measured_change, method_name
+
+ASK_FROM = 10.0
+"""Seconds from which on a contest waits for a click."""
+
+USUAL = (
+    "temperature",
+    "ensemble_temperature",
+    "vector",
+    "structured_vector",
+    "spline",
+    "isotonic",
+    "beta",
+    "histogram",
+)
+"""Methods that take part unless others are chosen; all of them are quick."""
+
+_METHODS, _RUN = "methods", "contest_run"
+
+Findings = dict[tuple[str, JudgedOn], Finding]
+"""How sure a change is, by method and by where it is judged."""
 
 
 def show(scene: Scene) -> None:
-    """Offer to try every method, with progress; show the table once it is there."""
-    seconds = compute.estimate_contest(scene.upload, scene.settings)
-    st.subheader("All calibrators", anchor=False)
-    wanted = st.toggle(
-        "Fit every method to these data",
-        key="contest",
-        bind="query-params",
-        help="With default options. Switch it off to stop.",
-    )
-    if not wanted:
-        about = "about " if seconds >= 5 else ""
-        st.markdown(f":small[Takes {about}{duration(seconds)} on these data.]")
+    """Show who wins, the measure that decides, and the table."""
+    top = st.empty()  # what an earlier choice left there is gone while this one is fitted
+    keys = _choose_methods(scene)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        measure = _choose_measure(scene)
+        intervals = _choose_intervals(scene)
+    working, body = st.empty(), st.empty()
+    dealt = _choose_folds()
+    if scene.split.calibration.n_samples < 2:
+        body.info(words.NOT_CROSSED, icon=":material/info:")
         return
-    place = st.empty()
-    bar = place.progress(0.0, "Fitting")
+    found = _run(scene, keys, dealt, working)
+    contestants = ranked(found.contestants, measure, "crossed")
+    picks = pick(contestants, measure) if len(contestants) > 1 else None
+    with top.container():
+        _show_conclusion(scene, picks, dealt)
+    with body.container():
+        _show_refused(found)
+        if contestants:
+            _show_found(
+                scene, _Shown(found, contestants, picks, measure, dealt), intervals=intervals
+            )
 
-    def report(share: float, key: str) -> None:
-        bar.progress(share, f"{method_name(key)}: fitting on the calibration set")
 
-    contest = compute.run_contest(scene.upload, scene.settings, scene.chosen, report)
+# Controls -----------------------------------------------------------------------------------
+
+
+def _choose_methods(scene: Scene) -> list[str]:
+    """Let the user choose who takes part; doing nothing always does."""
+    offered = [key for key in compute.contestants(scene.upload) if key != NO_METHOD]
+    usual = [key for key in offered if key in USUAL]
+
+    def put(keys: list[str]) -> None:
+        st.session_state[_METHODS] = keys
+
+    chosen = st.multiselect(
+        "Methods",
+        offered,
+        default=usual,
+        format_func=method_name,
+        key=_METHODS,
+        bind="query-params",
+        persist_state="session",
+        help=words.METHODS_HELP,
+        placeholder=words.ONLY_NOTHING,
+    )
+    with st.container(horizontal=True):
+        st.button("All methods", on_click=put, args=(offered,))
+        st.button("The usual ones", on_click=put, args=(usual,))
+    st.markdown(f":small[{words.options_note(scene.settings, chosen)}]")
+    if scene.class_names is None:
+        st.markdown(f":small[{words.ONLY_EVENT}]")
+    return [NO_METHOD, *(key for key in offered if key in chosen)]
+
+
+def _defined(scene: Scene) -> list[Measure]:
+    """List the measures that these data leave defined."""
+    classes = scene.class_names is not None
+    return [m for m in METRICS if classes or isinstance(m, EventMeasure)]
+
+
+def _choose_measure(scene: Scene) -> Measure:
+    """Let the user choose what decides."""
+    by_key = {m.key: m for m in _defined(scene) if can_rank(m)}
+    keys = list(by_key)
+    chosen = st.selectbox(
+        "Decide and sort by",
+        keys,
+        index=keys.index("event_nll"),
+        format_func=lambda key: by_key[key].name,
+        key="by",
+        bind="query-params",
+        persist_state="session",
+        help=words.DECIDES_HELP,
+        width=320,
+    )
+    return by_key[chosen or "event_nll"]
+
+
+def _choose_intervals(scene: Scene) -> bool:
+    wanted = st.toggle(
+        "Intervals",
+        key="contest_intervals",
+        bind="query-params",
+        persist_state="session",
+        help=words.INTERVALS_HELP,
+    )
+    if wanted and not scene.n_resamples:
+        st.markdown(f":small[{words.NO_RESAMPLES}]")
+    return wanted and scene.n_resamples > 0
+
+
+def _choose_folds() -> Dealt:
+    """Let the user choose how the calibration set is dealt."""
+    with st.expander("How the contest works"):
+        st.markdown(words.HOW_IT_WORKS)
+        with st.container(horizontal=True):
+            n_folds = st.number_input(
+                "Folds",
+                2,
+                20,
+                5,
+                key="folds",
+                bind="query-params",
+                persist_state="session",
+                width=160,
+            )
+            seed = st.number_input(
+                "Seed of the folds",
+                0,
+                2**31 - 1,
+                0,
+                key="folds_seed",
+                bind="query-params",
+                persist_state="session",
+                width=160,
+            )
+    return Dealt(int(n_folds), int(seed))
+
+
+def _choose_columns(scene: Scene) -> list[str]:
+    names = {m.key: m.name for m in _defined(scene) if m.key != "accuracy"}
+    return st.multiselect(
+        "Measures",
+        list(names),
+        default=[key for key in CONTEST_MEASURES if key in names],
+        format_func=lambda key: names[key],
+        key="contest_measures",
+        bind="query-params",
+        persist_state="session",
+        help=words.MEASURES_HELP,
+    )
+
+
+# The run ------------------------------------------------------------------------------------
+
+
+def _run(scene: Scene, keys: list[str], dealt: Dealt, place: DeltaGenerator) -> FoundContest:
+    """Try the methods, unless that is dear and was not asked for, or was stopped."""
+    wanted = (scene.upload.digest, replace(scene.settings, only=None), dealt, tuple(keys))
+    seconds = compute.estimate_contest(scene, keys, dealt)
+    n_folds = min(dealt.n_folds, scene.split.calibration.n_samples)
+
+    def decide(go: bool) -> None:  # noqa: FBT001 - a callback's arguments have no names
+        st.session_state[_RUN] = (wanted, go)
+
+    was, go = st.session_state.get(_RUN, (None, False))
+    asked = was == wanted
+    if not asked:
+        go = seconds < ASK_FROM
+    bar = None
+
+    def report(share: float, key: str, fold: int) -> None:
+        nonlocal bar
+        text = words.working_on(key, fold, n_folds)
+        if bar is None:
+            with place.container():
+                bar = st.progress(0.0, text)
+                st.button("Stop", on_click=decide, args=(False,))
+        # A click on anything makes this call end the run; what was finished is kept.
+        bar.progress(min(max(share, 0.0), 1.0), text)
+
+    found = compute.run_contest(scene, keys, dealt, report, go=go)
     place.empty()
+    if found.missing:
+        with place.container():
+            stop = f"{words.stopped(len(found.missing))} " if asked else ""
+            text = stop + words.dear(len(found.missing), seconds, n_folds)
+            st.info(text, icon=":material/hourglass_top:")
+            name = "Go on" if asked else "Start"
+            st.button(name, on_click=decide, args=(True,), type="primary")
+    return found
+
+
+# What is shown ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """All that is drawn.
+
+    Parameters
+    ----------
+    found : FoundContest
+        The contest.
+    contestants : list of Contestant
+        Sorted by what decides.
+    picks : Picks or None
+        Who wins.
+    measure : Measure
+        What decides.
+    dealt : Dealt
+        The folds.
+    """
+
+    found: FoundContest
+    contestants: list[Contestant]
+    picks: Picks | None
+    measure: Measure
+    dealt: Dealt
+
+
+def _show_conclusion(scene: Scene, picks: Picks | None, dealt: Dealt) -> None:
+    if picks is None:
+        return
+    n_folds = min(dealt.n_folds, scene.split.calibration.n_samples)
+    st.subheader(words.conclusion(picks, n_folds, expert=scene.expert), anchor=False)
+    same = scene.result.same_data
+    st.markdown(words.on_test(picks, expert=scene.expert, same_data=same))
+    if same:
+        st.warning(words.SAME_DATA, icon=":material/warning:")
+    elif scene.chosen == "calibration":
+        st.info(words.BOTH_SETS, icon=":material/info:")
+
+
+def _show_refused(found: FoundContest) -> None:
+    for key, reason in found.refused:
+        st.info(words.refusal(key, reason), icon=":material/block:")
+
+
+def _show_found(scene: Scene, shown: _Shown, *, intervals: bool) -> None:
+    place = st.empty()
+    with place.container():
+        _show_dots(scene, shown, {})
+    bar = st.empty()
+    _show_table(scene, shown)
+    if intervals:
+        findings = _look_closer(scene, shown, bar)
+        with place.container():
+            _show_dots(scene, shown, findings)
+
+
+def _show_dots(scene: Scene, shown: _Shown, findings: Findings) -> None:
+    changes = {place: one.change for place, one in findings.items() if one.change is not None}
+    figure = dot_plot(
+        shown.contestants,
+        [method_name(one.key) for one in shown.contestants],
+        shown.measure,
+        scene.palette,
+        changes,
+    )
+    caption = words.dots_caption(shown.picks, shown.measure, intervals=bool(changes))
+    show_graph("Contest with intervals" if findings else "Contest", figure, caption)
+    if findings:
+        st.html(_changes_table(shown, findings))
+
+
+def _look_closer(scene: Scene, shown: _Shown, bar: DeltaGenerator) -> Findings:
+    """Find how sure the changes from doing nothing are."""
+    others = [one for one in shown.contestants if one.key != NO_METHOD]
+    findings = {}
+    for number, one in enumerate(others):
+        for half, side in enumerate(SIDES):
+            bar.progress((number + half / 2) / len(others), words.looking_at(one.key))
+            found = compute.contest_closer(scene, one, shown.dealt, side, shown.measure)
+            findings[one.key, side] = found.find(shown.measure.key)
+    bar.empty()
+    return findings
+
+
+def _show_table(scene: Scene, shown: _Shown) -> None:
+    st.subheader("All measures", anchor=False)
+    measures = measures_shown(_choose_columns(scene), shown.measure)
     with st.container(key="contest_table"):
-        st.html(_table(contest_table(contest)))
-    st.markdown(f":small[{CONTEST_NOTE.format(where=scene.where)}]")
+        st.html(_table(contest_table(shown.contestants, measures)))
+    one, dealt = shown.contestants[0], shown.dealt
+    n_folds = min(dealt.n_folds, scene.split.calibration.n_samples)
+    note = words.table_note(one.crossed.n_samples, one.test.n_samples, n_folds, dealt.seed)
+    st.markdown(f":small[{note}]")
+    st.download_button(
+        "Download the table (CSV)",
+        lambda: contest_csv(shown.contestants, measures),
+        file_name="fractile_contest.csv",
+        mime="text/csv",
+        on_click="ignore",
+    )
+    fits = [(one.key, one.test.fitted) for one in shown.contestants]
+    warnings = [words.warning(key, text) for key, made in fits if made for text in made.warnings]
+    if warnings:
+        with st.expander(words.warnings_title(len(warnings))):
+            for text in warnings:
+                st.markdown(f":small[:material/warning: {text}]")
 
 
-def _table(table: pd.DataFrame) -> str:
+def _table(table: ContestTable) -> str:
     """Write the table, the best in bold and the second best underlined."""
-    head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in table.columns)
+    head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in ("Method", *table.columns))
     lines = [
-        f"<tr><th scope='row'>{escape(method)}</th>{''.join(map(_cell, cells))}</tr>"
-        for method, *cells in table.itertuples(index=False)
+        f"<tr><th scope='row'>{escape(name)}</th>{''.join(_cell(*both) for both in cells)}</tr>"
+        for name, cells in table.rows
     ]
     return (
-        f"<table class='measures all-columns'><thead><tr>{head}</tr></thead>"
+        f"<table class='measures all-columns' tabindex='0'><thead><tr>{head}</tr></thead>"
         f"<tbody>{''.join(lines)}</tbody></table>"
     )
 
 
-def _cell(text: str) -> str:
-    marked = re.sub(r"\*\*(.*)\*\*", r"<b>\1</b>", escape(text))
-    marked = re.sub("__(.*)__", r"<u>\1</u>", marked)
-    return f"<td>{marked}</td>"
+def _cell(crossed: Cell, test: Cell) -> str:
+    return f"<td>{_marked(crossed)}<small>test {_marked(test)}</small></td>"
+
+
+def _marked(cell: Cell) -> str:
+    text = escape(cell.text)
+    sign = {"best": "b", "second": "u"}.get(cell.place)
+    return f"<{sign}>{text}</{sign}>" if sign else text
+
+
+def _changes_table(shown: _Shown, findings: Findings) -> str:
+    """Write how sure each method's change from doing nothing is."""
+    name = f"Change of {shown.measure.name}"
+    head = "".join(
+        f"<th scope='col'>{escape(title)}</th>" for title in (name, "Cross-fitted", "Test set")
+    )
+    lines = [
+        f"<tr><th scope='row'>{escape(method_name(one.key))}</th>"
+        + "".join(_change(shown, one, findings[one.key, side], side) for side in SIDES)
+        + "</tr>"
+        for one in shown.contestants
+        if one.key != NO_METHOD
+    ]
+    return (
+        f"<table class='measures changes' tabindex='0'><thead><tr>{head}</tr></thead>"
+        f"<tbody>{''.join(lines)}</tbody></table>"
+    )
+
+
+def _change(shown: _Shown, one: Contestant, finding: Finding, side: JudgedOn) -> str:
+    standing = one.on(side)
+    row = standing.compare(shown.measure)
+    change = measured_change(row, standing.n_samples)
+    found, mark, kind = words.change_words(finding, shown.measure, standing.n_samples)
+    return (
+        f"<td>{escape(change)}<small>{escape(found)} <span class='{kind}'>{escape(mark)}</span>"
+        "</small></td>"
+    )

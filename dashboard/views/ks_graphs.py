@@ -1,41 +1,223 @@
 """KS graphs: the four cumulative and fractile graphs before and after."""
 
-import streamlit as st
+from collections.abc import Callable
+from dataclasses import dataclass
 
+import streamlit as st
+from plotly import graph_objects as go
+
+from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import Side
-from dashboard import compute, wording
-from dashboard.compute import SideFigures
-from dashboard.parts import graph, headline
+from calibcore.events import OneClass, TopR, WithinTopR
+from dashboard.compute import graphs as compute
+from dashboard.controls import RANKS
+from dashboard.figures import FourGraphs
+from dashboard.parts import graph, headline, terms
+from dashboard.parts.links import show_link
 from dashboard.scene import Scene
-from dashboard.wording.sentences import band_note
+from dashboard.settings import ChosenEvent, SetChoice
+from dashboard.wording import HOW_TO_READ, escape_markdown
+from dashboard.wording import graphs as words
+from dashboard.wording.events import event_name
+from dashboard.wording.slices import SCORES
+from dashboard.wording.subject import row_title
+
+Caption = Callable[..., str]
+
+PANELS: dict[str, tuple[Callable[[FourGraphs], go.Figure | None], Caption]] = {
+    "a": (lambda graphs: graphs.cumulative_by_fractile, words.cumulative_caption),
+    "b": (lambda graphs: graphs.cumulative_by_score, words.warped_caption),
+    "c": (lambda graphs: graphs.frequency_by_fractile, words.fractile_caption),
+    "d": (lambda graphs: graphs.frequency_by_score, words.score_caption),
+}
+"""Each graph and its caption, by its letter."""
+
+WHICH = {"All four": "abcd", "(a) and (b)": "ab", "(c) and (d)": "cd"}
+
+SETS: tuple[SetChoice, SetChoice] = ("calibration", "test")
+
+TERMS = ("ks_error", "score", "probability", "fractile", "cumulative", "null_band", "knots")
+
+_OFF = "Off"
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """How every row of graphs is shown."""
+
+    letters: str
+    fractile: float | None
+    n_rows: int
+    expert: bool
 
 
 def show(scene: Scene) -> None:
-    """Show the graphs before on the left and after on the right."""
+    """Show the graphs before on the left and after on the right, a row for each set and event."""
+    headline.show_subject(scene)
     headline.show_verdict(scene)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        second = _choose_second(scene)
+        chosen_sets = SETS if _choose_both() else (scene.chosen,)
+        scenes = [scene, *_second_scene(scene, second)]
+        n_rows = len(scenes) * len(chosen_sets)
+        letters = _choose_graphs(n_rows)
+        fractile = _choose_fractile()
+    shown = _Shown(letters, fractile, n_rows, scene.expert)
     graph.choose_side_on_phones()
-    judged = scene.judged
-    left, right = graph.two_sides("graphs")
-    with left:
-        _show_side("Before", judged.before, compute.draw(scene, "before"), scene.where)
-    with right:
-        _show_side("After", judged.after, compute.draw(scene, "after"), scene.where)
+    if n_rows > 1:
+        note = words.band_note(scene.judged.before, expert=scene.expert)
+        st.markdown(f":small[{note}]")
+    number = 0
+    for one in scenes:
+        rows = [compute.on_set(one, name) for name in chosen_sets]
+        for row in rows:
+            number += 1
+            _show_row(row, rows, shown, "" if number == 1 else f" {number}")
+    _show_fit(scene)
     with st.expander("How to read these graphs"):
-        st.markdown(wording.HOW_TO_READ)
+        st.markdown(HOW_TO_READ)
+    terms.show_terms(TERMS)
 
 
-def _show_side(name: str, side: Side, figures: SideFigures, where: str) -> None:
-    st.subheader(name, anchor=False)
-    note = band_note(side)
-    st.markdown(f"**{wording.side_title(side, where)}**  \n:small[{note}]")
-    graphs = figures.graphs
-    panels = (
-        ("a", graphs.cumulative_by_fractile, wording.cumulative_caption(side)),
-        ("b", graphs.cumulative_by_score, wording.warped_caption(side)),
-        ("c", graphs.frequency_by_fractile, wording.fractile_caption(side)),
-        ("d", graphs.frequency_by_score, wording.score_caption(side)),
+# Controls -----------------------------------------------------------------------------------
+
+
+def _choose_second(scene: Scene) -> ChosenEvent | None:
+    """Let the user choose an event to compare with; none for data of one event.
+
+    A part of the rows chosen by the score of an event is no part of another one.
+    """
+    names, only = scene.class_names, scene.settings.only
+    if names is None or (only is not None and only.by in SCORES):
+        return None
+    events: list[ChosenEvent] = [TopR(r) for r in range(1, min(RANKS, len(names)) + 1)]
+    events += [WithinTopR(r) for r in range(2, min(RANKS, len(names) - 1) + 1)]
+    events += [OneClass(k) for k in range(len(names))]
+    offered = {event_name(event, names): event for event in events if event != scene.settings.event}
+    chosen = st.selectbox(
+        words.SECOND_EVENT,
+        [words.NO_SECOND, *offered],
+        key="second",
+        bind="query-params",
+        persist_state="session",
+        help=words.SECOND_EVENT_HELP,
+        width=220,
     )
-    for pair in (panels[:2], panels[2:]):
-        for column, (letter, figure, caption) in zip(st.columns(2, gap="small"), pair, strict=True):
-            with column:
-                graph.show_graph(f"{name} {letter}", figure, caption, note)
+    return offered.get(chosen or "")
+
+
+def _choose_both() -> bool:
+    return st.toggle(
+        words.BOTH_SETS,
+        key="both_sets",
+        bind="query-params",
+        persist_state="session",
+        help=words.BOTH_SETS_HELP,
+    )
+
+
+def _choose_graphs(n_rows: int) -> str:
+    """Let the user choose which of the four graphs are drawn, so many as a page can hold."""
+    fits = {name: p for name, p in WHICH.items() if 2 * n_rows * len(p) <= compute.MOST_FIGURES}
+    chosen = st.segmented_control(
+        words.WHICH,
+        list(fits),
+        default=next(iter(fits)),
+        required=True,
+        key="graphs" if len(fits) == len(WHICH) else "graphs_few",
+        bind="query-params",
+        persist_state="session",
+        help=words.WHICH_HELP,
+        width="content",
+    )
+    return fits.get(chosen or "", next(iter(fits.values())))
+
+
+def _choose_fractile() -> float | None:
+    """Let the user choose where to mark the same rows in all graphs; None for nowhere."""
+    chosen = st.select_slider(
+        words.FRACTILE_CURSOR,
+        [_OFF, *(str(percent) for percent in range(101))],
+        _OFF,
+        key="fractile",
+        bind="query-params",
+        persist_state="session",
+        help=words.CURSOR_HELP,
+        width=260,
+    )
+    return None if chosen == _OFF else int(chosen) / 100
+
+
+def _second_scene(scene: Scene, event: ChosenEvent | None) -> list[Scene]:
+    """Look at the second event, if there is one; say why not where the calibrator refuses it."""
+    if event is None:
+        return []
+    try:
+        return [compute.with_event(scene, event)]
+    except CalibrationInputError as error:
+        st.info(escape_markdown(str(error)), icon=":material/info:")
+        return []
+
+
+# Graphs -------------------------------------------------------------------------------------
+
+
+def _show_row(scene: Scene, alike: list[Scene], shown: _Shown, suffix: str) -> None:
+    """Show the graphs of one event on one set."""
+    if shown.n_rows > 1:
+        st.subheader(row_title(scene), anchor=False, divider="gray")
+    drawn = compute.draw_graphs(
+        scene,
+        alike=alike,
+        fractile=shown.fractile,
+        n_figures=2 * shown.n_rows * len(shown.letters),
+    )
+    judged = scene.judged
+    sides = [*zip(("Before", "After"), (judged.before, judged.after), drawn, strict=True)]
+    number = suffix.replace(" ", "_")
+    # Row by row, so that before and after stand at one height whatever is longer.
+    for place, (name, side, _) in zip(graph.two_sides(f"heads{number}"), sides, strict=True):
+        with place:
+            _show_head(name, side, scene.where, shown)
+    for first in range(0, len(shown.letters), 2):
+        pair = shown.letters[first : first + 2]
+        places = graph.two_sides(f"graphs{number}" if first == 0 else f"graphs{number}_{pair}")
+        for place, (name, side, graphs) in zip(places, sides, strict=True):
+            with place:
+                _show_pair(f"{name} {{letter}}{suffix}", pair, (side, graphs), expert=shown.expert)
+
+
+def _show_head(name: str, side: Side, where: str, shown: _Shown) -> None:
+    """Say whose graphs these are; with one row of graphs, no heading above says which set."""
+    expert = shown.expert
+    if shown.n_rows == 1:
+        st.subheader(name, anchor=False)
+        note = words.band_note(side, expert=expert)
+        title = words.side_title(side, where, expert=expert)
+        st.markdown(f"**{title}**  \n:small[{note}]")
+    else:
+        st.markdown(f"**{name}: {words.side_title(side, expert=expert)}**")
+    if shown.fractile is not None:
+        st.markdown(words.cursor_sentence(side, shown.fractile, expert=expert))
+
+
+def _show_pair(key: str, pair: str, drawn: tuple[Side, FourGraphs], *, expert: bool) -> None:
+    side, graphs = drawn
+    note = words.band_note(side, expert=expert)
+    for column, letter in zip(st.columns(2, gap="small"), pair, strict=True):
+        figure, caption = PANELS[letter]
+        with column:
+            graph.show_graph(
+                key.format(letter=letter), figure(graphs), caption(side, expert=expert), note
+            )
+
+
+def _show_fit(scene: Scene) -> None:
+    """Show the spline over what it was fitted to, where the calibrator is one."""
+    fit = compute.spline_fit(scene)
+    if fit is None:
+        return
+    st.subheader(words.FIT_HEADING, anchor=False)
+    caption = words.fit_caption(fit, expert=scene.expert)
+    graph.show_graph("Fit spline", compute.draw_fit(scene, fit), f"{caption} {words.FIT_NOTE}")
+    show_link("maps", words.FIT_LINK)

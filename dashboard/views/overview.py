@@ -1,14 +1,27 @@
-"""Overview: what was read, the conclusion, and the measures that carry it."""
+"""Overview: what was read, the conclusion, what to do next, and the measures that carry it."""
 
-from dashboard.parts import diagrams, graph, headline, imported, measures
+from dashboard.parts import diagrams, graph, headline, measures, terms
 from dashboard.scene import Scene
+
+TERMS = (
+    "score",
+    "observed_frequency",
+    "calibrator",
+    "calibration_set",
+    "test_set",
+    "decision",
+    "null_band",
+)
 
 
 def show(scene: Scene) -> None:
     """Show the page."""
-    imported.show_imported(scene.upload, scene.sample)
     headline.show_verdict(scene)
-    headline.show_tiles(scene)
+    figures = headline.Figures(scene)
+    figures.show()
     graph.choose_side_on_phones()
     diagrams.show_diagrams(scene)
-    measures.show(scene)
+    inference = measures.show(scene)
+    if inference is not None:
+        figures.show(inference)
+    terms.show_terms(TERMS)

@@ -1,6 +1,14 @@
 """Every label, sentence and definition that is shown, in one place."""
 
-from dashboard.wording.glossary import CHOICES, CONTEST_NOTE, GLOSSARY, HOW_TO_READ, OPTIONS
+from dashboard.wording.events import EventWords, event_words
+from dashboard.wording.glossary import CHOICES, GLOSSARY, HOW_TO_READ, OPTIONS
+from dashboard.wording.graphs import (
+    cumulative_caption,
+    fractile_caption,
+    score_caption,
+    side_title,
+    warped_caption,
+)
 from dashboard.wording.numbers import (
     MINUS,
     SPACE,
@@ -21,27 +29,19 @@ from dashboard.wording.sentences import (
     REFUSED,
     SAME_DATA,
     WITHOUT_LABELS,
-    EventWords,
     Verdict,
-    cumulative_caption,
     decisions,
-    event_words,
-    fractile_caption,
     method_name,
     outcome,
     reliability_caption,
-    score_caption,
     set_name,
     set_read,
-    side_title,
     verdict,
-    warped_caption,
 )
 from dashboard.wording.tiles import Tile, below_tiles, table_note, tiles, uncertainty_note
 
 __all__ = [
     "CHOICES",
-    "CONTEST_NOTE",
     "DETECTION_LEVEL",
     "FITTED_HERE",
     "GLOSSARY",

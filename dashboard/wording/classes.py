@@ -6,18 +6,38 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibcore.inference import ClassScreen
-from dashboard.wording.numbers import SPACE
+from dashboard.wording.numbers import SPACE, escape_markdown, p_words
 from dashboard.wording.sentences import DETECTION_LEVEL
 
 HEADING = "Classes, worst first"
 WORST_BEFORE, WORST_AFTER = "Worst before", "Worst after"
 LOOK = "Look at every class"
-LOOK_HELP = "Each class against the others, before and after. It takes a moment with so many."
+LOOK_HELP = (
+    "Each class against the others, before and after. With {n_samples:,} rows of {n_classes:,}"
+    " classes it takes a few seconds."
+)
+PICTURES, TABLE = "Pictures", "Table"
 
-NO_CLASSES_LEFT = (
-    "\u2013: this calibrator changes the score of the chosen event alone, so there are no class"
+_ALONE = (
+    "this calibrator changes the score of the chosen event alone, so there are no class"
     " probabilities to look at afterwards. One that acts on all classes, such as temperature"
     " scaling, leaves some."
+)
+NO_CLASSES_LEFT = f"\u2013: {_ALONE}"
+
+NO_CLASSES = (
+    "This file holds one score a row and no class probabilities, so there are no classes to look"
+    " at. A file with one column a class has them."
+)
+TWO_CLASSES = (
+    "With two classes each mirrors the other, so there is no more to compare. Choose **Class** on"
+    " the left to see one of them in every graph."
+)
+
+_PICTURES_NOTE = (
+    "Across: mean score of a bin. Up: how often the class was the true one, with its interval. Both"
+    " from 0 to 100{space}%; dotted: a perfect model; below it, the class is claimed too often. A"
+    " name opens its class in every graph of every page."
 )
 
 _NOTE = (
@@ -27,6 +47,9 @@ _NOTE = (
     " no miscalibration detected at this sample size. Says: its average score. Was: how often it"
     " was the true class."
 )
+
+
+_LONGEST_NAME = 40
 
 
 @dataclass(frozen=True)
@@ -128,18 +151,48 @@ def _share(value: float, digits: int) -> str:
     return f"{100 * value:.{digits}f}{SPACE}%"
 
 
-def p_words(p_value: float) -> str:
-    """Write a p-value with as many digits as say something."""
-    if p_value < 0.001:
-        return "p < 0.001"
-    # Cut, not rounded, so that 0.0499 does not become 0.05.
-    steps = 1_000 if p_value < 0.1 else 100
-    return f"p = {math.floor(p_value * steps) / steps:g}"
+def page_label(n_pages: int) -> str:
+    """Name the control that turns the pages."""
+    return f"Page, of {n_pages:,}"
 
 
-def show_more(n_shown: int, n_classes: int) -> str:
-    """Name the switch that lists more classes."""
-    return f"Show all {n_shown}" if n_shown == n_classes else f"Show the {n_shown} worst"
+def button_label(name: str) -> str:
+    """Write a class name on a button, cut where it is long."""
+    return f"**{escape_markdown(shortened(name))}**"
+
+
+def opened(name: str) -> str:
+    """Say that a class was chosen as the event."""
+    return f"Every graph now shows class {escape_markdown(shortened(name))}."
+
+
+def shortened(name: str) -> str:
+    """Cut a name that would fill the line.
+
+    Examples
+    --------
+    >>> shortened("Shirt"), shortened("x" * 60)[-3:], len(shortened("x" * 60))
+    ('Shirt', 'xx\u2026', 40)
+    """
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}\u2026"
+
+
+def picture_title(row: ClassRow, *, expert: bool = False) -> tuple[str, str]:
+    """Say what stands over the picture of a class: its KS error, and what that means, each side."""
+    was, now = row.before, row.after
+    found = [f"{s.sign} {s.p_value if expert else s.verdict}" for s in (was, now) if s is not None]
+    if now is None:
+        return f"KS error {was.ks_error}", found[0]
+    before = was.ks_error.removesuffix(f"{SPACE}%")
+    meaning = f"{found[0]} \u2192 {found[1]}" if found[0] != found[1] else f"{found[0]} (both)"
+    return f"KS error {before} \u2192 {now.ks_error}", meaning
+
+
+def no_classes(class_names: tuple[str, ...] | None) -> str | None:
+    """Say why there are no classes to compare; None where there are."""
+    if class_names is None:
+        return NO_CLASSES
+    return TWO_CLASSES if len(class_names) < 3 else None
 
 
 def classes_sentence(before: ClassScreen, after: ClassScreen | None, where: str) -> str:
@@ -159,6 +212,17 @@ def _count(number: int) -> str:
     if number == 0:
         return "none is found off"
     return "1 is off" if number == 1 else f"{number:,} are off"
+
+
+def pictures_note(before: ClassScreen, after: ClassScreen | None) -> str:
+    """Say how the pictures are read, and why there may be none after calibration."""
+    text = _PICTURES_NOTE.format(space=SPACE)
+    adjusted = (
+        f"Off: chance alone does not explain it, allowing for {before.n_classes:,} classes looked"
+        " at together (Holm)."
+    )
+    missing = "" if after is not None else f" Only before: {_ALONE}"
+    return f"{text} {adjusted}{missing}"
 
 
 def classes_note(before: ClassScreen, after: ClassScreen | None) -> str:

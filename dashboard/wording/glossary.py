@@ -55,11 +55,37 @@ GLOSSARY = {
     "accuracy": "How often the most probable class is the true one.",
     "calibration_set": "The rows on which the calibrator is fitted.",
     "test_set": "Rows the calibrator has not seen; they judge it.",
+    "score": "The probability the model gives to the event: that its first choice is right, say.",
+    "observed_frequency": "How often the event happened among the rows in question.",
+    "probability": "How often the event happens: among rows of about the same score, or in all.",
+    "cumulative": "Added up over the rows from the lowest score on, divided by the number of rows.",
+    "null_band": "Where the line of the hits would stay, in 95 of 100 cases, if the scores were the"
+    " true probabilities; outside it, chance is no likely reason.",
+    "knots": "Places, evenly spaced over the rows, where the pieces of the spline's curve meet.",
+    "calibrator": "A rule, learned on the calibration set, that changes the scores so that they"
+    " agree with what happens.",
+    "decision": "The class the model puts first.",
     "fractile": "The share of the rows whose score is at most this high: at fractile 50 % half of"
     " the rows score lower.",
 }
 
 """One-sentence definitions, by the key of the measure or term."""
+
+TERMS = {
+    "ks_error": "KS error",
+    "fractile": "Fractile",
+    "score": "Score",
+    "probability": "Probability",
+    "observed_frequency": "Observed frequency",
+    "cumulative": "Cumulative",
+    "null_band": "Perfect model",
+    "knots": "Knots",
+    "calibrator": "Calibrator",
+    "calibration_set": "Calibration set",
+    "test_set": "Test set",
+    "decision": "Decision",
+}
+"""What terms of the glossary are called where they are listed."""
 
 HOW_TO_READ = """
 **(a)** Rows are sorted by score, lowest first, and both totals grow to the right: what the model
@@ -81,7 +107,9 @@ its own. Many rows make the grey as thin as the line.
 
 **Reliability diagram in bins.** One bar a bin of scores, as high as the observed frequency; the
 hatched part is the gap to the mean score, the dot. The whisker is Wilson's interval: where the true
-frequency of the bin lies. Below it, how many rows are in each bin.
+frequency of the bin lies. Bins with less than 1 % of the rows are pale. Below it, how many rows are
+in each bin, with the mean of all scores and the observed frequency of all rows. The reliability
+plot shows the same bins as points.
 
 **Isotonic (CORP).** The curve that never falls and lies nearest to the hits. It needs no bins. A
 perfect model of this size would rarely leave the grey consistency band. The dotted outline shows
@@ -90,12 +118,6 @@ how sure the curve is.
 **Smoothed.** Each point is an average over the rows that score near it: blue of their scores,
 orange of their hits. Close to 0 % and 100 % the blue line bends, as rows are near on one side only.
 """
-
-CONTEST_NOTE = (
-    "Judged on the {where}. **Best** in bold, second best underlined. Whoever picks the best of"
-    " many on the test set flatters it: its lead may be luck. \u2013: the method changes the score"
-    " of the event alone."
-)
 
 _LOSS = ("Fit by", "What the fit makes small on the calibration set.")
 _PENALTY = ("Penalty", "What holds the many numbers of the matrix back.")

@@ -68,6 +68,20 @@ def measured_change(comparison: Comparison, n_samples: int) -> str:
     return f"{text} points" if comparison.measure.unit == "share" else text
 
 
+def of_100(share: float) -> str:
+    """Write how often something is so."""
+    return f"{100 * share:.0f} of 100"
+
+
+def p_words(p_value: float) -> str:
+    """Write a p-value with as many digits as say something."""
+    if p_value < 0.001:
+        return "p < 0.001"
+    # Cut, not rounded, so that 0.0499 does not become 0.05.
+    steps = 1_000 if p_value < 0.1 else 100
+    return f"p = {math.floor(p_value * steps) / steps:g}"
+
+
 def duration(seconds: float) -> str:
     """Write a time that is known roughly.
 

@@ -19,12 +19,17 @@ SWEEP_NOTE = (
 )
 
 
-def power_sentence(side: Side, n_samples: int) -> str:
+def power_sentence(side: Side, n_samples: int, *, expert: bool = False) -> str:
     """Say how large a gap has to be for this many rows to show it."""
     gap = detected_points(smallest_gap_shown(side.curves), n_samples)
+    if expert:
+        return (
+            f"Power: the KS test at 5{SPACE}% finds a shift of all {n_samples:,} scores by {gap}"
+            f" with probability 80{SPACE}%."
+        )
     return (
-        f"An average gap of {gap} would be found in 80 of 100 such sets of {n_samples:,} rows (KS"
-        f" test at 5{SPACE}%); a smaller one may well go unseen."
+        f"An average gap of {gap} would be found in 80 of 100 such sets of {n_samples:,} rows; a"
+        " smaller one may well go unseen."
     )
 
 

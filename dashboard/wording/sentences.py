@@ -4,17 +4,23 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from calibcore.calibrators import FittedSpline, FittedTemperature
 from calibcore.data import EventScores, LogitSet
 from calibcore.evaluation import AuditResult, SetResult, Side
-from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.metrics import accuracy, hit_rate
 from calibcore.reliability import Band
 from calibcore.reliability.smooth import LEAST_BANDWIDTH
-from dashboard.settings import NO_METHOD, ChosenEvent, method_by_key
-from dashboard.wording.numbers import detected_points, escape_markdown, measured, percent, points
+from dashboard.settings import NO_METHOD, method_by_key
+from dashboard.wording.events import EventWords
+from dashboard.wording.numbers import (
+    SPACE,
+    detected_points,
+    measured,
+    of_100,
+    p_words,
+    percent,
+    points,
+)
 
 DETECTION_LEVEL = 0.05
 
@@ -29,44 +35,15 @@ LABELS_ALONE = (
     " in the panel on the left."
 )
 LOOKING_CLOSER = "Looking for the uncertainty of each measure"
-TOO_FEW = "Too few rows for this graph."
 NEXT_STEP = "Mend the file and upload it again, or choose another one or a sample on the left."
-
-
-@dataclass(frozen=True)
-class EventWords:
-    """How an event is spoken of.
-
-    Parameters
-    ----------
-    claim : str
-        Sentence with places for what the model says and for what was so.
-    """
-
-    claim: str
-
-
-def event_words(event: ChosenEvent, class_names: tuple[str, ...] | None) -> EventWords:
-    """Find the words for an event; a class name is escaped for Markdown."""
-    match event:
-        case OneClass(k):
-            shown = class_names[k] if class_names else str(k)
-            name = f"Class {escape_markdown(shown).replace('{', '{{').replace('}', '}}')}"
-            claim = "scored {says} on average, was the true one {was} of the time"
-            return EventWords(f"{name}, {claim}")
-        case TopR(1):
-            return EventWords("Among predictions scored {says} on average, {was} were right")
-        case TopR(r):
-            claim = "scored {says} on average, was right {was} of the time"
-            return EventWords(f"The class ranked {r}, {claim}")
-        case WithinTopR(r):
-            claim = "is given {says} on average, and was so {was} of the time"
-            return EventWords(f"That the truth is among the first {r} classes {claim}")
 
 
 def method_name(key: str) -> str:
     """Name a method, or the choice to change nothing."""
     return "None (leave as it is)" if key == NO_METHOD else method_by_key(key).name
+
+
+Colour = Literal["red", "blue", "violet", "gray"]
 
 
 @dataclass(frozen=True)
@@ -87,36 +64,42 @@ class Verdict:
 
     word: str
     icon: str
-    colour: Literal["red", "blue", "violet", "gray"]
+    colour: Colour
     sentence: str
 
 
-def verdict(side: Side, event: EventWords) -> Verdict:
+def verdict(side: Side, event: EventWords, *, expert: bool = False) -> Verdict:
     """Say what one side shows about its event, with numbers from its result."""
     curves, n_samples = side.curves, side.event.n_samples
     claimed, seen = float(curves.cum_score[-1]), float(curves.cum_hits[-1])
-    opening = event.claim.format(says=percent(claimed, n_samples), was=percent(seen, n_samples))
+    says, was = percent(claimed, n_samples), percent(seen, n_samples)
+    word, icon, colour = _finding(side)
+    if expert:
+        large = points(claimed - seen, n_samples, signed=True)
+        sentence = (
+            f"{event.name}: mean score {says}, observed frequency {was}, calibration-in-the-large"
+            f" {large}; KS {percent(curves.ks_error, n_samples)}, {p_words(curves.ks_p_value)}."
+        )
+        return Verdict(word, icon, colour, sentence)
+    amount = detected_points(abs(claimed - seen), n_samples)
+    ending = {
+        "gray": ": no miscalibration detected at this sample size.",
+        "violet": ", but it is too sure at some scores and not sure enough at others: the running"
+        f" totals part by up to {detected_points(curves.ks_error, n_samples)}.",
+        "red": f": overconfident by {amount}.",
+        "blue": f": underconfident by {amount}.",
+    }[colour]
+    return Verdict(word, icon, colour, f"{event.claim.format(says=says, was=was)}{ending}")
+
+
+def _finding(side: Side) -> tuple[str, str, Colour]:
+    curves = side.curves
+    gap = float(curves.cum_score[-1] - curves.cum_hits[-1])
     if curves.ks_p_value >= DETECTION_LEVEL:
-        return Verdict(
-            "No miscalibration detected",
-            "\u25cb",
-            "gray",
-            f"{opening}: no miscalibration detected at this sample size.",
-        )
-    gap = claimed - seen
+        return "No miscalibration detected", "\u25cb", "gray"
     if abs(gap) < curves.ks_error / 2:
-        return Verdict(
-            "Mixed",
-            "\u25c6",
-            "violet",
-            f"{opening}, but it is too sure at some scores and not sure enough at others: the"
-            f" running totals part by up to {detected_points(curves.ks_error, n_samples)}.",
-        )
-    if gap > 0:
-        amount = f"overconfident by {detected_points(gap, n_samples)}"
-        return Verdict("Overconfident", "\u25b2", "red", f"{opening}: {amount}.")
-    amount = f"underconfident by {detected_points(-gap, n_samples)}"
-    return Verdict("Underconfident", "\u25bc", "blue", f"{opening}: {amount}.")
+        return "Mixed", "\u25c6", "violet"
+    return ("Overconfident", "\u25b2", "red") if gap > 0 else ("Underconfident", "\u25bc", "blue")
 
 
 def set_name(result: AuditResult, judged: SetResult) -> str:
@@ -124,7 +107,7 @@ def set_name(result: AuditResult, judged: SetResult) -> str:
     return "test set" if judged is result.test else "calibration set"
 
 
-def outcome(result: AuditResult, judged: SetResult, method: str) -> str:
+def outcome(result: AuditResult, judged: SetResult, method: str, *, expert: bool = False) -> str:
     """Say in one sentence what the calibrator did on one set."""
     where = set_name(result, judged)
     if method == NO_METHOD:
@@ -132,7 +115,7 @@ def outcome(result: AuditResult, judged: SetResult, method: str) -> str:
     n_samples, before, after = judged.n_samples, judged.before.curves, judged.after.curves
     name = method_name(method)
     if isinstance(result.fitted, FittedTemperature):
-        name += f" (T = {result.fitted.temperature:.3g})"
+        name += f" (T = {result.fitted.temperature:.{4 if expert else 3}g})"
     if isinstance(result.fitted, FittedSpline):
         name += f" ({result.fitted.knot_values.size} knots)"
     was, now = percent(before.ks_error, n_samples), percent(after.ks_error, n_samples)
@@ -142,6 +125,26 @@ def outcome(result: AuditResult, judged: SetResult, method: str) -> str:
     if after.ks_p_value >= DETECTION_LEVEL and judged is result.test:
         text += ", where no miscalibration is detected at this sample size"
     return f"{text}; {decisions(judged)}."
+
+
+def statistics(judged: SetResult) -> str:
+    """Give the test statistics of both sides, for experts."""
+    sides = [("Before", judged.before)]
+    if judged.after is not judged.before:
+        sides.append(("After", judged.after))
+    parts = []
+    for name, side in sides:
+        curves = side.curves
+        root = math.sqrt(curves.n_samples) * curves.ks_error
+        parts.append(
+            f"{name}: \u221aN\u00b7KS = {root:.3f}, KS/\u03c3 = {curves.ks_statistic:.3f},"
+            f" {p_words(curves.ks_p_value)}; Kuiper/\u03c3 = {curves.kuiper_statistic:.3f},"
+            f" {p_words(curves.kuiper_p_value)}."
+        )
+    return (
+        f"{' '.join(parts)} \u03c3 is the standard deviation of the final gap under perfect"
+        " calibration; p-values from the Brownian limit."
+    )
 
 
 def decisions(judged: SetResult) -> str:
@@ -159,78 +162,36 @@ def decisions(judged: SetResult) -> str:
     return f"{judged.changed_decisions:,} decisions change, accuracy goes from {before} to {after}"
 
 
-def side_title(side: Side, set_name: str) -> str:
-    """Give the title over the four graphs: KS error, the event's probability, and the set."""
-    n_samples = side.event.n_samples
-    seen = percent(float(side.curves.cum_hits[-1]), n_samples)
-    return f"KS error {percent(side.curves.ks_error, n_samples)}, probability {seen} ({set_name})"
-
-
-def band_note(side: Side) -> str:
-    """Say what the grey region of the four graphs is."""
-    cases = _of_100(side.null.level)
-    return f"Grey: where a perfect model of this size would stay in {cases} cases."
-
-
-def cumulative_caption(side: Side) -> str:
-    """Say what graph (a) shows."""
-    curves, n_samples = side.curves, side.event.n_samples
-    where = percent(curves.ks_fractile, n_samples)
-    ahead = "claim ahead" if curves.gap[curves.ks_index] > 0 else "truth ahead"
-    near = detected_points(side.null.simultaneous, n_samples)
-    return (
-        f"Widest gap {points(curves.ks_error, n_samples)}, at fractile {where}, {ahead}; of a"
-        f" perfect model, at most {near}."
-    )
-
-
-def warped_caption(side: Side) -> str:
-    """Say what graph (b) shows."""
-    curves, n_samples = side.curves, side.event.n_samples
-    claimed, seen = float(curves.cum_score[-1]), float(curves.cum_hits[-1])
-    return f"Claimed in all {percent(claimed, n_samples)}, happened {percent(seen, n_samples)}."
-
-
-def fractile_caption(side: Side) -> str:
-    """Say what graph (c) shows."""
-    if side.frequency is None:
-        return TOO_FEW
-    # Cut, not rounded: at least half of the rows do score this high.
-    steps = 1_000 if side.event.n_samples < 50_000 else 10_000
-    median = math.floor(float(np.median(side.event.scores)) * steps) / steps
-    return f"Half of the rows score {percent(median, side.event.n_samples)} or more."
-
-
-def score_caption(side: Side) -> str:
-    """Say what graph (d) shows."""
-    frequency = side.frequency
-    if frequency is None:
-        return TOO_FEW
-    gap = points(frequency.mean_gap, side.event.n_samples)
-    return f"The lines are {gap} apart, averaged over the rows."
-
-
-def reliability_caption(side: Side) -> str:
+def reliability_caption(side: Side, *, expert: bool = False) -> str:
     """Say what the reliability diagram in bins shows."""
     bins, n_samples = side.bins, side.event.n_samples
     fullest = int(bins.counts.argmax())
     share = bins.counts[fullest] / bins.counts.sum()
     low, high = float(bins.edges[fullest]), float(bins.edges[fullest + 1])
     least, most = float(side.binned.lower[fullest]), float(side.binned.upper[fullest])
+    if expert:
+        return (
+            f"Fullest of {bins.counts.size} bins of equal width:"
+            f" {bins.counts[fullest]:,.0f} of {n_samples:,} rows, mean score"
+            f" {percent(float(bins.mean_score[fullest]), n_samples)}, observed frequency"
+            f" {percent(float(bins.frequency[fullest]), n_samples)}, Wilson interval"
+            f" {percent(least, n_samples)} to {percent(most, n_samples)}"
+            f" ({100 * side.binned.level:.0f}{SPACE}%)."
+        )
     return (
         f"{percent(float(share), n_samples)} of the rows are in the bin"
         f" {percent(low, n_samples)} to {percent(high, n_samples)}, scored"
         f" {percent(float(bins.mean_score[fullest]), n_samples)} on average,"
         f" observed {percent(float(bins.frequency[fullest]), n_samples)}. The whisker, here"
         f" {percent(least, n_samples)} to {percent(most, n_samples)}, holds the true frequency of"
-        f" a bin in about {_of_100(side.binned.level)} cases."
+        f" a bin in about {of_100(side.binned.level)} cases."
     )
 
 
 def isotonic_caption(side: Side) -> str:
     """Say what the isotonic reliability curve shows."""
     band, n_samples = side.corp.consistency, side.event.n_samples
-    outside, by_chance = percent(side.corp_outside, n_samples), _of_100(1 - band.level)
+    outside, by_chance = percent(side.corp_outside, n_samples), of_100(1 - band.level)
     return (
         f"The curve leaves the grey at {outside} of the rows; a perfect model's, at about"
         f" {by_chance}. Grey: consistency band, where the curve of a perfect model of this size"
@@ -254,14 +215,9 @@ def smoothed_caption(side: Side) -> str:
 def _drawn(band: Band) -> str:
     """Say how often a band holds the curve, and what it was drawn from."""
     return (
-        f"Bands hold at each score in about {_of_100(band.level)} cases ({band.n_resamples:,}"
+        f"Bands hold at each score in about {of_100(band.level)} cases ({band.n_resamples:,}"
         f" resamples, seed {band.seed})."
     )
-
-
-def _of_100(share: float) -> str:
-    """Write how often something is so."""
-    return f"{100 * share:.0f} of 100"
 
 
 FITTED_HERE = (

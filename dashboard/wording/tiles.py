@@ -4,12 +4,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 from calibcore.evaluation import Comparison, SetResult
-from calibcore.inference import Inference
-from dashboard.wording.glossary import GLOSSARY
-from dashboard.wording.numbers import MINUS, SPACE, measured, measured_change, percent
+from calibcore.inference import Inference, Mark
+from dashboard.wording.measures import MARKS, MeasureRow, Shown, measure_rows
+from dashboard.wording.numbers import MINUS, SPACE, measured, measured_change, of_100, percent
+
+Colour = Literal["green", "red", "gray"]
+
+_COLOURS: dict[Mark | None, Colour] = {"better": "green", "worse": "red"}
 
 
-def below_tiles(judged: SetResult) -> str:
+def below_tiles(judged: SetResult, *, expert: bool = False) -> str:
     """Say what a perfectly calibrated model of this size would show, and what certainty costs."""
     n_samples = judged.n_samples
     before, after = (
@@ -20,6 +24,11 @@ def below_tiles(judged: SetResult) -> str:
         f"If the scores were the true probabilities, {n_samples:,} rows would show a KS error below"
         f" {limits} in 95 of 100 cases."
     )
+    if expert:
+        text = (
+            f"Under perfect calibration the 95{SPACE}% quantile of the KS error of {n_samples:,}"
+            f" rows is {limits} (Brownian limit)."
+        )
     misses = judged.compare("certain_misses").after
     if misses:
         rows = "row is" if misses == 1 else "rows are"
@@ -38,42 +47,71 @@ class Tile:
     ----------
     name, value, note, definition : str
         What stands in the tile, and its tooltip.
-    colour : {"normal", "inverse", "off"}
+    colour : {"green", "red", "gray"}
         How the note is coloured: as better, worse or neither.
+    interval : str
+        Where the true values lie; empty while that is not known.
     """
 
     name: str
     value: str
     note: str
     definition: str
-    colour: Literal["green", "red", "gray"]
+    colour: Colour
+    interval: str = ""
 
 
-def tiles(judged: SetResult) -> tuple[Tile, ...]:
-    """Give the four figures that matter most."""
-    n_samples = judged.n_samples
-    # A score map leaves no class table, so its NLL is that of the event.
-    nll = "nll" if judged.compare("nll").after is not None else "event_nll"
-    accuracy = judged.compare("accuracy")
-    note = "no decision changes"
-    if judged.changed_decisions:
-        note = f"{judged.changed_decisions:,} decisions change"
-    return (
-        *(_tile(judged.compare(key), n_samples) for key in ("ks_error", "ece", nll)),
-        Tile("Accuracy", _before_after(accuracy, n_samples), note, GLOSSARY["accuracy"], "gray"),
+def nll_key(judged: SetResult) -> str:
+    """Choose the NLL to show: a score map leaves no class table, so its NLL is the event's."""
+    return "nll" if judged.compare("nll").after is not None else "event_nll"
+
+
+def tiles(judged: SetResult, inference: Inference | None = None) -> tuple[Tile, ...]:
+    """Give the four figures that matter most.
+
+    Parameters
+    ----------
+    judged : SetResult
+        The judgement on one set.
+    inference : Inference or None
+        What is known of the uncertainty; while it is not, no change is called better or worse.
+    """
+    keys = ("ks_error", "ece", nll_key(judged), "accuracy")
+    measures = tuple(judged.compare(key).measure for key in keys)
+    rows = measure_rows(judged, inference, measures)
+    return tuple(
+        _tile(judged.compare(key), row, judged) for key, row in zip(keys, rows, strict=True)
     )
 
 
-def _tile(row: Comparison, n_samples: int) -> Tile:
-    change = measured_change(row, n_samples)
-    colour: Literal["green", "red", "gray"] = "gray"
-    if row.change is not None and change.startswith(("+", MINUS)):
-        colour = "green" if row.change < 0 else "red"
-    word = {"green": "better", "red": "worse", "gray": "unchanged"}[colour]
-    note = word if colour == "gray" else f"{change}, {word}"
+def _tile(compared: Comparison, row: MeasureRow, judged: SetResult) -> Tile:
+    note = _note(compared, row.mark, judged.n_samples)
+    if compared.measure.key == "accuracy":
+        changed = judged.changed_decisions
+        counted = f"{changed:,} decisions change" if changed else "no decision changes"
+        note = f"{counted}, {note}" if changed and row.mark is not None else counted
     return Tile(
-        row.measure.name, _before_after(row, n_samples), note, GLOSSARY[row.measure.key], colour
+        row.name,
+        _before_after(compared, judged.n_samples),
+        note,
+        row.definition,
+        _COLOURS.get(row.mark, "gray"),
+        _between(row.before, row.after),
     )
+
+
+def _note(compared: Comparison, mark: Mark | None, n_samples: int) -> str:
+    """Say what the table says of a change; while that is not known, the change itself."""
+    if mark is not None:
+        return " ".join(MARKS[mark])
+    change = measured_change(compared, n_samples)
+    return change if change.startswith(("+", MINUS)) else "unchanged"
+
+
+def _between(before: Shown, after: Shown) -> str:
+    """Write the intervals of both sides, once where they are the same or one is not known."""
+    known = [shown.note for shown in (before, after) if shown.note]
+    return " \u2192 ".join(dict.fromkeys(known))
 
 
 def _before_after(row: Comparison, n_samples: int) -> str:
@@ -84,15 +122,23 @@ def _before_after(row: Comparison, n_samples: int) -> str:
     return f"{before.removesuffix(f'{SPACE}%')} \u2192 {after}"
 
 
-def uncertainty_note(inference: Inference) -> str:
+def uncertainty_note(inference: Inference, *, expert: bool = False) -> str:
     """Say what the small figures of the table are."""
     plan = inference.plan
+    drawn = f"{plan.n_resamples:,} resamples, seed {plan.seed}"
+    if expert:
+        return (
+            f"Intervals of {100 * plan.level:.0f}{SPACE}%, {drawn}: percentile bootstrap of the"
+            " rows, paired before and after; of distances from calibration, by inverting tests on"
+            " labels drawn under several truths, and of their change by MOVER. The fit of the"
+            " calibrator is not repeated. A perfect model: mean, and limit of 95 of 100 draws of"
+            " the labels from the scores after calibration."
+        )
     return (
-        f"Small figures: where the true value lies, with {100 * plan.level:.0f}{SPACE}% confidence"
-        f" ({plan.n_resamples:,} resamples of the rows, seed {plan.seed}; the calibrator is taken"
-        " as given). Noise lengthens every distance from perfect calibration, so such a value can"
-        " lie above its interval. A perfect model: what scores like those after calibration would"
-        " show if they were the true probabilities."
+        f"Small figures: the true value lies there in about {of_100(plan.level)} cases ({drawn};"
+        " the calibrator is taken as given). Noise lengthens every distance from perfect"
+        " calibration, so such a value can lie above its interval. A perfect model: what scores"
+        " like those after calibration would show if they were the true probabilities."
     )
 
 

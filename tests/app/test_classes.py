@@ -1,5 +1,10 @@
-"""Every class, power and the number of bins on the page: the numbers are calibcore's."""
+"""Every class, power and the number of bins on the page: the numbers are calibcore's.
 
+Pictures are tested by what they draw, the table by what it says.
+"""
+
+import base64
+import json
 import re
 from html import unescape
 from typing import Any
@@ -9,19 +14,34 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from calibcore.calibrators import TemperatureScaling
-from calibcore.data import LogitSet
+from calibcore.data import LogitSet, Split
+from calibcore.evaluation import audit
 from calibcore.events import TopR
 from calibcore.inference import ClassScreen, screen_classes
 from calibcore.metrics import ece
+from calibcore.reliability import binned_reliability
 from dashboard.parts import classes
 from dashboard.readers import read
 from dashboard.samples import samples
-from dashboard.wording.classes import HEADING, NO_CLASSES_LEFT, p_words
+from dashboard.wording import escape_markdown
+from dashboard.wording.classes import (
+    HEADING,
+    NO_CLASSES,
+    NO_CLASSES_LEFT,
+    PICTURES,
+    TABLE,
+    TWO_CLASSES,
+    opened,
+    page_label,
+)
+from dashboard.wording.numbers import p_words
 from dashboard.wording.reach import power_sentence
+from dashboard.wording.reliability import counted_note, scores_sentence
 from tests.app.pages import (
     MARKUP,
     bodies,
     charts,
+    check_charts,
     choose,
     made_set,
     npz_of,
@@ -54,6 +74,10 @@ def lines(page: AppTest) -> dict[str, list[str]]:
     }
 
 
+def open_table(title: str, method: str = "Temperature scaling", **query: str) -> AppTest:
+    return open_page("reliability", sample=title, method=method, classes_as=TABLE, **query)
+
+
 def sets(name: str) -> tuple[LogitSet, LogitSet]:
     upload = read(f"{name}.npz", SAMPLES[name].read_bytes())
     assert isinstance(upload.calibration, LogitSet)
@@ -79,19 +103,20 @@ def cell(screen: ClassScreen, k: int) -> str:
 
 
 def test_the_worst_come_first_with_calibcores_numbers() -> None:
-    page = open_page("reliability", sample=CITIES.title, method="Temperature scaling")
+    page = open_table(CITIES.title)
     assert not page.exception
     assert not page.error
     before, after, names = both_screens(CITIES.name)
     shown = lines(page)
-    assert list(shown) == [names[k] for k in before.order[:10]]
-    for k in before.order[:10]:
+    assert list(shown) == [names[k] for k in before.order[:50]]
+    for k in before.order[:50]:
         first, second, rows, says, was = shown[names[k]]
         assert (first, second) == (cell(before, k), cell(after, k))
         assert rows == f"{before.rows[k]:,}"
         assert was == f"{100 * before.frequency[k]:.2f}{SPACE}%"
         mean = [f"{100 * screen.mean_score[k]:.2f}" for screen in (before, after)]
-        assert says == f"{mean[0]} \u2192 {mean[1]}{SPACE}%"
+        both = mean[0] if mean[0] == mean[1] else f"{mean[0]} \u2192 {mean[1]}"
+        assert says == f"{both}{SPACE}%"
     off = [int(screen.off().sum()) for screen in (before, after)]
     assert min(off) > 1
     sentence = (
@@ -101,18 +126,16 @@ def test_the_worst_come_first_with_calibcores_numbers() -> None:
     assert sentence in bodies(page)
 
 
-def test_the_other_order_and_all_classes() -> None:
-    page = open_page(
-        "reliability", sample=CITIES.title, method="Temperature scaling", classes_by="Worst after"
-    )
+def test_the_other_order_and_the_other_page() -> None:
+    page = open_table(CITIES.title, classes_by="Worst after")
     _, after, names = both_screens(CITIES.name)
-    assert list(lines(page)) == [names[k] for k in after.order[:10]]
-    page.toggle(key="classes_all").set_value(True).run()
-    assert list(lines(page)) == [names[k] for k in after.order]
+    assert list(lines(page)) == [names[k] for k in after.order[:50]]
+    page.number_input(key="classes_page").set_value(2).run()
+    assert list(lines(page)) == [names[k] for k in after.order[50:]]
 
 
 def test_neither_event_nor_bins_change_the_classes() -> None:
-    page = open_page("reliability", sample=GARMENTS.title, method="Temperature scaling")
+    page = open_table(GARMENTS.title)
     before = table(page)
     assert before
     choose(page, "event", "Class")
@@ -125,7 +148,7 @@ def test_neither_event_nor_bins_change_the_classes() -> None:
 
 
 def test_a_score_map_leaves_a_dash_with_its_reason() -> None:
-    page = open_page("reliability", sample=GARMENTS.title)
+    page = open_table(GARMENTS.title, method="Spline")
     shown = lines(page)
     assert len(shown) == 3
     assert {after for _, after, *_ in shown.values()} == {DASH}
@@ -136,14 +159,18 @@ def test_a_score_map_leaves_a_dash_with_its_reason() -> None:
     assert not any(NO_CLASSES_LEFT in text for text in bodies(page))
 
 
-def test_two_classes_or_none_have_no_table() -> None:
-    page = open_page("reliability", sample=SAMPLES["crash_survival"].title)
-    assert HEADING not in bodies(page)
+@pytest.mark.parametrize("form", [PICTURES, TABLE])
+def test_two_classes_or_none_say_why_there_is_nothing_to_compare(form: str) -> None:
+    page = open_page("reliability", sample=SAMPLES["crash_survival"].title, classes_as=form)
+    assert {HEADING, TWO_CLASSES} <= set(bodies(page))
     assert not table(page)
-    scored = b"score,label\n" + b"".join(b"0.%d,%d\n" % (i % 90 + 10, i % 2) for i in range(60))
-    page = open_upload(("scores.csv", scored), path="reliability")
+    assert not pictures(page)
+    rows = b"".join(b"%d,%d,0.%d\n" % (i % 2, i % 3, i % 60 + 40) for i in range(60))
+    scored = b"true_label,pred_label,confidence\n" + rows
+    page = open_upload(("scores.csv", scored), path="reliability", classes_as=form)
     assert not page.exception
-    assert HEADING not in bodies(page)
+    assert {HEADING, NO_CLASSES} <= set(bodies(page))
+    check_charts(page, ["Before", "After", "Before", "After"])
 
 
 HOSTILE = (
@@ -156,31 +183,139 @@ HOSTILE = (
 )
 
 
-def test_class_names_are_escaped(rng: np.random.Generator) -> None:
+@pytest.mark.parametrize("form", [PICTURES, TABLE])
+def test_class_names_are_escaped(rng: np.random.Generator, form: str) -> None:
     calibration, test = made_set(rng, 200, len(HOSTILE)), made_set(rng, 200, len(HOSTILE))
-    page = open_upload(("m.npz", npz_of(calibration, test, HOSTILE)), path="reliability")
+    page = open_upload(
+        ("m.npz", npz_of(calibration, test, HOSTILE)), path="reliability", classes_as=form
+    )
     assert not page.exception
     assert not page.error
+    assert not any(MARKUP.search(text) for text in bodies(page))
+    if form == PICTURES:
+        labels = [button.label for button in page.button if button.key]
+        assert {escape_markdown(name) for name in HOSTILE} == {label[2:-2] for label in labels}
+        assert not any(MARKUP.search(label) for label in labels)
+        return
     assert set(lines(page)) == set(HOSTILE)
     sent = table(page)
     assert not any(name in sent for name in HOSTILE if "<" in name)
     assert not re.search("<(img|b|script)", sent)
     assert sent.count("</table>") == 1
-    assert not any(MARKUP.search(text) for text in bodies(page))
 
 
 def test_large_tables_are_looked_at_when_asked(
     rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(classes, "QUICK", 1_000)
-    calibration, test = made_set(rng, 100, 12), made_set(rng, 300, 12)
+    calibration, test = made_set(rng, 100, 14), made_set(rng, 300, 14)
     page = open_upload(("m.npz", npz_of(calibration, test)), path="reliability")
     assert HEADING in bodies(page)
-    assert not table(page)
-    page.toggle(key="classes").set_value(True).run()
-    assert len(lines(page)) == 10
-    page.toggle(key="classes_all").set_value(True).run()
-    assert len(lines(page)) == 12
+    assert not pictures(page)
+    asked = page.toggle(key="all_classes")
+    assert "300 rows of 14 classes" in asked.help
+    asked.set_value(True).run()
+    assert len(pictures(page)) == 12
+
+
+# Pictures -----------------------------------------------------------------------------------
+
+
+def pictures(page: AppTest) -> dict[str, Any]:
+    """Give the chart of each class by its name."""
+    said = ": reliability plot against the other classes. "
+    return {chart.alt.split(said)[0]: chart for chart in charts(page) if said in chart.alt}
+
+
+def drawn(chart: Any, name: str) -> list[tuple[list[float], list[float]]]:
+    """Give places and heights of what has this name, before and after."""
+    traces = [one for one in json.loads(chart.spec)["data"] if one["name"] == name]
+    return [(numbers(one["x"]), numbers(one["y"])) for one in traces]
+
+
+def numbers(values: Any) -> list[float]:
+    if isinstance(values, dict):
+        values = np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"]).tolist()
+    return list(values)
+
+
+def test_pictures_are_the_bins_of_each_class_worst_first() -> None:
+    page = open_page(
+        "reliability", sample=CITIES.title, method="Temperature scaling", bins="7", classes_page="2"
+    )
+    assert not page.exception
+    before, after, names = both_screens(CITIES.name)
+    order = before.order[12:24].tolist()
+    shown = pictures(page)
+    assert list(shown) == [names[k] for k in order]
+    calibration, test = sets(CITIES.name)
+    fitted = TemperatureScaling().fit(calibration.logits, calibration.labels)
+    tables = test.probabilities, fitted.predict_proba(test.logits)
+    for k in order:
+        points = drawn(shown[names[k]], "observed frequency")
+        assert len(points) == 2
+        for table_of, (x, y) in zip(tables, points, strict=True):
+            bins = binned_reliability(table_of[:, k], test.labels == k, n_bins=7).bins
+            assert x == pytest.approx(bins.mean_score[bins.counts > 0].tolist(), abs=1e-12)
+            assert y == bins.frequency[bins.counts > 0].tolist()
+        errors = [f"{100 * screen.ks_error[k]:.2f}" for screen in (before, after)]
+        assert f"KS error {errors[0]} \u2192 {errors[1]}{SPACE}%" in shown[names[k]].alt
+    assert [button.label for button in page.button] == [
+        f"**{escape_markdown(names[k])}**" for k in order
+    ]
+
+
+def test_a_name_opens_its_class_as_the_event() -> None:
+    page = open_page("reliability", sample=GARMENTS.title, method="Temperature scaling")
+    name = list(pictures(page))[1]
+    page.button(key=f"open_{sets(GARMENTS.name)[1].class_names.index(name)}").click().run()
+    assert not page.exception
+    assert page.segmented_control(key="event").value == "Class"
+    assert page.selectbox(key="class").value == name
+    assert any(text.startswith(f"Class {escape_markdown(name)}, scored") for text in bodies(page))
+    assert opened(name) in [toast.value for toast in page.toast]
+    # The picture of the class and the large diagram are the same bins.
+    (before,) = drawn(charts(page)[0], "mean score")
+    assert drawn(pictures(page)[name], "observed frequency")[0][0] == pytest.approx(before[0])
+
+
+@pytest.mark.parametrize("method", ["Spline", "None (leave as it is)"])
+def test_one_picture_a_class_where_nothing_is_left_or_changed(method: str) -> None:
+    page = open_page("reliability", sample=GARMENTS.title, method=method)
+    shown = pictures(page)
+    assert len(shown) == 3
+    assert {len(drawn(chart, "observed frequency")) for chart in shown.values()} == {1}
+    said = [text for text in bodies(page) if "Only before: this calibrator" in text]
+    assert len(said) == (method == "Spline")
+
+
+def test_a_page_beyond_the_last_is_the_last() -> None:
+    page = open_page(
+        "reliability", sample=CITIES.title, method="Temperature scaling", classes_page="9"
+    )
+    assert page.number_input(key="classes_page").label == page_label(9)
+    assert len(pictures(page)) == 100 - 8 * 12
+    page.segmented_control(key="classes_as").set_value(TABLE).run()
+    assert not page.exception
+    assert page.number_input(key="classes_page").value == 2
+    assert len(lines(page)) == 50
+    choose(page, "sample", GARMENTS.title)
+    assert not page.exception
+    assert len(lines(page)) == 3
+    page = open_page("reliability", sample=CITIES.title, classes_page="77")
+    assert not page.exception
+    assert pictures(page)
+
+
+def test_an_absent_class_and_very_few_rows_are_drawn(rng: np.random.Generator) -> None:
+    some = made_set(rng, 8, 4)
+    absent = LogitSet(some.logits, np.minimum(some.labels, 2))
+    page = open_upload(
+        ("m.npz", npz_of(absent, absent)), path="reliability", method="Temperature scaling"
+    )
+    assert not page.exception
+    assert not page.error
+    assert len(pictures(page)) == 4
 
 
 # Power and bins -----------------------------------------------------------------------------
@@ -193,15 +328,12 @@ def test_the_smallest_gap_is_said_below_the_tiles() -> None:
     assert any(said in text for text in bodies(open_page(sample=GARMENTS.title)))
 
 
-def test_the_number_of_bins_is_drawn_when_asked() -> None:
+def test_the_error_is_drawn_by_the_number_of_bins() -> None:
     page = open_page("reliability", sample=GARMENTS.title, method="Temperature scaling", bins="20")
-    assert not any("number of bins" in chart.alt for chart in charts(page))
-    page.session_state["bins_matter"] = True
-    page.run()
     assert not page.exception
-    drawn = [chart for chart in charts(page) if "ECE by number of bins" in chart.alt]
-    assert [chart.alt.split(":")[0] for chart in drawn] == ["Before", "After"]
-    assert all("20 bins" in chart.spec for chart in drawn)
+    shown = [chart for chart in charts(page) if "ECE by number of bins" in chart.alt]
+    assert [chart.alt.split(":")[0] for chart in shown] == ["Before", "After"]
+    assert all("20 bins" in chart.spec for chart in shown)
     _, test = sets(GARMENTS.name)
     event = outcomes(TopR(1), test)
     errors = [
@@ -210,5 +342,31 @@ def test_the_number_of_bins_is_drawn_when_asked() -> None:
         for kind in ("equal_width", "equal_mass")
     ]
     wanted = f"an ECE between {min(errors):.1f} and {max(errors):.1f}{SPACE}%."
-    assert wanted in drawn[0].alt
+    assert wanted in shown[0].alt
     assert any(wanted in text for text in bodies(page))
+    wanders = f"moves the ECE by up to {max(errors) - min(errors):.1f} points before and by"
+    assert any(wanders in text for text in bodies(page))
+
+
+def test_bins_have_two_places_and_one_value() -> None:
+    page = open_page("reliability", sample=GARMENTS.title, bins="20")
+    here = page.slider(key="bins_here")
+    assert here.value == 20
+    here.set_value(33).run()
+    assert page.number_input(key="bins").value == 33
+    assert page.query_params["bins"] in ("33", ["33"])
+    page.number_input(key="bins").set_value(8).run()
+    assert page.slider(key="bins_here").value == 8
+    width = json.loads(charts(page)[0].spec)["data"][0]["width"]
+    assert numbers(width) == pytest.approx([1 / 8] * len(numbers(width)))
+
+
+def test_the_conclusion_stands_above_the_pictures() -> None:
+    page = open_page("reliability", sample=GARMENTS.title, method="Temperature scaling")
+    calibration, test = sets(GARMENTS.name)
+    result = audit(Split(calibration, test), event=TopR(1), calibrator=TemperatureScaling())
+    sides = result.test.before, result.test.after
+    said = scores_sentence(*sides)
+    assert any(text.startswith(said) and counted_note(*sides) in text for text in bodies(page))
+    page.segmented_control(key="wording").set_value("Expert").run()
+    assert any(text.startswith(scores_sentence(*sides, expert=True)) for text in bodies(page))

@@ -1,69 +1,306 @@
-"""All calibrators on the data at hand."""
+"""The contest of calibrators on the page."""
 
+import csv
+import io
 import re
 from html import unescape
 from typing import Any
 
 import numpy as np
+import pytest
 from streamlit.testing.v1 import AppTest
 
-from calibcore import EventScores, Split, TopR, audit
-from calibcore.calibrators import CATALOGUE, HistogramBinning, IsotonicCalibration
+from calibcore import EventScores, LogitSet, Split, TopR, audit
+from calibcore.calibrators import CATALOGUE, HistogramBinning, IsotonicCalibration, ScoreMap
+from calibcore.contest import Contestant, Standing, cross_fit, deal_folds
+from calibcore.metrics import METRICS, Measure
 from dashboard import wording
+from dashboard.compute import forget
 from dashboard.settings import NO_METHOD
-from dashboard.tables import CONTEST_MEASURES, contest_table
-from tests.app.pages import open_page, tile, turn_to
+from dashboard.tables import (
+    CONTEST_MEASURES,
+    contest_csv,
+    contest_table,
+    harmless,
+    measures_shown,
+)
+from dashboard.views.compare import USUAL
+from tests.app.pages import (
+    bodies,
+    charts,
+    check_charts,
+    made_set,
+    npz_of,
+    open_page,
+    open_upload,
+    tile,
+    turn_to,
+)
+
+SAMPLE = "Three garments that look alike"
+NOTHING = wording.method_name(NO_METHOD)
 
 
-def method_rows(page: AppTest) -> dict[str, list[str]]:
-    """Read the table: cells by method."""
+def named(key: str) -> Measure:
+    return next(measure for measure in METRICS if measure.key == key)
+
+
+def tables(page: AppTest, kind: str) -> list[str]:
     found: Any = page.get("html")
-    tables = [part.proto.body for part in found if "all-columns" in part.proto.body]
-    if not tables:
-        return {}
-    lines = re.findall(r"<tr><th scope='row'>(.*?)</th>(.*?)</tr>", tables[0])
-    return {unescape(name): re.findall("<td>(.*?)</td>", cells) for name, cells in lines}
+    return [part.proto.body for part in found if f"measures {kind}'" in part.proto.body]
 
 
-def test_nothing_is_fitted_before_it_is_asked_for() -> None:
-    page = open_page("compare", sample="Three garments that look alike")
-    assert len(method_rows(page)) == 0
+def method_rows(page: AppTest) -> dict[str, list[tuple[str, str]]]:
+    """Read the table: for each method, cross-fitted and test set, column by column."""
+    lines = [
+        line
+        for table in tables(page, "all-columns")
+        for line in re.findall(r"<tr><th scope='row'>(.*?)</th>(.*?)</tr>", table)
+    ]
+    return {
+        unescape(name): re.findall("<td>(.*?)<small>test (.*?)</small></td>", cells)
+        for name, cells in lines
+    }
 
 
-def test_the_table_holds_every_method_and_agrees_with_the_tiles() -> None:
-    page = open_page("compare", sample="Three garments that look alike", contest="true")
-    assert not page.exception
+def plain(cell: str) -> str:
+    return re.sub("<.*?>", "", cell)
+
+
+def button(page: AppTest, label: str) -> Any:
+    (found,) = [one for one in page.button if one.label == label]
+    return found
+
+
+# The page -----------------------------------------------------------------------------------
+
+
+def test_the_usual_methods_are_tried_at_once_and_agree_with_the_tiles() -> None:
+    page = open_page("compare", sample=SAMPLE, by="KS error")
+    check_charts(page, ["Contest"])
     rows = method_rows(page)
-    names = [wording.method_name(NO_METHOD), *(method.name for method in CATALOGUE)]
-    assert list(rows) == names
-    before, after = (re.sub("<.*?>", "", rows[name][0]) for name in (names[0], "Spline"))
-    for column in range(len(CONTEST_MEASURES)):
-        cells = [cells[column] for cells in rows.values()]
-        assert [cell for cell in cells if cell.startswith("<b>")]
-        assert [cell for cell in cells if cell.startswith("<u>")]
+    names = {wording.method_name(key) for key in (NO_METHOD, *USUAL)}
+    assert set(rows) == names
+    before, after = (plain(rows[name][0][1]) for name in (NOTHING, "Spline"))
     assert tile(turn_to(page, "overview"), "KS error") == f"{before[:-2]} \u2192 {after}"
 
 
-def test_best_and_second_best_are_marked_and_equals_alike() -> None:
+def test_all_methods_take_part_by_one_click_and_the_usual_ones_by_another() -> None:
+    page = open_page("compare", sample=SAMPLE)
+    button(page, "All methods").click().run()
+    assert set(method_rows(page)) == {NOTHING, *(method.name for method in CATALOGUE)}
+    assert not page.exception
+    button(page, "The usual ones").click().run()
+    assert len(method_rows(page)) == 1 + len(USUAL)
+    page.multiselect(key="methods").set_value([]).run()
+    assert list(method_rows(page)) == [NOTHING]
+
+
+def test_the_address_chooses_methods_measures_and_what_decides() -> None:
+    page = open_page("compare", sample=SAMPLE, by="Kuiper")
+    page.multiselect(key="methods").set_value(["temperature", "one_vs_rest_isotonic"]).run()
+    page.multiselect(key="contest_measures").set_value(["ece"]).run()
+    assert len(method_rows(page)) == 3
+    (head,) = [re.findall("<th scope='col'>(.*?)</th>", one) for one in tables(page, "all-columns")]
+    wanted = ["Method", "Kuiper", "ECE, equal-width bins", "Accuracy", "Decisions changed"]
+    assert head == wanted
+    values = [float(plain(cells[0][0])[:-2]) for cells in method_rows(page).values()]
+    assert values == sorted(values)
+
+
+def test_the_conclusion_holds_what_the_table_shows() -> None:
+    page = open_page("compare", sample=SAMPLE)
+    rows = method_rows(page)
+    first = next(iter(rows))
+    (sentence,) = [str(one.value) for one in page.subheader if "does best" in str(one.value)]
+    crossed, test = (plain(text) for text in rows[first][0])
+    assert sentence.startswith(f"{first} does best on rows held out of the fit")
+    assert f"NLL of the event {crossed}," in sentence
+    assert f"({plain(rows[NOTHING][0][0])})" in sentence
+    second = " ".join(bodies(page))
+    assert f"which had no part in that choice, it shows {test}," in second
+
+
+def test_intervals_are_found_when_they_are_asked_for() -> None:
+    page = open_page("compare", sample=SAMPLE, resamples="200", by="NLL, all classes")
+    page.multiselect(key="methods").set_value(["temperature", "isotonic"]).run()
+    assert not tables(page, "changes")
+    page.toggle(key="contest_intervals").set_value(True).run()
+    check_charts(page, ["Contest"])
+    (table,) = tables(page, "changes")
+    lines = dict(re.findall(r"<tr><th scope='row'>(.*?)</th>(.*?)</tr>", table))
+    assert set(lines) == {"Temperature scaling", "Isotonic regression"}
+    assert len(re.findall("better", lines["Temperature scaling"])) == 4  # class and word, twice
+    assert "not comparable" in lines["Isotonic regression"]
+
+
+def test_intervals_without_resamples_say_so() -> None:
+    page = open_page("compare", sample=SAMPLE, contest_intervals="true")
+    assert any("Intervals need resamples" in body for body in bodies(page))
+    assert not tables(page, "changes")
+
+
+def test_expert_words() -> None:
+    page = open_page("compare", sample=SAMPLE, wording="Expert", folds="3")
+    assert any("wins by 3-fold cross-fitting" in body for body in bodies(page))
+
+
+def test_a_part_of_the_rows_is_judged_alone_and_fitted_with_all() -> None:
+    page = open_page("compare", sample=SAMPLE, only="Predicted class", by="KS error")
+    assert not page.exception
+    assert len(method_rows(page)) == 1 + len(USUAL)
+    after = plain(method_rows(page)["Spline"][0][1])
+    (note,) = [body for body in bodies(page) if "Upper figure" in body]
+    whole = open_page("compare", sample=SAMPLE, by="KS error")
+    (all_rows,) = [body for body in bodies(whole) if "Upper figure" in body]
+    n_part, n_whole = (
+        [int(found.replace(",", "")) for found in re.findall(r"the ([\d,]+) rows", text)]
+        for text in (note, all_rows)
+    )
+    assert all(few < many for few, many in zip(n_part, n_whole, strict=True))
+    assert tile(turn_to(page, "overview"), "KS error").endswith(after)
+
+
+# Dear contests ------------------------------------------------------------------------------
+
+
+def test_a_dear_contest_waits_for_a_click_and_can_be_stopped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    forget()
+    monkeypatch.setattr("dashboard.views.compare.ASK_FROM", 0.0)
+    page = open_page("compare", sample=SAMPLE, bins="17")
+    assert not method_rows(page)
+    (said,) = [str(info.value) for info in page.info]
+    assert said.startswith("9 methods still to be fitted, each 6 times: about ")
+    button(page, "Start").click().run()
+    assert len(method_rows(page)) == 9
+    assert not page.info
+    # One more method: only that one is still to be fitted.
+    more = [*page.multiselect(key="methods").value, "per_rank"]
+    page.multiselect(key="methods").set_value(more).run()
+    assert len(method_rows(page)) == 9
+    (said,) = [str(info.value) for info in page.info]
+    assert said.startswith("1 method still to be fitted")
+    button(page, "Start").click().run()
+    assert len(method_rows(page)) == 10
+    forget()
+
+
+# Other data ---------------------------------------------------------------------------------
+
+
+def test_a_file_of_scores_alone_offers_maps_of_scores() -> None:
+    rng = np.random.default_rng(1)
+    scores = rng.random(600)
+    hits = (rng.random(600) < scores**2).astype(int)
+    lines = [f"{hit},1,{score}" for score, hit in zip(scores, hits, strict=True)]
+    data = "\n".join(["true_label,pred_label,confidence", *lines]).encode()
+    page = open_upload(("scores.csv", data), path="compare")
+    assert not page.exception
+    offered = {m.key for m in CATALOGUE if m.acts_on == "event"}
+    assert set(page.multiselect(key="methods").options) == {wording.method_name(k) for k in offered}
+    assert any("one score a row" in body for body in bodies(page))
+    button(page, "All methods").click().run()
+    rows = method_rows(page)
+    assert len(rows) == 1 + len(offered)
+    assert all(plain(cells[-2][0]).endswith("%") for cells in rows.values())  # accuracy
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 4, 8])
+def test_a_few_rows_open_with_a_sentence(n_rows: int) -> None:
+    rng = np.random.default_rng(n_rows)
+    data = npz_of(made_set(rng, n_rows), made_set(rng, 8))
+    page = open_upload(("few.npz", data), path="compare", method=NOTHING)
+    assert not page.exception
+    assert not page.error
+    said = " ".join(str(info.value) for info in page.info)
+    if n_rows == 1:
+        assert "at least 2" in said
+        assert not charts(page)
+    else:
+        assert NOTHING in method_rows(page)
+        assert ("Spline cannot be fitted here" in said) == (n_rows < 8)
+
+
+def test_two_classes_a_missing_class_and_hostile_names_open() -> None:
+    rng = np.random.default_rng(2)
+    two = npz_of(made_set(rng, 200, 2), made_set(rng, 200, 2), ("<b>=1+1</b>", "$x^2$"))
+    assert method_rows(open_upload(("two.npz", two), path="compare"))
+    full = made_set(rng, 200)
+    absent = LogitSet(full.logits, np.minimum(full.labels, 1))
+    page = open_upload(("absent.npz", npz_of(absent, full)), path="compare")
+    assert not page.exception
+    assert len(method_rows(page)) == 1 + len(USUAL)
+
+
+# The table ----------------------------------------------------------------------------------
+
+
+def contest_of(calibrators: dict[str, ScoreMap | None]) -> list[Contestant]:
     rng = np.random.default_rng(5)
     scores = rng.random(4_000)
     rows = EventScores(scores, rng.random(4_000) < scores**2)
-    calibrators = {
-        NO_METHOD: None,
-        "isotonic": IsotonicCalibration(),
-        "histogram": HistogramBinning(),
-        "bbq": HistogramBinning(),
-    }
-    contest = [
-        (key, audit(Split(rows, rows), event=TopR(1), calibrator=made).test)
-        for key, made in calibrators.items()
+    fold = deal_folds(rows)
+    found = []
+    for key, made in calibrators.items():
+        crossed = cross_fit(rows, event=TopR(1), calibrator=made, fold=fold)
+        test = audit(Split(rows, rows), event=TopR(1), calibrator=made).test
+        found.append(
+            Contestant(key, Standing.of(crossed.judged, crossed.fitted), Standing.of(test, None))
+        )
+    return found
+
+
+CALIBRATORS: dict[str, ScoreMap | None] = {
+    NO_METHOD: None,
+    "isotonic": IsotonicCalibration(),
+    "histogram": HistogramBinning(),
+    "bbq": HistogramBinning(),
+}
+
+
+def test_best_and_second_best_are_marked_and_equals_alike() -> None:
+    measures = measures_shown(CONTEST_MEASURES, named("event_brier"))
+    table = contest_table(contest_of(CALIBRATORS), measures)
+    assert table.columns[0] == "Brier score of the event"
+    assert table.columns[-2:] == ("Accuracy", "Decisions changed")
+    places = [[cell.place for cell in cells[0]] for _, cells in table.rows]
+    assert places[1][1] == "best"
+    assert places[2] == places[3]
+    assert [row[1] for row in places] == ["", "best", "second", "second"]
+    column = table.columns.index("NLL, all classes")
+    assert {cells[column][0].text for _, cells in table.rows} == {"\u2013"}
+    assert {cells[-1][0].text for _, cells in table.rows} == {"0"}
+    # Accuracy is the same everywhere, so nobody is best.
+    assert {cell.place for _, cells in table.rows for cell in cells[-2]} == {""}
+
+
+def test_measures_without_a_direction_mark_nobody() -> None:
+    table = contest_table(contest_of(CALIBRATORS), [named("mean_score")])
+    assert {cell.place for _, cells in table.rows for cell in cells[0]} == {""}
+
+
+def test_the_file_holds_every_digit_and_no_formula() -> None:
+    contest = contest_of(CALIBRATORS)
+    measures = [named("event_nll"), named("calibration_intercept"), named("nll")]
+    head, *rows = csv.reader(io.StringIO(contest_csv(contest, measures), newline=""))
+    assert head[:3] == [
+        "Method",
+        "NLL of the event, cross-fitted on the calibration set",
+        "NLL of the event, test set",
     ]
-    table = contest_table(contest)
-    assert len(table.columns) == len(CONTEST_MEASURES) + 2
-    brier = list(table["Brier score of the event"])
-    assert brier[1].startswith("**")
-    assert brier[2] == brier[3]
-    assert brier[2].startswith("__")
-    assert "*" not in brier[0]
-    assert set(table["NLL, all classes"]) == {"\u2013"}
-    assert set(table["Decisions changed"]) == {"0"}
+    assert len(head) == 1 + 2 * 4
+    for one, row in zip(contest, rows, strict=True):
+        assert row[0] == wording.method_name(one.key)
+        assert float(row[1]) == one.crossed.compare(measures[0]).after
+        assert float(row[4]) == one.test.compare(measures[1]).after
+        assert row[5:] == ["", "", "0", "0"]
+    # A number below 0 stays a number.
+    assert any(row[3].startswith("-") for row in rows)
+
+
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t", "\r", "\n", "\0"])
+def test_text_that_a_spreadsheet_would_run_is_held_back(sign: str) -> None:
+    assert harmless(f"{sign}1") == f"'{sign}1"
+    assert harmless(f"1{sign}") == f"1{sign}"

@@ -1,4 +1,4 @@
-"""The reliability diagram in three ways: the choice, the address, and what is drawn."""
+"""The reliability diagram in four ways: the choice, the address, and what is drawn."""
 
 import base64
 import json
@@ -16,14 +16,19 @@ from dashboard.readers import read
 from dashboard.samples import samples
 from tests.app.pages import bodies, charts, open_page, outcomes
 
-WAYS = {"Bins": "in bins", "Isotonic (CORP)": "isotonic (CORP)", "Smoothed": "smoothed"}
+WAYS = {
+    "Bins": "diagram in bins",
+    "Plot": "plot, scores below",
+    "Isotonic (CORP)": "diagram isotonic (CORP)",
+    "Smoothed": "diagram smoothed",
+}
 SAMPLE = next(sample for sample in samples() if sample.name == "three_garments")
 
 
 def diagrams(page: AppTest) -> list[Any]:
     assert not page.exception
     assert not page.error
-    shown = [chart for chart in charts(page) if "Reliability diagram" in chart.alt]
+    shown = [chart for chart in charts(page) if ": Reliability " in chart.alt]
     assert [chart.alt.split(":")[0] for chart in shown] == ["Before", "After"]
     return shown
 
@@ -53,15 +58,15 @@ def test_bins_come_first_and_each_way_can_be_chosen() -> None:
     for way, title in WAYS.items():
         choose(page, way)
         for chart in diagrams(page):
-            assert f"Reliability diagram {title}" in chart.alt.replace("diagram,", "diagram")
-            assert "399 resamples, seed 0" in chart.alt or way == "Bins"
+            assert f"Reliability {title}" in chart.alt.replace("diagram,", "diagram")
+            assert "399 resamples, seed 0" in chart.alt or way in {"Bins", "Plot"}
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_the_address_chooses(way: str) -> None:
     page = open_page("reliability", sample=SAMPLE.title, reliability=way)
     assert page.segmented_control(key="reliability").value == way
-    assert all(WAYS[way] in chart.alt for chart in diagrams(page))
+    assert all(WAYS[way] in chart.alt.replace("diagram,", "diagram") for chart in diagrams(page))
 
 
 def test_an_unknown_way_in_the_address_draws_bins() -> None:
@@ -84,6 +89,8 @@ def test_what_is_drawn_is_calibcores(event: Any) -> None:
     whiskers = values(diagrams(page)[0], "interval", "y")
     assert whiskers[0::3] == pytest.approx(binned.lower[filled], abs=1e-12)
     assert whiskers[1::3] == pytest.approx(binned.upper[filled], abs=1e-12)
+    points = values(diagrams(choose(page, "Plot"))[0], "observed frequency", "y")
+    assert points == pytest.approx(binned.bins.frequency[filled], abs=1e-12)
     isotonic = corp_reliability(event.scores, event.hits, seed=0)
     steps = values(diagrams(choose(page, "Isotonic (CORP)"))[0], "observed frequency", "y")
     assert steps[0::2] == pytest.approx(isotonic.step_frequency, abs=1e-6)

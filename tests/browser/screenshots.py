@@ -1,64 +1,111 @@
-"""Pictures of the page, to be looked at: ``python -m tests.browser.screenshots [FOLDER]``.
+"""Pictures of all pages, to be looked at: ``python -m tests.browser.screenshots [FOLDER]``.
 
 Also draws the README's picture, ``docs/fractile.png``.
 """
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
+from urllib.parse import urlencode
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
+from dashboard.app import PAGES
+from dashboard.samples import samples
 from tests.browser.chromium import ARGUMENTS, find_chromium
 from tests.browser.server import running_dashboard
+from tests.browser.settled import settle
 
 ROOT = Path(__file__).parents[2]
-PAGES = {
-    "overview": "",
-    "ks": "ks",
-    "reliability": "reliability",
-    "compare": "compare?contest=true",
-    "temperature_within_2": "ks?method=Temperature+scaling&event=Within",
-    "hundred_classes": "reliability?sample=Country+from+a+city%27s+name%2C+100+classes",
-    "two_classes": "?sample=Who+survives+a+crash%2C+naive+Bayes&event=Class",
-    "calibration_set": "?set=Calibration+set",
-    "isotonic": "reliability?sample=Three+garments+that+look+alike&reliability=Isotonic+(CORP)",
-    "all_measures": "?measures=All&method=Temperature+scaling",
-    "upload": "?data=Your+file",
+
+Scheme = Literal["light", "dark"]
+
+WIDTHS = (1440, 390)
+
+SAMPLES = {
+    "ten": "fashion_cnn_overconfident",
+    "hundred": "city_country_100",
+    "two": "crash_survival",
 }
+"""Names of pictures by numbers of classes, and the samples that have so many."""
+
+STATES: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "ks_within_2": ("ks", {"method": "Temperature scaling", "event": "Within", "fractile": "40"}),
+    "ks_both_sets": ("ks", {"both_sets": "true", "second": "Top-2 prediction"}),
+    "one_class": ("", {"sample": "Who survives a crash, naive Bayes", "event": "Class"}),
+    "calibration_set": ("", {"set": "Calibration set"}),
+    "all_measures": ("", {"measures": "All", "method": "Temperature scaling", "wording": "Expert"}),
+    "as_it_is": ("reliability", {"method": "None (leave as it is)"}),
+    "isotonic": ("reliability", {"reliability": "Isotonic (CORP)", "classes_as": "Table"}),
+    "contest_intervals": ("compare", {"contest_intervals": "true", "resamples": "200"}),
+    "three_classes": (
+        "maps",
+        {"sample": "Three garments that look alike", "method": "Matrix scaling"},
+    ),
+    "knots": ("maps", {"by_hand": "Knots of the spline", "hand_knots": "9"}),
+    "upload": ("", {"data": "Your file"}),
+}
+"""Addresses beside the pages themselves."""
 
 
-def draw(
-    browser: Browser, url: str, path: Path, *, width: int, scheme: Literal["light", "dark"]
-) -> None:
+def draw(page: Page, path: Path, *, width: int) -> None:
     """Take one picture of the whole page."""
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    page = context.new_page()
-    page.goto(url)
-    main = page.get_by_test_id("stMain")
-    main.get_by_role("heading").first.wait_for()
-    page.wait_for_timeout(5_000)  # ten graphs mount one after the other
-    main.get_by_role("progressbar").wait_for(state="detached", timeout=60_000)
+    page.set_viewport_size({"width": width, "height": 900})
+    settle(page)
     # Streamlit scrolls inside the page, so the window must be as high as its content.
+    main = page.get_by_test_id("stMain")
     height = min(int(main.evaluate("node => node.scrollHeight")) + 20, 8_000)
     page.set_viewport_size({"width": width, "height": height})
-    page.wait_for_timeout(1_500)
+    settle(page)
     path.parent.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=path)
-    context.close()
+
+
+def open_at(
+    browser: Browser, address: str, query: Mapping[str, str], *, scheme: Scheme = "light"
+) -> Page:
+    """Open an address in a window of its own."""
+    size = {"width": 1440, "height": 900}
+    page = browser.new_context(viewport=size, color_scheme=scheme).new_page()  # type: ignore[arg-type]
+    page.goto(f"{address}?{urlencode(query)}")
+    settle(page)
+    return page
+
+
+def _draw_pages(browser: Browser, address: str, folder: Path, *, scheme: Scheme) -> None:
+    titles = {one.name: one.title for one in samples()}
+    for short, name in SAMPLES.items():
+        page = open_at(browser, f"{address}/", {"sample": titles[name]}, scheme=scheme)
+        for title, path, _ in PAGES:
+            page.set_viewport_size({"width": 1440, "height": 900})
+            page.get_by_role("link", name=title, exact=True).first.click()
+            page.wait_for_url(lambda url, path=path: path == "overview" or f"/{path}?" in url)
+            settle(page)
+            for width in WIDTHS:
+                draw(page, folder / f"{short}_{path}_{width}_{scheme}.png", width=width)
+        page.context.close()
+
+
+def _draw_states(browser: Browser, address: str, folder: Path, *, scheme: Scheme) -> None:
+    for name, (path, query) in STATES.items():
+        page = open_at(browser, f"{address}/{path}", query, scheme=scheme)
+        for width in WIDTHS:
+            draw(page, folder / f"{name}_{width}_{scheme}.png", width=width)
+        page.context.close()
 
 
 def main() -> None:
-    """Draw every page in light and dark, wide and narrow."""
+    """Draw every page on three samples and every state, in light and dark, wide and narrow."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "screenshots"
     with running_dashboard() as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(ARGUMENTS))
-        draw(browser, f"{address}/", ROOT / "docs" / "fractile.png", width=1440, scheme="light")
-        for name, query in PAGES.items():
-            for width in (1440, 390):
-                for scheme in ("light", "dark"):
-                    path = folder / f"{name}_{width}_{scheme}.png"
-                    draw(browser, f"{address}/{query}", path, width=width, scheme=scheme)
+        first = open_at(browser, f"{address}/", {})
+        draw(first, ROOT / "docs" / "fractile.png", width=1440)
+        first.context.close()
+        for scheme in get_args(Scheme):
+            _draw_pages(browser, address, folder, scheme=scheme)
+            _draw_states(browser, address, folder, scheme=scheme)
 
 
 if __name__ == "__main__":

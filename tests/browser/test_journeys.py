@@ -193,15 +193,6 @@ def test_a_long_fit_shows_how_far_it_is_and_can_be_stopped(open_page: OpenPage) 
     expect(page.get_by_role("progressbar")).to_have_count(0)
 
 
-def test_all_calibrators_are_set_side_by_side(open_page: OpenPage) -> None:
-    page = open_page("compare?sample=Three+garments+that+look+alike")
-    page.get_by_text("Fit every method to these data").click()
-    rows = page.locator(".st-key-contest_table tbody tr")
-    expect(rows).to_have_count(22)
-    expect(rows.first).to_contain_text("None (leave as it is)")
-    page.wait_for_url(re.compile("contest="))
-
-
 def test_measures_get_intervals_and_words_and_their_names_open(open_page: OpenPage) -> None:
     page = open_page("?sample=Three+garments+that+look+alike&method=Temperature+scaling")
     row = page.locator("table.measures").first.locator("tr", has_text="KS error")
@@ -216,12 +207,3 @@ def test_measures_get_intervals_and_words_and_their_names_open(open_page: OpenPa
     row.locator("summary").click()
     expect(definition).to_be_visible()
     expect(row).to_contain_text("Gupta 2021")
-
-
-def test_the_reliability_diagram_is_drawn_in_three_ways(open_page: OpenPage) -> None:
-    page = open_page("reliability?sample=Three+garments+that+look+alike&resamples=0")
-    for way in ("Isotonic (CORP)", "Smoothed", "Bins"):
-        choose(page, way)
-        expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(2)
-        title = {"Isotonic (CORP)": "isotonic", "Smoothed": "smoothed", "Bins": "in bins"}[way]
-        expect(page.get_by_role("figure", name=re.compile(title)).first).to_be_visible()

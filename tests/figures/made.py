@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.calibrators import SplineCalibration
-from calibcore.data import EventScores, Split
+from calibcore.data import EventScores, LogitSet, Split
 from calibcore.evaluation import AuditResult, Side, audit
 from calibcore.events import TopR
 from dashboard.figures import (
@@ -18,6 +18,7 @@ from dashboard.figures import (
     four_graphs,
     reliability_diagram,
 )
+from dashboard.settings import Settings
 
 Floats = NDArray[np.float64]
 Figure = Any
@@ -52,6 +53,18 @@ def result_of(n_samples: int, *, shift: float = 0.1, n_bins: int = 15) -> AuditR
         calibrator=SplineCalibration(),
         n_bins=n_bins,
     )
+
+
+def logit_result(method: str, *, n_test: int = 2000) -> AuditResult:
+    """An overconfident model of three classes."""
+    rng = np.random.default_rng(5)
+
+    def rows(n: int) -> LogitSet:
+        logits = 6 * rng.normal(size=(n, 3))
+        return LogitSet(logits, (logits / 3 + rng.gumbel(size=logits.shape)).argmax(axis=1))
+
+    chosen = Settings(TopR(1), method).calibrator()
+    return audit(Split(rows(2000), rows(n_test)), event=TopR(1), calibrator=chosen)
 
 
 def side_of(scores: object, hits: object) -> Side:

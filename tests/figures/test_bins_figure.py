@@ -85,6 +85,17 @@ def test_names_stand_at_the_ends_and_apart(sides: tuple[BinSweep, BinSweep]) -> 
         assert by_height == sorted(ends, key=lambda name: float(ends[name]))
 
 
+@pytest.mark.parametrize("values", [(0.9, 0.9, 0.9, 0.9), (0.0, 0.0, 0.0, 0.0), (0.9, 0, 0.8, 1)])
+def test_names_of_lines_that_meet_stay_apart_and_below_the_top(
+    values: tuple[float, float, float, float],
+) -> None:
+    wide, even, perfect = (np.full(99, value) for value in values[:3])
+    sweep = BinSweep(np.arange(2, 101), wide, even, perfect, perfect, values[3])
+    heights = sorted(names(bins_graph(sweep, sweep, 15, LIGHT)).values())
+    assert min(np.diff(heights)) > 0.08
+    assert heights[-1] <= 1
+
+
 def test_nothing_to_see_is_drawn_too() -> None:
     sure = bin_sweep([1.0, 1.0], [1, 1])
     figure = bins_graph(sure, sure, 15, LIGHT)

@@ -75,8 +75,13 @@ def test_one_band_is_filled_and_the_other_outlined(result: AuditResult, palette:
     assert "Consistency band: the curve of a perfect" in grey.text
     for band in (grey, outlined):
         assert band.text.endswith("in about 95 of 100 cases")
-    (label,) = figure.layout.annotations
-    assert re.findall(">([^<]+)<", label.text) == ["Observed frequency", "Perfect model"]
+    (label,) = [note for note in figure.layout.annotations if note.yref == "paper"]
+    said = re.sub("<[^>]*>", "", label.text)
+    assert [part[2:] for part in said.split("\u2002 ")] == [
+        "Observed frequency",
+        "its interval",
+        "Perfect model",
+    ]
 
 
 def test_very_many_steps_are_thinned() -> None:
@@ -131,8 +136,9 @@ def test_the_smoothed_lines_keep_their_colours(result: AuditResult, palette: Pal
         assert trace(figure, line).line.color == colour
         assert trace(figure, f"{line}, few rows").line.color == colour
     assert trace(figure, "uncertainty").fillcolor == palette.gap
-    (label,) = figure.layout.annotations
-    assert re.findall("<b>(.*?)</b>", label.text) == ["Observed frequency", "Mean score"]
+    (label,) = [note for note in figure.layout.annotations if note.yref == "paper"]
+    found = re.findall(r'color:([^"]+)">. (?:<b>)?([\w ]+)', label.text)
+    assert found == [(palette.frequency, "Observed frequency"), (palette.score, "Mean score")]
 
 
 # Both ---------------------------------------------------------------------------------------
@@ -156,10 +162,10 @@ def test_bands_are_behind_and_bars_below(result: AuditResult, diagram: Diagram) 
 
 def test_each_way_has_a_title_of_its_own(result: AuditResult) -> None:
     side = result.test.before
-    ways: tuple[Diagram, ...] = ("bins", *CURVES)
+    ways: tuple[Diagram, ...] = ("bins", "plot", *CURVES)
     titles = {reliability_diagram(side, side, LIGHT, way).layout.title.text for way in ways}
-    assert len(titles) == 3
-    assert all(title.startswith("Reliability diagram") for title in titles)
+    assert len(titles) == 4
+    assert all(title.startswith("Reliability ") for title in titles)
 
 
 @each_curve
@@ -191,12 +197,9 @@ def test_few_rows_and_one_score_are_drawn(side: Side, diagram: Diagram) -> None:
     assert 0 <= known.min() <= known.max() <= 1
 
 
-@each_curve
-@pytest.mark.parametrize(("hits", "right"), [(20, False), (95, True)])
-def test_the_names_stand_where_the_curve_is_not(
-    diagram: Diagram, hits: int, *, right: bool
-) -> None:
-    side = blocks((0.4, 100, hits // 2), (0.7, 100, hits))
-    (label,) = reliability_diagram(side, side, LIGHT, diagram).layout.annotations
-    assert (label.xanchor == "right") == right
-    assert (label.yanchor == "bottom") == right
+@pytest.mark.parametrize("diagram", ["bins", "plot", *CURVES])
+def test_the_names_stand_above_what_is_drawn(result: AuditResult, diagram: Diagram) -> None:
+    side = result.test.before
+    notes = reliability_diagram(side, side, LIGHT, diagram).layout.annotations
+    (label,) = [note for note in notes if "Observed frequency" in note.text]
+    assert (label.xref, label.yref, label.y, label.yanchor) == ("paper", "paper", 1, "bottom")

@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from calibcore.binning import BinTable
@@ -169,3 +171,90 @@ def test_claim_and_truth_keep_their_colours(result: AuditResult, palette: Palett
     assert trace(figure, "gap to the mean score").marker.pattern.fgcolor == palette.text
     assert trace(figure, "score = frequency").line.color == palette.neutral
     assert trace(figure, "interval").line.color == palette.text
+
+
+# Few rows, the plot, and the means ----------------------------------------------------------
+
+
+def test_bins_with_few_rows_are_pale() -> None:
+    side = blocks((0.1, 9, 3), (0.5, 10, 5), (0.9, 981, 900))
+    figure = reliability_diagram(side, side, LIGHT)
+    for name in BARS[:2]:
+        pale, least, full = trace(figure, name).marker.opacity
+        assert pale < 0.5 < least == full == 1
+
+
+def test_points_of_the_plot_are_the_bin_table(result: AuditResult, keep: Keep) -> None:
+    for name, side, beside in sides(result):
+        figure, bins = reliability_diagram(side, beside, LIGHT, "plot"), side.bins
+        keep(f"plot_{name}", figure)
+        line = trace(figure, "observed frequency")
+        assert line.x.tolist() == filled(bins, bins.mean_score)
+        assert line.y.tolist() == filled(bins, bins.frequency)
+        assert line.customdata.tolist() == filled(bins, bins.counts)
+        by_size, by_rows = np.argsort(line.marker.size), np.argsort(filled(bins, bins.counts))
+        assert by_size.tolist() == by_rows.tolist()
+        # The gap is filled down to the diagonal.
+        border = trace(figure, "mean score")
+        assert border.x.tolist() == border.y.tolist() == line.x.tolist()
+        assert (line.fill, line.fillcolor) == ("tonexty", LIGHT.gap)
+        assert figure.data.index(line) == figure.data.index(border) + 1
+        whiskers = trace(figure, "interval")
+        assert whiskers.x[0::3].tolist() == line.x.tolist()
+        assert whiskers.y[0::3].tolist() == filled(bins, side.binned.lower)
+        assert whiskers.y[1::3].tolist() == filled(bins, side.binned.upper)
+
+
+MEANS = {"mean of all scores": "mean score", "observed in all": "observed"}
+
+
+def mean_notes(figure: Figure) -> dict[str, Any]:
+    return {
+        name: next(
+            note
+            for note in figure.layout.annotations
+            if note.yref == "y2" and note.text.startswith(label)
+        )
+        for name, label in MEANS.items()
+    }
+
+
+@pytest.mark.parametrize("diagram", ["bins", "plot", "isotonic", "smoothed"])
+def test_the_means_stand_over_the_histogram(result: AuditResult, diagram: Any) -> None:
+    for _, side, beside in sides(result):
+        figure = reliability_diagram(side, beside, LIGHT, diagram)
+        wanted = {
+            "mean of all scores": side.event.scores.mean(),
+            "observed in all": side.event.hits.mean(),
+        }
+        for name, note in mean_notes(figure).items():
+            line = trace(figure, name)
+            assert line.x == pytest.approx([wanted[name]] * 2, abs=1e-12)
+            assert line.yaxis == "y2"
+            assert f"{MEANS[name]} {100 * wanted[name]:.1f}\u00a0%" == note.text
+            assert note.x == line.x[0]
+            assert line.y[0] == 0
+            assert line.y[1] == note.y < figure.layout.yaxis2.range[1]
+        dashes = {trace(figure, name).line.dash for name in MEANS}
+        assert len(dashes) == 2  # told apart without colour
+
+
+@given(st.integers(0, 40), st.integers(0, 40))
+def test_names_of_the_means_cross_neither_each_other_nor_the_other_line(
+    score: int, hits: int
+) -> None:
+    side = blocks((score / 40, 40, hits))
+    figure = reliability_diagram(side, side, LIGHT)
+    share = figure.layout.yaxis2.range[1] / 1.01 / 1.65  # height of the longest bar
+    notes = mean_notes(figure)
+    one, other = notes.values()
+    assert abs(one.y - other.y) > 0.2 * share
+    assert min(one.y, other.y) > 1.1 * share
+    for name, note in notes.items():
+        # At phone width a name takes up to 0.42 of the axis.
+        wide = 0.42 if note.xanchor == "left" else -0.42
+        low, high = sorted((note.x, note.x + wide))
+        assert -0.2 <= low < high <= 1.2
+        (line,) = [trace(figure, line) for line in MEANS if line != name]
+        crossed = low < line.x[0] < high and line.y[1] > note.y
+        assert not crossed or line.x[0] == note.x

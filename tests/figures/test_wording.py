@@ -5,7 +5,6 @@ import re
 from itertools import product
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,15 +12,16 @@ from hypothesis import strategies as st
 import dashboard
 from calibcore.calibrators import CATALOGUE, Choice, TemperatureScaling
 from calibcore.data import LogitSet, Split
-from calibcore.evaluation import AuditResult, Comparison, SetResult, Side, audit
+from calibcore.evaluation import AuditResult, SetResult, Side, audit
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.inference import Finding, Inference, Interval, Judgement, Plan, Reference
 from calibcore.metrics import METRICS, smooth_ece
 from dashboard import wording
-from dashboard.settings import NO_METHOD, Settings
+from dashboard.settings import NO_METHOD
+from dashboard.wording.graphs import band_note
 from dashboard.wording.measures import GROUPS, Shown, listed, measure_rows
-from dashboard.wording.sentences import band_note, isotonic_caption, smoothed_caption
-from tests.figures.made import MINUS, blocks, pct, result_of, side_of
+from dashboard.wording.sentences import isotonic_caption, smoothed_caption
+from tests.figures.made import blocks, logit_result, pct, result_of, side_of
 
 TOP_1 = wording.event_words(TopR(1), None)
 
@@ -140,17 +140,6 @@ def test_a_class_without_a_name_is_called_by_its_number() -> None:
 # What the calibrator did --------------------------------------------------------------------
 
 
-def logit_result(method: str, *, n_test: int = 2000) -> AuditResult:
-    rng = np.random.default_rng(5)
-
-    def rows(n: int) -> LogitSet:
-        logits = 6 * rng.normal(size=(n, 3))
-        return LogitSet(logits, (logits / 3 + rng.gumbel(size=logits.shape)).argmax(axis=1))
-
-    chosen = Settings(TopR(1), method).calibrator()
-    return audit(Split(rows(2000), rows(n_test)), event=TopR(1), calibrator=chosen)
-
-
 @pytest.fixture(scope="module", params=["spline", "temperature", NO_METHOD])
 def outcome_case(request: pytest.FixtureRequest) -> tuple[str, AuditResult]:
     return request.param, logit_result(request.param)
@@ -214,25 +203,6 @@ def test_tiles_show_the_results_numbers(outcome_case: tuple[str, AuditResult]) -
         wanted = f"{before.removesuffix(pct(''))} \u2192 {after}" if before != after else before
         assert tile.value == wanted
         assert tile.definition == wording.GLOSSARY[key]
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "note", "colour"),
-    [
-        (0.05, 0.01, f"{MINUS}4.0 points, better", "green"),
-        (0.01, 0.05, "+4.0 points, worse", "red"),
-        (0.05, 0.0501, "unchanged", "gray"),
-        (0.05, 0.05, "unchanged", "gray"),
-    ],
-)
-def test_a_tile_says_better_or_worse(before: float, after: float, note: str, colour: str) -> None:
-    judged = result_of(100).test
-    rows = tuple(
-        Comparison(row.measure, before, after) if row.measure.key == "ks_error" else row
-        for row in judged.comparisons
-    )
-    tile = wording.tiles(SetResult(judged.before, judged.after, rows, 0))[0]
-    assert (tile.note, tile.colour) == (note, colour)
 
 
 def test_captions_read_the_result() -> None:

@@ -1,16 +1,19 @@
 """Damaged files: an Upload or a FileError comes out, and nothing else."""
 
-import random
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.readers import FileError, Upload, read
-from tests.readers.files import GOOD
+from benchmarks.fuzz import run_apart, seeds
+from dashboard.readers import FORMATS, FileError, Upload, read
 
-_ENDINGS = (".npz", ".npy", ".csv", ".p")
+ROOT = Path(__file__).parents[2]
+MUTANTS = 1_500
+"""Of each good file: about 30 seconds in all; a million are tried by benchmarks/fuzz.py."""
 
 
 def survives(name: str, data: bytes) -> None:
@@ -21,10 +24,12 @@ def survives(name: str, data: bytes) -> None:
         assert str(error).isprintable()  # noqa: PT017
     else:
         assert isinstance(upload, Upload)
-        assert all(s.isprintable() for s in (*upload.found, *upload.repairs, *upload.missing))
+        said = (*upload.found, *upload.repairs, *upload.missing, *upload.doubts)
+        cells = (*upload.preview.headings, *(cell for row in upload.preview.rows for cell in row))
+        assert all(text.isprintable() for text in (*said, *cells))
 
 
-@given(data=st.binary(max_size=300), ending=st.sampled_from(_ENDINGS))
+@given(data=st.binary(max_size=300), ending=st.sampled_from(sorted(FORMATS)))
 def test_any_bytes(data: bytes, ending: str) -> None:
     survives("a" + ending, data)
 
@@ -32,6 +37,59 @@ def test_any_bytes(data: bytes, ending: str) -> None:
 @given(data=st.text(alphabet='0123456789.,;\t-+eE%"\n\r label', max_size=120))
 def test_any_table(data: str) -> None:
     survives("a.csv", data.encode())
+
+
+_HEADS = [
+    "label",
+    "target",
+    "y",
+    "pred",
+    ".pred_class",
+    "confidence",
+    "top1_class",
+    "top1_prob",
+    "class_0",
+    "class_1",
+    "prob_0",
+    "prob_1",
+    "logit_0",
+    "logit_1",
+    "label_0",
+    "label_1",
+    "score",
+    "correct",
+    "id",
+    "n",
+    "age",
+    "cat",
+    "dog",
+    ".pred_cat",
+    ".pred_dog",
+    "0",
+    "1",
+    "2",
+]
+_CELLS = ("0", "1", "2", "0.25", "0.75", "-1.5", "cat", "dog", "", "nan", "-inf", "40%", "true")
+
+
+@given(data=st.data())
+def test_any_columns(data: st.DataObject) -> None:
+    heads = data.draw(st.lists(st.sampled_from(_HEADS), min_size=1, max_size=7, unique=True))
+    kinds = [data.draw(st.sets(st.sampled_from(_CELLS), min_size=1, max_size=3)) for _ in heads]
+    cells = st.tuples(*(st.sampled_from(sorted(kind)) for kind in kinds))
+    rows = data.draw(st.lists(cells, min_size=1, max_size=8))
+    table = "\n".join(",".join(row) for row in [heads, *rows]).encode()
+    label = data.draw(st.none() | st.sampled_from(heads))
+    classes = data.draw(st.just([]) | st.lists(st.sampled_from(heads), max_size=3))
+    try:
+        upload = read("a.csv", table, label_column=label, class_columns=tuple(classes))
+        assert label in (None, upload.label_column)
+        assert all(upload.uses[name] in ("class", "score") for name in classes)
+        split, columns = upload.split(), upload.split_columns()
+    except FileError:
+        return
+    for role, part in (("calibration", split.calibration), ("test", split.test)):
+        assert all(len(column.values) == part.n_samples for column in columns[role].values())
 
 
 @given(
@@ -55,26 +113,53 @@ def test_any_operations(operations: list[bytes]) -> None:
     survives("a.p", b"\x80\x02" + b"".join(operations) + b".")
 
 
-@pytest.mark.parametrize("name", sorted(GOOD))
-def test_mutants(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    dice = random.Random(name)  # noqa: S311 - only the variety matters
-    for _ in range(400):
-        data = bytearray(GOOD[name])
-        for _ in range(dice.randint(1, 4)):
-            place = dice.randrange(len(data))
-            match dice.randrange(5):
-                case 0:
-                    del data[place:]
-                    data += b"\x00" * (not data)
-                case 1:
-                    data[place] ^= 1 << dice.randrange(8)
-                case 2:
-                    data[place] = dice.choice(b"\x00\xff.,()RbNeE\n\"'0")
-                case 3:
-                    del data[place : place + dice.randint(1, 9)]
-                    data += b"\x00" * (not data)
-                case _:
-                    data[place:place] = data[place : place + dice.randint(1, 40)]
-        survives(name, bytes(data))
-    assert list(tmp_path.iterdir()) == []
+@pytest.mark.parametrize("name", sorted(seeds()))
+def test_mutants(name: str) -> None:
+    upload = read(name, seeds()[name])
+    assert upload.sets or upload.piece
+    tally = run_apart(name, 0, MUTANTS)
+    assert tally.faults == {}
+    assert tally.read + tally.refused == MUTANTS
+    assert min(tally.read, tally.refused) > 10
+
+
+def test_a_side_effect_would_be_seen(tmp_path: Path) -> None:
+    program = """if True:
+        import socket, subprocess, sys
+        from benchmarks.fuzz import Tally, Watch, attempt
+        from benchmarks import fuzz
+        from dashboard.readers import FileError
+
+        def wrong(name, data):
+            if name == "import":
+                import this_is_nowhere
+            if name == "write":
+                open(sys.argv[1], "w").close()
+            if name == "socket":
+                socket.socket().close()
+            if name == "process":
+                subprocess.run([sys.executable, "-c", ""])
+            if name == "exec":
+                eval("1 + 1")
+            if name == "markup":
+                error = FileError("a", "b", "c")
+                error.args = ("<b>",)
+                raise error
+
+        fuzz.read, watch = wrong, Watch()
+        for name in ("import", "write", "socket", "process", "exec", "markup", "none"):
+            tally = Tally()
+            attempt(name, b"", tally, 0, watch)
+            print(name, len(tally.faults) > 0)
+    """
+    command = [sys.executable, "-c", program, str(tmp_path / "written")]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    seen = dict(line.split() for line in done.stdout.splitlines())
+    assert seen.pop("none") == "False"
+    assert set(seen.values()) == {"True"}
+    assert len(seen) == 6
+
+
+def test_a_process_that_dies_is_told_with_its_mutant() -> None:
+    tally = run_apart("no such file", 0, 10)
+    assert list(tally.faults) == ["the process died (1)"]

@@ -18,11 +18,12 @@ if CORPUS.exists():
             "dashboard.readers:check_adapter", "--json", str(report),
         ]  # fmt: skip
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True)
-        listed = json.loads((CORPUS / "index.json").read_text())["files"]
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True
+        )
+        n_files = len(json.loads((CORPUS / "index.json").read_text())["files"])
         results = json.loads(report.read_text())
-        assert len(results) == len(listed)
-        wrong = {r["file"]: r["bad"] for r in results if r["bad"]}
-        assert wrong == {}
+        assert {r["file"]: r["bad"] for r in results if r["bad"]} == {}
         assert not [r["file"] for r in results if r["canary"] or r["left"] or r["events"]]
         assert not [r["file"] for r in results if r["got"] in ("crash", "timeout")]
+        assert done.stdout.splitlines()[-1] == f"{n_files}/{n_files} as expected"

@@ -1,0 +1,395 @@
+"""A contest of calibrators: cross-fitted on the calibration set, and judged on the test set."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calibcore import validation
+from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
+from calibcore.calibrators.method import Calibrator
+from calibcore.data import EventScores, LogitSet
+from calibcore.errors import CalibrationInputError
+from calibcore.evaluation import (
+    Comparison,
+    Prepared,
+    SetResult,
+    check_pooled,
+    fit,
+    judge,
+    prepare,
+)
+from calibcore.events import Event
+from calibcore.metrics import Measure, Options
+from calibcore.validation import Floats
+
+JudgedOn = Literal["crossed", "test"]
+"""Cross-fitted on the calibration set; or on the test set, by the fit on all of the former."""
+
+Folds = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class FoldedScoreMap(FittedScoreMap):
+    """One score map a fold; each row goes through the one that was fitted without its fold.
+
+    Attributes
+    ----------
+    fold : ndarray of int, shape (n_samples,)
+        Fold of each row of the set that the maps were fitted on.
+    maps : tuple of FittedScoreMap
+        One a fold.
+    """
+
+    fold: Folds
+    maps: tuple[FittedScoreMap, ...]
+
+    def predict(self, scores: ArrayLike) -> Floats:
+        """Calibrate the scores of the very rows that were dealt, in their order."""
+        checked = validation.scores(scores)
+        _check_rows(checked.size, self.fold)
+        result = np.empty(checked.shape)
+        for number, fitted in enumerate(self.maps):
+            mine = np.flatnonzero(self.fold == number)
+            if mine.size:
+                result[mine] = fitted.predict(checked[mine])
+        return result
+
+    def part(self, chosen: NDArray[np.bool_]) -> "FoldedScoreMap":
+        """Give the same maps for some of the rows, in their order."""
+        return FoldedScoreMap(self.fold[chosen], self.maps, warnings=self.warnings)
+
+
+@dataclass(frozen=True, eq=False)
+class FoldedVectorMap(FittedVectorMap):
+    """One vector map a fold; each row goes through the one that was fitted without its fold.
+
+    Attributes
+    ----------
+    fold : ndarray of int, shape (n_samples,)
+        Fold of each row of the set that the maps were fitted on.
+    maps : tuple of FittedVectorMap
+        One a fold.
+    """
+
+    fold: Folds
+    maps: tuple[FittedVectorMap, ...]
+
+    def predict_proba(self, logits: ArrayLike) -> Floats:
+        """Calibrate the logits of the very rows that were dealt, in their order."""
+        checked = validation.logits(logits)
+        _check_rows(len(checked), self.fold)
+        result = np.empty(checked.shape)
+        for number, fitted in enumerate(self.maps):
+            mine = np.flatnonzero(self.fold == number)
+            if mine.size:
+                result[mine] = fitted.predict_proba(checked[mine])
+        return result
+
+    def part(self, chosen: NDArray[np.bool_]) -> "FoldedVectorMap":
+        """Give the same maps for some of the rows, in their order."""
+        return FoldedVectorMap(self.fold[chosen], self.maps, warnings=self.warnings)
+
+
+FoldedMap = FoldedScoreMap | FoldedVectorMap
+
+
+def _check_rows(n_rows: int, fold: Folds) -> None:
+    if n_rows != fold.size:
+        raise CalibrationInputError("rows", f"{n_rows:,}", f"the {fold.size:,} that were dealt")
+
+
+@dataclass(frozen=True, eq=False)
+class CrossFit:
+    """A calibrator judged on the calibration set, each row by a map that has not seen it.
+
+    Attributes
+    ----------
+    judged : SetResult
+        Measures of all rows together.
+    fitted : FoldedScoreMap, FoldedVectorMap or None
+        The maps; None where nothing was asked for.
+    """
+
+    judged: SetResult
+    fitted: FoldedMap | None
+
+
+def deal_folds(rows: LogitSet | EventScores, *, n_folds: int = 5, seed: int = 0) -> Folds:
+    """Deal the rows of one set to folds at random.
+
+    Parameters
+    ----------
+    rows : LogitSet or EventScores
+        At least two rows.
+    n_folds : int, default 5
+        From 2 to the number of rows.
+    seed : int, default 0
+        The same seed deals alike.
+
+    Returns
+    -------
+    ndarray of int, shape (n_samples,)
+        Fold of each row, from 0.
+
+    Raises
+    ------
+    CalibrationInputError
+        One row alone, or a number of folds that is out of range.
+
+    Notes
+    -----
+    Stratified by true class (by hit, for an event's scores): the folds' sizes, and the numbers of
+    rows they have of any one class, differ by one row at most.
+
+    Examples
+    --------
+    >>> deal_folds(EventScores([0.5] * 6, [0, 0, 1, 1, 1, 1]), n_folds=2).sum()
+    np.int64(3)
+    """
+    if rows.n_samples < 2:
+        raise CalibrationInputError("rows", "1 row", "at least 2, to leave some out")
+    n_folds = validation.whole_number(n_folds, "n_folds", least=2, most=rows.n_samples)
+    strata = rows.labels if isinstance(rows, LogitSet) else rows.hits
+    shuffled = np.random.default_rng(seed).permutation(rows.n_samples)
+    fold = np.empty(rows.n_samples, dtype=np.intp)
+    # Dealt in turn along rows grouped by stratum, so that every stratum is spread evenly.
+    fold[shuffled[np.argsort(strata[shuffled], kind="stable")]] = (
+        np.arange(rows.n_samples) % n_folds
+    )
+    return fold
+
+
+def cross_fit(
+    rows: LogitSet | EventScores,
+    *,
+    event: Event,
+    calibrator: Calibrator | None,
+    fold: Folds,
+    n_bins: int = 15,
+    progress: Progress | None = None,
+) -> CrossFit:
+    """Judge a calibrator on the set it learns from, without judging a row by a map that saw it.
+
+    Parameters
+    ----------
+    rows : LogitSet or EventScores
+        The calibration set.
+    event : Event
+        What the scores are about; event scores are taken as this event's.
+    calibrator : ScoreMap, VectorMap, PooledScores or None
+        As for `calibcore.evaluation.audit`.
+    fold : ndarray of int, shape (n_samples,)
+        Fold of each row, from 0, as `deal_folds` gives it.
+    n_bins : int, default 15
+        Bins of the reliability diagram and of the binned measures.
+    progress : callable, optional
+        Told the share that is done; every fold counts alike. Whatever it raises ends the work.
+
+    Returns
+    -------
+    CrossFit
+
+    Raises
+    ------
+    CalibrationInputError
+        What the fit without a fold refuses, as `audit` does.
+
+    Notes
+    -----
+    Each fold's rows are calibrated by the calibrator fitted on all other folds. The measures are
+    of all these rows together, once: distances of single folds are longer for their fewer rows and
+    cannot be averaged.
+
+    References
+    ----------
+    Stone, *Journal of the Royal Statistical Society B* 1974.
+
+    Examples
+    --------
+    >>> from calibcore.calibrators.temperature import TemperatureScaling
+    >>> from calibcore.events import TopR
+    >>> rows = LogitSet([[2.0, 0.0], [0.0, 2.0]] * 10, [0, 1, 0, 0, 1] * 4)
+    >>> found = cross_fit(
+    ...     rows, event=TopR(1), calibrator=TemperatureScaling(), fold=deal_folds(rows)
+    ... )
+    >>> len(found.fitted.maps)
+    5
+    """
+    check_pooled(calibrator, event)
+    prepared = prepare(rows, event)
+    fitted = None
+    if calibrator is not None:
+        fitted = _fit_folds(prepared, calibrator, fold, progress)
+    return CrossFit(judge(prepared, event, fitted, Options(n_bins=n_bins)), fitted)
+
+
+def _fit_folds(
+    prepared: Prepared, calibrator: Calibrator, fold: Folds, progress: Progress | None
+) -> FoldedMap:
+    n_folds = int(fold.max()) + 1
+    maps = []
+    for number in range(n_folds):
+
+        def report(share: float, number: int = number) -> None:
+            if progress is not None:
+                progress((number + share) / n_folds)
+
+        report(0.0)
+        seen = np.flatnonzero(fold != number)
+        # The class probabilities reach no fit, so they are not copied.
+        part = Prepared(prepared.rows.rows(seen), prepared.event.rows(seen), None)
+        maps.append(fit(calibrator, part, report))
+    warnings = tuple(dict.fromkeys(text for each in maps if each for text in each.warnings))
+    of_scores = tuple(each for each in maps if isinstance(each, FittedScoreMap))
+    of_classes = tuple(each for each in maps if isinstance(each, FittedVectorMap))
+    if of_scores:
+        return FoldedScoreMap(fold, of_scores, warnings=warnings)
+    return FoldedVectorMap(fold, of_classes, warnings=warnings)
+
+
+# Who wins -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """How a calibrator does on one set: what is left of a judgement when its curves are dropped.
+
+    Attributes
+    ----------
+    comparisons : tuple of Comparison
+        One a measure, in the order of `calibcore.metrics.METRICS`.
+    changed_decisions, n_samples : int
+        Rows whose most probable class is another one, and rows in all.
+    fitted : FittedScoreMap, FittedVectorMap or None
+        What calibrated these rows.
+    """
+
+    comparisons: tuple[Comparison, ...]
+    changed_decisions: int
+    n_samples: int
+    fitted: FittedScoreMap | FittedVectorMap | None
+
+    @classmethod
+    def of(cls, judged: SetResult, fitted: FittedScoreMap | FittedVectorMap | None) -> "Standing":
+        """Keep what a contest needs."""
+        return cls(judged.comparisons, judged.changed_decisions, judged.n_samples, fitted)
+
+    def compare(self, measure: Measure) -> Comparison:
+        """Find a measure before and after."""
+        return next(row for row in self.comparisons if row.measure.key == measure.key)
+
+
+@dataclass(frozen=True, eq=False)
+class Contestant:
+    """One calibrator of a contest.
+
+    Attributes
+    ----------
+    key : str
+        What it is called in the contest.
+    crossed : Standing
+        On the calibration set, by `cross_fit`.
+    test : Standing
+        On the test set, by the fit on the whole calibration set.
+    """
+
+    key: str
+    crossed: Standing
+    test: Standing
+
+    def on(self, judged_on: JudgedOn) -> Standing:
+        """Give one of the two."""
+        return self.crossed if judged_on == "crossed" else self.test
+
+    def value(self, measure: Measure, judged_on: JudgedOn) -> float | None:
+        """Give a measure after calibration; None where it is not defined."""
+        found = self.on(judged_on).compare(measure).after
+        return None if found is None or math.isnan(found) else found
+
+
+@dataclass(frozen=True, eq=False)
+class Picks:
+    """Which calibrator wins by cross-fitting, and which one the test set would have picked.
+
+    Attributes
+    ----------
+    measure : Measure
+        By which they are compared.
+    winner : Contestant
+        Best by cross-fitting; no label of the test set had a part in it.
+    on_test : Contestant
+        Best on the test set, which therefore flatters it.
+    """
+
+    measure: Measure
+    winner: Contestant
+    on_test: Contestant
+
+    @property
+    def flattery(self) -> float:
+        """How much better, on the test set, its own pick looks than the winner; at least 0."""
+        return penalty(self.measure, self.winner.value(self.measure, "test")) - penalty(
+            self.measure, self.on_test.value(self.measure, "test")
+        )
+
+
+def can_rank(measure: Measure) -> bool:
+    """Tell whether a measure says which of two calibrators is the better one."""
+    return measure.better in {"lower", "higher"} or (
+        measure.better == "nearer" and measure.ideal is not None
+    )
+
+
+def penalty(measure: Measure, value: float | None) -> float:
+    """Turn a measure into what is the better the lower it is; infinite where it is not defined.
+
+    Examples
+    --------
+    >>> from calibcore.metrics import METRICS
+    >>> slope = next(measure for measure in METRICS if measure.key == "calibration_slope")
+    >>> penalty(slope, 1.25), penalty(slope, 0.75), penalty(slope, None)
+    (0.25, 0.25, inf)
+    """
+    if value is None or not can_rank(measure):
+        return math.inf
+    if measure.better == "nearer" and measure.ideal is not None:
+        return abs(value - measure.ideal)
+    return -value if measure.better == "higher" else value
+
+
+def ranked(
+    contestants: Sequence[Contestant], measure: Measure, judged_on: JudgedOn
+) -> list[Contestant]:
+    """Sort by a measure, the best first; equals keep their order, those without it come last."""
+    return sorted(contestants, key=lambda one: penalty(measure, one.value(measure, judged_on)))
+
+
+def pick(contestants: Sequence[Contestant], measure: Measure) -> Picks | None:
+    """Find the winner of a contest by one measure.
+
+    Parameters
+    ----------
+    contestants : sequence of Contestant
+        Of equals the first one wins.
+    measure : Measure
+        What decides.
+
+    Returns
+    -------
+    Picks or None
+        None where no contestant has the measure, or it has no better direction.
+    """
+    able = [
+        one
+        for one in contestants
+        if all(
+            math.isfinite(penalty(measure, one.value(measure, on))) for on in ("crossed", "test")
+        )
+    ]
+    if not able:
+        return None
+    return Picks(measure, ranked(able, measure, "crossed")[0], ranked(able, measure, "test")[0])

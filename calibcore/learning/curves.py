@@ -1,0 +1,163 @@
+"""What learning curves hold, and what can be read off them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibcore.metrics import METRICS, Measure
+from calibcore.validation import Floats
+
+LEARNED = ("ks_error", "ece", "kde_ece", "event_nll", "nll", "accuracy")
+"""Measures of a learning curve, by key, in the order of `LearningPoint.values`."""
+
+ENOUGH = 0.1
+"""A size is enough from which on the mean is worse than with all rows by no more than this."""
+
+MEASURES: tuple[Measure, ...] = tuple(
+    next(measure for measure in METRICS if measure.key == key) for key in LEARNED
+)
+"""The same, as `calibcore.metrics` describes them."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How learning curves are made.
+
+    Parameters
+    ----------
+    sizes : tuple of int
+        Rows to fit on, ascending.
+    n_draws : int, default 10
+        Draws of each size; of the whole calibration set there is one.
+    seed : int, default 0
+        Of the draws.
+    n_bins : int, default 15
+        Bins of the ECE.
+    """
+
+    sizes: tuple[int, ...]
+    n_draws: int = 10
+    seed: int = 0
+    n_bins: int = 15
+
+
+@dataclass(frozen=True, eq=False)
+class LearningPoint:
+    """One calibrator fitted on draws of one size, judged on the test set.
+
+    Attributes
+    ----------
+    size : int
+        Calibration rows of each draw.
+    values : ndarray of float64, shape (n_fitted, 6)
+        `LEARNED` after each fit; NaN where a measure is not defined.
+    refused : tuple of str
+        Why a draw could not be fitted, one sentence a draw that was refused.
+    """
+
+    size: int
+    values: Floats
+    refused: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class LearningCurve:
+    """One calibrator over the size of the calibration set.
+
+    Attributes
+    ----------
+    key : str
+        Of the calibrator.
+    points : tuple of LearningPoint
+        The smallest size first.
+    """
+
+    key: str
+    points: tuple[LearningPoint, ...]
+
+    @cached_property
+    def usable(self) -> tuple[LearningPoint, ...]:
+        """Sizes at which at least one draw could be fitted."""
+        return tuple(point for point in self.points if len(point.values))
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Usable sizes, shape (n_sizes,)."""
+        return np.array([point.size for point in self.usable], dtype=np.int64)
+
+    @property
+    def n_refused(self) -> int:
+        """Draws of any size that could not be fitted."""
+        return sum(len(point.refused) for point in self.points)
+
+    def mean(self, measure: str) -> Floats:
+        """Give the mean over the draws at each usable size; NaN where it is not defined."""
+        return np.array([values.mean() for values in self._draws(measure)])
+
+    def quantile(self, measure: str, share: float) -> Floats:
+        """Give the value that this share of the draws stays below, at each usable size."""
+        return np.array([np.quantile(values, share) for values in self._draws(measure)])
+
+    def enough(self, measure: str) -> int | None:
+        """Find the size from which on the mean is at most 10 % worse than with all rows.
+
+        Returns
+        -------
+        int or None
+            None where nothing was fitted or the measure is not defined.
+        """
+        mean = self.mean(measure)
+        if not mean.size or np.isnan(mean[-1]):
+            return None
+        sign = -1 if _is_better_higher(measure) else 1
+        worse = sign * (mean - mean[-1]) > ENOUGH * abs(mean[-1])
+        first = int(np.flatnonzero(worse)[-1]) + 1 if worse.any() else 0
+        return int(self.sizes[first])
+
+    def _draws(self, measure: str) -> Iterator[Floats]:
+        column = LEARNED.index(measure)
+        return (point.values[:, column] for point in self.usable)
+
+
+@dataclass(frozen=True, eq=False)
+class LearningCurves:
+    """Calibrators over the size of the calibration set, all fitted on the same draws.
+
+    Attributes
+    ----------
+    curves : tuple of LearningCurve
+        One a calibrator.
+    plan : Plan
+        Sizes, draws and seed.
+    """
+
+    curves: tuple[LearningCurve, ...]
+    plan: Plan
+
+    def curve(self, key: str) -> LearningCurve:
+        """Find the curve of a calibrator."""
+        return next(curve for curve in self.curves if curve.key == key)
+
+    def best(self, measure: str) -> list[tuple[int, str]]:
+        """Say which calibrator has the best mean at each size, the first of equals.
+
+        Returns
+        -------
+        list of (int, str)
+            Size and key of the calibrator, at each size at which any was fitted.
+        """
+        sign = -1 if _is_better_higher(measure) else 1
+        means: dict[int, list[tuple[float, str]]] = {}
+        for curve in self.curves:
+            for size, mean in zip(curve.sizes.tolist(), curve.mean(measure), strict=True):
+                if not np.isnan(mean):
+                    means.setdefault(size, []).append((sign * mean, curve.key))
+        first = {size: min(found, key=lambda pair: pair[0]) for size, found in means.items()}
+        return [(size, first[size][1]) for size in sorted(first)]
+
+
+def _is_better_higher(measure: str) -> bool:
+    return MEASURES[LEARNED.index(measure)].better == "higher"

@@ -1,0 +1,121 @@
+"""Several models on the same rows: whether they are the same, and where each stands."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibcore.data import EventScores, LogitSet
+from calibcore.errors import CalibrationInputError
+from calibcore.evaluation import SetResult
+from calibcore.validation import Floats
+
+
+def check_same_rows(first: LogitSet | EventScores, other: LogitSet | EventScores) -> None:
+    """Refuse the rows of another model that are not those of the first.
+
+    Parameters
+    ----------
+    first, other : LogitSet or EventScores
+        The rows that both are judged on. Of an event's scores only their number can be checked,
+        because the models may be right on different rows.
+
+    Raises
+    ------
+    CalibrationInputError
+        Another kind, another number of rows or classes, or another label; the message names the
+        first row that differs, counted from 1.
+
+    Examples
+    --------
+    >>> rows = LogitSet([[1.0, 0.0], [0.0, 1.0]], [0, 1])
+    >>> check_same_rows(rows, LogitSet([[2.0, 0.0], [0.0, 2.0]], [0, 0]))
+    Traceback (most recent call last):
+    ...
+    calibcore.errors.CalibrationInputError: labels: found 0 in row 2, wanted 1 as in the first...
+    """
+    if isinstance(first, LogitSet) != isinstance(other, LogitSet):
+        kinds = "class probabilities", "one score a row"
+        found, wanted = kinds if isinstance(other, LogitSet) else kinds[::-1]
+        raise CalibrationInputError("rows", found, f"{wanted} as in the first model")
+    if other.n_samples != first.n_samples:
+        raise CalibrationInputError(
+            "rows", f"{other.n_samples:,}", f"the {first.n_samples:,} of the first model"
+        )
+    if not isinstance(first, LogitSet) or not isinstance(other, LogitSet):
+        return
+    if other.n_classes != first.n_classes:
+        raise CalibrationInputError(
+            "classes", f"{other.n_classes:,}", f"the {first.n_classes:,} of the first model"
+        )
+    differ = np.flatnonzero(first.labels != other.labels)
+    if differ.size:
+        row = int(differ[0])
+        was, now = (first.class_names[one.labels[row]] for one in (first, other))
+        raise CalibrationInputError(
+            "labels", f"{now} in row {row + 1:,}", f"{was} as in the first model"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """Miscalibration against discrimination, of several models before and after calibration.
+
+    Attributes
+    ----------
+    miscalibration : ndarray of float64, shape (n_models, 2)
+        Of each model before and after; less is better.
+    discrimination : ndarray of float64, shape (n_models, 2)
+        As if all had the first model's uncertainty; more is better.
+    uncertainty : float
+        That of the first model, so that ``miscalibration - discrimination + uncertainty`` is the
+        Brier score of the event, of every model.
+    shared : bool
+        Whether all have that uncertainty, as with the event of one class.
+    """
+
+    miscalibration: Floats
+    discrimination: Floats
+    uncertainty: float
+    shared: bool
+
+    @property
+    def brier(self) -> Floats:
+        """Brier score of the event, shape (n_models, 2)."""
+        return self.miscalibration - self.discrimination + self.uncertainty
+
+
+def plane_of(judged: Sequence[SetResult]) -> Plane:
+    """Place several models in one plane.
+
+    Parameters
+    ----------
+    judged : sequence of SetResult
+        One a model, at least one, on the same rows.
+
+    Returns
+    -------
+    Plane
+
+    Notes
+    -----
+    The parts of `calibcore.metrics.corp`. Models that are right on different rows, as in the event
+    top-r, have different uncertainties; so that lines of equal Brier score hold for all, a model's
+    discrimination is drawn less what its uncertainty exceeds the first one's.
+
+    References
+    ----------
+    Dimitriadis, Gneiting, Jordan, PNAS 2021; Dimitriadis, Gneiting, Jordan, Vogel, *Evaluating
+    probabilistic classifiers: the triptych*, International Journal of Forecasting 2024.
+    """
+    off, sharp, base = (_both(judged, key) for key in _PARTS)
+    first = float(base[0, 0])
+    return Plane(off, sharp - (base - first), first, bool(np.ptp(base) < 1e-12))
+
+
+_PARTS = "miscalibration", "discrimination", "uncertainty"
+
+
+def _both(judged: Sequence[SetResult], key: str) -> Floats:
+    rows = [one.compare(key) for one in judged]
+    return np.array([[row.before, row.after] for row in rows], dtype=np.float64)

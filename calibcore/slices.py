@@ -1,0 +1,344 @@
+"""Parts of the rows, each judged by itself: where a model is off, and which rows show it."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calibcore import validation
+from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
+from calibcore.cumulative import cumulative_curves
+from calibcore.data import EventScores, LogitSet, Split
+from calibcore.errors import CalibrationInputError
+from calibcore.evaluation import AuditResult, judge, prepare
+from calibcore.events import Event
+from calibcore.inference.many import gap_p_values, holm
+from calibcore.metrics import Options
+from calibcore.reliability import binomial_interval
+from calibcore.validation import Floats, Hits, Labels
+
+LEAST_ROWS = 30
+"""A slice with fewer rows is shown, but not judged."""
+
+Places = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class SliceShares:
+    """A share of the rows of each slice, with its interval.
+
+    Attributes
+    ----------
+    share : ndarray of float64, shape (n_slices,)
+        NaN in a slice without rows.
+    low, high : ndarray of float64, shape (n_slices,)
+        Ends of its Wilson interval of 95 %; NaN in a slice without rows.
+    """
+
+    share: Floats
+    low: Floats
+    high: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class SliceScreen:
+    """Every slice of one set by itself, and whether chance explains how far it is off.
+
+    Attributes
+    ----------
+    rows : ndarray of int64, shape (n_slices,)
+        Rows of each slice.
+    mean_score : ndarray of float64, shape (n_slices,)
+        Mean score; NaN in a slice without rows, as all that follows.
+    frequency : SliceShares
+        Observed frequency of the event.
+    ks_error : ndarray of float64, shape (n_slices,)
+        Largest absolute gap of the slice's own running totals, in probability units.
+    p_value : ndarray of float64, shape (n_slices,)
+        Of the KS error, in the limit of many rows; NaN where the slice is not judged.
+    adjusted : ndarray of float64, shape (n_slices,)
+        Careful with few rows, and adjusted by `calibcore.inference.holm` for the slices that are
+        judged; NaN elsewhere.
+    least : int
+        A slice with fewer rows is not judged.
+    """
+
+    rows: Labels
+    mean_score: Floats
+    frequency: SliceShares
+    ks_error: Floats
+    p_value: Floats
+    adjusted: Floats
+    least: int
+
+    @property
+    def n_slices(self) -> int:
+        """Number of slices, those without rows among them."""
+        return self.rows.size
+
+    @property
+    def mean_gap(self) -> Floats:
+        """Mean score less observed frequency: above 0 where the slice is claimed too often."""
+        return self.mean_score - self.frequency.share
+
+    @property
+    def gap_low(self) -> Floats:
+        """Lower end of the interval of the mean gap, the scores taken as they are.
+
+        Wilson's interval of the frequency, which is a little wide for rows of different scores.
+        """
+        return self.mean_score - self.frequency.high
+
+    @property
+    def gap_high(self) -> Floats:
+        """Upper end of the interval of the mean gap."""
+        return self.mean_score - self.frequency.low
+
+    @cached_property
+    def judged(self) -> NDArray[np.bool_]:
+        """Which slices are judged."""
+        return ~np.isnan(self.adjusted)
+
+    def off(self, level: float = 0.05) -> NDArray[np.bool_]:
+        """Tell which slices are off; with this probability any is, if the scores are true."""
+        return self.adjusted < level
+
+    def order(self, level: float = 0.05) -> Places:
+        """List the slices that have rows, worst first.
+
+        Notes
+        -----
+        Those that are off, then those with enough rows, then the small ones; of each, the largest
+        KS error first. So a small slice, which chance alone puts far off, cannot head the list.
+        """
+        kind = np.where(self.off(level), 0, np.where(self.rows >= self.least, 1, 2))
+        found = np.lexsort((-np.nan_to_num(self.ks_error), kind))
+        return found[self.rows[found] > 0]
+
+
+def screen_slices(
+    scores: ArrayLike,
+    hits: ArrayLike,
+    places: ArrayLike,
+    *,
+    n_slices: int,
+    least: int = LEAST_ROWS,
+    judge: bool = True,
+) -> SliceScreen:
+    """Look at every slice of the rows, and allow for looking at so many.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (n_samples,)
+        Predicted probability of the event, in [0, 1].
+    hits : array_like of {0, 1}, shape (n_samples,)
+        Whether the event happened.
+    places : array_like of int, shape (n_samples,)
+        Slice of each row, from 0.
+    n_slices : int
+        Number of slices; some may have no rows.
+    least : int, default 30
+        Slices with fewer rows are not judged.
+    judge : bool, default True
+        Whether any is. If the slices were made with the truth in hand, such as the true class, a
+        perfect model is off in them too, and no p-value means anything.
+
+    Returns
+    -------
+    SliceScreen
+
+    Raises
+    ------
+    CalibrationInputError
+        Scores or hits out of range, a slice for each row that is not one of ``n_slices``.
+
+    Notes
+    -----
+    Slice k is `calibcore.cumulative.cumulative_curves` of its rows. P-values as in
+    `calibcore.inference.screen_classes`: the Brownian limit, and adjusted the larger of it and a
+    tail corrected for skew. The slices are taken as given before any label was seen.
+
+    References
+    ----------
+    Gupta et al., ICLR 2021, eqs. 9-12; Holm 1979.
+
+    Examples
+    --------
+    >>> found = screen_slices([0.9] * 80, [1] * 40 + [0] * 40, [0] * 40 + [1] * 40, n_slices=3)
+    >>> found.mean_gap.round(2).tolist(), found.off().tolist()
+    ([-0.1, 0.9, nan], [False, True, False])
+    """
+    checked_scores, checked_hits = validation.scores_and_hits(scores, hits)
+    members = _members(places, checked_scores.size, n_slices)
+    rows = np.array([chosen.size for chosen in members])
+    mean_score, gap, variance, skew = np.full((4, n_slices), np.nan)
+    for k, chosen in enumerate(members):
+        if chosen.size == 0:
+            continue
+        of_slice = checked_scores[chosen]
+        curves = cumulative_curves(of_slice, checked_hits[chosen])
+        mean_score[k], gap[k] = curves.cum_score[-1], curves.ks_error
+        spread = of_slice * (1 - of_slice)
+        variance[k], skew[k] = spread.sum(), spread @ (1 - 2 * of_slice)
+    p_value, adjusted = np.full((2, n_slices), np.nan)
+    enough = rows >= max(least, 1)
+    if judge and enough.any():
+        p_value[enough], careful = gap_p_values(
+            gap[enough], rows[enough], variance[enough], skew[enough]
+        )
+        adjusted[enough] = holm(careful)
+    shares = slice_shares(checked_hits, places, n_slices=n_slices)
+    return SliceScreen(rows, mean_score, shares, gap, p_value, adjusted, least)
+
+
+def slice_shares(flags: ArrayLike, places: ArrayLike, *, n_slices: int) -> SliceShares:
+    """Give the share of the rows of each slice that are flagged.
+
+    Parameters
+    ----------
+    flags : array_like of {0, 1}, shape (n_samples,)
+        Such as whether the row was classified rightly.
+    places, n_slices
+        As for `screen_slices`.
+
+    Examples
+    --------
+    >>> slice_shares([1, 1, 0, 1], [0, 0, 1, 1], n_slices=2).share.tolist()
+    [1.0, 0.5]
+    """
+    flagged = np.asarray(flags, dtype=np.float64)
+    members = _members(places, flagged.size, n_slices)
+    rows = np.array([chosen.size for chosen in members], dtype=np.float64)
+    found = np.array([flagged[chosen].sum() for chosen in members])
+    low, high = binomial_interval(found, rows)
+    with np.errstate(invalid="ignore"):  # a slice without rows has no share: 0 / 0 is NaN
+        return SliceShares(found / rows, low, high)
+
+
+def _members(places: ArrayLike, n_samples: int, n_slices: int) -> list[Places]:
+    """Give the rows of each slice, in their order."""
+    where = np.asarray(places)
+    if where.shape != (n_samples,):
+        wanted = f"one for each of {n_samples:,} rows"
+        raise CalibrationInputError("places", f"shape {where.shape}", wanted)
+    if not 0 <= where.min() <= where.max() < n_slices:
+        outside = f"{where.min()} to {where.max()}"
+        raise CalibrationInputError("places", outside, f"whole numbers from 0 to {n_slices - 1}")
+    order = np.argsort(where, kind="stable")
+    return np.split(order, np.searchsorted(where[order], np.arange(1, n_slices)))
+
+
+def rejudge(
+    fitted: FittedScoreMap | FittedVectorMap | None,
+    split: Split[LogitSet] | Split[EventScores],
+    *,
+    event: Event,
+    n_bins: int = 15,
+) -> AuditResult:
+    """Judge what is fitted already, perhaps on a part of the rows.
+
+    Parameters
+    ----------
+    fitted : FittedScoreMap, FittedVectorMap or None
+        Taken as it is.
+    split : Split
+        The rows to judge on.
+    event : Event
+        What the scores are about; a map of scores was fitted to this event's.
+    n_bins : int, default 15
+        Bins of the reliability diagram and of the binned measures.
+
+    Returns
+    -------
+    AuditResult
+        With the same fit.
+    """
+    options = Options(n_bins=n_bins)
+    return AuditResult(
+        calibration=judge(prepare(split.calibration, event), event, fitted, options),
+        test=judge(prepare(split.test, event), event, fitted, options),
+        fitted=fitted,
+        same_data=split.same_data,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Ranges:
+    """Values cut into ranges that hold about the same number of them.
+
+    Attributes
+    ----------
+    low, high : ndarray of float64, shape (n_ranges,)
+        Smallest and largest value in each range, ascending.
+    places : ndarray of int, shape (n_samples,)
+        Range of each value, from 0; -1 where it is NaN.
+    """
+
+    low: Floats
+    high: Floats
+    places: Places
+
+
+def equal_ranges(values: ArrayLike, n_ranges: int) -> Ranges:
+    """Cut values into ranges that hold about the same number of them.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (n_samples,)
+        NaN is in no range.
+    n_ranges : int
+        At most so many: equal values are never parted.
+
+    Returns
+    -------
+    Ranges
+
+    Examples
+    --------
+    >>> found = equal_ranges([3.0, 1.0, np.nan, 2.0, 4.0], 2)
+    >>> found.low.tolist(), found.high.tolist(), found.places.tolist()
+    ([1.0, 3.0], [2.0, 4.0], [1, 0, -1, 0, 1])
+    """
+    n_ranges = validation.whole_number(n_ranges, "n_ranges", least=1, most=1_000)
+    found = np.asarray(values, dtype=np.float64)
+    known = ~np.isnan(found)
+    places = np.full(found.size, -1, dtype=np.intp)
+    if not known.any():
+        return Ranges(np.empty(0), np.empty(0), places)
+    ordered = np.sort(found[known])
+    # The last place of each range's share; equal ones among them make one range.
+    lasts = np.arange(1, n_ranges + 1) * ordered.size // n_ranges - 1
+    high = np.unique(ordered[lasts[lasts >= 0]])
+    firsts = np.append(0, np.searchsorted(ordered, high[:-1], side="right"))
+    places[known] = np.searchsorted(high, found[known])
+    return Ranges(ordered[firsts], high, places)
+
+
+def sure_misses(
+    scores: Floats, hits: Hits, *, low: float = 0.0, high: float = 1.0, most: int = 100
+) -> Places:
+    """List the rows of a range of scores, most confident mistakes first.
+
+    Parameters
+    ----------
+    scores, hits : ndarray, shape (n_samples,)
+        Of an event.
+    low, high : float
+        Lowest and highest score listed.
+    most : int, default 100
+        How many rows at most.
+
+    Returns
+    -------
+    ndarray of int
+        Rows for which the event did not happen, highest score first, then those for which it did,
+        likewise; of equal ones, the earlier row first.
+
+    Examples
+    --------
+    >>> sure_misses(np.array([0.9, 0.8, 0.7, 0.2]), np.array([1, 0, 0, 0]), low=0.5).tolist()
+    [1, 2, 0]
+    """
+    inside = np.flatnonzero((scores >= low) & (scores <= high))
+    return inside[np.lexsort((-scores[inside], hits[inside]))][:most]

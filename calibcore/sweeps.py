@@ -1,0 +1,234 @@
+"""Measures against a number that can be set by hand: the temperature, the knots of the spline."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calibcore.blocks import row_blocks
+from calibcore.calibrators.base import Progress
+from calibcore.calibrators.lifts import tell
+from calibcore.calibrators.spline import SplineCalibration
+from calibcore.calibrators.temperature import TEMPERATURE_BOUNDS
+from calibcore.cumulative import ks_of
+from calibcore.data import EventScores, LogitSet
+from calibcore.errors import CalibrationInputError
+from calibcore.events import Event
+from calibcore.metrics import PROBABILITY_FLOOR, ece, event_nll, ks_error
+from calibcore.probabilities import below_largest
+from calibcore.splines import LEAST_KNOTS
+from calibcore.tally import tally
+from calibcore.validation import Floats
+
+_NO_WEIGHT = -1e6
+"""A logit this far below its row's largest weighs nothing at any temperature."""
+
+
+@dataclass(frozen=True, eq=False)
+class TemperatureSweep:
+    """Measures of the same rows at many temperatures.
+
+    Attributes
+    ----------
+    temperatures : ndarray of float64, shape (n_temperatures,)
+        What divides the logits, ascending.
+    nll : ndarray of float64, shape (n_temperatures,)
+        `calibcore.metrics.nll`.
+    entropy : ndarray of float64, shape (n_temperatures,)
+        Mean entropy of the predicted class probabilities, in nats: how undecided they are.
+    ece, ks_error : ndarray of float64, shape (n_temperatures,)
+        Of the event.
+    n_bins : int
+        Bins of the ECE, of equal width.
+    """
+
+    temperatures: Floats
+    nll: Floats
+    entropy: Floats
+    ece: Floats
+    ks_error: Floats
+    n_bins: int
+
+    @property
+    def most_likely(self) -> float:
+        """Temperature of the sweep with the least NLL, the smaller of equals."""
+        return float(self.temperatures[int(self.nll.argmin())])
+
+
+def temperature_sweep(
+    rows: LogitSet,
+    event: Event,
+    temperatures: ArrayLike,
+    *,
+    n_bins: int = 15,
+    progress: Progress | None = None,
+) -> TemperatureSweep:
+    """Measure the same rows at many temperatures.
+
+    Parameters
+    ----------
+    rows : LogitSet
+        Logits and labels.
+    event : Event
+        What ECE and KS error are about.
+    temperatures : array_like of float, shape (n_temperatures,)
+        Between 0.001 and 1,000, ascending.
+    n_bins : int, default 15
+        Bins of the ECE.
+    progress : callable, optional
+        Told the share that is done; whatever it raises ends the sweep.
+
+    Returns
+    -------
+    TemperatureSweep
+
+    Raises
+    ------
+    CalibrationInputError
+        A temperature out of range or out of order, an event the rows do not have.
+
+    Notes
+    -----
+    With z a row's logits less their largest, S = sum_k exp(z_k / T) and m the mean of z under the
+    weights exp(z_k / T): the NLL of a row is ln S - z_y / T, at most that of
+    `calibcore.metrics.PROBABILITY_FLOOR`, and its entropy ln S - m / T. One pass of exponentials a
+    temperature; no table of the size of the logits is kept.
+
+    References
+    ----------
+    Guo et al., ICML 2017, figure S1.
+
+    Examples
+    --------
+    >>> from calibcore.events import TopR
+    >>> swept = temperature_sweep(LogitSet([[2.0, 0.0]] * 4, [0, 0, 0, 1]), TopR(1), [1.0, 1.8205])
+    >>> swept.nll.round(4).tolist(), swept.ks_error.round(4).tolist()
+    ([0.6269, 0.5623], [0.1308, 0.0])
+    """
+    checked = _temperatures(temperatures)
+    found = np.empty((4, checked.size))
+    for place, temperature in enumerate(checked.tolist()):
+        tell(progress, place / checked.size)
+        nll, entropy, outcomes = _at(rows, event, temperature)
+        counted = tally(outcomes.scores, outcomes.hits)
+        error = ece(outcomes.scores, outcomes.hits, n_bins=n_bins)
+        found[:, place] = nll, entropy, error, float(ks_of(counted))
+    nlls, entropies, errors, gaps = found
+    return TemperatureSweep(checked, nlls, entropies, errors, gaps, n_bins)
+
+
+def _temperatures(values: ArrayLike) -> Floats:
+    found = np.asarray(values, dtype=np.float64)
+    low, high = TEMPERATURE_BOUNDS
+    if found.ndim != 1 or not found.size or not ((found >= low) & (found <= high)).all():
+        wanted = f"a list of numbers from {low:g} to {high:,g}"
+        raise CalibrationInputError("temperatures", "other values", wanted)
+    if (np.diff(found) <= 0).any():
+        raise CalibrationInputError("temperatures", "values out of order", "ascending ones")
+    return found
+
+
+def _at(rows: LogitSet, event: Event, temperature: float) -> tuple[float, float, EventScores]:
+    """Give the mean NLL, the mean entropy and the event's scores at one temperature."""
+    n_rows = rows.n_samples
+    scores, hits = np.empty(n_rows), np.empty(n_rows, dtype=np.int8)
+    nll = entropy = 0.0
+    for part in row_blocks(n_rows, rows.n_classes):
+        block, labels = rows.logits[part], rows.labels[part]
+        z = np.empty(block.shape)
+        below_largest(block, out=z)
+        np.maximum(z, _NO_WEIGHT, out=z)
+        z /= temperature
+        weights = np.exp(z)
+        total = weights.sum(axis=1)
+        surprise = np.log(total) - z[np.arange(len(z)), labels]
+        nll += float(np.minimum(surprise, -np.log(PROBABILITY_FLOOR)).sum())
+        entropy += float((np.log(total) - np.vecdot(weights, z) / total).sum())
+        weights /= total[:, np.newaxis]
+        outcomes = event.outcomes(weights, labels)
+        scores[part], hits[part] = outcomes.scores, outcomes.hits
+    return nll / n_rows, entropy / n_rows, EventScores(scores, hits)
+
+
+@dataclass(frozen=True, eq=False)
+class KnotSweep:
+    """What splines with different numbers of knots do, on both sets.
+
+    Attributes
+    ----------
+    n_knots : ndarray of int64, shape (n_sizes,)
+        Ascending.
+    calibration_ks, test_ks : ndarray of float64, shape (n_sizes,)
+        KS error after the spline, on the set it was fitted on and on the other.
+    calibration_nll, test_nll : ndarray of float64, shape (n_sizes,)
+        NLL of the event.
+    """
+
+    n_knots: NDArray[np.int64]
+    calibration_ks: Floats
+    test_ks: Floats
+    calibration_nll: Floats
+    test_nll: Floats
+
+    def place(self, n_knots: int) -> int:
+        """Give the place of a number of knots, the nearest one if it is not there."""
+        return int(np.abs(self.n_knots - n_knots).argmin())
+
+
+def knot_sweep(
+    calibration: EventScores,
+    test: EventScores,
+    spline: SplineCalibration,
+    knots: Sequence[int],
+    *,
+    progress: Progress | None = None,
+) -> KnotSweep:
+    """Fit a spline for each number of knots, and judge it on both sets.
+
+    Parameters
+    ----------
+    calibration, test : EventScores
+        Each spline is fitted on the first alone.
+    spline : SplineCalibration
+        Its other options; the number of knots is not looked for.
+    knots : sequence of int
+        Numbers of knots, ascending. Those that these rows or the run-out do not allow are left out.
+    progress : callable, optional
+        Told the share that is done; whatever it raises ends the sweep.
+
+    Returns
+    -------
+    KnotSweep
+
+    Raises
+    ------
+    CalibrationInputError
+        Rows that allow none of these numbers of knots.
+
+    References
+    ----------
+    Gupta et al., ICLR 2021, section 4.
+
+    Examples
+    --------
+    >>> rows = EventScores([0.2, 0.4, 0.6, 0.8], [0, 1, 0, 1])
+    >>> knot_sweep(rows, rows, SplineCalibration(), range(3, 9)).n_knots.tolist()
+    [3, 4]
+    """
+    least, most = LEAST_KNOTS[spline.runout], calibration.n_samples
+    allowed = [n_knots for n_knots in knots if least <= n_knots <= most]
+    if not allowed:
+        raise CalibrationInputError(
+            "rows", f"{most:,}", f"at least {max(least, min(knots))}, as many as the fewest knots"
+        )
+    found = np.empty((4, len(allowed)))
+    for place, n_knots in enumerate(allowed):
+        tell(progress, place / len(allowed))
+        chosen = replace(spline, n_knots=n_knots, cross_validated=False)
+        fitted = chosen.fit(calibration.scores, calibration.hits)
+        for row, rows in enumerate((calibration, test)):
+            after = fitted.predict(rows.scores)
+            found[row, place] = ks_error(after, rows.hits)
+            found[row + 2, place] = event_nll(after, rows.hits)
+    return KnotSweep(np.array(allowed), *found)

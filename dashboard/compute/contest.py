@@ -1,0 +1,271 @@
+"""The contest of calibrators: each cross-fitted and judged once, whatever else takes part."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from calibcore.calibrators import CATALOGUE, Switch
+from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
+from calibcore.contest import (
+    Contestant,
+    FoldedScoreMap,
+    FoldedVectorMap,
+    JudgedOn,
+    Standing,
+    cross_fit,
+    deal_folds,
+)
+from calibcore.data import EventScores, LogitSet
+from calibcore.errors import CalibrationInputError
+from calibcore.evaluation import fit, judge, prepare, sides_of
+from calibcore.events import WithinTopR
+from calibcore.inference import Inference, Plan, infer
+from calibcore.metrics import Measure, Options
+from dashboard.compute.closer import LEAST_RESAMPLES, MOST_DRAWN
+from dashboard.compute.files import whole_split
+from dashboard.compute.fits import is_fitted, run_audit, seconds_per_logit
+from dashboard.compute.keep import is_known, key_of, once
+from dashboard.compute.slices import judged_rows, judged_split
+from dashboard.readers import Upload
+from dashboard.scene import Scene
+from dashboard.settings import NO_METHOD, Settings, method_by_key
+
+_CONTESTANTS = "contestants"
+
+_KEPT_ROWS = 100_000
+"""Up to so many rows the fits of a contest are kept with their curves, for the other pages."""
+
+_JUDGING = 8_000, 40
+"""Passes of `numpy.exp` that the judgement of a row takes, and of each of its classes."""
+
+_FEW_CLASSES = 10
+"""For which a method's cost is taken where only the scores of an event are known."""
+
+Report = Callable[[float, str, int], None]
+"""Told the share that is done, the method at work and its fold, from 1; 0 for all rows."""
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """How the calibration set is dealt to folds.
+
+    Parameters
+    ----------
+    n_folds : int, default 5
+        As many as there are rows, where there are fewer.
+    seed : int, default 0
+        Of the dealing.
+    """
+
+    n_folds: int = 5
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class FoundContest:
+    """What a contest has found so far.
+
+    Parameters
+    ----------
+    contestants : tuple of Contestant
+        In the order asked for; their keys are those of the methods.
+    refused : tuple of (str, str)
+        Methods that cannot be fitted to these data, with the reason.
+    missing : tuple of str
+        Methods that have not been tried.
+    """
+
+    contestants: tuple[Contestant, ...]
+    refused: tuple[tuple[str, str], ...]
+    missing: tuple[str, ...]
+
+
+def contestants(upload: Upload) -> list[str]:
+    """List the methods that fit the data; the choice to change nothing comes first."""
+    return [NO_METHOD, *(m.key for m in CATALOGUE if upload.class_names or m.acts_on == "event")]
+
+
+def estimate_contest(scene: Scene, keys: Sequence[str], dealt: Dealt) -> float:
+    """Estimate how many seconds the methods take that have not been tried."""
+    n_classes = len(scene.class_names or ()) or _FEW_CLASSES
+    n_fit, n_test = scene.split.calibration.n_samples, scene.split.test.n_samples
+    n_folds = max(min(dealt.n_folds, n_fit), 1)
+    per_row, per_class = _JUDGING
+    judging = (per_row + per_class * n_classes) * (2 * n_fit + n_test) * seconds_per_logit()
+    total = 0.0
+    for key in keys:
+        settings = _settings(scene, key)
+        if _is_fitted(scene, key, dealt):
+            continue
+        total += judging
+        if key != NO_METHOD:
+            cost, speed = method_by_key(key).cost_of(**dict(settings.options)), seconds_per_logit()
+            if not is_fitted(scene.upload, settings):
+                total += cost.seconds(n_fit, n_classes, speed)
+            total += n_folds * cost.seconds(n_fit - n_fit // n_folds, n_classes, speed)
+    return total
+
+
+def run_contest(
+    scene: Scene, keys: Sequence[str], dealt: Dealt, report: Report, *, go: bool
+) -> FoundContest:
+    """Cross-fit and judge every method, once each for the data, its settings and the folds.
+
+    Parameters
+    ----------
+    scene : Scene
+        The data and what is chosen: the method chosen there takes part with its options, the
+        others with their defaults.
+    keys : sequence of str
+        The methods.
+    dealt : Dealt
+        The folds.
+    report : callable
+        See `Report`; whatever it raises ends the contest, and what was finished is kept.
+    go : bool
+        Whether those that have not been tried are; otherwise they are listed as missing.
+    """
+    found, refused, missing = [], [], []
+    for number, key in enumerate(keys):
+
+        def tell(share: float, fold: int, number: int = number, key: str = key) -> None:
+            report((number + share) / len(keys), key, fold)
+
+        if not go and not _is_fitted(scene, key, dealt):
+            missing.append(key)
+            continue
+        try:
+            found.append(_contestant(scene, key, dealt, tell))
+        except CalibrationInputError as error:
+            refused.append((key, str(error)))
+    return FoundContest(tuple(found), tuple(refused), tuple(missing))
+
+
+def _contestant(
+    scene: Scene, key: str, dealt: Dealt, tell: Callable[[float, int], None]
+) -> Contestant:
+    """Give a contestant on the rows that are judged; whatever part they are, it is fitted once."""
+    whole = replace(_settings(scene, key), only=None)
+    found = once(
+        _CONTESTANTS,
+        _key(scene, whole, dealt),
+        lambda: _fit_contestant(scene.upload, whole, dealt, tell),
+    )
+    if scene.settings.only is None:
+        return found
+    options = Options(scene.settings.n_bins)
+
+    def judged(side: JudgedOn) -> Standing:
+        fitted = _fitted_on(scene, found, side)
+        event = scene.settings.event
+        prepared = prepare(_judged_rows(scene, side), event)
+        return Standing.of(judge(prepared, event, fitted, options), fitted)
+
+    return once(
+        "contestants on a part",
+        _key(scene, _settings(scene, key), dealt),
+        lambda: Contestant(key, judged("crossed"), judged("test")),
+    )
+
+
+def _judged_rows(scene: Scene, side: JudgedOn) -> LogitSet | EventScores:
+    split = judged_split(scene.upload, scene.settings)
+    return split.calibration if side == "crossed" else split.test
+
+
+def _fitted_on(
+    scene: Scene, found: Contestant, side: JudgedOn
+) -> FittedScoreMap | FittedVectorMap | None:
+    """Give what calibrates the rows that are judged, of a contestant fitted on all."""
+    fitted = found.on(side).fitted
+    chosen = judged_rows(scene.upload, scene.settings, "calibration")
+    if isinstance(fitted, FoldedScoreMap | FoldedVectorMap) and chosen is not None:
+        return fitted.part(chosen)
+    return fitted
+
+
+def _fit_contestant(
+    upload: Upload, settings: Settings, dealt: Dealt, tell: Callable[[float, int], None]
+) -> Contestant:
+    """Fit on the whole calibration set, and once without each fold; judge all rows."""
+    rows = whole_split(upload, settings).calibration
+    n_folds = min(dealt.n_folds, rows.n_samples)
+
+    def whole(share: float) -> None:
+        tell(share / (n_folds + 1), 0)
+
+    def part(share: float) -> None:
+        fold = min(int(share * n_folds), n_folds - 1) + 1
+        tell((1 + share * n_folds) / (n_folds + 1), fold)
+
+    whole(0.0)
+    test = _on_test(upload, settings, whole)
+    crossed = cross_fit(
+        rows,
+        event=settings.event,
+        calibrator=settings.calibrator(),
+        fold=deal_folds(rows, n_folds=n_folds, seed=dealt.seed),
+        n_bins=settings.n_bins,
+        progress=part,
+    )
+    return Contestant(settings.method, Standing.of(crossed.judged, crossed.fitted), test)
+
+
+def _on_test(upload: Upload, settings: Settings, progress: Progress) -> Standing:
+    """Fit on the whole calibration set, judge on the test set."""
+    split = whole_split(upload, settings)
+    n_rows = split.calibration.n_samples + split.test.n_samples
+    if n_rows <= _KEPT_ROWS or is_fitted(upload, settings):
+        result = run_audit(upload, settings, progress)
+        return Standing.of(result.test, result.fitted)
+    event = settings.event
+    fitted = fit(settings.calibrator(), prepare(split.calibration, event), progress)
+    judged = judge(prepare(split.test, event), event, fitted, Options(settings.n_bins))
+    return Standing.of(judged, fitted)
+
+
+def contest_closer(
+    scene: Scene,
+    contestant: Contestant,
+    dealt: Dealt,
+    judged_on: JudgedOn,
+    measure: Measure,
+) -> Inference:
+    """Find the uncertainty of one measure of one contestant, and of its change from no method."""
+    rows = _judged_rows(scene, judged_on)
+    affordable = max(LEAST_RESAMPLES, MOST_DRAWN // rows.n_samples)
+    options, event = Options(scene.settings.n_bins), scene.settings.event
+    plan = Plan((measure,), options, min(scene.n_resamples, affordable))
+    fitted = contestant.on(judged_on).fitted
+
+    def make() -> Inference:
+        judged = judge(prepare(rows, event), event, fitted, options)
+        return infer(*sides_of(rows, judged, fitted), plan)
+
+    settings = _settings(scene, contestant.key)
+    key = _key(scene, settings, dealt), judged_on, measure.key, plan.n_resamples
+    return once("contest inferences", key, make)
+
+
+def _settings(scene: Scene, key: str) -> Settings:
+    """Give the settings with which a method takes part."""
+    if key == scene.settings.method:
+        return scene.settings
+    if key == NO_METHOD:
+        return replace(scene.settings, method=key, options=())
+    # Listed as the panel lists them, so that a method chosen there is not fitted once more.
+    within = isinstance(scene.settings.event, WithinTopR)
+    options = tuple(
+        (option.name, option.default)
+        for option in method_by_key(key).options
+        if not (within and isinstance(option, Switch) and option.one_class)
+    )
+    return replace(scene.settings, method=key, options=options)
+
+
+def _key(scene: Scene, settings: Settings, dealt: Dealt) -> tuple[object, ...]:
+    return key_of(scene.upload, settings), dealt
+
+
+def _is_fitted(scene: Scene, key: str, dealt: Dealt) -> bool:
+    whole = replace(_settings(scene, key), only=None)
+    return is_known(_CONTESTANTS, _key(scene, whole, dealt))

@@ -1,0 +1,110 @@
+"""Learning curves, each size of each method kept by itself."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from calibcore.calibrators import Calibrator
+from calibcore.calibrators.cost import Cost
+from calibcore.data import LogitSet
+from calibcore.learning import (
+    LearningCurve,
+    LearningCurves,
+    LearningPoint,
+    Plan,
+    Step,
+    learning_curves,
+    learning_sizes,
+)
+from dashboard.compute.fits import seconds_per_logit
+from dashboard.compute.keep import is_known, key_of, once
+from dashboard.scene import Scene
+from dashboard.settings import NO_METHOD, OptionValue, method_by_key
+
+SEED = 0
+"""Of the draws."""
+
+_JUDGEMENT = Cost((80.0, 25.0, 15.0))
+"""A test set judged once, in passes of `numpy.exp`, as measured."""
+
+_LEAST_ROWS = 2_000
+"""A fit on fewer rows takes about as long as one on these, as it needs more steps."""
+
+Options = tuple[tuple[str, OptionValue], ...]
+
+
+def plan_of(scene: Scene, n_draws: int) -> Plan:
+    """Give the sizes, the draws and the bins."""
+    sizes = learning_sizes(scene.split.calibration)
+    return Plan(sizes, n_draws, SEED, scene.settings.n_bins)
+
+
+def finished(scene: Scene, keys: Sequence[str], plan: Plan) -> LearningCurves:
+    """Give what is known already of some methods, doing nothing among them."""
+    curves = []
+    for key in (NO_METHOD, *keys):
+        kept = [(_kind(key), _point_key(scene, key, size, plan)) for size in plan.sizes]
+        known = [place for place in kept if is_known(*place)]
+        points = tuple(once(*place, _missing) for place in known)
+        if points:
+            curves.append(LearningCurve(key, points))
+    return LearningCurves(tuple(curves), plan)
+
+
+def is_complete(found: LearningCurves, keys: Sequence[str]) -> bool:
+    """Tell whether every size of every method is known."""
+    lengths = {curve.key: len(curve.points) for curve in found.curves}
+    wanted = len(found.plan.sizes)
+    return all(lengths.get(key) == wanted for key in (NO_METHOD, *keys))
+
+
+def learn(
+    scene: Scene, keys: Sequence[str], plan: Plan, progress: Callable[[Step], None]
+) -> LearningCurves:
+    """Fit and judge what is not known yet; what is finished is kept, though the rest be stopped."""
+
+    def keep(key: str, size: int, make: Callable[[], LearningPoint]) -> LearningPoint:
+        return once(_kind(key), _point_key(scene, key, size, plan), make)
+
+    calibrators = {key: _made(scene, key) for key in (NO_METHOD, *keys)}
+    event = scene.settings.event
+    return learning_curves(scene.split, event, calibrators, plan, progress=progress, keep=keep)
+
+
+def seconds(scene: Scene, keys: Sequence[str], plan: Plan) -> float:
+    """Estimate what is still to be done."""
+    rows, speed = scene.split.test, seconds_per_logit()
+    n_classes = rows.n_classes if isinstance(rows, LogitSet) else 2
+    judging = _JUDGEMENT.seconds(rows.n_samples, n_classes, speed)
+    whole, total = scene.split.calibration.n_samples, 0.0
+    for key in keys:
+        method, options = method_by_key(key), dict(_options(scene, key))
+        cost = method.cost_of(**options)
+        columns = n_classes if method.acts_on == "classes" else 2
+        for size in plan.sizes:
+            if is_known(_kind(key), _point_key(scene, key, size, plan)):
+                continue
+            fitting = cost.seconds(max(size, _LEAST_ROWS), columns, speed)
+            total += (1 if size == whole else plan.n_draws) * (fitting + judging)
+    return total
+
+
+def _options(scene: Scene, key: str) -> Options:
+    """Give the chosen options to the chosen method, and to others their defaults."""
+    return scene.settings.options if key == scene.settings.method else ()
+
+
+def _made(scene: Scene, key: str) -> Calibrator | None:
+    return replace(scene.settings, method=key, options=_options(scene, key)).calibrator()
+
+
+def _kind(key: str) -> str:
+    return f"learning {key}"  # a shelf each, so that many methods do not push each other out
+
+
+def _point_key(scene: Scene, key: str, size: int, plan: Plan) -> tuple[object, ...]:
+    settings = replace(scene.settings, method=key, options=_options(scene, key))
+    return (*key_of(scene.upload, settings), size, plan.n_draws, plan.seed)
+
+
+def _missing() -> LearningPoint:
+    raise KeyError("a point that is not kept")

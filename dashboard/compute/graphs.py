@@ -1,0 +1,91 @@
+"""The four graphs of both sides, of either set and of a second event; and the spline itself."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from plotly import graph_objects as go
+
+from calibcore.calibrators import FittedSpline, SplineCalibration
+from calibcore.evaluation import Side
+from calibcore.reliability import SplineFit
+from dashboard.compute.fits import fitted_on, run_audit
+from dashboard.compute.keep import key_of, once
+from dashboard.compute.slices import judged_split
+from dashboard.figures import FourGraphs, four_graphs
+from dashboard.figures.fit import fit_graph
+from dashboard.scene import Scene
+from dashboard.settings import ChosenEvent, SetChoice
+
+MOST_FIGURES = 16
+"""Figures on a page at once; more would be too much to send and to take in."""
+
+USUAL_FIGURES, FEWER_POINTS = 8, 400
+"""With more figures than usual their lines get fewer points, so that a page stays light."""
+
+
+def on_set(scene: Scene, chosen: SetChoice) -> Scene:
+    """Look at the other set, or at the same."""
+    if chosen == scene.chosen:
+        return scene
+    judged = judged_split(scene.upload, scene.settings)
+    rows = judged.test if chosen == "test" else judged.calibration
+    return replace(scene, chosen=chosen, rows=rows)
+
+
+def with_event(scene: Scene, event: ChosenEvent) -> Scene:
+    """Look at another event with the same calibrator, fitted to it where it acts on events."""
+    settings = replace(scene.settings, event=event)
+    result = run_audit(scene.upload, settings, lambda _: None)
+    split = judged_split(scene.upload, settings)
+    rows = split.test if scene.chosen == "test" else split.calibration
+    return replace(scene, settings=settings, result=result, rows=rows)
+
+
+def draw_graphs(
+    scene: Scene, *, alike: Sequence[Scene], fractile: float | None, n_figures: int
+) -> tuple[FourGraphs, FourGraphs]:
+    """Draw the four graphs before and after on one set.
+
+    Parameters
+    ----------
+    scene : Scene
+        What is drawn.
+    alike : sequence of Scene
+        What shares its axes; itself may be among them.
+    fractile : float or None
+        Where to mark the same rows in all graphs.
+    n_figures : int
+        How many are on the page.
+    """
+    judged = scene.judged
+    shared = [side for other in alike for side in (other.judged.before, other.judged.after)]
+    most = {} if n_figures <= USUAL_FIGURES else {"most": FEWER_POINTS}
+
+    def draw(side: Side, beside: Side) -> FourGraphs:
+        return four_graphs(side, beside, scene.palette, alike=shared, fractile=fractile, **most)
+
+    def make() -> tuple[FourGraphs, FourGraphs]:
+        before = draw(judged.before, judged.after)
+        if judged.after is judged.before:
+            return before, before
+        return before, draw(judged.after, judged.before)
+
+    with_whom = tuple(other.chosen for other in alike)
+    key = key_of(scene.upload, scene.settings), scene.chosen, with_whom, scene.palette
+    return once("graphs", (*key, fractile, tuple(most)), make)
+
+
+def spline_fit(scene: Scene) -> SplineFit | None:
+    """Set the fitted spline beside what it was fitted to; None where the calibrator is another."""
+    fitted, calibrator = scene.result.fitted, scene.settings.calibrator()
+    if not isinstance(fitted, FittedSpline) or not isinstance(calibrator, SplineCalibration):
+        return None
+    rows = fitted_on(scene)
+    key = key_of(scene.upload, replace(scene.settings, only=None))
+    return once("spline fits", key, lambda: calibrator.shown(fitted, rows.scores, rows.hits))
+
+
+def draw_fit(scene: Scene, fit: SplineFit) -> go.Figure:
+    """Draw the spline over what it was fitted to."""
+    key = key_of(scene.upload, replace(scene.settings, only=None)), scene.palette
+    return once("fit graphs", key, lambda: fit_graph(fit, scene.palette))

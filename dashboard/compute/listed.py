@@ -1,0 +1,97 @@
+"""Rows of a range of scores, listed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibcore.data import LogitSet, calibration_rows
+from calibcore.slices import Places, sure_misses
+from calibcore.validation import Floats, Labels
+from dashboard.compute.files import whole_split
+from dashboard.compute.keep import key_of, once
+from dashboard.compute.slices import of_judged, said_classes
+from dashboard.scene import Scene
+
+
+@dataclass(frozen=True, eq=False)
+class ListedRows:
+    """Rows of a range of scores, most confident mistakes first.
+
+    Parameters
+    ----------
+    numbers : list of int
+        Of the rows, in their file or set, from 1.
+    true, said : list of str or None
+        True and predicted class; None where there are none.
+    hits : ndarray of int
+        Whether the event happened.
+    before, after : ndarray of float64
+        Score.
+    columns : mapping of str to list of str or of float
+        Further columns of the file; NaN where a number is blank.
+    n_rows, n_misses : int
+        How many rows are in the range, and for how many of them the event did not happen.
+    """
+
+    numbers: list[int]
+    true: list[str] | None
+    said: list[str] | None
+    hits: Labels
+    before: Floats
+    after: Floats
+    columns: Mapping[str, list[str | float]]
+    n_rows: int
+    n_misses: int
+
+
+def list_rows(scene: Scene, low: float, high: float) -> ListedRows:
+    """List the rows of the set that is looked at whose score before calibration is in a range."""
+    key = key_of(scene.upload, scene.settings), scene.chosen, low, high
+    return once("listed rows", key, lambda: _list(scene, low, high))
+
+
+def _list(scene: Scene, low: float, high: float) -> ListedRows:
+    event, rows = scene.judged.before.event, scene.rows
+    chosen = sure_misses(event.scores, event.hits, low=low, high=high)
+    inside = (event.scores >= low) & (event.scores <= high)
+    names, said = scene.class_names, said_classes(scene, calibrated=False)
+    true = None
+    if isinstance(rows, LogitSet) and names is not None:
+        true = [names[k] for k in rows.labels[chosen]]
+    return ListedRows(
+        numbers=_numbers(scene)[chosen].tolist(),
+        true=true,
+        said=None if said is None or names is None else [names[k] for k in said[chosen]],
+        hits=event.hits[chosen].astype(np.int64),
+        before=event.scores[chosen],
+        after=scene.judged.after.event.scores[chosen],
+        columns=_cells(scene, chosen),
+        n_rows=int(inside.sum()),
+        n_misses=int(inside.sum() - event.hits[inside].sum()),
+    )
+
+
+def _numbers(scene: Scene) -> Places:
+    """Give the numbers that the rows that are judged have in their file or set, from 1."""
+    settings, upload = scene.settings, scene.upload
+    if upload.rows is None:
+        total = whole_split(upload, settings)
+        found = np.arange((total.test if scene.chosen == "test" else total.calibration).n_samples)
+    else:
+        share, seed = settings.calibration_share, settings.seed
+        fitted = calibration_rows(upload.rows, calibration_share=share, seed=seed)
+        found = np.flatnonzero(fitted if scene.chosen == "calibration" else ~fitted)
+    return of_judged(scene, found + 1)
+
+
+def _cells(scene: Scene, chosen: Places) -> dict[str, list[str | float]]:
+    settings = scene.settings
+    columns = scene.upload.split_columns(
+        calibration_share=settings.calibration_share, seed=settings.seed
+    ).get(scene.chosen, {})
+    found: dict[str, list[str | float]] = {}
+    for name, column in columns.items():
+        values, texts = of_judged(scene, column.values)[chosen].tolist(), column.categories
+        found[name] = values if texts is None else [texts[place] for place in values]
+    return found

@@ -1,0 +1,179 @@
+"""Several models on the same rows: read, fitted each on its own calibration set, judged alike."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
+from calibcore.data import EventScores, LogitSet, Split, calibration_rows
+from calibcore.errors import CalibrationInputError
+from calibcore.evaluation import AuditResult, SetResult, audit, judge, prepare, sides_of
+from calibcore.inference import Inference, Plan, infer
+from calibcore.metrics import Measure, Options
+from calibcore.pairs import check_same_rows
+from dashboard.compute.closer import LEAST_RESAMPLES, MOST_DRAWN
+from dashboard.compute.files import SourceFile, read_files, whole_split
+from dashboard.compute.fits import estimate
+from dashboard.compute.keep import is_known, key_of, once
+from dashboard.compute.slices import judged_rows
+from dashboard.readers import Upload
+from dashboard.samples import Sample, samples
+from dashboard.scene import Scene
+
+_FITS, _DIFFERENCES = "models", "model differences"
+
+Rows = LogitSet | EventScores
+AnySplit = Split[LogitSet] | Split[EventScores]
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """One model judged on the test set.
+
+    Parameters
+    ----------
+    name : str
+        As the file or the sample has it.
+    rows : LogitSet or EventScores
+        Its outputs on the rows that are judged.
+    judged : SetResult
+        Before calibration and after.
+    fitted : FittedScoreMap, FittedVectorMap or None
+        The calibrator, fitted on its own calibration set.
+    key : hashable
+        Stands for all of it.
+    """
+
+    name: str
+    rows: Rows
+    judged: SetResult
+    fitted: FittedScoreMap | FittedVectorMap | None
+    key: object
+
+
+def mates(sample: Sample) -> tuple[Sample, ...]:
+    """List the other samples that have the same test labels."""
+    return once("mates", sample.digest, lambda: _mates(sample))
+
+
+def _mates(sample: Sample) -> tuple[Sample, ...]:
+    first, found = read_sample(sample), []
+    for other in samples():
+        try:
+            if other != sample:
+                check_other(first, read_sample(other))
+                found.append(other)
+        except CalibrationInputError:
+            continue
+    return tuple(found)
+
+
+def read_sample(sample: Sample) -> Upload:
+    """Read a sample that is set beside another."""
+    return read_files((SourceFile(f"{sample.name}.npz", sample.digest, sample.read_bytes),))
+
+
+def check_other(first: Upload, other: Upload) -> None:
+    """Refuse a file that does not hold the rows of the first one."""
+    if other.piece is not None:
+        found = "labels alone" if other.piece.table is None else "a table without labels"
+        raise CalibrationInputError("file", found, "a model's outputs together with the labels")
+    if first.rows is None and other.test is None:
+        raise CalibrationInputError(
+            "file", "one set of rows", "a calibration set and a test set as in the first model"
+        )
+    if first.rows is not None and other.rows is None:
+        raise CalibrationInputError(
+            "file", "a calibration set and a test set", "one set of rows as in the first model"
+        )
+    for mine, its in ((first.rows, other.rows), (first.test, other.test)):
+        if mine is not None and its is not None:
+            check_same_rows(mine, its)
+
+
+def seconds(scene: Scene, others: Sequence[Upload]) -> float:
+    """Estimate how many seconds the fits take that have not been made."""
+    settings = replace(scene.settings, only=None)
+    missing = [one for one in others if not is_known(_FITS, _fit_key(scene, one))]
+    costs = [estimate(one, settings) for one in missing]
+    return sum(cost.seconds for cost in costs if cost is not None)
+
+
+def first_model(scene: Scene, name: str) -> Model:
+    """Give the model that every page is about, on the test set."""
+    result = scene.result
+    key = key_of(scene.upload, scene.settings)
+    return Model(name, scene.split.test, result.test, result.fitted, key)
+
+
+def judge_model(scene: Scene, name: str, upload: Upload, progress: Progress) -> Model:
+    """Fit the chosen calibrator to another model, and judge it on the rows of the first.
+
+    Fitted once for each model and settings, whatever part of the rows is judged.
+    """
+    settings = scene.settings
+    event, options, key = settings.event, Options(settings.n_bins), _key(scene, upload)
+
+    def whole() -> tuple[Rows, AuditResult]:
+        split = _split_as_first(scene, upload)
+        calibrator, n_bins = settings.calibrator(), settings.n_bins
+        return split.test, audit(
+            split, event=event, calibrator=calibrator, n_bins=n_bins, progress=progress
+        )
+
+    every, result = once(_FITS, _fit_key(scene, upload), whole)
+    mask = judged_rows(scene.upload, settings, "test")
+    if mask is None:
+        return Model(name, every, result.test, result.fitted, key)
+
+    def part() -> Model:
+        rows: Rows = every.rows(mask)
+        judged = judge(prepare(rows, event), event, result.fitted, options)
+        return Model(name, rows, judged, result.fitted, key)
+
+    return once("parts of models", key, part)
+
+
+def _split_as_first(scene: Scene, upload: Upload) -> AnySplit:
+    """Split as the first model; by its own hits, another model would be split otherwise."""
+    settings = scene.settings
+    if scene.upload.rows is None:
+        return whole_split(upload, settings)
+    share, seed = settings.calibration_share, settings.seed
+    chosen = calibration_rows(scene.upload.rows, calibration_share=share, seed=seed)
+    match upload.rows:
+        case LogitSet() as rows:
+            return Split(rows.rows(chosen), rows.rows(~chosen))
+        case EventScores() as events:
+            return Split(events.rows(chosen), events.rows(~chosen))
+    raise AssertionError(upload)
+
+
+def differences(
+    scene: Scene, first: Model, other: Model, measures: tuple[Measure, ...], progress: Progress
+) -> tuple[Inference, Inference]:
+    """Find how sure the differences of another model from the first are, before and after.
+
+    In each, ``before`` is the first model and ``after`` the other one: the same rows are drawn
+    again with both.
+    """
+    affordable = max(LEAST_RESAMPLES, MOST_DRAWN // first.judged.n_samples)
+    plan = Plan(measures, Options(scene.settings.n_bins), min(scene.n_resamples, affordable))
+
+    def make() -> tuple[Inference, Inference]:
+        mine, its = (sides_of(one.rows, one.judged, one.fitted) for one in (first, other))
+        before = infer(mine[0], its[0], plan, progress=lambda share: progress(share / 2))
+        if first.fitted is None:
+            return before, before
+        after = infer(mine[1], its[1], plan, progress=lambda share: progress((1 + share) / 2))
+        return before, after
+
+    return once(_DIFFERENCES, (key_of(scene.upload, scene.settings), other.key, plan), make)
+
+
+def _key(scene: Scene, upload: Upload) -> tuple[object, ...]:
+    return key_of(scene.upload, scene.settings), key_of(upload, scene.settings)[:3]
+
+
+def _fit_key(scene: Scene, upload: Upload) -> tuple[object, ...]:
+    whole = replace(scene.settings, only=None)
+    return key_of(scene.upload, whole), key_of(upload, whole)[:3]

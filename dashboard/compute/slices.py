@@ -1,0 +1,328 @@
+"""The rows told apart: by class, by score, by further columns of the file; and a part of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibcore.calibrators.base import FittedVectorMap
+from calibcore.data import EventScores, LogitSet, Split
+from calibcore.evaluation import prepare
+from calibcore.events import TopR
+from calibcore.slices import (
+    Places,
+    SliceScreen,
+    SliceShares,
+    equal_ranges,
+    screen_slices,
+    slice_shares,
+)
+from calibcore.validation import Labels
+from dashboard.compute.files import whole_split
+from dashboard.compute.keep import key_of, once
+from dashboard.readers import SliceColumn, Upload
+from dashboard.scene import Scene
+from dashboard.settings import NO_METHOD, SetChoice, Settings, Slice
+from dashboard.wording.slices import (
+    BLANK,
+    COLUMN,
+    PREDICTED,
+    SCORES,
+    TRUE,
+    category_names,
+    nth_range,
+    range_names,
+    score_ranges,
+    slice_name,
+)
+
+FEW_VALUES = 10
+"""A column of numbers with at most so many different ones is told apart by its values."""
+
+NUMBER_RANGES = 5
+"""Ranges into which other columns of numbers are cut."""
+
+SETS: tuple[SetChoice, SetChoice] = ("calibration", "test")
+
+Rows = LogitSet | EventScores
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Slicing:
+    """One way to tell the rows of both sets apart.
+
+    Parameters
+    ----------
+    by : str
+        What they are told apart by.
+    names : tuple of str
+        Of the slices, all different, for the address.
+    shown : tuple of str
+        What each slice holds, as it is written; text of the file, to be escaped.
+    places : mapping of {"calibration", "test"} to ndarray of int, shape (n_samples,)
+        Slice of each row.
+    fair : bool
+        Whether the slices were made without the truth, so that a perfect model is right in each.
+    """
+
+    by: str
+    names: tuple[str, ...]
+    shown: tuple[str, ...]
+    places: Mapping[SetChoice, Places]
+    fair: bool = True
+
+    @property
+    def open_to_all(self) -> list[str]:
+        """Names of the slices that have rows in both sets, so that all pages can show them."""
+        counts = [np.bincount(self.places[name], minlength=len(self.names)) for name in SETS]
+        return [
+            name
+            for name, n_fit, n_test in zip(self.names, *counts, strict=True)
+            if n_fit and n_test
+        ]
+
+
+def ways(upload: Upload) -> list[str]:
+    """List what the rows can be told apart by, the columns of the file first."""
+    classes = [PREDICTED, TRUE] if upload.class_names is not None else []
+    return [*_columns(upload), *classes, *SCORES]
+
+
+def _columns(upload: Upload) -> dict[str, str]:
+    """Give the further columns that both sets have: what each is called here, and its own name."""
+    sets = [upload.columns.get(name, {}) for name in upload.sets]
+    known = [name for name in sets[0] if all(name in columns for columns in sets)] if sets else []
+    taken = {PREDICTED, TRUE, *SCORES}
+    return {COLUMN.format(name=name) if name in taken else name: name for name in known}
+
+
+def slicing_of(upload: Upload, settings: Settings, by: str) -> Slicing:
+    """Tell all rows of both sets apart, whatever part of them is judged."""
+    if by in SCORES:
+        settings = replace(settings, method=NO_METHOD, options=(), n_bins=15, only=None)
+        key = key_of(upload, settings), by
+        return once("slicings", key, lambda: _by_score(upload, settings, by))
+    settings = _split_alone(settings)
+    return once("slicings", (key_of(upload, settings), by), lambda: _by(upload, settings, by))
+
+
+def _split_alone(settings: Settings) -> Settings:
+    """Keep what decides the split and nothing else."""
+    share, seed = settings.calibration_share, settings.seed
+    return Settings(TopR(1), NO_METHOD, calibration_share=share, seed=seed)
+
+
+def _by_score(upload: Upload, settings: Settings, by: str) -> Slicing:
+    split = whole_split(upload, settings)
+    events = [prepare(rows, settings.event).event for rows in (split.calibration, split.test)]
+    scores = [event.scores for event in events]
+    found = equal_ranges(np.concatenate(scores), SCORES[by])
+    n_ranges = found.low.size
+    return Slicing(
+        by,
+        tuple(nth_range(k, n_ranges) for k in range(n_ranges)),
+        score_ranges(found.low.tolist(), found.high.tolist()),
+        _by_set(found.places, scores[0].size),
+    )
+
+
+def _by(upload: Upload, settings: Settings, by: str) -> Slicing:
+    split, names = whole_split(upload, settings), upload.class_names
+    if by in {PREDICTED, TRUE} and names is not None:
+        classes = {
+            name: _classes(rows, by)
+            for name, rows in zip(SETS, (split.calibration, split.test), strict=True)
+        }
+        return Slicing(by, names, names, classes, fair=by == PREDICTED)
+    share, seed = settings.calibration_share, settings.seed
+    columns = upload.split_columns(calibration_share=share, seed=seed)
+    name = _columns(upload)[by]
+    return _by_column(by, [columns[one][name] for one in SETS])
+
+
+def _classes(rows: Rows, by: str) -> Places:
+    if not isinstance(rows, LogitSet):
+        return np.zeros(rows.n_samples, dtype=np.intp)
+    return rows.labels.astype(np.intp) if by == TRUE else rows.logits.argmax(axis=1)
+
+
+def _by_column(by: str, columns: list[SliceColumn]) -> Slicing:
+    values = np.concatenate([column.values for column in columns])
+    n_fit = columns[0].values.size
+    texts = columns[0].categories
+    if texts is not None:
+        names = category_names(texts)
+        return Slicing(by, names, names, _by_set(values.astype(np.intp), n_fit))
+    different = np.unique(values[~np.isnan(values)])
+    if different.size <= FEW_VALUES:
+        places = np.searchsorted(different, values)  # NaN comes after all
+        names = range_names(different.tolist(), different.tolist())
+    else:
+        found = equal_ranges(values, NUMBER_RANGES)
+        places = np.where(found.places < 0, found.low.size, found.places)
+        names = range_names(found.low.tolist(), found.high.tolist())
+    if np.isnan(values).any():
+        names = (*names, BLANK)
+    return Slicing(by, names, names, _by_set(places, n_fit))
+
+
+def _by_set(places: Places, n_fit: int) -> dict[SetChoice, Places]:
+    return {"calibration": places[:n_fit], "test": places[n_fit:]}
+
+
+# A part of the rows --------------------------------------------------------------------------
+
+
+def judged_rows(upload: Upload, settings: Settings, chosen: SetChoice) -> Mask | None:
+    """Tell which rows of a set are judged; None for all."""
+    if settings.only is None:
+        return None
+    return _rows_of(slicing_of(upload, settings, settings.only.by), settings.only, chosen)
+
+
+def _rows_of(slicing: Slicing, only: Slice, chosen: SetChoice) -> Mask:
+    return np.asarray(slicing.places[chosen] == slicing.names.index(only.value))
+
+
+@dataclass(frozen=True)
+class Part:
+    """The part of one set that is judged.
+
+    Parameters
+    ----------
+    name : str
+        Which rows it holds, as the file has it.
+    n_rows, n_all : int
+        How many they are, of how many.
+    """
+
+    name: str
+    n_rows: int
+    n_all: int
+
+
+def part_of(upload: Upload, settings: Settings, chosen: SetChoice) -> Part | None:
+    """Say which rows of a set are judged; None for all."""
+    mask = judged_rows(upload, settings, chosen)
+    if settings.only is None or mask is None:
+        return None
+    found = slicing_of(upload, settings, settings.only.by)
+    shown = found.shown[found.names.index(settings.only.value)]
+    return Part(slice_name(found.by, shown), int(mask.sum()), mask.size)
+
+
+def judged_split(upload: Upload, settings: Settings) -> Split[LogitSet] | Split[EventScores]:
+    """Give the rows of both sets that are judged."""
+    whole, only = whole_split(upload, settings), settings.only
+    if only is None:
+        return whole
+    slicing = slicing_of(upload, settings, only.by)
+    return once("parts", _part_key(upload, settings), lambda: _cut(whole, slicing, only))
+
+
+def _cut(
+    whole: Split[LogitSet] | Split[EventScores], slicing: Slicing, only: Slice
+) -> Split[LogitSet] | Split[EventScores]:
+    fitted, judged = (_rows_of(slicing, only, chosen) for chosen in SETS)
+    match whole.calibration, whole.test:
+        case LogitSet() as calibration, LogitSet() as test:
+            return Split(calibration.rows(fitted), test.rows(judged), whole.same_data)
+        case EventScores() as scores, EventScores() as events:
+            return Split(scores.rows(fitted), events.rows(judged), whole.same_data)
+    raise AssertionError(whole)
+
+
+def split_of(upload: Upload, settings: Settings) -> Split[LogitSet] | Split[EventScores]:
+    """Give the rows to fit on, which are all there are, and the rows to judge."""
+    whole = whole_split(upload, settings)
+    if settings.only is None:
+        return whole
+    match whole.calibration, judged_split(upload, settings).test:
+        case LogitSet() as calibration, LogitSet() as test:
+            return Split(calibration, test, whole.same_data)
+        case EventScores() as scores, EventScores() as events:
+            return Split(scores, events, whole.same_data)
+    raise AssertionError(whole)
+
+
+def _part_key(upload: Upload, settings: Settings) -> object:
+    return key_of(upload, replace(settings, method=NO_METHOD, options=(), n_bins=15))
+
+
+# What the page shows -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class FoundSlices:
+    """Every slice of the set that is looked at.
+
+    Parameters
+    ----------
+    slicing : Slicing
+        How the rows are told apart.
+    before : SliceScreen
+        Uncalibrated.
+    after : SliceScreen
+        Calibrated; the same object where nothing was fitted.
+    right, right_after : SliceShares or None
+        Accuracy; None where it is not known.
+    """
+
+    slicing: Slicing
+    before: SliceScreen
+    after: SliceScreen
+    right: SliceShares | None
+    right_after: SliceShares | None
+
+
+def find_slices(scene: Scene, by: str) -> FoundSlices:
+    """Judge every slice of the set that is looked at."""
+    key = key_of(scene.upload, scene.settings), scene.chosen, by
+    return once("slices", key, lambda: _find(scene, by))
+
+
+def _find(scene: Scene, by: str) -> FoundSlices:
+    slicing, judged = slicing_of(scene.upload, scene.settings, by), scene.judged
+    places = of_judged(scene, slicing.places[scene.chosen])
+    n_slices = len(slicing.names)
+
+    def screened(event: EventScores) -> SliceScreen:
+        return screen_slices(
+            event.scores, event.hits, places, n_slices=n_slices, judge=slicing.fair
+        )
+
+    def share(flags: NDArray[np.bool_] | None) -> SliceShares | None:
+        return None if flags is None else slice_shares(flags, places, n_slices=n_slices)
+
+    before = screened(judged.before.event)
+    after = before if judged.after is judged.before else screened(judged.after.event)
+    said = [said_classes(scene, calibrated=calibrated) for calibrated in (False, True)]
+    right, right_after = (share(_right(scene, classes)) for classes in said)
+    return FoundSlices(slicing, before, after, right, right_after)
+
+
+def of_judged(scene: Scene, values: NDArray[Any]) -> NDArray[Any]:
+    """Keep what belongs to the rows that are judged."""
+    mask = judged_rows(scene.upload, scene.settings, scene.chosen)
+    return values if mask is None else values[mask]
+
+
+def said_classes(scene: Scene, *, calibrated: bool) -> Labels | None:
+    """Give the class predicted for each row; None where there are no classes."""
+    rows, fitted = scene.rows, scene.result.fitted
+    if not isinstance(rows, LogitSet):
+        return None
+    if calibrated and isinstance(fitted, FittedVectorMap):
+        return np.asarray(fitted.predict_proba(rows.logits).argmax(axis=1))
+    return np.asarray(rows.logits.argmax(axis=1))
+
+
+def _right(scene: Scene, said: Labels | None) -> NDArray[np.bool_] | None:
+    if said is not None and isinstance(scene.rows, LogitSet):
+        return np.asarray(said == scene.rows.labels)
+    if scene.settings.event == TopR(1):
+        return scene.judged.before.event.hits.astype(np.bool_)
+    return None

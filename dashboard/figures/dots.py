@@ -1,0 +1,255 @@
+"""One measure of many methods: a row each, cross-fitted and on the test set."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from plotly import graph_objects as go
+
+from calibcore.contest import Contestant, JudgedOn, penalty
+from calibcore.inference import Interval
+from calibcore.metrics import Measure
+from calibcore.validation import Floats
+from dashboard.figures.layout import base_layout, harmless, wrapped
+from dashboard.figures.palette import Palette
+
+Changes = Mapping[tuple[str, JudgedOn], Interval]
+"""Interval of the change from doing nothing, by method and by where it is judged."""
+
+CROSSED, TEST = "cross-fitted, calibration set", "test set"
+"""Names of the two marks."""
+
+_ROW, _NAME_WIDTH, _NAME_SIGNS = 34, 172, 27
+"""Pixels of a row and of the names, and how many signs fit into them."""
+
+_UNITS = {"share": "", "nats": ", nats", "squared": "", "rows": ", rows", "number": ""}
+
+
+@dataclass(frozen=True)
+class _Look:
+    """How one of the two judgements is drawn."""
+
+    side: JudgedOn
+    name: str
+    symbol: str
+    colour: str
+    dash: str
+    shift: float
+
+
+def dot_plot(
+    contestants: Sequence[Contestant],
+    names: Sequence[str],
+    measure: Measure,
+    palette: Palette,
+    changes: Changes | None = None,
+) -> go.Figure:
+    """Draw one measure of every method, and what doing nothing shows as lines.
+
+    Parameters
+    ----------
+    contestants : sequence of Contestant
+        One a row, from the top.
+    names : sequence of str
+        Theirs.
+    measure : Measure
+        What is drawn; methods that leave it undefined have an empty row.
+    palette : Palette
+        Colours.
+    changes : mapping, optional
+        Intervals of the changes, drawn as whiskers counted from the line they are changes from.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        A filled dot where a method was cross-fitted, an open diamond on the test set, a line each
+        for doing nothing. A value far outside stands at the edge, as a triangle with its number.
+    """
+    figure = go.Figure()
+    looks = (
+        _Look("crossed", CROSSED, "circle", palette.text, "solid", -0.19),
+        _Look("test", TEST, "diamond-open", palette.neutral, "dash", 0.19),
+    )
+    limits = _limits(contestants, measure)
+    for look in looks:
+        _add_line(figure, contestants, measure, look)
+        _add_whiskers(figure, contestants, measure, look, changes or {})
+        _add_dots(figure, contestants, names, measure, look)
+        _add_far(figure, contestants, measure, look, limits)
+    height = 74 + _ROW * len(contestants)
+    layout = base_layout("\u25cf cross-fitted \u00a0 \u25c7 test set \u00a0 lines: doing nothing")
+    return figure.update_layout(
+        layout,
+        title_y=1 - 9 / height,  # as far from the edge as on a graph of the usual height
+        height=height,
+        margin={"l": _NAME_WIDTH, "r": 22, "t": 30, "b": 44},
+        xaxis=_axis(measure, limits, palette),
+        yaxis={
+            "tickvals": list(range(len(names))),
+            "ticktext": [wrapped(name, _NAME_SIGNS) for name in names],
+            "ticks": "",
+            "tickfont": {"size": 11, "color": palette.text},
+            "range": [len(names) - 0.5, -0.5],
+            "showgrid": True,
+            "gridcolor": palette.band,
+            "griddash": "dot",
+            "zeroline": False,
+            "fixedrange": True,
+        },
+    )
+
+
+def _axis(measure: Measure, limits: tuple[float, float], palette: Palette) -> dict[str, Any]:
+    ideal = "" if measure.ideal is None else f"{measure.ideal:g}"
+    better = {
+        "lower": "better to the left",
+        "higher": "better to the right",
+        "nearer": f"best at {ideal}",
+        "neither": "no direction is better",
+    }[measure.better]
+    title = f"{measure.name}{_UNITS[measure.unit]}<br>{better}"
+    return {
+        "title": {"text": title, "font": {"size": 12}, "standoff": 4},
+        "range": list(limits),
+        "tickformat": {"share": ".3~%", "rows": ",d"}.get(measure.unit, ".3~f"),
+        "nticks": 6,
+        "tickfont": {"size": 11},
+        "gridcolor": palette.band,
+        "gridwidth": 0.5,
+        "zeroline": False,
+        "fixedrange": True,
+    }
+
+
+def _values(contestants: Sequence[Contestant], measure: Measure, side: JudgedOn) -> Floats:
+    found = (one.value(measure, side) for one in contestants)
+    return np.array([np.nan if value is None else value for value in found])
+
+
+def _nothing(contestants: Sequence[Contestant], measure: Measure, side: JudgedOn) -> float | None:
+    """Give what doing nothing shows."""
+    return contestants[0].on(side).compare(measure).before if contestants else None
+
+
+def _limits(contestants: Sequence[Contestant], measure: Measure) -> tuple[float, float]:
+    """Give a range that holds doing nothing and the better half, and some room around it."""
+    near: list[float] = []
+    drawn: list[float] = []
+    for side in ("crossed", "test"):
+        values = _values(contestants, measure, side)
+        values = values[np.isfinite(values)]
+        ordered = sorted(values.tolist(), key=lambda value: penalty(measure, value))
+        nothing = _nothing(contestants, measure, side)
+        near += ordered[: -(-len(ordered) // 2)] + ([nothing] if nothing is not None else [])
+        drawn += ordered
+    if not near:
+        return 0.0, 1.0
+    low, high = min(near), max(near)
+    width = high - low or abs(high) or 1.0
+    low, high = max(min(drawn), low - width / 2), min(max(drawn), high + width / 2)
+    room = 0.06 * ((high - low) or width)
+    return low - room, high + room
+
+
+def _add_line(
+    figure: go.Figure, contestants: Sequence[Contestant], measure: Measure, look: _Look
+) -> None:
+    value = _nothing(contestants, measure, look.side)
+    if value is None:
+        return
+    figure.add_scatter(
+        x=[value, value],
+        y=[-0.5, len(contestants) - 0.5],
+        mode="lines",
+        name=f"doing nothing, {look.name}",
+        line={"color": look.colour, "width": 1.25, "dash": look.dash},
+        hoverinfo="skip",
+    )
+
+
+def _add_whiskers(
+    figure: go.Figure,
+    contestants: Sequence[Contestant],
+    measure: Measure,
+    look: _Look,
+    changes: Changes,
+) -> None:
+    start = _nothing(contestants, measure, look.side)
+    x: list[float] = []
+    y: list[float] = []
+    for row, one in enumerate(contestants):
+        change = changes.get((one.key, look.side))
+        if (
+            change is not None
+            and start is not None
+            and np.isfinite([change.low, change.high]).all()
+        ):
+            x += [start + change.low, start + change.high, np.nan]
+            y += [row + look.shift] * 2 + [np.nan]
+    if x:
+        figure.add_scatter(
+            x=x,
+            y=y,
+            mode="lines",
+            name=f"interval, {look.name}",
+            line={"color": look.colour, "width": 2},
+            hoverinfo="skip",
+        )
+
+
+def _add_dots(
+    figure: go.Figure,
+    contestants: Sequence[Contestant],
+    names: Sequence[str],
+    measure: Measure,
+    look: _Look,
+) -> None:
+    form = {"share": ".2%", "rows": ",d"}.get(measure.unit, ".4f")
+    figure.add_scatter(
+        x=_values(contestants, measure, look.side),
+        y=np.arange(len(contestants)) + look.shift,
+        text=[harmless(name) for name in names],
+        mode="markers",
+        name=look.name,
+        marker={
+            "symbol": look.symbol,
+            "size": 10,
+            "color": look.colour,
+            "line": {"width": 2, "color": look.colour},
+        },
+        hovertemplate=f"%{{text}}<br>{look.name}: %{{x:{form}}}<extra></extra>",
+    )
+
+
+def _add_far(
+    figure: go.Figure,
+    contestants: Sequence[Contestant],
+    measure: Measure,
+    look: _Look,
+    limits: tuple[float, float],
+) -> None:
+    """Set a triangle with its number at the edge for each value beyond it."""
+    values = _values(contestants, measure, look.side)
+    low, high = limits
+    rows = np.flatnonzero((values < low) | (values > high))
+    if not rows.size:
+        return
+    above = values[rows] > high
+    form = "{:.1%}" if measure.unit == "share" else "{:.3g}"
+    figure.add_scatter(
+        x=np.where(above, high, low),
+        y=rows + look.shift,
+        mode="markers+text",
+        name=f"beyond, {look.name}",
+        marker={
+            "symbol": np.where(above, "triangle-right", "triangle-left"),
+            "size": 9,
+            "color": look.colour,
+        },
+        text=[f"\u2002{form.format(value)}\u2002" for value in values[rows]],
+        textposition=np.where(above, "middle left", "middle right"),
+        textfont={"size": 11, "color": look.colour},
+        cliponaxis=False,
+        hoverinfo="skip",
+    )

@@ -1,0 +1,169 @@
+"""Learning curves: a measure against the number of calibration rows, one line a method."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from plotly import graph_objects as go
+
+from calibcore.learning import LearningCurve, LearningCurves
+from calibcore.validation import Floats
+from dashboard.figures.ends import MARGIN, LineEnd, Look, looks, name_ends
+from dashboard.figures.layout import HEIGHT, base_layout, share_axis
+from dashboard.figures.palette import Palette
+from dashboard.settings import NO_METHOD
+
+LOW, HIGH = 0.1, 0.9
+"""Shares of the draws between which the whiskers reach."""
+
+PIXELS = HEIGHT - 70
+
+_BESIDE = 0.012
+"""Distance of two methods' whiskers, in powers of ten, so that they do not hide each other."""
+
+
+def learning_graph(
+    found: LearningCurves,
+    measure: str,
+    title: str,
+    names: Mapping[str, str],
+    palette: Palette,
+    chosen: str = NO_METHOD,
+) -> go.Figure:
+    """Draw the mean over the draws at each size, and whiskers where the middle 80 % of them lie.
+
+    Parameters
+    ----------
+    found : LearningCurves
+        What is drawn; methods for which the measure is not defined are left out.
+    measure : str
+        One of `calibcore.learning.LEARNED`.
+    title : str
+        Of the figure and of its vertical axis.
+    names : mapping of str
+        Name of each method, by key.
+    palette : Palette
+        Colours.
+    chosen : str, default NO_METHOD
+        Key of the method to stand out.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        Sizes on a logarithmic axis. A mean of more than twice what doing nothing gives leaves the
+        graph; a line that ends above it has an arrow at its name.
+    """
+    figure = go.Figure()
+    curves = [c for c in found.curves if c.sizes.size and not np.isnan(c.mean(measure)).any()]
+    share = measure not in ("nll", "event_nll")
+    limits = axis_limits(curves, measure)
+    ends = []
+    for number, (curve, look) in enumerate(
+        zip(curves, _looks(curves, chosen, palette), strict=True)
+    ):
+        mean = curve.mean(measure)
+        aside = 10 ** (_BESIDE * (number - (len(curves) - 1) / 2))
+        _add_line(figure, curve, measure, (names[curve.key], look, aside), limits[1])
+        height = (float(mean[-1]) - limits[0]) / (limits[1] - limits[0])
+        above = " \u2191" if height > 1 else ""
+        ends.append(LineEnd(names[curve.key] + above, height, look))
+    name_ends(figure, ends, pixels=PIXELS)
+    layout = base_layout(title)
+    axis = share_axis(title, (0, limits[1]))
+    axis |= {"range": list(limits), "tickvals": None}
+    if not share:
+        axis["tickformat"] = ".3~g"
+    return figure.update_layout(
+        layout,
+        margin={**layout["margin"], "r": MARGIN, "l": 52, "b": 46},
+        xaxis=_sizes_axis(found.plan.sizes),
+        yaxis=axis,
+    )
+
+
+def axis_limits(curves: list[LearningCurve], measure: str) -> tuple[float, float]:
+    """Give the bottom and the top of the axis.
+
+    Errors start at 0. The top holds every mean, but for those more than twice as high as doing
+    nothing, or as the best, if that is worse: they would squeeze the rest.
+    """
+    if not curves:
+        return (0.0, 1.0)
+    means = {curve.key: curve.mean(measure) for curve in curves}
+    values = np.concatenate(list(means.values()))
+    low, high = float(values.min()), float(values.max())
+    if measure == "accuracy":
+        room = max(0.15 * (high - low), 0.005)
+        return (max(low - room, 0.0), min(high + room, 1.0))
+    best = min(float(mean[-1]) for mean in means.values())
+    usual = max(best, float(means[NO_METHOD][-1]) if NO_METHOD in means else best)
+    if measure in ("nll", "event_nll"):
+        high = min(high, 2 * usual)
+        room = 0.06 * (high - low) or 0.01
+        return (max(low - room, 0.0), high + room)
+    return (0.0, 1.06 * min(high, 2 * usual) or 0.01)
+
+
+def _looks(curves: list[LearningCurve], chosen: str, palette: Palette) -> list[Look]:
+    others = iter(looks(len(curves) + 2, palette)[1:])
+    found = []
+    for curve in curves:
+        if curve.key == chosen:
+            found.append(Look(palette.text, "solid", 2.5))
+        elif curve.key == NO_METHOD:
+            found.append(Look(palette.neutral, "solid", 1.25))
+        else:
+            found.append(next(others))
+    return found
+
+
+def _add_line(
+    figure: go.Figure,
+    curve: LearningCurve,
+    measure: str,
+    drawn: tuple[str, Look, float],
+    top: float,
+) -> None:
+    (name, look, aside), mean = drawn, curve.mean(measure)
+    low, high = curve.quantile(measure, LOW), curve.quantile(measure, HIGH)
+    style = "%{y:.4f}" if measure in ("nll", "event_nll") else "%{y:.2%}"
+    spread: dict[str, Any] = {}
+    if curve.key != NO_METHOD:
+        spread = _whiskers(np.where(mean > top, np.nan, mean), low, high, look)
+    figure.add_scatter(
+        x=curve.sizes * aside,
+        y=mean,
+        error_y=spread,
+        mode="lines+markers",
+        name=name,
+        line={"color": look.colour, "dash": look.dash, "width": look.width},
+        marker={"size": 5 if curve.key != NO_METHOD else 1, "color": look.colour},
+        customdata=np.stack([curve.sizes, [len(p.values) for p in curve.usable]], axis=1),
+        hovertemplate=f"{name}, %{{customdata[0]:,}} rows: {style}"
+        "<br>mean of %{customdata[1]} draws<extra></extra>",
+    )
+
+
+def _whiskers(mean: Floats, low: Floats, high: Floats, look: Look) -> dict[str, Any]:
+    # A mean can lie outside the middle of the draws; a whisker of negative length is none.
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": np.maximum(high - mean, 0.0),
+        "arrayminus": np.maximum(mean - low, 0.0),
+        "color": look.colour,
+        "thickness": 1,
+        "width": 2,
+    }
+
+
+def _sizes_axis(sizes: tuple[int, ...]) -> dict[str, Any]:
+    axis = share_axis("Calibration rows", (0, 1))
+    return axis | {
+        "title": {**axis["title"], "standoff": 12},
+        "type": "log",
+        "range": [np.log10(sizes[0]) - 0.06, np.log10(sizes[-1]) + 0.06],
+        "tickvals": [*sizes[:-1:2], sizes[-1]] if len(sizes) > 4 else list(sizes),
+        "tickformat": ",",
+        "tickangle": 0,
+    }

@@ -1,0 +1,291 @@
+"""What calibrators do to scores: their curves over the histogram, and the rows they move."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from plotly import graph_objects as go
+
+from calibcore.data import EventScores
+from calibcore.evaluation import Side
+from calibcore.maps import ScoreCurve
+from calibcore.validation import Floats
+from dashboard.figures.ends import MARGIN, LineEnd, Look, looks, name_ends
+from dashboard.figures.layout import HEIGHT, base_layout, share_axis, unit_range
+from dashboard.figures.palette import Palette
+from dashboard.figures.thinning import MOST_POINTS, thin
+
+TALL = HEIGHT + 100
+"""Pixels of a graph with a histogram below."""
+
+_ABOVE, _BELOW = (0.33, 1.0), (0.0, 0.2)
+_ABOVE_PIXELS = int((TALL - 70) * (_ABOVE[1] - _ABOVE[0]))
+
+
+@dataclass(frozen=True, eq=False)
+class NamedCurve:
+    """A curve with its name.
+
+    Parameters
+    ----------
+    name : str
+        Written at its end.
+    curve : ScoreCurve
+        What is drawn.
+    chosen : bool
+        Whether it is the calibrator that is chosen on the page.
+    """
+
+    name: str
+    curve: ScoreCurve
+    chosen: bool = False
+
+
+def map_graph(curves: Sequence[NamedCurve], side: Side, palette: Palette) -> go.Figure:
+    """Draw calibrated score against score, over the histogram of a set's scores.
+
+    Parameters
+    ----------
+    curves : sequence of NamedCurve
+        What is drawn.
+    side : Side
+        A set before calibration: its observed frequencies stand behind, its histogram below.
+    palette : Palette
+        Colours.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        Steps are drawn as steps. The dotted line leaves scores as they are.
+    """
+    figure = go.Figure()
+    _add_frequencies(figure, side, palette, side.bins.frequency, np.zeros_like(side.binned.lower))
+    _add_unchanged(figure, (0, 1), palette)
+    drawn = list(zip(curves, _looks(curves, palette), strict=True))
+    for named, look in drawn:
+        _add_curve(figure, named, look, named.curve.calibrated, "%{y:.2%}")
+    _add_histogram(figure, side, palette)
+    ends = [LineEnd(n.name, float(n.curve.calibrated[-1]), look) for n, look in drawn]
+    name_ends(figure, ends, domain=_ABOVE, pixels=_ABOVE_PIXELS)
+    return _laid_out(figure, "Score to calibrated score, scores below", side, MARGIN).update_layout(
+        yaxis={**share_axis("Calibrated score", (0, 1)), "domain": list(_ABOVE)}
+    )
+
+
+def shift_graph(curves: Sequence[NamedCurve], side: Side, palette: Palette) -> go.Figure:
+    """Draw by how much each score is moved, and by how much observed frequencies are off it.
+
+    Parameters, returns and conventions are those of `map_graph`; upwards is raised. The axis holds
+    what happens to the middle 99 % of the rows and the bins that hold at least one in a hundred.
+    """
+    figure = go.Figure()
+    bins = side.bins
+    _add_frequencies(figure, side, palette, bins.frequency, bins.mean_score)
+    _add_unchanged(figure, (0, 0), palette)
+    drawn = list(zip(curves, _looks(curves, palette), strict=True))
+    limit = _farthest(curves, side)
+    ends = []
+    for named, look in drawn:
+        moved = named.curve.calibrated - named.curve.score
+        _add_curve(figure, named, look, moved, "moved by %{y:+.2%}")
+        ends.append(LineEnd(named.name, float(moved[-1] / limit + 1) / 2, look))
+    _add_histogram(figure, side, palette)
+    name_ends(figure, ends, domain=_ABOVE, pixels=_ABOVE_PIXELS)
+    axis = {**share_axis("Calibrated minus score", (0, limit)), "range": [-limit, limit]}
+    return _laid_out(figure, "By how much each score moves", side, MARGIN).update_layout(
+        yaxis={**axis, "domain": list(_ABOVE), "tickvals": None, "tickformat": ".3~%"}
+    )
+
+
+def cloud_graph(
+    before: EventScores,
+    after: EventScores,
+    side: Side,
+    names: tuple[str, str],
+    palette: Palette,
+) -> go.Figure:
+    """Draw rows by their score before and after calibration, over the histogram before.
+
+    Parameters
+    ----------
+    before, after : EventScores
+        Row by row the same rows; whether the event happened is taken from after.
+    side : Side
+        The same set before calibration.
+    names : tuple of str
+        Of the rows where the event happened, and of the others.
+    palette : Palette
+        Colours.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        At most 1,000 rows, at even steps of their order by score, with the extremes of both scores.
+    """
+    figure = go.Figure()
+    _add_unchanged(figure, (0, 1), palette)
+    shown = chosen_rows(before.scores, after.scores)
+    happened = after.hits[shown] == 1
+    looks_of = (
+        (names[0], happened, "circle-open", palette.score, 5),
+        (names[1], ~happened, "x-thin-open", palette.frequency, 6),
+    )
+    for name, rows, symbol, colour, size in looks_of:
+        figure.add_scatter(
+            x=before.scores[shown][rows].astype(np.float32),
+            y=after.scores[shown][rows].astype(np.float32),
+            mode="markers",
+            name=name,
+            marker={
+                "symbol": symbol,
+                "size": size,
+                "color": colour,
+                "opacity": 0.7,
+                "line": {"width": 1.25, "color": colour},
+            },
+            hovertemplate=f"score %{{x:.2%}}, calibrated %{{y:.2%}}<br>{name}<extra></extra>",
+        )
+    _add_histogram(figure, side, palette)
+    _name_rows(figure, names, palette, low=float(np.mean(after.scores - before.scores)) > 0)
+    return _laid_out(figure, "Scores before and after, row by row", side, 18).update_layout(
+        yaxis={**share_axis("Score after", (0, 1)), "domain": list(_ABOVE)}
+    )
+
+
+def chosen_rows(before: Floats, after: Floats) -> NDArray[np.intp]:
+    """Choose at most 1,000 rows at even steps of their order by score, and the extremes of both."""
+    if before.size <= MOST_POINTS:
+        return np.arange(before.size)
+    order = np.argsort(before, kind="stable")
+    steps = np.linspace(0, before.size - 1, MOST_POINTS - 2).round().astype(np.intp)
+    extremes = [int(after.argmin()), int(after.argmax())]
+    return np.unique(np.concatenate([order[steps], extremes]))
+
+
+def _looks(curves: Sequence[NamedCurve], palette: Palette) -> list[Look]:
+    """Draw the chosen one in the colour of scores, the others by their dashes."""
+    solid_is_taken = any(one.chosen for one in curves)
+    others = iter(looks(len(curves) + 1, palette)[solid_is_taken:])
+    return [Look(palette.score, "solid", 2.5) if one.chosen else next(others) for one in curves]
+
+
+def _add_curve(
+    figure: go.Figure, named: NamedCurve, look: Look, height: Floats, words: str
+) -> None:
+    shown = thin(named.curve.score, height)
+    figure.add_scatter(
+        x=named.curve.score[shown].astype(np.float32),
+        y=height[shown].astype(np.float32),
+        mode="lines",
+        name=named.name,
+        line={"color": look.colour, "dash": look.dash, "width": look.width},
+        hovertemplate=f"{named.name}: score %{{x:.2%}}<br>{words}<extra></extra>",
+    )
+
+
+def _add_unchanged(figure: go.Figure, ends: tuple[float, float], palette: Palette) -> None:
+    figure.add_scatter(
+        x=[0, 1],
+        y=list(ends),
+        mode="lines",
+        name="unchanged",
+        line={"color": palette.neutral, "width": 1, "dash": "dot"},
+        hoverinfo="skip",
+    )
+
+
+def _add_frequencies(
+    figure: go.Figure, side: Side, palette: Palette, height: Floats, below: Floats
+) -> None:
+    """Add the observed frequency of each bin at its mean score, with its interval, less a base."""
+    binned, filled = side.binned, side.bins.counts > 0
+    words = [
+        f"{count:,} rows scored {score:.1%} on average"
+        f"<br>observed {seen:.1%}, {low:.1%} to {up:.1%}"
+        for count, score, seen, low, up in zip(
+            side.bins.counts[filled],
+            side.bins.mean_score[filled],
+            side.bins.frequency[filled],
+            binned.lower[filled],
+            binned.upper[filled],
+            strict=True,
+        )
+    ]
+    seen = side.bins.frequency[filled]
+    figure.add_scatter(
+        x=side.bins.mean_score[filled],
+        y=(height - below)[filled],
+        error_y={
+            "type": "data",
+            "symmetric": False,
+            "array": binned.upper[filled] - seen,
+            "arrayminus": seen - binned.lower[filled],
+            "color": palette.frequency,
+            "thickness": 1,
+            "width": 3,
+        },
+        mode="markers",
+        name="observed frequency",
+        marker={"color": palette.frequency, "size": 6, "symbol": "diamond"},
+        text=words,
+        hovertemplate="%{text}<extra></extra>",
+    )
+
+
+def _add_histogram(figure: go.Figure, side: Side, palette: Palette) -> None:
+    bins, filled = side.bins, side.bins.counts > 0
+    figure.add_bar(
+        x=((bins.edges[:-1] + bins.edges[1:]) / 2)[filled],
+        width=np.diff(bins.edges)[filled],
+        y=(bins.counts / bins.counts.sum())[filled],
+        name="share of rows",
+        yaxis="y2",
+        marker={"color": palette.score, "line": {"width": 1, "color": palette.ground}},
+        hovertemplate="near score %{x:.0%}<br>%{y:.1%} of the rows<extra></extra>",
+    )
+
+
+def _farthest(curves: Sequence[NamedCurve], side: Side) -> float:
+    """Give the largest distance from unchanged among usual scores and bins."""
+    places = np.quantile(side.event.scores, np.linspace(0.005, 0.995, 100))
+    moved = [np.interp(places, one.curve.score, one.curve.calibrated) - places for one in curves]
+    usual = side.bins.counts >= 0.01 * side.bins.counts.sum()
+    ends = [side.binned.lower - side.bins.mean_score, side.binned.upper - side.bins.mean_score]
+    found = np.concatenate([*moved, *(end[usual] for end in ends)])
+    return 1.08 * float(np.abs(found).max()) or 0.01
+
+
+def _name_rows(figure: go.Figure, names: tuple[str, str], palette: Palette, *, low: bool) -> None:
+    """Name the two kinds of rows in the corner that the cloud leaves free."""
+    figure.add_annotation(
+        xref="x domain",
+        yref="y domain",
+        x=0.98 if low else 0.02,
+        y=0.04 if low else 0.97,
+        xanchor="right" if low else "left",
+        yanchor="bottom" if low else "top",
+        align="right" if low else "left",
+        text=f'<span style="color:{palette.score}"><b>\u25cb {names[0]}</b></span><br>'
+        f'<span style="color:{palette.frequency}"><b>\u2715 {names[1]}</b></span>',
+        font={"size": 12},
+        showarrow=False,
+    )
+
+
+def _laid_out(figure: go.Figure, title: str, side: Side, right: int) -> go.Figure:
+    layout = base_layout(title)
+    most = float((side.bins.counts / side.bins.counts.sum()).max())
+    return figure.update_layout(
+        layout,
+        height=TALL,
+        margin={**layout["margin"], "r": right},
+        bargap=0,
+        xaxis={**share_axis("Score", (0, 1)), "anchor": "y2"},
+        yaxis2={
+            **share_axis("Rows", unit_range(most)),
+            "domain": list(_BELOW),
+            "tickvals": [0, most],
+            "tickformat": ".1~%",
+        },
+    )

@@ -1,0 +1,226 @@
+"""How far each slice of the rows is off, and the rows by score with the wrong ones marked."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from plotly import graph_objects as go
+
+from calibcore.binning import BinTable
+from calibcore.slices import Places, SliceScreen
+from calibcore.validation import Floats
+from dashboard.figures.layout import base_layout, harmless, share_axis, wrapped
+from dashboard.figures.palette import Palette
+
+ROW, NAME_WIDTH, NAME_SIGNS = 57, 150, 22
+"""Pixels of a row, as in the table beside it, and of the names; signs of a name on a line."""
+
+TOP = 34
+"""Pixels above the first row, as in the table."""
+
+_MOST_SIGNS = 2 * NAME_SIGNS
+
+
+def slice_plot(
+    screens: tuple[SliceScreen, SliceScreen | None],
+    names: Sequence[str],
+    order: Places,
+    palette: Palette,
+) -> go.Figure:
+    """Draw the mean gap of slices with its interval.
+
+    Parameters
+    ----------
+    screens : tuple of SliceScreen
+        Before and after calibration; after is None where nothing was fitted.
+    names : sequence of str
+        Of all slices, as the file has them.
+    order : ndarray of int
+        The slices to draw, from the top.
+    palette : Palette
+        Colours.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        A row a slice: a circle before and a dot after, each with a whisker; a dotted line at no
+        gap. Slices that are not judged are pale.
+    """
+    figure = go.Figure()
+    before, after = screens
+    looks = [("before", before, "circle-open", palette.neutral, -0.17 if after else 0.0)]
+    if after is not None:
+        looks.append(("after", after, "circle", palette.text, 0.17))
+    for name, screen, symbol, colour, shift in looks:
+        rows = np.arange(order.size, dtype=np.float64) + shift
+        strength = np.where(screen.rows[order] >= screen.least, 1.0, 0.45)
+        _add_whiskers(figure, screen, order, rows, (name, colour))
+        figure.add_scatter(
+            x=screen.mean_gap[order],
+            y=rows,
+            mode="markers",
+            name=name,
+            marker={
+                "symbol": symbol,
+                "size": 9,
+                "color": colour,
+                "opacity": strength,
+                "line": {"width": 2, "color": colour},
+            },
+            text=[_hover(screen, int(k), harmless(names[k])) for k in order],
+            hovertemplate=f"%{{text}}<extra>{name}</extra>",
+        )
+    layout = base_layout(
+        "\u25cb before \u00a0 \u25cf after calibration" if after else "\u25cb as the model says"
+    )
+    return figure.update_layout(
+        layout,
+        height=TOP + 44 + ROW * order.size,
+        margin={"l": NAME_WIDTH, "r": 16, "t": TOP, "b": 44},
+        xaxis=_gap_axis(palette),
+        yaxis=_name_axis([_short(names[k]) for k in order], palette),
+        shapes=[_no_gap(palette)],
+    )
+
+
+def _add_whiskers(
+    figure: go.Figure, screen: SliceScreen, order: Places, rows: Floats, look: tuple[str, str]
+) -> None:
+    name, colour = look
+    break_ = np.full(order.size, np.nan)
+    figure.add_scatter(
+        x=np.stack([screen.gap_low[order], screen.gap_high[order], break_], axis=1).ravel(),
+        y=np.stack([rows, rows, break_], axis=1).ravel(),
+        mode="lines",
+        name=f"interval, {name}",
+        line={"color": colour, "width": 1.5},
+        hoverinfo="skip",
+    )
+
+
+def _hover(screen: SliceScreen, k: int, name: str) -> str:
+    return (
+        f"{name}<br>{screen.rows[k]:,} rows<br>mean score {screen.mean_score[k]:.1%}"
+        f"<br>observed frequency {screen.frequency.share[k]:.1%}"
+    )
+
+
+def _short(name: str) -> str:
+    """Cut a name to two lines, so that it does not run into its neighbour's."""
+    cut = name if len(name) <= _MOST_SIGNS else f"{name[: _MOST_SIGNS - 1]}\u2026"
+    return wrapped(cut, NAME_SIGNS)
+
+
+def _gap_axis(palette: Palette) -> dict[str, Any]:
+    return {
+        "title": {"text": "Mean gap: score less observed frequency", "font": {"size": 12}},
+        "tickformat": ".3~%",
+        "nticks": 6,
+        "tickfont": {"size": 11},
+        "gridcolor": palette.band,
+        "gridwidth": 0.5,
+        "zeroline": False,
+        "fixedrange": True,
+    }
+
+
+def _name_axis(names: list[str], palette: Palette) -> dict[str, Any]:
+    return {
+        "tickvals": list(range(len(names))),
+        "ticktext": names,
+        "ticks": "",
+        "tickfont": {"size": 11, "color": palette.text},
+        "range": [len(names) - 0.5, -0.5],
+        "showgrid": False,
+        "zeroline": False,
+        "fixedrange": True,
+    }
+
+
+def _no_gap(palette: Palette) -> dict[str, Any]:
+    return {
+        "type": "line",
+        "xref": "x",
+        "yref": "paper",
+        "x0": 0,
+        "x1": 0,
+        "y0": 0,
+        "y1": 1,
+        "layer": "below",
+        "line": {"color": palette.neutral, "width": 1.5, "dash": "dot"},
+    }
+
+
+def score_histogram(bins: BinTable, low: float, high: float, palette: Palette) -> go.Figure:
+    """Draw how many rows have which score, and how many of them were wrong.
+
+    Parameters
+    ----------
+    bins : BinTable
+        Of the event.
+    low, high : float
+        The range that is listed, drawn as a grey ground unless it is the whole.
+    palette : Palette
+        Colours.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        A bar a bin that holds rows, hatched from below as far as the event did not happen.
+    """
+    filled = bins.counts > 0
+    shares = bins.counts[filled] / bins.counts.sum()
+    misses = shares * (1 - bins.frequency[filled])
+    place = _bars(bins)
+    edge = {"width": 1, "color": palette.ground}
+    figure = go.Figure()
+    figure.add_bar(y=shares, name="rows", marker={"color": palette.score, "line": edge}, **place)
+    hatching = {"shape": "/", "fgcolor": palette.ground, "size": 5, "solidity": 0.25}
+    figure.add_bar(
+        y=misses,
+        name="wrong",
+        marker={"color": palette.frequency, "line": edge, "pattern": hatching},
+        **place,
+    )
+    layout = base_layout("Rows by score \u00a0 \u25a8 wrong")
+    return figure.update_layout(
+        layout,
+        height=200,
+        barmode="overlay",
+        bargap=0,
+        xaxis=share_axis("Score before calibration", (0, 1)),
+        yaxis=share_axis("Rows", (0, float(shares.max()) * 1.05)),
+        shapes=[_ground(low, high, palette)] if high - low < 1 else [],
+    )
+
+
+def _bars(bins: BinTable) -> dict[str, Any]:
+    """Give place, width and words of the bars of the bins that hold rows."""
+    filled = bins.counts > 0
+    edges = zip(bins.edges[:-1], bins.edges[1:], bins.counts, bins.frequency, strict=True)
+    return {
+        "x": ((bins.edges[:-1] + bins.edges[1:]) / 2)[filled],
+        "width": np.diff(bins.edges)[filled],
+        "hovertemplate": "%{text}<extra></extra>",
+        "textposition": "none",
+        "text": [
+            f"scores {first:.1%} to {last:.1%}<br>{count:,} rows<br>{1 - seen:.1%} of them wrong"
+            for first, last, count, seen in edges
+            if count
+        ],
+    }
+
+
+def _ground(low: float, high: float, palette: Palette) -> dict[str, Any]:
+    return {
+        "type": "rect",
+        "xref": "x",
+        "yref": "paper",
+        "x0": low,
+        "x1": high,
+        "y0": 0,
+        "y1": 1,
+        "layer": "below",
+        "fillcolor": palette.band,
+        "line": {"width": 0},
+    }

@@ -1,0 +1,171 @@
+"""The temperature and the knots of the spline, moved by hand."""
+
+from html import escape
+
+import streamlit as st
+
+from calibcore.data import LogitSet
+from calibcore.sweeps import KnotSweep, TemperatureSweep
+from dashboard.compute import maps as compute
+from dashboard.compute.maps import AtTemperature
+from dashboard.figures import reliability_diagram
+from dashboard.figures.maps import NamedCurve, map_graph, shift_graph
+from dashboard.figures.sweeps import knot_graphs, temperature_graphs
+from dashboard.parts.graph import show_graph
+from dashboard.parts.long_work import LongWork
+from dashboard.scene import Scene
+from dashboard.wording import maps as words
+from dashboard.wording import reliability_caption
+
+
+def show(scene: Scene) -> None:
+    """Show one of the two, as it is chosen."""
+    st.subheader(words.BY_HAND, anchor=False)
+    chosen = st.segmented_control(
+        words.BY_HAND,
+        [words.TEMPERATURE, words.KNOTS],
+        default=words.TEMPERATURE,
+        required=True,
+        key="by_hand",
+        bind="query-params",
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+    if chosen == words.KNOTS:
+        _show_knots(scene)
+    else:
+        _show_temperature(scene)
+
+
+# Temperature ----------------------------------------------------------------------------------
+
+
+def _show_temperature(scene: Scene) -> None:
+    rows, fitted = scene.rows, compute.fitted_temperature(scene)
+    if not isinstance(rows, LogitSet) or fitted is None:
+        st.markdown(words.ONLY_SCORES)
+        return
+    work = LongWork(("temperature", scene.upload.digest, scene.settings.event, scene.chosen))
+    what = words.sweep_cost(rows.n_samples, rows.n_classes)
+    if not work.agreed(compute.sweep_seconds(scene, rows, fitted), what):
+        return
+    with work.watched() as report, st.spinner(words.SWEEPING_T):
+        swept = compute.sweep_temperature(
+            scene, rows, fitted, lambda share: report(share, words.SWEEPING_T)
+        )
+    left, right = st.columns(2, gap="medium")
+    with left:
+        by_hand = _choose_temperature(fitted)
+        here, there, one = (compute.at_temperature(scene, rows, t) for t in (by_hand, fitted, 1.0))
+        st.markdown(words.temperature_sentence(fitted, there.measured, one.measured, scene.where))
+        st.markdown(
+            words.hand_sentence(by_hand, here.measured, fitted, swept.most_likely, rows.n_samples)
+        )
+    with right:
+        st.html(_table(scene, here, there, rows.n_samples))
+    _show_sweep(scene, swept, here.measured, there.measured)
+    _show_diagrams(scene, here, there)
+
+
+def _choose_temperature(fitted: float) -> float:
+    """Let the user set T, from 1 on: as the model is."""
+    options = compute.temperatures(fitted, fine=True)
+    return st.select_slider(
+        words.HAND_T,
+        options,
+        1.0,
+        format_func=lambda value: f"{value:.3g}",
+        key="hand_t_wide" if compute.is_wide(fitted) else "hand_t",
+        bind="query-params",
+        persist_state="session",
+        help=words.HAND_T_HELP,
+    )
+
+
+def _table(scene: Scene, here: AtTemperature, there: AtTemperature, n_rows: int) -> str:
+    columns = here.measured, there.measured
+    accuracies = here.judged.compare("accuracy").after, there.judged.compare("accuracy").after
+    rows = words.temperature_rows(columns, accuracies, n_rows, expert=scene.expert)
+    heads = ("Measure", *words.temperature_columns(*(float(at.temperatures[0]) for at in columns)))
+    head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in heads)
+    body = "".join(map(_line, rows))
+    return f"<table class='measures'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _line(row: words.TableRow) -> str:
+    name = (
+        f"<details><summary>{escape(row.name)}</summary><p>{escape(row.definition)}</p></details>"
+    )
+    cells = "".join(f"<td>{escape(value)}</td>" for value in (row.by_hand, row.fitted))
+    return f"<tr><th scope='row'>{name}</th>{cells}</tr>"
+
+
+def _show_sweep(
+    scene: Scene, swept: TemperatureSweep, here: TemperatureSweep, there: TemperatureSweep
+) -> None:
+    temperatures = (float(at.temperatures[0]) for at in (there, here))
+    names = words.mark_names(*temperatures, expert=scene.expert)
+    captions = words.sweep_captions(expert=scene.expert)
+    graphs = temperature_graphs(swept, there, here, names, scene.palette)
+    for place, (field, figure) in zip(st.columns(3, gap="small"), graphs.items(), strict=True):
+        with place:
+            show_graph(f"Temperature {field}", figure, captions[field])
+
+
+def _show_diagrams(scene: Scene, here: AtTemperature, there: AtTemperature) -> None:
+    names = words.temperature_columns(*(float(at.measured.temperatures[0]) for at in (here, there)))
+    sides = [at.judged.after for at in (here, there)]
+    drawn = zip(("Hand", "Fitted"), names, sides, reversed(sides), strict=True)
+    for place, (key, name, side, beside) in zip(st.columns(2, gap="medium"), drawn, strict=True):
+        with place:
+            st.markdown(f"**{name}**")
+            figure = reliability_diagram(side, beside, scene.palette)
+            show_graph(f"{key} reliability", figure, reliability_caption(side))
+
+
+# Knots ----------------------------------------------------------------------------------------
+
+
+def _show_knots(scene: Scene) -> None:
+    n_rows = scene.split.calibration.n_samples
+    if n_rows < compute.FIRST_KNOTS:
+        st.markdown(words.FEW_ROWS.format(n_rows=n_rows, least=compute.FIRST_KNOTS))
+        return
+    work = LongWork(("knots", scene.upload.digest, scene.settings))
+    if not work.agreed(compute.knots_seconds(scene), words.knots_cost(n_rows)):
+        return
+    with work.watched() as report, st.spinner(words.SWEEPING_KNOTS):
+        swept = compute.sweep_knots(scene, lambda share: report(share, words.SWEEPING_KNOTS))
+    asked = st.slider(
+        words.HAND_KNOTS,
+        compute.FIRST_KNOTS,
+        compute.LAST_KNOTS,
+        6,
+        key="hand_knots",
+        bind="query-params",
+        persist_state="session",
+        help=words.HAND_KNOTS_HELP,
+    )
+    place = swept.place(asked)
+    by_hand = int(swept.n_knots[place])
+    if by_hand != asked:
+        st.markdown(words.fewer_knots(by_hand, n_rows))
+    st.markdown(words.knots_sentence(swept, by_hand, scene.judged.n_samples))
+    _show_knot_graphs(scene, swept, by_hand)
+
+
+def _show_knot_graphs(scene: Scene, swept: KnotSweep, by_hand: int) -> None:
+    marked = [n for n in (compute.chosen_knots(scene), by_hand) if n is not None]
+    names = {n: words.knots_mark(n, by_hand) for n in marked}
+    graphs = knot_graphs(swept, names, scene.palette)
+    for place, (name, figure) in zip(st.columns(2, gap="medium"), graphs.items(), strict=True):
+        with place:
+            show_graph(f"Knots {name}", figure, words.knots_caption(name))
+    curve = NamedCurve(f"{by_hand} knots", compute.spline_curve(scene, by_hand), chosen=True)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        figure = map_graph([curve], scene.judged.before, scene.palette)
+        show_graph("Knots curve", figure, words.map_caption(scene.settings.n_bins, scene.where))
+    with right:
+        figure = shift_graph([curve], scene.judged.before, scene.palette)
+        show_graph("Knots shift", figure, words.SHIFT_CAPTION)

@@ -1,0 +1,93 @@
+"""Work that can take long: said before, started by a click, watched, and stopped by another."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+
+from dashboard.wording import duration
+
+ASK_FROM = 2.0
+"""Seconds from which on work waits for a click, unless a page is about little else."""
+
+SHOW_FROM = 1.0
+"""Seconds from which on work that nobody asked for says how far it is."""
+
+RUN, STOP = "Work it out", "Stop"
+
+Report = Callable[[float, str], None]
+
+
+class LongWork:
+    """One piece of work, and the place on the page where it is offered and watched.
+
+    Parameters
+    ----------
+    wanted : tuple
+        Stands for the work; its first part, a word, is in the keys of the buttons.
+    """
+
+    def __init__(self, wanted: tuple[object, ...]) -> None:
+        self.wanted = wanted
+        self._place = st.empty()
+
+    def agreed(self, seconds: float, what: str, *, ask_from: float = ASK_FROM) -> bool:
+        """Say what work takes, and offer to start it; True if nothing stands in its way.
+
+        Parameters
+        ----------
+        seconds : float
+            What it will take.
+        what : str
+            Names it at the start of a sentence.
+        ask_from : float, default `ASK_FROM`
+            Seconds from which on it waits for a click.
+        """
+        if seconds < ask_from or self.wanted in _asked():
+            return True
+        about = "about " if seconds >= 5 else ""
+        with self._place.container():
+            st.markdown(f"{what} takes {about}{duration(seconds)}.")
+            st.button(
+                RUN,
+                key=f"run_{self.wanted[0]}",
+                on_click=_asked().add,
+                args=(self.wanted,),
+                type="primary",
+            )
+        return False
+
+    @contextmanager
+    def watched(self) -> Iterator[Report]:
+        """Show how far work is, and a button that stops what was asked for."""
+        bar, start = None, time.monotonic()
+
+        def report(share: float, text: str) -> None:
+            nonlocal bar
+            asked = self.wanted in _asked()
+            if not asked and time.monotonic() - start < SHOW_FROM:
+                return
+            if bar is None:
+                with self._place.container():
+                    bar = st.progress(0.0, text)
+                    if asked:
+                        self._offer_stop()
+            # A click on anything makes this call end the run, and with it the work.
+            bar.progress(min(max(share, 0.0), 1.0), text)
+
+        yield report
+        self._place.empty()
+
+    def _offer_stop(self) -> None:
+        st.button(
+            STOP,
+            key=f"stop_{self.wanted[0]}",
+            on_click=_asked().discard,
+            args=(self.wanted,),
+        )
+
+
+def _asked() -> set[tuple[object, ...]]:
+    found: set[tuple[object, ...]] = st.session_state.setdefault("agreed_work", set())
+    return found

@@ -1,0 +1,20 @@
+"""Terms on a page, each with its definition."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from dashboard.wording.glossary import GLOSSARY, TERMS
+
+
+def show_terms(keys: Sequence[str]) -> None:
+    """List terms in one small line, each with a tooltip.
+
+    Parameters
+    ----------
+    keys : sequence of str
+        Of the glossary.
+    """
+    with st.container(horizontal=True, key="terms"):
+        for key in keys:
+            st.markdown(f":small[{TERMS[key]}]", help=GLOSSARY[key], width="content")

@@ -1,0 +1,24 @@
+"""Pages of a long list, turned by a number."""
+
+import streamlit as st
+
+from dashboard.wording.classes import page_label
+
+
+def choose_page(n_entries: int, size: int, key: str) -> int:
+    """Let the user turn the pages, if there is more than one; give the first place on the page."""
+    n_pages = max(-(-n_entries // size), 1)
+    if n_pages == 1:
+        return 0
+    if st.session_state.get(key, 1) > n_pages:  # of other data, or of shorter pages
+        st.session_state[key] = n_pages
+    page = st.number_input(
+        page_label(n_pages),
+        1,
+        n_pages,
+        key=key,
+        bind="query-params",
+        persist_state="session",
+        width=140,
+    )
+    return size * (int(page) - 1)

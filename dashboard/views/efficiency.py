@@ -1,0 +1,149 @@
+"""Data efficiency: how good each calibrator is with fewer rows to fit on."""
+
+from html import escape
+
+import streamlit as st
+
+from calibcore.learning import LearningCurves, Plan, Step
+from dashboard.compute import efficiency as compute
+from dashboard.figures.learning import learning_graph
+from dashboard.parts import headline
+from dashboard.parts.graph import show_graph
+from dashboard.parts.long_work import LongWork
+from dashboard.scene import Scene
+from dashboard.settings import NO_METHOD
+from dashboard.wording import efficiency as words
+from dashboard.wording import escape_markdown, method_name
+from dashboard.wording.maps import SHORT_NAMES
+
+ASK_FROM = 8.0
+"""Seconds from which on the curves wait for a click."""
+
+
+def show(scene: Scene) -> None:
+    """Show the page."""
+    headline.show_subject(scene)
+    place = st.container()
+    keys = _choose_methods(scene)
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        n_draws, measure = _choose_draws(), _choose_error()
+    plan = compute.plan_of(scene, n_draws)
+    n_rows = scene.split.calibration.n_samples
+    if len(plan.sizes) < 2:
+        place.markdown(words.too_small(n_rows))
+        return
+    if not keys:
+        place.markdown(words.NO_METHODS)
+        return
+    found = _learn(scene, keys, plan)
+    if len(found.curves) < 2:
+        place.markdown(words.NOTHING_YET)
+        return
+    n_test = scene.split.test.n_samples
+    place.subheader(words.conclusion(found, measure, n_test), anchor=False)
+    _show_graphs(scene, found, measure)
+
+
+def _choose_methods(scene: Scene) -> list[str]:
+    """Let the user choose what is fitted."""
+    chosen = scene.settings.method
+    with_classes = scene.class_names is not None
+    keys: list[str] = st.multiselect(
+        words.METHODS,
+        words.ALL if with_classes else words.SCORE_MAPS,
+        words.USUAL if with_classes else words.USUAL_SCORES,
+        format_func=method_name,
+        key="learners" if with_classes else "score_learners",
+        bind="query-params",
+        persist_state="session",
+        help=words.METHODS_HELP,
+    )
+    return keys if chosen in (NO_METHOD, *keys) else [chosen, *keys]
+
+
+def _choose_draws() -> int:
+    """Let the user choose how often each size is drawn."""
+    chosen = st.segmented_control(
+        words.DRAWS,
+        [5, 10, 30],
+        default=10,
+        required=True,
+        key="draws",
+        bind="query-params",
+        persist_state="session",
+        help=words.DRAWS_HELP,
+    )
+    return int(chosen or 10)
+
+
+def _choose_error() -> str:
+    """Let the user choose by which error calibrators are compared."""
+    chosen = st.segmented_control(
+        words.ERROR,
+        list(words.ERRORS),
+        default="ECE",
+        required=True,
+        key="learning_error",
+        bind="query-params",
+        persist_state="session",
+    )
+    return words.ERRORS[chosen or "ECE"]
+
+
+def _learn(scene: Scene, keys: list[str], plan: Plan) -> LearningCurves:
+    """Give the curves, worked out after a click; or what there is of them."""
+    found = compute.finished(scene, keys, plan)
+    if compute.is_complete(found, keys):
+        return found
+    work = LongWork(("learning", scene.upload.digest, scene.settings, tuple(keys), plan))
+    if not work.agreed(compute.seconds(scene, keys, plan), words.WHAT, ask_from=ASK_FROM):
+        if len(found.curves) > 1:
+            st.markdown(words.STOPPED)
+        return found
+    with work.watched() as report:
+
+        def say(step: Step) -> None:
+            report(step.share, words.step_words(step))
+
+        return compute.learn(scene, keys, plan, say)
+
+
+def _show_graphs(scene: Scene, found: LearningCurves, measure: str) -> None:
+    nll = words.comparable_nll(found)
+    places = [*st.columns(2, gap="medium"), *st.columns(2, gap="medium")]
+    for place, key in zip(places, (measure, nll, "accuracy"), strict=False):
+        with place:
+            _show_graph(scene, found, key)
+    with places[3]:
+        st.html(_table(words.need_heads(found), words.need_rows(found, measure, _n_test(scene))))
+        st.markdown(f":small[{words.need_note(measure)}]")
+        st.markdown(f":small[{words.draws_note(found, expert=scene.expert)}]")
+
+
+def _show_graph(scene: Scene, found: LearningCurves, measure: str) -> None:
+    title = words.measure_name(measure)
+    figure = learning_graph(
+        found, measure, title, SHORT_NAMES, scene.palette, scene.settings.method
+    )
+    show_graph(f"Learning {measure}", figure, words.caption(found, measure))
+    missing = words.missing_note(found, measure)
+    if missing:
+        st.markdown(f":small[{escape_markdown(missing)}]")
+
+
+def _n_test(scene: Scene) -> int:
+    return scene.split.test.n_samples
+
+
+def _table(heads: tuple[str, ...], rows: list[words.NeedRow]) -> str:
+    head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in heads)
+    body = "".join(
+        f"<tr><th scope='row'>{escape(name)}</th>"
+        + "".join(f"<td>{escape(value)}</td>" for value in values)
+        + "</tr>"
+        for name, *values in rows
+    )
+    return (
+        "<table class='measures all-columns'>"
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )

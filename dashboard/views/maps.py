@@ -1,0 +1,104 @@
+"""Calibration maps: what calibrators do to scores, and what a number set by hand would."""
+
+import streamlit as st
+
+from dashboard.compute import maps as compute
+from dashboard.figures.maps import NamedCurve, chosen_rows, cloud_graph
+from dashboard.figures.triangle import triangle
+from dashboard.parts import by_hand, headline
+from dashboard.parts.graph import show_graph
+from dashboard.scene import Scene
+from dashboard.settings import NO_METHOD, method_by_key
+from dashboard.wording import maps as words
+from dashboard.wording import method_name
+
+
+def show(scene: Scene) -> None:
+    """Show the page."""
+    headline.show_subject(scene)
+    method, event = scene.settings.method, scene.settings.event
+    sentence = words.movement_sentence(
+        method, compute.moved(scene), scene.where, expert=scene.expert
+    )
+    st.subheader(sentence, anchor=False)
+    curves = _choose_curves(scene)
+    note = words.falls_note([c.name for c in curves if c.curve.falls], expert=scene.expert)
+    if note:
+        st.markdown(note)
+    own = any(curve.chosen for curve in curves)
+    on_classes = method != NO_METHOD and method_by_key(method).acts_on == "classes"
+    if on_classes:
+        inside = words.INSIDE if own else words.NO_CURVE
+        st.markdown(f":small[{inside.format(name=method_name(method))}]")
+    curve_graph, move_graph = compute.draw_maps(scene, curves)
+    left, right = st.columns(2, gap="medium")
+    if on_classes:
+        with left:
+            _show_cloud(scene, words.row_names(event))
+    with right if on_classes else left:
+        caption = words.map_caption(scene.settings.n_bins, scene.where)
+        show_graph("Maps curves", curve_graph, caption)
+    if not on_classes:
+        with right:
+            show_graph("Maps shift", move_graph, words.SHIFT_CAPTION)
+    _show_triangle(scene)
+    by_hand.show(scene)
+
+
+def _choose_curves(scene: Scene) -> list[NamedCurve]:
+    """Let the user choose what is drawn beside the chosen calibrator."""
+    beside = st.multiselect(
+        words.BESIDE,
+        words.SCORE_MAPS,
+        words.USUAL_SCORE_MAPS,
+        format_func=method_name,
+        key="curves",
+        bind="query-params",
+        persist_state="session",
+        help=words.BESIDE_HELP,
+    )
+    chosen = scene.settings.method
+    found = []
+    own = compute.chosen_curve(scene)
+    if own is not None:
+        found.append(NamedCurve(words.SHORT_NAMES[chosen], own, chosen=True))
+    refused = []
+    for key in beside:
+        if own is not None and key == chosen:
+            continue
+        curve = compute.curve_of(scene, key)
+        if curve is None:
+            refused.append(key)
+        else:
+            found.append(NamedCurve(words.SHORT_NAMES[key], curve))
+    if refused:
+        st.markdown(words.not_drawn(refused))
+    return found
+
+
+def _show_cloud(scene: Scene, names: tuple[str, str]) -> None:
+    judged = scene.judged
+    before, after = judged.before.event, judged.after.event
+    figure = cloud_graph(before, after, judged.before, names, scene.palette)
+    n_shown = chosen_rows(before.scores, after.scores).size
+    show_graph("Maps cloud", figure, words.cloud_caption(judged.n_samples, n_shown, scene.where))
+
+
+def _show_triangle(scene: Scene) -> None:
+    """Show three classes in a triangle; say why not where a calibrator leaves none."""
+    names = scene.class_names
+    if names is None or len(names) != 3:
+        return
+    st.subheader(words.TRIANGLE, anchor=False)
+    found = compute.arrows(scene)
+    if found is None:
+        st.markdown(words.no_triangle(scene.settings.method))
+        return
+    titles = (words.GRID_TITLE, words.ROWS_TITLE.format(where=scene.where))
+    for number, (place, moves, title) in enumerate(
+        zip(st.columns(2, gap="medium"), found, titles, strict=True)
+    ):
+        with place:
+            caption = words.triangle_caption(len(moves.before), grid=number == 0, where=scene.where)
+            figure = triangle(moves, names, title, scene.palette)
+            show_graph(f"Triangle {number}", figure, caption)

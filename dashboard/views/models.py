@@ -1,0 +1,297 @@
+"""Models: several of them on the same rows, as trained and after calibrating each."""
+
+from collections.abc import Sequence
+from html import escape
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from calibcore.errors import CalibrationInputError
+from calibcore.inference import Inference
+from calibcore.metrics import METRICS, Measure
+from calibcore.pairs import plane_of
+from dashboard import compute, controls
+from dashboard.compute.models import (
+    Model,
+    check_other,
+    differences,
+    first_model,
+    judge_model,
+    mates,
+    read_sample,
+    seconds,
+)
+from dashboard.figures import class_picture
+from dashboard.figures.models import plane_figure
+from dashboard.parts.graph import show_graph
+from dashboard.parts.headline import show_subject
+from dashboard.parts.long_work import LongWork
+from dashboard.readers import Upload
+from dashboard.scene import Scene
+from dashboard.settings import NO_METHOD
+from dashboard.tables import Cell, models_table
+from dashboard.wording import models as words
+from dashboard.wording.classes import shortened
+from dashboard.wording.numbers import escape_markdown
+
+MEASURES = ("ks_error", "ece", "event_nll", "event_brier", "miscalibration", "discrimination")
+"""Measures of the table unless others are chosen, by key."""
+
+A_LINE = 3
+"""Pictures on a line."""
+
+Named = tuple[str, Upload]
+
+
+def show(scene: Scene) -> None:
+    """Show the page."""
+    show_subject(scene)
+    top = st.empty()
+    others = _sampled(scene) if scene.sample is not None else _brought(scene)
+    if not others:
+        return
+    found = _judged(scene, others)
+    if found is None:
+        return
+    sentence = words.conclusion(
+        [one.name for one in found],
+        [one.judged for one in found],
+        scene.settings.method,
+        expert=scene.expert,
+    )
+    top.subheader(sentence, anchor=False)
+    if scene.chosen == "calibration":
+        st.info(words.BOTH_SETS, icon=":material/info:")
+    measures, place = _show_table(scene, found)
+    _show_plane(scene, found)
+    _show_pictures(scene, found)
+    if place is not None and measures:  # last, as they take longest
+        with place.container():
+            _show_differences(scene, found, measures)
+
+
+# Which models -------------------------------------------------------------------------------
+
+
+def _sampled(scene: Scene) -> list[Named]:
+    """Let the user choose further samples of the same rows."""
+    offered = {} if scene.sample is None else {one.title: one for one in mates(scene.sample)}
+    if not offered:
+        st.info(words.NO_MATES, icon=":material/info:")
+        return []
+    chosen = st.multiselect(
+        words.SAMPLES,
+        list(offered),
+        default=list(offered),
+        key="beside",
+        bind="query-params",
+        persist_state="session",
+        help=words.SAMPLES_HELP,
+    )
+    if not chosen:
+        st.info(words.NO_FILES, icon=":material/info:")
+    return [(title, read_sample(offered[title])) for title in chosen]
+
+
+def _brought(scene: Scene) -> list[Named]:
+    """Let the user bring the files of further models."""
+    found: list[Named] = []
+    sources = controls.choose_models()
+    for source in sources:
+        try:
+            upload = compute.read_files((source,))
+            check_other(scene.upload, upload)
+            found.append((source.name, upload))
+        except CalibrationInputError as error:
+            st.error(words.refused(source.name, str(error)), icon=":material/block:")
+    if not sources:
+        st.info(words.NO_FILES, icon=":material/upload_file:")
+    elif scene.class_names is None and found:
+        st.warning(words.UNCHECKED, icon=":material/warning:")
+    return found
+
+
+def _judged(scene: Scene, others: Sequence[Named]) -> list[Model] | None:
+    """Fit and judge every model, unless that is dear and was not asked for."""
+    settings = scene.settings
+    name = scene.sample.title if scene.sample is not None else scene.upload.name
+    work = LongWork(("models", settings, *(upload.digest for _, upload in others)))
+    cost = seconds(scene, [upload for _, upload in others])
+    if not work.agreed(cost, words.fits_cost(len(others), settings.method)):
+        return None
+    found = [first_model(scene, name)]
+    with work.watched() as report, st.spinner(words.fits_cost(len(others), settings.method)):
+        for number, (title, upload) in enumerate(others):
+
+            def tell(share: float, number: int = number, title: str = title) -> None:
+                done = (number + share) / len(others)
+                report(done, words.working_on(title, settings.method))
+
+            try:
+                found.append(judge_model(scene, title, upload, tell))
+            except CalibrationInputError as error:
+                st.error(words.refused(title, str(error)), icon=":material/block:")
+    return found if len(found) > 1 else None
+
+
+# What is shown ------------------------------------------------------------------------------
+
+
+def _show_table(
+    scene: Scene, found: Sequence[Model]
+) -> tuple[tuple[Measure, ...], DeltaGenerator | None]:
+    """Show the measures; give them, and the place for the intervals if they are asked for."""
+    st.subheader(words.TABLE, anchor=False)
+    measures = _choose_measures(found)
+    names, judged = [one.name for one in found], [one.judged for one in found]
+    calibrated = scene.settings.method != NO_METHOD
+    with st.container(key="models_table"):
+        st.html(_table(names, models_table(judged, measures), measures, calibrated=calibrated))
+    note = words.table_note(judged[0].n_samples, calibrated=calibrated)
+    st.markdown(f":small[{note}]")
+    wanted = st.toggle(
+        words.INTERVALS,
+        key="models_intervals",
+        bind="query-params",
+        persist_state="session",
+        help=words.INTERVALS_HELP,
+    )
+    if wanted and not scene.n_resamples:
+        st.markdown(f":small[{words.NO_RESAMPLES}]")
+    return measures, st.empty() if wanted and scene.n_resamples else None
+
+
+def _choose_measures(found: Sequence[Model]) -> tuple[Measure, ...]:
+    """Let the user choose the columns, of the measures that are defined here."""
+    defined = {row.measure.key for row in found[0].judged.comparisons if row.before is not None}
+    names = {m.key: m.name for m in METRICS if m.key in defined and m.key != "accuracy"}
+    chosen = st.multiselect(
+        words.MEASURES,
+        list(names),
+        default=list(MEASURES),
+        format_func=lambda key: names[key],
+        key="models_measures",
+        bind="query-params",
+        persist_state="session",
+        help=words.MEASURES_HELP,
+        label_visibility="collapsed",
+    )
+    shown = (*chosen, "accuracy") if "accuracy" in defined else tuple(chosen)
+    return tuple(measure for measure in METRICS if measure.key in shown)
+
+
+def _table(
+    names: Sequence[str],
+    rows: Sequence[Sequence[tuple[Cell, Cell]]],
+    measures: Sequence[Measure],
+    *,
+    calibrated: bool,
+) -> str:
+    head = "".join(f"<th scope='col'>{escape(m.name)}</th>" for m in measures)
+    lines = []
+    for name, cells in zip(names, rows, strict=True):
+        written = (
+            f"<td>{_marked(was)}{f'<small>{_marked(now)}</small>' if calibrated else ''}</td>"
+            for was, now in cells
+        )
+        lines.append(f"<tr><th scope='row'>{escape(shortened(name))}</th>{''.join(written)}</tr>")
+    return (
+        f"<table class='measures models all-columns' tabindex='0'><thead><tr>"
+        f"<th scope='col'>Model</th>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    )
+
+
+def _marked(cell: Cell) -> str:
+    sign = {"best": "b", "second": "u"}.get(cell.place)
+    return f"<{sign}>{escape(cell.text)}</{sign}>" if sign else escape(cell.text)
+
+
+def _show_differences(scene: Scene, found: Sequence[Model], measures: tuple[Measure, ...]) -> None:
+    """Show how sure the differences from the first model are."""
+    first, *others = found
+    bar, pairs = st.empty(), []
+    for number, other in enumerate(others):
+
+        def report(share: float, number: int = number, name: str = other.name) -> None:
+            bar.progress((number + share) / len(others), words.comparing(name))
+
+        pairs.append(differences(scene, first, other, measures, report))
+    bar.empty()
+    title = words.DIFFERENCES.format(name=escape_markdown(shortened(first.name)))
+    st.markdown(f"**{title}**")
+    rows = first.judged.n_samples
+    with st.container(key="models_table_differences"):
+        st.html(_differences_table(others, pairs, measures, rows))
+    note = words.differences_note(pairs[0][0].plan.n_resamples, expert=scene.expert)
+    st.markdown(f":small[{note}]")
+
+
+def _differences_table(
+    others: Sequence[Model],
+    pairs: Sequence[tuple[Inference, Inference]],
+    measures: Sequence[Measure],
+    rows: int,
+) -> str:
+    head = "".join(f"<th scope='col'>{escape(m.name)}</th>" for m in measures)
+    lines = []
+    for other, (before, after) in zip(others, pairs, strict=True):
+        sides = [("as trained", before)]
+        if after is not before:
+            sides.append(("after calibration", after))
+        for side, found in sides:
+            cells = "".join(
+                # A map of scores leaves no class table, and every decision as it was.
+                _difference(
+                    before if measure.key == "accuracy" and _lost(found) else found, measure, rows
+                )
+                for measure in measures
+            )
+            name = f"{escape(shortened(other.name))}<small>{side}</small>"
+            lines.append(f"<tr><th scope='row'>{name}</th>{cells}</tr>")
+    return (
+        f"<table class='measures differences all-columns' tabindex='0'><thead><tr>"
+        f"<th scope='col'>Model</th>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    )
+
+
+def _lost(found: Inference) -> bool:
+    """Tell whether the accuracy cannot be computed there."""
+    return any(one.key == "accuracy" and one.before is None for one in found.findings)
+
+
+def _difference(found: Inference, measure: Measure, rows: int) -> str:
+    finding = found.find(measure.key)
+    value, interval, said, kind = words.difference_cell(finding, measure, rows)
+    return (
+        f"<td>{escape(value)}<small>{escape(interval)}</small>"
+        f"<small><span class='{kind}'>{escape(said)}</span></small></td>"
+    )
+
+
+def _show_plane(scene: Scene, found: Sequence[Model]) -> None:
+    st.subheader(words.PLANE, anchor=False)
+    plane, names = plane_of([one.judged for one in found]), [one.name for one in found]
+    calibrated = scene.settings.method != NO_METHOD
+    figure = plane_figure(plane, names, scene.palette, calibrated=calibrated)
+    caption = words.plane_caption(plane, names, calibrated=calibrated, expert=scene.expert)
+    show_graph("Models", figure, caption)
+
+
+def _show_pictures(scene: Scene, found: Sequence[Model]) -> None:
+    st.subheader(words.PICTURES, anchor=False)
+    calibrated = scene.settings.method != NO_METHOD
+    for start in range(0, len(found), A_LINE):
+        columns = st.columns(A_LINE, gap="small")
+        for column, one in zip(columns, found[start : start + A_LINE], strict=False):
+            judged = one.judged
+            after = judged.after.binned if calibrated else None
+            line = words.picture_line(judged, calibrated=calibrated)
+            with column:
+                st.markdown(f"**{escape_markdown(shortened(one.name))}**  \n:small[{line}]")
+                st.plotly_chart(
+                    class_picture(judged.before.binned, after, scene.palette),
+                    key=f"model_{start}_{one.name}",
+                    config={"displayModeBar": False},
+                    alt=f"{one.name}: reliability plot. {line}",
+                )
+    st.markdown(f":small[{words.PICTURES_NOTE}]")

@@ -1,0 +1,254 @@
+"""Slices: parts of the rows, worst first; a part for all pages; and the rows that were wrong."""
+
+from html import escape
+
+import streamlit as st
+
+from calibcore.events import TopR
+from calibcore.slices import SliceScreen
+from dashboard.compute.listed import ListedRows, list_rows
+from dashboard.compute.slices import FoundSlices, find_slices, ways
+from dashboard.figures.slices import score_histogram, slice_plot
+from dashboard.parts.graph import show_graph
+from dashboard.parts.headline import show_subject
+from dashboard.parts.only import choose_part, make_choosable
+from dashboard.parts.turn import choose_page
+from dashboard.scene import Scene
+from dashboard.tables import csv_of
+from dashboard.wording import listed
+from dashboard.wording import slices as words
+from dashboard.wording.classes import shortened
+from dashboard.wording.sentences import DETECTION_LEVEL
+
+PAGE = 15
+"""Slices on a page."""
+
+NOTHING, ARROW = "\u2013", " \u2192 "
+
+
+def show(scene: Scene) -> None:
+    """Show the page."""
+    show_subject(scene)
+    top = st.empty()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        by = _choose_way(scene)
+        found = find_slices(scene, by)
+        after_first = _choose_side(found)
+        _offer_part(found)
+    first, after = (found.after if after_first else found.before), _after(found)
+    sentence = words.conclusion(
+        (found.before, after),
+        by,
+        found.slicing.shown,
+        after_first=after_first,
+        expert=scene.expert,
+    )
+    top.subheader(sentence, anchor=False)
+    _show_slices(scene, found, first)
+    _show_rows(scene)
+
+
+def _choose_way(scene: Scene) -> str:
+    offered = ways(scene.upload)
+    by = st.selectbox(
+        words.BY,
+        offered,
+        key="slices_by",
+        bind="query-params",
+        persist_state="session",
+        help=words.BY_HELP,
+        width=320,
+    )
+    return by or offered[0]
+
+
+def _choose_side(found: FoundSlices) -> bool:
+    """Let the user choose which side's worst come first, where the sides differ; True for after."""
+    if _after(found) is None:
+        return False
+    chosen = st.segmented_control(
+        "Order",
+        [words.WORST_BEFORE, words.WORST_AFTER],
+        default=words.WORST_BEFORE,
+        required=True,
+        key="slices_order",
+        bind="query-params",
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+    return chosen == words.WORST_AFTER
+
+
+def _after(found: FoundSlices) -> SliceScreen | None:
+    return None if found.after is found.before else found.after
+
+
+def _offer_part(found: FoundSlices) -> None:
+    """Offer to let every page judge one slice alone."""
+    slicing = found.slicing
+    shown = dict(zip(slicing.names, slicing.shown, strict=True))
+    make_choosable()
+    st.selectbox(
+        words.OPEN,
+        slicing.open_to_all,
+        index=None,
+        format_func=shown.__getitem__,
+        key="slice_opened",
+        placeholder=words.OPEN_PLACE,
+        help=words.OPEN_HELP,
+        on_change=_open,
+        args=(slicing.by,),
+        width=320,
+    )
+
+
+def _open(by: str) -> None:
+    """Choose a part as the panel on the left does."""
+    value = st.session_state["slice_opened"]
+    if value is not None:
+        choose_part(by, value)
+        st.session_state["slice_opened"] = None
+
+
+# The slices ---------------------------------------------------------------------------------
+
+
+def _show_slices(scene: Scene, found: FoundSlices, first: SliceScreen) -> None:
+    slicing, after = found.slicing, _after(found)
+    order = first.order(DETECTION_LEVEL)
+    start = choose_page(order.size, PAGE, "slices_page")
+    shown = order[start : start + PAGE]
+    left, right = st.columns([5, 6], gap="medium")
+    with left:
+        figure = slice_plot((found.before, after), slicing.shown, shown, scene.palette)
+        show_graph("Slices", figure, words.dots_caption(found.before, after))
+    with right:
+        rows = words.slice_rows(
+            slicing.shown, (found.before, after), (found.right, found.right_after), shown.tolist()
+        )
+        with st.container(key="slices_table"):
+            st.html(_slice_table(rows, expert=scene.expert))
+        note = words.table_note(first, order.size, by=slicing.by, expert=scene.expert)
+        st.markdown(f":small[{note}]")
+        for sentence in words.missing(scene.upload, slicing.by):
+            st.markdown(f":small[{sentence}]")
+
+
+def _slice_table(rows: list[words.SliceRow], *, expert: bool) -> str:
+    head = "".join(f"<th scope='col'>{name}</th>" for name in words.HEAD)
+    body = "".join(_slice_line(row, expert=expert) for row in rows)
+    return (
+        f"<table class='measures slices all-columns' tabindex='0'><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table>"
+    )
+
+
+def _slice_line(row: words.SliceRow, *, expert: bool) -> str:
+    sides = [row.before] if row.after is None else [row.before, row.after]
+    gaps = ARROW.join(side.gap.removesuffix(" points") for side in sides)
+    intervals = ARROW.join(side.interval for side in sides)
+    errors = words.both(side.ks_error for side in sides)
+    found = [_verdict(side, expert=expert) for side in sides]
+    if len(set(found)) < len(found):
+        found = [f"{found[0]} (both)"]
+    cells = (
+        f"{escape(gaps)}<small>{escape(intervals)}</small>",
+        f"{escape(errors)}<small>{ARROW.join(found)}</small>",
+        f"{escape(row.right) or NOTHING}<small>{escape(row.right_interval)}</small>",
+    )
+    name = f"{escape(row.name)}<small>{escape(row.rows)}</small>"
+    return f"<tr><th scope='row'>{name}</th>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+
+
+def _verdict(side: words.OneSide, *, expert: bool) -> str:
+    text = f"{side.sign} {side.verdict}"
+    if expert and side.p_value:
+        text += f", {side.p_value}"
+    return f"<span class='{side.kind}'>{escape(text)}</span>"
+
+
+# The rows -----------------------------------------------------------------------------------
+
+
+def _show_rows(scene: Scene) -> None:
+    """List the rows of a range of scores, most confident mistakes first."""
+    st.subheader(listed.HEADING, anchor=False)
+    event = scene.settings.event
+    left, right = st.columns([5, 6], gap="medium")
+    with left:
+        low, high = st.slider(
+            listed.RANGE,
+            0,
+            100,
+            (0, 100),
+            key="scores_listed",
+            bind="query-params",
+            persist_state="session",
+        )
+        found = list_rows(scene, low / 100, high / 100)
+        bins = scene.judged.before.bins
+        figure = score_histogram(bins, low / 100, high / 100, scene.palette)
+        show_graph("Scores", figure, listed.histogram_caption(bins, event))
+    with right:
+        st.markdown(listed.range_sentence((low, high), found.n_rows, found.n_misses, event))
+        if found.n_rows:
+            _show_list(scene, found)
+
+
+def _show_list(scene: Scene, found: ListedRows) -> None:
+    # Of the prediction itself, the two classes say already whether it was right.
+    seen = found.said is not None and scene.settings.event == TopR(1)
+    head = listed.list_head(found.columns, classes=found.said is not None, hits=not seen)
+    with st.container(key="rows_table"):
+        st.html(_row_table(head, found))
+    whole_file = scene.upload.rows is not None
+    note = listed.list_note(
+        len(found.numbers), found.n_rows, whole_file=whole_file, where=scene.where
+    )
+    st.markdown(f":small[{note}]")
+    st.download_button(
+        listed.DOWNLOAD,
+        lambda: csv_of(head, lines_of(found, head)),
+        file_name="fractile_rows.csv",
+        mime="text/csv",
+        on_click="ignore",
+    )
+
+
+def lines_of(found: ListedRows, head: list[str]) -> list[list[str | float]]:
+    """Put the listed rows' cells in the order of their heading."""
+    classes = [part for part in (found.true, found.said) if part is not None]
+    hits = [listed.CAME_TRUE[bool(hit)] for hit in found.hits]
+    parts = (
+        found.numbers,
+        *classes,
+        *([hits] if listed.HIT in head[: len(classes) + 2] else []),
+        found.before.tolist(),
+        found.after.tolist(),
+        *found.columns.values(),
+    )
+    return [list(line) for line in zip(*parts, strict=True)]
+
+
+def _row_table(head: list[str], found: ListedRows) -> str:
+    titles = "".join(f"<th scope='col'>{escape(name)}</th>" for name in head)
+    scores = {head.index(listed.BEFORE), head.index(listed.AFTER)}
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f"<td>{escape(_cell(cell, share=place in scores))}</td>"
+            for place, cell in enumerate(line)
+        )
+        + "</tr>"
+        for line in lines_of(found, head)
+    )
+    return (
+        f"<table class='measures listed all-columns' tabindex='0'><thead><tr>{titles}</tr></thead>"
+        f"<tbody>{body}</tbody></table>"
+    )
+
+
+def _cell(cell: str | float, *, share: bool) -> str:
+    if isinstance(cell, str):
+        return shortened(cell)
+    return listed.score(cell) if share else words.number(cell)

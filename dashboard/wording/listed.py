@@ -1,0 +1,58 @@
+"""Rows of a range of scores, most confident mistakes first."""
+
+from collections.abc import Iterable
+
+from calibcore.binning import BinTable
+from calibcore.events import TopR
+from dashboard.settings import ChosenEvent
+from dashboard.wording.numbers import SPACE, percent
+
+HIT, BEFORE, AFTER = "Came true", "Score before", "After"
+CAME_TRUE = {True: "\u2713 yes", False: "\u2717 no"}
+RANGE = "Scores from, to (%)"
+DOWNLOAD = "Download these rows (CSV)"
+HEADING = "Rows by score, most confident mistakes first"
+
+
+def missed(event: ChosenEvent) -> str:
+    """Name the rows for which the event did not happen."""
+    return "mistakes" if event == TopR(1) else "rows where it did not come true"
+
+
+def range_sentence(between: tuple[int, int], n_rows: int, n_misses: int, event: ChosenEvent) -> str:
+    """Say how many rows are in a range of scores, and how many of them were wrong."""
+    scored = f"scored {between[0]} to {between[1]}{SPACE}%"
+    if n_rows == 0:
+        return f"No row is {scored}. Widen the range."
+    rows = "1 row is" if n_rows == 1 else f"{n_rows:,} rows are"
+    share = percent(n_misses / n_rows, n_rows)
+    return f"{rows} {scored}; {n_misses:,} of them ({share}) are {missed(event)}."
+
+
+def list_head(columns: Iterable[str], *, classes: bool, hits: bool) -> list[str]:
+    """Name the columns of the list of rows."""
+    named = [*(("True", "Predicted") if classes else ()), *((HIT,) if hits else ())]
+    return ["Row", *named, BEFORE, AFTER, *columns]
+
+
+def list_note(n_listed: int, n_rows: int, *, whole_file: bool, where: str) -> str:
+    """Say which rows the list holds."""
+    place = "the file" if whole_file else f"the {where}"
+    cut = f"The first {n_listed:,} of {n_rows:,}" if n_listed < n_rows else f"All {n_listed:,}"
+    return f"{cut} rows, most confident mistakes first. Rows are numbered as in {place}, from 1."
+
+
+def score(value: float) -> str:
+    """Write the score of one row."""
+    return f"{100 * value:.2f}{SPACE}%"
+
+
+def histogram_caption(bins: BinTable, event: ChosenEvent) -> str:
+    """Say what the histogram of scores shows."""
+    fullest = int(bins.counts.argmax())
+    share = bins.counts[fullest] / bins.counts.sum()
+    between = f"{100 * bins.edges[fullest]:.1f} to {100 * bins.edges[fullest + 1]:.1f}{SPACE}%"
+    return (
+        f"Fullest: scores {between}, with {100 * share:.1f}{SPACE}% of the rows. Hatched:"
+        f" {missed(event)}. Grey ground: the range that is listed, where it is a part."
+    )

@@ -1,0 +1,228 @@
+"""What to do next, from what was found."""
+
+import math
+from dataclasses import dataclass
+
+from calibcore.calibrators import FittedSpline
+from calibcore.evaluation import AuditResult, SetResult
+from calibcore.inference import ClassScreen, Inference, Mark, smallest_gap_shown
+from dashboard.settings import NO_METHOD
+from dashboard.wording.numbers import detected_points, percent
+from dashboard.wording.sentences import DETECTION_LEVEL, decisions, method_name
+from dashboard.wording.tiles import nll_key
+
+HEADING = "What to do next"
+
+MOST_STEPS = 3
+
+COARSE, FINE = 0.05, 0.01
+"""Average gaps: rows that cannot show the first are too few, rows that show the second suffice."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing to do.
+
+    Parameters
+    ----------
+    sentence : str
+        What and why, for Markdown.
+    page : str
+        Address of the page that shows more; empty for none.
+    link : str
+        What the link to it says.
+    """
+
+    sentence: str
+    page: str = ""
+    link: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """All that the steps rest on.
+
+    Parameters
+    ----------
+    result : AuditResult
+        The calibrator, fitted and judged.
+    judged : SetResult
+        The judgement on the set that is looked at.
+    method : str
+        Key of the calibrator.
+    inference : Inference or None
+        What is known of the uncertainty.
+    classes : tuple of ClassScreen and ClassScreen or None, or None
+        Every class before and after, as far as the calibrator leaves class probabilities; None
+        where the classes were not looked at.
+    """
+
+    result: AuditResult
+    judged: SetResult
+    method: str
+    inference: Inference | None = None
+    classes: tuple[ClassScreen, ClassScreen | None] | None = None
+
+    def mark(self, key: str) -> Mark | None:
+        """Give what is known of the change of a measure; None while it is not."""
+        if self.inference is None or all(f.key != key for f in self.inference.findings):
+            return None
+        return self.inference.find(key).mark
+
+
+def next_steps(found: Found) -> list[Step]:
+    """Say in one to three sentences what to do, the most pressing first."""
+    if found.result.same_data:
+        return [
+            Step(
+                "**Bring other rows to judge on.** On the rows it was fitted on every calibrator"
+                " looks better than it is."
+            )
+        ]
+    if found.judged is not found.result.test:
+        return [
+            Step(
+                "**Look at the test set before you decide**, in the panel on the left: these are"
+                " the rows that the calibrator was fitted on."
+            )
+        ]
+    steps = [_main(found)]
+    for look in (_too_few, _likelihood, _decisions, _classes):
+        step = look(found)
+        if step is not None:
+            steps.append(step)
+    return steps[:MOST_STEPS]
+
+
+def _off(found: Found, *, after: bool) -> bool:
+    side = found.judged.after if after else found.judged.before
+    return side.curves.ks_p_value < DETECTION_LEVEL
+
+
+def _main(found: Found) -> Step:
+    """Say whether to use, to leave, or to try something else."""
+    chosen = found.method != NO_METHOD
+    was_off, is_off = _off(found, after=False), _off(found, after=True)
+    if not was_off:
+        return _leave(found, harmful=chosen and is_off)
+    if not chosen:
+        return Step(
+            "**Mend the scores**: choose a calibrator on the left, or let several compete.",
+            "compare",
+            "Compare calibrators",
+        )
+    name = method_name(found.method)
+    if not is_off:
+        return Step(
+            f"**Use the calibrated scores**: after {name}, new rows show no miscalibration.",
+            "maps",
+            "What it makes of each score",
+        )
+    return _try_another(found, name)
+
+
+def _leave(found: Found, *, harmful: bool) -> Step:
+    judged = found.judged
+    if harmful:
+        name = method_name(found.method)
+        sentence = (
+            "**Leave the scores as they are**: these rows show no miscalibration before"
+            f" {name}, and some after."
+        )
+        return Step(sentence, "compare", "Compare calibrators")
+    gap = detected_points(smallest_gap_shown(judged.before.curves), judged.n_samples)
+    return Step(
+        "**Leave the scores as they are**: these rows show no miscalibration, and would show an"
+        f" average gap of {gap} in 80 of 100 cases. Parts of the rows may still be off.",
+        "slices",
+        "Look at parts of the rows",
+    )
+
+
+def _try_another(found: Found, name: str) -> Step:
+    judged = found.judged
+    n_samples, before, after = judged.n_samples, judged.before.curves, judged.after.curves
+    was, now = percent(before.ks_error, n_samples), percent(after.ks_error, n_samples)
+    limit = percent(after.ks_null_95, n_samples)
+    mark = found.mark("ks_error")
+    worse = after.ks_error >= before.ks_error if mark is None else mark == "worse"
+    if worse:
+        sentence = f"**Try another calibrator**: {name} does not lower the KS error ({was}, {now})."
+    elif mark == "no evidence":
+        sentence = (
+            f"**Try another calibrator**: that {name} brings the KS error from {was} to {now} may"
+            " be chance."
+        )
+    else:
+        sentence = (
+            f"**Use the calibrated scores, or try another calibrator**: the KS error falls to"
+            f" {now}, where chance explains up to {limit}."
+        )
+    return Step(sentence, "compare", "Compare calibrators")
+
+
+def _too_few(found: Found) -> Step | None:
+    """Ask for more rows where these show nothing but large gaps."""
+    judged = found.judged
+    gap = smallest_gap_shown(judged.before.curves)
+    if gap <= COARSE or _off(found, after=False):
+        return None
+    wanted = judged.n_samples * (gap / FINE) ** 2
+    digits = 2 - math.ceil(math.log10(wanted))
+    return Step(
+        f"**Collect more rows**: {judged.n_samples:,} show only large gaps; about"
+        f" {round(wanted, digits):,.0f} would show one of 1 point."
+    )
+
+
+def _likelihood(found: Found) -> Step | None:
+    """Warn of predictions that became certain and wrong, or of a worse NLL."""
+    judged = found.judged
+    misses = judged.compare("certain_misses")
+    new = (misses.after or 0) - (misses.before or 0)
+    if new > 0:
+        rows = "prediction is" if new == 1 else "predictions are"
+        told = f"**Mind certainty**: {new:,.0f} {rows} now certain (0 % or 100 %) and wrong."
+    elif found.mark(nll_key(judged)) == "worse":
+        told = "**Mind the NLL**: it gets worse."
+    else:
+        return None
+    return Step(f"{told}{_cure(found)}", "compare", "Compare by NLL")
+
+
+def _cure(found: Found) -> str:
+    if found.method == "temperature":
+        return ""
+    spline = isinstance(found.result.fitted, FittedSpline)
+    switch = "switch on **Keep within 0 to 100 %**, or take" if spline else "take"
+    return f" If single predictions count, {switch} temperature scaling."
+
+
+def _decisions(found: Found) -> Step | None:
+    if not found.judged.changed_decisions:
+        return None
+    return Step(
+        f"**Check the decisions**: {decisions(found.judged)}. Temperature scaling changes none.",
+        "compare",
+        "Compare calibrators",
+    )
+
+
+def _classes(found: Found) -> Step | None:
+    """Point to classes that are off one by one."""
+    if found.classes is None:
+        return None
+    before, after = found.classes
+    screen = before if after is None else after
+    n_off = int((screen.adjusted < DETECTION_LEVEL).sum())
+    if not n_off:
+        return None
+    each = "is" if n_off == 1 else "are"
+    when = "" if found.method == NO_METHOD else ", after calibration"
+    if after is None:
+        when = f" before calibration, and {method_name(found.method)} mends the chosen event alone"
+    return Step(
+        f"**Look at the classes**: {n_off:,} of {screen.n_classes:,} {each} off one by one{when}.",
+        "reliability",
+        "See every class",
+    )

@@ -1,0 +1,32 @@
+"""What a page is about: data, event, calibrator and set, in one line."""
+
+from dashboard.scene import Scene
+from dashboard.settings import NO_METHOD
+from dashboard.wording.events import event_name
+from dashboard.wording.numbers import escape_markdown
+from dashboard.wording.sentences import method_name
+
+
+def subject(scene: Scene) -> str:
+    """Say which data, event, calibrator and set a page is about, for Markdown."""
+    method = scene.settings.method
+    return " \u00b7 ".join(
+        escape_markdown(part)
+        for part in (
+            scene.sample.title if scene.sample else scene.upload.name,
+            event_name(scene.settings.event, scene.class_names),
+            "no calibrator" if method == NO_METHOD else method_name(method),
+            scene_set(scene),
+        )
+    )
+
+
+def scene_set(scene: Scene) -> str:
+    """Name the set that is looked at, with its size."""
+    return f"{scene.where}, {scene.judged.n_samples:,} rows"
+
+
+def row_title(scene: Scene) -> str:
+    """Title a row of graphs: event and set, for Markdown."""
+    name = escape_markdown(event_name(scene.settings.event, scene.class_names))
+    return f"{name} \u00b7 {scene_set(scene)}"

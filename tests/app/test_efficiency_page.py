@@ -1,0 +1,148 @@
+"""The page of data efficiency: nothing dear unasked, the core's numbers, what is done is kept."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from streamlit.testing.v1 import AppTest
+
+from calibcore import Split, TopR
+from calibcore.calibrators import IsotonicCalibration, PlattScaling, TemperatureScaling
+from calibcore.data import LogitSet
+from calibcore.learning import Plan, learning_curves, learning_sizes
+from dashboard.parts.long_work import RUN
+from dashboard.wording import efficiency as words
+from tests.app.pages import bodies, charts, check_charts, made_set, npz_of, open_upload, turn_to
+from tests.app.test_maps_page import drawn, top_scores, values
+
+GRAPHS = ["Learning", "Learning", "Learning"]
+
+
+def small(n_rows: int = 400) -> tuple[LogitSet, LogitSet]:
+    rng = np.random.default_rng(6)
+    return made_set(rng, n_rows), made_set(rng, 500)
+
+
+def opened(rows: tuple[LogitSet, LogitSet], *keys: str, **query: str) -> AppTest:
+    page = open_upload(("small.npz", npz_of(*rows)), path="efficiency", draws="5", **query)
+    page.multiselect(key="learners").set_value(list(keys)).run()
+    return page
+
+
+def run(page: AppTest) -> AppTest:
+    next(button for button in page.button if button.label == RUN).click().run()
+    return page
+
+
+@pytest.fixture(autouse=True)
+def _all_is_dear(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dashboard.views.efficiency.ASK_FROM", 0.0)
+
+
+def test_what_takes_a_few_seconds_is_drawn_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dashboard.views.efficiency.ASK_FROM", 8.0)
+    page = opened(small(420), "temperature")
+    check_charts(page, GRAPHS)
+    assert words.NOTHING_YET not in bodies(page)
+
+
+def test_nothing_dear_starts_unasked() -> None:
+    page = opened(small(), "temperature")
+    assert not page.exception
+    assert charts(page) == []
+    assert any(text.startswith("Drawing the curves takes") for text in bodies(page))
+    assert words.NOTHING_YET in bodies(page)
+
+
+def test_the_curves_are_the_core_s() -> None:
+    rows = small()
+    page = run(opened(rows, "temperature", "platt", method="None (leave as it is)"))
+    assert not page.exception
+    check_charts(page, GRAPHS)
+    plan = Plan(learning_sizes(rows[0]), 5)
+    methods = {"none": None, "temperature": TemperatureScaling(), "platt": PlattScaling()}
+    found = learning_curves(Split(*rows), TopR(1), methods, plan)
+    assert words.conclusion(found, "ece", 500) in [head.value for head in page.subheader]
+    lines = drawn(page, "ECE, equal-width bins")
+    for name, key in (("Temperature", "temperature"), ("Platt", "platt"), ("Do nothing", "none")):
+        assert_allclose(values(lines[name], "y"), found.curve(key).mean("ece"), rtol=1e-9)
+    assert set(drawn(page, "NLL of the event")) == {"Do nothing", "Temperature", "Platt"}
+    page.segmented_control(key="learning_error").set_value("KS error").run()
+    assert words.conclusion(found, "ks_error", 500) in [head.value for head in page.subheader]
+    lines = drawn(page, "KS error")
+    assert_allclose(values(lines["Platt"], "y"), found.curve("platt").mean("ks_error"))
+
+
+def test_another_method_is_added_to_what_is_kept() -> None:
+    rows = small(300)
+    page = run(opened(rows, "temperature", method="None (leave as it is)"))
+    check_charts(page, GRAPHS)
+    page.multiselect(key="learners").set_value(["temperature", "isotonic"]).run()
+    assert words.STOPPED in bodies(page)
+    assert set(drawn(page, "Accuracy")) == {"Do nothing", "Temperature"}
+    run(page)
+    assert set(drawn(page, "Accuracy")) == {"Do nothing", "Temperature", "Isotonic"}
+    assert words.STOPPED not in bodies(page)
+    plan = Plan(learning_sizes(rows[0]), 5)
+    found = learning_curves(Split(*rows), TopR(1), {"isotonic": IsotonicCalibration()}, plan)
+    line = drawn(page, "Accuracy")["Isotonic"]
+    assert_allclose(values(line, "y"), found.curves[0].mean("accuracy"))
+    turn_to(page, "maps")
+    turn_to(page, "efficiency")
+    check_charts(page, GRAPHS)
+    assert not any(button.label == RUN for button in page.button)
+
+
+def test_other_draws_are_other_work() -> None:
+    page = run(opened(small(200), "platt", method="None (leave as it is)"))
+    check_charts(page, GRAPHS)
+    page.segmented_control(key="draws").set_value(10).run()
+    assert charts(page) == []
+    assert [button.label for button in page.button if button.label == RUN] == [RUN]
+    page.segmented_control(key="draws").set_value(5).run()
+    check_charts(page, GRAPHS)
+
+
+def test_the_chosen_calibrator_is_there_with_its_options() -> None:
+    page = run(opened(small(120), "temperature", method="Histogram binning", histogram_n_bins="3"))
+    assert not page.exception
+    assert "Histogram" in drawn(page, "Accuracy")
+    assert any("NLL of the event" in chart.alt for chart in charts(page))
+
+
+def test_methods_of_every_kind_are_drawn() -> None:
+    keys = ("venn_abers", "bbq", "pooled_isotonic", "structured_vector")
+    page = run(opened(small(120), *keys))
+    assert not page.exception
+    check_charts(page, GRAPHS)
+    named = {"Spline", "Venn-Abers", "BBQ", "IRM", "SVS", "Do nothing"}
+    assert set(drawn(page, "NLL of the event")) == named
+
+
+def test_scores_alone_offer_score_maps() -> None:
+    page = open_upload(("top.csv", top_scores(300)), path="efficiency", draws="5")
+    assert not page.exception
+    offered: Any = page.multiselect(key="score_learners").options
+    assert "Temperature scaling" not in offered
+    assert "Spline" in offered
+    run(page)
+    assert not page.exception
+    check_charts(page, GRAPHS)
+
+
+@pytest.mark.parametrize("method", ["Spline", "None (leave as it is)"])
+def test_a_tiny_file_says_what_is_missing(method: str) -> None:
+    rng = np.random.default_rng(2)
+    tiny = made_set(rng, 8)
+    data = npz_of(tiny, tiny)
+    page = open_upload(("tiny.npz", data), path="efficiency", method=method)
+    assert not page.exception
+    assert words.too_small(8) in bodies(page)
+    assert charts(page) == []
+
+
+def test_no_calibrator_at_all_is_said() -> None:
+    page = opened(small(), method="None (leave as it is)")
+    assert not page.exception
+    assert words.NO_METHODS in bodies(page)

@@ -1,0 +1,322 @@
+"""The import step: what was read is shown, and every reading can be overruled."""
+
+import re
+from html import unescape
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from calibcore.data import LogitSet, split_rows
+from calibcore.events import TopR
+from dashboard import wording
+from dashboard.compute import SourceFile, read_files
+from dashboard.compute.keep import key_of
+from dashboard.readers import FORMATS, FileError, Options, read
+from dashboard.settings import Settings
+from dashboard.wording import imports as words
+from tests.app.pages import (
+    before_after,
+    bodies,
+    charts,
+    check_page,
+    ks_before_after,
+    open_page,
+    open_upload,
+    tile,
+    turn_to,
+    upload,
+)
+from tests.readers import files
+
+N = 300
+RNG = np.random.default_rng(5)
+TABLE = (RNG.normal(size=(N, 4)) * 3).round(3)
+LABELS = (TABLE / 2 + RNG.gumbel(size=TABLE.shape)).argmax(axis=1)
+OTHER = (LABELS + RNG.integers(0, 2, N)) % 4
+HEADS = ("a", "b", "c", "d")
+
+
+def csv(table: Any = TABLE, heads: tuple[str, ...] = HEADS, **columns: Any) -> bytes:
+    rows = zip(table.tolist(), *columns.values(), strict=True)
+    lines = [",".join(map(str, [*row, *extra])) for row, *extra in rows]
+    return "\n".join([",".join([*heads, *columns]), *lines]).encode()
+
+
+def control(page: AppTest, key: str) -> Any:
+    kinds: tuple[Any, ...] = (
+        page.segmented_control, page.selectbox, page.multiselect, page.text_area,
+        page.number_input,
+    )  # fmt: skip
+    found = [widget for kind in kinds for widget in kind if widget.key == key]
+    return found[0] if found else None
+
+
+def overrule(page: AppTest, key: str, value: object) -> AppTest:
+    control(page, key).set_value(value).run()
+    return page
+
+
+def expect_ks(page: AppTest, labels: Any, table: Any = TABLE) -> None:
+    check_page(page)
+    halves = split_rows(LogitSet(table, labels))
+    both = ks_before_after(halves.calibration, halves.test, TopR(1), "spline")
+    assert tile(page, "KS error") == before_after(*both, halves.test.n_samples)
+
+
+def said(page: AppTest) -> str:
+    return "\n".join(bodies(page))
+
+
+def tables(page: AppTest) -> list[list[list[str]]]:
+    found: Any = page.get("html")
+    bare = [
+        part.proto.body for part in found if "class='measures rows all-columns'" in part.proto.body
+    ]
+    return [
+        [
+            [unescape(cell) for cell in re.findall("<td>(.*?)</td>", row)]
+            for row in body.split("<tr>")[2:]
+        ]
+        for body in bare
+    ]
+
+
+def test_what_was_found_mended_and_doubted_is_said() -> None:
+    data = csv(label=LABELS + 1, town=["Bonn", "Kiel"] * 150)
+    page = open_upload(("mine.csv", data))
+    expect_ks(page, LABELS)
+    told = read("mine.csv", data)
+    assert told.repairs
+    for sentence in (*told.found, *told.repairs):
+        assert f"- {wording.escape_markdown(sentence)}" in said(page)
+    assert words.SPLIT_HERE in said(page).replace("\\", "")
+    ((*_, last),) = tables(page)
+    assert last == [*map(str, TABLE[9]), str(LABELS[9] + 1), "Kiel"]
+    assert [
+        expander.proto.expanded
+        for expander in page.expander
+        if expander.label == words.WHAT_WAS_READ
+    ] == [True]
+
+
+def test_doubts_are_seen_on_every_page_and_the_step_closes_on_others() -> None:
+    data = csv(label=TABLE.argmax(axis=1), copy=TABLE.argmax(axis=1))
+    page = open_upload(("mine.csv", data))
+    told = read("mine.csv", data)
+    assert len(told.doubts) == 2
+    assert page.warning[0].value == words.bullets(told.doubts)
+    turn_to(page, "ks")
+    assert not page.exception
+    assert "2 doubts of this file" in said(page)
+    for path in ("ks", "overview"):
+        turn_to(page, path)
+        (step,) = [one for one in page.expander if one.label == words.WHAT_WAS_READ]
+        assert not step.proto.expanded
+
+
+def test_a_shift_of_labels_can_be_undone() -> None:
+    labels = np.maximum(LABELS, 1)
+    page = open_upload(("mine.csv", csv(label=labels + 0)))
+    expect_ks(page, labels)
+    overrule(page, "labels_from", "1")
+    expect_ks(page, labels - 1)
+    overrule(page, "labels_from", "0")
+    expect_ks(page, labels)
+
+
+def test_another_column_of_labels_is_another_result() -> None:
+    page = open_upload(("mine.csv", csv(label=LABELS, guess=OTHER)))
+    expect_ks(page, LABELS)
+    assert control(page, "label").options == [*HEADS, "label", "guess"]
+    assert control(page, "label").placeholder == "as found: label"
+    overrule(page, "label", "guess")
+    expect_ks(page, OTHER)
+    (again,) = [button for button in page.button if button.label == words.AS_FOUND_AGAIN]
+    again.click().run()
+    expect_ks(page, LABELS)
+    assert control(page, "label").value is None
+
+
+def test_the_columns_of_the_classes_in_another_order() -> None:
+    page = open_upload(("mine.csv", csv(label=LABELS)))
+    overrule(page, "classes", ["d", "c", "b", "a"])
+    expect_ks(page, LABELS, TABLE[:, ::-1])
+
+
+def test_class_names_match_labels_that_are_text() -> None:
+    names = ("ant", "bee", "cow", "doe")
+    page = open_upload(("mine.csv", csv(label=[names[k] for k in LABELS])))
+    (error,) = page.error
+    assert "your class names" in error.value
+    overrule(page, "class_names", "ant, bee, cow, doe")
+    expect_ks(page, LABELS)
+    overrule(page, "class_names", "doe\nbee\ncow\nant")
+    expect_ks(page, np.array([3, 1, 2, 0])[LABELS])
+
+
+def test_whether_the_first_row_is_names() -> None:
+    heads = ("0", "1", "2", "3")
+    bare = csv(TABLE, heads, **{"1": LABELS})
+    page = open_upload(("mine.csv", bare))
+    overrule(page, "header", "Data")
+    assert f"{N + 1:,} rows" in said(page)
+    overrule(page, "header", "Names")
+    assert f"{N + 1:,} rows" not in said(page)
+
+
+def test_a_stated_prevalence_is_compared() -> None:
+    scores = RNG.random(N).round(4)
+    hits = (RNG.random(N) < scores).astype(int)
+    page = open_upload(("mine.csv", csv(scores[:, np.newaxis], ("score",), label=hits)))
+    before = tile(page, "KS error")
+    assert not [w for w in page.warning if "2 %" in w.value or "2.0 %" in w.value]
+    overrule(page, "prevalence", 2.0)
+    told = read("mine.csv", csv(scores[:, np.newaxis], ("score",), label=hits), prevalence=0.02)
+    assert page.warning[0].value == words.bullets(told.doubts)
+    assert any("2.0" in doubt for doubt in told.doubts)
+    assert tile(page, "KS error") == before
+    assert control(open_upload(("four.csv", csv(label=LABELS))), "prevalence") is None
+
+
+SIGMOID = csv((1 / (1 + np.exp(-TABLE))).round(4), label=LABELS)
+
+
+def test_a_refused_file_is_mended_by_one_click() -> None:
+    page = open_upload(("mine.csv", SIGMOID))
+    assert "your word that these are logits" in page.error[0].value.replace("\\", "")
+    assert words.MEND_STEP in page.error[0].value
+    assert not charts(page)
+    assert len(tables(page)[0]) == 10
+    overrule(page, "values", "Logits")
+    expect_ks(page, LABELS, (1 / (1 + np.exp(-TABLE))).round(4))
+
+
+def test_of_two_label_columns_one_can_be_named() -> None:
+    # It is typed in the browser's test; here it comes from the address.
+    data = csv(label=LABELS, target=OTHER)
+    page = open_upload(("mine.csv", data))
+    assert "mean the same" in page.error[0].value
+    assert control(page, "label").proto.accept_new_options
+    assert control(page, "values") is None
+    expect_ks(open_upload(("mine.csv", data), label="target"), OTHER)
+    page = open_upload(("mine.csv", data), label="nope")
+    assert 'no column "nope"' in page.error[0].value
+    (again,) = [button for button in page.button if button.label == words.AS_FOUND_AGAIN]
+    again.click().run()
+    assert "mean the same" in page.error[0].value
+
+
+def test_choices_are_those_of_one_file_among_several() -> None:
+    page = open_upload(
+        ("my_logits.npy", files.npy(TABLE)), ("y.npz", files.npz(labels=LABELS, odd=OTHER))
+    )
+    expect_ks(page, LABELS)
+    overrule(page, "label", "odd")
+    expect_ks(page, OTHER)
+
+
+def test_another_file_takes_the_choices_back() -> None:
+    page = open_upload(("mine.csv", csv(label=LABELS, guess=OTHER)))
+    overrule(page, "label", "guess")
+    overrule(page, "values", "Logits")
+    upload(page, ("other.csv", csv(-TABLE, label=LABELS)))
+    expect_ks(page, LABELS, -TABLE)
+    assert control(page, "label").value is None
+    assert control(page, "values").value == "Auto"
+
+
+def test_choices_of_an_address_that_do_not_fit_are_refused_in_words() -> None:
+    page = open_upload(("mine.csv", csv(label=LABELS)), label="gone", labels_from="1")
+    assert not page.exception
+    assert "gone" in page.error[0].value
+    overrule(page, "label", None)
+    assert not page.exception
+    overrule(page, "labels_from", "Auto")
+    expect_ks(page, LABELS)
+
+
+def test_a_damaged_bare_array_leaves_nothing_to_choose() -> None:
+    page = open_upload(("mine.npy", files.npy(TABLE)[:200]))
+    assert page.error[0].value.endswith(wording.NEXT_STEP)
+    assert not [one for one in page.expander if one.label == words.WHAT_WAS_READ]
+
+
+def test_names_of_columns_and_categories_are_text() -> None:
+    heads = ("<b>x</b>", "[l](http://evil.example)", "$y$", ":red[z]")
+    town = ["<img src=x onerror=alert(1)>", "=1+1"] * 150
+    page = open_upload(("m.csv", csv(TABLE, heads, label=LABELS, **{"<i>t</i>": town})))
+    check_page(page)
+    found: Any = page.get("html")
+    drawn = "".join(part.proto.body for part in found)
+    assert "&lt;img src=x onerror=alert(1)&gt;" in drawn
+    assert "<b>x" not in drawn
+    assert "<img" not in drawn
+    assert "<i>t" not in drawn
+    assert tables(page)[0][1][-1] == "=1+1"
+
+
+# What is kept -------------------------------------------------------------------------------
+
+
+def source(name: str, data: bytes) -> SourceFile:
+    return SourceFile(name, f"{name} {hash(data)}", lambda: data)
+
+
+def test_nothing_that_is_kept_outlives_a_choice() -> None:
+    one = source("kept.csv", csv(label=LABELS, guess=OTHER))
+    settings = Settings(TopR(1))
+    readings = (
+        Options(),
+        Options(label_column="guess"),
+        Options(class_columns=("b", "a", "c", "d")),
+    )
+    keys = {key_of(read_files([one], options), settings) for options in readings}
+    assert len(keys) == len(readings)
+    stated = read_files([one], Options(prevalence=0.5))
+    assert key_of(stated, settings) in keys
+
+
+def test_a_file_is_parsed_once() -> None:
+    data = csv(label=LABELS)
+    loaded: list[str] = []
+
+    def load(name: str, what: bytes) -> bytes:
+        loaded.append(name)
+        return what
+
+    one = SourceFile("once.csv", f"once {hash(data)}", lambda: load("once", data))
+    for options in (Options(), Options(first_label=0), Options(values="logits"), Options()):
+        read_files([one], options)
+    assert loaded == ["once"]
+    bad = SourceFile("bad.csv", "bad", lambda: load("bad", b"a,b\n"))
+    for _ in range(2):
+        with pytest.raises(FileError) as refused:
+            read_files([bad])
+        assert refused.value.__cause__ is None
+    assert loaded == ["once", "bad"]
+
+
+# Nothing there yet --------------------------------------------------------------------------
+
+
+def test_every_ending_is_named_and_the_examples_can_be_read() -> None:
+    page = open_page(data="Your file")
+    text = said(page)
+    for ending in FORMATS:
+        assert f"`{ending}`" in text
+        assert ending in words.endings()
+    code = [block.value for block in page.code]
+    assert code == [example for _, example in words.EXAMPLES.values()]
+    for name in ("CSV", "JSON"):
+        told = read(f"example.{name.lower()}", words.EXAMPLES[name][1].encode())
+        assert not told.repairs
+    check_page(open_upload((words.TEMPLATE_NAME, words.template().encode())))
+
+
+def test_the_size_is_checked_here_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dashboard.compute.files.MAX_UPLOAD", 1 << 20)
+    page = open_upload(("big.npy", b"x" * ((1 << 20) + 1)))
+    assert "found 1" in page.error[0].value
+    assert "at most 1" in page.error[0].value

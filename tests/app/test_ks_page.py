@@ -1,0 +1,293 @@
+"""The page of the four graphs: events, sets, the cursor, the spline, and what cannot be shown."""
+
+import base64
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from calibcore.calibrators import SplineCalibration, TemperatureScaling
+from calibcore.cumulative import cumulative_curves
+from calibcore.data import EventScores, LogitSet
+from calibcore.events import OneClass, TopR, WithinTopR
+from dashboard.readers import read
+from dashboard.samples import samples
+from dashboard.views.ks_graphs import SETS, WHICH
+from dashboard.wording import graphs as words
+from dashboard.wording import percent, points
+from tests.app.pages import (
+    MARKUP,
+    bodies,
+    charts,
+    check_charts,
+    choose,
+    made_set,
+    npz_of,
+    open_page,
+    open_upload,
+    outcomes,
+)
+from tests.readers import files
+
+GARMENTS = "Three garments that look alike"
+PAIR = ["Before"] * 2 + ["After"] * 2
+FOUR = PAIR + PAIR
+FIT = ["Fit"]
+
+
+def sets(title: str = GARMENTS) -> dict[str, LogitSet]:
+    sample = next(one for one in samples() if one.title == title)
+    found = read(f"{sample.name}.npz", sample.read_bytes())
+    assert isinstance(found.calibration, LogitSet)
+    assert isinstance(found.test, LogitSet)
+    return {"calibration": found.calibration, "test": found.test}
+
+
+def calibrated(event: TopR | WithinTopR | OneClass, rows: LogitSet) -> EventScores:
+    """The event after the spline, from calibcore's parts."""
+    seen, judged = outcomes(event, sets()["calibration"]), outcomes(event, rows)
+    fitted = SplineCalibration().fit(seen.scores, seen.hits)
+    return EventScores(fitted.predict(judged.scores), judged.hits)
+
+
+def line(chart: Any, name: str, axis: str = "y") -> np.ndarray:
+    (drawn,) = [one for one in json.loads(chart.spec)["data"] if one["name"] == name]
+    held = drawn[axis]
+    if isinstance(held, dict):
+        return np.frombuffer(base64.b64decode(held["bdata"]), dtype=held["dtype"])
+    return np.asarray(held, dtype=np.float64)
+
+
+def check_totals(chart: Any, event: EventScores) -> None:
+    """Expect the end of graph (a) to be the totals of an event."""
+    curves = cumulative_curves(event.scores, event.hits)
+    for name, total in (
+        ("cumulative score", curves.cum_score),
+        ("cumulative probability", curves.cum_hits),
+    ):
+        assert line(chart, name)[-1] == pytest.approx(total[-1], abs=1e-6)
+
+
+def check_fine(page: AppTest, sides: list[str]) -> None:
+    assert not page.exception
+    assert not page.error
+    check_charts(page, sides)
+
+
+# Sets and events ----------------------------------------------------------------------------
+
+
+def test_one_set_and_one_event_are_shown_at_first() -> None:
+    page = open_page("ks", sample=GARMENTS)
+    check_fine(page, FOUR + FIT)
+    test = sets()["test"]
+    check_totals(charts(page)[0], outcomes(TopR(1), test))
+    check_totals(charts(page)[2], calibrated(TopR(1), test))
+
+
+def test_both_sets_are_shown_one_above_the_other() -> None:
+    page = open_page("ks", sample=GARMENTS, both_sets="true")
+    check_fine(page, FOUR + FOUR + FIT)
+    for number, name in enumerate(SETS):
+        rows = sets()[name]
+        check_totals(charts(page)[8 * number], outcomes(TopR(1), rows))
+        check_totals(charts(page)[8 * number + 2], calibrated(TopR(1), rows))
+    titles = [text for text in bodies(page) if text.startswith("Top\\-1 prediction \u00b7 ")]
+    assert [text.split(" \u00b7 ")[1].split(",")[0] for text in titles] == [
+        f"{name} set" for name in SETS
+    ]
+
+
+@pytest.mark.parametrize("method", ["spline", "temperature"])
+def test_a_second_event_is_set_below(method: str) -> None:
+    page = open_page("ks", sample=GARMENTS)
+    choose(choose(page, "method", method), "second", "Class Shirt")
+    check_fine(page, FOUR + FOUR + (FIT if method == "spline" else []))
+    test = sets()["test"]
+    event = OneClass(test.class_names.index("Shirt"))
+    check_totals(charts(page)[8], outcomes(event, test))
+    after = calibrated(event, test)
+    if method == "temperature":
+        calibration = sets()["calibration"]
+        scaled = TemperatureScaling().fit(calibration.logits, calibration.labels)
+        after = event.outcomes(scaled.predict_proba(test.logits), test.labels)
+    check_totals(charts(page)[10], after)
+
+
+def test_the_event_that_is_looked_at_is_no_second_one() -> None:
+    page = open_page("ks", sample=GARMENTS)
+    offered = page.selectbox(key="second").options
+    assert "Top-1 prediction" not in offered
+    assert offered[:3] == [words.NO_SECOND, "Top-2", "Top-3"]
+    choose(page, "rank", 2)
+    assert "Top-2" not in page.selectbox(key="second").options
+
+
+def test_two_events_on_two_sets_show_two_graphs_of_each() -> None:
+    page = open_page("ks", sample=GARMENTS, both_sets="true", second="Top-2")
+    check_fine(page, PAIR * 4 + FIT)
+    control = page.segmented_control(key="graphs_few")
+    assert control.options == list(WHICH)[1:]
+    control.set_value("(c) and (d)").run()
+    check_fine(page, PAIR * 4 + FIT)
+    shown = [chart for chart in charts(page) if ": (c)" in chart.alt or ": (d)" in chart.alt]
+    assert len(shown) == 16
+
+
+def test_the_address_chooses_graphs() -> None:
+    page = open_page("ks", sample=GARMENTS, graphs="(a) and (b)")
+    check_fine(page, PAIR + FIT)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {},
+        {"both_sets": "true"},
+        {"both_sets": "true", "second": "Top-2", "fractile": "30"},
+        {"second": "Class Bag", "fractile": "70"},
+    ],
+    ids=str,
+)
+def test_a_page_of_graphs_is_light(query: dict[str, str]) -> None:
+    page = open_page("ks", **query)
+    assert not page.exception
+    assert sum(len(chart.spec) for chart in charts(page)) < 285_000
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"second": "nothing"},
+        {"fractile": "101"},
+        {"fractile": "x", "both_sets": "x", "graphs": "x", "graphs_few": "x"},
+    ],
+    ids=str,
+)
+def test_an_address_that_makes_no_sense_opens_the_page(query: dict[str, str]) -> None:
+    check_fine(open_page("ks", sample=GARMENTS, **query), FOUR + FIT)
+
+
+# The cursor ---------------------------------------------------------------------------------
+
+
+def test_the_cursor_marks_and_reads_off_the_same_rows() -> None:
+    page = open_page("ks", sample=GARMENTS)
+    assert not [chart for chart in charts(page) if "Cursor" in chart.spec]
+    page.select_slider(key="fractile").set_value("25").run()
+    check_fine(page, FOUR + FIT)
+    test = sets()["test"]
+    said = [text for text in bodies(page) if text.startswith("At fractile")]
+    for number, event in enumerate((outcomes(TopR(1), test), calibrated(TopR(1), test))):
+        curves = cumulative_curves(event.scores, event.hits)
+        k = next(k for k, end in enumerate(curves.fractile.tolist()) if end >= 0.25)
+        n = test.n_samples
+        assert f"score {percent(float(curves.score[k]), n)}, so far" in said[number]
+        assert f"gap {points(abs(float(curves.gap[k])), n)}" in said[number]
+        first, second = charts(page)[:4], charts(page)[4:8]
+        (a, b), (c, d) = (half[2 * number : 2 * number + 2] for half in (first, second))
+        totals = [curves.cum_score[k], curves.cum_hits[k]]
+        assert line(a, "Cursor").tolist() == line(b, "Cursor").tolist() == totals
+        assert line(a, "Cursor", "x")[0] == line(c, "Cursor", "x")[0] == curves.fractile[k]
+        assert line(b, "Cursor", "x")[0] == curves.cum_score[k]
+        assert line(d, "Cursor", "x")[0] == curves.score[k]
+    page.select_slider(key="fractile").set_value("Off").run()
+    assert not [text for text in bodies(page) if text.startswith("At fractile")]
+
+
+def test_the_address_sets_the_cursor() -> None:
+    page = open_page("ks", sample=GARMENTS, fractile="60")
+    assert len([text for text in bodies(page) if text.startswith("At fractile 60")]) == 2
+
+
+# The spline ---------------------------------------------------------------------------------
+
+
+def test_the_spline_is_drawn_with_the_knots_of_the_panel() -> None:
+    page = open_page("ks", sample=GARMENTS, spline_n_knots="9", spline_fit_to="Hits")
+    check_fine(page, FOUR + FIT)
+    seen = outcomes(TopR(1), sets()["calibration"])
+    fitted = SplineCalibration(n_knots=9, fit_to="hits").fit(seen.scores, seen.hits)
+    assert line(charts(page)[-1], "knots").tolist() == fitted.knot_values.tolist()
+    assert line(charts(page)[-1], "running total")[-1] == pytest.approx(seen.hits.mean(), abs=1e-6)
+    assert any("through 9 knots" in text for text in bodies(page))
+
+
+@pytest.mark.parametrize("method", ["temperature", "isotonic", "none", "per_rank"])
+def test_other_calibrators_have_no_spline_to_show(method: str) -> None:
+    page = choose(open_page("ks", sample=GARMENTS), "method", method)
+    check_fine(page, FOUR)
+    assert words.FIT_HEADING not in bodies(page)
+
+
+# What files leave out -----------------------------------------------------------------------
+
+
+def test_scores_alone_have_no_second_event(rng: np.random.Generator) -> None:
+    rows = np.stack([rng.integers(0, 3, 300), rng.beta(4, 1, 300)], axis=1)
+    table = files.csv_of(rows, rng.integers(0, 3, 300), header="pred_label,confidence,true_label")
+    page = open_upload(("scores.csv", table), path="ks")
+    check_fine(page, FOUR + FIT)
+    assert not [box for box in page.selectbox if box.key == "second"]
+
+
+def test_two_classes_have_no_within(rng: np.random.Generator) -> None:
+    data = npz_of(made_set(rng, 200, 2), made_set(rng, 200, 2))
+    page = open_upload(("two.npz", data), path="ks", both_sets="true")
+    check_fine(page, FOUR + FOUR + FIT)
+    offered = page.selectbox(key="second").options
+    assert offered[1] == "Top-2"
+    assert not [name for name in offered if name.startswith("Within")]
+
+
+def test_few_rows_and_a_class_that_never_comes(rng: np.random.Generator) -> None:
+    calibration, test = made_set(rng, 8), made_set(rng, 8)
+    page = open_upload(("few.npz", npz_of(calibration, test)), path="ks", fractile="50")
+    check_fine(page, FOUR + FIT)
+    absent = LogitSet(test.logits, np.minimum(test.labels, 1))
+    page = open_upload(
+        ("absent.npz", npz_of(calibration, absent)), path="ks", event="Class", **{"class": "2"}
+    )
+    check_fine(page, FOUR + FIT)
+
+
+def test_five_rows_say_which_graphs_are_missing(rng: np.random.Generator) -> None:
+    data = npz_of(made_set(rng, 50), made_set(rng, 5))
+    page = open_upload(("five.npz", data), path="ks", fractile="50", wording="Expert")
+    check_fine(page, PAIR + FIT)
+    assert sum(words.TOO_FEW in text for text in bodies(page)) == 4
+
+
+def test_an_event_that_the_calibrator_refuses_is_said(rng: np.random.Generator) -> None:
+    data = npz_of(made_set(rng, 100), made_set(rng, 100))
+    page = open_upload(
+        ("some.npz", data),
+        path="ks",
+        method="Isotonic, all classes pooled (IRM)",
+        pooled_isotonic_normalised="false",
+        second="Within top-2",
+    )
+    assert page.selectbox(key="method").value == "pooled_isotonic"
+    check_fine(page, FOUR)
+    assert any("within" in info.value for info in page.info)
+
+
+@pytest.mark.parametrize("wording", ["Plain", "Expert"])
+def test_class_names_from_a_file_are_shown_as_they_are(
+    rng: np.random.Generator, wording: str
+) -> None:
+    names = ("<b>bold</b>", "[a](http://x.org)", "$x^2$ :red[y]")
+    data = npz_of(made_set(rng, 120), made_set(rng, 120), names)
+    page = open_upload(
+        ("some.npz", data),
+        path="ks",
+        event="Class",
+        wording=wording,
+        both_sets="true",
+        second=f"Class {names[1]}",
+        **{"class": names[0]},
+    )
+    check_fine(page, PAIR * 4 + FIT)
+    assert not [text for text in bodies(page) if MARKUP.search(text)]

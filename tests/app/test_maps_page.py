@@ -1,0 +1,228 @@
+"""The page of calibration maps: what is drawn, what is moved by hand, and what is missing."""
+
+import base64
+import io
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from streamlit.testing.v1 import AppTest
+
+from calibcore import TopR, metrics
+from calibcore.calibrators import FittedTemperature, SplineCalibration, TemperatureScaling
+from calibcore.data import EventScores, LogitSet
+from calibcore.evaluation import prepare
+from calibcore.sweeps import knot_sweep
+from dashboard.samples import samples
+from dashboard.wording import maps as words
+from dashboard.wording import percent
+from tests.app.pages import (
+    MARKUP,
+    bodies,
+    charts,
+    check_charts,
+    choose,
+    made_set,
+    npz_of,
+    open_page,
+    open_upload,
+    turn_to,
+)
+
+GARMENTS = "Three garments that look alike"
+AT_T = ["Temperature", "Temperature", "Temperature", "Hand", "Fitted"]
+KNOTS = "Knots of the spline"
+
+
+def drawn(page: AppTest, title: str, *, last: bool = False) -> dict[str, Any]:
+    """Find the first or the last figure with a title: its lines by name."""
+    specs = [json.loads(chart.spec) for chart in charts(page)]
+    found = [spec for spec in specs if spec["layout"]["title"]["text"] == title][-last]
+    return {line.get("name", ""): line for line in found["data"]}
+
+
+def values(line: dict[str, Any], axis: str) -> np.ndarray:
+    held = line[axis]
+    if isinstance(held, dict):
+        return np.frombuffer(base64.b64decode(held["bdata"]), dtype=held["dtype"])
+    return np.asarray(held, dtype=np.float64)
+
+
+def sample_sets(name: str) -> tuple[LogitSet, LogitSet]:
+    sample = next(one for one in samples() if one.title == name)
+    with np.load(io.BytesIO(sample.read_bytes())) as data:
+        return (
+            LogitSet(data["logits_calibration"], data["labels_calibration"]),
+            LogitSet(data["logits_test"], data["labels_test"]),
+        )
+
+
+def table(page: AppTest) -> str:
+    found: Any = page.get("html")
+    return str(next(part.proto.body for part in found if "By hand, T" in part.proto.body))
+
+
+def test_a_score_map_shows_its_curve_and_its_correction() -> None:
+    page = open_page("maps", sample=GARMENTS)
+    assert not page.exception
+    check_charts(page, ["Maps", "Maps", *AT_T])
+    curves = drawn(page, "Score to calibrated score, scores below")
+    assert {"Spline", "Beta", "Isotonic"} < set(curves)
+    calibration, _ = sample_sets(GARMENTS)
+    seen = TopR(1).outcomes(calibration.probabilities, calibration.labels)
+    fitted = SplineCalibration().fit(seen.scores, seen.hits)
+    line = curves["Spline"]
+    expected = fitted.predict(np.clip(values(line, "x").astype(np.float64), 0, 1))
+    assert_allclose(values(line, "y"), expected, atol=2e-4)
+    moved = drawn(page, "By how much each score moves")["Spline"]
+    difference = fitted.predict(values(moved, "x").astype(np.float64)) - values(moved, "x")
+    assert_allclose(values(moved, "y"), difference, atol=2e-4)
+
+
+def test_a_vector_map_shows_a_cloud_and_three_classes_a_triangle() -> None:
+    page = open_page("maps", sample=GARMENTS, method="Temperature scaling")
+    assert not page.exception
+    check_charts(page, ["Maps", "Maps", "Triangle", "Triangle", *AT_T])
+    _, test = sample_sets(GARMENTS)
+    cloud = drawn(page, "Scores before and after, row by row")
+    n_shown = sum(values(cloud[name], "x").size for name in ("right", "wrong"))
+    assert 900 < n_shown <= 1_000
+    rows = drawn(page, "Rows of the test set")
+    assert values(rows["before"], "x").size == 120
+    assert not any("needs one that acts" in text for text in bodies(page))
+    plain = open_page("maps", sample=GARMENTS)
+    assert any("The arrows need one that acts on all classes" in text for text in bodies(plain))
+    assert test.n_classes == 3
+
+
+def test_the_temperature_is_moved_by_hand_and_everything_follows() -> None:
+    page = open_page("maps", sample=GARMENTS)
+    calibration, test = sample_sets(GARMENTS)
+    fitted = TemperatureScaling().fit(calibration.logits, calibration.labels).temperature
+    for chosen in (1.0, 2.51, 0.501):
+        if chosen != 1.0:
+            page.select_slider(key="hand_t").set_value(chosen).run()
+        assert not page.exception
+        probabilities = FittedTemperature(chosen).predict_proba(test.logits)
+        outcomes = TopR(1).outcomes(probabilities, test.labels)
+        nll, error = metrics.nll(probabilities, test.labels), metrics.ece(*_pair(outcomes))
+        shown = table(page)
+        for text in (
+            f"By hand, T = {chosen:.3g}",
+            f"Fitted, T = {fitted:.3g}",
+            f"{nll:.3f}",
+            percent(error, test.n_samples),
+        ):
+            assert text in shown
+        lines = drawn(page, "NLL by temperature")
+        mark = lines[f"by hand {chosen:.3g}"]
+        assert_allclose([mark["x"][0], mark["y"][0]], [chosen, nll], rtol=1e-6)
+        assert_allclose(lines[f"fitted {fitted:.3g}"]["x"][0], fitted, rtol=1e-12)
+        mark = drawn(page, "ECE by temperature")[f"by hand {chosen:.3g}"]
+        assert_allclose(mark["y"][0], error, rtol=1e-6)
+        alts = [chart.alt for chart in charts(page)]
+        assert sum(alt.startswith(("Hand", "Fitted")) for alt in alts) == 2
+
+
+def _pair(outcomes: EventScores) -> tuple[np.ndarray, np.ndarray]:
+    return outcomes.scores, outcomes.hits
+
+
+def test_knots_are_moved_by_hand() -> None:
+    page = open_page("maps", sample=GARMENTS, by_hand=KNOTS, spline_n_knots="9")
+    check_charts(page, ["Maps", "Maps", "Knots", "Knots", "Knots", "Knots"])
+    fit_on, judge_on = (prepare(rows, TopR(1)).event for rows in sample_sets(GARMENTS))
+    swept = knot_sweep(fit_on, judge_on, SplineCalibration(), range(3, 31))
+    lines = drawn(page, "KS error by number of knots")
+    assert values(lines["Test set"], "y").tolist() == swept.test_ks.tolist()
+    assert values(lines["Calib. set"], "y").tolist() == swept.calibration_ks.tolist()
+    assert values(lines["chosen 9"], "x").tolist() == [9, 9]
+    page.slider(key="hand_knots").set_value(14).run()
+    assert not page.exception
+    place = swept.place(14)
+    shown = percent(float(swept.test_ks[place]), 3_000)
+    assert any("With 14 knots" in text and shown in text for text in bodies(page))
+    assert "14 knots" in drawn(page, "Score to calibrated score, scores below", last=True)
+
+
+@pytest.mark.parametrize("method", ["None (leave as it is)", "Histogram binning"])
+def test_two_classes_and_nothing_chosen_are_drawn(method: str) -> None:
+    page = open_page(
+        "maps", sample="Who survives a crash, naive Bayes", event="Class", method=method
+    )
+    assert not page.exception
+    check_charts(page, ["Maps", "Maps", *AT_T])
+
+
+def test_many_classes_are_drawn_and_a_lift_shows_the_map_inside() -> None:
+    page = open_page(
+        "maps",
+        sample="Country from a city's name, 100 classes",
+        event="Class",
+        method="One class against the rest",
+    )
+    assert not page.exception
+    check_charts(page, ["Maps", "Maps", *AT_T])
+    assert "One vs rest" in drawn(page, "Score to calibrated score, scores below")
+    assert any("before it makes each row sum to 1" in text for text in bodies(page))
+
+
+def top_scores(n_rows: int) -> bytes:
+    """Write a file of predictions with their confidence and no other class."""
+    rng = np.random.default_rng(1)
+    scores = rng.uniform(0.5, 1, n_rows)
+    right = rng.random(n_rows) < scores
+    rows = (f"{0 if ok else 1},0,{score}" for score, ok in zip(scores, right, strict=True))
+    return "\n".join(["true_label,pred_label,confidence", *rows]).encode()
+
+
+def test_scores_alone_say_what_is_missing() -> None:
+    page = open_upload(("alone.csv", top_scores(300)), path="maps")
+    assert not page.exception
+    assert words.ONLY_SCORES in bodies(page)
+    check_charts(page, ["Maps", "Maps"])
+    page.segmented_control(key="by_hand").set_value(KNOTS).run()
+    assert not page.exception
+    check_charts(page, ["Maps", "Maps", "Knots", "Knots", "Knots", "Knots"])
+
+
+@pytest.mark.parametrize("by_hand", ["Temperature", KNOTS])
+def test_eight_rows_are_enough_to_open_the_page(by_hand: str) -> None:
+    rng = np.random.default_rng(2)
+    tiny = made_set(rng, 8)
+    page = open_upload(
+        ("tiny.npz", npz_of(tiny, tiny)), path="maps", by_hand=by_hand, hand_knots="20"
+    )
+    assert not page.exception
+    assert not page.error
+    if by_hand == KNOTS:
+        assert any("allow at most 8 knots" in text for text in bodies(page))
+
+
+def test_names_from_a_file_are_shown_as_they_are() -> None:
+    rng = np.random.default_rng(3)
+    rows = made_set(rng, 300)
+    names = ("<b>bold</b>", "$x$ [a](http://b.c)", "**c** <img src=x>")
+    page = open_upload(
+        ("names.npz", npz_of(rows, rows, names)), path="maps", method="Vector scaling"
+    )
+    assert not page.exception
+    for text in bodies(page):
+        assert not MARKUP.search(text)
+    spec = next(chart.spec for chart in charts(page) if "Every place" in chart.spec)
+    shown = [note["text"] for note in json.loads(spec)["layout"]["annotations"]]
+    assert "<b>&lt;b&gt;bold&lt;/b&gt;</b>" in shown
+    assert not any("$" in text or "<img" in text for text in shown)
+
+
+def test_another_page_and_back_keeps_what_was_set() -> None:
+    page = open_page("maps", sample=GARMENTS)
+    page.select_slider(key="hand_t").set_value(3.16).run()
+    turn_to(page, "overview")
+    turn_to(page, "maps")
+    assert "By hand, T = 3.16" in table(page)
+    choose(page, "method", "platt")
+    assert not page.exception
+    assert "Platt" in drawn(page, "Score to calibrated score, scores below")

@@ -1,0 +1,287 @@
+"""Slices on the page: judged, chosen for every page, and their rows listed."""
+
+import csv
+import io
+import itertools
+import re
+from html import unescape
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from calibcore import TopR, audit, ks_error
+from calibcore.calibrators import SplineCalibration, TemperatureScaling
+from calibcore.slices import screen_slices
+from dashboard import wording
+from dashboard.compute import fits, forget
+from dashboard.compute.listed import ListedRows
+from dashboard.readers import read
+from dashboard.samples import samples
+from dashboard.settings import NO_METHOD
+from dashboard.tables import csv_of
+from dashboard.views.slices import lines_of
+from tests.app.pages import (
+    MARKUP,
+    before_after,
+    bodies,
+    check_charts,
+    made_set,
+    npz_of,
+    open_page,
+    open_upload,
+    tile,
+    turn_to,
+)
+
+CRASH = next(sample for sample in samples() if sample.name == "crash_survival")
+CITIES = next(sample for sample in samples() if sample.name == "city_country_100")
+
+
+def tables(page: AppTest, kind: str) -> list[list[list[str]]]:
+    """Read the cells of the tables of one kind, their small print left out."""
+    found: Any = page.get("html")
+    bodies_ = [one.proto.body for one in found if f"class='measures {kind} " in one.proto.body]
+    return [
+        [
+            [unescape(re.sub("<small>.*?</small>|<[^>]*>", "", cell)) for cell in
+             re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", line)]
+            for line in re.findall("<tr>(.*?)</tr>", body.split("<tbody>")[1])
+        ]
+        for body in bodies_
+    ]  # fmt: skip
+
+
+def said(page: AppTest) -> str:
+    return " ".join(bodies(page))
+
+
+def column_of(name: str, role: str = "test") -> np.ndarray:
+    upload = read("x.npz", CRASH.read_bytes())
+    column = upload.columns[role][name]
+    assert column.categories is not None
+    return np.array(column.categories)[column.values]
+
+
+def test_columns_of_the_file_come_first_and_are_judged() -> None:
+    page = open_page("slices", sample=CRASH.title)
+    assert not page.exception
+    check_charts(page, ["Slices", "Scores"])
+    assert page.selectbox(key="slices_by").options[:4] == ["age_band", "airbag", "seatbelt", "sex"]
+    (table,) = tables(page, "slices")
+    upload = read("x.npz", CRASH.read_bytes())
+    rows = upload.test
+    assert rows is not None
+    event = TopR(1).outcomes(rows.probabilities, rows.labels)  # type: ignore[union-attr]
+    ages = column_of("age_band")
+    names = sorted(set(ages))
+    places = np.array([names.index(age) for age in ages])
+    found = screen_slices(event.scores, event.hits, places, n_slices=len(names))
+    assert [line[0] for line in table] == [names[k] for k in found.order()]
+    for line in table:
+        k = names.index(line[0])
+        gap = wording.points(found.mean_gap[k], found.rows[k], signed=True).split(" ")[0]
+        assert line[1].startswith(f"{gap} \u2192 ")
+        assert line[3] == wording.percent(event.hits[places == k].mean(), found.rows[k])
+    off = int(found.off().sum())
+    assert f"Of 4 slices, {off} is off before calibration" in page.subheader[0].value
+
+
+@pytest.mark.parametrize("by", ["Predicted class", "True class", "Score, 5 ranges", "sex"])
+def test_every_way_opens(by: str) -> None:
+    page = open_page("slices", sample=CRASH.title, slices_by=by, event="Class", **{"class": "died"})
+    assert not page.exception
+    (table,) = tables(page, "slices")
+    assert len(table) == (5 if by.startswith("Score") else 2)
+    assert ("nothing is judged" in said(page)) == (by == "True class")
+
+
+def test_a_hundred_classes_are_paged_worst_first() -> None:
+    page = open_page("slices", sample=CITIES.title)
+    (first,) = tables(page, "slices")
+    assert len(first) == 15
+    page.number_input(key="slices_page").set_value(7).run()
+    (last,) = tables(page, "slices")
+    assert len(last) == 10
+    gaps = [float(line[2].split(" ")[0]) for line in first]
+    assert gaps == sorted(gaps, reverse=True)
+    assert "fewer than 30 rows: shown, but not judged" in said(page)
+
+
+# A part for every page ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def fitted(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Note every calibrator that is fitted."""
+    noted: list[object] = []
+    fit = fits.fit
+
+    def noting(calibrator: Any, *further: Any) -> Any:
+        noted.append(calibrator)
+        return fit(calibrator, *further)
+
+    monkeypatch.setattr(fits, "fit", noting)
+    forget()
+    return noted
+
+
+def test_bins_refit_nothing_and_an_event_only_maps_of_its_scores(fitted: list[object]) -> None:
+    page = open_page(sample=CITIES.title, method="Temperature scaling")
+    assert fitted == [TemperatureScaling()]
+    page.number_input(key="bins").set_value(20).run()
+    page.segmented_control(key="rank").set_value(2).run()
+    assert len(fitted) == 1
+    page.selectbox(key="method").set_value("spline").run()
+    page.segmented_control(key="rank").set_value(1).run()
+    assert fitted[1:] == [SplineCalibration()] * 2
+
+
+def test_a_slice_chosen_here_is_what_every_page_judges(fitted: list[object]) -> None:
+    page = open_page("slices", sample=CRASH.title)
+    assert fitted == [SplineCalibration()]
+    page.selectbox(key="slice_opened").set_value("60+").run()
+    old = column_of("age_band") == "60+"
+    line = f"Only rows where age\\_band \\= 60\\+: {old.sum():,} of {old.size:,}."
+    assert line in said(page)
+    assert page.selectbox(key="only").value == "age_band"
+    assert page.selectbox(key="only_which").value == "60+"
+    turn_to(page, "overview")
+    assert line in said(page)
+    upload = read("x.npz", CRASH.read_bytes())
+    split: Any = upload.split()
+    whole = audit(split, event=TopR(1), calibrator=SplineCalibration())
+    before, after = (side.event for side in (whole.test.before, whole.test.after))
+    was, now = (ks_error(event.scores[old], event.hits[old]) for event in (before, after))
+    assert tile(page, "KS error") == before_after(was, now, int(old.sum()))
+    # The fit on all rows is the one that was made before.
+    assert len(fitted) == 1
+    # The other set, by the same fit.
+    page.segmented_control(key="set").set_value("Calibration set").run()
+    of_fit = column_of("age_band", "calibration") == "60+"
+    assert f"{of_fit.sum():,} of {of_fit.size:,}." in said(page)
+    assert len(fitted) == 1
+    page.button(key="show_all").click().run()
+    assert "Only rows where" not in said(page)
+
+
+@pytest.mark.parametrize("path", ["overview", "ks", "reliability", "compare", "maps", "efficiency"])
+def test_every_page_opens_on_a_part_of_the_rows(path: str) -> None:
+    page = open_page(path, sample=CRASH.title, only="sex", only_which="female")
+    assert not page.exception
+    assert not page.error
+    assert "Only rows where sex" in said(page)
+
+
+def test_a_part_that_the_data_do_not_have_is_all_rows() -> None:
+    page = open_page("slices", only="sex", only_which="female")
+    assert not page.exception
+    assert "Only rows" not in said(page)
+    page = open_page("slices", sample=CRASH.title, only="sex", only_which="nobody")
+    assert not page.exception
+    assert "Only rows where sex" in said(page)
+
+
+def test_a_range_of_scores_outlives_a_change_of_event() -> None:
+    page = open_page("slices", only="Score, 5 ranges", only_which="range 2 of 5")
+    assert "Only rows where score" in said(page)
+    page.segmented_control(key="rank").set_value(2).run()
+    assert page.selectbox(key="only_which").value == "range 2 of 5"
+    assert "Only rows where score" in said(page)
+
+
+# Rows ---------------------------------------------------------------------------------------
+
+
+def test_rows_of_a_range_are_listed_most_confident_mistakes_first() -> None:
+    page = open_page("slices", sample=CRASH.title)
+    page.slider(key="scores_listed").set_value((80, 95)).run()
+    (table,) = tables(page, "listed")
+    rows: Any = read("x.npz", CRASH.read_bytes()).test
+    event = TopR(1).outcomes(rows.probabilities, rows.labels)
+    inside = [k for k, score in enumerate(event.scores) if 0.8 <= score <= 0.95]
+    order = sorted(inside, key=lambda k: (event.hits[k], -event.scores[k], k))[:100]
+    assert [line[0] for line in table] == [str(k + 1) for k in order]
+    assert table[0][1:3] == [rows.class_names[rows.labels[order[0]]],
+                             rows.class_names[rows.probabilities[order[0]].argmax()]]  # fmt: skip
+    assert table[0][3] == f"{100 * event.scores[order[0]]:.2f}{wording.SPACE}%"
+    assert table[0][5] == column_of("age_band")[order[0]]
+    wrong = sum(1 for k in inside if not event.hits[k])
+    assert f"{len(inside):,} rows are scored 80 to 95" in said(page)
+    assert f"{wrong:,} of them" in said(page)
+
+
+def slices_csv(n_rows: int = 400) -> bytes:
+    """One set with a column of text, hostile in places, and one of numbers."""
+    rows = made_set(np.random.default_rng(4), n_rows, 2)
+    head = "<b>a</b>,b,label,=light,age"
+    names = ["<b>a</b>", "b"]
+    lines = [
+        f"{x:.5f},{y:.5f},{names[label]},{'=night()' if k % 3 else 'day'},{20 + k % 60}"
+        for k, ((x, y), label) in enumerate(zip(rows.logits, rows.labels, strict=True))
+    ]
+    return "\n".join([head, *lines]).encode()
+
+
+def test_rows_of_a_split_file_keep_the_numbers_they_have_there() -> None:
+    data = slices_csv()
+    page = open_upload(("mine.csv", data), path="slices", method=wording.method_name(NO_METHOD))
+    (table,) = tables(page, "listed")
+    lines = data.decode().splitlines()[1:]
+    for line in table[:20]:
+        cells = lines[int(line[0]) - 1].split(",")
+        assert line[1] == cells[2]
+        assert line[-2:] == cells[3:]
+    assert "as in the file" in said(page)
+    assert not MARKUP.search(said(page))
+    by = page.selectbox(key="slices_by")
+    by.set_value("age").run()
+    (slices,) = tables(page, "slices")
+    assert len(slices) == 5
+    ends = sorted(tuple(map(int, line[0].split(" to "))) for line in slices)
+    assert (ends[0][0], ends[-1][1]) == (20, 79)
+    assert all(high + 1 == low for (_, high), (low, _) in itertools.pairwise(ends))
+
+
+def test_the_listed_rows_are_taken_home_without_formulas() -> None:
+    found = ListedRows(
+        [7], ["=a"], ["b"], np.array([0]), np.array([0.25]), np.array([0.5]),
+        {"light": ["@x"], "age": [-3.5]}, 1, 1,
+    )  # fmt: skip
+    head = ["Row", "True", "Predicted", "Score before", "After", "light", "age"]
+    written = csv_of(head, lines_of(found, head))
+    assert list(csv.reader(io.StringIO(written))) == [
+        head, ["7", "'=a", "b", "0.25", "0.5", "'@x", "-3.5"]
+    ]  # fmt: skip
+
+
+# Other data ---------------------------------------------------------------------------------
+
+
+def test_scores_alone_are_told_apart_by_score() -> None:
+    rng = np.random.default_rng(1)
+    scores = rng.random(600)
+    lines = [f"{int(rng.random() < s**2)},1,{s}" for s in scores]
+    data = "\n".join(["true_label,pred_label,confidence", *lines]).encode()
+    page = open_upload(("scores.csv", data), path="slices")
+    assert not page.exception
+    assert page.selectbox(key="slices_by").options == ["Score, 5 ranges", "Score, 10 ranges"]
+    assert "no class probabilities, so its rows cannot be told apart by class" in said(page)
+    (rows,) = tables(page, "listed")
+    assert len(rows) == 100
+    page.selectbox(key="slice_opened").set_value("range 1 of 5").run()
+    assert "Only rows where score" in said(page)
+    assert not page.exception
+
+
+@pytest.mark.parametrize("n_rows", [4, 8])
+def test_a_few_rows_and_absent_classes_open(n_rows: int) -> None:
+    rng = np.random.default_rng(n_rows)
+    data = npz_of(made_set(rng, n_rows), made_set(rng, 8))
+    nothing = wording.method_name(NO_METHOD)
+    for by in ("Predicted class", "True class", "Score, 10 ranges"):
+        page = open_upload(("few.npz", data), path="slices", method=nothing, slices_by=by)
+        assert not page.exception
+        assert not page.error
+        assert tables(page, "slices")

@@ -1,0 +1,27 @@
+"""When a page has come to rest: the script has run, every graph is drawn, nothing changes."""
+
+from playwright.sync_api import Page
+
+QUIET_MS = 350
+"""For so long nothing may change; a rerun starts well within it."""
+
+_AT_REST = """
+quiet => {
+  const app = document.querySelector('[data-testid="stApp"]');
+  const main = document.querySelector('[data-testid="stMain"]');
+  if (!app || !main || app.dataset.testScriptState !== 'notRunning') { return false; }
+  const graphs = [...main.querySelectorAll('[data-testid="stPlotlyChart"]')];
+  const drawn = graphs.every(graph => graph.querySelector('.main-svg'));
+  const waiting = '[data-testid="stSkeleton"], [data-testid="stSpinner"], [role="progressbar"]';
+  if (!drawn || !main.innerText.trim() || main.querySelector(waiting)) { return false; }
+  const seen = main.innerText + main.querySelectorAll('*').length + location.href;
+  const now = performance.now();
+  if (window.__seen !== seen) { window.__seen = seen; window.__since = now; }
+  return now - window.__since >= quiet;
+}
+"""
+
+
+def settle(page: Page, *, quiet_ms: int = QUIET_MS) -> None:
+    """Wait until nothing on the page moves any more."""
+    page.wait_for_function(_AT_REST, arg=quiet_ms, polling=50, timeout=60_000)

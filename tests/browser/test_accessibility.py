@@ -1,0 +1,75 @@
+"""What axe-core finds on every page, light and dark."""
+
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from dashboard.app import PAGES
+from tests.browser.conftest import OpenPage
+from tests.browser.settled import settle
+from tests.browser.test_walk import address_of, turn_to
+
+pytestmark = pytest.mark.browser
+
+GARMENTS, CITIES, CRASH = "three_garments", "city_country_100", "crash_survival"
+
+STREAMLITS = (
+    # Captions are drawn at 60 % of the text's colour.
+    ("color-contrast", re.compile(r"stCaptionContainer")),
+    # The number over a slider's handle, in the dark theme.
+    ("color-contrast", re.compile(r"stSliderThumbValue")),
+    # The uploader's field has no role, but a label and a place in the order of focus.
+    ("presentation-role-conflict", re.compile(r"stFileUploaderDropzone")),
+)
+"""Streamlit's own findings, by rule and element, which no option of it mends."""
+
+
+_OPEN_ALL = """
+document.querySelectorAll('details:not([open]) > summary').forEach(closed => closed.click())
+"""
+
+
+def findings(page: Page) -> list[str]:
+    """List what axe-core finds beyond what is Streamlit's own."""
+    response = Axe().run(page, options={"resultTypes": ["violations"]}).response
+    return [
+        f"{rule['id']}: {node['html']}"
+        for rule in response["violations"]
+        for node in rule["nodes"]
+        if not any(
+            known == rule["id"] and element.search(node["html"]) for known, element in STREAMLITS
+        )
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_page_has_a_finding(open_page: OpenPage, scheme: str) -> None:
+    page = open_page(address_of(GARMENTS, method="Temperature scaling"), scheme=scheme)
+    settle(page)
+    for title, _, _ in PAGES:
+        turn_to(page, title)
+        page.evaluate(_OPEN_ALL)
+        settle(page)
+        assert (title, findings(page)) == (title, [])
+
+
+OTHER_STATES = {
+    "intervals": address_of(CRASH, resamples="200", measures="All"),
+    "classes in a table": address_of(CITIES, "reliability", classes_as="Table"),
+    "contest with intervals": address_of(
+        CRASH, "compare", resamples="200", contest_intervals="true"
+    ),
+    "many slices": address_of(CITIES, "slices"),
+    "three classes": address_of(GARMENTS, "maps", method="Matrix scaling", wording="Expert"),
+    "nothing uploaded": "?data=Your+file",
+}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("state", OTHER_STATES)
+def test_no_other_state_has_a_finding(open_page: OpenPage, state: str, scheme: str) -> None:
+    page = open_page(OTHER_STATES[state], scheme=scheme, width=390)
+    settle(page)
+    assert findings(page) == []

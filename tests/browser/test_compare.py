@@ -1,0 +1,48 @@
+"""The contest of calibrators, as a person meets it in the browser."""
+
+import csv
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from dashboard.views.compare import USUAL
+from tests.browser.conftest import OpenPage
+
+pytestmark = pytest.mark.browser
+
+HUNDRED = "Country+from+a+city%27s+name%2C+100+classes"
+
+
+def test_methods_are_set_side_by_side_and_the_table_is_taken_home(open_page: OpenPage) -> None:
+    few = "methods=Temperature+scaling&methods=Spline+on+every+rank"
+    page = open_page(f"compare?sample=Three+garments+that+look+alike&resamples=0&{few}")
+    rows = page.locator(".st-key-contest_table tbody tr")
+    expect(rows).to_have_count(3)
+    expect(page.get_by_role("figure", name=re.compile("^Contest"))).to_be_visible()
+    page.get_by_role("button", name="The usual ones").click()
+    expect(rows).to_have_count(1 + len(USUAL))
+    expect(page.get_by_role("heading", name="rows held out of the fit")).to_be_visible()
+    with page.expect_download() as started:
+        page.get_by_role("button", name="Download the table").click()
+    table = list(csv.reader(started.value.path().read_text("utf-8").splitlines()))
+    assert len(table) == 2 + len(USUAL)
+    shown = rows.first.locator("td").first.locator("b").first.inner_text()
+    assert f"{float(table[1][1]):.3f}" == shown
+
+
+def test_a_contest_can_be_stopped_and_goes_on(open_page: OpenPage) -> None:
+    page = open_page(f"compare?sample={HUNDRED}&resamples=0&folds=6&methods=Gaussian+process")
+    page.get_by_role("button", name=re.compile("Start|Stop")).first.wait_for()
+    start = page.get_by_role("button", name="Start")
+    if start.is_visible():
+        start.click()
+    expect(page.get_by_text(re.compile("Gaussian process: (fold|on the whole)"))).to_be_visible()
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_text("Stopped. 1 method not tried yet.")).to_be_visible()
+    # What was finished is kept and shown.
+    rows = page.locator(".st-key-contest_table tbody tr")
+    expect(rows).to_have_count(1)
+    expect(rows.first).to_contain_text("None (leave as it is)")
+    page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_text(re.compile("Gaussian process: (fold|on the whole)"))).to_be_visible()

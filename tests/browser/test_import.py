@@ -1,0 +1,169 @@
+"""Bringing a file: what was read, how to read it otherwise, and text that stays text."""
+
+import csv
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from dashboard.app import PAGES
+from dashboard.wording import imports as words
+from tests.browser.conftest import OpenPage
+
+pytestmark = pytest.mark.browser
+
+NAMES = (
+    "<img src=x onerror=window.ran=1>",
+    "[a](http://evil.example)",
+    "$x^2$ {a}",
+    ":red[x] **b**",
+    "=1+1",
+)
+COLUMN = "<b>town</b> [l](http://evil.example) $y$"
+FILE = "[l](http:evil.example) $x$ :red[x] <img src=x onerror=window.ran=1>.csv"
+MADE = "img[src='x'], a[href*=evil], [src*=evil], b:text-is('town'), .katex, .MathJax"
+"""What would be on the page if text of the file were taken for markup."""
+
+
+def table(*, n_rows: int = 400) -> bytes:
+    """Write classes, labels and categories under such names."""
+    rng = np.random.default_rng(3)
+    logits = 3 * rng.normal(size=(n_rows, len(NAMES)))
+    labels = (logits / 2 + rng.gumbel(size=logits.shape)).argmax(axis=1)
+    rows = [
+        [*(f"{value:.3f}" for value in row), NAMES[label], NAMES[(label + k) % len(NAMES)]]
+        for k, (row, label) in enumerate(zip(logits, labels, strict=True))
+    ]
+    lines = [[*NAMES, "label", COLUMN], *rows]
+    quoted = (",".join(f'"{cell}"' for cell in line) for line in lines)
+    return "\n".join(quoted).encode()
+
+
+def bring(page: Page, name: str, data: bytes) -> None:
+    page.locator("input[type=file]").set_input_files(
+        {"name": name, "mimeType": "text/csv", "buffer": data}
+    )
+
+
+def text_of(place: Locator) -> str:
+    """Give the text without the invisible joiners that keep addresses from becoming links."""
+    return (place.text_content() or "").replace("\u2060", "")
+
+
+def expect_text(place: Locator, text: str) -> None:
+    joined = re.escape(text).replace("http:", "http:\u2060?")
+    expect(place).to_contain_text(re.compile(joined))
+
+
+def hovered(page: Page, plot: Locator, point: Locator) -> str:
+    """Give what is said of a point under the pointer."""
+    point.scroll_into_view_if_needed()
+    box = point.bounding_box()
+    assert box is not None
+    page.mouse.move(0, 0)
+    expect(plot.locator(".hoverlayer .hovertext")).to_have_count(0)
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=3)
+    label = plot.locator(".hoverlayer .hovertext").first
+    expect(label).to_be_attached()
+    return text_of(label)
+
+
+def test_text_of_a_file_is_text_on_every_page(open_page: OpenPage) -> None:
+    page = open_page(f"?data=Your+file&event=Class&resamples=0&slices_by={COLUMN}")
+    heard: list[str] = []
+    page.on("dialog", lambda dialog: (heard.append(dialog.message), dialog.dismiss()))
+    page.on("request", lambda asked: heard.append(asked.url) if asked.url.endswith("/x") else None)
+    bring(page, FILE, table())
+    main = page.get_by_test_id("stMain")
+    expect_text(main.get_by_role("heading").first, FILE)
+    preview = page.locator("[class*=st-key-preview_table]")
+    for name in (*NAMES, COLUMN):
+        expect(preview).to_contain_text(name)
+    for title, path, _ in PAGES:
+        page.get_by_role("link", name=title, exact=True).first.click()
+        page.wait_for_url(re.compile(rf"/{'' if path == PAGES[0][1] else path}\?"))
+        expect(
+            page.locator("[data-testid=stApp][data-test-script-state=notRunning]")
+        ).to_be_visible()
+        expect(main).to_contain_text(NAMES[0])
+        expect(page.locator(MADE)).to_have_count(0)
+        expect(page.get_by_text("This cannot be used")).to_have_count(0)
+    assert page.evaluate("window.ran") is None
+    assert heard == []
+
+
+def test_text_of_a_file_is_text_in_plots_in_the_hover_and_in_exports(open_page: OpenPage) -> None:
+    page = open_page("slices?data=Your+file&resamples=0")
+    bring(page, FILE, table())
+    slices = page.locator(".js-plotly-plot").first
+    for name in NAMES:
+        # Lines of the plot are broken, and signs of TeX are left out.
+        for part in name.replace("$", "").split():
+            expect(slices).to_contain_text(part)
+    points = slices.locator(".scatterlayer .point")
+    seen = [hovered(page, slices, points.nth(k)) for k in range(points.count())]
+    for name in NAMES:
+        assert any(name.replace("$", "") in text for text in seen), (name, seen)
+    expect(page.locator(MADE)).to_have_count(0)
+    with page.expect_download() as started:
+        page.get_by_role("button", name=re.compile("Download these rows")).click()
+    written = started.value.path().read_text("utf-8")
+    cells = {cell for line in csv.reader(written.splitlines()) for cell in line}
+    assert {"'=1+1", *NAMES[:-1]} <= cells
+    assert not [cell for cell in cells if cell.startswith("=")]
+    assert page.evaluate("window.ran") is None
+
+
+def simple(*, sigmoid: bool = False, twice: bool = False) -> bytes:
+    rng = np.random.default_rng(4)
+    values = 3 * rng.normal(size=(300, 3))
+    labels = (values / 2 + rng.gumbel(size=values.shape)).argmax(axis=1)
+    shown = 1 / (1 + np.exp(-values)) if sigmoid else values
+    head = "a,b,c,label" + (",target" if twice else "")
+    rows = (
+        ",".join([*(f"{v:.4f}" for v in row), *[str(label)] * (2 if twice else 1)])
+        for row, label in zip(shown, labels, strict=True)
+    )
+    return "\n".join([head, *rows]).encode()
+
+
+def test_a_refused_file_is_read_otherwise_by_one_click(open_page: OpenPage) -> None:
+    page = open_page("?data=Your+file&resamples=0")
+    bring(page, "sigmoid.csv", simple(sigmoid=True))
+    alert = page.get_by_role("alert").filter(has_text="This cannot be used")
+    expect(alert).to_contain_text("your word that these are logits")
+    expect(page.locator("[class*=st-key-preview_table] tbody tr")).to_have_count(10)
+    page.get_by_role("radio", name="Logits", exact=True).click()
+    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(2)
+    expect(alert).to_have_count(0)
+    page.wait_for_url(re.compile("values=Logits"))
+    page.get_by_role("button", name=words.AS_FOUND_AGAIN).click()
+    expect(alert).to_be_visible()
+
+
+def test_a_column_that_cannot_be_listed_is_typed(open_page: OpenPage) -> None:
+    page = open_page("?data=Your+file&resamples=0")
+    bring(page, "twice.csv", simple(twice=True))
+    expect(page.get_by_role("alert").filter(has_text="mean the same")).to_be_visible()
+    box = page.get_by_role("combobox", name=re.compile(words.LABEL_COLUMN))
+    box.fill("target")
+    box.press("Enter")
+    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(2)
+    page.wait_for_url(re.compile("label=target"))
+
+
+def test_the_table_to_start_from_can_be_brought_back(open_page: OpenPage) -> None:
+    page = open_page("?data=Your+file&resamples=0")
+    with page.expect_download() as started:
+        page.get_by_role("button", name=words.TEMPLATE_LABEL).click()
+    bring(page, words.TEMPLATE_NAME, started.value.path().read_bytes())
+    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(2)
+    step = page.get_by_text(words.WHAT_WAS_READ)
+    expect(page.get_by_text(words.OTHERWISE, exact=True)).to_be_visible()
+    page.get_by_role("link", name="KS graphs").first.click()
+    page.wait_for_url(re.compile("/ks"))
+    expect(page.get_by_role("figure", name=re.compile("^Before")).first).to_be_visible()
+    expect(page.get_by_text(words.OTHERWISE, exact=True)).to_be_hidden()
+    step.click()
+    expect(page.get_by_text(words.OTHERWISE, exact=True)).to_be_visible()

@@ -1,0 +1,78 @@
+"""The pages Overview and KS graphs as a person uses them."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from calibcore import TopR, cumulative_curves
+from dashboard.wording import percent
+from tests.browser.conftest import OpenPage
+from tests.browser.test_journeys import choose, split_of
+
+pytestmark = pytest.mark.browser
+
+GARMENTS = "sample=Three+garments+that+look+alike&resamples=0"
+
+
+def test_the_cursor_is_moved_by_the_keyboard_and_lives_in_the_address(open_page: OpenPage) -> None:
+    page = open_page(f"ks?{GARMENTS}")
+    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(9)
+    slider = page.get_by_role("slider", name="Mark the rows at a fractile")
+    slider.focus()
+    for place in ("0", "1", "2"):
+        slider.press("ArrowRight")
+        expect(slider).to_have_attribute("aria-valuetext", place)
+        page.wait_for_url(re.compile(f"fractile={place}"))
+    test = split_of("three_garments").test
+    event = TopR(1).outcomes(test.probabilities, test.labels)
+    curves = cumulative_curves(event.scores, event.hits)
+    score = percent(float(curves.score[curves.place_at(0.02)]), test.n_samples)
+    said = page.get_by_text(f"At fractile {percent(0.02, test.n_samples)}: score {score}")
+    expect(said).to_be_visible()
+    # The same address opens the same view.
+    again = open_page(page.url.split("/", 3)[-1])
+    expect(again.get_by_text(f"score {score}")).to_be_visible()
+
+
+def test_a_second_event_and_both_sets_are_set_below_each_other(open_page: OpenPage) -> None:
+    page = open_page(f"ks?{GARMENTS}")
+    page.get_by_text("Both sets").click()
+    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(17)
+    page.get_by_role("combobox", name="Compare with").click()
+    page.get_by_role("option", name="Top-2", exact=True).click()
+    heading = page.get_by_role("heading", name=re.compile("Top-2 .* test set"))
+    expect(heading).to_be_visible()
+    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(17)
+    choose(page, "(c) and (d)")
+    expect(page.get_by_role("figure", name=re.compile(r"\(c\)"))).to_have_count(8)
+    expect(page.get_by_role("figure", name=re.compile(r"\(a\)"))).to_have_count(0)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_shows_one_side_of_each_row(open_page: OpenPage, scheme: str) -> None:
+    page = open_page(f"ks?{GARMENTS}&both_sets=true&fractile=40", width=390, scheme=scheme)
+    second = page.locator(".st-key-after_graphs_2")
+    expect(page.locator(".st-key-before_graphs_2 .plot-container").first).to_be_visible()
+    expect(second).to_be_hidden()
+    choose(page, "After")
+    expect(second.locator(".plot-container").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_what_to_do_next_leads_to_a_page_that_keeps_the_choices(open_page: OpenPage) -> None:
+    page = open_page(f"?{GARMENTS}&method=Temperature+scaling")
+    expect(page.get_by_role("heading", name="What to do next")).to_be_visible()
+    page.get_by_text("What it makes of each score").click()
+    page.wait_for_url(re.compile("/maps.*method=Temperature"))
+    expect(page.get_by_text("Three garments that look alike \u00b7")).to_be_visible()
+
+
+def test_tiles_get_their_words_from_the_table(open_page: OpenPage) -> None:
+    page = open_page("?sample=Three+garments+that+look+alike&resamples=200")
+    row = page.locator("table.measures").first.locator("tr", has_text="KS error")
+    expect(row.locator(".mark")).to_have_text("\u25b2 better")
+    tile = page.get_by_test_id("stMetric").filter(has_text="KS error")
+    expect(tile.get_by_test_id("stMetricDelta")).to_have_text("\u25b2 better")
+    between = row.locator("td").first.locator("small").inner_text()
+    expect(page.locator(".st-key-tiles").get_by_text(between).first).to_be_visible()

@@ -1,0 +1,46 @@
+"""A part of the rows, as a person chooses it in the browser."""
+
+import csv
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import OpenPage
+
+pytestmark = pytest.mark.browser
+
+CRASH = "sample=Who+survives+a+crash%2C+naive+Bayes&resamples=0"
+
+
+def test_a_slice_is_chosen_followed_to_another_page_and_taken_off(open_page: OpenPage) -> None:
+    page = open_page(f"slices?{CRASH}")
+    expect(page.locator("table.slices tbody tr")).to_have_count(4)
+    expect(page.get_by_role("figure", name=re.compile("^Slices"))).to_be_visible()
+    page.get_by_role("combobox", name="Show one of them alone").click()
+    page.get_by_role("option", name="60+", exact=True).click()
+    line = page.get_by_text("Only rows where age_band = 60+: 1,364 of 10,217.")
+    expect(line).to_be_visible()
+    page.wait_for_url(re.compile(r"only=age_band&only_which=60%2B"))
+    page.get_by_role("link", name="Reliability", exact=True).click()
+    expect(page.get_by_text("test set, 1,364 rows")).to_be_visible()
+    expect(line).to_be_visible()
+    page.get_by_role("button", name="Show all rows").click()
+    expect(page.get_by_text("test set, 10,217 rows")).to_be_visible()
+    expect(line).to_be_hidden()
+    page.wait_for_url(lambda url: "only=" not in url)
+
+
+def test_a_pasted_address_lists_the_rows_of_a_range(open_page: OpenPage) -> None:
+    page = open_page(f"slices?{CRASH}&only=sex&only_which=male&scores_listed=70&scores_listed=90")
+    expect(page.get_by_text("Only rows where sex = male: 5,420 of 10,217.")).to_be_visible()
+    expect(page.get_by_text(re.compile(r"rows are scored 70 to 90"))).to_be_visible()
+    rows = page.locator("table.listed tbody tr")
+    expect(rows).to_have_count(100)
+    with page.expect_download() as started:
+        page.get_by_role("button", name="Download these rows").click()
+    table = list(csv.reader(started.value.path().read_text("utf-8").splitlines()))
+    assert len(table) == 101
+    assert table[1][0] == rows.first.locator("td").first.inner_text()
+    assert all(0.7 <= float(row[3]) <= 0.9 for row in table[1:])
+    assert {row[-1] for row in table[1:]} == {"male"}

@@ -1,0 +1,173 @@
+"""Every page on three samples, light and dark, wide and narrow, as one person walks them."""
+
+import re
+from functools import cache
+from urllib.parse import urlencode, urlparse
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from calibcore import TopR, audit
+from calibcore.calibrators import SplineCalibration
+from dashboard.app import PAGES
+from dashboard.samples import samples
+from dashboard.wording import percent
+from tests.browser.conftest import OpenPage
+from tests.browser.settled import settle
+from tests.browser.test_journeys import choose_method, split_of
+
+pytestmark = pytest.mark.browser
+
+SAMPLES = ("fashion_cnn_overconfident", "city_country_100", "crash_survival")
+"""Ten, a hundred and two classes."""
+
+WIDTHS = (390, 1440)
+
+_GRAPHS_FIT = """
+() => [...document.querySelectorAll('[data-testid="stMain"] .main-svg')].every(
+  graph => graph.getBoundingClientRect().right <= innerWidth)
+"""
+
+_OUTCOME = r"the KS error falls from ([\d.]+) % to ([\d.]+) %"
+_TEST = r"\s+[\d.]+\s+test [\d.]+\s+[\d.]+ %\s+test ([\d.]+) %"
+
+KS = {
+    "Overview": (_OUTCOME, r"KS error\s+([\d.]+) \u2192 ([\d.]+) %", r"\t([\d.]+) %\t([\d.]+) %"),
+    "KS graphs": (_OUTCOME, r"Before\s+KS error ([\d.]+) %.*After\s+KS error ([\d.]+) %"),
+    "Reliability": (_OUTCOME, r"no bins: ([\d.]+) %.*no bins: ([\d.]+) %"),
+    "Compare": (rf"None \(leave as it is\){_TEST}", rf"Spline{_TEST}"),
+    "Maps": (r"a KS error of ([\d.]+) %",),
+    "Data efficiency": (r"Do nothing\t[\d.]+ %\t([\d.]+) %", r"Spline\t[\d.]+ %\t([\d.]+) %"),
+    "Models": (r"\nKS error ([\d.]+) \u2192 ([\d.]+) %",),
+}
+"""Where each page shows the KS error of the whole test set before and after the spline."""
+
+ONLY_AFTER = frozenset({("Compare", 1), ("Data efficiency", 1)})
+
+NO_FURTHER = frozenset({"city_country_100", "crash_survival"})
+"""Samples that have no other model to be set beside."""
+
+
+def address_of(name: str, path: str = "", **query: str) -> str:
+    """Write the address of a page on a sample."""
+    title = next(one.title for one in samples() if one.name == name)
+    return f"{path}?{urlencode({'sample': title, 'resamples': '0'} | query)}"
+
+
+def turn_to(page: Page, title: str) -> None:
+    page.get_by_role("link", name=title, exact=True).first.click()
+    path = next(path for name, path, _ in PAGES if name == title)
+    page.wait_for_url(re.compile(r"\d/\?" if path == "overview" else rf"/{path}\?"))
+    settle(page)
+
+
+def text_of(page: Page) -> str:
+    """Read the page with plain spaces."""
+    return re.sub("[\u00a0\u202f\u2009]", " ", page.get_by_test_id("stMain").inner_text())
+
+
+@cache
+def ks_errors(name: str) -> tuple[str, str]:
+    """Give the core's KS errors before and after the spline, as they are written."""
+    split = split_of(name)
+    judged = audit(split, event=TopR(1), calibrator=SplineCalibration()).test
+    sides = (judged.before, judged.after)
+    written = (percent(side.curves.ks_error, judged.n_samples) for side in sides)
+    before, after = (text[:-2] for text in written)
+    return before, after
+
+
+def check_ks(page: Page, title: str, name: str) -> None:
+    """Expect the core's KS errors wherever the page shows them."""
+    if title not in KS or (title == "Models" and name in NO_FURTHER):
+        return
+    if title == "Data efficiency":
+        page.get_by_role("radio", name="KS error", exact=True).click()
+        expect(page.get_by_role("figure", name=re.compile("KS error")).first).to_be_visible()
+        settle(page)
+    before, after = ks_errors(name)
+    text = text_of(page)
+    for place, pattern in enumerate(KS[title]):
+        found = re.search(pattern, text, re.DOTALL)
+        assert found is not None, (title, pattern)
+        wanted = (after,) if (title, place) in ONLY_AFTER else (before, after)
+        assert found.groups() == wanted[: len(found.groups())], (title, pattern)
+
+
+def check_sound(page: Page, title: str) -> None:
+    """Expect no error, something to read, and nothing wider than the window."""
+    main = page.get_by_test_id("stMain")
+    assert main.get_by_test_id("stException").count() == 0, title
+    assert main.get_by_test_id("stAlertContentError").count() == 0, title
+    assert len(main.inner_text().strip()) > 40, title
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        settle(page)
+        widest = main.evaluate("node => Math.max(node.scrollWidth, document.body.scrollWidth)")
+        assert widest <= width, (title, width)
+        page.wait_for_function(_GRAPHS_FIT)  # they follow the window a little later
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", SAMPLES)
+def test_every_page_is_sound_and_shows_the_same_ks_error(
+    open_page: OpenPage, name: str, scheme: str
+) -> None:
+    page = open_page(address_of(name), scheme=scheme)
+    settle(page)
+    ground = page.get_by_test_id("stApp").evaluate("node => getComputedStyle(node).backgroundColor")
+    assert ground == ("rgb(14, 17, 23)" if scheme == "dark" else "rgb(255, 255, 255)")
+    for title, _, _ in PAGES:
+        turn_to(page, title)
+        if scheme == "light":
+            check_ks(page, title, name)
+        check_sound(page, title)
+
+
+def test_back_and_forward_bring_the_page_and_its_settings_back(open_page: OpenPage) -> None:
+    page = open_page(address_of("three_garments", "ks"))
+    settle(page)
+    choose_method(page, "Temperature scaling")
+    page.wait_for_url(re.compile("method=Temperature"))
+    settle(page)
+    graphs, address = text_of(page), page.url
+    turn_to(page, "Maps")
+    choose_method(page, "Vector scaling")
+    page.wait_for_url(re.compile("method=Vector"))
+    settle(page)
+    maps = page.url
+    page.go_back()
+    expect(page.get_by_text("\u00b7 Temperature scaling \u00b7")).to_be_visible()
+    settle(page)
+    assert (text_of(page), page.url) == (graphs, address)
+    page.go_forward()
+    expect(page.get_by_text("\u00b7 Vector scaling \u00b7")).to_be_visible()
+    assert page.url == maps
+
+
+PASTED = {
+    "": {"measures": "All", "set": "Calibration set"},
+    "ks": {"event": "Within", "fractile": "40", "graphs": "(c) and (d)"},
+    "reliability": {"reliability": "Smoothed", "bins": "9", "classes_as": "Table"},
+    "compare": {"by": "KS error", "methods": "Beta calibration"},
+    "maps": {"by_hand": "Knots of the spline", "hand_knots": "9"},
+    "efficiency": {"draws": "5", "learning_error": "KS error"},
+    "slices": {"slices_order": "Worst after"},
+    "models": {"models_measures": "MCE", "wording": "Expert"},
+}
+
+
+@pytest.mark.parametrize("path", list(PASTED))
+def test_a_pasted_address_shows_what_it_was_copied_from(open_page: OpenPage, path: str) -> None:
+    query = {"method": "Temperature scaling", **PASTED[path]}
+    first = open_page(address_of("three_garments", path, **query))
+    settle(first)
+    # A control is moved by hand, so that the address is the page's and not the one above.
+    first.get_by_test_id("stSidebar").get_by_role("radio", name="Expert", exact=True).click()
+    first.wait_for_url(re.compile("wording=Expert"))
+    settle(first)
+    copied = urlparse(first.url)
+    again = open_page(f"{copied.path.lstrip('/')}?{copied.query}")
+    settle(again)
+    assert text_of(again) == text_of(first)
+    assert again.url == first.url

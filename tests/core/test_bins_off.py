@@ -1,0 +1,58 @@
+"""Which bins hold enough rows, and which are off: against loops over the bins."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calibcore.reliability import binned_reliability, classwise_reliability
+from calibcore.reliability.intervals import LEAST_SHARE
+
+rows = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 1)), min_size=1, max_size=300)
+
+
+@given(rows, st.sampled_from([1, 2, 15, 100]))
+def test_each_bin_is_judged_by_its_own_interval(drawn: list[tuple[int, int]], n_bins: int) -> None:
+    scores, hits = (np.array(values) for values in zip(*drawn, strict=True))
+    found = binned_reliability(scores / 20, hits, n_bins=n_bins)
+    for b, sign in enumerate(found.off.tolist()):
+        count, score = found.bins.counts[b], found.bins.mean_score[b]
+        assert bool(found.telling[b]) == (count / len(drawn) >= LEAST_SHARE)
+        if count == 0 or found.lower[b] <= score <= found.upper[b]:
+            assert sign == 0
+        else:
+            assert sign == (1 if score > found.bins.frequency[b] else -1)
+
+
+def test_a_bin_with_one_row_in_a_hundred_counts() -> None:
+    found = binned_reliability([0.05] + [0.95] * 99, [0] * 100, n_bins=10)
+    assert found.telling.tolist() == [True, *[False] * 8, True]
+    assert found.off.tolist() == [0] * 9 + [1]
+    found = binned_reliability([0.05] + [0.95] * 100, [1] * 101, n_bins=10)
+    assert not found.telling[0]
+    assert found.off[[0, -1]].tolist() == [-1, -1]
+
+
+def test_true_scores_leave_about_one_bin_in_twenty_off() -> None:
+    rng = np.random.default_rng(5)
+    shares = []
+    for _ in range(200):
+        scores = rng.random(2000)
+        shares.append(np.mean(binned_reliability(scores, rng.random(2000) < scores).off != 0))
+    assert 0.03 < np.mean(shares) < 0.07
+
+
+def test_one_class_of_several_is_that_class_alone() -> None:
+    rng = np.random.default_rng(2)
+    table = rng.dirichlet(np.ones(4), 500)
+    labels = rng.integers(0, 4, 500)
+    together = classwise_reliability(table, labels, n_bins=7)
+    for k in range(4):
+        alone = binned_reliability(table[:, k], labels == k, n_bins=7)
+        found = together.of_class(k)
+        assert found.bins.counts.tolist() == alone.bins.counts.tolist()
+        assert np.allclose(found.bins.mean_score, alone.bins.mean_score, equal_nan=True)
+        assert np.array_equal(found.bins.frequency, alone.bins.frequency, equal_nan=True)
+        assert np.array_equal(found.lower, alone.lower, equal_nan=True)
+        assert np.array_equal(found.upper, alone.upper, equal_nan=True)
+        assert found.off.tolist() == together.off[k].tolist() == alone.off.tolist()
+        assert found.telling.tolist() == together.telling[k].tolist()

@@ -1,0 +1,83 @@
+"""Several models on the same rows."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from calibcore import CalibrationInputError, EventScores, LogitSet, OneClass, Split, TopR, audit
+from calibcore.calibrators import TemperatureScaling
+from calibcore.evaluation import SetResult
+from calibcore.events import Event
+from calibcore.metrics import corp, event_brier
+from calibcore.pairs import check_same_rows, plane_of
+
+
+def made(seed: int, labels: np.ndarray | None = None, *, sharper: float = 1.0) -> LogitSet:
+    rng = np.random.default_rng(seed)
+    if labels is None:
+        labels = rng.integers(3, size=400)
+    logits = 2 * np.eye(3)[labels] + rng.gumbel(size=(labels.size, 3))
+    return LogitSet(sharper * logits, labels, ("cat", "dog", "owl"))
+
+
+def test_the_same_labels_pass() -> None:
+    first = made(0)
+    check_same_rows(first, made(1, first.labels))
+    check_same_rows(EventScores([0.1, 0.2], [0, 1]), EventScores([0.3, 0.2], [1, 1]))
+
+
+def test_the_first_row_that_differs_is_named() -> None:
+    first = made(0)
+    labels = first.labels.copy()
+    labels[[16, 300]] = (labels[[16, 300]] + 1) % 3
+    names = first.class_names[labels[16]], first.class_names[first.labels[16]]
+    message = f"labels: found {names[0]} in row 17, wanted {names[1]} as in the first model."
+    with pytest.raises(CalibrationInputError, match=message):
+        check_same_rows(first, made(1, labels))
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        (made(1).rows(np.arange(399)), "rows: found 399, wanted the 400 of"),
+        (LogitSet(np.zeros((400, 2)), np.zeros(400, int)), "classes: found 2, wanted the 3 of"),
+        (EventScores(np.zeros(400), np.zeros(400)), "found one score a row, wanted class prob"),
+    ],
+)
+def test_other_rows_are_refused(other: LogitSet | EventScores, message: str) -> None:
+    with pytest.raises(CalibrationInputError, match=message):
+        check_same_rows(made(0), other)
+
+
+def test_classes_beside_scores_alone_are_refused() -> None:
+    scores = EventScores(np.zeros(400), np.zeros(400))
+    with pytest.raises(CalibrationInputError, match="found class probabilities, wanted one score"):
+        check_same_rows(scores, made(0))
+
+
+def judged(event: Event) -> list[SetResult]:
+    first = made(0)
+    sets = [first, made(1, first.labels, sharper=3.0), made(2, first.labels, sharper=0.4)]
+    return [
+        audit(Split(rows, rows), event=event, calibrator=TemperatureScaling()).test for rows in sets
+    ]
+
+
+@pytest.mark.parametrize("event", [TopR(1), OneClass(2)])
+def test_lines_of_equal_brier_score_hold_for_every_model(event: Event) -> None:
+    found = judged(event)
+    plane = plane_of(found)
+    for row, one in enumerate(found):
+        for column, side in enumerate((one.before, one.after)):
+            pair = side.event.scores, side.event.hits
+            assert plane.brier[row, column] == pytest.approx(event_brier(*pair), abs=1e-12)
+            assert plane.miscalibration[row, column] == pytest.approx(corp(*pair).miscalibration)
+    own = [corp(one.before.event.scores, one.before.event.hits) for one in found]
+    assert plane.discrimination[0, 0] == pytest.approx(own[0].discrimination)
+    assert plane.uncertainty == pytest.approx(own[0].uncertainty)
+    assert plane.shared == (event == OneClass(2))
+    if plane.shared:
+        # The same rows are hits, so nothing is moved.
+        assert_allclose(plane.discrimination[:, 0], [one.discrimination for one in own])
+    else:
+        assert abs(plane.discrimination[1, 0] - own[1].discrimination) > 1e-4

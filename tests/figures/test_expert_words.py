@@ -1,0 +1,245 @@
+"""Plain words without terms of art, and the same findings in the experts' words."""
+
+import math
+import re
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calibcore.calibrators import SplineCalibration
+from calibcore.cumulative import brownian_range_tail, brownian_tail
+from calibcore.evaluation import SetResult, Side
+from calibcore.events import OneClass, TopR, WithinTopR
+from calibcore.inference import Inference, Interval, Judgement, Mark, Plan, Reference
+from calibcore.inference.findings import Finding
+from calibcore.metrics import METRICS
+from dashboard import wording
+from dashboard.wording import graphs, reach, sentences
+from dashboard.wording.events import event_name
+from dashboard.wording.glossary import TERMS
+from dashboard.wording.measures import MARKS, measure_rows
+from dashboard.wording.numbers import p_words
+from dashboard.wording.tiles import tiles
+from tests.figures.made import (
+    MINUS,
+    blocks,
+    events,
+    logit_result,
+    pct,
+    result_of,
+    side_of,
+)
+
+TOP_1 = wording.event_words(TopR(1), None)
+OVER = blocks((0.9, 1000, 800))
+MIXED = blocks((0.3, 500, 250), (0.9, 500, 350))
+UNDETECTED = blocks((0.8, 10, 7))
+SIDES = {"over": OVER, "mixed": MIXED, "undetected": UNDETECTED, "drawn": result_of(700).test.after}
+
+JARGON = re.compile(
+    r"p [=<]|Brownian|\u221a|\u03c3|Kuiper|in-the-large|bootstrap|quantile|Wilson|MOVER|pointwise"
+    r"|simultaneous|root mean square|least-squares|power:|H0|statistic",
+    re.IGNORECASE,
+)
+
+CAPTIONS: dict[str, Callable[..., str]] = {
+    "a": graphs.cumulative_caption,
+    "b": graphs.warped_caption,
+    "c": graphs.fractile_caption,
+    "d": graphs.score_caption,
+    "title": graphs.side_title,
+    "grey": graphs.band_note,
+    "bins": wording.reliability_caption,
+}
+
+
+def said_of(side: Side, *, expert: bool) -> dict[str, str]:
+    said = {name: caption(side, expert=expert) for name, caption in CAPTIONS.items()}
+    said["verdict"] = wording.verdict(side, TOP_1, expert=expert).sentence
+    said["cursor"] = graphs.cursor_sentence(side, 0.5, expert=expert)
+    said["power"] = reach.power_sentence(side, side.event.n_samples, expert=expert)
+    return said
+
+
+@pytest.mark.parametrize("side", SIDES.values(), ids=SIDES)
+def test_plain_words_hold_no_terms_of_art(side: Side) -> None:
+    plain, expert = said_of(side, expert=False), said_of(side, expert=True)
+    for name, text in plain.items():
+        assert not JARGON.search(text), text
+        assert expert[name] != text or (name == "cursor" and side.frequency is None)
+    assert sum(bool(JARGON.search(text)) for text in expert.values()) >= 6
+
+
+@pytest.mark.parametrize("side", SIDES.values(), ids=SIDES)
+def test_both_wordings_find_the_same(side: Side) -> None:
+    plain, expert = (wording.verdict(side, TOP_1, expert=expert) for expert in (False, True))
+    assert (plain.word, plain.icon, plain.colour) == (expert.word, expert.icon, expert.colour)
+    # Shares that the plain sentence names stand in the experts' too.
+    assert set(re.findall(r"[\d.]+\u00a0%", plain.sentence)) <= set(
+        re.findall(r"[\d.]+\u00a0%", expert.sentence)
+    )
+
+
+def test_the_experts_verdict_reads_the_result() -> None:
+    assert wording.verdict(OVER, TOP_1, expert=True).sentence == (
+        f"Top\\-1 prediction: mean score {pct('90.0')}, observed frequency {pct('80.0')},"
+        f" calibration-in-the-large +10.0 points; KS {pct('10.0')}, p < 0.001."
+    )
+    found = wording.verdict(UNDETECTED, TOP_1, expert=True).sentence
+    # 10 rows at 0.8: a gap of 0.1 is 0.1 / sqrt(0.16 / 10) = 0.79 deviations.
+    assert found.endswith(f"{p_words(brownian_tail(0.1 / math.sqrt(0.016)))}.")
+
+
+def test_statistics_are_those_of_the_definitions() -> None:
+    judged = SetResult(MIXED, OVER, (), 0)
+    said = sentences.statistics(judged)
+    # 1000 rows: the totals part by 0.1 half way; variance (500 * 0.21 + 500 * 0.09) / 1000^2.
+    deviation = math.sqrt(150) / 1000
+    for text in (
+        f"Before: \u221aN\u00b7KS = {0.1 * math.sqrt(1000):.3f}",
+        f"KS/\u03c3 = {0.1 / deviation:.3f}, {p_words(brownian_tail(0.1 / deviation))}",
+        f"Kuiper/\u03c3 = {0.1 / deviation:.3f}, {p_words(brownian_range_tail(0.1 / deviation))}",
+        f"After: \u221aN\u00b7KS = {0.1 * math.sqrt(1000):.3f}",
+        f"KS/\u03c3 = {0.1 / math.sqrt(0.09 / 1000):.3f}",
+    ):
+        assert text in said
+    assert "After" not in sentences.statistics(SetResult(OVER, OVER, (), 0))
+
+
+def test_experts_read_the_temperature_to_four_digits() -> None:
+    result = logit_result("temperature")
+    fitted = result.fitted
+    temperature = fitted.temperature  # type: ignore[union-attr]
+    plain, expert = (
+        wording.outcome(result, result.test, "temperature", expert=expert)
+        for expert in (False, True)
+    )
+    assert f"(T = {temperature:.3g})" in plain
+    assert f"(T = {temperature:.4g})" in expert
+
+
+@pytest.mark.parametrize(
+    ("event", "name"),
+    [
+        (TopR(1), "Top-1 prediction"),
+        (TopR(3), "Top-3"),
+        (WithinTopR(2), "Within top-2"),
+        (OneClass(1), "Class <b>"),
+    ],
+)
+def test_events_have_names(event: TopR | WithinTopR | OneClass, name: str) -> None:
+    assert event_name(event, ("a", "<b>")) == name
+    assert wording.event_words(event, ("a", "<b>")).name == wording.escape_markdown(name)
+
+
+# The cursor and the fit ---------------------------------------------------------------------
+
+
+def test_the_cursor_reads_off_the_rows() -> None:
+    assert graphs.cursor_sentence(MIXED, 0.25) == (
+        f"At fractile {pct('50.0')}: score {pct('30.0')}, so far claimed {pct('15.0')}, happened"
+        f" {pct('25.0')}, gap 10.0 points, truth ahead."
+    )
+    assert graphs.cursor_sentence(MIXED, 1.0).endswith("gap 0.0 points.")
+    assert graphs.cursor_sentence(OVER, 0.3).endswith("gap 10.0 points, claim ahead.")
+    few = side_of([0.4, 0.6], [0, 1])
+    assert "spline" not in graphs.cursor_sentence(few, 0.5, expert=True)
+    assert "spline estimate of the frequency" in graphs.cursor_sentence(MIXED, 0.5, expert=True)
+
+
+@given(st.integers(0, 100))
+def test_the_cursors_gap_is_claim_less_truth(percent: int) -> None:
+    side = SIDES["drawn"]
+    said = graphs.cursor_sentence(side, percent / 100)
+    claimed, seen, gap = (
+        float(re.findall(rf"{word} ([\d.]+)", said)[0]) for word in ("claimed", "happened", "gap")
+    )
+    assert abs(claimed - seen) == pytest.approx(gap, abs=0.11)
+    if gap > 0.11:
+        assert ("claim ahead" in said) == (claimed > seen)
+
+
+@pytest.mark.parametrize("fit_to", ["difference", "hits"])
+def test_the_fits_caption_reads_the_fit(fit_to: str) -> None:
+    rows = events(2000)
+    calibrator = SplineCalibration(n_knots=7, fit_to=fit_to)  # type: ignore[arg-type]
+    fitted = calibrator.fit(rows.scores, rows.hits)
+    fit = calibrator.shown(fitted, rows.scores, rows.hits)
+    plain, expert = (graphs.fit_caption(fit, expert=expert) for expert in (False, True))
+    assert not JARGON.search(plain)
+    assert "through 7 knots" in plain
+    assert "2,000 rows" in plain
+    largest = wording.points(fit.farthest, 2000)
+    assert f"within {largest}" in plain
+    assert f"largest {largest}" in expert
+    assert ("added to the score" in plain) == (fit_to == "difference")
+
+
+# Tiles --------------------------------------------------------------------------------------
+
+
+def finding(key: str, mark: Mark | None) -> Finding:
+    judged = Judgement(0.05, Interval(0.041, 0.059), Reference(0.012, 0.021, 0.001))
+    after = Judgement(0.05, Interval(0.0, 0.01), Reference(0.012, 0.021, 0.001))
+    return Finding(key, judged, after, Interval(-0.01, 0.02), mark)
+
+
+def found(mark: Mark | None) -> Inference:
+    return Inference(tuple(finding(m.key, mark) for m in METRICS), Plan(n_resamples=200))
+
+
+@pytest.mark.parametrize("mark", MARKS)
+@pytest.mark.parametrize("decisions", [0, 12])
+def test_tiles_say_what_the_table_says(mark: Mark, decisions: int) -> None:
+    judged = result_of(500).test
+    judged = SetResult(judged.before, judged.after, judged.comparisons, decisions)
+    shown = tiles(judged, found(mark))
+    keys = ("ks_error", "ece", "event_nll", "accuracy")
+    measures = tuple(judged.compare(key).measure for key in keys)
+    table = measure_rows(judged, found(mark), measures)
+    for tile, row in zip(shown, table, strict=True):
+        assert row.mark is not None
+        words = " ".join(MARKS[row.mark])
+        assert tile.interval == f"{row.before.note} \u2192 {row.after.note}"
+        colours = {"better": "green", "worse": "red"}
+        assert tile.colour == colours.get(row.mark, "gray")
+        if tile.name == "Accuracy":
+            counted = f"{decisions} decisions change, {words}"
+            assert tile.note == (counted if decisions else "no decision changes")
+        else:
+            assert tile.note == words
+
+
+def test_before_it_is_known_no_tile_says_better_or_worse() -> None:
+    judged = result_of(500).test
+    for tile in tiles(judged):
+        assert not re.search("better|worse|evidence", tile.note)
+        assert (tile.colour, tile.interval) == ("gray", "")
+    ks = judged.compare("ks_error")
+    assert tiles(judged)[0].note == wording.measured_change(ks, 500)
+    assert tiles(judged)[0].note.startswith(MINUS)
+    same = SetResult(judged.before, judged.before, judged.comparisons, 0)
+    unchanged = [row for row in same.comparisons if row.measure.key == "accuracy"]
+    assert unchanged
+    assert tiles(same)[-1].note == "no decision changes"
+
+
+def test_notes_in_both_wordings() -> None:
+    judged, inference = result_of(500).test, found("better")
+    assert not JARGON.search(wording.below_tiles(judged))
+    assert not JARGON.search(wording.uncertainty_note(inference))
+    assert "Brownian" in wording.below_tiles(judged, expert=True)
+    assert "percentile bootstrap" in wording.uncertainty_note(inference, expert=True)
+    for expert in (False, True):
+        assert "200 resamples, seed 0" in wording.uncertainty_note(inference, expert=expert)
+        limit = wording.percent(judged.before.curves.ks_null_95, 500)
+        assert limit.split("\u00a0")[0] in wording.below_tiles(judged, expert=expert)
+
+
+def test_every_term_has_a_definition() -> None:
+    for key, name in TERMS.items():
+        assert name
+        assert wording.GLOSSARY[key].endswith(".")
+    assert not JARGON.search(" ".join(wording.GLOSSARY[key] for key in TERMS))

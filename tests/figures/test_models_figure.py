@@ -1,0 +1,149 @@
+"""Several models drawn and written."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from calibcore import LogitSet, Split, TopR, audit
+from calibcore.calibrators import TemperatureScaling
+from calibcore.evaluation import SetResult
+from calibcore.inference import Plan, Side, infer
+from calibcore.metrics import METRICS
+from calibcore.pairs import plane_of
+from dashboard.figures import DARK, LIGHT, Palette
+from dashboard.figures.models import plane_figure
+from dashboard.settings import NO_METHOD
+from dashboard.tables import models_table
+from dashboard.wording import measured
+from dashboard.wording import models as words
+from tests.figures.conftest import Keep
+from tests.figures.made import SPACE, pct, texts, trace
+
+NAMES = ("plain", "<b>sharp</b> $x$", "soft")
+
+
+def judged(*, calibrated: bool = True) -> list[SetResult]:
+    rng = np.random.default_rng(0)
+    labels = rng.integers(3, size=900)
+    found = []
+    for sharper in (1.2, 3.0, 0.4):
+        logits = 2 * np.eye(3)[labels] + rng.gumbel(size=(900, 3))
+        rows = LogitSet(sharper * logits, labels)
+        calibrator = TemperatureScaling() if calibrated else None
+        found.append(audit(Split(rows, rows), event=TopR(1), calibrator=calibrator).test)
+    return found
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+def test_the_plane_draws_every_model_before_and_after(palette: Palette, keep: Keep) -> None:
+    plane = plane_of(judged())
+    figure = plane_figure(plane, NAMES, palette, calibrated=True)
+    keep(f"plane_{'light' if palette is LIGHT else 'dark'}", figure)
+    for side, name in enumerate(("as trained", "after calibration")):
+        drawn = trace(figure, name)
+        assert_allclose(drawn.x, plane.miscalibration[:, side])
+        assert_allclose(drawn.y, plane.discrimination[:, side])
+    assert {text for text in texts(figure) if text in {"plain", "soft"}} == {"plain", "soft"}
+    assert any("&lt;b&gt;sharp" in text for text in texts(figure))
+    assert not any("<b>" in text or "$" in text for text in texts(figure))
+
+
+def test_along_a_line_the_brier_score_is_the_one_it_is_named_for() -> None:
+    plane = plane_of(judged())
+    figure = plane_figure(plane, NAMES, LIGHT, calibrated=True)
+    lines = [drawn for drawn in figure.data if drawn.name == "equal Brier score"]
+    named = [one for one in figure.layout.annotations if one.text.startswith("Brier")]
+    assert len(lines) >= 3
+    assert named
+    values = [np.array(line.x) - np.array(line.y) + plane.uncertainty for line in lines]
+    assert all(np.ptp(value) < 1e-12 for value in values)
+    assert len({round(float(value[0]), 9) for value in values}) == len(lines)
+    for one in named:
+        assert one.x - one.y + plane.uncertainty == pytest.approx(float(one.text.split()[1]))
+        assert figure.layout.yaxis.range[0] <= one.y <= figure.layout.yaxis.range[1]
+
+
+def test_without_a_calibrator_there_is_one_mark_a_model() -> None:
+    figure = plane_figure(plane_of(judged(calibrated=False)), NAMES, LIGHT, calibrated=False)
+    assert {"after calibration", "from before to after"}.isdisjoint(
+        drawn.name for drawn in figure.data
+    )
+
+
+def test_one_point_alone_has_room_around_it() -> None:
+    one = judged()[:1]
+    figure = plane_figure(plane_of([one[0], one[0]]), ("a", "a"), LIGHT, calibrated=False)
+    low, high = figure.layout.yaxis.range
+    assert low < plane_of(one).discrimination[0, 0] < high
+
+
+# Table and words ----------------------------------------------------------------------------
+
+
+def test_the_table_marks_the_best_of_each_side_by_itself() -> None:
+    found = judged()
+    measures = [measure for measure in METRICS if measure.key in {"ks_error", "accuracy"}]
+    table = models_table(found, measures)
+    column = [cells[0] for cells in table]
+    errors = [one.compare("ks_error") for one in found]
+    rows = found[0].n_samples
+    assert [cell.text for cell, _ in column] == [measured(e, e.before, rows) for e in errors]
+    assert [cell.text for _, cell in column] == [measured(e, e.after, rows) for e in errors]
+    values = [error.before or 0.0 for error in errors]
+    assert [cell.place for cell, _ in column][int(np.argmin(values))] == "best"
+    rights = [cells[1][0] for cells in table]
+    shares = [one.compare("accuracy").before or 0.0 for one in found]
+    assert rights[int(np.argmax(shares))].place == "best"
+
+
+def test_the_conclusion_names_the_smallest_error_and_what_remains() -> None:
+    found = judged()
+    errors = [one.before.curves.ks_error for one in found]
+    left = [one.after.curves.ks_error for one in found]
+    said = words.conclusion(NAMES, found, "temperature", expert=False)
+    best = int(np.argmin(errors))
+    assert best == 0
+    assert said.startswith(
+        f"As trained, plain has the smallest KS error, {pct(f'{100 * errors[0]:.1f}')}"
+    )
+    assert r"\<b\>sharp\</b\> \$x\$" in said
+    low, high = f"{100 * min(left):.1f}", f"{100 * max(left):.1f}"
+    assert f"After Temperature scaling on each, KS errors of {low} to {high}{SPACE}% remain" in said
+    rights = [one.compare("accuracy").after or 0.0 for one in found]
+    assert f"accuracies that are {100 * (max(rights) - min(rights)):.1f} points apart" in said
+    assert "p <" not in said
+    assert "(p < 0.001)" in words.conclusion(NAMES, found, "temperature", expert=True)
+    none = words.conclusion(NAMES, judged(calibrated=False), NO_METHOD, expert=False)
+    assert none.endswith("No calibrator is chosen, so nothing follows.")
+
+
+def test_of_equal_models_none_is_the_best() -> None:
+    one = judged()[0]
+    said = words.conclusion(("a", "b"), [one, one], "temperature", expert=False)
+    assert "no model has the smallest KS error alone" in said
+
+
+def test_a_difference_is_written_with_its_interval() -> None:
+    first, other = judged()[:2]
+    measure = next(measure for measure in METRICS if measure.key == "ks_error")
+    plan = Plan((measure,), n_resamples=50)
+    mine, its = Side(first.before.event), Side(other.before.event)
+    finding = infer(mine, its, plan).find("ks_error")
+    value, interval, said, kind = words.difference_cell(finding, measure, 900)
+    gap = 100 * (other.before.curves.ks_error - first.before.curves.ks_error)
+    assert value == f"+{gap:.1f} points"
+    assert finding.change is not None
+    assert interval == f"+{100 * finding.change.low:.1f} to +{100 * finding.change.high:.1f}"
+    assert (said, kind) == ("\u25bc worse", "worse")
+    same = infer(mine, Side(first.before.event), plan).find("ks_error")
+    assert words.difference_cell(same, measure, 900)[2] == "\u25cb no evidence of a difference"
+
+
+def test_the_caption_says_where_the_uncertainties_differ() -> None:
+    plane = plane_of(judged())
+    said = words.plane_caption(plane, NAMES, calibrated=True, expert=False)
+    best = int(plane.brier[:, 1].argmin())
+    assert f"{plane.brier[best, 1]:.4f}" in said
+    assert "uncertainties differ" in said
+    assert "CORP" not in said
+    assert "CORP" in words.plane_caption(plane, NAMES, calibrated=True, expert=True)

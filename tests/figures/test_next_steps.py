@@ -1,0 +1,217 @@
+"""What to do next: each rule on a result made for it."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calibcore.calibrators import SplineCalibration
+from calibcore.data import EventScores, Split
+from calibcore.evaluation import AuditResult, Comparison, SetResult, Side, audit
+from calibcore.events import TopR
+from calibcore.inference import (
+    ClassScreen,
+    Inference,
+    Interval,
+    Mark,
+    Plan,
+    screen_classes,
+    smallest_gap_shown,
+)
+from calibcore.inference.findings import Finding
+from dashboard.app import PAGES
+from dashboard.settings import NO_METHOD
+from dashboard.wording.next_steps import MOST_STEPS, Found, Step, next_steps
+from tests.figures.made import blocks, events, logit_result, result_of
+
+OVER = blocks((0.9, 1000, 800))
+WORSE = blocks((0.95, 1000, 800))
+NEARLY = blocks((0.83, 1000, 800))
+GOOD = blocks((0.8, 1000, 801))
+FEW = blocks((0.8, 10, 7))
+
+ADDRESSES = {path for _, path, _ in PAGES}
+
+
+def made(before: Side, after: Side, **values: float) -> AuditResult:
+    """A result of two sides, with some measures given as (0, value)."""
+    template = result_of(100).test.comparisons
+    rows = tuple(
+        Comparison(row.measure, 0.0, values[row.measure.key])
+        if row.measure.key in values
+        else Comparison(row.measure, 0.5, 0.5)
+        for row in template
+        if row.measure.key != "certain_misses" or "certain_misses" in values
+    )
+    none = [row for row in template if row.measure.key == "certain_misses"]
+    if "certain_misses" not in values:
+        rows += (Comparison(none[0].measure, 0.0, 0.0),)
+    judged = SetResult(before, after, rows, 0)
+    return AuditResult(SetResult(before, after, rows, 0), judged, None, same_data=False)
+
+
+def steps(result: AuditResult, method: str = "temperature", **known: object) -> list[Step]:
+    return next_steps(Found(result, result.test, method, **known))  # type: ignore[arg-type]
+
+
+def marked(**marks: Mark) -> Inference:
+    return Inference(
+        tuple(Finding(key, None, None, Interval(0, 0), mark) for key, mark in marks.items()),
+        Plan(),
+    )
+
+
+# Each rule ----------------------------------------------------------------------------------
+
+
+def test_scores_that_were_mended_are_to_be_used() -> None:
+    (step,) = steps(made(OVER, GOOD))
+    assert step.sentence.startswith("**Use the calibrated scores**: after Temperature scaling,")
+    assert step.page == "maps"
+
+
+def test_scores_that_are_off_ask_for_a_calibrator() -> None:
+    (step,) = steps(made(OVER, OVER), NO_METHOD)
+    assert step.sentence.startswith("**Mend the scores**")
+    assert step.page == "compare"
+
+
+def test_scores_that_are_still_off_say_by_how_much() -> None:
+    (step,) = steps(made(OVER, NEARLY))
+    assert step.sentence.startswith("**Use the calibrated scores, or try another calibrator**")
+    assert "falls to 3.0\u00a0%, where chance explains up to 2.7\u00a0%." in step.sentence
+    assert step.page == "compare"
+
+
+@pytest.mark.parametrize("inference", [None, marked(ks_error="worse")])
+def test_scores_that_got_worse_ask_for_another_calibrator(inference: Inference | None) -> None:
+    (step,) = steps(made(OVER, WORSE), inference=inference)
+    assert "does not lower the KS error (10.0\u00a0%, 15.0\u00a0%)" in step.sentence
+
+
+def test_a_fall_that_may_be_chance_is_said_to() -> None:
+    (step,) = steps(made(OVER, NEARLY), inference=marked(ks_error="no evidence"))
+    assert step.sentence.endswith(
+        "brings the KS error from 10.0\u00a0% to 3.0\u00a0% may be chance."
+    )
+
+
+@pytest.mark.parametrize("method", [NO_METHOD, "temperature"])
+def test_scores_that_are_not_off_are_left_with_the_smallest_gap_they_show(method: str) -> None:
+    (step,) = steps(made(GOOD, GOOD), method)
+    assert step.sentence.startswith("**Leave the scores as they are**: these rows show no")
+    gap = 100 * smallest_gap_shown(GOOD.curves)
+    assert f"an average gap of {gap:.1f} points in 80 of 100 cases" in step.sentence
+    assert step.page == "slices"
+
+
+def test_a_calibrator_that_spoils_good_scores_is_named() -> None:
+    (step,) = steps(made(GOOD, OVER))
+    assert step.sentence.startswith("**Leave the scores as they are**: these rows show no")
+    assert step.sentence.endswith("before Temperature scaling, and some after.")
+
+
+def test_few_rows_ask_for_more() -> None:
+    _, step = steps(made(FEW, FEW))
+    assert step.sentence.startswith("**Collect more rows**: 10 show only large gaps; about ")
+    (number,) = re.findall(r"about ([\d,]+) would", step.sentence)
+    n_rows = int(number.replace(",", ""))
+    # So many rows at 0.8 show a gap of a point: 2.88 sqrt(0.16 / n) = 0.01.
+    assert n_rows == pytest.approx(0.16 * (2.8807 / 0.01) ** 2, rel=0.06)
+
+
+def test_certain_misses_and_a_worse_likelihood_are_minded() -> None:
+    sure = made(OVER, GOOD, certain_misses=3.0)
+    assert steps(sure)[1].sentence.startswith("**Mind certainty**: 3 predictions are now certain")
+    assert "take temperature scaling" in steps(sure, "isotonic")[1].sentence
+    assert "take temperature scaling" not in steps(sure, "temperature")[1].sentence
+    one = steps(made(OVER, GOOD, certain_misses=1.0))[1].sentence
+    assert "1 prediction is now certain" in one
+    worse = steps(made(OVER, GOOD), inference=marked(nll="worse", ks_error="better"))
+    assert worse[1].sentence.startswith("**Mind the NLL**: it gets worse.")
+    # What is not known to be worse is not called so.
+    assert len(steps(made(OVER, GOOD, nll=0.9))) == 1
+    assert len(steps(made(OVER, GOOD), inference=marked(nll="no evidence"))) == 1
+
+
+def test_a_spline_that_overshoots_points_to_its_switch_which_helps() -> None:
+    rows, test = events(2000, shift=0.3), events(4000, shift=0.3, seed=1)
+    sure = EventScores(np.append(test.scores, [0.2] * 60), np.append(test.hits, [1] * 60))
+    found = {}
+    for constrained in (False, True):
+        calibrator = SplineCalibration(n_knots=14, constrained=constrained)
+        result = audit(Split(rows, sure), event=TopR(1), calibrator=calibrator)
+        found[constrained] = [step.sentence for step in steps(result, "spline")]
+    told = [text for text in found[False] if "Mind certainty" in text]
+    assert "switch on **Keep within 0 to 100 %**" in told[0]
+    assert not [text for text in found[True] if "Mind certainty" in text]
+
+
+def test_changed_decisions_are_to_be_checked() -> None:
+    judged = made(OVER, GOOD).test
+    changed = SetResult(judged.before, judged.after, judged.comparisons, 12)
+    result = AuditResult(changed, changed, None, same_data=False)
+    found = next_steps(Found(result, result.test, "vector"))
+    assert found[1].sentence.startswith("**Check the decisions**: 12 decisions change, accuracy")
+
+
+def screening(*, off: bool) -> ClassScreen:
+    rng = np.random.default_rng(2)
+    logits = 2 * rng.normal(size=(3000, 4))
+    labels = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
+    probabilities = np.exp(logits * (3 if off else 1))
+    return screen_classes(probabilities / probabilities.sum(axis=1, keepdims=True), labels)
+
+
+def test_classes_that_are_off_are_counted() -> None:
+    good, off = screening(off=False), screening(off=True)
+    result = made(OVER, GOOD)
+    n_off = int((off.adjusted < 0.05).sum())
+    assert n_off > 0
+    assert not (good.adjusted < 0.05).any()
+    after = steps(result, classes=(good, off))[1]
+    assert after.sentence.endswith(f"{n_off} of 4 are off one by one, after calibration.")
+    assert after.page == "reliability"
+    alone = steps(result, "spline", classes=(off, None))[1]
+    assert "before calibration, and Spline mends the chosen event alone." in alone.sentence
+    assert len(steps(result, classes=(off, good))) == 1
+
+
+def test_rows_that_were_fitted_on_decide_nothing() -> None:
+    result = result_of(500)
+    (step,) = next_steps(Found(result, result.calibration, "spline"))
+    assert "test set" in step.sentence
+    same = AuditResult(result.calibration, result.test, result.fitted, same_data=True)
+    (step,) = next_steps(Found(same, same.test, "spline"))
+    assert step.sentence.startswith("**Bring other rows to judge on.**")
+
+
+# All of them --------------------------------------------------------------------------------
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(0, 1), st.integers(1, 300), st.floats(0, 1)), min_size=1, max_size=4
+    ),
+    st.sampled_from(["temperature", "spline", NO_METHOD]),
+    st.sampled_from([None, "better", "worse", "no evidence"]),
+)
+def test_there_are_one_to_three_steps_that_agree_with_the_result(
+    parts: list[tuple[float, int, float]], method: str, mark: Mark | None
+) -> None:
+    side = blocks(*((score, n, round(rate * n)) for score, n, rate in parts))
+    inference = None if mark is None else marked(ks_error=mark, nll=mark)
+    found = steps(made(side, GOOD, certain_misses=2.0), method, inference=inference)
+    assert 1 <= len(found) <= MOST_STEPS
+    assert {step.page for step in found} <= ADDRESSES | {""}
+    assert all(bool(step.page) == bool(step.link) for step in found)
+    was_off = side.curves.ks_p_value < 0.05
+    assert found[0].sentence.startswith("**Leave") == (not was_off)
+
+
+@pytest.mark.parametrize("method", ["temperature", "spline"])
+def test_real_fits_are_to_be_used_or_improved(method: str) -> None:
+    result = logit_result(method)
+    assert steps(result, method)[0].sentence.startswith("**Use the calibrated scores")

@@ -1,0 +1,180 @@
+"""Slices drawn and written: the arrays and the numbers of the result, and nothing else."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from calibcore.binning import bin_scores
+from calibcore.events import OneClass, TopR
+from calibcore.slices import SliceScreen, screen_slices, slice_shares
+from dashboard.figures import DARK, LIGHT, Palette
+from dashboard.figures.slices import ROW, score_histogram, slice_plot
+from dashboard.wording import listed
+from dashboard.wording import slices as words
+from tests.figures.conftest import Keep
+from tests.figures.made import MINUS, SPACE, pct, texts, trace
+
+NAMES = ("day", "<b>night</b> $x$", "fog", "dusk")
+ROWS = (400, 600, 500, 9)
+
+
+def screens(*, judge: bool = True) -> tuple[SliceScreen, SliceScreen]:
+    """Slices that are off by 0, 20, -10 and (few rows) 30 points; afterwards by none."""
+    rng = np.random.default_rng(1)
+    places = np.repeat(np.arange(4), ROWS)
+    scores = 0.4 + 0.2 * rng.random(places.size)
+    truth = scores - np.array([0.0, 0.2, -0.1, 0.3])[places]
+    hits = rng.random(places.size) < truth
+    before, after = (
+        screen_slices(values, hits, places, n_slices=5, judge=judge) for values in (scores, truth)
+    )
+    return before, after
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+def test_the_plot_draws_the_gaps_with_their_intervals(palette: Palette, keep: Keep) -> None:
+    before, after = screens()
+    order = before.order()
+    figure = slice_plot((before, after), (*NAMES, "none"), order, palette)
+    keep(f"slices_{'light' if palette is LIGHT else 'dark'}", figure)
+    for name, screen in (("before", before), ("after", after)):
+        drawn = trace(figure, name)
+        assert_allclose(drawn.x, screen.mean_gap[order])
+        whisker = trace(figure, f"interval, {name}")
+        assert_allclose(whisker.x[0::3], screen.gap_low[order])
+        assert_allclose(whisker.x[1::3], screen.gap_high[order])
+        assert_allclose(whisker.y[0::3], drawn.y)
+        # The small slice is pale.
+        assert list(drawn.marker.opacity) == [1.0, 1.0, 1.0, 0.45]
+    assert figure.layout.height >= ROW * 4
+    assert order.tolist() == [1, 2, 0, 3]
+
+
+def test_the_plot_of_one_side_has_one_mark_a_slice() -> None:
+    before, _ = screens()
+    figure = slice_plot((before, None), (*NAMES, "none"), before.order(), LIGHT)
+    assert {drawn.name for drawn in figure.data} == {"before", "interval, before"}
+    assert_allclose(trace(figure, "before").y, [0, 1, 2, 3])
+
+
+def test_names_of_the_file_are_no_markup() -> None:
+    before, after = screens()
+    figure = slice_plot((before, after), (*NAMES, "x" * 90), before.order(), LIGHT)
+    written = texts(figure)
+    assert "&lt;b&gt;night&lt;/b&gt; x" in written
+    assert not any("<b>" in text or "$" in text for text in written)
+
+
+def test_the_histogram_draws_the_shares_of_rows_and_of_misses() -> None:
+    rng = np.random.default_rng(2)
+    scores = rng.random(500)
+    hits = rng.random(500) < scores
+    bins = bin_scores(scores, hits, n_bins=10)
+    figure = score_histogram(bins, 0.2, 0.9, LIGHT)
+    assert_allclose(np.array(trace(figure, "rows").y) * 500, bins.counts)
+    misses = [np.sum(~hits & (scores > k / 10) & (scores <= (k + 1) / 10)) for k in range(10)]
+    assert_allclose(np.array(trace(figure, "wrong").y) * 500, misses)
+    (ground,) = figure.layout.shapes
+    assert (ground.x0, ground.x1) == (0.2, 0.9)
+    assert not score_histogram(bins, 0.0, 1.0, LIGHT).layout.shapes
+
+
+# Words --------------------------------------------------------------------------------------
+
+
+def conclusion(
+    found: tuple[SliceScreen, SliceScreen | None], *, by: str = "light", **how: bool
+) -> str:
+    chosen = {"after_first": False, "expert": False} | how
+    return words.conclusion(found, by, (*NAMES, "none"), **chosen)
+
+
+def test_the_conclusion_names_the_worst_and_counts_the_others() -> None:
+    before, after = screens()
+    gap = 100 * before.mean_gap[1]
+    assert conclusion((before, after)) == (
+        rf"Worst before calibration: light \= \<b\>night\</b\> \$x\$, overconfident by {gap:.1f}"
+        " points. Of 3 slices, 2 are off before calibration and none is found after it (corrected"
+        " for looking at 3)."
+    )
+    assert conclusion((before, None)).endswith("2 are off before calibration (corrected for"
+                                               " looking at 3).")  # fmt: skip
+    # After calibration nothing is worst that is not found off.
+    assert conclusion((before, after), after_first=True).startswith("Of 3 slices, 2 are off")
+    assert "(p < 0.001, Holm)" in conclusion((before, after), expert=True)
+    assert "p <" not in conclusion((before, after))
+    assert conclusion((after, None)) == (
+        "Of 3 slices, none is found off before calibration at this sample size."
+    )
+
+
+def test_under_true_classes_nothing_is_called_off() -> None:
+    before, after = screens(judge=False)
+    said = conclusion((before, after), by=words.TRUE)
+    says, was = 100 * before.mean_score[1], 100 * before.frequency.share[1]
+    assert said.startswith(r"Farthest apart: true class \<b\>night")
+    assert f"says {pct(f'{says:.1f}')} on average where {pct(f'{was:.1f}')} came true" in said
+    assert "nothing is judged" in said
+
+
+def test_few_rows_are_not_judged() -> None:
+    found = screen_slices([0.9] * 20, [0] * 20, [0] * 12 + [1] * 8, n_slices=2)
+    said = words.conclusion(
+        (found, None), words.PREDICTED, ("a", "b"), after_first=False, expert=False
+    )
+    assert said.endswith("No slice has the 30 rows that a judgement needs.")
+    rows = words.slice_rows(("a", "b"), (found, None), (None, None), [0, 1])
+    assert [row.before.verdict for row in rows] == ["too few rows"] * 2
+    assert [row.right for row in rows] == ["", ""]
+    note = words.table_note(found, 2, by=words.PREDICTED, expert=False)
+    assert "2 slices have fewer than 30 rows: shown, but not judged" in note
+
+
+def test_the_table_holds_the_numbers_of_the_result() -> None:
+    before, after = screens()
+    right = slice_shares(
+        np.tile([1, 1, 1, 0], 378)[:1509], np.repeat(np.arange(4), ROWS), n_slices=5
+    )
+    order = before.order().tolist()
+    rows = words.slice_rows(NAMES, (before, after), (right, right), order)
+    assert [row.name for row in rows] == [NAMES[k] for k in order]
+    assert rows[0].rows == "600 rows"
+    assert rows[0].before.gap == f"+{100 * before.mean_gap[1]:.1f} points"
+    low, high = 100 * before.gap_low[2], 100 * before.gap_high[2]
+    assert rows[1].before.interval == f"{low:.1f} to {high:.1f}".replace("-", MINUS)
+    assert rows[1].before.ks_error == pct(f"{100 * before.ks_error[2]:.1f}")
+    assert [row.before.kind for row in rows] == ["over", "under", "none", "none"]
+    assert [row.before.sign for row in rows] == ["\u25b2", "\u25bc", "\u25cb", "\u2013"]
+    assert rows[0].right == pct("75.0")
+    assert rows[3].before.p_value == ""
+    note = words.table_note(before, 4, by="light", expert=False)
+    assert "1 slice has fewer than 30 rows" in note
+    assert "1 slice has no row here" in note
+
+
+def test_ranges_are_written_with_digits_that_tell_them_apart() -> None:
+    assert words.score_ranges([0.3, 0.9], [0.8, 1.0]) == (
+        f"30.0 to 80.0{SPACE}%",
+        f"90.0 to 100.0{SPACE}%",
+    )
+    close = words.score_ranges([0.5, 0.99991], [0.9999, 1.0])
+    assert close == (f"50.00 to 99.99{SPACE}%", f"99.99 to 100.00{SPACE}%")
+    assert words.range_names([1.0, 3.0], [2.00001, 4.0]) == ("1 to 2", "3 to 4")
+    assert words.score_ranges([1.0], [1.0]) == (f"100.0{SPACE}%",)
+    assert words.range_names([-1.0, 1.00001], [1.0, 1.00002]) == (
+        f"{MINUS}1 to 1",
+        "1.00001 to 1.00002",
+    )
+
+
+def test_a_range_says_how_many_of_its_rows_are_wrong() -> None:
+    said = listed.range_sentence((60, 90), 200, 50, TopR(1))
+    assert said == f"200 rows are scored 60 to 90{SPACE}%; 50 of them ({pct('25.0')}) are mistakes."
+    assert "did not come true" in listed.range_sentence((0, 100), 1, 1, OneClass(1))
+    assert listed.range_sentence((3, 4), 0, 0, TopR(1)).startswith("No row")
+
+
+def test_the_data_line_says_which_rows_are_left() -> None:
+    assert words.only_line("light = <i>", 312, 10_000) == (
+        r"Only rows where light \= \<i\>: 312 of 10,000."
+    )
