@@ -8,7 +8,15 @@ from calibcore.inference import Inference
 from calibcore.metrics import METRICS, Measure
 from dashboard import compute, wording
 from dashboard.scene import Scene
-from dashboard.wording.measures import GROUPS, MARKS, MeasureRow, Shown, listed, measure_rows
+from dashboard.wording.measures import (
+    GROUPS,
+    MARKS,
+    MeasureRow,
+    Shown,
+    listed,
+    measure_rows,
+    narrow_note,
+)
 
 _HEAD = ("Measure", "Before", "After", "Change", "", "A perfect model")
 
@@ -57,7 +65,8 @@ def _show_table(scene: Scene, inference: Inference | None, measures: tuple[Measu
     st.html(_table(rows, groups))
     st.markdown(f":small[{wording.table_note(scene.judged)}]")
     if inference is not None:
-        st.markdown(f":small[{wording.uncertainty_note(inference, expert=scene.expert)}]")
+        note = f"{wording.uncertainty_note(inference, expert=scene.expert)} {narrow_note(measures)}"
+        st.markdown(f":small[{note.strip()}]")
 
 
 def _table(rows: list[MeasureRow], groups: list[str]) -> str:

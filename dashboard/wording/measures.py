@@ -6,9 +6,10 @@ from typing import Literal
 
 from calibcore.evaluation import Comparison, SetResult
 from calibcore.inference import Inference, Interval, Judgement, Mark
+from calibcore.inference.held import HELD
 from calibcore.metrics import METRICS, Measure
 from dashboard.wording.glossary import GLOSSARY
-from dashboard.wording.numbers import amount, measured, measured_change
+from dashboard.wording.numbers import SPACE, amount, measured, measured_change
 
 GROUPS = {
     "cumulative": "Cumulative: no bins",
@@ -18,6 +19,9 @@ GROUPS = {
     "plain": "Plain averages",
 }
 """Headings of the full list, by the group of the measure."""
+
+LEAST_HELD = 93
+"""Percent of simulated data sets in which a 95 % interval should hold the truth at least."""
 
 MARKS: dict[Mark, tuple[str, str]] = {
     "better": ("\u25b2", "better"),
@@ -90,7 +94,7 @@ def _row(row: Comparison, inference: Inference | None, n_samples: int) -> Measur
         mark = "no evidence"  # accuracy, which a map of scores cannot change
     return MeasureRow(
         name=row.measure.name,
-        definition=GLOSSARY[row.measure.key],
+        definition=f"{GLOSSARY[row.measure.key]} {held_note(row.measure.key)}",
         source=row.measure.source,
         before=Shown(measured(row, row.before, n_samples), _between(row, before, n_samples)),
         after=Shown(measured(row, row.after, n_samples), _between(row, after, n_samples)),
@@ -100,6 +104,28 @@ def _row(row: Comparison, inference: Inference | None, n_samples: int) -> Measur
         ),
         perfect=_perfect(row, after, n_samples),
         mark=mark,
+    )
+
+
+def held_note(key: str) -> str:
+    """Say how far the interval of a measure is to be trusted."""
+    if key not in HELD:
+        return "No interval is known."
+    least, most = HELD[key]
+    often = f"{least:.0f}" if round(least) == round(most) else f"{least:.0f} to {most:.0f}"
+    return f"In simulated data its 95{SPACE}% interval held the true value in {often} of 100 cases."
+
+
+def narrow_note(measures: tuple[Measure, ...]) -> str:
+    """Name the listed measures whose interval held the truth too rarely in simulated data."""
+    narrow = [m for m in measures if m.key in HELD and HELD[m.key][0] < LEAST_HELD]
+    if not narrow:
+        return ""
+    often = f"{min(HELD[measure.key][0] for measure in narrow):.0f}"
+    names = ", ".join(measure.name for measure in narrow)
+    return (
+        f"In simulated data some intervals were too narrow, and held the true value in only"
+        f" {often} to {LEAST_HELD} of 100 cases: {names}."
     )
 
 

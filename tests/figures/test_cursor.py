@@ -74,9 +74,9 @@ def test_names_stand_in_the_corner_the_lines_leave_free(
 ) -> None:
     side = side_of(score, hits)
     for fractile in (None, 0.5):
-        (names,) = four_graphs(
-            side, side, LIGHT, fractile=fractile
-        ).frequency_by_score.layout.annotations
+        graph = four_graphs(side, side, LIGHT, fractile=fractile).frequency_by_score
+        assert graph is not None
+        (names,) = graph.layout.annotations
         assert names.yanchor == corner
         assert names.xanchor == {"top": "left", "bottom": "right"}[corner]
         assert names.bgcolor is None  # nothing that is drawn is covered

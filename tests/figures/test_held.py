@@ -1,0 +1,38 @@
+"""What is said of the intervals is what the simulations found."""
+
+from pathlib import Path
+
+from benchmarks.validation import held
+from calibcore.inference.held import HELD
+from calibcore.metrics import METRICS
+from dashboard.wording.measures import LEAST_HELD, held_note, narrow_note
+
+PAGE = Path(__file__).parents[2] / "docs" / "validation.md"
+
+
+def test_the_shares_are_those_of_the_page() -> None:
+    assert held(PAGE.read_text(encoding="utf-8")) == HELD
+    assert HELD.keys() <= {measure.key for measure in METRICS}
+
+
+def test_the_least_and_the_most_are_read_off_both_sides_and_all_models() -> None:
+    page = "| KS error | 95.9 | 97.2 | 10.0 | 98.6 | 5.6 |\n| MCE | 90.0 | 91.0 | 1 |  |  |\n"
+    again = "| KS error | 93.1 | 96.0 | 99.0 | 98.6 | 5.6 |\n"
+    assert held(page + again) == {"ks_error": (93.1, 97.2), "mce": (90.0, 91.0)}
+
+
+def test_too_narrow_intervals_are_named() -> None:
+    narrow = [measure for measure in METRICS if HELD.get(measure.key, (100, 100))[0] < LEAST_HELD]
+    assert narrow
+    said = narrow_note(METRICS)
+    assert all(measure.name in said for measure in narrow)
+    assert f"only {min(HELD[measure.key][0] for measure in narrow):.0f} to 93 of 100" in said
+    good = tuple(measure for measure in METRICS if measure not in narrow)
+    assert narrow_note(good) == ""
+
+
+def test_every_definition_says_how_far_its_interval_is_to_be_trusted() -> None:
+    assert held_note("ks_error").startswith("In simulated data its 95")
+    assert held_note("ks_error").endswith(" of 100 cases.")
+    assert held_note("certain_misses").endswith("in 100 of 100 cases.")
+    assert held_note("unknown") == "No interval is known."
