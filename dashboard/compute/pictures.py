@@ -1,10 +1,11 @@
 """Figures drawn once for each result and theme."""
 
+from dataclasses import replace
 from typing import Literal
 
 from plotly import graph_objects as go
 
-from calibcore.metrics.bins import sweep_bins
+from calibcore.metrics.bins import BinSweep, sweep_bins
 from dashboard.compute.closer import class_bins
 from dashboard.compute.keep import key_of, once
 from dashboard.figures import (
@@ -32,11 +33,16 @@ def draw_reliability(scene: Scene, side: SideChoice) -> go.Figure:
 
 def draw_sweep(scene: Scene) -> SweepFigures:
     """Draw the error against the number of bins on one set."""
+    any_bins = key_of(scene.upload, replace(scene.settings, n_bins=15)), scene.chosen
 
-    def make() -> SweepFigures:
+    def swept() -> tuple[BinSweep, BinSweep]:
         judged = scene.judged
         before = sweep_bins(judged.before.counted)
         after = before if judged.after is judged.before else sweep_bins(judged.after.counted)
+        return before, after
+
+    def make() -> SweepFigures:
+        before, after = once("swept bins", any_bins, swept)
         return sweep_figures(before, after, scene.settings.n_bins, scene.palette)
 
     return once("sweeps", _key(scene), make)

@@ -311,6 +311,7 @@ def _with_cursor(data: list[Part], layout: Part, cursor: _Cursor, palette: Palet
         "name": CURSOR,
         "marker": {
             "size": [14, 9],  # where the two meet, both are seen
+            "opacity": 1,
             "color": [palette.score, palette.frequency],
             "line": {"width": 2, "color": palette.ground},
         },

@@ -33,12 +33,18 @@ def class_picture(
     plotly.graph_objects.Figure
         In each, over the diagonal, a point a bin with its interval and a line through them.
     """
-    figure = go.Figure()
-    layout: dict[str, Any] = {}
+    traces: list[go.Scatter] = []
+    layout: dict[str, Any] = {
+        **base_layout(""),
+        "title": None,
+        "height": SMALL_HEIGHT,
+        "margin": {"l": 34, "r": 12, "t": 18, "b": 18, "pad": 0},
+        "annotations": [],
+    }
     sides = [("Before", before)] if after is None else [("Before", before), ("After", after)]
     for place, (name, binned) in enumerate(sides, start=1):
         number = "" if place == 1 else str(place)
-        _add_side(figure, binned, number, palette)
+        traces += _side(binned, number, palette)
         start = (place - 1) * 0.54
         layout[f"xaxis{number}"] = {
             **_axis(palette),
@@ -51,17 +57,11 @@ def class_picture(
             "showticklabels": place == 1,
         }
         if after is not None:
-            _name(figure, name, number, palette)
-    return figure.update_layout(
-        base_layout("Reliability plot"),
-        title=None,
-        height=SMALL_HEIGHT,
-        margin={"l": 34, "r": 12, "t": 18, "b": 18, "pad": 0},
-        **layout,
-    )
+            layout["annotations"].append(_name(name, number, palette))
+    return go.Figure(traces, layout)  # at once: updating it afterwards takes four times as long
 
 
-def _add_side(figure: go.Figure, binned: BinnedReliability, number: str, palette: Palette) -> None:
+def _side(binned: BinnedReliability, number: str, palette: Palette) -> list[go.Scatter]:
     filled = binned.bins.counts > 0
     score, lower, upper = (
         values[filled] for values in (binned.bins.mean_score, binned.lower, binned.upper)
@@ -69,7 +69,7 @@ def _add_side(figure: go.Figure, binned: BinnedReliability, number: str, palette
     sizes = np.where(binned.telling[filled], 5.0, 3.0)
     thin = {"color": palette.neutral, "width": 0.75}
     gap = np.full_like(score, np.nan)
-    drawn = (
+    drawn = [
         go.Scatter(
             x=[0, 1],
             y=[0, 1],
@@ -87,8 +87,10 @@ def _add_side(figure: go.Figure, binned: BinnedReliability, number: str, palette
             hoverinfo="skip",
         ),
         points(binned.bins, palette, sizes=sizes, width=1),
-    )
-    figure.add_traces([one.update(xaxis=f"x{number}", yaxis=f"y{number}") for one in drawn])
+    ]
+    for one in drawn:
+        one.xaxis, one.yaxis = f"x{number}", f"y{number}"
+    return drawn
 
 
 def _axis(palette: Palette) -> dict[str, Any]:
@@ -109,17 +111,17 @@ def _axis(palette: Palette) -> dict[str, Any]:
     }
 
 
-def _name(figure: go.Figure, name: str, number: str, palette: Palette) -> None:
+def _name(name: str, number: str, palette: Palette) -> dict[str, Any]:
     """Name the side above its picture."""
-    figure.add_annotation(
-        xref=f"x{number}",
-        yref="paper",
-        x=0,
-        y=1,
-        xanchor="left",
-        yanchor="bottom",
-        yshift=1,
-        text=name,
-        font={"size": 11, "color": palette.neutral},
-        showarrow=False,
-    )
+    return {
+        "xref": f"x{number}",
+        "yref": "paper",
+        "x": 0,
+        "y": 1,
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "yshift": 1,
+        "text": name,
+        "font": {"size": 11, "color": palette.neutral},
+        "showarrow": False,
+    }

@@ -18,6 +18,9 @@ from dashboard.wording import imports as words
 
 _REFUSED_BEFORE = "import_refused"
 
+_FIT = 8
+"""Columns of first rows that are in sight at once."""
+
 
 def show_empty() -> None:
     """Say what to bring while no file is there."""
@@ -133,7 +136,7 @@ def _show_top(outcome: Upload | CalibrationInputError, step: str, *, headed: boo
 
 def _show_doubts(upload: Upload) -> None:
     if upload.doubts:
-        st.warning(words.bullets(upload.doubts), icon=":material/warning:")
+        st.warning(words.warning(upload.doubts), icon=":material/warning:")
 
 
 def _show_reading(upload: Upload) -> None:
@@ -166,12 +169,17 @@ def _show_preview(preview: Preview, place: int = 0) -> None:
 
 
 def _table(preview: Preview) -> str:
+    places: Sequence[int] = range(len(preview.headings))
+    if len(places) > _FIT:
+        # The label would be out of sight behind the classes.
+        places = sorted(places, key=lambda place: preview.uses[place] != "label")
     heads = "".join(
-        f"<th scope='col'>{escape(name)}<small>{words.USES[use]}</small></th>"
-        for name, use in zip(preview.headings, preview.uses, strict=True)
+        f"<th scope='col'>{escape(preview.headings[place])}"
+        f"<small>{words.USES[preview.uses[place]]}</small></th>"
+        for place in places
     )
     rows = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
+        "<tr>" + "".join(f"<td>{escape(row[place])}</td>" for place in places) + "</tr>"
         for row in preview.rows
     )
     return (

@@ -29,8 +29,9 @@ def megabytes(n_bytes: int) -> str:
 def reading_apart(n_bytes: int, seconds: int, most: float) -> str:
     """Say how long a large file has been read for."""
     return (
-        f":small[{megabytes(n_bytes)} are read in a process of their own, with bounded memory:"
-        f" {seconds} of at most {most:g} seconds. Taking the file away on the left stops it.]"
+        f":small[{n_bytes / 1e6:,.0f}{SPACE}MB are read in a process of their own, with bounded"
+        f" memory: {seconds} of at most {most:g} seconds. Taking the file away on the left stops"
+        " it.]"
     )
 
 
@@ -128,10 +129,10 @@ def most() -> str:
 def ways_to_bring() -> str:
     """Say for each kind of data how to bring it, as a table in Markdown."""
     lines = [
-        f"| {what} | {how} | {' '.join(f'`.{ending}`' for ending in ends.split())} |"
+        f"| {' '.join((what, *(f'`.{ending}`' for ending in ends.split())))} | {how} |"
         for what, how, ends in _WAYS
     ]
-    return "\n".join(("| what you have | how to bring it | endings |", "|---|---|---|", *lines))
+    return "\n".join(("| what you have | how to bring it |", "|---|---|", *lines))
 
 
 def template() -> str:
@@ -169,6 +170,11 @@ USES: Mapping[ColumnUse, str] = {
 def bullets(sentences: Sequence[str]) -> str:
     """Write sentences as a list; text from files is escaped."""
     return "\n".join(f"- {escape_markdown(sentence)}" for sentence in sentences)
+
+
+def warning(sentences: Sequence[str]) -> str:
+    """Write one sentence as it is, and several as a list."""
+    return escape_markdown(sentences[0]) if len(sentences) == 1 else bullets(sentences)
 
 
 def size(upload: Upload) -> str:

@@ -89,7 +89,7 @@ def _tile(compared: Comparison, row: MeasureRow, judged: SetResult) -> Tile:
     if compared.measure.key == "accuracy":
         changed = judged.changed_decisions
         counted = f"{changed:,} decisions change" if changed else "no decision changes"
-        note = f"{counted}, {note}" if changed and row.mark is not None else counted
+        note = f"{counted}, {note}" if changed and row.mark in _COLOURS else counted
     return Tile(
         row.name,
         _before_after(compared, judged.n_samples),

@@ -1,13 +1,16 @@
 """The import step: what was read is shown, and every reading can be overruled."""
 
 import re
+import tomllib
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import dashboard
 from calibcore.data import LogitSet, split_rows
 from calibcore.events import TopR
 from dashboard import wording
@@ -101,6 +104,14 @@ def test_what_was_found_mended_and_doubted_is_said() -> None:
     ] == [True]
 
 
+def test_of_many_columns_the_label_comes_first() -> None:
+    heads = tuple(f"c{k}" for k in range(9))
+    wide = np.column_stack([TABLE, TABLE[:, ::-1], TABLE[:, 0]])
+    page = open_upload(("mine.csv", csv(wide, heads, label=LABELS)))
+    ((first, *_),) = tables(page)
+    assert first == [str(LABELS[0]), *map(str, wide[0])]
+
+
 def test_doubts_are_seen_on_every_page_and_the_step_closes_on_others() -> None:
     data = csv(label=TABLE.argmax(axis=1), copy=TABLE.argmax(axis=1))
     page = open_upload(("mine.csv", data))
@@ -174,7 +185,7 @@ def test_a_stated_prevalence_is_compared() -> None:
     assert not [w for w in page.warning if "2 %" in w.value or "2.0 %" in w.value]
     overrule(page, "prevalence", 2.0)
     told = read("mine.csv", csv(scores[:, np.newaxis], ("score",), label=hits), prevalence=0.02)
-    assert page.warning[0].value == words.bullets(told.doubts)
+    assert page.warning[0].value == words.warning(told.doubts)
     assert any("2.0" in doubt for doubt in told.doubts)
     assert tile(page, "KS error") == before
     assert control(open_upload(("four.csv", csv(label=LABELS))), "prevalence") is None
@@ -320,3 +331,16 @@ def test_the_size_is_checked_here_too(monkeypatch: pytest.MonkeyPatch) -> None:
     page = open_upload(("big.npy", b"x" * ((1 << 20) + 1)))
     assert "found 1" in page.error[0].value
     assert "at most 1" in page.error[0].value
+
+
+def test_the_server_s_settings() -> None:
+    path = Path(dashboard.__file__).parent / ".streamlit" / "config.toml"
+    told = tomllib.loads(path.read_text(encoding="utf-8"))
+    server, client = told["server"], told["client"]
+    assert server["maxUploadSize"] << 20 == words.MAX_UPLOAD
+    assert server["address"] == "127.0.0.1"
+    assert set(server["allowedHosts"]) == {"127.0.0.1", "localhost", "::1"}
+    assert client["showErrorDetails"] == "none"
+    assert client["showErrorLinks"] is False
+    assert client["toolbarMode"] == "minimal"
+    assert told["browser"]["gatherUsageStats"] is False

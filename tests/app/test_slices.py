@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from calibcore import TopR, audit, ks_error
 from calibcore.calibrators import SplineCalibration, TemperatureScaling
+from calibcore.evaluation import fit
 from calibcore.slices import screen_slices
 from dashboard import wording
 from dashboard.compute import fits, forget
@@ -116,7 +117,6 @@ def test_a_hundred_classes_are_paged_worst_first() -> None:
 def fitted(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Note every calibrator that is fitted."""
     noted: list[object] = []
-    fit = fits.fit
 
     def noting(calibrator: Any, *further: Any) -> Any:
         noted.append(calibrator)

@@ -15,7 +15,7 @@ from dashboard.app import PAGES
 from dashboard.samples import samples
 from tests.browser.chromium import ARGUMENTS, find_chromium
 from tests.browser.server import running_dashboard
-from tests.browser.settled import settle
+from tests.browser.settled import settle, turn_to
 
 ROOT = Path(__file__).parents[2]
 
@@ -52,6 +52,7 @@ STATES: Mapping[str, tuple[str, Mapping[str, str]]] = {
 def draw(page: Page, path: Path, *, width: int) -> None:
     """Take one picture of the whole page."""
     page.set_viewport_size({"width": width, "height": 900})
+    page.wait_for_timeout(400)  # the panel on the left slides away where there is little room
     settle(page)
     # Streamlit scrolls inside the page, so the window must be as high as its content.
     main = page.get_by_test_id("stMain")
@@ -79,9 +80,7 @@ def _draw_pages(browser: Browser, address: str, folder: Path, *, scheme: Scheme)
         page = open_at(browser, f"{address}/", {"sample": titles[name]}, scheme=scheme)
         for title, path, _ in PAGES:
             page.set_viewport_size({"width": 1440, "height": 900})
-            page.get_by_role("link", name=title, exact=True).first.click()
-            page.wait_for_url(lambda url, path=path: path == "overview" or f"/{path}?" in url)
-            settle(page)
+            turn_to(page, title)
             for width in WIDTHS:
                 draw(page, folder / f"{short}_{path}_{width}_{scheme}.png", width=width)
         page.context.close()

@@ -1,6 +1,10 @@
 """When a page has come to rest: the script has run, every graph is drawn, nothing changes."""
 
+import re
+
 from playwright.sync_api import Page
+
+from dashboard.app import PAGES
 
 QUIET_MS = 350
 """For so long nothing may change; a rerun starts well within it."""
@@ -25,3 +29,12 @@ quiet => {
 def settle(page: Page, *, quiet_ms: int = QUIET_MS) -> None:
     """Wait until nothing on the page moves any more."""
     page.wait_for_function(_AT_REST, arg=quiet_ms, polling=50, timeout=60_000)
+
+
+def turn_to(page: Page, title: str) -> None:
+    """Go to another page by the bar above, which has to be in sight."""
+    page.get_by_role("link", name=title, exact=True).first.click()
+    path = next(path for name, path, _ in PAGES if name == title)
+    first = path == PAGES[0][1]  # it is shown at the address itself
+    page.wait_for_url(re.compile(r":\d+/(\?|$)" if first else rf"/{path}(\?|$)"))
+    settle(page)

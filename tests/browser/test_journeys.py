@@ -50,7 +50,7 @@ def choose_method(page: Page, name: str) -> None:
 def test_the_first_page_shows_an_overconfident_model(open_page: OpenPage) -> None:
     page = open_page("ks")
     expect(page.get_by_text("\u25b2 Overconfident")).to_be_visible()
-    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(8)
+    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(9)
     split = split_of("fashion_cnn_overconfident")
     event = TopR(1).outcomes(split.test.probabilities, split.test.labels)
     claimed, right = event.scores.mean(), event.hits.mean()

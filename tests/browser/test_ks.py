@@ -23,7 +23,7 @@ def test_the_cursor_is_moved_by_the_keyboard_and_lives_in_the_address(open_page:
     for place in ("0", "1", "2"):
         slider.press("ArrowRight")
         expect(slider).to_have_attribute("aria-valuetext", place)
-        page.wait_for_url(re.compile(f"fractile={place}"))
+        expect(page).to_have_url(re.compile(f"fractile={place}"))
     test = split_of("three_garments").test
     event = TopR(1).outcomes(test.probabilities, test.labels)
     curves = cumulative_curves(event.scores, event.hits)

@@ -13,7 +13,7 @@ from dashboard.app import PAGES
 from dashboard.samples import samples
 from dashboard.wording import percent
 from tests.browser.conftest import OpenPage
-from tests.browser.settled import settle
+from tests.browser.settled import settle, turn_to
 from tests.browser.test_journeys import choose_method, split_of
 
 pytestmark = pytest.mark.browser
@@ -52,13 +52,6 @@ def address_of(name: str, path: str = "", **query: str) -> str:
     """Write the address of a page on a sample."""
     title = next(one.title for one in samples() if one.name == name)
     return f"{path}?{urlencode({'sample': title, 'resamples': '0'} | query)}"
-
-
-def turn_to(page: Page, title: str) -> None:
-    page.get_by_role("link", name=title, exact=True).first.click()
-    path = next(path for name, path, _ in PAGES if name == title)
-    page.wait_for_url(re.compile(r"\d/\?" if path == "overview" else rf"/{path}\?"))
-    settle(page)
 
 
 def text_of(page: Page) -> str:

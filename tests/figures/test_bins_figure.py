@@ -143,6 +143,6 @@ def test_the_power_sentence() -> None:
     side = blocks((0.5, 2_500, 1_250))
     # 2.88 standard deviations of 0.5 / sqrt(2500) are 2.88 points.
     assert power_sentence(side, 2_500) == (
-        f"An average gap of 2.9 points would be found in 80 of 100 such sets of 2,500 rows (KS test"
-        f" at {pct('5')}); a smaller one may well go unseen."
+        "An average gap of 2.9 points would be found in 80 of 100 such sets of 2,500 rows; a"
+        " smaller one may well go unseen."
     )

@@ -206,8 +206,9 @@ def test_tiles_say_what_the_table_says(mark: Mark, decisions: int) -> None:
         colours = {"better": "green", "worse": "red"}
         assert tile.colour == colours.get(row.mark, "gray")
         if tile.name == "Accuracy":
-            counted = f"{decisions} decisions change, {words}"
-            assert tile.note == (counted if decisions else "no decision changes")
+            counted = f"{decisions} decisions change" if decisions else "no decision changes"
+            told = decisions and row.mark in colours
+            assert tile.note == (f"{counted}, {words}" if told else counted)
         else:
             assert tile.note == words
 
