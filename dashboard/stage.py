@@ -28,7 +28,8 @@ def prepare(page: str, *, first: bool) -> Scene | None:
     if source.sample is None:
         upload = imported.import_files(source.files, page=page, headed=first)
     else:
-        upload = compute.read_files(source.files)
+        with st.container():  # widgets below that move from run to run fall out of the address
+            upload = compute.read_files(source.files)
         if first:
             imported.show_sample(upload, source.sample)
     if upload is None:

@@ -86,7 +86,7 @@ def import_files(sources: Sequence[SourceFile], *, page: str, headed: bool) -> U
         outcome = _read(sources, options)
         with shown:
             if isinstance(outcome, Upload):
-                _show_reading(outcome)
+                _show_reading(outcome, doubted=() if headed else outcome.doubts)
             else:
                 _show_parsed(compute.parsed(sources, options))
     with top:
@@ -95,7 +95,8 @@ def import_files(sources: Sequence[SourceFile], *, page: str, headed: bool) -> U
 
 def _read(sources: Sequence[SourceFile], options: Options) -> Upload | CalibrationInputError:
     try:
-        return compute.read_files(sources, options)
+        with st.container():  # widgets below that move from run to run fall out of the address
+            return compute.read_files(sources, options)
     except CalibrationInputError as error:
         return error
 
@@ -129,8 +130,9 @@ def _show_top(outcome: Upload | CalibrationInputError, step: str, *, headed: boo
     if headed:
         st.markdown(words.size(outcome))
         _show_doubts(outcome)
-    elif outcome.doubts or outcome.repairs:
-        st.markdown(f":small[:material/warning: {words.counted(outcome)}]")
+    doubts = () if headed else outcome.doubts
+    if doubts or outcome.repairs:
+        st.markdown(f":small[:material/warning: {words.counted(doubts, outcome.repairs)}]")
     return outcome
 
 
@@ -139,12 +141,13 @@ def _show_doubts(upload: Upload) -> None:
         st.warning(words.warning(upload.doubts), icon=":material/warning:")
 
 
-def _show_reading(upload: Upload) -> None:
-    """Show what was found, mended and doubted, and the first rows."""
+def _show_reading(upload: Upload, doubted: Sequence[str]) -> None:
+    """Show what was found, mended, and doubted where that is not above, and the first rows."""
     here = (words.SPLIT_HERE,) if upload.rows is not None else ()
     parts = (
         (words.FOUND, (*upload.found, *compute.sets_said(upload), *here)),
         (words.MENDED, upload.repairs),
+        (words.DOUBTED, doubted),
         (words.MISSING, upload.missing),
     )
     for heading, sentences in parts:

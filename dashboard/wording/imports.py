@@ -190,11 +190,11 @@ def size(upload: Upload) -> str:
     return " \u00b7 ".join(parts)
 
 
-def counted(upload: Upload) -> str:
-    """Say how many repairs and doubts there are, on pages that do not show them."""
+def counted(doubts: Sequence[str], repairs: Sequence[str]) -> str:
+    """Say that there are doubts and repairs, which are told where the step is opened."""
     parts = [
         f"{len(what):,} {word}{'s' if len(what) > 1 else ''}"
-        for what, word in ((upload.doubts, "doubt"), (upload.repairs, "repair"))
+        for what, word in ((doubts, "doubt"), (repairs, "repair"))
         if what
     ]
     return f"{' and '.join(parts)} of this file: see below what was read."

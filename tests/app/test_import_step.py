@@ -94,6 +94,7 @@ def test_what_was_found_mended_and_doubted_is_said() -> None:
     assert told.repairs
     for sentence in (*told.found, *told.repairs):
         assert f"- {wording.escape_markdown(sentence)}" in said(page)
+    assert "1 repair of this file" in said(page)
     assert words.SPLIT_HERE in said(page).replace("\\", "")
     ((*_, last),) = tables(page)
     assert last == [*map(str, TABLE[9]), str(LABELS[9] + 1), "Kiel"]
@@ -121,6 +122,7 @@ def test_doubts_are_seen_on_every_page_and_the_step_closes_on_others() -> None:
     turn_to(page, "ks")
     assert not page.exception
     assert "2 doubts of this file" in said(page)
+    assert f"**{words.DOUBTED}**\n\n{words.bullets(told.doubts)}" in said(page)
     for path in ("ks", "overview"):
         turn_to(page, path)
         (step,) = [one for one in page.expander if one.label == words.WHAT_WAS_READ]

@@ -50,7 +50,8 @@ def test_learning_curves_start_on_a_click_and_can_be_stopped(open_page: OpenPage
     expect(start).to_be_visible()
     expect(page.locator(".js-plotly-plot")).to_have_count(0)
     start.click()
-    expect(page.get_by_text(re.compile(r"Matrix scaling, \d+ rows, draw \d+ of 30"))).to_be_visible()
+    doing = re.compile(r"Matrix scaling, \d+ rows, draw \d+ of 30")
+    expect(page.get_by_text(doing)).to_be_visible()
     page.get_by_role("button", name="Stop").click()
     # What is finished is kept and shown; the rest is offered again.
     expect(start).to_be_visible()
