@@ -6,6 +6,7 @@ import streamlit as st
 
 from dashboard import compute, controls, style
 from dashboard.parts import graph, imported, only, working
+from dashboard.readers import Upload
 from dashboard.scene import Scene
 
 
@@ -25,13 +26,7 @@ def prepare(page: str, *, first: bool) -> Scene | None:
     if not source.files:
         imported.show_empty()
         return None
-    if source.sample is None:
-        upload = imported.import_files(source.files, page=page, headed=first)
-    else:
-        with st.container():  # widgets below that move from run to run fall out of the address
-            upload = compute.read_files(source.files)
-        if first:
-            imported.show_sample(upload, source.sample)
+    upload = _read(source, page, first=first)
     if upload is None:
         return None
     with st.sidebar:
@@ -60,3 +55,13 @@ def prepare(page: str, *, first: bool) -> Scene | None:
         expert=expert,
         palette=style.palette(),
     )
+
+
+def _read(source: controls.Source, page: str, *, first: bool) -> Upload | None:
+    if source.sample is None:
+        return imported.import_files(source.files, page=page, headed=first)
+    with st.container():  # widgets below that move from run to run fall out of the address
+        upload = compute.read_files(source.files)
+    if first:
+        imported.show_sample(upload, source.sample)
+    return upload

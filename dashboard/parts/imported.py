@@ -72,6 +72,8 @@ def import_files(sources: Sequence[SourceFile], *, page: str, headed: bool) -> U
         None where the files are refused, or where their other half is missing, which is said.
     """
     overrule.start_anew(sources)
+    with st.container():  # widgets below that move from run to run fall out of the address
+        compute.parsed(sources)
     top, options = st.container(), Options()
     if not overrule.anything(sources):
         with top:
@@ -95,8 +97,7 @@ def import_files(sources: Sequence[SourceFile], *, page: str, headed: bool) -> U
 
 def _read(sources: Sequence[SourceFile], options: Options) -> Upload | CalibrationInputError:
     try:
-        with st.container():  # widgets below that move from run to run fall out of the address
-            return compute.read_files(sources, options)
+        return compute.read_files(sources, options)
     except CalibrationInputError as error:
         return error
 

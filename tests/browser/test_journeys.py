@@ -28,7 +28,8 @@ def split_of(name: str) -> Split[LogitSet]:
 
 
 def ks_tile(page: Page) -> str:
-    return page.get_by_test_id("stMetric").filter(has_text="KS error").inner_text()
+    tile = page.get_by_test_id("stMetric").filter(has_text="KS error")
+    return tile.get_by_test_id("stMetricValue").inner_text()
 
 
 def expect_ks(page: Page, before: float, after: float, n_samples: int) -> None:
