@@ -15,7 +15,7 @@ _RULES = """
 [class*="st-key-preview_table"] { overflow-x: auto; }
 [class*="st-key-preview_table"] table.measures { width: auto; }
 [class*="st-key-preview_table"] table.measures :is(th, td):nth-child(n) {
-  text-align: right; padding-inline: 0 1.25rem;
+  text-align: right; padding-inline: 0 1.25rem; white-space: nowrap; overflow-wrap: normal;
 }
 .st-key-rows_table { overflow: auto; max-height: 22rem; }
 table.listed :is(th, td):nth-child(n) { padding-block: 0.2rem; }

@@ -121,11 +121,11 @@ def narrow_note(measures: tuple[Measure, ...]) -> str:
     narrow = [m for m in measures if m.key in HELD and HELD[m.key][0] < LEAST_HELD]
     if not narrow:
         return ""
-    often = f"{min(HELD[measure.key][0] for measure in narrow):.0f}"
+    often = f"{min(HELD[measure.key][0] for measure in narrow):.1f}"
     names = ", ".join(measure.name for measure in narrow)
     return (
-        f"In simulated data some intervals were too narrow, and held the true value in only"
-        f" {often} to {LEAST_HELD} of 100 cases: {names}."
+        "In simulated data some intervals were too narrow, and held the true value in as few as"
+        f" {often} of 100 cases: {names}."
     )
 
 

@@ -26,7 +26,7 @@ def test_too_narrow_intervals_are_named() -> None:
     assert narrow
     said = narrow_note(METRICS)
     assert all(measure.name in said for measure in narrow)
-    assert f"only {min(HELD[measure.key][0] for measure in narrow):.0f} to 93 of 100" in said
+    assert f"as few as {min(HELD[measure.key][0] for measure in narrow):.1f} of 100" in said
     good = tuple(measure for measure in METRICS if measure not in narrow)
     assert narrow_note(good) == ""
 
