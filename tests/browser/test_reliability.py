@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage
+from tests.browser.settled import settle
 
 pytestmark = pytest.mark.browser
 
@@ -55,6 +56,7 @@ def test_the_slider_and_the_setting_are_one_number_of_bins(open_page: OpenPage) 
 
 def test_a_class_is_opened_from_its_picture_and_the_address_keeps_it(open_page: OpenPage) -> None:
     page = open_page(f"{CITIES}&method=Temperature+scaling&classes_page=2")
+    settle(page)  # until then the pictures of another page may stand there
     opener = page.locator("[class*=st-key-open_] button").nth(3)
     name = opener.inner_text()
     opener.click()
