@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import report
+from benchmarks import readme, report
 from benchmarks.data import draw_events, draw_table
 from benchmarks.jobs import Job, event_jobs, table_jobs
 from benchmarks.timing import interleave, peak_bytes
@@ -16,6 +16,9 @@ from calibcore.metrics import ece
 
 _SCORES = (1_000_000, 10_000_000)
 _SHAPES = ((5_000, 10), (5_000, 100), (25_000, 1_000))
+_HEADING = """# The core beside its peers
+
+Written by `make benchmark ARGS="--out benchmarks/RESULTS.md --readme"`."""
 _QUICK_SCORES = (100_000,)
 _QUICK_SHAPES = ((5_000, 10), (5_000, 100))
 
@@ -53,6 +56,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--repeat", type=int, default=5, help="rounds; the minimum counts")
     parser.add_argument("--quick", action="store_true", help="small sizes: is it all in order?")
     parser.add_argument("--out", type=Path, help="write the tables to this Markdown file too")
+    parser.add_argument("--readme", action="store_true", help="write the summary into the README")
     options = parser.parse_args()
     if options.repeat < 1:
         parser.error("--repeat: at least 1")
@@ -73,7 +77,9 @@ def main() -> int:
     text = "\n\n".join(parts) + "\n"
     print(text)
     if options.out is not None:
-        options.out.write_text(text, encoding="utf-8")
+        options.out.write_text(f"{_HEADING}\n\n{text}", encoding="utf-8")
+    if options.readme:
+        readme.replace("benchmark", report.summary(rows))
     return int(not all(agreement.holds for row in rows for agreement in row.agreements))
 
 

@@ -120,6 +120,38 @@ def ratio_table(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
+def summary(rows: Sequence[Row]) -> str:
+    """Write jobs by sizes for the README; of measures alone, those that a peer computes too."""
+    told = [row for row in rows if row.peers or row.job.startswith("all ") or "," not in row.job]
+    parts = []
+    for shaped in (False, True):
+        some = [row for row in told if row.size.startswith("(") == shaped]
+        sizes = list(dict.fromkeys(row.size for row in some))
+        found = {(row.job, row.size): row for row in some}
+        lines = [line(["Job", *sizes]), line(["---", *["---:"] * len(sizes)])]
+        lines += [
+            line([job, *(_summary_cell(found.get((job, size))) for size in sizes)])
+            for job in dict.fromkeys(row.job for row in some)
+        ]
+        parts.append("\n".join(lines))
+    return "\n\n".join([_SUMMARY, *parts]) + "\n"
+
+
+def _summary_cell(row: Row | None) -> str:
+    if row is None:
+        return "–"  # noqa: RUF001 - a dash, for a job that is not done at this size
+    times = {peer: seconds for peer, seconds in row.peers.items() if seconds is not None}
+    beside = "".join(f"; {digits(times[peer] / row.ours)} {peer}" for peer in sorted(times))
+    return digits(row.ours / row.floor) + beside
+
+
+_SUMMARY = """Ratios from one run of `make benchmark`, one thread: Fractile's time as a
+multiple of a floor, then how many times as long each peer takes. The floor is `numpy.argsort` of the
+scores, or one `numpy.exp` pass over the float32 logits; plain NumPy is the few lines one would
+write by hand, without any check. Every measure alone, how far results agree, versions and
+memory: [benchmarks/RESULTS.md](benchmarks/RESULTS.md)."""
+
+
 def agreement_table(rows: Sequence[Row]) -> str:
     """Write the largest difference between Fractile's results and each peer's, over the sizes."""
     worst: dict[tuple[str, str], Agreement] = {}
