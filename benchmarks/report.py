@@ -145,11 +145,11 @@ def _summary_cell(row: Row | None) -> str:
     return digits(row.ours / row.floor) + beside
 
 
-_SUMMARY = """Ratios from one run of `make benchmark`, one thread: Fractile's time as a
-multiple of a floor, then how many times as long each peer takes. The floor is `numpy.argsort` of the
+_SUMMARY = """Ratios from one run of `make benchmark`, one thread: Fractile's time as a multiple
+of a floor, then how many times as long each peer takes. The floor is `numpy.argsort` of the
 scores, or one `numpy.exp` pass over the float32 logits; plain NumPy is the few lines one would
-write by hand, without any check. Every measure alone, how far results agree, versions and
-memory: [benchmarks/RESULTS.md](benchmarks/RESULTS.md)."""
+write by hand, without any check. Every measure alone, how far results agree, versions and memory:
+[benchmarks/RESULTS.md](benchmarks/RESULTS.md)."""
 
 
 def agreement_table(rows: Sequence[Row]) -> str:
