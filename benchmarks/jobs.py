@@ -125,15 +125,26 @@ def _measure_offers(events: EventScores) -> dict[str, dict[str, Callable[[], Riv
 
 
 def table_jobs(table: Table) -> list[Job]:
-    """List what is done to logits; the floor is one pass of exp over them."""
+    """List what is done to logits, and to their probabilities.
+
+    The floor is one pass of exp over the logits; of what only has to read the probabilities,
+    `numpy.sum` of them.
+    """
     size = "({:,}, {:,})".format(*table.logits.shape)
     room = np.empty_like(table.logits)
 
     def floor() -> None:
         np.exp(table.logits, out=room)
 
+    def read() -> object:
+        return table.probabilities.sum()
+
     def job(name: str, ours: Run, offers: Mapping[str, Callable[[], Rival]]) -> Job:
         return Job(name, size, floor, ours, _installed(offers))
+
+    def reading(name: str, ours: Run, offers: Mapping[str, Callable[[], Rival]]) -> Job:
+        told = f"{name} (floor: `numpy.sum` of the probabilities)"
+        return Job(told, size, read, ours, _installed(offers))
 
     return [
         job(
@@ -144,8 +155,8 @@ def table_jobs(table: Table) -> list[Job]:
                 NUMPY: lambda: peers.numpy_softmax(table),
             },
         ),
-        *(job(*parts) for parts in _extractions(table)),
-        job(
+        *(reading(*parts) for parts in _extractions(table)),
+        reading(
             "class-wise ECE",
             lambda: classwise_ece(table.probabilities, table.labels, n_bins=N_BINS),
             {},

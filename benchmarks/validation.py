@@ -2,13 +2,14 @@
 
 Data are drawn again and again from a model whose truth is known; docs/validation.md gets, for each
 measure, how often its 95 % interval holds the truth, how often its test at 5 % finds fault with a
-perfectly calibrated model, and how often with a miscalibrated one.
+perfectly calibrated model, and how often with a miscalibrated one. With ``--only`` or
+``--measures`` a part is simulated again, from the same data sets, and the page keeps the rest.
 """
 
 import argparse
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,6 +58,28 @@ PERFECT = Model("perfect", 0.0, -2.0)
 SIZES = (500, 5000)
 
 
+@dataclass(frozen=True)
+class Simulation:
+    """One model at one number of rows: a part of the page."""
+
+    model: Model
+    n_samples: int
+
+    @property
+    def heading(self) -> str:
+        """What the part is called."""
+        return f"## {self.model.name.capitalize()}, {self.n_samples:,} rows"
+
+    @property
+    def short(self) -> str:
+        """How it is asked for: ``less:500``."""
+        return f"{self.model.name.split()[0]}:{self.n_samples}"
+
+
+SIMULATIONS = tuple(Simulation(model, n_samples) for model in MODELS for n_samples in SIZES)
+KEYS = {measure.name: measure.key for measure in METRICS}
+
+
 def _side(model: Model, x: Floats, labels: np.ndarray) -> Side:
     scores = model.scores(x)
     table = np.stack([1 - scores, scores], axis=1)
@@ -82,20 +105,29 @@ def truths(model: Model) -> dict[str, float]:
             values = {k: measure.rows(table, labels[k]).seen for k in labels}
             mean = frequency * values[1] + (1 - frequency) * values[0]
             found[measure.key] = float(weights @ mean) / n_rows
-    ece = next(m for m in METRICS if m.key == "ece")
-    if not isinstance(ece, EventMeasure):
-        raise TypeError(ece)
-    classes = np.array([ece.true_distance(one, plan.options) for one in (mirrored, expected)])
-    return found | {key: float(make(classes)) for key, make in SUMMARIES.items()}
+    for key, of_one in OF_EACH_CLASS.items():
+        one = next(m for m in METRICS if m.key == of_one)
+        if not isinstance(one, EventMeasure):
+            raise TypeError(one)
+        classes = np.array([one.true_distance(c, plan.options) for c in (mirrored, expected)])
+        found[key] = float(SUMMARIES[key](classes))
+    # The kernel of rows without number is as narrow as nothing, and both classes are off alike.
+    found["kde_classwise_ece"] = float(weights @ np.abs(scores - frequency)) / n_rows
+    return found
 
 
-def simulate(job: tuple[Model, int, int]) -> tuple[Finding, ...]:
+OF_EACH_CLASS = {"classwise_ece": "ece", "max_classwise_ece": "ece"}
+"""What is measured of each class, by the key of the measure of all of them."""
+
+
+def simulate(job: tuple[Model, int, int, Sequence[str]]) -> tuple[Finding, ...]:
     """Draw one set of rows, before as the model says and after as is true, and judge it."""
-    model, n_samples, seed = job
+    model, n_samples, seed, keys = job
     rng = np.random.default_rng([seed, n_samples])
     labels = rng.integers(2, size=n_samples)
     x = 2.0 * labels - 1 + rng.normal(size=n_samples)
-    plan = Plan(n_resamples=N_RESAMPLES, seed=seed)
+    measures = tuple(measure for measure in METRICS if measure.key in keys)
+    plan = Plan(measures, n_resamples=N_RESAMPLES, seed=seed)
     return infer(_side(model, x, labels), _side(PERFECT, x, labels), plan).findings
 
 
@@ -114,7 +146,7 @@ class Counts:
     false_alarm: int = 0
 
 
-def count(found: Iterator[tuple[Finding, ...]], model: Model) -> dict[str, Counts]:
+def count(found: Iterable[tuple[Finding, ...]], model: Model) -> dict[str, Counts]:
     """Count over simulated data sets."""
     was, now = truths(model), truths(PERFECT)
     counts: dict[str, Counts] = defaultdict(Counts)
@@ -131,55 +163,113 @@ def count(found: Iterator[tuple[Finding, ...]], model: Model) -> dict[str, Count
     return counts
 
 
-def _table(counts: dict[str, Counts], n_sets: int) -> str:
-    head = "Interval before | Interval of the perfect model | Interval of the change"
-    lines = [
-        f"| Measure | {head} | Test finds the fault | False alarm |",
-        "| --- | ---: | ---: | ---: | ---: | ---: |",
-    ]
+def lines_of(counts: dict[str, Counts], n_sets: int) -> dict[str, str]:
+    """Write the line of each measure that was counted, by its name."""
+    lines = {}
     for measure in METRICS:
+        if measure.key not in counts:
+            continue
         one = counts[measure.key]
         cells = [one.before, one.after, one.change]
         tested = [one.found, one.false_alarm] if measure.ideal is not None else [None, None]
         texts = ["" if cell is None else f"{100 * cell / n_sets:.1f}" for cell in cells + tested]
-        lines.append(f"| {measure.name} | {' | '.join(texts)} |")
-    return "\n".join(lines)
+        lines[measure.name] = f"| {measure.name} | {' | '.join(texts)} |"
+    return lines
+
+
+def parts_of(page: str) -> dict[str, dict[str, str]]:
+    """Read off the page the lines of each part, by its heading and the name of the measure."""
+    parts: dict[str, dict[str, str]] = {}
+    heading = ""
+    for line in page.splitlines():
+        if line.startswith("## "):
+            heading = line
+        name = line.strip("|").split("|")[0].strip()
+        if line.startswith("|") and name in KEYS:
+            parts.setdefault(heading, {})[name] = line
+    return parts
+
+
+def page_of(parts: dict[str, dict[str, str]], n_sets: int) -> str:
+    """Write the page: parts in the order of the simulations, lines in that of `METRICS`."""
+    written = [INTRODUCTION.format(sets=n_sets, resamples=N_RESAMPLES)]
+    for one in SIMULATIONS:
+        if one.heading in parts:
+            lines = parts[one.heading]
+            table = [_HEAD, _RULE, *(lines[name] for name in KEYS if name in lines)]
+            written += [one.heading, "\n".join(table)]
+    return "\n\n".join(written) + "\n"
+
+
+_HEAD = (
+    "| Measure | Interval before | Interval of the perfect model | Interval of the change"
+    " | Test finds the fault | False alarm |"
+)
+_RULE = "| --- | ---: | ---: | ---: | ---: | ---: |"
 
 
 def held(page: str) -> dict[str, tuple[float, float]]:
     """Read off the page how often each interval held the truth of one side, least and most."""
-    keys = {measure.name: measure.key for measure in METRICS}
     shares: dict[str, list[float]] = defaultdict(list)
     for line in page.splitlines():
         name, *cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if name in keys:
-            shares[keys[name]] += [float(cell) for cell in cells[:2]]
+        if name in KEYS:
+            shares[KEYS[name]] += [float(cell) for cell in cells[:2]]
     return {key: (min(found), max(found)) for key, found in shares.items()}
 
 
-def _write_held(page: str) -> None:
+def held_text(page: str) -> str:
+    """Write what the dashboard says of the intervals, as the page has it."""
     lines = "".join(f'    "{key}": {found},\n' for key, found in held(page).items())
-    HELD.write_text(HELD_HEAD + "HELD: Mapping[str, tuple[float, float]] = {\n" + lines + "}\n")
+    return HELD_HEAD + "HELD: Mapping[str, tuple[float, float]] = {\n" + lines + "}\n"
 
 
-def main() -> int:
-    """Simulate, and write the page and what the dashboard says of it."""
+def _options(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.validation", description=__doc__)
     parser.add_argument("--sets", type=int, default=1000, help="simulated data sets")
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--out", type=Path, default=OUT)
-    options = parser.parse_args()
-    parts = [INTRODUCTION.format(sets=options.sets, resamples=N_RESAMPLES)]
+    shorts, keys = [one.short for one in SIMULATIONS], [*KEYS.values()]
+    text = "simulate these alone; the page keeps its other parts"
+    parser.add_argument("--only", nargs="+", choices=shorts, default=shorts, help=text)
+    text = "judge these alone, by their keys; the page keeps its other lines"
+    parser.add_argument(
+        "--measures", nargs="+", choices=keys, default=keys, help=text, metavar="KEY"
+    )
+    text = "the page; the module of shares is written beside one that is elsewhere"
+    parser.add_argument("--out", type=Path, default=OUT, help=text)
+    options = parser.parse_args(words)
+    if (options.only, options.measures) != (shorts, keys) and not _goes_on(options):
+        parser.error(f"{options.out} has other data sets: its parts cannot be kept")
+    return options
+
+
+def _goes_on(options: argparse.Namespace) -> bool:
+    """Tell whether the page that is there, if any, is of as many data sets and resamples."""
+    head = INTRODUCTION.format(sets=options.sets, resamples=N_RESAMPLES)
+    return not options.out.exists() or options.out.read_text(encoding="utf-8").startswith(head)
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Simulate, and write the page and what the dashboard says of it."""
+    options = _options(words)
+    out = options.out
+    shares = HELD if out == OUT else out.with_name(HELD.name)
+    if not _goes_on(options):
+        out.unlink()
     with ProcessPoolExecutor(options.workers) as pool:
-        for model in MODELS:
-            for n_samples in SIZES:
-                print(model.name, n_samples, file=sys.stderr, flush=True)
-                jobs = [(model, n_samples, seed) for seed in range(options.sets)]
-                counts = count(pool.map(simulate, jobs, chunksize=4), model)
-                parts.append(f"## {model.name.capitalize()}, {n_samples:,} rows")
-                parts.append(_table(counts, options.sets))
-                options.out.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
-    _write_held(options.out.read_text(encoding="utf-8"))
+        for one in SIMULATIONS:
+            if one.short not in options.only:
+                continue
+            print(one.heading.strip("# "), file=sys.stderr, flush=True)
+            jobs = [
+                (one.model, one.n_samples, seed, options.measures) for seed in range(options.sets)
+            ]
+            counts = count(pool.map(simulate, jobs, chunksize=4), one.model)
+            parts = parts_of(out.read_text(encoding="utf-8")) if out.exists() else {}
+            parts.setdefault(one.heading, {}).update(lines_of(counts, options.sets))
+            page = page_of(parts, options.sets)
+            out.write_text(page, encoding="utf-8")
+            shares.write_text(held_text(page), encoding="utf-8")
     return 0
 
 
@@ -196,9 +286,11 @@ from collections.abc import Mapping
 
 INTRODUCTION = """# Do the intervals hold?
 
-Written by `python -m benchmarks.validation`. Each figure is a share in percent of {sets:,}
-simulated data sets, {resamples} resamples each. A 95 % interval should hold the truth in 93 to 97
-of 100 sets; a test at 5 % should find fault with the perfect model in 4 to 6.
+Written by `python -m benchmarks.validation`, which simulates all of it, or with `--only` and
+`--measures` some parts and lines again and keeps the rest; the data sets are the same each time.
+Each figure is a share in percent of {sets:,} simulated data sets, {resamples} resamples each. A
+95 % interval should hold the truth in 93 to 97 of 100 sets; a test at 5 % should find fault with
+the perfect model in 4 to 6.
 
 The data: two classes, equally frequent, with one feature that is normal about 1 or -1; the
 classifier says 1 / (1 + exp(b0 + b1 x)), and b0 = 0, b1 = -2 would be true (Vaicenavicius et al.

@@ -1,25 +1,30 @@
 """The uncertainty of class-wise calibration errors."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.binning import bin_places
 from calibcore.blocks import row_blocks
+from calibcore.inference.class_kernels import ClassKernels
 from calibcore.inference.findings import Judgement, reference
 from calibcore.inference.inversion import N_DRAWS, Usual
 from calibcore.inference.labels import drawn_labels
 from calibcore.inference.plan import Plan
 from calibcore.inference.resampling import Side
-from calibcore.validation import Floats
+from calibcore.metrics.kernel_classwise import kde_classwise_ece
+from calibcore.validation import Floats, Labels
 
 _STRENGTHS = (0.25, 0.5, 0.75, 1.0)
 _CELLS = 1 << 22
 
 _LEAST_DRAWS, _MOST_LABELS = 100, 4_000_000
 """Labels are dear to draw, so there are fewer draws where there are many rows."""
+
+_LEAST_BLURRED, _MOST_CURVES = 40, 400_000
+"""Curves are dear to blur, so fewer draws are where there are many classes: 80 of 1,000."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +67,10 @@ class ClassBins:
             sums += np.bincount(cells, weights=table[rows].ravel(), minlength=sums.size)
         return sums.reshape(self.sums.shape)
 
+    def distances(self, other: Floats) -> Floats:
+        """Give each class's error in rows without number, of which other probabilities are true."""
+        return np.asarray(np.abs(self.weighted(other) - self.sums).sum(axis=1) / len(other))
+
     def errors(self, labels: NDArray[np.integer]) -> Floats:
         """Give each class's expected calibration error for given labels.
 
@@ -87,10 +96,21 @@ class ClassBins:
         return errors
 
 
-SUMMARIES: dict[str, Callable[[Floats], Floats]] = {
-    "classwise_ece": lambda errors: np.asarray(errors.mean(axis=-1)),
-    "max_classwise_ece": lambda errors: np.asarray(errors.max(axis=-1)),
-}
+Summary = Callable[[Floats], Floats]
+_ErrorsOf = Callable[[NDArray[np.integer]], Floats]
+
+
+def _mean(errors: Floats) -> Floats:
+    return np.asarray(errors.mean(axis=-1))
+
+
+def _max(errors: Floats) -> Floats:
+    return np.asarray(errors.max(axis=-1))
+
+
+_BINNED: dict[str, Summary] = {"classwise_ece": _mean, "max_classwise_ece": _max}
+_BLURRED: dict[str, Summary] = {"kde_classwise_ece": _mean}
+SUMMARIES = _BINNED | _BLURRED
 """What is made of the errors of all classes, by the key of the measure."""
 
 
@@ -119,33 +139,98 @@ def judge_classes(
     Notes
     -----
     As `calibcore.inference.inversion.invert`: labels are drawn from mixtures of both tables, whose
-    true error is known.
+    true error is known. What is blurred by a kernel has the interval of its residuals (see
+    `calibcore.inference.class_kernels.ClassKernels`), and its reference from the measure itself.
     """
     probabilities, labels = side.probabilities, side.labels
-    wanted = {m.key: SUMMARIES[m.key] for m in plan.measures if m.key in SUMMARIES}
+    wanted = {measure.key for measure in plan.measures} & SUMMARIES.keys()
     if probabilities is None or labels is None or not wanted:
         return {}
     if other is None or other is probabilities:
         other = _softened(probabilities)
-    bins = ClassBins.of(probabilities, plan.options.n_bins)
-    observed = bins.errors(labels[np.newaxis])
     n_draws = min(plan.n_resamples, max(_LEAST_DRAWS, _MOST_LABELS // len(labels)))
-    calibrated = drawn_labels(rng, probabilities, n_draws)
-    miscalibrated = drawn_labels(rng, other, min(N_DRAWS, n_draws))
-    null, mixed = bins.errors(calibrated), rng.random(miscalibrated.shape)
-    most = np.abs(bins.weighted(other) - bins.sums).sum(axis=1) / len(labels)
-    usual = {key: Usual.beginning(make(null), plan.level) for key, make in wanted.items()}
+    drawn = _Labels.drawn(rng, labels, probabilities, other, n_draws)
+    judged: dict[str, Judgement] = {}
+    if not wanted.isdisjoint(_BINNED):
+        bins = ClassBins.of(probabilities, plan.options.n_bins)
+        judged |= _judge(drawn, bins.errors, bins.distances(other), _BINNED, plan.level)
+    if not wanted.isdisjoint(_BLURRED):
+        judged |= _judge_blurred(drawn, probabilities, other, plan.level)
+    return {key: judged[key] for key in wanted}
+
+
+@dataclass(frozen=True, eq=False)
+class _Labels:
+    """Labels as they are, drawn from the probabilities, and drawn from others.
+
+    Those whose ``order`` is low are the first to be taken from the others.
+    """
+
+    observed: Labels
+    calibrated: NDArray[np.int32]
+    miscalibrated: NDArray[np.int32]
+    order: Floats
+
+    @classmethod
+    def drawn(
+        cls,
+        rng: np.random.Generator,
+        observed: Labels,
+        probabilities: Floats,
+        other: Floats,
+        n_draws: int,
+    ) -> "_Labels":
+        calibrated = drawn_labels(rng, probabilities, n_draws)
+        miscalibrated = drawn_labels(rng, other, min(N_DRAWS, n_draws))
+        return cls(observed, calibrated, miscalibrated, rng.random(miscalibrated.shape))
+
+    def first(self, n_draws: int) -> "_Labels":
+        """Keep fewer draws."""
+        return _Labels(
+            self.observed,
+            self.calibrated[:n_draws],
+            self.miscalibrated[:n_draws],
+            self.order[:n_draws],
+        )
+
+    def mixed(self, strength: float) -> NDArray[np.int32]:
+        """Take so large a share from the others."""
+        same = self.calibrated[: len(self.order)]
+        return np.where(self.order < strength, self.miscalibrated, same)
+
+
+def _judge(
+    drawn: _Labels, errors_of: _ErrorsOf, most: Floats, wanted: Mapping[str, Summary], level: float
+) -> dict[str, Judgement]:
+    """Judge what is made of the errors; ``most`` are the true ones if the others are true."""
+    observed, null = errors_of(drawn.observed[np.newaxis]), errors_of(drawn.calibrated)
+    usual = {key: Usual.beginning(make(null), level) for key, make in wanted.items()}
     for strength in _STRENGTHS:
-        drawn = bins.errors(np.where(mixed < strength, miscalibrated, calibrated[: len(mixed)]))
+        errors = errors_of(drawn.mixed(strength))
         for key, make in wanted.items():
-            usual[key].add(float(make(strength * most)), make(drawn))
+            usual[key].add(float(make(strength * most)), make(errors))
     judged = {}
     for key, make in wanted.items():
         value = float(make(observed)[0])
-        estimate = usual[key].estimate(value)
-        judged[key] = Judgement(
-            value, estimate.interval, reference(make(null), value, 0.0), estimate
-        )
+        estimate, known = usual[key].estimate(value), reference(make(null), value, 0.0)
+        judged[key] = Judgement(value, estimate.interval, known, estimate)
+    return judged
+
+
+def _judge_blurred(
+    drawn: _Labels, probabilities: Floats, other: Floats, level: float
+) -> dict[str, Judgement]:
+    """Judge the residuals, then put the measure itself in their place but for the interval."""
+    n_classes = probabilities.shape[1]
+    few = drawn.first(max(_LEAST_BLURRED, _MOST_CURVES // (n_classes * (1 + len(_STRENGTHS)))))
+    kernels = ClassKernels(probabilities)
+    most = kernels.distances(other, few.observed)
+    judged = _judge(few, kernels.residuals, most, _BLURRED, level)
+    null, seen = kernels.errors(few.calibrated), kernels.errors(few.observed[np.newaxis])
+    value = kde_classwise_ece(probabilities, few.observed)
+    for key, make in _BLURRED.items():
+        known = reference(make(null), float(make(seen)[0]), 0.0)
+        judged[key] = replace(judged[key], value=value, reference=known)
     return judged
 
 

@@ -89,9 +89,9 @@ def kde_ece_of(counted: Tally, *, norm: Literal[1, 2] = 1, rough: bool = False) 
 
     def measure(counts: Floats, hits: Floats) -> Floats:
         n_hits = hits.sum(axis=-1)
-        spread = _spread(hits @ centred, hits @ squares, n_hits)
+        spread = spread_of(hits @ centred, hits @ squares, n_hits)
         if n_hits.min() < 2:
-            all_spread = _spread(counts @ centred, counts @ squares, counted.n_samples)
+            all_spread = spread_of(counts @ centred, counts @ squares, counted.n_samples)
             spread = np.where(n_hits < 2, all_spread, spread)
         width = np.atleast_1d(half_width(spread, counted.n_samples))
         return kde_of_densities(mesh.density(counts), mesh.density(hits), width, norm)
@@ -249,12 +249,8 @@ def kde_of_densities(counts: Floats, hits: Floats, width: Floats, norm: Literal[
     """Measure from densities on the mesh, one row a resample; each is blurred by its own width."""
     from scipy.fft import dct, idct  # noqa: PLC0415 - a tenth of a second to import
 
-    size = counts.shape[-1] - 1
-    points, width = _points(size), np.maximum(width, 0.5 / size)
-    lags = points[: np.searchsorted(points, width.max()) + 1]
-    bump = np.maximum(0.0, 1 - np.square(lags / width[:, np.newaxis]))
-    spectrum = dct(bump * bump * bump, type=1, n=size + 1)
-    spectrum /= spectrum[:, :1]  # so that no mass is lost
+    points = _points(counts.shape[-1] - 1)
+    spectrum = _spectrum(width, points)
     density = idct(dct(counts, type=1) * spectrum, type=1)
     gap = np.abs(points * density - idct(dct(hits, type=1) * spectrum, type=1))
     total = _integral(density)
@@ -265,7 +261,27 @@ def kde_of_densities(counts: Floats, hits: Floats, width: Floats, norm: Literal[
     return np.asarray(np.sqrt(_integral(squares) / total))
 
 
-def _spread(total: Floats, total_of_squares: Floats, n: Floats | int) -> Floats:
+def blurred_integral(values: Floats, width: Floats) -> Floats:
+    """Integrate the absolute values on the mesh, each row blurred by its own width."""
+    from scipy.fft import dct, idct  # noqa: PLC0415 - a tenth of a second to import
+
+    spectrum = _spectrum(width, _points(values.shape[-1] - 1))
+    return _integral(np.abs(idct(dct(values, type=1) * spectrum, type=1)))
+
+
+def _spectrum(width: Floats, points: Floats) -> Floats:
+    """Give the cosine spectrum of the kernel of each width, so scaled that no mass is lost."""
+    from scipy.fft import dct  # noqa: PLC0415 - a tenth of a second to import
+
+    width = np.maximum(width, 0.5 / (points.size - 1))
+    lags = points[: np.searchsorted(points, width.max()) + 1]
+    bump = np.maximum(0.0, 1 - np.square(lags / width[:, np.newaxis]))
+    spectrum = dct(bump * bump * bump, type=1, n=points.size)
+    spectrum /= spectrum[:, :1]
+    return np.asarray(spectrum)
+
+
+def spread_of(total: Floats, total_of_squares: Floats, n: Floats | int) -> Floats:
     """Give the standard deviation of n scores from their sums; 0 of none."""
     n = np.maximum(n, 1)
     return np.asarray(np.sqrt(np.maximum(total_of_squares / n - np.square(total / n), 0)))

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.blocks import row_blocks
 from calibcore.metrics.kernel import MESH, check_norm, half_width, kde_of_densities, per_unit
-from calibcore.validation import Floats
+from calibcore.validation import Floats, Labels
 
 _BATCH = 16  # classes at once: their meshes stay in a processor's cache
+_MESHES = 2  # as many cells of a table at once, so that adding up meshes is little beside them
 
 
 def kde_classwise_ece(
@@ -64,7 +64,7 @@ def kde_classwise_ece(
     return float(errors.mean())
 
 
-def _class_widths(table: Floats, true: NDArray[np.int64]) -> Floats:
+def _class_widths(table: Floats, true: Labels) -> Floats:
     """Give the half width of the kernel of each class."""
     n_rows, n_classes = table.shape
     own = np.minimum(table[np.arange(n_rows), true], 1.0)
@@ -78,25 +78,57 @@ def _class_widths(table: Floats, true: NDArray[np.int64]) -> Floats:
     return half_width(spread, n_rows)
 
 
-def _class_densities(table: Floats, true: NDArray[np.int64], block: slice) -> tuple[Floats, Floats]:
+def _class_densities(table: Floats, true: Labels, block: slice) -> tuple[Floats, Floats]:
     """Give the densities of all rows and of the hits on the mesh, for a few classes."""
-    n_rows, width = len(table), block.stop - block.start
-    shape = (width, MESH + 2)
-    counts, hits = np.zeros(shape), np.zeros(shape)
-    for rows in row_blocks(n_rows, width):
-        beyond = np.minimum(table[rows, block], 1.0) * MESH
-        cells = beyond.astype(np.intp)
-        beyond -= cells
-        cells += np.arange(width) * shape[1]
-        _share_out(counts, cells.ravel(), beyond.ravel())
-        mine = np.flatnonzero((true[rows] >= block.start) & (true[rows] < block.stop))
-        column = true[rows][mine] - block.start
-        _share_out(hits, cells[mine, column], beyond[mine, column])
+    columns = table[:, block]
+    counts = class_masses(columns, np.broadcast_to(1.0, columns.shape), MESH)
+    mine = np.flatnonzero((true >= block.start) & (true < block.stop))
+    own = np.minimum(table[mine, true[mine]], 1.0)
+    hits = np.zeros(counts.shape)
+    share_out(hits, true[mine] - block.start, own, np.ones(mine.size))
     return per_unit(counts), per_unit(hits)
 
 
-def _share_out(mass: Floats, cells: NDArray[np.intp], beyond: Floats) -> None:
-    """Add rows to the two points around each."""
+def class_masses(table: Floats, weights: Floats, size: int) -> Floats:
+    """Share weights out to a mesh of each class, at the probabilities of the class.
+
+    With many classes nearly all cells are in the first of the mesh, whose sums need no search.
+
+    Parameters
+    ----------
+    table, weights : ndarray of float64, shape (n_samples, n_classes)
+        Probabilities, and what stands at each.
+    size : int
+        Cells of the mesh.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_classes, size + 2)
+        The last column stays 0.
+    """
+    n_rows, n_classes = table.shape
+    mass = np.zeros((n_classes, size + 2))
+    step = _MESHES * (size + 2)
+    for start in range(0, n_rows, step):
+        low = table[start : start + step].flatten()
+        weight = weights[start : start + step].flatten()
+        above = np.flatnonzero(low >= 1 / size)
+        share_out(mass, above % n_classes, np.minimum(low[above], 1.0), weight[above])
+        low[above] = weight[above] = 0
+        in_first = weight.reshape(-1, n_classes)
+        upper = size * np.einsum("ij,ij->j", low.reshape(-1, n_classes), in_first)
+        mass[:, 0] += np.einsum("ij->j", in_first) - upper
+        mass[:, 1] += upper
+    return mass
+
+
+def share_out(mass: Floats, curve: NDArray[np.integer], values: Floats, weights: Floats) -> None:
+    """Add weights at values in [0, 1] to the two points around each, on the mesh of each curve."""
+    n_points = mass.shape[1]
+    beyond = values * (n_points - 2)
+    cells = beyond.astype(np.intp)
+    upper = (beyond - cells) * weights
+    cells += curve * n_points
     flat = mass.reshape(-1)
-    flat += np.bincount(cells, weights=1 - beyond, minlength=flat.size)
-    flat[1:] += np.bincount(cells, weights=beyond, minlength=flat.size)[:-1]
+    flat += np.bincount(cells, weights=weights - upper, minlength=flat.size)
+    flat[1:] += np.bincount(cells, weights=upper, minlength=flat.size)[:-1]

@@ -6,6 +6,7 @@ from calibcore.metrics import binned, kernel, plain, proper
 from calibcore.metrics.classwise import classwise_ece, max_classwise_ece
 from calibcore.metrics.decomposition import corp_of
 from calibcore.metrics.discrimination import auroc_of
+from calibcore.metrics.kernel_classwise import kde_classwise_ece
 from calibcore.metrics.measure import ClassMeasure, EventMeasure, RowMeasure
 from calibcore.metrics.regression import calibration_intercept_of, calibration_slope_of
 from calibcore.metrics.rows import accuracy_rows, brier_rows, nll_rows
@@ -122,6 +123,14 @@ METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
         ideal=0.0,
         interval="inverted",
         compute=lambda c, o: kernel.kde_ece_of(c, rough=o.rough),
+    ),
+    ClassMeasure(
+        key="kde_classwise_ece",
+        name="Class-wise KDE-ECE",
+        group="kernel",
+        source="Zhang 2020, section 4.1",
+        ideal=0.0,
+        compute=lambda p, y, _: kde_classwise_ece(p, y),
     ),
     EventMeasure(
         key="smooth_ece",

@@ -19,6 +19,9 @@ GLOSSARY = {
     " it.",
     "kde_ece": "The average gap between score and observed frequency, both smoothed by a kernel"
     " instead of cut into bins.",
+    "kde_classwise_ece": "The KDE-ECE of each class against the others, averaged over the classes."
+    " The smoothing alone lifts it where most probabilities are near 0, so compare it with what a"
+    " perfect model of this size would show; its interval is for the error without that part.",
     "smooth_ece": "The average gap after smoothing by a kernel that is as wide as the error itself;"
     " it changes only a little when the scores do.",
     "miscalibration": "The part of the Brier score that the best rising map of the scores would"
@@ -32,7 +35,9 @@ GLOSSARY = {
     "event_nll": "Mean negative log-likelihood of the event happening or not, in nats. Lower is"
     " better; a confident mistake costs much.",
     "brier": "Mean squared distance between the class probabilities and the truth, summed over the"
-    " classes. Lower is better.",
+    " classes. Lower is better. Its fall from before to after is the calibration gain (Zhang 2020,"
+    " eq. 8): by how much the squared calibration error falls on average, or by how much at least"
+    " where decisions have changed.",
     "nll": "Mean negative log-likelihood of the true class, in nats (log loss). Lower is better; a"
     " confident mistake costs much.",
     "classwise_ece": "The expected calibration error of each class against the others, averaged"
@@ -41,7 +46,8 @@ GLOSSARY = {
     "certain_misses": "Rows for which the model said 0 % or 100 % and was wrong. Each adds 708 nats"
     " to the NLL, which would otherwise be infinite.",
     "mean_score": "How often the model says that the event happens: its average score.",
-    "hit_rate": "How often the event did happen.",
+    "hit_rate": "How often the event did happen. For the event within top-r, this is the top-r"
+    " accuracy.",
     "mean_gap": "How much more often the model says that the event happens than it does; below 0 it"
     " says so too rarely.",
     "observed_expected_ratio": "Observed frequency divided by the mean score; 1 is right, below 1"
@@ -52,7 +58,9 @@ GLOSSARY = {
     " 1 is right, below 1 the scores are too extreme.",
     "auroc": "The chance that a row where the event happened scores higher than one where it did"
     " not (area under the ROC curve). It says nothing of calibration.",
-    "accuracy": "How often the most probable class is the true one.",
+    "accuracy": "How often the most probable class is the true one. How often the true class is"
+    " among the r most probable ones, the top-r accuracy, is the observed frequency of the event"
+    " within top-r.",
     "calibration_set": "The rows on which the calibrator is fitted.",
     "test_set": "Rows the calibrator has not seen; they judge it.",
     "score": "The probability the model gives to the event: that its first choice is right, say.",

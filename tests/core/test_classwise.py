@@ -49,8 +49,8 @@ def test_scores_on_the_edges_belong_to_the_bin_below() -> None:
 
 
 def test_many_classes_are_taken_in_blocks(rng: np.random.Generator) -> None:
-    table = rng.dirichlet(np.full(300, 0.05), size=700)
-    labels = rng.integers(0, 300, 700)
+    table = rng.dirichlet(np.full(300, 0.05), size=2_500)
+    labels = rng.integers(0, 300, 2_500)
     each = [ece(np.minimum(table[:, k], 1), labels == k) for k in range(300)]
     assert classwise_ece(table, labels) == pytest.approx(np.mean(each), abs=1e-12)
 

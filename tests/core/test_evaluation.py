@@ -160,7 +160,13 @@ def test_a_score_map_leaves_no_class_table_to_measure(
         assert row.after is None
         assert row.change is None
     undefined = [row.measure.key for row in judged.comparisons if row.after is None]
-    assert sorted(undefined) == ["brier", "classwise_ece", "max_classwise_ece", "nll"]
+    assert sorted(undefined) == [
+        "brier",
+        "classwise_ece",
+        "kde_classwise_ece",
+        "max_classwise_ece",
+        "nll",
+    ]
 
 
 @pytest.mark.parametrize("event", [TopR(1), TopR(2), OneClass(1)], ids=str)
@@ -272,6 +278,7 @@ OF_CLASSES: dict[str, Callable[[Floats, ArrayLike], float]] = {
     "brier": metrics.brier,
     "nll": metrics.nll,
     "accuracy": metrics.accuracy,
+    "kde_classwise_ece": metrics.kde_classwise_ece,
 }
 
 
