@@ -1,7 +1,8 @@
 """The uncertainty of class-wise calibration errors."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,11 @@ from calibcore.metrics.kernel_classwise import kde_classwise_ece
 from calibcore.validation import Floats, Labels
 
 _STRENGTHS = (0.25, 0.5, 0.75, 1.0)
+"""Shares of the labels that are drawn from other probabilities."""
+
+_FURTHER, _FURTHER_STRENGTHS = (2, 4, 8, 16), (0.75, 1.0)
+"""How many times as far others are looked for where the value observed is usual with all before."""
+
 _CELLS = 1 << 22
 
 _LEAST_DRAWS, _MOST_LABELS = 100, 4_000_000
@@ -139,23 +145,25 @@ def judge_classes(
     Notes
     -----
     As `calibcore.inference.inversion.invert`: labels are drawn from mixtures of both tables, whose
-    true error is known. What is blurred by a kernel has the interval of its residuals (see
+    true error is known. Where the value observed would be usual even if the others were true, they
+    are moved on in the same direction, log q to log p + times (log q - log p), until it is not.
+    What is blurred by a kernel has the interval of its residuals (see
     `calibcore.inference.class_kernels.ClassKernels`), and its reference from the measure itself.
     """
     probabilities, labels = side.probabilities, side.labels
     wanted = {measure.key for measure in plan.measures} & SUMMARIES.keys()
     if probabilities is None or labels is None or not wanted:
         return {}
-    if other is None or other is probabilities:
+    if other is None or np.array_equal(other, probabilities):
         other = _softened(probabilities)
     n_draws = min(plan.n_resamples, max(_LEAST_DRAWS, _MOST_LABELS // len(labels)))
     drawn = _Labels.drawn(rng, labels, probabilities, other, n_draws)
     judged: dict[str, Judgement] = {}
     if not wanted.isdisjoint(_BINNED):
         bins = ClassBins.of(probabilities, plan.options.n_bins)
-        judged |= _judge(drawn, bins.errors, bins.distances(other), _BINNED, plan.level)
+        judged |= _judge(drawn, bins.errors, bins.distances, _BINNED, plan.level)
     if not wanted.isdisjoint(_BLURRED):
-        judged |= _judge_blurred(drawn, probabilities, other, plan.level)
+        judged |= _judge_blurred(drawn, plan.level)
     return {key: judged[key] for key in wanted}
 
 
@@ -163,13 +171,17 @@ def judge_classes(
 class _Labels:
     """Labels as they are, drawn from the probabilities, and drawn from others.
 
-    Those whose ``order`` is low are the first to be taken from the others.
+    Those whose ``order`` is low are the first to be taken from the others, which are ``kept`` by
+    how many times as far as the ones given they are.
     """
 
+    rng: np.random.Generator
+    probabilities: Floats
+    other: Floats
     observed: Labels
     calibrated: NDArray[np.int32]
-    miscalibrated: NDArray[np.int32]
     order: Floats
+    kept: dict[int, NDArray[np.int32]]
 
     @classmethod
     def drawn(
@@ -181,57 +193,92 @@ class _Labels:
         n_draws: int,
     ) -> "_Labels":
         calibrated = drawn_labels(rng, probabilities, n_draws)
-        miscalibrated = drawn_labels(rng, other, min(N_DRAWS, n_draws))
-        return cls(observed, calibrated, miscalibrated, rng.random(miscalibrated.shape))
+        order = rng.random((min(N_DRAWS, n_draws), len(observed)))
+        return cls(rng, probabilities, other, observed, calibrated, order, {})
 
     def first(self, n_draws: int) -> "_Labels":
         """Keep fewer draws."""
-        return _Labels(
-            self.observed,
-            self.calibrated[:n_draws],
-            self.miscalibrated[:n_draws],
-            self.order[:n_draws],
+        return replace(
+            self,
+            calibrated=self.calibrated[:n_draws],
+            order=self.order[:n_draws],
+            kept={times: labels[:n_draws] for times, labels in self.kept.items()},
         )
 
-    def mixed(self, strength: float) -> NDArray[np.int32]:
-        """Take so large a share from the others."""
+    def mixed(self) -> Iterator[tuple[Floats, Iterator[tuple[float, NDArray[np.int32]]]]]:
+        """Give others, further and further away, and labels of which shares are drawn from them."""
+        for times in (1, *_FURTHER):
+            table = self.other if times == 1 else further(self.probabilities, self.other, times)
+            if times not in self.kept:
+                self.kept[times] = drawn_labels(self.rng, table, len(self.order))
+            yield table, self._shares(self.kept[times], times)
+
+    def _shares(
+        self, others: NDArray[np.int32], times: int
+    ) -> Iterator[tuple[float, NDArray[np.int32]]]:
         same = self.calibrated[: len(self.order)]
-        return np.where(self.order < strength, self.miscalibrated, same)
+        for strength in _STRENGTHS if times == 1 else _FURTHER_STRENGTHS:
+            yield strength, np.where(self.order < strength, others, same)
 
 
 def _judge(
-    drawn: _Labels, errors_of: _ErrorsOf, most: Floats, wanted: Mapping[str, Summary], level: float
+    drawn: _Labels,
+    errors_of: _ErrorsOf,
+    distances_of: Callable[[Floats], Floats],
+    wanted: Mapping[str, Summary],
+    level: float,
 ) -> dict[str, Judgement]:
-    """Judge what is made of the errors; ``most`` are the true ones if the others are true."""
+    """Judge what is made of the errors, given what they truly are of other probabilities."""
     observed, null = errors_of(drawn.observed[np.newaxis]), errors_of(drawn.calibrated)
+    values = {key: float(make(observed)[0]) for key, make in wanted.items()}
     usual = {key: Usual.beginning(make(null), level) for key, make in wanted.items()}
-    for strength in _STRENGTHS:
-        errors = errors_of(drawn.mixed(strength))
-        for key, make in wanted.items():
-            usual[key].add(float(make(strength * most)), make(errors))
+    for table, shares in drawn.mixed():
+        most = distances_of(table)
+        for strength, labels in shares:
+            errors = errors_of(labels)
+            for key, make in wanted.items():
+                usual[key].add(float(make(strength * most)), make(errors))
+        if all(usual[key].passes(value) for key, value in values.items()):
+            break
     judged = {}
     for key, make in wanted.items():
-        value = float(make(observed)[0])
-        estimate, known = usual[key].estimate(value), reference(make(null), value, 0.0)
-        judged[key] = Judgement(value, estimate.interval, known, estimate)
+        estimate, known = usual[key].estimate(values[key]), reference(make(null), values[key], 0.0)
+        judged[key] = Judgement(values[key], estimate.interval, known, estimate)
     return judged
 
 
-def _judge_blurred(
-    drawn: _Labels, probabilities: Floats, other: Floats, level: float
-) -> dict[str, Judgement]:
+def _judge_blurred(drawn: _Labels, level: float) -> dict[str, Judgement]:
     """Judge the residuals, then put the measure itself in their place but for the interval."""
-    n_classes = probabilities.shape[1]
-    few = drawn.first(max(_LEAST_BLURRED, _MOST_CURVES // (n_classes * (1 + len(_STRENGTHS)))))
-    kernels = ClassKernels(probabilities)
-    most = kernels.distances(other, few.observed)
-    judged = _judge(few, kernels.residuals, most, _BLURRED, level)
+    n_tables = 1 + len(_STRENGTHS) + len(_FURTHER_STRENGTHS)
+    n_classes = drawn.probabilities.shape[1]
+    few = drawn.first(max(_LEAST_BLURRED, _MOST_CURVES // (n_classes * n_tables)))
+    kernels = ClassKernels(drawn.probabilities)
+    distances = partial(kernels.distances, labels=few.observed)
+    judged = _judge(few, kernels.residuals, distances, _BLURRED, level)
     null, seen = kernels.errors(few.calibrated), kernels.errors(few.observed[np.newaxis])
-    value = kde_classwise_ece(probabilities, few.observed)
+    value = kde_classwise_ece(drawn.probabilities, few.observed)
     for key, make in _BLURRED.items():
         known = reference(make(null), float(make(seen)[0]), 0.0)
         judged[key] = replace(judged[key], value=value, reference=known)
     return judged
+
+
+def further(probabilities: Floats, other: Floats, times: float) -> Floats:
+    """Move other probabilities so many times as far away, in the logarithm.
+
+    Examples
+    --------
+    >>> further(np.array([[0.5, 0.5]]), np.array([[0.25, 0.75]]), 2).round(3).tolist()
+    [[0.1, 0.9]]
+    """
+    found = np.empty_like(other)
+    with np.errstate(divide="ignore", invalid="ignore"):  # 0 stays 0
+        for rows in row_blocks(*other.shape):
+            near, far = np.log(probabilities[rows]), np.log(other[rows])
+            moved = np.where(np.isneginf(near), far, near + times * (far - near))
+            found[rows] = np.exp(moved - moved.max(axis=1, keepdims=True))
+    found /= found.sum(axis=1, keepdims=True)
+    return found
 
 
 def _softened(probabilities: Floats) -> Floats:

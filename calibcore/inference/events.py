@@ -1,14 +1,20 @@
 """The uncertainty of the measures of one event."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from calibcore.cumulative import curves_of
 from calibcore.data import EventScores
 from calibcore.inference.findings import Judgement, reference
-from calibcore.inference.intervals import DistanceEstimate, Interval, percentile_interval
-from calibcore.inference.inversion import Distance, invert, shifted
+from calibcore.inference.intervals import (
+    DistanceEstimate,
+    Interval,
+    percentile_interval,
+    reflected,
+)
+from calibcore.inference.inversion import N_DRAWS, Distance, invert, shifted
 from calibcore.inference.null import grouped, redrawn
 from calibcore.inference.plan import Plan
 from calibcore.inference.resampling import chunks
@@ -50,12 +56,14 @@ def judge_event(
         for measure in plan.of_events
         if measure.is_distance
     }
-    estimates = invert(rng, few, distances, _patterns(event, few), plan.level)
+    patterns = _patterns(event, few)
+    estimates = invert(rng, few, distances, patterns, plan.level)
+    lifts = _lifts(rng, few, patterns[-1], plan)
     judged = {}
     for measure in plan.of_events:
         key, estimate = measure.key, estimates.get(measure.key)
         value, drawn = values[key], draws.get(key)
-        interval = _interval(measure, value, drawn, estimate, plan.level)
+        interval = _interval(measure, value, drawn, estimate, lifts.get(key), plan.level)
         known = reference(null[key], value, measure.ideal)
         judged[key] = Judgement(value, interval, known, estimate, drawn)
     return judged
@@ -66,6 +74,7 @@ def _interval(
     value: float,
     draws: Floats | None,
     estimate: DistanceEstimate | None,
+    lift: float | None,
     level: float,
 ) -> Interval:
     if estimate is not None:
@@ -74,8 +83,25 @@ def _interval(
         raise AssertionError(measure.key)
     found = percentile_interval(draws, level)
     if measure.interval == "reflected":
-        return Interval(2 * value - found.high, 2 * value - found.low)
+        return reflected(found, value)
+    if lift is not None:
+        moved = value - float(draws.mean()) - lift
+        return Interval(found.low + moved, found.high + moved)
     return found
+
+
+def _lifts(rng: np.random.Generator, few: Tally, frequency: Floats, plan: Plan) -> dict[str, float]:
+    """Find by how much noise lifts measures, from labels drawn as the rows suggest."""
+    lifted = [measure for measure in plan.of_events if measure.interval == "lifted"]
+    if not lifted:
+        return {}
+    frequency = np.clip(frequency, 0.0, 1.0)
+    drawn = redrawn(rng, few, frequency, N_DRAWS)
+    true = replace(few, hits=few.counts * frequency)
+    return {
+        one.key: float(one.compute(drawn, plan.rough).mean() - one.compute(true, plan.options))
+        for one in lifted
+    }
 
 
 def _null(rng: np.random.Generator, counted: Tally, plan: Plan) -> dict[str, Floats]:

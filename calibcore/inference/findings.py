@@ -14,9 +14,10 @@ from calibcore.inference.intervals import (
     mark_of,
     percentile_interval,
     quantiles,
+    reflected,
 )
 from calibcore.inference.plan import Plan
-from calibcore.metrics.measure import Measure
+from calibcore.metrics.measure import EventMeasure, Measure
 from calibcore.metrics.rows import RowValues
 from calibcore.validation import Floats
 
@@ -156,6 +157,8 @@ def compare(
     if old is None or new is None:
         raise AssertionError(measure.key)
     change = percentile_interval(_difference(new, old), level)
+    if isinstance(measure, EventMeasure) and measure.interval == "reflected":
+        change = reflected(change, now.value - was.value)
     return Finding(measure.key, was, now, change, _mark(measure, old, new, level))
 
 

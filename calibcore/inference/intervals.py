@@ -49,6 +49,21 @@ def percentile_interval(values: Floats, level: float) -> Interval:
     return Interval(low, high)
 
 
+def reflected(found: Interval, value: float) -> Interval:
+    """Turn a percentile interval about the value, as resamples are off by as much as it is.
+
+    An interval without end stays as it is.
+
+    Examples
+    --------
+    >>> reflected(Interval(0.75, 1.5), 1.0)
+    Interval(low=0.5, high=1.25)
+    """
+    if not (math.isfinite(found.low) and math.isfinite(found.high) and math.isfinite(value)):
+        return found
+    return Interval(2 * value - found.high, 2 * value - found.low)
+
+
 def quantiles(values: Floats, *shares: float) -> list[float]:
     """Give values that so large a share does not exceed; NaN is passed over, infinity is not.
 

@@ -71,15 +71,16 @@ class EventMeasure(Measure):
     ----------
     compute : callable
         (tally, options) to one number for each of its resamples, shape (...).
-    interval : {"percentile", "reflected", "inverted"}, default "percentile"
+    interval : {"percentile", "reflected", "lifted", "inverted"}, default "percentile"
         How its uncertainty is found. Inverted: it is a distance from perfect calibration, which
-        noise can only lengthen. Reflected: noise raises it otherwise.
+        noise can only lengthen. Lifted: noise raises it otherwise, and by less in a resample; by
+        how much is found from drawn labels. Reflected: as much in a resample as in the rows.
     truth : callable, optional
         As ``compute``, of a tally whose hits are the expected ones, where that is another function.
     """
 
     compute: Callable[[Tally, Options], Floats]
-    interval: Literal["percentile", "reflected", "inverted"] = "percentile"
+    interval: Literal["percentile", "reflected", "lifted", "inverted"] = "percentile"
     truth: Callable[[Tally, Options], Floats] | None = None
 
     @property

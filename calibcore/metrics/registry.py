@@ -167,7 +167,7 @@ METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
         source="Dimitriadis 2021",
         unit="squared",
         better="higher",
-        interval="reflected",
+        interval="lifted",
         compute=lambda c, _: c.once(corp_of).discrimination,
     ),
     EventMeasure(
@@ -272,6 +272,7 @@ METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
         unit="number",
         better="nearer",
         ideal=1.0,
+        interval="reflected",
         compute=lambda c, _: calibration_slope_of(c),
     ),
     EventMeasure(

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from benchmarks.validation import PERFECT, truths
 from calibcore import CalibrationInputError, EventScores, LogitSet, TopR, metrics
 from calibcore.cumulative import (
     BROWNIAN_95,
@@ -26,8 +27,13 @@ from calibcore.inference import (
     infer,
     smallest_gap_shown,
 )
-from calibcore.inference.classes import ClassBins
-from calibcore.inference.intervals import difference_interval, mark_of, percentile_interval
+from calibcore.inference.classes import ClassBins, further, judge_classes
+from calibcore.inference.intervals import (
+    difference_interval,
+    mark_of,
+    percentile_interval,
+    reflected,
+)
 from calibcore.inference.inversion import Usual
 from calibcore.inference.labels import drawn_labels
 from calibcore.inference.null import MOST_GROUPS, grouped, redrawn
@@ -35,6 +41,7 @@ from calibcore.inference.power import DRIFT_80, stays_within
 from calibcore.inference.resampling import OrderedRows, chunks, row_counts
 from calibcore.metrics import METRICS, EventMeasure, Options, RowMeasure
 from calibcore.metrics.classwise import classwise_errors
+from calibcore.probabilities import softmax
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 from tests.strategies import EventCase, event_data
@@ -378,3 +385,52 @@ def test_metrics_are_listed_once() -> None:
         if measure.better == "nearer":
             assert measure.ideal is not None
     assert metrics.METRICS is METRICS
+
+
+def two_class_side(seed: int, n_samples: int) -> Side:
+    """Rows of the simulations, whose scores are true."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(2, size=n_samples)
+    x = 2.0 * labels - 1 + rng.normal(size=n_samples)
+    return Side(EventScores(PERFECT.scores(x), labels))
+
+
+def test_noise_lifts_discrimination_and_its_interval_is_lowered_by_as_much() -> None:
+    plan = Plan(tuple(m for m in EVENT_MEASURES if m.key == "discrimination"), n_resamples=200)
+    judged = []
+    for seed in range(40):
+        side = two_class_side(seed, 500)
+        judged.append(infer(side, side, plan).find("discrimination").before)
+    truth = truths(PERFECT)["discrimination"]
+    values = np.array([one.value for one in judged if one is not None])
+    middles = np.array([(j.interval.low + j.interval.high) / 2 for j in judged if j is not None])
+    error = values.std() / np.sqrt(values.size)
+    assert values.mean() > truth + 3 * error
+    assert abs(middles.mean() - truth) < 2 * error
+
+
+@pytest.mark.parametrize("key", ["classwise_ece", "max_classwise_ece"])
+def test_a_poor_calibrator_does_not_bring_down_the_interval_of_class_wise_errors(key: str) -> None:
+    rng = np.random.default_rng(7)
+    logits = 3 * rng.normal(size=(4000, 20))
+    given, true, poor = (softmax(stretch * logits) for stretch in (1.0, 0.5, 0.85))
+    labels = drawn_labels(rng, true, 1)[0]
+    side = Side(TopR(1).outcomes(given, labels), given, labels)
+    plan = Plan(tuple(measure for measure in METRICS if measure.key == key))
+    found = judge_classes(rng, side, poor, plan)[key].interval
+    distances = ClassBins.of(given, plan.options.n_bins).distances(true)
+    truth = distances.mean() if key == "classwise_ece" else distances.max()
+    assert found.low < truth < found.high
+    assert found.high - found.low < truth
+
+
+def test_probabilities_are_moved_on_in_the_logarithm() -> None:
+    logits = np.random.default_rng(3).normal(size=(50, 4))
+    assert_allclose(further(softmax(logits), softmax(0.9 * logits), 4), softmax(0.6 * logits))
+    known = further(np.array([[0.0, 0.5, 0.5]]), np.array([[0.5, 0.0, 0.5]]), 2)
+    assert_allclose(known, [[0.5, 0.0, 0.5]])
+
+
+def test_a_reflected_interval_without_end_stays() -> None:
+    assert reflected(Interval(1.0, np.inf), 2.0) == Interval(1.0, np.inf)
+    assert reflected(Interval(1.0, 4.0), 2.0) == Interval(0.0, 3.0)
