@@ -147,8 +147,9 @@ def _summary_cell(row: Row | None) -> str:
 
 _SUMMARY = """Ratios from one run of `make benchmark`, one thread: Fractile's time as a multiple
 of a floor, then how many times as long each peer takes. The floor is `numpy.argsort` of the
-scores, or one `numpy.exp` pass over the float32 logits; plain NumPy is the few lines one would
-write by hand, without any check. Every measure alone, how far results agree, versions and memory:
+scores, one `numpy.exp` pass over the float32 logits, or `numpy.sum` of the probabilities where
+the job's name says so; plain NumPy is the few lines one would write by hand, without any check.
+Every measure alone, how far results agree, versions and memory:
 [benchmarks/RESULTS.md](benchmarks/RESULTS.md)."""
 
 
@@ -206,7 +207,8 @@ def environment(libraries: Sequence[str] = _LIBRARIES) -> str:
 def explanation(repeat: int) -> str:
     """Say how to read the ratios."""
     return (
-        "Floor: `numpy.argsort` of the scores, or one `numpy.exp` pass over the float32 logits."
+        "Floor: `numpy.argsort` of the scores, one `numpy.exp` pass over the float32 logits, or"
+        " `numpy.sum` of the probabilities where the job's name says so."
         " Above 1, a peer's ratio says how many times longer it takes than Fractile. Floor,"
         f" Fractile and peers took turns in one process, at least {repeat} rounds; each time is the"
         " minimum of the processor time."

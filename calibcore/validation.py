@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calibcore.blocks import row_blocks, row_maxima
+from calibcore.blocks import row_blocks, row_maxima, row_totals
 from calibcore.errors import CalibrationInputError
 
 Floats = NDArray[np.float64]
@@ -112,7 +112,7 @@ def probabilities(values: ArrayLike) -> Floats:
     array = np.asarray(matrix(values, "probabilities"), dtype=np.float64)
     sums, smallest = np.empty(len(array)), np.float64(np.inf)
     for rows in row_blocks(*array.shape):
-        sums[rows] = array[rows].sum(axis=1)
+        sums[rows] = row_totals(array[rows])[:, 0]
         smallest = np.minimum(smallest, array[rows].min())
     # Written so that NaN fails.
     if smallest >= 0 and np.abs(sums - 1).max() <= SUM_TOLERANCE:
