@@ -61,7 +61,8 @@ class Side:
 
     Notes
     -----
-    What only pictures show is computed when it is first asked for. Resamples are drawn from seed 0.
+    What only pictures show is computed when first asked for, and kept with ``counted``. Resamples
+    are drawn from seed 0.
     """
 
     event: EventScores
@@ -83,14 +84,12 @@ class Side:
     @cached_property
     def frequency_null(self) -> SplineNullBand | None:
         """Band under perfect calibration of graphs (c) and (d); None where they are."""
-        if self.frequency is None:
-            return None
-        return spline_null_band(self.curves, n_knots=GRAPH_KNOTS)
+        return None if self.frequency is None else self.counted.once(_frequency_null_of)
 
     @cached_property
     def corp(self) -> CorpReliability:
         """Reliability diagram: isotonic curve with its bands."""
-        return corp_of(self.counted)
+        return self.counted.once(corp_of)
 
     @cached_property
     def corp_outside(self) -> float:
@@ -104,7 +103,7 @@ class Side:
     @cached_property
     def smooth(self) -> SmoothReliability:
         """Reliability diagram: smoothed curve with its band."""
-        return smooth_of(self.counted)
+        return self.counted.once(smooth_of)
 
 
 @dataclass(frozen=True)
@@ -382,14 +381,17 @@ def _values(
     return values
 
 
+def _frequency_null_of(counted: Tally) -> SplineNullBand:
+    return spline_null_band(curves_of(counted), n_knots=GRAPH_KNOTS)
+
+
 def _side(event: EventScores, options: Options) -> Side:
-    counted, enough = tally(event.scores, event.hits), event.n_samples >= GRAPH_KNOTS
+    rows = event.scores, event.hits
+    counted, enough = tally(*rows), event.n_samples >= GRAPH_KNOTS
     return Side(
         event=event,
         counted=counted,
         curves=curves_of(counted),
-        frequency=(
-            spline_frequency(event.scores, event.hits, n_knots=GRAPH_KNOTS) if enough else None
-        ),
+        frequency=spline_frequency(*rows, n_knots=GRAPH_KNOTS) if enough else None,
         binned=binned_of(counted, n_bins=options.n_bins),
     )

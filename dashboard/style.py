@@ -7,6 +7,8 @@ from dashboard.figures import DARK, LIGHT, Palette
 _RULES = """
 <style>
 [data-testid="stMainBlockContainer"] { padding: 4.5rem 2rem 4rem; max-width: 1500px; }
+/* A width that is no whole number of pixels makes Streamlit draw a graph twice. */
+[data-testid="stFullScreenFrame"] { width: round(down, 100%, 1px); }
 [data-testid="stMetricLabel"] p { font-size: 0.875rem; }
 .st-key-tiles [data-testid="stMetricDelta"] :is(div, p) { white-space: normal; }
 :is(.st-key-contest_table, .st-key-slices_table, [class*="st-key-models_table"]) {
@@ -19,6 +21,7 @@ _RULES = """
 }
 .st-key-rows_table { overflow: auto; max-height: 22rem; }
 table.listed :is(th, td):nth-child(n) { padding-block: 0.2rem; }
+table.measures.listed th:first-child { text-align: right; }
 table.measures { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
 table.measures :is(th, td) {
   padding: 0.4rem 0.75rem 0.4rem 0; text-align: right; vertical-align: top; white-space: nowrap;
@@ -36,12 +39,17 @@ table.measures th:first-child { overflow-wrap: anywhere; }
 }
 table.measures small { display: block; opacity: 0.7; font-size: 0.8rem; }
 table.measures small:has(span) { opacity: 1; }
+table.differences small:has(span) { white-space: normal; }
 table.changes :is(small, thead th) { white-space: normal; }
 table.changes th:first-child { min-width: 7rem; }
 table.changes span { white-space: nowrap; }
 table.measures .group th { font-weight: 600; padding-top: 1.25rem; text-align: left; }
 table.measures summary { cursor: pointer; }
 table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size: 0.875rem; }
+[data-testid="stMultiSelect"] div:has(> [data-testid="stMultiSelectTagsContainer"]) {
+  max-height: none;
+}
+[data-testid="stSelectbox"] input { text-overflow: ellipsis; }
 [kind^="primary"] p, [data-testid="stMultiSelectTagsContainer"] span { color: var(--ground); }
 .measures .better { color: var(--better); }
 .measures :is(.worse, .over) { color: var(--worse); }
@@ -49,12 +57,20 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
 .measures :is(.no-evidence, .not-comparable, .none) { opacity: 0.7; }
 @media (min-width: 641px) {
   .st-key-phone_switch { display: none; }
+  .st-key-next_steps [data-testid="stHorizontalBlock"] { flex-wrap: nowrap; }
+  .st-key-next_steps [data-testid="stHorizontalBlock"] > :last-child { flex: none; }
+  .st-key-next_steps [data-testid="stHorizontalBlock"] > :first-child { flex: 0 1 auto; }
 }
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] { padding: 4rem 1rem 3rem; }
   :is(.st-key-tiles, [class*="st-key-pictures_6"]) [data-testid="stColumn"] {
     min-width: calc(50% - 0.5rem); flex: 1 1 40%;
   }
+  table.slices :is(th, td):nth-child(n) {
+    padding-right: 0.4rem; white-space: normal; font-size: 0.875rem;
+  }
+  .st-key-slices_table table.slices th:first-child { min-width: 4.5rem; }
+  table.slices span { white-space: nowrap; }
   table.measures:not(.all-columns) :is(th, td):nth-child(n+4) { display: none; }
 }
 </style>

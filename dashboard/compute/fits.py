@@ -10,7 +10,7 @@ from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.data import EventScores
 from calibcore.evaluation import AuditResult, check_pooled, fit, prepare
 from calibcore.events import TopR
-from calibcore.slices import rejudge
+from calibcore.slices import rebin, rejudge
 from dashboard.compute.files import whole_split
 from dashboard.compute.keep import Key, is_known, key_of, once
 from dashboard.compute.slices import judged_split
@@ -93,16 +93,22 @@ def _fitted(
 
 
 def run_audit(upload: Upload, settings: Settings, progress: Progress) -> AuditResult:
-    """Fit and judge, each once: a fit serves every number of bins and every part of the rows."""
+    """Fit and judge, each once: a fit serves every number of bins and every part of the rows.
+
+    Another number of bins changes what is in bins alone.
+    """
+    any_bins = replace(settings, n_bins=15)
+
+    def judge() -> AuditResult:
+        check_pooled(settings.calibrator(), settings.event)
+        fitted, split = _fitted(upload, settings, progress), judged_split(upload, settings)
+        return rejudge(fitted, split, event=settings.event)
 
     def make() -> AuditResult:
-        check_pooled(settings.calibrator(), settings.event)
-        return rejudge(
-            _fitted(upload, settings, progress),
-            judged_split(upload, settings),
-            event=settings.event,
-            n_bins=settings.n_bins,
-        )
+        judged = once("judged", key_of(upload, any_bins), judge)
+        if settings == any_bins:
+            return judged
+        return rebin(judged, judged_split(upload, settings), n_bins=settings.n_bins)
 
     return once("audits", key_of(upload, settings), make)
 

@@ -19,7 +19,7 @@ from dashboard.settings import ChosenEvent, SetChoice
 MOST_FIGURES = 16
 """Figures on a page at once; more would be too much to send and to take in."""
 
-USUAL_FIGURES, FEWER_POINTS = 8, 400
+USUAL_FIGURES, FEWER_POINTS = 8, 200
 """With more figures than usual their lines get fewer points, so that a page stays light."""
 
 

@@ -15,7 +15,8 @@ from dashboard.compute.files import SourceFile, read_files, whole_split
 from dashboard.compute.fits import estimate
 from dashboard.compute.keep import is_known, key_of, once
 from dashboard.compute.slices import judged_rows
-from dashboard.readers import Upload
+from dashboard.readers import FileError, Upload
+from dashboard.readers.contents import DEFAULTS
 from dashboard.samples import Sample, samples
 from dashboard.scene import Scene
 
@@ -70,6 +71,16 @@ def _mates(sample: Sample) -> tuple[Sample, ...]:
 def read_sample(sample: Sample) -> Upload:
     """Read a sample that is set beside another."""
     return read_files((SourceFile(f"{sample.name}.npz", sample.digest, sample.read_bytes),))
+
+
+def read_beside(first: Upload, source: SourceFile) -> Upload:
+    """Read a further model's file as the user reads the first; as found where that does not fit."""
+    try:
+        return read_files((source,), first.options)
+    except FileError:
+        if first.options == DEFAULTS:
+            raise
+        return read_files((source,))
 
 
 def check_other(first: Upload, other: Upload) -> None:

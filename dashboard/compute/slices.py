@@ -280,7 +280,7 @@ class FoundSlices:
 
 def find_slices(scene: Scene, by: str) -> FoundSlices:
     """Judge every slice of the set that is looked at."""
-    key = key_of(scene.upload, scene.settings), scene.chosen, by
+    key = key_of(scene.upload, replace(scene.settings, n_bins=15)), scene.chosen, by
     return once("slices", key, lambda: _find(scene, by))
 
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from plotly import graph_objects as go
 
 from calibcore.validation import Floats
+from dashboard.figures.sketch import Sketch
 from dashboard.figures.thinning import thin
 
 MOST_BAND_POINTS = 300
@@ -43,7 +43,7 @@ class DrawnBand:
         return DrawnBand(self.x[shown], self.lower[shown], self.upper[shown], self.name, self.words)
 
 
-def add_band(figure: go.Figure, band: DrawnBand, colour: str, *, outlined: bool = False) -> None:
+def add_band(figure: Sketch, band: DrawnBand, colour: str, *, outlined: bool = False) -> None:
     """Add a band behind what is drawn after it; see `band_trace`."""
     figure.add_scatter(**band_trace(band, colour, outlined=outlined))
 

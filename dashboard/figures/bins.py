@@ -9,6 +9,7 @@ from plotly import graph_objects as go
 from calibcore.metrics.bins import BinSweep
 from dashboard.figures.layout import base_layout, share_axis
 from dashboard.figures.palette import Palette
+from dashboard.figures.sketch import Sketch
 
 KS, WIDE, EVEN, PERFECT = "KS error", "ECE, equal width", "ECE, equal mass", "Perfect model"
 """Names of the lines, as they stand at their ends."""
@@ -66,12 +67,12 @@ def bins_graph(sweep: BinSweep, beside: BinSweep, n_bins: int, palette: Palette)
         show on average with bins of equal width.
     """
     highest = 1.08 * max(map(_highest, (sweep, beside))) or 1.0
-    figure = go.Figure()
+    figure = Sketch()
     _add_lines(figure, sweep, palette)
     _mark_chosen(figure, sweep, n_bins, highest, palette)
     _name_lines(figure, sweep, highest, palette)
     layout = base_layout("ECE by number of bins")
-    return figure.update_layout(
+    return figure.figure(
         layout,
         margin={**layout["margin"], "r": 112},
         xaxis={
@@ -89,7 +90,7 @@ def _highest(sweep: BinSweep) -> float:
     return max(sweep.ks_error, *(float(line.max()) for line in lines))
 
 
-def _add_lines(figure: go.Figure, sweep: BinSweep, palette: Palette) -> None:
+def _add_lines(figure: Sketch, sweep: BinSweep, palette: Palette) -> None:
     figure.add_scatter(
         x=sweep.n_bins,
         y=sweep.expected_equal_width,
@@ -124,7 +125,7 @@ def _add_lines(figure: go.Figure, sweep: BinSweep, palette: Palette) -> None:
 
 
 def _mark_chosen(
-    figure: go.Figure, sweep: BinSweep, n_bins: int, highest: float, palette: Palette
+    figure: Sketch, sweep: BinSweep, n_bins: int, highest: float, palette: Palette
 ) -> None:
     """Mark the chosen number of bins on the line of equal width, if it is on it.
 
@@ -164,7 +165,7 @@ def _mark_chosen(
     )
 
 
-def _name_lines(figure: go.Figure, sweep: BinSweep, highest: float, palette: Palette) -> None:
+def _name_lines(figure: Sketch, sweep: BinSweep, highest: float, palette: Palette) -> None:
     """Write each line's name at its end, moved where another name or the top is in the way."""
     ends: list[tuple[str, float, str]] = [
         (PERFECT, sweep.expected_equal_width[-1], palette.neutral),

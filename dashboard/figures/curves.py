@@ -1,13 +1,15 @@
 """Reliability curves: through the bins, isotonic and smoothed, with what says how sure they are."""
 
+from typing import Any
+
 import numpy as np
-from plotly import graph_objects as go
 
 from calibcore.binning import BinTable
 from calibcore.reliability import Band, CorpReliability, SmoothReliability
 from calibcore.validation import Floats
 from dashboard.figures.bands import DrawnBand, add_band
 from dashboard.figures.palette import Palette
+from dashboard.figures.sketch import Sketch
 from dashboard.figures.thinning import thin
 
 FREQUENCY = "<b>Observed frequency</b>"
@@ -16,7 +18,7 @@ PALE_BELOW = 0.1
 """Density, of an average of 1, below which the smoothed curve is drawn pale."""
 
 
-def points(bins: BinTable, palette: Palette, *, sizes: Floats, width: float) -> go.Scatter:
+def points(bins: BinTable, palette: Palette, *, sizes: Floats, width: float) -> dict[str, Any]:
     """Draw a point for each bin that holds rows, and a line through them.
 
     Parameters
@@ -32,30 +34,30 @@ def points(bins: BinTable, palette: Palette, *, sizes: Floats, width: float) -> 
 
     Returns
     -------
-    plotly.graph_objects.Scatter
-        To be added to a figure.
+    dict
+        The line as plotly takes it.
     """
     filled = bins.counts > 0
-    return go.Scatter(
-        x=bins.mean_score[filled],
-        y=bins.frequency[filled],
-        customdata=bins.counts[filled],
-        mode="lines+markers",
-        name="observed frequency",
-        line={"color": palette.frequency, "width": width},
-        marker={"color": palette.frequency, "size": sizes, "opacity": 1},
-        cliponaxis=False,
-        hovertemplate="mean score %{x:.1%}<br>observed frequency %{y:.1%}"
+    return {
+        "x": bins.mean_score[filled],
+        "y": bins.frequency[filled],
+        "customdata": bins.counts[filled],
+        "mode": "lines+markers",
+        "name": "observed frequency",
+        "line": {"color": palette.frequency, "width": width},
+        "marker": {"color": palette.frequency, "size": sizes, "opacity": 1, "line": {"width": 0}},
+        "cliponaxis": False,
+        "hovertemplate": "mean score %{x:.1%}<br>observed frequency %{y:.1%}"
         "<br>bin of %{customdata:,} rows<extra></extra>",
-    )
+    }
 
 
-def add_isotonic(figure: go.Figure, found: CorpReliability, palette: Palette) -> None:
+def add_isotonic(figure: Sketch, found: CorpReliability, palette: Palette) -> None:
     """Add the isotonic curve, its steps level; where it may truly lie; and the consistency band.
 
     Parameters
     ----------
-    figure : plotly.graph_objects.Figure
+    figure : Sketch
         What is added to.
     found : CorpReliability
         What is drawn.
@@ -88,12 +90,12 @@ def add_isotonic(figure: go.Figure, found: CorpReliability, palette: Palette) ->
     )
 
 
-def add_smoothed(figure: go.Figure, found: SmoothReliability, palette: Palette) -> None:
+def add_smoothed(figure: Sketch, found: SmoothReliability, palette: Palette) -> None:
     """Add the smoothed curve, pale where rows are few; its band; and the claim, smoothed alike.
 
     Parameters
     ----------
-    figure : plotly.graph_objects.Figure
+    figure : Sketch
         What is added to.
     found : SmoothReliability
         What is drawn.
@@ -136,7 +138,7 @@ def _region(band: Band, name: str, words: str) -> DrawnBand:
     return DrawnBand(band.score, band.lower, band.upper, name, words + share)
 
 
-def name_above(figure: go.Figure, *names: tuple[str, str, str]) -> None:
+def name_above(figure: Sketch, *names: tuple[str, str, str]) -> None:
     """Name what is drawn in one line above it, each with a sign, its name and its colour."""
     figure.add_annotation(
         xref="paper",

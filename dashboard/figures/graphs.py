@@ -97,7 +97,7 @@ def four_graphs(
         Further sides that share the axes.
     fractile : float, optional
         Where to mark the same rows in all four; see `CumulativeCurves.place_at`.
-    most : int, default 1000
+    most : int, default 400
         Points of a line, at most.
 
     Returns
@@ -140,7 +140,7 @@ def _cumulative_lines(side: Side, x: Floats, x_name: str, most: int) -> _Lines:
         x_name,
         "cumulative score",
         "cumulative probability",
-        DrawnBand(x, band.lower, band.upper, PERFECT, words).thinned(most // 3),
+        DrawnBand(x, band.lower, band.upper, PERFECT, words).thinned(3 * most // 4),
     )
 
 
@@ -192,7 +192,7 @@ def _frequency(side: Side, frame: _Frame, *, against: str) -> go.Figure:
         against,
         "score",
         "probability",
-        DrawnBand(x, band.lower, band.upper, PERFECT, words).thinned(frame.most // 3),
+        DrawnBand(x, band.lower, band.upper, PERFECT, words).thinned(3 * frame.most // 4),
     )
     layout = _frequency_layout(frame, by_score=by_score)
     data = _drawn(lines, palette)

@@ -13,7 +13,7 @@ def base_layout(title: str) -> dict[str, Any]:
     return {
         "title": {"text": title, "font": {"size": 13}, "x": 0, "xanchor": "left", "y": 0.97},
         "height": HEIGHT,
-        "margin": {"l": 46, "r": 18, "t": 30, "b": 40},
+        "margin": {"l": 58, "r": 18, "t": 30, "b": 42, "pad": 4},
         "showlegend": False,
         "hovermode": "closest",
         "paper_bgcolor": "rgba(0,0,0,0)",
@@ -32,6 +32,7 @@ def share_axis(title: str, limits: tuple[float, float]) -> dict[str, Any]:
         "ticks": "",
         "tickfont": {"size": 11},
         "nticks": 6,
+        "automargin": False,
     }
     if limits[1] == 1:
         axis["tickvals"] = [0, 0.2, 0.4, 0.6, 0.8, 1]

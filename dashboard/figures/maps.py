@@ -14,10 +14,13 @@ from calibcore.validation import Floats
 from dashboard.figures.ends import MARGIN, LineEnd, Look, looks, name_ends
 from dashboard.figures.layout import HEIGHT, base_layout, share_axis, unit_range
 from dashboard.figures.palette import Palette
-from dashboard.figures.thinning import MOST_POINTS, thin
+from dashboard.figures.thinning import thin
 
 TALL = HEIGHT + 100
 """Pixels of a graph with a histogram below."""
+
+MOST_ROWS = 1000
+"""Rows of a cloud, at most."""
 
 _ABOVE, _BELOW = (0.33, 1.0), (0.0, 0.2)
 _ABOVE_PIXELS = int((TALL - 70) * (_ABOVE[1] - _ABOVE[0]))
@@ -155,10 +158,10 @@ def cloud_graph(
 
 def chosen_rows(before: Floats, after: Floats) -> NDArray[np.intp]:
     """Choose at most 1,000 rows at even steps of their order by score, and the extremes of both."""
-    if before.size <= MOST_POINTS:
+    if before.size <= MOST_ROWS:
         return np.arange(before.size)
     order = np.argsort(before, kind="stable")
-    steps = np.linspace(0, before.size - 1, MOST_POINTS - 2).round().astype(np.intp)
+    steps = np.linspace(0, before.size - 1, MOST_ROWS - 2).round().astype(np.intp)
     extremes = [int(after.argmin()), int(after.argmax())]
     return np.unique(np.concatenate([order[steps], extremes]))
 

@@ -33,7 +33,7 @@ def class_picture(
     plotly.graph_objects.Figure
         In each, over the diagonal, a point a bin with its interval and a line through them.
     """
-    traces: list[go.Scatter] = []
+    traces: list[dict[str, Any]] = []
     layout: dict[str, Any] = {
         **base_layout(""),
         "title": None,
@@ -61,7 +61,7 @@ def class_picture(
     return go.Figure(traces, layout)  # at once: updating it afterwards takes four times as long
 
 
-def _side(binned: BinnedReliability, number: str, palette: Palette) -> list[go.Scatter]:
+def _side(binned: BinnedReliability, number: str, palette: Palette) -> list[dict[str, Any]]:
     filled = binned.bins.counts > 0
     score, lower, upper = (
         values[filled] for values in (binned.bins.mean_score, binned.lower, binned.upper)
@@ -69,28 +69,26 @@ def _side(binned: BinnedReliability, number: str, palette: Palette) -> list[go.S
     sizes = np.where(binned.telling[filled], 5.0, 3.0)
     thin = {"color": palette.neutral, "width": 0.75}
     gap = np.full_like(score, np.nan)
-    drawn = [
-        go.Scatter(
-            x=[0, 1],
-            y=[0, 1],
-            mode="lines",
-            name="score = frequency",
-            line={**thin, "dash": "dot"},
-            hoverinfo="skip",
-        ),
-        go.Scatter(
-            x=np.stack([score, score, gap], axis=1).ravel(),
-            y=np.stack([lower, upper, gap], axis=1).ravel(),
-            mode="lines",
-            name="interval",
-            line=thin,
-            hoverinfo="skip",
-        ),
+    drawn: list[dict[str, Any]] = [
+        {
+            "x": [0, 1],
+            "y": [0, 1],
+            "mode": "lines",
+            "name": "score = frequency",
+            "line": {**thin, "dash": "dot"},
+            "hoverinfo": "skip",
+        },
+        {
+            "x": np.stack([score, score, gap], axis=1).ravel(),
+            "y": np.stack([lower, upper, gap], axis=1).ravel(),
+            "mode": "lines",
+            "name": "interval",
+            "line": thin,
+            "hoverinfo": "skip",
+        },
         points(binned.bins, palette, sizes=sizes, width=1),
     ]
-    for one in drawn:
-        one.xaxis, one.yaxis = f"x{number}", f"y{number}"
-    return drawn
+    return [{**one, "xaxis": f"x{number}", "yaxis": f"y{number}"} for one in drawn]
 
 
 def _axis(palette: Palette) -> dict[str, Any]:

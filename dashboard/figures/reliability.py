@@ -12,6 +12,7 @@ from calibcore.validation import Floats
 from dashboard.figures.curves import FREQUENCY, add_isotonic, add_smoothed, name_above, points
 from dashboard.figures.layout import HEIGHT, base_layout, share_axis
 from dashboard.figures.palette import Palette
+from dashboard.figures.sketch import Sketch
 from dashboard.wording.numbers import percent
 
 Diagram = Literal["bins", "plot", "isotonic", "smoothed"]
@@ -61,7 +62,7 @@ def reliability_diagram(
     ----------
     Vasilev and D'yakonov 2023, figure 1; Guo et al., ICML 2017, figure 1.
     """
-    figure = go.Figure()
+    figure = Sketch()
     if diagram == "bins":
         _add_bins(figure, side.binned, palette)
     _add_diagonal(figure, palette)
@@ -75,7 +76,7 @@ def reliability_diagram(
     most = max(float(_shares(s.bins).max()) for s in (side, beside))
     _add_means(figure, side, most, palette)
     layout = base_layout(TITLES[diagram])
-    return figure.update_layout(
+    return figure.figure(
         layout,
         height=HEIGHT + 140,
         margin={**layout["margin"], "t": 50},  # names stand below the title
@@ -92,7 +93,7 @@ def reliability_diagram(
     )
 
 
-def _add_diagonal(figure: go.Figure, palette: Palette) -> None:
+def _add_diagonal(figure: Sketch, palette: Palette) -> None:
     figure.add_scatter(
         x=[0, 1],
         y=[0, 1],
@@ -103,7 +104,7 @@ def _add_diagonal(figure: go.Figure, palette: Palette) -> None:
     )
 
 
-def _add_bins(figure: go.Figure, binned: BinnedReliability, palette: Palette) -> None:
+def _add_bins(figure: Sketch, binned: BinnedReliability, palette: Palette) -> None:
     """Add frequency, gap, interval and mean score of the bins that hold rows."""
     bins = binned.bins
     filled = bins.counts > 0
@@ -141,17 +142,17 @@ def _add_bins(figure: go.Figure, binned: BinnedReliability, palette: Palette) ->
     )
 
 
-def _add_plot(figure: go.Figure, binned: BinnedReliability, palette: Palette) -> None:
+def _add_plot(figure: Sketch, binned: BinnedReliability, palette: Palette) -> None:
     """Add a point a bin that holds rows, the larger the more, with its interval, and a line."""
     bins = binned.bins
     filled = bins.counts > 0
     score, shares = bins.mean_score[filled], _shares(bins)[filled]
-    border = go.Scatter(
+    _add_whiskers(figure, binned, score, palette)
+    figure.add_scatter(
         x=score, y=score, mode="lines", name="mean score", line={"width": 0}, hoverinfo="skip"
     )
     line = points(bins, palette, sizes=5 + 9 * np.sqrt(shares), width=2.5)
-    _add_whiskers(figure, binned, score, palette)
-    figure.add_traces([border, line.update(fill="tonexty", fillcolor=palette.gap)])
+    figure.add_scatter(**line, fill="tonexty", fillcolor=palette.gap)
     name_above(
         figure,
         ("\u25cf", FREQUENCY, palette.frequency),
@@ -160,7 +161,7 @@ def _add_plot(figure: go.Figure, binned: BinnedReliability, palette: Palette) ->
 
 
 def _add_whiskers(
-    figure: go.Figure, binned: BinnedReliability, middle: Floats, palette: Palette
+    figure: Sketch, binned: BinnedReliability, middle: Floats, palette: Palette
 ) -> None:
     """Add the interval of each frequency: a thin line with caps and an edge, if there is room."""
     filled = binned.bins.counts > 0
@@ -185,7 +186,7 @@ def _add_whiskers(
         )
 
 
-def _add_shares(figure: go.Figure, binned: BinnedReliability, palette: Palette) -> None:
+def _add_shares(figure: Sketch, binned: BinnedReliability, palette: Palette) -> None:
     """Add the share of the rows in each bin that holds any."""
     figure.add_bar(
         y=_shares(binned.bins)[binned.bins.counts > 0],
@@ -200,7 +201,7 @@ def _add_shares(figure: go.Figure, binned: BinnedReliability, palette: Palette) 
     )
 
 
-def _add_means(figure: go.Figure, side: Side, most: float, palette: Palette) -> None:
+def _add_means(figure: Sketch, side: Side, most: float, palette: Palette) -> None:
     """Add the mean of all scores and the observed frequency of all rows, named above the bars.
 
     The names stand one above the other, and the line that a name would cross ends below it.

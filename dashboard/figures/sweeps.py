@@ -12,6 +12,7 @@ from calibcore.validation import Floats
 from dashboard.figures.ends import MARGIN, LineEnd, Look, name_ends
 from dashboard.figures.layout import HEIGHT, base_layout, share_axis
 from dashboard.figures.palette import Palette
+from dashboard.figures.sketch import Sketch
 
 Unit = Literal["share", "nats"]
 
@@ -95,13 +96,13 @@ def sweep_graph(
         Lines are named at their ends where there are two. A line that far from the marks is many
         times as high as near them leaves the graph, so that it does not flatten the rest.
     """
-    figure = go.Figure()
+    sketch = Sketch()
     drawn = (Look(palette.text, "solid", 2), Look(palette.neutral, "dash", 2))
     pairs = list(zip(swept.lines, drawn, strict=False))
     share = swept.unit == "share"
     shown = "%{y:.2%}" if share else "%{y:.4f}"
     for (name, values), look in pairs:
-        figure.add_scatter(
+        sketch.add_scatter(
             x=swept.x,
             y=values,
             mode="lines",
@@ -111,27 +112,33 @@ def sweep_graph(
         )
     top = _highest(swept, marks, in_log=in_log)
     lowest = _lowest(swept, top)
-    _add_marks(figure, (swept.unit, top), marks, palette, in_log=in_log)
+    _add_marks(sketch, (swept.unit, top), marks, palette, in_log=in_log)
     layout = base_layout(swept.title)
-    if len(pairs) > 1:
-        height = top - lowest
-        last = [(name, float((values[-1] - lowest) / height)) for name, values in swept.lines]
-        ends = [
-            LineEnd(f"{name} \u2191" if end > 1 else name, end, look)
-            for (name, end), look in zip(last, drawn, strict=True)
-        ]
-        name_ends(figure, ends, pixels=PIXELS)
+    named = len(pairs) > 1
+    if named:
         layout["margin"] = {**layout["margin"], "r": MARGIN}
     axis = share_axis(swept.measure, (0, top))
     if not share:
         axis["tickformat"] = ".3~g"
     axis |= {"range": [lowest, top], "tickvals": None}
-    return figure.update_layout(
+    figure = sketch.figure(
         layout,
-        margin={**layout["margin"], "t": 48, "l": 52, "b": 46},
+        margin={**layout["margin"], "t": 48, "b": 50},
         xaxis=_horizontal(swept, in_log=in_log),
         yaxis=axis,
     )
+    if named:
+        name_ends(figure, _ends(swept, drawn, (lowest, top)), pixels=PIXELS)
+    return figure
+
+
+def _ends(swept: Swept, drawn: Sequence[Look], limits: tuple[float, float]) -> list[LineEnd]:
+    lowest, top = limits
+    last = [(name, float((values[-1] - lowest) / (top - lowest))) for name, values in swept.lines]
+    return [
+        LineEnd(f"{name} \u2191" if end > 1 else name, end, look)
+        for (name, end), look in zip(last, drawn, strict=True)
+    ]
 
 
 def temperature_graphs(
@@ -255,7 +262,7 @@ def _horizontal(swept: Swept, *, in_log: bool) -> dict[str, Any]:
 
 
 def _add_marks(
-    figure: go.Figure,
+    sketch: Sketch,
     axis: tuple[Unit, float],
     marks: Sequence[Mark],
     palette: Palette,
@@ -267,7 +274,7 @@ def _add_marks(
     for number, mark in enumerate(marks):
         by_hand = number == len(marks) - 1
         colour = palette.text if by_hand else palette.neutral
-        figure.add_scatter(
+        sketch.add_scatter(
             x=[mark.place, mark.place],
             y=[min(mark.values), top],
             mode="lines",
@@ -275,7 +282,7 @@ def _add_marks(
             line={"color": colour, "width": 1, "dash": "dot"},
             hoverinfo="skip",
         )
-        figure.add_scatter(
+        sketch.add_scatter(
             x=[mark.place] * len(mark.values),
             y=list(mark.values),
             mode="markers",
@@ -291,7 +298,7 @@ def _add_marks(
             + "<extra></extra>",
         )
         later = number == rightmost
-        figure.add_annotation(
+        sketch.add_annotation(
             x=np.log10(mark.place) if in_log else mark.place,
             y=1,
             yref="y domain",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_POINTS = 1000
+MOST_POINTS = 400
 """Points of a drawn line, at most."""
 
 
@@ -26,7 +26,7 @@ def thin(
         What must keep its extremes: the height, or the gap between two lines.
     keep : sequence of int
         Places drawn whatever happens.
-    most : int, default 1000
+    most : int, default 400
         How many points to draw at most, at least 10 more than are in ``keep``.
 
     Returns
@@ -37,7 +37,7 @@ def thin(
 
     Examples
     --------
-    >>> thin(np.linspace(0, 1, 5000), np.zeros(5000), keep=[7]).size <= 1000
+    >>> thin(np.linspace(0, 1, 5000), np.zeros(5000), keep=[7]).size <= 400
     True
     """
     if x.size <= most:

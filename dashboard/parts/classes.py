@@ -8,6 +8,7 @@ from calibcore.events import OneClass
 from calibcore.inference import ClassScreen
 from dashboard import compute
 from dashboard.compute import Screening
+from dashboard.parts.light import LightFigure
 from dashboard.parts.turn import choose_page
 from dashboard.scene import Scene
 from dashboard.wording.classes import (
@@ -137,7 +138,8 @@ def _show_pictures(
                 )
                 st.markdown(f":small[{far}]  \n:small[{meaning}]")
                 st.plotly_chart(
-                    figure,
+                    LightFigure(figure, scene.palette),
+                    theme=None,
                     key=f"class_{k}",
                     config={"displayModeBar": False},
                     alt=f"{row.name}: reliability plot against the other classes. {far}, {meaning}",

@@ -5,6 +5,7 @@ from plotly import graph_objects as go
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import style
+from dashboard.parts.light import LightFigure
 
 PICTURE_FORMATS = ("PNG", "SVG")
 
@@ -26,7 +27,8 @@ def show_graph(key: str, figure: go.Figure | None, caption: str, note: str = "")
     with st.container(gap=None):
         if figure is not None:
             st.plotly_chart(
-                figure,
+                LightFigure(figure, style.palette()),
+                theme=None,
                 key=key.lower().replace(" ", "_"),
                 config=_config(),
                 alt=f"{key.split(maxsplit=1)[0]}: {figure.layout.title.text}. {caption} {note}",

@@ -10,7 +10,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.inference import Inference
 from calibcore.metrics import METRICS, Measure
 from calibcore.pairs import plane_of
-from dashboard import compute, controls
+from dashboard import controls
 from dashboard.compute.models import (
     Model,
     check_other,
@@ -18,6 +18,7 @@ from dashboard.compute.models import (
     first_model,
     judge_model,
     mates,
+    read_beside,
     read_sample,
     seconds,
 )
@@ -25,6 +26,7 @@ from dashboard.figures import class_picture
 from dashboard.figures.models import plane_figure
 from dashboard.parts.graph import show_graph
 from dashboard.parts.headline import show_subject
+from dashboard.parts.light import LightFigure
 from dashboard.parts.long_work import LongWork
 from dashboard.readers import Upload
 from dashboard.scene import Scene
@@ -99,7 +101,7 @@ def _brought(scene: Scene) -> list[Named]:
     sources = controls.choose_models()
     for source in sources:
         try:
-            upload = compute.read_files((source,))
+            upload = read_beside(scene.upload, source)
             check_other(scene.upload, upload)
             found.append((source.name, upload))
         except CalibrationInputError as error:
@@ -288,8 +290,10 @@ def _show_pictures(scene: Scene, found: Sequence[Model]) -> None:
             line = words.picture_line(judged, calibrated=calibrated)
             with column:
                 st.markdown(f"**{escape_markdown(shortened(one.name))}**  \n:small[{line}]")
+                picture = class_picture(judged.before.binned, after, scene.palette)
                 st.plotly_chart(
-                    class_picture(judged.before.binned, after, scene.palette),
+                    LightFigure(picture, scene.palette),
+                    theme=None,
                     key=f"model_{start}_{one.name}",
                     config={"displayModeBar": False},
                     alt=f"{one.name}: reliability plot. {line}",

@@ -67,7 +67,8 @@ def measure_cells(page: AppTest, *, notes: bool = False) -> pd.DataFrame:
         for name, cells in _ROW.findall(table)
     }
     columns = ["Before", "After", "Change", "Mark", "Perfect"]
-    return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+    n_columns = max(map(len, rows.values()))  # without resamples, the last two are not there
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns[:n_columns])
 
 
 def tile(page: AppTest, name: str) -> str:

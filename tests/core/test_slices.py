@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from calibcore import CalibrationInputError, EventScores, LogitSet, Split, TopR, audit
 from calibcore.calibrators import SplineCalibration, TemperatureScaling
+from calibcore.data import split_rows
 from calibcore.slices import (
     SliceScreen,
     equal_ranges,
+    rebin,
     rejudge,
     screen_slices,
     slice_shares,
@@ -219,3 +221,52 @@ def test_a_score_map_is_kept_too() -> None:
     found = rejudge(fitted.fitted, Split(part, part), event=TopR(1))
     expected = fitted.test.after.event.scores[scores > 0.5]
     assert_allclose(found.test.after.event.scores, expected)
+
+
+def alike(one: object, other: object) -> None:
+    """Compare two results number by number, those inside them too."""
+    assert type(one) is type(other)
+    if hasattr(one, "__dataclass_fields__"):
+        for name in one.__dataclass_fields__:
+            if not name.startswith("_"):
+                alike(getattr(one, name), getattr(other, name))
+    elif isinstance(one, tuple) and isinstance(other, tuple):
+        for mine, its in zip(one, other, strict=True):
+            alike(mine, its)
+    elif isinstance(one, np.ndarray):
+        assert_array_equal(one, other)
+    elif isinstance(one, float):
+        assert one == pytest.approx(other, rel=1e-12, nan_ok=True)
+    elif not callable(one):
+        assert one == other
+
+
+@pytest.mark.parametrize("n_bins", [1, 7, 40])
+@pytest.mark.parametrize("calibrator", [None, SplineCalibration(), TemperatureScaling()])
+def test_another_number_of_bins_gives_what_judging_anew_gives(
+    calibrator: SplineCalibration | TemperatureScaling | None, n_bins: int
+) -> None:
+    rng = np.random.default_rng(3)
+    labels = rng.integers(4, size=500)
+    logits = rng.normal(size=(500, 4)) + 2 * np.eye(4)[labels]
+    split = split_rows(LogitSet(logits, labels))
+    first = audit(split, event=TopR(1), calibrator=calibrator)
+    kept = first.test.before.corp, first.test.after.frequency_null
+    found = rebin(first, split, n_bins=n_bins)
+    alike(found, rejudge(first.fitted, split, event=TopR(1), n_bins=n_bins))
+    assert found.test.before.bins.counts.size == n_bins
+    assert (found.test.after is found.test.before) == (calibrator is None)
+    # What has no bins is the same object, not the same numbers computed again.
+    assert found.test.before.corp is kept[0]
+    assert found.test.after.frequency_null is kept[1]
+    assert found.test.after.curves is first.test.after.curves
+
+
+@pytest.mark.parametrize("own", [None, SplineCalibration()])
+def test_scores_alone_are_put_into_other_bins_too(own: SplineCalibration | None) -> None:
+    rng = np.random.default_rng(5)
+    rows = EventScores(*drawn(rng, 300, 0.1))
+    split = Split(rows, rows)
+    first = audit(split, event=TopR(1), calibrator=own)
+    alike(rebin(first, split, n_bins=9), rejudge(first.fitted, split, event=TopR(1), n_bins=9))
+    assert rebin(first, split, n_bins=9).test.compare("classwise_ece").before is None

@@ -31,7 +31,7 @@ from tests.figures.made import (
 )
 
 ROOT = Path(__file__).parents[2]
-FEW, MANY = 400, 30_000
+FEW, MANY = 390, 30_000
 NAMES = {
     "cumulative_by_fractile": ("cumulative score", "cumulative probability"),
     "cumulative_by_score": ("cumulative score", "cumulative probability"),

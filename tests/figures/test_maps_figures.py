@@ -12,7 +12,7 @@ from calibcore.maps import ClassMoves, ScoreCurve, grid_moves, score_curve
 from calibcore.sweeps import KnotSweep, TemperatureSweep
 from dashboard.figures import DARK, LIGHT, Palette
 from dashboard.figures.ends import LineEnd, looks, name_ends
-from dashboard.figures.learning import axis_limits, learning_graph
+from dashboard.figures.learning import axis_limits, learning_graph, leaves
 from dashboard.figures.maps import NamedCurve, chosen_rows, cloud_graph, map_graph, shift_graph
 from dashboard.figures.sweeps import CALIBRATION, TEST, knot_graphs, temperature_graphs
 from dashboard.figures.triangle import triangle
@@ -306,6 +306,8 @@ def test_what_is_far_worse_than_doing_nothing_leaves_the_graph() -> None:
     figure = learning_graph(found, "ece", "ECE", NAMES, LIGHT)
     assert names_of(figure)[-1] == "Beta \u2191"
     assert np.isnan(trace(figure, "Beta").error_y.array[0])
+    assert leaves(found, "ece")
+    assert not leaves(found, "accuracy")
     assert axis_limits([], "ece") == (0.0, 1.0)
     lowest, highest = axis_limits(list(found.curves), "accuracy")
     assert 0 <= lowest < highest <= 1

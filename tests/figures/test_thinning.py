@@ -82,7 +82,9 @@ MANY = 200_000
 
 @pytest.mark.parametrize("n_points", [MOST_POINTS, MOST_POINTS + 1, MANY])
 @pytest.mark.parametrize("shape", ["even", "crowded", "tied", "one place"])
-def test_a_thousand_points_of_any_line(n_points: int, shape: str, rng: np.random.Generator) -> None:
+def test_four_hundred_points_of_any_line(
+    n_points: int, shape: str, rng: np.random.Generator
+) -> None:
     even = np.linspace(0, 1, n_points)
     x = {
         "even": even,
@@ -93,7 +95,7 @@ def test_a_thousand_points_of_any_line(n_points: int, shape: str, rng: np.random
     signal = rng.normal(size=n_points).cumsum()
     kept = [int(place) for place in rng.integers(0, n_points, 4)]
     shown = thin(x, signal, keep=kept)
-    assert shown.size <= MOST_POINTS == 1000
+    assert shown.size <= MOST_POINTS == 400
     assert {0, n_points - 1, *kept} <= set(shown.tolist())
     assert signal[shown].min() == signal.min()
     assert signal[shown].max() == signal.max()

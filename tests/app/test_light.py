@@ -1,0 +1,79 @@
+"""A figure as it is sent: the numbers of the figure, in lists, under the page's own look."""
+
+import json
+from typing import Any
+
+import numpy as np
+import plotly.io
+import pytest
+from plotly import graph_objects as go
+
+from dashboard.figures import DARK, LIGHT, Palette
+from dashboard.figures.layout import base_layout, share_axis
+from dashboard.parts.light import DIGITS, FEW, LightFigure
+from tests.app.pages import charts, open_page
+
+
+def made(n_points: int) -> go.Figure:
+    x = np.linspace(0, 1, n_points)
+    line = {"x": x.astype(np.float32), "y": x / 3, "customdata": np.arange(n_points)}
+    bars = {"type": "bar", "y": [1, 2], "marker": {"opacity": np.array([0.5, 1.0])}}
+    layout = base_layout("Title") | {"xaxis": share_axis("Across", (0, 1)), "yaxis": {"nticks": 3}}
+    return go.Figure([line, bars], layout)
+
+
+def sent(figure: go.Figure, palette: Palette = LIGHT) -> Any:
+    return json.loads(plotly.io.to_json(LightFigure(figure, palette), validate=False))
+
+
+def test_few_numbers_are_sent_as_they_are() -> None:
+    figure = made(FEW)
+    line, bars = sent(figure)["data"]
+    assert line["x"] == figure.data[0].x.tolist()
+    assert line["y"] == figure.data[0].y.tolist()
+    assert line["customdata"] == list(range(FEW))
+    assert bars["marker"] == {"opacity": [0.5, 1.0]}
+
+
+def test_the_points_of_a_line_are_rounded() -> None:
+    figure = made(FEW + 1)
+    line, _ = sent(figure)["data"]
+    assert line["y"] != figure.data[0].y.tolist()
+    assert line["y"] == pytest.approx(figure.data[0].y, abs=10.0**-DIGITS / 2)
+    assert figure.data[0].y[1] == 1 / 300  # the figure itself keeps its numbers
+
+
+@pytest.mark.parametrize("n_points", [3, FEW + 1])
+def test_a_gap_stays_a_gap(n_points: int) -> None:
+    y = np.ones(n_points)
+    y[1] = np.nan
+    (line,) = sent(go.Figure({"y": y}))["data"]
+    assert line["y"] == [1, None, *[1] * (n_points - 2)]
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+def test_what_the_figure_says_goes_before_what_is_usual(palette: Palette) -> None:
+    layout = sent(made(3), palette)["layout"]
+    assert layout["title"]["font"] == {
+        "size": 13,
+        "color": palette.text,
+        "family": layout["font"]["family"],
+        "weight": 700,
+    }
+    assert layout["margin"] == base_layout("")["margin"]
+    assert layout["xaxis"]["automargin"] is False
+    assert layout["yaxis"]["automargin"] is True
+    assert layout["yaxis"]["nticks"] == 3
+
+
+@pytest.mark.parametrize("path", ["ks", "reliability", "maps"])
+def test_plotly_is_given_nothing_that_it_would_draw_twice(path: str) -> None:
+    """No template, no bytes, one revision."""
+    drawn = charts(open_page(path))
+    assert drawn
+    for chart in drawn:
+        layout = json.loads(chart.spec)["layout"]
+        assert "template" not in layout
+        assert layout["datarevision"] == 1
+        assert "bdata" not in chart.spec
+        assert chart.theme == ""
