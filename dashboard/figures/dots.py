@@ -20,8 +20,17 @@ Changes = Mapping[tuple[str, JudgedOn], Interval]
 CROSSED, TEST = "cross-fitted, calibration set", "test set"
 """Names of the two marks."""
 
-_ROW, _NAME_WIDTH, _NAME_SIGNS = 34, 172, 27
+_ROW, _NAME_WIDTH, _NAME_SIGNS = 36, 172, 27
 """Pixels of a row and of the names, and how many signs fit into them."""
+
+_INSIDE = 0.001
+"""Share of the width that marks keep from the edge: outside by a rounding, they would not show."""
+
+_SHIFT = 0.21
+"""Rows by which the two marks of a method stand above and below its line."""
+
+_FORMS = {"share": ".1%", "rows": ",.0f"}
+"""How a value is written at the edge; with three decimals where nothing stands here."""
 
 _UNITS = {"share": "", "nats": ", nats", "squared": "", "rows": ", rows", "number": ""}
 
@@ -64,26 +73,29 @@ def dot_plot(
     -------
     plotly.graph_objects.Figure
         A filled dot where a method was cross-fitted, an open diamond on the test set, a line each
-        for doing nothing. A value far outside stands at the edge, as a triangle with its number.
+        for doing nothing. A value far outside stands at the edge, as a triangle with its number;
+        whiskers end behind that number.
     """
     figure = go.Figure()
     looks = (
-        _Look("crossed", CROSSED, "circle", palette.text, "solid", -0.19),
-        _Look("test", TEST, "diamond-open", palette.neutral, "dash", 0.19),
+        _Look("crossed", CROSSED, "circle", palette.text, "solid", -_SHIFT),
+        _Look("test", TEST, "diamond-open", palette.neutral, "dash", _SHIFT),
     )
-    limits = _limits(contestants, measure)
+    whiskers = {look.side: _whiskers(contestants, measure, look.side, changes) for look in looks}
+    limits = _limits(contestants, measure, whiskers)
     for look in looks:
         _add_line(figure, contestants, measure, look)
-        _add_whiskers(figure, contestants, measure, look, changes or {})
+        _add_whiskers(figure, whiskers[look.side], look)
         _add_dots(figure, contestants, names, measure, look)
-        _add_far(figure, contestants, measure, look, limits)
-    height = 74 + _ROW * len(contestants)
+    for look in looks:
+        _add_far(figure, contestants, measure, look, (limits, palette.ground))
+    height = 86 + _ROW * len(contestants)
     layout = base_layout("\u25cf cross-fitted \u00a0 \u25c7 test set \u00a0 lines: doing nothing")
     return figure.update_layout(
         layout,
         title_y=1 - 9 / height,  # as far from the edge as on a graph of the usual height
         height=height,
-        margin={"l": _NAME_WIDTH, "r": 22, "t": 30, "b": 44},
+        margin={"l": _NAME_WIDTH, "r": 22, "t": 30, "b": 56},
         xaxis=_axis(measure, limits, palette),
         yaxis={
             "tickvals": list(range(len(names))),
@@ -132,17 +144,41 @@ def _nothing(contestants: Sequence[Contestant], measure: Measure, side: JudgedOn
     return contestants[0].on(side).compare(measure).before if contestants else None
 
 
-def _limits(contestants: Sequence[Contestant], measure: Measure) -> tuple[float, float]:
+def _whiskers(
+    contestants: Sequence[Contestant],
+    measure: Measure,
+    side: JudgedOn,
+    changes: Changes | None,
+) -> dict[int, tuple[float, float]]:
+    """Give the ends of the whiskers by row, counted from what doing nothing shows."""
+    start = _nothing(contestants, measure, side)
+    if start is None or not changes:
+        return {}
+    found = {row: changes.get((one.key, side)) for row, one in enumerate(contestants)}
+    return {
+        row: (start + change.low, start + change.high)
+        for row, change in found.items()
+        if change is not None and np.isfinite([change.low, change.high]).all()
+    }
+
+
+def _limits(
+    contestants: Sequence[Contestant],
+    measure: Measure,
+    whiskers: Mapping[JudgedOn, Mapping[int, tuple[float, float]]],
+) -> tuple[float, float]:
     """Give a range that holds doing nothing and the better half, and some room around it."""
     near: list[float] = []
     drawn: list[float] = []
-    for side in ("crossed", "test"):
+    for side, ends in whiskers.items():
         values = _values(contestants, measure, side)
-        values = values[np.isfinite(values)]
-        ordered = sorted(values.tolist(), key=lambda value: penalty(measure, value))
+        rows = np.flatnonzero(np.isfinite(values)).tolist()
+        ordered = sorted(rows, key=lambda row: penalty(measure, float(values[row])))
+        better = ordered[: -(-len(ordered) // 2)]
         nothing = _nothing(contestants, measure, side)
-        near += ordered[: -(-len(ordered) // 2)] + ([nothing] if nothing is not None else [])
-        drawn += ordered
+        near += values[better].tolist() + ([nothing] if nothing is not None else [])
+        near += [end for row in better for end in ends.get(row, ())]
+        drawn += values[ordered].tolist() + [end for both in ends.values() for end in both]
     if not near:
         return 0.0, 1.0
     low, high = min(near), max(near)
@@ -168,25 +204,12 @@ def _add_line(
     )
 
 
-def _add_whiskers(
-    figure: go.Figure,
-    contestants: Sequence[Contestant],
-    measure: Measure,
-    look: _Look,
-    changes: Changes,
-) -> None:
-    start = _nothing(contestants, measure, look.side)
+def _add_whiskers(figure: go.Figure, ends: Mapping[int, tuple[float, float]], look: _Look) -> None:
     x: list[float] = []
     y: list[float] = []
-    for row, one in enumerate(contestants):
-        change = changes.get((one.key, look.side))
-        if (
-            change is not None
-            and start is not None
-            and np.isfinite([change.low, change.high]).all()
-        ):
-            x += [start + change.low, start + change.high, np.nan]
-            y += [row + look.shift] * 2 + [np.nan]
+    for row, (low, high) in ends.items():
+        x += [low, high, np.nan]
+        y += [row + look.shift] * 2 + [np.nan]
     if x:
         figure.add_scatter(
             x=x,
@@ -227,29 +250,37 @@ def _add_far(
     contestants: Sequence[Contestant],
     measure: Measure,
     look: _Look,
-    limits: tuple[float, float],
+    ground: tuple[tuple[float, float], str],
 ) -> None:
-    """Set a triangle with its number at the edge for each value beyond it."""
+    """Set a triangle at the edge for each value beyond it, and its number on clear ground."""
     values = _values(contestants, measure, look.side)
-    low, high = limits
+    (low, high), behind = ground
     rows = np.flatnonzero((values < low) | (values > high))
     if not rows.size:
         return
-    above = values[rows] > high
-    form = "{:.1%}" if measure.unit == "share" else "{:.3g}"
+    above, inside = values[rows] > high, _INSIDE * (high - low)
     figure.add_scatter(
-        x=np.where(above, high, low),
+        x=np.where(above, high - inside, low + inside),
         y=rows + look.shift,
-        mode="markers+text",
+        mode="markers",
         name=f"beyond, {look.name}",
         marker={
             "symbol": np.where(above, "triangle-right", "triangle-left"),
             "size": 9,
             "color": look.colour,
         },
-        text=[f"\u2002{form.format(value)}\u2002" for value in values[rows]],
-        textposition=np.where(above, "middle left", "middle right"),
-        textfont={"size": 11, "color": look.colour},
         cliponaxis=False,
         hoverinfo="skip",
     )
+    for row, right in zip(rows.tolist(), above.tolist(), strict=True):
+        figure.add_annotation(
+            x=high if right else low,
+            y=row + look.shift,
+            text=f"\u00a0{float(values[row]):{_FORMS.get(measure.unit, '.3f')}}\u00a0",
+            xanchor="right" if right else "left",
+            xshift=-7 if right else 7,
+            borderpad=0,
+            bgcolor=behind,
+            font={"size": 11, "color": look.colour},
+            showarrow=False,
+        )

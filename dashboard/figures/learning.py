@@ -39,7 +39,7 @@ def learning_graph(
     measure : str
         One of `calibcore.learning.LEARNED`.
     title : str
-        Of the figure and of its vertical axis.
+        Of the figure, and what its vertical axis shows.
     names : mapping of str
         Name of each method, by key.
     palette : Palette
@@ -69,13 +69,13 @@ def learning_graph(
         ends.append(LineEnd(names[curve.key] + above, height, look))
     name_ends(figure, ends, pixels=PIXELS)
     layout = base_layout(title)
-    axis = share_axis(title, (0, limits[1]))
+    axis = share_axis("", (0, limits[1]))
     axis |= {"range": list(limits), "tickvals": None}
     if not share:
         axis["tickformat"] = ".3~g"
     return figure.update_layout(
         layout,
-        margin={**layout["margin"], "r": MARGIN, "l": 52, "b": 46},
+        margin={**layout["margin"], "r": MARGIN, "b": 46},
         xaxis=_sizes_axis(found.plan.sizes),
         yaxis=axis,
     )
@@ -102,6 +102,13 @@ def axis_limits(curves: list[LearningCurve], measure: str) -> tuple[float, float
         room = 0.06 * (high - low) or 0.01
         return (max(low - room, 0.0), high + room)
     return (0.0, 1.06 * min(high, 2 * usual) or 0.01)
+
+
+def leaves(found: LearningCurves, measure: str) -> bool:
+    """Tell whether some mean is above the graph."""
+    means = [c for c in found.curves if c.sizes.size and not np.isnan(c.mean(measure)).any()]
+    top = axis_limits(means, measure)[1]
+    return any(bool((curve.mean(measure) > top).any()) for curve in means)
 
 
 def _looks(curves: list[LearningCurve], chosen: str, palette: Palette) -> list[Look]:

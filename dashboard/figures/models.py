@@ -77,7 +77,7 @@ def plane_figure(
     return figure.update_layout(
         base_layout(title),
         height=PIXELS,
-        margin={"l": 58, "r": 64, "t": 46, "b": 44},
+        margin={"l": 70, "r": 64, "t": 46, "b": 44},
         xaxis=_axis("Miscalibration (less is better)", x_range),
         yaxis=_axis("Discrimination (more is better)", y_range),
     )
@@ -113,6 +113,7 @@ def _add_lines(
     (left, right), base = x_range, plane.uncertainty
     lowest, highest = left - y_range[1] + base, right - y_range[0] + base
     step = _round_step((highest - lowest) / 6)
+    digits = max(-int(np.floor(np.log10(step))), 0)
     for score in (np.arange(np.ceil(lowest / step), np.floor(highest / step) + 1) * step).tolist():
         heights = np.array([left, right]) - score + base
         figure.add_scatter(
@@ -128,7 +129,7 @@ def _add_lines(
             figure.add_annotation(
                 x=y_range[1] + score - base if beyond else right,
                 y=min(heights[1], y_range[1]),
-                text=f"Brier {score:.3g}",
+                text=f"Brier {score:.{digits}f}",
                 xanchor="center" if beyond else "left",
                 yanchor="bottom" if beyond else "middle",
                 xshift=0 if beyond else 3,

@@ -12,7 +12,7 @@ from calibcore.validation import Floats
 from dashboard.figures.layout import base_layout, harmless, share_axis, wrapped
 from dashboard.figures.palette import Palette
 
-ROW, NAME_WIDTH, NAME_SIGNS = 57, 150, 22
+ROW, NAME_WIDTH, NAME_SIGNS = 56.2, 150, 22
 """Pixels of a row, as in the table beside it, and of the names; signs of a name on a line."""
 
 TOP = 34
@@ -77,7 +77,7 @@ def slice_plot(
         layout,
         height=TOP + 44 + ROW * order.size,
         margin={"l": NAME_WIDTH, "r": 16, "t": TOP, "b": 44},
-        xaxis=_gap_axis(palette),
+        xaxis=_gap_axis([screen for _, screen, *_ in looks], order, palette),
         yaxis=_name_axis([_short(names[k]) for k in order], palette),
         shapes=[_no_gap(palette)],
     )
@@ -111,8 +111,14 @@ def _short(name: str) -> str:
     return wrapped(cut, NAME_SIGNS)
 
 
-def _gap_axis(palette: Palette) -> dict[str, Any]:
+def _gap_axis(screens: Sequence[SliceScreen], order: Places, palette: Palette) -> dict[str, Any]:
+    """Give an axis that holds every whisker, with some room at its ends."""
+    ends = [end[order] for screen in screens for end in (screen.gap_low, screen.gap_high)]
+    known = np.concatenate([[0.0], *ends])
+    low, high = float(np.nanmin(known)), float(np.nanmax(known))
+    room = 0.04 * (high - low) or 0.01
     return {
+        "range": [low - room, high + room],
         "title": {"text": "Mean gap: score less observed frequency", "font": {"size": 12}},
         "tickformat": ".3~%",
         "nticks": 6,
@@ -151,15 +157,19 @@ def _no_gap(palette: Palette) -> dict[str, Any]:
     }
 
 
-def score_histogram(bins: BinTable, low: float, high: float, palette: Palette) -> go.Figure:
-    """Draw how many rows have which score, and how many of them were wrong.
+def score_histogram(
+    bins: BinTable, listed: tuple[float, float], missed: str, palette: Palette
+) -> go.Figure:
+    """Draw how many rows have which score, and for how many of them the event did not happen.
 
     Parameters
     ----------
     bins : BinTable
         Of the event.
-    low, high : float
+    listed : tuple of float
         The range that is listed, drawn as a grey ground unless it is the whole.
+    missed : str
+        What a row is called for which the event did not happen.
     palette : Palette
         Colours.
 
@@ -171,18 +181,18 @@ def score_histogram(bins: BinTable, low: float, high: float, palette: Palette) -
     filled = bins.counts > 0
     shares = bins.counts[filled] / bins.counts.sum()
     misses = shares * (1 - bins.frequency[filled])
-    place = _bars(bins)
+    place, (low, high) = _bars(bins, missed), listed
     edge = {"width": 1, "color": palette.ground}
     figure = go.Figure()
     figure.add_bar(y=shares, name="rows", marker={"color": palette.score, "line": edge}, **place)
     hatching = {"shape": "/", "fgcolor": palette.ground, "size": 5, "solidity": 0.25}
     figure.add_bar(
         y=misses,
-        name="wrong",
-        marker={"color": palette.frequency, "line": edge, "pattern": hatching},
+        name=missed,
+        marker={"color": palette.score, "line": edge, "pattern": hatching},
         **place,
     )
-    layout = base_layout("Rows by score \u00a0 \u25a8 wrong")
+    layout = base_layout(f"Rows by score \u00a0 \u25a8 {missed}")
     return figure.update_layout(
         layout,
         height=200,
@@ -194,7 +204,7 @@ def score_histogram(bins: BinTable, low: float, high: float, palette: Palette) -
     )
 
 
-def _bars(bins: BinTable) -> dict[str, Any]:
+def _bars(bins: BinTable, missed: str) -> dict[str, Any]:
     """Give place, width and words of the bars of the bins that hold rows."""
     filled = bins.counts > 0
     edges = zip(bins.edges[:-1], bins.edges[1:], bins.counts, bins.frequency, strict=True)
@@ -204,7 +214,7 @@ def _bars(bins: BinTable) -> dict[str, Any]:
         "hovertemplate": "%{text}<extra></extra>",
         "textposition": "none",
         "text": [
-            f"scores {first:.1%} to {last:.1%}<br>{count:,} rows<br>{1 - seen:.1%} of them wrong"
+            f"scores {first:.1%} to {last:.1%}<br>{count:,} rows<br>{1 - seen:.1%} of them {missed}"
             for first, last, count, seen in edges
             if count
         ],

@@ -150,7 +150,8 @@ def _show_knots(scene: Scene) -> None:
     by_hand = int(swept.n_knots[place])
     if by_hand != asked:
         st.markdown(words.fewer_knots(by_hand, n_rows))
-    st.markdown(words.knots_sentence(swept, by_hand, scene.judged.n_samples))
+    part = scene.settings.only is not None
+    st.markdown(words.knots_sentence(swept, by_hand, scene.judged.n_samples, part=part))
     _show_knot_graphs(scene, swept, by_hand)
 
 

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from calibcore.evaluation import Side
 from dashboard import compute, wording
 from dashboard.figures import Diagram, reliability_diagram
 from dashboard.parts.graph import show_graph, two_sides
@@ -18,7 +17,7 @@ DIAGRAMS: dict[str, Diagram] = {
     "Isotonic (CORP)": "isotonic",
     "Smoothed": "smoothed",
 }
-CAPTIONS: dict[Diagram, Callable[[Side], str]] = {
+CAPTIONS: dict[Diagram, Callable[..., str]] = {
     "bins": wording.reliability_caption,
     "plot": plot_caption,
     "isotonic": isotonic_caption,
@@ -38,13 +37,8 @@ def show_diagrams(scene: Scene, diagram: Diagram = "bins") -> None:
             figure = reliability_diagram(side, beside, scene.palette, diagram)
         with place:
             st.markdown(f"**{name}**")
-            show_graph(f"{name} reliability", figure, _caption(side, diagram, expert=scene.expert))
-
-
-def _caption(side: Side, diagram: Diagram, *, expert: bool) -> str:
-    if diagram == "bins":
-        return wording.reliability_caption(side, expert=expert)
-    return CAPTIONS[diagram](side)
+            caption = CAPTIONS[diagram](side, expert=scene.expert)
+            show_graph(f"{name} reliability", figure, caption)
 
 
 def choose_diagram() -> Diagram:

@@ -8,6 +8,7 @@ from dashboard.parts.classes import QUICK
 from dashboard.parts.links import show_link
 from dashboard.scene import Scene
 from dashboard.wording.next_steps import HEADING, Found, next_steps
+from dashboard.wording.numbers import SPACE
 from dashboard.wording.reach import power_sentence
 from dashboard.wording.sentences import statistics
 from dashboard.wording.subject import subject
@@ -67,13 +68,14 @@ def _show_tiles(scene: Scene, inference: Inference | None) -> None:
             st.metric(
                 tile.name,
                 tile.value,
-                delta=tile.note,
+                delta=tile.note or None,
                 delta_color=tile.colour,
                 delta_arrow="off",
                 help=tile.definition,
             )
             if tile.interval:
-                st.markdown(f":small[{tile.interval}]")
+                # A line breaks between the two intervals, not within one.
+                st.markdown(f":small[{tile.interval.replace(' to ', f'{SPACE}to{SPACE}')}]")
 
 
 def _show_notes(scene: Scene) -> None:

@@ -18,7 +18,9 @@ from dashboard.wording.measures import (
     narrow_note,
 )
 
-_HEAD = ("Measure", "Before", "After", "Change", "", "A perfect model")
+_HEAD = ("Measure", "Before", "After", "Change")
+_CLOSER = ("", "A perfect model")
+"""Columns of what is known of the uncertainty."""
 
 
 def show(scene: Scene) -> Inference | None:
@@ -28,7 +30,8 @@ def show(scene: Scene) -> Inference | None:
     measures = _choose_list()
     place = st.empty()
     with place.container():
-        _show_table(scene, None, measures)
+        # The columns of the uncertainty have their place before it is known.
+        _show_table(scene, None, measures, closer=scene.n_resamples > 0)
     if not scene.n_resamples:
         return None
     bar = st.empty()
@@ -39,7 +42,7 @@ def show(scene: Scene) -> Inference | None:
     found = compute.closer_look(scene, measures, report)
     bar.empty()
     with place.container():
-        _show_table(scene, found, measures)
+        _show_table(scene, found, measures, closer=True)
     return found
 
 
@@ -58,38 +61,44 @@ def _choose_list() -> tuple[Measure, ...]:
     return listed(full=chosen == "All")
 
 
-def _show_table(scene: Scene, inference: Inference | None, measures: tuple[Measure, ...]) -> None:
+def _show_table(
+    scene: Scene, inference: Inference | None, measures: tuple[Measure, ...], *, closer: bool
+) -> None:
     rows = measure_rows(scene.judged, inference, measures)
     grouped = len(measures) == len(METRICS)
     groups = [measure.group if grouped else "" for measure in measures]
-    st.html(_table(rows, groups))
+    st.html(_table(rows, groups, closer=closer))
     st.markdown(f":small[{wording.table_note(scene.judged)}]")
     if inference is not None:
         note = f"{wording.uncertainty_note(inference, expert=scene.expert)} {narrow_note(measures)}"
         st.markdown(f":small[{note.strip()}]")
 
 
-def _table(rows: list[MeasureRow], groups: list[str]) -> str:
+def _table(rows: list[MeasureRow], groups: list[str], *, closer: bool) -> str:
+    names = (*_HEAD, *(_CLOSER if closer else ()))
     head = "".join(
-        f"<th scope='col'>{escape(name)}</th>" if name else "<td></td>" for name in _HEAD
+        f"<th scope='col'>{escape(name)}</th>" if name else "<td></td>" for name in names
     )
     lines, last = [], ""
     for row, group in zip(rows, groups, strict=True):
         if group != last:
             title = escape(GROUPS[group])
-            lines.append(f"<tr class='group'><th colspan='6' scope='rowgroup'>{title}</th></tr>")
+            wide = f"colspan='{len(names)}' scope='rowgroup'"
+            lines.append(f"<tr class='group'><th {wide}>{title}</th></tr>")
             last = group
-        lines.append(_line(row))
+        lines.append(_line(row, closer=closer))
     body = "".join(lines)
     return f"<table class='measures'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _line(row: MeasureRow) -> str:
+def _line(row: MeasureRow, *, closer: bool) -> str:
     name = (
         f"<details><summary>{escape(row.name)}</summary>"
         f"<p>{escape(row.definition)} <cite>{escape(row.source)}</cite></p></details>"
     )
     cells = "".join(_cell(shown) for shown in (row.before, row.after, row.change))
+    if not closer:
+        return f"<tr><th scope='row'>{name}</th>{cells}</tr>"
     mark = ""
     if row.mark is not None:
         sign, words = MARKS[row.mark]

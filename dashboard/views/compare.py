@@ -26,6 +26,7 @@ from dashboard.tables import (
 )
 from dashboard.wording import contest as words
 from dashboard.wording import measured_change, method_name
+from dashboard.wording.subject import data_subject
 
 ASK_FROM = 10.0
 """Seconds from which on a contest waits for a click."""
@@ -50,6 +51,7 @@ Findings = dict[tuple[str, JudgedOn], Finding]
 
 def show(scene: Scene) -> None:
     """Show who wins, the measure that decides, and the table."""
+    st.markdown(f":small[{data_subject(scene)}]")
     top = st.empty()  # what an earlier choice left there is gone while this one is fitted
     keys = _choose_methods(scene)
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -6,7 +6,7 @@ import streamlit as st
 
 from calibcore.learning import LearningCurves, Plan, Step
 from dashboard.compute import efficiency as compute
-from dashboard.figures.learning import learning_graph
+from dashboard.figures.learning import learning_graph, leaves
 from dashboard.parts import headline
 from dashboard.parts.graph import show_graph
 from dashboard.parts.long_work import LongWork
@@ -125,7 +125,8 @@ def _show_graph(scene: Scene, found: LearningCurves, measure: str) -> None:
     figure = learning_graph(
         found, measure, title, SHORT_NAMES, scene.palette, scene.settings.method
     )
-    show_graph(f"Learning {measure}", figure, words.caption(found, measure))
+    caption = words.caption(found, measure, leaves=leaves(found, measure))
+    show_graph(f"Learning {measure}", figure, caption)
     missing = words.missing_note(found, measure)
     if missing:
         st.markdown(f":small[{escape_markdown(missing)}]")

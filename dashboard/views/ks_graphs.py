@@ -16,7 +16,7 @@ from dashboard.parts import graph, headline, terms
 from dashboard.parts.links import show_link
 from dashboard.scene import Scene
 from dashboard.settings import ChosenEvent, SetChoice
-from dashboard.wording import HOW_TO_READ, escape_markdown
+from dashboard.wording import escape_markdown
 from dashboard.wording import graphs as words
 from dashboard.wording.events import event_name
 from dashboard.wording.slices import SCORES
@@ -75,7 +75,7 @@ def show(scene: Scene) -> None:
             _show_row(row, rows, shown, "" if number == 1 else f" {number}")
     _show_fit(scene)
     with st.expander("How to read these graphs"):
-        st.markdown(HOW_TO_READ)
+        st.markdown(words.how_to_read(expert=scene.expert))
     terms.show_terms(TERMS)
 
 

@@ -3,9 +3,10 @@
 from html import escape
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from calibcore.events import TopR
-from calibcore.slices import SliceScreen
+from calibcore.slices import Places, SliceScreen
 from dashboard.compute.listed import ListedRows, list_rows
 from dashboard.compute.slices import FoundSlices, find_slices, ways
 from dashboard.figures.slices import score_histogram, slice_plot
@@ -18,6 +19,7 @@ from dashboard.tables import csv_of
 from dashboard.wording import listed
 from dashboard.wording import slices as words
 from dashboard.wording.classes import shortened
+from dashboard.wording.numbers import SPACE
 from dashboard.wording.sentences import DETECTION_LEVEL
 
 PAGE = 15
@@ -34,8 +36,10 @@ def show(scene: Scene) -> None:
         by = _choose_way(scene)
         found = find_slices(scene, by)
         after_first = _choose_side(found)
+        first, after = (found.after if after_first else found.before), _after(found)
         _offer_part(found)
-    first, after = (found.after if after_first else found.before), _after(found)
+        order = first.order(DETECTION_LEVEL)
+        start = choose_page(order.size, PAGE, "slices_page")
     sentence = words.conclusion(
         (found.before, after),
         by,
@@ -44,7 +48,7 @@ def show(scene: Scene) -> None:
         expert=scene.expert,
     )
     top.subheader(sentence, anchor=False)
-    _show_slices(scene, found, first)
+    _show_slices(scene, found, first, order[start : start + PAGE])
     _show_rows(scene)
 
 
@@ -110,15 +114,18 @@ def _open(by: str) -> None:
         st.session_state["slice_opened"] = None
 
 
+def _columns(scene: Scene) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Give the places of the pictures and of the tables; p-values take more room."""
+    left, right = st.columns([4, 7] if scene.expert else [5, 6], gap="medium")
+    return left, right
+
+
 # The slices ---------------------------------------------------------------------------------
 
 
-def _show_slices(scene: Scene, found: FoundSlices, first: SliceScreen) -> None:
+def _show_slices(scene: Scene, found: FoundSlices, first: SliceScreen, shown: Places) -> None:
     slicing, after = found.slicing, _after(found)
-    order = first.order(DETECTION_LEVEL)
-    start = choose_page(order.size, PAGE, "slices_page")
-    shown = order[start : start + PAGE]
-    left, right = st.columns([5, 6], gap="medium")
+    left, right = _columns(scene)
     with left:
         figure = slice_plot((found.before, after), slicing.shown, shown, scene.palette)
         show_graph("Slices", figure, words.dots_caption(found.before, after))
@@ -128,7 +135,8 @@ def _show_slices(scene: Scene, found: FoundSlices, first: SliceScreen) -> None:
         )
         with st.container(key="slices_table"):
             st.html(_slice_table(rows, expert=scene.expert))
-        note = words.table_note(first, order.size, by=slicing.by, expert=scene.expert)
+        n_shown = first.order(DETECTION_LEVEL).size
+        note = words.table_note(first, n_shown, by=slicing.by, expert=scene.expert)
         st.markdown(f":small[{note}]")
         for sentence in words.missing(scene.upload, slicing.by):
             st.markdown(f":small[{sentence}]")
@@ -146,7 +154,7 @@ def _slice_table(rows: list[words.SliceRow], *, expert: bool) -> str:
 def _slice_line(row: words.SliceRow, *, expert: bool) -> str:
     sides = [row.before] if row.after is None else [row.before, row.after]
     gaps = ARROW.join(side.gap.removesuffix(" points") for side in sides)
-    intervals = ARROW.join(side.interval for side in sides)
+    intervals = ARROW.join(side.interval.replace(" ", SPACE) for side in sides)
     errors = words.both(side.ks_error for side in sides)
     found = [_verdict(side, expert=expert) for side in sides]
     if len(set(found)) < len(found):
@@ -172,9 +180,9 @@ def _verdict(side: words.OneSide, *, expert: bool) -> str:
 
 def _show_rows(scene: Scene) -> None:
     """List the rows of a range of scores, most confident mistakes first."""
-    st.subheader(listed.HEADING, anchor=False)
     event = scene.settings.event
-    left, right = st.columns([5, 6], gap="medium")
+    st.subheader(listed.heading(event), anchor=False)
+    left, right = _columns(scene)
     with left:
         low, high = st.slider(
             listed.RANGE,
@@ -187,7 +195,8 @@ def _show_rows(scene: Scene) -> None:
         )
         found = list_rows(scene, low / 100, high / 100)
         bins = scene.judged.before.bins
-        figure = score_histogram(bins, low / 100, high / 100, scene.palette)
+        shown = low / 100, high / 100
+        figure = score_histogram(bins, shown, listed.missed_sign(event), scene.palette)
         show_graph("Scores", figure, listed.histogram_caption(bins, event))
     with right:
         st.markdown(listed.range_sentence((low, high), found.n_rows, found.n_misses, event))
@@ -203,7 +212,11 @@ def _show_list(scene: Scene, found: ListedRows) -> None:
         st.html(_row_table(head, found))
     whole_file = scene.upload.rows is not None
     note = listed.list_note(
-        len(found.numbers), found.n_rows, whole_file=whole_file, where=scene.where
+        len(found.numbers),
+        found.n_rows,
+        scene.settings.event,
+        whole_file=whole_file,
+        where=scene.where,
     )
     st.markdown(f":small[{note}]")
     st.download_button(

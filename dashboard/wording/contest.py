@@ -82,13 +82,14 @@ def conclusion(picks: Picks, n_folds: int, *, expert: bool) -> str:
     """Say who wins without the test set, in one sentence."""
     winner, measure = picks.winner, picks.measure
     shown = f"{measure.name} {_value(winner, measure, 'crossed')}"
+    held = f"by {n_folds}-fold cross-fitting" if expert else "on rows held out of the fit"
     if winner.key == NO_METHOD:
-        held = f"by {n_folds}-fold cross-fitting" if expert else "on rows held out of the fit"
         return f"No method does better than {NOTHING} {held}: {shown}."
-    change = _gain(winner, measure, "crossed")
-    if expert:
-        return f"{method_name(winner.key)} wins by {n_folds}-fold cross-fitting: {shown}, {change}."
-    return f"{method_name(winner.key)} does best on rows held out of the fit: {shown}, {change}."
+    name, row = method_name(winner.key), winner.crossed.compare(measure)
+    if measured(row, row.before, winner.crossed.n_samples) == _value(winner, measure, "crossed"):
+        return f"{name} comes first {held}, but no better than {NOTHING} in these digits: {shown}."
+    verb = "wins" if expert else "does best"
+    return f"{name} {verb} {held}: {shown}, {_gain(winner, measure, 'crossed')}."
 
 
 def on_test(picks: Picks, *, expert: bool, same_data: bool) -> str:

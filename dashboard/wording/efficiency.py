@@ -31,6 +31,10 @@ NOTHING_YET = (
     " of the calibration set, and judged on the whole test set."
 )
 NO_METHODS = "Choose at least one calibrator."
+LEAVES = (
+    "Above the graph: more than twice what doing nothing gives; an arrow at a name says that its"
+    " line ends there."
+)
 STOPPED = "Not all of it is worked out yet; the graphs show what is."
 
 
@@ -105,7 +109,8 @@ def conclusion(found: LearningCurves, measure: str, n_test: int) -> str:
     late = shown(measure, _mean(found, last, measure, -1), n_test)
     start = f"With {first_size:,} calibration rows"
     if first == last == NO_METHOD:
-        return f"{start} nothing beats doing nothing, nor with all {last_size:,} ({name} {late})."
+        ending = f"nor with all {last_size:,} ({name} {late})"
+        return f"{start} no calibrator beats doing nothing, {ending}."
     if first == last:
         text = f"{start} {method_name(first)} has the lowest {name} ({early})"
         if first_size == last_size:
@@ -113,11 +118,11 @@ def conclusion(found: LearningCurves, measure: str, n_test: int) -> str:
         return f"{text}, and again with all {last_size:,} ({late}). {_enough(found, last, measure)}"
     opening = f"{start} {method_name(first)} has the lowest {name} ({early})"
     if first == NO_METHOD:
-        opening = f"{start} nothing beats doing nothing ({name} {early})"
+        opening = f"{start} no calibrator beats doing nothing ({name} {early})"
     since = next(size for at, (size, _) in enumerate(best) if all(k == last for _, k in best[at:]))
     when = f"with all {since:,}" if since == last_size else f"from {since:,} rows on"
     if last == NO_METHOD:
-        return f"{opening}; {when} nothing beats doing nothing ({late})."
+        return f"{opening}; {when} no calibrator beats doing nothing ({late})."
     down = late if since == last_size else f"{late} with all {last_size:,}"
     ending = f"{when} {method_name(last)} is lowest ({down})"
     return f"{opening}; {ending}. {_enough(found, last, measure)}"
@@ -169,14 +174,15 @@ def need_note(measure: str) -> str:
     )
 
 
-def caption(found: LearningCurves, measure: str) -> str:
-    """Say what one graph shows."""
+def caption(found: LearningCurves, measure: str, *, leaves: bool = False) -> str:
+    """Say what one graph shows, and why a line leaves it where one does."""
     better = next(known.better for known in METRICS if known.key == measure)
     plan = found.plan
-    return (
+    text = (
         f"{measure_name(measure)} on the test set: {better} is better. Mean over {plan.n_draws}"
         " draws; whiskers hold the middle 80 of 100."
     )
+    return f"{text} {LEAVES}" if leaves else text
 
 
 def draws_note(found: LearningCurves, *, expert: bool) -> str:

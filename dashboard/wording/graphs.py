@@ -7,6 +7,7 @@ import numpy as np
 from calibcore.cumulative import CumulativeCurves
 from calibcore.evaluation import GRAPH_KNOTS, Side
 from calibcore.reliability import SplineFit
+from dashboard.wording.glossary import HOW_TO_READ
 from dashboard.wording.numbers import SPACE, detected_points, of_100, p_words, percent, points
 
 TOO_FEW = "Too few rows for this graph."
@@ -27,12 +28,39 @@ CURSOR_HELP = (
     " higher. Off is the left end."
 )
 
+_HOW_TO_READ = f"""
+**(a)** Over the fractile k / N of rows sorted by score: cumulative score H and cumulative hits G,
+each divided by N. KS error: the largest |G - H|, at the black mark. Rows of equal score are one
+point.
+
+**(b)** G and H over H, so that H is the identity; slopes are ratios of frequency to score.
+
+**(c)** Derivatives of (a): the score at each fractile, and the derivative of a least-squares cubic
+spline with {GRAPH_KNOTS} knots through G. It cannot resolve features narrower than its knots.
+
+**(d)** The same spline over the score: P(hit | score) against the identity.
+
+**Grey.** Null band, H0: P(hit | score) = score. Simultaneous 95 % in (a) and (b), from the Brownian
+limit with variance sum s (1 - s) / N^2; pointwise 95 % in (c) and (d), from the linear map of the
+spline.
+
+**Bins.** Equal width; whisker: Wilson, 95 %, a bin by itself. Bins with less than 1 % of the rows
+are pale. **Isotonic (CORP).** PAV fit with its pointwise consistency band under H0, and a
+confidence band. **Smoothed.** Reflected Gaussian kernel whose bandwidth equals the smooth ECE; the
+reference is the kernel mean of the scores, so the bias of the kernel at 0 and 1 is on both lines.
+"""
+
 FIT_HEADING = "The spline itself"
 FIT_NOTE = (
     "The number of knots, and how the spline ends, are set in the panel on the left, below the"
     " calibrator."
 )
 FIT_LINK = "What it makes of each score"
+
+
+def how_to_read(*, expert: bool = False) -> str:
+    """Say how the graphs and the diagrams are read, for Markdown."""
+    return _HOW_TO_READ if expert else HOW_TO_READ
 
 
 def side_title(side: Side, set_name: str = "", *, expert: bool = False) -> str:

@@ -164,6 +164,7 @@ USES: Mapping[ColumnUse, str] = {
     "hit": "right or not",
     "slice": "tells rows apart",
     "left out": "left out",
+    "undecided": "",
 }
 
 

@@ -11,12 +11,27 @@ HIT, BEFORE, AFTER = "Came true", "Score before", "After"
 CAME_TRUE = {True: "\u2713 yes", False: "\u2717 no"}
 RANGE = "Scores from, to (%)"
 DOWNLOAD = "Download these rows (CSV)"
-HEADING = "Rows by score, most confident mistakes first"
 
 
 def missed(event: ChosenEvent) -> str:
     """Name the rows for which the event did not happen."""
     return "mistakes" if event == TopR(1) else "rows where it did not come true"
+
+
+def missed_sign(event: ChosenEvent) -> str:
+    """Say of a row that the event did not happen for it, where there is little room."""
+    return "wrong" if event == TopR(1) else "did not come true"
+
+
+def heading(event: ChosenEvent) -> str:
+    """Head the list of rows."""
+    return f"Rows by score, {_first(event)}"
+
+
+def _first(event: ChosenEvent) -> str:
+    """Say which rows come first."""
+    mistakes = "most confident mistakes" if event == TopR(1) else "highest that did not come true"
+    return f"{mistakes} first"
 
 
 def range_sentence(between: tuple[int, int], n_rows: int, n_misses: int, event: ChosenEvent) -> str:
@@ -35,11 +50,13 @@ def list_head(columns: Iterable[str], *, classes: bool, hits: bool) -> list[str]
     return ["Row", *named, BEFORE, AFTER, *columns]
 
 
-def list_note(n_listed: int, n_rows: int, *, whole_file: bool, where: str) -> str:
+def list_note(
+    n_listed: int, n_rows: int, event: ChosenEvent, *, whole_file: bool, where: str
+) -> str:
     """Say which rows the list holds."""
     place = "the file" if whole_file else f"the {where}"
     cut = f"The first {n_listed:,} of {n_rows:,}" if n_listed < n_rows else f"All {n_listed:,}"
-    return f"{cut} rows, most confident mistakes first. Rows are numbered as in {place}, from 1."
+    return f"{cut} rows, {_first(event)}. Rows are numbered as in {place}, from 1."
 
 
 def score(value: float) -> str:

@@ -302,14 +302,27 @@ def _shares(columns: Iterable[TemperatureSweep], field: str, n_rows: int) -> Ite
     return (percent(float(getattr(at, field)[0]), n_rows) for at in columns)
 
 
-def knots_sentence(swept: KnotSweep, by_hand: int, n_rows: int) -> str:
-    """Say what the number of knots set by hand does, and which number does best on new rows."""
+def knots_sentence(swept: KnotSweep, by_hand: int, n_rows: int, *, part: bool = False) -> str:
+    """Say what the number of knots set by hand does, and which number does best on new rows.
+
+    Parameters
+    ----------
+    swept : KnotSweep
+        What was found.
+    by_hand : int
+        The number of knots.
+    n_rows : int
+        Rows judged, for the digits.
+    part : bool, default False
+        Whether a part of the rows is judged: of the test set alone, as fits are of all rows.
+    """
+    whole, chosen = (", all its rows,", ", the chosen rows alone") if part else ("", "")
     place = swept.place(by_hand)
     best = int(swept.test_ks.argmin())
     found = (
         f"With {swept.n_knots[place]} knots the KS error is"
-        f" {percent(float(swept.calibration_ks[place]), n_rows)} on the calibration set and"
-        f" {percent(float(swept.test_ks[place]), n_rows)} on the test set."
+        f" {percent(float(swept.calibration_ks[place]), n_rows)} on the calibration set{whole} and"
+        f" {percent(float(swept.test_ks[place]), n_rows)} on the test set{chosen}."
     )
     if best == place:
         return f"{found} No number does better on the test set, but it must not choose."

@@ -184,7 +184,7 @@ def plane_caption(plane: Plane, names: Sequence[str], *, calibrated: bool, exper
     when = "after calibration" if calibrated else "as trained"
     text = (
         f"Lowest Brier score {when}: {escape_markdown(shortened(names[best]))},"
-        f" {plane.brier[best, side]:.4f}. Circle: as trained"
+        f" {plane.brier[best, side]:.3f}. Circle: as trained"
     )
     text += "; dot: after calibration." if calibrated else "."
     text += (

@@ -7,7 +7,7 @@ from calibcore.calibrators import FittedSpline
 from calibcore.evaluation import AuditResult, SetResult
 from calibcore.inference import ClassScreen, Inference, Mark, smallest_gap_shown
 from dashboard.settings import NO_METHOD
-from dashboard.wording.numbers import detected_points, percent
+from dashboard.wording.numbers import SPACE, detected_points, percent
 from dashboard.wording.sentences import DETECTION_LEVEL, decisions, method_name
 from dashboard.wording.tiles import nll_key
 
@@ -114,7 +114,8 @@ def _main(found: Found) -> Step:
     name = method_name(found.method)
     if not is_off:
         return Step(
-            f"**Use the calibrated scores**: after {name}, new rows show no miscalibration.",
+            f"**Use the calibrated scores**: after {name}, no miscalibration is detected on the"
+            " test set.",
             "maps",
             "What it makes of each score",
         )
@@ -126,14 +127,14 @@ def _leave(found: Found, *, harmful: bool) -> Step:
     if harmful:
         name = method_name(found.method)
         sentence = (
-            "**Leave the scores as they are**: these rows show no miscalibration before"
-            f" {name}, and some after."
+            "**Leave the scores as they are**: no miscalibration is detected before"
+            f" {name}, and some is after it."
         )
         return Step(sentence, "compare", "Compare calibrators")
     gap = detected_points(smallest_gap_shown(judged.before.curves), judged.n_samples)
     return Step(
-        "**Leave the scores as they are**: these rows show no miscalibration, and would show an"
-        f" average gap of {gap} in 80 of 100 cases. Parts of the rows may still be off.",
+        "**Leave the scores as they are**: no miscalibration is detected, and an average gap of"
+        f" {gap} would be in 80 of 100 cases. Parts of the rows may still be off.",
         "slices",
         "Look at parts of the rows",
     )
@@ -182,7 +183,8 @@ def _likelihood(found: Found) -> Step | None:
     new = (misses.after or 0) - (misses.before or 0)
     if new > 0:
         rows = "prediction is" if new == 1 else "predictions are"
-        told = f"**Mind certainty**: {new:,.0f} {rows} now certain (0 % or 100 %) and wrong."
+        ends = f"0{SPACE}% or 100{SPACE}%"
+        told = f"**Mind certainty**: {new:,.0f} {rows} now certain ({ends}) and wrong."
     elif found.mark(nll_key(judged)) == "worse":
         told = "**Mind the NLL**: it gets worse."
     else:

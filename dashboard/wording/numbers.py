@@ -109,9 +109,9 @@ def escape_markdown(text: str) -> str:
     """Make text from a file show as it is where Markdown is rendered.
 
     Addresses become links, and signs such as arrows and dashes are replaced, even where every sign
-    of Markdown is escaped; an invisible joiner breaks them up.
+    of Markdown is escaped; an invisible joiner breaks them up. Spaces that do not break stay.
     """
-    flat = re.sub(r"\s+", " ", text)
+    flat = re.sub(r"[^\S\u00a0]+", " ", text)
     broken = re.sub(r"(?i)(https?:|www|@|mailto:|ftp:|:(?=material))", "\\1\u2060", flat)
     broken = re.sub(r"(?<=[-<>~=])(?=[-<>=])", "\u2060", broken)
     return re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~:$&^=])", r"\\\1", broken)

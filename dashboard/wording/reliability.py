@@ -73,12 +73,20 @@ def _pale(side: Side) -> str:
     return f"together {percent(float(share), n_samples)}, claimed {claimed}, happened {seen}"
 
 
-def plot_caption(side: Side) -> str:
+def plot_caption(side: Side, *, expert: bool = False) -> str:
     """Say what the reliability plot shows."""
     bins, n_samples = side.bins, side.event.n_samples
     filled = int(np.count_nonzero(bins.counts))
     count = "One point" if filled == 1 else f"{filled} points, each"
     fullest = int(bins.counts.argmax())
+    if expert:
+        return (
+            f"Mean score and observed frequency of the {filled} of {bins.counts.size} bins of equal"
+            " width that hold rows, the larger the more; the fullest:"
+            f" {bins.counts[fullest]:,.0f} of {n_samples:,} rows, mean score"
+            f" {percent(float(bins.mean_score[fullest]), n_samples)}, frequency"
+            f" {percent(float(bins.frequency[fullest]), n_samples)}."
+        )
     return (
         f"{count} a bin of scores, the larger the more rows it holds; the largest is at a mean"
         f" score of {percent(float(bins.mean_score[fullest]), n_samples)}, observed"

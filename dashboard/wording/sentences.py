@@ -188,10 +188,18 @@ def reliability_caption(side: Side, *, expert: bool = False) -> str:
     )
 
 
-def isotonic_caption(side: Side) -> str:
+def isotonic_caption(side: Side, *, expert: bool = False) -> str:
     """Say what the isotonic reliability curve shows."""
     band, n_samples = side.corp.consistency, side.event.n_samples
     outside, by_chance = percent(side.corp_outside, n_samples), of_100(1 - band.level)
+    if expert:
+        return (
+            f"Isotonic regression of the hits on the scores (pool adjacent violators): outside the"
+            f" pointwise {_percent_of(band)} consistency band at {outside} of the rows, expected at"
+            f" about {100 * (1 - band.level):.0f}{SPACE}%. Grey: labels drawn under H0, the score"
+            " being the probability; dotted: confidence band, labels drawn from the fit, no"
+            f" narrower than Clopper-Pearson a step ({_resamples(band)})."
+        )
     return (
         f"The curve leaves the grey at {outside} of the rows; a perfect model's, at about"
         f" {by_chance}. Grey: consistency band, where the curve of a perfect model of this size"
@@ -199,12 +207,20 @@ def isotonic_caption(side: Side) -> str:
     )
 
 
-def smoothed_caption(side: Side) -> str:
+def smoothed_caption(side: Side, *, expert: bool = False) -> str:
     """Say what the smoothed reliability curve shows."""
     found, n_samples = side.smooth, side.event.n_samples
     # The kernel is as wide as the error itself, unless that is too small.
     apart = detected_points(found.bandwidth, n_samples)
     most = "at most " if found.bandwidth < 1.01 * LEAST_BANDWIDTH else ""
+    if expert:
+        band = found.confidence
+        return (
+            f"Smooth ECE {most}{apart}, which is the bandwidth of the reflected Gaussian kernel."
+            " Kernel means of scores and of hits; pale where the density of scores is low. Shaded:"
+            f" pointwise {_percent_of(band)} bootstrap band of the smoothed curve, no narrower than"
+            f" Wilson's interval ({_resamples(band)})."
+        )
     return (
         f"The lines are {most}{apart} apart, averaged over the rows (smooth ECE). Each point"
         f" averages the rows within about {apart}; where few are near, the lines are pale. Shaded:"
@@ -214,10 +230,15 @@ def smoothed_caption(side: Side) -> str:
 
 def _drawn(band: Band) -> str:
     """Say how often a band holds the curve, and what it was drawn from."""
-    return (
-        f"Bands hold at each score in about {of_100(band.level)} cases ({band.n_resamples:,}"
-        f" resamples, seed {band.seed})."
-    )
+    return f"Bands hold at each score in about {of_100(band.level)} cases ({_resamples(band)})."
+
+
+def _resamples(band: Band) -> str:
+    return f"{band.n_resamples:,} resamples, seed {band.seed}"
+
+
+def _percent_of(band: Band) -> str:
+    return f"{100 * band.level:.0f}{SPACE}%"
 
 
 FITTED_HERE = (

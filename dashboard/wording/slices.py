@@ -77,30 +77,27 @@ def nth_range(k: int, n_ranges: int) -> str:
 
 
 def score_ranges(low: Sequence[float], high: Sequence[float]) -> tuple[str, ...]:
-    """Write ranges of scores with as few decimals as tell them apart.
+    """Write ranges of scores, each with as few decimals as tell it, and its ends, apart.
+
+    Only a score of 1 is written as 100 %.
 
     Examples
     --------
-    >>> [text.replace(SPACE, " ") for text in score_ranges([0.2, 0.9991], [0.999, 1.0])]
-    ['20.0 to 99.9 %', '99.9 to 100.0 %']
+    >>> ranges = score_ranges([0.2, 0.9991, 0.99998], [0.999, 0.99997, 1.0])
+    >>> [text.replace(SPACE, " ") for text in ranges]
+    ['20.0 to 99.9 %', '99.910 to 99.997 %', '99.998 to 100.000 %']
     """
-    forms = (f".{digits}f" for digits in range(1, 14))
-    scaled = [(100 * a, 100 * b) for a, b in zip(low, high, strict=True)]
-    return tuple(f"{name}{SPACE}%" for name in _ranges(scaled, forms))
-
-
-def _ranges(ends: Sequence[tuple[float, float]], forms: Iterable[str]) -> list[str]:
-    """Write ranges in the first form that tells them, and the ends of each, apart."""
     names: list[str] = []
-    for form in forms:
-        written = [(format(a, form), format(b, form)) for a, b in ends]
-        names = [a if a == b else f"{a} to {b}" for a, b in written]
-        parted = all(
-            (a == b) == (one == other) for (a, b), (one, other) in zip(ends, written, strict=True)
-        )
-        if parted and len(set(names)) == len(names):
-            break
-    return names
+    for a, b in zip(low, high, strict=True):
+        name = ""
+        for digits in range(1, 14):
+            first, last = f"{100 * a:.{digits}f}", f"{100 * b:.{digits}f}"
+            name = f"{first if first == last else f'{first} to {last}'}{SPACE}%"
+            parted = (first == last) == (a == b) and (b == 1 or float(last) < 100)
+            if parted and name not in names:
+                break
+        names.append(name)
+    return tuple(names)
 
 
 def number(value: float) -> str:
@@ -122,8 +119,13 @@ def range_names(low: Sequence[float], high: Sequence[float]) -> tuple[str, ...]:
     >>> range_names([18.0, 30.0], [29.0, 30.0])
     ('18 to 29', '30')
     """
-    forms = (f".{digits}g" for digits in (4, 6, 9, 17))
-    names = _ranges(list(zip(low, high, strict=True)), forms)
+    ends, names = list(zip(low, high, strict=True)), [""]
+    for digits in (4, 6, 9, 17):
+        written = [(f"{a:.{digits}g}", f"{b:.{digits}g}") for a, b in ends]
+        names = [a if a == b else f"{a} to {b}" for a, b in written]
+        parted = [a == b for a, b in ends] == [a == b for a, b in written]
+        if parted and len(set(names)) == len(names):
+            break
     return tuple(name.replace("-", MINUS).replace("e+", "e") for name in names)
 
 

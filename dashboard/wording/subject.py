@@ -10,15 +10,15 @@ from dashboard.wording.sentences import method_name
 def subject(scene: Scene) -> str:
     """Say which data, event, calibrator and set a page is about, for Markdown."""
     method = scene.settings.method
-    return " \u00b7 ".join(
-        escape_markdown(part)
-        for part in (
-            scene.sample.title if scene.sample else scene.upload.name,
-            event_name(scene.settings.event, scene.class_names),
-            "no calibrator" if method == NO_METHOD else method_name(method),
-            scene_set(scene),
-        )
-    )
+    name = "no calibrator" if method == NO_METHOD else method_name(method)
+    return " \u00b7 ".join((data_subject(scene), *map(escape_markdown, (name, scene_set(scene)))))
+
+
+def data_subject(scene: Scene) -> str:
+    """Say which data and event a page of all calibrators is about, for Markdown."""
+    data = scene.sample.title if scene.sample else scene.upload.name
+    event = event_name(scene.settings.event, scene.class_names)
+    return " \u00b7 ".join(map(escape_markdown, (data, event)))
 
 
 def scene_set(scene: Scene) -> str:

@@ -33,7 +33,8 @@ def below_tiles(judged: SetResult, *, expert: bool = False) -> str:
     if misses:
         rows = "row is" if misses == 1 else "rows are"
         text += (
-            f" After calibration {misses:,.0f} {rows} certain and wrong (said 0 % or 100 %); each"
+            f" After calibration {misses:,.0f} {rows} certain and wrong (said 0{SPACE}% or"
+            f" 100{SPACE}%); each"
             f" adds {708 / n_samples:.3f} to the NLL of the event."
         )
     return text
@@ -46,7 +47,7 @@ class Tile:
     Parameters
     ----------
     name, value, note, definition : str
-        What stands in the tile, and its tooltip.
+        What stands in the tile, and its tooltip; the note is empty where no calibrator is chosen.
     colour : {"green", "red", "gray"}
         How the note is coloured: as better, worse or neither.
     interval : str
@@ -86,7 +87,9 @@ def tiles(judged: SetResult, inference: Inference | None = None) -> tuple[Tile, 
 
 def _tile(compared: Comparison, row: MeasureRow, judged: SetResult) -> Tile:
     note = _note(compared, row.mark, judged.n_samples)
-    if compared.measure.key == "accuracy":
+    if judged.after is judged.before:
+        note = ""
+    elif compared.measure.key == "accuracy":
         changed = judged.changed_decisions
         counted = f"{changed:,} decisions change" if changed else "no decision changes"
         note = f"{counted}, {note}" if changed and row.mark in _COLOURS else counted

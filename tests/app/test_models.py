@@ -192,6 +192,29 @@ def test_one_set_is_split_alike_in_every_file() -> None:
     assert any("one set of rows as in the first model" in str(e.value) for e in page.error)
 
 
+def test_further_files_are_read_as_the_user_reads_the_first() -> None:
+    rows = sets(6)[0]
+    guess = (rows.labels + 1) % 3
+
+    def npz(seed: int, **labels: Any) -> bytes:
+        return files.npz(logits=again(rows, seed).logits, **labels)
+
+    page = open_upload(
+        ("a.npz", npz(0, labels=guess, truth=rows.labels)), path="models", label="truth"
+    )
+    bring(
+        page,
+        ("same.npz", npz(1, labels=guess, truth=rows.labels)),
+        ("other.npz", npz(2, labels=rows.labels)),  # has no array of that name
+        ("wrong.npz", npz(3, labels=rows.labels, truth=guess)),
+    )
+    assert not page.exception
+    assert list(table(page)) == ["a.npz", "same.npz", "other.npz"]
+    (refused,) = [str(error.value) for error in page.error]
+    assert "wrong" in refused
+    assert "labels" in refused
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_few_rows_open(n_classes: int) -> None:
     first = sets(7, 8, n_classes)

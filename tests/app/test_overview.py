@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard.app import PAGES
 from dashboard.wording.measures import MARKS
 from dashboard.wording.next_steps import HEADING
+from dashboard.wording.numbers import SPACE
 from tests.app.pages import (
     bodies,
     check_page,
@@ -46,11 +47,14 @@ def test_tiles_and_table_agree(method: str, measures: str) -> None:
     for shown in page.metric:
         mark, before = (str(t.loc[shown.label, c]) for t, c in ((table, "Mark"), (notes, "Before")))
         assert mark in {f"{sign} {text}" for sign, text in MARKS.values()}
-        if shown.label == "Accuracy":
+        if method == "none":
+            assert not shown.delta  # nothing was done that could change something
+        elif shown.label == "Accuracy":
             assert shown.delta == "no decision changes"
         else:
             assert shown.delta == mark
-        assert any(f":small[{before}" in text for text in bodies(page)), shown.label
+        said = [text.replace(SPACE, " ") for text in bodies(page)]
+        assert any(f":small[{before}" in text for text in said), shown.label
 
 
 def test_without_resamples_tiles_show_the_change_alone() -> None:
@@ -60,6 +64,7 @@ def test_without_resamples_tiles_show_the_change_alone() -> None:
     for shown in page.metric:
         if shown.label != "Accuracy":
             assert shown.delta == change[shown.label]
+    assert list(measure_cells(page).columns) == ["Before", "After", "Change"]
     said = " ".join(f"{shown.delta}" for shown in page.metric)
     assert not re.search("better|worse|evidence", said)
 

@@ -46,3 +46,11 @@ def test_a_contest_can_be_stopped_and_goes_on(open_page: OpenPage) -> None:
     expect(rows.first).to_contain_text("None (leave as it is)")
     page.get_by_role("button", name="Go on").click()
     expect(page.get_by_text(re.compile("Gaussian process: (fold|on the whole)"))).to_be_visible()
+
+
+def test_on_a_phone_every_chosen_method_is_seen(open_page: OpenPage) -> None:
+    page = open_page("compare?resamples=0", width=390)
+    chosen = page.get_by_test_id("stMultiSelectTagsContainer").first
+    expect(chosen.get_by_text("Isotonic regression")).to_be_visible()
+    height, inside = chosen.evaluate("node => [node.clientHeight, node.scrollHeight]")
+    assert inside <= height

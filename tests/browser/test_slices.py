@@ -44,3 +44,23 @@ def test_a_pasted_address_lists_the_rows_of_a_range(open_page: OpenPage) -> None
     assert table[1][0] == rows.first.locator("td").first.inner_text()
     assert all(0.7 <= float(row[3]) <= 0.9 for row in table[1:])
     assert {row[-1] for row in table[1:]} == {"male"}
+
+
+@pytest.mark.parametrize("query", ["slices?resamples=0", f"slices?{CRASH}"])
+def test_on_a_phone_the_table_of_slices_is_whole(open_page: OpenPage, query: str) -> None:
+    page = open_page(query, width=390)
+    expect(page.locator("table.slices tbody tr").first).to_be_visible()
+    box = page.locator(".st-key-slices_table").first
+    width, inside = box.evaluate("node => [node.clientWidth, node.scrollWidth]")
+    assert inside <= width
+
+
+def test_each_slice_has_its_marks_beside_its_row(open_page: OpenPage) -> None:
+    page = open_page("slices?resamples=0")
+    rows = page.locator("table.slices tbody tr")
+    expect(rows).to_have_count(10)
+    names = page.get_by_role("figure", name=re.compile("^Slices")).locator(".ytick text")
+    expect(names).to_have_count(10)
+    middle = "nodes => nodes.map(n => n.getBoundingClientRect()).map(r => r.top + r.height / 2)"
+    drawn, written = names.evaluate_all(middle), rows.evaluate_all(middle)
+    assert max(abs(a - b) for a, b in zip(drawn, written, strict=True)) < 5

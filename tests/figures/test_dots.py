@@ -130,10 +130,29 @@ def test_a_value_far_outside_stands_at_the_edge_with_its_number(
     edge = trace(figure, f"beyond, {CROSSED}")
     low, high = figure.layout.xaxis.range
     assert high < 5
-    place = list(edge.y).index(trace(figure, CROSSED).y[1])
-    assert (edge.x[place], edge.text[place].strip()) == (high, "50")
+    height = trace(figure, CROSSED).y[1]
+    place = list(edge.y).index(height)
+    assert high - 0.01 * (high - low) < edge.x[place] < high
     assert edge.marker.symbol[place] == "triangle-right"
+    (number,) = (note for note in figure.layout.annotations if note.y == height)
+    # As in the table, and on the page's ground, so that no whisker strikes it through.
+    assert (number.x, number.text.strip(), number.bgcolor) == (high, "50.000", LIGHT.ground)
     assert low < trace(figure, TEST).x[1] < high
+
+
+def test_whiskers_of_the_better_half_are_whole(contestants: list[Contestant]) -> None:
+    measure = named("event_nll")
+    contest = ranked(contestants, measure, "crossed")
+    names = [method_name(one.key) for one in contest]
+    best = contest[0].key
+    changes = {(best, "crossed"): Interval(-0.5, -0.01), (best, "test"): Interval(-0.6, 0.0)}
+    figure = dot_plot(contest, names, measure, LIGHT, changes)  # type: ignore[arg-type]
+    low, high = figure.layout.xaxis.range
+    for name in (CROSSED, TEST):
+        left, right, _ = trace(figure, f"interval, {name}").x
+        assert low < left < right < high
+    without = drawn(contest, "event_nll").layout.xaxis.range
+    assert low < without[0]
 
 
 def test_the_title_stays_above_the_rows_however_many(contestants: list[Contestant]) -> None:
@@ -235,7 +254,10 @@ def test_a_lead_that_cannot_be_read_off_is_not_called_one() -> None:
     assert said.endswith("Isotonic regression, no better in these digits.")
     level = made("temperature", (0.5, 0.4999), (0.6, 0.7))
     found = picks_of([NOTHING, level], "event_nll")
-    assert "0.500, as doing nothing (0.500)" in words.conclusion(found, 5, expert=False)
+    assert words.conclusion(found, 5, expert=False) == (
+        "Temperature scaling comes first on rows held out of the fit, but no better than doing"
+        " nothing in these digits: NLL of the event 0.500."
+    )
     said = words.on_test(found, expert=False, same_data=False)
     assert "0.700, 0.100 worse than doing nothing (0.600)" in said
 

@@ -21,6 +21,8 @@ from dashboard.wording.events import event_name
 from dashboard.wording.glossary import TERMS
 from dashboard.wording.measures import MARKS, measure_rows
 from dashboard.wording.numbers import p_words
+from dashboard.wording.reliability import plot_caption
+from dashboard.wording.sentences import isotonic_caption, smoothed_caption
 from dashboard.wording.tiles import tiles
 from tests.figures.made import (
     MINUS,
@@ -40,7 +42,7 @@ SIDES = {"over": OVER, "mixed": MIXED, "undetected": UNDETECTED, "drawn": result
 
 JARGON = re.compile(
     r"p [=<]|Brownian|\u221a|\u03c3|Kuiper|in-the-large|bootstrap|quantile|Wilson|MOVER|pointwise"
-    r"|simultaneous|root mean square|least-squares|power:|H0|statistic",
+    r"|simultaneous|kernel|regression|Clopper|root mean square|least-squares|power:|H0|statistic",
     re.IGNORECASE,
 )
 
@@ -52,6 +54,9 @@ CAPTIONS: dict[str, Callable[..., str]] = {
     "title": graphs.side_title,
     "grey": graphs.band_note,
     "bins": wording.reliability_caption,
+    "plot": plot_caption,
+    "isotonic": isotonic_caption,
+    "smoothed": smoothed_caption,
 }
 
 
@@ -224,7 +229,17 @@ def test_before_it_is_known_no_tile_says_better_or_worse() -> None:
     same = SetResult(judged.before, judged.before, judged.comparisons, 0)
     unchanged = [row for row in same.comparisons if row.measure.key == "accuracy"]
     assert unchanged
-    assert tiles(same)[-1].note == "no decision changes"
+    assert {tile.note for tile in tiles(same, found("no evidence"))} == {""}
+
+
+def test_how_to_read_has_both_wordings() -> None:
+    assert graphs.how_to_read() == wording.HOW_TO_READ
+    expert = graphs.how_to_read(expert=True)
+    for term in ("H0", "Brownian", "Wilson", "smooth ECE"):
+        assert term in expert
+        assert term == "Wilson" or term not in wording.HOW_TO_READ
+    for graph in ("(a)", "(b)", "(c)", "(d)"):
+        assert f"**{graph}**" in expert
 
 
 def test_notes_in_both_wordings() -> None:

@@ -121,6 +121,10 @@ def test_knots_are_told_for_both_sets() -> None:
     assert f"and {pct('2.0')} on the test set" in said
     assert f"liked 5 knots best ({pct('1.0')})" in said
     assert "No number does better on the test set" in maps.knots_sentence(swept, 5, 3_000)
+    assert "all its rows" not in said
+    part = maps.knots_sentence(swept, 6, 3_000, part=True)
+    assert "on the calibration set, all its rows, and" in part
+    assert "on the test set, the chosen rows alone." in part
 
 
 # Data efficiency ------------------------------------------------------------------------------
@@ -167,17 +171,18 @@ def test_one_that_overtakes() -> None:
 def test_nothing_can_be_best() -> None:
     said = efficiency.conclusion(found(NOTHING, HUNGRY), "ece", 5_000)
     assert said.startswith(
-        f"With 50 calibration rows nothing beats doing nothing (ECE {pct('5.0')}); from 200 rows on"
+        f"With 50 calibration rows no calibrator beats doing nothing (ECE {pct('5.0')}); from 200"
+        " rows on"
     )
     bad = curve("isotonic", {50: 0.09, 200: 0.08, 800: 0.07})
     said = efficiency.conclusion(found(NOTHING, bad), "ece", 5_000)
     assert said == (
-        "With 50 calibration rows nothing beats doing nothing, nor with all 800"
+        "With 50 calibration rows no calibrator beats doing nothing, nor with all 800"
         f" (ECE {pct('5.0')})."
     )
     luck = curve("isotonic", {50: 0.04, 200: 0.08, 800: 0.07})
     said = efficiency.conclusion(found(NOTHING, luck), "ece", 5_000)
-    assert said.endswith(f"; from 200 rows on nothing beats doing nothing ({pct('5.0')}).")
+    assert said.endswith(f"; from 200 rows on no calibrator beats doing nothing ({pct('5.0')}).")
 
 
 def test_what_is_half_done_is_told_as_far_as_it_goes() -> None:

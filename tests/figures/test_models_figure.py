@@ -58,6 +58,7 @@ def test_along_a_line_the_brier_score_is_the_one_it_is_named_for() -> None:
     values = [np.array(line.x) - np.array(line.y) + plane.uncertainty for line in lines]
     assert all(np.ptp(value) < 1e-12 for value in values)
     assert len({round(float(value[0]), 9) for value in values}) == len(lines)
+    assert len({len(one.text) for one in named}) == 1  # with the same number of decimals
     for one in named:
         assert one.x - one.y + plane.uncertainty == pytest.approx(float(one.text.split()[1]))
         assert figure.layout.yaxis.range[0] <= one.y <= figure.layout.yaxis.range[1]
@@ -143,7 +144,7 @@ def test_the_caption_says_where_the_uncertainties_differ() -> None:
     plane = plane_of(judged())
     said = words.plane_caption(plane, NAMES, calibrated=True, expert=False)
     best = int(plane.brier[:, 1].argmin())
-    assert f"{plane.brier[best, 1]:.4f}" in said
+    assert f"{plane.brier[best, 1]:.3f}" in said
     assert "uncertainties differ" in said
     assert "CORP" not in said
     assert "CORP" in words.plane_caption(plane, NAMES, calibrated=True, expert=True)

@@ -101,16 +101,16 @@ def test_a_fall_that_may_be_chance_is_said_to() -> None:
 @pytest.mark.parametrize("method", [NO_METHOD, "temperature"])
 def test_scores_that_are_not_off_are_left_with_the_smallest_gap_they_show(method: str) -> None:
     (step,) = steps(made(GOOD, GOOD), method)
-    assert step.sentence.startswith("**Leave the scores as they are**: these rows show no")
+    assert step.sentence.startswith("**Leave the scores as they are**: no miscalibration is")
     gap = 100 * smallest_gap_shown(GOOD.curves)
-    assert f"an average gap of {gap:.1f} points in 80 of 100 cases" in step.sentence
+    assert f"an average gap of {gap:.1f} points would be in 80 of 100 cases" in step.sentence
     assert step.page == "slices"
 
 
 def test_a_calibrator_that_spoils_good_scores_is_named() -> None:
     (step,) = steps(made(GOOD, OVER))
-    assert step.sentence.startswith("**Leave the scores as they are**: these rows show no")
-    assert step.sentence.endswith("before Temperature scaling, and some after.")
+    assert step.sentence.startswith("**Leave the scores as they are**: no miscalibration is")
+    assert step.sentence.endswith("before Temperature scaling, and some is after it.")
 
 
 def test_few_rows_ask_for_more() -> None:

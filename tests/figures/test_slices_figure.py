@@ -47,6 +47,10 @@ def test_the_plot_draws_the_gaps_with_their_intervals(palette: Palette, keep: Ke
         # The small slice is pale.
         assert list(drawn.marker.opacity) == [1.0, 1.0, 1.0, 0.45]
     assert figure.layout.height >= ROW * 4
+    left, right = figure.layout.xaxis.range
+    ends = np.concatenate([[0.0], before.gap_low, before.gap_high])
+    assert left < np.nanmin(ends)
+    assert np.nanmax(ends) < right
     assert order.tolist() == [1, 2, 0, 3]
 
 
@@ -70,13 +74,13 @@ def test_the_histogram_draws_the_shares_of_rows_and_of_misses() -> None:
     scores = rng.random(500)
     hits = rng.random(500) < scores
     bins = bin_scores(scores, hits, n_bins=10)
-    figure = score_histogram(bins, 0.2, 0.9, LIGHT)
+    figure = score_histogram(bins, (0.2, 0.9), "wrong", LIGHT)
     assert_allclose(np.array(trace(figure, "rows").y) * 500, bins.counts)
     misses = [np.sum(~hits & (scores > k / 10) & (scores <= (k + 1) / 10)) for k in range(10)]
     assert_allclose(np.array(trace(figure, "wrong").y) * 500, misses)
     (ground,) = figure.layout.shapes
     assert (ground.x0, ground.x1) == (0.2, 0.9)
-    assert not score_histogram(bins, 0.0, 1.0, LIGHT).layout.shapes
+    assert not score_histogram(bins, (0.0, 1.0), "wrong", LIGHT).layout.shapes
 
 
 # Words --------------------------------------------------------------------------------------
@@ -159,6 +163,13 @@ def test_ranges_are_written_with_digits_that_tell_them_apart() -> None:
     )
     close = words.score_ranges([0.5, 0.99991], [0.9999, 1.0])
     assert close == (f"50.00 to 99.99{SPACE}%", f"99.99 to 100.00{SPACE}%")
+    # Ends next to 1 take no digits from the other ranges, and 1 alone is written as 100.
+    crowded = words.score_ranges([0.3268, 0.97, 0.9999908], [0.97, 0.99990771, 0.99999999])
+    assert [text.removesuffix(f"{SPACE}%") for text in crowded] == [
+        "32.7 to 97.0",
+        "97.00 to 99.99",
+        "99.999080 to 99.999999",
+    ]
     assert words.range_names([1.0, 3.0], [2.00001, 4.0]) == ("1 to 2", "3 to 4")
     assert words.score_ranges([1.0], [1.0]) == (f"100.0{SPACE}%",)
     assert words.range_names([-1.0, 1.00001], [1.0, 1.00002]) == (
@@ -172,6 +183,15 @@ def test_a_range_says_how_many_of_its_rows_are_wrong() -> None:
     assert said == f"200 rows are scored 60 to 90{SPACE}%; 50 of them ({pct('25.0')}) are mistakes."
     assert "did not come true" in listed.range_sentence((0, 100), 1, 1, OneClass(1))
     assert listed.range_sentence((3, 4), 0, 0, TopR(1)).startswith("No row")
+
+
+def test_only_a_wrong_prediction_is_called_a_mistake() -> None:
+    assert listed.heading(TopR(1)) == "Rows by score, most confident mistakes first"
+    assert listed.missed_sign(TopR(1)) == "wrong"
+    for event in (TopR(2), OneClass(1)):
+        note = listed.list_note(100, 1500, event, whole_file=True, where="test set")
+        for text in (listed.heading(event), listed.missed_sign(event), note):
+            assert "did not come true" in text
 
 
 def test_the_data_line_says_which_rows_are_left() -> None:
