@@ -93,7 +93,7 @@ def _axis(title: str, limits: tuple[float, float]) -> dict[str, Any]:
     return {
         "title": {"text": title, "font": {"size": 12}, "standoff": 4},
         "range": list(limits),
-        "tickformat": ".4~f",
+        "tickformat": ".3f" if limits[1] - limits[0] > 0.005 else ".4f",
         "nticks": 6,
         "tickfont": {"size": 11},
         "showgrid": False,
