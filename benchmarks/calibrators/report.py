@@ -139,8 +139,9 @@ def explanation(rows: Sequence[Row], limits: Limits) -> str:
     drift = max((max(found) / min(found) for found in floors.values()), default=1.0)
     return (
         "Fit on one draw and predict on another of the same shape: processor time of one thread,"
-        f" the least of up to {limits.repeat} rounds within a few seconds. A library's column says"
-        " how many times as long it takes; the target is for the fastest of them. Floors: that time"
+        f" the least of up to {limits.repeat} rounds within a few seconds; a round repeats what"
+        " takes less than 20 ms for that long. A library's column says how many times as long it"
+        " takes; the target is for the fastest of them. Floors: that time"
         " over one `numpy.exp` pass of the float32 logits, or, for the top-1 score maps, over one"
         " `numpy.argsort` of the scores, in the same process. Memory: the peak that tracemalloc"
         " sees beyond the input, the result included, as a multiple of the logits' bytes (of the"

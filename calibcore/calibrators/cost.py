@@ -16,7 +16,9 @@ class Cost:
     ----------
     passes : tuple of float
         Time in passes of `numpy.exp` over the logits in float32, as measured on 5,000 rows of 10
-        classes, 5,000 of 100, and 25,000 of 1,000 (benchmarks/CALIBRATORS.md).
+        classes, 5,000 of 100, and 25,000 of 1,000 (benchmarks/CALIBRATORS.md). A search for a
+        penalty goes further on some rows than on others: there it is the geometric mean of that
+        table and of the sample logits with as many classes.
     memory : float
         Peak beyond the logits, as a multiple of their size in float32.
     """

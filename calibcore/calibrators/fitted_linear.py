@@ -18,7 +18,7 @@ from calibcore.calibrators.linear import (
     linear_outputs,
     turn_to_probabilities,
 )
-from calibcore.calibrators.newton import CONVERGED, GOAL, Optimum, minimise
+from calibcore.calibrators.newton import CONVERGED, GOAL, SURE, Optimum, minimise
 from calibcore.calibrators.odir import MOST_CELLS, choose_odir, odir_penalty, strengths_by_size
 from calibcore.calibrators.row_sums import Rows
 from calibcore.calibrators.temperature import fit_temperature
@@ -33,6 +33,9 @@ It is the logarithm of the smallest normal float32, below which probabilities ar
 """
 
 _FARTHEST = -1e6
+_LONG = 1e10
+"""Cells times columns of the parameters from which on a product takes about a second."""
+
 _FEWEST_ROWS = 256
 _MANY_ROWS = 2_048
 _ONE_IN = 8
@@ -283,8 +286,10 @@ def fit_linear(
             progress = None
         model = replace(model, penalty=odir_penalty(*strengths, n_classes=n_classes))
     # Where a step takes minutes, the last one is shorter: to what counts as the optimum.
-    found = minimise(model, start, goal=GOAL if few else CONVERGED / 2, progress=progress)
-    return _fitted(found, inputs, strengths, (*said, *_said_of(found, model)))
+    goal = GOAL if few else CONVERGED / 2
+    left = SURE if model.n_cells * start.shape[1] > _LONG else 0.0
+    found = minimise(model, start, goal=goal, left=left, progress=progress)
+    return _fitted(found, inputs, strengths, (*said, *_said_of(found, model, left)))
 
 
 def _fitted(
@@ -313,7 +318,7 @@ def _said_of_absent(absent: NDArray[np.int64], *, held: bool) -> tuple[str, ...]
     return (f"In the calibration set {named} no rows, so nothing is learnt of them: {kept}.",)
 
 
-def _said_of(found: Optimum, model: LinearModel) -> tuple[str, ...]:
+def _said_of(found: Optimum, model: LinearModel, left: float) -> tuple[str, ...]:
     said = []
     n_classes = len(model.free)
     n_parameters = (n_classes + 1) * (n_classes - 1)
@@ -326,7 +331,7 @@ def _said_of(found: Optimum, model: LinearModel) -> tuple[str, ...]:
         said.append(_SEPARATED)
     elif found.escaping:
         said.append(_ESCAPING)
-    elif found.gradient_norm > CONVERGED:
+    elif found.gradient_norm > CONVERGED and found.left > left:
         said.append(
             f"The fit stopped short of its optimum: the loss still has a slope of"
             f" {found.gradient_norm:.1e}, where at most {CONVERGED:.0e} is wanted."

@@ -34,6 +34,10 @@ class FittedHistogram(FittedScoreMap):
     def _equal_width(self) -> bool:
         return np.array_equal(self.edges, equal_width_edges(self.counts.size))
 
+    @cached_property
+    def _answers(self) -> Floats:
+        return np.where(self.counts > 0, self.frequency, np.nan)
+
     def predict(self, scores: ArrayLike) -> Floats:
         """Calibrate scores.
 
@@ -49,8 +53,8 @@ class FittedHistogram(FittedScoreMap):
         """
         checked = validation.scores(scores)
         bins = _bins(checked, self.edges, equal_width=self._equal_width)
-        found = self.frequency[bins]
-        empty = (self.counts == 0)[bins]
+        found = self._answers.take(bins)
+        empty = np.isnan(found)
         if empty.any():
             found[empty] = checked[empty]
         return found
@@ -118,11 +122,12 @@ class HistogramBinning(ScoreMap):
         else:
             edges = bin_scores(rows, happened, n_bins=self.n_bins, binning=self.binning).edges
         bins = _bins(rows, edges, equal_width=self.binning == "equal_width")
-        counts = np.bincount(bins, minlength=self.n_bins)
-        n_hits = np.bincount(bins[happened.view(np.bool_)], minlength=self.n_bins)
+        bins += np.multiply(happened, self.n_bins, dtype=np.int32)  # hits are counted apart
+        n_misses, n_hits = np.bincount(bins, minlength=2 * self.n_bins).reshape(2, -1)
+        counts = n_misses + n_hits
         frequency = n_hits / np.maximum(counts, 1)
         return FittedHistogram(
-            edges, counts, frequency, warnings=_warnings(edges, counts, frequency)
+            edges, counts, frequency, warnings=_warnings(edges, counts, int(n_hits.sum()))
         )
 
 
@@ -132,17 +137,17 @@ def _bins(scores: Floats, edges: Floats, *, equal_width: bool) -> NDArray[np.int
     return np.searchsorted(edges[1:-1], scores, side="left")
 
 
-def _warnings(edges: Floats, counts: NDArray[np.int64], frequency: Floats) -> tuple[str, ...]:
+def _warnings(edges: Floats, counts: NDArray[np.int64], n_hits: int) -> tuple[str, ...]:
     found = []
-    filled = counts > 0
-    rates = frequency[filled]
-    if rates.min() == rates.max() and rates[0] in (0, 1):
-        row = "a hit" if rates[0] else "a miss"
+    if n_hits in (0, counts.sum()):
+        row = "a hit" if n_hits else "a miss"
         found.append(f"Every calibration row is {row}, so the scores of its bin become certain.")
-    empty = np.count_nonzero(~filled & (np.diff(edges) > 0))
+    if counts.all():
+        return tuple(found)
+    empty = np.count_nonzero((counts == 0) & (edges[1:] > edges[:-1]))
     if empty:
         found.append(
-            f"{empty:,} of {filled.size:,} bins hold no calibration row; scores there stay as they"
+            f"{empty:,} of {counts.size:,} bins hold no calibration row; scores there stay as they"
             " are."
         )
     return tuple(found)

@@ -17,6 +17,9 @@ CONVERGED = 1e-8
 GOAL = 1e-10
 """Largest absolute entry of the gradient at which a search ends, unless told otherwise."""
 
+SURE = 1e-7
+"""Nats above the least loss within which a long search may end, where that is sure."""
+
 _NEWTON_STEPS = 100
 _PRODUCTS = 1_500
 _FAR = 1e-4
@@ -26,13 +29,17 @@ _HARDLY_ROUGH = 1e-7
 
 
 class Optimum(NamedTuple):
-    """Where a search ended, and whether it looked as if there was nowhere to end."""
+    """Where a search ended, and whether it looked as if there was nowhere to end.
+
+    ``left`` bounds how far the loss is above the least.
+    """
 
     parameters: Floats
     loss: float
     gradient_norm: float
     separated: bool
     escaping: bool
+    left: float = math.inf
 
 
 def minimise(
@@ -40,6 +47,7 @@ def minimise(
     start: Floats,
     *,
     goal: float = GOAL,
+    left: float = 0.0,
     progress: Progress | None = None,
 ) -> Optimum:
     """Find the parameters that make the penalised mean NLL least.
@@ -52,6 +60,8 @@ def minimise(
         Where to start; parameters that are not free stay there.
     goal : float
         The search ends once no entry of the gradient is larger; less for small inputs.
+    left : float
+        Or once the loss is surely no further than this above the least.
     progress : callable, optional
         Told the share that is done, also within a step.
 
@@ -72,8 +82,8 @@ def minimise(
     step_size = fallen = last = share = math.inf
     inverse = Inverse(model)
     for _ in range(_NEWTON_STEPS):
-        done = here.gradient_norm <= goal or (unbounded and here.separated)
-        if done or model.n_products > _PRODUCTS:
+        near = here.gradient_norm <= goal or _left(model, here) <= left
+        if near or (unbounded and here.separated) or model.n_products > _PRODUCTS:
             break
         least = min(least, here.gradient_norm)
         report = _reporter(progress, math.log(first / least), math.log(first / goal))
@@ -95,13 +105,21 @@ def minimise(
         parameters, here = moved
         if step_size > _VISIBLE and fall_before / 10 < fallen < hardly:
             break  # near an optimum each fall is about the square of the one before
-    if here.rough:
-        here = model.evaluate(parameters)
+    here = model.evaluate(parameters) if here.rough else here
     if progress:
         progress(1.0)
     escaping = _VISIBLE < step_size < math.inf and fallen < hardly
     separated = unbounded and here.separated
-    return Optimum(parameters, here.loss, here.gradient_norm, separated, escaping)
+    still = _left(model, here)
+    return Optimum(parameters, here.loss, here.gradient_norm, separated, escaping, still)
+
+
+def _left(model: LinearModel, here: Evaluation) -> float:
+    """Bound how far the loss is above the least: it curves by the penalty's part or more."""
+    least = float(model.strength[model.free].min(initial=math.inf))
+    if here.rough or least == 0:
+        return math.inf
+    return float((here.slope * here.slope).sum()) / (4 * least)
 
 
 def _will_do(share: float, before: float, norm: float, goal: float) -> bool:

@@ -246,6 +246,20 @@ def test_many_logits_are_fitted_block_by_block(
     assert_allclose(fitted.predict_proba(logits), wanted, atol=1e-6)
 
 
+def test_a_long_search_may_end_where_its_loss_is_surely_near_the_least(
+    monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
+) -> None:
+    logits, labels = model(rng)
+    method = DirichletScaling(l2=0.01)
+    least = method.fit(logits, labels).loss
+    monkeypatch.setattr("calibcore.calibrators.fitted_linear._LONG", 0)
+    monkeypatch.setattr("calibcore.calibrators.fitted_linear.SURE", 1e-4)
+    fitted = method.fit(logits, labels)
+    assert fitted.gradient_norm > 1e-8
+    assert 0 <= fitted.loss - least <= 1e-4
+    assert fitted.warnings == ()
+
+
 @pytest.mark.parametrize("magnitude", [1e5, 1e30])
 def test_double_precision_takes_over_where_single_leads_nowhere(
     magnitude: float, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
