@@ -10,6 +10,10 @@ from benchmarks.calibrators import report
 from benchmarks.calibrators.entries import entries
 from benchmarks.calibrators.runs import Limits, Row, measure
 
+_HEADING = """# Every calibrator beside its peers
+
+Written by `make benchmark-calibrators ARGS="--limit 60 --own-limit 300 --out
+benchmarks/CALIBRATORS.md --readme"`."""
 _SHAPES = ((5_000, 10), (5_000, 100), (25_000, 1_000))
 
 
@@ -46,7 +50,7 @@ def main() -> int:
     for row in _rows(options, limits):
         rows.append(row)
         if options.out is not None:  # after every row: a long run that is ended has its rows
-            options.out.write_text(report.full(rows, limits), encoding="utf-8")
+            options.out.write_text(f"{_HEADING}\n\n{report.full(rows, limits)}", encoding="utf-8")
     print(report.full(rows, limits))
     if options.readme:
         readme.replace("calibrators", report.summary(rows))
