@@ -217,8 +217,9 @@ def _run(scene: Scene, keys: list[str], dealt: Dealt, place: DeltaGenerator) -> 
     place.empty()
     if found.missing:
         with place.container():
-            stop = f"{words.stopped(len(found.missing))} " if asked else ""
-            text = stop + words.dear(len(found.missing), seconds, n_folds)
+            n_missing = sum(key != NO_METHOD for key in found.missing)
+            stop = f"{words.stopped(n_missing)} " if asked else ""
+            text = stop + words.dear(n_missing, seconds, n_folds)
             st.info(text, icon=":material/hourglass_top:")
             name = "Go on" if asked else "Start"
             st.button(name, on_click=decide, args=(True,), type="primary")

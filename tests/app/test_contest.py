@@ -172,7 +172,7 @@ def test_a_dear_contest_waits_for_a_click_and_can_be_stopped(
     page = open_page("compare", sample=SAMPLE, bins="17")
     assert not method_rows(page)
     (said,) = [str(info.value) for info in page.info]
-    assert said.startswith("9 methods still to be fitted, each 6 times: about ")
+    assert said.startswith("8 methods still to be fitted, each 6 times: about ")
     button(page, "Start").click().run()
     assert len(method_rows(page)) == 9
     assert not page.info
