@@ -12,7 +12,7 @@ from benchmarks.calibrators.runs import Limits, Row, measure
 
 _HEADING = """# Every calibrator beside its peers
 
-Written by `make benchmark-calibrators ARGS="--limit 60 --own-limit 300 --out
+Written by `make benchmark-calibrators ARGS="--limit 60 --own-limit 400 --out
 benchmarks/CALIBRATORS.md --readme"`."""
 _SHAPES = ((5_000, 10), (5_000, 100), (25_000, 1_000))
 
