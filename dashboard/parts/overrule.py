@@ -10,6 +10,7 @@ from dashboard import compute
 from dashboard.compute import SourceFile
 from dashboard.readers import Options
 from dashboard.readers.contents import Contents, RawEvent, RawSet
+from dashboard.readers.named_sets import parting_of
 from dashboard.wording import imports as words
 
 _TEXT = frozenset({"csv", "tsv", "txt", "xlsx"})
@@ -19,6 +20,7 @@ _UNNAMED = frozenset({"npy"})
 _VALUES = {"Auto": "auto", "Logits": "logits", "Probabilities": "probabilities"}
 _FIRST = {"Auto": "auto", "0": 0, "1": 1}
 _HEADER = {"Auto": None, "Names": True, "Data": False}
+_SETS = {"Auto": "auto", "One": "one"}
 _DEFAULTS: dict[str, Any] = {
     "values": "Auto",
     "labels_from": "Auto",
@@ -26,6 +28,7 @@ _DEFAULTS: dict[str, Any] = {
     "classes": [],
     "class_names": "",
     "header": "Auto",
+    "sets": "Auto",
     "prevalence": None,
 }
 """Each control's key, and its value while the user overrules nothing."""
@@ -57,7 +60,7 @@ def choose(sources: Sequence[SourceFile]) -> Options:
     first = st.container()
     options = _choose_columns(sources)
     contents = compute.parsed(sources, options)
-    if contents:
+    if any(one.sets for one in contents):
         with first:
             meaning: dict[str, Any] = {"values": _VALUES[_one_of(words.VALUES, _VALUES, "values")]}
         options = replace(options, **meaning, **_choose_meaning(contents))
@@ -74,6 +77,7 @@ _HELP = {
     "values": words.VALUES_HELP,
     "labels_from": words.FIRST_LABEL_HELP,
     "header": words.HEADER_HELP,
+    "sets": words.SETS_HELP,
 }
 
 
@@ -128,13 +132,15 @@ def _choose_columns(sources: Sequence[SourceFile]) -> Options:
 
 
 def _choose_meaning(contents: Sequence[Contents]) -> dict[str, Any]:
-    """Let the user say what labels and classes there are."""
+    """Let the user say what labels, classes and sets there are."""
     raw = [part for one in contents for part in one.sets.values()]
     tables = [part.table for part in raw if isinstance(part, RawSet) and part.table is not None]
     chosen: dict[str, Any] = {}
     if any(isinstance(part, RawSet) for part in raw):
         chosen["first_label"] = _FIRST[_one_of(words.FIRST_LABEL, _FIRST, "labels_from")]
         chosen["class_names"] = _choose_names()
+    if any(parting_of(one.sets, Options()) is not None for one in contents):
+        chosen["sets"] = _SETS[_one_of(words.SETS, _SETS, "sets")]
     of_two = any(table.ndim == 1 or table.shape[1] == 2 for table in tables)
     if of_two or any(isinstance(part, RawEvent) for part in raw):
         chosen["prevalence"] = _choose_prevalence()

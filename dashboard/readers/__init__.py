@@ -6,6 +6,7 @@ parser (`Contents`); `interpret` alone takes arrays for logits, probabilities or
 
 import hashlib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -105,7 +106,9 @@ def read(name: str, data: bytes, **choices: Unpack[Choices]) -> Upload:
 def parse(name: str, data: bytes, options: Options) -> Contents:
     """Turn a file into bare arrays: all that looks at its bytes.
 
-    Of the options only those of columns matter, `Options.of_columns`.
+    Of the options only those of columns matter, `Options.of_columns`. A file that is refused once
+    its columns are known is handed over as `Contents.refused`, so that they can be chosen among;
+    `understand` refuses it.
     """
     ending = "." + name.rpartition(".")[2].lower() if "." in name else ""
     if ending not in FORMATS:
@@ -115,7 +118,12 @@ def parse(name: str, data: bytes, options: Options) -> Contents:
         )  # fmt: skip
     if not data:
         raise FileError("file", "an empty file of 0 bytes", "logits and labels")
-    contents = FORMATS[ending][1](data, options)
+    try:
+        contents = FORMATS[ending][1](data, options)
+    except FileError as error:
+        if not isinstance(error.known, Contents):
+            raise
+        return replace(error.known, refused=(error.field, error.found, error.wanted))
     if options.label_column is not None and not contents.uses:
         found = f"no column {quoted(options.label_column)}: nothing in the file has a name"
         raise FileError("label_column", found, "no choice of a column")

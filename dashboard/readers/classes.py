@@ -116,3 +116,11 @@ def label_by_cells(
     known = {*whole, *strip_prefix(whole)}
     fitting = [c for c in slices if sample and all(row[c].strip() in known for row in sample)]
     return fitting[0] if len(fitting) == 1 else None
+
+
+def has_fractions(column: int, sample: Sample) -> bool:
+    """Tell a score from a class number, both of which some call a prediction."""
+    cells = [row[column].strip() for row in sample]
+    return all(map(is_number, cells)) and not all(
+        cell.isascii() and cell.isdigit() for cell in cells
+    )

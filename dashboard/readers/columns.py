@@ -1,11 +1,17 @@
 """Which column is what: told by names, by a sample of rows, or by the user."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from dashboard.readers.classes import class_columns, label_by_cells, one_hot_labels
-from dashboard.readers.contents import DEFAULTS, ColumnUse, Options, Preview
+from dashboard.readers.classes import (
+    class_columns,
+    has_fractions,
+    label_by_cells,
+    one_hot_labels,
+)
+from dashboard.readers.contents import DEFAULTS, ColumnUse, Contents, Options, Preview
 from dashboard.readers.headings import (
     CONFIDENCE,
     HITS,
@@ -117,6 +123,15 @@ class Layout:
             tuple(tuple(visible(row[c], _PREVIEW_CELL) for c in shown) for row in self.sample),
         )
 
+    @contextmanager
+    def known(self) -> Iterator[None]:
+        """Let a refusal carry what the columns are, so that they can be shown and chosen among."""
+        try:
+            yield
+        except FileError as error:
+            error.known = error.known or Contents({}, uses=self.uses, preview=self.preview)
+            raise
+
     def column_name(self, column: int) -> str:
         """Call a column by its header, or by its place."""
         if self.names is None or not self.names[column].strip():
@@ -135,7 +150,9 @@ class Layout:
             return "prediction"
         if column in self.one_hot:
             return "label"
-        return "slice" if column in self.slices else "left out"
+        if column in self.slices:
+            return "slice"
+        return "left out" if self.numbers or self.labels is not None else "undecided"
 
 
 def called(names: Sequence[str] | None, column: int) -> str:
@@ -180,6 +197,13 @@ def find_layout(
     """
     names = None if header is None else tuple(header)
     width = len(sample[0]) if names is None else len(names)
+    rows = tuple(tuple(row) for row in sample[:_PREVIEW_ROWS])
+    with Layout(names, (), width=width, sample=rows).known():
+        return replace(_find(names, sample, options), width=width, sample=rows)
+
+
+def _find(names: tuple[str, ...] | None, sample: Sample, options: Options) -> Layout:
+    width = len(sample[0]) if names is None else len(names)
     if names is not None:
         _refuse_twice(names)
     label = _chosen(names, width, options.label_column, "label_column")
@@ -197,8 +221,7 @@ def find_layout(
     if label is not None and layout.labels != label:
         found = f"column {quoted(called(names, label))} beside scores with right or wrong"
         raise FileError("label_column", found, "no label, or a predicted one beside it")
-    rows = tuple(tuple(row) for row in sample[:_PREVIEW_ROWS])
-    return replace(layout, by_user=bool(classes), width=width, sample=rows)
+    return replace(layout, by_user=bool(classes))
 
 
 def _chosen(names: Sequence[str] | None, width: int, wanted: str | None, field: str) -> int | None:
@@ -221,11 +244,8 @@ def _with_header(
     predicted = _only(keys, PREDICTED, names, but=[label, *classes])
     hits = _only(keys, HITS, names, but=[label, *classes])
     taken = {label, predicted, hits}
-    free = [
-        c
-        for c, key in enumerate(keys)
-        if c not in taken and key and key not in INDEX and key not in LABELS
-    ]
+    no_use = INDEX | LABELS | {""}
+    free = [c for c, key in enumerate(keys) if c not in taken and key not in no_use]
     ranks = None if classes else find_ranked(keys, sample, label)
     if ranks is not None:
         return _ranked(names, ranks, label, free)
@@ -236,7 +256,7 @@ def _with_header(
     judged = hits is not None or (predicted is not None and label is not None)
     if len(confidence) == 1 and (not classes or (judged and not told)):
         return _event(names, confidence[0], label, predicted, hits, free)
-    if not classes and predicted is not None and hits is None and _has_fractions(predicted, sample):
+    if not classes and predicted is not None and hits is None and has_fractions(predicted, sample):
         classes, predicted = [predicted], None
     if len(classes) == 1 and predicted is not None and label is not None and not chosen:
         return _event(names, classes[0], label, predicted, None, free)
@@ -355,14 +375,6 @@ def _without_header(sample: Sample, label: int | None, classes: list[int]) -> La
         classes = [c for c in rest if any(is_number(row[c]) for row in sample)]
     slices = tuple(c for c in rest if c not in classes)
     return Layout(None, tuple(classes), labels=label, slices=slices, found=found)
-
-
-def _has_fractions(column: int, sample: Sample) -> bool:
-    """Tell a score from a class number, both of which some call a prediction."""
-    cells = [row[column].strip() for row in sample]
-    return all(map(is_number, cells)) and not all(
-        cell.isascii() and cell.isdigit() for cell in cells
-    )
 
 
 def _only(

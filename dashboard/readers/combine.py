@@ -33,7 +33,7 @@ def combine(uploads: Sequence[Upload]) -> Upload:
         return uploads[0]
     tables = [u for u in uploads if u.piece is not None and u.piece.table is not None]
     labels = [u for u in uploads if u.piece is not None and u.piece.table is None]
-    whole = [u for u in uploads if u.rows is not None]
+    whole = [u for u in uploads if u.piece is None and "rows" in u.contents.sets]
     if len(uploads) == 2 and len(tables) == 2:
         tables, labels = _one_hot_apart(tables)
     match len(uploads), len(tables), len(labels), len(whole):
@@ -44,6 +44,8 @@ def combine(uploads: Sequence[Upload]) -> Upload:
         case 4, 2, 2, 0:
             return _join(uploads, _four(tables, labels))
     said = f"{len(tables)} with bare values, {len(labels)} with bare labels, {len(whole)} with both"
+    if two_sets := len(uploads) - len(tables) - len(labels) - len(whole):
+        said += f", {two_sets} with two sets"
     raise FileError("files", f"{len(uploads)} files ({said})", _WANTED)
 
 

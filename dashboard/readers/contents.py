@@ -17,7 +17,9 @@ SET_NAMES: Mapping[Role, str] = {"calibration": "calibration set", "test": "test
 """How a set is called in a sentence; one that stands alone needs no name."""
 
 
-ColumnUse = Literal["class", "label", "prediction", "score", "hit", "slice", "left out"]
+ColumnUse = Literal[
+    "class", "label", "prediction", "score", "hit", "slice", "left out", "undecided"
+]
 """What a column or an array of a file was taken for."""
 
 
@@ -88,6 +90,8 @@ class RawSet:
         What else is known of each row.
     predicted : SliceColumn, optional
         The predictions that the file itself has beside a table.
+    among : ndarray of bool, optional
+        Which rows of the file these are, where they are not all of it.
     """
 
     table: Array | None
@@ -99,6 +103,18 @@ class RawSet:
     headings: tuple[str, ...] | None = None
     columns: tuple[SliceColumn, ...] = ()
     predicted: SliceColumn | None = None
+    among: NDArray[np.bool_] | None = None
+
+    def rows(self, chosen: NDArray[np.bool_]) -> "RawSet":
+        """Keep the rows of a mask, of a set that is whole."""
+        return replace(
+            self,
+            table=None if self.table is None else self.table[chosen],
+            labels=None if self.labels is None else self.labels[chosen],
+            columns=tuple(column.rows(chosen) for column in self.columns),
+            predicted=None if self.predicted is None else self.predicted.rows(chosen),
+            among=chosen,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +125,7 @@ class RawEvent:
     ----------
     scores, hits : ndarray, shape (n_samples,)
         As found.
-    first_row, columns
+    first_row, columns, among
         As in `RawSet`.
     n_classes : int, optional
         How many classes are predicted or true in any row, where the file has them.
@@ -120,6 +136,17 @@ class RawEvent:
     first_row: int = 1
     columns: tuple[SliceColumn, ...] = ()
     n_classes: int | None = None
+    among: NDArray[np.bool_] | None = None
+
+    def rows(self, chosen: NDArray[np.bool_]) -> "RawEvent":
+        """Keep the rows of a mask, of a set that is whole."""
+        return replace(
+            self,
+            scores=self.scores[chosen],
+            hits=self.hits[chosen],
+            columns=tuple(column.rows(chosen) for column in self.columns),
+            among=chosen,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +163,9 @@ class Contents:
         Every column or array of the file by its name, and what it was taken for.
     preview : Preview, optional
         None where the arrays themselves are to be shown.
+    refused : tuple of str, optional
+        Field, what was found and what is wanted, of a file whose columns are known and which is
+        refused for what they hold; it has no sets.
     """
 
     sets: Mapping[Role, RawSet | RawEvent]
@@ -145,6 +175,7 @@ class Contents:
     doubts: tuple[str, ...] = ()
     uses: Mapping[str, ColumnUse] = field(default_factory=dict)
     preview: Preview | None = None
+    refused: tuple[str, str, str] | None = None
 
 
 class Choices(TypedDict, total=False):
@@ -156,6 +187,7 @@ class Choices(TypedDict, total=False):
     class_columns: tuple[str, ...]
     class_names: tuple[str, ...]
     header: bool | None
+    sets: Literal["auto", "one"]
     prevalence: float | None
 
 
@@ -177,6 +209,9 @@ class Options:
         Names of the classes in their order; labels that are text are matched to them.
     header : bool, optional
         Whether the first row of a text table names the columns.
+    sets : {"auto", "one"}, default "auto"
+        Whether a column that tells a calibration set from a test set is followed, or all rows are
+        one set.
     prevalence : float, optional
         Share of class 1, or of right predictions, where the model will be used; strictly between
         0 and 1. It changes no number; a warning says where the rows differ from it.
@@ -193,6 +228,7 @@ class Options:
     class_columns: tuple[str, ...] = ()
     class_names: tuple[str, ...] = ()
     header: bool | None = None
+    sets: Literal["auto", "one"] = "auto"
     prevalence: float | None = None
 
     def __post_init__(self) -> None:
@@ -200,6 +236,7 @@ class Options:
         for name, value, allowed in (
             ("values", self.values, ("auto", "logits", "probabilities")),
             ("first_label", self.first_label, ("auto", 0, 1)),
+            ("sets", self.sets, ("auto", "one")),
         ):
             if value not in allowed:
                 raise FileError(name, quoted(value), f"one of {', '.join(map(str, allowed))}")
@@ -229,3 +266,12 @@ def row_list(bad: NDArray[np.bool_], first_row: int) -> str:
     many = "rows" if len(rows) > 1 else "row"
     first = f"first in {many} {numbers}" if len(rows) > 3 else f"{many} {numbers}"
     return f"in {len(rows):,} {many} ({first})"
+
+
+def rows_of_file(bad: NDArray[np.bool_], raw: RawSet | RawEvent) -> str:
+    """Say as `row_list` which rows of a set are meant, by their numbers in the file."""
+    if raw.among is not None:
+        whole = np.zeros_like(raw.among)
+        whole[raw.among] = bad
+        bad = whole
+    return row_list(bad, raw.first_row)

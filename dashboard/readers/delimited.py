@@ -10,12 +10,14 @@ from itertools import chain, islice
 from dashboard.readers.columns import find_layout, looks_like_header, numbers_columns
 from dashboard.readers.contents import DEFAULTS, Contents, Options
 from dashboard.readers.refusal import FileError
-from dashboard.readers.table_body import Block, read_body
+from dashboard.readers.table_body import Block, Rows, read_body
 
 _PIECE = 1 << 20
 _MAX_COLUMNS = 4096
 _SAMPLE = 50
 _BLOCK = 1 << 18
+_REMARK = re.compile(r"\s*(?:#|sep=.?$)", re.ASCII | re.IGNORECASE)
+_JSON = re.compile(r"\s*(?:\{\s*\"|\[\s*[\[{])")
 
 
 @dataclass(frozen=True)
@@ -86,10 +88,16 @@ def read_delimited(data: bytes, options: Options = DEFAULTS) -> Contents:
     blocks = text.blocks()
     # Two, since a very long header may fill the first one.
     first = [row for _, rows in islice(blocks, 2) for row in rows]
-    top = next((k for k, row in enumerate(first) if any(cell.strip() for cell in row)), None)
+    top = next(
+        (k for k, row in enumerate(first) if "".join(row).strip() and not _is_remark(first, k)),
+        None,
+    )
     if top is None:
         raise FileError("file", "no rows, only blank lines", "one row a sample")
-    header = first[top]
+    header = _without_mark(first, top)
+    above = sum(map(_starts_with_mark, first[:top]))
+    if above:
+        notes.append(f"Remarks above the table were passed over ({above} lines).")
     if len(header) > _MAX_COLUMNS:
         raise FileError(
             f"row {top + 1}", f"{len(header):,} columns", f"at most {_MAX_COLUMNS:,} columns"
@@ -105,10 +113,11 @@ def read_delimited(data: bytes, options: Options = DEFAULTS) -> Contents:
         raise FileError("file", "a header and no rows", "at least one row of data")
     layout = find_layout(header if named else None, sample or [header], options)
     rest: Block = (start + 1, first[start:])
-    body = read_body(chain([rest], blocks), layout, width=len(header), delimiter=text.delimiter)
-    if not len(body.numbers):
-        raise FileError("file", "a header and no rows", "at least one row of data")
-    return body.contents(layout, first_row=start + 1, found=tuple(notes))
+    with layout.known():
+        body = read_body(chain([rest], blocks), layout, width=len(header), delimiter=text.delimiter)
+        if not len(body.numbers):
+            raise FileError("file", "a header and no rows", "at least one row of data")
+        return body.contents(layout, first_row=start + 1, found=tuple(notes))
 
 
 def _open(data: bytes) -> tuple[_Text, list[str]]:
@@ -126,14 +135,43 @@ def _open(data: bytes) -> tuple[_Text, list[str]]:
     start = 3 if data.startswith(codecs.BOM_UTF8) else 0
     newline = b"\n" if b"\n" in data else b"\r"
     text = _Text(data, encoding, start, newline, ",")
-    lines = [line for line in islice(text.lines(), 20) if line.strip()]
+    lines = [line for line in islice(text.lines(), 20) if line.strip() and not _REMARK.match(line)]
+    if lines and _JSON.match(lines[0]):
+        raise FileError("file", "JSON text", "a table of text, or a name ending in .json or .jsonl")
     delimiter = next(
-        (mark for mark in "\t;, " if lines and all(mark in _unquoted(line) for line in lines)), ","
+        (mark for mark in "\t;,| " if lines and all(mark in _unquoted(line) for line in lines)), ","
     )
-    names = {"\t": "tabs", ";": "semicolons", ",": "commas", " ": "spaces"}
+    names = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars", " ": "spaces"}
     if delimiter != ",":
         notes.append(f"Columns are separated by {names[delimiter]}.")
     return _Text(data, encoding, start, newline, delimiter), notes
+
+
+def _is_remark(rows: Rows, place: int) -> bool:
+    """Tell a line above the table that is no row: a remark, or what tells Excel the delimiter."""
+    row = rows[place]
+    if not _starts_with_mark(row):
+        return False
+    widths = {len(row) - 1} if row[0].strip() == "#" else {len(row)}
+    return not row[0].lstrip().startswith("#") or _width_below(rows, place) not in widths
+
+
+def _without_mark(rows: Rows, place: int) -> list[str]:
+    """Give a header without the mark of a remark, which `numpy.savetxt` sets before it."""
+    header = rows[place]
+    if header[0].strip() == "#" and _width_below(rows, place) == len(header) - 1:
+        return header[1:]
+    first = header[0].lstrip()
+    return [first.lstrip("# ") or first, *header[1:]] if first.startswith("#") else header
+
+
+def _starts_with_mark(row: list[str]) -> bool:
+    return bool(row) and _REMARK.match(row[0]) is not None
+
+
+def _width_below(rows: Rows, place: int) -> int:
+    below = (row for row in rows[place + 1 :] if "".join(row).strip())
+    return next((len(row) for row in below if not _starts_with_mark(row)), 0)
 
 
 def _unquoted(line: str) -> str:

@@ -1,5 +1,6 @@
 """What a careful reader would warn of: nothing is changed, and every sentence has its figures."""
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -7,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.blocks import row_blocks
-from calibcore.cumulative import cumulative_curves
 from calibcore.data import EventScores, LogitSet
-from calibcore.inference import smallest_gap_shown
+from calibcore.inference.power import DRIFT_80
 from calibcore.probabilities import softmax
-from calibcore.validation import Floats, Labels
+from calibcore.validation import Floats
 from dashboard.readers.contents import (
     SET_NAMES,
     Array,
@@ -21,10 +21,11 @@ from dashboard.readers.contents import (
     Role,
     SliceColumn,
     ValuesKind,
-    row_list,
+    rows_of_file,
 )
+from dashboard.readers.named_sets import named_sets
 from dashboard.readers.overlap import shared_rows
-from dashboard.readers.refusal import quoted, visible
+from dashboard.readers.refusal import percent, quoted, visible
 
 Rows = LogitSet | EventScores
 _FEW_ROWS = 20
@@ -45,7 +46,7 @@ class _Seen:
     raw: RawSet | RawEvent
     scores: Floats
     hits: NDArray[np.bool_]
-    classes: Labels | None
+    classes: NDArray[np.unsignedinteger] | None
 
     @property
     def where(self) -> str:
@@ -66,7 +67,7 @@ def doubts_of(
     sets : mapping of role to LogitSet or EventScores
         As they will be judged.
     raw : mapping of role to RawSet or RawEvent
-        As they stood in the file.
+        As they stood in the file, with the same rows.
     kind : {"logits", "probabilities", "scores"}
         What the values were taken for.
     options : Options
@@ -75,8 +76,9 @@ def doubts_of(
     seen = [_look(role, rows, raw[role]) for role, rows in sets.items()]
     return (
         *_all_right(seen), *_equal_columns(seen), *_predictions(seen), *_first_label(seen, options),
-        *_below_chance(seen), *_both_sets(seen), *_of_class_one(seen), *_coarse(seen, kind),
-        *_saturated(seen), *_absent_classes(seen), *_prevalence(seen, options), *_few(seen),
+        *_below_chance(seen), *_both_sets(seen), *named_sets(raw, options), *_of_class_one(seen),
+        *_coarse(seen, kind), *_saturated(seen), *_absent_classes(seen),
+        *_prevalence(seen, options), *_few(seen),
     )  # fmt: skip
 
 
@@ -85,7 +87,7 @@ def _look(role: Role, rows: Rows, raw: RawSet | RawEvent) -> _Seen:
     if isinstance(rows, EventScores):
         return _Seen(role, rows, raw, rows.scores, rows.hits.astype(np.bool_), None)
     scores = np.empty(rows.n_samples)
-    classes = np.empty(rows.n_samples, dtype=np.int64)
+    classes = np.empty(rows.n_samples, dtype=np.min_scalar_type(rows.n_classes))
     for block in row_blocks(*rows.logits.shape):
         p = softmax(rows.logits[block])
         classes[block] = p.argmax(axis=1)
@@ -130,8 +132,8 @@ def _predictions(seen: list[_Seen]) -> Iterator[str]:
         if len(truth) >= _FEW_ROWS and agree < 0.99:
             yield (
                 f"The prediction in column {quoted(part.raw.predicted.name)} is the likeliest class"
-                f" in {agree:.1%} of the rows{part.where}: perhaps the columns are in another order"
-                " or of another model."
+                f" in {percent(agree)} of the rows{part.where}: perhaps the columns are in another"
+                " order or of another model."
             )
 
 
@@ -168,16 +170,18 @@ def _first_label(seen: list[_Seen], options: Options) -> Iterator[str]:
     tables = [(_labels(part), part.classes) for part in seen if part.classes is not None]
     if not tables:
         return
+    if min(int(labels.min()) for labels, _ in tables) < 1:
+        return
     labels, classes = (np.concatenate(parts) for parts in zip(*tables, strict=True))
-    if len(labels) < _FEW_ROWS or labels.min() < 1:
+    if len(labels) < _FEW_ROWS:
         return
     from_zero, from_one = (float(np.mean(classes == labels - first)) for first in (0, 1))
     if from_one <= from_zero + 0.1:
         return
     yield (
         f"Labels from {labels.min()} to {labels.max()} were read as counted from 0 and are the"
-        f" likeliest class in {from_zero:.1%} of the rows; counted from 1 it would be"
-        f" {from_one:.1%}."
+        f" likeliest class in {percent(from_zero)} of the rows; counted from 1 it would be"
+        f" {percent(from_one)}."
     )
 
 
@@ -190,8 +194,8 @@ def _below_chance(seen: list[_Seen]) -> Iterator[str]:
         by_luck = guess + 2 * np.sqrt(guess * (1 - guess) / len(part.hits))
         if accuracy < by_luck and part.scores.mean() > accuracy + 0.2:
             yield (
-                f"The likeliest class is right in {accuracy:.1%} of the rows{part.where}, and"
-                f" guessing would be right in {guess:.1%}: perhaps the labels are of other"
+                f"The likeliest class is right in {percent(accuracy)} of the rows{part.where}, and"
+                f" guessing would be right in {percent(guess)}: perhaps the labels are of other"
                 " rows, or the columns are in another order."
             )
 
@@ -210,7 +214,7 @@ def _both_sets(seen: list[_Seen]) -> Iterator[str]:
         return
     yield (
         "The test set repeats rows of the calibration set, values and label alike,"
-        f" {row_list(shared, seen[1].raw.first_row)}: they were seen in the fit, so they flatter"
+        f" {rows_of_file(shared, seen[1].raw)}: they were seen in the fit, so they flatter"
         " the judgement."
     )
 
@@ -241,8 +245,8 @@ def _coarse(seen: list[_Seen], kind: ValuesKind) -> Iterator[str]:
         yield "Every score is 0 or 1, so these are decisions and no probabilities."
         return
     what = "logit" if kind == "logits" else "probability"
-    shown = f"{decimals} decimal{'s' if decimals != 1 else ''}" if decimals else "no decimals"
-    yield f"Every {what} has {shown} at most, as if rounded, so many scores are equal."
+    shown = f"has {decimals} decimal{'s' if decimals != 1 else ''} at most, as if rounded"
+    yield f"Every {what} {shown if decimals else 'is a whole number'}, so many scores are equal."
 
 
 def _written(part: _Seen) -> Array:
@@ -271,7 +275,8 @@ def _saturated(seen: list[_Seen]) -> Iterator[str]:
         if len(part.scores) >= _FEW_ROWS and count > _SATURATED * len(part.scores):
             yield (
                 f"The score is exactly 1 in {count:,} of {len(part.scores):,} rows{part.where}"
-                f" ({count / len(part.scores):.1%}): no map of scores can tell these rows apart."
+                f" ({percent(count / len(part.scores))}): no map of scores can tell these rows"
+                " apart."
             )
 
 
@@ -299,8 +304,8 @@ def _prevalence(seen: list[_Seen], options: Options) -> Iterator[str]:
     for part in seen:
         if isinstance(part.rows, LogitSet) and part.rows.n_classes > 2:
             yield (
-                f"The stated share of {stated:.1%} was held against nothing: it is about one of two"
-                f" classes, and there are {part.rows.n_classes}."
+                f"The stated share of {percent(stated)} was held against nothing: it is about one"
+                f" of two classes, and there are {part.rows.n_classes}."
             )
         event = "right predictions"
         if isinstance(part.rows, LogitSet):
@@ -333,8 +338,8 @@ def enriched(hits: Array, stated: float, what: str) -> Iterator[str]:
     if abs(observed - stated) <= 3 * np.sqrt(stated * (1 - stated) / len(hits)):
         return
     yield (
-        f"The share of {what} is {observed:.1%}, and you state {stated:.1%}: calibration judged"
-        " here holds for the share observed, not for the one stated."
+        f"The share of {what} is {percent(observed)}, and you state {percent(stated)}: calibration"
+        " judged here holds for the share observed, not for the one stated."
     )
 
 
@@ -346,7 +351,7 @@ def _few(seen: list[_Seen]) -> Iterator[str]:
             where = f" in the {SET_NAMES[part.role]}" if SET_NAMES[part.role] else ""
             yield (f"One row only{where}: a single row says nothing about calibration.")
             continue
-        gap = smallest_gap_shown(cumulative_curves(part.scores, part.hits))
+        gap = _smallest_gap_shown(part.scores)
         unseen = (
             f"scores that are all off by less than {100 * gap:.1f} percentage points are likely to"
             " go unseen (KS test, power 80 %)."
@@ -356,6 +361,13 @@ def _few(seen: list[_Seen]) -> Iterator[str]:
             yield f"Only {rare} of {count:,} rows{part.where} {what}: too few to tell; {unseen}"
         elif gap > _WIDE_GAP:
             yield f"With {count:,} rows{part.where}, {unseen}"
+
+
+def _smallest_gap_shown(scores: Floats) -> float:
+    """Give what `calibcore.inference.smallest_gap_shown` gives, for which no order is needed."""
+    blocks = (scores[rows] for rows in row_blocks(len(scores), 1))
+    variance = math.fsum(float((block * (1 - block)).sum()) for block in blocks)
+    return DRIFT_80 * math.sqrt(variance) / len(scores)
 
 
 def _rarest(part: _Seen) -> tuple[int, str]:

@@ -3,6 +3,7 @@
 import math
 from array import array
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -49,6 +50,7 @@ class GrowingColumn:
         self.numbers = array("d")
         self.whole = True
         self.text: GrowingText | None = None
+        self.first: tuple[int, str] | None = None
 
     def __len__(self) -> int:
         """Count the rows."""
@@ -61,6 +63,9 @@ class GrowingColumn:
             try:
                 self.numbers.fromlist(values)  # type: ignore[arg-type]  # a text is refused
             except TypeError:
+                texts = ((k, cell) for k, cell in enumerate(cells) if isinstance(cell, str))
+                place, text = next(texts)
+                self.first = len(self.numbers) + place, text
                 self._turn_to_text()
             self.whole = self.whole and all(type(cell) is int for cell in cells)
         if self.text is not None:
@@ -69,11 +74,12 @@ class GrowingColumn:
     def finish(self) -> Array | Text:
         """Give the whole column."""
         if self.text is not None:
-            return self.text.finish()
+            return replace(self.text.finish(), first=self.first)
         numbers = np.frombuffer(self.numbers, dtype=np.float64)
-        if self.whole and len(numbers) and np.abs(numbers).max() < EXACT:
-            return numbers.astype(np.int64)
-        return numbers
+        if not self.whole or not len(numbers):
+            return numbers
+        most = max(int(numbers.max()), -int(numbers.min()))
+        return numbers if most >= EXACT else numbers.astype(np.min_scalar_type(-most - 1))
 
     def _turn_to_text(self) -> None:
         self.text = GrowingText()

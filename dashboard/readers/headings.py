@@ -22,7 +22,7 @@ _SCORES = frozenset(
 )  # fmt: skip
 _PREFIXES = (
     ".pred_", "logits_", "logit_", "probability_", "proba_", "probs_", "prob_", "scores_", "score_",
-    "class_", "pred_", "logits.", "logit.", "prob.", "logit", "prob", "p_", "p", "c",
+    "softmax_", "class_", "pred_", "logits.", "logit.", "prob.", "logit", "prob", "p_", "p", "c",
 )  # fmt: skip
 _SCORE_PREFIXES = tuple(p for p in _PREFIXES if len(p) > 4 and p not in ("class_", "pred_"))
 

@@ -17,14 +17,16 @@ from dashboard.readers.contents import (
     RawSet,
     Role,
     ValuesKind,
-    row_list,
+    rows_of_file,
 )
 from dashboard.readers.doubts import doubts_of
 from dashboard.readers.labels import LabelReading, read_labels
+from dashboard.readers.named import kept_sentence
+from dashboard.readers.named_sets import Parting, parting_of
 from dashboard.readers.refusal import FileError, visible
 from dashboard.readers.shown import shared_columns
 from dashboard.readers.upload import Rows, Upload
-from dashboard.readers.values import Reading, as_probabilities, check_table, judge
+from dashboard.readers.values import Reading, as_logits, check_table, judge
 
 ONE_ROW = "One row only: a single row says nothing about calibration."
 TOP_ONE_ONLY = (
@@ -45,6 +47,8 @@ def interpret(contents: Contents, options: Options, *, name: str, kind: str, dig
     name, kind, digest : str
         Of the upload.
     """
+    if contents.refused is not None:
+        raise FileError(*contents.refused)
     upload = Upload(
         name=name, format=kind, digest=digest,
         found=contents.found, repairs=contents.repairs, missing=contents.missing,
@@ -99,6 +103,16 @@ def _said(
     )
 
 
+def _told_apart(upload: Upload, parting: Parting) -> Upload:
+    """Say which column tells the sets apart; it is no longer one to tell rows apart by."""
+    names = [column.name for column in upload.contents.sets["rows"].columns]
+    kept = kept_sentence(names)
+    others = kept_sentence([name for name in names if name != parting.column.name])
+    found = (others if (said,) == kept else (said,) for said in upload.found)
+    upload = replace(upload, found=tuple(said for part in found for said in part))
+    return _said(upload, found=(parting.found,), repairs=parting.repairs)
+
+
 def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:
     """Read logits or probabilities with their labels, or a piece of them."""
     tables = {role: raw.table for role, raw in sets.items() if raw.table is not None}
@@ -112,6 +126,12 @@ def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:
     # Labels first: where the user has chosen a column, that choice is what to name.
     labels = read_labels(sets, n_classes, upload.options)
     reading = judge(tables, upload.options)
+    # Told apart only now, so that what was refused so far has the numbers of the file's rows.
+    parting = parting_of(sets, upload.options)
+    if parting is not None and len(labels.labels["rows"]) == len(tables["rows"]):
+        upload, truth = _told_apart(upload, parting), labels.labels["rows"]
+        sets = parting.of(sets["rows"])
+        labels = replace(labels, labels={role: truth[rows] for role, rows in parting.rows.items()})
     made = {
         role: _logit_set(raw, labels, role, reading, upload.options) for role, raw in sets.items()
     }
@@ -130,7 +150,7 @@ def _lone_table(upload: Upload, raw: RawSet, reading: Reading, n_classes: int) -
     n_rows = len(np.asarray(raw.table))
     return _said(
         replace(upload, piece=raw, values_kind=reading.kind),
-        found=(f"{n_rows:,} rows, {n_classes} classes.", reading.found),
+        found=(f"{n_rows:,} rows, {n_classes:,} classes.", reading.found),
         doubts=(ONE_ROW,) if n_rows == 1 else (),
     )
 
@@ -167,7 +187,7 @@ def _logit_set(
     truth = labels.labels[role]
     try:
         if reading.kind == "probabilities":
-            return LogitSet.from_probabilities(as_probabilities(table, reading), truth, names)
+            return LogitSet(as_logits(table, reading), truth, names)
         if table.ndim == 1:
             table = np.column_stack([np.zeros_like(table), table])
         return LogitSet(table, truth, names)
@@ -179,6 +199,9 @@ def _events(upload: Upload, events: Mapping[Role, RawEvent]) -> Upload:
     """Read top-1 scores with whether the prediction was right."""
     if upload.options.values == "logits":
         raise FileError("values", "top-1 scores that are called logits", "probabilities")
+    parting = parting_of(events, upload.options)
+    if parting is not None:
+        upload, events = _told_apart(upload, parting), parting.of(events["rows"])
     repairs: list[str] = []
     made: dict[Role, Rows] = {}
     for role, raw in events.items():
@@ -206,14 +229,14 @@ def _top_scores(raw: RawEvent, role: Role, repairs: list[str]) -> Floats:
     bad = ~((scores >= 0) & (scores <= 1 + 1e-6))
     if bad.any():
         raise FileError(
-            place, f"values outside 0 to 1 {row_list(bad, raw.first_row)}", "scores from 0 to 1"
+            place, f"values outside 0 to 1 {rows_of_file(bad, raw)}", "scores from 0 to 1"
         )
     return np.minimum(scores, 1.0)
 
 
 def _sizes(sets: Mapping[Role, LogitSet], n_classes: int) -> str:
     parts = (f"{SET_NAMES[role]} {part.n_samples:,} rows".strip() for role, part in sets.items())
-    sentence = f"{', '.join(parts)}, {n_classes} classes."
+    sentence = f"{', '.join(parts)}, {n_classes:,} classes."
     return sentence[0].upper() + sentence[1:]
 
 
@@ -232,7 +255,7 @@ def _refuse_ruled_out(
         if bad.any():
             raise FileError(
                 f"logits {SET_NAMES[role]}".strip(),
-                f"minus infinity (-inf) for the true class {row_list(bad, raw[role].first_row)}",
+                f"minus infinity (-inf) for the true class {rows_of_file(bad, raw[role])}",
                 "finite numbers for the true class",
             )
 

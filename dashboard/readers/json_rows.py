@@ -12,7 +12,6 @@ from dashboard.readers.contents import Array
 from dashboard.readers.growing import EXACT, GrowingColumn
 from dashboard.readers.npy import is_whole
 from dashboard.readers.refusal import FileError, quoted
-from dashboard.readers.slices import NUMBER
 from dashboard.readers.table_columns import Column, Text, Unusable
 
 _MAX_WIDTH = 200_000
@@ -77,9 +76,9 @@ class ListRows:
         columns = [column.finish() for column in self.columns]
         for place, column in enumerate(columns, 1):
             if isinstance(column, Text):
-                text = next((t for t in column.cells if not NUMBER.fullmatch(t)), column.cells[0])
-                row = int(np.argmax(column.codes == column.cells.index(text))) + 1
-                raise FileError(f"row {row:,}, value {place:,}", f"text {quoted(text)}", "numbers")
+                row, text = column.first or (0, column.cells[0])
+                where = f"row {row + 1:,}, value {place:,}"
+                raise FileError(where, f"text {quoted(text)}", "numbers")
         return np.column_stack([np.asarray(column) for column in columns])
 
     def table(self) -> tuple[tuple[str, ...] | None, list[Column]]:

@@ -39,6 +39,7 @@ def read_labels(sets: Mapping[Role, RawSet], n_classes: int, options: Options) -
     }
     numbered = {role: raw for role, raw in sets.items() if role not in spelled}
     whole = {role: _whole(raw, role, n_classes, repairs) for role, raw in numbered.items()}
+    whole = _without_sign(whole, sets, n_classes, repairs)
     by_name = _match_numbers(whole, numbered, options)
     if by_name:
         count = sum(values.size for values in by_name.values())
@@ -188,12 +189,28 @@ def _whole(raw: RawSet, role: Role, n_classes: int, repairs: list[str]) -> Array
         fraction = values != np.floor(values)
         _refuse(fraction, place, "values that are not integers", "class numbers", raw.first_row)
         repairs.append(f"Labels stored as decimals were read as integers ({len(values):,} labels).")
-    negative = values < 0
-    _refuse(
-        negative, place, f"negative labels down to {values.min():.6g}",
-        "class numbers; remove rows that were marked to be ignored", raw.first_row,
-    )  # fmt: skip
     return values
+
+
+def _without_sign(
+    whole: dict[Role, Array], sets: Mapping[Role, RawSet], n_classes: int, repairs: list[str]
+) -> dict[Role, Array]:
+    """Turn labels that are -1 and 1 into 0 and 1, and refuse any other that is negative."""
+    if n_classes == 2 and whole and all(map(_is_signed, whole.values())):
+        count = sum(values.size for values in whole.values())
+        repairs.append(f"Labels -1 and 1 were read as 0 and 1 ({count:,} labels).")
+        return {role: values > 0 for role, values in whole.items()}
+    for role, values in whole.items():
+        _refuse(
+            values < 0, _place(role, sets[role]), f"negative labels down to {values.min():.6g}",
+            "class numbers; remove rows that were marked to be ignored", sets[role].first_row,
+        )  # fmt: skip
+    return whole
+
+
+def _is_signed(values: Array) -> bool:
+    """Tell labels that are -1 and 1, both of them."""
+    return values.min() == -1 and values.max() == 1 and bool((values != 0).all())
 
 
 def _from_one_hot(values: Array, place: str, first_row: int) -> Array:

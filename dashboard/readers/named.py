@@ -53,9 +53,16 @@ TABLE_KEYS = frozenset(
         "preds",
         "prediction",
         "predictions",
+        "probas",
+        "predict_proba",
+        "y_pred_proba",
+        "y_logits",
+        "class_probs",
+        "class_probabilities",
+        "softmax",
     }
 )
-WEAK_TABLE_KEYS = frozenset({"scores", "y_score", "y_scores", "x"})
+WEAK_TABLE_KEYS = frozenset({"scores", "y_score", "y_scores", "x", "values", "confidences"})
 """Names that often hold something else, used only where none of the others is there."""
 
 INDEX_KEYS = frozenset(
@@ -65,7 +72,7 @@ INDEX_KEYS = frozenset(
 )  # fmt: skip
 """Names of what only tells which row it is."""
 
-_CALIBRATION = frozenset({"cal", "calib", "calibration", "val", "valid", "validation"})
+_CALIBRATION = frozenset({"cal", "calib", "calibration", "val", "valid", "validation", "dev"})
 _TEST = frozenset({"test", "eval", "testing"})
 
 
@@ -102,6 +109,14 @@ def contents_of(
     """
     if not arrays:
         raise FileError("file", "no arrays", "logits and labels")
+    try:
+        return _sorted(arrays, left_out, options)
+    except FileError as error:
+        error.known = Contents({}, uses=dict.fromkeys(arrays, "undecided"))
+        raise
+
+
+def _sorted(arrays: Mapping[str, Array], left_out: Sequence[str], options: Options) -> Contents:
     label_keys = _label_keys(arrays, options)
     tables: dict[Role, list[str]] = {"calibration": [], "test": [], "rows": []}
     labels: dict[Role, list[str]] = {"calibration": [], "test": [], "rows": []}

@@ -8,6 +8,18 @@ _FIELD, _FOUND, _WANTED = 110, 300, 160
 """Longest parts of a message, which together stay below 600 characters."""
 
 
+def percent(share: float) -> str:
+    """Write a share with one decimal, and a small one with a digit that is not 0.
+
+    Examples
+    --------
+    >>> percent(0.25), percent(0.00012), percent(0)
+    ('25.0 %', '0.01 %', '0.0 %')
+    """
+    rounds_off = 0 < share < 0.0005
+    return f"{100 * share:.1g} %" if rounds_off else f"{100 * share:.1f} %"
+
+
 def visible(text: str, limit: int = 200) -> str:
     """Drop control characters and direction overrides, and shorten.
 
@@ -60,6 +72,11 @@ class FileError(CalibrationInputError):
     wanted : str
         What is wanted instead.
 
+    Attributes
+    ----------
+    known : object
+        What is known of the file although it is refused: `Contents` without sets, or nothing.
+
     Notes
     -----
     At most 600 characters, without control characters and without the signs that open markup.
@@ -72,9 +89,12 @@ class FileError(CalibrationInputError):
 
     def __init__(self, field: str, found: str, wanted: str) -> None:
         super().__init__(plain(field, _FIELD), plain(found, _FOUND), plain(wanted, _WANTED))
+        self.known: object = None
 
     @classmethod
     def at(cls, place: str, error: CalibrationInputError) -> "FileError":
         """Say of another refusal in which part of the file it arose."""
         field = f"{place} {error.field}" if place else error.field
-        return cls(field, error.found, error.wanted)
+        made = cls(field, error.found, error.wanted)
+        made.known = getattr(error, "known", None)
+        return made

@@ -20,7 +20,7 @@ _ROWS, _CLASSES, _COLUMNS, _CELL = 10, 20, 20, 60
 
 def preview_of(contents: Contents) -> Preview:
     """Show the first rows of arrays, of many classes the first few."""
-    raw = next(iter(contents.sets.values()))
+    raw = next(iter(contents.sets.values()), None)
     if not isinstance(raw, RawSet):
         return Preview()
     shown: list[tuple[str, ColumnUse, Sequence[object]]] = []
@@ -86,6 +86,8 @@ def _first(values: Array) -> Array:
 
 def _labels(raw: RawSet) -> list[object]:
     values = _first(np.atleast_1d(np.asarray(raw.labels)))
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
     if raw.label_texts is not None:
         return [raw.label_texts[int(code)] for code in values]
     return [value if values.ndim == 1 else str(value) for value in values.tolist()]

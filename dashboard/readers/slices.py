@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from calibcore.blocks import row_blocks
 from calibcore.validation import Floats
 from dashboard.readers.contents import Array, SliceColumn
 from dashboard.readers.refusal import plain, visible
@@ -66,7 +67,14 @@ def _numbers(name: str, values: Floats) -> Outcome:
 
 def counts_rows(column: Floats) -> bool:
     """Tell a column that counts the rows, from 0 or from 1."""
-    return column[0] in (0, 1) and np.array_equal(column, np.arange(len(column)) + column[0])
+    if column[0] not in (0, 1):
+        return False
+    first = int(column[0])
+    for rows in row_blocks(len(column), 1):
+        part = column[rows]
+        if not np.array_equal(part, np.arange(len(part)) + (rows.start + first)):
+            return False
+    return True
 
 
 def number_of(cell: str, *, comma_allowed: bool = False) -> float | None:

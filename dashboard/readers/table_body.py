@@ -147,9 +147,10 @@ class Body:
         """Give the labels as numbers, if all are."""
         if not all(NUMBER.fullmatch(cell) for cell in self.cells):
             return None
-        whole = all(cell.isdigit() and len(cell) < 16 for cell in self.cells)
-        numbers = [float(cell) for cell in self.cells]
-        return np.array(numbers, dtype=np.int64 if whole else np.float64)[self.codes[column]]
+        numbers = np.array([float(cell) for cell in self.cells])
+        if all(cell.removeprefix("-").isdigit() and len(cell) < 16 for cell in self.cells):
+            numbers = numbers.astype(np.min_scalar_type(-int(np.abs(numbers).max()) - 1))
+        return numbers[self.codes[column]]
 
 
 def _without_count(layout: Layout, table: Floats) -> tuple[Layout, list[int]]:

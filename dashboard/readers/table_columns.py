@@ -35,10 +35,13 @@ class Text:
         Place of each row's text in `cells`; -1 for a text beyond the first `MAX_TEXTS`.
     cells : tuple of str
         The different texts in order of appearance; a blank cell is "".
+    first : tuple of int and str, optional
+        Place and text of the first cell that made texts of what were numbers before it.
     """
 
     codes: NDArray[np.int32]
     cells: tuple[str, ...]
+    first: tuple[int, str] | None = None
 
     def __len__(self) -> int:
         """Count the rows."""
@@ -105,12 +108,13 @@ def from_columns(
         layout = find_layout(table.names, table.sample(), options)
     except FileError as error:
         raise (_odd(odd) if odd else error) from None
-    if odd and not layout.numbers:
-        raise _odd(odd)
-    codes, cells = table.codes(layout)
-    body = Body(table.numbers(layout), codes, cells, columns=table.beside(layout))
-    said = found + left_out_sentence([*spare, *odd])
-    return body.contents(layout, first_row=first_row, found=said)
+    with layout.known():
+        if odd and not layout.numbers:
+            raise _odd(odd)
+        codes, cells = table.codes(layout)
+        body = Body(table.numbers(layout), codes, cells, columns=table.beside(layout))
+        said = found + left_out_sentence([*spare, *odd])
+        return body.contents(layout, first_row=first_row, found=said)
 
 
 def _odd(columns: dict[str, str]) -> FileError:
@@ -179,7 +183,7 @@ class _Table:
             return np.empty((len(self.columns[0]), 0))
         table = _side_by_side(chosen)
         with np.errstate(invalid="ignore"):
-            complete = table.dtype.kind != "f" or not np.isnan(table.min(axis=1)).any()
+            complete = table.dtype.kind != "f" or not np.isnan(table.min())
         if not complete:
             c, blank = next(
                 (c, blank)
@@ -211,6 +215,9 @@ class _Table:
         if not isinstance(column, Text):
             return column
         place = layout.column_name(c)
+        if column.first is not None and not NUMBER.fullmatch(column.first[1]):
+            row, text = column.first
+            raise FileError(f"row {row + self.first_row}, {place}", quoted(text), "a finite number")
         if (column.codes < 0).any():
             raise FileError(place, f"text in more than {MAX_TEXTS:,} spellings", "numbers")
         values = []
@@ -266,6 +273,8 @@ class _Table:
 def _side_by_side(columns: Sequence[Array]) -> Array:
     """Make a table of columns, without a copy where they stand side by side in one already."""
     first = columns[0]
+    if len(columns) == 1:
+        return first[:, np.newaxis]
     starts = [column.ctypes.data for column in columns]
     step = first.itemsize
     if (

@@ -1,20 +1,24 @@
 """Logits or probabilities: judged for all sets of a file together, with the evidence."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.blocks import row_blocks
+from calibcore.blocks import NARROW, row_blocks
+from calibcore.probabilities import log_probabilities
 from calibcore.validation import SUM_TOLERANCE, Floats
 from dashboard.readers.contents import SET_NAMES, Array, Options, Role, row_list
 from dashboard.readers.refusal import FileError
 
 RESCALED = 0.05
 """How far rows of probabilities may be from summing to 1 and still be mended."""
+
+_NEARLY = 0.5
+"""How far they may be for values without a sign to be faulty probabilities and no logits."""
 
 MAX_CLASSES = 200_000
 _ROUNDING = 1e-6
@@ -26,6 +30,11 @@ _TWICE = (
 )
 
 
+Marks = NDArray[np.bool_]
+_Test = Callable[[Array, Array, Floats], Marks]
+"""Marks rows by their smallest value, their largest and their sum."""
+
+
 @dataclass(frozen=True)
 class Reading:
     """What the values were taken for, and why."""
@@ -34,19 +43,52 @@ class Reading:
     found: str
     repairs: tuple[str, ...] = ()
     divisor: float = 1.0
+    rescaled: bool = False
     doubts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """Smallest, largest and sum of each row of all sets."""
+    """All rows of all sets: extremes of their values and sums, from which marks are made anew.
 
-    lows: Floats
-    highs: Floats
-    sums: Floats
-    inside: NDArray[np.bool_]
-    off: Floats
-    one_column: bool
+    What is kept a row would outweigh a table of few classes.
+    """
+
+    tables: tuple[Array, ...]
+    low: float
+    high: float
+    sums: tuple[float, float]
+    n_outside: int
+    one_value: bool
+
+    @property
+    def one_column(self) -> bool:
+        """Tell a single score a row."""
+        return self.tables[0].ndim == 1 or self.tables[0].shape[1] == 1
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return sum(map(len, self.tables))
+
+    def off(self, divisor: float = 1.0) -> float:
+        """Give how far the sum of a row is from 1 at most."""
+        return max(abs(one / divisor - 1) for one in self.sums)
+
+    def where(self, test: _Test) -> Marks:
+        """Mark rows."""
+        return np.concatenate([test(*row) for table in self.tables for row in _by_rows(table)])
+
+
+def _by_rows(table: Array) -> Iterator[tuple[Array, Array, Floats]]:
+    """Give the smallest value, the largest and the sum of each row, some rows at a time."""
+    columns = table[:, np.newaxis] if table.ndim == 1 else table
+    for rows in row_blocks(*columns.shape):
+        block = columns[rows]
+        axis = 1
+        if block.shape[1] <= NARROW:
+            block, axis = np.ascontiguousarray(block.T), 0
+        with np.errstate(over="ignore", invalid="ignore"):
+            yield block.min(axis), block.max(axis), block.sum(axis, dtype=np.float64)
 
 
 def check_table(table: Array, role: Role, first_row: int) -> None:
@@ -63,16 +105,20 @@ def check_table(table: Array, role: Role, first_row: int) -> None:
     if table.size == 0:
         raise FileError(place, f"no rows (shape {table.shape})", "at least one row")
     with np.errstate(invalid="ignore"):
-        columns = table[:, np.newaxis] if table.ndim == 1 else table
-        lows = columns.min(axis=1).astype(np.float64, copy=False)
-        highs = columns.max(axis=1).astype(np.float64, copy=False)
+        if np.isfinite(table.min()) and np.isfinite(table.max()):
+            return
+    extremes = list(_by_rows(table))
     for bad, what in (
-        (np.isnan(lows), "NaN"),
-        (np.isposinf(highs), "infinity (inf)"),
-        (np.isneginf(highs), "minus infinity (-inf) for every class"),
+        ([np.isnan(low) for low, _, _ in extremes], "NaN"),
+        ([np.isposinf(high) for _, high, _ in extremes], "infinity (inf)"),
+        (
+            [np.isneginf(high) for _, high, _ in extremes],
+            "minus infinity (-inf) for every class",
+        ),
     ):
-        if bad.any():
-            raise FileError(place, f"{what} {row_list(bad, first_row)}", "finite numbers")
+        marks = np.concatenate(bad)
+        if marks.any():
+            raise FileError(place, f"{what} {row_list(marks, first_row)}", "finite numbers")
 
 
 def judge(tables: Mapping[Role, Array], options: Options) -> Reading:
@@ -89,41 +135,63 @@ def judge(tables: Mapping[Role, Array], options: Options) -> Reading:
         return _told_logits(rows)
     if rows.one_column:
         return _judge_scores(rows, options)
-    percent = replace(rows, off=np.abs(rows.sums / 100 - 1))
-    for reading, divisor in ((rows, 1.0), (percent, 100.0)):
-        if rows.lows.min() >= -_ROUNDING and reading.off.max() <= RESCALED:
-            taken = _probabilities(reading, divisor, options)
-            return replace(taken, doubts=_twice(rows, tables) if divisor == 1 else ())
-    return _unfit(rows, percent, tables, options)
+    for divisor in (1.0, 100.0):
+        if rows.low >= -_ROUNDING and rows.off(divisor) <= RESCALED:
+            taken = _probabilities(rows, divisor, options)
+            return replace(taken, doubts=_twice(rows) if divisor == 1 else ())
+    return _unfit(rows, options)
 
 
-def _unfit(rows: _Rows, percent: _Rows, tables: Mapping[Role, Array], options: Options) -> Reading:
+def _off(sums: Floats, divisor: float = 1.0) -> Floats:
+    return np.abs(sums / divisor - 1)
+
+
+def _inside(lows: Array, highs: Array, _: Floats) -> Marks:
+    return (lows >= -_ROUNDING) & (highs <= 1 + SUM_TOLERANCE)
+
+
+def _outside(lows: Array, highs: Array, sums: Floats) -> Marks:
+    return ~_inside(lows, highs, sums)
+
+
+def _no_probabilities(divisor: float) -> _Test:
+    return lambda lows, _, sums: (lows < 0) | ~(_off(sums, divisor) <= SUM_TOLERANCE)
+
+
+def _unfit(rows: _Rows, options: Options) -> Reading:
     """Take values that are no probabilities for logits, or refuse them."""
-    n_rows = len(rows.sums)
+    n_rows = len(rows)
     if options.values == "probabilities":
-        bad = (rows.lows < -_ROUNDING) | (rows.off > RESCALED)
+        bad = rows.where(lambda lows, _, sums: (lows < -_ROUNDING) | (_off(sums) > RESCALED))
         raise FileError(
             "probabilities", _misfit(rows, bad), "rows within 0 to 1 that sum to 1 (or 0 to 100)"
         )
-    if np.array_equal(rows.lows, rows.highs):
+    if rows.one_value:
         return Reading("logits", "Logits; all classes are equal in every row, so either fits.")
-    if rows.inside.all():
+    if not rows.n_outside:
+        bad = rows.where(lambda _, __, sums: _off(sums) > RESCALED)
         raise FileError(
-            "values", f"values within 0 to 1 whose {_misfit(rows, rows.off > RESCALED)}",
+            "values", f"values within 0 to 1 whose {_misfit(rows, bad)}",
             "probabilities that sum to 1 (not one sigmoid a class, nor with a class missing), or"
             " your word that these are logits",
         )  # fmt: skip
-    for reading in (rows, percent):
-        fits = (rows.lows >= 0) & (reading.off <= SUM_TOLERANCE)
-        if 2 * np.count_nonzero(fits) > n_rows:
+    for divisor in (1.0, 100.0):
+        misfits = rows.where(_no_probabilities(divisor))
+        if 2 * np.count_nonzero(misfits) < n_rows:
             raise FileError(
                 "values",
-                f"probabilities in most rows, but not {row_list(~fits, 1)}",
+                f"probabilities in most rows, but not {row_list(misfits, 1)}",
                 "probabilities in every row, or your word that these are logits",
             )
-    outside = int(np.count_nonzero(~rows.inside))
-    found = f"Logits, because {outside:,} of {n_rows:,} rows have values outside 0 to 1."
-    if rows.highs.max() <= _ROUNDING and _exponentials_sum(tables):
+    for divisor in (1.0, 100.0):
+        if rows.low >= 0 and rows.off(divisor) <= _NEARLY:
+            misfit = _misfit(rows, rows.where(_no_probabilities(divisor)))
+            raise FileError(
+                "values", f"no value below 0, and {misfit}",
+                f"probabilities that sum to {divisor:.0f}, or your word that these are logits",
+            )  # fmt: skip
+    found = f"Logits, because {rows.n_outside:,} of {n_rows:,} rows have values outside 0 to 1."
+    if rows.high <= _ROUNDING and _exponentials_sum(rows):
         found += (
             " They are logarithms of probabilities: exponentials sum to 1 in every row, and softmax"
             " gives those probabilities."
@@ -133,127 +201,129 @@ def _unfit(rows: _Rows, percent: _Rows, tables: Mapping[Role, Array], options: O
 
 def _told_logits(rows: _Rows) -> Reading:
     found = "Logits, because you said so."
-    fits = rows.inside if rows.one_column else rows.inside & (rows.off <= SUM_TOLERANCE)
-    if not fits.all():
+    if rows.n_outside or not (rows.one_column or rows.off() <= SUM_TOLERANCE):
         return Reading("logits", found)
     what = "is within 0 to 1" if rows.one_column else "is within 0 to 1 and sums to 1"
     doubt = f"Every row {what}, so these may be probabilities; softmax would flatten them."
     return Reading("logits", found, doubts=(doubt,))
 
 
-def _exponentials_sum(tables: Mapping[Role, Array]) -> bool:
+def _exponentials_sum(rows: _Rows) -> bool:
     """Tell logarithms of probabilities."""
-    for table in tables.values():
-        for rows in row_blocks(*table.shape):
-            sums = np.exp(table[rows], dtype=np.float64).sum(axis=1)
+    for table in rows.tables:
+        for part in row_blocks(*table.shape):
+            sums = np.exp(table[part], dtype=np.float64).sum(axis=1)
             if np.abs(sums - 1).max() > SUM_TOLERANCE:
                 return False
     return True
 
 
-def _twice(rows: _Rows, tables: Mapping[Role, Array]) -> tuple[str, ...]:
+def _twice(rows: _Rows) -> tuple[str, ...]:
     """Doubt rows that a softmax of probabilities would give.
 
     If q is the softmax of p, then p is log q - mean(log q) + 1 / K, so all of that is at least 0;
     and where the model is often sure of what is not so, much of it is nearly 0.
     """
-    n_classes = next(iter(tables.values())).shape[1]
+    n_classes = rows.tables[0].shape[1]
     top = math.e / (math.e + n_classes - 1)
-    if len(rows.lows) < _FEW or rows.highs.max() > top + _ROUNDING or rows.lows.min() <= 0:
+    if len(rows) < _FEW or rows.high > top + _ROUNDING or rows.low <= 0:
         return ()
-    lowest = np.concatenate(
-        [
-            logs.min(axis=1) - logs.mean(axis=1) + 1 / n_classes
-            for table in tables.values()
-            for block in row_blocks(*table.shape)
-            for logs in [np.log(table[block], dtype=np.float64)]
-        ]
-    )
-    if lowest.min() < -_ROUNDING or np.mean(lowest < _NEARLY_RULED_OUT) < _SURE_ROWS:
-        return ()
-    return (_TWICE,)
+    n_sure = 0
+    for table in rows.tables:
+        for part in row_blocks(*table.shape):
+            logs = np.log(table[part], dtype=np.float64)
+            lowest = logs.min(axis=1) - logs.mean(axis=1) + 1 / n_classes
+            if lowest.min() < -_ROUNDING:
+                return ()
+            n_sure += int(np.count_nonzero(lowest < _NEARLY_RULED_OUT))
+    return (_TWICE,) if n_sure >= _SURE_ROWS * len(rows) else ()
 
 
-def as_probabilities(table: Array, reading: Reading) -> Floats:
-    """Bring what was read as probabilities to rows that sum to 1."""
+def as_logits(table: Array, reading: Reading) -> Floats:
+    """Give the logarithms of what was read as probabilities, a block of rows at a time."""
+    logits = np.empty((len(table), 2 if table.ndim == 1 else table.shape[1]))
+    for rows in row_blocks(*logits.shape):
+        logits[rows] = log_probabilities(_as_probabilities(table[rows], reading))
+    return logits
+
+
+def _as_probabilities(table: Array, reading: Reading) -> Floats:
+    """Bring rows to sums of 1."""
     p = np.asarray(table, dtype=np.float64)
     if reading.divisor != 1:
         p = p / reading.divisor
     if p.ndim == 1:
         p = np.clip(p, 0.0, 1.0)
         return np.column_stack([1 - p, p])
-    if p.min() < 0:
-        p = np.maximum(p, 0.0)
-    sums = p.sum(axis=1, keepdims=True)
-    return p / sums if np.abs(sums - 1).max() > SUM_TOLERANCE else p
+    p = np.maximum(p, 0.0)
+    return p / p.sum(axis=1, keepdims=True) if reading.rescaled else p
 
 
 def _measure(tables: Mapping[Role, Array]) -> _Rows:
-    columns = [t[:, np.newaxis] if t.ndim == 1 else t for t in tables.values()]
-    with np.errstate(over="ignore", invalid="ignore"):
-        lows = _joined([c.min(axis=1) for c in columns])
-        highs = _joined([c.max(axis=1) for c in columns])
-        sums = _joined([c.sum(axis=1, dtype=np.float64) for c in columns])
-    inside = (lows >= -_ROUNDING) & (highs <= 1 + SUM_TOLERANCE)
-    return _Rows(lows, highs, sums, inside, np.abs(sums - 1), columns[0].shape[1] == 1)
+    low, high, least, most = math.inf, -math.inf, math.inf, -math.inf
+    n_outside, one_value = 0, True
+    for table in tables.values():
+        for lows, highs, sums in _by_rows(table):
+            low, high = min(low, float(lows.min())), max(high, float(highs.max()))
+            least, most = min(least, float(sums.min())), max(most, float(sums.max()))
+            n_outside += int(np.count_nonzero(_outside(lows, highs, sums)))
+            one_value = one_value and np.array_equal(lows, highs)
+    return _Rows(tuple(tables.values()), low, high, (least, most), n_outside, one_value)
 
 
-def _joined(parts: list[NDArray[Any]]) -> Floats:
-    joined = parts[0] if len(parts) == 1 else np.concatenate(parts)
-    return joined.astype(np.float64, copy=False)
-
-
-def _misfit(rows: _Rows, bad: NDArray[np.bool_]) -> str:
-    return f"rows sum to {rows.sums.min():.4g} to {rows.sums.max():.4g}, unfit {row_list(bad, 1)}"
+def _misfit(rows: _Rows, bad: Marks) -> str:
+    return f"rows sum to {rows.sums[0]:.4g} to {rows.sums[1]:.4g}, unfit {row_list(bad, 1)}"
 
 
 def _probabilities(rows: _Rows, divisor: float, options: Options) -> Reading:
-    off = float(rows.off.max())
+    off = rows.off(divisor)
     top = f"{divisor:.0f}"
-    because = f"every row is within 0 to {top} and sums to {top} (to within {off * divisor:.1g})"
+    near = np.format_float_positional(off * divisor, precision=1, fractional=False, trim="-")
+    because = f"every row is within 0 to {top} and sums to {top} (to within {near})"
     if options.values == "probabilities":
         because = "you said so"
     repairs = []
     if divisor == 100:
-        repairs.append(f"Percentages were divided by 100 in all {len(rows.sums):,} rows.")
+        repairs.append(f"Percentages were divided by 100 in all {len(rows):,} rows.")
     if off > SUM_TOLERANCE:
-        count = int(np.count_nonzero(rows.off > SUM_TOLERANCE))
+        count = np.count_nonzero(
+            rows.where(lambda _, __, sums: _off(sums, divisor) > SUM_TOLERANCE)
+        )
         repairs.append(
             f"Probabilities that sum to {1 - off:.3g} to {1 + off:.3g} were rescaled to sum to 1"
             f" ({count:,} rows off by more than {SUM_TOLERANCE:g})."
         )
-    if rows.lows.min() < 0:
+    if rows.low < 0:
         repairs.append("Probabilities below 0 by less than 0.000001 were set to 0.")
-    return Reading("probabilities", f"Probabilities, because {because}.", tuple(repairs), divisor)
+    found = f"Probabilities, because {because}."
+    return Reading("probabilities", found, tuple(repairs), divisor, off > SUM_TOLERANCE)
 
 
 def _judge_scores(rows: _Rows, options: Options) -> Reading:
     """Read a single column: the probability, or the logit, of class 1."""
-    high = float(rows.highs.max())
-    if rows.inside.all():
+    if not rows.n_outside:
         said = "Probabilities of class 1, because every score is within 0 to 1."
         return Reading("probabilities", said, doubts=_of_prediction(rows))
-    if options.values == "probabilities" and rows.lows.min() >= 0 and 2 <= high <= 100:
-        repair = f"Percentages were divided by 100 in all {len(rows.sums):,} rows."
+    if options.values == "probabilities" and rows.low >= 0 and 2 <= rows.high <= 100:
+        repair = f"Percentages were divided by 100 in all {len(rows):,} rows."
         return Reading("probabilities", "Probabilities of class 1, as you said.", (repair,), 100.0)
-    if options.values == "auto" and rows.lows.min() < 0:
-        outside = int(np.count_nonzero(~rows.inside))
+    if options.values == "auto" and rows.low < 0:
         return Reading(
             "logits",
-            f"Logits of class 1 against class 0, because {outside:,} of {len(rows.sums):,} scores"
+            f"Logits of class 1 against class 0, because {rows.n_outside:,} of {len(rows):,} scores"
             " are outside 0 to 1.",
         )
     raise FileError(
         "scores",
-        f"one column from {rows.lows.min():.4g} to {high:.4g}, outside 0 to 1"
-        f" {row_list(~rows.inside, 1)}",
+        f"one column from {rows.low:.4g} to {rows.high:.4g}, outside 0 to 1"
+        f" {row_list(rows.where(_outside), 1)}",
         "probabilities of class 1, or your word on what they are",
     )
 
 
 def _of_prediction(rows: _Rows) -> tuple[str, ...]:
     """Doubt scores that are never below one half: perhaps those of the predicted class."""
-    if len(rows.lows) < _FEW or rows.lows.min() < 0.5:
+    if len(rows) < _FEW or rows.low < 0.5:
         return ()
-    n_rows = f"No score of {len(rows.lows):,} is below 0.5"
+    n_rows = f"No score of {len(rows):,} is below 0.5"
     return (f"{n_rows}, so they may be of the predicted class instead of class 1.",)

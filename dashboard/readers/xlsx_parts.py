@@ -55,18 +55,28 @@ class Part:
         try:
             for piece in self.archive.pieces(self.name):
                 for at in range(0, len(piece), _STEP):
-                    self.silent += 1
-                    self.parser.Parse(bytes(piece[at : at + _STEP]), False)  # noqa: FBT003
-                    if self.silent > _MAX_SILENT or len(self.parser.intern) > _MAX_NAMES:
-                        raise self.refused("one very long piece, or thousands of names")
-            self.parser.Parse(b"", True)  # noqa: FBT003 - expat takes it by place
+                    self.feed(bytes(piece[at : at + _STEP]))
+            self.close()
         except expat.ExpatError as error:
-            raise self.refused(f"damaged XML ({plain(str(error), 80)})") from error
+            # Where it stands the parser does not know of a sheet whose rows are cut out before it.
+            problem = plain(expat.ErrorString(error.code) or "", 80)
+            raise self.refused(f"damaged XML ({problem})") from error
         finally:
             # The parser holds methods of this object, and it the parser.
             self.start.clear()
             self.end.clear()
             del self.parser
+
+    def feed(self, piece: bytes) -> None:
+        """Walk a piece."""
+        self.silent += 1
+        self.parser.Parse(piece, False)  # noqa: FBT003 - expat takes it by place
+        if self.silent > _MAX_SILENT or len(self.parser.intern) > _MAX_NAMES:
+            raise self.refused("one very long piece, or thousands of names")
+
+    def close(self) -> None:
+        """Walk to the end."""
+        self.parser.Parse(b"", True)  # noqa: FBT003 - as above
 
     def refused(self, found: str, wanted: str = _WANTED) -> FileError:
         """Refuse the part by its name."""

@@ -14,10 +14,12 @@ from dashboard.readers.refusal import FileError, plain, quoted
 from dashboard.readers.slices import NUMBER
 from dashboard.readers.table_columns import Text, from_columns
 from dashboard.readers.xlsx_parts import Attributes, Texts
+from dashboard.readers.xlsx_rows import PlainRows, cells_of
 
 _MAX_COLUMNS = 4096
 _LAST_COLUMN, _LAST_ROW = 1 << 14, 1 << 20
 _BLOCK = 256
+_BETWEEN_ROWS = 2
 _SPARE_BLANKS = 300_000
 _EPOCH = datetime(1899, 12, 30)  # noqa: DTZ001 - a day of the calendar, in no zone
 _LETTERS = re.compile(r"[A-Z]{1,3}", re.ASCII)
@@ -67,6 +69,8 @@ class Sheet(Texts):
         self.outside = ""
         self.block: list[list[Cell]] = []
         self.columns: list[GrowingColumn] = []
+        self.letters: list[bytes] = []
+        self.plain = PlainRows()
         self.start |= {"row": self._begin_row, "c": self._begin_cell, "v": self.collect}
         self.start["f"] = self._begin_formula
         self.end |= {"row": self._end_row, "c": self._end_cell, "v": self._end_value}
@@ -98,6 +102,33 @@ class Sheet(Texts):
         """Walk the sheet."""
         super().read()
         self._flush()
+
+    def feed(self, piece: bytes) -> None:
+        """Walk a piece, taking what rows can be taken as they stand."""
+        for part in self.plain.parts(piece):
+            if isinstance(part, bytes) or not self._take(part):
+                super().feed(part if isinstance(part, bytes) else part[0])
+
+    def close(self) -> None:
+        """Walk what was waiting for the end of a row."""
+        super().feed(self.plain.rest)
+        super().close()
+
+    def _take(self, row: re.Match[bytes]) -> bool:
+        """Take a row of plain cells that follows those before, if it is one of the table."""
+        number = int(row[1] or self.row + 1)
+        between = self.depth == _BETWEEN_ROWS and self.columns and number == self.last + 1
+        if not between or not self.row < number <= _LAST_ROW:
+            return False
+        cells = cells_of(row, self.letters, self.strings, self.dates)
+        if cells is None or any(isinstance(cell, str) and not cell.strip() for cell in cells):
+            return False
+        self.row = self.last = number
+        self.values += len(cells)
+        self.n_filled += len(cells)
+        self.silent = 0
+        self._keep_row(cells)
+        return True
 
     def _begin_row(self, attributes: Attributes) -> None:
         number = attributes.get("r", "")
@@ -153,11 +184,7 @@ class Sheet(Texts):
 
     def _name(self) -> str:
         """Name the present cell as a spreadsheet does."""
-        letters, rest = "", self.column + 1
-        while rest:
-            rest, letter = divmod(rest - 1, 26)
-            letters = chr(65 + letter) + letters
-        return f"{letters}{self.row}"
+        return f"{_letters(self.column)}{self.row}"
 
     def _value(self, raw: str, kind: str) -> Cell:
         """Read a cell by its type."""
@@ -187,11 +214,14 @@ class Sheet(Texts):
         if self.row >= self.top:
             self.n_filled += len(self.cells)
             self._count_blank(len(self.columns) - len(self.cells))
-            self.block.append([self.cells.get(c) for c in range(len(self.columns))])
-            if len(self.block) >= _BLOCK:
-                self._flush()
+            self._keep_row([self.cells.get(c) for c in range(len(self.columns))])
         self.last = self.row
         self.cells = {}
+
+    def _keep_row(self, cells: list[Cell]) -> None:
+        self.block.append(cells)
+        if len(self.block) >= _BLOCK:
+            self._flush()
 
     def _open_table(self) -> None:
         """Take the first row for a header, or for the first row of data."""
@@ -208,11 +238,21 @@ class Sheet(Texts):
             self.notes.append(f"No header row with names: the first row {what}.")
         self.top = self.row + has_header
         self.columns = [GrowingColumn() for _ in range(width)]
+        self.letters = [_letters(c).encode() for c in range(width)]
 
     def _flush(self) -> None:
         for column, cells in zip(self.columns, zip(*self.block, strict=True), strict=False):
             column.extend(cells)
         self.block = []
+
+
+def _letters(column: int) -> str:
+    """Name a column as a spreadsheet does, undoing `_place`."""
+    letters, rest = "", column + 1
+    while rest:
+        rest, letter = divmod(rest - 1, 26)
+        letters = chr(65 + letter) + letters
+    return letters
 
 
 @lru_cache(maxsize=_LAST_COLUMN)

@@ -54,7 +54,7 @@ _WAYS = (
         "calibration and test apart",
         (
             "`logits_calibration`, `labels_calibration`, `logits_test`, `labels_test` in one"
-            " `.npz`, or a file for each"
+            " `.npz`, or a file for each; or a column `split` of a table, with `val` and `test`"
         ),
         "",
     ),
@@ -223,6 +223,11 @@ FIRST_LABEL = "Labels count from"
 FIRST_LABEL_HELP = "The number of the first class in the labels."
 HEADER = "First row holds"
 HEADER_HELP = "Whether the first row of a text table names the columns."
+SETS = "Sets"
+SETS_HELP = (
+    "Auto: a calibration and a test set, as a column of the file tells them apart. One: all rows"
+    " are one set, which is split here at random."
+)
 CLASS_COLUMNS = "Columns of the classes"
 CLASS_COLUMNS_HELP = (
     "In the order of the classes; or one column that holds the score of the second of two classes."

@@ -179,6 +179,27 @@ def test_whether_the_first_row_is_names() -> None:
     assert f"{N + 1:,} rows" not in said(page)
 
 
+def test_sets_that_a_column_tells_apart_can_be_put_together() -> None:
+    fits = np.arange(N) % 3 == 0
+    data = csv(label=LABELS, split=np.where(fits, "val", "test").tolist())
+    page = open_upload(("mine.csv", data))
+    check_page(page)
+    fitted, judged = (LogitSet(TABLE[rows], LABELS[rows]) for rows in (fits, ~fits))
+    apart = before_after(*ks_before_after(fitted, judged, TopR(1), "spline"), judged.n_samples)
+    assert tile(page, "KS error") == apart
+    assert words.SPLIT_HERE not in said(page).replace("\\", "")
+    overrule(page, "sets", "One")
+    expect_ks(page, LABELS)
+    assert words.SPLIT_HERE in said(page).replace("\\", "")
+    (again,) = [button for button in page.button if button.label == words.AS_FOUND_AGAIN]
+    again.click().run()
+    assert tile(page, "KS error") == apart
+    page = open_upload(("mine.csv", data), sets="One")
+    assert control(page, "sets").value == "One"
+    expect_ks(page, LABELS)
+    assert control(open_upload(("mine.csv", csv(label=LABELS))), "sets") is None
+
+
 def test_a_stated_prevalence_is_compared() -> None:
     scores = RNG.random(N).round(4)
     hits = (RNG.random(N) < scores).astype(int)
@@ -207,15 +228,14 @@ def test_a_refused_file_is_mended_by_one_click() -> None:
 
 
 def test_of_two_label_columns_one_can_be_named() -> None:
-    # It is typed in the browser's test; here it comes from the address.
     data = csv(label=LABELS, target=OTHER)
     page = open_upload(("mine.csv", data))
     assert "mean the same" in page.error[0].value
-    assert control(page, "label").proto.accept_new_options
+    assert control(page, "label").options == ["a", "b", "c", "d", "label", "target"]
     assert control(page, "values") is None
-    expect_ks(open_upload(("mine.csv", data), label="target"), OTHER)
-    page = open_upload(("mine.csv", data), label="nope")
-    assert 'no column "nope"' in page.error[0].value
+    assert tables(page)[0][0] == [*map(str, TABLE[0]), str(LABELS[0]), str(OTHER[0])]
+    overrule(page, "label", "target")
+    expect_ks(page, OTHER)
     (again,) = [button for button in page.button if button.label == words.AS_FOUND_AGAIN]
     again.click().run()
     assert "mean the same" in page.error[0].value

@@ -10,6 +10,7 @@ from dashboard.readers.pickles.nodes import Held, Items, Node, text
 from dashboard.readers.refusal import FileError, quoted
 
 _MAX_NAMES = 1000
+_MAX_TEXT, _MAX_TEXT_BYTES = 256, 64 << 20
 _WANTED = "((logits_val, y_val), (logits_test, y_test)), (logits, labels) or a dict of them"
 
 
@@ -79,7 +80,7 @@ def _named(items: Items, prefix: str, left_out: list[str]) -> dict[str, Array]:
             new = _named(value, f"{name}_", left_out)
         elif name.lower() in CLASS_NAME_KEYS:
             new = {prefix + name: _names(value)}
-        elif isinstance(value, Items | Held) or role_of(name)[1] in LABEL_KEYS | TABLE_KEYS:
+        elif role_of(name)[1] in LABEL_KEYS | TABLE_KEYS or _of_numbers(value):
             new = {prefix + name: _array(value)}
         else:
             left_out.append(prefix + name)
@@ -90,6 +91,14 @@ def _named(items: Items, prefix: str, left_out: list[str]) -> dict[str, Array]:
         if len(named) + len(left_out) > _MAX_NAMES:
             raise FileError("pickle", f"a dict of more than {_MAX_NAMES:,} names", _WANTED)
     return named
+
+
+def _of_numbers(node: Node) -> bool:
+    """Tell arrays, and lists of numbers or arrays, from other things, such as tags."""
+    if not isinstance(node, Items):
+        return isinstance(node, Held)
+    first = node.values[0] if node.kind != "dict" and node.values else None
+    return isinstance(first, bool | int | float) or _of_numbers(first)
 
 
 def _names(node: Node) -> Array:
@@ -109,10 +118,21 @@ def _array(node: Node) -> Array:
         raise FileError("pickle", "an empty list", "at least one row")
     if all(isinstance(value, bool | int | float) for value in node.values):
         return _vector(node.values)
+    if all(text(value) is not None for value in node.values):
+        return _texts([str(text(value)) for value in node.values])
     rows = [_array(value) for value in node.values]
     if any(row.ndim != 1 or len(row) != len(rows[0]) for row in rows):
         raise FileError("pickle", "lists of unequal length or nesting", "rows of equal length")
     return np.stack(rows)
+
+
+def _texts(texts: list[str]) -> Array:
+    """Give labels that are text; each takes as much as the longest."""
+    longest = max(map(len, texts))
+    if longest > _MAX_TEXT or 4 * longest * len(texts) > _MAX_TEXT_BYTES:
+        found = f"{len(texts):,} texts of up to {longest:,} characters, too large"
+        raise FileError("pickle", found, "class numbers for labels")
+    return np.array(texts)
 
 
 def _vector(values: list[Node]) -> Array:
