@@ -111,13 +111,14 @@ def truths(model: Model) -> dict[str, float]:
             raise TypeError(one)
         classes = np.array([one.true_distance(c, plan.options) for c in (mirrored, expected)])
         found[key] = float(SUMMARIES[key](classes))
-    # The kernel of rows without number is as narrow as nothing, and both classes are off alike.
-    found["kde_classwise_ece"] = float(weights @ np.abs(scores - frequency)) / n_rows
     return found
 
 
 OF_EACH_CLASS = {"classwise_ece": "ece", "max_classwise_ece": "ece"}
 """What is measured of each class, by the key of the measure of all of them."""
+
+NO_INTERVAL = frozenset({"kde_classwise_ece"})
+"""Measures with a reference alone."""
 
 
 def simulate(job: tuple[Model, int, int, Sequence[str]]) -> tuple[Finding, ...]:
@@ -155,9 +156,10 @@ def count(found: Iterable[tuple[Finding, ...]], model: Model) -> dict[str, Count
             one, key = counts[finding.key], finding.key
             if finding.before is None or finding.after is None:
                 raise ValueError(key)
-            one.before += _holds(finding.before.interval, was[key])
-            one.after += _holds(finding.after.interval, now[key])
-            one.change += _holds(finding.change, now[key] - was[key])
+            if key not in NO_INTERVAL:
+                one.before += _holds(finding.before.interval, was[key])
+                one.after += _holds(finding.after.interval, now[key])
+                one.change += _holds(finding.change, now[key] - was[key])
             one.found += finding.before.reference.p_value <= 0.05
             one.false_alarm += finding.after.reference.p_value <= 0.05
     return counts
@@ -170,7 +172,8 @@ def lines_of(counts: dict[str, Counts], n_sets: int) -> dict[str, str]:
         if measure.key not in counts:
             continue
         one = counts[measure.key]
-        cells = [one.before, one.after, one.change]
+        known = measure.key not in NO_INTERVAL
+        cells = [one.before, one.after, one.change] if known else [None] * 3
         tested = [one.found, one.false_alarm] if measure.ideal is not None else [None, None]
         texts = ["" if cell is None else f"{100 * cell / n_sets:.1f}" for cell in cells + tested]
         lines[measure.name] = f"| {measure.name} | {' | '.join(texts)} |"
@@ -214,8 +217,8 @@ def held(page: str) -> dict[str, tuple[float, float]]:
     for line in page.splitlines():
         name, *cells = [cell.strip() for cell in line.strip("|").split("|")]
         if name in KEYS:
-            shares[KEYS[name]] += [float(cell) for cell in cells[:2]]
-    return {key: (min(found), max(found)) for key, found in shares.items()}
+            shares[KEYS[name]] += [float(cell) for cell in cells[:2] if cell]
+    return {key: (min(found), max(found)) for key, found in shares.items() if found}
 
 
 def held_text(page: str) -> str:

@@ -1,6 +1,5 @@
 """Kernel-smoothed calibration errors of every class, for labels that are exchanged."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -8,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.metrics.kernel import (
-    blurred_integral,
     half_width,
     kde_of_densities,
     per_unit,
@@ -23,8 +21,6 @@ MESH = 1 << 8
 _CELLS = 1 << 20  # of meshes at once
 _BATCH = 128  # curves at once: their meshes stay in a processor's cache
 
-_OfSome = Callable[[NDArray[np.intp], Floats, Floats], Floats]
-
 
 @dataclass(frozen=True, eq=False)
 class ClassKernels:
@@ -33,12 +29,6 @@ class ClassKernels:
     Attributes
     ----------
     probabilities : ndarray of float64, shape (n_samples, n_classes)
-
-    Notes
-    -----
-    The blur by itself parts score and frequency, by far more than miscalibration does where most
-    probabilities are near 0. So draws are compared with each other in two ways: by the measure, as
-    it is; and by its `residuals`, whose scores are blurred like the hits, which leaves noise alone.
     """
 
     probabilities: Floats
@@ -48,11 +38,6 @@ class ClassKernels:
         """Density of all rows of each class on the mesh."""
         ones = np.broadcast_to(1.0, self.probabilities.shape)
         return per_unit(class_masses(self.probabilities, ones, MESH))
-
-    @cached_property
-    def expected(self) -> Floats:
-        """Density of the hits of each class, as the probabilities expect them."""
-        return per_unit(class_masses(self.probabilities, self.probabilities, MESH))
 
     @cached_property
     def _spread(self) -> Floats:
@@ -73,33 +58,6 @@ class ClassKernels:
         -------
         ndarray of float64, shape (n_draws, n_classes)
         """
-
-        def of_some(classes: NDArray[np.intp], hits: Floats, width: Floats) -> Floats:
-            return kde_of_densities(self.density[classes], hits, width, 1)
-
-        return self._each(labels, of_some)
-
-    def residuals(self, labels: NDArray[np.integer]) -> Floats:
-        """Give each class's average absolute gap, its scores blurred like its hits; as `errors`."""
-        n_rows = labels.shape[1]
-
-        def of_some(classes: NDArray[np.intp], hits: Floats, width: Floats) -> Floats:
-            apart = hits - self.expected[classes]
-            return np.asarray(blurred_integral(apart, width) / n_rows)
-
-        return self._each(labels, of_some)
-
-    def distances(self, other: Floats, labels: NDArray[np.integer]) -> Floats:
-        """Give the `residuals` of rows without number, of which other probabilities are true.
-
-        They have no noise, so the blur is half as wide as for the labels; shape (n_classes,).
-        """
-        _, width = self._hits(labels[np.newaxis])
-        apart = per_unit(class_masses(self.probabilities, other, MESH)) - self.expected
-        return np.asarray(blurred_integral(apart, width / 2) / len(labels))
-
-    def _each(self, labels: NDArray[np.integer], of_some: _OfSome) -> Floats:
-        """Measure some curves at a time."""
         n_draws, n_rows = labels.shape
         n_classes = self.probabilities.shape[1]
         found = np.empty(n_draws * n_classes)
@@ -109,7 +67,8 @@ class ClassKernels:
             into = found[start * n_classes :]
             for first in range(0, len(hits), _BATCH):
                 curves = np.arange(first, min(first + _BATCH, len(hits)))
-                into[curves] = of_some(curves % n_classes, hits[curves], width[curves])
+                density = self.density[curves % n_classes]
+                into[curves] = kde_of_densities(density, hits[curves], width[curves], 1)
         return found.reshape(n_draws, n_classes)
 
     def _hits(self, labels: NDArray[np.integer]) -> tuple[Floats, Floats]:

@@ -1,8 +1,8 @@
 """The uncertainty of class-wise calibration errors."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from calibcore.binning import bin_places
 from calibcore.blocks import row_blocks
 from calibcore.inference.class_kernels import ClassKernels
 from calibcore.inference.findings import Judgement, reference
+from calibcore.inference.intervals import DistanceEstimate, Interval
 from calibcore.inference.inversion import N_DRAWS, Usual
 from calibcore.inference.labels import drawn_labels
 from calibcore.inference.plan import Plan
@@ -29,8 +30,8 @@ _CELLS = 1 << 22
 _LEAST_DRAWS, _MOST_LABELS = 100, 4_000_000
 """Labels are dear to draw, so there are fewer draws where there are many rows."""
 
-_LEAST_BLURRED, _MOST_CURVES = 40, 400_000
-"""Curves are dear to blur, so fewer draws are where there are many classes: 80 of 1,000."""
+_LEAST_BLURRED, _MOST_CURVES = 100, 200_000
+"""Curves are dear to blur, so fewer draws are where there are many classes: 200 of 1,000."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +148,9 @@ def judge_classes(
     As `calibcore.inference.inversion.invert`: labels are drawn from mixtures of both tables, whose
     true error is known. Where the value observed would be usual even if the others were true, they
     are moved on in the same direction, log q to log p + times (log q - log p), until it is not.
-    What is blurred by a kernel has the interval of its residuals (see
-    `calibcore.inference.class_kernels.ClassKernels`), and its reference from the measure itself.
+    What is blurred by a kernel has its reference alone: where most probabilities are near 0, the
+    blur parts score and frequency by more than miscalibration does, and may do so less where
+    calibration is worse, so its value does not tell how far from true the probabilities are.
     """
     probabilities, labels = side.probabilities, side.labels
     wanted = {measure.key for measure in plan.measures} & SUMMARIES.keys()
@@ -163,7 +165,7 @@ def judge_classes(
         bins = ClassBins.of(probabilities, plan.options.n_bins)
         judged |= _judge(drawn, bins.errors, bins.distances, _BINNED, plan.level)
     if not wanted.isdisjoint(_BLURRED):
-        judged |= _judge_blurred(drawn, plan.level)
+        judged |= _judge_blurred(drawn)
     return {key: judged[key] for key in wanted}
 
 
@@ -195,15 +197,6 @@ class _Labels:
         calibrated = drawn_labels(rng, probabilities, n_draws)
         order = rng.random((min(N_DRAWS, n_draws), len(observed)))
         return cls(rng, probabilities, other, observed, calibrated, order, {})
-
-    def first(self, n_draws: int) -> "_Labels":
-        """Keep fewer draws."""
-        return replace(
-            self,
-            calibrated=self.calibrated[:n_draws],
-            order=self.order[:n_draws],
-            kept={times: labels[:n_draws] for times, labels in self.kept.items()},
-        )
 
     def mixed(self) -> Iterator[tuple[Floats, Iterator[tuple[float, NDArray[np.int32]]]]]:
         """Give others, further and further away, and labels of which shares are drawn from them."""
@@ -247,19 +240,18 @@ def _judge(
     return judged
 
 
-def _judge_blurred(drawn: _Labels, level: float) -> dict[str, Judgement]:
-    """Judge the residuals, then put the measure itself in their place but for the interval."""
-    n_tables = 1 + len(_STRENGTHS) + len(_FURTHER_STRENGTHS)
-    n_classes = drawn.probabilities.shape[1]
-    few = drawn.first(max(_LEAST_BLURRED, _MOST_CURVES // (n_classes * n_tables)))
-    kernels = ClassKernels(drawn.probabilities)
-    distances = partial(kernels.distances, labels=few.observed)
-    judged = _judge(few, kernels.residuals, distances, _BLURRED, level)
-    null, seen = kernels.errors(few.calibrated), kernels.errors(few.observed[np.newaxis])
-    value = kde_classwise_ece(drawn.probabilities, few.observed)
+def _judge_blurred(drawn: _Labels) -> dict[str, Judgement]:
+    """Compare the measure with perfect calibration; no interval of it would say what is true."""
+    probabilities, labels = drawn.probabilities, drawn.observed
+    kernels = ClassKernels(probabilities)
+    n_draws = max(_LEAST_BLURRED, _MOST_CURVES // probabilities.shape[1])
+    null = kernels.errors(drawn.calibrated[:n_draws])
+    seen, value = kernels.errors(labels[np.newaxis]), kde_classwise_ece(probabilities, labels)
+    unknown = DistanceEstimate(math.nan, Interval(math.nan, math.nan))
+    judged = {}
     for key, make in _BLURRED.items():
         known = reference(make(null), float(make(seen)[0]), 0.0)
-        judged[key] = replace(judged[key], value=value, reference=known)
+        judged[key] = Judgement(value, unknown.interval, known, unknown)
     return judged
 
 

@@ -144,12 +144,10 @@ def compare(
     measure: Measure, was: Judgement | None, now: Judgement | None, level: float
 ) -> Finding:
     """Put both sides of a measure together."""
-    if was is None or now is None:
-        mark: Mark | None = None if measure.better == "neither" else "not comparable"
-        return Finding(measure.key, was, now, None, mark)
-    if was is now:
-        mark = None if measure.better == "neither" else "no evidence"
-        return Finding(measure.key, was, now, Interval(0.0, 0.0), mark)
+    if was is not None and was is now:
+        return Finding(measure.key, was, now, Interval(0.0, 0.0), _unless(measure, "no evidence"))
+    if was is None or now is None or _unknown(was) or _unknown(now):
+        return Finding(measure.key, was, now, None, _unless(measure, "not comparable"))
     old, new = was.draws, now.draws
     if was.estimate is not None and now.estimate is not None:
         change = difference_interval(was.estimate, now.estimate)
@@ -160,6 +158,15 @@ def compare(
     if isinstance(measure, EventMeasure) and measure.interval == "reflected":
         change = reflected(change, now.value - was.value)
     return Finding(measure.key, was, now, change, _mark(measure, old, new, level))
+
+
+def _unknown(judged: Judgement) -> bool:
+    return math.isnan(judged.interval.low)
+
+
+def _unless(measure: Measure, mark: Mark) -> Mark | None:
+    """Give a mark, unless no direction is better."""
+    return None if measure.better == "neither" else mark
 
 
 def _mark(measure: Measure, old: Floats, new: Floats, level: float) -> Mark | None:

@@ -261,14 +261,6 @@ def kde_of_densities(counts: Floats, hits: Floats, width: Floats, norm: Literal[
     return np.asarray(np.sqrt(_integral(squares) / total))
 
 
-def blurred_integral(values: Floats, width: Floats) -> Floats:
-    """Integrate the absolute values on the mesh, each row blurred by its own width."""
-    from scipy.fft import dct, idct  # noqa: PLC0415 - a tenth of a second to import
-
-    spectrum = _spectrum(width, _points(values.shape[-1] - 1))
-    return _integral(np.abs(idct(dct(values, type=1) * spectrum, type=1)))
-
-
 def _spectrum(width: Floats, points: Floats) -> Floats:
     """Give the cosine spectrum of the kernel of each width, so scaled that no mass is lost."""
     from scipy.fft import dct  # noqa: PLC0415 - a tenth of a second to import

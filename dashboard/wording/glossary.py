@@ -21,7 +21,7 @@ GLOSSARY = {
     " instead of cut into bins.",
     "kde_classwise_ece": "The KDE-ECE of each class against the others, averaged over the classes."
     " The smoothing alone lifts it where most probabilities are near 0, so compare it with what a"
-    " perfect model of this size would show; its interval is for the error without that part.",
+    " perfect model of this size would show.",
     "smooth_ece": "The average gap after smoothing by a kernel that is as wide as the error itself;"
     " it changes only a little when the scores do.",
     "miscalibration": "The part of the Brier score that the best rising map of the scores would"

@@ -110,7 +110,7 @@ def _row(row: Comparison, inference: Inference | None, n_samples: int) -> Measur
 def held_note(key: str) -> str:
     """Say how far the interval of a measure is to be trusted."""
     if key not in HELD:
-        return "No interval is known."
+        return "It has no interval: its value does not tell how far from true the scores are."
     least, most = HELD[key]
     often = f"{least:.0f}" if round(least) == round(most) else f"{least:.0f} to {most:.0f}"
     return f"In simulated data its 95{SPACE}% interval held the true value in {often} of 100 cases."

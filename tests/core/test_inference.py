@@ -199,7 +199,9 @@ def test_every_measure_is_looked_into(found: Inference) -> None:
     for finding in found.findings:
         for judged in (finding.before, finding.after):
             assert judged is not None
-            assert judged.interval.low <= judged.interval.high
+            without = finding.key == "kde_classwise_ece"
+            assert without == np.isnan(judged.interval.low)
+            assert without or judged.interval.low <= judged.interval.high
             assert judged.reference.upper >= judged.reference.mean - 1e-12
 
 
@@ -235,7 +237,7 @@ def test_a_calibrated_model_is_within_its_reference(found: Inference) -> None:
         judged = found.find(measure.key).after
         assert judged is not None
         if measure.ideal == 0 and measure.key != "certain_misses":
-            assert judged.interval.low <= 0.002, measure.key
+            assert not judged.interval.low > 0.002, measure.key
             assert judged.reference.p_value > 0.01, measure.key
 
 
