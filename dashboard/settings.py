@@ -13,6 +13,9 @@ SetChoice = Literal["calibration", "test"]
 NO_METHOD = "none"
 """Key of the choice to change nothing."""
 
+CLASS_BINS = 15
+"""Bins of the small picture of each class, which has no room for more."""
+
 
 @dataclass(frozen=True)
 class Slice:

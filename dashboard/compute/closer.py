@@ -14,7 +14,7 @@ from calibcore.reliability import BinnedReliability, classwise_reliability
 from calibcore.validation import Floats, Labels
 from dashboard.compute.keep import key_of, once
 from dashboard.scene import Scene
-from dashboard.settings import NO_METHOD
+from dashboard.settings import CLASS_BINS, NO_METHOD
 
 Found = TypeVar("Found")
 
@@ -60,28 +60,27 @@ def screen(scene: Scene) -> Screening | None:
 
     Neither the event nor the number of bins changes what is found; None where there are no classes.
     """
-    found = _both_sides(scene, "screens", 15, screen_classes)
+    found = _both_sides(scene, "screens", screen_classes)
     return None if found is None else Screening(*found, scene.where)
 
 
 def class_bins(scene: Scene) -> tuple[BinnedReliability, BinnedReliability | None] | None:
     """Gather the rows of one set into bins of every class, before and after, as `screen`."""
-    n_bins = scene.settings.n_bins
 
     def look(probabilities: Floats, labels: Labels) -> BinnedReliability:
-        return classwise_reliability(probabilities, labels, n_bins=n_bins)
+        return classwise_reliability(probabilities, labels, n_bins=CLASS_BINS)
 
-    return _both_sides(scene, "class bins", n_bins, look)
+    return _both_sides(scene, "class bins", look)
 
 
 def _both_sides(
-    scene: Scene, kind: str, n_bins: int, look: Callable[[Floats, Labels], Found]
+    scene: Scene, kind: str, look: Callable[[Floats, Labels], Found]
 ) -> tuple[Found, Found | None] | None:
     """Look at the class probabilities of both sides; None for a side that has none."""
     rows, fitted = scene.rows, scene.result.fitted
     if isinstance(rows, EventScores):
         return None
-    alike = replace(scene.settings, event=TopR(1), n_bins=n_bins)
+    alike = replace(scene.settings, event=TopR(1), n_bins=CLASS_BINS)
     plain = replace(alike, method=NO_METHOD, options=())
 
     def looked(settings: object, make: Callable[[], Found]) -> Found:

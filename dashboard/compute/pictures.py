@@ -15,6 +15,7 @@ from dashboard.figures import (
     sweep_figures,
 )
 from dashboard.scene import Scene
+from dashboard.settings import CLASS_BINS
 
 SideChoice = Literal["before", "after"]
 
@@ -33,7 +34,7 @@ def draw_reliability(scene: Scene, side: SideChoice) -> go.Figure:
 
 def draw_sweep(scene: Scene) -> SweepFigures:
     """Draw the error against the number of bins on one set."""
-    any_bins = key_of(scene.upload, replace(scene.settings, n_bins=15)), scene.chosen
+    any_bins = _key(scene, n_bins=CLASS_BINS)[:2]
 
     def swept() -> tuple[BinSweep, BinSweep]:
         judged = scene.judged
@@ -62,8 +63,10 @@ def draw_classes(scene: Scene, classes: tuple[int, ...]) -> tuple[go.Figure, ...
             for k in classes
         )
 
-    return once("class pictures", (*_key(scene), classes), make)
+    return once("class pictures", (*_key(scene, n_bins=CLASS_BINS), classes), make)
 
 
-def _key(scene: Scene) -> tuple[object, ...]:
-    return key_of(scene.upload, scene.settings), scene.chosen, scene.palette
+def _key(scene: Scene, n_bins: int | None = None) -> tuple[object, ...]:
+    """Give what decides a figure; with a number of bins, one that heeds no other."""
+    settings = scene.settings if n_bins is None else replace(scene.settings, n_bins=n_bins)
+    return key_of(scene.upload, settings), scene.chosen, scene.palette

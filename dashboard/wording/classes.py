@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibcore.inference import ClassScreen
+from dashboard.settings import CLASS_BINS
 from dashboard.wording.numbers import SPACE, escape_markdown, p_words
 from dashboard.wording.sentences import DETECTION_LEVEL
 
@@ -35,9 +36,9 @@ TWO_CLASSES = (
 )
 
 _PICTURES_NOTE = (
-    "Across: mean score of a bin. Up: how often the class was the true one, with its interval. Both"
-    " from 0 to 100{space}%; dotted: a perfect model; below it, the class is claimed too often. A"
-    " name opens its class in every graph of every page."
+    "Across: mean score of a bin, always one of {n_bins}. Up: how often the class was the true one,"
+    " with its interval. Both from 0 to 100{space}%; dotted: a perfect model; below it, the class"
+    " is claimed too often. A name opens its class in every graph of every page."
 )
 
 _NOTE = (
@@ -216,7 +217,7 @@ def _count(number: int) -> str:
 
 def pictures_note(before: ClassScreen, after: ClassScreen | None) -> str:
     """Say how the pictures are read, and why there may be none after calibration."""
-    text = _PICTURES_NOTE.format(space=SPACE)
+    text = _PICTURES_NOTE.format(space=SPACE, n_bins=CLASS_BINS)
     adjusted = (
         f"Off: chance alone does not explain it, allowing for {before.n_classes:,} classes looked"
         " at together (Holm)."

@@ -255,7 +255,7 @@ def test_pictures_are_the_bins_of_each_class_worst_first() -> None:
         points = drawn(shown[names[k]], "observed frequency")
         assert len(points) == 2
         for table_of, (x, y) in zip(tables, points, strict=True):
-            bins = binned_reliability(table_of[:, k], test.labels == k, n_bins=7).bins
+            bins = binned_reliability(table_of[:, k], test.labels == k).bins
             assert x == pytest.approx(bins.mean_score[bins.counts > 0].tolist(), abs=1e-12)
             assert y == bins.frequency[bins.counts > 0].tolist()
         errors = [f"{100 * screen.ks_error[k]:.2f}" for screen in (before, after)]
