@@ -11,7 +11,7 @@ from calibcore.reliability import SplineFit
 from dashboard.compute.fits import fitted_on, run_audit
 from dashboard.compute.keep import key_of, once
 from dashboard.compute.slices import judged_split
-from dashboard.figures import FourGraphs, four_graphs
+from dashboard.figures import FourGraphs, four_graphs, mark_rows
 from dashboard.figures.fit import fit_graph
 from dashboard.scene import Scene
 from dashboard.settings import ChosenEvent, SetChoice
@@ -62,7 +62,7 @@ def draw_graphs(
     most = {} if n_figures <= USUAL_FIGURES else {"most": FEWER_POINTS}
 
     def draw(side: Side, beside: Side) -> FourGraphs:
-        return four_graphs(side, beside, scene.palette, alike=shared, fractile=fractile, **most)
+        return four_graphs(side, beside, scene.palette, alike=shared, **most)
 
     def make() -> tuple[FourGraphs, FourGraphs]:
         before = draw(judged.before, judged.after)
@@ -72,7 +72,14 @@ def draw_graphs(
 
     with_whom = tuple(other.chosen for other in alike)
     key = key_of(scene.upload, scene.settings), scene.chosen, with_whom, scene.palette
-    return once("graphs", (*key, fractile, tuple(most)), make)
+    plain = once("graphs", (*key, tuple(most)), make)
+    if fractile is None:
+        return plain
+    before, after = (
+        mark_rows(graphs, side, fractile, scene.palette)
+        for graphs, side in zip(plain, (judged.before, judged.after), strict=True)
+    )
+    return before, after
 
 
 def spline_fit(scene: Scene) -> SplineFit | None:

@@ -1,7 +1,7 @@
 """Result object in, plotly figure out: nothing is computed or fitted here."""
 
 from dashboard.figures.bins import SweepFigures, bins_graph, sweep_figures
-from dashboard.figures.graphs import FourGraphs, four_graphs
+from dashboard.figures.graphs import FourGraphs, four_graphs, mark_rows
 from dashboard.figures.multiples import class_picture
 from dashboard.figures.palette import DARK, LIGHT, Palette
 from dashboard.figures.reliability import Diagram, reliability_diagram
@@ -16,6 +16,7 @@ __all__ = [
     "bins_graph",
     "class_picture",
     "four_graphs",
+    "mark_rows",
     "reliability_diagram",
     "sweep_figures",
 ]

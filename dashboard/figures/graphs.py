@@ -58,13 +58,12 @@ class _Lines:
 
 @dataclass(frozen=True)
 class _Frame:
-    """What the graphs of one side share: axes, colours, how fine, and the place of the cursor."""
+    """What the graphs of one side share: axes, colours, and how fine they are."""
 
     total: tuple[float, float]
     highest: tuple[float, float]
     palette: Palette
     most: int
-    cursor: int | None
 
 
 Part = dict[str, Any]
@@ -80,7 +79,6 @@ def four_graphs(
     palette: Palette,
     *,
     alike: Sequence[Side] = (),
-    fractile: float | None = None,
     most: int = MOST_POINTS,
 ) -> FourGraphs:
     """Draw the four graphs of one side.
@@ -95,8 +93,6 @@ def four_graphs(
         Colours.
     alike : sequence of Side
         Further sides that share the axes.
-    fractile : float, optional
-        Where to mark the same rows in all four; see `CumulativeCurves.place_at`.
     most : int, default 400
         Points of a line, at most.
 
@@ -115,7 +111,6 @@ def four_graphs(
         ),
         palette,
         most,
-        None if fractile is None else side.curves.place_at(fractile),
     )
     by_fractile, by_score = _cumulative_by_fractile(side, frame), _cumulative_by_score(side, frame)
     if side.frequency is None:
@@ -125,6 +120,42 @@ def four_graphs(
         by_score,
         _frequency(side, frame, against="fractile"),
         _frequency(side, frame, against="score"),
+    )
+
+
+def mark_rows(graphs: FourGraphs, side: Side, fractile: float, palette: Palette) -> FourGraphs:
+    """Mark the same rows in all four graphs of a side, at the nearest fractile.
+
+    Parameters
+    ----------
+    graphs : FourGraphs
+        As `four_graphs` draws them; they stay as they are.
+    side : Side
+        What they show.
+    fractile : float
+        See `CumulativeCurves.place_at`.
+    palette : Palette
+        Colours.
+    """
+    curves, frequency = side.curves, side.frequency
+    place = curves.place_at(fractile)
+    hover = f"fractile {curves.fractile[place]:.1%}<br>%{{y:.1%}}<extra></extra>"
+
+    def marked(figure: go.Figure | None, x: float, ends: tuple[float, float]) -> go.Figure:
+        return _with_cursor(go.Figure(figure), x, ends, hover, palette)
+
+    ends = float(curves.cum_score[place]), float(curves.cum_hits[place])
+    by_fractile = marked(graphs.cumulative_by_fractile, float(curves.fractile[place]), ends)
+    by_score = marked(graphs.cumulative_by_score, ends[0], ends)
+    if frequency is None:
+        return FourGraphs(by_fractile, by_score, None, None)
+    row = place - 1  # the totals start with a point of no rows, the frequency does not
+    there = float(frequency.score[row]), float(frequency.frequency[row])
+    return FourGraphs(
+        by_fractile,
+        by_score,
+        marked(graphs.frequency_by_fractile, float(frequency.fractile[row]), there),
+        marked(graphs.frequency_by_score, there[0], there),
     )
 
 
@@ -163,15 +194,10 @@ def _cumulative_by_score(side: Side, frame: _Frame) -> go.Figure:
 
 
 def _cumulative(side: Side, frame: _Frame, x: Floats, x_name: str, layout: Part) -> go.Figure:
-    curves, palette = side.curves, frame.palette
+    palette = frame.palette
     lines = _cumulative_lines(side, x, x_name, frame.most)
-    data = [*_drawn(lines, palette), _ks_mark(side, x, palette)]
     layout["annotations"] = [_names(lines, layout, palette)]
-    if frame.cursor is None:
-        return go.Figure(data, layout)
-    place = frame.cursor
-    ends = float(curves.cum_score[place]), float(curves.cum_hits[place])
-    return _with_cursor(data, layout, _Cursor(side, place, float(x[place]), ends), palette)
+    return go.Figure([*_drawn(lines, palette), _ks_mark(side, x, palette)], layout)
 
 
 def _frequency(side: Side, frame: _Frame, *, against: str) -> go.Figure:
@@ -195,14 +221,8 @@ def _frequency(side: Side, frame: _Frame, *, against: str) -> go.Figure:
         DrawnBand(x, band.lower, band.upper, PERFECT, words).thinned(3 * frame.most // 4),
     )
     layout = _frequency_layout(frame, by_score=by_score)
-    data = _drawn(lines, palette)
     layout["annotations"] = [_names(lines, layout, palette)]
-    if frame.cursor is None:
-        return go.Figure(data, layout)
-    row = frame.cursor - 1  # the totals start with a point of no rows, the frequency does not
-    ends = float(frequency.score[row]), float(frequency.frequency[row])
-    cursor = _Cursor(side, frame.cursor, float(x[row]), ends)
-    return _with_cursor(data, layout, cursor, palette)
+    return go.Figure(_drawn(lines, palette), layout)
 
 
 def _frequency_layout(frame: _Frame, *, by_score: bool) -> Part:
@@ -291,42 +311,33 @@ def _ks_mark(side: Side, x: Floats, palette: Palette) -> Part:
     }
 
 
-@dataclass(frozen=True)
-class _Cursor:
-    """The rows that are marked: where they are in one graph, and what is claimed and true there."""
-
-    side: Side
-    place: int
-    x: float
-    ends: tuple[float, float]
-
-
-def _with_cursor(data: list[Part], layout: Part, cursor: _Cursor, palette: Palette) -> go.Figure:
-    """Make the figure with two points at the marked rows, over a dotted line."""
-    fractile = cursor.side.curves.fractile[cursor.place]
-    mark = {
-        "x": [cursor.x, cursor.x],
-        "y": list(cursor.ends),
-        "mode": "markers",
-        "name": CURSOR,
-        "marker": {
+def _with_cursor(
+    figure: go.Figure, x: float, ends: tuple[float, float], hover: str, palette: Palette
+) -> go.Figure:
+    """Add two points at the marked rows, over a dotted line."""
+    figure.add_scatter(
+        x=[x, x],
+        y=list(ends),
+        mode="markers",
+        name=CURSOR,
+        marker={
             "size": [14, 9],  # where the two meet, both are seen
             "opacity": 1,
             "color": [palette.score, palette.frequency],
             "line": {"width": 2, "color": palette.ground},
         },
-        "hovertemplate": f"fractile {fractile:.1%}<br>%{{y:.1%}}<extra></extra>",
-    }
+        hovertemplate=hover,
+    )
     line = {
         "type": "line",
-        "x0": cursor.x,
-        "x1": cursor.x,
+        "x0": x,
+        "x1": x,
         "y0": 0,
-        "y1": max(cursor.ends),
+        "y1": max(ends),
         "layer": "below",
         "line": {"color": palette.text, "width": 1, "dash": "dot"},
     }
-    return go.Figure([*data, mark], layout | {"shapes": [line]})
+    return figure.update_layout(shapes=[line])
 
 
 def _of_100(level: float) -> str:

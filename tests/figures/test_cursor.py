@@ -7,7 +7,7 @@ from calibcore.calibrators import SplineCalibration
 from calibcore.evaluation import Side
 from calibcore.reliability import SplineFit
 from dashboard.compute.graphs import FEWER_POINTS
-from dashboard.figures import DARK, LIGHT, Palette, four_graphs
+from dashboard.figures import DARK, LIGHT, Palette, four_graphs, mark_rows
 from dashboard.figures.fit import MOST_FIT_POINTS, fit_graph
 from dashboard.figures.graphs import CURSOR
 from tests.figures.made import GRAPHS, blocks, events, parts, result_of, side_of, texts, trace
@@ -45,7 +45,7 @@ def test_the_same_rows_are_marked_in_all_four(side: Side, which: str, fractile: 
         "ties": blocks((0.2, 30, 5), (0.6, 50, 20), (0.9, 20, 19)),
         "one score": blocks((0.5, 40, 13)),
     }[which]
-    graphs = parts(four_graphs(other, other, LIGHT, fractile=fractile))
+    graphs = parts(mark_rows(four_graphs(other, other, LIGHT), other, fractile, LIGHT))
     for graph, (x, claim, truth) in wanted_marks(other, fractile).items():
         mark = trace(graphs[graph], CURSOR)
         assert list(mark.x) == [x, x]
@@ -73,8 +73,9 @@ def test_names_stand_in_the_corner_the_lines_leave_free(
     score: np.ndarray, hits: np.ndarray, corner: str
 ) -> None:
     side = side_of(score, hits)
-    for fractile in (None, 0.5):
-        graph = four_graphs(side, side, LIGHT, fractile=fractile).frequency_by_score
+    plain = four_graphs(side, side, LIGHT)
+    for graphs in (plain, mark_rows(plain, side, 0.5, LIGHT)):
+        graph = graphs.frequency_by_score
         assert graph is not None
         (names,) = graph.layout.annotations
         assert names.yanchor == corner
@@ -82,9 +83,18 @@ def test_names_stand_in_the_corner_the_lines_leave_free(
         assert names.bgcolor is None  # nothing that is drawn is covered
 
 
+def test_marks_leave_the_graphs_as_they_were() -> None:
+    rows = events(50, seed=3)
+    side = side_of(rows.scores, rows.hits)
+    plain = four_graphs(side, side, LIGHT)
+    mark_rows(plain, side, 0.5, LIGHT)
+    assert all(not graph.layout.shapes for graph in parts(plain))
+    assert all(CURSOR not in [line.name for line in graph.data] for graph in parts(plain))
+
+
 def test_too_few_rows_are_marked_in_the_graphs_there_are() -> None:
     few = side_of([0.4, 0.6, 0.9], [0, 1, 1])
-    graphs = four_graphs(few, few, LIGHT, fractile=0.5)
+    graphs = mark_rows(four_graphs(few, few, LIGHT), few, 0.5, LIGHT)
     assert graphs.frequency_by_fractile is None
     assert list(trace(graphs.cumulative_by_fractile, CURSOR).x) == [2 / 3, 2 / 3]
 
@@ -102,7 +112,7 @@ def test_rows_of_graphs_share_their_axes() -> None:
 def test_sixteen_graphs_of_many_rows_are_light() -> None:
     judged = result_of(30_000).test
     drawn = [
-        parts(four_graphs(one, other, LIGHT, fractile=0.3, most=FEWER_POINTS))
+        parts(mark_rows(four_graphs(one, other, LIGHT, most=FEWER_POINTS), one, 0.3, LIGHT))
         for one, other in ((judged.before, judged.after), (judged.after, judged.before))
     ]
     figures = [figure for graphs in drawn for figure in graphs.values()]
