@@ -391,5 +391,15 @@ def sure_misses(
     >>> sure_misses(np.array([0.9, 0.8, 0.7, 0.2]), np.array([1, 0, 0, 0]), low=0.5).tolist()
     [1, 2, 0]
     """
-    inside = np.flatnonzero((scores >= low) & (scores <= high))
-    return inside[np.lexsort((-scores[inside], hits[inside]))][:most]
+    inside = (scores >= low) & (scores <= high)
+    missed = _highest(scores, np.flatnonzero(inside & (hits == 0)), most)
+    rest = _highest(scores, np.flatnonzero(inside & (hits == 1)), most - missed.size)
+    return np.concatenate([missed, rest])
+
+
+def _highest(scores: Floats, rows: Places, most: int) -> Places:
+    """Choose the rows of the highest scores, highest first; of equal ones the earlier first."""
+    if rows.size > most > 0:
+        least = rows.size - most
+        rows = rows[scores[rows] >= np.partition(scores[rows], least)[least]]
+    return rows[np.argsort(-scores[rows], kind="stable")][:most]

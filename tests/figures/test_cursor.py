@@ -88,8 +88,8 @@ def test_marks_leave_the_graphs_as_they_were() -> None:
     side = side_of(rows.scores, rows.hits)
     plain = four_graphs(side, side, LIGHT)
     mark_rows(plain, side, 0.5, LIGHT)
-    assert all(not graph.layout.shapes for graph in parts(plain))
-    assert all(CURSOR not in [line.name for line in graph.data] for graph in parts(plain))
+    assert all(not graph.layout.shapes for graph in parts(plain).values())
+    assert all(CURSOR not in [line.name for line in graph.data] for graph in parts(plain).values())
 
 
 def test_too_few_rows_are_marked_in_the_graphs_there_are() -> None:
