@@ -123,14 +123,16 @@ class Chain(SlowVectorMap):
         """
         rows = LogitSet(logits, labels)
         first = _fit(self.first, rows, _half(progress, 0.0))
-        between = first.predict_proba(rows.logits)
         second: FittedVectorMap
         if isinstance(self.second, Lift):
             second = self.second.fit_probabilities(
-                lambda some: between[some], rows.n_classes, rows.labels, _half(progress, 0.5)
+                lambda some: first.predict_proba(rows.logits[some]),
+                rows.n_classes,
+                rows.labels,
+                _half(progress, 0.5),
             )
         else:
-            calibrated = LogitSet(_as_logits(between), rows.labels)
+            calibrated = LogitSet(_as_logits(first.predict_proba(rows.logits)), rows.labels)
             second = _fit(self.second, calibrated, _half(progress, 0.5))
         return FittedChain(first, second, warnings=first.warnings + second.warnings)
 
