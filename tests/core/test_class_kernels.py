@@ -90,11 +90,11 @@ def test_an_error_is_detected_and_no_interval_is_claimed() -> None:
 def test_a_change_without_interval_is_not_comparable() -> None:
     rows = draw_table(500, 4)
     after = softmax(rows.logits / 2)
-    sides = [
+    before, calmer = (
         Side(TopR(1).outcomes(table, rows.labels), table, rows.labels)
         for table in (rows.probabilities, after)
-    ]
-    found = infer(*sides, Plan(ALONE, n_resamples=50)).find(KEY)
+    )
+    found = infer(before, calmer, Plan(ALONE, n_resamples=50)).find(KEY)
     assert found.mark == "not comparable"
 
 
