@@ -11,11 +11,11 @@ from calibcore.calibrators.base import FittedVectorMap
 from calibcore.data import EventScores, LogitSet, Split
 from calibcore.evaluation import prepare
 from calibcore.events import TopR
+from calibcore.ranges import equal_ranges
 from calibcore.slices import (
     Places,
     SliceScreen,
     SliceShares,
-    equal_ranges,
     screen_slices,
     slice_shares,
 )

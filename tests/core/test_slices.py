@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from calibcore import CalibrationInputError, EventScores, LogitSet, Split, TopR, audit
 from calibcore.calibrators import SplineCalibration, TemperatureScaling
 from calibcore.data import split_rows
+from calibcore.ranges import equal_ranges
 from calibcore.slices import (
     SliceScreen,
-    equal_ranges,
     rebin,
     rejudge,
     screen_slices,
