@@ -1,7 +1,8 @@
 """Rows of a range of scores, listed."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -11,7 +12,10 @@ from calibcore.validation import Floats, Labels
 from dashboard.compute.files import whole_split
 from dashboard.compute.keep import key_of, once
 from dashboard.compute.slices import of_judged, said_classes
+from dashboard.readers import SliceColumn
 from dashboard.scene import Scene
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,13 +64,16 @@ def _list(scene: Scene, low: float, high: float) -> ListedRows:
     if isinstance(rows, LogitSet) and names is not None:
         true = [names[k] for k in rows.labels[chosen]]
     return ListedRows(
-        numbers=_numbers(scene)[chosen].tolist(),
+        numbers=_once(scene, "row numbers", _numbers)[chosen].tolist(),
         true=true,
         said=None if said is None or names is None else [names[k] for k in said[chosen]],
         hits=event.hits[chosen].astype(np.int64),
         before=event.scores[chosen],
         after=scene.judged.after.event.scores[chosen],
-        columns=_cells(scene, chosen),
+        columns={
+            name: _cells(column, chosen)
+            for name, column in _once(scene, "row columns", _columns).items()
+        },
         n_rows=int(inside.sum()),
         n_misses=int(inside.sum() - event.hits[inside].sum()),
     )
@@ -85,13 +92,24 @@ def _numbers(scene: Scene) -> Places:
     return of_judged(scene, found + 1)
 
 
-def _cells(scene: Scene, chosen: Places) -> dict[str, list[str | float]]:
+def _columns(scene: Scene) -> dict[str, SliceColumn]:
+    """Give the further columns of the rows that are judged."""
     settings = scene.settings
     columns = scene.upload.split_columns(
         calibration_share=settings.calibration_share, seed=settings.seed
     ).get(scene.chosen, {})
-    found: dict[str, list[str | float]] = {}
-    for name, column in columns.items():
-        values, texts = of_judged(scene, column.values)[chosen].tolist(), column.categories
-        found[name] = values if texts is None else [texts[place] for place in values]
-    return found
+    return {
+        name: replace(column, values=of_judged(scene, column.values))
+        for name, column in columns.items()
+    }
+
+
+def _cells(column: SliceColumn, chosen: Places) -> list[str | float]:
+    values, texts = column.values[chosen].tolist(), column.categories
+    return values if texts is None else [texts[place] for place in values]
+
+
+def _once(scene: Scene, kind: str, make: Callable[[Scene], Found]) -> Found:
+    """Find what no range of scores changes."""
+    key = key_of(scene.upload, scene.settings), scene.chosen
+    return once(kind, key, lambda: make(scene))
