@@ -39,10 +39,12 @@ def infer(
     Notes
     -----
     Means, ratios, ranks and regressions get percentile bootstrap intervals: rows are drawn again
-    with replacement, the same rows before and after. Distances from perfect calibration are biased
-    upwards by noise, and more so in a resample; theirs are found by drawing labels under truths at
-    several distances (see `calibcore.inference.inversion.invert`), and the interval of their
-    change from those of both sides. The calibrator is taken as given: its own fit is not repeated.
+    with replacement, the same rows before and after. That of the calibration slope is reflected
+    about its value, that of discrimination lowered by what noise lifts it. Distances from perfect
+    calibration are biased upwards by noise, and more so in a resample; theirs are found by drawing
+    labels under truths at several distances (see `calibcore.inference.inversion.invert`), and the
+    interval of their change from those of both sides. The calibrator is taken as given: its own fit
+    is not repeated.
     """
     plan = plan or Plan()
     rng = np.random.default_rng(plan.seed)
