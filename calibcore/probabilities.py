@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
-from calibcore.blocks import row_blocks, row_maxima, row_totals
+from calibcore.blocks import row_blocks, row_maxima
 from calibcore.validation import Floats, Logits
 
 
@@ -14,10 +14,6 @@ def below_largest(block: Logits, out: Floats, maxima: Logits | None = None) -> N
     with np.errstate(over="ignore"):  # a difference too large for a float is minus infinity
         largest = row_maxima(block) if maxima is None else maxima[:, np.newaxis]
         out -= largest.astype(np.float64)  # in the loop it takes longer
-
-
-_SAFE = 1e-3, 1e100
-"""Sums of exponentials between which no class is lost, and none is too large for a float."""
 
 
 def softmax(logits: ArrayLike) -> Floats:
@@ -40,44 +36,21 @@ def softmax(logits: ArrayLike) -> Floats:
 
     Notes
     -----
-    exp(z_k) / sum_j exp(z_j), in float64 whatever the input's precision. A row whose sum is very
-    large or small has its largest logit taken off first. The other rows do not matter to it.
+    exp(z_k - max z) / sum_j exp(z_j - max z), in float64 whatever the input's precision.
 
     Examples
     --------
     >>> softmax([[0.0, 0.0], [1000.0, 0.0]]).tolist()
     [[0.5, 0.5], [1.0, 0.0]]
     """
-    table = validation.matrix(logits, "logits")
+    table, maxima = validation.logits_and_maxima(logits)
     result = np.empty(table.shape, dtype=np.float64)
     for rows in row_blocks(*table.shape):
         block = result[rows]
-        block /= exponentials(table[rows], out=block)
-        if np.isnan(block[:, 0]).any():
-            validation.logits(table)  # says what is wrong
+        below_largest(table[rows], out=block, maxima=maxima[rows])
+        np.exp(block, out=block)
+        block /= block.sum(axis=1, keepdims=True)
     return result
-
-
-def exponentials(block: Logits, out: Floats) -> Floats:
-    """Write exp(z) of each row, up to a factor for the row, and give the sums.
-
-    Which factor a row has depends on nothing but the row, so that equal rows of a table stay equal.
-    What are no logits give NaN.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_rows, 1)
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        np.exp(block, out=out, dtype=np.float64)
-        totals = row_totals(out)
-        unsafe = ((totals < _SAFE[0]) | (totals > _SAFE[1]))[:, 0]
-        if unsafe.any():
-            below = np.empty((np.count_nonzero(unsafe), block.shape[1]))
-            below_largest(block[unsafe], out=below)
-            out[unsafe] = np.exp(below, out=below)
-            totals[unsafe] = row_totals(below)
-    return totals
 
 
 def log_softmax(logits: ArrayLike) -> Floats:
