@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
-from calibcore.blocks import row_blocks, row_maxima
+from calibcore.blocks import row_blocks, row_maxima, row_totals
 from calibcore.validation import Floats, Logits
 
 
@@ -49,7 +49,7 @@ def softmax(logits: ArrayLike) -> Floats:
         block = result[rows]
         below_largest(table[rows], out=block, maxima=maxima[rows])
         np.exp(block, out=block)
-        block /= block.sum(axis=1, keepdims=True)
+        block *= 1 / row_totals(block)
     return result
 
 
