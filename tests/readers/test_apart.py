@@ -68,7 +68,7 @@ def test_memory_is_bounded() -> None:
     data = npz(compress=True, logits=np.zeros((400_000, 12)), labels=rng.integers(0, 12, 400_000))
     assert len(data) < 5_000_000
     with pytest.raises(FileError, match=r"of memory to be read") as refused:
-        parse_apart("a.npz", data, limits=Limits(spare_bytes=70 << 20))
+        parse_apart("a.npz", data, limits=Limits(spare_bytes=50 << 20))
     assert len(str(refused.value)) < 300
     assert isinstance(parse_apart("a.npz", data), Contents)
 
