@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -128,7 +128,7 @@ def deal_folds(rows: LogitSet | EventScores, *, n_folds: int = 5, seed: int = 0)
     n_folds : int, default 5
         From 2 to the number of rows.
     seed : int, default 0
-        The same seed deals alike.
+        At least 0; the same seed deals alike.
 
     Returns
     -------
@@ -138,7 +138,7 @@ def deal_folds(rows: LogitSet | EventScores, *, n_folds: int = 5, seed: int = 0)
     Raises
     ------
     CalibrationInputError
-        One row alone, or a number of folds that is out of range.
+        One row alone, or a number of folds or a seed that is out of range.
 
     Notes
     -----
@@ -153,13 +153,13 @@ def deal_folds(rows: LogitSet | EventScores, *, n_folds: int = 5, seed: int = 0)
     if rows.n_samples < 2:
         raise CalibrationInputError("rows", "1 row", "at least 2, to leave some out")
     n_folds = validation.whole_number(n_folds, "n_folds", least=2, most=rows.n_samples)
+    seed = validation.whole_number(seed, "seed", least=0)
     strata = rows.labels if isinstance(rows, LogitSet) else rows.hits
     shuffled = np.random.default_rng(seed).permutation(rows.n_samples)
     fold = np.empty(rows.n_samples, dtype=np.intp)
     # Dealt in turn along rows grouped by stratum, so that every stratum is spread evenly.
-    fold[shuffled[np.argsort(strata[shuffled], kind="stable")]] = (
-        np.arange(rows.n_samples) % n_folds
-    )
+    grouped = shuffled[np.argsort(strata[shuffled], kind="stable")]
+    fold[grouped] = np.arange(rows.n_samples) % n_folds
     return fold
 
 
@@ -168,7 +168,7 @@ def cross_fit(
     *,
     event: Event,
     calibrator: Calibrator | None,
-    fold: Folds,
+    fold: ArrayLike,
     n_bins: int = 15,
     progress: Progress | None = None,
 ) -> CrossFit:
@@ -182,8 +182,8 @@ def cross_fit(
         What the scores are about; event scores are taken as this event's.
     calibrator : ScoreMap, VectorMap, PooledScores or None
         As for `calibcore.evaluation.audit`.
-    fold : ndarray of int, shape (n_samples,)
-        Fold of each row, from 0, as `deal_folds` gives it.
+    fold : array_like of int, shape (n_samples,)
+        Fold of each row, from 0, as `deal_folds` gives it: at least two folds, none without rows.
     n_bins : int, default 15
         Bins of the reliability diagram and of the binned measures.
     progress : callable, optional
@@ -196,7 +196,7 @@ def cross_fit(
     Raises
     ------
     CalibrationInputError
-        What the fit without a fold refuses, as `audit` does.
+        Folds that do not fit the rows; what the fit without a fold refuses, as `audit` does.
 
     Notes
     -----
@@ -220,11 +220,20 @@ def cross_fit(
     5
     """
     check_pooled(calibrator, event)
+    dealt = _checked_folds(fold, rows.n_samples)
     prepared = prepare(rows, event)
-    fitted = None
-    if calibrator is not None:
-        fitted = _fit_folds(prepared, calibrator, fold, progress)
+    fitted = None if calibrator is None else _fit_folds(prepared, calibrator, dealt, progress)
     return CrossFit(judge(prepared, event, fitted, Options(n_bins=n_bins)), fitted)
+
+
+def _checked_folds(values: ArrayLike, n_rows: int) -> Folds:
+    """Refuse folds that would leave rows without a score."""
+    fold, numbers = np.asarray(values), np.unique(values)
+    fits = fold.shape == (n_rows,) and fold.dtype.kind in "iu" and numbers.size > 1
+    if not (fits and numbers[0] == 0 and numbers[-1] == numbers.size - 1):
+        wanted = f"for each of {n_rows:,} rows its fold: 0, 1 and so on, each of them in use"
+        raise CalibrationInputError("fold", ", ".join(map(str, numbers[:5])), wanted)
+    return fold.astype(np.intp, copy=False)
 
 
 def _fit_folds(
@@ -381,15 +390,11 @@ def pick(contestants: Sequence[Contestant], measure: Measure) -> Picks | None:
     Returns
     -------
     Picks or None
-        None where no contestant has the measure, or it has no better direction.
+        None where no contestant has the measure, it has no better direction, or the test set leaves
+        it undefined for the winner.
     """
-    able = [
-        one
-        for one in contestants
-        if all(
-            math.isfinite(penalty(measure, one.value(measure, on))) for on in ("crossed", "test")
-        )
-    ]
-    if not able:
+    if not contestants:
         return None
-    return Picks(measure, ranked(able, measure, "crossed")[0], ranked(able, measure, "test")[0])
+    winner, on_test = (ranked(contestants, measure, on)[0] for on in get_args(JudgedOn))
+    ends = (penalty(measure, winner.value(measure, on)) for on in get_args(JudgedOn))
+    return Picks(measure, winner, on_test) if all(map(math.isfinite, ends)) else None

@@ -86,12 +86,14 @@ class LogitSet:
 
     @cached_property
     def probabilities(self) -> Floats:
-        """Class probabilities, the softmax of the logits, shape (n_samples, n_classes)."""
-        return softmax(self.logits)
+        """Class probabilities, the softmax of the logits: (n_samples, n_classes), read-only."""
+        found = softmax(self.logits)
+        found.flags.writeable = False  # kept for all who ask
+        return found
 
     def rows(self, chosen: ArrayLike) -> "LogitSet":
         """Keep the chosen rows, given as indices or as a mask."""
-        index = np.asarray(chosen)
+        index = _row_index(chosen, self.n_samples)
         return LogitSet(self.logits[index], self.labels[index], self.class_names)
 
 
@@ -132,8 +134,26 @@ class EventScores:
 
     def rows(self, chosen: ArrayLike) -> "EventScores":
         """Keep the chosen rows, given as indices or as a mask."""
-        index = np.asarray(chosen)
+        index = _row_index(chosen, self.n_samples)
         return EventScores(self.scores[index], self.hits[index])
+
+
+def _row_index(chosen: ArrayLike, n_samples: int) -> NDArray[np.bool_ | np.integer]:
+    """Check which rows are meant."""
+    index = np.asarray(chosen)
+    if index.dtype.kind == "b":
+        if index.shape != (n_samples,):
+            raise CalibrationInputError(
+                "chosen", f"a mask of shape {index.shape}", f"one value for each of {n_samples:,}"
+            )
+        return index
+    if index.ndim != 1 or index.size == 0 or index.dtype.kind not in "iu":
+        found = f"an array of type {index.dtype} and shape {index.shape}"
+        raise CalibrationInputError("chosen", found, "numbers of rows, or a mask of them")
+    if index.min() < 0 or index.max() >= n_samples:
+        outside = f"row numbers from {index.min()} to {index.max()}"
+        raise CalibrationInputError("chosen", outside, f"numbers from 0 to {n_samples - 1}")
+    return index
 
 
 Rows = TypeVar("Rows", LogitSet, EventScores)
@@ -155,7 +175,7 @@ class Split(Generic[Rows]):
     Raises
     ------
     CalibrationInputError
-        The two sets have different classes.
+        The two sets are not of the same kind, or have different classes.
     """
 
     calibration: Rows
@@ -163,7 +183,15 @@ class Split(Generic[Rows]):
     same_data: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse two sets that are not about the same classes."""
+        """Refuse two sets that are not of one kind, or not about the same classes."""
+        if isinstance(self.calibration, LogitSet) != isinstance(self.test, LogitSet):
+            kinds = "logits of all classes", "an event's scores"
+            wanted_kind, found_kind = (
+                kinds if isinstance(self.calibration, LogitSet) else kinds[::-1]
+            )
+            raise CalibrationInputError(
+                "test", found_kind, f"{wanted_kind}, as in the calibration set"
+            )
         if isinstance(self.calibration, LogitSet) and isinstance(self.test, LogitSet):
             found, wanted = self.test.class_names, self.calibration.class_names
             if found != wanted:
@@ -184,7 +212,7 @@ def split_rows(rows: Rows, *, calibration_share: float = 0.5, seed: int = 0) -> 
     calibration_share : float, default 0.5
         Part of the rows to fit on, strictly between 0 and 1.
     seed : int, default 0
-        The same seed gives the same split.
+        At least 0; the same seed gives the same split.
 
     Returns
     -------
@@ -194,7 +222,7 @@ def split_rows(rows: Rows, *, calibration_share: float = 0.5, seed: int = 0) -> 
     Raises
     ------
     CalibrationInputError
-        Fewer than two rows, or a share that is not between 0 and 1.
+        Fewer than two rows, a share that is not between 0 and 1, or a seed below 0.
 
     Notes
     -----
@@ -231,6 +259,7 @@ def calibration_rows(
     """
     if not 0 < calibration_share < 1:
         raise CalibrationInputError("calibration_share", str(calibration_share), "between 0 and 1")
+    seed = validation.whole_number(seed, "seed", least=0)
     if rows.n_samples < 2:
         raise CalibrationInputError("rows", "1 row", "at least 2, to fit and to judge")
     strata = rows.labels if isinstance(rows, LogitSet) else rows.hits

@@ -171,8 +171,6 @@ class AuditResult:
         The fitted calibrator; None where none was asked for.
     same_data : bool
         Both sets are the same rows, so the judgement flatters.
-    warnings : tuple of str
-        What the user should know of the fit.
     """
 
     calibration: SetResult
@@ -227,8 +225,8 @@ def audit(
     Raises
     ------
     CalibrationInputError
-        An event the data do not have, too few rows for the calibrator, or a vector map where only
-        an event's scores are known; pooled scores with a within-top-r event.
+        An event the data do not have, what is no calibrator, too few rows for it, or a vector map
+        where only an event's scores are known; pooled scores with a within-top-r event.
 
     Notes
     -----
@@ -287,6 +285,8 @@ def sides_of(
 
 def prepare(rows: LogitSet | EventScores, event: Event) -> Prepared:
     """Find the event in one set."""
+    if isinstance(event, type) or not hasattr(event, "outcomes"):
+        raise CalibrationInputError("event", repr(event), "one such as TopR(1) or OneClass(0)")
     if isinstance(rows, LogitSet):
         return Prepared(rows, event.outcomes(rows.probabilities, rows.labels), rows.probabilities)
     return Prepared(rows, rows, None)
@@ -309,6 +309,8 @@ def fit(
     """Fit a calibrator on one set; None where none is asked for."""
     if calibrator is None:
         return None
+    if isinstance(calibrator, type) or not hasattr(calibrator, "fit"):
+        raise CalibrationInputError("calibrator", repr(calibrator), "one such as PlattScaling()")
     if isinstance(calibrator, ScoreMap):
         return calibrator.fit(calibration.event.scores, calibration.event.hits)
     if isinstance(calibration.rows, EventScores):

@@ -23,8 +23,8 @@ def check_same_rows(first: LogitSet | EventScores, other: LogitSet | EventScores
     Raises
     ------
     CalibrationInputError
-        Another kind, another number of rows or classes, or another label; the message names the
-        first row that differs, counted from 1.
+        Another kind, another number of rows or classes, the same class names in another order, or
+        another label; the message names the first row that differs, counted from 1.
 
     Examples
     --------
@@ -47,6 +47,14 @@ def check_same_rows(first: LogitSet | EventScores, other: LogitSet | EventScores
     if other.n_classes != first.n_classes:
         raise CalibrationInputError(
             "classes", f"{other.n_classes:,}", f"the {first.n_classes:,} of the first model"
+        )
+    mine, its = first.class_names, other.class_names
+    if mine != its and set(mine) == set(its):
+        place = next(k for k, name in enumerate(mine) if name != its[k])
+        raise CalibrationInputError(
+            "classes",
+            f"{its[place]} in place {place + 1:,}",
+            f"{mine[place]}, the order of the first model",
         )
     differ = np.flatnonzero(first.labels != other.labels)
     if differ.size:

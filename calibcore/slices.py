@@ -151,7 +151,7 @@ def screen_slices(
     Raises
     ------
     CalibrationInputError
-        Scores or hits out of range, a slice for each row that is not one of ``n_slices``.
+        Scores or hits out of range, a slice that is not one of ``n_slices``, or not one a row.
 
     Notes
     -----
@@ -170,6 +170,7 @@ def screen_slices(
     ([-0.1, 0.9, nan], [False, True, False])
     """
     checked_scores, checked_hits = validation.scores_and_hits(scores, hits)
+    least = validation.whole_number(least, "least", least=0)
     members = _members(places, checked_scores.size, n_slices)
     rows = np.array([chosen.size for chosen in members])
     mean_score, gap, variance, skew = np.full((4, n_slices), np.nan)
@@ -202,12 +203,23 @@ def slice_shares(flags: ArrayLike, places: ArrayLike, *, n_slices: int) -> Slice
     places, n_slices
         As for `screen_slices`.
 
+    Returns
+    -------
+    SliceShares
+
+    Raises
+    ------
+    CalibrationInputError
+        Flags other than 0 and 1, a slice that is not one of ``n_slices``, or not one a row.
+
     Examples
     --------
     >>> slice_shares([1, 1, 0, 1], [0, 0, 1, 1], n_slices=2).share.tolist()
     [1.0, 0.5]
     """
-    flagged = np.asarray(flags, dtype=np.float64)
+    flagged = np.asarray(flags)
+    if flagged.ndim != 1 or not np.isin(flagged, (0, 1)).all():
+        raise CalibrationInputError("flags", "other values than 0 and 1", "0 or 1 for each row")
     members = _members(places, flagged.size, n_slices)
     rows = np.array([chosen.size for chosen in members], dtype=np.float64)
     found = np.array([flagged[chosen].sum() for chosen in members])
@@ -218,13 +230,16 @@ def slice_shares(flags: ArrayLike, places: ArrayLike, *, n_slices: int) -> Slice
 
 def _members(places: ArrayLike, n_samples: int, n_slices: int) -> list[Places]:
     """Give the rows of each slice, in their order."""
+    n_slices = validation.whole_number(n_slices, "n_slices", least=1)
     where = np.asarray(places)
-    if where.shape != (n_samples,):
+    if where.shape != (n_samples,) or where.size == 0:
         wanted = f"one for each of {n_samples:,} rows"
         raise CalibrationInputError("places", f"shape {where.shape}", wanted)
+    wanted = f"whole numbers from 0 to {n_slices - 1}"
+    if where.dtype.kind not in "biu":
+        raise CalibrationInputError("places", f"values of type {where.dtype}", wanted)
     if not 0 <= where.min() <= where.max() < n_slices:
-        outside = f"{where.min()} to {where.max()}"
-        raise CalibrationInputError("places", outside, f"whole numbers from 0 to {n_slices - 1}")
+        raise CalibrationInputError("places", f"{where.min()} to {where.max()}", wanted)
     order = np.argsort(where, kind="stable")
     return np.split(order, np.searchsorted(where[order], np.arange(1, n_slices)))
 

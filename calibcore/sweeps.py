@@ -119,10 +119,13 @@ def temperature_sweep(
 
 
 def _temperatures(values: ArrayLike) -> Floats:
-    found = np.asarray(values, dtype=np.float64)
     low, high = TEMPERATURE_BOUNDS
+    wanted = f"a list of numbers from {low:g} to {high:,g}"
+    try:
+        found = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise CalibrationInputError("temperatures", "other values", wanted) from error
     if found.ndim != 1 or not found.size or not ((found >= low) & (found <= high)).all():
-        wanted = f"a list of numbers from {low:g} to {high:,g}"
         raise CalibrationInputError("temperatures", "other values", wanted)
     if (np.diff(found) <= 0).any():
         raise CalibrationInputError("temperatures", "values out of order", "ascending ones")
@@ -204,7 +207,7 @@ def knot_sweep(
     Raises
     ------
     CalibrationInputError
-        Rows that allow none of these numbers of knots.
+        No numbers of knots, or rows that allow none of them.
 
     References
     ----------
@@ -216,6 +219,8 @@ def knot_sweep(
     >>> knot_sweep(rows, rows, SplineCalibration(), range(3, 9)).n_knots.tolist()
     [3, 4]
     """
+    if len(knots) == 0:
+        raise CalibrationInputError("knots", "none", "at least one number of knots")
     least, most = LEAST_KNOTS[spline.runout], calibration.n_samples
     allowed = [n_knots for n_knots in knots if least <= n_knots <= most]
     if not allowed:

@@ -3,10 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calibcore import validation
+from calibcore.errors import CalibrationInputError
 from calibcore.metrics import METRICS, Measure
 from calibcore.validation import Floats
 
@@ -29,19 +32,34 @@ class Plan:
     Parameters
     ----------
     sizes : tuple of int
-        Rows to fit on, ascending.
+        Rows to fit on, ascending, at least one size.
     n_draws : int, default 10
-        Draws of each size; of the whole calibration set there is one.
+        Draws of each size, at least 1; of the whole calibration set there is one.
     seed : int, default 0
-        Of the draws.
+        Of the draws, at least 0.
     n_bins : int, default 15
         Bins of the ECE.
+
+    Raises
+    ------
+    CalibrationInputError
+        Sizes out of order, or a number that is out of range.
     """
 
     sizes: tuple[int, ...]
     n_draws: int = 10
     seed: int = 0
     n_bins: int = 15
+
+    def __post_init__(self) -> None:
+        """Refuse sizes of which the last is not the largest, as `LearningCurve.enough` needs."""
+        for size in self.sizes:
+            validation.whole_number(size, "sizes", least=1)
+        if not self.sizes or any(a >= b for a, b in pairwise(self.sizes)):
+            found = ", ".join(map(str, self.sizes)) or "none"
+            raise CalibrationInputError("sizes", found, "at least one number, ascending")
+        validation.whole_number(self.n_draws, "n_draws", least=1)
+        validation.whole_number(self.seed, "seed", least=0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,7 +38,7 @@ from calibcore.contest import (
 from calibcore.cumulative import ks_error
 from calibcore.data import EventScores, LogitSet, Split
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import audit
+from calibcore.evaluation import Comparison, audit
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.metrics import METRICS, Measure
 from calibcore.probabilities import softmax
@@ -344,3 +344,46 @@ def test_a_penalty_is_the_lower_the_better(first: float, second: float) -> None:
                 assert measure.ideal is not None
                 near = abs(first - measure.ideal), abs(second - measure.ideal)
                 assert (low < high) == (near[0] < near[1])
+
+
+@pytest.mark.parametrize(
+    ("fold", "found"),
+    [
+        ([0, 1, 0], "0, 1"),
+        ([0, 0, 0, 0], "0"),
+        ([-1, 0, 1, 3], "-1, 0, 1, 3"),
+        ([0, 2, 0, 2], "0, 2"),
+        ([0.0, 1.0, 0.0, 1.0], "0.0, 1.0"),
+        (["a", "b", "a", "b"], "a, b"),
+    ],
+)
+@pytest.mark.parametrize("calibrator", [None, HistogramBinning()])
+def test_folds_that_would_leave_rows_out_are_refused(
+    calibrator: HistogramBinning | None, fold: list[int], found: str
+) -> None:
+    rows = EventScores([0.2, 0.4, 0.6, 0.8], [0, 1, 0, 1])
+    with pytest.raises(CalibrationInputError, match=f"fold: found {found}"):
+        cross_fit(rows, event=TopR(1), calibrator=calibrator, fold=fold)
+    cross_fit(rows, event=TopR(1), calibrator=calibrator, fold=[0, 1, 0, 1])
+
+
+def test_a_seed_below_0_is_refused() -> None:
+    with pytest.raises(CalibrationInputError, match="seed: found -2"):
+        deal_folds(EventScores([0.2, 0.4], [0, 1]), n_folds=2, seed=-2)
+
+
+def test_a_test_set_that_leaves_a_measure_undefined_makes_nobody_else_the_winner() -> None:
+    slope = named("calibration_slope")
+
+    def one(key: str, crossed: float, test: float) -> Contestant:
+        standings = (
+            Standing((Comparison(slope, 1.0, value),), 0, 10, None) for value in (crossed, test)
+        )
+        return Contestant(key, *standings)
+
+    best, other = one("best", 1.1, math.nan), one("other", 1.4, 1.0)
+    assert pick([best, other], slope) is None
+    undefined = one("undefined", math.inf, 1.0), one("other", 1.4, 1.2)
+    found = pick(undefined, slope)
+    assert found is not None
+    assert (found.winner.key, found.on_test.key) == ("other", "undefined")

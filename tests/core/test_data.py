@@ -5,8 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from numpy.typing import ArrayLike
 
 from calibcore.data import EventScores, LogitSet, Split, split_rows
+from calibcore.errors import CalibrationInputError
 from tests import reference
 from tests.strategies import EventCase, LogitCase, event_data, logit_sets
 
@@ -126,3 +128,45 @@ def test_the_seed_decides_the_split(rng: np.random.Generator) -> None:
     unnamed = split_rows(rows).calibration
     assert isinstance(unnamed, LogitSet)
     assert unnamed.logits.tolist() == calibration_logits(0)
+
+
+@pytest.mark.parametrize(
+    "rows", [LogitSet([[0.0, 1.0]] * 3, [0, 1, 0]), EventScores([0.5] * 3, [0, 1, 0])]
+)
+@pytest.mark.parametrize(
+    ("chosen", "found"),
+    [
+        ([3], "row numbers from 3 to 3"),
+        ([-1, 0], "row numbers from -1 to 0"),
+        ([0.5], "type float64"),
+        ([], "shape \\(0,\\)"),
+        ([True, False], "a mask of shape \\(2,\\)"),
+        (1, "shape \\(\\)"),
+    ],
+)
+def test_rows_that_are_not_there_are_refused(
+    rows: LogitSet | EventScores, chosen: ArrayLike, found: str
+) -> None:
+    with pytest.raises(CalibrationInputError, match=f"chosen: found .*{found}"):
+        rows.rows(chosen)
+    assert rows.rows([2, 0]).n_samples == 2
+    assert rows.rows([True, False, True]).n_samples == 2
+
+
+def test_two_sets_of_different_kinds_are_refused() -> None:
+    logits, scores = LogitSet([[0.0, 1.0]], [0]), EventScores([0.5], [1])
+    with pytest.raises(CalibrationInputError, match="test: found an event's scores, wanted logits"):
+        Split(logits, scores)  # type: ignore[type-var]
+    with pytest.raises(CalibrationInputError, match=r"test: found logits .* wanted an event's"):
+        Split(scores, logits)  # type: ignore[type-var]
+
+
+def test_a_seed_below_0_is_refused() -> None:
+    with pytest.raises(CalibrationInputError, match="seed: found -1"):
+        split_rows(EventScores([0.5] * 4, [0, 1, 0, 1]), seed=-1)
+
+
+def test_what_is_kept_for_all_cannot_be_changed() -> None:
+    rows = LogitSet([[0.0, 1.0]], [0])
+    with pytest.raises(ValueError, match="read-only"):
+        rows.probabilities[0, 0] = 0.5

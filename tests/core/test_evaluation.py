@@ -444,3 +444,17 @@ def test_labels_drawn_from_the_scores_exceed_the_null_line_in_5_of_100(
     # The limit is reached from below; three standard errors of 2,000 draws are 1.5 points.
     assert 0.03 < beyond < 0.066
     assert np.mean([curves.ks_p_value < 0.5 for curves in drawn]) == pytest.approx(0.5, abs=0.06)
+
+
+@pytest.mark.parametrize("calibrator", ["temperature", TemperatureScaling])
+def test_what_is_no_calibrator_is_refused(calibrator: TemperatureScaling) -> None:
+    rows = LogitSet([[0.0, 1.0]] * 4, [0, 1, 0, 1])
+    with pytest.raises(CalibrationInputError, match=r"calibrator: found .*emperature"):
+        audit(Split(rows, rows), event=TopR(1), calibrator=calibrator)
+
+
+@pytest.mark.parametrize("event", ["top-1", TopR])
+def test_what_is_no_event_is_refused(event: TopR) -> None:
+    rows = LogitSet([[0.0, 1.0]] * 4, [0, 1, 0, 1])
+    with pytest.raises(CalibrationInputError, match="event: found "):
+        audit(Split(rows, rows), event=event, calibrator=None)

@@ -1,6 +1,7 @@
 """Learning curves beside a slow loop, and what is read off them."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -248,3 +249,19 @@ def test_the_best_at_each_size() -> None:
         plan,
     )
     assert sharp.best("accuracy") == [(50, "two")]
+
+
+@pytest.mark.parametrize(
+    ("plan", "message"),
+    [
+        (lambda: Plan(()), "sizes: found none"),
+        (lambda: Plan((100, 50)), "sizes: found 100, 50"),
+        (lambda: Plan((50, 50)), "sizes: found 50, 50"),
+        (lambda: Plan((0, 50)), "sizes: found 0"),
+        (lambda: Plan((50,), n_draws=0), "n_draws: found 0"),
+        (lambda: Plan((50,), seed=-1), "seed: found -1"),
+    ],
+)
+def test_plans_that_cannot_be_followed_are_refused(plan: Callable[[], Plan], message: str) -> None:
+    with pytest.raises(CalibrationInputError, match=message):
+        plan()

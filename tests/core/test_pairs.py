@@ -81,3 +81,12 @@ def test_lines_of_equal_brier_score_hold_for_every_model(event: Event) -> None:
         assert_allclose(plane.discrimination[:, 0], [one.discrimination for one in own])
     else:
         assert abs(plane.discrimination[1, 0] - own[1].discrimination) > 1e-4
+
+
+def test_the_same_classes_in_another_order_are_refused() -> None:
+    logits = [[1.0, 0.0], [0.0, 1.0]]
+    first = LogitSet(logits, [0, 1], ["cat", "dog"])
+    with pytest.raises(CalibrationInputError, match="classes: found dog in place 1, wanted cat"):
+        check_same_rows(first, LogitSet(logits, [0, 1], ["dog", "cat"]))
+    check_same_rows(first, LogitSet(logits, [0, 1]))
+    check_same_rows(first, LogitSet(logits, [0, 1], ["Cat", "Dog"]))

@@ -270,3 +270,33 @@ def test_scores_alone_are_put_into_other_bins_too(own: SplineCalibration | None)
     first = audit(split, event=TopR(1), calibrator=own)
     alike(rebin(first, split, n_bins=9), rejudge(first.fitted, split, event=TopR(1), n_bins=9))
     assert rebin(first, split, n_bins=9).test.compare("classwise_ece").before is None
+
+
+@pytest.mark.parametrize(
+    ("places", "n_slices", "message"),
+    [
+        ([0.5, 1.2], 2, "places: found values of type float64"),
+        (["a", "b"], 2, "places: found values of type <U1"),
+        ([0, 1], 0, "n_slices: found 0"),
+        ([0, 2], 2, "places: found 0 to 2"),
+        ([0], 2, "places: found shape"),
+    ],
+)
+def test_places_that_are_no_slices_are_refused(
+    places: list[int], n_slices: int, message: str
+) -> None:
+    with pytest.raises(CalibrationInputError, match=message):
+        screen_slices([0.5, 0.6], [0, 1], places, n_slices=n_slices)
+    with pytest.raises(CalibrationInputError, match=message):
+        slice_shares([0, 1], places, n_slices=n_slices)
+
+
+@pytest.mark.parametrize("flags", [[0.5, 1.0], [math.nan, 1.0], [3, 1], [[0], [1]], ["0", "1"]])
+def test_flags_other_than_0_and_1_are_refused(flags: list[float]) -> None:
+    with pytest.raises(CalibrationInputError, match="flags"):
+        slice_shares(flags, [0, 1], n_slices=2)
+
+
+def test_shares_of_no_rows_are_refused() -> None:
+    with pytest.raises(CalibrationInputError, match="places"):
+        slice_shares([], [], n_slices=2)

@@ -153,3 +153,10 @@ def test_a_knot_sweep_says_how_far_it_is() -> None:
     rows = events(5, 30)
     knot_sweep(rows, rows, SplineCalibration(), [4, 5], progress=told.append)
     assert told == [0.0, 0.5]
+
+
+def test_words_are_no_temperatures_and_no_knots_are_nothing_to_try() -> None:
+    with pytest.raises(CalibrationInputError, match="temperatures"):
+        temperature_sweep(made(7, 10), TopR(1), ["warm"])
+    with pytest.raises(CalibrationInputError, match="knots: found none"):
+        knot_sweep(events(5, 30), events(6, 30), SplineCalibration(), [])
