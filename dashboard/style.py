@@ -56,7 +56,7 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
 .measures .under { color: var(--under); }
 .measures :is(.no-evidence, .not-comparable, .none) { opacity: 0.7; }
 @media (min-width: 641px) {
-  .st-key-phone_switch { display: none; }
+  [class*="st-key-phone_"] { display: none; }
   .st-key-next_steps [data-testid="stHorizontalBlock"] { flex-wrap: nowrap; }
   .st-key-next_steps [data-testid="stHorizontalBlock"] > :last-child { flex: none; }
   .st-key-next_steps [data-testid="stHorizontalBlock"] > :first-child { flex: 0 1 auto; }
@@ -71,6 +71,13 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
   }
   .st-key-slices_table table.slices th:first-child { min-width: 4.5rem; }
   table.slices span { white-space: nowrap; }
+  table.few :is(th, td):nth-child(n+3):not(:nth-last-child(-n+2)) { display: none; }
+  table:is(.changes, .differences) :is(span, small) { white-space: normal; }
+  table:is(.changes, .differences) span { display: inline-block; }
+  [class*="st-key-models_table"] table.differences th:first-child { min-width: 6rem; }
+  table.listed :is(th, td):nth-child(n) {
+    padding-right: 0.4rem; white-space: normal; font-size: 0.875rem;
+  }
   table.measures:not(.all-columns) :is(th, td):nth-child(n+4) { display: none; }
 }
 </style>

@@ -18,7 +18,12 @@ from dashboard.compute.files import (
 )
 from dashboard.compute.fits import Estimate, estimate, run_audit
 from dashboard.compute.keep import forget
-from dashboard.compute.pictures import draw_classes, draw_reliability, draw_sweep
+from dashboard.compute.pictures import (
+    draw_classes,
+    draw_reliability,
+    draw_slices,
+    draw_sweep,
+)
 from dashboard.compute.slices import judged_split, part_of, split_of
 
 __all__ = [
@@ -32,6 +37,7 @@ __all__ = [
     "contestants",
     "draw_classes",
     "draw_reliability",
+    "draw_slices",
     "draw_sweep",
     "estimate",
     "estimate_contest",

@@ -1,6 +1,6 @@
 """The four graphs of both sides, of either set and of a second event; and the spline itself."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from plotly import graph_objects as go
@@ -11,10 +11,13 @@ from calibcore.reliability import SplineFit
 from dashboard.compute.fits import fitted_on, run_audit
 from dashboard.compute.keep import key_of, once
 from dashboard.compute.slices import judged_split
-from dashboard.figures import FourGraphs, four_graphs, mark_rows
+from dashboard.figures import FourGraphs, four_graphs
 from dashboard.figures.fit import fit_graph
 from dashboard.scene import Scene
 from dashboard.settings import ChosenEvent, SetChoice
+
+Caption = Callable[..., str]
+Captions = dict[str, str]
 
 MOST_FIGURES = 16
 """Figures on a page at once; more would be too much to send and to take in."""
@@ -42,7 +45,7 @@ def with_event(scene: Scene, event: ChosenEvent) -> Scene:
 
 
 def draw_graphs(
-    scene: Scene, *, alike: Sequence[Scene], fractile: float | None, n_figures: int
+    scene: Scene, *, alike: Sequence[Scene], n_figures: int
 ) -> tuple[FourGraphs, FourGraphs]:
     """Draw the four graphs before and after on one set.
 
@@ -52,8 +55,6 @@ def draw_graphs(
         What is drawn.
     alike : sequence of Scene
         What shares its axes; itself may be among them.
-    fractile : float or None
-        Where to mark the same rows in all graphs.
     n_figures : int
         How many are on the page.
     """
@@ -72,14 +73,29 @@ def draw_graphs(
 
     with_whom = tuple(other.chosen for other in alike)
     key = key_of(scene.upload, scene.settings), scene.chosen, with_whom, scene.palette
-    plain = once("graphs", (*key, tuple(most)), make)
-    if fractile is None:
-        return plain
-    before, after = (
-        mark_rows(graphs, side, fractile, scene.palette)
-        for graphs, side in zip(plain, (judged.before, judged.after), strict=True)
-    )
-    return before, after
+    return once("graphs", (*key, tuple(most)), make)
+
+
+def captions_of(scene: Scene, write: Mapping[str, Caption]) -> tuple[Captions, Captions]:
+    """Write what each graph before and after shows, once: of many rows it takes a while to find.
+
+    Parameters
+    ----------
+    scene : Scene
+        What is drawn.
+    write : mapping of str to callable
+        Writes the caption of a graph, by its letter.
+    """
+
+    def make() -> tuple[Captions, Captions]:
+        before, after = (
+            {letter: caption(side, expert=scene.expert) for letter, caption in write.items()}
+            for side in (scene.judged.before, scene.judged.after)
+        )
+        return before, after
+
+    key = key_of(scene.upload, scene.settings), scene.chosen, scene.expert, tuple(write)
+    return once("captions", key, make)
 
 
 def spline_fit(scene: Scene) -> SplineFit | None:

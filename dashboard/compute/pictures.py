@@ -6,14 +6,17 @@ from typing import Literal
 from plotly import graph_objects as go
 
 from calibcore.metrics.bins import BinSweep, sweep_bins
+from calibcore.slices import Places
 from dashboard.compute.closer import class_bins
 from dashboard.compute.keep import key_of, once
+from dashboard.compute.slices import FoundSlices
 from dashboard.figures import (
     SweepFigures,
     class_picture,
     reliability_diagram,
     sweep_figures,
 )
+from dashboard.figures.slices import slice_plot
 from dashboard.scene import Scene
 from dashboard.settings import CLASS_BINS
 
@@ -64,6 +67,18 @@ def draw_classes(scene: Scene, classes: tuple[int, ...]) -> tuple[go.Figure, ...
         )
 
     return once("class pictures", (*_key(scene, n_bins=CLASS_BINS), classes), make)
+
+
+def draw_slices(scene: Scene, found: FoundSlices, shown: Places) -> go.Figure:
+    """Draw the mean gaps of some slices of one set."""
+    slicing = found.slicing
+    after = None if found.after is found.before else found.after
+
+    def make() -> go.Figure:
+        return slice_plot((found.before, after), slicing.shown, shown, scene.palette)
+
+    key = (*_key(scene, n_bins=CLASS_BINS), slicing.by, tuple(shown.tolist()))
+    return once("slice plots", key, make)
 
 
 def _key(scene: Scene, n_bins: int | None = None) -> tuple[object, ...]:

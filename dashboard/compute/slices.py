@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,7 @@ class Slicing:
     places: Mapping[SetChoice, Places]
     fair: bool = True
 
-    @property
+    @cached_property
     def open_to_all(self) -> list[str]:
         """Names of the slices that have rows in both sets, so that all pages can show them."""
         counts = [np.bincount(self.places[name], minlength=len(self.names)) for name in SETS]

@@ -1,7 +1,7 @@
 """Result object in, plotly figure out: nothing is computed or fitted here."""
 
 from dashboard.figures.bins import SweepFigures, bins_graph, sweep_figures
-from dashboard.figures.graphs import FourGraphs, four_graphs, mark_rows
+from dashboard.figures.graphs import FourGraphs, Mark, four_graphs, mark_rows
 from dashboard.figures.multiples import class_picture
 from dashboard.figures.palette import DARK, LIGHT, Palette
 from dashboard.figures.reliability import Diagram, reliability_diagram
@@ -11,6 +11,7 @@ __all__ = [
     "LIGHT",
     "Diagram",
     "FourGraphs",
+    "Mark",
     "Palette",
     "SweepFigures",
     "bins_graph",

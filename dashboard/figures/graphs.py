@@ -41,6 +41,22 @@ class FourGraphs:
 
 
 @dataclass(frozen=True)
+class Mark:
+    """Two points at the marked rows of a graph, over a dotted line.
+
+    It is added when a graph is sent, because plotly takes long to copy a figure.
+
+    Parameters
+    ----------
+    points, line : dict
+        A line of points and a shape, as plotly takes them.
+    """
+
+    points: dict[str, Any]
+    line: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class _Lines:
     """Score and probability over a common axis, thinned, with the words of the hover.
 
@@ -123,40 +139,33 @@ def four_graphs(
     )
 
 
-def mark_rows(graphs: FourGraphs, side: Side, fractile: float, palette: Palette) -> FourGraphs:
+def mark_rows(side: Side, fractile: float, palette: Palette) -> dict[str, Mark]:
     """Mark the same rows in all four graphs of a side, at the nearest fractile.
 
     Parameters
     ----------
-    graphs : FourGraphs
-        As `four_graphs` draws them; they stay as they are.
     side : Side
         What they show.
     fractile : float
         See `CumulativeCurves.place_at`.
     palette : Palette
         Colours.
+
+    Returns
+    -------
+    dict of str to Mark
+        By the letter of the graph, for the graphs there are.
     """
     curves, frequency = side.curves, side.frequency
     place = curves.place_at(fractile)
     hover = f"fractile {curves.fractile[place]:.1%}<br>%{{y:.1%}}<extra></extra>"
-
-    def marked(figure: go.Figure | None, x: float, ends: tuple[float, float]) -> go.Figure:
-        return _with_cursor(go.Figure(figure), x, ends, hover, palette)
-
-    ends = float(curves.cum_score[place]), float(curves.cum_hits[place])
-    by_fractile = marked(graphs.cumulative_by_fractile, float(curves.fractile[place]), ends)
-    by_score = marked(graphs.cumulative_by_score, ends[0], ends)
-    if frequency is None:
-        return FourGraphs(by_fractile, by_score, None, None)
-    row = place - 1  # the totals start with a point of no rows, the frequency does not
-    there = float(frequency.score[row]), float(frequency.frequency[row])
-    return FourGraphs(
-        by_fractile,
-        by_score,
-        marked(graphs.frequency_by_fractile, float(frequency.fractile[row]), there),
-        marked(graphs.frequency_by_score, there[0], there),
-    )
+    total = float(curves.cum_score[place]), float(curves.cum_hits[place])
+    places = {"a": (float(curves.fractile[place]), total), "b": (total[0], total)}
+    if frequency is not None:
+        row = place - 1  # the totals start with a point of no rows, the frequency does not
+        there = float(frequency.score[row]), float(frequency.frequency[row])
+        places |= {"c": (float(frequency.fractile[row]), there), "d": (there[0], there)}
+    return {letter: _mark(x, ends, hover, palette) for letter, (x, ends) in places.items()}
 
 
 def _cumulative_lines(side: Side, x: Floats, x_name: str, most: int) -> _Lines:
@@ -311,23 +320,22 @@ def _ks_mark(side: Side, x: Floats, palette: Palette) -> Part:
     }
 
 
-def _with_cursor(
-    figure: go.Figure, x: float, ends: tuple[float, float], hover: str, palette: Palette
-) -> go.Figure:
-    """Add two points at the marked rows, over a dotted line."""
-    figure.add_scatter(
-        x=[x, x],
-        y=list(ends),
-        mode="markers",
-        name=CURSOR,
-        marker={
+def _mark(x: float, ends: tuple[float, float], hover: str, palette: Palette) -> Mark:
+    points = {
+        "type": "scatter",
+        "x": [x, x],
+        "y": list(ends),
+        "mode": "markers",
+        "name": CURSOR,
+        "cliponaxis": False,
+        "marker": {
             "size": [14, 9],  # where the two meet, both are seen
             "opacity": 1,
             "color": [palette.score, palette.frequency],
             "line": {"width": 2, "color": palette.ground},
         },
-        hovertemplate=hover,
-    )
+        "hovertemplate": hover,
+    }
     line = {
         "type": "line",
         "x0": x,
@@ -337,7 +345,7 @@ def _with_cursor(
         "layer": "below",
         "line": {"color": palette.text, "width": 1, "dash": "dot"},
     }
-    return figure.update_layout(shapes=[line])
+    return Mark(points, line)
 
 
 def _of_100(level: float) -> str:

@@ -84,31 +84,53 @@ def learning_graph(
 def axis_limits(curves: list[LearningCurve], measure: str) -> tuple[float, float]:
     """Give the bottom and the top of the axis.
 
-    Errors start at 0. The top holds every mean, but for those more than twice as high as doing
-    nothing, or as the best, if that is worse: they would squeeze the rest.
+    Errors start at 0. The axis holds every mean and whisker, but for what is more than twice as
+    high as doing nothing, or as the best, if that is worse: it would squeeze the rest.
     """
     if not curves:
         return (0.0, 1.0)
-    means = {curve.key: curve.mean(measure) for curve in curves}
-    values = np.concatenate(list(means.values()))
-    low, high = float(values.min()), float(values.max())
+    low, high = _drawn_range(curves, measure, np.inf)
     if measure == "accuracy":
-        room = max(0.15 * (high - low), 0.005)
+        room = max(0.06 * (high - low), 0.005)
         return (max(low - room, 0.0), min(high + room, 1.0))
-    best = min(float(mean[-1]) for mean in means.values())
-    usual = max(best, float(means[NO_METHOD][-1]) if NO_METHOD in means else best)
+    ends = {curve.key: float(curve.mean(measure)[-1]) for curve in curves}
+    best = min(ends.values())
+    most = 2 * max(best, ends.get(NO_METHOD, best))
+    low, high = _drawn_range(curves, measure, most)
     if measure in ("nll", "event_nll"):
-        high = min(high, 2 * usual)
         room = 0.06 * (high - low) or 0.01
         return (max(low - room, 0.0), high + room)
-    return (0.0, 1.06 * min(high, 2 * usual) or 0.01)
+    return (0.0, 1.06 * high or 0.01)
+
+
+def _drawn_range(curves: list[LearningCurve], measure: str, most: float) -> tuple[float, float]:
+    """Give the lowest and the highest end of what is drawn, cut off at the most that is allowed."""
+    ends = []
+    for curve in curves:
+        drawn = curve.mean(measure) <= most
+        low, high = _whisker_ends(curve, measure)
+        ends += [low[drawn], high[drawn], np.minimum(curve.mean(measure), most)]
+    found = np.concatenate(ends)
+    return float(found.min()), min(float(found.max()), most)
+
+
+def _whisker_ends(curve: LearningCurve, measure: str) -> tuple[Floats, Floats]:
+    """Give the lower and the upper end of each whisker; a mean can lie outside of both.
+
+    Doing nothing is the same in every draw.
+    """
+    mean = curve.mean(measure)
+    if curve.key == NO_METHOD:
+        return mean, mean
+    low, high = curve.quantile(measure, LOW), curve.quantile(measure, HIGH)
+    return np.minimum(low, mean), np.maximum(high, mean)
 
 
 def leaves(found: LearningCurves, measure: str) -> bool:
-    """Tell whether some mean is above the graph."""
-    means = [c for c in found.curves if c.sizes.size and not np.isnan(c.mean(measure)).any()]
-    top = axis_limits(means, measure)[1]
-    return any(bool((curve.mean(measure) > top).any()) for curve in means)
+    """Tell whether some mean or whisker goes on above the graph."""
+    drawn = [c for c in found.curves if c.sizes.size and not np.isnan(c.mean(measure)).any()]
+    top = axis_limits(drawn, measure)[1]
+    return any(bool((_whisker_ends(curve, measure)[1] > top).any()) for curve in drawn)
 
 
 def _looks(curves: list[LearningCurve], chosen: str, palette: Palette) -> list[Look]:
@@ -132,7 +154,7 @@ def _add_line(
     top: float,
 ) -> None:
     (name, look, aside), mean = drawn, curve.mean(measure)
-    low, high = curve.quantile(measure, LOW), curve.quantile(measure, HIGH)
+    low, high = _whisker_ends(curve, measure)
     style = "%{y:.4f}" if measure in ("nll", "event_nll") else "%{y:.2%}"
     spread: dict[str, Any] = {}
     if curve.key != NO_METHOD:
@@ -152,12 +174,11 @@ def _add_line(
 
 
 def _whiskers(mean: Floats, low: Floats, high: Floats, look: Look) -> dict[str, Any]:
-    # A mean can lie outside the middle of the draws; a whisker of negative length is none.
     return {
         "type": "data",
         "symmetric": False,
-        "array": np.maximum(high - mean, 0.0),
-        "arrayminus": np.maximum(mean - low, 0.0),
+        "array": high - mean,
+        "arrayminus": mean - low,
         "color": look.colour,
         "thickness": 1,
         "width": 2,

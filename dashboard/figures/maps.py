@@ -19,6 +19,11 @@ from dashboard.figures.thinning import thin
 TALL = HEIGHT + 100
 """Pixels of a graph with a histogram below."""
 
+USUAL_SHARE = 0.01
+"""Part of the rows that a bin holds at least, to be in the graph of the moves."""
+
+Mask = NDArray[np.bool_]
+
 MOST_ROWS = 1000
 """Rows of a cloud, at most."""
 
@@ -63,7 +68,7 @@ def map_graph(curves: Sequence[NamedCurve], side: Side, palette: Palette) -> go.
         Steps are drawn as steps. The dotted line leaves scores as they are.
     """
     figure = go.Figure()
-    _add_frequencies(figure, side, palette, side.bins.frequency, np.zeros_like(side.binned.lower))
+    _add_frequencies(figure, side, palette, 0.0, shown=side.bins.counts > 0)
     _add_unchanged(figure, (0, 1), palette)
     drawn = list(zip(curves, _looks(curves, palette), strict=True))
     for named, look in drawn:
@@ -80,11 +85,11 @@ def shift_graph(curves: Sequence[NamedCurve], side: Side, palette: Palette) -> g
     """Draw by how much each score is moved, and by how much observed frequencies are off it.
 
     Parameters, returns and conventions are those of `map_graph`; upwards is raised. The axis holds
-    what happens to the middle 99 % of the rows and the bins that hold at least one in a hundred.
+    what happens to the middle 99 % of the rows and the bins that hold at least one in a hundred;
+    other bins are left out.
     """
     figure = go.Figure()
-    bins = side.bins
-    _add_frequencies(figure, side, palette, bins.frequency, bins.mean_score)
+    _add_frequencies(figure, side, palette, side.bins.mean_score, shown=_usual(side))
     _add_unchanged(figure, (0, 0), palette)
     drawn = list(zip(curves, _looks(curves, palette), strict=True))
     limit = _farthest(curves, side)
@@ -199,31 +204,31 @@ def _add_unchanged(figure: go.Figure, ends: tuple[float, float], palette: Palett
 
 
 def _add_frequencies(
-    figure: go.Figure, side: Side, palette: Palette, height: Floats, below: Floats
+    figure: go.Figure, side: Side, palette: Palette, base: Floats | float, *, shown: Mask
 ) -> None:
-    """Add the observed frequency of each bin at its mean score, with its interval, less a base."""
-    binned, filled = side.binned, side.bins.counts > 0
+    """Add the observed frequency of bins at their mean score, with its interval, less a base."""
+    binned = side.binned
     words = [
         f"{count:,} rows scored {score:.1%} on average"
         f"<br>observed {seen:.1%}, {low:.1%} to {up:.1%}"
         for count, score, seen, low, up in zip(
-            side.bins.counts[filled],
-            side.bins.mean_score[filled],
-            side.bins.frequency[filled],
-            binned.lower[filled],
-            binned.upper[filled],
+            side.bins.counts[shown],
+            side.bins.mean_score[shown],
+            side.bins.frequency[shown],
+            binned.lower[shown],
+            binned.upper[shown],
             strict=True,
         )
     ]
-    seen = side.bins.frequency[filled]
+    seen = side.bins.frequency[shown]
     figure.add_scatter(
-        x=side.bins.mean_score[filled],
-        y=(height - below)[filled],
+        x=side.bins.mean_score[shown],
+        y=(side.bins.frequency - base)[shown],
         error_y={
             "type": "data",
             "symmetric": False,
-            "array": binned.upper[filled] - seen,
-            "arrayminus": seen - binned.lower[filled],
+            "array": binned.upper[shown] - seen,
+            "arrayminus": seen - binned.lower[shown],
             "color": palette.frequency,
             "thickness": 1,
             "width": 3,
@@ -253,10 +258,20 @@ def _farthest(curves: Sequence[NamedCurve], side: Side) -> float:
     """Give the largest distance from unchanged among usual scores and bins."""
     places = np.quantile(side.event.scores, np.linspace(0.005, 0.995, 100))
     moved = [np.interp(places, one.curve.score, one.curve.calibrated) - places for one in curves]
-    usual = side.bins.counts >= 0.01 * side.bins.counts.sum()
+    usual = _usual(side)
     ends = [side.binned.lower - side.bins.mean_score, side.binned.upper - side.bins.mean_score]
     found = np.concatenate([*moved, *(end[usual] for end in ends)])
     return 1.08 * float(np.abs(found).max()) or 0.01
+
+
+def _usual(side: Side) -> Mask:
+    """Tell which bins hold at least one row in a hundred."""
+    return np.asarray(side.bins.counts >= USUAL_SHARE * side.bins.counts.sum())
+
+
+def leaves_bins_out(side: Side) -> bool:
+    """Tell whether `shift_graph` leaves out bins that hold rows."""
+    return bool((side.bins.counts[~_usual(side)] > 0).any())
 
 
 def _name_rows(figure: go.Figure, names: tuple[str, str], palette: Palette, *, low: bool) -> None:

@@ -11,6 +11,7 @@ from calibcore.slices import Places, SliceScreen
 from calibcore.validation import Floats
 from dashboard.figures.layout import base_layout, harmless, share_axis, wrapped
 from dashboard.figures.palette import Palette
+from dashboard.figures.sketch import Sketch
 
 ROW, NAME_WIDTH, NAME_SIGNS = 56.2, 150, 22
 """Pixels of a row, as in the table beside it, and of the names; signs of a name on a line."""
@@ -46,7 +47,7 @@ def slice_plot(
         A row a slice: a circle before and a dot after, each with a whisker; a dotted line at no
         gap. Slices that are not judged are pale.
     """
-    figure = go.Figure()
+    figure = Sketch()
     before, after = screens
     looks = [("before", before, "circle-open", palette.neutral, -0.17 if after else 0.0)]
     if after is not None:
@@ -73,7 +74,7 @@ def slice_plot(
     layout = base_layout(
         "\u25cb before \u00a0 \u25cf after calibration" if after else "\u25cb as the model says"
     )
-    return figure.update_layout(
+    return figure.figure(
         layout,
         height=TOP + 44 + ROW * order.size,
         margin={"l": NAME_WIDTH, "r": 16, "t": TOP, "b": 44},
@@ -84,7 +85,7 @@ def slice_plot(
 
 
 def _add_whiskers(
-    figure: go.Figure, screen: SliceScreen, order: Places, rows: Floats, look: tuple[str, str]
+    figure: Sketch, screen: SliceScreen, order: Places, rows: Floats, look: tuple[str, str]
 ) -> None:
     name, colour = look
     break_ = np.full(order.size, np.nan)
@@ -183,7 +184,7 @@ def score_histogram(
     misses = shares * (1 - bins.frequency[filled])
     place, (low, high) = _bars(bins, missed), listed
     edge = {"width": 1, "color": palette.ground}
-    figure = go.Figure()
+    figure = Sketch()
     figure.add_bar(y=shares, name="rows", marker={"color": palette.score, "line": edge}, **place)
     hatching = {"shape": "/", "fgcolor": palette.ground, "size": 5, "solidity": 0.25}
     figure.add_bar(
@@ -193,7 +194,7 @@ def score_histogram(
         **place,
     )
     layout = base_layout(f"Rows by score \u00a0 \u25a8 {missed}")
-    return figure.update_layout(
+    return figure.figure(
         layout,
         height=200,
         barmode="overlay",

@@ -5,12 +5,21 @@ from plotly import graph_objects as go
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import style
+from dashboard.figures import Mark
 from dashboard.parts.light import LightFigure
+from dashboard.wording.contest import ALL_COLUMNS
 
 PICTURE_FORMATS = ("PNG", "SVG")
 
 
-def show_graph(key: str, figure: go.Figure | None, caption: str, note: str = "") -> None:
+def show_graph(
+    key: str,
+    figure: go.Figure | None,
+    caption: str,
+    note: str = "",
+    *,
+    mark: Mark | None = None,
+) -> None:
     """Show a figure over its caption.
 
     Parameters
@@ -23,11 +32,13 @@ def show_graph(key: str, figure: go.Figure | None, caption: str, note: str = "")
         What it shows here.
     note : str
         What else it shows, where that stands elsewhere on the page.
+    mark : Mark or None
+        What is added to the figure.
     """
     with st.container(gap=None):
         if figure is not None:
             st.plotly_chart(
-                LightFigure(figure, style.palette()),
+                LightFigure(figure, style.palette(), mark),
                 theme=None,
                 key=key.lower().replace(" ", "_"),
                 config=_config(),
@@ -65,6 +76,25 @@ def choose_side_on_phones() -> None:
             "Show", ["Before", "After"], default="Before", required=True, key="side"
         )
     style.hide_on_phones("before_" if side == "After" else "after_")
+
+
+def choose_columns_on_phones(name: str) -> str:
+    """Where the page is as narrow as a phone, let the user see the columns that do not fit.
+
+    Parameters
+    ----------
+    name : str
+        Of the table.
+
+    Returns
+    -------
+    str
+        Class of the table. Unless all columns are asked for, a phone shows the first two and the
+        last two, so what must be seen has to be there.
+    """
+    with st.container(key=f"phone_columns_{name}"):
+        wanted = st.toggle(ALL_COLUMNS, key=f"all_columns_{name}")
+    return "all-columns" if wanted else "all-columns few"
 
 
 def two_sides(name: str) -> tuple[DeltaGenerator, DeltaGenerator]:

@@ -30,21 +30,24 @@ def show_verdict(scene: Scene) -> None:
         st.markdown(wording.outcome(scene.result, judged, scene.settings.method, expert=expert))
         if expert:
             st.markdown(f":small[{statistics(judged)}]")
-    if scene.chosen == "calibration":
-        st.info(wording.FITTED_HERE, icon=":material/info:")
-    if scene.result.same_data:
-        st.warning(wording.SAME_DATA, icon=":material/warning:")
+    with st.container():  # there with or without notes, so that what follows keeps its place
+        if scene.chosen == "calibration":
+            st.info(wording.FITTED_HERE, icon=":material/info:")
+        if scene.result.same_data:
+            st.warning(wording.SAME_DATA, icon=":material/warning:")
 
 
 class Figures:
-    """The place of the four figures and of what to do next, filled again once more is known."""
+    """The four figures and what to do next, shown at once and again when more is known."""
 
     def __init__(self, scene: Scene) -> None:
         self._scene = scene
+        # Found first, as what an earlier run left in the places is gone once they are made.
+        self._classes = _classes(scene)
         self._tiles = st.container(key="tiles").empty()
         self._steps = st.container(key="next_steps").empty()
+        self.show()
         _show_notes(scene)
-        self._classes = _classes(scene)
 
     def show(self, inference: Inference | None = None) -> None:
         """Show both with what is known of the uncertainty."""
@@ -73,9 +76,11 @@ def _show_tiles(scene: Scene, inference: Inference | None) -> None:
                 delta_arrow="off",
                 help=tile.definition,
             )
-            if tile.interval:
-                # A line breaks between the two intervals, not within one.
-                st.markdown(f":small[{tile.interval.replace(' to ', f'{SPACE}to{SPACE}')}]")
+            if tile.interval or (inference is None and scene.n_resamples):
+                # A line breaks between the two intervals, not within one; until they are known,
+                # a line is kept free for them.
+                interval = tile.interval.replace(" to ", f"{SPACE}to{SPACE}") or "\u2026"
+                st.markdown(f":small[{interval}]")
 
 
 def _show_notes(scene: Scene) -> None:

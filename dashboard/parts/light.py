@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from plotly import graph_objects as go
 
-from dashboard.figures import Palette
+from dashboard.figures import Mark, Palette
 
 DIGITS = 6
 """Decimals of the points of a line: a fifth of a pixel where an axis is 0.001 long."""
@@ -28,6 +28,8 @@ class LightFigure(go.Figure):  # type: ignore[misc]  # plotly has no types
         What is drawn.
     palette : Palette
         Colours of what it does not say itself.
+    mark : Mark or None
+        What is added to it.
 
     Notes
     -----
@@ -37,9 +39,9 @@ class LightFigure(go.Figure):  # type: ignore[misc]  # plotly has no types
     change is another one to Streamlit, which draws it from the start.
     """
 
-    def __init__(self, figure: go.Figure, palette: Palette) -> None:
-        super().__init__()
-        self._figure, self._palette = figure, palette
+    def __init__(self, figure: go.Figure, palette: Palette, mark: Mark | None = None) -> None:
+        # An empty figure of plotly's would be made here in vain: all that is asked for is a dict.
+        self._figure, self._palette, self._mark = figure, palette, mark
 
     def to_dict(self) -> dict[str, Any]:
         """Give what is sent."""
@@ -47,10 +49,11 @@ class LightFigure(go.Figure):  # type: ignore[misc]  # plotly has no types
         layout.pop("template", None)
         for name in [name for name in layout if name.startswith(("xaxis", "yaxis"))]:
             layout[name] = _under(_axis(name[0]), layout[name])
-        return {
-            "data": [_listed(trace.to_plotly_json()) for trace in self._figure.data],
-            "layout": _under(_page(self._palette), layout),
-        }
+        data = [_listed(trace.to_plotly_json()) for trace in self._figure.data]
+        if self._mark is not None:
+            data.append(self._mark.points)
+            layout["shapes"] = [*layout.get("shapes", ()), self._mark.line]
+        return {"data": data, "layout": _under(_page(self._palette), layout)}
 
 
 def _page(palette: Palette) -> dict[str, Any]:

@@ -9,9 +9,13 @@ from dashboard.wording import slices as words
 
 _BY, _VALUE = "only", "only_which"
 
+_CHOSEN = "only_chosen"
+"""What stood in both in the last run."""
+
 
 def choose_only(upload: Upload, settings: Settings) -> Slice | None:
     """Let the user choose a part of the rows; None for all."""
+    _drop_missing(upload, settings)
     by = st.selectbox(
         words.ONLY,
         [words.ALL_ROWS, *ways(upload)],
@@ -33,7 +37,17 @@ def choose_only(upload: Upload, settings: Settings) -> Slice | None:
         bind="query-params",
         persist_state="session",
     )
+    st.session_state[_CHOSEN] = by, value
     return Slice(by, value) if value is not None else None
+
+
+def _drop_missing(upload: Upload, settings: Settings) -> None:
+    """Take all rows again where other data do not have the part that was chosen."""
+    by, value = st.session_state.get(_CHOSEN, (None, None))
+    if by is None or (st.session_state.get(_BY), st.session_state.get(_VALUE)) != (by, value):
+        return
+    if by not in ways(upload) or value not in slicing_of(upload, settings, by).open_to_all:
+        st.session_state[_BY] = words.ALL_ROWS
 
 
 def make_choosable() -> None:
@@ -52,9 +66,10 @@ def choose_part(by: str, value: str) -> None:
 
 def show_part(part: Part | None) -> None:
     """Say which rows every page judges, and offer to take all again."""
+    place = st.container()  # there with or without a line, so that what follows keeps its place
     if part is None:
         return
-    with st.container(horizontal=True, vertical_alignment="center", key="only_these"):
+    with place.container(horizontal=True, vertical_alignment="center", key="only_these"):
         line = words.only_line(part.name, part.n_rows, part.n_all)
         st.markdown(f":material/filter_alt: {line}", width="content")
         st.button(words.SHOW_ALL, key="show_all", on_click=_show_all)

@@ -12,7 +12,7 @@ from calibcore.metrics import METRICS, EventMeasure, Measure
 from dashboard import compute
 from dashboard.compute import Dealt, FoundContest
 from dashboard.figures.dots import dot_plot
-from dashboard.parts.graph import show_graph
+from dashboard.parts.graph import choose_columns_on_phones, show_graph
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
 from dashboard.tables import (
@@ -52,17 +52,17 @@ Findings = dict[tuple[str, JudgedOn], Finding]
 def show(scene: Scene) -> None:
     """Show who wins, the measure that decides, and the table."""
     st.markdown(f":small[{data_subject(scene)}]")
-    top = st.empty()  # what an earlier choice left there is gone while this one is fitted
+    top = st.container()
     keys = _choose_methods(scene)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         measure = _choose_measure(scene)
         intervals = _choose_intervals(scene)
-    working, body = st.empty(), st.empty()
+    working, body = st.empty(), st.container()
     dealt = _choose_folds()
     if scene.split.calibration.n_samples < 2:
         body.info(words.NOT_CROSSED, icon=":material/info:")
         return
-    found = _run(scene, keys, dealt, working)
+    found = _run(scene, keys, dealt, (working, top, body))
     contestants = ranked(found.contestants, measure, "crossed")
     picks = pick(contestants, measure) if len(contestants) > 1 else None
     with top.container():
@@ -188,8 +188,14 @@ def _choose_columns(scene: Scene) -> list[str]:
 # The run ------------------------------------------------------------------------------------
 
 
-def _run(scene: Scene, keys: list[str], dealt: Dealt, place: DeltaGenerator) -> FoundContest:
-    """Try the methods, unless that is dear and was not asked for, or was stopped."""
+def _run(
+    scene: Scene, keys: list[str], dealt: Dealt, places: tuple[DeltaGenerator, ...]
+) -> FoundContest:
+    """Try the methods, unless that is dear and was not asked for, or was stopped.
+
+    While methods are tried, what an earlier choice left in the places of results is taken away.
+    """
+    place, *results = places
     wanted = (scene.upload.digest, replace(scene.settings, only=None), dealt, tuple(keys))
     seconds = compute.estimate_contest(scene, keys, dealt)
     n_folds = min(dealt.n_folds, scene.split.calibration.n_samples)
@@ -207,6 +213,8 @@ def _run(scene: Scene, keys: list[str], dealt: Dealt, place: DeltaGenerator) -> 
         nonlocal bar
         text = words.working_on(key, fold, n_folds)
         if bar is None:
+            for result in results:
+                result.empty()
             with place.container():
                 bar = st.progress(0.0, text)
                 st.button("Stop", on_click=decide, args=(False,))
@@ -218,7 +226,7 @@ def _run(scene: Scene, keys: list[str], dealt: Dealt, place: DeltaGenerator) -> 
     if found.missing:
         with place.container():
             n_missing = sum(key != NO_METHOD for key in found.missing)
-            stop = f"{words.stopped(n_missing)} " if asked else ""
+            stop = f"{words.STOPPED} " if asked else ""
             text = stop + words.dear(n_missing, seconds, n_folds)
             st.info(text, icon=":material/hourglass_top:")
             name = "Go on" if asked else "Start"
@@ -315,8 +323,9 @@ def _look_closer(scene: Scene, shown: _Shown, bar: DeltaGenerator) -> Findings:
 def _show_table(scene: Scene, shown: _Shown) -> None:
     st.subheader("All measures", anchor=False)
     measures = measures_shown(_choose_columns(scene), shown.measure)
+    columns = choose_columns_on_phones("contest")
     with st.container(key="contest_table"):
-        st.html(_table(contest_table(shown.contestants, measures)))
+        st.html(_table(contest_table(shown.contestants, measures), columns))
     one, dealt = shown.contestants[0], shown.dealt
     n_folds = min(dealt.n_folds, scene.split.calibration.n_samples)
     note = words.table_note(one.crossed.n_samples, one.test.n_samples, n_folds, dealt.seed)
@@ -336,7 +345,7 @@ def _show_table(scene: Scene, shown: _Shown) -> None:
                 st.markdown(f":small[:material/warning: {text}]")
 
 
-def _table(table: ContestTable) -> str:
+def _table(table: ContestTable, columns: str) -> str:
     """Write the table, the best in bold and the second best underlined."""
     head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in ("Method", *table.columns))
     lines = [
@@ -344,7 +353,7 @@ def _table(table: ContestTable) -> str:
         for name, cells in table.rows
     ]
     return (
-        f"<table class='measures all-columns' tabindex='0'><thead><tr>{head}</tr></thead>"
+        f"<table class='measures {columns}' tabindex='0'><thead><tr>{head}</tr></thead>"
         f"<tbody>{''.join(lines)}</tbody></table>"
     )
 

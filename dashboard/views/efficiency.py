@@ -92,10 +92,10 @@ def _choose_error() -> str:
 
 def _learn(scene: Scene, keys: list[str], plan: Plan) -> LearningCurves:
     """Give the curves, worked out after a click; or what there is of them."""
+    work = LongWork(("learning", scene.upload.digest, scene.settings, tuple(keys), plan))
     found = compute.finished(scene, keys, plan)
     if compute.is_complete(found, keys):
         return found
-    work = LongWork(("learning", scene.upload.digest, scene.settings, tuple(keys), plan))
     if not work.agreed(compute.seconds(scene, keys, plan), words.WHAT, ask_from=ASK_FROM):
         if len(found.curves) > 1:
             st.markdown(words.STOPPED)

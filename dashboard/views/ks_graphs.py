@@ -11,7 +11,7 @@ from calibcore.evaluation import Side
 from calibcore.events import OneClass, TopR, WithinTopR
 from dashboard.compute import graphs as compute
 from dashboard.controls import RANKS
-from dashboard.figures import FourGraphs
+from dashboard.figures import FourGraphs, Palette, mark_rows
 from dashboard.parts import graph, headline, terms
 from dashboard.parts.links import show_link
 from dashboard.scene import Scene
@@ -22,9 +22,7 @@ from dashboard.wording.events import event_name
 from dashboard.wording.slices import SCORES
 from dashboard.wording.subject import row_title
 
-Caption = Callable[..., str]
-
-PANELS: dict[str, tuple[Callable[[FourGraphs], go.Figure | None], Caption]] = {
+PANELS: dict[str, tuple[Callable[[FourGraphs], go.Figure | None], compute.Caption]] = {
     "a": (lambda graphs: graphs.cumulative_by_fractile, words.cumulative_caption),
     "b": (lambda graphs: graphs.cumulative_by_score, words.warped_caption),
     "c": (lambda graphs: graphs.frequency_by_fractile, words.fractile_caption),
@@ -51,10 +49,30 @@ class _Shown:
     expert: bool
 
 
+@dataclass(frozen=True)
+class _Side:
+    """One side of a row of graphs: before or after."""
+
+    name: str
+    side: Side
+    graphs: FourGraphs
+    captions: compute.Captions
+
+
 def show(scene: Scene) -> None:
     """Show the graphs before on the left and after on the right, a row for each set and event."""
     headline.show_subject(scene)
     headline.show_verdict(scene)
+    _show_graphs(scene)
+    _show_fit(scene)
+    with st.expander("How to read these graphs"):
+        st.markdown(words.how_to_read(expert=scene.expert))
+    terms.show_terms(TERMS)
+
+
+@st.fragment
+def _show_graphs(scene: Scene) -> None:
+    """Show the graphs with their controls, none of which changes anything else on the page."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         second = _choose_second(scene)
         chosen_sets = SETS if _choose_both() else (scene.chosen,)
@@ -73,10 +91,6 @@ def show(scene: Scene) -> None:
         for row in rows:
             number += 1
             _show_row(row, rows, shown, "" if number == 1 else f" {number}")
-    _show_fit(scene)
-    with st.expander("How to read these graphs"):
-        st.markdown(words.how_to_read(expert=scene.expert))
-    terms.show_terms(TERMS)
 
 
 # Controls -----------------------------------------------------------------------------------
@@ -166,25 +180,27 @@ def _show_row(scene: Scene, alike: list[Scene], shown: _Shown, suffix: str) -> N
     """Show the graphs of one event on one set."""
     if shown.n_rows > 1:
         st.subheader(row_title(scene), anchor=False, divider="gray")
-    drawn = compute.draw_graphs(
-        scene,
-        alike=alike,
-        fractile=shown.fractile,
-        n_figures=2 * shown.n_rows * len(shown.letters),
-    )
+    n_figures = 2 * shown.n_rows * len(shown.letters)
+    drawn = compute.draw_graphs(scene, alike=alike, n_figures=n_figures)
+    captions = compute.captions_of(scene, {letter: said for letter, (_, said) in PANELS.items()})
     judged = scene.judged
-    sides = [*zip(("Before", "After"), (judged.before, judged.after), drawn, strict=True)]
+    sides = [
+        _Side(name, side, graphs, written)
+        for name, side, graphs, written in zip(
+            ("Before", "After"), (judged.before, judged.after), drawn, captions, strict=True
+        )
+    ]
     number = suffix.replace(" ", "_")
     # Row by row, so that before and after stand at one height whatever is longer.
-    for place, (name, side, _) in zip(graph.two_sides(f"heads{number}"), sides, strict=True):
+    for place, one in zip(graph.two_sides(f"heads{number}"), sides, strict=True):
         with place:
-            _show_head(name, side, scene.where, shown)
+            _show_head(one.name, one.side, scene.where, shown)
     for first in range(0, len(shown.letters), 2):
         pair = shown.letters[first : first + 2]
         places = graph.two_sides(f"graphs{number}" if first == 0 else f"graphs{number}_{pair}")
-        for place, (name, side, graphs) in zip(places, sides, strict=True):
+        for place, one in zip(places, sides, strict=True):
             with place:
-                _show_pair(f"{name} {{letter}}{suffix}", pair, (side, graphs), expert=shown.expert)
+                _show_pair(one, pair, suffix, shown, scene.palette)
 
 
 def _show_head(name: str, side: Side, where: str, shown: _Shown) -> None:
@@ -201,14 +217,15 @@ def _show_head(name: str, side: Side, where: str, shown: _Shown) -> None:
         st.markdown(words.cursor_sentence(side, shown.fractile, expert=expert))
 
 
-def _show_pair(key: str, pair: str, drawn: tuple[Side, FourGraphs], *, expert: bool) -> None:
-    side, graphs = drawn
-    note = words.band_note(side, expert=expert)
+def _show_pair(one: _Side, pair: str, suffix: str, shown: _Shown, palette: Palette) -> None:
+    note = words.band_note(one.side, expert=shown.expert)
+    marks = {} if shown.fractile is None else mark_rows(one.side, shown.fractile, palette)
     for column, letter in zip(st.columns(2, gap="small"), pair, strict=True):
-        figure, caption = PANELS[letter]
+        figure, _ = PANELS[letter]
+        key = f"{one.name} {letter}{suffix}"
         with column:
             graph.show_graph(
-                key.format(letter=letter), figure(graphs), caption(side, expert=expert), note
+                key, figure(one.graphs), one.captions[letter], note, mark=marks.get(letter)
             )
 
 

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dashboard.compute import maps as compute
-from dashboard.figures.maps import NamedCurve, chosen_rows, cloud_graph
+from dashboard.figures.maps import NamedCurve, chosen_rows, cloud_graph, leaves_bins_out
 from dashboard.figures.triangle import triangle
 from dashboard.parts import by_hand, headline
 from dashboard.parts.graph import show_graph
@@ -40,7 +40,8 @@ def show(scene: Scene) -> None:
         show_graph("Maps curves", curve_graph, caption)
     if not on_classes:
         with right:
-            show_graph("Maps shift", move_graph, words.SHIFT_CAPTION)
+            caption = words.shift_caption(bins_left_out=leaves_bins_out(scene.judged.before))
+            show_graph("Maps shift", move_graph, caption)
     _show_triangle(scene)
     by_hand.show(scene)
 

@@ -24,7 +24,7 @@ from dashboard.compute.models import (
 )
 from dashboard.figures import class_picture
 from dashboard.figures.models import plane_figure
-from dashboard.parts.graph import show_graph
+from dashboard.parts.graph import choose_columns_on_phones, show_graph
 from dashboard.parts.headline import show_subject
 from dashboard.parts.light import LightFigure
 from dashboard.parts.long_work import LongWork
@@ -48,11 +48,11 @@ Named = tuple[str, Upload]
 def show(scene: Scene) -> None:
     """Show the page."""
     show_subject(scene)
-    top = st.empty()
+    top = st.container()
     others = _sampled(scene) if scene.sample is not None else _brought(scene)
     if not others:
         return
-    found = _judged(scene, others)
+    found = _judged(scene, others, top)
     if found is None:
         return
     sentence = words.conclusion(
@@ -64,12 +64,12 @@ def show(scene: Scene) -> None:
     top.subheader(sentence, anchor=False)
     if scene.chosen == "calibration":
         st.info(words.BOTH_SETS, icon=":material/info:")
-    measures, place = _show_table(scene, found)
+    measures, columns, place = _show_table(scene, found)
     _show_plane(scene, found)
     _show_pictures(scene, found)
     if place is not None and measures:  # last, as they take longest
         with place.container():
-            _show_differences(scene, found, measures)
+            _show_differences(scene, found, measures, columns)
 
 
 # Which models -------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ def _sampled(scene: Scene) -> list[Named]:
         help=words.SAMPLES_HELP,
     )
     if not chosen:
-        st.info(words.NO_FILES, icon=":material/info:")
+        st.info(words.NO_SAMPLES, icon=":material/info:")
     return [(title, read_sample(offered[title])) for title in chosen]
 
 
@@ -113,12 +113,17 @@ def _brought(scene: Scene) -> list[Named]:
     return found
 
 
-def _judged(scene: Scene, others: Sequence[Named]) -> list[Model] | None:
-    """Fit and judge every model, unless that is dear and was not asked for."""
+def _judged(scene: Scene, others: Sequence[Named], top: DeltaGenerator) -> list[Model] | None:
+    """Fit and judge every model, unless that is dear and was not asked for.
+
+    Meanwhile, what an earlier choice left at the top is taken away.
+    """
     settings = scene.settings
     name = scene.sample.title if scene.sample is not None else scene.upload.name
     work = LongWork(("models", settings, *(upload.digest for _, upload in others)))
     cost = seconds(scene, [upload for _, upload in others])
+    if cost:
+        top.empty()
     if not work.agreed(cost, words.fits_cost(len(others), settings.method)):
         return None
     found = [first_model(scene, name)]
@@ -141,14 +146,16 @@ def _judged(scene: Scene, others: Sequence[Named]) -> list[Model] | None:
 
 def _show_table(
     scene: Scene, found: Sequence[Model]
-) -> tuple[tuple[Measure, ...], DeltaGenerator | None]:
-    """Show the measures; give them, and the place for the intervals if they are asked for."""
+) -> tuple[tuple[Measure, ...], str, DeltaGenerator | None]:
+    """Show the measures; give them, the class of tables, and the place for intervals if asked."""
     st.subheader(words.TABLE, anchor=False)
     measures = _choose_measures(found)
     names, judged = [one.name for one in found], [one.judged for one in found]
     calibrated = scene.settings.method != NO_METHOD
+    columns = choose_columns_on_phones("models")
+    rows = models_table(judged, measures)
     with st.container(key="models_table"):
-        st.html(_table(names, models_table(judged, measures), measures, calibrated=calibrated))
+        st.html(_table(names, rows, measures, calibrated=calibrated, columns=columns))
     note = words.table_note(judged[0].n_samples, calibrated=calibrated)
     st.markdown(f":small[{note}]")
     wanted = st.toggle(
@@ -160,7 +167,8 @@ def _show_table(
     )
     if wanted and not scene.n_resamples:
         st.markdown(f":small[{words.NO_RESAMPLES}]")
-    return measures, st.empty() if wanted and scene.n_resamples else None
+    place = st.empty() if wanted and scene.n_resamples else None
+    return measures, columns, place
 
 
 def _choose_measures(found: Sequence[Model]) -> tuple[Measure, ...]:
@@ -188,6 +196,7 @@ def _table(
     measures: Sequence[Measure],
     *,
     calibrated: bool,
+    columns: str,
 ) -> str:
     head = "".join(f"<th scope='col'>{escape(m.name)}</th>" for m in measures)
     lines = []
@@ -198,7 +207,7 @@ def _table(
         )
         lines.append(f"<tr><th scope='row'>{escape(shortened(name))}</th>{''.join(written)}</tr>")
     return (
-        f"<table class='measures models all-columns' tabindex='0'><thead><tr>"
+        f"<table class='measures models {columns}' tabindex='0'><thead><tr>"
         f"<th scope='col'>Model</th>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
     )
 
@@ -208,7 +217,9 @@ def _marked(cell: Cell) -> str:
     return f"<{sign}>{escape(cell.text)}</{sign}>" if sign else escape(cell.text)
 
 
-def _show_differences(scene: Scene, found: Sequence[Model], measures: tuple[Measure, ...]) -> None:
+def _show_differences(
+    scene: Scene, found: Sequence[Model], measures: tuple[Measure, ...], columns: str
+) -> None:
     """Show how sure the differences from the first model are."""
     first, *others = found
     bar, pairs = st.empty(), []
@@ -223,7 +234,7 @@ def _show_differences(scene: Scene, found: Sequence[Model], measures: tuple[Meas
     st.markdown(f"**{title}**")
     rows = first.judged.n_samples
     with st.container(key="models_table_differences"):
-        st.html(_differences_table(others, pairs, measures, rows))
+        st.html(_differences_table(others, pairs, measures, rows, columns))
     note = words.differences_note(pairs[0][0].plan.n_resamples, expert=scene.expert)
     st.markdown(f":small[{note}]")
 
@@ -233,6 +244,7 @@ def _differences_table(
     pairs: Sequence[tuple[Inference, Inference]],
     measures: Sequence[Measure],
     rows: int,
+    columns: str,
 ) -> str:
     head = "".join(f"<th scope='col'>{escape(m.name)}</th>" for m in measures)
     lines = []
@@ -251,7 +263,7 @@ def _differences_table(
             name = f"{escape(shortened(other.name))}<small>{side}</small>"
             lines.append(f"<tr><th scope='row'>{name}</th>{cells}</tr>")
     return (
-        f"<table class='measures differences all-columns' tabindex='0'><thead><tr>"
+        f"<table class='measures differences {columns}' tabindex='0'><thead><tr>"
         f"<th scope='col'>Model</th>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
     )
 

@@ -18,7 +18,6 @@ def show(scene: Scene) -> None:
     """Show the page."""
     headline.show_verdict(scene)
     figures = headline.Figures(scene)
-    figures.show()
     graph.choose_side_on_phones()
     diagrams.show_diagrams(scene)
     inference = measures.show(scene)

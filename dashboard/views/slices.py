@@ -7,9 +7,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from calibcore.events import TopR
 from calibcore.slices import Places, SliceScreen
+from dashboard import compute
 from dashboard.compute.listed import ListedRows, list_rows
 from dashboard.compute.slices import FoundSlices, find_slices, ways
-from dashboard.figures.slices import score_histogram, slice_plot
+from dashboard.figures.slices import score_histogram
 from dashboard.parts.graph import show_graph
 from dashboard.parts.headline import show_subject
 from dashboard.parts.only import choose_part, make_choosable
@@ -31,7 +32,7 @@ NOTHING, ARROW = "\u2013", " \u2192 "
 def show(scene: Scene) -> None:
     """Show the page."""
     show_subject(scene)
-    top = st.empty()
+    top = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         by = _choose_way(scene)
         found = find_slices(scene, by)
@@ -127,7 +128,7 @@ def _show_slices(scene: Scene, found: FoundSlices, first: SliceScreen, shown: Pl
     slicing, after = found.slicing, _after(found)
     left, right = _columns(scene)
     with left:
-        figure = slice_plot((found.before, after), slicing.shown, shown, scene.palette)
+        figure = compute.draw_slices(scene, found, shown)
         show_graph("Slices", figure, words.dots_caption(found.before, after))
     with right:
         rows = words.slice_rows(
@@ -184,7 +185,7 @@ def _show_rows(scene: Scene) -> None:
     st.subheader(listed.heading(event), anchor=False)
     left, right = _columns(scene)
     with left:
-        low, high = st.slider(
+        ends = st.slider(
             listed.RANGE,
             0,
             100,
@@ -193,6 +194,7 @@ def _show_rows(scene: Scene) -> None:
             bind="query-params",
             persist_state="session",
         )
+        low, high = sorted(ends)  # an address may hold them the other way round
         found = list_rows(scene, low / 100, high / 100)
         bins = scene.judged.before.bins
         shown = low / 100, high / 100
@@ -264,4 +266,4 @@ def _row_table(head: list[str], found: ListedRows) -> str:
 def _cell(cell: str | float, *, share: bool) -> str:
     if isinstance(cell, str):
         return shortened(cell)
-    return listed.score(cell) if share else words.number(cell)
+    return listed.score(cell) if share else listed.number(cell)

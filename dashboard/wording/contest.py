@@ -17,6 +17,8 @@ METHODS_HELP = (
     " its options, the others with their defaults."
 )
 MEASURES_HELP = "Columns of the table. Accuracy and decisions changed are always there."
+ALL_COLUMNS = "Show every column"
+STOPPED = "Stopped."
 DECIDES_HELP = (
     "Sorts the table by its cross-fitted values, which is the order of their change from doing"
     " nothing, and is drawn above it."
@@ -52,15 +54,8 @@ def looking_at(key: str) -> str:
 def dear(n_methods: int, seconds: float, n_folds: int) -> str:
     """Say what fits that have not been made will take."""
     methods = "1 method" if n_methods == 1 else f"{n_methods} methods"
-    return (
-        f"{methods} still to be fitted, each {n_folds + 1} times: about {duration(seconds)} on"
-        " these data."
-    )
-
-
-def stopped(n_missing: int) -> str:
-    """Say what a stopped contest has left out."""
-    return f"Stopped. {n_missing} method{'' if n_missing == 1 else 's'} not tried yet."
+    times = f"{n_folds + 1} times" if n_methods == 1 else f"each {n_folds + 1} times"
+    return f"{methods} still to be fitted, {times}: about {duration(seconds)} on these data."
 
 
 def refusal(key: str, reason: str) -> str:

@@ -8,7 +8,15 @@ from calibcore.cumulative import CumulativeCurves
 from calibcore.evaluation import GRAPH_KNOTS, Side
 from calibcore.reliability import SplineFit
 from dashboard.wording.glossary import HOW_TO_READ
-from dashboard.wording.numbers import SPACE, detected_points, of_100, p_words, percent, points
+from dashboard.wording.numbers import (
+    SPACE,
+    detected_points,
+    null_source,
+    of_100,
+    p_words,
+    percent,
+    points,
+)
 
 TOO_FEW = "Too few rows for this graph."
 
@@ -41,8 +49,8 @@ spline with {GRAPH_KNOTS} knots through G. It cannot resolve features narrower t
 **(d)** The same spline over the score: P(hit | score) against the identity.
 
 **Grey.** Null band, H0: P(hit | score) = score. Simultaneous 95 % in (a) and (b), from the Brownian
-limit with variance sum s (1 - s) / N^2; pointwise 95 % in (c) and (d), from the linear map of the
-spline.
+limit with variance sum s (1 - s) / N^2, or a Poisson tail where few misses or hits are expected;
+pointwise 95 % in (c) and (d), from the linear map of the spline.
 
 **Bins.** Equal width; whisker: Wilson, 95 %, a bin by itself. Bins with less than 1 % of the rows
 are pale. **Isotonic (CORP).** PAV fit with its pointwise consistency band under H0, and a
@@ -79,8 +87,9 @@ def band_note(side: Side, *, expert: bool = False) -> str:
     if expert:
         level = f"{100 * side.null.level:.0f}{SPACE}%"
         return (
-            f"Grey: {level} band under perfect calibration, simultaneous in (a) and (b) (Brownian"
-            f" limit), pointwise in (c) and (d) (spline with {GRAPH_KNOTS} knots)."
+            f"Grey: {level} band under perfect calibration, simultaneous in (a) and (b)"
+            f" ({null_source(side.curves)}), pointwise in (c) and (d) (spline with {GRAPH_KNOTS}"
+            " knots)."
         )
     return f"Grey: where a perfect model of this size would stay in {cases} cases."
 

@@ -1,11 +1,12 @@
 """Rows of a range of scores, most confident mistakes first."""
 
+import math
 from collections.abc import Iterable
 
 from calibcore.binning import BinTable
 from calibcore.events import TopR
 from dashboard.settings import ChosenEvent
-from dashboard.wording.numbers import SPACE, percent
+from dashboard.wording.numbers import MINUS, SPACE, percent
 
 HIT, BEFORE, AFTER = "Came true", "Score before", "After"
 CAME_TRUE = {True: "\u2713 yes", False: "\u2717 no"}
@@ -73,3 +74,14 @@ def histogram_caption(bins: BinTable, event: ChosenEvent) -> str:
         f"Fullest: scores {between}, with {100 * share:.1f}{SPACE}% of the rows. Hatched:"
         f" {missed(event)}. Grey ground: the range that is listed, where it is a part."
     )
+
+
+def number(value: float) -> str:
+    """Write a number of the file with at most six digits; nothing for a blank one.
+
+    Examples
+    --------
+    >>> number(3.0), number(-0.12345678), number(float("nan"))
+    ('3', '\u22120.123457', '')
+    """
+    return "" if math.isnan(value) else f"{value:.6g}".replace("-", MINUS)

@@ -197,10 +197,13 @@ def map_caption(n_bins: int, where: str) -> str:
     )
 
 
-SHIFT_CAPTION = (
-    "The same lines, less the score: above the dotted line scores are raised, below it lowered."
-    " A line through the diamonds would be right on these rows."
-)
+def shift_caption(*, bins_left_out: bool) -> str:
+    """Say what the graph of the moves shows."""
+    text = (
+        "The same lines, less the score: above the dotted line scores are raised, below it lowered."
+        " A line through the diamonds would be right on these rows."
+    )
+    return f"{text} Bins with fewer than 1 in 100 rows have none." if bins_left_out else text
 
 
 def cloud_caption(n_rows: int, n_shown: int, where: str) -> str:

@@ -36,6 +36,7 @@ NO_FILES = (
     "Bring the file of at least one further model: the same rows in the same order, with the same"
     " labels."
 )
+NO_SAMPLES = "Choose at least one sample to set beside this one."
 UNCHECKED = (
     "These files hold one score a row and no labels, so only the number of rows can be compared:"
     " make sure that they are the same rows in the same order."

@@ -16,6 +16,7 @@ from dashboard.wording.numbers import (
     SPACE,
     detected_points,
     measured,
+    null_source,
     of_100,
     p_words,
     percent,
@@ -143,7 +144,7 @@ def statistics(judged: SetResult) -> str:
         )
     return (
         f"{' '.join(parts)} \u03c3 is the standard deviation of the final gap under perfect"
-        " calibration; p-values from the Brownian limit."
+        f" calibration; p-values: {null_source(*(side.curves for _, side in sides))}."
     )
 
 

@@ -100,17 +100,6 @@ def score_ranges(low: Sequence[float], high: Sequence[float]) -> tuple[str, ...]
     return tuple(names)
 
 
-def number(value: float) -> str:
-    """Write a number of the file with at most six digits; nothing for a blank one.
-
-    Examples
-    --------
-    >>> number(3.0), number(-0.12345678), number(float("nan"))
-    ('3', '\u22120.123457', '')
-    """
-    return "" if math.isnan(value) else f"{value:.6g}".replace("-", MINUS)
-
-
 def range_names(low: Sequence[float], high: Sequence[float]) -> tuple[str, ...]:
     """Name ranges of numbers with as few digits as tell them apart.
 
@@ -185,10 +174,19 @@ def conclusion(
         when = "after" if first is not before else "before"
         adjusted = f" ({p_words(float(first.adjusted[worst]))}, Holm)" if expert else ""
         start = f"Worst {when} calibration: {name}, {_far(first, worst)}{adjusted}. "
+    if n_judged == 1:
+        return start + _only_one(counts)
     found = [_count(count) for count in counts]
     then = f" and {found[1]} after it" if after is not None else ""
     how = f"family-wise 5{SPACE}%, Holm" if expert else f"corrected for looking at {n_judged:,}"
     return f"{start}Of {together}, {found[0]} off before calibration{then} ({how})."
+
+
+def _only_one(counts: Sequence[int]) -> str:
+    """Say whether the only slice with enough rows is off, before and, if that differs, after."""
+    found = ["is off" if count else "is not found off" for count in counts]
+    then = f" and {found[1]} after it" if len(found) > 1 else ""
+    return f"The only slice with enough rows {found[0]} before calibration{then}."
 
 
 def _count(number_off: int) -> str:
@@ -363,7 +361,7 @@ def table_note(screen: SliceScreen, n_shown: int, *, by: str, expert: bool) -> s
             " Off: chance alone does not explain the KS error, allowing for"
             f" {screen.judged.sum():,} slices looked at together"
         )
-        text += " (Brownian limit, Holm)." if expert else "."
+        text += " (Brownian limit or Poisson tail, Holm)." if expert else "."
     small = int(((screen.rows > 0) & (screen.rows < screen.least)).sum())
     if small:
         several = "1 slice has" if small == 1 else f"{small:,} slices have"

@@ -24,7 +24,7 @@ METHODS = ("spline", "temperature", NO_METHOD)
 Event = TopR | WithinTopR | OneClass
 
 
-def open_page(path: str = "overview", **query: str) -> AppTest:
+def open_page(path: str = "overview", **query: str | list[str]) -> AppTest:
     """Open a page with every measure, and without intervals unless they are asked for."""
     page = AppTest.from_file(str(APP), default_timeout=60)
     page._page_hash = calc_hash(path)  # noqa: SLF001 - `switch_page` knows pages in files only

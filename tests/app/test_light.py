@@ -8,7 +8,7 @@ import plotly.io
 import pytest
 from plotly import graph_objects as go
 
-from dashboard.figures import DARK, LIGHT, Palette
+from dashboard.figures import DARK, LIGHT, Mark, Palette
 from dashboard.figures.layout import base_layout, share_axis
 from dashboard.parts.light import DIGITS, FEW, LightFigure
 from tests.app.pages import charts, open_page
@@ -22,8 +22,8 @@ def made(n_points: int) -> go.Figure:
     return go.Figure([line, bars], layout)
 
 
-def sent(figure: go.Figure, palette: Palette = LIGHT) -> Any:
-    return json.loads(plotly.io.to_json(LightFigure(figure, palette), validate=False))
+def sent(figure: go.Figure, palette: Palette = LIGHT, mark: Mark | None = None) -> Any:
+    return json.loads(plotly.io.to_json(LightFigure(figure, palette, mark), validate=False))
 
 
 def test_few_numbers_are_sent_as_they_are() -> None:
@@ -64,6 +64,17 @@ def test_what_the_figure_says_goes_before_what_is_usual(palette: Palette) -> Non
     assert layout["xaxis"]["automargin"] is False
     assert layout["yaxis"]["automargin"] is True
     assert layout["yaxis"]["nticks"] == 3
+
+
+def test_a_mark_is_added_and_the_figure_stays_as_it_is() -> None:
+    figure = made(3).update_layout(shapes=[{"type": "line", "y0": 0.5}])
+    mark = Mark({"type": "scatter", "x": [1], "y": [2]}, {"type": "line", "x0": 1})
+    found = sent(figure, mark=mark)
+    assert found["data"][:-1] == sent(figure)["data"]
+    assert found["data"][-1] == mark.points
+    assert [line.get("x0") for line in found["layout"]["shapes"]] == [None, 1]
+    assert (len(figure.data), len(figure.layout.shapes)) == (2, 1)
+    assert sent(made(3), mark=mark)["layout"]["shapes"] == [mark.line]
 
 
 @pytest.mark.parametrize("path", ["ks", "reliability", "maps"])

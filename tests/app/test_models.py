@@ -14,6 +14,7 @@ from dashboard import wording
 from dashboard.readers import read
 from dashboard.samples import Sample, samples
 from dashboard.settings import NO_METHOD
+from dashboard.wording.models import NO_SAMPLES
 from tests.app.pages import (
     MARKUP,
     bodies,
@@ -76,6 +77,12 @@ def test_a_sample_alone_says_what_is_missing() -> None:
     assert not page.exception
     assert "No other sample has the test labels of this one" in said(page)
     assert not charts(page)
+
+
+def test_no_sample_beside_asks_for_one() -> None:
+    page = open_page("models")
+    page.multiselect(key="beside").set_value([]).run()
+    assert [info.value for info in page.info] == [NO_SAMPLES]
 
 
 def test_intervals_are_those_of_the_same_rows() -> None:

@@ -23,6 +23,7 @@ from dashboard.samples import samples
 from dashboard.settings import NO_METHOD
 from dashboard.tables import csv_of
 from dashboard.views.slices import lines_of
+from dashboard.wording.slices import ALL_ROWS
 from tests.app.pages import (
     MARKUP,
     before_after,
@@ -183,6 +184,22 @@ def test_a_part_that_the_data_do_not_have_is_all_rows() -> None:
     assert "Only rows where sex" in said(page)
 
 
+def test_a_part_is_left_with_the_data_that_have_it() -> None:
+    page = open_page("slices", only="Predicted class", only_which="Trouser")
+    assert "Only rows where predicted class Trouser" in said(page)
+    # The only slice with enough rows is spoken of as one.
+    assert "The only slice with enough rows is off before calibration and" in said(page)
+    assert "looking at 1" not in said(page)
+    page.selectbox(key="sample").set_value(CITIES.title).run()
+    assert "Only rows" not in said(page)
+    assert page.selectbox(key="only").value == ALL_ROWS
+    # Chosen by hand, the first part stands until another one is chosen.
+    page.selectbox(key="only").set_value("True class").run()
+    page.selectbox(key="only_which").set_value("Iran").run()
+    page.selectbox(key="only").set_value("Score, 5 ranges").run()
+    assert page.selectbox(key="only_which").value == "range 1 of 5"
+
+
 def test_a_range_of_scores_outlives_a_change_of_event() -> None:
     page = open_page("slices", only="Score, 5 ranges", only_which="range 2 of 5")
     assert "Only rows where score" in said(page)
@@ -210,6 +227,9 @@ def test_rows_of_a_range_are_listed_most_confident_mistakes_first() -> None:
     wrong = sum(1 for k in inside if not event.hits[k])
     assert f"{len(inside):,} rows are scored 80 to 95" in said(page)
     assert f"{wrong:,} of them" in said(page)
+    # In an address the ends can stand the other way round.
+    turned = open_page("slices", sample=CRASH.title, scores_listed=["95", "80"])
+    assert tables(turned, "listed") == [table]
 
 
 def slices_csv(n_rows: int = 400) -> bytes:

@@ -32,7 +32,7 @@ SAMPLES = {
 
 STATES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "ks_within_2": ("ks", {"method": "Temperature scaling", "event": "Within", "fractile": "40"}),
-    "ks_both_sets": ("ks", {"both_sets": "true", "second": "Top-2 prediction"}),
+    "ks_both_sets": ("ks", {"both_sets": "true", "second": "Top-2"}),
     "one_class": ("", {"sample": "Who survives a crash, naive Bayes", "event": "Class"}),
     "calibration_set": ("", {"set": "Calibration set"}),
     "all_measures": ("", {"measures": "All", "method": "Temperature scaling", "wording": "Expert"}),

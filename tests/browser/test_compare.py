@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 from dashboard.views.compare import USUAL
 from tests.browser.conftest import OpenPage
+from tests.browser.settled import settle
 
 pytestmark = pytest.mark.browser
 
@@ -39,7 +40,7 @@ def test_a_contest_can_be_stopped_and_goes_on(open_page: OpenPage) -> None:
         start.click()
     expect(page.get_by_text(re.compile("Gaussian process: (fold|on the whole)"))).to_be_visible()
     page.get_by_role("button", name="Stop").click()
-    expect(page.get_by_text("Stopped. 1 method not tried yet.")).to_be_visible()
+    expect(page.get_by_text("Stopped. 1 method still to be fitted, 7 times")).to_be_visible()
     # What was finished is kept and shown.
     rows = page.locator(".st-key-contest_table tbody tr")
     expect(rows).to_have_count(1)
@@ -52,5 +53,33 @@ def test_on_a_phone_every_chosen_method_is_seen(open_page: OpenPage) -> None:
     page = open_page("compare?resamples=0", width=390)
     chosen = page.get_by_test_id("stMultiSelectTagsContainer").first
     expect(chosen.get_by_text("Isotonic regression")).to_be_visible()
+    settle(page)  # the panel on the left slides away
     height, inside = chosen.evaluate("node => [node.clientHeight, node.scrollHeight]")
     assert inside <= height
+
+
+@pytest.mark.parametrize(
+    ("path", "table", "seen"),
+    [
+        (
+            "compare",
+            "contest_table",
+            ["Method", "NLL of the event", "Accuracy", "Decisions changed"],
+        ),
+        ("models", "models_table", ["Model", "KS error", "NLL of the event", "Accuracy"]),
+    ],
+)
+def test_on_a_phone_what_must_be_seen_needs_no_scrolling(
+    open_page: OpenPage, path: str, table: str, seen: list[str]
+) -> None:
+    page = open_page(f"{path}?resamples=0", width=390)
+    box = page.locator(f".st-key-{table}")
+    heads = box.locator("thead th")
+    expect(heads.filter(visible=True)).to_have_text(seen)
+    inside, room = box.evaluate("node => [node.scrollWidth, node.clientWidth]")
+    assert inside <= room
+    assert heads.count() > len(seen)
+    page.get_by_text("Show every column").click()
+    expect(heads.filter(visible=True)).to_have_count(heads.count())
+    page.set_viewport_size({"width": 1440, "height": 900})
+    expect(page.get_by_text("Show every column")).to_be_hidden()

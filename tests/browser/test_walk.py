@@ -138,6 +138,35 @@ def test_back_and_forward_bring_the_page_and_its_settings_back(open_page: OpenPa
     assert page.url == maps
 
 
+_TOPS = """
+() => {
+  window.__tops = [];
+  const note = () => {
+    const graph = document.querySelector('[data-testid="stPlotlyChart"]');
+    window.__tops.push(graph ? Math.round(graph.getBoundingClientRect().top) : null);
+    requestAnimationFrame(note);
+  };
+  note();
+}
+"""
+
+
+@pytest.mark.parametrize("path", ["", "compare", "efficiency", "slices", "models"])
+def test_a_change_of_words_makes_no_page_jump(open_page: OpenPage, path: str) -> None:
+    name = "fashion_cnn_focal" if path == "models" else "three_garments"
+    page = open_page(address_of(name, path))
+    settle(page)
+    page.evaluate(_TOPS)
+    page.get_by_test_id("stSidebar").get_by_role("radio", name="Expert", exact=True).click()
+    page.wait_for_url(re.compile("wording=Expert"))
+    settle(page)
+    tops: list[int | None] = page.evaluate("window.__tops")
+    seen = [top for top in tops if top is not None]
+    assert len(seen) == len(tops)
+    at_rest = sorted((seen[0], seen[-1]))
+    assert all(at_rest[0] - 20 <= top <= at_rest[1] + 20 for top in seen), sorted(set(seen))
+
+
 PASTED = {
     "": {"measures": "All", "set": "Calibration set"},
     "ks": {"event": "Within", "fractile": "40", "graphs": "(c) and (d)"},

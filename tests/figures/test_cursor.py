@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from plotly import graph_objects as go
 
 from calibcore.calibrators import SplineCalibration
 from calibcore.evaluation import Side
@@ -45,14 +46,19 @@ def test_the_same_rows_are_marked_in_all_four(side: Side, which: str, fractile: 
         "ties": blocks((0.2, 30, 5), (0.6, 50, 20), (0.9, 20, 19)),
         "one score": blocks((0.5, 40, 13)),
     }[which]
-    graphs = parts(mark_rows(four_graphs(other, other, LIGHT), other, fractile, LIGHT))
-    for graph, (x, claim, truth) in wanted_marks(other, fractile).items():
-        mark = trace(graphs[graph], CURSOR)
-        assert list(mark.x) == [x, x]
-        assert list(mark.y) == [claim, truth]
-        assert list(mark.marker.color) == [LIGHT.score, LIGHT.frequency]
-        (line,) = graphs[graph].layout.shapes
-        assert line.x0 == line.x1 == x
+    marks = mark_rows(other, fractile, LIGHT)
+    assert list(marks) == ["a", "b", "c", "d"]
+    for mark, (x, claim, truth) in zip(
+        marks.values(), wanted_marks(other, fractile).values(), strict=True
+    ):
+        assert mark.points["x"] == [x, x]
+        assert mark.points["y"] == [claim, truth]
+        assert mark.points["marker"]["color"] == [LIGHT.score, LIGHT.frequency]
+        assert mark.line["x0"] == mark.line["x1"] == x
+        assert mark.line["y1"] == max(claim, truth)
+        # Plotly knows all of it.
+        drawn = go.Figure([mark.points], {"shapes": [mark.line]})
+        assert drawn.data[0].name == CURSOR
 
 
 def test_nothing_is_marked_unless_asked(side: Side) -> None:
@@ -73,30 +79,20 @@ def test_names_stand_in_the_corner_the_lines_leave_free(
     score: np.ndarray, hits: np.ndarray, corner: str
 ) -> None:
     side = side_of(score, hits)
-    plain = four_graphs(side, side, LIGHT)
-    for graphs in (plain, mark_rows(plain, side, 0.5, LIGHT)):
-        graph = graphs.frequency_by_score
-        assert graph is not None
-        (names,) = graph.layout.annotations
-        assert names.yanchor == corner
-        assert names.xanchor == {"top": "left", "bottom": "right"}[corner]
-        assert names.bgcolor is None  # nothing that is drawn is covered
-
-
-def test_marks_leave_the_graphs_as_they_were() -> None:
-    rows = events(50, seed=3)
-    side = side_of(rows.scores, rows.hits)
-    plain = four_graphs(side, side, LIGHT)
-    mark_rows(plain, side, 0.5, LIGHT)
-    assert all(not graph.layout.shapes for graph in parts(plain).values())
-    assert all(CURSOR not in [line.name for line in graph.data] for graph in parts(plain).values())
+    graph = four_graphs(side, side, LIGHT).frequency_by_score
+    assert graph is not None
+    (names,) = graph.layout.annotations
+    assert names.yanchor == corner
+    assert names.xanchor == {"top": "left", "bottom": "right"}[corner]
+    assert names.bgcolor is None  # nothing that is drawn is covered
 
 
 def test_too_few_rows_are_marked_in_the_graphs_there_are() -> None:
     few = side_of([0.4, 0.6, 0.9], [0, 1, 1])
-    graphs = mark_rows(four_graphs(few, few, LIGHT), few, 0.5, LIGHT)
-    assert graphs.frequency_by_fractile is None
-    assert list(trace(graphs.cumulative_by_fractile, CURSOR).x) == [2 / 3, 2 / 3]
+    assert four_graphs(few, few, LIGHT).frequency_by_fractile is None
+    marks = mark_rows(few, 0.5, LIGHT)
+    assert list(marks) == ["a", "b"]
+    assert marks["a"].points["x"] == [2 / 3, 2 / 3]
 
 
 def test_rows_of_graphs_share_their_axes() -> None:
@@ -112,7 +108,7 @@ def test_rows_of_graphs_share_their_axes() -> None:
 def test_sixteen_graphs_of_many_rows_are_light() -> None:
     judged = result_of(30_000).test
     drawn = [
-        parts(mark_rows(four_graphs(one, other, LIGHT, most=FEWER_POINTS), one, 0.3, LIGHT))
+        parts(four_graphs(one, other, LIGHT, most=FEWER_POINTS))
         for one, other in ((judged.before, judged.after), (judged.after, judged.before))
     ]
     figures = [figure for graphs in drawn for figure in graphs.values()]

@@ -13,10 +13,18 @@ from calibcore.sweeps import KnotSweep, TemperatureSweep
 from dashboard.figures import DARK, LIGHT, Palette
 from dashboard.figures.ends import LineEnd, looks, name_ends
 from dashboard.figures.learning import axis_limits, learning_graph, leaves
-from dashboard.figures.maps import NamedCurve, chosen_rows, cloud_graph, map_graph, shift_graph
+from dashboard.figures.maps import (
+    NamedCurve,
+    chosen_rows,
+    cloud_graph,
+    leaves_bins_out,
+    map_graph,
+    shift_graph,
+)
 from dashboard.figures.sweeps import CALIBRATION, TEST, knot_graphs, temperature_graphs
 from dashboard.figures.triangle import triangle
 from dashboard.settings import NO_METHOD
+from dashboard.wording.maps import shift_caption
 from tests.figures.conftest import Keep
 from tests.figures.made import Figure, events, result_of, texts, trace
 
@@ -83,12 +91,15 @@ def test_moves_are_the_curves_less_the_score(side: Side, keep: Keep) -> None:
     line = trace(figure, "Spline")
     expected = np.interp(line.x, drawn[0].curve.score, drawn[0].curve.calibrated) - line.x
     assert_allclose(line.y, expected, atol=1e-4)
-    seen, filled = trace(figure, "observed frequency"), side.bins.counts > 0
-    assert_allclose(seen.y, (side.bins.frequency - side.bins.mean_score)[filled])
+    seen, usual = trace(figure, "observed frequency"), side.bins.counts >= 30
+    assert 0 < usual.sum() < (side.bins.counts > 0).sum()
+    assert leaves_bins_out(side)
+    assert "1 in 100" in shift_caption(bins_left_out=True)
+    assert_allclose(seen.y, (side.bins.frequency - side.bins.mean_score)[usual])
     low, high = figure.layout.yaxis.range
     assert low == -high
-    usual = side.bins.counts >= 30
-    assert np.abs(side.binned.upper - side.bins.mean_score)[usual].max() <= high
+    assert (seen.y + seen.error_y.array).max() <= high
+    assert (seen.y - seen.error_y.arrayminus).min() >= low
     assert list(trace(figure, "unchanged").y) == [0, 0]
 
 
@@ -309,8 +320,35 @@ def test_what_is_far_worse_than_doing_nothing_leaves_the_graph() -> None:
     assert leaves(found, "ece")
     assert not leaves(found, "accuracy")
     assert axis_limits([], "ece") == (0.0, 1.0)
-    lowest, highest = axis_limits(list(found.curves), "accuracy")
-    assert 0 <= lowest < highest <= 1
+
+
+@pytest.mark.parametrize(
+    ("measure", "ends", "cut"),
+    [
+        ("accuracy", (0.02, 0.09), False),
+        ("accuracy", (0.02, 0.9), False),
+        ("ece", (0.02, 0.09), False),
+        ("ece", (0.0, 0.13), True),
+        ("nll", (0.02, 0.09), False),
+        ("event_nll", (0.0, 0.13), True),
+    ],
+)
+def test_no_whisker_is_cut_unless_the_caption_says_so(
+    measure: str, ends: tuple[float, float], *, cut: bool
+) -> None:
+    """Doing nothing gives 0.05, so that errors up to 0.1 have their place."""
+    usual = learnt()
+    first = np.repeat(np.linspace(*ends, 10)[:, None], len(LEARNED), axis=1)
+    rest = [LearningPoint(size, first * 0 + 0.04, ()) for size in usual.plan.sizes[1:]]
+    wide = LearningCurve("spline", (LearningPoint(50, first, ()), *rest))
+    found = LearningCurves((usual.curve(NO_METHOD), wide), usual.plan)
+    figure = learning_graph(found, measure, measure, NAMES, LIGHT)
+    bottom, top = figure.layout.yaxis.range
+    line = trace(figure, "Spline")
+    assert line.y[0] - line.error_y.arrayminus[0] == pytest.approx(wide.quantile(measure, 0.1)[0])
+    assert line.y[0] - line.error_y.arrayminus[0] >= bottom
+    assert (line.y[0] + line.error_y.array[0] > top) == cut
+    assert leaves(found, measure) == cut
 
 
 def test_a_curve_of_a_map_that_is_constant_is_drawn() -> None:
