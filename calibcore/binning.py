@@ -153,20 +153,26 @@ def bin_sums(values: Floats, starts: NDArray[np.intp]) -> Floats:
     values : ndarray of float64, shape (..., n_blocks)
         What is added up.
     starts : ndarray of int, shape (..., n_bins)
-        First block of each bin, rising from 0; its leading dimensions broadcast to those of
-        ``values``.
+        First block of each bin, rising from 0: the same for all, or with the leading dimensions
+        of ``values``.
 
     Returns
     -------
     ndarray of float64, shape (..., n_bins)
     """
     *shape, n_blocks = values.shape
+    n_bins = starts.shape[-1]
+    filled = np.empty(starts.shape, dtype=np.bool_)
+    np.less(starts[..., :-1], starts[..., 1:], out=filled[..., :-1])
+    np.less(starts[..., -1], n_blocks, out=filled[..., -1])
+    sums = np.zeros((*shape, n_bins))
+    if starts.ndim == 1:
+        sums[..., filled] = np.add.reduceat(values, starts[filled], axis=-1)
+        return sums
     rows = np.arange(values.size // n_blocks)[:, np.newaxis] * n_blocks
-    spread = np.broadcast_to(starts, (*shape, starts.shape[-1])).reshape(len(rows), -1)
-    filled = np.diff(spread, append=n_blocks) > 0
-    sums = np.zeros(spread.shape)
-    sums[filled] = np.add.reduceat(values.ravel(), (spread + rows)[filled])
-    return sums.reshape(*shape, -1)
+    places = (starts.reshape(-1, n_bins) + rows)[filled.reshape(-1, n_bins)]
+    sums[filled] = np.add.reduceat(values.ravel(), places)
+    return sums
 
 
 def bin_places(block: Floats, n_bins: int) -> NDArray[np.intp]:

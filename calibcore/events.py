@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.blocks import row_blocks
+from calibcore.blocks import block_rows, row_blocks
 from calibcore.data import EventScores
 from calibcore.errors import CalibrationInputError
 from calibcore.validation import Floats, Labels
@@ -37,18 +37,29 @@ def _check_rank(r: int, n_classes: int) -> None:
 
 def _leading_classes(table: Floats, r: int) -> NDArray[np.intp]:
     """Give the classes of the r largest probabilities, largest first, equal ones by index."""
-    classes = np.empty((len(table), r), dtype=np.intp)
-    for rows in row_blocks(*table.shape):
+    n_rows, n_classes = table.shape
+    classes = np.empty((r, n_rows), dtype=np.intp)
+    starts = np.arange(block_rows(n_classes)) * n_classes
+    room = np.empty((starts.size if 1 < r <= _FEW else 0, n_classes))
+    for rows in row_blocks(n_rows, n_classes):
+        block, found = table[rows], classes[:, rows]
         if r > _FEW:
-            classes[rows] = np.argsort(-table[rows], axis=1, kind="stable")[:, :r]
+            found[:] = np.argsort(-block, axis=1, kind="stable")[:, :r].T
             continue
-        block = table[rows] if r == 1 else table[rows].copy()
+        if r > 1:
+            block = room[: len(block)]
+            np.copyto(block, table[rows])
         for rank in range(r):
-            first = block.argmax(axis=1)
-            classes[rows, rank] = first
-            if rank + 1 < r:
-                block[np.arange(len(first)), first] = -1  # below every probability
-    return classes
+            block.argmax(axis=1, out=found[rank])
+            if rank + 1 < r:  # below every probability
+                block.reshape(-1)[starts[: len(block)] + found[rank]] = -1
+    return classes.T
+
+
+def _picked(table: Floats, classes: NDArray[np.intp]) -> Floats:
+    """Give the probability of one class a row."""
+    n_rows, n_classes = table.shape
+    return np.asarray(table.reshape(-1)[np.arange(n_rows) * n_classes + classes])
 
 
 @dataclass(frozen=True)
@@ -104,7 +115,7 @@ class TopR:
         table, true = _table(probabilities, labels)
         _check_rank(self.r, table.shape[1])
         ranked = _leading_classes(table, self.r)[:, -1]
-        return EventScores(table[np.arange(len(ranked)), ranked], ranked == true)
+        return EventScores(_picked(table, ranked), ranked == true)
 
 
 @dataclass(frozen=True)
@@ -144,9 +155,10 @@ class WithinTopR:
         """
         table, true = _table(probabilities, labels)
         _check_rank(self.r, table.shape[1])
-        # cumsum adds one after the other; sum's order would depend on r.
         first = _leading_classes(table, self.r)
-        scores = np.cumsum(np.take_along_axis(table, first, axis=1), axis=1)[:, -1]
+        scores = np.zeros(len(table))
+        for rank in range(self.r):
+            scores += _picked(table, first[:, rank])
         within = (first == true[:, np.newaxis]).any(axis=1)
         return EventScores(np.minimum(scores, 1.0), within)
 

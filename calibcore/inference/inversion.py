@@ -7,6 +7,7 @@ import numpy as np
 
 from calibcore.inference.intervals import DistanceEstimate, Interval, quantiles
 from calibcore.inference.null import redrawn
+from calibcore.inference.resampling import chunks
 from calibcore.metrics.measure import EventMeasure, Options
 from calibcore.tally import Tally
 from calibcore.validation import Floats
@@ -114,16 +115,28 @@ def invert(
     for pattern in patterns:
         found = {key: Usual.beginning(one.null, level) for key, one in distances.items()}
         for frequency in _stronger(counted.scores, pattern):
-            drawn = redrawn(rng, counted, frequency, N_DRAWS)
+            values = _drawn_values(rng, counted, frequency, distances)
             true = replace(counted, hits=counted.counts * frequency)
             for key, one in distances.items():
                 truth = float(one.measure.true_distance(true, one.options))
-                found[key].add(truth, one.measure.compute(drawn, one.options))
+                found[key].add(truth, values[key])
             if all(usual.passes(distances[key].observed) for key, usual in found.items()):
                 break
         for key, usual in found.items():
             estimates[key].append(usual.estimate(distances[key].observed))
     return {key: widest(found) for key, found in estimates.items()}
+
+
+def _drawn_values(
+    rng: np.random.Generator, counted: Tally, frequency: Floats, distances: Mapping[str, Distance]
+) -> dict[str, Floats]:
+    """Measure labels that are drawn from these frequencies."""
+    parts: dict[str, list[Floats]] = {key: [] for key in distances}
+    for size in chunks(N_DRAWS, counted.scores.size):
+        drawn = redrawn(rng, counted, frequency, size)
+        for key, one in distances.items():
+            parts[key].append(one.measure.compute(drawn, one.options))
+    return {key: np.concatenate(values) for key, values in parts.items()}
 
 
 def _stronger(scores: Floats, pattern: Floats) -> Iterator[Floats]:

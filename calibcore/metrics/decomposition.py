@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from calibcore.metrics.proper import event_brier_of
 from calibcore.metrics.resamples import resample_rows
@@ -81,42 +81,65 @@ def corp(scores: ArrayLike, hits: ArrayLike) -> Decomposition[float]:
 
 
 def corp_of(counted: Tally) -> Decomposition[Floats]:
-    """Give the `corp` of rows that are counted by score; resamples one after the other."""
+    """Give the `corp` of rows that are counted by score; resamples all at once."""
     counts, hits, shape = resample_rows(counted)
     base = counted.hits.sum(axis=-1) / counted.n_samples
-    uncertainty = np.broadcast_to(base * (1 - base), shape)
-    mapped, discrimination = np.empty(len(counts)), np.empty(len(counts))
-    of_resample = np.broadcast_to(base, shape).ravel()
-    for resample, rate in enumerate(of_resample):
-        sizes, frequency = _steps(counts[resample], hits[resample])
-        mapped[resample] = sizes @ (frequency * (1 - frequency)) / counted.n_samples
-        discrimination[resample] = sizes @ np.square(frequency - rate) / counted.n_samples
-    gain = event_brier_of(counted) - mapped.reshape(shape)
+    rate = np.broadcast_to(base, shape).ravel()
+    sizes, frequency, firsts = _steps(counts, hits)
+    own = np.repeat(rate, np.diff(firsts, append=sizes.size))
+
+    def mean(values: Floats) -> Floats:
+        return np.asarray(np.add.reduceat(sizes * values, firsts).reshape(shape))
+
+    gain = event_brier_of(counted) - mean(frequency * (1 - frequency)) / counted.n_samples
     return Decomposition(
         np.asarray(np.maximum(gain, 0.0)),  # rounding may leave -1e-17
-        discrimination.reshape(shape),
-        np.asarray(uncertainty),
+        mean(np.square(frequency - own)) / counted.n_samples,
+        np.asarray(np.broadcast_to(base * (1 - base), shape)),
     )
 
 
-def _steps(counts: Floats, hits: Floats) -> tuple[Floats, Floats]:
-    """Give the size and the frequency of each step of the isotonic regression of hits on score."""
+def _steps(counts: Floats, hits: Floats) -> tuple[Floats, Floats, NDArray[np.intp]]:
+    """Give the steps of the isotonic regression of hits on score, one resample after the other.
+
+    Returns
+    -------
+    sizes, frequency : ndarray of float64, shape (n_steps,)
+        Rows in each step of any resample, and the frequency of its hits.
+    firsts : ndarray of int, shape (n_resamples,)
+        First step of each resample.
+    """
     from scipy.optimize import (  # noqa: PLC0415 - a third of a second to import
         isotonic_regression,
     )
 
-    if not counts.all():
-        filled = counts > 0
-        counts, hits = counts[filled], hits[filled]
-    counts, hits = _pooled(counts, hits)  # a fifth of the time that scipy takes to do it
-    steps = isotonic_regression(hits / counts, weights=counts).blocks[:-1]
+    counts, hits, begins = _pooled(counts, hits)  # a fifth of the time that scipy takes to do it
+    resample = np.repeat(np.arange(begins.size), np.diff(begins, append=counts.size))
+    # Each resample lies above the one before, so that no step is part of two.
+    steps = isotonic_regression(hits / counts + 2 * resample, weights=counts).blocks[:-1]
     # From whole numbers, the frequencies are right to the last digit.
     sizes = np.add.reduceat(counts, steps)
-    return sizes, np.add.reduceat(hits, steps) / sizes
+    return sizes, np.add.reduceat(hits, steps) / sizes, np.searchsorted(steps, begins)
 
 
-def _pooled(counts: Floats, hits: Floats) -> tuple[Floats, Floats]:
-    """Pool neighbours whose frequency does not rise: isotonic regression does so in any case."""
+def _pooled(counts: Floats, hits: Floats) -> tuple[Floats, Floats, NDArray[np.intp]]:
+    """Pool neighbours whose frequency does not rise: isotonic regression does so in any case.
+
+    Returns
+    -------
+    counts, hits : ndarray of float64, shape (n_pools,)
+        One resample after the other.
+    begins : ndarray of int, shape (n_resamples,)
+        First pool of each resample.
+    """
+    filled = counts > 0
+    sizes = np.count_nonzero(filled, axis=1)
+    counts, hits = counts[filled], hits[filled]
+    begins = np.cumsum(sizes) - sizes
     frequency = hits / counts
-    starts = np.append(0, np.flatnonzero(frequency[1:] > frequency[:-1]) + 1)
-    return np.add.reduceat(counts, starts), np.add.reduceat(hits, starts)
+    rises = np.empty(counts.size, dtype=np.bool_)
+    np.greater(frequency[1:], frequency[:-1], out=rises[1:])
+    rises[begins] = True
+    starts = np.flatnonzero(rises)
+    pools = np.add.reduceat(counts, starts), np.add.reduceat(hits, starts)
+    return *pools, np.searchsorted(starts, begins)

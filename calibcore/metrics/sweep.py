@@ -73,7 +73,8 @@ def sweep_ece_of(counted: Tally, *, norm: Literal[1, 2] = 1) -> Floats:
     for number in np.unique(n_bins):
         of_number = n_bins == number
         chosen = slice(None) if of_number.all() else of_number
-        part = Tally(counted.scores, counts[chosen], hits[chosen], counted.n_samples)
+        of_part = counted.counts if counted.counts.ndim == 1 else counts[chosen]
+        part = Tally(counted.scores, of_part, hits[chosen], counted.n_samples)
         table = bin_tally(part, n_bins=int(number), binning="equal_mass")
         errors[of_number] = ece_of(table, norm=norm)
     return errors.reshape(shape)
@@ -82,7 +83,7 @@ def sweep_ece_of(counted: Tally, *, norm: Literal[1, 2] = 1) -> Floats:
 def sweep_bins(counted: Tally) -> NDArray[np.int64]:
     """Give the number of bins that `sweep_ece` takes; resamples all at once."""
     counts, hits, shape = resample_rows(counted)
-    bins = _EqualBins(counts, hits, counted.n_samples)
+    bins = _EqualBins(counts[:1] if counted.counts.ndim == 1 else counts, hits, counted.n_samples)
     most = min(MOST_BINS, counted.n_samples)
     found = np.full(len(counts), most)
     active = np.arange(len(counts))
@@ -102,28 +103,33 @@ class _EqualBins:
     """Running totals of each resample, searched for the ends of its bins of equal mass."""
 
     def __init__(self, counts: Floats, hits: Floats, n_samples: int) -> None:
-        """Take counts and hits of shape (n_resamples, n_blocks)."""
+        """Take hits of shape (n_resamples, n_blocks), and as many counts, or one for all."""
         self.n_samples = n_samples
         self.counts, self.hits = np.cumsum(counts, axis=1), np.cumsum(hits, axis=1)
+        self.shared = len(counts) == 1
         self.lift = np.arange(len(counts)) * (n_samples + 1.0)
         # One search serves all resamples: each is lifted above the one before.
         self.lifted = (self.counts + self.lift[:, np.newaxis]).ravel()
         # Rows before the first hit, and up to the last miss: only between them can it fall.
-        every, misses = np.arange(len(counts)), self.counts - self.hits
+        own, misses = np.arange(len(hits)) % len(counts), self.counts - self.hits
         free = np.count_nonzero(self.hits == 0, axis=1)
-        self.low = np.where(free > 0, self.counts[every, free - 1], 0.0)
-        self.high = self.counts[every, np.count_nonzero(misses < misses[:, -1:], axis=1)]
+        self.low = np.where(free > 0, self.counts[own, free - 1], 0.0)
+        self.high = self.counts[own, np.count_nonzero(misses < misses[:, -1:], axis=1)]
 
     def rise(self, resamples: NDArray[np.intp], n_bins: int) -> NDArray[np.bool_]:
         """Tell for some of the resamples whether the frequency never falls from bin to bin."""
         first = self.low[resamples] * n_bins // self.n_samples
         last = np.ceil(self.high[resamples] * n_bins / self.n_samples)
+        if self.shared:
+            first, last = first.min(keepdims=True), last.max(keepdims=True)
         width = int(np.maximum(last - first, 0).max(initial=0))
         edges = np.minimum(first[:, np.newaxis] + np.arange(width + 1), n_bins)
         places = edges * self.n_samples // n_bins
-        ends = np.searchsorted(self.lifted, places + self.lift[resamples, np.newaxis])
-        below = places > 0
-        counts, hits = self.counts.ravel()[ends] * below, self.hits.ravel()[ends] * below
+        below, row = places > 0, resamples[:, np.newaxis]
+        lift = self.lift if self.shared else self.lift[resamples]
+        ends = np.searchsorted(self.lifted, places + lift[:, np.newaxis])
+        counts = self.counts.ravel()[ends] * below
+        hits = (self.hits[row, ends] if self.shared else self.hits.ravel()[ends]) * below
         return _rise(np.diff(counts), np.diff(hits))
 
 

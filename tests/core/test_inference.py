@@ -105,6 +105,21 @@ def test_resamples_are_measured_as_their_rows_would_be(measure: EventMeasure) ->
         assert_allclose(together[resample], float(alone), rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.parametrize("measure", EVENT_MEASURES, ids=lambda measure: measure.key)
+def test_drawn_labels_are_measured_as_each_alone(measure: EventMeasure) -> None:
+    rng = np.random.default_rng(2)
+    scores = np.concatenate([rng.random(300), rng.choice([0.0, 0.25, 1.0], 40)])
+    counted = tally(scores, np.zeros(scores.size))
+    drawn = redrawn(rng, counted, np.sqrt(counted.scores), 12)
+    drawn.hits[0] = counted.counts * (counted.scores > 0.5)  # unlike the others: all but separable
+    drawn.hits[0, np.searchsorted(counted.scores, 0.45)] = 1
+    together = measure.compute(drawn, Options())
+    for number, hits in enumerate(drawn.hits):
+        alone = measure.compute(replace(counted, hits=hits), Options())
+        found = np.broadcast_to(together, 12)[number]
+        assert_allclose(found, float(alone), rtol=1e-7, atol=1e-9)
+
+
 def test_chunks_are_of_bounded_memory() -> None:
     assert list(chunks(5, 10)) == [5]
     assert list(chunks(3, 10**8)) == [1, 1, 1]
@@ -367,6 +382,20 @@ def test_the_smallest_gap_is_shown_four_times_in_five() -> None:
     assert_allclose(brownian_tail(BROWNIAN_95), 0.05, rtol=1e-12)
     curves = cumulative_curves([0.5] * 100, [0, 1] * 50)
     assert_allclose(smallest_gap_shown(curves), DRIFT_80 * 0.05)
+
+
+@pytest.mark.parametrize(("score", "largest"), [(0.3, 0.7), (0.6, 0.6), (1.0, 1.0)])
+def test_no_limit_is_beyond_what_one_row_can_show(score: float, largest: float) -> None:
+    curves = cumulative_curves([score], [0])
+    assert curves.largest_gap == pytest.approx(largest)
+    if score < 1:
+        assert smallest_gap_shown(curves) == curves.ks_null_95 == curves.largest_gap
+
+
+def test_where_misses_are_rare_a_gap_below_the_line_is_not_said_to_be_found() -> None:
+    for expected in (0.01, 0.14, 1.0, 2.5, 4.0):
+        curves = cumulative_curves([1 - expected / 500] * 500, [1] * 500)
+        assert curves.ks_null_95 < smallest_gap_shown(curves) <= curves.largest_gap
 
 
 def test_holm_by_hand() -> None:
