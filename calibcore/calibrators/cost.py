@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from calibcore.calibrators.odir import is_searched
+
 _LOG_CLASSES = np.log([10, 100, 1000])
 
 
@@ -16,15 +18,20 @@ class Cost:
     ----------
     passes : tuple of float
         Time in passes of `numpy.exp` over the logits in float32, as measured on 5,000 rows of 10
-        classes, 5,000 of 100, and 25,000 of 1,000 (benchmarks/CALIBRATORS.md). A search for a
-        penalty goes further on some rows than on others: there it is the geometric mean of that
-        table and of the sample logits with as many classes.
+        classes, 5,000 of 100, and 25,000 of 1,000 (benchmarks/CALIBRATORS.md). With ODIR's penalty
+        it is far more, a row, on 4,000 rows of 1,000 classes: there, the geometric mean of both.
     memory : float
         Peak beyond the logits, as a multiple of their size in float32.
+    searched : tuple of float, optional
+        Time on tables of which `calibcore.calibrators.odir.is_searched` holds, if it is another. A
+        search goes further on some rows than on others: it is the geometric mean of that table and
+        of the sample logits with as many classes; with 1,000, where there is none, what it would
+        be by 8,000 rows of 300 classes.
     """
 
     passes: tuple[float, float, float]
     memory: float = 3.0
+    searched: tuple[float, float, float] | None = None
 
     def seconds(self, n_rows: int, n_classes: int, seconds_per_logit: float) -> float:
         """Estimate the time.
@@ -41,7 +48,8 @@ class Cost:
         float
             In seconds, right within a factor of some three.
         """
-        at, known = math.log(max(n_classes, 2)), np.log(self.passes)
+        search = self.searched if is_searched(n_rows, n_classes) else None
+        at, known = math.log(max(n_classes, 2)), np.log(search or self.passes)
         passes = float(np.interp(at, _LOG_CLASSES, known))
         if at > _LOG_CLASSES[-1]:  # grows on as from 100 to 1,000 classes
             slope = (known[-1] - known[-2]) / (_LOG_CLASSES[-1] - _LOG_CLASSES[-2])

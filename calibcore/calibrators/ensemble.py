@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
-from calibcore.blocks import NARROW, block_rows, row_blocks, row_totals
-from calibcore.calibrators.base import FittedVectorMap, VectorMap
+from calibcore.calibrators.base import FittedVectorMap, Positive, VectorMap
 from calibcore.calibrators.ensemble_losses import Likelihood, Objective, Place, SquaredError
 from calibcore.calibrators.row_sums import Precision, Rows
 from calibcore.calibrators.simplex import Least, least_on_simplex, newton_step, onto_simplex
@@ -21,7 +20,7 @@ from calibcore.calibrators.temperature import (
     fit_temperature,
     no_optimum,
 )
-from calibcore.probabilities import below_largest
+from calibcore.calibrators.tempered import mixture
 from calibcore.validation import Floats
 
 _FACTORS = 2.0 ** np.arange(-4, 5)
@@ -64,7 +63,7 @@ class FittedEnsembleTemperature(FittedVectorMap):
         Of the tempered, the uncalibrated and the uniform probabilities; at least 0, summing to 1.
     """
 
-    temperature: float
+    temperature: Positive
     weights: Floats
 
     def predict_proba(self, logits: ArrayLike) -> Floats:
@@ -80,35 +79,8 @@ class FittedEnsembleTemperature(FittedVectorMap):
         ndarray of float64, shape (n_samples, n_classes)
             w1 softmax(logits / T) + w2 softmax(logits) + w3 / n_classes.
         """
-        table, maxima = validation.logits_and_maxima(logits)
-        n_classes = table.shape[1]
-        result = np.empty(table.shape)
-        most = min(block_rows(n_classes), len(table))
-        # Few classes are kept as columns: what is done to rows that short is slow.
-        columns = n_classes <= NARROW
-        kept = np.empty((2, n_classes, most) if columns else (1, most, n_classes))
         hot, plain, flat = self.weights.tolist()
-        for rows in row_blocks(*table.shape):
-            mixed = result[rows]
-            part = kept[0, : len(mixed)]
-            if columns:
-                part, mixed = kept[:, :, : len(mixed)].transpose(0, 2, 1)
-            below_largest(table[rows], out=part, maxima=maxima[rows])
-            with np.errstate(over="ignore"):  # too far below the largest to weigh anything
-                np.multiply(part, 1 / self.temperature, out=mixed)
-            np.exp(mixed, out=mixed)
-            mixed *= hot / row_totals(mixed)
-            if plain > 0:
-                np.exp(part, out=part)
-                part *= plain / row_totals(part)
-                mixed += part
-            if flat > 0:
-                mixed += flat / n_classes
-            if mixed.max() > 1:  # three weights may sum to a digit more
-                np.minimum(mixed, 1.0, out=mixed)
-            if columns:
-                result[rows] = mixed
-        return result
+        return mixture(logits, [(hot, 1 / self.temperature), (plain, 1.0)], flat=flat)
 
 
 @dataclass(frozen=True)
@@ -247,7 +219,8 @@ def _joint(loss: Objective, start: _Found, precision: Precision) -> _Found:
         moved = abs(following - inverse)
         if moved == 0:  # at a bound
             weights = best.weights
-        if moved <= last * inverse and best.gain <= slack * abs(best.value):
+        near = moved <= last * inverse and best.gain <= slack * abs(best.value)
+        if near or _will_do(best, inverse, moved / inverse):
             return _Found(best.value, following, weights)
         while True:
             found = _least_at(loss.at(following, precision), weights, close, slack, best.value)
@@ -260,6 +233,14 @@ def _joint(loss: Objective, start: _Found, precision: Precision) -> _Found:
             following = min(max(inverse * math.exp(step), lowest), highest)
         inverse, best = following, found
     return _Found(best.value, inverse, best.weights)
+
+
+def _will_do(best: Least, inverse: float, share: float) -> bool:
+    """Tell whether the loss would fall by less than a digit in 1e13 after this step.
+
+    What is left is about the square. Beside T = 1 valleys are so flat that this does not hold.
+    """
+    return abs(math.log(inverse)) > 0.2 and share <= 1e-4 and best.gain <= 1e-8 * abs(best.value)
 
 
 def _least_at(place: Place, start: Floats, close: float, closer: float, before: float) -> Least:

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.blocks import block_rows
-from calibcore.calibrators.base import FittedVectorMap, Progress
+from calibcore.calibrators import odir
+from calibcore.calibrators.base import FittedVectorMap, Positive, Progress
 from calibcore.calibrators.linear import (
     KEPT_CELLS,
     Block,
@@ -19,7 +20,6 @@ from calibcore.calibrators.linear import (
     turn_to_probabilities,
 )
 from calibcore.calibrators.newton import CONVERGED, GOAL, SURE, Optimum, minimise
-from calibcore.calibrators.odir import MOST_CELLS, choose_odir, odir_penalty, strengths_by_size
 from calibcore.calibrators.row_sums import Rows
 from calibcore.calibrators.temperature import fit_temperature
 from calibcore.data import LogitSet
@@ -32,9 +32,12 @@ RULED_OUT = -87.3
 It is the logarithm of the smallest normal float32, below which probabilities are often stored as 0.
 """
 
+Space = Literal["logits", "log_probabilities"]
+"""What a linear map acts on."""
+
 _FARTHEST = -1e6
-_LONG = 1e10
-"""Cells times columns of the parameters from which on a product takes about a second."""
+_LONG = 1e9
+"""Cells times columns of the parameters from which on a product takes about a tenth of a second."""
 
 _FEWEST_ROWS = 256
 _MANY_ROWS = 2_048
@@ -50,8 +53,8 @@ _ESCAPING = (
 )
 _NOTHING_LEFT = "No row is left to fit, so the logits are kept as they are."
 _NOT_SEARCHED = (
-    "The table has more than {cells:,} cells, so the penalty's strengths were not cross-validated;"
-    " they are those of structured matrix scaling at this size."
+    "The table has more than {cells:,} cells or {classes} classes, so the penalty's strengths were"
+    " not cross-validated; they are those of structured matrix scaling at this size."
 )
 _ONE_CLASS = (
     "Only one class is in the calibration set, so there is nothing to learn; T scaling kept."
@@ -72,7 +75,7 @@ class Inputs:
         The probabilities are then mixed with this share of the uniform distribution.
     """
 
-    space: str
+    space: Space
     temperature: float = 1.0
     uniform_share: float = 0.0
 
@@ -121,14 +124,17 @@ class Blocks:
 
     def __iter__(self) -> Iterator[Block]:
         """Make the blocks in turn."""
-        for rows in _row_blocks(self.logits):
+        for rows in _row_blocks(self.logits, single=True):
             inputs, ruled_out = self.inputs.columns(self.logits[rows])
             yield Block(inputs, self.labels[rows], ruled_out)
 
 
-def _row_blocks(logits: Logits) -> Iterator[slice]:
-    """Cut rows into blocks that are near the processor, and long enough to multiply matrices."""
-    step = max(block_rows(logits.shape[1]), _FEWEST_ROWS)
+def _row_blocks(logits: Logits, *, single: bool = False) -> Iterator[slice]:
+    """Cut rows into blocks that are near the processor, and long enough to multiply matrices.
+
+    In single precision, in which most of a fit is done, twice as many are as near.
+    """
+    step = max(block_rows(logits.shape[1]) * (1 + single), _FEWEST_ROWS)
     return (slice(start, start + step) for start in range(0, len(logits), step))
 
 
@@ -155,8 +161,8 @@ class FittedLinear(FittedVectorMap):
 
     weights: Floats
     bias: Floats
-    space: str
-    temperature: float
+    space: Space
+    temperature: Positive
     uniform_share: float
     penalty: tuple[float, ...]
     loss: float
@@ -253,7 +259,7 @@ def fit_linear(
         Whether there is one.
     strengths : tuple of float, optional
         The penalty's strengths, to be recorded; without them cross-validation chooses ODIR's, or,
-        beyond `MOST_CELLS`, the size of the table does.
+        beyond `is_searched`, the size of the table does.
     progress : callable, optional
         Told the share of the fit that is done.
     """
@@ -278,16 +284,18 @@ def fit_linear(
     kept = list(blocks) if few else blocks
     model = LinearModel(kept, penalty, free, centred=inputs.space == "logits")
     if strengths is None:
-        if model.n_cells > MOST_CELLS:
-            strengths = strengths_by_size(model.n_rows, n_classes)
-            said = (*said, _NOT_SEARCHED.format(cells=MOST_CELLS))
-        else:
-            strengths = choose_odir(model, start, progress=progress)
+        if odir.is_searched(model.n_rows, n_classes):
+            strengths = odir.choose_odir(model, start, progress=progress)
             progress = None
-        model = replace(model, penalty=odir_penalty(*strengths, n_classes=n_classes))
-    # Where a step takes minutes, the last one is shorter: to what counts as the optimum.
-    goal = GOAL if few else CONVERGED / 2
-    left = SURE if model.n_cells * start.shape[1] > _LONG else 0.0
+        else:
+            strengths = odir.strengths_by_size(model.n_rows, n_classes)
+            most = {"cells": odir.MOST_CELLS, "classes": odir.MOST_CLASSES}
+            said = (*said, _NOT_SEARCHED.format_map(most))
+        model = replace(model, penalty=odir.odir_penalty(*strengths, n_classes=n_classes))
+    # Where a step takes long, the last one is shorter: to what counts as the optimum.
+    long = model.n_cells * start.shape[1] > _LONG
+    goal = CONVERGED / 2 if long or not few else GOAL
+    left = SURE if long else 0.0
     found = minimise(model, start, goal=goal, left=left, progress=progress)
     return _fitted(found, inputs, strengths, (*said, *_said_of(found, model, left)))
 

@@ -18,6 +18,9 @@ from calibcore.validation import Floats, Labels, Logits
 KEPT_CELLS = 1 << 22
 """Tables of up to so many cells are kept in double precision where that saves time."""
 
+_SAFE = 1e-12, 1e25
+"""Sums of exponentials between which single precision is exact enough for each of them."""
+
 _FEW_CELLS = 1 << 13
 _NOISE = 1e-6
 
@@ -165,13 +168,17 @@ class LinearModel:
         rough = rough and self.kind == np.float32
         slope = np.zeros_like(parameters)
         for number, block in enumerate(self._typed if rough else self.blocks):
-            found, own, total = _judged(block, parameters)
+            kept = None if self._kept is None else self._kept[number][-1]
+            same = kept is not None and kept.dtype == block.inputs.dtype
+            found, own, total = _judged(block, parameters, kept if same else None)
+            if kept is not None and not same:
+                kept[...] = found
             loss += _nll(own, total)
-            separated = separated and not own.any() and bool(total.max() < 2)
-            if self._kept is not None:
-                self._kept[number][-1] = found
-            found.put(block.places, found.take(block.places) - 1)
+            truth = found.take(block.places)
+            separated = separated and bool(truth.min() > 0.5)
+            found.put(block.places, truth - 1)
             slope += _pulled_back(found, block.inputs, full=self.full)
+            found.put(block.places, truth)
         off = parameters - self.penalty.centre
         pull = self.penalty.strength * off
         slope = np.where(self.free, slope / self.n_rows + 2 * pull, 0.0)
@@ -255,11 +262,15 @@ class Evaluation(NamedTuple):
 
 
 def linear_outputs(
-    inputs: Logits, parameters: NDArray[Any], ruled_out: NDArray[np.bool_] | None = None
+    inputs: Logits,
+    parameters: NDArray[Any],
+    ruled_out: NDArray[np.bool_] | None = None,
+    out: NDArray[Any] | None = None,
 ) -> Any:
     """Give W x + b, classes first; minus infinity for what is ruled out."""
     full = parameters.shape[1] > 2
-    found = parameters[:, :-1] @ inputs if full else parameters[:, :1] * inputs
+    times, weights = (np.matmul, parameters[:, :-1]) if full else (np.multiply, parameters[:, :1])
+    found = times(weights, inputs, out=out)
     found += parameters[:, -1:]
     if ruled_out is not None:
         found[ruled_out] = -np.inf
@@ -275,18 +286,28 @@ def _nll(own: Logits, total: Logits) -> float:
     return float(np.log(total).sum(dtype=np.float64) - own.sum(dtype=np.float64))
 
 
-def _judged(block: Block, parameters: Floats) -> tuple[Logits, Logits, Logits]:
-    """Give the probabilities, each row's true output below the largest, and sum exp of all."""
+def _judged(
+    block: Block, parameters: Floats, out: NDArray[Any] | None = None
+) -> tuple[Logits, Logits, Logits]:
+    """Give the probabilities, each row's true output, and sum exp of all.
+
+    The largest output of a row is taken off first only if that sum would be extreme without.
+    """
     typed = np.asarray(parameters, dtype=block.inputs.dtype)
-    found = linear_outputs(block.inputs, typed, block.ruled_out)
-    found -= found.max(axis=0)
-    own = found.take(block.places)
-    total = turn_to_probabilities(found)
+    for moved in (False, True):
+        found = linear_outputs(block.inputs, typed, block.ruled_out, out)
+        if moved:
+            found -= found.max(axis=0)
+        own = found.take(block.places)
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            total = turn_to_probabilities(found)
+        if total.min() > _SAFE[0] and total.max() < _SAFE[1]:
+            break
     return found, own, total
 
 
 def turn_to_probabilities(outputs: Logits) -> Logits:
-    """Replace columns, whose largest entry is 0, by their softmax; give what was divided by."""
+    """Replace columns of outputs by their softmax; give what was divided by."""
     np.exp(outputs, out=outputs)
     total: Logits = np.ones(len(outputs), dtype=outputs.dtype) @ outputs
     outputs *= 1 / total

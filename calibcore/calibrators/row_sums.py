@@ -19,8 +19,8 @@ FLOOR = -1e6
 _TOGETHER = 1 << 15
 """Rows whose sums are kept at the same time."""
 
-_SMALL = 1e3
-"""Size of logits up to which it is tried whether they serve as they are."""
+_SMALL = 1e4
+"""Root of a block's sum of squares up to which it is tried whether logits serve as they are."""
 
 _SAFE = 1e-12, 1e25
 """Sums of exponentials between which they do, even in float32."""
@@ -54,7 +54,9 @@ class Rows:
         """Check logits and labels."""
         table, maxima = validation.matrix(logits, "logits"), None
         blocks = (table[rows] for rows in row_blocks(*table.shape))
-        if not all(-block.min() <= _SMALL and block.max() <= _SMALL for block in blocks):
+        with np.errstate(over="ignore", invalid="ignore"):
+            small = all(np.vdot(block, block) <= _SMALL**2 for block in blocks)
+        if not small:
             table, maxima = validation.logits_and_maxima(table)
         n_rows, n_classes = table.shape
         truth = validation.labels(labels, n_rows=n_rows, n_classes=n_classes)
@@ -141,9 +143,11 @@ class Rows:
             np.multiply(z, inverse, out=weights)
             np.exp(weights, out=weights)
             found[0, rows] = self.total(weights)
-            for power in range(1, highest + 1):
+            for power in range(1, highest):
                 np.multiply(weights, z, out=weights)
                 found[power, rows] = self.total(weights)
+            if highest:
+                found[highest, rows] = self.dot(weights, z)
         return found
 
     def rough_totals(self, inverses: Floats) -> Floats:
@@ -219,7 +223,7 @@ class Rows:
     def total(self, table: NDArray[Any]) -> NDArray[Any]:
         """Sum a block over the classes."""
         if self._axis == 0:
-            return np.asarray(table.sum(axis=0))
+            return np.asarray(np.ones(self.n_classes, dtype=table.dtype) @ table)
         return np.asarray(table @ np.ones(self.n_classes, dtype=table.dtype))
 
     def dot(self, one: NDArray[Any], two: NDArray[Any]) -> NDArray[Any]:

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
-from calibcore.blocks import row_blocks, row_totals
-from calibcore.calibrators.base import FittedVectorMap, VectorMap
+from calibcore.calibrators.base import FittedVectorMap, Positive, VectorMap
 from calibcore.calibrators.row_sums import FLOOR, Rows, squared_terms
-from calibcore.probabilities import below_largest
+from calibcore.calibrators.tempered import mixture
 from calibcore.validation import Floats
 
 Loss = Literal["nll", "squared_error"]
@@ -53,7 +52,7 @@ class FittedTemperature(FittedVectorMap):
         Divides the logits; above 1 where the model was overconfident.
     """
 
-    temperature: float
+    temperature: Positive
 
     def predict_proba(self, logits: ArrayLike) -> Floats:
         """Calibrate rows of logits.
@@ -68,16 +67,7 @@ class FittedTemperature(FittedVectorMap):
         ndarray of float64, shape (n_samples, n_classes)
             softmax(logits / temperature).
         """
-        table, maxima = validation.logits_and_maxima(logits)
-        result = np.empty(table.shape)
-        for rows in row_blocks(*table.shape):
-            block = result[rows]
-            below_largest(table[rows], out=block, maxima=maxima[rows])
-            with np.errstate(over="ignore"):  # too far below the largest to weigh anything
-                block *= 1 / self.temperature
-            np.exp(block, out=block)
-            block *= 1 / row_totals(block)
-        return result
+        return mixture(logits, [(1.0, 1 / self.temperature)])
 
 
 @dataclass(frozen=True)

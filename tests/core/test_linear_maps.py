@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 from calibcore import CalibrationInputError
-from calibcore.calibrators import TemperatureScaling, from_json
+from calibcore.calibrators import CATALOGUE, TemperatureScaling, from_json
 from calibcore.calibrators.base import SlowVectorMap, VectorMap
 from calibcore.calibrators.curvature import Inverse, approximate_inverse
 from calibcore.calibrators.fitted_linear import FittedLinear, Inputs
@@ -201,7 +201,7 @@ def test_odir_has_its_limits(
 ) -> None:
     logits, labels = model(rng)
     space = method().fit(logits, labels).space
-    diagonal = VectorScaling(space=space)  # type: ignore[arg-type]
+    diagonal = VectorScaling(space=space)
     stiff = method(odir=(1e12, 0.0)).fit(logits, labels)
     wanted = diagonal.fit(logits, labels).predict_proba(logits)
     assert_allclose(stiff.predict_proba(logits), wanted, atol=1e-7)
@@ -503,17 +503,25 @@ def test_the_chosen_pair_is_the_best_of_those_walked_through(rng: np.random.Gene
     assert minimise(problem, start).gradient_norm <= 1e-8
 
 
+@pytest.mark.parametrize(("limit", "most"), [("MOST_CELLS", 1_000), ("MOST_CLASSES", 3)])
 def test_strengths_of_too_many_logits_are_those_of_structured_matrix_scaling(
-    monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
+    limit: str, most: int, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
 ) -> None:
-    monkeypatch.setattr("calibcore.calibrators.fitted_linear.MOST_CELLS", 1_000)
+    monkeypatch.setattr("calibcore.calibrators.odir." + limit, most)
     logits, labels = model(rng)
     fitted = MatrixScaling(odir="cv").fit(logits, labels)
     assert fitted.penalty == ((4 * 3) ** 2 / 300, 4**2 / 300)
     direct = MatrixScaling(odir=((4 * 3) ** 2 / 300, 4**2 / 300)).fit(logits, labels)
     assert fitted.weights.tolist() == direct.weights.tolist()
     (said,) = [text for text in fitted.warnings if "not cross-validated" in text]
-    assert "1,000 cells" in said
+    assert {"MOST_CELLS": "1,000 cells", "MOST_CLASSES": "3 classes"}[limit] in said
+
+
+def test_a_search_is_reckoned_with_where_there_is_one() -> None:
+    cost = next(one for one in CATALOGUE if one.key == "matrix").cost_of(penalty="odir")
+    searched, by_size = cost.seconds(4_000, 300, 1e-9), cost.seconds(4_000, 301, 1e-9)
+    assert searched > 5 * by_size
+    assert cost.seconds(14_000, 300, 1e-9) < searched
 
 
 class StopError(Exception):

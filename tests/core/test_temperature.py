@@ -255,6 +255,23 @@ def test_rows_of_many_classes_are_fitted_where_the_loops_say(
     assert_allclose(rows, one_by_one, rtol=1e-14)
 
 
+@pytest.mark.parametrize("n_classes", [3, 10, 33, 100])
+def test_equal_rows_are_equal_to_the_bit_wherever_they_are(
+    n_classes: int, rng: np.random.Generator
+) -> None:
+    logits = rng.normal(scale=6, size=(203, n_classes))
+    logits[7] *= 1e299
+    logits[8, 0] = logits[9, 1] = -math.inf
+    logits[10] += 1e6
+    logits[11, 0] = 900.0
+    fitted, order = FittedTemperature(2.0), rng.permutation(203)
+    found = fitted.predict_proba(logits)
+    assert np.array_equal(fitted.predict_proba(logits[order]), found[order])
+    one_by_one = np.vstack([fitted.predict_proba(logits[i : i + 1]) for i in range(203)])
+    assert np.array_equal(one_by_one, found)
+    assert_allclose(found, reference.softmax((logits / 2).tolist()), rtol=1e-11, atol=1e-300)
+
+
 @pytest.mark.parametrize("loss", ["nll", "squared_error"])
 @pytest.mark.parametrize("n_classes", [3, 40])
 def test_rows_taken_in_parts_are_fitted_the_same(
