@@ -3,15 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
+from calibcore.blocks import row_blocks, row_totals
 from calibcore.errors import CalibrationInputError
 from calibcore.probabilities import log_probabilities, softmax
 from calibcore.validation import Floats, Hits, Labels, Logits
+
+_ROUNDING = 1e-12
+"""How far from 1 a row of probabilities may sum because of rounding."""
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -27,6 +31,11 @@ class LogitSet:
     class_names : sequence of str, optional
         One a class, all different; "0", "1", ... where none are given.
 
+    Attributes
+    ----------
+    made_of : {"logits", "probabilities"}
+        Which of its two tables the set was given; the other is made when it is asked for.
+
     Raises
     ------
     CalibrationInputError
@@ -39,22 +48,29 @@ class LogitSet:
     2
     """
 
-    logits: Logits
     labels: Labels
     class_names: tuple[str, ...]
+    made_of: Literal["logits", "probabilities"]
 
     def __init__(
         self, logits: ArrayLike, labels: ArrayLike, class_names: Sequence[str] | None = None
     ) -> None:
-        checked = validation.logits(logits)
-        n_rows, n_classes = checked.shape
-        object.__setattr__(self, "logits", checked)
-        object.__setattr__(
-            self, "labels", validation.labels(labels, n_rows=n_rows, n_classes=n_classes)
-        )
-        object.__setattr__(
-            self, "class_names", validation.class_names(class_names, n_classes=n_classes)
-        )
+        self._set("logits", validation.logits(logits), labels, class_names)
+
+    def _set(
+        self,
+        made_of: Literal["logits", "probabilities"],
+        table: Logits,
+        labels: ArrayLike,
+        class_names: Sequence[str] | None,
+    ) -> None:
+        """Keep the table that was given."""
+        n_rows, n_classes = table.shape
+        truth = validation.labels(labels, n_rows=n_rows, n_classes=n_classes)
+        names = validation.class_names(class_names, n_classes=n_classes)
+        kept = {made_of: table, "labels": truth, "class_names": names, "made_of": made_of}
+        for name, value in kept.items():
+            object.__setattr__(self, name, value)
 
     @classmethod
     def from_probabilities(
@@ -71,30 +87,49 @@ class LogitSet:
             In [0, 1]; rows sum to 1 within 0.001 and are scaled to sum to 1.
         labels, class_names
             As for `LogitSet`.
+
+        Notes
+        -----
+        Rows that sum to 1 but for rounding are kept to the last digit, so scores that are equal, or
+        lie on the edge of a bin, still do.
         """
-        return cls(log_probabilities(probabilities), labels, class_names)
+        made = cls.__new__(cls)
+        table = _scaled(validation.probabilities(probabilities))
+        made._set("probabilities", _frozen(table), labels, class_names)  # noqa: SLF001
+        return made
 
     @property
     def n_samples(self) -> int:
         """Number of rows."""
-        return len(self.logits)
+        return len(self.labels)
 
     @property
     def n_classes(self) -> int:
         """Number of classes."""
-        return int(self.logits.shape[1])
+        return len(self.class_names)
+
+    @property
+    def given(self) -> Logits:
+        """The table that the set was made of."""
+        found: Logits = getattr(self, self.made_of)
+        return found
+
+    @cached_property
+    def logits(self) -> Logits:
+        """Raw outputs, or the logarithms of the probabilities: (n_samples, n_classes)."""
+        return _frozen(log_probabilities(self.probabilities))
 
     @cached_property
     def probabilities(self) -> Floats:
-        """Class probabilities, the softmax of the logits: (n_samples, n_classes), read-only."""
-        found = softmax(self.logits)
-        found.flags.writeable = False  # kept for all who ask
-        return found
+        """Class probabilities, as given or by softmax: (n_samples, n_classes), read-only."""
+        return _frozen(softmax(self.logits))
 
     def rows(self, chosen: ArrayLike) -> "LogitSet":
         """Keep the chosen rows, given as indices or as a mask."""
         index = _row_index(chosen, self.n_samples)
-        return LogitSet(self.logits[index], self.labels[index], self.class_names)
+        made = LogitSet.__new__(LogitSet)
+        made._set(self.made_of, self.given[index], self.labels[index], self.class_names)  # noqa: SLF001
+        return made
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -138,14 +173,35 @@ class EventScores:
         return EventScores(self.scores[index], self.hits[index])
 
 
+def _scaled(probabilities: Floats) -> Floats:
+    """Scale rows that do not sum to 1; the others are kept to the last digit."""
+    result = probabilities
+    for rows in row_blocks(*probabilities.shape):
+        totals = row_totals(probabilities[rows])
+        off = np.abs(totals - 1) > _ROUNDING
+        if off.any():
+            result = probabilities.copy() if result is probabilities else result
+            np.divide(probabilities[rows], totals, out=result[rows], where=off)
+    return result
+
+
+def _frozen(table: Floats) -> Floats:
+    """Keep a table that many are given from being changed."""
+    kept = table.view()
+    kept.flags.writeable = False
+    return kept
+
+
 def _row_index(chosen: ArrayLike, n_samples: int) -> NDArray[np.bool_ | np.integer]:
     """Check which rows are meant."""
-    index = np.asarray(chosen)
+    index = validation.real_array(chosen, "chosen")
     if index.dtype.kind == "b":
         if index.shape != (n_samples,):
             raise CalibrationInputError(
                 "chosen", f"a mask of shape {index.shape}", f"one value for each of {n_samples:,}"
             )
+        if not index.any():
+            raise CalibrationInputError("chosen", "a mask of no row", "at least one")
         return index
     if index.ndim != 1 or index.size == 0 or index.dtype.kind not in "iu":
         found = f"an array of type {index.dtype} and shape {index.shape}"

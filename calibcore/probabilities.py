@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
-from calibcore.blocks import row_blocks, row_maxima, row_totals
+from calibcore.blocks import NARROW, row_blocks, row_maxima, row_totals
 from calibcore.validation import Floats, Logits
 
 
@@ -14,6 +14,26 @@ def below_largest(block: Logits, out: Floats, maxima: Logits | None = None) -> N
     with np.errstate(over="ignore"):  # a difference too large for a float is minus infinity
         largest = row_maxima(block) if maxima is None else maxima[:, np.newaxis]
         out -= largest.astype(np.float64)  # in the loop it takes longer
+
+
+_COARSE = 48.0
+"""Added to a number up to 1 and taken off again, it leaves the multiple of 2^-47 next to it."""
+
+
+def sum_over_classes(weights: Floats) -> Floats:
+    """Sum rows of numbers from 0 to 1, shape (n_rows, 1), alike in any order of the classes.
+
+    So models that are unsure between the same few numbers stay tied, whichever the classes are.
+    Multiples of 2^-47 are summed without rounding, and what is left of each is too small to matter.
+    Among many classes ties are rare, and their sums not worth the time.
+    """
+    if weights.shape[1] > NARROW:
+        return row_totals(weights)
+    coarse = weights + _COARSE
+    coarse -= _COARSE
+    total = row_totals(coarse)
+    total += row_totals(np.subtract(weights, coarse, out=coarse))
+    return total
 
 
 def softmax(logits: ArrayLike) -> Floats:
@@ -49,7 +69,7 @@ def softmax(logits: ArrayLike) -> Floats:
         block = result[rows]
         below_largest(table[rows], out=block, maxima=maxima[rows])
         np.exp(block, out=block)
-        block *= 1 / row_totals(block)
+        block *= 1 / sum_over_classes(block)
     return result
 
 

@@ -19,11 +19,20 @@ _Marks = NDArray[np.bool_] | np.bool_
 SUM_TOLERANCE = 1e-3
 """How far a row of probabilities may be from summing to 1."""
 
+_BITS_OF_1 = np.float64(1).view(np.uint64)
 
-def _as_array(values: ArrayLike, field: str) -> NDArray[Any]:
-    """Turn input into a real numeric array, or refuse it by name."""
+
+def real_array(values: ArrayLike, field: str) -> NDArray[Any]:
+    """Turn input into a real numeric array, or refuse it by name.
+
+    Tables of data frames may hold numbers as objects, which are taken if none is missing.
+    """
+    if np.ma.is_masked(values):
+        raise CalibrationInputError(field, "masked values", "a number in every cell")
     try:
         array = np.asarray(values)
+        if array.dtype.kind == "O":
+            array = np.asarray(array.tolist())
     except ValueError as error:
         raise CalibrationInputError(
             field, "rows of unequal length", "a rectangular array"
@@ -45,7 +54,7 @@ def _refuse_where(bad: _Marks, field: str, found: str, wanted: str) -> None:
 
 def matrix(values: ArrayLike, field: str) -> NDArray[np.float32] | NDArray[np.float64]:
     """Check a table of one row a sample and one column a class; float32 stays float32."""
-    array = _as_array(values, field)
+    array = real_array(values, field)
     if array.ndim != 2:
         raise CalibrationInputError(
             field, f"{array.ndim} dimensions", "2 (one row a sample, one column a class)"
@@ -59,6 +68,24 @@ def matrix(values: ArrayLike, field: str) -> NDArray[np.float32] | NDArray[np.fl
     if array.dtype in (np.float32, np.float16):
         return np.ascontiguousarray(array, dtype=np.float32)
     return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def ranked(values: ArrayLike, field: str) -> Logits:
+    """Check a table whose rows are only ranked, such as `matrix` gives: any numbers but NaN."""
+    array = matrix(values, field)
+    with np.errstate(invalid="ignore", over="ignore"):
+        if np.isnan(array.sum()):  # also of infinities of both signs
+            bad = np.isnan(array).any(axis=1)
+            _refuse_where(bad, field, "NaN", "a number in every cell")
+    return array
+
+
+def numbers(values: ArrayLike, field: str) -> Floats:
+    """Check one number a row, where NaN stands for none."""
+    array = np.asarray(real_array(values, field), dtype=np.float64)
+    if array.ndim != 1:
+        raise CalibrationInputError(field, f"an array of shape {array.shape}", "one number a row")
+    return array
 
 
 def logits(values: ArrayLike) -> NDArray[np.float32] | NDArray[np.float64]:
@@ -108,14 +135,17 @@ def _refuse_logits(array: Logits) -> None:
 
 
 def probabilities(values: ArrayLike) -> Floats:
-    """Check class probabilities: in [0, 1], each row summing to 1 within ``SUM_TOLERANCE``."""
+    """Check class probabilities: in [0, 1], each row summing to 1 within ``SUM_TOLERANCE``.
+
+    What rounding has lifted above 1 in such a row, as in means of float32, becomes 1.
+    """
     array = np.asarray(matrix(values, "probabilities"), dtype=np.float64)
-    sums, smallest = np.empty(len(array)), np.float64(np.inf)
+    sums, highest = np.empty(len(array)), np.uint64(0)
     for rows in row_blocks(*array.shape):
         sums[rows] = row_totals(array[rows])[:, 0]
-        smallest = np.minimum(smallest, array[rows].min())
-    # Written so that NaN fails.
-    if smallest >= 0 and np.abs(sums - 1).max() <= SUM_TOLERANCE:
+        highest = np.maximum(highest, array[rows].view(np.uint64).max())
+    # The bits of doubles from 0 to 1 sort like the numbers, and before those of all others.
+    if highest <= _BITS_OF_1 and max(sums.max() - 1, 1 - sums.min()) <= SUM_TOLERANCE:
         return array
     lowest = array.min(axis=1)
     _refuse_where(np.isnan(sums), "probabilities", "NaN", "a number in every cell")
@@ -124,7 +154,7 @@ def probabilities(values: ArrayLike) -> Floats:
     if off.any():
         worst = sums[np.argmax(np.abs(sums - 1))]
         _refuse_where(off, "probabilities", f"a sum of {worst:.4g}", "rows that sum to 1")
-    return array
+    return np.minimum(array, 1.0)
 
 
 def labels(values: ArrayLike, *, n_rows: int, n_classes: int) -> Labels:
@@ -132,7 +162,7 @@ def labels(values: ArrayLike, *, n_rows: int, n_classes: int) -> Labels:
 
     A column of shape (n_rows, 1) is flattened.
     """
-    array = _as_array(values, "labels")
+    array = real_array(values, "labels")
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.shape != (n_rows,):
@@ -145,7 +175,7 @@ def labels(values: ArrayLike, *, n_rows: int, n_classes: int) -> Labels:
     if lowest < 0 or highest >= n_classes:
         raise CalibrationInputError(
             "labels",
-            f"values from {lowest:.0f} to {highest:.0f}",
+            f"values from {lowest:.15g} to {highest:.15g}",
             f"class numbers from 0 to {n_classes - 1}",
         )
     return np.ascontiguousarray(array, dtype=np.int64)
@@ -168,7 +198,7 @@ def class_names(values: Sequence[str] | None, *, n_classes: int) -> tuple[str, .
 
 def scores(values: ArrayLike) -> Floats:
     """Check predicted probabilities of one event: one dimension, not empty, in [0, 1]."""
-    array = np.asarray(_as_array(values, "scores"), dtype=np.float64)
+    array = np.asarray(real_array(values, "scores"), dtype=np.float64)
     if array.ndim != 1 or array.size == 0:
         raise CalibrationInputError(
             "scores", f"an array of shape {array.shape}", "one score a row, at least one"
@@ -183,7 +213,7 @@ def scores(values: ArrayLike) -> Floats:
 
 def hits(values: ArrayLike, *, n_rows: int) -> Hits:
     """Check whether the event happened: 0 or 1 a row."""
-    array = _as_array(values, "hits")
+    array = real_array(values, "hits")
     if array.shape != (n_rows,):
         raise CalibrationInputError(
             "hits", f"an array of shape {array.shape}", f"one value for each of {n_rows:,} scores"

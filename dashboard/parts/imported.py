@@ -90,7 +90,7 @@ def import_files(sources: Sequence[SourceFile], *, page: str, headed: bool) -> U
             if isinstance(outcome, Upload):
                 _show_reading(outcome, doubted=() if headed else outcome.doubts)
             else:
-                _show_parsed(compute.parsed(sources, options))
+                _show_parsed(compute.parsed(sources, options), options)
     with top:
         return _show_top(outcome, words.MEND_STEP, headed=headed)
 
@@ -157,12 +157,12 @@ def _show_reading(upload: Upload, doubted: Sequence[str]) -> None:
     _show_preview(upload.preview)
 
 
-def _show_parsed(parts: Sequence[Contents]) -> None:
+def _show_parsed(parts: Sequence[Contents], options: Options) -> None:
     """Show what refused files hold."""
     for place, contents in enumerate(parts):
         if contents.found:
             st.markdown(f"**{words.FOUND}**\n\n{words.bullets(contents.found)}")
-        _show_preview(first_rows(contents), place)
+        _show_preview(first_rows(contents, options), place)
 
 
 def _show_preview(preview: Preview, place: int = 0) -> None:
@@ -182,10 +182,14 @@ def _table(preview: Preview) -> str:
         f"<small>{words.USES[preview.uses[place]]}</small></th>"
         for place in places
     )
+    numbers = preview.numbers or range(1, len(preview.rows) + 1)
     rows = "".join(
-        "<tr>" + "".join(f"<td>{escape(row[place])}</td>" for place in places) + "</tr>"
-        for row in preview.rows
+        f"<tr><th scope='row'>{number}</th>"
+        + "".join(f"<td>{escape(row[place])}</td>" for place in places)
+        + "</tr>"
+        for number, row in zip(numbers, preview.rows, strict=True)
     )
+    heads = f"<th scope='col'>{words.ROW}</th>{heads}"
     return (
         f"<table class='measures rows all-columns' tabindex='0'><thead><tr>{heads}</tr></thead>"
         f"<tbody>{rows}</tbody></table>"

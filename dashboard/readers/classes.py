@@ -10,6 +10,12 @@ from dashboard.readers.slices import is_number
 
 _OFF, _LEAST, _SEARCHED = 0.02, 5, 200
 _DECIDED = ("0", "1", "0.0", "1.0")
+_MEASURES = frozenset(
+    {"weight", "weights", "loss", "losses", "entropy", "margin", "uncertainty", "variance", "std",
+     "latency", "time", "timestamp", "duration", "age", "epoch", "perplexity", "energy"}
+)  # fmt: skip
+"""Words in names of numbers that stand beside a model's answers."""
+
 _WHOLE = re.compile(r"\s*[+-]?[0-9]+(?:[.,]0*)?\s*", re.ASCII)
 Sample = Sequence[Sequence[str]]
 
@@ -42,7 +48,18 @@ def class_columns(
     if len(scores) == 1:
         return scores, True
     summing = _summing(numeric, sample)
-    return (summing, True) if summing else (_with_fractions(numeric, sample), False)
+    if summing:
+        return summing, True
+    return _with_fractions(_no_measures(numeric, names, sample), sample), False
+
+
+def _no_measures(columns: list[int], names: tuple[str, ...], sample: Sample) -> list[int]:
+    """Leave out what is called a weight or a loss and is the name of no cell."""
+    rest = [c for c in columns if not _MEASURES.intersection(key_of(names[c]).split("_"))]
+    if len(rest) < 2 or len(rest) == len(columns):
+        return columns
+    cells = {cell.strip() for row in sample for cell in row}
+    return [c for c in columns if c in rest or names[c].strip() in cells]
 
 
 def _summing(columns: list[int], sample: Sample) -> list[int]:
@@ -106,21 +123,3 @@ def one_hot_labels(
         if min(found) >= 0 and all(row[c].strip() in _DECIDED for row in sample for c in found):
             return found
     return []
-
-
-def label_by_cells(
-    names: tuple[str, ...], classes: list[int], slices: list[int], sample: Sample
-) -> int | None:
-    """Find the one column of text whose cells are names of classes."""
-    whole = [names[c].strip() for c in classes]
-    known = {*whole, *strip_prefix(whole)}
-    fitting = [c for c in slices if sample and all(row[c].strip() in known for row in sample)]
-    return fitting[0] if len(fitting) == 1 else None
-
-
-def has_fractions(column: int, sample: Sample) -> bool:
-    """Tell a score from a class number, both of which some call a prediction."""
-    cells = [row[column].strip() for row in sample]
-    return all(map(is_number, cells)) and not all(
-        cell.isascii() and cell.isdigit() for cell in cells
-    )

@@ -1,163 +1,41 @@
 """Which column is what: told by names, by a sample of rows, or by the user."""
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
-from dashboard.readers.classes import (
-    class_columns,
-    has_fractions,
-    label_by_cells,
-    one_hot_labels,
-)
-from dashboard.readers.contents import DEFAULTS, ColumnUse, Contents, Options, Preview
+from dashboard.readers.classes import class_columns, one_hot_labels
+from dashboard.readers.contents import DEFAULTS, Options
 from dashboard.readers.headings import (
     CONFIDENCE,
     HITS,
     INDEX,
     LABELS,
     PREDICTED,
+    WEAK_LABELS,
+    WEAK_PREDICTED,
     is_score,
     key_of,
-    strip_prefix,
 )
-from dashboard.readers.named import left_out_sentence
+from dashboard.readers.layout import Layout, called
+from dashboard.readers.named import TABLE_KEYS, left_out_sentence
 from dashboard.readers.ranked import find_ranked
-from dashboard.readers.refusal import FileError, plain, quoted, visible
-from dashboard.readers.slices import MAX_COLUMNS, is_number
+from dashboard.readers.refusal import FileError, plain, quoted
+from dashboard.readers.slices import is_number
+from dashboard.readers.truths import (
+    beside,
+    first_is_label,
+    has_fractions,
+    is_whole,
+    label_by_cells,
+    label_by_name,
+    lone_label,
+    one_of,
+)
 
-_PREVIEW_ROWS, _PREVIEW_CLASSES, _PREVIEW_CELL = 10, 20, 60
+_LIST = re.compile(r"\s*[\[(].*[\])]\s*\Z", re.DOTALL)
+_PREVIEW_ROWS = 10
 Sample = Sequence[Sequence[str]]
-
-
-@dataclass(frozen=True)
-class Layout:
-    """What each column of a table is.
-
-    Parameters
-    ----------
-    names : tuple of str or None
-        The header; None where there is none.
-    numbers : tuple of int
-        Columns that hold a number in every row: the classes, the one score, or the scores of
-        the first ranks.
-    labels, predicted, hits : int, optional
-        Column of the true label, of the predicted label, of whether the prediction was right.
-    ranked : tuple of int
-        Where each row lists its likeliest classes: the columns that name them, as ``numbers``.
-    one_hot : tuple of int
-        Where each class has a column of labels: those columns, as ``numbers``.
-    slices : tuple of int
-        Further columns, by which rows can be told apart.
-    found : tuple of str
-        Sentences.
-    by_user : bool
-        The user named the class columns.
-    width : int
-        Number of columns.
-    sample : tuple of tuple of str
-        The first rows, to be shown.
-    """
-
-    names: tuple[str, ...] | None
-    numbers: tuple[int, ...]
-    labels: int | None = None
-    predicted: int | None = None
-    hits: int | None = None
-    ranked: tuple[int, ...] = ()
-    one_hot: tuple[int, ...] = ()
-    slices: tuple[int, ...] = ()
-    found: tuple[str, ...] = ()
-    by_user: bool = False
-    width: int = 0
-    sample: tuple[tuple[str, ...], ...] = ()
-
-    @property
-    def is_event(self) -> bool:
-        """Whether the table holds only top-1 scores."""
-        compared = self.predicted is not None and self.labels is not None
-        judged = (compared or self.hits is not None) and not self.by_user
-        return judged and len(self.numbers) == 1 and not self.ranked
-
-    @property
-    def codes(self) -> tuple[int, ...]:
-        """Columns whose cells are compared, not computed with."""
-        beside = (self.predicted, self.hits) if self.is_event else ()
-        return tuple(c for c in (self.labels, *beside, *self.ranked) if c is not None)
-
-    @property
-    def beside(self) -> tuple[int, ...]:
-        """Columns that are read as `SliceColumn`, for whatever they are used."""
-        predicted = () if self.is_event or self.predicted is None else (self.predicted,)
-        return (*self.slices[:MAX_COLUMNS], *predicted, *self.one_hot)
-
-    @property
-    def class_names(self) -> tuple[str, ...] | None:
-        """Header of the class columns without their common prefix."""
-        return strip_prefix(self.headings) if self.headings else None
-
-    @property
-    def headings(self) -> tuple[str, ...] | None:
-        """Header of the class columns."""
-        if self.names is None or not self.numbers:
-            return None
-        return tuple(self.names[column].strip() for column in self.numbers)
-
-    @property
-    def uses(self) -> dict[str, ColumnUse]:
-        """Every column by name, and what it was taken for."""
-        return {
-            called(self.names, c): self._use(c) for c in range(self.width or len(self.names or ()))
-        }
-
-    @property
-    def preview(self) -> Preview:
-        """The first rows, without the cells of most classes where there are many."""
-        hidden = set(self.numbers[_PREVIEW_CLASSES:])
-        uses = list(self.uses.items())
-        shown = [c for c in range(len(uses)) if c not in hidden]
-        return Preview(
-            tuple(visible(uses[c][0], _PREVIEW_CELL) for c in shown),
-            tuple(uses[c][1] for c in shown),
-            tuple(tuple(visible(row[c], _PREVIEW_CELL) for c in shown) for row in self.sample),
-        )
-
-    @contextmanager
-    def known(self) -> Iterator[None]:
-        """Let a refusal carry what the columns are, so that they can be shown and chosen among."""
-        try:
-            yield
-        except FileError as error:
-            error.known = error.known or Contents({}, uses=self.uses, preview=self.preview)
-            raise
-
-    def column_name(self, column: int) -> str:
-        """Call a column by its header, or by its place."""
-        if self.names is None or not self.names[column].strip():
-            return f"column {column + 1}"
-        return f"column {quoted(self.names[column], 30)}"
-
-    def _use(self, column: int) -> ColumnUse:
-        if column in self.numbers:
-            return "score" if self.is_event or self.ranked else "class"
-        single: dict[int | None, ColumnUse] = {
-            self.hits: "hit", self.predicted: "prediction", self.labels: "label",
-        }  # fmt: skip
-        if column in single:
-            return single[column]
-        if column in self.ranked:
-            return "prediction"
-        if column in self.one_hot:
-            return "label"
-        if column in self.slices:
-            return "slice"
-        return "left out" if self.numbers or self.labels is not None else "undecided"
-
-
-def called(names: Sequence[str] | None, column: int) -> str:
-    """Give the name by which a column is chosen: its header, or its place."""
-    return (names[column].strip() if names else "") or f"column {column + 1}"
 
 
 def looks_like_header(fields: Sequence[str]) -> bool:
@@ -182,7 +60,11 @@ def numbers_columns(fields: Sequence[str]) -> bool:
 
 
 def find_layout(
-    header: Sequence[str] | None, sample: Sample, options: Options = DEFAULTS
+    header: Sequence[str] | None,
+    sample: Sample,
+    options: Options = DEFAULTS,
+    *,
+    numbers: Sequence[int] = (),
 ) -> Layout:
     """Tell the columns apart.
 
@@ -194,12 +76,16 @@ def find_layout(
         The first rows of data, all of the same width.
     options : Options
         ``label_column`` and ``class_columns`` overrule what would be told.
+    numbers : sequence of int
+        Of these rows in the file.
     """
     names = None if header is None else tuple(header)
     width = len(sample[0]) if names is None else len(names)
     rows = tuple(tuple(row) for row in sample[:_PREVIEW_ROWS])
-    with Layout(names, (), width=width, sample=rows).known():
-        return replace(_find(names, sample, options), width=width, sample=rows)
+    first = tuple(numbers[: len(rows)])
+    with Layout(names, (), width=width, sample=rows, numbers_of_rows=first).known():
+        layout = _find(names, sample, options)
+        return replace(layout, width=width, sample=rows, numbers_of_rows=first)
 
 
 def _find(names: tuple[str, ...] | None, sample: Sample, options: Options) -> Layout:
@@ -240,32 +126,65 @@ def _with_header(
 ) -> Layout:
     keys = [key_of(name) for name in names]
     by_user = label is not None
-    label = label if by_user else _only(keys, LABELS, names, but=classes)
-    predicted = _only(keys, PREDICTED, names, but=[label, *classes])
+    _refuse_lists(names, keys, sample)
+    label = label if by_user else label_by_name(keys, names, sample, classes)
     hits = _only(keys, HITS, names, but=[label, *classes])
+    predicted = _predicted(keys, names, sample, but=[label, hits, *classes])
     taken = {label, predicted, hits}
     no_use = INDEX | LABELS | {""}
-    free = [c for c, key in enumerate(keys) if c not in taken and key not in no_use]
+    free = [
+        c
+        for c, key in enumerate(keys)
+        if c not in taken and (key not in no_use or (key in LABELS and has_fractions(c, sample)))
+    ]
     ranks = None if classes else find_ranked(keys, sample, label)
     if ranks is not None:
         return _ranked(names, ranks, label, free)
     confidence = [c for c in free if keys[c] in CONFIDENCE]
+    if len(confidence) > 1:
+        confidence = [c for c in confidence if has_fractions(c, sample)] or confidence
     chosen = told = bool(classes)
     if not chosen:
         classes, told = class_columns([c for c in free if c not in confidence], names, sample)
     judged = hits is not None or (predicted is not None and label is not None)
-    if len(confidence) == 1 and (not classes or (judged and not told)):
-        return _event(names, confidence[0], label, predicted, hits, free)
+    numbered = len(classes) == 1 or not any(has_fractions(c, sample) for c in classes)
+    no_classes = not classes or (not told and (judged or numbered))
+    if len(confidence) == 1 and not chosen and no_classes:
+        return _event(names, confidence[0], (label, predicted, hits), free, sample)
     if not classes and predicted is not None and hits is None and has_fractions(predicted, sample):
         classes, predicted = [predicted], None
+    if len(classes) == 1 and predicted is not None and label is None and not chosen:
+        label = beside(predicted, names, [c for c in free if c not in classes], sample, WEAK_LABELS)
     if len(classes) == 1 and predicted is not None and label is not None and not chosen:
-        return _event(names, classes[0], label, predicted, None, free)
+        return _event(names, classes[0], (label, predicted, None), free, sample)
     slices = [
         c
         for c in _and_labels(free, keys, label, by_user=by_user)
         if c not in classes and c not in confidence and not (len(classes) > 1 and is_score(keys[c]))
     ]
     return replace(_plain_layout(names, classes, label, slices, sample), predicted=predicted)
+
+
+def _predicted(
+    keys: Sequence[str], names: Sequence[str], sample: Sample, but: Sequence[int | None]
+) -> int | None:
+    """Find the predicted label; beside it, numbers of that name are its score."""
+    columns = [c for c, key in enumerate(keys) if key in PREDICTED and c not in but]
+    if len(columns) > 1:
+        columns = [c for c in columns if not has_fractions(c, sample)] or columns
+    return one_of(columns, names)
+
+
+def _refuse_lists(names: Sequence[str], keys: Sequence[str], sample: Sample) -> None:
+    """Refuse lists inside cells where values are looked for."""
+    for c, key in enumerate(keys):
+        if (
+            (key in TABLE_KEYS or is_score(key))
+            and sample
+            and all(_LIST.match(row[c]) for row in sample)
+        ):
+            name = quoted(names[c], 30)
+            raise FileError(f"column {name}", "a list in every cell", "one column a class")
 
 
 def _and_labels(free: list[int], keys: list[str], label: int | None, *, by_user: bool) -> list[int]:
@@ -291,17 +210,21 @@ def _plain_layout(
     sample: Sample,
 ) -> Layout:
     """Take a table of classes with its labels, or either alone."""
+    if label is None and (not classes or [*classes, *slices] == classes == [0]):
+        label = lone_label(names, [*classes, *slices], sample)
+        classes = classes if label is None else []
     if not classes and label is None:
         raise FileError(
             "header", "no column of classes and no label column", "a column a class and a label"
         )
     found: list[str] = []
+    doubts: tuple[str, ...] = ()
     one_hot = one_hot_labels(slices, names, classes, sample) if label is None else []
-    if label is None and len(classes) > 1 and not one_hot:
-        label = label_by_cells(names, classes, slices, sample)
-        if label is not None:
-            name = plain(names[label], 30)
-            found.append(f"Column {name} was taken for the label: its cells name classes.")
+    if label is None and classes and not one_hot:
+        told = label_by_cells(names, classes, slices, sample)
+        if told is not None:
+            label, said, likely = told
+            found, doubts = ([], (said,)) if likely else ([said], ())
     if len(classes) > 1:
         shown = ", ".join(plain(names[c], 30) for c in classes[:4])
         more = f" and {len(classes) - 4} more" if len(classes) > 4 else ""
@@ -315,8 +238,16 @@ def _plain_layout(
     slices = [c for c in slices if c not in used]
     return Layout(
         names, tuple(classes), labels=label, slices=tuple(slices), one_hot=tuple(one_hot),
-        found=(*found, *_rest(names, used, slices)),
+        ids=_names_rows(names) if label is None or not classes else None,
+        found=(*found, *_rest(names, used, slices)), doubts=doubts,
     )  # fmt: skip
+
+
+def _names_rows(names: tuple[str, ...]) -> int | None:
+    """Find the one column that names the rows; that of an index may have no name."""
+    named = [c for c, name in enumerate(names) if key_of(name) in INDEX]
+    found = named or [c for c, name in enumerate(names) if not name.strip()]
+    return found[0] if len(found) == 1 else None
 
 
 def _ranked(
@@ -338,12 +269,24 @@ def _ranked(
 def _event(
     names: tuple[str, ...],
     score: int,
-    label: int | None,
-    predicted: int | None,
-    hits: int | None,
+    told: tuple[int | None, int | None, int | None],
     free: list[int],
+    sample: Sample,
 ) -> Layout:
     """Top-1 scores, right or wrong by comparison of labels or as the file says."""
+    label, predicted, hits = told
+    free = [c for c in free if c != score]
+    found: tuple[str, ...] = ()
+    if hits is None and label is None and predicted is None:
+        called = [c for c in free if key_of(names[c]) in WEAK_LABELS]
+        label = called[0] if len(called) == 1 else None
+        free = [c for c in free if c != label]
+    if hits is None and label is not None and predicted is None:
+        predicted = beside(label, names, free, sample, WEAK_PREDICTED)
+        found = _taken(names, predicted, "predicted label")
+    elif hits is None and predicted is not None and label is None:
+        label = beside(predicted, names, free, sample, WEAK_LABELS)
+        found = _taken(names, label, "label")
     if label is not None and predicted is not None:
         hits = None
     elif hits is not None:
@@ -354,11 +297,18 @@ def _event(
             f"column {quoted(names[score])} without a predicted label beside the true one",
             "true_label, pred_label, confidence",
         )
-    slices = [c for c in free if c != score and key_of(names[c]) not in CONFIDENCE]
+    slices = [c for c in free if c not in (label, predicted) and key_of(names[c]) not in CONFIDENCE]
     return Layout(
         names, (score,), labels=label, predicted=predicted, hits=hits, slices=tuple(slices),
-        found=_rest(names, {score, label, predicted, hits}, slices),
+        found=_rest(names, {score, label, predicted, hits}, slices), doubts=found,
     )  # fmt: skip
+
+
+def _taken(names: Sequence[str], column: int | None, what: str) -> tuple[str, ...]:
+    """Say what a column was taken for that its name does not tell."""
+    if column is None:
+        return ()
+    return (f"Column {plain(names[column], 30)} was taken for the {what}: its cells are the same.",)
 
 
 def _without_header(sample: Sample, label: int | None, classes: list[int]) -> Layout:
@@ -366,10 +316,13 @@ def _without_header(sample: Sample, label: int | None, classes: list[int]) -> La
     width = len(sample[0])
     found: tuple[str, ...] = ()
     if label is None and width - 1 not in classes:
-        whole = all(re.fullmatch(r"\s*[0-9]+(\.0*)?\s*", row[-1], re.ASCII) for row in sample)
+        whole = all(is_whole(row[-1]) and float(row[-1]) >= 0 for row in sample)
         if whole or not any(is_number(row[-1]) for row in sample):
             label = width - 1
             found = ("The last column was taken for the label.",) if width > 1 else ()
+        elif not classes and first_is_label(sample):
+            label = 0
+            found = ("The first column was taken for the label.",)
     rest = [c for c in range(width) if c != label and c not in classes]
     if not classes:
         classes = [c for c in rest if any(is_number(row[c]) for row in sample)]
@@ -381,14 +334,7 @@ def _only(
     keys: Sequence[str], wanted: frozenset[str], names: Sequence[str], but: Sequence[int | None]
 ) -> int | None:
     """Find the one column that goes by one of the names."""
-    columns = [c for c, key in enumerate(keys) if key in wanted and c not in but]
-    if len(columns) > 1:
-        listed = " and ".join(quoted(names[column], 30) for column in columns[:3])
-        raise FileError(
-            "header", f"columns {listed}, which mean the same",
-            "one column of them, or your word on which is the label",
-        )  # fmt: skip
-    return columns[0] if columns else None
+    return one_of([c for c, key in enumerate(keys) if key in wanted and c not in but], names)
 
 
 def _refuse_twice(names: Sequence[str]) -> None:

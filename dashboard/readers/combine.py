@@ -1,14 +1,17 @@
 """Several files that belong together."""
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from dashboard.readers.alike import in_order_of, same_classes
 from dashboard.readers.contents import Array, Contents, Options, RawSet, Role
 from dashboard.readers.interpret import interpret
 from dashboard.readers.named import role_of
+from dashboard.readers.named_sets import TRAINING
 from dashboard.readers.refusal import FileError, quoted, visible
 from dashboard.readers.upload import Upload
 
@@ -78,6 +81,7 @@ def _pair(table: Upload, labels: Upload, role: Role) -> Contents:
             f" {quoted(labels.name)}",
             "as many labels as rows",
         )
+    truth, kept, mended = in_order_of(values.ids, truth, labels.name)
     columns = {column.name: column for column in (*values.columns, *truth.columns)}
     joined = replace(
         values,
@@ -89,13 +93,32 @@ def _pair(table: Upload, labels: Upload, role: Role) -> Contents:
     said = f"Logits from {quoted(table.name)} with labels from {quoted(labels.name)}"
     place = "" if role == "rows" else f", as the {role} set"
     return Contents(
-        {role: joined}, (f"{said}{place}.",), _mended(table, labels),
-        uses={**labels.uses, **table.uses},
+        {role: joined}, (f"{said}{place}.", *kept), (*_mended(table, labels), *mended),
+        doubts=_doubted(table, labels), uses={**labels.uses, **table.uses},
     )  # fmt: skip
 
 
 def _mended(*uploads: Upload) -> tuple[str, ...]:
     return tuple(dict.fromkeys(s for upload in uploads for s in upload.contents.repairs))
+
+
+def _doubted(*uploads: Upload) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(s for upload in uploads for s in upload.contents.doubts))
+
+
+def _is_training(upload: Upload) -> bool:
+    words = re.split(r"[^a-z]+", upload.name.rsplit(".", 1)[0].lower())
+    return bool(TRAINING.intersection(words))
+
+
+def _training(calibration: Sequence[Upload]) -> tuple[str, ...]:
+    """Doubt a calibration set that is called a training set."""
+    return tuple(
+        f"File {quoted(upload.name)} is called a training set: a model looks better than it is on"
+        " rows that it was trained on, and so does a calibrator that is fitted on them."
+        for upload in calibration
+        if _is_training(upload)
+    )
 
 
 def _one_hot_apart(pieces: list[Upload]) -> tuple[list[Upload], list[Upload]]:
@@ -117,6 +140,9 @@ def _is_one_hot(table: Array) -> bool:
 def _by_role(uploads: Sequence[Upload]) -> tuple[Upload, Upload] | None:
     """Tell two files apart as calibration and test by their names, if that can be done."""
     first, second = (role_of(upload.name.rsplit(".", 1)[0])[0] for upload in uploads)
+    training = [upload for upload in uploads if _is_training(upload)]
+    if len(training) == 1:
+        return training[0], uploads[0 if training[0] is uploads[1] else 1]
     if first == second:
         return None
     if first == "test" or second == "calibration":
@@ -129,11 +155,14 @@ def _two_sets(uploads: Sequence[Upload]) -> Contents:
     calibration, test = named or (uploads[0], uploads[1])
     last = quoted(test.name)
     why = "by its name" if named else "being the first of the two"
+    fitted = calibration.contents.sets["rows"]
+    judged, mended, doubts = same_classes(fitted, test.contents.sets["rows"])
     return Contents(
-        {"calibration": calibration.contents.sets["rows"], "test": test.contents.sets["rows"]},
+        {"calibration": fitted, "test": judged},
         (f"Calibration set from {quoted(calibration.name)}, {why}; test set from {last}.",),
-        _mended(calibration, test),
+        (*_mended(calibration, test), *mended),
         tuple(dict.fromkeys((*calibration.contents.missing, *test.contents.missing))),
+        (*_doubted(calibration, test), *_training([calibration, test]), *doubts),
         uses={**test.uses, **calibration.uses},
         preview=calibration.contents.preview,
     )
@@ -167,9 +196,12 @@ def _four(tables: list[Upload], labels: list[Upload]) -> Contents:
     how = "Paired by name." if by_name else "Paired by row counts; the first is for calibration."
     if not by_name and (named_tables or named_labels):
         how = "Paired by row counts, and by the names that tell."
+    fitted, judged = (next(iter(part.sets.values())) for part in parts)
+    judged, mended, doubts = same_classes(fitted, judged)
     return Contents(
-        {role: raw for part in parts for role, raw in part.sets.items()},
+        {"calibration": fitted, "test": judged},
         (*parts[0].found, *parts[1].found, how),
-        tuple(dict.fromkeys((*parts[0].repairs, *parts[1].repairs))),
+        tuple(dict.fromkeys((*parts[0].repairs, *parts[1].repairs, *mended))),
+        doubts=(*_training(tables), *doubts),
         uses={**parts[1].uses, **parts[0].uses},
     )

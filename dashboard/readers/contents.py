@@ -18,9 +18,17 @@ SET_NAMES: Mapping[Role, str] = {"calibration": "calibration set", "test": "test
 
 
 ColumnUse = Literal[
-    "class", "label", "prediction", "score", "hit", "slice", "left out", "undecided"
+    "class", "label", "prediction", "score", "hit", "slice", "set", "left out", "undecided"
 ]
 """What a column or an array of a file was taken for."""
+
+
+def picked(array: Array, chosen: NDArray[np.bool_]) -> Array:
+    """Take the rows of a mask, without a copy where they stand together."""
+    count, start = int(np.count_nonzero(chosen)), int(chosen.argmax())
+    if count and chosen[start : start + count].all():
+        return array[start : start + count]
+    return array[chosen]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +51,7 @@ class SliceColumn:
 
     def rows(self, chosen: NDArray[np.bool_]) -> "SliceColumn":
         """Keep the rows of a mask."""
-        return replace(self, values=self.values[chosen])
+        return replace(self, values=picked(self.values, chosen))
 
 
 @dataclass(frozen=True)
@@ -58,11 +66,14 @@ class Preview:
         What each was taken for.
     rows : tuple of tuple of str
         At most ten rows of cells, fit to show.
+    numbers : tuple of int
+        Number of each row, as refusals name it.
     """
 
     headings: tuple[str, ...] = ()
     uses: tuple[ColumnUse, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
+    numbers: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +103,11 @@ class RawSet:
         The predictions that the file itself has beside a table.
     among : ndarray of bool, optional
         Which rows of the file these are, where they are not all of it.
+    ids : SliceColumn, optional
+        Of a lone piece, the column that names its rows, as whole numbers that stand for the names.
+    unread : tuple of str, optional
+        Field, what was found and what is wanted, of the first cell that could not be read, where
+        all such cells are in rows that a column calls training rows.
     """
 
     table: Array | None
@@ -104,16 +120,18 @@ class RawSet:
     columns: tuple[SliceColumn, ...] = ()
     predicted: SliceColumn | None = None
     among: NDArray[np.bool_] | None = None
+    ids: SliceColumn | None = None
+    unread: tuple[str, str, str] | None = None
 
     def rows(self, chosen: NDArray[np.bool_]) -> "RawSet":
-        """Keep the rows of a mask, of a set that is whole."""
+        """Keep the rows of a mask."""
         return replace(
             self,
-            table=None if self.table is None else self.table[chosen],
-            labels=None if self.labels is None else self.labels[chosen],
+            table=None if self.table is None else picked(self.table, chosen),
+            labels=None if self.labels is None else picked(self.labels, chosen),
             columns=tuple(column.rows(chosen) for column in self.columns),
             predicted=None if self.predicted is None else self.predicted.rows(chosen),
-            among=chosen,
+            among=_within(self.among, chosen),
         )
 
 
@@ -125,7 +143,7 @@ class RawEvent:
     ----------
     scores, hits : ndarray, shape (n_samples,)
         As found.
-    first_row, columns, among
+    first_row, columns, among, unread
         As in `RawSet`.
     n_classes : int, optional
         How many classes are predicted or true in any row, where the file has them.
@@ -137,15 +155,16 @@ class RawEvent:
     columns: tuple[SliceColumn, ...] = ()
     n_classes: int | None = None
     among: NDArray[np.bool_] | None = None
+    unread: tuple[str, str, str] | None = None
 
     def rows(self, chosen: NDArray[np.bool_]) -> "RawEvent":
-        """Keep the rows of a mask, of a set that is whole."""
+        """Keep the rows of a mask."""
         return replace(
             self,
-            scores=self.scores[chosen],
-            hits=self.hits[chosen],
+            scores=picked(self.scores, chosen),
+            hits=picked(self.hits, chosen),
             columns=tuple(column.rows(chosen) for column in self.columns),
-            among=chosen,
+            among=_within(self.among, chosen),
         )
 
 
@@ -259,19 +278,38 @@ Reader = Callable[[bytes, Options], Contents]
 """What reads a format; most of `Options` is left to `interpret`."""
 
 
+def _within(whole: NDArray[np.bool_] | None, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Mark among all rows of the file those that are chosen among some of them."""
+    if whole is None:
+        return chosen
+    marks = whole.copy()
+    marks[whole] = chosen
+    return marks
+
+
 def row_list(bad: NDArray[np.bool_], first_row: int) -> str:
-    """Say in how many rows something is wrong, and which come first."""
+    """Say in how many rows something is wrong, and which come first.
+
+    Notes
+    -----
+    Rows of a text or of a sheet are numbered from its top, as an editor and a spreadsheet number
+    them, which is said; rows of arrays and of JSON are numbered from 1.
+    """
     rows = np.flatnonzero(bad)
     numbers = ", ".join(str(int(row) + first_row) for row in rows[:3])
     many = "rows" if len(rows) > 1 else "row"
     first = f"first in {many} {numbers}" if len(rows) > 3 else f"{many} {numbers}"
-    return f"in {len(rows):,} {many} ({first})"
+    return f"in {len(rows):,} {many} ({first})" + (" of the file" if first_row > 1 else "")
 
 
 def rows_of_file(bad: NDArray[np.bool_], raw: RawSet | RawEvent) -> str:
     """Say as `row_list` which rows of a set are meant, by their numbers in the file."""
-    if raw.among is not None:
-        whole = np.zeros_like(raw.among)
-        whole[raw.among] = bad
-        bad = whole
-    return row_list(bad, raw.first_row)
+    return row_list(bad if raw.among is None else _within(raw.among, bad), raw.first_row)
+
+
+def rows_of_sets(marks: Mapping[Role, NDArray[np.bool_]], sets: Mapping[Role, RawSet]) -> str:
+    """Say which rows of one set, or of two, are meant."""
+    parts = {role: rows_of_file(bad, sets[role]) for role, bad in marks.items() if bad.any()}
+    if len(sets) == 1:
+        return next(iter(parts.values()), "in no row")
+    return " and ".join(f"{said} of the {SET_NAMES[role]}" for role, said in parts.items())

@@ -88,8 +88,8 @@ def _look(role: Role, rows: Rows, raw: RawSet | RawEvent) -> _Seen:
         return _Seen(role, rows, raw, rows.scores, rows.hits.astype(np.bool_), None)
     scores = np.empty(rows.n_samples)
     classes = np.empty(rows.n_samples, dtype=np.min_scalar_type(rows.n_classes))
-    for block in row_blocks(*rows.logits.shape):
-        p = softmax(rows.logits[block])
+    for block in row_blocks(*rows.given.shape):
+        p = softmax(rows.given[block]) if rows.made_of == "logits" else rows.given[block]
         classes[block] = p.argmax(axis=1)
         scores[block] = p.max(axis=1)
     return _Seen(role, rows, raw, scores, classes == rows.labels, classes)
@@ -205,7 +205,7 @@ def _both_sets(seen: list[_Seen]) -> Iterator[str]:
     if len(seen) < 2:
         return
     tables = [
-        part.rows.logits if isinstance(part.rows, LogitSet) else part.scores[:, np.newaxis]
+        part.rows.given if isinstance(part.rows, LogitSet) else part.scores[:, np.newaxis]
         for part in seen
     ]
     calibration, test = ((table, _labels(part)) for table, part in zip(tables, seen, strict=True))

@@ -3,26 +3,41 @@
 import re
 from collections.abc import Sequence
 
-from dashboard.readers.named import INDEX_KEYS, LABEL_KEYS
+from dashboard.readers.named import INDEX_KEYS, LABEL_KEYS, WEAK_LABEL_KEYS
 
 LABELS = LABEL_KEYS | {
     "class", "true", "actual", "obs", "true_class", "actual_class", "target_class", "class_label",
-    "gold", "gold_label",
+    "gold", "gold_label", "y_test", "y_val",
 }  # fmt: skip
+WEAK_LABELS = (WEAK_LABEL_KEYS | {"_from_"}) - LABELS
 PREDICTED = frozenset(
     {"pred_label", "predicted_label", "prediction", "predicted", "pred", "y_pred", "pred_class",
-     ".pred_class", "predicted_class", "y_hat"}
+     ".pred_class", "predicted_class", "y_hat", "yhat", "predict", "prediction_label",
+     "scored_labels", "hypothesis", "_into_", "preds", "predictions"}
 )  # fmt: skip
-CONFIDENCE = frozenset({"confidence", "conf", "max_prob", "top1", "top_1", "top1_score"})
-HITS = frozenset({"correct", "hit", "hits", "is_correct"})
+WEAK_PREDICTED = frozenset({"estimate", "argmax", "response", "model_answer", "top1", "vorhersage"})
+CONFIDENCE = frozenset(
+    {"confidence", "conf", "max_prob", "top1", "top_1", "top1_score", "top1_prob", "confidences",
+     "confs", "prediction_score", "max_softmax", "max_probability", "konfidenz", "confiance"}
+)  # fmt: skip
+HITS = frozenset(
+    {"correct", "hit", "hits", "is_correct", "corrects", "correct?", "correctness", "is_right",
+     "exact_match"}
+)  # fmt: skip
 INDEX = INDEX_KEYS
+_LONGEST = 200
 _SCORES = frozenset(
     {"score", "scores", "probability", "prob", "probs", "proba", "p", "p1", "y_prob", "y_proba",
-     "y_score", "y_scores", "logit", "logits"}
+     "y_score", "y_scores", "logit", "logits", "phat", "p_hat", "scored_probabilities", "pre_1",
+     "em_eventprobability", "fitted", "predicted_probability", "pred_prob"}
 )  # fmt: skip
 _PREFIXES = (
     ".pred_", "logits_", "logit_", "probability_", "proba_", "probs_", "prob_", "scores_", "score_",
     "softmax_", "class_", "pred_", "logits.", "logit.", "prob.", "logit", "prob", "p_", "p", "c",
+)  # fmt: skip
+_FRAMES = frozenset(
+    {"prob", "probs", "proba", "probability", "probabilities", "score", "scores", "confidence",
+     "logit", "logits", "prediction", "predicted", "pred", "softmax"}
 )  # fmt: skip
 _SCORE_PREFIXES = tuple(p for p in _PREFIXES if len(p) > 4 and p not in ("class_", "pred_"))
 
@@ -32,10 +47,11 @@ def key_of(name: str) -> str:
 
     Examples
     --------
-    >>> key_of(" True-Label ")
-    'true_label'
+    >>> key_of(" True-Label "), key_of("rowIndex")
+    ('true_label', 'row_index')
     """
-    return re.sub(r"[\s\-]+", "_", name.strip().lower())
+    spaced = re.sub(r"([a-z])([A-Z])", r"\1_\2", name.strip()[:_LONGEST])
+    return re.sub(r"[\s\-]+", "_", spaced.lower())
 
 
 def is_score(key: str) -> bool:
@@ -50,7 +66,25 @@ def strip_prefix(names: Sequence[str]) -> tuple[str, ...]:
         usable = len(short) == len(names) and all(short) and len(set(short)) == len(short)
         if usable and (_tells(prefix) or all(map(_digits, short))):
             return short
-    return tuple(name.strip() for name in names)
+    return _without_frame([name.strip() for name in names])
+
+
+def _without_frame(names: Sequence[str]) -> tuple[str, ...]:
+    """Take off what all names share around a class, as in ``P (class=cat)``, ``cat_score``."""
+    before = re.sub(r"[^\W_]*\Z", "", _shared(names))
+    after = re.sub(r"\A[^\W_]*", "", _shared([name[len(before) :][::-1] for name in names])[::-1])
+    tells = before.endswith(("(", "=", "[", ":")) or _FRAMES & {
+        *re.split("[^a-z]+", f"{before} {after}".lower())
+    }
+    short = tuple(name[len(before) : len(name) - len(after)].strip() for name in names)
+    return short if tells and all(short) and len(set(short)) == len(short) else tuple(names)
+
+
+def _shared(names: Sequence[str]) -> str:
+    """Give the beginning that several names share."""
+    first, last = min(names), max(names)
+    parts = (k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b)
+    return first[: next(parts, min(len(first), len(last)))] if len(names) > 1 else ""
 
 
 def prefixed(columns: Sequence[int], names: Sequence[str]) -> list[int]:

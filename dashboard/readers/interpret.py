@@ -1,10 +1,12 @@
 """From bare arrays to sets: the one place where a file's contents are taken for something."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
+from calibcore.blocks import row_blocks
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.validation import Floats
@@ -20,13 +22,13 @@ from dashboard.readers.contents import (
     rows_of_file,
 )
 from dashboard.readers.doubts import doubts_of
-from dashboard.readers.labels import LabelReading, read_labels
+from dashboard.readers.labels import LabelReading, read_labels, used_texts
 from dashboard.readers.named import kept_sentence
 from dashboard.readers.named_sets import Parting, parting_of
 from dashboard.readers.refusal import FileError, visible
 from dashboard.readers.shown import shared_columns
 from dashboard.readers.upload import Rows, Upload
-from dashboard.readers.values import Reading, as_logits, check_table, judge
+from dashboard.readers.values import Reading, as_probabilities, check_finite, check_shape, judge
 
 ONE_ROW = "One row only: a single row says nothing about calibration."
 TOP_ONE_ONLY = (
@@ -103,14 +105,18 @@ def _said(
     )
 
 
-def _told_apart(upload: Upload, parting: Parting) -> Upload:
+def _told_apart(upload: Upload, parting: Parting, unread: tuple[str, str, str] | None) -> Upload:
     """Say which column tells the sets apart; it is no longer one to tell rows apart by."""
     names = [column.name for column in upload.contents.sets["rows"].columns]
     kept = kept_sentence(names)
     others = kept_sentence([name for name in names if name != parting.column.name])
     found = (others if (said,) == kept else (said,) for said in upload.found)
     upload = replace(upload, found=tuple(said for part in found for said in part))
-    return _said(upload, found=(parting.found,), repairs=parting.repairs)
+    said: tuple[str, ...] = ()
+    if unread is not None:
+        place, what, _ = unread
+        said = (f"What could not be read is in training rows alone, such as {what} ({place}).",)
+    return _said(upload, found=(parting.found,), repairs=(*parting.repairs, *said))
 
 
 def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:
@@ -119,19 +125,16 @@ def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:
     if not tables:
         return _lone_labels(upload, sets["rows"])
     for role, table in tables.items():
-        check_table(table, role, sets[role].first_row)
+        check_shape(table, role)
+    upload, sets = _parted(upload, sets)
+    for role, raw in sets.items():
+        check_finite(raw, role)
     n_classes = _n_classes(tables)
     if any(raw.labels is None for raw in sets.values()):
-        return _lone_table(upload, sets["rows"], judge(tables, upload.options), n_classes)
+        return _lone_table(upload, sets["rows"], judge(sets, upload.options), n_classes)
     # Labels first: where the user has chosen a column, that choice is what to name.
     labels = read_labels(sets, n_classes, upload.options)
-    reading = judge(tables, upload.options)
-    # Told apart only now, so that what was refused so far has the numbers of the file's rows.
-    parting = parting_of(sets, upload.options)
-    if parting is not None and len(labels.labels["rows"]) == len(tables["rows"]):
-        upload, truth = _told_apart(upload, parting), labels.labels["rows"]
-        sets = parting.of(sets["rows"])
-        labels = replace(labels, labels={role: truth[rows] for role, rows in parting.rows.items()})
+    reading = judge(sets, upload.options)
     made = {
         role: _logit_set(raw, labels, role, reading, upload.options) for role, raw in sets.items()
     }
@@ -146,6 +149,30 @@ def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:
     return _add(upload, made, sets, reading.kind)
 
 
+def _parted(upload: Upload, sets: Mapping[Role, RawSet]) -> tuple[Upload, Mapping[Role, RawSet]]:
+    """Keep the rows that are used, where a column tells the sets apart."""
+    whole = sets.get("rows")
+    parting = parting_of(sets, upload.options)
+    lengths = () if whole is None else (whole.table, whole.labels)
+    if (
+        whole is None
+        or parting is None
+        or {len(parting.column.values)}
+        != {-1 if array is None else len(array) for array in lengths}
+    ):
+        _refuse_unread(sets.values())
+        return upload, sets
+    parts = {role: used_texts(part) for role, part in parting.of(whole).items()}
+    return _told_apart(upload, parting, whole.unread), parts
+
+
+def _refuse_unread(sets: Iterable[RawSet | RawEvent]) -> None:
+    """Refuse cells that could not be read, where no column leaves their rows out."""
+    for raw in sets:
+        if raw.unread is not None:
+            raise FileError(*raw.unread)
+
+
 def _lone_table(upload: Upload, raw: RawSet, reading: Reading, n_classes: int) -> Upload:
     n_rows = len(np.asarray(raw.table))
     return _said(
@@ -156,6 +183,7 @@ def _lone_table(upload: Upload, raw: RawSet, reading: Reading, n_classes: int) -
 
 
 def _lone_labels(upload: Upload, raw: RawSet) -> Upload:
+    _refuse_unread([raw])
     labels = np.asarray(raw.labels)
     if labels.ndim not in (1, 2) or labels.dtype.kind not in "biuf":
         raise FileError("labels", f"an array of shape {labels.shape}", "one class number a row")
@@ -187,7 +215,7 @@ def _logit_set(
     truth = labels.labels[role]
     try:
         if reading.kind == "probabilities":
-            return LogitSet(as_logits(table, reading), truth, names)
+            return LogitSet.from_probabilities(as_probabilities(table, reading), truth, names)
         if table.ndim == 1:
             table = np.column_stack([np.zeros_like(table), table])
         return LogitSet(table, truth, names)
@@ -200,8 +228,11 @@ def _events(upload: Upload, events: Mapping[Role, RawEvent]) -> Upload:
     if upload.options.values == "logits":
         raise FileError("values", "top-1 scores that are called logits", "probabilities")
     parting = parting_of(events, upload.options)
-    if parting is not None:
-        upload, events = _told_apart(upload, parting), parting.of(events["rows"])
+    if parting is None:
+        _refuse_unread(events.values())
+    else:
+        whole = events["rows"]
+        upload, events = _told_apart(upload, parting, whole.unread), parting.of(whole)
     repairs: list[str] = []
     made: dict[Role, Rows] = {}
     for role, raw in events.items():
@@ -240,8 +271,14 @@ def _sizes(sets: Mapping[Role, LogitSet], n_classes: int) -> str:
     return sentence[0].upper() + sentence[1:]
 
 
-def _truth_logits(part: LogitSet) -> Array:
-    return np.asarray(np.take_along_axis(part.logits, part.labels[:, np.newaxis], axis=1)[:, 0])
+def _ruled_out(part: LogitSet) -> NDArray[np.bool_]:
+    """Mark rows whose true class is ruled out, some rows at a time."""
+    impossible = -np.inf if part.made_of == "logits" else 0.0
+    marks = np.empty(part.n_samples, dtype=np.bool_)
+    for rows in row_blocks(*part.given.shape):
+        truth = part.labels[rows, np.newaxis]
+        marks[rows] = np.take_along_axis(part.given[rows], truth, axis=1)[:, 0] == impossible
+    return marks
 
 
 def _refuse_ruled_out(
@@ -251,7 +288,7 @@ def _refuse_ruled_out(
     if reading.kind == "probabilities":
         return
     for role, part in sets.items():
-        bad = np.isneginf(_truth_logits(part))
+        bad = _ruled_out(part)
         if bad.any():
             raise FileError(
                 f"logits {SET_NAMES[role]}".strip(),
@@ -263,7 +300,7 @@ def _refuse_ruled_out(
 def _masked(sets: Mapping[Role, LogitSet], reading: Reading) -> tuple[str, ...]:
     """Say what minus infinity or a probability of 0 does."""
     if reading.kind == "probabilities":
-        count = sum(int(np.isneginf(_truth_logits(part)).sum()) for part in sets.values())
+        count = sum(int(_ruled_out(part).sum()) for part in sets.values())
         if not count:
             return ()
         return (f"The true class has probability 0 in {count:,} rows, so the NLL is infinite.",)
@@ -275,8 +312,12 @@ def _masked(sets: Mapping[Role, LogitSet], reading: Reading) -> tuple[str, ...]:
 
 
 def _constant(sets: Mapping[Role, LogitSet]) -> tuple[str, ...]:
-    if all((part.logits == part.logits[:1]).all() for part in sets.values()) and any(
-        part.n_samples > 1 for part in sets.values()
-    ):
+    if all(map(_one_row, sets.values())) and any(part.n_samples > 1 for part in sets.values()):
         return ("All rows have the same values, so no calibrator can tell them apart.",)
     return ()
+
+
+def _one_row(part: LogitSet) -> bool:
+    """Tell rows that are all the same, stopping where one differs."""
+    blocks = (part.given[rows] for rows in row_blocks(*part.given.shape))
+    return all(bool((block == part.given[:1]).all()) for block in blocks)

@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from dashboard.readers.arrays import contents_of
 from dashboard.readers.contents import DEFAULTS, Array, Contents, Options, RawEvent, RawSet, Role
 from dashboard.readers.json_rows import ListRows, Records, Values, counted
 from dashboard.readers.json_text import Indexed, Members, Node, parse
-from dashboard.readers.named import contents_of, role_of
+from dashboard.readers.named import role_of
 from dashboard.readers.npy import piece
 from dashboard.readers.refusal import FileError, quoted
 from dashboard.readers.table_columns import MAX_TEXT, Text, both_sets, from_columns
@@ -73,6 +74,7 @@ def _by_name(top: Members, options: Options) -> Contents:
     records = {role_of(name)[0]: node for name, node in nodes.items() if isinstance(node, Records)}
     if records:
         return _of_records(nodes, records, options)
+    _refuse_by_row(nodes)
     indexed = [node for node in nodes.values() if isinstance(node, Indexed)]
     if len(indexed) == len(nodes) > 1 and len({node.digest for node in indexed}) == 1:
         return from_columns(list(nodes), [node.values.finish() for node in indexed], options)
@@ -86,6 +88,18 @@ def _by_name(top: Members, options: Options) -> Contents:
     ):
         return from_columns(list(flat), [node.finish() for node in flat.values()], options)
     return _of_arrays(top, options)
+
+
+def _refuse_by_row(nodes: Mapping[str, Node]) -> None:
+    """Refuse an object for each row under its number, as pandas writes with orient="index"."""
+    inner = [node for node in nodes.values() if isinstance(node, Indexed)]
+    names = list(nodes)
+    numbered = names == [str(k) for k in range(len(names))]
+    if numbered and len(inner) == len(names) > len(inner[0].values) > 1:
+        raise FileError(
+            "file", 'an object a row, under the number of the row (orient="index")',
+            'records (orient="records"), or a list a column',
+        )  # fmt: skip
 
 
 def _of_records(

@@ -10,6 +10,8 @@ import numpy as np
 from dashboard.readers.columns import looks_like_header
 from dashboard.readers.contents import Array
 from dashboard.readers.growing import EXACT, GrowingColumn
+from dashboard.readers.headings import is_score, key_of
+from dashboard.readers.named import TABLE_KEYS
 from dashboard.readers.npy import is_whole
 from dashboard.readers.refusal import FileError, quoted
 from dashboard.readers.table_columns import Column, Text, Unusable
@@ -117,7 +119,7 @@ class Records:
     """A list of objects with the same keys."""
 
     def __init__(self) -> None:
-        self.fields: dict[str, Values | ListRows | Unusable] = {}
+        self.fields: dict[str, Values | ListRows | Records | Unusable] = {}
         self.n_rows = 0
 
     def __len__(self) -> int:
@@ -150,14 +152,20 @@ class Records:
 
     def table(self) -> tuple[tuple[str, ...], list[Column]]:
         """Give the columns by name."""
+        names: list[str] = []
         columns: list[Column] = []
         for key, field in self.fields.items():
-            if isinstance(field, Values):
-                columns.append(field.finish())
+            if isinstance(field, Records):
+                inner, within = field.table()
+                # The name goes before those of the classes where it says what their values are.
+                prefix = "logits_" if "logit" in key.lower() else "probs_"
+                names += [f"{prefix}{name}" for name in inner]
+                columns += within
             else:
-                columns.append(field.matrix() if isinstance(field, ListRows) else field)
+                names.append(key)
+                columns.append(_column(field))
             self.fields[key] = Unusable("")
-        return tuple(self.fields), columns
+        return tuple(names), columns
 
 
 Growing = Values | ListRows | Records
@@ -176,12 +184,19 @@ def counted(column: Array) -> Array:
     return column.astype(np.int64) if whole and np.abs(column).max() < EXACT else column
 
 
-def _started(items: Sequence[Any], key: str) -> Values | ListRows | Unusable:
+def _column(field: Values | ListRows | Unusable) -> Column:
+    if isinstance(field, Values):
+        return field.finish()
+    return field.matrix() if isinstance(field, ListRows) else field
+
+
+def _started(items: Sequence[Any], key: str) -> Values | ListRows | Records | Unusable:
     """Begin a column by the first of its values that is there."""
     values = (item.get(key) for item in items if isinstance(item, dict))
     first = next((value for value in values if value is not None), None)
     if isinstance(first, dict):
-        return Unusable("an object in every row")
+        values_within = key_of(key) in TABLE_KEYS or is_score(key_of(key))
+        return Records() if values_within else Unusable("an object in every row")
     if isinstance(first, list) and not all(
         isinstance(value, bool | int | float) for value in first
     ):

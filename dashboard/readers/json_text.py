@@ -92,7 +92,9 @@ def parse(data: bytes) -> Node:
     if _LINES.match(data, walker.at):
         return walker.lines()
     node = walker.value(0)
-    walker.skip()
+    if walker.skip() in (b"{", b"[") and data.count(b"\n", 0, walker.at):
+        found = "JSON lines whose records hold lists of objects, or objects within objects"
+        raise FileError("line 1", found, "records of numbers, texts and lists of numbers")
     if walker.at < len(data):
         raise walker.malformed("more after its end")
     return node

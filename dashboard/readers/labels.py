@@ -1,16 +1,24 @@
 """True classes as files write them, brought to whole numbers from 0."""
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.validation import Labels
-from dashboard.readers.contents import SET_NAMES, Array, Options, RawSet, Role, row_list
+from dashboard.readers.contents import SET_NAMES, Array, Options, RawSet, Role, rows_of_file
 from dashboard.readers.refusal import FileError, quoted
+from dashboard.readers.slices import NUMBER
 
-_TRUE_FALSE = {"false": 0, "true": 1}
+_NO_AND_YES = (
+    ("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"), ("negative", "positive"),
+    ("neg", "pos"), ("nein", "ja"), ("nee", "ja"), ("falsch", "wahr"), ("non", "oui"),
+    ("faux", "vrai"), ("no", "si"), ("no", "sí"), ("no", "sì"), ("falso", "verdadero"),
+    ("falso", "vero"), ("não", "sim"), ("falso", "verdadeiro"),
+)  # fmt: skip
+_NUMBERED = re.compile(r"(.*[^0-9.,+-])([0-9]{1,6})", re.ASCII | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -32,23 +40,23 @@ def read_labels(sets: Mapping[Role, RawSet], n_classes: int, options: Options) -
     largest equals the number of classes, unless the user says otherwise.
     """
     repairs: list[str] = []
+    sets = _with_numbers(sets, repairs)
     spelled = {
         role: match_texts(raw, role, options)
         for role, raw in sets.items()
         if raw.label_texts is not None
     }
     numbered = {role: raw for role, raw in sets.items() if role not in spelled}
-    whole = {role: _whole(raw, role, n_classes, repairs) for role, raw in numbered.items()}
-    whole = _without_sign(whole, sets, n_classes, repairs)
-    by_name = _match_numbers(whole, numbered, options)
-    if by_name:
-        count = sum(values.size for values in by_name.values())
-        repairs.append(
-            "Labels were matched to the class numbers that the columns are named by"
-            f" ({count:,} labels)."
-        )
-    shift = 0 if by_name else _first_label(list(whole.values()), n_classes, options)
-    whole = by_name or whole
+    flat = {role: _flat(raw, role, n_classes, repairs) for role, raw in numbered.items()}
+    whole, shift = _match_numbers(flat, numbered, options), 0
+    if whole:
+        count = sum(values.size for values in whole.values())
+        named = f"{_called(numbered)} that the columns are named by ({count:,} labels)"
+        repairs.append(f"Labels were matched to the {named}.")
+    else:
+        whole = {role: _whole(values, sets[role], role, repairs) for role, values in flat.items()}
+        whole = _without_sign(whole, sets, n_classes, repairs)
+        shift = _first_label(list(whole.values()), n_classes, options)
     for role, values in whole.items():
         _refuse_range(values, sets[role], role, shift, n_classes)
     if shift:
@@ -71,6 +79,28 @@ def read_labels(sets: Mapping[Role, RawSet], n_classes: int, options: Options) -
         tuple(dict.fromkeys(repairs)),
         names,
     )
+
+
+def used_texts(raw: RawSet) -> RawSet:
+    """Keep the labels that some rows have, as numbers where all of them are."""
+    if raw.label_texts is None or raw.labels is None:
+        return raw
+    codes, places = np.unique(raw.labels, return_inverse=True)
+    texts = tuple(raw.label_texts[code] for code in codes.tolist())
+    numbers = label_numbers(texts)
+    if numbers is None:
+        return replace(raw, labels=places, label_texts=texts)
+    return replace(raw, labels=numbers[places], label_texts=None)
+
+
+def label_numbers(cells: Sequence[str]) -> Array | None:
+    """Give labels as numbers, of as small a type as holds them, if all are."""
+    if not all(NUMBER.fullmatch(cell) for cell in cells):
+        return None
+    numbers = np.array([float(cell) for cell in cells])
+    if all(cell.removeprefix("-").isdigit() and len(cell) < 16 for cell in cells):
+        numbers = numbers.astype(np.min_scalar_type(-int(np.abs(numbers).max()) - 1))
+    return numbers
 
 
 @dataclass(frozen=True)
@@ -100,25 +130,59 @@ def match_texts(raw: RawSet, role: Role, options: Options) -> _Spelled:
             if names is options.class_names:
                 said = f"Labels were matched to your class names ({len(codes):,} labels)."
             return _Spelled(_looked_up(places, texts, codes), said)
-    lower = [text.lower() for text in texts]
-    if all(text in _TRUE_FALSE for text in lower):
-        found = f"Labels false and true were read as 0 and 1 ({len(codes):,} labels)."
-        return _Spelled(_looked_up(_TRUE_FALSE, lower, codes), found)
     if one_score and len(texts) == 2 and not options.class_names:
         for positive in {*(raw.class_names or ()), *(raw.headings or ())}.intersection(texts):
             (other,) = set(texts) - {positive}
             found = f"The score is of {quoted(positive, 30)}; {quoted(other, 30)} is the other."
             places = {other: 0, positive: 1}
             return _Spelled(_looked_up(places, texts, codes), found, (other, positive))
+    lower = [text.lower() for text in texts]
+    pair = next((pair for pair in _NO_AND_YES if {*lower} <= {*pair}), None)
+    if pair is not None and (one_score or only_numbers(raw.class_names)):
+        no, yes = pair
+        found = f"Labels {no} and {yes} were read as 0 and 1 ({len(codes):,} labels)."
+        return _Spelled(_looked_up({no: 0, yes: 1}, lower, codes), found)
     all_names = {name for names in known for name in names or ()}
     unmatched = [text for text in texts if text not in all_names] or list(texts)
     bad = np.isin(codes, [k for k, text in enumerate(texts) if text in unmatched])
     raise FileError(
         _place(role, raw),
         f"label {quoted(unmatched[0])}, which is the name of no class column,"
-        f" {row_list(bad, raw.first_row)}",
-        "class numbers, names of the class columns, or your class names",
+        f" {rows_of_file(bad, raw)}",
+        "class numbers, names of the class columns, or your class names"
+        + (", that of the score second" if one_score else ""),
     )
+
+
+def _called(sets: Mapping[Role, RawSet]) -> str:
+    names = next(iter(sets.values())).class_names or ()
+    return "class numbers" if all(map(NUMBER.fullmatch, names)) else "no and yes"
+
+
+def only_numbers(names: Sequence[str] | None) -> bool:
+    """Tell classes that have no names but numbers."""
+    return all(name.isascii() and name.isdigit() for name in names or ())
+
+
+def _with_numbers(sets: Mapping[Role, RawSet], repairs: list[str]) -> Mapping[Role, RawSet]:
+    """Take texts such as LABEL_2 for their numbers, where the classes have no other names."""
+    made: dict[Role, RawSet] = {}
+    for role, raw in sets.items():
+        parts = [_NUMBERED.fullmatch(text) for text in raw.label_texts or ()]
+        found = [part for part in parts if part is not None]
+        names = {*(raw.class_names or ()), *(raw.headings or ())}
+        alike = found and len(found) == len(parts) and len({part[1] for part in found}) == 1
+        if not alike or not only_numbers(raw.class_names) or names & {*(raw.label_texts or ())}:
+            return sets
+        numbers = np.array([int(part[2]) for part in found])
+        one_score = raw.table is not None and raw.table.ndim == 1
+        if one_score and not {0, 1} >= {*numbers.tolist()}:
+            return sets
+        labels = numbers[np.asarray(raw.labels)]
+        made[role] = replace(raw, labels=labels, label_texts=None)
+        what = f"Labels such as {quoted(found[0][0], 30)} were read as their numbers"
+        repairs.append(f"{what} ({len(labels):,} labels).")
+    return made
 
 
 def _looked_up(places: Mapping[str, int], texts: Sequence[str], codes: Array) -> Labels:
@@ -126,25 +190,33 @@ def _looked_up(places: Mapping[str, int], texts: Sequence[str], codes: Array) ->
 
 
 def _match_numbers(
-    whole: Mapping[Role, Array], sets: Mapping[Role, RawSet], options: Options
+    flat: Mapping[Role, Array], sets: Mapping[Role, RawSet], options: Options
 ) -> dict[Role, Array]:
-    """Match labels to classes named by other numbers than their places, such as 1, 10, 2."""
+    """Match labels to classes named by other numbers than their places, such as 1, 10, 2.
+
+    Classes named yes and no, in this order, are 1 and 0.
+    """
     names = next((raw.class_names or () for raw in sets.values()), ())
+    lower = tuple(name.lower() for name in names)
     if (
         len(names) < 2
         or options.first_label != "auto"
-        or not all(name.isascii() and name.isdigit() and len(name) < 16 for name in names)
-        or [int(name) for name in names] == list(range(len(names)))
         or any(raw.class_names != names for raw in sets.values())
+        or any(values.ndim != 1 for values in flat.values())
     ):
         return {}
-    numbers = np.array([int(name) for name in names])
-    if not all(np.isin(values, numbers).all() for values in whole.values()):
+    if lower[::-1] in _NO_AND_YES:
+        numbers = np.array([1.0, 0.0])
+    elif all(NUMBER.fullmatch(name) and len(name) < 16 for name in names):
+        numbers = np.array([float(name) for name in names])
+    else:
+        return {}
+    placed = np.array_equal(numbers, np.arange(len(numbers)))
+    if placed or not all(np.isin(values, numbers).all() for values in flat.values()):
         return {}
     order = np.argsort(numbers)
     return {
-        role: order[np.searchsorted(numbers, values, sorter=order)]
-        for role, values in whole.items()
+        role: order[np.searchsorted(numbers, values, sorter=order)] for role, values in flat.items()
     }
 
 
@@ -164,8 +236,8 @@ def _place(role: Role, raw: RawSet) -> str:
     return f"{where} in {raw.label_name}" if raw.label_name else where
 
 
-def _whole(raw: RawSet, role: Role, n_classes: int, repairs: list[str]) -> Array:
-    """Bring labels to one whole number a row, whatever its type and first number."""
+def _flat(raw: RawSet, role: Role, n_classes: int, repairs: list[str]) -> Array:
+    """Bring labels to one number a row, whatever its type."""
     values = np.asarray(raw.labels)
     place = _place(role, raw)
     if values.dtype.kind not in "biuf" or values.ndim not in (1, 2):
@@ -176,18 +248,24 @@ def _whole(raw: RawSet, role: Role, n_classes: int, repairs: list[str]) -> Array
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if raw.table is not None and len(values) != len(raw.table):
-        raise FileError(
-            place, f"{len(values):,} labels for {len(raw.table):,} rows", "one label a row"
-        )
+        turned = raw.table.ndim == 2 and raw.table.shape[1] == len(values)
+        wanted = "one row a sample: the table is turned" if turned else "one label a row"
+        raise FileError(place, f"{len(values):,} labels for {len(raw.table):,} rows", wanted)
     if values.ndim == 2 and values.shape[1] == n_classes:
         repairs.append(f"One-hot labels were turned into class numbers ({len(values):,} rows).")
-        return _from_one_hot(values, place, raw.first_row)
+        return _from_one_hot(values, place, raw)
     if values.ndim != 1:
         raise FileError(place, f"an array of shape {values.shape}", "one class number a row")
+    return values
+
+
+def _whole(values: Array, raw: RawSet, role: Role, repairs: list[str]) -> Array:
+    """Bring labels to whole numbers."""
+    place = _place(role, raw)
     if values.dtype.kind == "f":
-        _refuse(~np.isfinite(values), place, "NaN or inf", "whole numbers", raw.first_row)
+        _refuse(~np.isfinite(values), place, "NaN or inf", "whole numbers", raw)
         fraction = values != np.floor(values)
-        _refuse(fraction, place, "values that are not integers", "class numbers", raw.first_row)
+        _refuse(fraction, place, "values that are not integers", "class numbers", raw)
         repairs.append(f"Labels stored as decimals were read as integers ({len(values):,} labels).")
     return values
 
@@ -203,7 +281,7 @@ def _without_sign(
     for role, values in whole.items():
         _refuse(
             values < 0, _place(role, sets[role]), f"negative labels down to {values.min():.6g}",
-            "class numbers; remove rows that were marked to be ignored", sets[role].first_row,
+            "class numbers; remove rows that were marked to be ignored", sets[role],
         )  # fmt: skip
     return whole
 
@@ -213,17 +291,17 @@ def _is_signed(values: Array) -> bool:
     return values.min() == -1 and values.max() == 1 and bool((values != 0).all())
 
 
-def _from_one_hot(values: Array, place: str, first_row: int) -> Array:
+def _from_one_hot(values: Array, place: str, raw: RawSet) -> Array:
     with np.errstate(invalid="ignore"):
         hot = (values == 1).sum(axis=1) == 1
         cold = (values == 0).sum(axis=1) == values.shape[1] - 1
-    _refuse(~(hot & cold), place, "soft or several labels", "a single 1 a row", first_row)
+    _refuse(~(hot & cold), place, "soft or several labels", "a single 1 a row", raw)
     return np.asarray(values.argmax(axis=1))
 
 
-def _refuse(bad: NDArray[np.bool_], place: str, found: str, wanted: str, first_row: int) -> None:
+def _refuse(bad: NDArray[np.bool_], place: str, found: str, wanted: str, raw: RawSet) -> None:
     if bad.any():
-        raise FileError(place, f"{found} {row_list(bad, first_row)}", wanted)
+        raise FileError(place, f"{found} {rows_of_file(bad, raw)}", wanted)
 
 
 def _refuse_range(values: Array, raw: RawSet, role: Role, first: int, n_classes: int) -> None:
@@ -232,5 +310,5 @@ def _refuse_range(values: Array, raw: RawSet, role: Role, first: int, n_classes:
     worst = values[bad].max() if bad.any() else 0
     _refuse(
         bad, _place(role, raw), f"values such as {worst:.6g}, out of range,",
-        f"class numbers from {first} to {last}", raw.first_row,
+        f"class numbers from {first} to {last}", raw,
     )  # fmt: skip

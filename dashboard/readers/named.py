@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from calibcore.probabilities import softmax
 from dashboard.readers.contents import (
     DEFAULTS,
     Array,
@@ -22,47 +23,38 @@ from dashboard.readers.slices import MAX_COLUMNS, sentence_of, slice_of_array
 
 CLASS_NAME_KEYS = frozenset({"class_names", "classes", "target_names", "label_names"})
 LABEL_KEYS = frozenset(
-    {
-        "label",
-        "labels",
-        "target",
-        "targets",
-        "y",
-        "y_true",
-        "true_label",
-        "true_labels",
-        "ground_truth",
-        "label_ids",
-        "truth",
-    }
-)
+    {"label", "labels", "target", "targets", "y", "y_true", "true_label", "true_labels",
+     "ground_truth", "label_ids", "truth", "gt", "gts", "groundtruth", "ytrue", "true_y",
+     "y_actual", "actuals", "trues", "truths"}
+)  # fmt: skip
+WEAK_LABEL_KEYS = frozenset(
+    {"true", "actual", "actual_label", "actual_labels", "actual_class", "annotation",
+     "annotations", "answer", "category", "cible", "class_id", "class_ids", "classe", "clase",
+     "classid", "correct_answer", "correct_class", "correct_label", "dependent", "diagnosis",
+     "etiqueta", "event", "expected", "expected_label", "gold_labels", "ground_truth_label",
+     "ground_truth_labels", "human_label", "klasse", "label_id", "label_idx", "label_true",
+     "labels_int", "labels_true", "manual_label", "observed", "outcome", "outcomes", "real", "ref",
+     "reference", "references", "response", "species", "status", "target_label", "target_labels",
+     "true_classes", "vraie_classe", "wahre_klasse", "y_real", "zielvariable", "étiquette"}
+)  # fmt: skip
+"""Names that often hold the label, used only where none of the others is there."""
+
 TABLE_KEYS = frozenset(
-    {
-        "logit",
-        "logits",
-        "output",
-        "outputs",
-        "prob",
-        "probs",
-        "probabilities",
-        "proba",
-        "y_prob",
-        "y_proba",
-        "y_pred",
-        "pred",
-        "preds",
-        "prediction",
-        "predictions",
-        "probas",
-        "predict_proba",
-        "y_pred_proba",
-        "y_logits",
-        "class_probs",
-        "class_probabilities",
-        "softmax",
-    }
+    {"logit", "logits", "output", "outputs", "prob", "probs", "probabilities", "proba", "y_prob",
+     "y_proba", "y_pred", "pred", "preds", "prediction", "predictions", "probas", "predict_proba",
+     "y_pred_proba", "y_logits", "class_probs", "class_probabilities", "softmax"}
+)  # fmt: skip
+_LOGITS = frozenset({"logit", "logits"})
+_COMPARED = 1000
+_VALUE_WORDS = frozenset(
+    {"logit", "logits", "prob", "probs", "proba", "probas", "probability", "probabilities",
+     "softmax"}
+)  # fmt: skip
+"""Words in further names of tables, used only where no name is known."""
+
+WEAK_TABLE_KEYS = frozenset(
+    {"scores", "y_score", "y_scores", "x", "values", "confidences", "y_hat", "confs"}
 )
-WEAK_TABLE_KEYS = frozenset({"scores", "y_score", "y_scores", "x", "values", "confidences"})
 """Names that often hold something else, used only where none of the others is there."""
 
 INDEX_KEYS = frozenset(
@@ -93,7 +85,7 @@ def role_of(name: str) -> tuple[Role, str]:
     return ("calibration" if calibration else "test"), rest
 
 
-def contents_of(
+def sorted_arrays(
     arrays: Mapping[str, Array], *, left_out: Sequence[str] = (), options: Options = DEFAULTS
 ) -> Contents:
     """Sort named arrays into sets.
@@ -117,15 +109,7 @@ def contents_of(
 
 
 def _sorted(arrays: Mapping[str, Array], left_out: Sequence[str], options: Options) -> Contents:
-    label_keys = _label_keys(arrays, options)
-    tables: dict[Role, list[str]] = {"calibration": [], "test": [], "rows": []}
-    labels: dict[Role, list[str]] = {"calibration": [], "test": [], "rows": []}
-    for name in arrays:
-        role, rest = role_of(name)
-        if rest in label_keys:
-            labels[role].append(name)
-        elif rest in TABLE_KEYS | WEAK_TABLE_KEYS:
-            tables[role].append(name)
+    tables, labels = _told(arrays, options)
     names_key = next((name for name in arrays if name.lower() in CLASS_NAME_KEYS), None)
     class_names = _names(arrays[names_key]) if names_key else None
     if not any(tables.values()) and not any(labels.values()):
@@ -133,6 +117,7 @@ def _sorted(arrays: Mapping[str, Array], left_out: Sequence[str], options: Optio
     chosen: dict[Role, tuple[str | None, str | None]] = {
         role: (_one_table(tables[role], arrays), _one(labels[role], "labels")) for role in tables
     }
+    chosen = _lone_pair(chosen) or chosen
     sets = {
         role: _raw_set(arrays, table, truth, class_names)
         for role, (table, truth) in chosen.items()
@@ -151,7 +136,53 @@ def _sorted(arrays: Mapping[str, Array], left_out: Sequence[str], options: Optio
         *((f"Arrays used: {said}.",) if said else ()), *kept_sentence(tuple(kept)), *not_kept,
         *left_out_sentence([*unused, *left_out]),
     )  # fmt: skip
-    return Contents(_complete(sets), found, uses=uses)
+    return Contents(_complete(sets), found, _both_tables(arrays, tables), uses=uses)
+
+
+def _told(
+    arrays: Mapping[str, Array], options: Options
+) -> tuple[dict[Role, list[str]], dict[Role, list[str]]]:
+    """Tell tables and labels by their names, of each set."""
+    rests = {role_of(name)[1] for name in arrays}
+    label_keys = _label_keys(arrays, options)
+    if not label_keys & rests:
+        label_keys = WEAK_LABEL_KEYS
+    table_keys = TABLE_KEYS | WEAK_TABLE_KEYS
+    if not table_keys & rests:
+        table_keys = frozenset(rest for rest in rests if _VALUE_WORDS.intersection(rest.split("_")))
+    tables: dict[Role, list[str]] = {"calibration": [], "test": [], "rows": []}
+    labels: dict[Role, list[str]] = {"calibration": [], "test": [], "rows": []}
+    for name in arrays:
+        role, rest = role_of(name)
+        if rest in label_keys:
+            labels[role].append(name)
+        elif rest in table_keys:
+            tables[role].append(name)
+    return tables, labels
+
+
+def _both_tables(
+    arrays: Mapping[str, Array], tables: Mapping[Role, Sequence[str]]
+) -> tuple[str, ...]:
+    """Say where logits were taken of two tables."""
+    pairs = [[name for name in names if arrays[name].ndim == 2] for names in tables.values()]
+    return tuple(
+        said
+        for pair in pairs
+        if (logits := logits_among({name: arrays[name] for name in pair})) is not None
+        for said in of_two(logits, pair)
+    )
+
+
+def _lone_pair(
+    chosen: Mapping[Role, tuple[str | None, str | None]],
+) -> dict[Role, tuple[str | None, str | None]] | None:
+    """Put the only table and the only labels together, where one name alone speaks of a set."""
+    tables = [(role, table) for role, (table, _) in chosen.items() if table]
+    truths = [(role, truth) for role, (_, truth) in chosen.items() if truth]
+    if len(tables) != 1 or len(truths) != 1 or "rows" not in (tables[0][0], truths[0][0]):
+        return None
+    return {"rows": (tables[0][1], truths[0][1])}
 
 
 def _label_keys(arrays: Mapping[str, Array], options: Options) -> frozenset[str]:
@@ -273,8 +304,33 @@ def _one_table(names: list[str], arrays: Mapping[str, Array]) -> str | None:
     """Choose the table, setting aside predicted classes and names that often mean other things."""
     if len(names) > 1:
         names = [n for n in names if not (arrays[n].ndim == 1 and is_whole(arrays[n]))] or names
-    strong = [name for name in names if role_of(name)[1] not in WEAK_TABLE_KEYS]
-    return _one(strong or names, "logits")
+    strong = [name for name in names if role_of(name)[1] not in WEAK_TABLE_KEYS] or names
+    if len(strong) > 1:
+        logits = logits_among({name: arrays[name] for name in strong})
+        strong = [logits] if logits else strong
+    return _one(strong, "logits")
+
+
+def logits_among(tables: Mapping[str, Array]) -> str | None:
+    """Of two tables find the logits, where the other holds their softmax."""
+    logits = [name for name in tables if _LOGITS.intersection(role_of(name)[1].split("_"))]
+    if len(logits) != 1 or len(tables) != 2:
+        return None
+    (other,) = (table for name, table in tables.items() if name != logits[0])
+    table = tables[logits[0]]
+    if table.ndim != 2 or table.shape != other.shape or "f" != table.dtype.kind != other.dtype.kind:
+        return None
+    table, other = table[:_COMPARED], other[:_COMPARED]
+    if not (np.isfinite(table).all() and np.isfinite(other).all()):
+        return None
+    return logits[0] if np.abs(softmax(table) - other).max() < 0.01 else None
+
+
+def of_two(taken: str, names: Sequence[str]) -> tuple[str, ...]:
+    """Say that logits were taken of two tables."""
+    other = next(name for name in names if name != taken)
+    both = f"{quoted(taken, 30)} and {quoted(other, 30)}"
+    return (f"Of {both}, which is their softmax, the logits were taken.",)
 
 
 def _names(array: Array) -> tuple[str, ...] | None:

@@ -1,6 +1,7 @@
 """Columns that say of which set each row is."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -12,8 +13,13 @@ from dashboard.readers.headings import key_of
 from dashboard.readers.named import role_of
 from dashboard.readers.refusal import plain, quoted
 
-_COLUMNS = frozenset({"split", "set", "subset", "partition", "data_split", "dataset"})
-_TRAINING = frozenset({"train", "training", "trn", "train_set", "training_set"})
+_COLUMNS = frozenset(
+    {"split", "set", "subset", "partition", "dataset", "phase", "usage", "role", "menge", "stage",
+     "ensemble", "sample_type", "data_type", "partind"}
+)  # fmt: skip
+"""Words in the name of a column that says of which set each row is."""
+
+TRAINING = frozenset({"train", "training", "trn", "train_set", "training_set"})
 _BESIDE = frozenset({"", "set", "split", "data"})
 _SHOWN = 20
 _Raw = TypeVar("_Raw", RawSet, RawEvent)
@@ -96,12 +102,27 @@ def _parted(column: SliceColumn) -> Parting | None:
 
 
 def _names_sets(column: SliceColumn) -> bool:
-    return column.categories is not None and key_of(column.name) in _COLUMNS
+    return column.categories is not None and says_sets(column.name, column.categories)
+
+
+def says_sets(name: str, texts: Collection[str]) -> bool:
+    """Tell a column of sets by a word of its name, or by texts that name sets and training rows.
+
+    Examples
+    --------
+    >>> says_sets("data_split", ["a"]), says_sets("x", ["train", "test"]), says_sets("x", ["dev"])
+    (True, True, False)
+    """
+    key = key_of(name)
+    if key in _COLUMNS or _COLUMNS.intersection(re.split(r"[^a-z]+", key)):
+        return True
+    keys = {key_of(text) for text in texts}
+    return bool(keys & TRAINING) and all(_set_of(text) is not None for text in texts)
 
 
 def _set_of(text: str) -> str | None:
     """Tell which set a text names, if it says nothing else."""
-    if key_of(text) in _TRAINING:
+    if key_of(text) in TRAINING:
         return "training"
     role, rest = role_of(text)
     return role if role != "rows" and rest in _BESIDE else None
@@ -134,7 +155,7 @@ def named_sets(
     for role, part in raw.items():
         for column in filter(_names_sets, part.columns):
             texts = column.categories or ()
-            count = np.count_nonzero(_among(column, [key_of(text) in _TRAINING for text in texts]))
+            count = np.count_nonzero(_among(column, [key_of(text) in TRAINING for text in texts]))
             roles = {role_of(text)[0] for text in texts}
             if count:
                 of_set = f" of the {SET_NAMES[role]}" if SET_NAMES[role] else ""

@@ -93,10 +93,40 @@ def read_npy(data: bytes) -> Contents:
 
 def piece(array: Array) -> Contents:
     """Tell whether a bare array is a table of values or a column of labels."""
+    place = _joint_label(array)
+    if place is not None:
+        said = f"The {'last' if place else 'first'} column was taken for the label, having whole"
+        table = array[:, :-1] if place else array[:, 1:]
+        if table.shape[1] == 1:
+            table = table[:, 0]
+        return Contents({"rows": RawSet(table, array[:, place])}, (f"{said} numbers alone.",))
     column = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
     if column.ndim == 1 and is_whole(column):
         return Contents({"rows": RawSet(None, column)})
     return Contents({"rows": RawSet(column, None)})
+
+
+def _joint_label(array: Array) -> int | None:
+    """Find the last or the first column of a table to hold class numbers, and no other to."""
+    if array.ndim != 2 or array.dtype.kind != "f" or len(array) < 5 or array.shape[1] < 2:
+        return None
+    last = max(1, array.shape[1] - 1)
+    for place in (-1, 0):
+        labels = array[:, place]
+        others = array[:, :-1] if place else array[:, 1:]
+        first = array[0, :-1] if place else array[0, 1:]
+        if not is_whole(labels) or bool((first == np.floor(first)).all()):
+            continue
+        low, high = labels.min(), labels.max()
+        in_range = 0 <= low < high <= last and not counts(labels)
+        if in_range and not any(is_whole(column) for column in others.T):
+            return place
+    return None
+
+
+def counts(column: Array) -> bool:
+    """Tell a column in which each number is one more than the one before."""
+    return bool((np.diff(column) == 1).all())
 
 
 def is_whole(array: Array) -> bool:

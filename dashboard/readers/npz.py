@@ -1,8 +1,9 @@
 """Zip archives of .npy arrays."""
 
 from dashboard.readers.archive import open_archive
+from dashboard.readers.arrays import contents_of
 from dashboard.readers.contents import DEFAULTS, Array, Contents, Options
-from dashboard.readers.named import CLASS_NAME_KEYS, LABEL_KEYS, contents_of, role_of
+from dashboard.readers.named import CLASS_NAME_KEYS, LABEL_KEYS, role_of
 from dashboard.readers.npy import parse_npy
 from dashboard.readers.refusal import FileError, quoted
 

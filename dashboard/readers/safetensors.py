@@ -12,8 +12,8 @@ from typing import Any, Never
 
 import numpy as np
 
+from dashboard.readers.arrays import contents_of
 from dashboard.readers.contents import DEFAULTS, Array, Contents, Options
-from dashboard.readers.named import contents_of
 from dashboard.readers.npy import array_from
 from dashboard.readers.refusal import FileError, quoted
 from dashboard.readers.tensors import refuse_weights, widened

@@ -40,7 +40,10 @@ def preview_of(contents: Contents) -> Preview:
     return Preview(
         tuple(visible(name, _CELL) for name, _, _ in shown),
         tuple(use for _, use, _ in shown),
-        tuple(zip(*([_cell(value) for value in cells] for _, _, cells in shown), strict=True)),
+        rows := tuple(
+            zip(*([_cell(value) for value in cells] for _, _, cells in shown), strict=True)
+        ),
+        tuple(range(raw.first_row, raw.first_row + len(rows))),
     )
 
 

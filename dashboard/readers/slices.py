@@ -3,6 +3,7 @@
 import re
 from array import array
 from collections.abc import Sequence
+from hashlib import blake2b
 
 import numpy as np
 
@@ -92,9 +93,26 @@ def number_of(cell: str, *, comma_allowed: bool = False) -> float | None:
     return float(cell) if len(cell) <= MAX_LENGTH and NUMBER.fullmatch(cell) else None
 
 
+def id_of(cell: str) -> int:
+    """Give a whole number that stands for the name of a row, the same for 7 and 7.0.
+
+    Examples
+    --------
+    >>> id_of("7") == id_of("7.0"), id_of("a.png") == id_of("b.png")
+    (True, False)
+    """
+    if cell.isascii() and cell.isdigit() and len(cell) < 18:
+        return int(cell)
+    if len(cell) < 18 and NUMBER.fullmatch(cell) and float(cell).is_integer():
+        return int(float(cell))
+    digest = blake2b(cell.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True)
+
+
 def is_number(cell: str) -> bool:
     """Tell a number, in plain decimals with point or comma, perhaps with a percent sign."""
-    return NUMBER.fullmatch(cell.strip().removesuffix("%").replace(",", ".", 1)) is not None
+    cell = cell.strip().removesuffix("%").rstrip()
+    return NUMBER.fullmatch(cell.replace(",", ".", 1)) is not None
 
 
 class TextColumn:

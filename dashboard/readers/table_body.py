@@ -1,22 +1,19 @@
 """The rows below a header: strict numbers, and labels matched to the class columns."""
 
-import math
-import re
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
-from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.validation import Floats
-from dashboard.readers.columns import Layout, called
 from dashboard.readers.contents import Array, Contents, RawEvent, RawSet, SliceColumn
+from dashboard.readers.labels import label_numbers
+from dashboard.readers.layout import Layout, called
 from dashboard.readers.named import kept_sentence
 from dashboard.readers.ranked import ranked_set
-from dashboard.readers.refusal import FileError, quoted
+from dashboard.readers.refusal import FileError, quoted, visible
 from dashboard.readers.slices import (
     LEAST_COUNTED,
     MAX_COLUMNS,
@@ -24,16 +21,12 @@ from dashboard.readers.slices import (
     Outcome,
     TextColumn,
     counts_rows,
+    id_of,
     sentence_of,
 )
+from dashboard.readers.table_cells import Labels, Numbers, Spare, spare_columns
 
-_PLAIN = re.compile(r"[0-9eE.+\- ;]*", re.ASCII)
-_MAX_DISTINCT = 100_000
-_MAX_CELL = 256
 _MAX_BLANK = 10_000
-_WORDS = {"-inf": -math.inf, "-infinity": -math.inf, "inf": math.inf, "infinity": math.inf}
-_WORDS |= {"+inf": math.inf, "+infinity": math.inf, "nan": math.nan}
-"""Numbers that are words: they are counted, and refused where the values are judged."""
 _YES_NO = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
 Rows = list[list[str]]
 Block = tuple[int, Rows]
@@ -49,6 +42,9 @@ class Body:
     notes: tuple[str, ...] = ()
     percent: bool = False
     columns: Mapping[int, Outcome] = field(default_factory=dict)
+    ids: Array | None = None
+    among: NDArray[np.bool_] | None = None
+    unread: tuple[str, str, str] | None = None
 
     def contents(self, layout: Layout, *, first_row: int, found: tuple[str, ...]) -> Contents:
         """Hand over what the columns hold."""
@@ -59,8 +55,8 @@ class Body:
         layout, columns, left = self._beside(layout)
         made: RawSet | RawEvent
         if layout.is_event:
-            hits, n_classes = self._hits(layout)
-            made = RawEvent(self.numbers[:, 0], hits, first_row, columns, n_classes)
+            made, told = self._event(layout, first_row, columns)
+            found = (*found, *told)
         elif layout.ranked and layout.labels is not None:
             names, codes = self._canonical(layout)
             listed = np.column_stack([codes[c] for c in layout.ranked])
@@ -78,8 +74,10 @@ class Body:
             if layout.predicted is not None:
                 beside = self.columns.get(layout.predicted)
                 made = replace(made, predicted=beside if isinstance(beside, SliceColumn) else None)
+        made = replace(made, among=self.among, unread=self.unread)
         return Contents(
             {"rows": made}, (*found, *self.notes, *layout.found, *left), repairs, missing,
+            doubts=layout.doubts,
             uses=layout.uses, preview=layout.preview,
         )  # fmt: skip
 
@@ -99,6 +97,9 @@ class Body:
     def _set(self, layout: Layout, table: Array) -> RawSet:
         values = None if not table.size else table[:, 0] if table.shape[1] == 1 else table
         raw = RawSet(values, None, layout.class_names, headings=layout.headings)
+        if layout.ids is not None and self.ids is not None:
+            named = layout.names[layout.ids].strip() if layout.names else ""
+            raw = replace(raw, ids=SliceColumn(visible(named, 60), self.ids))
         if layout.one_hot:
             return replace(raw, labels=self._one_hot(layout))
         if layout.labels is None:
@@ -130,6 +131,27 @@ class Body:
         truth, predicted = (codes[column] for column in layout.codes[:2])
         return np.asarray(truth == predicted), len(names)
 
+    def _event(
+        self, layout: Layout, first_row: int, columns: tuple[SliceColumn, ...]
+    ) -> tuple[RawSet | RawEvent, tuple[str, ...]]:
+        """Take scores for those of the predicted class, or of one of two where they show it."""
+        scores = self.numbers[:, 0]
+        if layout.predicted is not None:
+            names, codes = self._canonical(layout)
+            truth, predicted = (codes[column] for column in layout.codes[:2])
+            if len(names) == 2 and (one := scored_class(scores, predicted)) is not None:
+                said = (
+                    f"The score is of {quoted(names[one], 30)} in every row, not of the predicted"
+                    " class: rows with that prediction have the higher scores, and"
+                    f" {np.count_nonzero(scores < 0.5):,} scores are below 0.5."
+                )
+                return RawSet(
+                    scores, truth, (names[one],), first_row, label_texts=tuple(names),
+                    columns=columns,
+                ), (said,)  # fmt: skip
+        hits, n_classes = self._hits(layout)
+        return RawEvent(scores, hits, first_row, columns, n_classes), ()
+
     def _canonical(self, layout: Layout) -> tuple[list[str], dict[int, NDArray[np.int32]]]:
         """Count the different classes: "3" and "3.0" are the same, "cat" and "Cat" are not."""
         same: dict[float | str, int] = {}
@@ -145,12 +167,28 @@ class Body:
 
     def _label_numbers(self, column: int) -> Array | None:
         """Give the labels as numbers, if all are."""
-        if not all(NUMBER.fullmatch(cell) for cell in self.cells):
-            return None
-        numbers = np.array([float(cell) for cell in self.cells])
-        if all(cell.removeprefix("-").isdigit() and len(cell) < 16 for cell in self.cells):
-            numbers = numbers.astype(np.min_scalar_type(-int(np.abs(numbers).max()) - 1))
-        return numbers[self.codes[column]]
+        numbers = label_numbers(self.cells)
+        return None if numbers is None else numbers[self.codes[column]]
+
+
+def scored_class(scores: Floats, predicted: Array) -> int | None:
+    """Tell scores of one of two classes in every row from those of the predicted class.
+
+    No score of the likelier of two classes is below 0.5. Where some are, and one prediction has
+    all of the higher scores, they are scores of that class.
+
+    Examples
+    --------
+    >>> scored_class(np.array([0.1, 0.9, 0.4]), np.array([0, 1, 0]))
+    1
+    """
+    if not (scores.min() >= 0 and scores.min() < 0.5 and scores.max() <= 1):
+        return None
+    for one in (0, 1):
+        high, low = scores[predicted == one], scores[predicted != one]
+        if len(high) and len(low) and high.min() >= low.max() and high.max() > low.min():
+            return one
+    return None
 
 
 def _without_count(layout: Layout, table: Floats) -> tuple[Layout, list[int]]:
@@ -181,36 +219,46 @@ def read_body(blocks: Iterator[Block], layout: Layout, *, width: int, delimiter:
         Anything but a comma lets commas mark decimals.
     """
     comma_allowed = delimiter != ","
-    numbers = _Numbers(layout, comma_allowed=comma_allowed)
+    spare = Spare(spare_columns(layout))
+    numbers = Numbers(layout, spare, comma_allowed=comma_allowed)
+    labels = Labels(layout, spare)
     beside = {
         column: TextColumn(called(layout.names, column), comma_allowed=comma_allowed)
         for column in layout.beside
     }
-    codes = {column: array("i") for column in layout.codes}
-    seen: dict[str, int] = {}
+    ids, blank = array("q"), array("q")
+    top = 0
     for start, given in blocks:
         rows, counted = _same_width(start, given, width)
-        for column, gathered in codes.items():
-            cells = [row[column].strip() for row in rows]
-            for cell in dict.fromkeys(cells):
-                if cell not in seen:
-                    if not cell or len(seen) >= _MAX_DISTINCT or len(cell) > _MAX_CELL:
-                        place = f"row {counted[cells.index(cell)]}, {layout.column_name(column)}"
-                        raise _not_a_label(place, cell, len(seen))
-                    seen[cell] = len(seen)
-            gathered.extend(map(seen.__getitem__, cells))
+        top = top or start
+        if len(rows) < len(given):
+            blank.extend(set(range(start, start + len(given))).difference(counted))
+        labels.take(rows, counted)
+        if layout.ids is not None:
+            ids.extend(id_of(row[layout.ids].strip()) for row in rows)
         for column, collected in beside.items():
             collected.take([row[column].strip() for row in rows])
         numbers.take(rows, counted)
+    first = spare.unread
     return Body(
         numbers.table(),
-        {column: np.frombuffer(gathered, dtype=np.int32) for column, gathered in codes.items()},
-        tuple(seen),
+        labels.columns(),
+        tuple(labels.seen),
         (f"Commas mark decimals ({len(numbers.values):,} values).",) if numbers.comma_row else (),
         percent=numbers.with_sign > 0,
         columns={column: collected.outcome() for column, collected in beside.items()}
         | dict.fromkeys(layout.slices[MAX_COLUMNS:], f"only {MAX_COLUMNS} are kept"),
+        ids=np.frombuffer(ids, dtype=np.int64) if ids else None,
+        among=_without(blank, top, numbers.n_rows) if blank else None,
+        unread=None if first is None else (first.field, first.found, first.wanted),
     )
+
+
+def _without(blank: Sequence[int], top: int, n_rows: int) -> NDArray[np.bool_]:
+    """Mark the rows that are there among all lines from the first."""
+    among = np.ones(n_rows + len(blank), dtype=np.bool_)
+    among[np.asarray(blank) - top] = False
+    return among
 
 
 def _same_width(start: int, rows: Rows, width: int) -> tuple[Rows, Sequence[int]]:
@@ -230,88 +278,3 @@ def _same_width(start: int, rows: Rows, width: int) -> tuple[Rows, Sequence[int]
                 f"row {number}", f"{len(row):,} fields", f"{width:,} columns as in the first row"
             )
     return [row for _, row in numbered], [number for number, _ in numbered]
-
-
-def _not_a_label(place: str, cell: str, distinct: int) -> FileError:
-    found = quoted(cell) if cell else "a blank cell"
-    if distinct >= _MAX_DISTINCT:
-        found = f"more than {_MAX_DISTINCT:,} different values"
-    return FileError(place, found, "a class in every row")
-
-
-class _Numbers:
-    """Collects the numbers of one block of rows after another."""
-
-    def __init__(self, layout: Layout, *, comma_allowed: bool) -> None:
-        self.layout = layout
-        self.comma_allowed = comma_allowed
-        self.values = array("d")
-        self.n_rows = 0
-        self.with_sign = 0
-        self.comma_row = 0
-        self.point_row = 0
-        columns = layout.numbers
-        together = bool(columns) and columns[-1] - columns[0] + 1 == len(columns)
-        self.pick = itemgetter(*columns) if columns else itemgetter(slice(0, 0))
-        if together:
-            self.pick = itemgetter(slice(columns[0], columns[-1] + 1))
-
-    def take(self, rows: Rows, counted: Sequence[int]) -> None:
-        """Read a block, the usual one in a few calls and any other cell by cell."""
-        self.n_rows += len(rows)
-        cells = list(chain.from_iterable(map(self.pick, rows)))
-        if self.comma_allowed and cells:
-            cells = self._with_points(cells, counted)
-        if _PLAIN.fullmatch(";".join(cells)):
-            # float() takes words and underscores too, but these letters cannot form them.
-            try:
-                self.values.fromlist(list(map(float, cells)))
-            except ValueError:
-                pass
-            else:
-                return
-        n_columns = len(self.layout.numbers)
-        for place, cell in enumerate(cells):
-            column = self.layout.numbers[place % n_columns]
-            self.values.append(self._strict(counted[place // n_columns], column, cell.strip()))
-
-    def table(self) -> Floats:
-        """Give all rows as one array."""
-        total = len(self.values)
-        if self.with_sign not in (0, total):
-            raise FileError(
-                "values", f"percent signs in {self.with_sign:,} of {total:,} cells", "all or none"
-            )
-        if not total:
-            return np.empty((self.n_rows, 0))
-        table = np.frombuffer(self.values, dtype=np.float64).reshape(self.n_rows, -1)
-        return table / 100 if self.with_sign else table
-
-    def _with_points(self, cells: list[str], counted: Sequence[int]) -> list[str]:
-        """Turn decimal commas into points, which a file may not mix."""
-        self.comma_row = self.comma_row or self._row_with(",", cells, counted)
-        self.point_row = self.point_row or self._row_with(".", cells, counted)
-        if self.comma_row and self.point_row:
-            raise FileError(
-                f"row {max(self.comma_row, self.point_row)}",
-                f"both commas (row {self.comma_row}) and points (row {self.point_row}) in numbers",
-                "one decimal mark",
-            )
-        return [cell.replace(",", ".") for cell in cells] if self.comma_row else cells
-
-    def _row_with(self, mark: str, cells: list[str], counted: Sequence[int]) -> int:
-        """Give the number of the first row with a mark, 0 for none."""
-        place = next((k for k, cell in enumerate(cells) if mark in cell), None)
-        return 0 if place is None else counted[place // len(self.layout.numbers)]
-
-    def _strict(self, number: int, column: int, cell: str) -> float:
-        if cell.endswith("%"):
-            self.with_sign += 1
-            cell = cell[:-1].rstrip()
-        word = _WORDS.get(cell.lower()) if len(cell) < 10 else None
-        if word is not None:
-            return word
-        if len(cell) > _MAX_CELL or not NUMBER.fullmatch(cell):
-            place = f"row {number}, {self.layout.column_name(column)}"
-            raise FileError(place, quoted(cell) if cell else "a blank cell", "a finite number")
-        return float(cell)

@@ -2,18 +2,36 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dashboard.readers.columns import Layout, called, find_layout
+from dashboard.readers.alike import same_classes
+from dashboard.readers.columns import find_layout
 from dashboard.readers.contents import DEFAULTS, Array, Contents, Options, RawSet, row_list
 from dashboard.readers.headings import key_of, strip_prefix
-from dashboard.readers.named import LABEL_KEYS, TABLE_KEYS, left_out_sentence
+from dashboard.readers.layout import Layout, called
+from dashboard.readers.named import (
+    LABEL_KEYS,
+    TABLE_KEYS,
+    left_out_sentence,
+    logits_among,
+    of_two,
+)
+from dashboard.readers.named_sets import TRAINING
+from dashboard.readers.npy import is_whole
 from dashboard.readers.refusal import FileError, quoted
-from dashboard.readers.slices import MAX_COLUMNS, NUMBER, Outcome, slice_of_array, slice_of_texts
+from dashboard.readers.slices import (
+    MAX_COLUMNS,
+    NUMBER,
+    Outcome,
+    id_of,
+    slice_of_array,
+    slice_of_texts,
+)
 from dashboard.readers.table_body import Body
+from dashboard.readers.table_cells import spare_columns
 
 MAX_TEXTS = 100_000
 """How many different texts of one column are kept."""
@@ -98,23 +116,29 @@ def from_columns(
     if looked_for or not usable:
         raise _odd({name: odd[name] for name in looked_for or odd})
     _check_lengths([column for _, column in usable])
-    usable, spare = _spread(usable)
+    usable, spare, mended = _spread(usable)
     table = _Table(
         tuple(column for _, column in usable),
         None if names is None else tuple(name for name, _ in usable),
         first_row,
     )
     try:
-        layout = find_layout(table.names, table.sample(), options)
+        sample = table.sample()
+        numbers = range(first_row, first_row + len(sample))
+        layout = find_layout(table.names, sample, options, numbers=numbers)
     except FileError as error:
         raise (_odd(odd) if odd else error) from None
     with layout.known():
         if odd and not layout.numbers:
             raise _odd(odd)
         codes, cells = table.codes(layout)
-        body = Body(table.numbers(layout), codes, cells, columns=table.beside(layout))
+        body = Body(
+            table.numbers(layout), codes, cells, columns=table.beside(layout), ids=table.ids(layout)
+        )
+        body.unread = table.unread[0] if table.unread else None
         said = found + left_out_sentence([*spare, *odd])
-        return body.contents(layout, first_row=first_row, found=said)
+        contents = body.contents(layout, first_row=first_row, found=said)
+        return replace(contents, repairs=(*mended, *contents.repairs))
 
 
 def _odd(columns: dict[str, str]) -> FileError:
@@ -135,12 +159,15 @@ def _check_lengths(columns: Sequence[Array | Text]) -> None:
 
 def _spread(
     columns: list[tuple[str, Array | Text]],
-) -> tuple[list[tuple[str, Array | Text]], list[str]]:
+) -> tuple[list[tuple[str, Array | Text]], list[str], tuple[str, ...]]:
     """Put a column of lists as one column a class, and name further columns of lists."""
     wide = [name for name, column in columns if not isinstance(column, Text) and column.ndim == 2]
     if not wide:
-        return columns, []
+        return columns, [], ()
     chosen = [name for name in wide if key_of(name) in TABLE_KEYS] or wide
+    logits = logits_among({name: np.asarray(dict(columns)[name]) for name in chosen})
+    mended = of_two(logits, chosen) if logits else ()
+    chosen = [logits] if logits else chosen
     if len(chosen) > 1:
         listed = " and ".join(quoted(name, 30) for name in chosen[:3])
         raise FileError("columns", f"lists in {listed}, which is ambiguous", "one such column")
@@ -156,7 +183,7 @@ def _spread(
     if alike:
         listed = f"lists in {quoted(chosen[0], 30)} and a column {quoted(alike[0], 30)}"
         raise FileError("columns", f"{listed}, which is ambiguous", "one class table")
-    return [*spread, *others], [name for name in wide if name not in chosen]
+    return [*spread, *others], [name for name in wide if name not in chosen], mended
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +191,23 @@ class _Table:
     columns: tuple[Array | Text, ...]
     names: tuple[str, ...] | None
     first_row: int
+    unread: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def spare(self, layout: Layout) -> NDArray[np.bool_]:
+        """Mark the rows that a column calls training rows, which may not be used."""
+        marks = np.zeros(len(self.columns[0]), dtype=np.bool_)
+        for c in spare_columns(layout):
+            column = self.columns[c]
+            if isinstance(column, Text):
+                training = [k for k, cell in enumerate(column.cells) if key_of(cell) in TRAINING]
+                marks |= np.isin(column.codes, training)
+        return marks
+
+    def _note(self, rows: NDArray[np.bool_], layout: Layout, told: tuple[str, str, str]) -> None:
+        """Refuse what cannot be read, unless all of it is in rows that may not be used."""
+        if (rows & ~self.spare(layout)).any():
+            raise FileError(*told)
+        self.unread.append(told)
 
     def sample(self) -> list[tuple[str, ...]]:
         """Give the first rows as texts."""
@@ -185,13 +229,12 @@ class _Table:
         with np.errstate(invalid="ignore"):
             complete = table.dtype.kind != "f" or not np.isnan(table.min())
         if not complete:
-            c, blank = next(
-                (c, blank)
-                for c, column in zip(layout.numbers, chosen, strict=True)
-                if (blank := np.isnan(column)).any()
-            )
-            found = f"NaN, or a null or blank cell, {row_list(blank, self.first_row)}"
-            raise FileError(layout.column_name(c), found, "a finite number in every row")
+            for c, column in zip(layout.numbers, chosen, strict=True):
+                blank = np.isnan(column)
+                if blank.any() and not self.unread:
+                    found = f"NaN, or a null or blank cell, {row_list(blank, self.first_row)}"
+                    told = (layout.column_name(c), found, "a finite number in every row")
+                    self._note(blank, layout, told)
         return table
 
     def beside(self, layout: Layout) -> dict[int, Outcome]:
@@ -210,6 +253,17 @@ class _Table:
                 made[c] = slice_of_texts(name, column.codes, column.cells)
         return made
 
+    def ids(self, layout: Layout) -> Array | None:
+        """Give the names of the rows as numbers, where a column has them all."""
+        if layout.ids is None:
+            return None
+        column = self.columns[layout.ids]
+        if isinstance(column, Text):
+            known = np.array([id_of(cell.strip()) for cell in column.cells], dtype=np.int64)
+            return None if (column.codes < 0).any() else known[column.codes]
+        whole = is_whole(column) and float(np.abs(column).max()) < 1 << 53
+        return column.astype(np.int64) if whole else None
+
     def _as_numbers(self, c: int, layout: Layout) -> Array:
         column = self.columns[c]
         if not isinstance(column, Text):
@@ -217,17 +271,20 @@ class _Table:
         place = layout.column_name(c)
         if column.first is not None and not NUMBER.fullmatch(column.first[1]):
             row, text = column.first
-            raise FileError(f"row {row + self.first_row}, {place}", quoted(text), "a finite number")
+            told = (f"row {row + self.first_row}, {place}", quoted(text), "a finite number")
+            self._note(np.arange(len(column)) == row, layout, told)
         if (column.codes < 0).any():
             raise FileError(place, f"text in more than {MAX_TEXTS:,} spellings", "numbers")
         values = []
         for code, cell in enumerate(column.cells):
             negative = cell.strip().lower() in {"-inf", "-infinity"}
-            if not negative and (len(cell) > MAX_TEXT or not NUMBER.fullmatch(cell)):
-                row = int(np.argmax(column.codes == code)) + self.first_row
+            number = len(cell) <= MAX_TEXT and NUMBER.fullmatch(cell) is not None
+            values.append(-math.inf if negative else float(cell) if number else math.nan)
+            if not (negative or number):
+                rows = column.codes == code
                 found = quoted(cell) if cell.strip() else "a blank cell (null)"
-                raise FileError(f"row {row}, {place}", found, "a finite number")
-            values.append(-math.inf if negative else float(cell))
+                where = f"row {int(np.argmax(rows)) + self.first_row}, {place}"
+                self._note(rows, layout, (where, found, "a finite number"))
         return np.array(values)[column.codes]
 
     def codes(self, layout: Layout) -> tuple[dict[int, NDArray[np.int32]], tuple[str, ...]]:
@@ -240,16 +297,16 @@ class _Table:
             blank = [code for code, length in enumerate(lengths) if not length]
             bad = [-1, *(code for code, length in enumerate(lengths) if length > MAX_TEXT)]
             place = layout.column_name(c)
-            self._refuse(np.isin(column.codes, blank), place, "a blank cell or null")
-            self._refuse(np.isin(column.codes, bad), place, "too long or too many texts")
+            for rows, found in (
+                (np.isin(column.codes, bad), "too long or too many texts"),
+                (np.isin(column.codes, blank), "a blank cell or null"),
+            ):
+                if rows.any():
+                    said = f"{found} {row_list(rows, self.first_row)}"
+                    self._note(rows, layout, (place, said, "a class in every row"))
             same = [seen.setdefault(cell.strip(), len(seen)) for cell in column.cells]
             codes[c] = np.array(same, dtype=np.int32)[column.codes]
         return codes, tuple(seen)
-
-    def _refuse(self, rows: NDArray[np.bool_], place: str, found: str) -> None:
-        if rows.any():
-            found = f"{found} {row_list(rows, self.first_row)}"
-            raise FileError(place, found, "a class in every row")
 
     def _as_text(self, c: int, layout: Layout) -> Text:
         column = self.columns[c]
@@ -306,8 +363,10 @@ def both_sets(calibration: Contents, test: Contents) -> Contents:
     def said(which: str) -> tuple[str, ...]:
         return tuple(dict.fromkeys(line for part in pair for line in getattr(part, which)))
 
+    fitted = calibration.sets["rows"]
+    judged, mended, doubts = same_classes(fitted, test.sets["rows"])
     return Contents(
-        {"calibration": calibration.sets["rows"], "test": test.sets["rows"]},
-        said("found"), said("repairs"), said("missing"), said("doubts"),
+        {"calibration": fitted, "test": judged},
+        said("found"), (*said("repairs"), *mended), said("missing"), (*said("doubts"), *doubts),
         uses=calibration.uses, preview=calibration.preview,
     )  # fmt: skip

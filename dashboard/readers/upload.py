@@ -1,11 +1,12 @@
 """What a read file becomes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from calibcore.data import EventScores, LogitSet, Split, calibration_rows, split_rows
 from calibcore.errors import CalibrationInputError
 from dashboard.readers.contents import (
+    DEFAULTS,
     ColumnUse,
     Contents,
     Options,
@@ -14,15 +15,24 @@ from dashboard.readers.contents import (
     SliceColumn,
     ValuesKind,
 )
+from dashboard.readers.named_sets import parting_of
 from dashboard.readers.refusal import FileError
 from dashboard.readers.shown import preview_of
 
 Rows = LogitSet | EventScores
 
 
-def first_rows(contents: Contents) -> Preview:
+def first_rows(contents: Contents, options: Options = DEFAULTS) -> Preview:
     """Give the first rows as they were read; of several files, as they were put together."""
-    return contents.preview or preview_of(contents)
+    preview = contents.preview or preview_of(contents)
+    parting = parting_of(contents.sets, options)
+    if parting is None:
+        return preview
+    uses: list[ColumnUse] = [
+        "set" if (use, name) == ("slice", parting.column.name) else use
+        for use, name in zip(preview.uses, preview.headings, strict=True)
+    ]
+    return replace(preview, uses=tuple(uses))
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +110,7 @@ class Upload:
     @property
     def preview(self) -> Preview:
         """The first rows as they were read; of several files, as they were put together."""
-        return first_rows(self.contents)
+        return first_rows(self.contents, self.options)
 
     @property
     def label_column(self) -> str | None:

@@ -9,9 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.blocks import NARROW, row_blocks
-from calibcore.probabilities import log_probabilities
 from calibcore.validation import SUM_TOLERANCE, Floats
-from dashboard.readers.contents import SET_NAMES, Array, Options, Role, row_list
+from dashboard.readers.contents import (
+    SET_NAMES,
+    Array,
+    Options,
+    RawSet,
+    Role,
+    rows_of_file,
+    rows_of_sets,
+)
 from dashboard.readers.refusal import FileError
 
 RESCALED = 0.05
@@ -22,6 +29,7 @@ _NEARLY = 0.5
 
 MAX_CLASSES = 200_000
 _ROUNDING = 1e-6
+_LIKE = 0.02
 _FEW = 20
 _NEARLY_RULED_OUT, _SURE_ROWS = 0.01, 0.2
 _TWICE = (
@@ -54,12 +62,17 @@ class _Rows:
     What is kept a row would outweigh a table of few classes.
     """
 
-    tables: tuple[Array, ...]
+    sets: Mapping[Role, RawSet]
     low: float
     high: float
     sums: tuple[float, float]
     n_outside: int
     one_value: bool
+
+    @property
+    def tables(self) -> tuple[Array, ...]:
+        """The values of each set."""
+        return tuple(np.asarray(raw.table) for raw in self.sets.values())
 
     @property
     def one_column(self) -> bool:
@@ -74,9 +87,29 @@ class _Rows:
         """Give how far the sum of a row is from 1 at most."""
         return max(abs(one / divisor - 1) for one in self.sums)
 
-    def where(self, test: _Test) -> Marks:
+    def where(self, test: _Test) -> "_Marked":
         """Mark rows."""
-        return np.concatenate([test(*row) for table in self.tables for row in _by_rows(table)])
+        return _Marked(
+            self.sets,
+            {
+                role: np.concatenate([test(*row) for row in _by_rows(np.asarray(raw.table))])
+                for role, raw in self.sets.items()
+            },
+        )
+
+
+@dataclass(frozen=True)
+class _Marked:
+    sets: Mapping[Role, RawSet]
+    marks: Mapping[Role, Marks]
+
+    @property
+    def count(self) -> int:
+        return sum(int(np.count_nonzero(bad)) for bad in self.marks.values())
+
+    def __str__(self) -> str:
+        """Say which rows are marked."""
+        return rows_of_sets(self.marks, self.sets)
 
 
 def _by_rows(table: Array) -> Iterator[tuple[Array, Array, Floats]]:
@@ -91,8 +124,8 @@ def _by_rows(table: Array) -> Iterator[tuple[Array, Array, Floats]]:
             yield block.min(axis), block.max(axis), block.sum(axis, dtype=np.float64)
 
 
-def check_table(table: Array, role: Role, first_row: int) -> None:
-    """Refuse a table that no reading could make sense of."""
+def check_shape(table: Array, role: Role) -> None:
+    """Refuse an array that is no table."""
     place = f"logits {SET_NAMES[role]}".strip()
     if table.dtype.kind not in "biuf":
         raise FileError(place, f"values of type {table.dtype}", "numbers")
@@ -104,6 +137,11 @@ def check_table(table: Array, role: Role, first_row: int) -> None:
         raise FileError(place, f"{table.shape[1]:,} classes", f"at most {MAX_CLASSES:,}")
     if table.size == 0:
         raise FileError(place, f"no rows (shape {table.shape})", "at least one row")
+
+
+def check_finite(raw: RawSet, role: Role) -> None:
+    """Refuse values that no reading could make sense of."""
+    place, table = f"logits {SET_NAMES[role]}".strip(), np.asarray(raw.table)
     with np.errstate(invalid="ignore"):
         if np.isfinite(table.min()) and np.isfinite(table.max()):
             return
@@ -118,10 +156,10 @@ def check_table(table: Array, role: Role, first_row: int) -> None:
     ):
         marks = np.concatenate(bad)
         if marks.any():
-            raise FileError(place, f"{what} {row_list(marks, first_row)}", "finite numbers")
+            raise FileError(place, f"{what} {rows_of_file(marks, raw)}", "finite numbers")
 
 
-def judge(tables: Mapping[Role, Array], options: Options) -> Reading:
+def judge(sets: Mapping[Role, RawSet], options: Options) -> Reading:
     """Take the values of all sets for logits or for probabilities.
 
     Notes
@@ -130,7 +168,7 @@ def judge(tables: Mapping[Role, Array], options: Options) -> Reading:
     times 100. What is within 0 to 1 and does neither, or does it in most rows only, is refused
     unless the user says what it is.
     """
-    rows = _measure(tables)
+    rows = _measure(sets)
     if options.values == "logits":
         return _told_logits(rows)
     if rows.one_column:
@@ -160,7 +198,6 @@ def _no_probabilities(divisor: float) -> _Test:
 
 def _unfit(rows: _Rows, options: Options) -> Reading:
     """Take values that are no probabilities for logits, or refuse them."""
-    n_rows = len(rows)
     if options.values == "probabilities":
         bad = rows.where(lambda lows, _, sums: (lows < -_ROUNDING) | (_off(sums) > RESCALED))
         raise FileError(
@@ -175,12 +212,25 @@ def _unfit(rows: _Rows, options: Options) -> Reading:
             "probabilities that sum to 1 (not one sigmoid a class, nor with a class missing), or"
             " your word that these are logits",
         )  # fmt: skip
+    _refuse_logarithms(rows)
+    _refuse_shares(rows)
+    found = f"Logits, because {rows.n_outside:,} of {len(rows):,} rows have values outside 0 to 1."
+    if rows.high <= _ROUNDING and _powers_sum(rows, math.e):
+        found += (
+            " They are logarithms of probabilities: exponentials sum to 1 in every row, and softmax"
+            " gives those probabilities."
+        )
+    return Reading("logits", found)
+
+
+def _refuse_shares(rows: _Rows) -> None:
+    """Refuse values that look like probabilities with faults, or like shares of another whole."""
     for divisor in (1.0, 100.0):
         misfits = rows.where(_no_probabilities(divisor))
-        if 2 * np.count_nonzero(misfits) < n_rows:
+        if 2 * misfits.count < len(rows):
             raise FileError(
                 "values",
-                f"probabilities in most rows, but not {row_list(misfits, 1)}",
+                f"probabilities in most rows, but not {misfits}",
                 "probabilities in every row, or your word that these are logits",
             )
     for divisor in (1.0, 100.0):
@@ -190,13 +240,12 @@ def _unfit(rows: _Rows, options: Options) -> Reading:
                 "values", f"no value below 0, and {misfit}",
                 f"probabilities that sum to {divisor:.0f}, or your word that these are logits",
             )  # fmt: skip
-    found = f"Logits, because {rows.n_outside:,} of {n_rows:,} rows have values outside 0 to 1."
-    if rows.high <= _ROUNDING and _exponentials_sum(rows):
-        found += (
-            " They are logarithms of probabilities: exponentials sum to 1 in every row, and softmax"
-            " gives those probabilities."
-        )
-    return Reading("logits", found)
+    if rows.low >= 0 and rows.sums[1] - rows.sums[0] <= _LIKE * rows.sums[1]:
+        raise FileError(
+            "values", f"no value below 0, and rows that sum to {rows.sums[0]:.6g} to"
+            f" {rows.sums[1]:.6g} each",
+            "probabilities that sum to 1 or 100, or your word that these are logits",
+        )  # fmt: skip
 
 
 def _told_logits(rows: _Rows) -> Reading:
@@ -208,12 +257,27 @@ def _told_logits(rows: _Rows) -> Reading:
     return Reading("logits", found, doubts=(doubt,))
 
 
-def _exponentials_sum(rows: _Rows) -> bool:
+def _refuse_logarithms(rows: _Rows) -> None:
+    """Refuse logarithms of probabilities that softmax would not give back."""
+    bases = {10.0: "to the base 10", 2.0: "to the base 2"} if rows.high <= _ROUNDING else {}
+    if rows.low >= -_ROUNDING:
+        bases = {1 / math.e: "with their signs turned (losses)"}
+    for base, what in bases.items():
+        if _powers_sum(rows, base):
+            raise FileError(
+                "values", f"logarithms of probabilities {what}",
+                "natural logarithms, probabilities, or your word that these are logits",
+            )  # fmt: skip
+
+
+def _powers_sum(rows: _Rows, base: float) -> bool:
     """Tell logarithms of probabilities."""
+    factor = math.log(base)
     for table in rows.tables:
         for part in row_blocks(*table.shape):
-            sums = np.exp(table[part], dtype=np.float64).sum(axis=1)
-            if np.abs(sums - 1).max() > SUM_TOLERANCE:
+            with np.errstate(over="ignore", invalid="ignore"):
+                sums = np.exp(factor * table[part], dtype=np.float64).sum(axis=1)
+            if not np.abs(sums - 1).max() <= SUM_TOLERANCE:
                 return False
     return True
 
@@ -239,12 +303,12 @@ def _twice(rows: _Rows) -> tuple[str, ...]:
     return (_TWICE,) if n_sure >= _SURE_ROWS * len(rows) else ()
 
 
-def as_logits(table: Array, reading: Reading) -> Floats:
-    """Give the logarithms of what was read as probabilities, a block of rows at a time."""
-    logits = np.empty((len(table), 2 if table.ndim == 1 else table.shape[1]))
-    for rows in row_blocks(*logits.shape):
-        logits[rows] = log_probabilities(_as_probabilities(table[rows], reading))
-    return logits
+def as_probabilities(table: Array, reading: Reading) -> Floats:
+    """Bring what was read as probabilities to sums of 1, a block of rows at a time."""
+    found = np.empty((len(table), 2 if table.ndim == 1 else table.shape[1]))
+    for rows in row_blocks(*found.shape):
+        found[rows] = _as_probabilities(table[rows], reading)
+    return found
 
 
 def _as_probabilities(table: Array, reading: Reading) -> Floats:
@@ -259,20 +323,20 @@ def _as_probabilities(table: Array, reading: Reading) -> Floats:
     return p / p.sum(axis=1, keepdims=True) if reading.rescaled else p
 
 
-def _measure(tables: Mapping[Role, Array]) -> _Rows:
+def _measure(sets: Mapping[Role, RawSet]) -> _Rows:
     low, high, least, most = math.inf, -math.inf, math.inf, -math.inf
     n_outside, one_value = 0, True
-    for table in tables.values():
-        for lows, highs, sums in _by_rows(table):
+    for raw in sets.values():
+        for lows, highs, sums in _by_rows(np.asarray(raw.table)):
             low, high = min(low, float(lows.min())), max(high, float(highs.max()))
             least, most = min(least, float(sums.min())), max(most, float(sums.max()))
             n_outside += int(np.count_nonzero(_outside(lows, highs, sums)))
             one_value = one_value and np.array_equal(lows, highs)
-    return _Rows(tuple(tables.values()), low, high, (least, most), n_outside, one_value)
+    return _Rows(sets, low, high, (least, most), n_outside, one_value)
 
 
-def _misfit(rows: _Rows, bad: Marks) -> str:
-    return f"rows sum to {rows.sums[0]:.4g} to {rows.sums[1]:.4g}, unfit {row_list(bad, 1)}"
+def _misfit(rows: _Rows, bad: _Marked) -> str:
+    return f"rows sum to {rows.sums[0]:.4g} to {rows.sums[1]:.4g}, unfit {bad}"
 
 
 def _probabilities(rows: _Rows, divisor: float, options: Options) -> Reading:
@@ -286,9 +350,7 @@ def _probabilities(rows: _Rows, divisor: float, options: Options) -> Reading:
     if divisor == 100:
         repairs.append(f"Percentages were divided by 100 in all {len(rows):,} rows.")
     if off > SUM_TOLERANCE:
-        count = np.count_nonzero(
-            rows.where(lambda _, __, sums: _off(sums, divisor) > SUM_TOLERANCE)
-        )
+        count = rows.where(lambda _, __, sums: _off(sums, divisor) > SUM_TOLERANCE).count
         repairs.append(
             f"Probabilities that sum to {1 - off:.3g} to {1 + off:.3g} were rescaled to sum to 1"
             f" ({count:,} rows off by more than {SUM_TOLERANCE:g})."
@@ -307,6 +369,11 @@ def _judge_scores(rows: _Rows, options: Options) -> Reading:
     if options.values == "probabilities" and rows.low >= 0 and 2 <= rows.high <= 100:
         repair = f"Percentages were divided by 100 in all {len(rows):,} rows."
         return Reading("probabilities", "Probabilities of class 1, as you said.", (repair,), 100.0)
+    if options.values == "auto" and rows.low < 0 and rows.high <= 0 and len(rows) >= _FEW:
+        raise FileError(
+            "scores", f"one column from {rows.low:.4g} to {rows.high:.4g}, never above 0",
+            "probabilities (not their logarithms) of class 1, or your word that these are logits",
+        )  # fmt: skip
     if options.values == "auto" and rows.low < 0:
         return Reading(
             "logits",
@@ -315,8 +382,7 @@ def _judge_scores(rows: _Rows, options: Options) -> Reading:
         )
     raise FileError(
         "scores",
-        f"one column from {rows.low:.4g} to {rows.high:.4g}, outside 0 to 1"
-        f" {row_list(rows.where(_outside), 1)}",
+        f"one column from {rows.low:.4g} to {rows.high:.4g}, outside 0 to 1 {rows.where(_outside)}",
         "probabilities of class 1, or your word on what they are",
     )
 

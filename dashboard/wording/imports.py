@@ -151,6 +151,7 @@ def template() -> str:
 WHAT_WAS_READ = "What was read, and how to read it otherwise"
 FOUND, MENDED, DOUBTED, MISSING = "Found", "Mended", "Doubtful", "Not possible"
 FIRST_ROWS = "The first rows, as they were read"
+ROW = "row"
 ABOUT_SAMPLE = "What was read"
 MEND_STEP = (
     "Read it otherwise below, or mend the file and upload it again; or choose another one or a"
@@ -163,6 +164,7 @@ USES: Mapping[ColumnUse, str] = {
     "score": "score",
     "hit": "right or not",
     "slice": "tells rows apart",
+    "set": "tells the sets apart",
     "left out": "left out",
     "undecided": "",
 }

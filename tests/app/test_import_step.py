@@ -72,17 +72,20 @@ def said(page: AppTest) -> str:
     return "\n".join(bodies(page))
 
 
-def tables(page: AppTest) -> list[list[list[str]]]:
+def previews(page: AppTest) -> list[str]:
     found: Any = page.get("html")
-    bare = [
+    return [
         part.proto.body for part in found if "class='measures rows all-columns'" in part.proto.body
     ]
+
+
+def tables(page: AppTest) -> list[list[list[str]]]:
     return [
         [
             [unescape(cell) for cell in re.findall("<td>(.*?)</td>", row)]
             for row in body.split("<tr>")[2:]
         ]
-        for body in bare
+        for body in previews(page)
     ]
 
 
@@ -97,6 +100,8 @@ def test_what_was_found_mended_and_doubted_is_said() -> None:
     assert "1 repair of this file" in said(page)
     assert words.SPLIT_HERE in said(page).replace("\\", "")
     ((*_, last),) = tables(page)
+    numbers = re.findall("<th scope='row'>(.*?)</th>", previews(page)[0])
+    assert numbers == [str(k) for k in range(2, 12)]
     assert last == [*map(str, TABLE[9]), str(LABELS[9] + 1), "Kiel"]
     assert [
         expander.proto.expanded
@@ -188,7 +193,9 @@ def test_sets_that_a_column_tells_apart_can_be_put_together() -> None:
     apart = before_after(*ks_before_after(fitted, judged, TopR(1), "spline"), judged.n_samples)
     assert tile(page, "KS error") == apart
     assert words.SPLIT_HERE not in said(page).replace("\\", "")
+    assert f"<small>{words.USES['set']}</small>" in previews(page)[0]
     overrule(page, "sets", "One")
+    assert f"<small>{words.USES['set']}</small>" not in previews(page)[0]
     expect_ks(page, LABELS)
     assert words.SPLIT_HERE in said(page).replace("\\", "")
     (again,) = [button for button in page.button if button.label == words.AS_FOUND_AGAIN]

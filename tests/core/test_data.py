@@ -170,3 +170,18 @@ def test_what_is_kept_for_all_cannot_be_changed() -> None:
     rows = LogitSet([[0.0, 1.0]], [0])
     with pytest.raises(ValueError, match="read-only"):
         rows.probabilities[0, 0] = 0.5
+
+
+@given(st.integers(0, 1_000), st.integers(2, 6))
+def test_probabilities_that_were_given_are_kept_to_the_last_digit(seed: int, k: int) -> None:
+    rng = np.random.default_rng(seed)
+    cuts = np.sort(rng.integers(0, 101, (30, k - 1)), axis=1)
+    hundredths = np.diff(cuts, axis=1, prepend=0, append=100)
+    table, labels = hundredths / 100, rng.integers(0, k, 30)
+    found = LogitSet.from_probabilities(table, labels)
+    assert np.array_equal(found.probabilities, table)
+    assert np.array_equal(found.rows([4, 2]).probabilities, table[[4, 2]])
+    assert_allclose(reference.softmax(found.logits.tolist()), table, rtol=1e-13, atol=1e-300)
+    scaled = LogitSet.from_probabilities(table * 1.0005, labels)
+    assert_allclose(scaled.probabilities, table, rtol=1e-14)
+    assert not scaled.probabilities.flags.writeable

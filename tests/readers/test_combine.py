@@ -131,3 +131,86 @@ def test_what_was_overruled_holds_for_all() -> None:
     third = read("test.csv", csv_of(LOGITS, LABELS, header=HEADER), first_label=0)
     with pytest.raises(FileError, match="different readings"):
         combine([first, third])
+
+
+# The same rows and the same classes ----------------------------------------------------------
+
+CLASSES = ("ant", "bee", "cow", "doe")
+TEXTS = [CLASSES[k] for k in LABELS]
+
+
+def lines(header: str, *columns: Array | Sequence[object]) -> bytes:
+    rows = (",".join(map(str, row)) for row in zip(*columns, strict=True))
+    return "\n".join([header, *rows]).encode()
+
+
+def values(ids: Sequence[object], name: str = "id") -> Upload:
+    return read("p.csv", lines(f"{name},{','.join(CLASSES)}", ids, *LOGITS.T.tolist()))
+
+
+def by_id(ids: Sequence[object], order: Array, name: str = "id") -> Upload:
+    columns = [[ids[k] for k in order], [TEXTS[k] for k in order]]
+    return read("y.csv", lines(f"{name},label", *columns))
+
+
+@pytest.mark.parametrize("ids", [list(range(100, 140)), [f"{k}.png" for k in range(40)]])
+def test_labels_in_another_order_than_the_rows(ids: Sequence[object]) -> None:
+    order = np.roll(np.arange(40)[::-1], 3)
+    upload = combine([values(ids), by_id(ids, order)])
+    same(upload.rows, LOGITS, LABELS)
+    assert 'in the order of the rows by column "id" (40 rows)' in " ".join(upload.repairs)
+    plain = combine([values(ids), by_id(ids, np.arange(40))])
+    same(plain.rows, LOGITS, LABELS)
+    assert 'Column "id" is the same in both files, row by row.' in plain.found
+    unnamed = combine([values(ids), read("y.csv", lines("label", TEXTS))])
+    same(unnamed.rows, LOGITS, LABELS)
+
+
+def test_labels_of_other_rows() -> None:
+    ids = list(range(40))
+    with pytest.raises(FileError, match="rows that are not those of the other file"):
+        combine([values(ids), by_id(list(range(1, 41)), np.arange(40))])
+    twice = [0, *range(39)]
+    with pytest.raises(FileError, match="rows in another order, and some twice"):
+        combine([values(twice), by_id(twice, np.arange(40)[::-1])])
+    # Without a name, an index may have been counted anew.
+    other = combine([values(ids, ""), by_id(list(range(1, 41)), np.arange(40), "")])
+    same(other.rows, LOGITS, LABELS)
+
+
+def whole(
+    name: str, order: Sequence[int], labels: Array | Sequence[object], turned: int = 1
+) -> Upload:
+    names = ",".join(CLASSES[k] for k in order)
+    columns = [LOGITS[::turned, k].tolist() for k in order]
+    return read(name, lines(f"{names},label", *columns, list(labels)[::turned]))
+
+
+def test_class_columns_in_another_order() -> None:
+    upload = combine(
+        [whole("val.csv", range(4), TEXTS), whole("test.csv", (2, 0, 3, 1), TEXTS, -1)]
+    )
+    same(upload.calibration, LOGITS, LABELS)
+    same(upload.test, LOGITS_TEST, LABELS_TEST)
+    assert "were put in the order" in " ".join(upload.repairs)
+    with pytest.raises(FileError, match="columns in another order in the test set"):
+        combine([whole("val.csv", range(4), LABELS), whole("test.csv", (2, 0, 3, 1), LABELS, -1)])
+
+
+def test_classes_of_other_names() -> None:
+    odd = read("test.csv", lines("a,b,c,d,label", *LOGITS_TEST.T.tolist(), LABELS_TEST))
+    upload = combine([whole("val.csv", range(4), LABELS), odd])
+    same(upload.test, LOGITS_TEST, LABELS_TEST)
+    assert 'name their classes differently ("ant" in one, "a" in the other)' in " ".join(
+        upload.doubts
+    )
+
+
+@pytest.mark.parametrize("other", ["test.csv", "valid.csv", "x.csv"])
+def test_a_training_file_is_no_test_set(other: str) -> None:
+    pair = [whole(other, range(4), TEXTS, -1), whole("train.csv", range(4), TEXTS)]
+    for files in (pair, pair[::-1]):
+        upload = combine(files)
+        same(upload.calibration, LOGITS, LABELS)
+        same(upload.test, LOGITS_TEST, LABELS_TEST)
+        assert 'File "train.csv" is called a training set' in " ".join(upload.doubts)

@@ -258,8 +258,9 @@ def test_scores_of_class_one_beside_predictions() -> None:
         rows = [f"{s!r},{c},{y}" for s, c, y in zip(scores.tolist(), classes, labels, strict=True)]
         data = "\n".join(["score,pred_label,label", *rows]).encode()
         upload = read("a.csv", data)
-        assert upload.values_kind == "scores"
-        assert any("perhaps these are scores of class 1" in d for d in upload.doubts) == said
+        # Where they part the predictions they are taken for what they are.
+        assert (upload.values_kind == "probabilities") == said
+        assert ("not of the predicted class" in " ".join(upload.found)) == said
         told = read("a.csv", data, class_columns=("score",))
         assert isinstance(told.rows, LogitSet)
         np.testing.assert_allclose(told.rows.probabilities[:, 1], scores, rtol=1e-9)

@@ -235,3 +235,89 @@ def test_files_with_two_sets_are_counted_in_a_refusal() -> None:
     )
     with pytest.raises(FileError, match="0 with both, 2 with two sets"):
         combine([read("a.npz", two_sets), read("b.npz", two_sets)])
+
+
+# Rows that are left out are not judged -------------------------------------------------------
+
+SETS = spread(["train", "val", "test"])
+OUT = SETS.index("train")
+USED = SETS.index("val")
+
+
+def written(kind: str, row: int, cell: Any, label: Any = None) -> Upload:
+    """Read the table with one cell of another kind, and perhaps another label, in a row."""
+    rows: list[list[Any]] = [[*map(float, z), int(y)] for z, y in zip(LOGITS, LABELS, strict=True)]
+    rows[row][1] = cell
+    rows[row][4] = rows[row][4] if label is None else label
+    rows = [[*values, of] for values, of in zip(rows, SETS, strict=True)]
+    heads = [*HEADER.split(","), "split"]
+    if kind == "csv":
+        cells = [",".join("" if c is None else str(c) for c in values) for values in rows]
+        return read("a.csv", "\n".join([",".join(heads), *cells]).encode())
+    if kind == "xlsx":
+        return read("a.xlsx", of_rows([heads, *rows]))
+    if kind == "parquet":
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        return read("a.parquet", parquet(dict(zip(heads, columns, strict=True))))
+    return read(
+        "a.jsonl", "\n".join(json.dumps(dict(zip(heads, r, strict=True))) for r in rows).encode()
+    )
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx", "parquet", "jsonl"])
+def test_a_blank_cell_of_a_training_row(kind: str) -> None:
+    upload = written(kind, OUT, None)
+    are(upload, SETS, {"val"}, {"test"})
+    assert "What could not be read is in training rows alone" in " ".join(upload.repairs)
+    assert f"{SETS.count('train')} training rows were left out" in " ".join(upload.repairs)
+    with pytest.raises(FileError, match="blank"):
+        written(kind, USED, None)
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx", "jsonl"])
+def test_a_word_in_a_training_row(kind: str) -> None:
+    are(written(kind, OUT, "n/a"), SETS, {"val"}, {"test"})
+    number = USED + (2 if kind in ("csv", "xlsx") else 1)
+    with pytest.raises(FileError, match=f'row {number}, column "logit_1": found "n/a"'):
+        written(kind, USED, "n/a")
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx", "parquet", "jsonl"])
+def test_labels_of_training_rows(kind: str) -> None:
+    for label in ("", -100, 17):
+        if label == "" and kind == "parquet":
+            continue
+        are(written(kind, OUT, 0.5, label), SETS, {"val"}, {"test"})
+    with pytest.raises(FileError, match="out of range"):
+        written(kind, USED, 0.5, 17)
+
+
+def test_values_of_training_rows_are_not_judged() -> None:
+    broken = LOGITS.copy()
+    broken[OUT] = np.nan
+    are(read("a.csv", table(SETS, logits=broken)), SETS, {"val"}, {"test"})
+    arrays = arrays_of(broken, LABELS.tolist(), split=SETS)
+    are(read("a.json", arrays), SETS, {"val"}, {"test"})
+    with pytest.raises(FileError, match=rf"NaN in 1 row \(row {OUT + 2}\) of the file"):
+        read("a.csv", table(SETS, logits=broken), sets="one")
+    broken[OUT] = 0.5
+    are(read("a.csv", table(SETS, logits=broken)), SETS, {"val"}, {"test"})
+
+
+def test_cells_that_cannot_be_read_without_two_sets() -> None:
+    data = table(["train"] * N).replace(b"\n", b"\nx", 3)
+    with pytest.raises(FileError, match='row 2, column "logit_0": found "x'):
+        read("a.csv", data)
+
+
+@pytest.mark.parametrize("name", ["phase", "data_split", ".set", "x"])
+def test_further_names_of_columns_of_sets(name: str) -> None:
+    are(read("a.csv", table(SETS, name)), SETS, {"val"}, {"test"})
+
+
+def test_the_first_rows_say_which_column_tells_the_sets() -> None:
+    upload = read("a.csv", table(SETS))
+    assert upload.preview.uses[-2:] == ("set", "slice")
+    assert upload.preview.numbers == tuple(range(2, 12))
+    one = read("a.csv", table(SETS), sets="one")
+    assert one.preview.uses[-2:] == ("slice", "slice")

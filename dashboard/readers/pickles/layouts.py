@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from dashboard.readers.arrays import contents_of
 from dashboard.readers.contents import DEFAULTS, Array, Contents, Options, RawSet
-from dashboard.readers.named import CLASS_NAME_KEYS, LABEL_KEYS, TABLE_KEYS, contents_of, role_of
+from dashboard.readers.named import CLASS_NAME_KEYS, LABEL_KEYS, TABLE_KEYS, role_of
 from dashboard.readers.npy import piece
 from dashboard.readers.pickles.machine import run
 from dashboard.readers.pickles.nodes import Held, Items, Node, text
