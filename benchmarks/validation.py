@@ -21,9 +21,10 @@ from scipy.stats import norm
 from calibcore import EventScores
 from calibcore.inference import Finding, Interval, Plan, Side, infer
 from calibcore.inference.classes import SUMMARIES
-from calibcore.metrics import METRICS, EventMeasure, RowMeasure
+from calibcore.metrics import METRICS, ChangeMeasure, EventMeasure, RowMeasure
+from calibcore.probabilities import softmax
 from calibcore.tally import Tally
-from calibcore.validation import Floats
+from calibcore.validation import Floats, Labels
 
 ROOT = Path(__file__).parents[1]
 OUT = ROOT / "docs" / "validation.md"
@@ -46,8 +47,15 @@ class Model:
     b1: float
 
     def scores(self, x: Floats) -> Floats:
-        """Give what the classifier says of class 1."""
+        """Give what the classifier says of class 1 of two."""
         return np.asarray(expit(-self.b0 - self.b1 * x))
+
+    def table(self, x: Floats, centres: Floats) -> Floats:
+        """Give what it says of each of several classes, about whose centres x is normal."""
+        if centres.size == 2:
+            return np.stack([1 - self.scores(x), self.scores(x)], axis=1)
+        off = self.b0 / 2 * centres
+        return softmax(-self.b1 / 2 * (np.outer(x, centres) - centres**2 / 2) - off)
 
 
 MODELS = (
@@ -56,6 +64,12 @@ MODELS = (
 )
 PERFECT = Model("perfect", 0.0, -2.0)
 SIZES = (500, 5000)
+
+TWO, TEN = np.array([-1.0, 1.0]), np.linspace(-2.25, 2.25, 10)
+"""About which the feature is normal, class by class."""
+
+OF_TEN = {m.key for m in METRICS if isinstance(m, RowMeasure) and (m.first or 1) > 1}
+"""Measures that are judged with ten classes, as with two they are always 1."""
 
 
 @dataclass(frozen=True)
@@ -80,14 +94,21 @@ SIMULATIONS = tuple(Simulation(model, n_samples) for model in MODELS for n_sampl
 KEYS = {measure.name: measure.key for measure in METRICS}
 
 
-def _side(model: Model, x: Floats, labels: np.ndarray) -> Side:
-    scores = model.scores(x)
-    table = np.stack([1 - scores, scores], axis=1)
-    return Side(EventScores(scores, labels), table, labels)
+def _centres(key: str) -> Floats:
+    return TEN if key in OF_TEN else TWO
 
 
-def truths(model: Model) -> dict[str, float]:
-    """Give every measure of infinitely many rows, by summing over the feature."""
+def _side(model: Model, x: Floats, labels: Labels, centres: Floats) -> Side:
+    """Give what a classifier says; the event is that class 1 is true."""
+    table = model.table(x, centres)
+    return Side(EventScores(table[:, 1], labels == 1), table, labels)
+
+
+def truths(model: Model, before: Model | None = None) -> dict[str, float]:
+    """Give every measure of infinitely many rows, by summing over the feature.
+
+    A change is one from the model before; from itself where none is given.
+    """
     x = np.linspace(-9, 9, _PLACES)
     density = norm.pdf(x, 1) + norm.pdf(x, -1)
     weights = np.round(density / density.sum() * _ROWS)
@@ -95,22 +116,35 @@ def truths(model: Model) -> dict[str, float]:
     scores, frequency = model.scores(x), PERFECT.scores(x)
     expected = Tally(scores, weights, weights * frequency, n_rows)
     mirrored = Tally(1 - scores[::-1], weights[::-1], (weights * (1 - frequency))[::-1], n_rows)
-    table = np.stack([1 - scores, scores], axis=1)
-    labels = {k: np.full(x.size, k) for k in (0, 1)}
-    plan, found = Plan(), {}
+    plan, found = Plan(), _mean_truths(model, before or model)
     for measure in METRICS:
         if isinstance(measure, EventMeasure):
             found[measure.key] = measure.true_distance(expected, plan.options)
-        elif isinstance(measure, RowMeasure):
-            values = {k: measure.rows(table, labels[k]).seen for k in labels}
-            mean = frequency * values[1] + (1 - frequency) * values[0]
-            found[measure.key] = float(weights @ mean) / n_rows
     for key, of_one in OF_EACH_CLASS.items():
         one = next(m for m in METRICS if m.key == of_one)
         if not isinstance(one, EventMeasure):
             raise TypeError(one)
         classes = np.array([one.true_distance(c, plan.options) for c in (mirrored, expected)])
         found[key] = float(SUMMARIES[key](classes))
+    return found
+
+
+def _mean_truths(model: Model, before: Model) -> dict[str, float]:
+    """Give the truths of means over the rows."""
+    x, found = np.linspace(-9, 9, _PLACES), {}
+    for measure in METRICS:
+        centres = _centres(measure.key)
+        was, table, true = (one.table(x, centres) for one in (before, model, PERFECT))
+        mean = np.zeros(x.size)
+        for k in range(centres.size):
+            labels = np.full(x.size, k)
+            if isinstance(measure, RowMeasure):
+                mean += true[:, k] * measure.rows(table, labels).seen
+            elif isinstance(measure, ChangeMeasure):
+                mean += true[:, k] * measure.rows(was, table, labels).seen
+        if isinstance(measure, RowMeasure | ChangeMeasure):
+            density = sum(norm.pdf(x, centre) for centre in centres)
+            found[measure.key] = float(density @ mean / density.sum())
     return found
 
 
@@ -125,11 +159,16 @@ def simulate(job: tuple[Model, int, int, Sequence[str]]) -> tuple[Finding, ...]:
     """Draw one set of rows, before as the model says and after as is true, and judge it."""
     model, n_samples, seed, keys = job
     rng = np.random.default_rng([seed, n_samples])
-    labels = rng.integers(2, size=n_samples)
-    x = 2.0 * labels - 1 + rng.normal(size=n_samples)
-    measures = tuple(measure for measure in METRICS if measure.key in keys)
-    plan = Plan(measures, n_resamples=N_RESAMPLES, seed=seed)
-    return infer(_side(model, x, labels), _side(PERFECT, x, labels), plan).findings
+    found: tuple[Finding, ...] = ()
+    for centres in (TWO, TEN):
+        labels = rng.integers(centres.size, size=n_samples)
+        x = centres[labels] + rng.normal(size=n_samples)
+        before, after = (_side(one, x, labels, centres) for one in (model, PERFECT))
+        measures = tuple(m for m in METRICS if m.key in keys and _centres(m.key) is centres)
+        if measures:
+            plan = Plan(measures, n_resamples=N_RESAMPLES, seed=seed)
+            found += infer(before, after, plan).findings
+    return found
 
 
 def _holds(interval: Interval | None, truth: float) -> bool:
@@ -149,7 +188,7 @@ class Counts:
 
 def count(found: Iterable[tuple[Finding, ...]], model: Model) -> dict[str, Counts]:
     """Count over simulated data sets."""
-    was, now = truths(model), truths(PERFECT)
+    was, now = truths(model), truths(PERFECT, model)
     counts: dict[str, Counts] = defaultdict(Counts)
     for findings in found:
         for finding in findings:
@@ -173,7 +212,8 @@ def lines_of(counts: dict[str, Counts], n_sets: int) -> dict[str, str]:
             continue
         one = counts[measure.key]
         known = measure.key not in NO_INTERVAL
-        cells = [one.before, one.after, one.change] if known else [None] * 3
+        before = None if isinstance(measure, ChangeMeasure) else one.before  # 0 without doubt
+        cells = [before, one.after, one.change] if known else [None] * 3
         tested = [one.found, one.false_alarm] if measure.ideal is not None else [None, None]
         texts = ["" if cell is None else f"{100 * cell / n_sets:.1f}" for cell in cells + tested]
         lines[measure.name] = f"| {measure.name} | {' | '.join(texts)} |"
@@ -299,7 +339,9 @@ The data: two classes, equally frequent, with one feature that is normal about 1
 classifier says 1 / (1 + exp(b0 + b1 x)), and b0 = 0, b1 = -2 would be true (Vaicenavicius et al.
 2019; Zhang 2020, section 5.1). Truths are sums over a fine mesh of the feature. *Before* is the
 classifier named in the heading, *after* the true one, so the interval of the perfect model should
-hold 0 for every distance."""
+hold 0 for every distance. Top-r accuracy, which of two classes is always 100 %, is judged with ten
+classes about -2.25, -1.75, ..., 2.25: class c has the logit -b1 / 2 (c x - c^2 / 2) - b0 c / 2,
+which for classes about 1 and -1 is the model above. The calibration gain is 0 before."""
 
 
 if __name__ == "__main__":

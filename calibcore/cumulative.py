@@ -1,6 +1,7 @@
 """Cumulative score against cumulative hits, and the Kolmogorov-Smirnov (KS) calibration error."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +13,12 @@ from calibcore.validation import Floats
 
 BROWNIAN_95 = 2.241402727332142
 """Where `brownian_tail` is 0.05."""
+
+FEW_EXPECTED = 3.0
+"""Steps of the gap (see `expected_steps`) below which the Brownian limit gives false alarms."""
+
+_LEAST_STEP = 1e-3
+"""Steps smaller than this, in rows, are as good as none: the gap is normal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,21 +82,51 @@ class CumulativeCurves:
         """Highest minus lowest gap: the largest miscalibration of any range of scores."""
         return float(self.gap.max() - self.gap.min())
 
+    @cached_property
+    def counts(self) -> Floats:
+        """Rows in each block, shape (n_blocks,)."""
+        return np.diff(np.rint(self.fractile * self.n_samples))
+
+    @property
+    def largest_gap(self) -> float:
+        """Largest KS error that any hits could give: the mean score, or 1 minus it."""
+        mean = float(self.cum_score[-1])
+        return max(mean, 1 - mean)
+
     @property
     def ks_p_value(self) -> float:
         """Probability of a KS error this large if the scores were the true probabilities.
 
-        The Brownian limit, good from some hundred rows that are not all sure.
+        The Brownian limit; if `is_rare`, at least twice `rare_tail`.
         """
-        return brownian_tail(self.ks_statistic)
+        return self._p_value(brownian_tail(self.ks_statistic), self.ks_error, weight=2)
 
-    @property
+    @cached_property
     def ks_null_95(self) -> float:
-        """KS error that a perfectly calibrated model of this size exceeds in 5 % of cases.
+        """KS error that a perfectly calibrated model of this size exceeds in 5 % of cases."""
+        return self.ks_null(0.95)
 
-        The Brownian limit again, so it is for scores that are the true probabilities.
+    def ks_null(self, level: float) -> float:
+        """Find the KS error that a perfectly calibrated model of this size rarely exceeds.
+
+        Parameters
+        ----------
+        level : float
+            In (0, 1): the probability of not exceeding it.
+
+        Returns
+        -------
+        float
+            Where the p-value is 1 - level, but at most `largest_gap`. It is for scores that are the
+            true probabilities.
         """
-        return BROWNIAN_95 * self.null_deviation
+        if self.null_deviation == 0:
+            return 0.0
+
+        def p_value(gap: float) -> float:
+            return self._p_value(brownian_tail(self._scaled(gap)), gap, weight=2)
+
+        return _where_below(p_value, 1 - level, self.largest_gap)
 
     @property
     def ks_statistic(self) -> float:
@@ -105,14 +142,97 @@ class CumulativeCurves:
     def kuiper_p_value(self) -> float:
         """Probability of a Kuiper measure this large if the scores were the true probabilities.
 
-        The Brownian limit, good from some hundred rows that are not all sure.
+        The Brownian limit; if `is_rare`, at least four times `rare_tail`.
         """
-        return brownian_range_tail(self.kuiper_statistic)
+        return self._p_value(brownian_range_tail(self.kuiper_statistic), self.kuiper, weight=4)
+
+    @property
+    def is_rare(self) -> bool:
+        """Whether so few misses, or hits, are expected that the Brownian limit is too small."""
+        return bool(expected_steps(*self._cumulants) < FEW_EXPECTED)
+
+    @cached_property
+    def _cumulants(self) -> tuple[float, float]:
+        """Variance and skew of the number of hits, as `rare_tail` takes them."""
+        score = self.score[1:]
+        spread = self.counts * score * (1 - score)
+        return float(spread.sum()), float(spread @ np.abs(1 - 2 * score))
+
+    def _p_value(self, limit: float, gap: float, *, weight: int) -> float:
+        if not self.is_rare:
+            return limit
+        tail = float(rare_tail(gap * self.n_samples, *self._cumulants))
+        return max(limit, min(weight * tail, 1.0))
 
     def _scaled(self, gap: float) -> float:
         if self.null_deviation == 0:
             return 0.0 if gap == 0 else math.inf
         return gap / self.null_deviation
+
+
+def _where_below(tail: Callable[[float], float], level: float, high: float) -> float:
+    """Find where a falling tail comes down to a level, or ``high`` if it does not up to there."""
+    if tail(high) > level:
+        return high
+    low = 0.0
+    while high - low > 1e-13 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if tail(middle) > level else (low, middle)
+    return high
+
+
+def expected_steps(variance: ArrayLike, skew: ArrayLike) -> Floats:
+    """Give how many steps of their usual size the gap makes, if the scores are the truth.
+
+    Parameters and conventions are those of `rare_tail`. If all scores are near 0 it is the number
+    of hits that are expected; if all are near 1, of misses; infinite without a skew.
+    """
+    spread, bent = np.asarray(variance, dtype=np.float64), np.asarray(skew, dtype=np.float64)
+    step = np.divide(bent, spread, out=np.zeros_like(spread), where=spread > 0)
+    found = np.full_like(spread, np.inf)
+    np.divide(spread, step**2, out=found, where=step > _LEAST_STEP)
+    return found
+
+
+def rare_tail(largest: ArrayLike, variance: ArrayLike, skew: ArrayLike) -> Floats:
+    """Probability that the final gap is this far from 0, on either side, where steps are few.
+
+    Parameters
+    ----------
+    largest : array_like of float
+        Gap in rows, at least 0.
+    variance : array_like of float
+        Of the number of hits: sum_i s_i (1 - s_i).
+    skew : array_like of float
+        sum_i s_i (1 - s_i) |1 - 2 s_i|: its third cumulant if all scores are on one side of 1/2.
+
+    Returns
+    -------
+    ndarray of float64
+        P(Z >= x) + P(Z <= -x); 0 without a skew.
+
+    Notes
+    -----
+    Z is a Poisson variable, shifted to mean 0 and scaled, of this variance and skew, so its steps
+    are as large as those of the gap where it varies. Between its steps the tail is interpolated by
+    the incomplete gamma function. By the reflection principle the largest gap is as far with at
+    most about twice, and the range with four times this probability.
+
+    Examples
+    --------
+    >>> float(rare_tail(0.9, 0.1, 0.1).round(4)), round(1 - math.exp(-0.1), 4)
+    (0.0952, 0.0952)
+    """
+    from scipy.special import gammainc, gammaincc  # noqa: PLC0415 - a tenth of a second to import
+
+    beyond, spread, bent = (np.asarray(of, dtype=np.float64) for of in (largest, variance, skew))
+    mean = expected_steps(spread, bent)
+    some = np.isfinite(mean)
+    found = np.zeros_like(mean)
+    mean, beyond = mean[some], beyond[some] * spread[some] / bent[some]
+    above, below = gammainc(mean + beyond, mean), gammaincc(np.maximum(mean - beyond, 0) + 1, mean)
+    found[some] = above + np.where(beyond < mean, below, 0.0)
+    return found
 
 
 def brownian_tail(x: float) -> float:

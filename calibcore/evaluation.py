@@ -358,8 +358,8 @@ def _kept(
     after: float | None,
     fitted: FittedScoreMap | FittedVectorMap | None,
 ) -> float | None:
-    """Keep the accuracy under a score map, which leaves the order of the classes alone."""
-    keeps = measure.key == "accuracy" and isinstance(fitted, FittedScoreMap)
+    """Keep accuracies under a score map, which leaves the order of the classes alone."""
+    keeps = measure.asks_for_order and isinstance(fitted, FittedScoreMap)
     return before if keeps else after
 
 
@@ -375,7 +375,8 @@ def _values(
         if isinstance(measure, EventMeasure):
             values.append(float(measure.compute(side.counted, options)))
         elif probabilities is not None and isinstance(rows, LogitSet):
-            values.append(measure.compute(probabilities, rows.labels, options))
+            tables = rows.probabilities, probabilities
+            values.append(measure.after(*tables, rows.labels, options))
         elif measure.key == "accuracy" and event == TopR(1):
             values.append(float(side.event.hits.mean()))  # known without the other classes
         else:

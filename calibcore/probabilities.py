@@ -93,7 +93,7 @@ def log_softmax(logits: ArrayLike) -> Floats:
     for rows in row_blocks(*table.shape):
         block = result[rows]
         below_largest(table[rows], out=block)
-        block -= np.log(np.exp(block).sum(axis=1, keepdims=True))
+        block -= np.log(sum_over_classes(np.exp(block)))
     return result
 
 

@@ -40,6 +40,11 @@ def equal_ranges(values: ArrayLike, n_ranges: int) -> Ranges:
     -------
     Ranges
 
+    Raises
+    ------
+    CalibrationInputError
+        What is no number, not one a row, or a number of ranges that is not from 1 to 1,000.
+
     Examples
     --------
     >>> found = equal_ranges([3.0, 1.0, np.nan, 2.0, 4.0], 2)
@@ -47,7 +52,7 @@ def equal_ranges(values: ArrayLike, n_ranges: int) -> Ranges:
     ([1.0, 3.0], [2.0, 4.0], [1, 0, -1, 0, 1])
     """
     n_ranges = validation.whole_number(n_ranges, "n_ranges", least=1, most=1_000)
-    found = np.asarray(values, dtype=np.float64)
+    found = validation.numbers(values, "values")
     known = ~np.isnan(found)
     places = np.full(found.size, -1, dtype=np.intp)
     if not known.any():

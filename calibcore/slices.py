@@ -156,7 +156,7 @@ def screen_slices(
     Notes
     -----
     Slice k is `calibcore.cumulative.cumulative_curves` of its rows. P-values as in
-    `calibcore.inference.screen_classes`: the Brownian limit, and adjusted the larger of it and a
+    `calibcore.inference.screen_classes`: that of its curves, and adjusted the larger of it and a
     tail corrected for skew. The slices are taken as given before any label was seen.
 
     References
@@ -181,7 +181,7 @@ def screen_slices(
         curves = cumulative_curves(of_slice, checked_hits[chosen])
         mean_score[k], gap[k] = curves.cum_score[-1], curves.ks_error
         spread = of_slice * (1 - of_slice)
-        variance[k], skew[k] = spread.sum(), spread @ (1 - 2 * of_slice)
+        variance[k], skew[k] = spread.sum(), spread @ np.abs(1 - 2 * of_slice)
     p_value, adjusted = np.full((2, n_slices), np.nan)
     enough = rows >= max(least, 1)
     if judge and enough.any():
@@ -217,7 +217,7 @@ def slice_shares(flags: ArrayLike, places: ArrayLike, *, n_slices: int) -> Slice
     >>> slice_shares([1, 1, 0, 1], [0, 0, 1, 1], n_slices=2).share.tolist()
     [1.0, 0.5]
     """
-    flagged = np.asarray(flags)
+    flagged = validation.real_array(flags, "flags")
     if flagged.ndim != 1 or not np.isin(flagged, (0, 1)).all():
         raise CalibrationInputError("flags", "other values than 0 and 1", "0 or 1 for each row")
     members = _members(places, flagged.size, n_slices)
@@ -231,7 +231,7 @@ def slice_shares(flags: ArrayLike, places: ArrayLike, *, n_slices: int) -> Slice
 def _members(places: ArrayLike, n_samples: int, n_slices: int) -> list[Places]:
     """Give the rows of each slice, in their order."""
     n_slices = validation.whole_number(n_slices, "n_slices", least=1)
-    where = np.asarray(places)
+    where = validation.real_array(places, "places")
     if where.shape != (n_samples,) or where.size == 0:
         wanted = f"one for each of {n_samples:,} rows"
         raise CalibrationInputError("places", f"shape {where.shape}", wanted)
@@ -362,7 +362,9 @@ def sure_misses(
 
 def _highest(scores: Floats, rows: Places, most: int) -> Places:
     """Choose the rows of the highest scores, highest first; of equal ones the earlier first."""
-    if rows.size > most > 0:
+    if most == 0:
+        return rows[:0]
+    if rows.size > most:
         least = rows.size - most
         rows = rows[scores[rows] >= np.partition(scores[rows], least)[least]]
     return rows[np.argsort(-scores[rows], kind="stable")][:most]

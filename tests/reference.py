@@ -137,12 +137,43 @@ def brownian_exceeds(level: float) -> float:
     return min(1.0, max(0.0, math.fsum(terms)))
 
 
+def poisson_at_least(count: float, mean: float) -> float:
+    """P(Poisson >= count), between whole counts by the incomplete gamma function's power series."""
+    if count == 0:
+        return 1.0
+    term, terms, n = 1.0, [1.0], 0
+    while term > 1e-17:
+        n += 1
+        term *= mean / (count + n)
+        terms.append(term)
+    return math.exp(count * math.log(mean) - mean - math.lgamma(count + 1)) * math.fsum(terms)
+
+
+def rare_tail(rows_off: float, scores: Numbers) -> float | None:
+    """P(the final gap is so many rows off), where fewer than 3 steps are expected; else None."""
+    variance = math.fsum(score * (1 - score) for score in scores)
+    skew = math.fsum(score * (1 - score) * abs(1 - 2 * score) for score in scores)
+    if variance == 0 or skew / variance < 0.001:
+        return None
+    step = skew / variance
+    mean, far = variance / step**2, rows_off / step
+    if mean >= 3:
+        return None
+    below = 1 - poisson_at_least(mean - far + 1, mean) if far < mean else 0.0
+    return poisson_at_least(mean + far, mean) + below
+
+
 def ks_p_value(scores: Numbers, hits: Sequence[int]) -> float:
-    error = ks_error(scores, hits)
+    return gap_p_value(scores, ks_error(scores, hits))
+
+
+def gap_p_value(scores: Numbers, error: float) -> float:
     spread = math.sqrt(math.fsum(score * (1 - score) for score in scores)) / len(scores)
     if spread == 0:
         return 1.0 if error == 0 else 0.0
-    return brownian_exceeds(error / spread)
+    limit = brownian_exceeds(error / spread)
+    tail = rare_tail(error * len(scores), scores)
+    return limit if tail is None else max(limit, min(2 * tail, 1.0))
 
 
 # Binning ------------------------------------------------------------------------------------

@@ -135,6 +135,29 @@ def top_r_accuracy(probabilities: Table, labels: Sequence[int], r: int) -> float
     return reference.mean([float(label in reference.ranking(row)[:r]) for row, label in rows])
 
 
+def squares_to_truth(row: Sequence[float], label: int) -> float:
+    return math.fsum((p - (k == label)) ** 2 for k, p in enumerate(row))
+
+
+def calibration_gain(before: Table, after: Table, labels: Sequence[int]) -> float:
+    falls = []
+    for was, now, label in zip(before, after, labels, strict=True):
+        falls += [squares_to_truth(was, label), -squares_to_truth(now, label)]
+    return math.fsum(falls) / len(labels)
+
+
+def squared_calibration_error(table: Table, labels: Sequence[int]) -> float:
+    """Zhang 2020, eq. 2, d = 2: frequencies are those of the rows with the very same table row."""
+    alike: dict[tuple[float, ...], list[int]] = {}
+    for row, label in zip(table, labels, strict=True):
+        alike.setdefault(tuple(row), []).append(label)
+    terms = []
+    for row, seen in alike.items():
+        for k, p in enumerate(row):
+            terms.append(len(seen) * (p - seen.count(k) / len(seen)) ** 2)
+    return math.fsum(terms) / len(labels)
+
+
 def changed_decisions(before: Table, after: Table) -> int:
     rows = zip(before, after, strict=True)
     return sum(reference.ranking(a)[0] != reference.ranking(b)[0] for a, b in rows)

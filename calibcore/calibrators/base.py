@@ -1,16 +1,22 @@
 """The two families of calibrators: maps of one score, and maps of a row of logits."""
 
 import json
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
+from numpy.linalg import LinAlgError
 from numpy.typing import ArrayLike
 
+from calibcore import validation
 from calibcore.errors import CalibrationInputError
 from calibcore.validation import Floats
+
+Positive = Annotated[float, "above 0"]
+"""A number that makes no sense at 0 or below, such as a temperature."""
 
 Progress = Callable[[float], None]
 """Told the share of a long fit that is done; whatever it raises ends the fit."""
@@ -99,11 +105,12 @@ def from_json(text: str) -> Fitted:
     Raises
     ------
     CalibrationInputError
-        No JSON, an unknown kind of map, or fields that do not belong to it.
+        No JSON, an unknown kind of map, fields that do not belong to it or do not hold what they
+        should, or arrays that do not fit each other.
     """
     try:
         return _decode(json.loads(text))
-    except (ValueError, TypeError, RecursionError) as error:
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
         if isinstance(error, CalibrationInputError):
             raise
         raise CalibrationInputError(
@@ -138,22 +145,62 @@ def _decode(content: Any) -> Fitted:
     if not isinstance(content, dict) or content.get("kind") not in kinds:
         raise CalibrationInputError("kind", "no known kind of fitted map", ", ".join(kinds))
     kind = kinds[content["kind"]]
-    hints = get_type_hints(kind)
+    hints = get_type_hints(kind, include_extras=True)
     wanted = {f.name for f in fields(kind)}
     if set(content) != wanted | {"kind"}:
         raise CalibrationInputError(
             kind.__name__, f"the fields {', '.join(sorted(content))}", ", ".join(sorted(wanted))
         )
-    return kind(**{name: _restored(content[name], hints[name]) for name in wanted})
+    restored = kind(**{name: _restored(content[name], hints[name], name) for name in wanted})
+    _try_out(restored)
+    return restored
 
 
-def _restored(value: Any, hint: Any) -> Any:
+def _restored(value: Any, hint: Any, field: str) -> Any:
+    """Turn JSON into what the hint of a field asks for."""
+    origin, options = get_origin(hint), get_args(hint)
+    if origin is tuple and isinstance(value, list):
+        return tuple(_restored(item, options[0], field) for item in value)
     if isinstance(value, dict):
-        return _decode(value)
-    if not isinstance(value, list):
-        return value
-    if get_origin(hint) is tuple:
-        inner = get_args(hint)[0]
-        return tuple(_restored(item, inner) for item in value)
-    dtype = get_args(get_args(hint)[1])[0]  # NDArray[T] is ndarray[shape, dtype[T]]
-    return np.asarray(value, dtype=dtype)
+        found: Any = _decode(value)
+        fits = isinstance(hint, type) and isinstance(found, hint)
+    elif origin is np.ndarray:
+        found = validation.real_array(value, field)
+        dtype = get_args(options[1])[0]  # NDArray[T] is ndarray[shape, dtype[T]]
+        whole = dtype is not np.int64 or found.dtype.kind == "i"
+        fits = isinstance(value, list) and whole and bool(np.isfinite(found).all())
+        found = found.astype(dtype) if fits else value
+    else:
+        found, fits = value, _is_plain(value, hint)
+    if not fits:
+        raise CalibrationInputError(field, f"{value!r:.40}", "what to_json writes there")
+    return found
+
+
+def _is_plain(value: Any, hint: Any) -> bool:
+    """Tell whether a value of JSON is the word, switch or number that is asked for."""
+    if get_origin(hint) is Literal:
+        return value in get_args(hint)
+    if hint in {float, Positive}:
+        number = type(value) in {int, float} and math.isfinite(value)
+        return number and (hint is float or value > 0)
+    return hint in {str, bool, int} and type(value) is hint
+
+
+def _try_out(fitted: Fitted) -> None:
+    """Refuse a map that gives no probabilities, as arrays of lengths that do not fit each other."""
+    held = [getattr(fitted, f.name) for f in fields(fitted) if f.name != "warnings"]
+    if any(isinstance(value, FittedVectorMap) for value in held):
+        return  # of a chain, which may need any number of classes, each link has been tried
+    sizes = [len(value) for value in held if isinstance(value, tuple | np.ndarray)]
+    try:
+        with np.errstate(all="ignore"):
+            if isinstance(fitted, FittedScoreMap):
+                validation.scores(fitted.predict([0.0, 0.5, 1.0]))
+            elif isinstance(fitted, FittedVectorMap):
+                n_classes = max([2, *sizes[:1]])
+                validation.probabilities(fitted.predict_proba([-np.arange(n_classes)]))
+    except (ValueError, IndexError, TypeError, ArithmeticError, LinAlgError) as error:
+        raise CalibrationInputError(
+            type(fitted).__name__, "arrays that do not fit each other", "those of one fit"
+        ) from error

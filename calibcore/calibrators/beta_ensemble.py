@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -108,7 +108,9 @@ class BetaEnsemble(SlowVectorMap):
 
     The problem is not convex. All parameters move together (L-BFGS-B, analytic gradient), from
     temperature scaling, which is the limit b = 0, c to minus infinity, mixed with the uniform
-    probabilities and the identity, a = b = 1, c = 0; on many rows, first on a part of them.
+    probabilities and the identity, a = b = 1, c = 0; on many rows, first on a part of them. What
+    rounds differently may end elsewhere, so rows and their classes are sorted by logit first: the
+    order in which they come cannot matter.
 
     References
     ----------
@@ -153,7 +155,7 @@ class BetaEnsemble(SlowVectorMap):
         CalibrationInputError
             NaN or infinity in the logits, labels that do not fit.
         """
-        rows = LogitSet(logits, labels)
+        rows = _laid_out(LogitSet(logits, labels))
         tempered = TemperatureScaling(loss=self.loss).fit(rows.logits, rows.labels)
         if tempered.warnings and tempered.temperature == 1:  # nothing to find
             one = np.ones(1)
@@ -168,6 +170,18 @@ class BetaEnsemble(SlowVectorMap):
         maps = _maps(best)
         said = () if converged else (_NOT_CONVERGED,)
         return FittedBetaEnsemble(maps.a, maps.b, maps.c, maps.weights, warnings=said)
+
+
+def _laid_out(rows: LogitSet) -> LogitSet:
+    """Sort the classes of each row, and the rows; the loss is the same but for rounding."""
+    table: Any = np.sort(rows.logits, axis=1)
+    own = rows.logits[np.arange(rows.n_samples), rows.labels]
+    weights = np.sqrt(np.arange(1.0, rows.n_classes + 1))
+    blocks = (table[part] for part in row_blocks(*table.shape))
+    mixed = np.concatenate([np.vecdot(block - block[:, -1:], weights) for block in blocks])
+    order = np.lexsort((table[:, -1], mixed, own - table[:, -1]))
+    table, own = table[order], own[order]
+    return LogitSet(table, (table == own[:, np.newaxis]).argmax(axis=1))
 
 
 def _starts(n_maps: int, inverse: float) -> list[Floats]:

@@ -23,6 +23,9 @@ from calibcore.calibrators.temperature import (
 from calibcore.calibrators.tempered import mixture
 from calibcore.validation import Floats
 
+_LEAST_SHARE = 1e-8
+"""Of the model's own probabilities where the fit leaves them none, to keep the classes' order."""
+
 _FACTORS = 2.0 ** np.arange(-4, 5)
 """Where valleys are looked for: temperatures as multiples of temperature scaling's own."""
 
@@ -46,6 +49,10 @@ _AS_LOW = 1e-5
 
 _MOST_STEPS = 100
 
+_NOTHING_LEARNT = (
+    "Equal probabilities for all classes fit the calibration labels best: the model's scores say"
+    " nothing about them."
+)
 _WITHOUT_EFFECT = (
     "The part with the temperature got the weight 0, so the temperature, set to 1, changes nothing."
 )
@@ -151,7 +158,10 @@ class EnsembleTemperatureScaling(VectorMap):
         said = bound_warning(temperature)
         if found.weights[0] == 0:
             temperature, said = 1.0, (_WITHOUT_EFFECT,)
-        return FittedEnsembleTemperature(temperature, found.weights, warnings=said)
+        weights = found.weights
+        if weights[2] == 1:
+            weights, said = np.array([0.0, _LEAST_SHARE, 1 - _LEAST_SHARE]), (_NOTHING_LEARNT,)
+        return FittedEnsembleTemperature(temperature, weights, warnings=said)
 
 
 class _Found(NamedTuple):

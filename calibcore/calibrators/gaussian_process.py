@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from calibcore import validation
 from calibcore.blocks import row_blocks
-from calibcore.calibrators.base import FittedVectorMap, Progress, SlowVectorMap
+from calibcore.calibrators.base import FittedVectorMap, Positive, Progress, SlowVectorMap
 from calibcore.calibrators.gaussian_process_bound import (
     LOWEST_INPUT,
     Kernel,
@@ -58,8 +58,8 @@ class FittedGaussianProcess(FittedVectorMap):
     places: Floats
     q_mean: Floats
     q_factor: Floats
-    amplitude: float
-    lengthscale: float
+    amplitude: Positive
+    lengthscale: Positive
     noise: float
     elbo: float
     elbo_path: Floats

@@ -81,8 +81,8 @@ def choose_odir(
     Kull 2019 tries every pair. Here lambda = mu first goes down the powers of ten from the
     largest, then mu alone, both ways from there; each of the three walks ends after two steps
     for the worse, by more than the fits' own inexactness (1e-5, relatively). The folds share out
-    the classes, and within a class the inputs from low to high, so they do not depend on the
-    order of the rows.
+    the classes, and within a class the inputs from low to high, so they depend neither on the
+    order of the rows nor on the numbers of the classes.
     """
     folds = _Folds(model, start, seed, progress)
     tried = strengths_tried(len(start))
@@ -149,11 +149,16 @@ class _Folds:
 
 def _parts(blocks: list[Block], seed: int) -> list[list[Block]]:
     """Share the rows out; every run of rows alike in class and input meets every fold."""
-    inputs = np.hstack([block.inputs for block in blocks])
+    inputs = np.hstack([block.inputs for block in blocks]).round(9)  # without rounding errors
     labels = np.concatenate([block.labels for block in blocks])
     n_rows = len(labels)
     n_folds = min(FOLDS, n_rows)
-    alike = np.lexsort((inputs[labels, np.arange(n_rows)], labels))
+    own = inputs[labels, np.arange(n_rows)]
+    # Which number a class has must not matter: its size and lowest input tell it from the others.
+    counts, lowest = np.bincount(labels, minlength=len(inputs)), np.full(len(inputs), np.inf)
+    np.minimum.at(lowest, labels, own)
+    classes = np.lexsort((lowest, counts))
+    alike = np.lexsort((*inputs[classes], own, np.argsort(classes)[labels]))
     rng = np.random.default_rng(seed)
     runs = [rng.permutation(n_folds) for _ in range(-(-n_rows // n_folds))]
     fold = np.empty(n_rows, dtype=np.int64)

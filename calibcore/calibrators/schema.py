@@ -4,13 +4,14 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from calibcore.calibrators.base import Fitted, fitted_kinds
+from calibcore.calibrators.base import Fitted, Positive, fitted_kinds
 
 _PLAIN: dict[Any, dict[str, Any]] = {
     str: {"type": "string"},
     bool: {"type": "boolean"},
     int: {"type": "integer"},
     float: {"type": "number"},
+    Positive: {"type": "number", "exclusiveMinimum": 0},
 }
 
 
@@ -25,7 +26,7 @@ def json_schema() -> dict[str, Any]:
     Examples
     --------
     >>> json_schema()["$defs"]["FittedTemperature"]["properties"]["temperature"]
-    {'type': 'number'}
+    {'type': 'number', 'exclusiveMinimum': 0}
     """
     kinds = fitted_kinds()
     return {
@@ -37,7 +38,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def _object(name: str, kind: type[Fitted]) -> dict[str, Any]:
-    hints = get_type_hints(kind)
+    hints = get_type_hints(kind, include_extras=True)
     properties = {field: _type(hint) for field, hint in sorted(hints.items())}
     return {
         "type": "object",

@@ -8,7 +8,7 @@ from calibcore.calibrators.base import Progress
 from calibcore.inference import findings
 from calibcore.inference.classes import judge_classes
 from calibcore.inference.events import judge_event
-from calibcore.inference.findings import Inference, Judgement
+from calibcore.inference.findings import Inference
 from calibcore.inference.plan import Plan
 from calibcore.inference.resampling import OrderedRows, Side, chunks, row_counts
 from calibcore.metrics.rows import RowValues
@@ -39,12 +39,12 @@ def infer(
     Notes
     -----
     Means, ratios, ranks and regressions get percentile bootstrap intervals: rows are drawn again
-    with replacement, the same rows before and after. That of the calibration slope is reflected
-    about its value, that of discrimination lowered by what noise lifts it. Distances from perfect
-    calibration are biased upwards by noise, and more so in a resample; theirs are found by drawing
-    labels under truths at several distances (see `calibcore.inference.inversion.invert`), and the
-    interval of their change from those of both sides. The calibrator is taken as given: its own fit
-    is not repeated.
+    with replacement, the same rows before and after. Those of slope and uncertainty are reflected
+    about their values, that of discrimination is lowered by what noise lifts it. Distances from
+    perfect calibration are biased upwards by noise, and more so in a resample; theirs are found by
+    drawing labels under truths at several distances (see `calibcore.inference.inversion.invert`),
+    and the interval of their change from those of both sides. The calibrator is taken as given: its
+    own fit is not repeated.
     """
     plan = plan or Plan()
     rng = np.random.default_rng(plan.seed)
@@ -54,43 +54,47 @@ def infer(
         if progress is not None:
             progress(share)
 
-    resampled = _resample(rng, sides, plan, lambda share: report(share / 3))
+    of_rows = [_row_values(before, side, plan) for side in sides]
+    resampled = _resample(rng, sides, of_rows, plan, lambda share: report(share / 3))
     judged = []
-    for number, (side, draws) in enumerate(zip(sides, resampled, strict=True)):
+    for number, (side, values, draws) in enumerate(zip(sides, of_rows, resampled, strict=True)):
         report((1 + 2 * number / len(sides)) / 3)
-        judged.append(_judge(rng, side, sides[number - 1], draws, plan))
+        found = judge_event(rng, side.event, draws, plan)
+        for key, one in values.items():
+            found[key] = findings.judge_mean(one, draws[key], plan.level)
+        judged.append(found | judge_classes(rng, side, sides[number - 1].probabilities, plan))
     report(1.0)
-    found = (
-        findings.compare(
-            measure, judged[0].get(measure.key), judged[-1].get(measure.key), plan.level
-        )
-        for measure in plan.measures
+    was, now = judged[0], judged[-1]
+    return Inference(
+        tuple(
+            findings.compare(one, was.get(one.key), now.get(one.key), plan.level)
+            for one in plan.measures
+        ),
+        plan,
     )
-    return Inference(tuple(found), plan)
 
 
-def _row_values(side: Side, plan: Plan) -> dict[str, RowValues]:
-    if side.probabilities is None or side.labels is None:
+def _row_values(before: Side, side: Side, plan: Plan) -> dict[str, RowValues]:
+    was, table, labels = before.probabilities, side.probabilities, side.labels
+    if table is None or labels is None:
         return {}
-    return {measure.key: measure.rows(side.probabilities, side.labels) for measure in plan.of_rows}
-
-
-def _judge(
-    rng: np.random.Generator, side: Side, other: Side, draws: Draws, plan: Plan
-) -> dict[str, Judgement]:
-    judged = judge_event(rng, side.event, draws, plan)
-    for key, values in _row_values(side, plan).items():
-        judged[key] = findings.judge_mean(values, draws[key], plan.level)
-    return judged | judge_classes(rng, side, other.probabilities, plan)
+    found = {measure.key: measure.rows(table, labels) for measure in plan.of_rows}
+    if was is not None:
+        found |= {measure.key: measure.rows(was, table, labels) for measure in plan.of_changes}
+    return found
 
 
 def _resample(
-    rng: np.random.Generator, sides: Sequence[Side], plan: Plan, report: Progress
+    rng: np.random.Generator,
+    sides: Sequence[Side],
+    of_rows: Sequence[dict[str, RowValues]],
+    plan: Plan,
+    report: Progress,
 ) -> list[Draws]:
     """Measure rows drawn again, the same ones on each side."""
     n_rows = sides[0].event.n_samples
     ordered = [OrderedRows.of(side.event) for side in sides]
-    means = [{k: v.seen for k, v in _row_values(side, plan).items()} for side in sides]
+    means = [{key: one.seen for key, one in values.items()} for values in of_rows]
     found: list[dict[str, list[Floats]]] = [{} for _ in sides]
     done = 0
     for size in chunks(plan.n_resamples, n_rows):

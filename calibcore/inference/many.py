@@ -6,15 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.cumulative import brownian_tail
+from calibcore.cumulative import FEW_EXPECTED, brownian_tail, expected_steps, rare_tail
 from calibcore.ordering import sort_together
 from calibcore.validation import Floats, Labels
 
 _CELLS = 1 << 20
 """Cells of the table that are copied and sorted at a time, unless a column is longer."""
-
-_LEAST_SKEW = 1e-3
-"""Below this share of the variance the hits are as good as normal."""
 
 
 def holm(p_values: ArrayLike) -> Floats:
@@ -74,9 +71,10 @@ class ClassScreen:
     null_deviation : ndarray of float64, shape (n_classes,)
         As `calibcore.cumulative.CumulativeCurves.null_deviation`.
     p_value : ndarray of float64, shape (n_classes,)
-        Of the KS error, in the limit of many rows, as if the class had been the only one.
+        Of the KS error, as if the class had been the only one:
+        `calibcore.cumulative.CumulativeCurves.ks_p_value`.
     adjusted : ndarray of float64, shape (n_classes,)
-        The same for few rows of a class, where it is larger, adjusted by `holm`.
+        The larger of it and the tail for few rows, adjusted by `holm`.
     """
 
     n_samples: int
@@ -138,12 +136,11 @@ def screen_classes(probabilities: ArrayLike, labels: ArrayLike) -> ClassScreen:
     so memory is that of the table and some 10 million cells. A probability above 1, of a row scaled
     within the tolerance, counts as 1. With two classes both say the same.
 
-    ``p_value`` is the Brownian limit. Where few rows of a class are expected, the hits are skewed,
-    and among a thousand classes that limit calls one off in 20 to 50 of 100 cases in which none is
-    (5,000 and 2,000 rows). So what is adjusted is the larger of it and
-    2 (P(Z >= x) + P(Z <= -x)), x the KS error times N: the reflection principle with Z, a shifted
-    and scaled Poisson variable, in place of the normal one, which has the variance and the skewness
-    of the final gap.
+    ``p_value`` is the Brownian limit but where fewer than 3 rows of a class are expected. Far out,
+    where a p-value of one among many must lie, more rows are skewed too: with the limit alone one
+    class of a thousand is called off in 20 to 50 of 100 cases in which none is (5,000 and 2,000
+    rows). So what is adjusted is always the larger of the limit and twice
+    `calibcore.cumulative.rare_tail`.
 
     References
     ----------
@@ -185,10 +182,10 @@ def _screen_block(
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Give a few classes' mean score, largest gap, and the final gap's null variance and skew.
 
-    The last two are second and third cumulants of the number of hits if the scores are true.
+    The last two are as `calibcore.cumulative.rare_tail` takes them.
     """
     n_rows = len(table)
-    scores = np.minimum(table[:, block].T, 1.0, order="C")
+    scores = np.array(table[:, block].T, order="C")
     hits = np.zeros(scores.shape, dtype=np.int8)
     mine = np.flatnonzero((true >= block.start) & (true < block.start + len(scores)))
     hits[true[mine] - block.start, mine] = 1
@@ -196,7 +193,7 @@ def _screen_block(
     mean_score = scores.sum(axis=1) / n_rows
     spread = scores * (1 - scores)
     variance = spread.sum(axis=1)
-    skew = variance - 2 * np.einsum("ki,ki->k", spread, scores)
+    skew = np.einsum("ki,ki->k", spread, np.abs(1 - 2 * scores))
     gaps = np.subtract(scores, hits, out=spread)
     np.cumsum(gaps, axis=1, out=gaps)
     gaps[:, :-1][scores[:, 1:] == scores[:, :-1]] = 0.0  # within a block no gap counts
@@ -208,7 +205,7 @@ def _screen_block(
 def gap_p_values(
     ks_error: Floats, rows: Labels, variance: Floats, skew: Floats
 ) -> tuple[Floats, Floats]:
-    """Give the p-values of several KS errors: in the limit of many rows, and careful with few.
+    """Give the p-values of several KS errors: each by itself, and careful for looking at many.
 
     Parameters
     ----------
@@ -217,33 +214,18 @@ def gap_p_values(
     rows : ndarray of int, shape (n_tests,)
         Rows that each is of.
     variance, skew : ndarray of float64, shape (n_tests,)
-        Second and third cumulants of the number of hits if the scores are true.
+        As `calibcore.cumulative.rare_tail` takes them.
 
     Notes
     -----
     See `screen_classes`.
     """
     limit = np.array(list(map(_limit_p_value, ks_error, np.sqrt(variance) / rows)))
-    return limit, np.maximum(limit, _few_rows_p_value(ks_error * rows, variance, skew))
+    careful = np.maximum(limit, np.minimum(2 * rare_tail(ks_error * rows, variance, skew), 1.0))
+    return np.where(expected_steps(variance, skew) < FEW_EXPECTED, careful, limit), careful
 
 
 def _limit_p_value(ks_error: float, deviation: float) -> float:
     if deviation == 0:
         return 1.0 if ks_error == 0 else 0.0
     return brownian_tail(ks_error / deviation)
-
-
-def _few_rows_p_value(largest: Floats, variance: Floats, skew: Floats) -> Floats:
-    """Give the p-value by a Poisson variable of this variance and skew; 0 where there is none."""
-    from scipy.special import (  # noqa: PLC0415 - a tenth of a second to import
-        gammainc,
-        gammaincc,
-    )
-
-    found = np.zeros(largest.size)
-    some = np.abs(skew) > _LEAST_SKEW * variance
-    step = np.abs(skew[some]) / variance[some]
-    mean, beyond = variance[some] / step**2, largest[some] / step
-    above, below = gammainc(mean + beyond, mean), gammaincc(np.maximum(mean - beyond, 0) + 1, mean)
-    found[some] = np.minimum(2 * (above + np.where(beyond < mean, below, 0.0)), 1.0)
-    return found

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 from calibcore import validation
 from calibcore.errors import CalibrationInputError
-from calibcore.metrics.measure import EventMeasure, Measure, Options, RowMeasure
+from calibcore.metrics.measure import ChangeMeasure, EventMeasure, Measure, Options, RowMeasure
 from calibcore.metrics.registry import METRICS
 
 
@@ -53,3 +53,8 @@ class Plan:
     def of_rows(self) -> list[RowMeasure]:
         """Those that are means over the rows of the class table."""
         return [measure for measure in self.measures if isinstance(measure, RowMeasure)]
+
+    @property
+    def of_changes(self) -> list[ChangeMeasure]:
+        """Those of what a change of the class table brings."""
+        return [measure for measure in self.measures if isinstance(measure, ChangeMeasure)]

@@ -2,7 +2,7 @@
 
 import math
 
-from calibcore.cumulative import CumulativeCurves
+from calibcore.cumulative import BROWNIAN_95, CumulativeCurves
 
 _TERMS = 12
 
@@ -45,11 +45,12 @@ def smallest_gap_shown(curves: CumulativeCurves) -> float:
     -------
     float
         In probability units: mean score minus observed frequency, if every score is off alike. A
-        smaller one is likely to go unseen.
+        smaller one is likely to go unseen; and so is this one, if it is ``curves.largest_gap``.
 
     Notes
     -----
     Under such a gap the running difference is nearly Brownian motion with a drift, of standard
-    deviation ``null_deviation`` at the end; the test shows it where it leaves +-2.2414 deviations.
+    deviation ``null_deviation`` at the end; the test shows it where it leaves +-2.2414 deviations,
+    which is ``ks_null_95``. Where few misses or hits are expected, the latter is the measure.
     """
-    return DRIFT_80 * curves.null_deviation
+    return min(DRIFT_80 / BROWNIAN_95 * curves.ks_null_95, curves.largest_gap)

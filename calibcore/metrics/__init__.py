@@ -8,7 +8,14 @@ from calibcore.metrics.discrimination import auroc
 from calibcore.metrics.gain import calibration_gain, changed_decisions
 from calibcore.metrics.kernel import kde_ece, smooth_ece
 from calibcore.metrics.kernel_classwise import kde_classwise_ece
-from calibcore.metrics.measure import ClassMeasure, EventMeasure, Measure, Options, RowMeasure
+from calibcore.metrics.measure import (
+    ChangeMeasure,
+    ClassMeasure,
+    EventMeasure,
+    Measure,
+    Options,
+    RowMeasure,
+)
 from calibcore.metrics.plain import (
     accuracy,
     certain_misses,
@@ -26,6 +33,7 @@ from calibcore.metrics.sweep import sweep_ece
 __all__ = [
     "METRICS",
     "PROBABILITY_FLOOR",
+    "ChangeMeasure",
     "ClassMeasure",
     "Decomposition",
     "EventMeasure",

@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike
 from calibcore import validation
 from calibcore.errors import CalibrationInputError
 from calibcore.metrics.proper import brier
+from calibcore.validation import Logits
 
 
 def calibration_gain(before: ArrayLike, after: ArrayLike, labels: ArrayLike) -> float:
@@ -45,7 +46,8 @@ def calibration_gain(before: ArrayLike, after: ArrayLike, labels: ArrayLike) -> 
     >>> calibration_gain([[1.0, 0.0], [1.0, 0.0]], [[0.75, 0.25], [0.75, 0.25]], [0, 1])
     0.375
     """
-    _check_alike(before, after)
+    first, second = (validation.matrix(one, "probabilities") for one in (before, after))
+    _check_alike(first, second)
     return brier(before, labels) - brier(after, labels)
 
 
@@ -65,7 +67,7 @@ def changed_decisions(before: ArrayLike, after: ArrayLike) -> int:
     Raises
     ------
     CalibrationInputError
-        Tables of unlike shape.
+        NaN, tables of unlike shape.
 
     Notes
     -----
@@ -76,12 +78,12 @@ def changed_decisions(before: ArrayLike, after: ArrayLike) -> int:
     >>> changed_decisions([[0.6, 0.4], [0.2, 0.8]], [[0.5, 0.5], [0.7, 0.3]])
     1
     """
-    _check_alike(before, after)
-    first, second = validation.matrix(before, "before"), validation.matrix(after, "after")
+    first, second = validation.ranked(before, "before"), validation.ranked(after, "after")
+    _check_alike(first, second)
     return int(np.count_nonzero(first.argmax(axis=1) != second.argmax(axis=1)))
 
 
-def _check_alike(before: ArrayLike, after: ArrayLike) -> None:
-    found, wanted = np.shape(after), np.shape(before)
+def _check_alike(before: Logits, after: Logits) -> None:
+    found, wanted = after.shape, before.shape
     if found != wanted:
         raise CalibrationInputError("after", f"shape {found}", f"that of before, {wanted}")

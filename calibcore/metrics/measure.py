@@ -62,6 +62,11 @@ class Measure:
     ideal: float | None = None
     short: bool = False
 
+    @property
+    def asks_for_order(self) -> bool:
+        """Whether it asks for the order of the classes alone, which a map of scores keeps."""
+        return False
+
 
 @dataclass(frozen=True, kw_only=True)
 class EventMeasure(Measure):
@@ -105,6 +110,13 @@ class ClassMeasure(Measure):
 
     compute: Callable[[Floats, Labels, Options], float]
 
+    def after(
+        self, before: Floats, probabilities: Floats, labels: Labels, options: Options
+    ) -> float:
+        """Measure probabilities after calibration, given those before it."""
+        del before  # what has changed does not count
+        return self.compute(probabilities, labels, options)
+
 
 @dataclass(frozen=True, kw_only=True)
 class RowMeasure(ClassMeasure):
@@ -114,6 +126,43 @@ class RowMeasure(ClassMeasure):
     ----------
     rows : callable
         (probabilities, labels) to the value of each row.
+    first : int, optional
+        How many of the most probable classes it asks about, where it asks for no more than which
+        they are: a map of scores leaves it as it is, and it is 1 where there are no more classes.
     """
 
     rows: Callable[[Floats, Labels], RowValues]
+    first: int | None = None
+
+    @property
+    def asks_for_order(self) -> bool:
+        """Whether it asks for the order of the classes alone."""
+        return self.first is not None
+
+
+def _nothing(_probabilities: Floats, _labels: Labels, _options: Options) -> float:
+    return 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangeMeasure(ClassMeasure):
+    """What a change of the class probabilities brings, as a mean over the rows; before it, 0.
+
+    Parameters
+    ----------
+    brought : callable
+        (before, after, labels) to a number.
+    rows : callable
+        (before, after, labels) to the value of each row.
+    """
+
+    compute: Callable[[Floats, Labels, Options], float] = _nothing
+    brought: Callable[[Floats, Floats, Labels], float]
+    rows: Callable[[Floats, Floats, Labels], RowValues]
+
+    def after(
+        self, before: Floats, probabilities: Floats, labels: Labels, options: Options
+    ) -> float:
+        """Measure what the change has brought; 0 where there was none."""
+        del options
+        return 0.0 if probabilities is before else self.brought(before, probabilities, labels)

@@ -27,7 +27,7 @@ def accuracy(probabilities: ArrayLike, labels: ArrayLike) -> float:
     Raises
     ------
     CalibrationInputError
-        Arrays that do not fit.
+        NaN, arrays that do not fit.
 
     Notes
     -----
@@ -38,7 +38,7 @@ def accuracy(probabilities: ArrayLike, labels: ArrayLike) -> float:
     >>> accuracy([[0.6, 0.4], [0.3, 0.7]], [0, 0])
     0.5
     """
-    table = validation.matrix(probabilities, "probabilities")
+    table = validation.ranked(probabilities, "probabilities")
     n_rows, n_classes = table.shape
     true = validation.labels(labels, n_rows=n_rows, n_classes=n_classes)
     return float(np.mean(table.argmax(axis=1) == true))
@@ -64,7 +64,7 @@ def top_r_accuracy(probabilities: ArrayLike, labels: ArrayLike, r: int) -> float
     Raises
     ------
     CalibrationInputError
-        Arrays that do not fit, fewer than ``r`` classes.
+        NaN, arrays that do not fit, fewer than ``r`` classes.
 
     Notes
     -----
@@ -76,7 +76,7 @@ def top_r_accuracy(probabilities: ArrayLike, labels: ArrayLike, r: int) -> float
     >>> top_r_accuracy([[0.6, 0.3, 0.1], [0.2, 0.3, 0.5]], [1, 0], 2)
     0.5
     """
-    table = validation.matrix(probabilities, "probabilities")
+    table = validation.ranked(probabilities, "probabilities")
     n_rows, n_classes = table.shape
     true = validation.labels(labels, n_rows=n_rows, n_classes=n_classes)
     r = validation.whole_number(r, "r", least=1, most=n_classes)

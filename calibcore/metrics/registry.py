@@ -6,10 +6,11 @@ from calibcore.metrics import binned, kernel, plain, proper
 from calibcore.metrics.classwise import classwise_ece, max_classwise_ece
 from calibcore.metrics.decomposition import corp_of
 from calibcore.metrics.discrimination import auroc_of
+from calibcore.metrics.gain import calibration_gain
 from calibcore.metrics.kernel_classwise import kde_classwise_ece
-from calibcore.metrics.measure import ClassMeasure, EventMeasure, RowMeasure
+from calibcore.metrics.measure import ChangeMeasure, ClassMeasure, EventMeasure, RowMeasure
 from calibcore.metrics.regression import calibration_intercept_of, calibration_slope_of
-from calibcore.metrics.rows import accuracy_rows, brier_rows, nll_rows
+from calibcore.metrics.rows import accuracy_rows, brier_rows, gain_rows, nll_rows, top_r_rows
 from calibcore.metrics.sweep import sweep_ece_of
 from calibcore.tally import Tally
 
@@ -20,6 +21,19 @@ def _equal_width(counted: Tally, n_bins: int) -> BinTable:
 
 def _equal_mass(counted: Tally, n_bins: int) -> BinTable:
     return bin_tally(counted, n_bins=n_bins, binning="equal_mass")
+
+
+def _top_r_accuracy(r: int) -> RowMeasure:
+    return RowMeasure(
+        key=f"top_{r}_accuracy",
+        name=f"Top-{r} accuracy",
+        group="plain",
+        source="Gupta 2021, eq. 5",
+        better="higher",
+        compute=lambda p, y, _: float(top_r_rows(p, y, r).seen.mean()),
+        rows=lambda p, y: top_r_rows(p, y, r),
+        first=r,
+    )
 
 
 METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
@@ -198,6 +212,16 @@ METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
         compute=lambda p, y, _: proper.brier(p, y),
         rows=brier_rows,
     ),
+    ChangeMeasure(
+        key="calibration_gain",
+        name="Calibration gain",
+        group="proper",
+        source="Zhang 2020, eq. 8",
+        unit="squared",
+        better="higher",
+        brought=calibration_gain,
+        rows=gain_rows,
+    ),
     RowMeasure(
         key="nll",
         name="NLL, all classes",
@@ -293,6 +317,9 @@ METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
         short=True,
         compute=lambda p, y, _: plain.accuracy(p, y),
         rows=accuracy_rows,
+        first=1,
     ),
+    _top_r_accuracy(2),
+    _top_r_accuracy(5),
 )
 """Every measure, in the order of the tables."""

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from calibcore.blocks import row_blocks
+from calibcore.events import WithinTopR
 from calibcore.metrics.proper import PROBABILITY_FLOOR
 from calibcore.validation import Floats, Labels
 
@@ -56,6 +57,35 @@ def accuracy_rows(probabilities: Floats, labels: Labels) -> RowValues:
     decided = probabilities.argmax(axis=1)
     score = probabilities[np.arange(len(labels)), decided]
     return RowValues((decided == labels).astype(np.float64), score, score * (1 - score))
+
+
+def top_r_rows(probabilities: Floats, labels: Labels, r: int) -> RowValues:
+    """Give each row's `calibcore.metrics.top_r_accuracy`; all of fewer classes are among the r."""
+    event = WithinTopR(min(r, probabilities.shape[1])).outcomes(probabilities, labels)
+    score = event.scores
+    return RowValues(event.hits.astype(np.float64), score, score * (1 - score))
+
+
+def gain_rows(before: Floats, after: Floats, labels: Labels) -> RowValues:
+    """Give each row's `calibcore.metrics.calibration_gain`.
+
+    Notes
+    -----
+    |p - e_k|^2 - |q - e_k|^2 = |p - q|^2 + 2 (p - q)(q - e_k), p before and q after; if q is true,
+    the last term is 0 on average.
+    """
+    found = np.empty((3, len(labels)))
+    for rows in row_blocks(*after.shape):
+        moved, now, true = before[rows] - after[rows], after[rows], labels[rows]
+        square = np.einsum("ij,ij->i", moved, moved)
+        middle = np.einsum("ij,ij->i", moved, now)
+        own = moved[np.arange(len(true)), true]
+        moved -= middle[:, np.newaxis]
+        moved *= moved
+        found[0, rows] = square + 2 * (middle - own)
+        found[1, rows] = square
+        found[2, rows] = 4 * np.einsum("ij,ij->i", moved, now)
+    return RowValues(*found)
 
 
 def _in_blocks(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore import validation
-from calibcore.cumulative import CumulativeCurves, brownian_tail
+from calibcore.cumulative import CumulativeCurves
 from calibcore.errors import CalibrationInputError
 from calibcore.reliability.bands import check_level
 from calibcore.reliability.spline import FitTo
@@ -78,10 +78,11 @@ def null_band(curves: CumulativeCurves, *, level: float = 0.95) -> NullBand:
     -----
     If each hit has the probability of its score, the gap ``cum_score - cum_hits`` is a random walk
     whose variance at a fractile is V = sum_i s_i (1 - s_i) / N^2 over the rows so far. Pointwise:
-    z sqrt(V), with z the normal quantile of (1 + level) / 2. Simultaneous: x sqrt(V at the end),
-    where standard Brownian motion strays as far as x from 0 with probability 1 - level (2.2414 for
-    0.95). Both are limits, good from some hundred rows that are not all sure; with fewer, the
-    simultaneous band is left less often. No randomness is involved.
+    z sqrt(V), with z the normal quantile of (1 + level) / 2, good from some hundred rows that are
+    not all sure. Simultaneous: `CumulativeCurves.ks_null`, which is x sqrt(V at the end), where
+    standard Brownian motion strays as far as x from 0 with probability 1 - level (2.2414 for 0.95),
+    but where few misses or hits are expected. With few rows it is left less often. No randomness is
+    involved.
 
     References
     ----------
@@ -95,14 +96,13 @@ def null_band(curves: CumulativeCurves, *, level: float = 0.95) -> NullBand:
     (0.4853, [0.0, 0.4243, 0.4243])
     """
     z = _normal_bound(level)
-    counts = _counts(curves)
     score = curves.score[1:]
-    variance = np.cumsum(counts * score * (1 - score)) / curves.n_samples**2
+    variance = np.cumsum(curves.counts * score * (1 - score)) / curves.n_samples**2
     return NullBand(
         fractile=curves.fractile,
         score=curves.score,
         cum_score=curves.cum_score,
-        simultaneous=_brownian_bound(level) * curves.null_deviation,
+        simultaneous=curves.ks_null(level),
         pointwise=np.concatenate([[0.0], z * np.sqrt(variance)]),
         level=level,
     )
@@ -207,7 +207,7 @@ class _LinearFit:
     """The spline estimate as a linear map of the hits, worked on in pieces of whole blocks."""
 
     def __init__(self, curves: CumulativeCurves, n_knots: int, runout: Runout) -> None:
-        self._score, self._counts = curves.score[1:], _counts(curves)
+        self._score, self._counts = curves.score[1:], curves.counts
         self._n_samples = curves.n_samples
         self._basis = [CubicSpline(unit, runout) for unit in np.eye(n_knots)]
         self._ends = np.cumsum(self._counts)
@@ -259,19 +259,5 @@ class _LinearFit:
         return fractile, (starts - starts[0]).astype(np.intp)
 
 
-def _counts(curves: CumulativeCurves) -> Floats:
-    """Give the rows at each distinct score."""
-    return np.diff(np.rint(curves.fractile * curves.n_samples))
-
-
 def _normal_bound(level: float) -> float:
     return -NormalDist().inv_cdf((1 - check_level(level)) / 2)
-
-
-def _brownian_bound(level: float) -> float:
-    """Find how far Brownian motion strays from 0 with probability 1 - level."""
-    low, high = 0.0, 40.0
-    while high - low > 1e-13 * high:
-        middle = (low + high) / 2
-        low, high = (middle, high) if brownian_tail(middle) > 1 - level else (low, middle)
-    return (low + high) / 2

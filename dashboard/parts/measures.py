@@ -5,7 +5,7 @@ from html import escape
 import streamlit as st
 
 from calibcore.inference import Inference
-from calibcore.metrics import METRICS, Measure
+from calibcore.metrics import Measure
 from dashboard import compute, wording
 from dashboard.scene import Scene
 from dashboard.wording.measures import (
@@ -27,11 +27,13 @@ def show(scene: Scene) -> Inference | None:
     """Show the measures at once, and their uncertainty as soon as it is known; give it."""
     judged = scene.judged
     st.subheader(f"Measures on the {scene.where}, {judged.n_samples:,} rows", anchor=False)
-    measures = _choose_list()
+    full = _choose_list()
+    n_classes = None if scene.class_names is None else len(scene.class_names)
+    measures = listed(full=full, n_classes=n_classes, event=scene.settings.event)
     place = st.empty()
     with place.container():
         # The columns of the uncertainty have their place before it is known.
-        _show_table(scene, None, measures, closer=scene.n_resamples > 0)
+        _show_table(scene, None, measures, grouped=full, closer=scene.n_resamples > 0)
     if not scene.n_resamples:
         return None
     bar = st.empty()
@@ -42,12 +44,12 @@ def show(scene: Scene) -> Inference | None:
     found = compute.closer_look(scene, measures, report)
     bar.empty()
     with place.container():
-        _show_table(scene, found, measures, closer=True)
+        _show_table(scene, found, measures, grouped=full, closer=True)
     return found
 
 
-def _choose_list() -> tuple[Measure, ...]:
-    """Let the user choose between the short and the full list of measures."""
+def _choose_list() -> bool:
+    """Let the user choose between the short and the full list of measures; True if full."""
     chosen = st.segmented_control(
         "Measures",
         ["Short list", "All"],
@@ -58,14 +60,18 @@ def _choose_list() -> tuple[Measure, ...]:
         persist_state="session",
         label_visibility="collapsed",
     )
-    return listed(full=chosen == "All")
+    return chosen == "All"
 
 
 def _show_table(
-    scene: Scene, inference: Inference | None, measures: tuple[Measure, ...], *, closer: bool
+    scene: Scene,
+    inference: Inference | None,
+    measures: tuple[Measure, ...],
+    *,
+    grouped: bool,
+    closer: bool,
 ) -> None:
     rows = measure_rows(scene.judged, inference, measures)
-    grouped = len(measures) == len(METRICS)
     groups = [measure.group if grouped else "" for measure in measures]
     st.html(_table(rows, groups, closer=closer))
     st.markdown(f":small[{wording.table_note(scene.judged)}]")

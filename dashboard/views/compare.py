@@ -26,6 +26,7 @@ from dashboard.tables import (
 )
 from dashboard.wording import contest as words
 from dashboard.wording import measured_change, method_name
+from dashboard.wording.measures import telling
 from dashboard.wording.subject import data_subject
 
 ASK_FROM = 10.0
@@ -108,8 +109,9 @@ def _choose_methods(scene: Scene) -> list[str]:
 
 def _defined(scene: Scene) -> list[Measure]:
     """List the measures that these data leave defined."""
-    classes = scene.class_names is not None
-    return [m for m in METRICS if classes or isinstance(m, EventMeasure)]
+    if scene.class_names is None:
+        return [m for m in METRICS if isinstance(m, EventMeasure)]
+    return list(telling(len(scene.class_names)))
 
 
 def _choose_measure(scene: Scene) -> Measure:

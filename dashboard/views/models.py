@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from calibcore.errors import CalibrationInputError
 from calibcore.inference import Inference
-from calibcore.metrics import METRICS, Measure
+from calibcore.metrics import METRICS, ChangeMeasure, Measure
 from calibcore.pairs import plane_of
 from dashboard import controls
 from dashboard.compute.models import (
@@ -174,7 +174,11 @@ def _show_table(
 def _choose_measures(found: Sequence[Model]) -> tuple[Measure, ...]:
     """Let the user choose the columns, of the measures that are defined here."""
     defined = {row.measure.key for row in found[0].judged.comparisons if row.before is not None}
-    names = {m.key: m.name for m in METRICS if m.key in defined and m.key != "accuracy"}
+    names = {
+        m.key: m.name
+        for m in METRICS
+        if m.key in defined and m.key != "accuracy" and not isinstance(m, ChangeMeasure)
+    }
     chosen = st.multiselect(
         words.MEASURES,
         list(names),
@@ -256,7 +260,7 @@ def _differences_table(
             cells = "".join(
                 # A map of scores leaves no class table, and every decision as it was.
                 _difference(
-                    before if measure.key == "accuracy" and _lost(found) else found, measure, rows
+                    before if measure.asks_for_order and _lost(found) else found, measure, rows
                 )
                 for measure in measures
             )

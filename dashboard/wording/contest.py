@@ -168,9 +168,9 @@ def table_note(n_calibration: int, n_test: int, n_folds: int, seed: int) -> str:
         f"Upper figure: cross-fitted on the {n_calibration:,} rows of the calibration set"
         f" ({n_folds} folds, seed {seed}). Lower: on the {n_test:,} rows of the test set. **Best**"
         " in bold, second best underlined, in each of the two by itself; figures written alike"
-        " count as equal. Accuracy, discrimination and AUROC are better higher, errors and losses"
-        " lower. \u2013: the method changes the score of the event alone, so there are no class"
-        " probabilities to measure."
+        " count as equal. Accuracy, calibration gain, discrimination and AUROC are better higher,"
+        " errors and losses lower. \u2013: the method changes the score of the event alone, so"
+        " there are no class probabilities to measure."
     )
 
 

@@ -28,23 +28,26 @@ GLOSSARY = {
     " remove (CORP). The Brier score is miscalibration minus discrimination plus uncertainty.",
     "discrimination": "How much of the Brier score is saved by telling rows apart, after the best"
     " rising map. Higher is better.",
-    "uncertainty": "The Brier score of always saying the observed frequency; it does not depend on"
-    " the model.",
+    "uncertainty": "The Brier score of always saying the observed frequency. For the event of one"
+    " class it is the same whatever the model.",
     "event_brier": "Mean squared distance between the score and whether the event happened. Lower"
     " is better; it rewards calibration and sharpness together.",
     "event_nll": "Mean negative log-likelihood of the event happening or not, in nats. Lower is"
     " better; a confident mistake costs much.",
     "brier": "Mean squared distance between the class probabilities and the truth, summed over the"
-    " classes. Lower is better. Its fall from before to after is the calibration gain (Zhang 2020,"
-    " eq. 8): by how much the squared calibration error falls on average, or by how much at least"
-    " where decisions have changed.",
+    " classes. Lower is better.",
+    "calibration_gain": "By how much calibration lowers the squared calibration error of all"
+    " classes together, from the fall of their Brier score; no bins are needed. Higher is better,"
+    " below 0 calibration did harm. Where decisions have changed, the error falls by this much or"
+    " more.",
     "nll": "Mean negative log-likelihood of the true class, in nats (log loss). Lower is better; a"
     " confident mistake costs much.",
     "classwise_ece": "The expected calibration error of each class against the others, averaged"
     " over the classes.",
     "max_classwise_ece": "The largest expected calibration error of any class against the others.",
-    "certain_misses": "Rows for which the model said 0 % or 100 % and was wrong. Each adds 708 nats"
-    " to the NLL, which would otherwise be infinite.",
+    "certain_misses": "Rows for which the model said 0 % or 100 % and was wrong. Each adds 708"
+    " nats, divided by the number of rows, to the NLL of the event, which would otherwise be"
+    " infinite.",
     "mean_score": "How often the model says that the event happens: its average score.",
     "hit_rate": "How often the event did happen. For the event within top-r, this is the top-r"
     " accuracy.",
@@ -58,17 +61,19 @@ GLOSSARY = {
     " 1 is right, below 1 the scores are too extreme.",
     "auroc": "The chance that a row where the event happened scores higher than one where it did"
     " not (area under the ROC curve). It says nothing of calibration.",
-    "accuracy": "How often the most probable class is the true one. How often the true class is"
-    " among the r most probable ones, the top-r accuracy, is the observed frequency of the event"
-    " within top-r.",
+    "accuracy": "How often the most probable class is the true one.",
+    "top_2_accuracy": "How often the true class is one of the two most probable ones (top-r"
+    " accuracy with r = 2).",
+    "top_5_accuracy": "How often the true class is one of the five most probable ones (top-r"
+    " accuracy with r = 5).",
     "calibration_set": "The rows on which the calibrator is fitted.",
     "test_set": "Rows the calibrator has not seen; they judge it.",
     "score": "The probability the model gives to the event: that its first choice is right, say.",
     "observed_frequency": "How often the event happened among the rows in question.",
     "probability": "How often the event happens: among rows of about the same score, or in all.",
     "cumulative": "Added up over the rows from the lowest score on, divided by the number of rows.",
-    "null_band": "Where the line of the hits would stay, in 95 of 100 cases, if the scores were the"
-    " true probabilities; outside it, chance is no likely reason.",
+    "null_band": "Where the line of the hits would stay, in 95 of 100 cases or more, if the scores"
+    " were the true probabilities; outside it, chance is no likely reason.",
     "knots": "Places, evenly spaced over the rows, where the pieces of the spline's curve meet.",
     "calibrator": "A rule, learned on the calibration set, that changes the scores so that they"
     " agree with what happens.",
@@ -145,7 +150,10 @@ OPTIONS = {
     ),
     ("spline", "cross_validated"): (
         "Choose the knots by cross-validation",
-        "Tries 4 to 20 knots on the calibration set, five times leaving a fifth of its rows out.",
+        (
+            "Tries 3 to 20 knots on the calibration set (from 4 with a cubic run-out), five times"
+            " leaving a fifth of its rows out."
+        ),
     ),
     ("spline", "constrained"): (
         "Keep within 0 to 100 %",

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from calibcore.evaluation import Comparison, SetResult
+from calibcore.events import Event, WithinTopR
 from calibcore.inference import Inference, Interval, Judgement, Mark
 from calibcore.inference.held import HELD
-from calibcore.metrics import METRICS, Measure
+from calibcore.metrics import METRICS, ChangeMeasure, Measure, RowMeasure
 from dashboard.wording.glossary import GLOSSARY
 from dashboard.wording.numbers import SPACE, amount, measured, measured_change
 
@@ -64,9 +65,30 @@ class MeasureRow:
     mark: Mark | None
 
 
-def listed(*, full: bool) -> tuple[Measure, ...]:
-    """Give the measures of the short or of the full list."""
-    return tuple(measure for measure in METRICS if full or measure.short)
+def listed(
+    *, full: bool, n_classes: int | None = None, event: Event | None = None
+) -> tuple[Measure, ...]:
+    """Give the measures of the short or of the full list, without those that repeat another.
+
+    Where the event is within-top-r, its observed frequency is the top-r accuracy.
+    """
+    repeated = event.r if isinstance(event, WithinTopR) else -1
+    return tuple(
+        measure
+        for measure in telling(n_classes)
+        if (full or measure.short) and _rank(measure) != repeated
+    )
+
+
+def telling(n_classes: int | None) -> tuple[Measure, ...]:
+    """Give the measures but for accuracies that are 100 % with so few classes."""
+    return tuple(m for m in METRICS if n_classes is None or _rank(m) < n_classes)
+
+
+def _rank(measure: Measure) -> int:
+    """Give the r of a top-r accuracy, above 1; 0 for anything else."""
+    first = measure.first if isinstance(measure, RowMeasure) else None
+    return first if first is not None and first > 1 else 0
 
 
 def measure_rows(
@@ -96,7 +118,10 @@ def _row(row: Comparison, inference: Inference | None, n_samples: int) -> Measur
         name=row.measure.name,
         definition=f"{GLOSSARY[row.measure.key]} {held_note(row.measure.key)}",
         source=row.measure.source,
-        before=Shown(measured(row, row.before, n_samples), _between(row, before, n_samples)),
+        before=Shown(
+            measured(row, row.before, n_samples),
+            "" if isinstance(row.measure, ChangeMeasure) else _between(row, before, n_samples),
+        ),
         after=Shown(measured(row, row.after, n_samples), _between(row, after, n_samples)),
         change=Shown(
             measured_change(row, n_samples),

@@ -3,10 +3,13 @@
 import math
 import re
 
+from calibcore.cumulative import CumulativeCurves
 from calibcore.evaluation import Comparison
 from calibcore.metrics.measure import Unit
 
 MINUS = "\u2212"
+
+INFINITY = "\u221e"
 
 SPACE = "\u00a0"  # before a percent sign, where a line must not break
 
@@ -38,6 +41,9 @@ def _digits(value: float, n_samples: int) -> str:
 
 def amount(value: float, unit: Unit, n_samples: int, *, signed: bool = False) -> str:
     """Write a value, or a difference, of a measure without the name of its unit."""
+    if math.isinf(value):
+        plus = "+" if signed else ""
+        return f"{plus if value > 0 else MINUS}{INFINITY}"
     match unit:
         case "share":
             text = _digits(100 * value, n_samples)
@@ -68,6 +74,11 @@ def measured_change(comparison: Comparison, n_samples: int) -> str:
     return f"{text} points" if comparison.measure.unit == "share" else text
 
 
+def rows_of(n_samples: int) -> str:
+    """Write a number of rows."""
+    return f"{n_samples:,} row{'' if n_samples == 1 else 's'}"
+
+
 def of_100(share: float) -> str:
     """Write how often something is so."""
     return f"{100 * share:.0f} of 100"
@@ -80,6 +91,15 @@ def p_words(p_value: float) -> str:
     # Cut, not rounded, so that 0.0499 does not become 0.05.
     steps = 1_000 if p_value < 0.1 else 100
     return f"p = {math.floor(p_value * steps) / steps:g}"
+
+
+def null_source(*sides: CumulativeCurves) -> str:
+    """Say what p-values, and the limit of the KS error of a perfect model, come from."""
+    rare = {curves.is_rare for curves in sides}
+    if rare == {False}:
+        return "Brownian limit"
+    where = "" if rare == {True} else ", where few misses or hits are expected"
+    return f"the larger of the Brownian limit and a Poisson tail{where}"
 
 
 def duration(seconds: float) -> str:

@@ -5,7 +5,7 @@ import numpy as np
 from calibcore.evaluation import Side
 from calibcore.inference import smallest_gap_shown
 from calibcore.metrics.bins import BinSweep
-from dashboard.wording.numbers import SPACE, detected_points, percent
+from dashboard.wording.numbers import SPACE, detected_points, percent, rows_of
 
 BINS_MATTER = "How much the number of bins matters"
 
@@ -21,14 +21,25 @@ SWEEP_NOTE = (
 
 def power_sentence(side: Side, n_samples: int, *, expert: bool = False) -> str:
     """Say how large a gap has to be for this many rows to show it."""
-    gap = detected_points(smallest_gap_shown(side.curves), n_samples)
+    smallest, largest = smallest_gap_shown(side.curves), side.curves.largest_gap
+    gap = detected_points(smallest, n_samples)
+    if smallest == largest:
+        if expert:
+            return (
+                f"Power: the KS test at 5{SPACE}% finds no shift of the scores of"
+                f" {rows_of(n_samples)} with probability 80{SPACE}%; the largest possible is {gap}."
+            )
+        return (
+            f"Even the largest gap possible, {gap}, may well go unseen in such a set of"
+            f" {rows_of(n_samples)}."
+        )
     if expert:
         return (
             f"Power: the KS test at 5{SPACE}% finds a shift of all {n_samples:,} scores by {gap}"
             f" with probability 80{SPACE}%."
         )
     return (
-        f"An average gap of {gap} would be found in 80 of 100 such sets of {n_samples:,} rows; a"
+        f"An average gap of {gap} would be found in 80 of 100 such sets of {rows_of(n_samples)}; a"
         " smaller one may well go unseen."
     )
 

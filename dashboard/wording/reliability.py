@@ -8,7 +8,7 @@ from calibcore.evaluation import Side
 from calibcore.metrics.bins import BinSweep
 from calibcore.reliability import BinnedReliability
 from calibcore.reliability.intervals import LEAST_SHARE
-from dashboard.wording.numbers import SPACE, detected_points, percent, points
+from dashboard.wording.numbers import SPACE, detected_points, percent, points, rows_of
 from dashboard.wording.reach import FEWEST_BINS
 
 DIAGRAM_HEADING = "Score by score"
@@ -83,7 +83,7 @@ def plot_caption(side: Side, *, expert: bool = False) -> str:
         return (
             f"Mean score and observed frequency of the {filled} of {bins.counts.size} bins of equal"
             " width that hold rows, the larger the more; the fullest:"
-            f" {bins.counts[fullest]:,.0f} of {n_samples:,} rows, mean score"
+            f" {bins.counts[fullest]:,.0f} of {rows_of(n_samples)}, mean score"
             f" {percent(float(bins.mean_score[fullest]), n_samples)}, frequency"
             f" {percent(float(bins.frequency[fullest]), n_samples)}."
         )

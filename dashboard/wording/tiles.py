@@ -1,12 +1,23 @@
 """The four large figures, and the notes under them and under the table."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
 from calibcore.evaluation import Comparison, SetResult
 from calibcore.inference import Inference, Mark
 from dashboard.wording.measures import MARKS, MeasureRow, Shown, measure_rows
-from dashboard.wording.numbers import MINUS, SPACE, measured, measured_change, of_100, percent
+from dashboard.wording.numbers import (
+    INFINITY,
+    MINUS,
+    SPACE,
+    measured,
+    measured_change,
+    null_source,
+    of_100,
+    percent,
+    rows_of,
+)
 
 Colour = Literal["green", "red", "gray"]
 
@@ -21,13 +32,14 @@ def below_tiles(judged: SetResult, *, expert: bool = False) -> str:
     )
     limits = before if before == after else f"{before} before and {after} after"
     text = (
-        f"If the scores were the true probabilities, {n_samples:,} rows would show a KS error below"
-        f" {limits} in 95 of 100 cases."
+        f"If the scores were the true probabilities, {rows_of(n_samples)} would show a KS error of"
+        f" at most {limits} in 95 of 100 cases."
     )
     if expert:
+        source = null_source(judged.before.curves, judged.after.curves)
         text = (
-            f"Under perfect calibration the 95{SPACE}% quantile of the KS error of {n_samples:,}"
-            f" rows is {limits} (Brownian limit)."
+            f"Under perfect calibration the 95{SPACE}% quantile of the KS error of"
+            f" {rows_of(n_samples)} is {limits} ({source})."
         )
     misses = judged.compare("certain_misses").after
     if misses:
@@ -132,11 +144,11 @@ def uncertainty_note(inference: Inference, *, expert: bool = False) -> str:
     if expert:
         return (
             f"Intervals of {100 * plan.level:.0f}{SPACE}%, {drawn}: percentile bootstrap of the"
-            " rows, paired before and after, reflected for the slope and corrected for bias for"
-            " discrimination; of distances from calibration, by inverting tests on labels drawn"
-            " under several truths, and of their change by MOVER. The fit of the calibrator is not"
-            " repeated. A perfect model: mean, and limit of 95 of 100 draws of the labels from the"
-            " scores after calibration."
+            " rows, paired before and after, reflected for slope and uncertainty and corrected for"
+            " bias for discrimination; of distances from calibration, by inverting tests on labels"
+            " drawn under several truths, and of their change by MOVER. The fit of the calibrator"
+            " is not repeated. A perfect model: mean, and limit of 95 of 100 draws of the labels"
+            " from the scores after calibration."
         )
     return (
         f"Small figures: the true value lies there in about {of_100(plan.level)} cases ({drawn};"
@@ -147,11 +159,16 @@ def uncertainty_note(inference: Inference, *, expert: bool = False) -> str:
 
 
 def table_note(judged: SetResult) -> str:
-    """Say what the table's dashes and figures mean."""
+    """Say what the table's dashes, infinities and figures mean."""
     text = (
         "Accuracy, discrimination and AUROC are better higher, errors and losses lower. A name"
         " opens its definition."
     )
+    if any(math.isinf(v) for row in judged.comparisons for v in (row.before, row.after) if v):
+        text += (
+            f" {INFINITY}: no finite number would do, as every row was a hit, or none was, or the"
+            " scores part hits from misses without an error, or all are 0."
+        )
     if any(row.after is None and row.before is not None for row in judged.comparisons):
         text += (
             " \u2013: this calibrator changes the score of the event alone, so there are no class"

@@ -96,7 +96,7 @@ def test_the_other_tiles_and_the_table_show_calibcores_numbers() -> None:
             if isinstance(measure, EventMeasure):
                 value = float(measure.compute(tally(event.scores, event.hits), options))
             else:
-                value = measure.compute(probabilities, test.labels, options)
+                value = measure.after(test.probabilities, probabilities, test.labels, options)
             wanted = {
                 "share": wording.percent(value, test.n_samples),
                 "rows": f"{value:,.0f}",

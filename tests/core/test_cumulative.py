@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from calibcore import metrics
-from calibcore.cumulative import cumulative_curves, ks_error
+from calibcore.cumulative import cumulative_curves, ks_error, rare_tail
 from tests import reference
 from tests.strategies import EventCase, event_data, seeded_events
 
@@ -150,6 +150,62 @@ def test_p_value_keeps_its_digits_far_out(n_hits: int) -> None:
     found = cumulative_curves([0.5] * 1000, [1] * n_hits + [0] * (1000 - n_hits)).ks_p_value
     level = (n_hits - 500) / math.sqrt(250)
     assert found == pytest.approx(2 * math.erfc(level / math.sqrt(2)), rel=1e-9)
+
+
+def shares_below_5_percent(scores: list[float], seed: int, n_draws: int) -> list[float]:
+    """How often a perfect model's p-values of KS and Kuiper, and its line, find it off."""
+    rng, found = np.random.default_rng(seed), np.zeros((n_draws, 3))
+    line = cumulative_curves(scores, np.zeros(len(scores))).ks_null_95  # the hits do not matter
+    for draw in found:
+        curves = cumulative_curves(scores, rng.random(len(scores)) < scores)
+        over = curves.ks_error > line
+        draw[:] = curves.ks_p_value < 0.05, curves.kuiper_p_value < 0.05, over
+    return [float(share) for share in found.mean(axis=0)]
+
+
+@pytest.mark.parametrize("both_ends", [False, True])
+@pytest.mark.parametrize("spread", [0.0, 0.2])
+@pytest.mark.parametrize(
+    ("n_rows", "score"), [(100, 0.9986), (1_000, 0.99986), (200, 0.99), (200, 0.002)]
+)
+def test_rare_misses_or_hits_give_few_false_alarms(
+    n_rows: int, score: float, spread: float, *, both_ends: bool
+) -> None:
+    # One miss where 0.14 are expected comes in 13 of 100 sets, and is no sign of anything.
+    near = np.linspace(1 - spread, 1 + spread, n_rows) * min(score, 1 - score)
+    turned = np.arange(n_rows) % 2 == 0 if both_ends else score > 0.5
+    scores = np.where(turned, 1 - near, near).tolist()
+    assert max(shares_below_5_percent(scores, 8, 1_000)) <= 0.05
+
+
+@pytest.mark.parametrize("n_rows", [200, 2_000])
+@pytest.mark.parametrize("powers", [(1, 1), (4, 1), (0.3, 0.3)])
+def test_usual_scores_give_5_false_alarms_of_100(n_rows: int, powers: tuple[float, float]) -> None:
+    scores = np.random.default_rng(2).beta(*powers, n_rows).tolist()
+    shares = shares_below_5_percent(scores, 9, 1_000)
+    # 5 % exactly would give up to 7.2 % in 999 of 1,000 such simulations.
+    assert max(shares) <= 0.072
+    assert min(shares) >= 0.025
+
+
+def test_the_tail_of_rare_misses_is_that_of_all_of_them() -> None:
+    # Poisson with 0.7 expected, a step at a time: 1.3 more, or 0.7 less, is what 2 or 0 would be.
+    chances = [math.exp(-0.7) * 0.7**k / math.factorial(k) for k in range(30)]
+    assert rare_tail(1.3, 0.7, 0.7) == pytest.approx(sum(chances[2:]), rel=1e-12)
+    assert rare_tail(0.7 - 1e-12, 0.7, 0.7) == pytest.approx(
+        reference.poisson_at_least(1.4, 0.7) + chances[0], rel=1e-9
+    )
+    assert rare_tail([5.0, 5.0], [2.0, 0.0], [0.0, 0.0]).tolist() == [0.0, 0.0]
+
+
+def test_p_values_where_one_miss_is_rare() -> None:
+    # 0.14 misses are expected, variance and skew a little less: 1 of them is 0.86 too many.
+    curves = cumulative_curves([0.9986] * 100, [0] + [1] * 99)
+    assert curves.ks_error == pytest.approx(0.0086)
+    at_least = 1 - math.exp(-0.14)
+    assert curves.ks_p_value == pytest.approx(2 * at_least, rel=0.01)
+    assert curves.kuiper_p_value == pytest.approx(4 * at_least, rel=0.01)
+    assert 0.0086 < curves.ks_null_95 < 0.0186
 
 
 def test_p_value_is_uniform_for_calibrated_scores(rng: np.random.Generator) -> None:

@@ -162,6 +162,7 @@ def test_a_score_map_leaves_no_class_table_to_measure(
     undefined = [row.measure.key for row in judged.comparisons if row.after is None]
     assert sorted(undefined) == [
         "brier",
+        "calibration_gain",
         "classwise_ece",
         "kde_classwise_ece",
         "max_classwise_ece",
@@ -279,6 +280,10 @@ OF_CLASSES: dict[str, Callable[[Floats, ArrayLike], float]] = {
     "nll": metrics.nll,
     "accuracy": metrics.accuracy,
     "kde_classwise_ece": metrics.kde_classwise_ece,
+    "top_2_accuracy": lambda table, labels: metrics.top_r_accuracy(table, labels, 2),
+    "top_5_accuracy": lambda table, labels: metrics.top_r_accuracy(
+        table, labels, min(5, table.shape[1])
+    ),
 }
 
 
@@ -296,6 +301,9 @@ def direct_values(
         "mce": metrics.mce(*scored, n_bins=n_bins),
         "max_classwise_ece": metrics.max_classwise_ece(probabilities, rows.labels, n_bins=n_bins),
         "classwise_ece": metrics.classwise_ece(probabilities, rows.labels, n_bins=n_bins),
+        "calibration_gain": metrics.calibration_gain(
+            rows.probabilities, probabilities, rows.labels
+        ),
     }
 
 

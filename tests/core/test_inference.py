@@ -39,7 +39,7 @@ from calibcore.inference.labels import drawn_labels
 from calibcore.inference.null import MOST_GROUPS, grouped, redrawn
 from calibcore.inference.power import DRIFT_80, stays_within
 from calibcore.inference.resampling import OrderedRows, chunks, row_counts
-from calibcore.metrics import METRICS, EventMeasure, Options, RowMeasure
+from calibcore.metrics import METRICS, ChangeMeasure, EventMeasure, Options, RowMeasure
 from calibcore.metrics.classwise import classwise_errors
 from calibcore.probabilities import softmax
 from calibcore.tally import Tally, tally
@@ -191,6 +191,36 @@ def test_row_values_are_those_of_each_label_weighted(measure: RowMeasure) -> Non
     assert_allclose(variance, (rows * off**2).sum(axis=1), rtol=1e-9, atol=1e-14)
 
 
+def test_gains_of_rows_are_those_of_each_label_weighted() -> None:
+    """The reference is what true probabilities after calibration would show."""
+    rng = np.random.default_rng(7)
+    before, after = rng.dirichlet([0.5] * 4, size=(2, 30))
+    labels = rng.integers(4, size=30)
+    gain = next(measure for measure in METRICS if isinstance(measure, ChangeMeasure))
+    seen, mean, variance = gain.rows(before, after, labels)
+    assert_allclose(seen.mean(), gain.brought(before, after, labels), rtol=1e-12)
+    every = np.stack([gain.rows(before, after, np.full(30, k)).seen for k in range(4)], axis=1)
+    assert_allclose(mean, (after * every).sum(axis=1), rtol=1e-12, atol=1e-14)
+    off = every - mean[:, np.newaxis]
+    assert_allclose(variance, (after * off**2).sum(axis=1), rtol=1e-9, atol=1e-14)
+
+
+def test_the_gain_is_the_fall_of_the_brier_score_with_its_interval(found: Inference) -> None:
+    gain, brier = found.find("calibration_gain"), found.find("brier")
+    assert gain.before is not None
+    assert gain.after is not None
+    assert brier.before is not None
+    assert brier.after is not None
+    assert gain.change == gain.after.interval
+    assert brier.change is not None
+    assert (gain.before.value, gain.before.interval) == (0, Interval(0, 0))
+    assert_allclose(gain.after.value, brier.before.value - brier.after.value, rtol=1e-12)
+    assert_allclose(gain.change.low, -brier.change.high, atol=2e-4)
+    assert_allclose(gain.change.high, -brier.change.low, atol=2e-4)
+    assert gain.after.reference.mean > 0
+    assert (gain.mark, brier.mark) == ("better", "better")
+
+
 def test_the_ks_reference_is_the_brownian_limit() -> None:
     rng = np.random.default_rng(8)
     scores = rng.uniform(0.05, 0.95, 4000)
@@ -229,9 +259,11 @@ def test_values_are_those_of_the_measures(found: Inference) -> None:
             if isinstance(measure, EventMeasure):
                 expected = float(measure.compute(counted, Options()))
             else:
+                assert before.probabilities is not None
                 assert side.probabilities is not None
                 assert side.labels is not None
-                expected = measure.compute(side.probabilities, side.labels, Options())
+                tables = before.probabilities, side.probabilities
+                expected = measure.after(*tables, side.labels, Options())
             assert_allclose(judged.value, expected, rtol=1e-9, atol=1e-12)
 
 

@@ -1,14 +1,29 @@
 """Fitted maps as JSON: the schema in the repository is what the classes write."""
 
 import json
+import math
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import numpy as np
 import pytest
 
 from calibcore import CalibrationInputError
-from calibcore.calibrators import CATALOGUE, FittedVectorMap, Method, ScoreMap, from_json
+from calibcore.calibrators import (
+    CATALOGUE,
+    FittedVectorMap,
+    HistogramBinning,
+    IsotonicCalibration,
+    Method,
+    OneVsRest,
+    ScoreMap,
+    SplineCalibration,
+    TemperatureScaling,
+    VectorScaling,
+    from_json,
+)
+from calibcore.calibrators.base import Fitted
 from calibcore.calibrators.schema import json_schema
 
 FILE = Path(__file__).parents[2] / "calibcore" / "calibrators" / "fitted.schema.json"
@@ -57,3 +72,76 @@ def test_every_method_round_trips_to_the_bit_and_keeps_the_schema(method: Method
 def test_other_text_is_refused(text: str) -> None:
     with pytest.raises(CalibrationInputError):
         from_json(text)
+
+
+LOGITS, LABELS = data(3)
+SCORES = 1 / (1 + np.exp(-LOGITS[:, 0]))
+FITTED = (
+    TemperatureScaling().fit(LOGITS, LABELS),
+    VectorScaling().fit(LOGITS, LABELS),
+    OneVsRest(IsotonicCalibration()).fit(LOGITS, LABELS),
+    HistogramBinning().fit(SCORES, LABELS == 0),
+    SplineCalibration().fit(SCORES, LABELS == 0),
+)
+"""Maps of every kind of field."""
+
+WRONG: tuple[Any, ...] = (
+    *("x", None, {}, [["a"]], [[1], [2, 3]], math.inf, math.nan, {"kind": "FittedTemperature"}),
+    *(json.loads(FITTED[0].to_json()), 10**400),
+)
+
+
+@pytest.mark.parametrize("fitted", FITTED, ids=lambda fitted: type(fitted).__name__)
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: f"{wrong!r:.20}")
+def test_a_field_that_does_not_hold_its_type_is_refused(fitted: Fitted, wrong: Any) -> None:
+    content = json.loads(fitted.to_json())
+    for name in content:
+        with pytest.raises(CalibrationInputError):
+            from_json(json.dumps({**content, name: wrong}))
+
+
+@pytest.mark.parametrize(
+    ("fitted", "name", "wrong"),
+    [
+        (FITTED[0], "temperature", -1),
+        (FITTED[0], "temperature", 0.0),
+        (FITTED[0], "temperature", True),
+        (FITTED[0], "temperature", [1.0]),
+        (FITTED[0], "warnings", [1]),
+        (FITTED[1], "space", "probabilities"),
+        (FITTED[1], "penalty", [0.5, "x"]),
+        (FITTED[1], "weights", [1.0, math.inf, 1.0]),
+        (FITTED[3], "counts", [0.5] * 15),
+    ],
+)
+def test_a_refusal_names_the_field(fitted: Fitted, name: str, wrong: Any) -> None:
+    content = {**json.loads(fitted.to_json()), name: wrong}
+    with pytest.raises(CalibrationInputError, match=f"^{name}: found "):
+        from_json(json.dumps(content))
+
+
+@pytest.mark.parametrize(
+    ("fitted", "name", "wrong"),
+    [
+        (FITTED[1], "weights", [1.0, 1.0]),
+        (FITTED[1], "bias", []),
+        (FITTED[1], "bias", [0.0, 0.0]),
+        (FITTED[2], "score_maps", []),
+        (FITTED[3], "counts", [1, 2]),
+        (FITTED[4], "scores", [0.0, 1.0]),
+        (FITTED[4], "slope", []),
+    ],
+)
+def test_arrays_that_do_not_fit_each_other_are_refused(
+    fitted: Fitted, name: str, wrong: Any
+) -> None:
+    content = {**json.loads(fitted.to_json()), name: wrong}
+    with pytest.raises(CalibrationInputError, match=f"^{type(fitted).__name__}: found arrays"):
+        from_json(json.dumps(content))
+
+
+def test_a_map_inside_another_is_of_the_right_family() -> None:
+    content = json.loads(FITTED[2].to_json())
+    content["score_maps"][1] = json.loads(FITTED[0].to_json())
+    with pytest.raises(CalibrationInputError, match=r"^score_maps: found "):
+        from_json(json.dumps(content))

@@ -413,6 +413,39 @@ def test_gain_is_the_fall_of_the_brier_score(one: LogitCase) -> None:
 
 
 @given(logit_sets())
+def test_gain_is_that_of_the_loops(one: LogitCase) -> None:
+    before, after = softmax(one.logits), softmax(0.5 * one.logits[:, ::-1])
+    expected = reference.calibration_gain(before.tolist(), after.tolist(), one.labels.tolist())
+    assert metrics.calibration_gain(before, after, one.labels) == close(expected)
+
+
+ROWS = [[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [0.1, 0.3, 0.6], [0.25, 0.5, 0.25]]
+"""Probabilities of so few kinds that each has a frequency of its own."""
+
+
+def fall_and_gain(moved: list[list[float]], seed: int) -> tuple[float, float]:
+    """Give by how much the squared calibration error falls, and the gain."""
+    rng = np.random.default_rng(seed)
+    kind, labels = rng.integers(4, size=60), rng.integers(3, size=60).tolist()
+    before, after = ([table[k] for k in kind] for table in (ROWS, moved))
+    was, now = (reference.squared_calibration_error(t, labels) for t in (before, after))
+    return was - now, metrics.calibration_gain(before, after, labels)
+
+
+@given(st.integers(0, 1000))
+def test_gain_is_the_fall_of_the_calibration_error_where_no_rows_are_joined(seed: int) -> None:
+    """Zhang 2020, proposition 4.2."""
+    fall, gain = fall_and_gain(softmax(0.6 * np.log(ROWS)).tolist(), seed)
+    assert gain == close(fall)
+
+
+@given(st.integers(0, 1000))
+def test_gain_bounds_that_fall_from_below_where_decisions_change(seed: int) -> None:
+    fall, gain = fall_and_gain([ROWS[2], ROWS[1], ROWS[2], ROWS[1]], seed)
+    assert gain <= fall + 1e-12
+
+
+@given(logit_sets())
 def test_top_r_accuracy_is_the_frequency_of_the_event(one: LogitCase) -> None:
     probabilities = softmax(one.logits)
     n_classes = probabilities.shape[1]

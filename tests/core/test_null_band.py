@@ -35,9 +35,31 @@ def test_the_null_band_agrees_with_the_loops(case: EventCase) -> None:
     [(0.9, 1.9600), (0.95, 2.2414), (0.99, 2.8070)],
 )
 def test_the_simultaneous_bound_is_the_tabled_one(level: float, bound: float) -> None:
-    curves = cumulative_curves([0.5] * 4, [0, 1, 0, 1])
+    curves = cumulative_curves([0.5] * 40, [0, 1, 0, 1] * 10)
     width = null_band(curves, level=level).simultaneous
     assert width / curves.null_deviation == pytest.approx(bound, abs=5e-5)
+
+
+def test_the_band_is_no_wider_than_the_curve_can_stray() -> None:
+    for score in (0.3, 0.7):
+        curves = cumulative_curves([score], [1])
+        assert null_band(curves, level=0.999).simultaneous == curves.largest_gap == 0.7
+        hit, miss = (cumulative_curves([score], [happened]).ks_error for happened in (1, 0))
+        assert max(hit, miss) == pytest.approx(curves.largest_gap)
+
+
+def test_where_misses_are_rare_the_band_is_left_where_the_p_value_is_small() -> None:
+    rng = np.random.default_rng(4)
+    sides = set()
+    for expected in np.linspace(0.05, 4, 40):
+        scores = 1 - expected / 200 * rng.uniform(0.5, 1.5, 200)
+        for n_missed in range(int(expected), int(expected) + 6):
+            curves = cumulative_curves(scores, np.arange(200) >= n_missed)
+            for level in (0.8, 0.95, 0.99):
+                outside = curves.ks_error > null_band(curves, level=level).simultaneous
+                assert outside == (curves.ks_p_value < 1 - level), (expected, n_missed, level)
+                sides.add((curves.is_rare, outside))
+    assert len(sides) == 4
 
 
 @pytest.mark.parametrize("power", [1.0, 0.2])

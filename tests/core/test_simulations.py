@@ -13,6 +13,8 @@ from benchmarks.validation import (
     OUT,
     PERFECT,
     SIMULATIONS,
+    TEN,
+    TWO,
     held_text,
     main,
     page_of,
@@ -100,3 +102,25 @@ def test_the_truth_of_a_distance_is_what_very_many_rows_show(model: validation.M
     off = np.abs(model.scores(x) - PERFECT.scores(x)).mean()
     assert found["classwise_ece"] == pytest.approx(off, abs=5e-4)
     assert found["kde_ece"] == pytest.approx(off, abs=1e-3)
+
+
+def test_the_truth_of_the_gain_is_the_squared_distance_to_the_true_probabilities() -> None:
+    """Of two classes, both of whose probabilities are off by as much."""
+    rng = np.random.default_rng(2)
+    x = rng.choice([-1.0, 1.0], size=400_000) + rng.normal(size=400_000)
+    off = 2 * np.square(MODELS[0].scores(x) - PERFECT.scores(x)).mean()
+    assert truths(PERFECT, MODELS[0])["calibration_gain"] == pytest.approx(off, abs=2e-4)
+    assert truths(MODELS[0])["calibration_gain"] == 0
+
+
+def test_the_model_of_ten_classes_is_that_of_two_with_more() -> None:
+    x = np.random.default_rng(3).normal(size=20)
+    two, again = (MODELS[0].table(x, centres) for centres in (TWO, np.append(TWO, 40.0)))
+    assert two == pytest.approx(again[:, :2], abs=1e-12)
+    labels = np.random.default_rng(4).integers(10, size=400_000)
+    x = TEN[labels] + np.random.default_rng(5).normal(size=labels.size)
+    for model in (MODELS[0], PERFECT):
+        table, known = model.table(x, TEN), truths(model)
+        ahead = (table > table[np.arange(labels.size), labels][:, np.newaxis]).sum(axis=1)
+        assert known["top_2_accuracy"] == pytest.approx((ahead < 2).mean(), abs=3e-3)
+        assert known["top_5_accuracy"] == pytest.approx((ahead < 5).mean(), abs=3e-3)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from calibcore import metrics
@@ -17,6 +18,7 @@ from calibcore.data import EventScores, LogitSet, Split, split_rows
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.probabilities import log_probabilities, log_softmax, softmax
+from calibcore.ranges import equal_ranges
 from calibcore.splines import CubicSpline, fit_spline
 
 NAN, INF = math.nan, math.inf
@@ -83,6 +85,43 @@ REFUSALS: dict[str, tuple[Callable[[], object], str]] = {
     "fit label": (lambda: TemperatureScaling().fit(THREE, [3]), "labels: found .*3"),
     "too few names": (lambda: LogitSet([[0.0, 1.0]], [0], ["cat"]), "class_names: found .*1"),
     "equal names": (lambda: LogitSet([[0.0, 1.0]], [0], ["cat", "cat"]), "class_names: found"),
+    "label of 1e300": (lambda: LogitSet([[0.0, 1.0]], [1e300]), r"from 1e\+300 to 1e\+300, "),
+    # What is missing
+    "masked logits": (
+        lambda: LogitSet(np.ma.masked_array([[0.0, 1.0]], [[True, False]]), [0]),
+        "logits: found masked values",
+    ),
+    "masked label": (
+        lambda: LogitSet([[0.0, 1.0]], np.ma.masked_array([0], [True])),
+        "labels: found",
+    ),
+    "masked score": (
+        lambda: ks_error(np.ma.masked_array([0.5], [True]), [0]),
+        "scores: found masked",
+    ),
+    "masked row": (lambda: ROWS.rows(np.ma.masked_array([0], [True])), "chosen: found masked"),
+    "a nullable table's NA": (
+        lambda: LogitSet(pd.DataFrame([[0, 1], [None, 2]]).convert_dtypes(), [0, 1]),
+        "logits: found values of type object",
+    ),
+    "an object's words": (
+        lambda: LogitSet(np.array([[0, "1"]], dtype=object), [0]),
+        "logits: found values of type",
+    ),
+    "NaN in accuracy": (lambda: metrics.accuracy([[NAN, 1.0]], [0]), "probabilities: found NaN"),
+    "NaN in top-r accuracy": (
+        lambda: metrics.top_r_accuracy([[1.0, 0.0], [NAN, 1.0]], [0, 0], 1),
+        "probabilities: found NaN in row 2",
+    ),
+    "NaN before": (lambda: metrics.changed_decisions([[NAN, 1.0]], [[0, 1]]), "before: found NaN"),
+    "NaN after": (lambda: metrics.changed_decisions([[0, 1]], [[1.0, NAN]]), "after: found NaN"),
+    "ragged before": (
+        lambda: metrics.changed_decisions([[0, 1], [1]], [[0, 1]]),
+        "before: found rows of unequal length",
+    ),
+    # Ranges
+    "table of values": (lambda: equal_ranges([[1.0, 2.0]], 2), r"values: found .*\(1, 2\)"),
+    "words for values": (lambda: equal_ranges(["low", "high"], 2), "values: found"),
     # Splits
     "share of 0": (lambda: split_rows(ROWS, calibration_share=0), "calibration_share: found .*0"),
     "share of 1": (lambda: split_rows(ROWS, calibration_share=1), "calibration_share: found .*1"),
@@ -186,6 +225,40 @@ def test_hits_of_any_type_are_understood(hits: Any) -> None:
 @pytest.mark.parametrize("labels", [[0.0, 1.0], [[0], [1]], np.array([0, 1], dtype=np.uint8)])
 def test_labels_of_any_type_are_understood(labels: Any) -> None:
     assert LogitSet([[0.0, 1.0]] * 2, labels).labels.tolist() == [0, 1]
+
+
+def test_nullable_tables_without_gaps_are_numbers() -> None:
+    table = pd.DataFrame([[0.5, 1.5], [2.0, -1.0]]).convert_dtypes()
+    found = LogitSet(table, pd.Series([1, 0]).astype("Int64"))
+    assert found.logits.tolist() == [[0.5, 1.5], [2.0, -1.0]]
+    assert found.labels.tolist() == [1, 0]
+    mixed = pd.DataFrame({"a": pd.array([0, 3], dtype="Int64"), "b": [0.25, 1.0]})
+    assert softmax(mixed).tolist() == softmax([[0.0, 0.25], [3.0, 1.0]]).tolist()
+
+
+def test_infinite_values_can_be_ranked_and_nothing_masked_is_an_array() -> None:
+    assert metrics.accuracy([[-INF, INF], [0.0, -INF]], [1, 1]) == 0.5
+    assert ks_error(np.ma.masked_array([0.5, 0.5]), [1, 0]) == 0.0
+
+
+@pytest.mark.parametrize("above", [1.0000001, float(np.nextafter(1, 2)), 1.0005])
+@pytest.mark.parametrize("place", [0, 5_000])
+def test_what_rounding_lifts_above_1_counts_as_1(above: float, place: int) -> None:
+    # Means of float32 rows come out like this.
+    table = np.full((6_000, 2), 0.5)
+    table[place] = above, 0.0
+    given, labels = table.copy(), np.arange(6_000) % 2
+    for event in (TopR(1), WithinTopR(1), WithinTopR(2), OneClass(0)):
+        assert event.outcomes(table, labels).scores[place] == 1.0
+    assert metrics.nll(table[[place]], [0]) == 0.0
+    assert metrics.brier(table[[place]], [0]) == 0.0
+    assert metrics.classwise_ece(table[[place]], [0]) == 0.0
+    assert LogitSet.from_probabilities(table, labels).probabilities.max() <= 1.0
+    assert np.array_equal(table, given)
+
+
+def test_minus_zero_is_a_probability() -> None:
+    assert OneClass(0).outcomes([[-0.0, 1.0]], [1]).scores.tolist() == [0.0]
 
 
 def test_inputs_are_left_as_they_were(rng: np.random.Generator) -> None:

@@ -1,25 +1,32 @@
 """Words and numbers on screen: true, plain, and written in one way."""
 
 import ast
+import math
 import re
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import dashboard
-from calibcore.calibrators import CATALOGUE, Choice, TemperatureScaling
-from calibcore.data import LogitSet, Split
+from calibcore.calibrators import CATALOGUE, Choice, SplineCalibration, TemperatureScaling
+from calibcore.data import EventScores, LogitSet, Split
 from calibcore.evaluation import AuditResult, SetResult, Side, audit
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.inference import Finding, Inference, Interval, Judgement, Plan, Reference
 from calibcore.metrics import METRICS, smooth_ece
+from calibcore.splines import Runout
 from dashboard import wording
 from dashboard.settings import NO_METHOD
+from dashboard.wording.glossary import OPTIONS
 from dashboard.wording.graphs import band_note
 from dashboard.wording.measures import GROUPS, Shown, listed, measure_rows
+from dashboard.wording.numbers import MINUS, amount, null_source
+from dashboard.wording.reach import power_sentence
+from dashboard.wording.reliability import plot_caption
 from dashboard.wording.sentences import isotonic_caption, smoothed_caption
 from tests.figures.made import blocks, logit_result, pct, result_of, side_of
 
@@ -240,6 +247,57 @@ def test_the_caption_of_a_perfect_models_gap_is_the_ks_limit(side: Side) -> None
 def test_certain_scores_leave_no_room_for_chance() -> None:
     said = wording.cumulative_caption(side_of([1.0] * 50, [1] * 50))
     assert said.endswith("of a perfect model, at most 0 points.")
+
+
+@pytest.mark.parametrize("expert", [False, True])
+def test_one_row_is_a_row_and_shows_no_more_than_it_can(*, expert: bool) -> None:
+    rows = Split(EventScores([0.3, 0.7], [0, 1]), EventScores([0.7], [1]))
+    judged = audit(rows, event=TopR(1), calibrator=None).test
+    side = judged.before
+    power = power_sentence(side, 1, expert=expert)
+    said = (wording.below_tiles(judged, expert=expert), power, plot_caption(side, expert=expert))
+    for sentence in said:
+        assert not re.search(r"\b1 rows|1 scores", sentence)
+    assert wording.percent(0.7, 1) in said[0]
+    assert "70.0 points" in power
+    assert ("finds no shift" if expert else "may well go unseen") in power
+    assert wording.cumulative_caption(side).endswith("of a perfect model, at most 70.0 points.")
+
+
+def test_where_the_limit_comes_from_is_said_as_it_is() -> None:
+    usual, rare = side_of([0.8] * 200, [1] * 200), side_of([0.9986] * 100, [1] * 100)
+    assert null_source(usual.curves) == "Brownian limit"
+    assert null_source(rare.curves) == "the larger of the Brownian limit and a Poisson tail"
+    both = null_source(usual.curves, rare.curves)
+    assert both == f"{null_source(rare.curves)}, where few misses or hits are expected"
+    assert null_source(rare.curves) in band_note(rare, expert=True)
+
+
+def test_infinity_is_a_sign_and_has_its_reason() -> None:
+    rows = EventScores([0.2, 0.3, 0.8, 0.9], [0, 0, 1, 1])
+    judged = audit(Split(rows, rows), event=TopR(1), calibrator=None).test
+    row = judged.compare("calibration_slope")
+    assert row.before is not None
+    assert math.isinf(row.before)
+    assert wording.measured(row, row.before, 4) == "\u221e"
+    assert wording.measured(row, -row.before, 4) == f"{MINUS}\u221e"
+    assert amount(math.inf, "number", 4, signed=True) == "+\u221e"
+    assert "\u221e: no finite number would do" in wording.table_note(judged)
+    assert "\u221e" not in wording.table_note(result_of(500).test)
+
+
+@pytest.mark.parametrize(
+    ("runout", "said"), [("natural", r"(\d+) to 20 "), ("cubic", r"from (\d+) ")]
+)
+def test_the_knots_that_are_tried_are_those_that_are_said(runout: Runout, said: str) -> None:
+    _, text = OPTIONS["spline", "cross_validated"]
+    found = re.search(said, text)
+    assert found is not None
+    # Hits that follow the scores need no bend, so the fewest knots that are tried are enough.
+    scores = np.linspace(0.2, 0.8, 400)
+    hits = np.floor(np.cumsum(scores) + 0.5) > np.floor(np.cumsum(scores) - scores + 0.5)
+    fitted = SplineCalibration(cross_validated=True, runout=runout).fit(scores, hits)
+    assert fitted.knot_values.size == int(found[1])
 
 
 def test_the_isotonic_caption_reads_the_result() -> None:

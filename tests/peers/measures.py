@@ -83,12 +83,14 @@ def _proper(case: Case) -> Iterator[Figure]:
     yield _one("calibration gain", SKLEARN, convention, before - squared(case.cooled))
     share = accuracy_score(table.labels, table.logits.argmax(axis=1))
     yield _one("accuracy", SKLEARN, "share", share)
-    job, convention = "top-2 accuracy", "share; of equal scores the later class ranks first"
-    if case.n_classes == 2:
-        yield Figure(job, SKLEARN, convention, {}, "two classes")
-    else:
-        share = top_k_accuracy_score(table.labels, table.probabilities, k=2, labels=labels)
-        yield _one(job, SKLEARN, convention, share)
+    convention = "share; of equal scores the later class ranks first"
+    for r in (2, 5):
+        job = f"top-{r} accuracy"
+        if case.n_classes > r:
+            share = top_k_accuracy_score(table.labels, table.probabilities, k=r, labels=labels)
+            yield _one(job, SKLEARN, convention, share)
+        else:
+            yield Figure(job, SKLEARN, convention, {}, f"{case.n_classes} classes")
 
 
 def _all_classes(case: Case) -> Iterator[Figure]:
