@@ -63,7 +63,9 @@ def show(scene: Scene) -> None:
     if scene.split.calibration.n_samples < 2:
         body.info(words.NOT_CROSSED, icon=":material/info:")
         return
-    found = _run(scene, keys, dealt, (working, top, body))
+    results = [top, body]
+    found = _run(scene, keys, dealt, working, results)
+    top, body = results
     contestants = ranked(found.contestants, measure, "crossed")
     picks = pick(contestants, measure) if len(contestants) > 1 else None
     with top.container():
@@ -191,13 +193,17 @@ def _choose_columns(scene: Scene) -> list[str]:
 
 
 def _run(
-    scene: Scene, keys: list[str], dealt: Dealt, places: tuple[DeltaGenerator, ...]
+    scene: Scene,
+    keys: list[str],
+    dealt: Dealt,
+    place: DeltaGenerator,
+    results: list[DeltaGenerator],
 ) -> FoundContest:
     """Try the methods, unless that is dear and was not asked for, or was stopped.
 
-    While methods are tried, what an earlier choice left in the places of results is taken away.
+    While methods are tried, what an earlier choice left in the places of results is taken away; the
+    empty places that are left take theirs.
     """
-    place, *results = places
     wanted = (scene.upload.digest, replace(scene.settings, only=None), dealt, tuple(keys))
     seconds = compute.estimate_contest(scene, keys, dealt)
     n_folds = min(dealt.n_folds, scene.split.calibration.n_samples)
@@ -215,8 +221,7 @@ def _run(
         nonlocal bar
         text = words.working_on(key, fold, n_folds)
         if bar is None:
-            for result in results:
-                result.empty()
+            results[:] = [result.empty() for result in results]
             with place.container():
                 bar = st.progress(0.0, text)
                 st.button("Stop", on_click=decide, args=(False,))

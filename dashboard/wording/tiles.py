@@ -161,8 +161,8 @@ def uncertainty_note(inference: Inference, *, expert: bool = False) -> str:
 def table_note(judged: SetResult) -> str:
     """Say what the table's dashes, infinities and figures mean."""
     text = (
-        "Accuracy, discrimination and AUROC are better higher, errors and losses lower. A name"
-        " opens its definition."
+        "Accuracy, calibration gain, discrimination and AUROC are better higher, errors and losses"
+        " lower. A name opens its definition."
     )
     if any(math.isinf(v) for row in judged.comparisons for v in (row.before, row.after) if v):
         text += (
