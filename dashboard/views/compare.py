@@ -63,9 +63,9 @@ def show(scene: Scene) -> None:
     if scene.split.calibration.n_samples < 2:
         body.info(words.NOT_CROSSED, icon=":material/info:")
         return
-    results = [top, body]
-    found = _run(scene, keys, dealt, working, results)
-    top, body = results
+    places = [working, top, body]
+    found = _run(scene, keys, dealt, places)
+    _, top, body = places
     contestants = ranked(found.contestants, measure, "crossed")
     picks = pick(contestants, measure) if len(contestants) > 1 else None
     with top.container():
@@ -192,18 +192,13 @@ def _choose_columns(scene: Scene) -> list[str]:
 # The run ------------------------------------------------------------------------------------
 
 
-def _run(
-    scene: Scene,
-    keys: list[str],
-    dealt: Dealt,
-    place: DeltaGenerator,
-    results: list[DeltaGenerator],
-) -> FoundContest:
+def _run(scene: Scene, keys: list[str], dealt: Dealt, places: list[DeltaGenerator]) -> FoundContest:
     """Try the methods, unless that is dear and was not asked for, or was stopped.
 
-    While methods are tried, what an earlier choice left in the places of results is taken away; the
-    empty places that are left take theirs.
+    The first place shows work. While methods are tried, what an earlier choice left in the others
+    is taken away; what is empty then takes their place.
     """
+    place = places[0]
     wanted = (scene.upload.digest, replace(scene.settings, only=None), dealt, tuple(keys))
     seconds = compute.estimate_contest(scene, keys, dealt)
     n_folds = min(dealt.n_folds, scene.split.calibration.n_samples)
@@ -221,7 +216,7 @@ def _run(
         nonlocal bar
         text = words.working_on(key, fold, n_folds)
         if bar is None:
-            results[:] = [result.empty() for result in results]
+            places[1:] = [result.empty() for result in places[1:]]
             with place.container():
                 bar = st.progress(0.0, text)
                 st.button("Stop", on_click=decide, args=(False,))
