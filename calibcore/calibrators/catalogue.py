@@ -248,7 +248,7 @@ CATALOGUE: tuple[Method, ...] = (
         formula="sum_m w_m g_m(p_k) / sum_j g_m(p_j), weights summing to 1",
         acts_on="classes",
         preserves_accuracy=True,
-        cost=Cost((7_000, 2_100, 1_100)),
+        cost=Cost((9_500, 4_500, 1_100)),
     ),
     Method(
         key="gaussian_process",
