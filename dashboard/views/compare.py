@@ -25,7 +25,7 @@ from dashboard.tables import (
     measures_shown,
 )
 from dashboard.wording import contest as words
-from dashboard.wording import measured_change, method_name
+from dashboard.wording import method_name
 from dashboard.wording.measures import telling
 from dashboard.wording.subject import data_subject
 
@@ -392,8 +392,7 @@ def _changes_table(shown: _Shown, findings: Findings) -> str:
 def _change(shown: _Shown, one: Contestant, finding: Finding, side: JudgedOn) -> str:
     standing = one.on(side)
     row = standing.compare(shown.measure)
-    change = measured_change(row, standing.n_samples)
-    found, mark, kind = words.change_words(finding, shown.measure, standing.n_samples)
+    change, found, mark, kind = words.change_words(finding, row, standing.n_samples)
     return (
         f"<td>{escape(change)}<small>{escape(found)} <span class='{kind}'>{escape(mark)}</span>"
         "</small></td>"

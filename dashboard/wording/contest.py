@@ -3,11 +3,20 @@
 from collections.abc import Sequence
 
 from calibcore.contest import Contestant, JudgedOn, Picks, penalty
+from calibcore.evaluation import Comparison
 from calibcore.inference import Finding, Interval
 from calibcore.metrics import Measure
 from dashboard.settings import NO_METHOD, Settings
 from dashboard.wording.measures import MARKS
-from dashboard.wording.numbers import MINUS, amount, duration, escape_markdown, measured
+from dashboard.wording.numbers import (
+    MINUS,
+    amount,
+    duration,
+    escape_markdown,
+    finer_digits,
+    measured,
+    measured_change,
+)
 from dashboard.wording.sentences import method_name
 
 NOTHING = "doing nothing"
@@ -203,18 +212,21 @@ HOW_IT_WORKS = (
 )
 
 
-def change_words(finding: Finding, measure: Measure, n_samples: int) -> tuple[str, str, str]:
-    """Write a change with its interval: the interval, the sign with the word, and its kind."""
-    interval = "" if finding.change is None else _interval(finding.change, measure, n_samples)
+def change_words(finding: Finding, row: Comparison, n_samples: int) -> tuple[str, str, str, str]:
+    """Write a change: its size, its interval, the sign with the word, and its kind."""
+    finer = finer_digits(finding.change, row.measure.unit, n_samples)
+    size = measured_change(row, n_samples, finer=finer)
+    interval = "" if finding.change is None else _interval(finding.change, row, n_samples, finer)
     if finding.mark is None:
-        return interval, "", "none"
+        return size, interval, "", "none"
     sign, word = MARKS[finding.mark]
-    return interval, f"{sign} {word}", finding.mark.replace(" ", "-")
+    return size, interval, f"{sign} {word}", finding.mark.replace(" ", "-")
 
 
-def _interval(change: Interval, measure: Measure, n_samples: int) -> str:
+def _interval(change: Interval, row: Comparison, n_samples: int, finer: int) -> str:
+    unit = row.measure.unit
     low, high = (
-        amount(end, measure.unit, n_samples, signed=True) for end in (change.low, change.high)
+        amount(end, unit, n_samples, signed=True, finer=finer) for end in (change.low, change.high)
     )
-    unit = " points" if measure.unit == "share" else ""
-    return f"{low} to {high}{unit}".replace("-", MINUS)
+    points = " points" if unit == "share" else ""
+    return f"{low} to {high}{points}".replace("-", MINUS)

@@ -10,7 +10,7 @@ from calibcore.inference import Inference, Interval, Judgement, Mark
 from calibcore.inference.held import HELD
 from calibcore.metrics import METRICS, ChangeMeasure, Measure, RowMeasure
 from dashboard.wording.glossary import GLOSSARY
-from dashboard.wording.numbers import SPACE, amount, measured, measured_change
+from dashboard.wording.numbers import SPACE, amount, finer_digits, measured, measured_change
 
 GROUPS = {
     "cumulative": "Cumulative: no bins",
@@ -123,10 +123,7 @@ def _row(row: Comparison, inference: Inference | None, n_samples: int) -> Measur
             "" if isinstance(row.measure, ChangeMeasure) else _between(row, before, n_samples),
         ),
         after=Shown(measured(row, row.after, n_samples), _between(row, after, n_samples)),
-        change=Shown(
-            measured_change(row, n_samples),
-            _interval(row.measure, finding.change if finding else None, n_samples, signed=True),
-        ),
+        change=_change(row, finding.change if finding else None, n_samples),
         perfect=_perfect(row, after, n_samples),
         mark=mark,
     )
@@ -154,17 +151,29 @@ def narrow_note(measures: tuple[Measure, ...]) -> str:
     )
 
 
+def _change(row: Comparison, change: Interval | None, n_samples: int) -> Shown:
+    finer = finer_digits(change, row.measure.unit, n_samples)
+    interval = _interval(row.measure, change, n_samples, signed=True, finer=finer)
+    return Shown(measured_change(row, n_samples, finer=finer), interval)
+
+
 def _between(row: Comparison, judgement: Judgement | None, n_samples: int) -> str:
     return _interval(row.measure, judgement.interval if judgement else None, n_samples)
 
 
 def _interval(
-    measure: Measure, interval: Interval | None, n_samples: int, *, signed: bool = False
+    measure: Measure,
+    interval: Interval | None,
+    n_samples: int,
+    *,
+    signed: bool = False,
+    finer: int = 0,
 ) -> str:
     if interval is None or math.isnan(interval.low):
         return ""
     low, high = (
-        amount(end, measure.unit, n_samples, signed=signed) for end in (interval.low, interval.high)
+        amount(end, measure.unit, n_samples, signed=signed, finer=finer)
+        for end in (interval.low, interval.high)
     )
     return f"{low} to {high}"
 

@@ -14,6 +14,7 @@ from dashboard.wording.numbers import (
     SPACE,
     amount,
     escape_markdown,
+    finer_digits,
     measured,
     p_words,
     percent,
@@ -167,8 +168,11 @@ def difference_cell(finding: Finding, measure: Measure, rows: int) -> tuple[str,
     was, now, change = finding.before, finding.after, finding.change
     if was is None or now is None or change is None or math.isnan(change.low):
         return "\u2013", "", "", "none"
-    value = amount(now.value - was.value, measure.unit, rows, signed=True)
-    low, high = (amount(end, measure.unit, rows, signed=True) for end in (change.low, change.high))
+    finer = finer_digits(change, measure.unit, rows)
+    value, low, high = (
+        amount(one, measure.unit, rows, signed=True, finer=finer)
+        for one in (now.value - was.value, change.low, change.high)
+    )
     unit = " points" if measure.unit == "share" else ""
     if finding.mark is None:
         return f"{value}{unit}", f"{low} to {high}", "", "none"

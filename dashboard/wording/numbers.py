@@ -5,11 +5,14 @@ import re
 
 from calibcore.cumulative import CumulativeCurves
 from calibcore.evaluation import Comparison
+from calibcore.inference import Interval
 from calibcore.metrics.measure import Unit
 
 MINUS = "\u2212"
 
 INFINITY = "\u221e"
+
+_MOST_FINER = 4
 
 SPACE = "\u00a0"  # before a percent sign, where a line must not break
 
@@ -32,29 +35,43 @@ def detected_points(value: float, n_samples: int) -> str:
     return text if text.strip("0. points") else f"{100 * value:.1g} points"
 
 
-def _digits(value: float, n_samples: int) -> str:
-    text = f"{value:.{1 if n_samples < 50_000 else 2}f}"
+def _digits(value: float, n_samples: int, *, finer: int = 0) -> str:
+    text = f"{value:.{(1 if n_samples < 50_000 else 2) + finer}f}"
     if float(text) == 0:
         text = text.removeprefix("-")
     return text.replace("-", MINUS)
 
 
-def amount(value: float, unit: Unit, n_samples: int, *, signed: bool = False) -> str:
-    """Write a value, or a difference, of a measure without the name of its unit."""
+def amount(
+    value: float, unit: Unit, n_samples: int, *, signed: bool = False, finer: int = 0
+) -> str:
+    """Write a value, or a difference, of a measure without the name of its unit.
+
+    ``finer`` is how many decimals it has beyond the usual ones.
+    """
     if math.isinf(value):
         plus = "+" if signed else ""
         return f"{plus if value > 0 else MINUS}{INFINITY}"
     match unit:
         case "share":
-            text = _digits(100 * value, n_samples)
+            text = _digits(100 * value, n_samples, finer=finer)
         case "rows":
             text = f"{value:,.0f}"
         case _:
-            text = f"{value:.3f}"
+            text = f"{value:.{3 + finer}f}"
     number = float(text.replace(MINUS, "-").replace(",", ""))
     if number == 0:
         return text.lstrip("-")
     return f"{'+' if signed and number > 0 else ''}{text}".replace("-", MINUS)
+
+
+def finer_digits(change: Interval | None, unit: Unit, n_samples: int) -> int:
+    """Count the decimals beyond the usual ones that show that an interval does not reach 0."""
+    if change is None or not (change.low > 0 or change.high < 0):
+        return 0
+    nearest = min(abs(change.low), abs(change.high))
+    texts = (amount(nearest, unit, n_samples, finer=finer) for finer in range(_MOST_FINER))
+    return next((finer for finer, text in enumerate(texts) if text.strip("0.")), 0)
 
 
 def measured(comparison: Comparison, value: float | None, n_samples: int) -> str:
@@ -65,12 +82,12 @@ def measured(comparison: Comparison, value: float | None, n_samples: int) -> str
     return f"{text}{SPACE}%" if comparison.measure.unit == "share" else text
 
 
-def measured_change(comparison: Comparison, n_samples: int) -> str:
+def measured_change(comparison: Comparison, n_samples: int, *, finer: int = 0) -> str:
     """Write how a measure changed; a dash where it is not defined."""
     change = comparison.change
     if change is None or math.isnan(change):
         return "\u2013"
-    text = amount(change, comparison.measure.unit, n_samples, signed=True)
+    text = amount(change, comparison.measure.unit, n_samples, signed=True, finer=finer)
     return f"{text} points" if comparison.measure.unit == "share" else text
 
 

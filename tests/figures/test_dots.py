@@ -279,16 +279,25 @@ def test_sentences_of_real_contests_hold_their_numbers(contestants: list[Contest
 
 def test_changes_are_written_with_sign_unit_and_word() -> None:
     change = Finding("ks_error", None, None, Interval(-0.05, 0.012), "no evidence")
-    assert words.change_words(change, named("ks_error"), 1_000) == (
+    row = Comparison(named("ks_error"), 0.06, 0.04)
+    assert words.change_words(change, row, 1_000) == (
+        f"{MINUS}2.0 points",
         f"{MINUS}5.0 to +1.2 points",
         "\u25cb no evidence of change",
         "no-evidence",
     )
     blank = Finding("nll", None, None, None, "not comparable")
-    assert words.change_words(blank, named("nll"), 1_000) == (
+    assert words.change_words(blank, Comparison(named("nll"), None, None), 1_000) == (
+        "\u2013",
         "",
         "\u2013 not comparable",
         "not-comparable",
+    )
+    small = Finding("event_nll", None, None, Interval(-0.0004, -0.00021), "better")
+    row = Comparison(named("event_nll"), 0.0417, 0.0414)
+    assert words.change_words(small, row, 1_000)[:2] == (
+        f"{MINUS}0.0003",
+        f"{MINUS}0.0004 to {MINUS}0.0002",
     )
 
 

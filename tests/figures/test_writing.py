@@ -1,5 +1,6 @@
 """Numbers and text from files, as they are written on screen."""
 
+import math
 import re
 
 import numpy as np
@@ -10,8 +11,11 @@ from hypothesis import strategies as st
 from calibcore.data import EventScores, Split
 from calibcore.evaluation import Comparison, audit
 from calibcore.events import TopR
+from calibcore.inference import Interval
 from calibcore.metrics import METRICS, Measure
+from calibcore.metrics.measure import Unit
 from dashboard import wording
+from dashboard.wording.numbers import finer_digits
 from tests.figures.made import MINUS, pct
 
 # Numbers ------------------------------------------------------------------------------------
@@ -84,6 +88,25 @@ def test_what_is_not_defined_is_a_dash(unit: str) -> None:
     assert wording.measured(row, None, 100) == "\u2013"
     assert wording.measured_change(row, 100) == "\u2013"
     assert wording.measured_change(comparison(unit, None, None), 100) == "\u2013"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "unit", "finer"),
+    [
+        (0.0002, 0.0004, "nats", 1),
+        (-0.3, -0.00002, "nats", 2),
+        (-0.0002, 0.0004, "nats", 0),
+        (0.02, 0.03, "nats", 0),
+        (0.0002, 0.01, "share", 1),
+        (1, 3, "rows", 0),
+        (1e-12, 1.0, "nats", 0),
+        (math.nan, math.nan, "nats", 0),
+    ],
+)
+def test_an_interval_beside_0_has_digits_that_show_it(
+    low: float, high: float, unit: Unit, finer: int
+) -> None:
+    assert finer_digits(Interval(low, high), unit, 1_000) == finer
 
 
 def test_no_minus_before_a_zero() -> None:
