@@ -69,9 +69,11 @@ def finer_digits(change: Interval | None, unit: Unit, n_samples: int) -> int:
     """Count the decimals beyond the usual ones that show that an interval does not reach 0."""
     if change is None or not (change.low > 0 or change.high < 0):
         return 0
-    nearest = min(abs(change.low), abs(change.high))
-    texts = (amount(nearest, unit, n_samples, finer=finer) for finer in range(_MOST_FINER))
-    return next((finer for finer, text in enumerate(texts) if text.strip("0.")), 0)
+    for end in sorted((abs(change.low), abs(change.high))):
+        for finer in range(_MOST_FINER):
+            if amount(end, unit, n_samples, finer=finer).strip("0."):
+                return finer
+    return 0
 
 
 def measured(comparison: Comparison, value: float | None, n_samples: int) -> str:

@@ -100,6 +100,7 @@ def test_what_is_not_defined_is_a_dash(unit: str) -> None:
         (0.0002, 0.01, "share", 1),
         (1, 3, "rows", 0),
         (1e-12, 1.0, "nats", 0),
+        (-0.0003, -1e-12, "nats", 1),
         (math.nan, math.nan, "nats", 0),
     ],
 )
