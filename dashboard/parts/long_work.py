@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.wording import duration
 
@@ -17,6 +18,24 @@ SHOW_FROM = 1.0
 RUN, STOP = "Work it out", "Stop"
 
 Report = Callable[[float, str], None]
+
+
+class ResultPlace:
+    """Where a result stands: what was there stays until it is replaced, so that nothing jumps.
+
+    Unless work starts: `clear` takes it away, as it belongs to an earlier choice.
+    """
+
+    def __init__(self) -> None:
+        self._at = st.container()
+
+    def clear(self) -> None:
+        """Take away what was there; what is empty then is first in the place, as a result is."""
+        self._at = self._at.empty()
+
+    def container(self) -> DeltaGenerator:
+        """Give the place to write to, once."""
+        return self._at.container()
 
 
 class LongWork:

@@ -13,14 +13,7 @@ def contents_of(
 ) -> Contents:
     """Sort named arrays into sets, or read top-1 scores as the columns they are.
 
-    Parameters
-    ----------
-    arrays : mapping of str to ndarray
-        At least one.
-    left_out : sequence of str
-        Names of arrays that were not even read.
-    options : Options
-        ``label_column`` names the array of the labels, of either set.
+    Parameters are those of `sorted_arrays`.
     """
     keys = {key_of(name) for name in arrays}
     flat = all(array.ndim == 1 and array.dtype.kind in "biuf" for array in arrays.values())

@@ -13,6 +13,7 @@ from dashboard import compute
 from dashboard.compute import Dealt, FoundContest
 from dashboard.figures.dots import dot_plot
 from dashboard.parts.graph import choose_columns_on_phones, show_graph
+from dashboard.parts.long_work import ResultPlace
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
 from dashboard.tables import (
@@ -53,19 +54,18 @@ Findings = dict[tuple[str, JudgedOn], Finding]
 def show(scene: Scene) -> None:
     """Show who wins, the measure that decides, and the table."""
     st.markdown(f":small[{data_subject(scene)}]")
-    top = st.container()
+    top = ResultPlace()
     keys = _choose_methods(scene)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         measure = _choose_measure(scene)
         intervals = _choose_intervals(scene)
-    working, body = st.empty(), st.container()
+    working, body = st.empty(), ResultPlace()
     dealt = _choose_folds()
     if scene.split.calibration.n_samples < 2:
-        body.info(words.NOT_CROSSED, icon=":material/info:")
+        with body.container():
+            st.info(words.NOT_CROSSED, icon=":material/info:")
         return
-    places = [working, top, body]
-    found = _run(scene, keys, dealt, places)
-    _, top, body = places
+    found = _run(scene, keys, dealt, working, [top, body])
     contestants = ranked(found.contestants, measure, "crossed")
     picks = pick(contestants, measure) if len(contestants) > 1 else None
     with top.container():
@@ -192,13 +192,13 @@ def _choose_columns(scene: Scene) -> list[str]:
 # The run ------------------------------------------------------------------------------------
 
 
-def _run(scene: Scene, keys: list[str], dealt: Dealt, places: list[DeltaGenerator]) -> FoundContest:
+def _run(
+    scene: Scene, keys: list[str], dealt: Dealt, place: DeltaGenerator, results: list[ResultPlace]
+) -> FoundContest:
     """Try the methods, unless that is dear and was not asked for, or was stopped.
 
-    The first place shows work. While methods are tried, what an earlier choice left in the others
-    is taken away; what is empty then takes their place.
+    While methods are tried, what an earlier choice left in the places of results is taken away.
     """
-    place = places[0]
     wanted = (scene.upload.digest, replace(scene.settings, only=None), dealt, tuple(keys))
     seconds = compute.estimate_contest(scene, keys, dealt)
     n_folds = min(dealt.n_folds, scene.split.calibration.n_samples)
@@ -216,7 +216,8 @@ def _run(scene: Scene, keys: list[str], dealt: Dealt, places: list[DeltaGenerato
         nonlocal bar
         text = words.working_on(key, fold, n_folds)
         if bar is None:
-            places[1:] = [result.empty() for result in places[1:]]
+            for result in results:
+                result.clear()
             with place.container():
                 bar = st.progress(0.0, text)
                 st.button("Stop", on_click=decide, args=(False,))

@@ -27,7 +27,7 @@ from dashboard.figures.models import plane_figure
 from dashboard.parts.graph import choose_columns_on_phones, show_graph
 from dashboard.parts.headline import show_subject
 from dashboard.parts.light import LightFigure
-from dashboard.parts.long_work import LongWork
+from dashboard.parts.long_work import LongWork, ResultPlace
 from dashboard.readers import Upload
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
@@ -48,7 +48,7 @@ Named = tuple[str, Upload]
 def show(scene: Scene) -> None:
     """Show the page."""
     show_subject(scene)
-    top = st.container()
+    top = ResultPlace()
     others = _sampled(scene) if scene.sample is not None else _brought(scene)
     if not others:
         return
@@ -61,7 +61,8 @@ def show(scene: Scene) -> None:
         scene.settings.method,
         expert=scene.expert,
     )
-    top.subheader(sentence, anchor=False)
+    with top.container():
+        st.subheader(sentence, anchor=False)
     if scene.chosen == "calibration":
         st.info(words.BOTH_SETS, icon=":material/info:")
     measures, columns, place = _show_table(scene, found)
@@ -77,7 +78,8 @@ def show(scene: Scene) -> None:
 
 def _sampled(scene: Scene) -> list[Named]:
     """Let the user choose further samples of the same rows."""
-    offered = {} if scene.sample is None else {one.title: one for one in mates(scene.sample)}
+    with st.container():  # what is seen while files are read moves nothing below
+        offered = {} if scene.sample is None else {one.title: one for one in mates(scene.sample)}
     if not offered:
         st.info(words.NO_MATES, icon=":material/info:")
         return []
@@ -92,7 +94,8 @@ def _sampled(scene: Scene) -> list[Named]:
     )
     if not chosen:
         st.info(words.NO_SAMPLES, icon=":material/info:")
-    return [(title, read_sample(offered[title])) for title in chosen]
+    with st.container():
+        return [(title, read_sample(offered[title])) for title in chosen]
 
 
 def _brought(scene: Scene) -> list[Named]:
@@ -101,7 +104,8 @@ def _brought(scene: Scene) -> list[Named]:
     sources = controls.choose_models()
     for source in sources:
         try:
-            upload = read_beside(scene.upload, source)
+            with st.container():
+                upload = read_beside(scene.upload, source)
             check_other(scene.upload, upload)
             found.append((source.name, upload))
         except CalibrationInputError as error:
@@ -113,7 +117,7 @@ def _brought(scene: Scene) -> list[Named]:
     return found
 
 
-def _judged(scene: Scene, others: Sequence[Named], top: DeltaGenerator) -> list[Model] | None:
+def _judged(scene: Scene, others: Sequence[Named], top: ResultPlace) -> list[Model] | None:
     """Fit and judge every model, unless that is dear and was not asked for.
 
     Meanwhile, what an earlier choice left at the top is taken away.
@@ -123,7 +127,7 @@ def _judged(scene: Scene, others: Sequence[Named], top: DeltaGenerator) -> list[
     work = LongWork(("models", settings, *(upload.digest for _, upload in others)))
     cost = seconds(scene, [upload for _, upload in others])
     if cost:
-        top.empty()
+        top.clear()
     if not work.agreed(cost, words.fits_cost(len(others), settings.method)):
         return None
     found = [first_model(scene, name)]

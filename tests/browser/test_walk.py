@@ -164,7 +164,8 @@ def test_a_change_of_words_makes_no_page_jump(open_page: OpenPage, path: str) ->
     seen = [top for top in tops if top is not None]
     assert len(seen) == len(tops)
     at_rest = sorted((seen[0], seen[-1]))
-    assert all(at_rest[0] - 20 <= top <= at_rest[1] + 20 for top in seen), sorted(set(seen))
+    # A sentence may take another line, and gaps close where files were read; nothing more moves.
+    assert all(at_rest[0] - 40 <= top <= at_rest[1] + 40 for top in seen), sorted(set(seen))
 
 
 PASTED = {
