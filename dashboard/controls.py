@@ -18,7 +18,8 @@ from dashboard.wording import imports, models
 RANKS = 5
 """Highest rank offered; deeper ones are nearly always scored 0."""
 
-_MODELS = "further_models"
+_FILES = "upload"
+_MODELS = "models"
 
 RESAMPLES = (0, 200, 1000, 5000)
 
@@ -66,50 +67,54 @@ def _choose_sample() -> Source:
 
 
 def _upload_files() -> Source:
-    generation = st.session_state.setdefault("uploads_forgotten", 0)
-    uploaded = st.file_uploader(
-        imports.UPLOADER,
-        type=list(FORMATS),
-        accept_multiple_files=True,
-        key=f"upload_{generation}",
-        help=f"{imports.UPLOADER_HELP} {imports.endings()}",
+    files, _ = _bring_files(
+        _FILES, imports.UPLOADER, f"{imports.UPLOADER_HELP} {imports.endings()}"
     )
-    files = tuple(SourceFile(file.name, _digest(file), file.getvalue) for file in uploaded)
     if files and st.button("Forget my data", width="stretch"):
         forget()
-        st.session_state.pop("digests")
-        st.session_state.pop(_MODELS, None)
-        st.session_state["uploads_forgotten"] = generation + 1
+        for key in ("digests", _FILES, _MODELS):
+            st.session_state.pop(key, None)
+        st.session_state["uploads_forgotten"] += 1
         st.rerun()
     return Source(files)
 
 
 def choose_models() -> tuple[SourceFile, ...]:
-    """Let the user bring files of further models, which stay while other pages are looked at."""
+    """Let the user bring files of further models."""
+    files, out_of_sight = _bring_files(_MODELS, models.FILES, models.FILES_HELP)
+    if out_of_sight:
+        st.button(models.FORGET, on_click=_drop_files, args=(_MODELS,))
+    return files
+
+
+def _bring_files(kept_as: str, label: str, explained: str) -> tuple[tuple[SourceFile, ...], bool]:
+    """Let the user bring files, which stay when the uploader has been left and is empty again.
+
+    The second value says whether they are such, which the uploader does not show.
+    """
     generation = st.session_state.setdefault("uploads_forgotten", 0)
-    key = f"models_{generation}"
     uploaded = st.file_uploader(
-        models.FILES,
+        label,
         type=list(FORMATS),
         accept_multiple_files=True,
-        key=key,
-        help=models.FILES_HELP,
-        on_change=_forget_models,
+        key=f"{kept_as}_{generation}",
+        help=explained,
+        on_change=_drop_files,
+        args=(kept_as,),
     )
-    kept: tuple[SourceFile, ...] = st.session_state.get(_MODELS, ())
     if uploaded:
-        kept = tuple(SourceFile(file.name, _digest(file), file.getvalue) for file in uploaded)
-        st.session_state[_MODELS] = kept
-    elif kept:
-        names = ", ".join(wording.escape_markdown(source.name) for source in kept)
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(names, width="content")
-            st.button(models.FORGET, on_click=_forget_models)
-    return kept
+        st.session_state[kept_as] = tuple(
+            SourceFile(file.name, _digest(file), file.getvalue) for file in uploaded
+        )
+    kept: tuple[SourceFile, ...] = st.session_state.get(kept_as, ())
+    out_of_sight = bool(kept) and not uploaded
+    if out_of_sight:
+        st.markdown(", ".join(wording.escape_markdown(source.name) for source in kept))
+    return kept, out_of_sight
 
 
-def _forget_models() -> None:
-    st.session_state.pop(_MODELS, None)
+def _drop_files(kept_as: str) -> None:
+    st.session_state.pop(kept_as, None)
 
 
 def _digest(file: UploadedFile) -> str:

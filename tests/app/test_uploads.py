@@ -149,6 +149,26 @@ def test_forgotten_data_are_gone() -> None:
     assert page.file_uploader(key="upload_1").value == []
 
 
+def test_a_look_at_a_sample_loses_no_file() -> None:
+    page = open_upload(("good.npz", files.GOOD["good.npz"]))
+    mine = tile(page, "KS error")
+    choose(page, "data", "Sample")
+    check_page(page)
+    assert tile(page, "KS error") != mine
+    choose(page, "data", "Your file")
+    check_page(page)
+    assert tile(page, "KS error") == mine
+    assert wording.escape_markdown("good.npz") in {one.value for one in page.sidebar.markdown}
+    upload(page, ("better.npz", npz_of(*(made_set(np.random.default_rng(i), 90) for i in (1, 2)))))
+    assert wording.escape_markdown("good.npz") not in bodies(page)
+    assert tile(page, "KS error") != mine
+    choose(page, "data", "Sample")
+    choose(page, "data", "Your file")
+    (button,) = [button for button in page.button if button.label == "Forget my data"]
+    button.click().run()
+    assert not charts(page)
+
+
 def top_1_csv(rng: np.random.Generator, n_samples: int) -> tuple[bytes, EventScores]:
     scores = rng.uniform(0.5, 1, n_samples).round(4)
     hits = (rng.random(n_samples) < scores - 0.1).astype(int)
