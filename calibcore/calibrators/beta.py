@@ -12,6 +12,7 @@ from calibcore.calibrators.base import FittedScoreMap, ScoreMap
 from calibcore.calibrators.logistic import minimise_nll
 from calibcore.calibrators.platt import (
     NOT_CONVERGED,
+    PARTED,
     SMALLEST_SCORE,
     SMALLEST_SPAN,
     constant_score,
@@ -21,20 +22,13 @@ from calibcore.calibrators.platt import (
     logit,
     only_one_class,
     sigmoid,
+    smoothed,
 )
 from calibcore.ordering import sort_by_score
 from calibcore.validation import Floats, Hits
 
 Parameters = Literal["abm", "am", "ab"]
 
-_SEPARABLE = (
-    "No calibration row that is a miss has a higher score than one that is a hit, so the steeper"
-    " the curve the better and no finite one is best; the scores stay as they are."
-)
-_SEPARABLE_AT_HALF = (
-    "Every calibration row that is a hit scores at least 1/2 and every miss at most 1/2, so the"
-    " steeper the curve the better and no finite one is best; the scores stay as they are."
-)
 _ALL_HALF = (
     "Every calibration row has the score 1/2, which no curve may change, or one too near it to tell"
     " them apart; the scores stay as they are."
@@ -99,9 +93,10 @@ class BetaCalibration(ScoreMap):
     The paper refits without a slope that comes out negative. Here the constrained problem itself,
     which is convex, is solved: the same wherever that refit is the best curve allowed.
 
-    Where no finite curve is best, the scores stay as they are and ``warnings`` say so. Scores
-    whose log-odds agree to a millionth determine no slope: with ``abm`` and ``am`` it stays 1, and
-    so it does with ``ab`` if they are all within a millionth of 0.
+    Where no finite curve is best because one score parts misses from hits above it, Platt's
+    smoothed targets are used; where all rows are the same, the scores stay as they are;
+    ``warnings`` say so. Scores whose log-odds agree to a millionth determine no slope: with ``abm``
+    and ``am`` it stays 1, and so it does with ``ab`` if they are all within a millionth of 0.
 
     References
     ----------
@@ -143,14 +138,17 @@ class BetaCalibration(ScoreMap):
         if self.parameters == "ab":
             return _fit_through_half(ordered, ordered_hits)
         odds = log_odds(ordered)
-        if endless := _endless(odds, ordered_hits):
-            return FittedBeta(1.0, 1.0, 0.0, warnings=(endless,))
+        if same := only_one_class(ordered_hits):
+            return FittedBeta(1.0, 1.0, 0.0, warnings=(same,))
         if is_constant(odds):
             c = logit(float(ordered_hits.mean())) - float(odds.mean())
             return FittedBeta(1.0, 1.0, c, warnings=(constant_score(ordered),))
-        if self.parameters == "am":
-            return _fit_equal_slopes(odds, ordered_hits)
-        return _fit_all(ordered, ordered_hits)
+        columns = (odds,) if self.parameters == "am" else _logarithms(ordered)
+        parted = is_separable(odds, ordered_hits)
+        found = _rising(columns, _targets(ordered_hits, parted=parted))
+        a, b = found.slopes[0], found.slopes[-1]
+        said = _warnings(a, b, converged=found.converged, parted=parted)
+        return FittedBeta(a, b, found.intercept, warnings=said)
 
 
 def _logarithms(scores: Floats) -> tuple[Floats, Floats]:
@@ -159,11 +157,8 @@ def _logarithms(scores: Floats) -> tuple[Floats, Floats]:
     return np.log(inside), -np.log1p(-inside)
 
 
-def _endless(odds: Floats, hits: Hits) -> str:
-    """Say why no finite curve is best, if so."""
-    if one_class := only_one_class(hits):
-        return one_class
-    return _SEPARABLE if is_separable(odds, hits) and not is_constant(odds) else ""
+def _targets(hits: Hits, *, parted: bool) -> Floats:
+    return smoothed(hits) if parted else hits.astype(np.float64)
 
 
 class _Slopes(NamedTuple):
@@ -174,15 +169,14 @@ class _Slopes(NamedTuple):
     converged: bool
 
 
-def _rising(columns: tuple[Floats, ...], hits: Hits) -> _Slopes:
+def _rising(columns: tuple[Floats, ...], targets: Floats) -> _Slopes:
     """Fit slopes of at least 0 and an intercept."""
     middles = [float(column.mean()) for column in columns]
     spreads = [float(column.std()) or 1.0 for column in columns]
     scaled = [(x - m) / w for x, m, w in zip(columns, middles, spreads, strict=True)]
-    targets = hits.astype(np.float64)
     start = np.array([*np.zeros(len(columns)), logit(float(targets.mean()))])
     optimum = minimise_nll(
-        np.stack([*scaled, np.ones(hits.size)]),
+        np.stack([*scaled, np.ones(targets.size)]),
         targets,
         start,
         along=np.sum(columns, axis=0),  # the log-odds, or twice that
@@ -193,18 +187,6 @@ def _rising(columns: tuple[Floats, ...], hits: Hits) -> _Slopes:
     return _Slopes(slopes, float(optimum.weights[-1]) - moved, optimum.converged)
 
 
-def _fit_equal_slopes(odds: Floats, hits: Hits) -> FittedBeta:
-    found = _rising((odds,), hits)
-    a = found.slopes[0]
-    return FittedBeta(a, a, found.intercept, warnings=_warnings(a, a, converged=found.converged))
-
-
-def _fit_all(ordered: Floats, hits: Hits) -> FittedBeta:
-    found = _rising(_logarithms(ordered), hits)
-    a, b = found.slopes
-    return FittedBeta(a, b, found.intercept, warnings=_warnings(a, b, converged=found.converged))
-
-
 def _fit_through_half(ordered: Floats, hits: Hits) -> FittedBeta:
     """Fit both slopes with the score 1/2 held where it is."""
     low, high = _logarithms(ordered)
@@ -212,19 +194,23 @@ def _fit_through_half(ordered: Floats, hits: Hits) -> FittedBeta:
     above, below = ordered > 0.5, ordered < 0.5
     if np.abs(log_odds(ordered[[0, -1]])).max() <= SMALLEST_SPAN:
         return FittedBeta(1.0, 1.0, 0.0, warnings=(_ALL_HALF,))
-    if not (hits[below].any() or (1 - hits[above]).any()):
-        return FittedBeta(1.0, 1.0, 0.0, warnings=(_SEPARABLE_AT_HALF,))
+    parted = not (hits[below].any() or (1 - hits[above]).any())
+    if parted and (same := only_one_class(hits)):
+        return FittedBeta(1.0, 1.0, 0.0, warnings=(same,))
     sizes = np.sqrt((columns * columns).mean(axis=1))
     columns /= sizes[:, np.newaxis]
-    targets = hits.astype(np.float64)
+    targets = _targets(hits, parted=parted)
     optimum = minimise_nll(columns, targets, np.zeros(2), along=low + high, bounded=(0, 1))
     a, b = (float(x) for x in optimum.weights / sizes)
     c = (a - b) * math.log(2)
-    return FittedBeta(a, b, c, warnings=_warnings(a, b, converged=optimum.converged))
+    said = _warnings(a, b, converged=optimum.converged, parted=parted)
+    return FittedBeta(a, b, c, warnings=said)
 
 
-def _warnings(a: float, b: float, *, converged: bool) -> tuple[str, ...]:
-    found = [] if converged else [NOT_CONVERGED]
+def _warnings(a: float, b: float, *, converged: bool, parted: bool) -> tuple[str, ...]:
+    found = [PARTED] if parted else []
+    if not converged:
+        found.append(NOT_CONVERGED)
     if a == b == 0:
         found.append(_FLAT)
     elif a == 0 or b == 0:

@@ -20,6 +20,12 @@ SMALLEST_SPAN = 1e-6
 
 NOT_CONVERGED = "The fit did not reach its optimum; do not rely on it."
 
+PARTED = (
+    "One score parts the calibration rows: hits lie on one side of it and misses on the other (rows"
+    " at that score may be either), so the steeper the curve the better and no finite one is best."
+    " Platt's smoothed targets, which give a finite one, were used."
+)
+
 
 @dataclass(frozen=True, eq=False)
 class FittedPlatt(FittedScoreMap):
@@ -68,10 +74,10 @@ class PlattScaling(ScoreMap):
     log(p / (1 - p)) = slope log(s / (1 - s)) + intercept, at the least mean NLL. Scores count as
     at least 2^-52 from 0 and from 1, where log-odds are infinite.
 
-    Where no finite curve is best, because one score separates hits from misses or all rows are the
-    same, the scores stay as they are and ``warnings`` say so. Log-odds that all agree to a
-    millionth determine no slope: it stays 1. A negative slope reverses the order of the scores; it
-    is kept, with a warning.
+    Where no finite curve is best because one score parts hits from misses, the smoothed targets are
+    used; where all rows are the same, the scores stay as they are; ``warnings`` say so. Log-odds
+    that all agree to a millionth determine no slope: it stays 1. A negative slope reverses the
+    order of the scores; it is kept, with a warning.
 
     References
     ----------
@@ -114,27 +120,30 @@ class PlattScaling(ScoreMap):
         """
         ordered, ordered_hits = sort_by_score(*validation.scores_and_hits(scores, hits))
         odds = log_odds(ordered)
-        if self.smoothed_targets:
-            targets = _smoothed(ordered_hits)
-            if only_one_class(ordered_hits):
-                return _flat(targets)
-        else:
-            targets = ordered_hits.astype(np.float64)
-            if endless := _endless(odds, ordered_hits):
-                return FittedPlatt(1.0, 0.0, warnings=(endless,))
+        same = only_one_class(ordered_hits)
+        if same and self.smoothed_targets:
+            return _flat(smoothed(ordered_hits))
+        if same:
+            return FittedPlatt(1.0, 0.0, warnings=(same,))
+        parted = not is_constant(odds) and (
+            is_separable(odds, ordered_hits) or is_separable(odds, 1 - ordered_hits)
+        )
+        raw = not (self.smoothed_targets or parted)
+        targets = ordered_hits.astype(np.float64) if raw else smoothed(ordered_hits)
         if is_constant(odds):
             intercept = logit(float(targets.mean())) - float(odds.mean())
             return FittedPlatt(1.0, intercept, warnings=(constant_score(ordered),))
-        return _fit(odds, targets)
+        said = (PARTED,) if parted and not self.smoothed_targets else ()
+        return _fit(odds, targets, said)
 
 
-def _fit(odds: Floats, targets: Floats) -> FittedPlatt:
+def _fit(odds: Floats, targets: Floats, said: tuple[str, ...]) -> FittedPlatt:
     middle, spread = float(odds.mean()), float(odds.std())
     columns = np.stack([(odds - middle) / spread, np.ones(odds.size)])
     start = np.array([0.0, logit(float(targets.mean()))])
     optimum = minimise_nll(columns, targets, start, along=odds)
     slope = float(optimum.weights[0]) / spread
-    warnings = [] if optimum.converged else [NOT_CONVERGED]
+    warnings = [*said] if optimum.converged else [*said, NOT_CONVERGED]
     if slope < 0:
         warnings.append(
             "The slope is negative: hits are rarer at higher scores, so the order of the scores is"
@@ -152,27 +161,14 @@ def _flat(targets: Floats) -> FittedPlatt:
     return FittedPlatt(0.0, logit(chance), warnings=(found,))
 
 
-def _smoothed(hits: Hits) -> Floats:
+# Shared with beta calibration -----------------------------------------------------------------
+
+
+def smoothed(hits: Hits) -> Floats:
     """Give Platt's targets: the mean of the posterior under one more row of each kind."""
     n_hits = int(np.count_nonzero(hits))
     of_hit, of_miss = (n_hits + 1) / (n_hits + 2), 1 / (hits.size - n_hits + 2)
     return np.where(hits == 1, of_hit, of_miss)
-
-
-def _endless(odds: Floats, hits: Hits) -> str:
-    """Say why no finite curve is best, if so."""
-    one_class = only_one_class(hits)
-    separable = is_separable(odds, hits) or is_separable(odds, 1 - hits)
-    if one_class or not separable or is_constant(odds):
-        return one_class
-    return (
-        "One score separates the calibration rows that are hits from the others, so the steeper the"
-        " curve the better and no finite one is best; the scores stay as they are. Smoothed targets"
-        " give a finite curve."
-    )
-
-
-# Shared with beta calibration -----------------------------------------------------------------
 
 
 def log_odds(scores: Floats) -> Floats:

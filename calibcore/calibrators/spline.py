@@ -137,7 +137,7 @@ class SplineCalibration(ScoreMap):
             curve.score[kept],
             curve.slope[kept],
             curve.spline.values,
-            warnings=_warnings(curve),
+            warnings=_warnings(curve, checked[1]),
         )
 
     def shown(self, fitted: FittedSpline, scores: ArrayLike, hits: ArrayLike) -> SplineFit:
@@ -210,8 +210,11 @@ def _kept(slope: Floats) -> NDArray[np.bool_]:
     return kept
 
 
-def _warnings(curve: FrequencyCurve) -> tuple[str, ...]:
+def _warnings(curve: FrequencyCurve, hits: Hits) -> tuple[str, ...]:
     found = []
+    if hits.min() == hits.max():
+        row = "a hit" if hits[0] else "a miss"
+        found.append(f"Every calibration row is {row}, so every score comes near {hits[0]}.")
     n_blocks = len(curve.score)
     clipped = int(np.count_nonzero(np.abs(curve.slope - curve.frequency) > 1e-9))
     if n_blocks == 1:

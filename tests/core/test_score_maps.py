@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -21,7 +21,7 @@ from calibcore.calibrators.bbq import BBQ, bin_range
 from calibcore.calibrators.beta import BetaCalibration, FittedBeta, Parameters
 from calibcore.calibrators.histogram import HistogramBinning
 from calibcore.calibrators.isotonic import IsotonicCalibration
-from calibcore.calibrators.platt import NOT_CONVERGED, FittedPlatt, PlattScaling
+from calibcore.calibrators.platt import NOT_CONVERGED, PARTED, FittedPlatt, PlattScaling
 from calibcore.calibrators.venn_abers import VennAbers
 from calibcore.errors import CalibrationInputError
 from tests import reference_score_maps as reference
@@ -80,11 +80,13 @@ def check_platt(case: EventCase, *, smoothed: bool) -> str:
     scores, hits = case.scores.tolist(), case.hits.tolist()
     kind = reference.curve_case(scores, hits)
     assert NOT_CONVERGED not in fitted.warnings
-    if kind in ("one class", "separable", "reversed") and not smoothed:
+    if kind == "one class" and not smoothed:
         assert (fitted.slope, fitted.intercept) == (1, 0)
         assert len(fitted.warnings) == 1
         return kind
-    targets = reference.smoothed_targets(hits) if smoothed else hits
+    parted = kind in ("separable", "reversed") and not smoothed
+    assert (PARTED in fitted.warnings) == parted
+    targets = reference.smoothed_targets(hits) if smoothed or parted else hits
     if kind == "one class":
         assert fitted.slope == 0
         assert_allclose(fitted.predict(scores), targets)
@@ -98,7 +100,7 @@ def check_platt(case: EventCase, *, smoothed: bool) -> str:
         assert_allclose(reference.slopes(odds, targets, [one]), 0, atol=1e-8)
     else:
         assert_allclose(reference.slopes(odds, targets, [one, column]), 0, atol=1e-10)
-    assert bool(fitted.warnings) == (kind == "constant" or fitted.slope < 0)
+    assert bool(fitted.warnings) == (kind == "constant" or parted or fitted.slope < 0)
     assert_allclose(fitted.predict(scores), [reference.chance(z) for z in odds], atol=1e-9)
     return kind
 
@@ -149,6 +151,20 @@ def test_platt_says_that_it_reverses_the_order() -> None:
     assert "negative" in fitted.warnings[0]
 
 
+def test_rows_that_one_score_parts_get_the_curve_of_smoothed_targets() -> None:
+    # At 1.0, 90 of 100 are hits, and a lone hit lies below: the steepest curve falls.
+    fitted = PlattScaling().fit([1.0] * 100 + [0.6], [1] * 90 + [0] * 10 + [1])
+    mixed = (90 * (92 / 93) + 10 * (1 / 12)) / 100
+    assert_allclose(fitted.predict([1.0, 0.6]), [mixed, 92 / 93], atol=1e-9)
+    assert fitted.warnings[0] == PARTED
+    # And 9 of 10 at 0.99 with a lone miss below: beta calibration too.
+    case = [0.99] * 10 + [0.6], [1] * 9 + [0, 0]
+    wanted = [(9 * (10 / 11) + 1 / 4) / 10, 1 / 4]
+    for method in (PlattScaling(), BetaCalibration(), BetaCalibration("am")):
+        assert_allclose(method.fit(*case).predict([0.99, 0.6]), wanted, atol=1e-8)
+        assert method.fit(*case).warnings == (PARTED,)
+
+
 def test_smoothed_targets_by_hand() -> None:
     # Two hits at 0.9: target 3/4; two misses at 0.1: target 1/4. Two points, two parameters.
     fitted = PlattScaling(smoothed_targets=True).fit([0.1, 0.1, 0.9, 0.9], [0, 0, 1, 1])
@@ -173,10 +189,12 @@ def check_beta(case: EventCase, parameters: Parameters) -> str:
         kind = "separable" if separable_at_half(scores, hits) else "interior"
         if max(abs(reference.log_odds(s)) for s in scores) <= 1e-6:
             kind = "all half"
-    if kind in ("one class", "separable", "all half"):
+    if kind in ("one class", "all half") or (kind == "separable" and len(set(hits)) == 1):
         assert (fitted.a, fitted.b, fitted.c) == (1, 1, 0)
         assert len(fitted.warnings) == 1
         return kind
+    assert (PARTED in fitted.warnings) == (kind == "separable")
+    targets = reference.smoothed_targets(hits) if kind == "separable" else hits
     check_constraints(fitted, parameters)
     low, high = zip(*(reference.beta_columns(s) for s in scores), strict=True)
     odds = [fitted.a * x + fitted.b * y + fitted.c for x, y in zip(low, high, strict=True)]
@@ -185,8 +203,8 @@ def check_beta(case: EventCase, parameters: Parameters) -> str:
         assert (fitted.a, fitted.b) == (1, 1)
         assert_allclose(reference.slopes(odds, hits, [[1.0] * len(hits)]), 0, atol=1e-8)
         return kind
-    check_optimal(fitted, parameters, odds, hits, (list(low), list(high)))
-    return "bound" if 0 in (fitted.a, fitted.b) else kind
+    check_optimal(fitted, parameters, odds, targets, (list(low), list(high)))
+    return "bound" if kind == "interior" and 0 in (fitted.a, fitted.b) else kind
 
 
 def check_constraints(fitted: FittedBeta, parameters: Parameters) -> None:
@@ -200,7 +218,7 @@ def check_optimal(
     fitted: FittedBeta,
     parameters: Parameters,
     odds: list[float],
-    hits: list[int],
+    targets: Sequence[float],
     columns: tuple[list[float], list[float]],
 ) -> None:
     """No slope of the NLL along an allowed move may be downward (Karush, Kuhn, Tucker)."""
@@ -210,9 +228,9 @@ def check_optimal(
     if parameters == "ab":
         low, high = [x + math.log(2) for x in low], [y - math.log(2) for y in high]
     else:
-        intercept = reference.slopes(odds, hits, [[1.0] * len(hits)])
+        intercept = reference.slopes(odds, targets, [[1.0] * len(targets)])
         assert_allclose(intercept, 0, atol=1e-10)
-    found = reference.slopes(odds, hits, [low, high])
+    found = reference.slopes(odds, targets, [low, high])
     for weight, slope in zip((fitted.a, fitted.b), found, strict=True):
         assert slope >= -1e-10
         assert slope <= 1e-10 or weight == 0

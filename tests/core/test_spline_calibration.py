@@ -127,8 +127,11 @@ def test_a_fit_says_what_went_wrong(rng: np.random.Generator) -> None:
     assert any("0.5" in sentence for sentence in constant.warnings)
     # The free fit leaves [0, 1] here; the constrained one does not
     rows, hits = [0.0] * 7 + [0.1], [0] * 8
-    assert SplineCalibration().fit(rows, hits).warnings
-    assert SplineCalibration(constrained=True).fit(rows, hits).warnings == ()
+    all_misses = "Every calibration row is a miss, so every score comes near 0."
+    assert SplineCalibration(constrained=True).fit(rows, hits).warnings == (all_misses,)
+    free = SplineCalibration().fit(rows, hits).warnings
+    assert free[0] == all_misses
+    assert "was cut off" in free[1]
 
 
 # The constrained fit ----------------------------------------------------------------------------
@@ -267,3 +270,8 @@ def test_many_rows_keep_the_bounds(rng: np.random.Generator) -> None:
     assert np.all((found >= 0) & (found <= 1))
     assert np.all(fitted.predict(fitted.scores) >= -1.01e-9)
     assert np.all(fitted.predict(fitted.scores) <= 1 + 1.01e-9)
+
+
+def test_rows_that_are_all_hits_are_said(rng: np.random.Generator) -> None:
+    fitted = SplineCalibration(constrained=True).fit(rng.random(50), np.ones(50))
+    assert fitted.warnings == ("Every calibration row is a hit, so every score comes near 1.",)
