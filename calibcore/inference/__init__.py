@@ -5,7 +5,7 @@ from calibcore.inference.infer import infer
 from calibcore.inference.intervals import DistanceEstimate, Interval, Mark
 from calibcore.inference.many import ClassScreen, holm, screen_classes
 from calibcore.inference.plan import Plan
-from calibcore.inference.power import smallest_gap_shown
+from calibcore.inference.power import rows_that_show, smallest_gap_shown
 from calibcore.inference.resampling import Side
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Side",
     "holm",
     "infer",
+    "rows_that_show",
     "screen_classes",
     "smallest_gap_shown",
 ]

@@ -1,36 +1,44 @@
 """What this many rows can show."""
 
 import math
+from typing import NamedTuple, Self
+
+import numpy as np
 
 from calibcore.cumulative import BROWNIAN_95, CumulativeCurves
 
-_TERMS = 12
+POWER = 0.8
+"""Probability with which a gap is to be found."""
+
+_NORMAL_80 = 0.8416212335729143
+"""A standard normal variable stays below it with probability `POWER`."""
+
+_SMALLEST_STEP = 1e-3
+"""Skew of a row over its variance, below which the normal distribution serves."""
 
 
-def stays_within(drift: float, width: float) -> float:
-    """Give the probability that Brownian motion with drift stays within a width of 0 up to 1.
+class _Rows(NamedTuple):
+    """Sums over the rows, in rows; scores are flipped so that most of them lie above 1/2."""
 
-    Examples
-    --------
-    >>> from calibcore.cumulative import BROWNIAN_95
-    >>> round(1 - stays_within(DRIFT_80, BROWNIAN_95), 12)
-    0.8
+    expected: float
+    variance: float
+    step: float
+    inward: float
+    most_variance: float
 
-    Notes
-    -----
-    The density of a motion that is stopped at the walls, as a sine series, weighted by the drift
-    (Girsanov), and summed over where it ends.
-    """
-    total = 0.0
-    for n in range(1, 2 * _TERMS, 2):
-        k = n * math.pi / (2 * width)
-        sign = -1 if n % 4 == 3 else 1
-        total += sign * math.exp(-k * k / 2) * k / (drift**2 + k**2)
-    return 2 / width * math.cosh(drift * width) * math.exp(-(drift**2) / 2) * total
-
-
-DRIFT_80 = 2.8807255566602
-"""Drift with which Brownian motion leaves `BROWNIAN_95` with a probability of 80 %."""
+    @classmethod
+    def of(cls, curves: CumulativeCurves) -> Self:
+        score, counts = curves.score[1:], curves.counts
+        expected, slant = float(counts @ score), np.abs(1 - 2 * score)
+        spread = counts * score * (1 - score)
+        variance, skew = float(spread.sum()), float(spread @ slant)
+        return cls(
+            max(expected, curves.n_samples - expected),
+            variance,
+            skew / variance if variance else 1.0,
+            float(counts @ slant) / curves.n_samples,
+            curves.n_samples / 4,
+        )
 
 
 def smallest_gap_shown(curves: CumulativeCurves) -> float:
@@ -44,13 +52,78 @@ def smallest_gap_shown(curves: CumulativeCurves) -> float:
     Returns
     -------
     float
-        In probability units: mean score minus observed frequency, if every score is off alike. A
+        In probability units: the average of score minus probability, all scores being off as those
+        of an overconfident model are, too near to 0 or to 1, whichever most of them are near. A
         smaller one is likely to go unseen; and so is this one, if it is ``curves.largest_gap``.
 
     Notes
     -----
-    Under such a gap the running difference is nearly Brownian motion with a drift, of standard
-    deviation ``null_deviation`` at the end; the test shows it where it leaves +-2.2414 deviations,
-    which is ``ks_null_95``. Where few misses or hits are expected, the latter is the measure.
+    The test shows the gap if the hits of all rows, a whole number, fall short of the sum of the
+    scores by more than ``ks_null_95`` allows; a wider gap on the way makes this only likelier.
+    Their number is taken as a Poisson variable, shifted, and scaled to the variance of the scores
+    plus what moving each of them inwards can add. In simulations of 10 to 5,000 rows, with scores
+    of any shape, the probability is 77 to 98 %, mostly 79 to 86 %, and higher if scores are off the
+    other way.
+
+    Examples
+    --------
+    >>> from calibcore.cumulative import cumulative_curves
+    >>> always_sure = cumulative_curves([1.0] * 400, [1] * 400)
+    >>> round(400 * smallest_gap_shown(always_sure), 4), round(-math.log(0.2), 4)  # one miss shows
+    (1.6094, 1.6094)
     """
-    return min(DRIFT_80 / BROWNIAN_95 * curves.ks_null_95, curves.largest_gap)
+    rows = _Rows.of(curves)
+    beyond = rows.expected - curves.n_samples * curves.ks_null_95
+    shown = rows.expected - (math.ceil(beyond - 1e-9) - 1)
+    low, high = 0.0, rows.expected
+    if _power(rows, shown, high) < POWER:
+        return curves.largest_gap
+    while high - low > 1e-12 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if _power(rows, shown, middle) < POWER else (low, middle)
+    return high / curves.n_samples
+
+
+def rows_that_show(curves: CumulativeCurves, gap: float) -> float:
+    """About how many such rows would show an average gap with 80 % probability.
+
+    Parameters
+    ----------
+    curves : CumulativeCurves
+        Of the rows at hand.
+    gap : float
+        In probability units, above 0.
+
+    Returns
+    -------
+    float
+        By the normal distribution, which holds where many misses and hits are expected.
+
+    Examples
+    --------
+    >>> from calibcore.cumulative import cumulative_curves
+    >>> at_half = cumulative_curves([0.5] * 10, [0, 1] * 5)
+    >>> round(rows_that_show(at_half, 0.01), -2), round((2.2414 + 0.8416) ** 2 * 50**2, -2)
+    (23800.0, 23800.0)
+    """
+    rows, n_samples = _Rows.of(curves), curves.n_samples
+    moved = min(rows.variance / n_samples + rows.inward * gap, 0.25)
+    needed = BROWNIAN_95 * curves.null_deviation * math.sqrt(n_samples) + _NORMAL_80 * math.sqrt(
+        moved
+    )
+    return (needed / gap) ** 2
+
+
+def _power(rows: _Rows, shown: float, gap: float) -> float:
+    """Give the probability that the rows show as large a gap if the scores are off by another."""
+    from scipy.special import gammainc, ndtr  # noqa: PLC0415 - a tenth of a second to import
+
+    variance = min(rows.variance + rows.inward * gap, rows.most_variance)
+    if rows.step < _SMALLEST_STEP:
+        return float(ndtr((gap - shown) / math.sqrt(variance)))
+    mean = variance / rows.step**2
+    return float(gammainc(max(mean + (shown - gap) / rows.step, 1e-12), mean))
+
+
+DRIFT_80 = 2.8807255566602
+"""Drift with which Brownian motion leaves `BROWNIAN_95` with a probability of 80 %."""

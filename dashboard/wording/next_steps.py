@@ -5,7 +5,13 @@ from dataclasses import dataclass
 
 from calibcore.calibrators import FittedSpline
 from calibcore.evaluation import AuditResult, SetResult
-from calibcore.inference import ClassScreen, Inference, Mark, smallest_gap_shown
+from calibcore.inference import (
+    ClassScreen,
+    Inference,
+    Mark,
+    rows_that_show,
+    smallest_gap_shown,
+)
 from dashboard.settings import NO_METHOD
 from dashboard.wording.numbers import SPACE, detected_points, percent
 from dashboard.wording.sentences import DETECTION_LEVEL, decisions, method_name
@@ -168,7 +174,7 @@ def _too_few(found: Found) -> Step | None:
     gap = smallest_gap_shown(judged.before.curves)
     if gap <= COARSE or _off(found, after=False):
         return None
-    wanted = judged.n_samples * (gap / FINE) ** 2
+    wanted = rows_that_show(judged.before.curves, FINE)
     digits = 2 - math.ceil(math.log10(wanted))
     return Step(
         f"**Collect more rows**: {judged.n_samples:,} show only large gaps; about"
