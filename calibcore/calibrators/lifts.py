@@ -156,8 +156,8 @@ def _absent(n_classes: int, missing: list[int]) -> tuple[str, ...]:
     if not missing:
         return ()
     first = ", ".join(str(k) for k in missing[:5]) + (", ..." if len(missing) > 5 else "")
-    which = "class has" if len(missing) == 1 else "classes have"
-    said = f"{len(missing):,} of {n_classes:,} {which} no row in the calibration set ({first}), so"
+    have = "has" if len(missing) == 1 else "have"
+    said = f"{len(missing):,} of {n_classes:,} classes {have} no row in the calibration set ({first}), so"
     return (said + " nothing is known of them but that they did not happen.",)
 
 

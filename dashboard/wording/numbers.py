@@ -30,7 +30,9 @@ def points(value: float, n_samples: int, *, signed: bool = False) -> str:
 
 
 def detected_points(value: float, n_samples: int) -> str:
-    """Write a difference that was detected: with a digit that is not 0, however small it is."""
+    """Write a difference that was detected: with a digit that is not 0, unless it is rounding."""
+    if abs(value) < 1e-9:
+        return "0 points"
     text = points(value, n_samples)
     return text if text.strip("0. points") else f"{100 * value:.1g} points"
 

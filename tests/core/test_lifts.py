@@ -139,6 +139,9 @@ def test_absent_classes_are_said_once() -> None:
     assert len(fitted.warnings) == 1
     assert fitted.warnings[0].startswith("9 of 12 classes have no row")
     assert np.all(fitted.predict_proba(logits)[:, 3:] == 0)
+    logits, labels = model(3, n_classes=3)
+    one = OneVsRest(IsotonicCalibration()).fit(logits, labels % 2)
+    assert one.warnings[0].startswith("1 of 3 classes has no row")
 
 
 def test_warnings_of_many_maps_are_few() -> None:

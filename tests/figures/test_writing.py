@@ -15,7 +15,7 @@ from calibcore.inference import Interval
 from calibcore.metrics import METRICS, Measure
 from calibcore.metrics.measure import Unit
 from dashboard import wording
-from dashboard.wording.numbers import finer_digits
+from dashboard.wording.numbers import detected_points, finer_digits
 from tests.figures.made import MINUS, pct
 
 # Numbers ------------------------------------------------------------------------------------
@@ -37,6 +37,13 @@ from tests.figures.made import MINUS, pct
 def test_percent_and_points(value: float, n_samples: int, text: str) -> None:
     assert wording.percent(value, n_samples) == pct(text)
     assert wording.points(value, n_samples) == f"{text} points"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.012, "1.2"), (0.0004, "0.04"), (1e-8, "1e-06"), (2e-16, "0"), (0, "0")]
+)
+def test_what_was_detected_has_digits_unless_it_is_rounding(value: float, text: str) -> None:
+    assert detected_points(value, 10) == f"{text} points"
 
 
 @pytest.mark.parametrize(
