@@ -149,11 +149,12 @@ class EnsembleTemperatureScaling(VectorMap):
             NaN or infinity in the logits, labels that do not fit.
         """
         rows = Rows.checked(logits, labels)
-        if nothing_to_find := no_optimum(rows):
+        few = rows.one_in(64, least=_FIRST_ROWS)
+        if not few.own.any() and (nothing_to_find := no_optimum(rows)):
             return FittedEnsembleTemperature(
                 1.0, np.array([1.0, 0.0, 0.0]), warnings=(nothing_to_find,)
             )
-        found = _fit(rows, self.loss)
+        found = _fit(rows, few, self.loss)
         temperature = min(max(1 / found.inverse, TEMPERATURE_BOUNDS[0]), TEMPERATURE_BOUNDS[1])
         said = bound_warning(temperature)
         if found.weights[0] == 0:
@@ -174,9 +175,9 @@ _BESIDE_1 = _Found(math.inf, 1.0, np.array([0.95, 0.0, 0.05]))
 """Where to start beside T = 1: the tempered and the plain part are equal, and a valley narrow."""
 
 
-def _fit(rows: Rows, loss: Loss) -> _Found:
+def _fit(rows: Rows, few: Rows, loss: Loss) -> _Found:
     kind = Likelihood if loss == "nll" else SquaredError
-    whole, few = kind(rows), rows.one_in(64, least=_FIRST_ROWS)
+    whole = kind(rows)
     fitted = fit_temperature(few, loss) if few is rows else fit_temperature(few, "nll", rough=True)
     tempered = 1 / fitted.temperature
     if few is rows:

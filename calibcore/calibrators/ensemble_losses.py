@@ -36,17 +36,17 @@ class Objective(Protocol):
 
 def _on_weights(blocks: list[NDArray[Any]], weights: Floats) -> OnWeights:
     """Give the mean NLL, given probabilities of the true class, and the first's derivatives."""
-    n_rows, nll, means, products = 0, 0.0, np.zeros(5), np.zeros((4, 4))
+    n_rows, nll, products = 0, 0.0, np.zeros((5, 4))
     for parts in blocks:
         mix = weights.astype(parts.dtype) @ parts[:3]
         if mix.min() <= 0:
             return OnWeights(math.inf, np.zeros(3), np.eye(3), 0.0, 0.0, np.zeros(3))
         nll -= float(np.log(mix).sum())
         ratios = parts * (1 / mix)
-        means += ratios.sum(axis=1)
-        products += ratios[:4] @ ratios[:4].T
+        products += np.vecdot(ratios[:, np.newaxis], ratios[:4])
         n_rows += mix.size
-    means, products = means / n_rows, products / n_rows
+    products /= n_rows
+    means = products[:, :3] @ weights  # in each row the ratios' own mean is 1
     one, pull, bend = float(weights[0]), float(means[3]), float(means[4])
     mixed = one * products[3, :3]
     mixed[0] -= pull
@@ -84,8 +84,10 @@ class Likelihood:
         parts = np.empty((3, many, n), dtype=np.float32)
         parts[0], parts[1], parts[2] = own, own[inverses == 1], 1 / self.rows.n_classes
         # The logarithm of a product of four takes the time of one; what is added is 1.
-        quarters = np.ones((3, 4, many, -(-n // 4)), dtype=np.float32)
-        for number, quarter in enumerate(np.array_split(parts, 4, axis=2)):
+        each = -(-n // 4)
+        quarters = np.ones((3, 4, many, each), dtype=np.float32)
+        for number in range(4):
+            quarter = parts[:, :, number * each : (number + 1) * each]
             quarters[:, number, :, : quarter.shape[2]] = quarter
         mix = weights.astype(np.float32) @ quarters.reshape(3, 4, -1).swapaxes(0, 1)
         mix[:2] *= mix[2:]
@@ -102,11 +104,13 @@ def _around_truth(
     Without the plain ones, the first part alone.
     """
     z, (total, *moments) = rows.powers(inverse, 0 if plain is None else 2, precision)
-    z = np.maximum(z, FLOOR)
+    z = np.maximum(z, FLOOR).astype(precision, copy=False)
     own = np.exp(inverse * z) / total
     if plain is None:
         return np.asarray(own[np.newaxis])
-    mean, square = (moment / total for moment in moments)
+    mean, square = moments
+    mean /= total
+    square /= total
     tilt = z - mean
     found = np.empty((5, rows.n_rows), dtype=precision)
     found[0], found[1], found[2] = own, plain, 1 / rows.n_classes

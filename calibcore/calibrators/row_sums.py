@@ -1,14 +1,15 @@
 """Logits with their true classes, and sums over the classes at an inverse temperature."""
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.blocks import NARROW, block_rows, row_blocks
+from calibcore.blocks import NARROW, block_rows
+from calibcore.probabilities import LOG2_E
 from calibcore.validation import Floats, Logits
 
 Precision = type[np.float32] | type[np.float64]
@@ -19,8 +20,8 @@ FLOOR = -1e6
 _TOGETHER = 1 << 15
 """Rows whose sums are kept at the same time."""
 
-_SMALL = 1e4
-"""Root of a block's sum of squares up to which it is tried whether logits serve as they are."""
+_SMALL = 1500.0
+"""Mean square up to which it is tried whether logits serve as they are."""
 
 _SAFE = 1e-12, 1e25
 """Sums of exponentials between which they do, even in float32."""
@@ -53,14 +54,14 @@ class Rows:
     def checked(cls, logits: ArrayLike, labels: ArrayLike) -> "Rows":
         """Check logits and labels."""
         table, maxima = validation.matrix(logits, "logits"), None
-        blocks = (table[rows] for rows in row_blocks(*table.shape))
         with np.errstate(over="ignore", invalid="ignore"):
-            small = all(np.vdot(block, block) <= _SMALL**2 for block in blocks)
+            small = np.vdot(table, table) <= _SMALL * table.size
         if not small:
             table, maxima = validation.logits_and_maxima(table)
         n_rows, n_classes = table.shape
         truth = validation.labels(labels, n_rows=n_rows, n_classes=n_classes)
-        return cls(table, table[np.arange(n_rows), truth].astype(np.float64), maxima)
+        own = table.ravel()[truth + np.arange(0, table.size, n_classes)]
+        return cls(table, own.astype(np.float64), maxima)
 
     @property
     def maxima(self) -> Logits:
@@ -97,6 +98,8 @@ class Rows:
 
     def mean(self, terms: Callable[["Rows"], Sequence[float]]) -> list[float]:
         """Average over the rows what a function gives as means, of not too many rows at a time."""
+        if self.n_rows <= _TOGETHER:
+            return list(terms(self))
         totals: Any = sum(part.n_rows * np.array(terms(part)) for part in self.parts)
         found: list[float] = (totals / self.n_rows).tolist()
         return found
@@ -111,7 +114,9 @@ class Rows:
         starts = range(0, self.n_rows, _TOGETHER)
         return [self.part(slice(start, start + _TOGETHER)) for start in starts]
 
-    def powers(self, inverse: float, highest: int, precision: Precision) -> tuple[Floats, Floats]:
+    def powers(
+        self, inverse: float, highest: int, precision: Precision
+    ) -> tuple[Floats, NDArray[Any]]:
         """Sum exp(u z) z^j over the classes, up to a constant that is added to a row's z.
 
         Parameters
@@ -127,7 +132,7 @@ class Rows:
         -------
         own : ndarray of float64, shape (n_samples,)
             z of the true class.
-        sums : ndarray of float64, shape (highest + 1, n_samples)
+        sums : ndarray of that precision, shape (highest + 1, n_samples)
             The first are above 0.
         """
         if self._maxima is None:
@@ -137,17 +142,17 @@ class Rows:
                 return self.true, sums
         return self.own, self._powers(inverse, highest, precision)
 
-    def _powers(self, inverse: float, highest: int, precision: Precision) -> Floats:
-        found = np.empty((highest + 1, self.n_rows))
+    def _powers(self, inverse: float, highest: int, precision: Precision) -> NDArray[Any]:
+        found = np.empty((highest + 1, self.n_rows), dtype=precision)
         for rows, (z, weights) in self._blocks(precision, 2):
-            np.multiply(z, inverse, out=weights)
-            np.exp(weights, out=weights)
+            _exponentials(z, inverse, weights)
             found[0, rows] = self.total(weights)
-            for power in range(1, highest):
-                np.multiply(weights, z, out=weights)
-                found[power, rows] = self.total(weights)
-            if highest:
-                found[highest, rows] = self.dot(weights, z)
+            for power in range(1, highest + 1):
+                if power == highest and self._axis:
+                    found[power, rows] = self.dot(weights, z)
+                else:
+                    np.multiply(weights, z, out=weights)
+                    found[power, rows] = self.total(weights)
         return found
 
     def rough_totals(self, inverses: Floats) -> Floats:
@@ -165,8 +170,7 @@ class Rows:
         Takes tables of a block, and leaves z, a and az in the first three.
         """
         z, a, az = tables[:3]
-        np.multiply(z, inverse, out=a)
-        np.exp(a, out=a)
+        _exponentials(z, inverse, a)
         np.multiply(a, z, out=az)
         dot = self.dot
         return self.total(a), self.total(az), dot(az, z), dot(a, a), dot(a, az), dot(az, az)
@@ -222,15 +226,30 @@ class Rows:
 
     def total(self, table: NDArray[Any]) -> NDArray[Any]:
         """Sum a block over the classes."""
-        if self._axis == 0:
-            return np.asarray(np.ones(self.n_classes, dtype=table.dtype) @ table)
-        return np.asarray(table @ np.ones(self.n_classes, dtype=table.dtype))
+        ones = _ones(self.n_classes, table.dtype)
+        return np.asarray(ones @ table if self._axis == 0 else table @ ones)
 
     def dot(self, one: NDArray[Any], two: NDArray[Any]) -> NDArray[Any]:
         """Sum the products of two blocks over the classes."""
         if self._axis == 0:
             return np.asarray(np.einsum("ij,ij->j", one, two))
         return np.asarray(np.vecdot(one, two))
+
+
+@lru_cache(maxsize=16)
+def _ones(many: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Give a vector whose product with a table is its sum."""
+    return np.ones(many, dtype=dtype)
+
+
+def _exponentials(z: NDArray[Any], inverse: float, out: NDArray[Any]) -> None:
+    """Write exp(u z)."""
+    if out.dtype == np.float64:
+        np.multiply(z, inverse * LOG2_E, out=out)
+        np.exp2(out, out=out)
+    else:  # powers of 2 that underflow take a hundred times as long in float32
+        np.multiply(z, inverse, out=out)
+        np.exp(out, out=out)
 
 
 def squared_terms(

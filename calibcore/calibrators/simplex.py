@@ -55,19 +55,18 @@ def newton_step(gradient: Floats, hessian: Floats, free: NDArray[np.bool_]) -> F
 
     A trace of curvature is added, because weights of parts that are equal cannot be told apart.
     """
-    ways = _ways(free.tobytes())
-    bend = ways @ hessian @ ways.T
-    bend.flat[:: len(ways) + 1] += 1e-13 * (float(hessian.trace()) or 1.0)
+    ways, unit = _ways(free.tobytes())
+    bend = ways @ hessian @ ways.T + 1e-13 * (sum(hessian.diagonal().tolist()) or 1.0) * unit
     slope = ways @ gradient
     lengths = slope / bend[0] if len(ways) == 1 else np.linalg.solve(bend, slope)
     return np.asarray(-lengths @ ways)
 
 
 @lru_cache(maxsize=64)
-def _ways(free: bytes) -> Floats:
-    """Give the ways from the first free weight to each other, one a row."""
+def _ways(free: bytes) -> tuple[Floats, Floats]:
+    """Give the ways from the first free weight to each other, one a row, and as large a unit."""
     towards = np.eye(len(free))[np.frombuffer(free, dtype=np.bool_)]
-    return np.asarray(towards[1:] - towards[0])
+    return np.asarray(towards[1:] - towards[0]), np.eye(max(len(towards) - 1, 0))
 
 
 def least_on_simplex(

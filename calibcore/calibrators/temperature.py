@@ -33,6 +33,9 @@ _NO_INFORMATION = (
 _FIRST_ROWS = 256
 """Rows, at least, from which a search on all of them gets its starting point."""
 
+_SEVERAL_ROWS = 32, 1024
+"""How many rows are looked through for a mistake before all are."""
+
 _MOST_STEPS = 200
 
 _FIRST_CELLS = 1 << 15
@@ -155,7 +158,8 @@ def _fit(rows: Rows, best_inverse: Callable[[Rows], float]) -> FittedTemperature
 
 def no_optimum(rows: Rows) -> str:
     """Say why no temperature is best, where that is so; otherwise nothing."""
-    if rows.part(slice(_FIRST_ROWS)).own.any() or rows.own.any():
+    several = _SEVERAL_ROWS if rows.n_rows > _SEVERAL_ROWS[-1] else ()
+    if any(rows.part(slice(many)).own.any() for many in several) or rows.own.any():
         return ""
     other = np.where(np.isneginf(rows.logits), rows.maxima[:, np.newaxis], rows.logits)
     return _INDIFFERENT if np.array_equal(rows.maxima, other.min(axis=1)) else _SEPARABLE
@@ -211,7 +215,7 @@ def _slope(inverse: float, rows: Rows) -> tuple[float, ...]:
 def _most_likely(rows: Rows, *, rough: bool = False) -> float:
     """Find the inverse temperature of the least mean NLL, on more and more of the rows."""
     inverse = 1.0
-    for many, last in ((64, 0.5), (8, 0.3), (1, 0.05))[:: 1 + rough]:
+    for many, last in ((1, 0.3),) if rough else ((64, 0.5), (8, 0.3), (1, 0.05)):
         inverse = _search(_rough_slope, rows.one_in(many, least=_FIRST_ROWS), inverse, last)
     return inverse if rough else _search(_slope, rows, inverse, 3e-6)
 

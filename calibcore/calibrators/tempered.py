@@ -1,13 +1,13 @@
 """Softmax of logits at one temperature, or a mixture of several, in few passes."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from calibcore import validation
 from calibcore.blocks import NARROW, row_blocks, row_totals
-from calibcore.probabilities import below_largest, sum_over_classes
+from calibcore.probabilities import LOG2_E, below_largest, read_in_place, sum_columns
 from calibcore.validation import Floats, Logits
 
 Part = tuple[float, float]
@@ -25,7 +25,7 @@ def mixture(logits: ArrayLike, parts: Iterable[Part], *, flat: float = 0.0) -> F
     logits : array_like of float, shape (n_samples, n_classes)
         Raw outputs before softmax.
     parts : iterable of (float, float)
-        Shares and inverse temperatures u, above 0.
+        Shares and inverse temperatures u, above 0; at most two.
     flat : float
         The uniform distribution's share.
 
@@ -49,45 +49,73 @@ def mixture(logits: ArrayLike, parts: Iterable[Part], *, flat: float = 0.0) -> F
     table = validation.matrix(logits, "logits")
     parts, uniform = [part for part in parts if part[0] > 0], flat / table.shape[1]
     parts = parts or [(0.0, 1.0)]
-    result, few = np.empty(table.shape), table.shape[1] <= NARROW
-    for rows in row_blocks(*table.shape):
-        block, found = table[rows], result[rows]
-        far = _mix(block, parts, uniform, found, largest=few)
-        if far.any():
+    result, totals = np.empty(table.shape), np.empty((len(parts), len(table)))
+    mix = _mix_columns if table.shape[1] <= NARROW else _mix_rows
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # such rows are done again
+        read_in_place(table.shape[1])
+        for rows in row_blocks(*table.shape):
+            mix(table[rows], parts, uniform, result[rows], totals[:, rows])
+        if not (_SAFE[0] < totals.min() and totals.max() < _SAFE[1]):
             validation.logits(table)
+            far = ~((totals > _SAFE[0]) & (totals < _SAFE[1])).all(axis=0)
             again = np.empty((np.count_nonzero(far), table.shape[1]))
-            _mix(block[far], parts, uniform, again, largest=True)
-            found[far] = again
+            _mix_rows(table[far], parts, uniform, again, totals[:, : len(again)], largest=True)
+            result[far] = again
     return result
 
 
-def _mix(
-    block: Logits, parts: list[Part], uniform: float, out: Floats, *, largest: bool = False
-) -> NDArray[np.bool_]:
-    """Write the mixture of some rows, and mark the rows where that cannot be relied on.
+def _mix_rows(
+    block: Logits,
+    parts: list[Part],
+    uniform: float,
+    out: Floats,
+    totals: Floats,
+    *,
+    largest: bool = False,
+) -> None:
+    """Write the mixture of some rows, and the sums of their exponentials.
 
     What is taken off is the first logit, or the ``largest``.
     """
     below = out if len(parts) == 1 else np.empty(block.shape)
-    far = np.zeros(len(block), dtype=np.bool_)
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # such rows are marked
-        if largest:
-            below_largest(block, out=below)
-        else:
-            below[...] = block
-            below -= below[:, :1].copy()
-        for number, (share, inverse) in enumerate(parts):
-            part = np.empty_like(below) if number else out
-            np.multiply(below, inverse, out=part)
-            np.exp(part, out=part)
-            total = sum_over_classes(part) if largest else row_totals(part)
-            if not (_SAFE[0] < total.min() and total.max() < _SAFE[1]):
-                far |= ~((total > _SAFE[0]) & (total < _SAFE[1]))[:, 0]
-            part *= share / total
-            if number:
-                out += part
+    if largest:
+        below_largest(block, out=below)
+    else:
+        below[...] = block
+        below -= below[:, :1].copy()
+    _mix(below, parts, uniform, out, totals[:, :, np.newaxis], row_totals)
+
+
+def _mix_columns(
+    block: Logits, parts: list[Part], uniform: float, out: Floats, totals: Floats
+) -> None:
+    """Do the same where classes are few, with the largest taken off."""
+    below = np.empty(block.shape[::-1])
+    below[...] = block.T
+    below -= below.max(axis=0)
+    mixed = below if len(parts) == 1 else np.empty_like(below)
+    _mix(below, parts, uniform, mixed, totals, sum_columns)
+    out[...] = mixed.T
+
+
+def _mix(
+    below: Floats,
+    parts: list[Part],
+    uniform: float,
+    out: Floats,
+    totals: Floats,
+    add_up: Callable[[Floats], Floats],
+) -> None:
+    """Write the mixture of one or two parts, given differences of logits, which are lost."""
+    for number, (share, inverse) in enumerate(parts):
+        part = below if number else out
+        np.multiply(below, inverse * LOG2_E, out=part)
+        np.exp2(part, out=part)
+        totals[number] = add_up(part)
+        part *= share / totals[number]
+        if number:
+            out += part
     if uniform > 0:
         out += uniform
     if len(parts) > 1 and out.max() > 1:  # shares may sum to a digit more
         np.minimum(out, 1.0, out=out)
-    return far

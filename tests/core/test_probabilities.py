@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from calibcore import CalibrationInputError
 from calibcore.calibrators import TemperatureScaling
-from calibcore.probabilities import log_probabilities, log_softmax, softmax
+from calibcore.probabilities import log_probabilities, log_softmax, softmax, sum_columns
 from tests import reference
 from tests.strategies import LogitCase, logit_sets, seeded_logit_sets
 
@@ -42,6 +42,23 @@ def test_equal_logits_get_equal_probabilities_and_order_is_kept(case: LogitCase)
         order = np.argsort(logits, kind="stable")
         assert np.all(np.diff(probabilities[order]) >= 0)
         assert np.all(np.diff(probabilities[order])[np.diff(logits[order]) == 0] == 0)
+
+
+@given(st.integers(0, 1_000), st.integers(2, 32))
+def test_few_classes_sum_alike_in_any_order(seed: int, n_classes: int) -> None:
+    rng = np.random.default_rng(seed)
+    weights = rng.random((n_classes, 50)) ** 9
+    total = sum_columns(weights)
+    assert np.array_equal(sum_columns(weights[rng.permutation(n_classes)]), total)
+    assert_allclose(total, [math.fsum(column) for column in weights.T.tolist()], rtol=3e-16)
+
+
+@pytest.mark.parametrize("n_classes", [3, 100, 300])
+def test_numpy_is_left_as_it_was(n_classes: int, rng: np.random.Generator) -> None:
+    logits, before = rng.normal(size=(20, n_classes)), np.getbufsize()
+    softmax(logits)
+    TemperatureScaling().fit(logits, np.arange(20) % n_classes).predict_proba(logits)
+    assert np.getbufsize() == before
 
 
 def test_minus_infinity_rules_a_class_out() -> None:
