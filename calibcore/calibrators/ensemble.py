@@ -13,11 +13,13 @@ from calibcore.calibrators.ensemble_losses import Likelihood, Objective, Place, 
 from calibcore.calibrators.row_sums import Precision, Rows
 from calibcore.calibrators.simplex import Least, least_on_simplex, newton_step, onto_simplex
 from calibcore.calibrators.temperature import (
+    INDIFFERENT,
     LOSSES,
     TEMPERATURE_BOUNDS,
     Loss,
     bound_warning,
     fit_temperature,
+    is_level,
     no_optimum,
 )
 from calibcore.calibrators.tempered import mixture
@@ -150,13 +152,15 @@ class EnsembleTemperatureScaling(VectorMap):
         """
         rows = Rows.checked(logits, labels)
         few = rows.one_in(64, least=_FIRST_ROWS)
-        if not few.own.any() and (nothing_to_find := no_optimum(rows)):
+        if not (few.own.any() or rows.own.any()) and (nothing_to_find := no_optimum(rows)):
             return FittedEnsembleTemperature(
                 1.0, np.array([1.0, 0.0, 0.0]), warnings=(nothing_to_find,)
             )
         found = _fit(rows, few, self.loss)
         temperature = min(max(1 / found.inverse, TEMPERATURE_BOUNDS[0]), TEMPERATURE_BOUNDS[1])
         said = bound_warning(temperature)
+        if is_level(few) and is_level(rows):
+            temperature, said = 1.0, (INDIFFERENT,)
         if found.weights[0] == 0:
             temperature, said = 1.0, (_WITHOUT_EFFECT,)
         weights = found.weights

@@ -25,7 +25,10 @@ _SEPARABLE = (
     "Every calibration row has its true class on top, so the lower the temperature the better and"
     " no finite one is best; T stays 1."
 )
-_INDIFFERENT = "All logits of a row are equal, so no temperature changes anything; T = 1."
+INDIFFERENT = (
+    "In every calibration row the classes that are possible have equal logits, so no temperature"
+    " changes anything; T stays 1."
+)
 _NO_INFORMATION = (
     "The logits say nothing about these labels, and the calibrated probabilities are nearly equal."
 )
@@ -159,10 +162,16 @@ def _fit(rows: Rows, best_inverse: Callable[[Rows], float]) -> FittedTemperature
 def no_optimum(rows: Rows) -> str:
     """Say why no temperature is best, where that is so; otherwise nothing."""
     several = _SEVERAL_ROWS if rows.n_rows > _SEVERAL_ROWS[-1] else ()
-    if any(rows.part(slice(many)).own.any() for many in several) or rows.own.any():
-        return ""
+    few = [rows.part(slice(many)) for many in several]
+    if all(is_level(some) for some in (*few, rows)):
+        return INDIFFERENT
+    return "" if any(some.own.any() for some in (*few, rows)) else _SEPARABLE
+
+
+def is_level(rows: Rows) -> bool:
+    """Tell whether in every row the classes that are not ruled out have equal logits."""
     other = np.where(np.isneginf(rows.logits), rows.maxima[:, np.newaxis], rows.logits)
-    return _INDIFFERENT if np.array_equal(rows.maxima, other.min(axis=1)) else _SEPARABLE
+    return np.array_equal(rows.maxima, other.min(axis=1))
 
 
 def bound_warning(temperature: float) -> tuple[str, ...]:

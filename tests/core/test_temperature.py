@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from calibcore import CalibrationInputError, validation
-from calibcore.calibrators import TemperatureScaling, row_sums
-from calibcore.calibrators.temperature import TEMPERATURE_BOUNDS, FittedTemperature
+from calibcore.calibrators import EnsembleTemperatureScaling, TemperatureScaling, row_sums
+from calibcore.calibrators.temperature import TEMPERATURE_BOUNDS, FittedTemperature, Loss
 from calibcore.probabilities import log_softmax
 from tests import reference
 from tests.strategies import LogitCase, logit_sets, seeded_logit_sets
@@ -309,3 +309,16 @@ def test_bad_logits_are_refused_in_the_same_words(bad: list[float]) -> None:
         with pytest.raises(CalibrationInputError) as found:
             refused()
         assert str(found.value) == str(plain.value)
+
+
+@pytest.mark.parametrize("loss", ["nll", "squared_error"])
+@pytest.mark.parametrize("method", [TemperatureScaling, EnsembleTemperatureScaling])
+def test_hard_decisions_have_no_temperature(
+    method: type[TemperatureScaling | EnsembleTemperatureScaling], loss: Loss
+) -> None:
+    decided = np.random.default_rng(0).integers(3, size=2000)
+    logits = np.where(np.eye(3)[decided] == 1, 0.0, -np.inf)
+    labels = np.where(np.arange(2000) % 10 == 0, (decided + 1) % 3, decided)
+    fitted = method(loss=loss).fit(logits, labels)
+    assert fitted.temperature == 1
+    assert any("no temperature changes anything" in said for said in fitted.warnings)
