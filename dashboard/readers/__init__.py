@@ -66,6 +66,7 @@ FORMATS: Mapping[str, tuple[str, Reader]] = {
 }
 """Each accepted ending: what the format is called, and what reads it."""
 
+_PACKED = frozenset({".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".tar", ".tgz", ".rar"})
 REFUSAL = FileError
 _SPARE_BYTES = 256 << 20
 
@@ -111,6 +112,8 @@ def parse(name: str, data: bytes, options: Options) -> Contents:
     `understand` refuses it.
     """
     ending = "." + name.rpartition(".")[2].lower() if "." in name else ""
+    if ending in _PACKED:
+        raise FileError("file name", f"a compressed file ({ending})", "the file in it, unpacked")
     if ending not in FORMATS:
         raise FileError(
             "file name", f"format {quoted(ending or 'without an ending', 20)}, not supported",

@@ -26,11 +26,13 @@ from dashboard.readers.truths import (
     beside,
     first_is_label,
     has_fractions,
+    is_other,
     is_whole,
     label_by_cells,
     label_by_name,
     lone_label,
     one_of,
+    prediction_called_label,
 )
 
 _LIST = re.compile(r"\s*[\[(].*[\])]\s*\Z", re.DOTALL)
@@ -127,9 +129,7 @@ def _with_header(
     keys = [key_of(name) for name in names]
     by_user = label is not None
     _refuse_lists(names, keys, sample)
-    label = label if by_user else label_by_name(keys, names, sample, classes)
-    hits = _only(keys, HITS, names, but=[label, *classes])
-    predicted = _predicted(keys, names, sample, but=[label, hits, *classes])
+    label, predicted, hits = _labels(names, sample, label, classes)
     taken = {label, predicted, hits}
     no_use = INDEX | LABELS | {""}
     free = [
@@ -139,7 +139,7 @@ def _with_header(
     ]
     ranks = None if classes else find_ranked(keys, sample, label)
     if ranks is not None:
-        return _ranked(names, ranks, label, free)
+        return _ranked(names, ranks, label, free, sample)
     confidence = [c for c in free if keys[c] in CONFIDENCE]
     if len(confidence) > 1:
         confidence = [c for c in confidence if has_fractions(c, sample)] or confidence
@@ -163,6 +163,20 @@ def _with_header(
         if c not in classes and c not in confidence and not (len(classes) > 1 and is_score(keys[c]))
     ]
     return replace(_plain_layout(names, classes, label, slices, sample), predicted=predicted)
+
+
+def _labels(
+    names: tuple[str, ...], sample: Sample, label: int | None, classes: list[int]
+) -> tuple[int | None, int | None, int | None]:
+    """Find the true label, the predicted one, and whether the prediction was right."""
+    keys = [key_of(name) for name in names]
+    pair = None if classes else prediction_called_label(keys, sample, label)
+    if pair is not None:
+        return (*pair, None)
+    if label is None:
+        label = label_by_name(keys, names, sample, classes)
+    hits = _only(keys, HITS, names, but=[label, *classes])
+    return label, _predicted(keys, names, sample, but=[label, hits, *classes]), hits
 
 
 def _predicted(
@@ -251,18 +265,31 @@ def _names_rows(names: tuple[str, ...]) -> int | None:
 
 
 def _ranked(
-    names: tuple[str, ...], ranks: tuple[list[int], list[int]], label: int | None, free: list[int]
+    names: tuple[str, ...],
+    ranks: tuple[list[int], list[int]],
+    label: int | None,
+    free: list[int],
+    sample: Sample,
 ) -> Layout:
     """Take lists of the likeliest classes with their scores."""
-    if label is None:
-        raise FileError("header", "lists of likely classes without a true label", "a label column")
     classes, scores = ranks
-    slices = [c for c in free if c not in (*classes, *scores)]
+    free = [c for c in free if c not in (*classes, *scores)]
+    said: tuple[str, ...] = ()
+    if label is None:
+        others = [c for c in free if not is_other(names[c])]
+        label = beside(classes[0], names, others, sample, WEAK_LABELS)
+        said = _taken(names, label, "label")
+        called = [c for c in others if key_of(names[c]) in WEAK_LABELS]
+        if label is None and len(called) == 1:
+            label = called[0]
+            said = (f"Column {plain(names[label], 30)} was taken for the label.",)
+    slices = [c for c in free if c != label]
     many = f"{len(scores)} likeliest classes with their scores"
-    said = f"Each row lists its {many if len(scores) > 1 else 'likeliest class with its score'}."
+    listed = f"Each row lists its {many if len(scores) > 1 else 'likeliest class with its score'}."
     return Layout(
         names, tuple(scores), labels=label, ranked=tuple(classes), slices=tuple(slices),
-        found=(said, *_rest(names, {label, *classes, *scores}, slices)),
+        ids=_names_rows(names) if label is None else None,
+        found=(listed, *said, *_rest(names, {label, *classes, *scores}, slices)),
     )  # fmt: skip
 
 
@@ -287,6 +314,8 @@ def _event(
     elif hits is None and predicted is not None and label is None:
         label = beside(predicted, names, free, sample, WEAK_LABELS)
         found = _taken(names, label, "label")
+    if predicted is not None and key_of(names[predicted]) in LABELS:
+        found = _taken(names, predicted, "predicted label")
     if label is not None and predicted is not None:
         hits = None
     elif hits is not None:

@@ -1,144 +1,22 @@
 """Text tables: one row a sample, columns told by their names."""
 
 import codecs
-import csv
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain, islice
 
 from dashboard.readers.columns import find_layout, looks_like_header, numbers_columns
 from dashboard.readers.contents import DEFAULTS, Contents, Options
-from dashboard.readers.layout import Layout
 from dashboard.readers.refusal import FileError
 from dashboard.readers.slices import is_number
-from dashboard.readers.table_body import Block, Rows, read_body
+from dashboard.readers.table_body import read_body
+from dashboard.readers.text_blocks import PIECE, Block, Rows, Text, rows_of
+from dashboard.readers.unicode_text import as_utf8
 
-_PIECE = 1 << 20
 _MAX_COLUMNS = 4096
 _SAMPLE = 50
 _MAX_TITLES = 5
-_BLOCK = 1 << 18
-_LONG = 5_000_000
-_MAX_SEARCHED = 4
-_OF_NUMBERS = b"0123456789eE.,+-% \t\r\n"
 _REMARK = re.compile(r"\s*(?:#|sep=.?$)", re.ASCII | re.IGNORECASE)
 _JSON = re.compile(r"\s*(?:\{\s*\"|\[\s*[\[{])")
-
-
-@dataclass(frozen=True)
-class _Text:
-    data: bytes
-    encoding: str
-    start: int
-    newline: bytes
-    delimiter: str
-
-    def blocks(self) -> Iterator[Block]:
-        """Give the fields of some rows at a time, numbered as a spreadsheet does."""
-        if b'"' in self.data:
-            yield from self._quoted()
-            return
-        mark, number = None if self.delimiter == " " else self.delimiter, 1
-        for lines in self.pieces(_BLOCK):
-            yield number, [line.split(mark) for line in lines]
-            number += len(lines)
-
-    def _quoted(self) -> Iterator[Block]:
-        """Give fields some of which may stand in quotes, and hold line ends."""
-        fed, number, block = 0, 1, []
-
-        def lines() -> Iterator[str]:
-            nonlocal fed
-            for line in self.lines():
-                fed += len(line) + 1
-                if fed > _BLOCK + 2 * _PIECE:
-                    raise FileError(f"row {number}", "a quote that is not closed", "closed quotes")
-                yield line + "\n"
-
-        reader = csv.reader(lines(), delimiter=self.delimiter, strict=True)
-        try:
-            for row in reader:
-                block.append(row)
-                if fed >= _BLOCK:
-                    yield number, block
-                    fed, number, block = 0, number + len(block), []
-        except csv.Error as error:
-            place = f"line {reader.line_num}"
-            found = f"a field that cannot be read ({error})"
-            raise FileError(place, found, "closed quotes and shorter fields") from error
-        yield number, block
-
-    def lines(self) -> Iterator[str]:
-        """Give one line after another."""
-        for lines in self.pieces(_PIECE):
-            yield from lines
-
-    def pieces(self, most: int) -> Iterator[list[str]]:
-        """Decode a piece at a time, so that wide characters do not swell the whole file.
-
-        A piece is as long as ``most`` or, if a line is longer than that, as any line may be.
-        """
-        number = 1
-        for raw in self.raw_pieces(most):
-            if not raw:
-                raise FileError(
-                    f"row {number}",
-                    f"a line of more than {_PIECE:,} bytes: too many columns or too long a field",
-                    "shorter lines",
-                )
-            piece = raw.decode(self.encoding)
-            lines = piece.replace("\r\n", "\n").split(self.newline.decode())
-            # The last piece may lack its line end; every other one ends with an empty rest.
-            if not lines[-1]:
-                lines.pop()
-            yield lines
-            number += len(lines)
-
-    def raw_pieces(self, most: int) -> Iterator[bytes]:
-        """Give pieces that end with lines; nothing where a line is too long, which is the end."""
-        position = self.start
-        while position < len(self.data):
-            end = 0
-            for size in sorted({most, _PIECE}):
-                end = min(position + size, len(self.data))
-                if end < len(self.data):
-                    end = self.data.rfind(self.newline, position, end) + 1
-                if end:
-                    break
-            yield self.data[position:end]
-            if end == 0:
-                return
-            position = end
-
-    def suspect(self, width: int, *, numeric: bool) -> Block | None:
-        """Find a row far down that may not be read, as fast as bytes are counted.
-
-        Parameters
-        ----------
-        width : int
-            How many fields every row must have.
-        numeric : bool
-            Whether every cell is to be a number.
-        """
-        if len(self.data) < _LONG or b'"' in self.data or self.delimiter == " ":
-            return None
-        mark, number, n_searched = self.delimiter.encode(), 1, 0
-        for place, piece in enumerate(self.raw_pieces(_PIECE)):
-            n_lines = piece.count(self.newline) + (not piece.endswith(self.newline))
-            odd = piece.count(mark) != n_lines * (width - 1)
-            # The first piece has the header, and is read at once.
-            if place and (odd or (numeric and piece.translate(None, _OF_NUMBERS + mark))):
-                n_searched += 1
-                for k, line in enumerate(piece.split(self.newline)):
-                    words = numeric and line.translate(None, _OF_NUMBERS + mark)
-                    if line.strip() and (words or line.count(mark) != width - 1):
-                        text = line.decode(self.encoding).rstrip("\r")
-                        return number + k, [text.split(self.delimiter)]
-            if n_searched > _MAX_SEARCHED:
-                return None
-            number += n_lines
-        return None
 
 
 def read_delimited(data: bytes, options: Options = DEFAULTS) -> Contents:
@@ -152,7 +30,7 @@ def read_delimited(data: bytes, options: Options = DEFAULTS) -> Contents:
     text, notes = _open(data)
     blocks = text.blocks()
     # Two, since a very long header may fill the first one.
-    first = [row for _, rows in islice(blocks, 2) for row in rows]
+    first = [row for _, block in islice(blocks, 2) for row in rows_of(block)]
     top, header = _header_of(first)
     above = sum(bool("".join(row).strip()) for row in first[:top])
     if above:
@@ -179,7 +57,6 @@ def read_delimited(data: bytes, options: Options = DEFAULTS) -> Contents:
     )
     rest: Block = (start + 1, first[start:])
     with layout.known():
-        _look_ahead(text, layout, len(header))
         body = read_body(chain([rest], blocks), layout, width=len(header), delimiter=text.delimiter)
         if not len(body.numbers):
             raise FileError("file", "a header and no rows", "at least one row of data")
@@ -195,30 +72,23 @@ def _header_of(rows: Rows) -> tuple[int, list[str]]:
     return top, _without_mark(rows, top)
 
 
-def _look_ahead(text: _Text, layout: Layout, width: int) -> None:
-    """Refuse a row far down at once, if there is one that cannot be read."""
-    cells = chain.from_iterable(layout.sample)
-    numeric = not layout.beside and all(map(is_number, cells))
-    suspect = text.suspect(width, numeric=numeric)
-    if suspect is not None:
-        read_body(iter([suspect]), layout, width=width, delimiter=text.delimiter)
-
-
-def _open(data: bytes) -> tuple[_Text, list[str]]:
+def _open(data: bytes) -> tuple[Text, list[str]]:
     """Find out encoding, line ends and delimiter."""
     for magic, what in ((b"\x1f\x8b", "a gzip file"), (b"PK\x03\x04", "a zip archive")):
         if data.startswith(magic):
             raise FileError("file", f"{what}, compressed", "plain text; unpack it first")
+    data, wide = as_utf8(data)
     if b"\x00" in data:
         row = data.count(b"\n", 0, data.index(b"\x00")) + 1
-        raise FileError(f"row {row}", "a NUL byte (binary, or UTF-16 text)", "text in UTF-8")
-    notes: list[str] = []
+        found = "a NUL byte (binary, or UTF-16 text without its byte order mark)"
+        raise FileError(f"row {row}", found, "text in UTF-8")
+    notes = ["The text is UTF-16, as its byte order mark says."] if wide else []
     encoding = "utf-8" if data.isascii() or _is_utf8(data) else "latin-1"
     if encoding == "latin-1":
         notes.append("The text is not UTF-8; it was read as Latin-1.")
     start = 3 if data.startswith(codecs.BOM_UTF8) else 0
     newline = b"\n" if b"\n" in data else b"\r"
-    text = _Text(data, encoding, start, newline, ",")
+    text = Text(data, encoding, start, newline, ",")
     lines = [line for line in islice(text.lines(), 20) if line.strip() and not _REMARK.match(line)]
     if lines and _JSON.match(lines[0]):
         raise FileError("file", "JSON text", "a table of text, or a name ending in .json or .jsonl")
@@ -231,7 +101,7 @@ def _open(data: bytes) -> tuple[_Text, list[str]]:
     names = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars", " ": "spaces"}
     if delimiter != ",":
         notes.append(f"Columns are separated by {names[delimiter]}.")
-    return _Text(data, encoding, start, newline, delimiter), notes
+    return Text(data, encoding, start, newline, delimiter), notes
 
 
 def _with_row_names(header: list[str], rows: Rows) -> list[str]:
@@ -298,8 +168,8 @@ def _is_utf8(data: bytes) -> bool:
     """Check piece by piece: decoding at once would take up to four times the file."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        for start in range(0, len(data), _PIECE):
-            decoder.decode(data[start : start + _PIECE])
+        for start in range(0, len(data), PIECE):
+            decoder.decode(data[start : start + PIECE])
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         return False

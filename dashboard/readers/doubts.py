@@ -1,6 +1,5 @@
 """What a careful reader would warn of: nothing is changed, and every sentence has its figures."""
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -8,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.blocks import row_blocks
+from calibcore.cumulative import cumulative_curves
 from calibcore.data import EventScores, LogitSet
-from calibcore.inference.power import DRIFT_80
+from calibcore.inference import smallest_gap_shown
 from calibcore.probabilities import softmax
 from calibcore.validation import Floats
 from dashboard.readers.contents import (
@@ -33,18 +33,25 @@ _FEW_ROWS = 20
 
 _FEW_EVENTS = 10
 _WIDE_GAP = 0.10
+_MANY_ROWS, _SORTED = 1000, 100_000
+"""Above these a gap that goes unseen is never wide, or too small to be worth a sort."""
+
+_LOOKED_AT = 1000
+
 _SATURATED = 0.01
 _DECIMALS: Mapping[ValuesKind, int] = {"probabilities": 3, "scores": 3, "logits": 1}
 
 
 @dataclass(frozen=True, eq=False)
 class _Seen:
-    """One set, with the likeliest class of each row, its score and whether it is the true one."""
+    """One set, with each row's likeliest class; scores of all rows would weigh as much as one."""
 
     role: Role
     rows: Rows
     raw: RawSet | RawEvent
-    scores: Floats
+    first_scores: Floats
+    mean_score: float
+    n_certain: int
     hits: NDArray[np.bool_]
     classes: NDArray[np.unsignedinteger] | None
 
@@ -85,14 +92,22 @@ def doubts_of(
 def _look(role: Role, rows: Rows, raw: RawSet | RawEvent) -> _Seen:
     """Find each row's likeliest class, a block of rows at a time."""
     if isinstance(rows, EventScores):
-        return _Seen(role, rows, raw, rows.scores, rows.hits.astype(np.bool_), None)
-    scores = np.empty(rows.n_samples)
+        count, mean = int(np.count_nonzero(rows.scores == 1)), float(rows.scores.mean())
+        hits = rows.hits.astype(np.bool_)
+        return _Seen(role, rows, raw, rows.scores[:_SORTED], mean, count, hits, None)
+    first = np.empty(min(rows.n_samples, _SORTED))
     classes = np.empty(rows.n_samples, dtype=np.min_scalar_type(rows.n_classes))
+    total, n_certain = 0.0, 0
     for block in row_blocks(*rows.given.shape):
         p = softmax(rows.given[block]) if rows.made_of == "logits" else rows.given[block]
         classes[block] = p.argmax(axis=1)
-        scores[block] = p.max(axis=1)
-    return _Seen(role, rows, raw, scores, classes == rows.labels, classes)
+        scores = p.max(axis=1)
+        room = first[block.start : block.stop]
+        room[:] = scores[: len(room)]
+        total += float(scores.sum())
+        n_certain += int(np.count_nonzero(scores == 1))
+    hits = classes == rows.labels
+    return _Seen(role, rows, raw, first, total / rows.n_samples, n_certain, hits, classes)
 
 
 def _all_right(seen: list[_Seen]) -> Iterator[str]:
@@ -111,6 +126,9 @@ def _equal_columns(seen: list[_Seen]) -> Iterator[str]:
     names: dict[str, int] = {}
     for part in seen:
         for column in _columns(part):
+            truth, values = _compared(part, column, slice(_LOOKED_AT))
+            if (truth != values).any():
+                continue
             truth, values = _compared(part, column)
             if len(truth) >= _FEW_ROWS and truth.min() < truth.max() and (truth == values).all():
                 names[column.name] = names.get(column.name, 0) + len(truth)
@@ -146,21 +164,21 @@ def _labels(part: _Seen) -> Array:
     return part.rows.labels if isinstance(part.rows, LogitSet) else part.hits
 
 
-def _compared(part: _Seen, column: SliceColumn) -> tuple[Array, Array]:
+def _compared(part: _Seen, column: SliceColumn, rows: slice = slice(None)) -> tuple[Array, Array]:
     """Give the labels and a column in numbers that can be compared; -1 matches nothing."""
-    raw, labels = part.raw, _labels(part)
+    raw, labels, values = part.raw, _labels(part)[rows], column.values[rows]
     named = isinstance(raw, RawSet) and raw.label_texts is not None
     if column.categories is None:
         written = raw.labels if isinstance(raw, RawSet) and not named else None
         if written is not None and written.ndim == 1:
-            return np.asarray(written, dtype=np.float64), column.values
-        return labels.astype(np.float64), column.values
+            return np.asarray(written[rows], dtype=np.float64), values
+        return labels.astype(np.float64), values
     names = part.rows.class_names if isinstance(part.rows, LogitSet) else ()
     headings = (raw.headings or ()) if isinstance(raw, RawSet) else ()
     places = {name: k for k, name in enumerate(headings)}
     places |= {name: k for k, name in enumerate(names)}
     found = np.array([places.get(text, -1) for text in column.categories])
-    return labels.astype(np.float64), found[column.values].astype(np.float64)
+    return labels.astype(np.float64), found[values].astype(np.float64)
 
 
 def _first_label(seen: list[_Seen], options: Options) -> Iterator[str]:
@@ -192,7 +210,7 @@ def _below_chance(seen: list[_Seen]) -> Iterator[str]:
             continue
         accuracy, guess = float(part.hits.mean()), 1 / part.rows.n_classes
         by_luck = guess + 2 * np.sqrt(guess * (1 - guess) / len(part.hits))
-        if accuracy < by_luck and part.scores.mean() > accuracy + 0.2:
+        if accuracy < by_luck and part.mean_score > accuracy + 0.2:
             yield (
                 f"The likeliest class is right in {percent(accuracy)} of the rows{part.where}, and"
                 f" guessing would be right in {percent(guess)}: perhaps the labels are of other"
@@ -205,7 +223,7 @@ def _both_sets(seen: list[_Seen]) -> Iterator[str]:
     if len(seen) < 2:
         return
     tables = [
-        part.rows.given if isinstance(part.rows, LogitSet) else part.scores[:, np.newaxis]
+        part.rows.given if isinstance(part.rows, LogitSet) else part.rows.scores[:, np.newaxis]
         for part in seen
     ]
     calibration, test = ((table, _labels(part)) for table, part in zip(tables, seen, strict=True))
@@ -222,8 +240,10 @@ def _both_sets(seen: list[_Seen]) -> Iterator[str]:
 def _of_class_one(seen: list[_Seen]) -> Iterator[str]:
     """Doubt scores of the likelier of two classes that are below one half."""
     for part in seen:
-        low = int(np.count_nonzero(part.scores < 0.5))
-        if low and isinstance(part.raw, RawEvent) and part.raw.n_classes == 2:
+        if isinstance(part.rows, LogitSet) or not isinstance(part.raw, RawEvent):
+            continue
+        low = int(np.count_nonzero(part.rows.scores < 0.5))
+        if low and part.raw.n_classes == 2:
             yield (
                 f"There are two classes, and the score of the predicted one is below 0.5 in {low:,}"
                 f" rows{part.where}: perhaps these are scores of class 1."
@@ -232,7 +252,7 @@ def _of_class_one(seen: list[_Seen]) -> Iterator[str]:
 
 def _coarse(seen: list[_Seen], kind: ValuesKind) -> Iterator[str]:
     """Doubt values of few decimals, or none."""
-    if sum(len(part.scores) for part in seen) < _FEW_ROWS:
+    if sum(len(part.hits) for part in seen) < _FEW_ROWS:
         return None
     tables = [_written(part) for part in seen]
     unit = 100.0 if kind != "logits" and max(float(table.max()) for table in tables) > 2 else 1.0
@@ -271,11 +291,11 @@ def _fits(table: Array, decimals: int, unit: float) -> bool:
 def _saturated(seen: list[_Seen]) -> Iterator[str]:
     """Doubt scores of exactly 1, which nothing but luck can make right."""
     for part in seen:
-        count = int(np.count_nonzero(part.scores == 1))
-        if len(part.scores) >= _FEW_ROWS and count > _SATURATED * len(part.scores):
+        count, n_rows = part.n_certain, len(part.hits)
+        if n_rows >= _FEW_ROWS and count > _SATURATED * n_rows:
             yield (
-                f"The score is exactly 1 in {count:,} of {len(part.scores):,} rows{part.where}"
-                f" ({percent(count / len(part.scores))}): no map of scores can tell these rows"
+                f"The score is exactly 1 in {count:,} of {n_rows:,} rows{part.where}"
+                f" ({percent(count / n_rows)}): no map of scores can tell these rows"
                 " apart."
             )
 
@@ -351,23 +371,20 @@ def _few(seen: list[_Seen]) -> Iterator[str]:
             where = f" in the {SET_NAMES[part.role]}" if SET_NAMES[part.role] else ""
             yield (f"One row only{where}: a single row says nothing about calibration.")
             continue
-        gap = _smallest_gap_shown(part.scores)
+        rare, what = _rarest(part)
+        few = 0 < rare < _FEW_EVENTS
+        if not few and count > _MANY_ROWS:
+            continue
+        gap = smallest_gap_shown(cumulative_curves(part.first_scores, part.hits[:_SORTED]))
         unseen = (
             f"scores that are all off by less than {100 * gap:.1f} percentage points are likely to"
             " go unseen (KS test, power 80 %)."
         )
-        rare, what = _rarest(part)
-        if 0 < rare < _FEW_EVENTS:
-            yield f"Only {rare} of {count:,} rows{part.where} {what}: too few to tell; {unseen}"
+        if few:
+            seen_at_all = f"; {unseen}" if count <= _SORTED else "."
+            yield f"Only {rare} of {count:,} rows{part.where} {what}: too few to tell{seen_at_all}"
         elif gap > _WIDE_GAP:
             yield f"With {count:,} rows{part.where}, {unseen}"
-
-
-def _smallest_gap_shown(scores: Floats) -> float:
-    """Give what `calibcore.inference.smallest_gap_shown` gives, for which no order is needed."""
-    blocks = (scores[rows] for rows in row_blocks(len(scores), 1))
-    variance = math.fsum(float((block * (1 - block)).sum()) for block in blocks)
-    return DRIFT_80 * math.sqrt(variance) / len(scores)
 
 
 def _rarest(part: _Seen) -> tuple[int, str]:

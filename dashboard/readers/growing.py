@@ -13,6 +13,7 @@ from dashboard.readers.table_columns import MAX_TEXT, MAX_TEXTS, Text
 Cell = float | str | None
 """A number, a text, or nothing."""
 
+_PART = 1 << 18
 EXACT = 1 << 53
 """Whole numbers below this are themselves as decimals."""
 
@@ -59,7 +60,10 @@ class GrowingColumn:
     def extend(self, cells: Sequence[Cell]) -> None:
         """Take further rows."""
         if self.text is None:
-            values = [math.nan if cell is None else cell for cell in cells]
+            kinds = {*map(type, cells)}
+            values = list(cells)
+            if type(None) in kinds:
+                values = [math.nan if cell is None else cell for cell in cells]
             try:
                 self.numbers.fromlist(values)  # type: ignore[arg-type]  # a text is refused
             except TypeError:
@@ -67,7 +71,7 @@ class GrowingColumn:
                 place, text = next(texts)
                 self.first = len(self.numbers) + place, text
                 self._turn_to_text()
-            self.whole = self.whole and all(type(cell) is int for cell in cells)
+            self.whole = self.whole and kinds <= {int}
         if self.text is not None:
             self.text.extend(map(spelled, cells))
 
@@ -82,8 +86,15 @@ class GrowingColumn:
         return numbers if most >= EXACT else numbers.astype(np.min_scalar_type(-most - 1))
 
     def _turn_to_text(self) -> None:
-        self.text = GrowingText()
-        self.text.extend(map(spelled, map(int, self.numbers) if self.whole else self.numbers))
+        self.text, numbers = GrowingText(), np.frombuffer(self.numbers)
+        for start in range(0, len(numbers), _PART):
+            part = numbers[start : start + _PART]
+            values, first, places = np.unique(part, return_index=True, return_inverse=True)
+            order = np.argsort(first)
+            codes = np.empty(len(values), dtype=np.int32)
+            different = (int(v) if self.whole else v for v in values[order].tolist())
+            codes[order] = [self.text.place(spelled(value)) for value in different]
+            self.text.codes.frombytes(codes[places].tobytes())
         self.numbers = array("d")
 
 

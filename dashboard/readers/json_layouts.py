@@ -7,16 +7,19 @@ import numpy as np
 
 from dashboard.readers.arrays import contents_of
 from dashboard.readers.contents import DEFAULTS, Array, Contents, Options, RawEvent, RawSet, Role
+from dashboard.readers.headings import key_of
+from dashboard.readers.json_likely import Likely, keys_of_pair
 from dashboard.readers.json_rows import ListRows, Records, Values, counted
 from dashboard.readers.json_text import Indexed, Members, Node, parse
-from dashboard.readers.named import role_of
+from dashboard.readers.named import LABEL_KEYS, left_out_sentence, role_of
 from dashboard.readers.npy import piece
 from dashboard.readers.refusal import FileError, quoted
-from dashboard.readers.table_columns import MAX_TEXT, Text, both_sets, from_columns
+from dashboard.readers.table_columns import MAX_TEXT, Column, Text, both_sets, from_columns
 
 _WANTED = '{"logits": [[...]], "labels": [...]}, or one record a row'
 _MAX_COLUMNS = 4096
 _MAX_TEXT_BYTES = 64 << 20
+Rows = Values | ListRows | Records | Likely
 
 
 def read_json(data: bytes, options: Options = DEFAULTS) -> Contents:
@@ -27,7 +30,7 @@ def read_json(data: bytes, options: Options = DEFAULTS) -> Contents:
 def _contents(node: Node, options: Options) -> Contents:
     if isinstance(node, ListRows) and node.width > _MAX_COLUMNS:
         return piece(node.matrix())
-    if isinstance(node, Records | ListRows):
+    if isinstance(node, Records | ListRows | Likely):
         names, columns = node.table()
         return from_columns(names, columns, options)
     if isinstance(node, Values):
@@ -71,10 +74,8 @@ def _by_name(top: Members, options: Options) -> Contents:
         if not isinstance(heads, Text) or len(heads) != rows.width or (heads.codes < 0).any():
             raise FileError("columns", "another number of names than of columns", _WANTED)
         return from_columns([heads.cells[c] for c in heads.codes], rows.table()[1], options)
-    records = {role_of(name)[0]: node for name, node in nodes.items() if isinstance(node, Records)}
-    if records:
-        return _of_records(nodes, records, options)
-    _refuse_by_row(nodes)
+    if any(isinstance(node, Records | Likely) for node in nodes.values()):
+        return _of_rows(top, options)
     indexed = [node for node in nodes.values() if isinstance(node, Indexed)]
     if len(indexed) == len(nodes) > 1 and len({node.digest for node in indexed}) == 1:
         return from_columns(list(nodes), [node.values.finish() for node in indexed], options)
@@ -90,29 +91,54 @@ def _by_name(top: Members, options: Options) -> Contents:
     return _of_arrays(top, options)
 
 
-def _refuse_by_row(nodes: Mapping[str, Node]) -> None:
-    """Refuse an object for each row under its number, as pandas writes with orient="index"."""
-    inner = [node for node in nodes.values() if isinstance(node, Indexed)]
-    names = list(nodes)
-    numbered = names == [str(k) for k in range(len(names))]
-    if numbered and len(inner) == len(names) > len(inner[0].values) > 1:
-        raise FileError(
-            "file", 'an object a row, under the number of the row (orient="index")',
-            'records (orient="records"), or a list a column',
-        )  # fmt: skip
-
-
-def _of_records(
-    nodes: Mapping[str, Node], records: Mapping[Role, Records], options: Options
-) -> Contents:
-    """Read records under a name, or those of both sets."""
-    read = {role: _contents(node, options) for role, node in records.items()}
-    if len(read) == 1:
-        return next(iter(read.values()))
-    if read.keys() != {"calibration", "test"}:
-        listed = " and ".join(quoted(name, 30) for name in list(nodes)[:4])
+def _of_rows(top: Members, options: Options) -> Contents:
+    """Read what holds a row each under names, such as predictions and labels, of one set or two."""
+    groups: dict[Role, dict[str, Rows]] = {}
+    left_out = list(top.single)
+    for name, node in top.nodes.items():
+        role, rest = role_of(name)
+        if isinstance(node, Values | ListRows | Records | Likely):
+            groups.setdefault(role, {})[name if role == "rows" else rest or "data"] = node
+        else:
+            left_out.append(name)
+    if groups.keys() not in ({"rows"}, {"calibration"}, {"test"}, {"calibration", "test"}):
+        listed = " and ".join(quoted(name, 30) for name in list(top.nodes)[:4])
         raise FileError("file", f"records under {listed}", _WANTED)
-    return both_sets(read["calibration"], read["test"])
+    read = {role: _together(group, options) for role, group in groups.items()}
+    whole = read.popitem()[1] if len(read) == 1 else both_sets(read["calibration"], read["test"])
+    return replace(whole, found=(*whole.found, *left_out_sentence(left_out)))
+
+
+def _together(nodes: Mapping[str, Rows], options: Options) -> Contents:
+    """Put what has as many rows side by side, as columns of one table."""
+    most = max(map(len, nodes.values()))
+    short = [name for name, node in nodes.items() if len(node) != most]
+    listed = [name for name, node in nodes.items() if isinstance(node, Records | Likely)]
+    if any(name in listed or key_of(name) in LABEL_KEYS for name in short):
+        lengths = " and ".join(f"{len(node):,} in {quoted(n, 30)}" for n, node in nodes.items())
+        raise FileError("file", f"lists of unequal length: {lengths}", "as many of each")
+    names: list[str] = []
+    columns: list[Column] = []
+    with_label = any(key_of(name) in LABEL_KEYS for name in nodes if name not in listed)
+    for name in (name for name in nodes if name not in short):
+        heads, parts = _columns(name, nodes[name], predicted=with_label)
+        names += heads
+        columns += parts
+    return from_columns(names, columns, options, found=left_out_sentence(short))
+
+
+def _columns(name: str, node: Rows, *, predicted: bool) -> tuple[Sequence[str], Sequence[Column]]:
+    """Give one member as columns; records of a class and its score are no labels beside labels."""
+    if isinstance(node, Values):
+        return (name,), (node.finish(),)
+    if isinstance(node, ListRows):
+        return (name,), (node.matrix(),)
+    heads, columns = node.table()
+    pair = keys_of_pair(dict.fromkeys(heads or ()))
+    if isinstance(node, Records) and predicted and pair is not None:
+        renamed = dict(zip(pair, ("top1_class", "top1_prob"), strict=True))
+        heads = tuple(renamed.get(head, head) for head in heads or ())
+    return heads or (), columns
 
 
 def _of_arrays(top: Members, options: Options) -> Contents:

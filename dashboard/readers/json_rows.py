@@ -11,6 +11,7 @@ from dashboard.readers.columns import looks_like_header
 from dashboard.readers.contents import Array
 from dashboard.readers.growing import EXACT, GrowingColumn
 from dashboard.readers.headings import is_score, key_of
+from dashboard.readers.json_likely import Likely, is_likely, is_vector, vector
 from dashboard.readers.named import TABLE_KEYS
 from dashboard.readers.npy import is_whole
 from dashboard.readers.refusal import FileError, quoted
@@ -18,6 +19,10 @@ from dashboard.readers.table_columns import Column, Text, Unusable
 
 _MAX_WIDTH = 200_000
 _MAX_COLUMNS = 4096
+_INPUTS = frozenset({"instance", "input", "inputs", "features", "row", "example"})
+"""What the object is called that holds the columns given to a model beside its prediction."""
+
+_KINDS_WITHIN = frozenset({list, dict})
 _HUGE = "a whole number too large to compute with"
 
 
@@ -26,9 +31,10 @@ class Values(GrowingColumn):
 
     def take(self, items: Sequence[Any]) -> None:
         """Add some elements."""
-        for row, item in enumerate(items, len(self) + 1):
-            if isinstance(item, list | dict):
-                raise _mixed(row, item, "single values")
+        if not _KINDS_WITHIN.isdisjoint(map(type, items)):
+            for row, item in enumerate(items, len(self) + 1):
+                if isinstance(item, list | dict):
+                    raise _mixed(row, item, "single values")
         try:
             self.extend(items)
         except OverflowError as error:
@@ -54,7 +60,10 @@ class ListRows:
         """Add some rows."""
         if not self.n_rows and isinstance(items[0], list):
             self.width = len(items[0])
-        for row, item in enumerate(items, self.n_rows + 1):
+        alike = {*map(type, items)} == {list} and {*map(len, items)} == {self.width}
+        for row, item in enumerate(
+            () if alike and 0 < self.width <= _MAX_WIDTH else items, self.n_rows + 1
+        ):
             if not isinstance(item, list):
                 raise _mixed(row, item, "lists")
             if len(item) != self.width or not 0 < self.width <= _MAX_WIDTH:
@@ -91,6 +100,8 @@ class ListRows:
 
     def rows(self) -> list[Values]:
         """Give each row as a list of its own."""
+        if self.columns:
+            raise FileError("list", "texts among deeper lists", "rows of numbers")
         rows = [Values() for _ in range(self.n_rows)]
         for row, numbers in zip(rows, self.matrix(), strict=True):
             row.take(numbers.tolist())
@@ -115,11 +126,19 @@ class ListRows:
         return np.frombuffer(self.numbers).reshape(-1, self.width)
 
 
+class Vectors(ListRows):
+    """A list of vectors as Spark writes them."""
+
+    def take(self, items: Sequence[Any]) -> None:
+        """Add some rows."""
+        super().take([vector(item, row) for row, item in enumerate(items, len(self) + 1)])
+
+
 class Records:
     """A list of objects with the same keys."""
 
     def __init__(self) -> None:
-        self.fields: dict[str, Values | ListRows | Records | Unusable] = {}
+        self.fields: dict[str, Growing | Unusable] = {}
         self.n_rows = 0
 
     def __len__(self) -> int:
@@ -133,7 +152,9 @@ class Records:
             if not 0 < len(self.fields) <= _MAX_COLUMNS:
                 found = f"an object of {len(self.fields):,} members"
                 raise FileError("row 1", found, f"1 to {_MAX_COLUMNS:,} members")
-        for row, item in enumerate(items, self.n_rows + 1):
+        alike = {*map(type, items)} == {dict}
+        alike = alike and all(map(self.fields.keys().__eq__, map(dict.keys, items)))
+        for row, item in enumerate(() if alike else items, self.n_rows + 1):
             if not isinstance(item, dict):
                 raise _mixed(row, item, "objects")
             if item.keys() != self.fields.keys():
@@ -155,8 +176,16 @@ class Records:
         names: list[str] = []
         columns: list[Column] = []
         for key, field in self.fields.items():
-            if isinstance(field, Records):
+            if isinstance(field, Likely):
+                ranks, listed = field.table()
+                names += ranks
+                columns += listed
+            elif isinstance(field, Records):
                 inner, within = field.table()
+                if key_of(key) in _INPUTS:
+                    names += [f"{key}.{n}" if n in self.fields else n for n in inner]
+                    columns += within
+                    continue
                 # The name goes before those of the classes where it says what their values are.
                 prefix = "logits_" if "logit" in key.lower() else "probs_"
                 names += [f"{prefix}{name}" for name in inner]
@@ -168,14 +197,14 @@ class Records:
         return tuple(names), columns
 
 
-Growing = Values | ListRows | Records
+Growing = Values | ListRows | Records | Likely
 
 
 def started(item: object) -> Growing:
     """Begin what elements such as this one grow into."""
-    return (
-        ListRows() if isinstance(item, list) else Records() if isinstance(item, dict) else Values()
-    )
+    if isinstance(item, list):
+        return Likely() if is_likely(item) else ListRows()
+    return Records() if isinstance(item, dict) else Values()
 
 
 def counted(column: Array) -> Array:
@@ -190,17 +219,22 @@ def _column(field: Values | ListRows | Unusable) -> Column:
     return field.matrix() if isinstance(field, ListRows) else field
 
 
-def _started(items: Sequence[Any], key: str) -> Values | ListRows | Records | Unusable:
+def _started(items: Sequence[Any], key: str) -> Growing | Unusable:
     """Begin a column by the first of its values that is there."""
     values = (item.get(key) for item in items if isinstance(item, dict))
     first = next((value for value in values if value is not None), None)
+    if is_likely(first):
+        return Likely()
+    if is_vector(first):
+        return Vectors()
     if isinstance(first, dict):
-        values_within = key_of(key) in TABLE_KEYS or is_score(key_of(key))
-        return Records() if values_within else Unusable("an object in every row")
+        kept = key_of(key) in TABLE_KEYS | _INPUTS or is_score(key_of(key))
+        return Records() if kept else Unusable("an object in every row")
     if isinstance(first, list) and not all(
         isinstance(value, bool | int | float) for value in first
     ):
-        return Unusable("a list of texts in every row")
+        what = "texts" if all(isinstance(value, str) for value in first) else "objects or lists"
+        return Unusable(f"a list of {what} in every row")
     return ListRows() if isinstance(first, list) else Values()
 
 

@@ -12,25 +12,32 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from dashboard.readers.json_rows import Growing, ListRows, Values, started
+from dashboard.readers.headings import LABELS, key_of
+from dashboard.readers.json_rows import Growing, ListRows, Records, Values, started
 from dashboard.readers.refusal import FileError, plain, quoted
+from dashboard.readers.unicode_text import as_utf8
 
 _MAX_DEPTH = 8
 _MAX_NODES = 64
 _MAX_MEMBERS = 1_000_000
+_MAX_SINGLE = 1000
 _MAX_PIECE = 4 << 20
+_MAX_ROW = 1 << 16
 _WANTED = "logits and labels, or one record a row"
 
 _STRING = rb'"(?:[^"\\\x00-\x1f]++|\\.)*+"'
 _SCALAR = rb'[^][{},:"\s]++'
 _FLAT = rb'\[(?:[^][{}"]++|' + _STRING + rb")*+\]"
-_INNER = rb'\{(?:[^][{}"]++|' + _STRING + rb")*+\}"
-_RECORD = rb'\{(?:[^][{}"]++|' + b"|".join([_STRING, _FLAT, _INNER]) + rb")*+\}"
-_ELEMENT = b"|".join([_SCALAR, _STRING, _FLAT, _RECORD])
+_INNER = rb'\{(?:[^][{}"]++|' + _STRING + b"|" + _FLAT + rb")*+\}"
+_LISTED = rb"\[\s*+" + _INNER + rb"(?:\s*+,\s*+" + _INNER + rb")*+\s*+\]"
+_BATCHED = rb"\[\s*+" + _LISTED + rb"\s*+\]"
+_RECORD = rb'\{(?:[^][{}"]++|' + b"|".join([_STRING, _FLAT, _INNER, _LISTED, _BATCHED]) + rb")*+\}"
+_ELEMENT = b"|".join([_SCALAR, _STRING, _FLAT, _LISTED, _RECORD])
 _PAIR = _STRING + rb"\s*+:\s*+(?:" + _SCALAR + b"|" + _STRING + b")"
+_ROW_UNDER_NAME = _STRING + rb"\s*+:\s*+" + _RECORD
 _SPACE = re.compile(rb"[ \t\r\n]*+")
 _KEY = re.compile(b"(" + _STRING + rb")\s*+:", re.DOTALL)
-_ROW = _FLAT + b"|" + _RECORD
+_ROW = b"|".join([_FLAT, _LISTED, _RECORD])
 _LINES = re.compile(rb"\s*+(?:" + _ROW + rb")[ \t\r]*+\n\s*+[\[{]", re.DOTALL)
 _LONE = re.compile(
     rb"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]", re.DOTALL
@@ -51,6 +58,11 @@ class _Steps:
 _AFTER = rb"\s*+(?:,|(?=[]}]))"
 _ELEMENTS = _Steps(_ELEMENT, _AFTER)
 _PAIRS = _Steps(_PAIR, _AFTER)
+_NAMED_ROWS = _Steps(_ROW_UNDER_NAME, _AFTER)
+_FIELD = rb'\{(?:[^][{}"]++|' + b"|".join([_STRING, _FLAT, _INNER]) + rb")*+\}"
+_FIELDS = rb"\[\s*+" + _FIELD + rb"(?:\s*+,\s*+" + _FIELD + rb")*+\s*+\]"
+_TOLD = rb'\{(?:[^][{}"]++|' + b"|".join([_STRING, _FLAT, _FIELDS]) + rb")*+\}"
+_SCHEMA = re.compile(rb'"schema"\s*+:\s*+(' + _TOLD + rb")\s*+,", re.DOTALL)
 _ROWS = _Steps(_ROW, rb"[ \t\r]*+(?:\n|\Z)")
 
 
@@ -89,6 +101,7 @@ def parse(data: bytes) -> Node:
         Anything that is not JSON, keys that stand twice, or values nested too deeply.
     """
     walker = _Walker(data)
+    data = walker.data
     if _LINES.match(data, walker.at):
         return walker.lines()
     node = walker.value(0)
@@ -100,10 +113,35 @@ def parse(data: bytes) -> Node:
     return node
 
 
+class _Names:
+    """Names of the members of an object, kept only where they do not count up from 0."""
+
+    def __init__(self) -> None:
+        self.n_counted = 0
+        self.seen: set[str] | None = None
+
+    def add(self, names: list[str]) -> None:
+        """Add names, none of which may stand twice."""
+        if self.seen is None:
+            further = self.n_counted + len(names)
+            if names == [str(k) for k in range(self.n_counted, further)]:
+                self.n_counted = further
+                return
+            self.seen = {str(k) for k in range(min(self.n_counted, _MAX_MEMBERS + 1))}
+        if len(self.seen) + len(names) > _MAX_MEMBERS:
+            raise FileError("object", "too many members", "lists for rows")
+        if len({*names}) < len(names) or not self.seen.isdisjoint(names):
+            twice = next(n for k, n in enumerate(names) if n in self.seen or n in names[:k])
+            raise FileError("object", f"member {quoted(twice, 40)} twice", "each member once")
+        self.seen.update(names)
+
+
 class _Walker:
     def __init__(self, data: bytes) -> None:
-        if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) or b"\x00" in data[:4]:
-            raise FileError("file", "UTF-16 text or NUL bytes", "JSON in UTF-8")
+        data, _ = as_utf8(data)
+        if b"\x00" in data[:4]:
+            found = "NUL bytes (binary, or UTF-16 text without its byte order mark)"
+            raise FileError("file", found, "JSON in UTF-8")
         self.data = data
         self.at = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
         self.comma = False
@@ -168,28 +206,72 @@ class _Walker:
         return [*nodes, *grown.rows()]
 
     def _object(self, depth: int) -> Node:
-        values, keys, digest = Values(), dict[str, None](), blake2b()
+        if depth == 0:
+            self._pass_schema()
+            if self._holds_rows():
+                return self._rows_under_names()
+        values, names, digest = Values(), _Names(), blake2b()
         nodes: dict[str, Node] = {}
+        single: list[str] = []
         step = 0
         while self._more(b"}"):
             piece, step = self._piece(_PAIRS, step)
             if piece is None:
                 name = self._key()
-                pairs = [(name, None)]
+                names.add([name])
                 nodes[name] = self.value(depth + 1)
                 self._end_value(b"}")
-            else:
-                pairs = self._decoded(b"{" + piece + b"}", _PAIR_DECODER)
-                values.take([value for _, value in pairs])
-            for key, _ in pairs:
-                if key in keys or len(keys) >= _MAX_MEMBERS:
-                    found = f"member {quoted(key, 40)} twice" if key in keys else "too many members"
-                    raise FileError("object", found, "each member once, and lists for rows")
-                keys[key] = None
-                digest.update(repr(key).encode())
+                continue
+            pairs = self._decoded(b"{" + piece + b"}", _PAIR_DECODER)
+            values.take([value for _, value in pairs])
+            keys = [key for key, _ in pairs]
+            names.add(keys)
+            single += keys[: _MAX_SINGLE - len(single)]
+            digest.update("".join(map(repr, keys)).encode())
         if nodes:
-            return Members(nodes, tuple(key for key in keys if key not in nodes))
+            return Members(nodes, tuple(single))
         return Indexed(digest.digest(), values)
+
+    def _pass_schema(self) -> None:
+        """Step over what pandas says of its columns with orient="table"."""
+        self.skip()
+        match = _SCHEMA.match(self.data, self.at)
+        if match and len(match[1]) <= _MAX_PIECE:
+            self._decoded(match[1], _DECODER)
+            self.at = match.end()
+
+    def _holds_rows(self) -> bool:
+        """Tell an object a row, under the name or the number of the row, by the first two."""
+        start = self.at
+        step = len(_NAMED_ROWS.patterns) - 1
+        first, _ = self._piece(_NAMED_ROWS, step)
+        second = None if first is None else self._piece(_NAMED_ROWS, step)[0]
+        self.at, self.comma = start, False
+        if first is None or second is None or len(first) + len(second) > _MAX_ROW:
+            return False
+        two = self._decoded(b"{" + first + b"," + second + b"}", _DECODER)
+        (one, row), (other, below) = two.items()
+        heads = {key_of(key) for key in row}
+        if row.keys() != below.keys() or all(map(str.isdigit, row)):
+            return False
+        named = bool(heads & LABELS) and not {key_of(one), key_of(other)} & LABELS
+        numbered = one.isdigit() and other.isdigit()
+        return numbered or (named and not any(isinstance(v, list) for v in row.values()))
+
+    def _rows_under_names(self) -> Node:
+        """Read an object a row; its name is a column unless one is called so."""
+        grown, names, index, step = Records(), _Names(), Values(), 0
+        while self._more(b"}"):
+            piece, step = self._piece(_NAMED_ROWS, step)
+            if piece is None:
+                found = "what is no record under a name, as the rows above it are"
+                raise FileError(f"row {len(grown) + 1:,}", found, _WANTED)
+            rows = self._decoded(b"{" + piece + b"}", _DECODER, len(grown))
+            names.add(list(rows))
+            index.take(list(rows))
+            grown.take(list(rows.values()))
+        grown.fields.setdefault("index", index)
+        return grown
 
     def _more(self, close: bytes) -> bool:
         """Tell whether an element follows, and step over the bracket if none does."""
@@ -242,9 +324,11 @@ class _Walker:
         except ValueError as error:
             problem = error
         row = n_before + 1
-        for element in _ELEMENTS.element.finditer(piece, 1, len(piece) - 1):
+        named = piece.startswith(b"{")
+        parts = (_NAMED_ROWS if named else _ELEMENTS).element
+        for element in parts.finditer(piece, 1, len(piece) - 1):
             try:
-                _load(element[0], decoder)
+                _load(b"{" + element[0] + b"}" if named else element[0], decoder)
             except ValueError as error:
                 problem = error
                 break
@@ -264,7 +348,15 @@ def _said(problem: ValueError) -> str:
 def _load(piece: bytes, decoder: json.JSONDecoder) -> Any:
     if b"\\u" in piece and _LONE.search(piece):
         raise ValueError("half of a surrogate pair")
-    return decoder.decode(piece.decode("utf-8"))
+    text = piece.decode("utf-8")
+    n_colons = piece.count(b":")
+    if decoder is not _DECODER or not n_colons or n_colons != piece.count(b'":'):
+        return decoder.decode(text)
+    found = _PLAIN_DECODER.decode(text)
+    # Where every colon ends a name, as many members as colons means that none stands twice.
+    alike = isinstance(found, list) and {*map(type, found)} == {dict}
+    n_members = sum(map(len, found)) if alike else 0
+    return found if n_members == n_colons else decoder.decode(text)
 
 
 def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -277,4 +369,5 @@ def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_record)
+_PLAIN_DECODER = json.JSONDecoder()
 _PAIR_DECODER = json.JSONDecoder(object_pairs_hook=list)

@@ -18,7 +18,8 @@ _NO_AND_YES = (
     ("faux", "vrai"), ("no", "si"), ("no", "sí"), ("no", "sì"), ("falso", "verdadero"),
     ("falso", "vero"), ("não", "sim"), ("falso", "verdadeiro"),
 )  # fmt: skip
-_NUMBERED = re.compile(r"(.*[^0-9.,+-])([0-9]{1,6})", re.ASCII | re.DOTALL)
+NUMBERED = re.compile(r"(.*[^0-9.,+-])([0-9]{1,6})", re.ASCII | re.DOTALL)
+"""A class that is called by a word and its number."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +169,7 @@ def _with_numbers(sets: Mapping[Role, RawSet], repairs: list[str]) -> Mapping[Ro
     """Take texts such as LABEL_2 for their numbers, where the classes have no other names."""
     made: dict[Role, RawSet] = {}
     for role, raw in sets.items():
-        parts = [_NUMBERED.fullmatch(text) for text in raw.label_texts or ()]
+        parts = [NUMBERED.fullmatch(text) for text in raw.label_texts or ()]
         found = [part for part in parts if part is not None]
         names = {*(raw.class_names or ()), *(raw.headings or ())}
         alike = found and len(found) == len(parts) and len({part[1] for part in found}) == 1

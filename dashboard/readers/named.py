@@ -40,8 +40,9 @@ WEAK_LABEL_KEYS = frozenset(
 """Names that often hold the label, used only where none of the others is there."""
 
 TABLE_KEYS = frozenset(
-    {"logit", "logits", "output", "outputs", "prob", "probs", "probabilities", "proba", "y_prob",
-     "y_proba", "y_pred", "pred", "preds", "prediction", "predictions", "probas", "predict_proba",
+    {"logit", "logits", "output", "outputs", "prob", "probs", "probability", "probabilities",
+     "proba", "y_prob", "y_proba", "y_pred", "pred", "preds", "prediction", "predictions", "probas",
+     "predict_proba",
      "y_pred_proba", "y_logits", "class_probs", "class_probabilities", "softmax"}
 )  # fmt: skip
 _LOGITS = frozenset({"logit", "logits"})

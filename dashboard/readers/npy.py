@@ -10,6 +10,7 @@ from math import prod
 import numpy as np
 
 from dashboard.readers.contents import Array, Contents, RawSet
+from dashboard.readers.labels import label_numbers
 from dashboard.readers.refusal import FileError, quoted
 
 _MAGIC = b"\x93NUMPY"
@@ -22,6 +23,7 @@ _ENTRY = re.compile(
 )
 _NUMERIC = re.compile(r"[<>|=]?(b1|i[1248]|u[1248]|f[248])", re.ASCII)
 _TEXT = re.compile(r"[<>=]?U([0-9]{1,3})", re.ASCII)
+_VALUE = re.compile(r"[+-]?(?:[0-9.]*(?:e[+-]?[0-9]+)?|nan|inf(?:inity)?)")
 _SHAPE = re.compile(r"\s*(?:[0-9]{1,18}L?\s*,\s*)*(?:[0-9]{1,18}L?\s*)?", re.ASCII)
 
 NUMBERS = "bool, integers or floats of 1 to 8 bytes"
@@ -88,11 +90,13 @@ def parse_npy(data: bytes | memoryview, place: str, *, text: bool = False) -> Ar
 
 def read_npy(data: bytes) -> Contents:
     """Read a bare array: the logits or the labels of one set, to be joined with the other."""
-    return piece(parse_npy(data, "the array"))
+    return piece(parse_npy(data, "the array", text=True))
 
 
 def piece(array: Array) -> Contents:
     """Tell whether a bare array is a table of values or a column of labels."""
+    if array.dtype.kind == "U":
+        return _labels(array)
     place = _joint_label(array)
     if place is not None:
         said = f"The {'last' if place else 'first'} column was taken for the label, having whole"
@@ -104,6 +108,20 @@ def piece(array: Array) -> Contents:
     if column.ndim == 1 and is_whole(column):
         return Contents({"rows": RawSet(None, column)})
     return Contents({"rows": RawSet(column, None)})
+
+
+def _labels(array: Array) -> Contents:
+    """Take texts for labels, unless some are values or blank."""
+    texts, codes = np.unique(array, return_inverse=True)
+    named = [text.strip().lower() for text in texts.tolist()]
+    values = [t for t in named if _VALUE.fullmatch(t) and not t.isdigit()]
+    if values:
+        found = f"type {quoted(array.dtype.str)} (text, such as {quoted(values[0], 20)})"
+        raise FileError("the array", found, f"{NUMBERS}, or names of classes")
+    numbers = label_numbers(named)
+    if numbers is not None:
+        return Contents({"rows": RawSet(None, numbers[codes])})
+    return Contents({"rows": RawSet(None, codes, label_texts=tuple(texts.tolist()))})
 
 
 def _joint_label(array: Array) -> int | None:

@@ -2,18 +2,23 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.validation import Floats
-from dashboard.readers.contents import RawEvent, RawSet, SliceColumn, row_list
-from dashboard.readers.refusal import FileError
+from dashboard.readers.contents import RawEvent, RawSet, rows_of_file
+from dashboard.readers.labels import NUMBERED
+from dashboard.readers.refusal import FileError, quoted
+from dashboard.readers.slices import NUMBER
 
 _SCORE_WORDS = frozenset({"prob", "proba", "probability", "score", "conf", "confidence", "p"})
 _CLASS_WORDS = frozenset(
     {"class", "label", "name", "pred", "prediction", "predicted", "category", "index", "idx", "id"}
 )
+_FEW = 20
+_WHOLE = 1e-3
 _NUMBERED = re.compile(r"([a-z_.]*?)[_.]*([0-9]{1,3})[_.]*([a-z_.]*)", re.ASCII)
 
 
@@ -43,24 +48,71 @@ def find_ranked(
     for stem, group in classes.items():
         ranks = sorted(group)
         same = [g for g in scores.values() if sorted(g) == ranks]
-        lone = len(ranks) == 1 and not _words(stem) & {"top", "rank"}
-        if label is None and all(
-            row[c].strip() in ("0", "1") for row in sample for c in group.values()
-        ):
+        told = bool(_words(stem) & {"top", "rank"})
+        lone = len(ranks) == 1 and not told
+        decided = all(row[c].strip() in ("0", "1") for row in sample for c in group.values())
+        if label is None and decided and not told:
             continue
         if len(same) == 1 and ranks[0] <= 1 and ranks[-1] - ranks[0] == len(ranks) - 1 and not lone:
             return [group[r] for r in ranks], [same[0][r] for r in ranks]
     return None
 
 
+def in_words_of(
+    names: Sequence[str], truth: NDArray[np.int32], listed: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+    """Match true classes that are numbers to predicted ones such as LABEL_2.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Every class that occurs, each once.
+    truth, listed : ndarray
+        Places of the true and of the predicted classes among ``names``.
+
+    Returns
+    -------
+    ndarray
+        The true classes in the words of the predicted ones.
+    tuple of str
+        What was done.
+
+    Raises
+    ------
+    FileError
+        No true class is ever predicted, and one are numbers and the other words, or the rows many.
+    """
+    words, classes = np.unique(listed).tolist(), np.unique(truth).tolist()
+    kinds = {all(NUMBER.fullmatch(names[k]) for k in part) for part in (words, classes)}
+    few = len(truth) < _FEW or 1 in (len(words), len(classes))
+    if {*words} & {*classes} or (few and len(kinds) == 1):
+        return truth, ()
+    parts = [NUMBERED.fullmatch(names[k]) for k in words]
+    found = {int(part[2]): k for part, k in zip(parts, words, strict=True) if part is not None}
+    whole = all(names[k].isascii() and names[k].isdigit() for k in classes)
+    alike = len(found) == len(parts) and len({part[1] for part in parts if part}) == 1
+    numbers = {int(names[k]): k for k in classes} if whole else {}
+    if not alike or not numbers.keys() & found.keys():
+        raise FileError(
+            "labels",
+            f"{quoted(names[classes[0]], 30)}, and no label that is ever predicted, as"
+            f" {quoted(names[words[0]], 30)} is",
+            "labels in the words of the predictions",
+        )
+    places = np.arange(len(names), dtype=np.int32)
+    for number, k in numbers.items():
+        places[k] = found.get(number, k)
+    one = next(iter(numbers.keys() & found.keys()))
+    said = f"Labels such as {one} were matched to classes such as {quoted(names[found[one]], 30)}"
+    return places[truth], (f"{said} ({len(truth):,} labels).",)
+
+
 def ranked_set(
     scores: Floats,
     classes: NDArray[np.int32],
-    labels: NDArray[np.int32],
+    labels: NDArray[np.int32] | None,
     names: Sequence[str],
-    *,
-    first_row: int,
-    columns: tuple[SliceColumn, ...],
+    rows: RawSet,
 ) -> tuple[RawSet | RawEvent, tuple[str, ...]]:
     """Make a table of all classes where all are listed, else the top-1 event.
 
@@ -68,12 +120,12 @@ def ranked_set(
     ----------
     scores, classes : ndarray, shape (n_samples, n_ranks)
         Score of each rank, and the place of its class among ``names``.
-    labels : ndarray, shape (n_samples,)
+    labels : ndarray, shape (n_samples,), optional
         Place of the true class among ``names``.
     names : sequence of str
         Every class that occurs, each once.
-    first_row, columns
-        As in `RawSet`.
+    rows : RawSet
+        What else is known of the rows: their numbers, and further columns.
 
     Returns
     -------
@@ -84,33 +136,70 @@ def ranked_set(
     """
     n_rows, n_ranks = scores.shape
     ordered = np.sort(classes, axis=1)
-    _refuse(np.any(ordered[:, 1:] == ordered[:, :-1], axis=1), "the same class twice", first_row)
-    if n_ranks == len(names) > 1:
-        order = sorted(range(len(names)), key=lambda k: _rank_of(names[k]))
+    _refuse(np.any(ordered[:, 1:] == ordered[:, :-1], axis=1), "the same class twice", rows)
+    listed = np.unique(classes)
+    if len(listed) == n_ranks > 1:
+        if labels is not None:
+            _refuse_strangers(scores, listed, labels, names, rows)
+            if len({*listed.tolist(), *np.unique(labels).tolist()}) > n_ranks:
+                return _likeliest(scores, classes, labels, rows, len(names))
+        order = sorted(listed.tolist(), key=lambda k: _rank_of(names[k]))
         place = np.empty(len(names), dtype=np.int64)
-        place[order] = np.arange(len(names))
+        place[order] = np.arange(n_ranks)
         table = np.empty((n_rows, n_ranks))
         np.put_along_axis(table, place[classes], scores, axis=1)
         texts = tuple(names[k] for k in order)
-        return RawSet(
-            table, place[labels], texts, first_row, label_texts=texts, columns=columns
-        ), ()
-    _refuse(
-        np.any(scores[:, 1:] > scores[:, :1], axis=1), "a later score above the first", first_row
-    )
+        if labels is None:
+            return replace(rows, table=table, class_names=texts), ()
+        known = replace(rows, ids=None, class_names=texts, label_texts=texts)
+        return replace(known, table=table, labels=place[labels]), ()
+    if labels is None:
+        found = "lists of likely classes without a true label"
+        raise FileError("header", found, "a label column, or lists of all classes")
+    return _likeliest(scores, classes, labels, rows, len(names))
+
+
+def _likeliest(
+    scores: Floats,
+    classes: NDArray[np.int32],
+    labels: NDArray[np.int32],
+    rows: RawSet,
+    n_names: int,
+) -> tuple[RawEvent, tuple[str, ...]]:
+    """Keep the first class of each list, and whether it is the true one."""
+    n_ranks = scores.shape[1]
+    _refuse(np.any(scores[:, 1:] > scores[:, :1], axis=1), "a later score above the first", rows)
+    event = RawEvent(scores[:, 0], classes[:, 0] == labels, rows.first_row, rows.columns)
     if n_ranks == 1:
-        return RawEvent(scores[:, 0], classes[:, 0] == labels, first_row, columns), ()
+        return event, ()
     said = (
-        f"Of at least {max(len(names), n_ranks + 1):,} classes each row lists {n_ranks}, so what"
+        f"Of at least {max(n_names, n_ranks + 1):,} classes each row lists {n_ranks}, so what"
         " the others share is not known and only the likeliest class is used."
     )
-    return RawEvent(scores[:, 0], classes[:, 0] == labels, first_row, columns), (said,)
+    return event, (said,)
 
 
-def _refuse(bad: NDArray[np.bool_], found: str, first_row: int) -> None:
+def _refuse_strangers(
+    scores: Floats,
+    listed: NDArray[np.int32],
+    labels: NDArray[np.int32],
+    names: Sequence[str],
+    rows: RawSet,
+) -> None:
+    """Refuse true classes that are in no list, where the lists leave no room for another."""
+    odd = ~np.isin(labels, listed)
+    if odd.any() and (np.abs(scores.sum(axis=1) - 1) < _WHOLE).all():
+        name = quoted(names[int(labels[odd][0])], 30)
+        raise FileError(
+            "labels", f"{name}, which is in no list of classes, {rows_of_file(odd, rows)}",
+            "labels among the classes that are listed",
+        )  # fmt: skip
+
+
+def _refuse(bad: NDArray[np.bool_], found: str, rows: RawSet) -> None:
     if bad.any():
         raise FileError(
-            "list of likely classes", f"{found} {row_list(bad, first_row)}",
+            "list of likely classes", f"{found} {rows_of_file(bad, rows)}",
             "different classes, the likeliest first",
         )  # fmt: skip
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from hashlib import blake2b
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calibcore.blocks import row_blocks
 from calibcore.validation import Floats
@@ -143,6 +144,27 @@ class TextColumn:
             self._turn_to_numbers()
         if not self.fault:
             self._add_numbers(cells)
+
+    def take_coded(self, places: NDArray[np.int32], different: Sequence[str]) -> None:
+        """Add the cells of some rows, given as places among the different ones."""
+        cells = [cell.strip() for cell in different]
+        if self.fault:
+            return
+        if not self.as_numbers:
+            new = [cell for cell in dict.fromkeys(cells) if cell not in self.seen]
+            if len(self.seen) + len(new) <= MAX_TEXTS:
+                self.seen.update({cell: len(self.seen) + k for k, cell in enumerate(new)})
+                known = np.array([self.seen[cell] for cell in cells], dtype=np.uint8)
+                self.codes.frombytes(known[places].tobytes())
+                return
+            self._turn_to_numbers()
+        if not self.fault:
+            before = len(self.numbers)
+            self._add_numbers(cells)
+            if not self.fault:
+                numbers = np.array(self.numbers[before:])
+                del self.numbers[before:]
+                self.numbers.frombytes(numbers[places].tobytes())
 
     def outcome(self) -> Outcome:
         """Give the whole column."""

@@ -12,7 +12,7 @@ from dashboard.readers.contents import Array, Contents, RawEvent, RawSet, SliceC
 from dashboard.readers.labels import label_numbers
 from dashboard.readers.layout import Layout, called
 from dashboard.readers.named import kept_sentence
-from dashboard.readers.ranked import ranked_set
+from dashboard.readers.ranked import in_words_of, ranked_set
 from dashboard.readers.refusal import FileError, quoted, visible
 from dashboard.readers.slices import (
     LEAST_COUNTED,
@@ -25,11 +25,11 @@ from dashboard.readers.slices import (
     sentence_of,
 )
 from dashboard.readers.table_cells import Labels, Numbers, Spare, spare_columns
+from dashboard.readers.text_blocks import Block, Lines, Rows, rows_of
+from dashboard.readers.text_columns import Quick
 
 _MAX_BLANK = 10_000
 _YES_NO = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
-Rows = list[list[str]]
-Block = tuple[int, Rows]
 
 
 @dataclass
@@ -57,13 +57,9 @@ class Body:
         if layout.is_event:
             made, told = self._event(layout, first_row, columns)
             found = (*found, *told)
-        elif layout.ranked and layout.labels is not None:
-            names, codes = self._canonical(layout)
-            listed = np.column_stack([codes[c] for c in layout.ranked])
-            made, missing = ranked_set(
-                self.numbers, listed, codes[layout.labels], names,
-                first_row=first_row, columns=columns,
-            )  # fmt: skip
+        elif layout.ranked:
+            made, missing, told = self._ranked(layout, first_row, columns)
+            found = (*found, *told)
         else:
             layout, kept = _without_count(layout, self.numbers)
             if len(kept) < self.numbers.shape[1]:
@@ -94,12 +90,29 @@ class Body:
         said = (*kept_sentence([column.name for column in kept.values()]), *sentence_of(left))
         return replace(layout, slices=tuple(kept)), tuple(kept.values()), said
 
+    def _ranked(
+        self, layout: Layout, first_row: int, columns: tuple[SliceColumn, ...]
+    ) -> tuple[RawSet | RawEvent, tuple[str, ...], tuple[str, ...]]:
+        """Take lists of classes with their scores."""
+        names, codes = self._canonical(layout)
+        listed = np.column_stack([codes[c] for c in layout.ranked])
+        rows = RawSet(None, None, first_row=first_row, columns=columns, among=self.among)
+        rows = replace(rows, ids=self._ids(layout))
+        if layout.labels is None:
+            return (*ranked_set(self.numbers, listed, None, names, rows), ())
+        truth, told = in_words_of(names, codes[layout.labels], listed)
+        return (*ranked_set(self.numbers, listed, truth, names, rows), told)
+
+    def _ids(self, layout: Layout) -> SliceColumn | None:
+        if layout.ids is None or self.ids is None:
+            return None
+        named = layout.names[layout.ids].strip() if layout.names else ""
+        return SliceColumn(visible(named, 60), self.ids)
+
     def _set(self, layout: Layout, table: Array) -> RawSet:
         values = None if not table.size else table[:, 0] if table.shape[1] == 1 else table
         raw = RawSet(values, None, layout.class_names, headings=layout.headings)
-        if layout.ids is not None and self.ids is not None:
-            named = layout.names[layout.ids].strip() if layout.names else ""
-            raw = replace(raw, ids=SliceColumn(visible(named, 60), self.ids))
+        raw = replace(raw, ids=self._ids(layout))
         if layout.one_hot:
             return replace(raw, labels=self._one_hot(layout))
         if layout.labels is None:
@@ -120,16 +133,17 @@ class Body:
             columns.append(column.values)
         return np.column_stack(columns)
 
-    def _hits(self, layout: Layout) -> tuple[NDArray[np.bool_], int | None]:
+    def _hits(self, layout: Layout) -> tuple[NDArray[np.bool_], int | None, tuple[str, ...]]:
         if layout.hits is not None and layout.predicted is None:
             wrong = next((cell for cell in self.cells if cell.lower() not in _YES_NO), None)
             if wrong is not None:
                 raise FileError(layout.column_name(layout.hits), quoted(wrong), "0 or 1")
             hit = np.array([_YES_NO[cell.lower()] for cell in self.cells], dtype=np.bool_)
-            return np.asarray(hit[self.codes[layout.hits]]), None
+            return np.asarray(hit[self.codes[layout.hits]]), None, ()
         names, codes = self._canonical(layout)
         truth, predicted = (codes[column] for column in layout.codes[:2])
-        return np.asarray(truth == predicted), len(names)
+        truth, told = in_words_of(names, truth, predicted)
+        return np.asarray(truth == predicted), len(np.union1d(truth, predicted)), told
 
     def _event(
         self, layout: Layout, first_row: int, columns: tuple[SliceColumn, ...]
@@ -149,8 +163,8 @@ class Body:
                     scores, truth, (names[one],), first_row, label_texts=tuple(names),
                     columns=columns,
                 ), (said,)  # fmt: skip
-        hits, n_classes = self._hits(layout)
-        return RawEvent(scores, hits, first_row, columns, n_classes), ()
+        hits, n_classes, told = self._hits(layout)
+        return RawEvent(scores, hits, first_row, columns, n_classes), told
 
     def _canonical(self, layout: Layout) -> tuple[list[str], dict[int, NDArray[np.int32]]]:
         """Count the different classes: "3" and "3.0" are the same, "cat" and "Cat" are not."""
@@ -209,8 +223,8 @@ def read_body(blocks: Iterator[Block], layout: Layout, *, width: int, delimiter:
 
     Parameters
     ----------
-    blocks : iterator of (int, list of rows)
-        Number of the first row, as a spreadsheet counts, and the fields of each.
+    blocks : iterator of (int, rows or Lines)
+        Number of the first row, as a spreadsheet counts, and some rows.
     layout : Layout
         What the columns are.
     width : int
@@ -228,9 +242,13 @@ def read_body(blocks: Iterator[Block], layout: Layout, *, width: int, delimiter:
     }
     ids, blank = array("q"), array("q")
     top = 0
-    for start, given in blocks:
-        rows, counted = _same_width(start, given, width)
+    quick = Quick(layout, numbers, labels, beside, width=width, delimiter=delimiter)
+    for start, block in blocks:
         top = top or start
+        if isinstance(block, Lines) and layout.ids is None and quick.take(block):
+            continue
+        given = rows_of(block)
+        rows, counted = _same_width(start, given, width)
         if len(rows) < len(given):
             blank.extend(set(range(start, start + len(given))).difference(counted))
         labels.take(rows, counted)

@@ -3,7 +3,7 @@
 import math
 import re
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
 
@@ -20,7 +20,7 @@ from dashboard.readers.slices import NUMBER
 _GROUPED = re.compile(r"[+\-\u2212]?[0-9]{1,3}(?:[,.'\u2019\s][0-9]{3})+(?:[.,][0-9]*)?")
 _PLAIN = re.compile(r"[0-9eE.+\- ;]*", re.ASCII)
 _MAX_DISTINCT = 100_000
-_MAX_CELL = 256
+MAX_CELL = 256
 _WORDS = {"-inf": -math.inf, "-infinity": -math.inf, "inf": math.inf, "infinity": math.inf}
 _WORDS |= {"+inf": math.inf, "+infinity": math.inf, "nan": math.nan}
 """Numbers that are words: they are counted, and refused where the values are judged."""
@@ -76,10 +76,23 @@ class Labels:
                 if not cell:
                     self._blank(column, cells, rows, counted)
                 if cell not in self.seen:
-                    if len(self.seen) >= _MAX_DISTINCT or len(cell) > _MAX_CELL:
+                    if len(self.seen) >= _MAX_DISTINCT or len(cell) > MAX_CELL:
                         raise self._refused(column, cell, counted[cells.index(cell)])
                     self.seen[cell] = len(self.seen)
             gathered.extend(map(self.seen.__getitem__, cells))
+
+    def take_coded(self, coded: Mapping[int, tuple[NDArray[np.int32], list[str]]]) -> bool:
+        """Read a block given as places among its different cells, or leave it as it is."""
+        cells = {cell.strip() for _, part in coded.values() for cell in part}
+        new = cells.difference(self.seen)
+        if "" in cells or len(self.seen) + len(new) > _MAX_DISTINCT:
+            return False
+        if any(len(cell) > MAX_CELL for cell in new):
+            return False
+        for column, (places, part) in coded.items():
+            known = [self.seen.setdefault(cell.strip(), len(self.seen)) for cell in part]
+            self.codes[column].frombytes(np.array(known, dtype=np.int32)[places].tobytes())
+        return True
 
     def columns(self) -> dict[int, NDArray[np.int32]]:
         """Give the whole columns."""
@@ -142,6 +155,7 @@ class Numbers:
             except ValueError:
                 pass
             else:
+                self._refuse_some_signs()
                 return
         n_columns = len(self.layout.numbers)
         for place, cell in enumerate(cells):
@@ -150,14 +164,26 @@ class Numbers:
             if value is None:
                 self._fault(counted[row], self.layout.numbers[place % n_columns], cell, rows[row])
             self.values.append(math.nan if value is None else value)
+        self._refuse_some_signs()
+
+    def _refuse_some_signs(self) -> None:
+        """Refuse percent signs in some cells only."""
+        total = len(self.values)
+        if self.with_sign not in (0, total - self.n_unread):
+            raise FileError(
+                "values", f"percent signs in {self.with_sign:,} of the first {total:,} cells",
+                "all or none",
+            )  # fmt: skip
+
+    def take_table(self, values: Floats) -> None:
+        """Read a block whose numbers are known, as cells with or without percent signs."""
+        self.n_rows += len(values)
+        self.with_sign += values.size if self.with_sign else 0
+        self.values.frombytes(values.tobytes())
 
     def table(self) -> Floats:
         """Give all rows as one array."""
         total = len(self.values)
-        if self.with_sign not in (0, total - self.n_unread):
-            raise FileError(
-                "values", f"percent signs in {self.with_sign:,} of {total:,} cells", "all or none"
-            )
         if not total:
             return np.empty((self.n_rows, 0))
         table = np.frombuffer(self.values, dtype=np.float64).reshape(self.n_rows, -1)
@@ -187,7 +213,7 @@ class Numbers:
         word = _WORDS.get(cell.lower()) if len(cell) < 10 else None
         if word is not None:
             return word
-        return float(cell) if len(cell) <= _MAX_CELL and NUMBER.fullmatch(cell) else None
+        return float(cell) if len(cell) <= MAX_CELL and NUMBER.fullmatch(cell) else None
 
     def _fault(self, number: int, column: int, cell: str, row: Sequence[str]) -> None:
         """Refuse a cell, or note it in a row that may not be used."""

@@ -9,18 +9,23 @@ import numpy as np
 from calibcore.validation import Floats
 from dashboard.readers.contents import Array
 from dashboard.readers.headings import (
+    CONFIDENCE,
+    HITS,
     LABELS,
     PREDICTED,
     WEAK_LABELS,
     WEAK_PREDICTED,
+    is_score,
     key_of,
     strip_prefix,
 )
+from dashboard.readers.labels import NUMBERED
 from dashboard.readers.refusal import FileError, plain, quoted
 from dashboard.readers.slices import NUMBER, is_number
 
 Sample = Sequence[Sequence[str]]
 _LEAST = 5
+_PLAIN = frozenset({"label", "class"})
 _PREDICTED_WORDS = frozenset(
     {
         "pred",
@@ -50,6 +55,29 @@ def label_by_name(
         # A class may be called True, or y.
         columns = [c for c in columns if not has_fractions(c, sample)] or columns
     return one_of(columns, names)
+
+
+def prediction_called_label(
+    keys: Sequence[str], sample: Sample, label: int | None
+) -> tuple[int, int] | None:
+    """Find a true label and, called a label too, the class that a score is of.
+
+    Classifiers give ``label`` and ``score``, to which ``true_label`` is added.
+
+    Returns
+    -------
+    tuple of int, optional
+        Columns of the true and of the predicted label.
+    """
+    plain_names = [c for c, key in enumerate(keys) if key in _PLAIN and c != label]
+    told = [c for c, key in enumerate(keys) if key in LABELS - _PLAIN] if label is None else [label]
+    scores = [c for c, key in enumerate(keys) if key in CONFIDENCE or is_score(key)]
+    others = PREDICTED | HITS
+    if (len(plain_names), len(told), len(scores)) != (1, 1, 1) or others.intersection(keys):
+        return None
+    true, called = ({row[c[0]].strip() for row in sample} for c in (told, plain_names))
+    numbered = all(map(NUMBERED.fullmatch, called)) and all(map(is_whole, true))
+    return (told[0], plain_names[0]) if true & called or (numbered and true) else None
 
 
 def one_of(columns: Sequence[int], names: Sequence[str]) -> int | None:
@@ -95,7 +123,7 @@ def label_by_cells(
     free = [
         c
         for c in free
-        if not _is_other(names[c])
+        if not is_other(names[c])
         and not (key_of(names[c])[:2] == "i_" and f"f_{key_of(names[c])[2:]}" in keys)
     ]
     whole = [names[c].strip() for c in classes]
@@ -127,7 +155,7 @@ def label_by_cells(
 
 def lone_label(names: Sequence[str], free: Sequence[int], sample: Sample) -> int | None:
     """Find the only column of a file of labels: whole numbers, or words."""
-    free = [c for c in free if not _is_other(names[c])]
+    free = [c for c in free if not is_other(names[c])]
     if len(free) != 1 or not sample:
         return None
     cells = [row[free[0]] for row in sample]
@@ -161,7 +189,8 @@ def first_is_label(sample: Sample) -> bool:
     return width > 1 and _comes_true(0, None, range(1, width), sample)
 
 
-def _is_other(name: str) -> bool:
+def is_other(name: str) -> bool:
+    """Tell the name of a prediction, or of what tells rows apart."""
     key = key_of(name)
     return key in PREDICTED | WEAK_PREDICTED - WEAK_LABELS or bool(
         _words(name) & (_PREDICTED_WORDS | _OTHER_WORDS)

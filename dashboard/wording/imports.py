@@ -68,7 +68,10 @@ _WAYS = (
     ),
     (
         "JSON",
-        '`{"logits": [[...], ...], "labels": [...]}`, or one row a line',
+        (
+            '`{"logits": [[...], ...], "labels": [...]}`, or one row a line; a row may list classes'
+            " with their scores, as pipelines and services write them"
+        ),
         "json jsonl ndjson",
     ),
     (

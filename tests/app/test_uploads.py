@@ -159,7 +159,8 @@ def test_a_look_at_a_sample_loses_no_file() -> None:
     check_page(page)
     assert tile(page, "KS error") == mine
     assert wording.escape_markdown("good.npz") in {one.value for one in page.sidebar.markdown}
-    upload(page, ("better.npz", npz_of(*(made_set(np.random.default_rng(i), 90) for i in (1, 2)))))
+    first, second = (made_set(np.random.default_rng(i), 90) for i in (1, 2))
+    upload(page, ("better.npz", npz_of(first, second)))
     assert wording.escape_markdown("good.npz") not in bodies(page)
     assert tile(page, "KS error") != mine
     choose(page, "data", "Sample")

@@ -358,15 +358,6 @@ def test_an_object_of_classes_in_every_record() -> None:
     assert upload.class_names == NAMES
 
 
-def test_layouts_of_json_that_are_named() -> None:
-    deep = [{"label": 1, "scores": [{"label": "a", "score": 0.5}]}] * 3
-    with pytest.raises(FileError, match="records hold lists of objects"):
-        read("a.jsonl", "\n".join(map(json.dumps, deep)).encode())
-    by_row = {str(k): {"p0": 0.5, "p1": 0.5, "label": k % 2} for k in range(9)}
-    with pytest.raises(FileError, match="under the number of the row"):
-        read("a.json", json.dumps(by_row).encode())
-
-
 # Values --------------------------------------------------------------------------------------
 
 

@@ -354,3 +354,32 @@ def test_probabilities_from_a_table() -> None:
     np.testing.assert_allclose(logit_set(upload.rows).probabilities, PROBABILITIES, rtol=1e-12)
     assert upload.values_kind == "probabilities"
     assert "sums to 1 (to within" in said(upload)
+
+
+def test_labels_that_are_text_beside_bare_values() -> None:
+    names = np.array([f"LABEL_{label}" for label in LABELS])
+    for labels in (names, LABELS.astype("U2")):
+        upload = combine([read("logits.npy", npy(LOGITS)), read("labels.npy", npy(labels))])
+        assert isinstance(upload.rows, LogitSet)
+        np.testing.assert_array_equal(upload.rows.labels, LABELS)
+    for odd in ("0.5", "nan", "", "-1"):
+        with pytest.raises(FileError, match="text, such as"):
+            read("labels.npy", npy(np.array(["cat", odd])))
+
+
+def test_four_arrays_without_names() -> None:
+    few, truth = LOGITS[:30], LABELS[:30]
+    for four in (
+        (LOGITS, LABELS, few, truth), [LOGITS, LABELS[:, np.newaxis], few, truth],
+        (LOGITS, few, LABELS, truth),
+    ):  # fmt: skip
+        for protocol in (0, 4):
+            upload = read("a.p", pickled(four, protocol))
+            assert isinstance(upload.calibration, LogitSet)
+            assert isinstance(upload.test, LogitSet)
+            np.testing.assert_array_equal(upload.calibration.logits, LOGITS)
+            np.testing.assert_array_equal(upload.test.logits, few)
+            np.testing.assert_array_equal(upload.test.labels, truth)
+    for four in ((LOGITS, LOGITS, LABELS, LABELS), (LABELS, LOGITS, truth, few)):
+        with pytest.raises(FileError, match=r"four arrays of .* rows, whose order"):
+            read("a.p", pickled(four, 2))

@@ -85,28 +85,50 @@ def test_the_first_rows_are_numbered_alike() -> None:
 LINES = [f"{k % 10 / 10},{1 - k % 10 / 10:.1f},{k % 2}" for k in range(500_000)]
 
 
-def long_text(row: int, line: str, end: str = "\n") -> bytes:
-    """Write a long table with one row of its own, and one before it that takes longer to find."""
-    lines = ["p0,p1,label", *LINES]
-    lines[400_000], lines[row - 1] = "1.2.3,0.5,0", line
+def long_text(row: int, line: str, end: str = "\n", lines: list[str] = LINES) -> bytes:
+    """Write a long table with one row of its own far down."""
+    lines = ["p0,p1,label", *lines]
+    lines[row - 1] = line
     return end.join(lines).encode()
+
+
+QUOTED = [",".join(f'"{cell}"' for cell in line.split(",")) for line in LINES[:200_000]]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize(
     ("line", "found"),
     [
-        ("0.5,n/a,1", 'row 450000, column "p1": found "n/a"'),
-        ("0.5,0.5", "row 450000: found 2 fields, wanted 3 columns"),
-        ("0.5,0.5,1,", "row 450000: found 4 fields, wanted 3 columns"),
+        ("0.5,n/a,1", 'row 150000, column "p1": found "n/a"'),
+        ('0.5,"n/a",1', 'row 150000, column "p1": found "n/a"'),
+        ("0.5,,1", 'row 150000, column "p1": found a blank cell'),
+        ("0.5,0.5,", 'row 150000, column "label": found a blank cell'),
+        ("0.5,0.5", "row 150000: found 2 fields, wanted 3 columns"),
+        ("0.5,0.5,1,", "row 150000: found 4 fields, wanted 3 columns"),
+        ("0.5,1_0,1", 'row 150000, column "p1": found "1_0"'),
+        ("0.5,0.5,7", "values such as 7, out of range, in 1 row (row 150000) of the file"),
+        ("0.5,0.5,0.5", "values that are not integers in 1 row (row 150000) of the file"),
+        ("nan,0.5,1", "NaN in 1 row (row 150000) of the file"),
+        ("inf,0.5,1", "infinity (inf) in 1 row (row 150000) of the file"),
+        ("0.5,50%,1", "percent signs in 1 of the first"),
+        ('"0.5,0.5,1', "found a field that cannot be read (field larger than field limit"),
     ],
 )
-def test_a_late_fault_is_found_ahead(line: str, found: str, end: str) -> None:
-    with pytest.raises(FileError, match=re.escape(found)):
-        read("a.csv", long_text(450_000, line, end))
+def test_a_late_fault_is_named(line: str, found: str, end: str) -> None:
+    for lines in (LINES[:200_000], QUOTED):
+        if line.count('"') == 1 and lines is QUOTED:
+            found = "line 150001: found a field that cannot be read (',' expected after '\"')"
+        with pytest.raises(FileError, match=re.escape(found)):
+            read("a.csv", long_text(150_000, line, end, lines))
 
 
-@pytest.mark.parametrize("line", ["nan,0.5,1", "", "0.5,0.5,1"])
-def test_what_may_be_read_is_not_refused_ahead(line: str) -> None:
-    with pytest.raises(FileError, match=r'row 400001, column "p0": found "1\.2\.3"'):
-        read("a.csv", long_text(450_000, line))
+def test_rows_below_a_blank_line_far_down_keep_their_numbers() -> None:
+    data = long_text(150_000, "", lines=[*LINES[:200_000], "0.5,0.5,9"])
+    with pytest.raises(FileError, match=r"in 1 row \(row 200002\) of the file"):
+        read("a.csv", data)
+
+
+def test_lists_below_a_blank_line_keep_their_numbers() -> None:
+    lines = ["label,class_1,prob_1,class_2,prob_2", "a,a,0.6,b,0.3", "", "b,b,0.5,b,0.4"]
+    with pytest.raises(FileError, match=r"same class twice in 1 row \(row 4\) of the file"):
+        read("a.csv", "\n".join(lines).encode())

@@ -31,9 +31,30 @@ def sets_of(top: Node, options: Options) -> Contents:
             return Contents({"calibration": _pair(first), "test": _pair(second)})
         if sorted((_levels(first), _levels(second))) in ([1, 1], [1, 2], [2, 2]):
             return Contents({"rows": _pair(top)})
+    if isinstance(top, Items) and len(top.values) == 4 and max(map(_levels, top.values)) == 2:
+        return _four(top)
     if _levels(top) in (1, 2):
         return piece(_array(top))
     raise FileError("pickle", "another layout (nested tuples, lists or values)", _WANTED)
+
+
+def _four(top: Items) -> Contents:
+    """Take four arrays for the values and labels of two sets, told apart by their shape."""
+    arrays = [_array(part) for part in top.values]
+    flat = [_is_column(array) for array in arrays]
+    counts = [len(array) for array in arrays]
+    if flat == [False, False, True, True] and counts[0] != counts[1]:
+        order, said = (0, 2, 1, 3), "values of two sets, then their labels"
+    elif flat == [False, True, False, True]:
+        order, said = (0, 1, 2, 3), "values and labels, then those of another set"
+    else:
+        found = f"four arrays of {', '.join(f'{n:,}' for n in counts)} rows"
+        raise FileError("pickle", f"{found}, whose order does not tell the sets apart", _WANTED)
+    cal_values, cal_labels, values, labels = (arrays[k] for k in order)
+    return Contents(
+        {"calibration": RawSet(cal_values, cal_labels), "test": RawSet(values, labels)},
+        (f"Four arrays without names: {said}; the first set is for calibration.",),
+    )
 
 
 def _levels(node: Node) -> int:
