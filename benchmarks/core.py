@@ -9,12 +9,13 @@ import numpy as np
 
 from benchmarks import readme, report
 from benchmarks.data import draw_events, draw_table
-from benchmarks.jobs import Job, event_jobs, table_jobs
+from benchmarks.jobs import Job, event_jobs, inference_jobs, table_jobs
 from benchmarks.timing import interleave, peak_bytes
 from calibcore import ks_error
 from calibcore.metrics import ece
 
 _SCORES = (1_000_000, 10_000_000)
+_RESAMPLED = 10_000
 _SHAPES = ((5_000, 10), (5_000, 100), (25_000, 1_000))
 _HEADING = """# The core beside its peers
 
@@ -25,6 +26,7 @@ _QUICK_SHAPES = ((5_000, 10), (5_000, 100))
 
 def _jobs(*, quick: bool) -> Iterator[Job]:
     """Draw one set of data at a time, so that only one is in memory."""
+    yield from inference_jobs(draw_events(_RESAMPLED))
     for n_samples in _QUICK_SCORES if quick else _SCORES:
         yield from event_jobs(draw_events(n_samples))
     for shape in _QUICK_SHAPES if quick else _SHAPES:

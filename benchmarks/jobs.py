@@ -12,6 +12,7 @@ from benchmarks.peers import N_BINS, Rival
 from calibcore import EventScores, TopR, WithinTopR, ks_error
 from calibcore.binning import Binning
 from calibcore.calibrators import TemperatureScaling
+from calibcore.inference import Inference, Plan, Side, infer
 from calibcore.metrics import METRICS, EventMeasure, Options, classwise_ece, ece
 from calibcore.probabilities import softmax
 from calibcore.tally import tally
@@ -111,6 +112,36 @@ def event_jobs(events: EventScores) -> list[Job]:
     return [ks, *binnings, count, *map(alone, measures), whole]
 
 
+def inference_jobs(events: EventScores) -> list[Job]:
+    """List the uncertainty of all measures of one event, before calibration and on both sides.
+
+    The floor is to count rows drawn again and to add them up, as often as there are resamples.
+    """
+    measures = tuple(measure for measure in METRICS if isinstance(measure, EventMeasure))
+    plan, n_samples = Plan(measures), events.n_samples
+    drawn = np.random.default_rng(0).integers(n_samples, size=n_samples)
+    before = Side(events)
+    after = Side(EventScores(np.square(events.scores), events.hits))
+
+    def floor() -> None:
+        for _ in range(plan.n_resamples):
+            np.cumsum(np.bincount(drawn, minlength=n_samples))
+
+    def job(sides: str, later: Side) -> Job:
+        name = (
+            f"uncertainty of {len(measures)} measures, {sides}, {plan.n_resamples:,} resamples"
+            " (floor: so many times `numpy.bincount` and `numpy.cumsum` of them)"
+        )
+        return Job(
+            name, f"{n_samples:,} scores", floor, lambda: ends(infer(before, later, plan)), {}
+        )
+
+    def ends(found: Inference) -> list[float]:
+        return [one.before.interval.low for one in found.findings if one.before]
+
+    return [job("one side", before), job("before and after", after)]
+
+
 def _measure_offers(events: EventScores) -> dict[str, dict[str, Callable[[], Rival]]]:
     """List who computes the same quantity, by the key of the measure."""
     offers: dict[str, dict[str, Callable[[], Rival]]] = {
@@ -179,7 +210,7 @@ def table_jobs(table: Table) -> list[Job]:
 
 def _extractions(table: Table) -> list[tuple[str, Run, dict[str, Callable[[], Rival]]]]:
     """Events taken from probabilities, and the one measure that peers take from them too."""
-    second, within = TopR(2), WithinTopR(2)
+    second, fifth, within = TopR(2), TopR(5), WithinTopR(2)
     return [
         (
             "top-1",
@@ -193,6 +224,11 @@ def _extractions(table: Table) -> list[tuple[str, Run, dict[str, Callable[[], Ri
             "top-2",
             lambda: second.outcomes(table.probabilities, table.labels),
             {NUMPY: lambda: peers.numpy_event(table, second)},
+        ),
+        (
+            "top-5",
+            lambda: fifth.outcomes(table.probabilities, table.labels),
+            {NUMPY: lambda: peers.numpy_event(table, fifth)},
         ),
         (
             "within-top-2",

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibcore.tally import Tally, tally
+from calibcore.tally import Tally, gaps_in_rows, tally
 from calibcore.validation import Floats
 
 BROWNIAN_95 = 2.241402727332142
@@ -384,17 +384,17 @@ def ks_error(scores: ArrayLike, hits: ArrayLike) -> float:
 
 def ks_of(counted: Tally) -> Floats:
     """Give the `ks_error` of rows that are counted by score; resamples all at once."""
-    return np.asarray(np.abs(_gaps(counted)).max(axis=-1))
+    highest, lowest = counted.once(_extremes)
+    return np.maximum(np.abs(highest), np.abs(lowest))
 
 
 def kuiper_of(counted: Tally) -> Floats:
     """Give `CumulativeCurves.kuiper` of rows counted by score; resamples all at once."""
-    gaps = _gaps(counted)
-    return np.asarray(np.maximum(gaps.max(axis=-1), 0.0) - np.minimum(gaps.min(axis=-1), 0.0))
+    highest, lowest = counted.once(_extremes)
+    return np.asarray(np.maximum(highest, 0.0) - np.minimum(lowest, 0.0))
 
 
-def _gaps(counted: Tally) -> Floats:
-    gaps = counted.counts * counted.scores - counted.hits
-    np.cumsum(gaps, axis=-1, out=gaps)
-    gaps /= counted.n_samples
-    return gaps
+def _extremes(counted: Tally) -> tuple[Floats, Floats]:
+    """Give the highest and the lowest gap."""
+    gaps = counted.once(gaps_in_rows)
+    return gaps.max(axis=-1) / counted.n_samples, gaps.min(axis=-1) / counted.n_samples

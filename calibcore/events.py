@@ -1,5 +1,6 @@
 """The events a classifier's probabilities are about: a rank, the first ranks together, a class."""
 
+import itertools
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,10 +11,10 @@ from calibcore import validation
 from calibcore.blocks import block_rows, row_blocks
 from calibcore.data import EventScores
 from calibcore.errors import CalibrationInputError
-from calibcore.validation import Floats, Labels
+from calibcore.validation import Floats
 
-_FEW = 8
-"""Ranks up to which finding the largest again and again beats sorting each row."""
+_FEW = 4
+"""Up to so many ranks, or one in so many classes, looking for each beats sorting a row."""
 
 
 class Event(Protocol):
@@ -24,42 +25,58 @@ class Event(Protocol):
         ...
 
 
-def _table(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Floats, Labels]:
-    table = validation.probabilities(probabilities)
-    n_rows, n_classes = table.shape
-    return table, validation.labels(labels, n_rows=n_rows, n_classes=n_classes)
-
-
 def _check_rank(r: int, n_classes: int) -> None:
     if r > n_classes:
         raise CalibrationInputError("r", str(r), f"a rank from 1 to {n_classes}, the classes")
 
 
-def _leading_classes(table: Floats, r: int) -> NDArray[np.intp]:
-    """Give the classes of the r largest probabilities, largest first, equal ones by index."""
+def _leading(
+    probabilities: ArrayLike, labels: ArrayLike, r: int
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Check a table and its labels; give the r largest probabilities and which are of the truth.
+
+    Returns
+    -------
+    values, true : ndarray, shape (r, n_samples)
+        Largest first, those of equal probability by the index of their class.
+    """
+    table = np.asarray(validation.matrix(probabilities, "probabilities"), dtype=np.float64)
     n_rows, n_classes = table.shape
-    classes = np.empty((r, n_rows), dtype=np.intp)
-    starts = np.arange(block_rows(n_classes)) * n_classes
-    room = np.empty((starts.size if 1 < r <= _FEW else 0, n_classes))
+    values, classes = _leading_classes(table, min(r, n_classes))
+    true = validation.labels(labels, n_rows=n_rows, n_classes=n_classes)
+    _check_rank(r, n_classes)
+    return values, classes == true
+
+
+def _leading_classes(table: Floats, r: int) -> tuple[Floats, NDArray[np.intp]]:
+    """Check a table and rank its classes, in one pass while nothing is wrong with it.
+
+    The bits of numbers from 0 to 1 sort like them, below those of all that is no probability.
+    """
+    n_rows, n_classes = table.shape
+    values, classes = np.empty((r, n_rows)), np.empty((r, n_rows), dtype=np.intp)
+    sums, starts = np.empty(n_rows), np.arange(block_rows(n_classes)) * n_classes
+    room = np.empty((starts.size if r > 1 else 0, n_classes))
+    sorting = r > max(_FEW, n_classes // _FEW)
     for rows in row_blocks(n_rows, n_classes):
         block, found = table[rows], classes[:, rows]
-        if r > _FEW:
-            found[:] = np.argsort(-block, axis=1, kind="stable")[:, :r].T
-            continue
-        if r > 1:
-            block = room[: len(block)]
-            np.copyto(block, table[rows])
-        for rank in range(r):
-            block.argmax(axis=1, out=found[rank])
-            if rank + 1 < r:  # below every probability
-                block.reshape(-1)[starts[: len(block)] + found[rank]] = -1
-    return classes.T
-
-
-def _picked(table: Floats, classes: NDArray[np.intp]) -> Floats:
-    """Give the probability of one class a row."""
-    n_rows, n_classes = table.shape
-    return np.asarray(table.reshape(-1)[np.arange(n_rows) * n_classes + classes])
+        first = starts[: len(block)]
+        np.einsum("ij->i", block, out=sums[rows])
+        bits = block.view(np.uint64)
+        if sorting:
+            found[:] = np.argsort(~bits, axis=1, kind="stable")[:, :r].T
+        else:
+            bits.argmax(axis=1, out=found[0])
+        if r > 1 and not sorting:
+            rest = room[: len(block)]
+            np.copyto(rest, block)
+            for before, now in itertools.pairwise(found):
+                rest.reshape(-1)[first + before] = -1  # below every probability
+                rest.argmax(axis=1, out=now)
+        values[:, rows] = block.reshape(-1)[first + found]
+    if validation.are_probabilities(values[0].view(np.uint64).max(), sums):
+        return values, classes
+    return _leading_classes(validation.probabilities(table), r)
 
 
 @dataclass(frozen=True)
@@ -112,10 +129,8 @@ class TopR:
         CalibrationInputError
             Fewer than ``r`` classes, or labels that do not fit.
         """
-        table, true = _table(probabilities, labels)
-        _check_rank(self.r, table.shape[1])
-        ranked = _leading_classes(table, self.r)[:, -1]
-        return EventScores(_picked(table, ranked), ranked == true)
+        values, true = _leading(probabilities, labels, self.r)
+        return EventScores(values[-1], true[-1])
 
 
 @dataclass(frozen=True)
@@ -153,14 +168,11 @@ class WithinTopR:
 
         Parameters, returns and errors are those of `TopR.outcomes`.
         """
-        table, true = _table(probabilities, labels)
-        _check_rank(self.r, table.shape[1])
-        first = _leading_classes(table, self.r)
-        scores = np.zeros(len(table))
-        for rank in range(self.r):
-            scores += _picked(table, first[:, rank])
-        within = (first == true[:, np.newaxis]).any(axis=1)
-        return EventScores(np.minimum(scores, 1.0), within)
+        values, true = _leading(probabilities, labels, self.r)
+        scores = np.zeros(len(values[0]))
+        for ranked in values:
+            scores += ranked
+        return EventScores(np.minimum(scores, 1.0), true.any(axis=0))
 
 
 @dataclass(frozen=True)
@@ -193,7 +205,8 @@ class OneClass:
 
         Parameters, returns and errors are those of `TopR.outcomes`.
         """
-        table, true = _table(probabilities, labels)
+        table = validation.probabilities(probabilities)
+        true = validation.labels(labels, n_rows=len(table), n_classes=table.shape[1])
         if self.k >= table.shape[1]:
             raise CalibrationInputError("k", str(self.k), f"a class from 0 to {table.shape[1] - 1}")
         return EventScores(table[:, self.k], true == self.k)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.ordering import block_ends, sort_by_score
@@ -64,6 +64,63 @@ class Tally:
             self._known[key] = make(self, *options)
         found: Result = self._known[key]
         return found
+
+
+def hit_sums(counted: Tally) -> Floats:
+    """Add up the hits of a tally; of several resamples, of each."""
+    return np.asarray(counted.hits.sum(axis=-1))
+
+
+def score_sums(counted: Tally) -> Floats:
+    """Add up the scores of the rows of a tally; of several resamples, of each."""
+    return np.asarray(counted.counts @ counted.scores)
+
+
+def count_totals(counted: Tally) -> Floats:
+    """Give the rows of a tally up to each score, shape (..., n_blocks)."""
+    return _running_totals(counted.counts)
+
+
+def hit_totals(counted: Tally) -> Floats:
+    """Give the hits of a tally up to each score, shape (..., n_blocks)."""
+    return _running_totals(counted.hits)
+
+
+def gaps_in_rows(counted: Tally) -> Floats:
+    """Give by how many hits the scores claim too many so far, up to the end of each score.
+
+    Returns
+    -------
+    ndarray of float64, shape (..., n_blocks)
+        `calibcore.cumulative.CumulativeCurves.gap` times the number of rows.
+
+    Examples
+    --------
+    >>> gaps_in_rows(tally([0.25, 0.5], [0, 1])).tolist()
+    [0.25, -0.25]
+    """
+    gaps = counted.counts * counted.scores - counted.hits
+    return np.cumsum(gaps, axis=-1, out=gaps)
+
+
+def _running_totals(values: Floats) -> Floats:
+    """Add up along the last axis; whole numbers take a quarter of the time."""
+    whole = whole_numbers(values)
+    if whole is None:
+        return np.cumsum(values, axis=-1)
+    return np.cumsum(whole, axis=-1, dtype=np.int64).astype(np.float64)
+
+
+def whole_numbers(values: Floats) -> NDArray[np.int32] | None:
+    """Give rows or hits as whole numbers, which add up faster; None if any is a part of one.
+
+    Examples
+    --------
+    >>> whole_numbers(np.array([1.0, 2.0])), whole_numbers(np.array([0.5]))
+    (array([1, 2], dtype=int32), None)
+    """
+    whole = values.astype(np.int32)
+    return whole if np.array_equal(whole, values) else None
 
 
 def tally(scores: ArrayLike, hits: ArrayLike) -> Tally:

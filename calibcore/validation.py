@@ -144,8 +144,7 @@ def probabilities(values: ArrayLike) -> Floats:
     for rows in row_blocks(*array.shape):
         sums[rows] = row_totals(array[rows])[:, 0]
         highest = np.maximum(highest, array[rows].view(np.uint64).max())
-    # The bits of doubles from 0 to 1 sort like the numbers, and before those of all others.
-    if highest <= _BITS_OF_1 and max(sums.max() - 1, 1 - sums.min()) <= SUM_TOLERANCE:
+    if are_probabilities(highest, sums):
         return array
     lowest = array.min(axis=1)
     _refuse_where(np.isnan(sums), "probabilities", "NaN", "a number in every cell")
@@ -154,7 +153,21 @@ def probabilities(values: ArrayLike) -> Floats:
     if off.any():
         worst = sums[np.argmax(np.abs(sums - 1))]
         _refuse_where(off, "probabilities", f"a sum of {worst:.4g}", "rows that sum to 1")
-    return np.minimum(array, 1.0)
+    return np.minimum(np.abs(array), 1.0)  # -0.0 becomes 0.0
+
+
+def are_probabilities(highest: np.uint64, sums: Floats) -> bool:
+    """Tell whether a table holds what `probabilities` returns without a change.
+
+    Parameters
+    ----------
+    highest : uint64
+        The largest of the bits of its cells. Those of doubles from 0 to 1 sort like the numbers,
+        and before those of all others.
+    sums : ndarray of float64, shape (n_samples,)
+        Of its rows.
+    """
+    return bool(highest <= _BITS_OF_1 and max(sums.max() - 1, 1 - sums.min()) <= SUM_TOLERANCE)
 
 
 def labels(values: ArrayLike, *, n_rows: int, n_classes: int) -> Labels:

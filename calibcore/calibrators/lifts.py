@@ -157,10 +157,11 @@ def _absent(n_classes: int, missing: list[int]) -> tuple[str, ...]:
         return ()
     first = ", ".join(str(k) for k in missing[:5]) + (", ..." if len(missing) > 5 else "")
     have = "has" if len(missing) == 1 else "have"
-    return (
+    said = (
         f"{len(missing):,} of {n_classes:,} classes {have} no row in the calibration set ({first}),"
-        " so nothing is known of them but that they did not happen.",
+        " so nothing is known of them but that they did not happen."
     )
+    return (said,)
 
 
 def check_score_map(value: ScoreMap) -> None:

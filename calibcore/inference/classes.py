@@ -25,6 +25,9 @@ _STRENGTHS = (0.25, 0.5, 0.75, 1.0)
 _FURTHER, _FURTHER_STRENGTHS = (2, 4, 8, 16), (0.75, 1.0)
 """How many times as far others are looked for where the value observed is usual with all before."""
 
+_EVEN, _EVEN_STRENGTHS = 0, (0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0)
+"""Then labels are drawn from classes that are all as probable, which certain rows need."""
+
 _CELLS = 1 << 22
 
 _LEAST_DRAWS, _MOST_LABELS = 100, 4_000_000
@@ -147,7 +150,8 @@ def judge_classes(
     -----
     As `calibcore.inference.inversion.invert`: labels are drawn from mixtures of both tables, whose
     true error is known. Where the value observed would be usual even if the others were true, they
-    are moved on in the same direction, log q to log p + times (log q - log p), until it is not.
+    are moved on in the same direction, log q to log p + times (log q - log p), until it is not; at
+    last, as nothing moves a probability of 0 so, all classes are as probable in the others.
     What is blurred by a kernel has its reference alone: where most probabilities are near 0, the
     blur parts score and frequency by more than miscalibration does, and may do so less where
     calibration is worse, so its value does not tell how far from true the probabilities are.
@@ -200,8 +204,11 @@ class _Labels:
 
     def mixed(self) -> Iterator[tuple[Floats, Iterator[tuple[float, NDArray[np.int32]]]]]:
         """Give others, further and further away, and labels of which shares are drawn from them."""
-        for times in (1, *_FURTHER):
-            table = self.other if times == 1 else further(self.probabilities, self.other, times)
+        for times in (1, *_FURTHER, _EVEN):
+            if times == _EVEN:
+                table = np.full_like(self.probabilities, 1 / self.probabilities.shape[1])
+            else:
+                table = self.other if times == 1 else further(self.probabilities, self.other, times)
             if times not in self.kept:
                 self.kept[times] = drawn_labels(self.rng, table, len(self.order))
             yield table, self._shares(self.kept[times], times)
@@ -210,7 +217,8 @@ class _Labels:
         self, others: NDArray[np.int32], times: int
     ) -> Iterator[tuple[float, NDArray[np.int32]]]:
         same = self.calibrated[: len(self.order)]
-        for strength in _STRENGTHS if times == 1 else _FURTHER_STRENGTHS:
+        strengths = {1: _STRENGTHS, _EVEN: _EVEN_STRENGTHS}.get(times, _FURTHER_STRENGTHS)
+        for strength in strengths:
             yield strength, np.where(self.order < strength, others, same)
 
 

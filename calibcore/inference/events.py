@@ -13,6 +13,7 @@ from calibcore.inference.intervals import (
     Interval,
     percentile_interval,
     reflected,
+    share_interval,
 )
 from calibcore.inference.inversion import N_DRAWS, Distance, invert, shifted
 from calibcore.inference.null import grouped, redrawn
@@ -24,6 +25,9 @@ from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 
 _PATTERN_KNOTS = 6
+
+_LARGEST_PART = 0.25
+"""Of the Brier score of an event: what half of the rows being hits gives."""
 
 
 def judge_event(
@@ -63,7 +67,10 @@ def judge_event(
     for measure in plan.of_events:
         key, estimate = measure.key, estimates.get(measure.key)
         value, drawn = values[key], draws.get(key)
-        interval = _interval(measure, value, drawn, estimate, lifts.get(key), plan.level)
+        if measure.interval == "wilson":
+            interval = _of_shares(measure, few, plan)
+        else:
+            interval = _interval(measure, value, drawn, estimate, lifts.get(key), plan.level)
         known = reference(null[key], value, measure.ideal)
         judged[key] = Judgement(value, interval, known, estimate, drawn)
     return judged
@@ -86,8 +93,17 @@ def _interval(
         return reflected(found, value)
     if lift is not None:
         moved = value - float(draws.mean()) - lift
-        return Interval(found.low + moved, found.high + moved)
+        low, high = np.clip([found.low + moved, found.high + moved], 0.0, _LARGEST_PART).tolist()
+        return Interval(low, high).with_value(value)
     return found
+
+
+def _of_shares(measure: EventMeasure, few: Tally, plan: Plan) -> Interval:
+    """Give what a measure is between the ends of the interval for the share of hits."""
+    ends = share_interval(float(few.hits.sum()), few.n_samples, plan.level)
+    shares = np.clip([ends.low, 0.5, ends.high], ends.low, ends.high)  # the Brier score's is at 1/2
+    values = measure.compute(replace(few, hits=np.outer(shares, few.counts)), plan.options)
+    return Interval(float(values.min()), float(values.max()))
 
 
 def _lifts(rng: np.random.Generator, few: Tally, frequency: Floats, plan: Plan) -> dict[str, float]:

@@ -15,6 +15,7 @@ from calibcore.inference.intervals import (
     percentile_interval,
     quantiles,
     reflected,
+    share_interval,
 )
 from calibcore.inference.plan import Plan
 from calibcore.metrics.measure import EventMeasure, Measure
@@ -23,6 +24,9 @@ from calibcore.validation import Floats
 
 _UPPER_95 = 1.6448536269514722
 """Standard deviations that a normal variable exceeds in 5 of 100 cases."""
+
+_ALIKE = 1e-4
+"""Share by which the same labels may differ: rounding, and what rough kernel measures are off."""
 
 
 @dataclass(frozen=True)
@@ -116,25 +120,29 @@ class Inference:
 def reference(null: Floats, value: float, ideal: float | None) -> Reference:
     """Sum up what was drawn under perfect calibration.
 
-    The p-value counts the rows observed as one draw, so it is never 0.
+    The p-value counts the rows observed as one draw, so it is never 0. A draw of the same labels
+    is as far as they are, whatever the rounding.
     """
     p_value = math.nan
     if ideal is not None and not math.isnan(value):
-        as_far = int(np.count_nonzero(np.abs(null - ideal) >= abs(value - ideal)))
+        as_far = int(np.count_nonzero(np.abs(null - ideal) >= abs(value - ideal) * (1 - _ALIKE)))
         p_value = (1 + as_far) / (1 + null.size)
     defined = null[np.isfinite(null)]
+    if 2 * defined.size < null.size:  # the ideal is no limit that perfect scores come near to
+        p_value = math.nan
     mean = float(defined.mean()) if defined.size else math.nan
     return Reference(mean, quantiles(null, 0.95)[0], p_value)
 
 
-def judge_mean(values: RowValues, draws: Floats, level: float) -> Judgement:
-    """Judge a mean over the rows; under perfect calibration it is nearly normal."""
+def judge_mean(values: RowValues, draws: Floats, level: float, *, is_share: bool) -> Judgement:
+    """Judge a mean over the rows, or a share of them; by perfect scores it is nearly normal."""
     n_samples = values.seen.size
     mean = float(values.mean.mean())
     deviation = math.sqrt(float(values.variance.sum())) / n_samples
+    seen = float(values.seen.sum())
     return Judgement(
-        float(values.seen.mean()),
-        percentile_interval(draws, level),
+        seen / n_samples,
+        share_interval(seen, n_samples, level) if is_share else percentile_interval(draws, level),
         Reference(mean, mean + _UPPER_95 * deviation, math.nan),
         draws=draws,
     )
@@ -150,7 +158,7 @@ def compare(
         return Finding(measure.key, was, now, None, _unless(measure, "not comparable"))
     old, new = was.draws, now.draws
     if was.estimate is not None and now.estimate is not None:
-        change = difference_interval(was.estimate, now.estimate)
+        change = difference_interval(was.estimate, now.estimate).with_value(now.value - was.value)
         return Finding(measure.key, was, now, change, mark_of(change, "lower"))
     if old is None or new is None:
         raise AssertionError(measure.key)

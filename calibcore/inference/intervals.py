@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from calibcore.reliability import binomial_interval
 from calibcore.validation import Floats
 
 Mark = Literal["better", "no evidence", "worse", "not comparable"]
@@ -17,6 +18,10 @@ class Interval:
 
     low: float
     high: float
+
+    def with_value(self, value: float) -> "Interval":
+        """Widen the interval so that it has a value in it."""
+        return Interval(min(self.low, value), max(self.high, value))
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,18 @@ def percentile_interval(values: Floats, level: float) -> Interval:
     """
     low, high = quantiles(values, (1 - level) / 2, (1 + level) / 2)
     return Interval(low, high)
+
+
+def share_interval(hits: float, n_samples: int, level: float) -> Interval:
+    """Give Wilson's interval for a share, which has a width even where all or none are hits.
+
+    Examples
+    --------
+    >>> share_interval(54, 54, 0.95)
+    Interval(low=0.9335..., high=1.0)
+    """
+    low, high = binomial_interval(hits, n_samples, level=level)
+    return Interval(float(low), float(high))
 
 
 def reflected(found: Interval, value: float) -> Interval:

@@ -15,6 +15,11 @@ from calibcore.validation import Floats
 N_DRAWS = 200
 """Draws at each strength of each pattern."""
 
+_LUCKY = 0.16
+"""Share of perfectly calibrated sets below which a value counts as luck."""
+
+_ROUNDING = 1e-9
+
 _STRENGTHS = (0.35, 0.7, 1.0, 1.4, 2.0, 3.0, 4.5, 7.0, 10.0)
 """Tried in this order, until every value observed would be unusually low."""
 
@@ -43,9 +48,14 @@ class Distance:
 
 @dataclass(frozen=True, eq=False)
 class Usual:
-    """The values that are usual at rising truths: low, median and high of each."""
+    """The values that are usual at rising truths: low, median and high of each.
+
+    A value that perfect scores seldom fall below counts as the ``least``: it is luck, and must not
+    exclude what so many rows cannot.
+    """
 
     tails: tuple[float, float, float]
+    least: float
     truth: list[float]
     values: list[Floats]
 
@@ -53,7 +63,7 @@ class Usual:
     def beginning(cls, null: Floats, level: float) -> "Usual":
         """Begin at 0, with what perfectly calibrated scores show."""
         tails = (1 - level) / 2, 0.5, (1 + level) / 2
-        return cls(tails, [0.0], [np.array(quantiles(null, *tails))])
+        return cls(tails, quantiles(null, _LUCKY)[0], [0.0], [np.array(quantiles(null, *tails))])
 
     def add(self, truth: float, drawn: Floats) -> None:
         """Add a truth with the values drawn under it."""
@@ -62,19 +72,29 @@ class Usual:
 
     def passes(self, observed: float) -> bool:
         """Tell whether the value observed would be unusually low under the last truth."""
-        return bool(self.values[-1][0] > observed)
+        return bool(self.values[-1][0] > max(observed, self.least) * (1 + _ROUNDING))
 
     def estimate(self, observed: float) -> DistanceEstimate:
         """Find the truths under which the value observed is usual."""
         truth = np.maximum.accumulate(self.truth)
         usual = np.maximum.accumulate(np.array(self.values), axis=0)
-        high, middle, low = (_truth_at(observed, column, truth) for column in usual.T)
-        return DistanceEstimate(middle, Interval(low, high))
+        highest, middle, lowest = usual.T
+        low, _ = _truths_at(observed, lowest, truth)
+        _, high = _truths_at(max(observed, self.least), highest, truth)
+        return DistanceEstimate(
+            float(np.mean(_truths_at(observed, middle, truth))), Interval(low, high)
+        )
 
 
-def _truth_at(observed: float, values: Floats, truth: Floats) -> float:
-    """Read off the truth at a value; beyond the last, both are taken to grow alike."""
-    return float(np.interp(observed, values, truth)) + max(observed - float(values[-1]), 0.0)
+def _truths_at(observed: float, values: Floats, truth: Floats) -> tuple[float, float]:
+    """Read off the least and the largest truth at a value, which many truths have if it is common.
+
+    Beyond the last value, both are taken to grow alike.
+    """
+    beyond = max(observed - float(values[-1]), 0.0)
+    least = -np.interp(-observed * (1 - _ROUNDING), -values[::-1], -truth[::-1])
+    largest = np.interp(observed * (1 + _ROUNDING), values, truth)
+    return float(least) + beyond, float(largest) + beyond
 
 
 def invert(
@@ -109,18 +129,23 @@ def invert(
     bootstrap would not do: a distance of perfect scores from noisy frequencies is above 0, that of
     resampled rows lies higher still, and the interval misses the truth nearly always. A test at
     each strength knows by how much noise alone lifts the value. The interval is the widest that
-    any pattern gives.
+    any pattern gives. Its upper end is not below that of a value at the 16 % quantile of perfectly
+    calibrated sets, as a lucky draw tells no more of the truth (power-constrained limits: Cowan et
+    al., arXiv 1105.3166).
     """
     estimates: dict[str, list[DistanceEstimate]] = {key: [] for key in distances}
     for pattern in patterns:
         found = {key: Usual.beginning(one.null, level) for key, one in distances.items()}
+        going = dict(distances)
         for frequency in _stronger(counted.scores, pattern):
-            values = _drawn_values(rng, counted, frequency, distances)
+            values = _drawn_values(rng, counted, frequency, going)
             true = replace(counted, hits=counted.counts * frequency)
-            for key, one in distances.items():
+            for key, one in going.items():
                 truth = float(one.measure.true_distance(true, one.options))
                 found[key].add(truth, values[key])
-            if all(usual.passes(distances[key].observed) for key, usual in found.items()):
+            # What is stronger still would no longer move the estimate.
+            going = {key: one for key, one in going.items() if not found[key].passes(one.observed)}
+            if not going:
                 break
         for key, usual in found.items():
             estimates[key].append(usual.estimate(distances[key].observed))

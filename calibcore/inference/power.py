@@ -123,7 +123,3 @@ def _power(rows: _Rows, shown: float, gap: float) -> float:
         return float(ndtr((gap - shown) / math.sqrt(variance)))
     mean = variance / rows.step**2
     return float(gammainc(max(mean + (shown - gap) / rows.step, 1e-12), mean))
-
-
-DRIFT_80 = 2.8807255566602
-"""Drift with which Brownian motion leaves `BROWNIAN_95` with a probability of 80 %."""

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calibcore.blocks import row_blocks
 from calibcore.data import EventScores
 from calibcore.ordering import block_ends
 from calibcore.tally import Tally
@@ -41,18 +43,59 @@ def chunks(n_resamples: int, n_rows: int) -> Iterator[int]:
     return (min(at_once, n_resamples - done) for done in range(0, n_resamples, at_once))
 
 
-def row_counts(rng: np.random.Generator, n_resamples: int, n_rows: int) -> Floats:
-    """Count how often each row is drawn, in resamples as large as the set.
+class Drawn(NamedTuple):
+    """How often each row is drawn, in resamples as large as the set.
 
-    Returns
-    -------
-    ndarray of float64, shape (n_resamples, n_rows)
+    Attributes
+    ----------
+    counts : ndarray of float64, shape (n_resamples, n_rows)
         Whole numbers; each resample's sum to ``n_rows``.
+    otherwise : ndarray of float64, shape (n_resamples, n_rows), or None
+        How many of these turn out otherwise than the row did, where all rows turned out alike.
+    """
+
+    counts: Floats
+    otherwise: Floats | None
+
+
+def draw_rows(
+    rng: np.random.Generator, n_resamples: int, n_rows: int, *, alike: bool = False
+) -> Drawn:
+    """Draw rows again.
+
+    Where all rows turned out ``alike``, say as hits, drawing them again never shows a miss, though
+    the next set may have some. Then a share of each resample's rows turns out otherwise, drawn from
+    what so many rows leave likely: the beta distribution (1/2, n + 1/2) of Jeffreys' prior.
     """
     drawn = rng.integers(n_rows, size=(n_resamples, n_rows))
     drawn += np.arange(n_resamples)[:, np.newaxis] * n_rows
-    counts = np.bincount(drawn.ravel(), minlength=drawn.size)
-    return counts.reshape(drawn.shape).astype(np.float64)
+    counts = _counted(drawn, drawn.shape)
+    if not alike:
+        return Drawn(counts, None)
+    other = rng.binomial(n_rows, rng.beta(0.5, n_rows + 0.5, size=n_resamples))
+    first = np.arange(n_rows) < other[:, np.newaxis]
+    return Drawn(counts, _counted(drawn[first], drawn.shape))
+
+
+def other_labels(probabilities: Floats, labels: Labels) -> Labels:
+    """Give each row the most probable of the classes that it is not of.
+
+    Examples
+    --------
+    >>> other_labels(np.array([[0.7, 0.2, 0.1], [0.7, 0.2, 0.1]]), np.array([0, 1])).tolist()
+    [1, 0]
+    """
+    found = np.empty_like(labels)
+    for rows in row_blocks(*probabilities.shape):
+        left = probabilities[rows].copy()
+        left[np.arange(len(left)), labels[rows]] = -1.0
+        found[rows] = left.argmax(axis=1)
+    return found
+
+
+def _counted(places: NDArray[np.intp], shape: tuple[int, int]) -> Floats:
+    found = np.bincount(places.ravel(), minlength=shape[0] * shape[1])
+    return found.reshape(shape).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,16 +128,17 @@ class OrderedRows:
         starts = np.concatenate([[0], ends[:-1] + 1])
         return cls(ordered[ends], order, starts, event.hits[order].astype(np.float64))
 
-    def recounted(self, counts: Floats) -> Tally:
-        """Tally resamples.
+    @property
+    def alike(self) -> bool:
+        """Whether all rows are hits, or none is."""
+        return bool(self.hits.min() == self.hits.max())
 
-        Parameters
-        ----------
-        counts : ndarray of float64, shape (n_resamples, n_samples)
-            How often each row was drawn.
-        """
-        sorted_counts = counts[:, self.order]
+    def recounted(self, drawn: Drawn) -> Tally:
+        """Tally resamples."""
+        sorted_counts = drawn.counts[:, self.order]
         hits = sorted_counts * self.hits
+        if self.alike and drawn.otherwise is not None:
+            hits = np.abs(hits - drawn.otherwise[:, self.order])
         if self.starts.size < self.order.size:
             sorted_counts = np.add.reduceat(sorted_counts, self.starts, axis=1)
             hits = np.add.reduceat(hits, self.starts, axis=1)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibcore.metrics.proper import event_brier_of
 from calibcore.metrics.resamples import resample_rows
-from calibcore.tally import Tally, tally
+from calibcore.tally import Tally, count_totals, hit_sums, hit_totals, tally, whole_numbers
 from calibcore.validation import Floats
 
 Part = TypeVar("Part", float, Floats)
@@ -82,16 +82,16 @@ def corp(scores: ArrayLike, hits: ArrayLike) -> Decomposition[float]:
 
 def corp_of(counted: Tally) -> Decomposition[Floats]:
     """Give the `corp` of rows that are counted by score; resamples all at once."""
-    counts, hits, shape = resample_rows(counted)
-    base = counted.hits.sum(axis=-1) / counted.n_samples
+    shape = np.broadcast_shapes(counted.counts.shape, counted.hits.shape)[:-1]
+    base = counted.once(hit_sums) / counted.n_samples
     rate = np.broadcast_to(base, shape).ravel()
-    sizes, frequency, firsts = _steps(counts, hits)
+    sizes, frequency, firsts = _steps(counted)
     own = np.repeat(rate, np.diff(firsts, append=sizes.size))
 
     def mean(values: Floats) -> Floats:
         return np.asarray(np.add.reduceat(sizes * values, firsts).reshape(shape))
 
-    gain = event_brier_of(counted) - mean(frequency * (1 - frequency)) / counted.n_samples
+    gain = counted.once(event_brier_of) - mean(frequency * (1 - frequency)) / counted.n_samples
     return Decomposition(
         np.asarray(np.maximum(gain, 0.0)),  # rounding may leave -1e-17
         mean(np.square(frequency - own)) / counted.n_samples,
@@ -99,7 +99,7 @@ def corp_of(counted: Tally) -> Decomposition[Floats]:
     )
 
 
-def _steps(counts: Floats, hits: Floats) -> tuple[Floats, Floats, NDArray[np.intp]]:
+def _steps(counted: Tally) -> tuple[Floats, Floats, NDArray[np.intp]]:
     """Give the steps of the isotonic regression of hits on score, one resample after the other.
 
     Returns
@@ -113,13 +113,33 @@ def _steps(counts: Floats, hits: Floats) -> tuple[Floats, Floats, NDArray[np.int
         isotonic_regression,
     )
 
-    counts, hits, begins = _pooled(counts, hits)  # a fifth of the time that scipy takes to do it
+    # A third of the time that scipy takes to pool them all
+    counts, hits, begins = _pooled(*_joined(counted))
     resample = np.repeat(np.arange(begins.size), np.diff(begins, append=counts.size))
     # Each resample lies above the one before, so that no step is part of two.
     steps = isotonic_regression(hits / counts + 2 * resample, weights=counts).blocks[:-1]
     # From whole numbers, the frequencies are right to the last digit.
     sizes = np.add.reduceat(counts, steps)
     return sizes, np.add.reduceat(hits, steps) / sizes, np.searchsorted(steps, begins)
+
+
+def _joined(counted: Tally) -> tuple[Floats, Floats]:
+    """Give counts and hits, one row a resample; neighbours that no resample parts are joined.
+
+    Those are scores with hits alone, then perhaps one with both, then scores with misses alone.
+    """
+    counts, hits, shape = resample_rows(counted)
+    if counted.counts.ndim == 1:  # of hits drawn anew, most scores have both
+        return counts, hits
+    kind = np.subtract((hits > 0).any(axis=0), (counts > hits).any(axis=0), dtype=np.int8)
+    parted = (kind[1:] > kind[:-1]) | ((kind[1:] == 0) & (kind[:-1] == 0))
+    ends = np.append(np.flatnonzero(parted), kind.size - 1)
+
+    def joined(totals: Floats) -> Floats:
+        sums = np.diff(totals[..., ends], prepend=0.0)
+        return np.broadcast_to(sums, (*shape, ends.size)).reshape(-1, ends.size)
+
+    return joined(counted.once(count_totals)), joined(counted.once(hit_totals))
 
 
 def _pooled(counts: Floats, hits: Floats) -> tuple[Floats, Floats, NDArray[np.intp]]:
@@ -132,14 +152,24 @@ def _pooled(counts: Floats, hits: Floats) -> tuple[Floats, Floats, NDArray[np.in
     begins : ndarray of int, shape (n_resamples,)
         First pool of each resample.
     """
-    filled = counts > 0
-    sizes = np.count_nonzero(filled, axis=1)
-    counts, hits = counts[filled], hits[filled]
-    begins = np.cumsum(sizes) - sizes
+    begins = np.arange(len(counts)) * counts.shape[1]
+    counts, hits = counts.ravel(), hits.ravel()
+    if counts.min() == 0:
+        filled = np.flatnonzero(counts > 0)
+        begins, counts, hits = np.searchsorted(filled, begins), counts[filled], hits[filled]
     frequency = hits / counts
     rises = np.empty(counts.size, dtype=np.bool_)
     np.greater(frequency[1:], frequency[:-1], out=rises[1:])
     rises[begins] = True
     starts = np.flatnonzero(rises)
-    pools = np.add.reduceat(counts, starts), np.add.reduceat(hits, starts)
-    return *pools, np.searchsorted(starts, begins)
+    return _sums(counts, starts), _sums(hits, starts), np.searchsorted(starts, begins)
+
+
+def _sums(values: Floats, starts: NDArray[np.intp]) -> Floats:
+    """Add up from each start to the next; whole numbers take a third of the time."""
+    whole = whole_numbers(values)
+    if whole is None:
+        return np.add.reduceat(values, starts)
+    totals = np.cumsum(whole, dtype=np.int64)
+    ends = totals[np.append(starts[1:], values.size) - 1].astype(np.float64)
+    return np.diff(ends, prepend=0.0)

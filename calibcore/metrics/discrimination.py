@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibcore.tally import Tally, tally
+from calibcore.tally import Tally, count_totals, hit_sums, tally
 from calibcore.validation import Floats
 
 
@@ -47,10 +47,9 @@ def auroc(scores: ArrayLike, hits: ArrayLike) -> float:
 
 def auroc_of(counted: Tally) -> Floats:
     """Give the `auroc` of rows that are counted by score; resamples all at once."""
-    misses = counted.counts - counted.hits
-    beaten = np.cumsum(misses, axis=-1)
-    all_misses = beaten[..., -1].copy()
-    beaten -= misses / 2
-    pairs = counted.hits.sum(axis=-1) * all_misses
+    n_hits = counted.once(hit_sums)
+    below = counted.once(count_totals) - counted.counts / 2  # half of the rows of equal score too
+    ahead = np.einsum("...i,...i->...", counted.hits, below)
     with np.errstate(invalid="ignore"):  # no pair: 0 / 0 is NaN
-        return np.asarray(np.einsum("...i,...i->...", counted.hits, beaten) / pairs)
+        # Of two hits one is ahead of the other; of a hit and itself, half.
+        return np.asarray((ahead - n_hits**2 / 2) / (n_hits * (counted.n_samples - n_hits)))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore.errors import CalibrationInputError
-from calibcore.tally import Tally, tally
+from calibcore.tally import Tally, hit_sums, tally
 from calibcore.validation import Floats
 
 MESH = 1 << 12
@@ -83,20 +83,32 @@ def kde_ece_of(counted: Tally, *, norm: Literal[1, 2] = 1, rough: bool = False) 
     A rough value, on a mesh of `ROUGH_MESH`, is off by some 0.00001.
     """
     check_norm(norm)
-    mesh = _mesh(counted.scores, ROUGH_MESH if rough else MESH)
+    mesh = counted.once(_mesh, ROUGH_MESH if rough else MESH)
+    counts, hits = mesh.density(counted.counts), mesh.density(counted.hits)
+    shape = np.broadcast_shapes(counts.shape[:-1], hits.shape[:-1])
+    width = np.broadcast_to(_half_widths(counted), shape).ravel()
+    hits = np.broadcast_to(hits, (*shape, hits.shape[-1])).reshape(-1, hits.shape[-1])
+    if counts.ndim > 1:
+        counts = np.broadcast_to(counts, (*shape, counts.shape[-1])).reshape(hits.shape)
+
+    def measure(rows: slice) -> Floats:
+        of_part = counts if counts.ndim == 1 else counts[rows]
+        return kde_of_densities(of_part, hits[rows], width[rows], norm)
+
+    return _in_batches(measure, len(hits)).reshape(shape)
+
+
+def _half_widths(counted: Tally) -> Floats:
+    """Give how far the kernel of `kde_ece` reaches, in each resample."""
     centred = counted.scores - (counted.scores[0] + counted.scores[-1]) / 2
-    squares = np.square(centred)
-
-    def measure(counts: Floats, hits: Floats) -> Floats:
-        n_hits = hits.sum(axis=-1)
-        spread = spread_of(hits @ centred, hits @ squares, n_hits)
-        if n_hits.min() < 2:
-            all_spread = spread_of(counts @ centred, counts @ squares, counted.n_samples)
-            spread = np.where(n_hits < 2, all_spread, spread)
-        width = np.atleast_1d(half_width(spread, counted.n_samples))
-        return kde_of_densities(mesh.density(counts), mesh.density(hits), width, norm)
-
-    return _in_batches(counted, measure)
+    squares, n_hits = np.square(centred), counted.once(hit_sums)
+    spread = spread_of(counted.hits @ centred, counted.hits @ squares, n_hits)
+    if np.any(n_hits < 2):
+        all_spread = spread_of(
+            counted.counts @ centred, counted.counts @ squares, counted.n_samples
+        )
+        spread = np.where(n_hits < 2, all_spread, spread)
+    return half_width(spread, counted.n_samples)
 
 
 def smooth_ece(scores: ArrayLike, hits: ArrayLike) -> float:
@@ -152,14 +164,12 @@ def smooth_ece_of(counted: Tally, *, rough: bool = False) -> Floats:
 
     A rough value, on a mesh of `ROUGH_MESH`, is off by some 0.00001.
     """
-    mesh = _mesh(counted.scores, ROUGH_MESH if rough else MESH)
-    close = _ROUGHLY_CLOSE if rough else _CLOSE
-
-    def measure(counts: Floats, hits: Floats) -> Floats:
-        residual = mesh.density(hits - counts * counted.scores) / counted.n_samples
-        return _own_width(np.atleast_2d(residual), close)
-
-    return _in_batches(counted, measure)
+    size, close = (ROUGH_MESH, _ROUGHLY_CLOSE) if rough else (MESH, _CLOSE)
+    claims = counted.counts * counted.scores
+    residual = counted.once(_mesh, size).density(counted.hits - claims) / counted.n_samples
+    rows = residual.reshape(-1, size + 1)
+    found = _in_batches(lambda some: _own_width(rows[some], close), len(rows))
+    return found.reshape(residual.shape[:-1])
 
 
 # The mesh ---------------------------------------------------------------------------------------
@@ -188,8 +198,9 @@ class _Mesh:
         return per_unit(mass)
 
 
-def _mesh(scores: Floats, size: int) -> _Mesh:
+def _mesh(counted: Tally, size: int) -> _Mesh:
     """Find the cell of each score; a score of 1 begins a cell of its own."""
+    scores = counted.scores
     beyond = scores * size  # exact, as the size is a power of 2
     beyond -= np.floor(beyond)
     starts = np.searchsorted(scores, _points(size))
@@ -222,18 +233,13 @@ def _integral(values: Floats) -> Floats:
     return np.asarray((values.sum(axis=-1) - ends / 2) / (values.shape[-1] - 1))
 
 
-def _in_batches(counted: Tally, measure: Callable[[Floats, Floats], Floats]) -> Floats:
+def _in_batches(measure: Callable[[slice], Floats], n_resamples: int) -> Floats:
     """Measure a few resamples at a time."""
-    lead = np.broadcast_shapes(counted.counts.shape[:-1], counted.hits.shape[:-1])
-    counts, hits = counted.counts, np.broadcast_to(counted.hits, (*lead, counted.scores.size))
-    hits = hits.reshape(-1, counted.scores.size)
-    if counts.ndim > 1:
-        counts = np.broadcast_to(counts, (*lead, counts.shape[-1])).reshape(hits.shape)
-    found = np.empty(len(hits))
-    for start in range(0, len(hits), _BATCH):
+    found = np.empty(n_resamples)
+    for start in range(0, n_resamples, _BATCH):
         rows = slice(start, start + _BATCH)
-        found[rows] = measure(counts if counts.ndim == 1 else counts[rows], hits[rows])
-    return np.asarray(found.reshape(lead))
+        found[rows] = measure(rows)
+    return found
 
 
 # Kernel densities -------------------------------------------------------------------------------

@@ -76,16 +76,17 @@ class EventMeasure(Measure):
     ----------
     compute : callable
         (tally, options) to one number for each of its resamples, shape (...).
-    interval : {"percentile", "reflected", "lifted", "inverted"}, default "percentile"
+    interval : {"percentile", "wilson", "reflected", "lifted", "inverted"}, default "percentile"
         How its uncertainty is found. Inverted: it is a distance from perfect calibration, which
         noise can only lengthen. Lifted: noise raises it otherwise, and by less in a resample; by
         how much is found from drawn labels. Reflected: as much in a resample as in the rows.
+        Wilson: it follows from the share of hits alone.
     truth : callable, optional
         As ``compute``, of a tally whose hits are the expected ones, where that is another function.
     """
 
     compute: Callable[[Tally, Options], Floats]
-    interval: Literal["percentile", "reflected", "lifted", "inverted"] = "percentile"
+    interval: Literal["percentile", "wilson", "reflected", "lifted", "inverted"] = "percentile"
     truth: Callable[[Tally, Options], Floats] | None = None
 
     @property

@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike
 
 from calibcore import validation
 from calibcore.blocks import row_blocks
-from calibcore.tally import Tally, tally
+from calibcore.tally import Tally, hit_sums, score_sums, tally
 from calibcore.validation import Floats
 
 
@@ -114,7 +114,7 @@ def mean_score(scores: ArrayLike, hits: ArrayLike) -> float:
 
 def mean_score_of(counted: Tally) -> Floats:
     """Give the `mean_score` of rows that are counted by score; resamples all at once."""
-    return np.asarray(counted.counts @ counted.scores / counted.n_samples)
+    return np.asarray(counted.once(score_sums) / counted.n_samples)
 
 
 def hit_rate(scores: ArrayLike, hits: ArrayLike) -> float:
@@ -142,7 +142,7 @@ def hit_rate(scores: ArrayLike, hits: ArrayLike) -> float:
 
 def hit_rate_of(counted: Tally) -> Floats:
     """Give the `hit_rate` of rows that are counted by score; resamples all at once."""
-    return np.asarray(counted.hits.sum(axis=-1) / counted.n_samples)
+    return np.asarray(counted.once(hit_sums) / counted.n_samples)
 
 
 def mean_gap(scores: ArrayLike, hits: ArrayLike) -> float:
@@ -203,7 +203,7 @@ def observed_expected_ratio(scores: ArrayLike, hits: ArrayLike) -> float:
 def observed_expected_ratio_of(counted: Tally) -> Floats:
     """Give the `observed_expected_ratio` of rows counted by score; resamples all at once."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # scores may be all 0
-        return np.asarray(counted.hits.sum(axis=-1) / (counted.counts @ counted.scores))
+        return np.asarray(counted.once(hit_sums) / counted.once(score_sums))
 
 
 def certain_misses(scores: ArrayLike, hits: ArrayLike) -> int:

@@ -162,7 +162,7 @@ METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
         source="Gupta 2021, Table 7",
         unit="squared",
         short=True,
-        compute=lambda c, _: proper.event_brier_of(c),
+        compute=lambda c, _: c.once(proper.event_brier_of),
     ),
     EventMeasure(
         key="miscalibration",
@@ -191,7 +191,7 @@ METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
         source="Dimitriadis 2021",
         unit="squared",
         better="neither",
-        interval="reflected",
+        interval="wilson",
         compute=lambda c, _: c.once(corp_of).uncertainty,
     ),
     EventMeasure(
@@ -257,6 +257,7 @@ METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
         source="Guo 2017, section 2",
         better="neither",
         short=True,
+        interval="wilson",
         compute=lambda c, _: plain.hit_rate_of(c),
     ),
     EventMeasure(

@@ -2,27 +2,26 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calibcore.metrics.condensed import condensed, log_odds
 from calibcore.metrics.resamples import resample_rows
-from calibcore.tally import Tally, tally
+from calibcore.tally import Tally, hit_sums, tally
 from calibcore.validation import Floats
 
 Indices = NDArray[np.intp]
 Marks = NDArray[np.bool_]
 
-SMALLEST_SCORE = 2.0**-52
-"""Nearest that a score comes to 0 or 1 before its log-odds are taken, as in Platt scaling."""
-
 SMALLEST_SPAN = 1e-6
 """Log-odds that differ by less than this share of the largest, or of 1, count as equal."""
 
-_N_GROUPS = 256
-"""Neighbouring scores are gathered into about so many groups to find where the full fit begins."""
+_STEEPEST = 0.5
+"""Change of log-odds within a group of neighbours up to which few points stand for them exactly."""
 
-_LAST_STEP = 1e-5
+_LAST_STEP = 1e-6
 """After a Newton step that moves no log-odds by more, the next would move them by its square."""
 
 _ROUNDING = 1e-14
@@ -74,20 +73,19 @@ def calibration_intercept(scores: ArrayLike, hits: ArrayLike) -> float:
 
 def calibration_intercept_of(counted: Tally) -> Floats:
     """Give the `calibration_intercept` of rows counted by score; resamples all at once."""
-    counts, hits, shape = resample_rows(counted)
-    odds, n_hits = _log_odds(counted.scores), hits.sum(axis=1)
+    shape = np.broadcast_shapes(counted.counts.shape, counted.hits.shape)[:-1]
+    odds = counted.once(log_odds)
+    n_hits = np.broadcast_to(counted.once(hit_sums), shape).ravel()
     n_misses = counted.n_samples - n_hits
     found = np.where(n_hits > 0, np.inf, -np.inf)
     mixed = (n_hits > 0) & (n_misses > 0)
     if mixed.any():
-        weights, n_hits = counts[_chosen(mixed)], n_hits[mixed]
-        base = np.log(n_hits) - np.log(counted.n_samples - n_hits)
+        few = counted.once(condensed)
+        weights = few.rows(shape)[_chosen(mixed)]
+        base = np.log(n_hits[mixed]) - np.log(n_misses[mixed])
         bounds = base - odds[-1] - 1, base - odds[0] + 1  # 1 more, for rounding
-        start = base - weights @ odds / counted.n_samples
-        if odds.size > 2 * _N_GROUPS:
-            near = _grouped(odds, weights, _even_starts(odds.size))
-            start = _shift(*near, n_hits, start, bounds)
-        found[mixed] = _shift(odds, weights, n_hits, start, bounds)
+        start = base - np.einsum("ij,j->i", weights, few.points) / counted.n_samples
+        found[mixed] = _shift(few.points, weights, n_hits[mixed], start, bounds)
     return found.reshape(shape)
 
 
@@ -138,60 +136,31 @@ def calibration_slope(scores: ArrayLike, hits: ArrayLike) -> float:
 def calibration_slope_of(counted: Tally) -> Floats:
     """Give the `calibration_slope` of rows counted by score; resamples all at once."""
     counts, hits, shape = resample_rows(counted)
-    odds, ranges = _log_odds(counted.scores), _ranges(counts, hits)
+    odds, ranges = counted.once(log_odds), _ranges(counts, hits)
     found = ranges.limits(odds)
     inner = found == 0
     if inner.any():
         rows, (low, high) = _chosen(inner), ranges.overlap(inner)
-        points = odds - (odds[low] + odds[high]) / 2  # no digit is lost where few overlap
-        half = max(-points[0], points[-1])
-        starts = _group_starts(low, high, odds.size)
-        found[inner] = _slopes(points / half, counts[rows], hits[rows], starts) / half
+        centre = (odds[low] + odds[high]) / 2  # no digit is lost where few overlap
+        half = max(centre - odds[0], odds[-1] - centre)
+        few = counted.once(condensed)
+        near = _Weighted((few.points - centre) / half, few.rows(shape)[rows])
+        exact = _Weighted((odds - centre) / half, counts[rows])
+        n_hits = np.broadcast_to(counted.once(hit_sums), shape).ravel()[rows]
+        goal = np.stack([n_hits, hits[rows] @ exact.points])
+        start = np.zeros_like(goal)
+        start[0] = np.log(n_hits) - np.log(counted.n_samples - n_hits)
+        steepest = _STEEPEST * half / few.half if few.half > 0 else np.inf
+        found[inner] = _slopes(exact, near, steepest, goal, start) / half
     return found.reshape(shape)
 
 
 # What both share ------------------------------------------------------------------------------
 
 
-def _log_odds(scores: Floats) -> Floats:
-    odds = np.empty_like(scores)
-    for start in range(0, scores.size, _CELLS):  # parts that stay in a processor's cache
-        part = slice(start, start + _CELLS)
-        inside = np.clip(scores[part], SMALLEST_SCORE, 1 - SMALLEST_SCORE)
-        np.log(inside, out=odds[part])
-        odds[part] -= np.log1p(-inside)
-    return odds
-
-
 def _chosen(marks: Marks) -> slice | Marks:
     """Give an index that copies nothing where all are chosen."""
     return slice(None) if marks.all() else marks
-
-
-def _grouped(points: Floats, weights: Floats, starts: Indices) -> tuple[Floats, Floats]:
-    """Put two points in place of each group of neighbours, one standard deviation either side.
-
-    Weight, mean and variance stay, so a fit to them leaves one step to the full fit.
-
-    Returns
-    -------
-    points, weights : ndarray of float64, shape (n_resamples, 2 n_groups)
-    """
-    totals = np.add.reduceat(weights, starts, axis=1)
-    moments = weights * points
-    sums = np.add.reduceat(moments, starts, axis=1)
-    moments *= points
-    squares = np.add.reduceat(moments, starts, axis=1)
-    filled = totals > 0
-    mean = np.divide(sums, totals, out=np.zeros_like(sums), where=filled)
-    variance = np.divide(squares, totals, out=np.zeros_like(sums), where=filled) - mean**2
-    deviation = np.sqrt(np.maximum(variance, 0.0))
-    pairs = np.concatenate([mean - deviation, mean + deviation], axis=1)
-    return pairs, np.tile(totals / 2, 2)
-
-
-def _even_starts(n_points: int) -> Indices:
-    return np.arange(_N_GROUPS) * n_points // _N_GROUPS
 
 
 def _sums(points: Floats, weights: Floats, intercept: Floats, slope: Floats) -> Floats:
@@ -200,7 +169,7 @@ def _sums(points: Floats, weights: Floats, intercept: Floats, slope: Floats) -> 
     Returns
     -------
     ndarray of float64, shape (5, n_resamples)
-        Weighted sums of p, p x, v, v x, v x^2, where v = p (1 - p) and x are the points.
+        _Weighted sums of p, p x, v, v x, v x^2, where v = p (1 - p) and x are the points.
     """
     sums = np.zeros((5, len(weights)))
     for rows, columns in _tiles(*weights.shape):
@@ -259,6 +228,13 @@ def _shift(
 # Slope ----------------------------------------------------------------------------------------
 
 
+class _Weighted(NamedTuple):
+    """Points, shape (n_points,), with weights of each resample, shape (n_resamples, n_points)."""
+
+    points: Floats
+    weights: Floats
+
+
 @dataclass(frozen=True)
 class _Ranges:
     """Blocks between which each resample has hits, and those between which it has misses."""
@@ -286,17 +262,6 @@ class _Ranges:
         return int(low.min()), int(high.max())
 
 
-def _group_starts(low: int, high: int, n_blocks: int) -> Indices:
-    """Give the first block of each group, in small groups from ``low`` to ``high`` and nearby.
-
-    Where hits and misses hardly overlap, that place alone decides the slope.
-    """
-    between = low + np.arange(_N_GROUPS) * (high + 1 - low) // _N_GROUPS
-    away = 2 ** np.arange(n_blocks.bit_length())
-    places = np.concatenate([_even_starts(n_blocks), between, low - away, high + away])
-    return np.unique(places[(places >= 0) & (places < n_blocks)])
-
-
 def _ranges(counts: Floats, hits: Floats) -> _Ranges:
     """Find the ranges; one without a block begins above its end."""
     return _Ranges(*_ends(hits > 0), *_ends(counts > hits))
@@ -310,17 +275,30 @@ def _ends(marks: Marks) -> tuple[Indices, Indices]:
     return first, np.where(marks[np.arange(len(marks)), first], last, -1)
 
 
-def _slopes(points: Floats, counts: Floats, hits: Floats, starts: Indices) -> Floats:
-    """Fit the slope over points in [-1, 1]; NaN where no fit is found in `_MOST_STEPS`."""
-    n_hits = hits.sum(axis=1)
-    goal = np.stack([n_hits, hits @ points])
-    start = np.zeros_like(goal)
-    start[0] = np.log(n_hits) - np.log(counts.sum(axis=1) - n_hits)
-    if 2 * starts.size < points.size:
-        near, done = _newton(*_grouped(points, counts, starts), goal, start)
-        start = np.where(done, near, start)  # hits that overlap may be separable in groups
-    found, done = _newton(points, counts, goal, start)
+def _slopes(
+    exact: _Weighted, near: _Weighted, steepest: float, goal: Floats, start: Floats
+) -> Floats:
+    """Fit the slope over points in [-1, 1]; NaN where no fit is found in `_MOST_STEPS`.
+
+    Points ``near`` stand for the exact ones in slopes up to ``steepest``.
+    """
+    found, done = _newton(*near, goal, _together(near, goal, start))
+    rest = ~done | (np.abs(found[1]) > steepest)
+    if rest.any():
+        start[:, done] = found[:, done]
+        found[:, rest], done[rest] = _newton(
+            exact.points, exact.weights[_chosen(rest)], goal[:, rest], start[:, rest]
+        )
     return np.where(done, found[1], np.nan)
+
+
+def _together(near: _Weighted, goal: Floats, start: Floats) -> Floats:
+    """Begin where all resamples together lead, which is a step or two from each."""
+    if len(near.weights) == 1:
+        return start
+    weights, middle = near.weights.mean(axis=0)[np.newaxis], start.mean(axis=1)[:, np.newaxis]
+    found, done = _newton(near.points, weights, goal.mean(axis=1)[:, np.newaxis], middle)
+    return np.broadcast_to(found, start.shape) if done[0] else start
 
 
 def _newton(points: Floats, weights: Floats, goal: Floats, start: Floats) -> tuple[Floats, Marks]:
@@ -344,7 +322,7 @@ def _newton(points: Floats, weights: Floats, goal: Floats, start: Floats) -> tup
             )
         possible = np.isfinite(reach)
         found[:, rows] = np.where(possible, at + step, at)
-        near = reach <= _LAST_STEP / 10 * (1 + np.abs(at).sum(axis=0))
+        near = reach <= _LAST_STEP * (1 + np.abs(at).sum(axis=0))
         done[rows] = near
         active[active] = possible & ~near
         if not active.any():

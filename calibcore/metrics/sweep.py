@@ -5,11 +5,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calibcore.binning import bin_tally
 from calibcore.errors import CalibrationInputError
-from calibcore.metrics.binned import ece_of
 from calibcore.metrics.resamples import resample_rows
-from calibcore.tally import Tally, tally
+from calibcore.tally import Tally, count_totals, gaps_in_rows, hit_totals, tally
 from calibcore.validation import Floats
 
 MOST_BINS = 500
@@ -67,23 +65,15 @@ def sweep_ece(scores: ArrayLike, hits: ArrayLike, *, norm: Literal[1, 2] = 1) ->
 
 def sweep_ece_of(counted: Tally, *, norm: Literal[1, 2] = 1) -> Floats:
     """Give the `sweep_ece` of rows that are counted by score; resamples all at once."""
-    counts, hits, shape = resample_rows(counted)
-    n_bins = sweep_bins(counted).ravel()
-    errors = np.empty(n_bins.size)
-    for number in np.unique(n_bins):
-        of_number = n_bins == number
-        chosen = slice(None) if of_number.all() else of_number
-        of_part = counted.counts if counted.counts.ndim == 1 else counts[chosen]
-        part = Tally(counted.scores, of_part, hits[chosen], counted.n_samples)
-        table = bin_tally(part, n_bins=int(number), binning="equal_mass")
-        errors[of_number] = ece_of(table, norm=norm)
-    return errors.reshape(shape)
+    n_bins = sweep_bins(counted)
+    errors = counted.once(_EqualBins).errors(n_bins.ravel(), counted.once(gaps_in_rows), norm)
+    return errors.reshape(n_bins.shape)
 
 
 def sweep_bins(counted: Tally) -> NDArray[np.int64]:
     """Give the number of bins that `sweep_ece` takes; resamples all at once."""
     counts, hits, shape = resample_rows(counted)
-    bins = _EqualBins(counts[:1] if counted.counts.ndim == 1 else counts, hits, counted.n_samples)
+    bins = counted.once(_EqualBins)
     most = min(MOST_BINS, counted.n_samples)
     found = np.full(len(counts), most)
     active = np.arange(len(counts))
@@ -102,19 +92,22 @@ def sweep_bins(counted: Tally) -> NDArray[np.int64]:
 class _EqualBins:
     """Running totals of each resample, searched for the ends of its bins of equal mass."""
 
-    def __init__(self, counts: Floats, hits: Floats, n_samples: int) -> None:
-        """Take hits of shape (n_resamples, n_blocks), and as many counts, or one for all."""
-        self.n_samples = n_samples
-        self.counts, self.hits = np.cumsum(counts, axis=1), np.cumsum(hits, axis=1)
-        self.shared = len(counts) == 1
-        self.lift = np.arange(len(counts)) * (n_samples + 1.0)
+    def __init__(self, counted: Tally) -> None:
+        """Take the totals of all resamples, or one of counts for all."""
+        n_blocks = counted.scores.size
+        lead = np.broadcast_shapes(counted.counts.shape, counted.hits.shape)
+        self.n_samples, self.shared = counted.n_samples, counted.counts.ndim == 1
+        self.hits = np.broadcast_to(counted.once(hit_totals), lead).reshape(-1, n_blocks)
+        of_all = counted.counts.shape if self.shared else lead
+        self.counts = np.broadcast_to(counted.once(count_totals), of_all).reshape(-1, n_blocks)
+        self.lift = np.arange(len(self.counts)) * (counted.n_samples + 1.0)
         # One search serves all resamples: each is lifted above the one before.
         self.lifted = (self.counts + self.lift[:, np.newaxis]).ravel()
         # Rows before the first hit, and up to the last miss: only between them can it fall.
-        own, misses = np.arange(len(hits)) % len(counts), self.counts - self.hits
-        free = np.count_nonzero(self.hits == 0, axis=1)
-        self.low = np.where(free > 0, self.counts[own, free - 1], 0.0)
-        self.high = self.counts[own, np.count_nonzero(misses < misses[:, -1:], axis=1)]
+        own, misses = np.arange(len(self.hits)) % len(self.counts), self.counts - self.hits
+        first, last = (self.hits > 0).argmax(axis=1), (misses >= misses[:, -1:]).argmax(axis=1)
+        self.low = np.where(first > 0, self.counts[own, first - 1], 0.0)
+        self.high = self.counts[own, last]
 
     def rise(self, resamples: NDArray[np.intp], n_bins: int) -> NDArray[np.bool_]:
         """Tell for some of the resamples whether the frequency never falls from bin to bin."""
@@ -131,6 +124,24 @@ class _EqualBins:
         counts = self.counts.ravel()[ends] * below
         hits = (self.hits[row, ends] if self.shared else self.hits.ravel()[ends]) * below
         return _rise(np.diff(counts), np.diff(hits))
+
+    def errors(self, n_bins: NDArray[np.int64], gaps: Floats, norm: Literal[1, 2]) -> Floats:
+        """Give each resample's `ece` with its own number of bins, from its `gaps_in_rows`."""
+        row = np.repeat(np.arange(n_bins.size), n_bins)
+        firsts = np.cumsum(n_bins) - n_bins
+        places = (np.arange(row.size) - firsts[row] + 1) * self.n_samples // n_bins[row]
+        own = np.zeros_like(row) if self.shared else row
+        ends = np.searchsorted(self.lifted, places + self.lift[own])
+        counts, n_blocks = self.lifted[ends] - self.lift[own], self.hits.shape[1]
+        claimed = gaps.reshape(self.hits.shape)[row, ends - own * n_blocks]
+        for totals in (counts, claimed):
+            before = np.append(0.0, totals[:-1])
+            before[firsts] = 0.0
+            np.subtract(totals, before, out=totals)
+        if norm == 1:
+            return np.add.reduceat(np.abs(claimed), firsts) / self.n_samples
+        squares = np.divide(claimed**2, counts, out=np.zeros_like(counts), where=counts > 0)
+        return np.sqrt(np.add.reduceat(squares, firsts) / self.n_samples)
 
 
 def _rise(counts: Floats, hits: Floats) -> NDArray[np.bool_]:

@@ -144,11 +144,11 @@ def uncertainty_note(inference: Inference, *, expert: bool = False) -> str:
     if expert:
         return (
             f"Intervals of {100 * plan.level:.0f}{SPACE}%, {drawn}: percentile bootstrap of the"
-            " rows, paired before and after, reflected for slope and uncertainty and corrected for"
-            " bias for discrimination; of distances from calibration, by inverting tests on labels"
-            " drawn under several truths, and of their change by MOVER. The fit of the calibrator"
-            " is not repeated. A perfect model: mean, and limit of 95 of 100 draws of the labels"
-            " from the scores after calibration."
+            " rows, paired before and after, reflected for the slope and corrected for bias for"
+            " discrimination; of shares, Wilson's; of distances from calibration, by inverting"
+            " tests on labels drawn under several truths, and of their change by MOVER. The fit of"
+            " the calibrator is not repeated. A perfect model: mean, and limit of 95 of 100 draws"
+            " of the labels from the scores after calibration."
         )
     return (
         f"Small figures: the true value lies there in about {of_100(plan.level)} cases ({drawn};"

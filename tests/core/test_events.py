@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.probabilities import softmax
 from tests import reference
@@ -113,3 +114,29 @@ def test_events_compare_and_hash_by_value(event: TopR | WithinTopR | OneClass) -
 def test_defaults_are_the_prediction_and_the_first_two() -> None:
     assert TopR() == TopR(1)
     assert WithinTopR() == WithinTopR(2)
+
+
+@pytest.mark.parametrize("r", [1, 2, 15, 16, 60])
+@pytest.mark.parametrize("bad", [float("nan"), -0.25, float("inf"), 1.25, 0.4])
+def test_a_table_is_checked_however_it_is_ranked(r: int, bad: float) -> None:
+    # 60 classes: up to 15 ranks are looked for one by one; 5,000 rows are several blocks
+    table = np.full((5_000, 60), 1 / 60)
+    TopR(r).outcomes(table, [0] * 5_000)
+    table[4_321, 7] = bad
+    for event in (TopR(r), WithinTopR(r)):
+        with pytest.raises(CalibrationInputError, match=r"probabilities: found .*row 4322"):
+            event.outcomes(table, [0] * 5_000)
+
+
+@pytest.mark.parametrize("r", [1, 2, 3, 5])
+def test_minus_zero_ranks_as_zero(r: int) -> None:
+    plain, signed = [[0.0, 0.0, 1.0, 0.0, 0.0]] * 2, [[-0.0, 0.0, 1.0, 0.0, -0.0]] * 2
+    assert outcomes(TopR(r), signed, [0, 4]) == outcomes(TopR(r), plain, [0, 4])
+
+
+def test_many_ranks_of_many_classes(rng: np.random.Generator) -> None:
+    table = softmax(np.round(rng.normal(scale=2, size=(300, 200))))
+    labels = rng.integers(0, 200, 300)
+    for r in (4, 10, 49, 50, 51, 200):
+        expected = reference.top_r(table.tolist(), labels.tolist(), r)
+        assert outcomes(TopR(r), table, labels) == expected

@@ -39,7 +39,7 @@ from calibcore.inference.intervals import (
 from calibcore.inference.inversion import Usual
 from calibcore.inference.labels import drawn_labels
 from calibcore.inference.null import MOST_GROUPS, grouped, redrawn
-from calibcore.inference.resampling import OrderedRows, chunks, row_counts
+from calibcore.inference.resampling import OrderedRows, chunks, draw_rows
 from calibcore.metrics import METRICS, ChangeMeasure, EventMeasure, Options, RowMeasure
 from calibcore.metrics.classwise import classwise_errors
 from calibcore.probabilities import softmax
@@ -73,17 +73,17 @@ def found() -> Inference:
 
 
 def test_every_resample_is_as_large_as_the_set() -> None:
-    counts = row_counts(np.random.default_rng(0), 50, 37)
+    counts = draw_rows(np.random.default_rng(0), 50, 37).counts
     assert counts.sum(axis=1).tolist() == [37] * 50
     assert 0 < counts.var() < 3
 
 
 @given(event_data(), st.integers(0, 2**32))
 def test_a_resample_counts_as_its_rows_would(case: EventCase, seed: int) -> None:
-    counts = row_counts(np.random.default_rng(seed), 3, case.scores.size)
-    counted = OrderedRows.of(EventScores(*case)).recounted(counts)
+    drawn = draw_rows(np.random.default_rng(seed), 3, case.scores.size)
+    counted = OrderedRows.of(EventScores(*case)).recounted(drawn)
     for resample in range(3):
-        chosen = np.repeat(np.arange(case.scores.size), counts[resample].astype(int))
+        chosen = np.repeat(np.arange(case.scores.size), drawn.counts[resample].astype(int))
         direct = tally(case.scores[chosen], case.hits[chosen])
         there = counted.counts[resample] > 0
         assert counted.scores[there].tolist() == direct.scores.tolist()
@@ -97,11 +97,11 @@ def test_resamples_are_measured_as_their_rows_would_be(measure: EventMeasure) ->
     rng = np.random.default_rng(1)
     scores = rng.choice([0.0, 0.1, 0.3, 0.55, 0.8, 0.97, 1.0], size=60) * rng.choice([1, 0.9], 60)
     hits = (rng.random(60) < scores).astype(int)
-    counts = row_counts(rng, 8, 60)
-    counted = OrderedRows.of(EventScores(scores, hits)).recounted(counts)
+    drawn = draw_rows(rng, 8, 60)
+    counted = OrderedRows.of(EventScores(scores, hits)).recounted(drawn)
     together = measure.compute(counted, Options(n_bins=7))
     for resample in range(8):
-        chosen = np.repeat(np.arange(60), counts[resample].astype(int))
+        chosen = np.repeat(np.arange(60), drawn.counts[resample].astype(int))
         alone = measure.compute(tally(scores[chosen], hits[chosen]), Options(n_bins=7))
         assert_allclose(together[resample], float(alone), rtol=1e-7, atol=1e-9)
 

@@ -141,8 +141,8 @@ def test_the_caption_where_nothing_wanders() -> None:
 
 def test_the_power_sentence() -> None:
     side = blocks((0.5, 2_500, 1_250))
-    # 2.88 standard deviations of 0.5 / sqrt(2500) are 2.88 points.
+    # A hit more than 2.2414 deviations of 25, 57; and 0.8416 deviations more: 78.04 of 2,500.
     assert power_sentence(side, 2_500) == (
-        "An average gap of 2.9 points would be found in 80 of 100 such sets of 2,500 rows; a"
+        "An average gap of 3.1 points would be found in 80 of 100 such sets of 2,500 rows; a"
         " smaller one may well go unseen."
     )
