@@ -1,5 +1,6 @@
 """From bare arrays to sets: the one place where a file's contents are taken for something."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from calibcore.blocks import row_blocks
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
+from calibcore.metrics.proper import PROBABILITY_FLOOR
 from calibcore.validation import Floats
 from dashboard.readers.contents import (
     SET_NAMES,
@@ -144,7 +146,7 @@ def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:
         found=(_sizes(made, n_classes), reading.found, *labels.found),
         repairs=(*reading.repairs, *labels.repairs, *_masked(made, reading)),
         missing=_constant(made),
-        doubts=reading.doubts,
+        doubts=(*reading.doubts, *_impossible(made, reading)),
     )
     return _add(upload, made, sets, reading.kind)
 
@@ -298,17 +300,28 @@ def _refuse_ruled_out(
 
 
 def _masked(sets: Mapping[Role, LogitSet], reading: Reading) -> tuple[str, ...]:
-    """Say what minus infinity or a probability of 0 does."""
+    """Say what minus infinity was read as."""
     if reading.kind == "probabilities":
-        count = sum(int(_ruled_out(part).sum()) for part in sets.values())
-        if not count:
-            return ()
-        return (f"The true class has probability 0 in {count:,} rows, so the NLL is infinite.",)
+        return ()
     holed = [part.logits for part in sets.values() if part.logits.min() == -np.inf]
     count = sum(int(np.isneginf(logits).sum()) for logits in holed)
     if not count:
         return ()
     return (f"Minus infinity in {count:,} cells was read as a class that is ruled out.",)
+
+
+def _impossible(sets: Mapping[Role, LogitSet], reading: Reading) -> tuple[str, ...]:
+    """Say what a probability of 0 does."""
+    if reading.kind != "probabilities":
+        return ()
+    count = sum(int(_ruled_out(part).sum()) for part in sets.values())
+    if not count:
+        return ()
+    rows = "1 row" if count == 1 else f"{count:,} rows"
+    return (
+        f"The true class has probability 0 in {rows}, so the NLL is infinite; each counts"
+        f" {-math.log(PROBABILITY_FLOOR):.0f} nats, as a probability of 2e-308 would.",
+    )
 
 
 def _constant(sets: Mapping[Role, LogitSet]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ _WORDS = NDArray[np.uint64]
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
 _SOUGHT = 1 << 20
+_MOST_TWINS = 0.9
 
 
 def shared_rows(
@@ -32,7 +33,8 @@ def shared_rows(
     Rows are found by a hash of 64 bits and then compared cell by cell. Where inputs are few and
     coarse, different samples share a row of values, which no one can tell from a copy. So the
     share found is held against the share of calibration rows that have a twin in their own set,
-    and must be above twice that, or above halfway from it to 1.
+    and must be above twice that, or above halfway from it to 1, or be all. Where nearly every row
+    has a twin, as of hard decisions, only two sets of the same rows tell.
     """
     known = _hashes(*calibration)
     order = np.argsort(known)
@@ -48,6 +50,7 @@ def shared_rows(
     twin = np.zeros(len(known) + 1, dtype=np.bool_)
     np.equal(known[1:], known[:-1], out=twin[1:-1])
     twinned = np.count_nonzero(twin[1:] | twin[:-1]) / len(known)
+    telling = twinned <= _MOST_TWINS or np.array_equal(known, np.sort(asked))
     del known, asked, order, twin
     found = np.flatnonzero(shared)
     step = block_rows(calibration[0].shape[1])
@@ -58,7 +61,8 @@ def shared_rows(
         shared[places] = same.all(axis=1)
     expected = min(2 * twinned, (1 + twinned) / 2)
     count = int(np.count_nonzero(shared))
-    return shared if count and (count > expected * len(shared) or count == len(shared)) else None
+    many = count > expected * len(shared) or count == len(shared)
+    return shared if count and many and telling else None
 
 
 def _hashes(table: Array, labels: Array) -> _WORDS:
