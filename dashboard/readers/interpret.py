@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.blocks import row_blocks
+from calibcore.blocks import row_blocks, row_maxima
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.metrics.proper import PROBABILITY_FLOOR
@@ -33,6 +33,9 @@ from dashboard.readers.upload import Rows, Upload
 from dashboard.readers.values import Reading, as_probabilities, check_finite, check_shape, judge
 
 ONE_ROW = "One row only: a single row says nothing about calibration."
+_FEW_TIES = 0.02
+"""Share of rows that may have several most probable classes before it is said."""
+
 TOP_ONE_ONLY = (
     "Only the top-1 score is in this file, so top-2, classes, NLL and temperature scaling are not"
     " available."
@@ -143,7 +146,7 @@ def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:
     _refuse_ruled_out(made, reading, sets)
     upload = _said(
         upload,
-        found=(_sizes(made, n_classes), reading.found, *labels.found),
+        found=(_sizes(made, n_classes), reading.found, *labels.found, *_tied(made)),
         repairs=(*reading.repairs, *labels.repairs, *_masked(made, reading)),
         missing=_constant(made),
         doubts=(*reading.doubts, *_impossible(made, reading)),
@@ -318,10 +321,30 @@ def _impossible(sets: Mapping[Role, LogitSet], reading: Reading) -> tuple[str, .
     if not count:
         return ()
     rows = "1 row" if count == 1 else f"{count:,} rows"
-    return (
+    said = (
         f"The true class has probability 0 in {rows}, so the NLL is infinite; each counts"
-        f" {-math.log(PROBABILITY_FLOOR):.0f} nats, as a probability of 2e-308 would.",
+        f" {-math.log(PROBABILITY_FLOOR):.0f} nats, as a probability of 2e-308 would."
     )
+    return (said,)
+
+
+def _tied(sets: Mapping[Role, LogitSet]) -> tuple[str, ...]:
+    """Say in how many rows the order of the classes decides, if they are not few."""
+    count = 0
+    for part in sets.values():
+        for rows in row_blocks(*part.given.shape):
+            block = part.given[rows]
+            at_top = np.count_nonzero(block == row_maxima(block), axis=1)
+            count += int(np.count_nonzero(at_top > 1))
+    total = sum(part.n_samples for part in sets.values())
+    if count <= _FEW_TIES * total:
+        return ()
+    have = "has" if count == 1 else "have"
+    said = (
+        f"{count:,} of {total:,} rows {have} several classes that are the most probable alike; the"
+        " first of them counts as the decision."
+    )
+    return (said,)
 
 
 def _constant(sets: Mapping[Role, LogitSet]) -> tuple[str, ...]:

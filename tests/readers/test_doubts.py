@@ -117,6 +117,17 @@ def test_what_a_probability_of_0_does_is_a_doubt_and_no_repair() -> None:
     )
 
 
+def test_rows_that_the_order_of_the_classes_decides_are_counted() -> None:
+    table = LOGITS.copy()
+    table[:40, :2] = table.max() + 1
+    upload = read("x.npz", npz(logits=table, labels=LABELS))
+    said = "40 of 1,200 rows have several classes that are the most probable alike; the first of"
+    assert upload.found[-1].startswith(said)
+    assert not any(
+        "alike" in line for line in read("x.npz", npz(logits=LOGITS, labels=LABELS)).found
+    )
+
+
 @given(st.data())
 def test_shared_rows_are_those_found_by_looking(data: st.DataObject) -> None:
     cell = st.sampled_from([-1.5, 0.0, -0.0, 2.5, float("-inf")])
