@@ -12,6 +12,7 @@ from numpy.linalg import LinAlgError
 from numpy.typing import ArrayLike
 
 from calibcore import validation
+from calibcore.calibrators.possible import check_values
 from calibcore.errors import CalibrationInputError
 from calibcore.validation import Floats
 
@@ -105,8 +106,8 @@ def from_json(text: str) -> Fitted:
     Raises
     ------
     CalibrationInputError
-        No JSON, an unknown kind of map, fields that do not belong to it or do not hold what they
-        should, or arrays that do not fit each other.
+        No JSON, an unknown kind of map, fields that do not belong to it or do not hold what a fit
+        leaves there, or arrays that do not fit each other.
     """
     try:
         return _decode(json.loads(text))
@@ -152,6 +153,7 @@ def _decode(content: Any) -> Fitted:
             kind.__name__, f"the fields {', '.join(sorted(content))}", ", ".join(sorted(wanted))
         )
     restored = kind(**{name: _restored(content[name], hints[name], name) for name in wanted})
+    check_values(restored)
     _try_out(restored)
     return restored
 

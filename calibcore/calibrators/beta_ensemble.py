@@ -26,6 +26,7 @@ _TINY = float(np.finfo(np.float64).tiny)
 _DEEPEST = -1e6
 _VANISHING, _OVERFLOWING = 500.0, 700.0
 _FIRST_ROWS = 256
+_KEPT_CELLS = 1 << 20
 _MOST_STEPS = 500
 
 _NOT_CONVERGED = (
@@ -40,6 +41,14 @@ class _Maps(NamedTuple):
     b: Floats
     c: Floats
     weights: Floats
+
+
+class _Block(NamedTuple):
+    """Rows that are worked on together: ln p and ln(1 - p) of all classes, and the true classes."""
+
+    low: Floats
+    high: Floats
+    labels: Labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,6 +258,12 @@ class _Fit:
     ) -> None:
         self.logits, self.labels, self.loss, self.progress = logits, labels, loss, progress
         self.evaluations = 0
+        self._kept = list(self._made()) if logits.size <= _KEPT_CELLS else None
+
+    def _made(self) -> Iterator[_Block]:
+        """Make blocks of rows in turn."""
+        for rows in _small_blocks(*self.logits.shape):
+            yield _Block(*_logarithms(self.logits[rows]), self.labels[rows])
 
     def minimise(self, start: Floats) -> tuple[Floats, bool]:
         """Search from parameters of shape (4, n_maps); tell whether the search converged."""
@@ -272,8 +287,8 @@ class _Fit:
         maps = _maps(parameters)
         value, gradient = 0.0, np.zeros(parameters.shape)
         add = self._add_nll if self.loss == "nll" else self._add_squared
-        for rows in _small_blocks(*self.logits.shape):
-            value += add(self.logits[rows], self.labels[rows], maps, gradient)
+        for block in self._kept or self._made():
+            value += add(block, maps, gradient)
         # From the weights to their logarithms, which go through a softmax
         gradient[3] = maps.weights * (gradient[3] - maps.weights @ gradient[3])
         self.evaluations += 1
@@ -281,9 +296,9 @@ class _Fit:
             self.progress(1 - math.exp(-self.evaluations / 30))
         return value / len(self.labels), gradient.ravel() / len(self.labels)
 
-    def _add_nll(self, logits: Logits, labels: Labels, maps: _Maps, gradient: Floats) -> float:
+    def _add_nll(self, block: _Block, maps: _Maps, gradient: Floats) -> float:
         """Add a block of rows to the gradient, and give its loss."""
-        low, high = _logarithms(logits)
+        low, high, labels = block
         applied = [_one_map(low, high, maps, number) for number in range(len(maps.weights))]
         at = np.arange(len(labels))
         chances = np.stack([part[at, labels] for part, _ in applied])
@@ -300,9 +315,9 @@ class _Fit:
             gradient[:3, number] += np.stack(sums) @ (maps.weights[number] * share)
         return -float(np.log(own).sum())
 
-    def _add_squared(self, logits: Logits, labels: Labels, maps: _Maps, gradient: Floats) -> float:
+    def _add_squared(self, block: _Block, maps: _Maps, gradient: Floats) -> float:
         """Add a block of rows to the gradient, and give its loss."""
-        low, high = _logarithms(logits)
+        low, high, labels = block
         applied = [_one_map(low, high, maps, number) for number in range(len(maps.weights))]
         off = np.zeros(low.shape)
         for weight, (part, _) in zip(maps.weights, applied, strict=True):

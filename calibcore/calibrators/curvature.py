@@ -45,27 +45,36 @@ class Curved(Protocol):
 class Inverse:
     """The stand-in for the inverse Hessian, made anew once that pays.
 
-    In between, that of a diagonal matrix is brought to where the model is, class by class: of the
-    Hessian's change the largest part, by far, is that each class's own part grows or shrinks.
+    That of a diagonal matrix starts with each class by itself, which does well where little is
+    asked of a step, far from the optimum. Once there is a better one, it is brought to where the
+    model is, class by class: of the Hessian's change the largest part, by far, is that each class's
+    own part grows or shrinks.
     """
 
     def __init__(self, model: Curved) -> None:
         self.model = model
         self.made_at = 0
-        self._product: Product | None = None
+        self._made: Product | None = None
+        self._last: Product | None = None
         self._parts: Floats | None = None
 
     def now(self, *, keep: bool = False) -> Product:
         """Give one for where the model is now; or, if ``keep``, the one that there is."""
+        if not keep or self._last is None:
+            self._last = self._renewed()
+        return self._last
+
+    def _renewed(self) -> Product:
         model = self.model
-        if keep and self._product is not None:
-            return self._product
-        if self._product is None or model.n_products - self.made_at >= self._products_worth():
-            self._product, self.made_at = approximate_inverse(model), model.n_products
+        if model.n_products - self.made_at < self._products_worth():
+            if self._made is not None:
+                return self._followed(self._made)
             if self._follows():
-                self._parts = _own_parts(model)
-            return self._product
-        return self._followed(self._product)
+                return _class_by_class(model)
+        self._made, self.made_at = approximate_inverse(model), model.n_products
+        if self._follows():
+            self._parts = _own_parts(model)
+        return self._made
 
     @property
     def exact(self) -> bool:
@@ -93,6 +102,13 @@ class Inverse:
             return np.asarray(np.vecdot(back, moved[:, np.newaxis]))
 
         return _settled(turned, self.model)
+
+
+def _class_by_class(model: Curved) -> Product:
+    """Invert the Hessian of each class's weight and bias alone."""
+    root = np.linalg.inv(_own_parts(model))
+    parts = root.swapaxes(1, 2) @ root
+    return _settled(lambda slope: np.vecdot(parts, slope[:, np.newaxis]), model)
 
 
 def _own_parts(model: Curved) -> Floats:
@@ -217,7 +233,8 @@ def _contributions(
     """Give inputs x_i and p_k x_i of one row in so many, shape (width, n_classes, n_rows)."""
     if not full:
         for inputs, pair in model.contributions():
-            yield inputs[:, ::every], pair[:, :, ::every]
+            some = pair[:, :, ::every]
+            yield inputs[:, ::every], some if every == 1 else some.copy()
         return
     for inputs, weights in model.weighted():
         wide = _with_bias(inputs[:, ::every])

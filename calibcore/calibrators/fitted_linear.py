@@ -24,6 +24,7 @@ from calibcore.calibrators.row_sums import Rows
 from calibcore.calibrators.temperature import fit_temperature
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
+from calibcore.probabilities import read_in_place
 from calibcore.validation import Floats, Labels, Logits
 
 RULED_OUT = -87.3
@@ -41,6 +42,7 @@ _LONG = 1e9
 
 _FEWEST_ROWS = 256
 _MANY_ROWS = 2_048
+_MANY_CELLS = 1 << 18
 _ONE_IN = 8
 
 _SEPARATED = (
@@ -168,6 +170,7 @@ class FittedLinear(FittedVectorMap):
     loss: float
     gradient_norm: float
 
+    @np.errstate()  # read_in_place lasts to its end
     def predict_proba(self, logits: ArrayLike) -> Floats:
         """Calibrate rows of logits.
 
@@ -195,6 +198,7 @@ class FittedLinear(FittedVectorMap):
         weights = self.weights if self.weights.ndim == 2 else self.weights[:, np.newaxis]
         parameters = np.hstack([weights, self.bias[:, np.newaxis]])
         result = np.empty(table.shape)
+        read_in_place(len(table))
         for rows in _row_blocks(table):
             block, ruled_out = inputs.columns(table[rows])
             found = linear_outputs(block, parameters, ruled_out)
@@ -239,6 +243,7 @@ def possible_rows(logits: ArrayLike, labels: ArrayLike) -> CalibrationRows:
     return CalibrationRows(rows.logits[possible], rows.labels[possible], inverse, (left_out,))
 
 
+@np.errstate()
 def fit_linear(
     rows: CalibrationRows,
     inputs: Inputs,
@@ -263,6 +268,7 @@ def fit_linear(
     progress : callable, optional
         Told the share of the fit that is done.
     """
+    read_in_place(len(rows.labels))
     n_classes = rows.n_classes
     start = np.zeros_like(penalty.strength)
     own = (np.arange(n_classes), np.arange(n_classes) if start.shape[1] > 2 else 0)
@@ -294,7 +300,7 @@ def fit_linear(
         model = replace(model, penalty=odir.odir_penalty(*strengths, n_classes=n_classes))
     # Where a step takes long, the last one is shorter: to what counts as the optimum.
     long = model.n_cells * start.shape[1] > _LONG
-    goal = CONVERGED / 2 if long or not few else GOAL
+    goal = CONVERGED / 2 if long or model.n_cells > _MANY_CELLS else GOAL
     left = SURE if long else 0.0
     found = minimise(model, start, goal=goal, left=left, progress=progress)
     return _fitted(found, inputs, strengths, (*said, *_said_of(found, model, left)))
@@ -340,8 +346,9 @@ def _said_of(found: Optimum, model: LinearModel, left: float) -> tuple[str, ...]
     elif found.escaping:
         said.append(_ESCAPING)
     elif found.gradient_norm > CONVERGED and found.left > left:
+        near = f" It is at most {found.left:.1e} nats above the least." if found.left < 0.01 else ""
         said.append(
             f"The fit stopped short of its optimum: the loss still has a slope of"
-            f" {found.gradient_norm:.1e}, where at most {CONVERGED:.0e} is wanted."
+            f" {found.gradient_norm:.1e}, where at most {CONVERGED:.0e} is wanted.{near}"
         )
     return tuple(said)

@@ -167,10 +167,13 @@ class LinearModel:
         loss, separated = 0.0, True
         rough = rough and self.kind == np.float32
         slope = np.zeros_like(parameters)
+        found: Logits = np.empty(0)
         for number, block in enumerate(self._typed if rough else self.blocks):
             kept = None if self._kept is None else self._kept[number][-1]
             same = kept is not None and kept.dtype == block.inputs.dtype
-            found, own, total = _judged(block, parameters, kept if same else None)
+            room = kept if same else found
+            fits = room is not None and room.shape == block.inputs.shape
+            found, own, total = _judged(block, parameters, room if fits else None)
             if kept is not None and not same:
                 kept[...] = found
             loss += _nll(own, total)

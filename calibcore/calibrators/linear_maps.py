@@ -38,7 +38,7 @@ class VectorScaling(VectorMap):
     matter only up to a constant a row, which unequal factors would not respect, so the row's mean
     is taken off first. Newton's method starts from temperature scaling, w = 1 / T and b = 0 (from
     2,048 rows on, T is that of every eighth row unless some class has none), and ends where no
-    entry of the gradient exceeds 1e-10 (with more than four million logits, 5e-9);
+    entry of the gradient exceeds 1e-10 (with more than 262,144 logits, 5e-9);
     ``gradient_norm`` tells, and ``warnings`` if it exceeds 1e-8. A class that is ruled out (a logit
     of minus infinity) stays so. A class without calibration rows keeps w = 1 / T and b = 0.
 

@@ -20,12 +20,21 @@ GOAL = 1e-10
 SURE = 1e-7
 """Nats above the least loss within which a long search may end, where that is sure."""
 
+NEAR = 1e-4
+"""The same where a weight is free of the penalty, so that only no loss below 0 is sure."""
+
+SLOW = 2e-6
+"""A step that gains fewer nats ends such a search, if neither gain nor slope fell to a tenth."""
+
 _NEWTON_STEPS = 100
 _PRODUCTS = 1_500
+_IN_A_STEP = 40
+_IN_A_FAR_STEP = 12
 _FAR = 1e-4
 _VISIBLE = 1e-2
 _HARDLY = 1e-8
 _HARDLY_ROUGH = 1e-7
+_STILL = 0.05
 
 
 class Optimum(NamedTuple):
@@ -61,7 +70,8 @@ def minimise(
     goal : float
         The search ends once no entry of the gradient is larger; less for small inputs.
     left : float
-        Or once the loss is surely no further than this above the least.
+        Or once the loss is surely no further than this above the least; where a weight is free of
+        the penalty, than `NEAR`, or once steps gain little, as `SLOW` says.
     progress : callable, optional
         Told the share that is done, also within a step.
 
@@ -76,13 +86,13 @@ def minimise(
     parameters, here = start, model.evaluate(start, rough=True)
     unbounded = not np.any(model.penalty.strength[model.free])
     hardly = _HARDLY if goal <= GOAL else _HARDLY_ROUGH
-    spread = math.sqrt(model.mean_squares.mean())
-    goal *= min(1.0, spread) if spread > 0 else 1.0
+    goal *= min(1.0, math.sqrt(model.mean_squares.mean()) or 1.0)
     first = least = max(here.gradient_norm, goal)
-    step_size = fallen = last = share = math.inf
+    step_size = fallen = last = share = gained = math.inf
+    unsure = left > 0 and _least_strength(model) == 0
     inverse = Inverse(model)
     for _ in range(_NEWTON_STEPS):
-        near = here.gradient_norm <= goal or _left(model, here) <= left
+        near = here.gradient_norm <= goal or _left(model, here) <= (NEAR if unsure else left)
         if near or (unbounded and here.separated) or model.n_products > _PRODUCTS:
             break
         least = min(least, here.gradient_norm)
@@ -90,8 +100,8 @@ def minimise(
         # Even an exact inverse has rounding errors; where its last step did little, they matter.
         direct = inverse.exact and here.gradient_norm < last / 4
         share, before, last = here.gradient_norm / last or 1.0, share, here.gradient_norm
-        pull = inverse.now(keep=direct and _will_do(share, before, last, goal))
-        step = pull(-here.slope) if direct else _newton_step(model, here.slope, pull, goal, report)
+        pull = inverse.now(keep=_will_do(share, before, last, goal) if direct else share < _STILL)
+        step = pull(-here.slope) if direct else _newton_step(model, here, pull, goal, share, report)
         moved = _searched_along(model, parameters, here, step)
         if moved is None and model.kind == np.float64:
             break
@@ -102,24 +112,37 @@ def minimise(
             continue
         step_size = float(np.abs(moved[0] - parameters).max() / (1 + np.abs(parameters).max()))
         fallen, fall_before = math.inf if here.rough else here.loss - moved[1].loss, fallen
-        parameters, here = moved
-        if step_size > _VISIBLE and fall_before / 10 < fallen < hardly:
-            break  # near an optimum each fall is about the square of the one before
+        gain_before, gained, (parameters, here) = gained, here.loss - moved[1].loss, moved
+        slow = _hardly_falls(gain_before, gained, SLOW) and 10 * here.gradient_norm > last
+        still = step_size > _VISIBLE and _hardly_falls(fall_before, fallen, hardly)
+        if still or (unsure and slow):
+            break
     here = model.evaluate(parameters) if here.rough else here
-    if progress:
-        progress(1.0)
-    escaping = _VISIBLE < step_size < math.inf and fallen < hardly
-    separated = unbounded and here.separated
-    still = _left(model, here)
-    return Optimum(parameters, here.loss, here.gradient_norm, separated, escaping, still)
+    _reporter(progress, 1.0, 1.0)()
+    running = _VISIBLE < step_size < math.inf and fallen < hardly
+    ended = here.separated and unbounded, running, _left(model, here)
+    return Optimum(parameters, here.loss, here.gradient_norm, *ended)
+
+
+def _hardly_falls(before: float, now: float, most: float) -> bool:
+    """Tell a slow search from an optimum, near which each fall is the square of the one before."""
+    return before / 10 < now < most
+
+
+def _least_strength(model: LinearModel) -> float:
+    return float(model.strength[model.free].min(initial=math.inf))
 
 
 def _left(model: LinearModel, here: Evaluation) -> float:
-    """Bound how far the loss is above the least: it curves by the penalty's part or more."""
-    least = float(model.strength[model.free].min(initial=math.inf))
-    if here.rough or least == 0:
+    """Bound how far the loss is above the least: it curves by the penalty's part or more.
+
+    Nor is any loss below 0.
+    """
+    if here.rough:
         return math.inf
-    return float((here.slope * here.slope).sum()) / (4 * least)
+    least = _least_strength(model)
+    squares = float((here.slope * here.slope).sum())
+    return min(here.loss, squares / (4 * least)) if least > 0 else here.loss
 
 
 def _will_do(share: float, before: float, norm: float, goal: float) -> bool:
@@ -149,24 +172,29 @@ def _reporter(progress: Progress | None, done: float, whole: float) -> Callable[
 
 def _newton_step(
     model: LinearModel,
-    slope: Floats,
+    here: Evaluation,
     inverse: Product,
     goal: float,
+    share: float,
     told: Callable[[], None],
 ) -> Floats:
-    """Solve Hessian * step = -slope by conjugate gradients, the closer the smaller the slope.
+    """Solve Hessian * step = -slope by conjugate gradients, the closer the better steps do.
 
-    ``told`` is called before each product with the Hessian.
+    An exact one would leave the slope about the square of the ``share`` that the step before left;
+    single precision hides how much closer than the floor the solution is. ``told`` is called before
+    each product with the Hessian.
     """
-    largest = float(np.abs(slope).max())
-    exactness = min(0.3, max(1e-3, 3 * largest**0.5, 0.2 * goal / largest))
+    floor = 3e-3 if here.rough else 1e-3
+    exactness = min(0.3, max(floor, share**2, 0.2 * goal / here.gradient_norm))
     flat = 1e-15 * model.steepest
-    step = np.zeros_like(slope)
-    rest = -slope
+    step = np.zeros_like(here.slope)
+    rest = -here.slope
     pulled = inverse(rest)
     direction = pulled
     first = size = float((rest * pulled).sum())
-    while size > 0 and model.n_products <= _PRODUCTS:
+    far = model.full and here.gradient_norm > _FAR
+    most = min(_PRODUCTS, model.n_products + (_IN_A_FAR_STEP if far else _IN_A_STEP))
+    while size > 0 and model.n_products <= most:
         told()
         turned = model.product(direction)
         curvature = float((direction * turned).sum())

@@ -140,6 +140,77 @@ def test_arrays_that_do_not_fit_each_other_are_refused(
         from_json(json.dumps(content))
 
 
+FIELDS_OUT_OF_RANGE: tuple[tuple[str, str, Any], ...] = (
+    ("bbq", "edges", [0.9, 0.1]),
+    ("bbq", "heights", [1.5]),
+    ("bbq", "n_bins", [0]),
+    ("bbq", "weights", [0.5]),
+    ("beta", "a", -1.0),
+    ("beta", "b", -0.1),
+    ("beta_ensemble", "a", [0.0, 1.0]),
+    ("beta_ensemble", "b", [-1.0, 1.0]),
+    ("beta_ensemble", "weights", [1.5, -0.5]),
+    ("ensemble_temperature", "weights", [2.0, -1.0, 0.0]),
+    ("ensemble_temperature", "weights", [0.5, 0.1, 0.1]),
+    ("gaussian_process", "places", [0.0, -1.0]),
+    ("gaussian_process", "noise", -1.0),
+    ("gaussian_process", "iterations", -1),
+    ("gaussian_process", "gradient_norm", -1.0),
+    ("histogram", "edges", []),
+    ("histogram", "edges", [0.0, 0.5]),
+    ("histogram", "edges", [0.0, 0.7, 0.3, 1.0]),
+    ("histogram", "counts", [-1]),
+    ("histogram", "frequency", [2.0]),
+    ("isotonic", "first", [0.5, 0.1]),
+    ("isotonic", "last", [2.0]),
+    ("isotonic", "frequency", [0.5, 0.1]),
+    ("vector", "uniform_share", -1.0),
+    ("vector", "uniform_share", 1.0),
+    ("vector", "penalty", [-1.0]),
+    ("vector", "loss", -0.1),
+    ("vector", "gradient_norm", -0.1),
+    ("pooled_isotonic", "strictness", -1e-9),
+    ("spline", "scores", [0.5, 0.1]),
+    ("venn_abers", "lower_starts", [0.5, 0.1]),
+    ("venn_abers", "lower", [-0.1]),
+    ("venn_abers", "upper_ends", [1.1]),
+    ("venn_abers", "upper", [0.5, 0.1]),
+)
+
+
+def content_of(key: str) -> dict[str, Any]:
+    method = next(method for method in CATALOGUE if method.key == key)
+    calibrator: Any = method.make()
+    rows = (SCORES, LABELS == 0) if isinstance(calibrator, ScoreMap) else (LOGITS, LABELS)
+    content: dict[str, Any] = json.loads(calibrator.fit(*rows).to_json())
+    return content
+
+
+@pytest.mark.parametrize(("key", "field", "wrong"), FIELDS_OUT_OF_RANGE)
+def test_a_value_that_no_fit_can_give_is_refused_by_name(key: str, field: str, wrong: Any) -> None:
+    with pytest.raises(CalibrationInputError, match=f"^{field}: found "):
+        from_json(json.dumps({**content_of(key), field: wrong}))
+
+
+@pytest.mark.parametrize(
+    ("key", "field", "wrong"),
+    [
+        ("bbq", "edges", []),
+        ("bbq", "n_bins", [1]),
+        ("beta_ensemble", "c", [0.0]),
+        ("gaussian_process", "q_mean", [0.0]),
+        ("histogram", "edges", [0.0, 1.0]),
+        ("isotonic", "last", [0.5]),
+        ("spline", "slope", [0.5]),
+        ("venn_abers", "lower_starts", []),
+        ("venn_abers", "upper_ends", []),
+    ],
+)
+def test_arrays_of_other_lengths_are_refused(key: str, field: str, wrong: Any) -> None:
+    with pytest.raises(CalibrationInputError, match="found arrays that do not fit"):
+        from_json(json.dumps({**content_of(key), field: wrong}))
+
+
 def test_a_map_inside_another_is_of_the_right_family() -> None:
     content = json.loads(FITTED[2].to_json())
     content["score_maps"][1] = json.loads(FITTED[0].to_json())

@@ -16,7 +16,7 @@ from calibcore.calibrators import CATALOGUE, TemperatureScaling, from_json
 from calibcore.calibrators.base import SlowVectorMap, VectorMap
 from calibcore.calibrators.curvature import Inverse, approximate_inverse
 from calibcore.calibrators.fitted_linear import FittedLinear, Inputs
-from calibcore.calibrators.linear import Block, LinearModel, Penalty
+from calibcore.calibrators.linear import Block, Evaluation, LinearModel, Penalty
 from calibcore.calibrators.linear_maps import DirichletScaling, MatrixScaling, VectorScaling
 from calibcore.calibrators.newton import minimise
 from calibcore.calibrators.odir import choose_odir, odir_penalty, strengths_tried
@@ -169,6 +169,60 @@ def test_an_inverse_that_follows_the_classes_stays_close(
     assert off[1] < 0.8 * off[0]
 
 
+def test_an_inverse_begins_class_by_class_and_is_whole_once_products_have_paid_for_it(
+    rng: np.random.Generator,
+) -> None:
+    logits, labels = model(rng, n_rows=400, n_classes=40)
+    penalty = Penalty(np.full((40, 2), 1e-3), np.zeros((40, 2)))
+    problem = LinearModel([Block(logits.T, labels)], penalty, np.ones((40, 2), dtype=np.bool_))
+    problem.use_double()
+    problem.evaluate(np.full((40, 2), 0.2))
+    inverse = Inverse(problem)
+    pull = inverse.now()
+    for number in (0, 17):
+        own = np.zeros((2, 40, 2))
+        own[[0, 1], number, [0, 1]] = 1
+        part = np.array([problem.product(one)[number] for one in own])
+        found = np.array([pull(one)[number] for one in own])
+        assert_allclose(found @ part, np.eye(2), atol=1e-3)
+        assert not np.delete(pull(own[0]), number, axis=0)[:, 0].any()
+    assert inverse.now(keep=True) is pull
+    problem.n_products += 100
+    direction = rng.normal(size=(40, 2))
+    assert_allclose(inverse.now()(problem.product(direction)), direction, rtol=1e-3, atol=1e-3)
+
+
+def test_a_step_that_takes_too_many_products_ends_before_it_is_solved(
+    monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
+) -> None:
+    # Rounding can hide for ever that a step is solved well enough.
+    product, evaluate = LinearModel.product, LinearModel.evaluate
+    counts = {"products": 0, "evaluations": 0}
+
+    def noisy(self: LinearModel, direction: Floats) -> Floats:
+        counts["products"] += 1
+        found = product(self, direction)
+        noise = np.abs(found).max() * rng.normal(size=found.shape)
+        return found + (0.1 * noise if counts["evaluations"] == 6 else 0)
+
+    def counted(self: LinearModel, parameters: Floats, *, rough: bool = False) -> Evaluation:
+        counts["evaluations"] += 1
+        return evaluate(self, parameters, rough=rough)
+
+    monkeypatch.setattr(LinearModel, "product", noisy)
+    monkeypatch.setattr(LinearModel, "evaluate", counted)
+    fitted = VectorScaling(space="log_probabilities").fit(*model(rng, n_rows=900, n_classes=40))
+    assert fitted.gradient_norm <= 1e-8
+    assert counts["products"] < 200
+
+
+def test_a_fit_leaves_the_settings_of_numpy_alone(rng: np.random.Generator) -> None:
+    before = np.getbufsize(), np.geterr()
+    logits, labels = model(rng)
+    VectorScaling().fit(logits, labels).predict_proba(logits)
+    assert (np.getbufsize(), np.geterr()) == before
+
+
 @given(st.integers(0, 1_000))
 @settings(max_examples=25)
 def test_vector_scaling_is_at_least_as_likely_as_temperature(seed: int) -> None:
@@ -258,6 +312,37 @@ def test_a_long_search_may_end_where_its_loss_is_surely_near_the_least(
     assert fitted.gradient_norm > 1e-8
     assert 0 <= fitted.loss - least <= 1e-4
     assert fitted.warnings == ()
+
+
+def test_a_long_search_that_nothing_bounds_ends_where_step_after_step_gains_little(
+    monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
+) -> None:
+    logits, labels = model(rng, n_rows=20, n_classes=6)
+    method = MatrixScaling(odir=(1e-3, 1e-3))
+    least = method.fit(logits, labels).loss
+    monkeypatch.setattr("calibcore.calibrators.fitted_linear._LONG", 0)
+    monkeypatch.setattr("calibcore.calibrators.newton.NEAR", 0)
+    assert method.fit(logits, labels).gradient_norm <= 1e-8
+    monkeypatch.setattr("calibcore.calibrators.newton.SLOW", 1e-2)
+    fitted = method.fit(logits, labels)
+    assert fitted.gradient_norm > 1e-8
+    assert 0 < fitted.loss - least <= 2e-2
+    assert any("stopped short" in said for said in fitted.warnings)
+    quick = MatrixScaling(odir=(0.5, 0.5)).fit(*model(rng))  # each gain far below the one before
+    assert quick.gradient_norm <= 1e-8
+
+
+def test_a_long_search_without_mistakes_left_ends_near_no_loss_and_says_how_near() -> None:
+    logits, labels = 9 * np.eye(4).repeat(20, axis=0), np.arange(4).repeat(20)
+    rng = np.random.default_rng(5)
+    logits += rng.normal(size=logits.shape)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("calibcore.calibrators.fitted_linear._LONG", 0)
+        patch.setattr("calibcore.calibrators.newton.SLOW", 0)
+        fitted = MatrixScaling(odir=(1e-4, 1e-4)).fit(logits, labels)
+    assert 1e-8 < fitted.loss <= 1e-4
+    (said,) = fitted.warnings
+    assert f"at most {fitted.loss:.1e} nats above the least" in said
 
 
 @pytest.mark.parametrize("magnitude", [1e5, 1e30])
