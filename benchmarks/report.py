@@ -208,7 +208,7 @@ def explanation(repeat: int) -> str:
     """Say how to read the ratios."""
     return (
         "Floor: `numpy.argsort` of the scores, one `numpy.exp` pass over the float32 logits, or"
-        " `numpy.sum` of the probabilities where the job's name says so."
+        " what the job's name says."
         " Above 1, a peer's ratio says how many times longer it takes than Fractile. Floor,"
         f" Fractile and peers took turns in one process, at least {repeat} rounds; each time is the"
         " minimum of the processor time."
