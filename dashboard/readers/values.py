@@ -345,8 +345,10 @@ def _misfit(rows: _Rows, bad: _Marked) -> str:
 def _probabilities(rows: _Rows, divisor: float, options: Options) -> Reading:
     off = rows.off(divisor)
     top = f"{divisor:.0f}"
-    near = np.format_float_positional(off * divisor, precision=1, fractional=False, trim="-")
-    because = f"every row is within 0 to {top} and sums to {top} (to within {near})"
+    because = f"every row is within 0 to {top} and sums to {top}"
+    if off > 1e-9:
+        near = np.format_float_positional(off * divisor, precision=1, fractional=False, trim="-")
+        because += f" (to within {near})"
     if options.values == "probabilities":
         because = "you said so"
     repairs = []

@@ -353,7 +353,9 @@ def test_probabilities_from_a_table() -> None:
     upload = read("a.csv", csv_of(PROBABILITIES, LABELS, header="a,b,c,d,label"))
     np.testing.assert_allclose(logit_set(upload.rows).probabilities, PROBABILITIES, rtol=1e-12)
     assert upload.values_kind == "probabilities"
-    assert "sums to 1 (to within" in said(upload)
+    rounded = read("a.csv", csv_of(PROBABILITIES.round(4), LABELS, header="a,b,c,d,label"))
+    assert "and sums to 1." in said(upload)
+    assert "and sums to 1 (to within 0.0001)" in said(rounded)
 
 
 def test_labels_that_are_text_beside_bare_values() -> None:
