@@ -32,6 +32,11 @@ _MOST_STEPS = 500
 _NOT_CONVERGED = (
     "The fit was stopped before it had converged; a better ensemble of this kind may exist."
 )
+_LEFT_OUT = (
+    "{:,} calibration rows were left out of the fit: the model gives their true class the"
+    " probability 0, and so does every beta map."
+)
+_NOTHING_LEFT = "No row is left to fit, so the probabilities are kept as they are."
 
 
 class _Maps(NamedTuple):
@@ -79,7 +84,7 @@ class FittedBetaEnsemble(FittedVectorMap):
         Returns
         -------
         ndarray of float64, shape (n_samples, n_classes)
-            Rows sum to 1.
+            Rows sum to 1; 0 for a class whose logit is minus infinity.
         """
         checked = validation.logits(logits)
         maps = _Maps(self.a, self.b, self.c, self.weights)
@@ -92,6 +97,7 @@ class FittedBetaEnsemble(FittedVectorMap):
                 part, _ = _one_map(low, high, maps, number)
                 part *= self.weights[number]
                 block += part
+            block[np.isneginf(checked[rows])] = 0
             np.minimum(block, 1.0, out=block)  # weights may sum to a digit more than 1
         return result
 
@@ -119,7 +125,8 @@ class BetaEnsemble(SlowVectorMap):
     temperature scaling, which is the limit b = 0, c to minus infinity, mixed with the uniform
     probabilities and the identity, a = b = 1, c = 0; on many rows, first on a part of them. What
     rounds differently may end elsewhere, so rows and their classes are sorted by logit first: the
-    order in which they come cannot matter.
+    order in which they come cannot matter. Every beta map keeps a probability of 0, so the NLL
+    leaves out rows whose true class is ruled out, and ``warnings`` say so.
 
     References
     ----------
@@ -164,11 +171,15 @@ class BetaEnsemble(SlowVectorMap):
         CalibrationInputError
             NaN or infinity in the logits, labels that do not fit.
         """
-        rows = _laid_out(LogitSet(logits, labels))
+        checked = LogitSet(logits, labels)
+        # The squared error is finite whatever the model rules out.
+        possible, left_out = _possible(checked) if self.loss == "nll" else (checked, ())
+        if possible is None:
+            return _identity(*left_out, _NOTHING_LEFT)
+        rows = _laid_out(possible)
         tempered = TemperatureScaling(loss=self.loss).fit(rows.logits, rows.labels)
         if tempered.warnings and tempered.temperature == 1:  # nothing to find
-            one = np.ones(1)
-            return FittedBetaEnsemble(one, one, np.zeros(1), one, warnings=tempered.warnings)
+            return _identity(*left_out, *tempered.warnings)
         few = slice(None, None, max(1, min(rows.n_samples // _FIRST_ROWS, 12)))
         fit = _Fit(rows.logits[few], rows.labels[few], self.loss, None)
         tried = [fit.minimise(start) for start in _starts(self.n_maps, 1 / tempered.temperature)]
@@ -177,18 +188,39 @@ class BetaEnsemble(SlowVectorMap):
             fit = _Fit(rows.logits, rows.labels, self.loss, progress)
             best, converged = fit.minimise(best)
         maps = _maps(best)
-        said = () if converged else (_NOT_CONVERGED,)
+        said = left_out if converged else (*left_out, _NOT_CONVERGED)
         return FittedBetaEnsemble(maps.a, maps.b, maps.c, maps.weights, warnings=said)
 
 
+def _identity(*said: str) -> FittedBetaEnsemble:
+    one = np.ones(1)
+    return FittedBetaEnsemble(one, one, np.zeros(1), one, warnings=said)
+
+
+def _possible(rows: LogitSet) -> tuple[LogitSet | None, tuple[str, ...]]:
+    """Leave out the rows whose true class is ruled out, and say so; none may be left."""
+    possible = np.isfinite(rows.logits[np.arange(rows.n_samples), rows.labels])
+    if possible.all():
+        return rows, ()
+    left = LogitSet(rows.logits[possible], rows.labels[possible]) if possible.any() else None
+    return left, (_LEFT_OUT.format(np.count_nonzero(~possible)),)
+
+
 def _laid_out(rows: LogitSet) -> LogitSet:
-    """Sort the classes of each row, and the rows; the loss is the same but for rounding."""
+    """Sort the classes of each row, and the rows; the loss is the same but for rounding.
+
+    Rows come by how far the true class is below the largest logit, then by how far all are, so that
+    one in a few of them is like all. Where these are equal, the rows' bytes decide.
+    """
     table: Any = np.sort(rows.logits, axis=1)
+    table += 0  # minus 0 becomes 0, which has other bytes
     own = rows.logits[np.arange(rows.n_samples), rows.labels]
     weights = np.sqrt(np.arange(1.0, rows.n_classes + 1))
     blocks = (table[part] for part in row_blocks(*table.shape))
-    mixed = np.concatenate([np.vecdot(block - block[:, -1:], weights) for block in blocks])
-    order = np.lexsort((table[:, -1], mixed, own - table[:, -1]))
+    below = (np.maximum(block - block[:, -1:], _DEEPEST) for block in blocks)
+    mixed = np.concatenate([np.vecdot(block, weights) for block in below])
+    order = table.view(np.dtype((np.void, table[0].nbytes))).ravel().argsort()
+    order = order[np.lexsort((mixed[order], (own - table[:, -1])[order]))]
     table, own = table[order], own[order]
     return LogitSet(table, (table == own[:, np.newaxis]).argmax(axis=1))
 
@@ -197,12 +229,14 @@ def _starts(n_maps: int, inverse: float) -> list[Floats]:
     """Lay out a, b, c and the logarithm of the weight of each map, shape (4, n_maps).
 
     A tempered map comes first; then a nearly uniform one and the identity, in either order; then
-    tempered ones at other temperatures.
+    tempered ones at other temperatures. One map alone is tempered, with c far from 0 or 0.
     """
     slopes = inverse * 2.0 ** np.array([0, 0, 0, 1, -1, 2, -2, 3, -3, 4])[:n_maps]
     start = np.stack([slopes, np.zeros(n_maps), np.full(n_maps, -8.0), np.full(n_maps, -2.0)])
     start[3, 0] = 0.0
     start[0] = np.clip(start[0], *SLOPE_BOUNDS)
+    if n_maps == 1:  # the search may end where the loss is flat, far from c = 0
+        return [start, start * [[1.0], [1.0], [0.0], [1.0]]]
     starts = []
     for uniform, identity in ((1, 2), (2, 1)):
         placed = start.copy()

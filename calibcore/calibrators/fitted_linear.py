@@ -19,6 +19,7 @@ from calibcore.calibrators.linear import (
     linear_outputs,
     turn_to_probabilities,
 )
+from calibcore.calibrators.linear_warnings import said_of
 from calibcore.calibrators.newton import CONVERGED, GOAL, SURE, Optimum, minimise
 from calibcore.calibrators.row_sums import Rows
 from calibcore.calibrators.temperature import fit_temperature
@@ -45,14 +46,6 @@ _MANY_ROWS = 2_048
 _MANY_CELLS = 1 << 18
 _ONE_IN = 8
 
-_SEPARATED = (
-    "Some weights get every calibration row right. The larger they are the better, so none are"
-    " best; the search stopped at the first it met. Do not rely on them: add a penalty."
-)
-_ESCAPING = (
-    "The loss hardly falls any more, but the weights still grow: for some class no finite weights"
-    " are best. Do not rely on them: add a penalty."
-)
 _NOTHING_LEFT = "No row is left to fit, so the logits are kept as they are."
 _NOT_SEARCHED = (
     "The table has more than {cells:,} cells or {classes} classes, so the penalty's strengths were"
@@ -280,7 +273,7 @@ def fit_linear(
     absent = rows.absent
     if not held:
         free[absent] = False
-    said = (*rows.warnings, *_said_of_absent(absent, held=held))
+    said = rows.warnings
     if len(rows.labels) == 0 or (not held and len(absent) == n_classes - 1):
         nothing = Optimum(start, 0.0, 0.0, separated=False, escaping=False)
         why = _ONE_CLASS if len(rows.labels) else _NOTHING_LEFT
@@ -303,7 +296,8 @@ def fit_linear(
     goal = CONVERGED / 2 if long or model.n_cells > _MANY_CELLS else GOAL
     left = SURE if long else 0.0
     found = minimise(model, start, goal=goal, left=left, progress=progress)
-    return _fitted(found, inputs, strengths, (*said, *_said_of(found, model, left)))
+    said = (*said, *said_of(found, model, absent, left, held=held))
+    return _fitted(found, inputs, strengths, said)
 
 
 def _fitted(
@@ -321,34 +315,3 @@ def _fitted(
         gradient_norm=found.gradient_norm,
         warnings=said,
     )
-
-
-def _said_of_absent(absent: NDArray[np.int64], *, held: bool) -> tuple[str, ...]:
-    if len(absent) == 0:
-        return ()
-    some = ", ".join(str(k) for k in absent[:5]) + (", ..." if len(absent) > 5 else "")
-    named = f"class {some} has" if len(absent) == 1 else f"classes {some} have"
-    kept = "their weights are set by the penalty alone" if held else "they keep temperature scaling"
-    return (f"In the calibration set {named} no rows, so nothing is learnt of them: {kept}.",)
-
-
-def _said_of(found: Optimum, model: LinearModel, left: float) -> tuple[str, ...]:
-    said = []
-    n_classes = len(model.free)
-    n_parameters = (n_classes + 1) * (n_classes - 1)
-    if model.full and not model.penalty.strength.any() and n_parameters > model.n_rows:
-        said.append(
-            f"{n_parameters:,} parameters are fitted on {model.n_rows:,} rows without a penalty:"
-            " expect worse probabilities on other data."
-        )
-    if found.separated:
-        said.append(_SEPARATED)
-    elif found.escaping:
-        said.append(_ESCAPING)
-    elif found.gradient_norm > CONVERGED and found.left > left:
-        near = f" It is at most {found.left:.1e} nats above the least." if found.left < 0.01 else ""
-        said.append(
-            f"The fit stopped short of its optimum: the loss still has a slope of"
-            f" {found.gradient_norm:.1e}, where at most {CONVERGED:.0e} is wanted.{near}"
-        )
-    return tuple(said)

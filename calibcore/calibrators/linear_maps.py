@@ -40,7 +40,8 @@ class VectorScaling(VectorMap):
     2,048 rows on, T is that of every eighth row unless some class has none), and ends where no
     entry of the gradient exceeds 1e-10 (with more than 262,144 logits, 5e-9);
     ``gradient_norm`` tells, and ``warnings`` if it exceeds 1e-8. A class that is ruled out (a logit
-    of minus infinity) stays so. A class without calibration rows keeps w = 1 / T and b = 0.
+    of minus infinity) stays so. A class without calibration rows keeps w = 1 / T and b = 0, but the
+    other biases rise until they all but rule it out; ``warnings`` say how far.
 
     References
     ----------
@@ -108,7 +109,8 @@ class MatrixScaling(SlowVectorMap):
 
     The search starts from W = I / T, b = 0. Without a penalty W is determined only up to adding
     one row to all its rows; the search leaves that part as it starts. Where some W gets every
-    calibration row right no finite one is best, and ``warnings`` say so. On the logarithms of the
+    calibration row right, or some classes all but certain, no finite one is best, others fit as
+    well, and ``warnings`` say so. On the logarithms of the
     probabilities instead of the logits this is `DirichletScaling`. How "cv" walks through the
     strengths is told in `calibcore.calibrators.odir.choose_odir`; the strengths used are in
     ``penalty``.

@@ -1,6 +1,7 @@
 import math
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -453,6 +454,38 @@ def test_an_absent_class_keeps_temperature_scaling(
     assert fitted.gradient_norm <= 1e-8
 
 
+@pytest.mark.parametrize(
+    ("method", "kept", "ruled_out"),
+    [
+        (VectorScaling(), "stay those of temperature", True),
+        (VectorScaling(bias=False), "stay those of temperature", False),
+        (VectorScaling(space="log_probabilities"), "stay those of temperature", True),
+        (MatrixScaling(), "stay those of temperature", True),
+        (MatrixScaling(odir=(1e-3, 1e-3)), "stay those of temperature", False),
+        (DirichletScaling(), "stay those of temperature", True),
+        (DirichletScaling(odir=(0.1, 0.1)), "stay those of temperature", False),
+        (DirichletScaling(l2=1e-3), "are held by the penalty", False),
+        (StructuredMatrixScaling(), "are held by the penalty", False),
+    ],
+    ids=repr,
+)
+def test_what_the_others_leave_an_absent_class_is_said(
+    method: VectorMap,
+    kept: str,
+    ruled_out: bool,  # noqa: FBT001 - pytest
+    rng: np.random.Generator,
+) -> None:
+    logits, labels = model(rng, n_rows=80)
+    labels = np.where(labels == 3, 2, labels)
+    fitted = method.fit(logits, labels)
+    most = fitted.predict_proba(logits)[:, 3].max()
+    assert (most < 1e-6) == ruled_out
+    (said,) = [text for text in fitted.warnings if "class 3 has no rows" in text]
+    assert f"its weights {kept}" in said
+    assert f"a probability of at most {most:.2g} there" in said
+    assert ("ruled out in fact" in said) == ruled_out
+
+
 def test_an_absent_class_is_held_by_a_penalty_on_everything(rng: np.random.Generator) -> None:
     logits, labels = model(rng)
     labels = np.where(labels >= 2, 0, labels)
@@ -466,7 +499,8 @@ def test_an_absent_class_is_held_by_a_penalty_on_everything(rng: np.random.Gener
 @pytest.mark.parametrize("method", [VectorScaling(), MatrixScaling(), DirichletScaling()])
 def test_rows_that_can_all_be_right_are_reported(method: VectorMap) -> None:
     fitted = method.fit([[1.0, 0.0, 0.2], [0.3, 1.0, 0.0], [0.0, 0.1, 1.0]], [0, 1, 2])
-    assert any("larger they are" in sentence for sentence in fitted.warnings)
+    (said,) = [text for text in fitted.warnings if "larger they are" in text]
+    assert "Other weights fit the calibration rows as well" in said
 
 
 @pytest.mark.parametrize("method", [VectorScaling(), MatrixScaling(), DirichletScaling()])
@@ -490,7 +524,30 @@ def test_a_search_that_is_cut_short_says_so(
     monkeypatch.setattr("calibcore.calibrators.newton._NEWTON_STEPS", 1)
     fitted = VectorScaling().fit(*model(rng))
     assert fitted.gradient_norm > 1e-8
-    assert any("stopped short" in sentence for sentence in fitted.warnings)
+    (said,) = [text for text in fitted.warnings if "stopped short" in text]
+    assert "Other weights fit the calibration rows as well" in said
+    held = DirichletScaling(l2=0.01).fit(*model(rng))
+    (said,) = [text for text in held.warnings if "stopped short" in text]
+    assert "Other weights" not in said
+
+
+@pytest.mark.parametrize("method", [MatrixScaling(), DirichletScaling()])
+def test_classes_told_apart_for_certain_make_the_weights_arbitrary(
+    method: MatrixScaling | DirichletScaling, rng: np.random.Generator
+) -> None:
+    # Only classes 0 and 1 are mixed up: the others' weights have no part in the loss.
+    labels = np.arange(5).repeat(40)
+    logits = 40 * np.eye(5)[labels] + rng.normal(size=(200, 5))
+    logits[:80, :2] = rng.normal(size=(80, 2)) + 40
+    labels[:80] = (logits[:80, :2] + rng.gumbel(size=(80, 2))).argmax(axis=1)
+    fitted = method.fit(logits, labels)
+    (said,) = fitted.warnings
+    assert said.startswith("The fit tells classes 2, 3, 4 from the others with near certainty")
+    assert "Other weights fit the calibration rows as well" in said
+    moved = replace(fitted, bias=fitted.bias + np.array([0, 0, 1, 0, -1]))
+    apart = nll(moved.predict_proba(logits), labels) - nll(fitted.predict_proba(logits), labels)
+    assert abs(apart) < 4e-7
+    assert DirichletScaling(l2=1e-3).fit(logits, labels).warnings == ()
 
 
 def test_weights_that_grow_for_ever_are_reported(rng: np.random.Generator) -> None:
@@ -500,7 +557,8 @@ def test_weights_that_grow_for_ever_are_reported(rng: np.random.Generator) -> No
     logits[60:, 2] += 9
     labels = np.concatenate([rng.integers(0, 2, 60), np.full(30, 2)])
     fitted = VectorScaling().fit(logits, labels)
-    assert any("still grow" in sentence for sentence in fitted.warnings)
+    (said,) = [text for text in fitted.warnings if "still grow" in text]
+    assert "Other weights fit the calibration rows as well" in said
 
 
 @pytest.mark.parametrize("method", [VectorScaling(), MatrixScaling(odir=(1.0, 1.0))])

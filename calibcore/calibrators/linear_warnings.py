@@ -1,0 +1,130 @@
+"""What the user should know of the fit of a linear map, in words."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibcore.calibrators.linear import LinearModel, linear_outputs, turn_to_probabilities
+from calibcore.calibrators.newton import CONVERGED, Optimum
+from calibcore.validation import Floats
+
+_NO_PART = 1e-7
+"""Mean distance of a class's probabilities from 0 or 1 at which its weights hardly have a part.
+
+To shift its outputs by 1 would change the loss by twice as many nats, at most.
+"""
+
+_NEXT_TO_NOTHING = 1e-6
+
+_ARBITRARY = (
+    "Other weights fit the calibration rows as well and may give other rows other probabilities."
+    " Do not rely on them: add a penalty."
+)
+_SEPARATED = (
+    "Some weights get every calibration row right. The larger they are the better, so none are"
+    f" best; the search stopped at the first it met. {_ARBITRARY}"
+)
+_ESCAPING = (
+    "The loss hardly falls any more, but the weights still grow: for some class no finite weights"
+    f" are best. {_ARBITRARY}"
+)
+
+
+def said_of(
+    found: Optimum, model: LinearModel, absent: NDArray[np.int64], left: float, *, held: bool
+) -> tuple[str, ...]:
+    """Say where a fit's weights are not to be relied on.
+
+    Parameters
+    ----------
+    found : Optimum
+        Where the search ended.
+    model : LinearModel
+        What was fitted.
+    absent : ndarray of int64
+        Classes that no row belongs to.
+    left : float
+        How far above the least loss the search might end.
+    held : bool
+        Whether the penalty is on every class's own weight and bias.
+
+    Returns
+    -------
+    tuple of str
+        A sentence or more on each doubt.
+    """
+    unpenalised = not model.penalty.strength.any()
+    if not unpenalised and len(absent) == 0:
+        return _said_of_end(found, left, (), unpenalised=False)
+    off, largest = _last_look(model, found.parameters)
+    said = _said_of_absent(absent, largest, held=held)
+    loose: tuple[str, ...] = ()
+    if unpenalised:
+        said += _said_of_size(model)
+        loose = _said_of_loose(np.setdiff1d(np.flatnonzero(off <= _NO_PART), absent))
+    return said + _said_of_end(found, left, loose, unpenalised=unpenalised)
+
+
+def _last_look(model: LinearModel, parameters: Floats) -> tuple[Floats, Floats]:
+    """Give each class's mean distance from its labels, 0 or 1, and its largest probability."""
+    off, largest = np.zeros(len(parameters)), np.zeros(len(parameters))
+    for block in model.blocks:
+        found = linear_outputs(block.inputs, parameters, block.ruled_out)
+        found -= found.max(axis=0)
+        turn_to_probabilities(found)
+        np.maximum(largest, found.max(axis=1), out=largest)
+        found.put(block.places, 1 - found.take(block.places))
+        off += found.sum(axis=1)
+    return off / model.n_rows, largest
+
+
+def _listed(classes: NDArray[np.int64]) -> str:
+    some = ", ".join(str(k) for k in classes[:5]) + (", ..." if len(classes) > 5 else "")
+    return f"class {some}" if len(classes) == 1 else f"classes {some}"
+
+
+def _said_of_absent(absent: NDArray[np.int64], largest: Floats, *, held: bool) -> tuple[str, ...]:
+    if len(absent) == 0:
+        return ()
+    has, its, gets = ("has", "its", "it a probability")
+    if len(absent) > 1:
+        has, its, gets = ("have", "their", "them probabilities")
+    kept = "are held by the penalty alone" if held else "stay those of temperature scaling"
+    most = float(largest[absent].max())
+    in_fact = ": ruled out in fact" if most <= _NEXT_TO_NOTHING else ""
+    said = f"In the calibration set {_listed(absent)} {has} no rows: {its} weights {kept}. The fit"
+    return (f"{said} leaves {gets} of at most {most:.2g} there{in_fact}.",)
+
+
+def _said_of_loose(loose: NDArray[np.int64]) -> tuple[str, ...]:
+    if len(loose) == 0:
+        return ()
+    apart = f"The fit tells {_listed(loose)} from the others with near certainty in every"
+    return (f"{apart} calibration row, so these weights hardly matter there. {_ARBITRARY}",)
+
+
+def _said_of_size(model: LinearModel) -> tuple[str, ...]:
+    n_classes = len(model.free)
+    n_parameters = (n_classes + 1) * (n_classes - 1)
+    if not model.full or n_parameters <= model.n_rows:
+        return ()
+    said = f"{n_parameters:,} parameters are fitted on {model.n_rows:,} rows without a penalty:"
+    return (f"{said} expect worse probabilities on other data.",)
+
+
+def _said_of_end(
+    found: Optimum, left: float, loose: tuple[str, ...], *, unpenalised: bool
+) -> tuple[str, ...]:
+    if found.separated:
+        return (_SEPARATED,)
+    if found.escaping:
+        return (_ESCAPING,)
+    if found.gradient_norm <= CONVERGED or found.left <= left:
+        return loose
+    near = f" It is at most {found.left:.1e} nats above the least." if found.left < 0.01 else ""
+    short = (
+        f"The fit stopped short of its optimum: the loss still has a slope of"
+        f" {found.gradient_norm:.1e}, where at most {CONVERGED:.0e} is wanted.{near}"
+    )
+    if unpenalised and not loose:
+        return (f"{short} {_ARBITRARY}",)
+    return (*loose, short)
