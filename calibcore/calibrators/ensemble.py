@@ -40,6 +40,9 @@ _TRIALS = np.array(
 )
 """Weights tried at each of them."""
 
+_SEVERAL_ROWS = 32
+"""Rows that mostly tell that logits differ."""
+
 _FIRST_ROWS = 1024
 """Rows, at least, on which valleys are looked for; all of them if there are not twice as many."""
 
@@ -159,7 +162,7 @@ class EnsembleTemperatureScaling(VectorMap):
         found = _fit(rows, few, self.loss)
         temperature = min(max(1 / found.inverse, TEMPERATURE_BOUNDS[0]), TEMPERATURE_BOUNDS[1])
         said = bound_warning(temperature)
-        if is_level(few) and is_level(rows):
+        if all(is_level(some) for some in (few.part(slice(_SEVERAL_ROWS)), few, rows)):
             temperature, said = 1.0, (INDIFFERENT,)
         if found.weights[0] == 0:
             temperature, said = 1.0, (_WITHOUT_EFFECT,)

@@ -53,8 +53,8 @@ def said_of(
         A sentence or more on each doubt.
     """
     unpenalised = not model.penalty.strength.any()
-    if not unpenalised and len(absent) == 0:
-        return _said_of_end(found, left, (), unpenalised=False)
+    if len(absent) == 0 and not (unpenalised and model.full):
+        return _said_of_end(found, left, (), unpenalised=unpenalised)
     off, largest = _last_look(model, found.parameters)
     said = _said_of_absent(absent, largest, held=held)
     loose: tuple[str, ...] = ()
