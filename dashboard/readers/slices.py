@@ -136,14 +136,20 @@ class TextColumn:
         if self.fault:
             return
         if not self.as_numbers:
-            new = [cell for cell in dict.fromkeys(cells) if cell not in self.seen]
-            if len(self.seen) + len(new) <= MAX_TEXTS:
-                self.seen.update({cell: len(self.seen) + k for k, cell in enumerate(new)})
+            if self._knows(cells):
                 self.codes.extend(map(self.seen.__getitem__, cells))
                 return
             self._turn_to_numbers()
         if not self.fault:
             self._add_numbers(cells)
+
+    def _knows(self, cells: Sequence[str]) -> bool:
+        """Learn texts that are new, unless there would be too many."""
+        new = [cell for cell in dict.fromkeys(cells) if cell not in self.seen]
+        if len(self.seen) + len(new) > MAX_TEXTS:
+            return False
+        self.seen.update({cell: len(self.seen) + k for k, cell in enumerate(new)})
+        return True
 
     def take_coded(self, places: NDArray[np.int32], different: Sequence[str]) -> None:
         """Add the cells of some rows, given as places among the different ones."""
@@ -151,9 +157,7 @@ class TextColumn:
         if self.fault:
             return
         if not self.as_numbers:
-            new = [cell for cell in dict.fromkeys(cells) if cell not in self.seen]
-            if len(self.seen) + len(new) <= MAX_TEXTS:
-                self.seen.update({cell: len(self.seen) + k for k, cell in enumerate(new)})
+            if self._knows(cells):
                 known = np.array([self.seen[cell] for cell in cells], dtype=np.uint8)
                 self.codes.frombytes(known[places].tobytes())
                 return
