@@ -19,8 +19,8 @@ class Cost:
     passes : tuple of float
         Time in passes of `numpy.exp` over the logits in float32, as measured on 5,000 rows of 10
         classes, 5,000 of 100, and 25,000 of 1,000 (benchmarks/CALIBRATORS.md). With ODIR's penalty
-        it is more, a row, on 4,000 rows of 1,000 classes (Dirichlet 54,000, matrix 4,600, as
-        measured): there, the geometric mean of both.
+        it is more, a row, on 4,000 rows of 1,000 classes (Dirichlet some 54,000, matrix some 4,600,
+        by one run each): there, about the geometric mean of both.
     memory : float
         Peak beyond the logits, as a multiple of their size in float32.
     searched : tuple of float, optional
