@@ -48,15 +48,14 @@ def infer(
     Notes
     -----
     Means, ratios, ranks and regressions get percentile bootstrap intervals: rows are drawn again
-    with replacement, the same rows before and after. Those of slope and uncertainty are reflected
-    about their values, that of discrimination is lowered by what noise lifts it; shares have
-    Wilson's interval. Where all rows are hits, or none is, resamples have some that are not, so
-    that scores of 1 are not called better for want of a miss (see
-    `calibcore.inference.resampling.draw_rows`). Distances from
-    perfect calibration are biased upwards by noise, and more so in a resample; theirs are found by
-    drawing labels under truths at several distances (see `calibcore.inference.inversion.invert`),
-    and the interval of their change from those of both sides. The calibrator is taken as given: its
-    own fit is not repeated.
+    with replacement, the same rows before and after. That of the slope is reflected about its
+    value, that of discrimination is lowered by what noise lifts it; shares, and uncertainty, which
+    follows from one, have Wilson's interval. Where all rows are hits, or none is, resamples have
+    some that are not, so that scores of 1 are not called better for want of a miss (see
+    `calibcore.inference.resampling.draw_rows`). Distances from perfect calibration are biased
+    upwards by noise, and more so in a resample; theirs are found by drawing labels under truths at
+    several distances (see `calibcore.inference.inversion.invert`), and the interval of their change
+    from those of both sides. The calibrator is taken as given: its own fit is not repeated.
     """
     plan = plan or Plan()
     rng = np.random.default_rng(plan.seed)

@@ -108,10 +108,8 @@ def rows_that_show(curves: CumulativeCurves, gap: float) -> float:
     """
     rows, n_samples = _Rows.of(curves), curves.n_samples
     moved = min(rows.variance / n_samples + rows.inward * gap, 0.25)
-    needed = BROWNIAN_95 * curves.null_deviation * math.sqrt(n_samples) + _NORMAL_80 * math.sqrt(
-        moved
-    )
-    return (needed / gap) ** 2
+    beyond = BROWNIAN_95 * curves.null_deviation * math.sqrt(n_samples)
+    return ((beyond + _NORMAL_80 * math.sqrt(moved)) / gap) ** 2
 
 
 def _power(rows: _Rows, shown: float, gap: float) -> float:
