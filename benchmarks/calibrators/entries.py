@@ -58,14 +58,6 @@ class Entry:
 
 _OFFERS: dict[str, tuple[float, Offers]] = {
     "spline": (10, {PROBMETRICS: peers.probmetrics_spline}),
-    "temperature": (
-        10,
-        {
-            SKLEARN: peers.sklearn_temperature,
-            NETCAL: peers.netcal_temperature,
-            PROBMETRICS: peers.probmetrics_temperature,
-        },
-    ),
     "ensemble_temperature": (10, {PROBMETRICS: peers.probmetrics_ensemble}),
     "structured_vector": (1, {PROBMETRICS: peers.probmetrics_structured_vector}),
     "structured_matrix": (1, {PROBMETRICS: peers.probmetrics_structured_matrix}),
@@ -90,6 +82,12 @@ _LIFTED: dict[str, tuple[float, Offers]] = {
 }
 """The same for each score map that is lifted to all classes."""
 
+_TEMPERATURE: Offers = {
+    SKLEARN: peers.sklearn_temperature,
+    NETCAL: peers.netcal_temperature,
+    PROBMETRICS: peers.probmetrics_temperature,
+}
+_IN_SINGLE: Offers = {PROBMETRICS: partial(peers.probmetrics_temperature, single=True)}
 _ON_LOGITS: Offers = {PROBMETRICS: peers.probmetrics_vector}
 _ON_LOGS: Offers = {
     NETCAL: peers.netcal_vector_of_logs,
@@ -101,6 +99,11 @@ _L2: Offers = {SKLEARN: peers.sklearn_dirichlet, PROBMETRICS: peers.probmetrics_
 
 _SEARCHED = 100
 """Classes up to which these sizes have their penalty searched; beyond, it follows from the size."""
+
+
+def _temperature(method: Method) -> Iterator[Entry]:
+    yield Entry(method.name, "classes", method.make, _TEMPERATURE, 10)
+    yield Entry(f"{method.name}, peer in float32", "classes", method.make, _IN_SINGLE)
 
 
 def _vector(method: Method) -> Iterator[Entry]:
@@ -137,6 +140,7 @@ def _one_vs_rest(method: Method) -> Iterator[Entry]:
 
 
 _VARIANTS: dict[str, Callable[[Method], Iterator[Entry]]] = {
+    "temperature": _temperature,
     "vector": _vector,
     "matrix": _matrix,
     "dirichlet": _dirichlet,

@@ -30,9 +30,14 @@ from tests.peers.cases import N_BINS, log_odds
 _MOST_STEPS = 10_000
 
 
+def exact_logits(table: Table) -> Floats:
+    """Give the logits in float64, in which Fractile's probabilities are."""
+    return table.logits.astype(np.float64)
+
+
 def centred_logits(table: Table) -> Floats:
     """Give the logits minus their row's mean: what Fractile's linear maps work on."""
-    rows = table.logits.astype(np.float64)
+    rows = exact_logits(table)
     rows -= rows.mean(axis=1, keepdims=True)
     return rows
 
@@ -65,13 +70,13 @@ def netcal_temperature() -> Way:
     return _netcal(TemperatureScaling)
 
 
-def probmetrics_temperature() -> Way:
-    """Temperature: 30 bisections on the logits in float32."""
+def probmetrics_temperature(*, single: bool = False) -> Way:
+    """Temperature: 30 bisections, in float64 unless ``single``."""
     from probmetrics.calibrators import (  # noqa: PLC0415 - optional library
         TemperatureScalingCalibrator,
     )
 
-    return _probmetrics_torch(TemperatureScalingCalibrator, logits)
+    return _probmetrics_torch(TemperatureScalingCalibrator, logits if single else exact_logits)
 
 
 def probmetrics_ensemble() -> Way:

@@ -43,11 +43,14 @@ _TRIALS = np.array(
 _SEVERAL_ROWS = 32
 """Rows that mostly tell that logits differ."""
 
-_FIRST_ROWS = 1024
+_FIRST_ROWS = 512
 """Rows, at least, on which valleys are looked for; all of them if there are not twice as many."""
 
 _CLOSE = 0.01
 """Valleys that are higher by more than this on those rows are not followed on all."""
+
+_USUAL = 0.8, 0.05
+"""Least tempered and most uniform share with which a fit is taken for the best there is."""
 
 _AS_LOW = 1e-5
 """What float32 cannot tell apart."""
@@ -114,8 +117,9 @@ class EnsembleTemperatureScaling(VectorMap):
     weights are solved exactly (a convex problem), and Newton's method follows the temperature.
     Although the paper calls it so, the problem is not convex in the temperature; valleys
     are looked for beside 1 and on a grid about temperature scaling's own, which is on it, so the
-    loss is not above the program's. On many rows, one in 64, or a thousand, tell which valleys are
-    deep enough to be followed on all, in float32 first.
+    loss is not above the program's. On many rows, one in 64, or five hundred, tell which valleys
+    are deep enough to be followed on all, in float32 first; where that ends far from temperature
+    scaling, all rows are looked at for valleys.
 
     References
     ----------
@@ -184,21 +188,28 @@ _BESIDE_1 = _Found(math.inf, 1.0, np.array([0.95, 0.0, 0.05]))
 
 def _fit(rows: Rows, few: Rows, loss: Loss) -> _Found:
     kind = Likelihood if loss == "nll" else SquaredError
-    whole = kind(rows)
-    fitted = fit_temperature(few, loss) if few is rows else fit_temperature(few, "nll", rough=True)
-    tempered = 1 / fitted.temperature
-    if few is rows:
-        return _lowest(whole, [*_valleys(whole, tempered), _BESIDE_1])
-    starts = _valleys(kind(few), tempered)
+    whole, starts = kind(rows), [_BESIDE_1]
+    if few is not rows:
+        found = _followed(whole, _valleys(kind(few), _tempered(few, "nll", rough=True)))
+        if found.weights[0] >= _USUAL[0] and found.weights[2] <= _USUAL[1]:
+            return found
+        starts.append(found)
+    return _lowest(whole, [*_valleys(whole, _tempered(rows, loss)), *starts])
+
+
+def _tempered(rows: Rows, loss: Loss, *, rough: bool = False) -> float:
+    """Give the inverse temperature of temperature scaling."""
+    return 1 / fit_temperature(rows, loss, rough=rough).temperature
+
+
+def _followed(loss: Objective, starts: list[_Found]) -> _Found:
+    """Go downhill on all rows from the deepest valleys of some of them, in float32 first."""
     least = min(one.value for one in starts)
     near = [one for one in starts if one.value <= least + _CLOSE]
-    rough = [_joint(whole, one, np.float32) for one in near]
+    rough = [_joint(loss, one, np.float32) for one in near]
     least = min(one.value for one in rough) + _AS_LOW
     apart = {f"{one.inverse:.2g}": one for one in rough if one.value <= least}
-    found = _lowest(whole, [*apart.values()])
-    if found.weights[0] > 0:
-        return found
-    return _lowest(whole, [found, _BESIDE_1])
+    return _lowest(loss, [*apart.values()])
 
 
 def _lowest(loss: Objective, starts: list[_Found]) -> _Found:

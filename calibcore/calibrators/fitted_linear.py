@@ -38,6 +38,9 @@ Space = Literal["logits", "log_probabilities"]
 """What a linear map acts on."""
 
 _FARTHEST = -1e6
+_MODERATE = 100.0
+"""Size up to which exponentials do not ask for a row's largest to be taken off first."""
+
 _LONG = 1e9
 """Cells times columns of the parameters from which on a product takes about a tenth of a second."""
 
@@ -78,18 +81,14 @@ class Inputs:
         """Give some rows' inputs, classes first, and which classes are ruled out, if any are."""
         found = np.empty(logits.shape[::-1])
         found[...] = logits.T
-        with np.errstate(over="ignore"):  # a difference too large for a float is minus infinity
-            found -= found.max(axis=0)
+        ruled_out, wide = None, not _is_moderate(found, _MODERATE * self.temperature)
+        if wide:
+            with np.errstate(over="ignore"):  # a difference too large for a float is minus infinity
+                found -= found.max(axis=0)
         if self.temperature != 1:
             found /= self.temperature
-        lowest = float(found.min())
-        ruled_out = np.isneginf(found) if lowest == -np.inf and not self.uniform_share else None
-        if lowest < _FARTHEST and ruled_out is None:
-            np.maximum(found, _FARTHEST, out=found)
-        if ruled_out is not None:
-            finite = np.where(ruled_out, 0.0, found)
-            floor = np.maximum(np.minimum(finite.min(axis=0), RULED_OUT), _FARTHEST)
-            np.maximum(found, floor, out=found)
+        if wide:
+            ruled_out = _floored(found, mixed=self.uniform_share > 0)
         ones = np.ones(len(found))
         if self.space == "logits":
             found -= ones @ found / len(found)
@@ -104,6 +103,27 @@ class Inputs:
             return np.log(powers, out=powers), None
         found -= np.log(total)
         return found, ruled_out
+
+
+def _is_moderate(table: Floats, most: float) -> bool:
+    return bool(table.max() <= most and table.min() >= -most)
+
+
+def _floored(found: Floats, *, mixed: bool) -> NDArray[np.bool_] | None:
+    """Make differences to the row's largest finite, and say which classes are ruled out.
+
+    None is where the uniform distribution is ``mixed`` in.
+    """
+    lowest = float(found.min())
+    if lowest == -np.inf and not mixed:
+        ruled_out = np.isneginf(found)
+        finite = np.where(ruled_out, 0.0, found)
+        floor = np.maximum(np.minimum(finite.min(axis=0), RULED_OUT), _FARTHEST)
+        np.maximum(found, floor, out=found)
+        return ruled_out
+    if lowest < _FARTHEST:
+        np.maximum(found, _FARTHEST, out=found)
+    return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,7 +215,8 @@ class FittedLinear(FittedVectorMap):
         for rows in _row_blocks(table):
             block, ruled_out = inputs.columns(table[rows])
             found = linear_outputs(block, parameters, ruled_out)
-            found -= found.max(axis=0)
+            if not _is_moderate(found, _MODERATE):
+                found -= found.max(axis=0)
             turn_to_probabilities(found)
             result[rows] = found.T
         return result

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy.optimize import LinearConstraint, minimize
 
 from calibcore import CalibrationInputError
 from calibcore.calibrators import row_sums
@@ -16,6 +17,7 @@ from calibcore.calibrators.simplex import OnWeights, least_on_simplex
 from calibcore.calibrators.temperature import TEMPERATURE_BOUNDS, Loss, TemperatureScaling
 from calibcore.metrics import brier, nll
 from calibcore.probabilities import softmax
+from calibcore.validation import Floats
 from tests import reference_ensembles as slow
 from tests.strategies import LogitCase, logit_sets, seeded_logit_sets
 
@@ -173,6 +175,27 @@ def test_many_rows_are_never_worse_and_at_a_minimum(
             weights = 0.999 * fitted.weights + 0.001 * (moved if moved.any() else fitted.weights)
             mixed = weights[0] * hot + weights[1] * plain + weights[2] * uniform
             assert MEASURES[kind](mixed, case.labels) >= best - 1e-12
+
+
+@pytest.mark.parametrize("kind", LOSSES)
+@pytest.mark.parametrize("seed", range(4))
+def test_where_few_rows_mislead_all_of_them_are_searched(seed: int, kind: Loss) -> None:
+    case = model(seed, 2_500, 2, wrong=0.9, temperature=20)
+    parts = [softmax(case.logits), np.full(case.logits.shape, 0.5)]
+
+    def least(temperature: float) -> float:
+        hot = softmax(case.logits / temperature)
+
+        def loss(weights: Floats) -> float:
+            mixed = weights[0] * hot + weights[1] * parts[0] + weights[2] * parts[1]
+            return MEASURES[kind](mixed / mixed.sum(axis=1, keepdims=True), case.labels)
+
+        sum_to_1, start = LinearConstraint(np.ones(3), 1, 1), np.array([0.3, 0.3, 0.4])
+        found: Any = minimize(loss, start, bounds=[(0, 1)] * 3, constraints=[sum_to_1])
+        return float(found.fun)
+
+    searched = min(least(temperature) for temperature in np.geomspace(0.5, 500, 40).tolist())
+    assert reached(EnsembleTemperatureScaling(loss=kind), case, kind) <= searched + 1e-8
 
 
 def test_hidden_weights_are_found_again() -> None:
