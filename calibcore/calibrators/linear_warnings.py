@@ -17,15 +17,18 @@ _NEXT_TO_NOTHING = 1e-6
 
 _ARBITRARY = (
     "Other weights fit the calibration rows as well and may give other rows other probabilities."
-    " Do not rely on them: add a penalty."
+    " Do not rely on them: {}."
 )
+_INSTEAD = {True: "add a penalty", False: "structured vector scaling has a penalty"}
+"""Whether the matrix is full, and what then to do."""
+
 _SEPARATED = (
     "Some weights get every calibration row right. The larger they are the better, so none are"
-    f" best; the search stopped at the first it met. {_ARBITRARY}"
+    " best; the search stopped at the first it met."
 )
 _ESCAPING = (
     "The loss hardly falls any more, but the weights still grow: for some class no finite weights"
-    f" are best. {_ARBITRARY}"
+    " are best."
 )
 
 
@@ -53,15 +56,16 @@ def said_of(
         A sentence or more on each doubt.
     """
     unpenalised = not model.penalty.strength.any()
+    doubt = _ARBITRARY.format(_INSTEAD[model.full]) if unpenalised else ""
     if len(absent) == 0 and not (unpenalised and model.full):
-        return _said_of_end(found, left, (), unpenalised=unpenalised)
+        return _said_of_end(found, left, (), doubt)
     off, largest = _last_look(model, found.parameters)
     said = _said_of_absent(absent, largest, held=held)
     loose: tuple[str, ...] = ()
     if unpenalised:
         said += _said_of_size(model)
-        loose = _said_of_loose(np.setdiff1d(np.flatnonzero(off <= _NO_PART), absent))
-    return said + _said_of_end(found, left, loose, unpenalised=unpenalised)
+        loose = _said_of_loose(np.setdiff1d(np.flatnonzero(off <= _NO_PART), absent), doubt)
+    return said + _said_of_end(found, left, loose, doubt)
 
 
 def _last_look(model: LinearModel, parameters: Floats) -> tuple[Floats, Floats]:
@@ -95,11 +99,11 @@ def _said_of_absent(absent: NDArray[np.int64], largest: Floats, *, held: bool) -
     return (f"{said} leaves {gets} of at most {most:.2g} there{in_fact}.",)
 
 
-def _said_of_loose(loose: NDArray[np.int64]) -> tuple[str, ...]:
+def _said_of_loose(loose: NDArray[np.int64], doubt: str) -> tuple[str, ...]:
     if len(loose) == 0:
         return ()
     apart = f"The fit tells {_listed(loose)} from the others with near certainty in every"
-    return (f"{apart} calibration row, so these weights hardly matter there. {_ARBITRARY}",)
+    return (f"{apart} calibration row, so these weights hardly matter there. {doubt}",)
 
 
 def _said_of_size(model: LinearModel) -> tuple[str, ...]:
@@ -112,12 +116,10 @@ def _said_of_size(model: LinearModel) -> tuple[str, ...]:
 
 
 def _said_of_end(
-    found: Optimum, left: float, loose: tuple[str, ...], *, unpenalised: bool
+    found: Optimum, left: float, loose: tuple[str, ...], doubt: str
 ) -> tuple[str, ...]:
-    if found.separated:
-        return (_SEPARATED,)
-    if found.escaping:
-        return (_ESCAPING,)
+    if found.separated or found.escaping:
+        return (f"{_SEPARATED if found.separated else _ESCAPING} {doubt}".rstrip(),)
     if found.gradient_norm <= CONVERGED or found.left <= left:
         return loose
     near = f" It is at most {found.left:.1e} nats above the least." if found.left < 0.01 else ""
@@ -125,6 +127,6 @@ def _said_of_end(
         f"The fit stopped short of its optimum: the loss still has a slope of"
         f" {found.gradient_norm:.1e}, where at most {CONVERGED:.0e} is wanted.{near}"
     )
-    if unpenalised and not loose:
-        return (f"{short} {_ARBITRARY}",)
+    if doubt and not loose:
+        return (f"{short} {doubt}",)
     return (*loose, short)

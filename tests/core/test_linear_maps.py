@@ -501,6 +501,7 @@ def test_rows_that_can_all_be_right_are_reported(method: VectorMap) -> None:
     fitted = method.fit([[1.0, 0.0, 0.2], [0.3, 1.0, 0.0], [0.0, 0.1, 1.0]], [0, 1, 2])
     (said,) = [text for text in fitted.warnings if "larger they are" in text]
     assert "Other weights fit the calibration rows as well" in said
+    assert ("add a penalty" in said) == (not isinstance(method, VectorScaling))
 
 
 @pytest.mark.parametrize("method", [VectorScaling(), MatrixScaling(), DirichletScaling()])
