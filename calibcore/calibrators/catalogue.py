@@ -87,8 +87,8 @@ CATALOGUE: tuple[Method, ...] = (
         factory=TemperatureScaling,
         options=(_LOSS,),
         paper="Guo 2017, section 4.2",
-        explained="Divides all logits by one number, the temperature, chosen so that the labels of"
-        " the calibration set become as likely as possible.",
+        explained="Divides all logits by one number, the temperature, chosen so that the"
+        " probabilities fit the labels of the calibration set best.",
         formula="calibrated probabilities = softmax(logits / T)",
         acts_on="classes",
         preserves_accuracy=True,
@@ -101,7 +101,7 @@ CATALOGUE: tuple[Method, ...] = (
         options=(_LOSS,),
         paper="Zhang 2020, eq. 5",
         explained="Mixes temperature scaling with the uncalibrated probabilities and with equal"
-        " ones for all classes, so that the labels of the calibration set become likely.",
+        " ones for all classes, as fits the labels of the calibration set best.",
         formula="w1 softmax(logits / T) + w2 softmax(logits) + w3 / K, weights summing to 1",
         acts_on="classes",
         preserves_accuracy=True,
@@ -117,7 +117,7 @@ CATALOGUE: tuple[Method, ...] = (
         ),
         paper="Guo 2017, section 4.2",
         explained="Gives every class a factor for its logit, and a number added to it.",
-        formula="softmax(w_k x_k + b_k), x the logits less their mean",
+        formula="softmax(w_k x_k + b_k), x the logits less their mean, or ln p; without bias b = 0",
         acts_on="classes",
         preserves_accuracy=False,
         cost=Cost((270, 190, 470)),
@@ -181,8 +181,8 @@ CATALOGUE: tuple[Method, ...] = (
         options=(Switch("normalised", default=True, one_class=True),),
         paper="Zhang 2020, section 3.3.2",
         explained="Learns one rising staircase from the probabilities of all classes together, and"
-        " scales each row to sum to 1.",
-        formula="g(p_k) / sum_j g(p_j), g a rising step function",
+        " scales each row to sum to 1, unless that is switched off.",
+        formula="g(p_k) / sum_j g(p_j), g a rising step function plus 1e-9 p",
         acts_on="classes",
         preserves_accuracy=True,
         cost=Cost((220, 94, 49)),
@@ -257,7 +257,7 @@ CATALOGUE: tuple[Method, ...] = (
         options=(WholeNumber("n_inducing", 10, 2, 50),),
         paper="Wenger 2020",
         explained="Learns one smooth curve for the logits of all classes, with its uncertainty.",
-        formula="softmax(g(logits)), g a Gaussian process",
+        formula="softmax(g(ln p)), g a Gaussian process",
         acts_on="classes",
         preserves_accuracy=False,
         cost=Cost((17_000, 10_500, 5_000)),
