@@ -93,3 +93,13 @@ def elbo(process: Process, logits: Table, labels: Sequence[int]) -> float:
             )
         )
     return math.fsum(terms)
+
+
+def average(process: Process, row: Numbers, draws: Floats) -> list[float]:
+    """Average softmax of the latent means of one row over draws of q, from standard normal ones."""
+    inputs = log_softmax([row])[0]
+    weights = np.linalg.solve(prior_covariance(process), kernel(process, process.places, inputs))
+    drawn = process.mean + draws @ np.linalg.cholesky(process.covariance).T
+    latents = np.array(inputs) + (drawn - np.array(process.places)) @ weights
+    table = np.exp(latents - latents.max(axis=1, keepdims=True))
+    return [float(p) for p in (table / table.sum(axis=1, keepdims=True)).mean(axis=0)]

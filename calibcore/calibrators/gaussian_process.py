@@ -1,6 +1,5 @@
 """Gaussian process calibration: one smooth function, learnt from data, applied to every logit."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +8,7 @@ from numpy.typing import ArrayLike
 from calibcore import validation
 from calibcore.blocks import row_blocks
 from calibcore.calibrators.base import FittedVectorMap, Positive, Progress, SlowVectorMap
+from calibcore.calibrators.gaussian_process_average import average_softmax
 from calibcore.calibrators.gaussian_process_bound import (
     LOWEST_INPUT,
     Kernel,
@@ -20,7 +20,6 @@ from calibcore.calibrators.gaussian_process_search import NOISE, Found, search
 from calibcore.calibrators.temperature import TemperatureScaling
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.probabilities import softmax
 from calibcore.validation import Floats, Labels, Logits
 
 _FAR_OFF = 20.0
@@ -115,19 +114,19 @@ class FittedGaussianProcess(FittedVectorMap):
             softmax(g(log p)), averaged over q: see `GaussianProcessCalibration`.
         """
         table = validation.logits(logits)
-        n_inducing = len(self.places)
-        reach = math.sqrt(n_inducing) * self.q_factor
-        draws = self.q_mean + np.concatenate([reach.T, -reach.T])
-        result = np.zeros(table.shape)
+        result = np.empty(table.shape)
         for rows in row_blocks(*table.shape):
-            values = inputs(table[rows])
-            finite = np.maximum(values, LOWEST_INPUT)
-            white = basis(finite.ravel(), self.places, self._kernel).white
-            for draw in draws:
-                correction = self.amplitude * (draw @ white)
-                result[rows] += softmax(values + correction.reshape(values.shape))
-            result[rows] /= len(draws)
+            values = np.ascontiguousarray(inputs(table[rows]).T)
+            result[rows] = average_softmax(*self._latent_cells(values)).T
         return result
+
+    def _latent_cells(self, values: Floats) -> tuple[Floats, Floats]:
+        """Give the latent means of cells, and what each coordinate of q adds to them."""
+        finite = np.maximum(values, LOWEST_INPUT)
+        white = basis(finite.ravel(), self.places, self._kernel).white
+        correction = (self.amplitude * self.q_mean) @ white
+        directions = (self.amplitude * self.q_factor.T) @ white
+        return values + correction.reshape(values.shape), directions.reshape(-1, *values.shape)
 
     @property
     def _kernel(self) -> Kernel:
@@ -174,11 +173,16 @@ class GaussianProcessCalibration(SlowVectorMap):
     The bound can have more than one flat top; the one reached from the start above is given.
 
     Inducing places are the means of one-dimensional k-means on all inputs, started at their
-    quantiles. Inputs lie between 2048 nodes, and the latent mean and variance are interpolated
-    linearly there while fitting (exact for fewer cells than nodes); predictions are exact.
+    quantiles; inputs nearer than 1 / 100,000 of their range count as one there. Inputs lie between
+    2048 nodes, and the latent mean and variance are interpolated linearly there while fitting
+    (exact for fewer cells than nodes); predictions take every input as it is.
 
-    Predictions are averaged over q with the 2 m points q_mean +- sqrt(m) (columns of q_factor),
-    which match its mean and covariance. The paper draws 100 at random.
+    Predictions are averaged over q(u), with g elsewhere at its mean given u; the paper draws 100 u
+    at random. Here nothing is random: a row whose latent values are nearly certain has a closed
+    form, and the others are averaged over 128 to 1,024 even points, the more the less certain
+    (`gaussian_process_average.average_softmax`). Probabilities were off by 0.02 at most where all
+    is uncertain, as after a fit on rows that are all right, and by 0.002 where q is narrow.
+    Uncertain rows take longer to predict, some 2 to 4 seconds for a million probabilities.
 
     References
     ----------

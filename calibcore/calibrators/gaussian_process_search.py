@@ -22,6 +22,9 @@ know the function for certain; the lower end keeps its uncertainty honest.
 LENGTHSCALES = (0.1, 1e2)
 """Range of the kernel's lengthscale, in standard deviations of the inputs."""
 
+_ALIKE = 1e-5
+"""Share of the inputs' range below which two of them are no two inducing places."""
+
 _FEW_CELLS = 1 << 20
 """Cells, at least, from which the search on a larger table gets its starting point."""
 
@@ -184,20 +187,34 @@ def _part(progress: Progress, start: float, end: float) -> Progress:
 
 
 def inducing_places(nodes: Floats, counts: Floats, n_inducing: int) -> Floats:
-    """Cluster the inputs by k-means on the line: each cluster lies between two middles."""
-    held = counts > 0
-    nodes, counts = nodes[held], counts[held]
+    """Cluster the inputs by k-means on the line: each cluster lies between two middles.
+
+    Inputs nearer than `_ALIKE` count as one, and ties are decided by more than rounding.
+    """
+    nodes, counts = _joined(nodes[counts > 0], counts[counts > 0])
     totals = np.concatenate([[0.0], np.cumsum(counts)])
     moments = np.concatenate([[0.0], np.cumsum(counts * nodes)])
-    steps = (np.arange(n_inducing) + 0.5) / n_inducing
-    centres = np.unique(
-        nodes[np.searchsorted(totals[1:], steps * totals[-1]).clip(max=len(nodes) - 1)]
-    )
+    steps = (np.arange(n_inducing) + 0.5) / n_inducing * (1 - _ALIKE)
+    centres = np.unique(nodes[np.searchsorted(totals[1:], steps * totals[-1])])
+    hair = _ALIKE * (nodes[-1] - nodes[0])
     for _ in range(100):
-        cuts = np.searchsorted(nodes, (centres[1:] + centres[:-1]) / 2)
+        cuts = np.searchsorted(nodes, (centres[1:] + centres[:-1]) / 2 - hair)
         edges = np.unique(np.concatenate([[0], cuts, [len(nodes)]]))
         moved = np.diff(moments[edges]) / np.diff(totals[edges])
         if np.array_equal(moved, centres):
             break
         centres = moved
     return np.asarray(centres)
+
+
+def _joined(nodes: Floats, counts: Floats) -> tuple[Floats, Floats]:
+    """Put inputs that are equal but for rounding together."""
+    near, first, starts = _ALIKE * (nodes[-1] - nodes[0]), -math.inf, []
+    for at, node in enumerate(nodes.tolist()):
+        if node > first + near:
+            first = node
+            starts.append(at)
+    if len(starts) == len(nodes):
+        return nodes, counts
+    together = np.add.reduceat(counts, starts)
+    return np.add.reduceat(counts * nodes, starts) / together, together
