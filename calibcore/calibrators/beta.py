@@ -37,7 +37,12 @@ _FLAT = (
     "Both slopes are at their bound, 0: hits are not more frequent at higher scores, so every score"
     " becomes the same."
 )
-_ONE_FLAT = "The slope {} is at its bound, 0, as a curve that rises everywhere cannot fit better."
+_ONE_FLAT = (
+    "The slope {} is at its bound, 0, which is no fault: of the curves that never fall, none fits"
+    " better."
+)
+HARMLESS = frozenset(_ONE_FLAT.format(slope) for slope in "ab")
+"""Warnings that a lift does not pass on: one slope or the other is 0 in many a class's map."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,33 +1,48 @@
 """An ensemble of beta calibration maps, the general parametric ensemble for that family."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
-from calibcore.blocks import row_blocks, row_maxima, row_totals
+from calibcore.blocks import row_blocks
 from calibcore.calibrators.base import FittedVectorMap, Progress, SlowVectorMap
+from calibcore.calibrators.beta_ensemble_loss import (
+    DEEPEST,
+    LARGEST_OFFSET,
+    SLOPE_BOUNDS,
+    Done,
+    Maps,
+    Search,
+    logarithms,
+    maps_of,
+    one_map,
+    small_blocks,
+)
+from calibcore.calibrators.pooled import keep_decisions
 from calibcore.calibrators.temperature import LOSSES, Loss, TemperatureScaling
 from calibcore.data import LogitSet
-from calibcore.probabilities import below_largest
-from calibcore.validation import Floats, Labels, Logits
+from calibcore.validation import Floats, Logits
 
-LARGEST_OFFSET = 50.0
-"""Offsets c beyond which the logistic curve is a plain exponential, or is 1, to the last digit."""
+STRICTNESS = 1e-9
+"""Share of the model's own probabilities, as in IRM: flat curves still keep the classes' order."""
 
-SLOPE_BOUNDS = (1e-3, 1e3)
-"""A slope a of 0 would not rise strictly."""
-
-_TINY = float(np.finfo(np.float64).tiny)
-_DEEPEST = -1e6
-_VANISHING, _OVERFLOWING = 500.0, 700.0
 _FIRST_ROWS = 256
-_KEPT_CELLS = 1 << 20
-_MOST_STEPS = 500
+
+_DIGITS = 20
+"""Binary digits of the usual distance between logits that the fit regards: few for a float32."""
+
+_OFF_HALF = 1 / 3
+"""Added before rounding down, lest halves, which logits often are of a step, go either way."""
+
+_NOTABLE = 1e-6
+"""Weight from which it is said that a map is at a bound."""
+
+_NEAR = 0.99
+"""Share of a bound from which a parameter is at it: there the loss is too flat to come nearer."""
 
 _NOT_CONVERGED = (
     "The fit was stopped before it had converged; a better ensemble of this kind may exist."
@@ -37,23 +52,14 @@ _LEFT_OUT = (
     " probability 0, and so does every beta map."
 )
 _NOTHING_LEFT = "No row is left to fit, so the probabilities are kept as they are."
-
-
-class _Maps(NamedTuple):
-    """Parameters of the maps, each of shape (n_maps,)."""
-
-    a: Floats
-    b: Floats
-    c: Floats
-    weights: Floats
-
-
-class _Block(NamedTuple):
-    """Rows that are worked on together: ln p and ln(1 - p) of all classes, and the true classes."""
-
-    low: Floats
-    high: Floats
-    labels: Labels
+_UNDETERMINED = (
+    "Map {} of the mixture, of weight {:.2g}, ended at a bound of the search ({}): no finite curve"
+    " fits these rows best, so what it makes of other rows is partly arbitrary."
+)
+_FLAT = (
+    "Map {} of the mixture, of weight {:.2g}, is as flat at low probabilities as the search allows"
+    " (a = {:.4g}); a flatter one would hardly differ."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,18 +93,19 @@ class FittedBetaEnsemble(FittedVectorMap):
             Rows sum to 1; 0 for a class whose logit is minus infinity.
         """
         checked = validation.logits(logits)
-        maps = _Maps(self.a, self.b, self.c, self.weights)
+        maps = Maps(self.a, self.b, self.c, (1 - STRICTNESS) * self.weights)
         result = np.empty(checked.shape)
-        for rows in _small_blocks(*checked.shape):
-            low, high = _logarithms(checked[rows])
+        for rows in small_blocks(*checked.shape):
             block = result[rows]
-            block[...] = 0
+            low, high = logarithms(checked[rows], block)
+            block *= STRICTNESS
             for number in range(len(self.weights)):
-                part, _ = _one_map(low, high, maps, number)
-                part *= self.weights[number]
+                part, _ = one_map(low, high, maps, number)
+                part *= maps.weights[number]
                 block += part
             block[np.isneginf(checked[rows])] = 0
             np.minimum(block, 1.0, out=block)  # weights may sum to a digit more than 1
+            keep_decisions(block, checked[rows].argmax(axis=1))
         return result
 
 
@@ -120,13 +127,17 @@ class BetaEnsemble(SlowVectorMap):
     sum_m w_m g_m(p_k) / sum_j g_m(p_j), where g_m(p) = 1 / (1 + exp(-c_m) (1 - p)^b_m / p^a_m),
     a_m > 0, b_m >= 0, and the weights are at least 0 and sum to 1: section 3.2.2 with the beta
     family, each map normalised by eq. 4. The paper names this ensemble and leaves its size open.
+    A curve can be flat to the last digit, so `STRICTNESS` times p_k is mixed in, as in step 3 of
+    the paper's IRM; where doubles are too coarse even so, the uncalibrated decision is kept.
 
     The problem is not convex. All parameters move together (L-BFGS-B, analytic gradient), from
     temperature scaling, which is the limit b = 0, c to minus infinity, mixed with the uniform
     probabilities and the identity, a = b = 1, c = 0; on many rows, first on a part of them. What
-    rounds differently may end elsewhere, so rows and their classes are sorted by logit first: the
-    order in which they come cannot matter. Every beta map keeps a probability of 0, so the NLL
-    leaves out rows whose true class is ruled out, and ``warnings`` say so.
+    rounds differently may end elsewhere, so distances to a row's largest logit are rounded to 20
+    binary digits of the usual one, and rows and their classes sorted, first: neither their order
+    nor a constant added to a row can matter. Every beta map keeps a probability of 0, so the NLL
+    leaves out rows whose true class is ruled out. ``warnings`` say so, and where a map ends at a
+    bound, as with few rows or none that are wrong.
 
     References
     ----------
@@ -181,15 +192,16 @@ class BetaEnsemble(SlowVectorMap):
         if tempered.warnings and tempered.temperature == 1:  # nothing to find
             return _identity(*left_out, *tempered.warnings)
         few = slice(None, None, max(1, min(rows.n_samples // _FIRST_ROWS, 12)))
-        fit = _Fit(rows.logits[few], rows.labels[few], self.loss, None)
-        tried = [fit.minimise(start) for start in _starts(self.n_maps, 1 / tempered.temperature)]
-        best, converged = min(tried, key=lambda found: fit.evaluate(found[0].ravel())[0])
+        done = Done(progress, rows.logits.size)
+        search = Search(rows.logits[few], rows.labels[few], self.loss, done)
+        tried = [search.minimise(start) for start in _starts(self.n_maps, 1 / tempered.temperature)]
+        best, converged = min(tried, key=lambda found: search.evaluate(found[0].ravel())[0])
         if few.step > 1:
-            fit = _Fit(rows.logits, rows.labels, self.loss, progress)
-            best, converged = fit.minimise(best)
-        maps = _maps(best)
+            search = Search(rows.logits, rows.labels, self.loss, done)
+            best, converged = search.minimise(best)
+        maps = maps_of(best)
         said = left_out if converged else (*left_out, _NOT_CONVERGED)
-        return FittedBetaEnsemble(maps.a, maps.b, maps.c, maps.weights, warnings=said)
+        return FittedBetaEnsemble(*maps, warnings=(*said, *_at_bounds(maps)))
 
 
 def _identity(*said: str) -> FittedBetaEnsemble:
@@ -207,22 +219,45 @@ def _possible(rows: LogitSet) -> tuple[LogitSet | None, tuple[str, ...]]:
 
 
 def _laid_out(rows: LogitSet) -> LogitSet:
-    """Sort the classes of each row, and the rows; the loss is the same but for rounding.
+    """Round the distances to each row's largest logit, sort them, and the rows.
 
     Rows come by how far the true class is below the largest logit, then by how far all are, so that
     one in a few of them is like all. Where these are equal, the rows' bytes decide.
     """
     table: Any = np.sort(rows.logits, axis=1)
-    table += 0  # minus 0 becomes 0, which has other bytes
-    own = rows.logits[np.arange(rows.n_samples), rows.labels]
+    largest = table[:, -1:].astype(np.float64)
+    own = rows.logits[np.arange(rows.n_samples), rows.labels, np.newaxis]
+    step, mixed = _step(table, largest[:, 0]), np.empty(rows.n_samples)
     weights = np.sqrt(np.arange(1.0, rows.n_classes + 1))
-    blocks = (table[part] for part in row_blocks(*table.shape))
-    below = (np.maximum(block - block[:, -1:], _DEEPEST) for block in blocks)
-    mixed = np.concatenate([np.vecdot(block, weights) for block in below])
+    with np.errstate(over="ignore"):  # a distance too large for a float is infinite
+        own = _rounded(own - largest, step).astype(table.dtype)
+        for part in row_blocks(*table.shape):
+            below = _rounded(table[part] - largest[part], step)
+            table[part] = below
+            mixed[part] = np.vecdot(np.maximum(below, DEEPEST), weights)
     order = table.view(np.dtype((np.void, table[0].nbytes))).ravel().argsort()
-    order = order[np.lexsort((mixed[order], (own - table[:, -1])[order]))]
+    order = order[np.lexsort((mixed[order], own[order, 0]))]
     table, own = table[order], own[order]
-    return LogitSet(table, (table == own[:, np.newaxis]).argmax(axis=1))
+    return LogitSet(table, (table == own).argmax(axis=1))
+
+
+def _step(ordered: Logits, largest: Floats) -> float:
+    """Give what distances are rounded to: a power of 2, by those from largest to smallest logit."""
+    smallest = ordered[np.arange(len(ordered)), np.isneginf(ordered).sum(axis=1)]
+    with np.errstate(over="ignore"):
+        distances = largest - smallest
+    usual = float(np.median(distances[distances > 0])) if distances.any() else 1.0
+    return math.ldexp(1.0, math.frexp(usual)[1] - _DIGITS)
+
+
+def _rounded(distances: Floats, step: float) -> Floats:
+    """Round to multiples of a step; minus 0, which has other bytes than 0, becomes 0."""
+    distances /= step
+    distances += _OFF_HALF
+    np.floor(distances, out=distances)
+    distances *= step
+    distances += 0
+    return distances
 
 
 def _starts(n_maps: int, inverse: float) -> list[Floats]:
@@ -246,127 +281,18 @@ def _starts(n_maps: int, inverse: float) -> list[Floats]:
     return starts if n_maps == 2 else starts[:1]
 
 
-def _maps(parameters: Floats) -> _Maps:
-    a, b, c, log_weights = parameters
-    weights = np.exp(log_weights - log_weights.max())
-    return _Maps(a, b, c, weights / weights.sum())
+def _at_bounds(maps: Maps) -> tuple[str, ...]:
+    """Name the maps of weight that ended at a bound.
 
-
-def _logarithms(block: Logits) -> tuple[Floats, Floats]:
-    """Give ln p and ln(1 - p), neither of them infinite."""
-    low = np.empty(block.shape)
-    below_largest(block, out=low)
-    high = np.exp(low)
-    total = row_totals(high)
-    low -= np.log(total)
-    np.clip(low, _DEEPEST, 0.0, out=low)
-    high *= -1 / total
-    high += 1
-    np.log(np.maximum(high, _TINY, out=high), out=high)
-    return low, high
-
-
-def _one_map(low: Floats, high: Floats, maps: _Maps, number: int) -> tuple[Floats, Floats]:
-    """Apply one map to rows: the normalised probabilities, and 1 - g."""
-    a, b, c = maps.a[number], maps.b[number], maps.c[number]
-    against = -a * low  # minus the logarithm of g / (1 - g)
-    if b != 0:
-        against += b * high
-    against -= c
-    if a * math.log(low.shape[1]) - c > _VANISHING:  # what is possible for a row's largest
-        # As g is the exponential there, to the last digit, a factor a row changes nothing.
-        against -= np.maximum(-row_maxima(-against) - _VANISHING, 0.0)
-    g = np.exp(np.minimum(against, _OVERFLOWING, out=against), out=against)
-    g += 1
-    np.reciprocal(g, out=g)
-    slack = 1 - g
-    g *= 1 / row_totals(g)
-    return g, slack
-
-
-class _Fit:
-    """The loss of an ensemble on given rows, and the search for its minimum."""
-
-    def __init__(
-        self, logits: Logits, labels: Labels, loss: Loss, progress: Progress | None
-    ) -> None:
-        self.logits, self.labels, self.loss, self.progress = logits, labels, loss, progress
-        self.evaluations = 0
-        self._kept = list(self._made()) if logits.size <= _KEPT_CELLS else None
-
-    def _made(self) -> Iterator[_Block]:
-        """Make blocks of rows in turn."""
-        for rows in _small_blocks(*self.logits.shape):
-            yield _Block(*_logarithms(self.logits[rows]), self.labels[rows])
-
-    def minimise(self, start: Floats) -> tuple[Floats, bool]:
-        """Search from parameters of shape (4, n_maps); tell whether the search converged."""
-        from scipy.optimize import minimize  # noqa: PLC0415 - a third of a second to import
-
-        bounds = [SLOPE_BOUNDS, (0.0, SLOPE_BOUNDS[1])]
-        bounds += [(-LARGEST_OFFSET, LARGEST_OFFSET), (-LARGEST_OFFSET, LARGEST_OFFSET)]
-        found = minimize(
-            self.evaluate,
-            start.ravel(),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[bound for bound in bounds for _ in range(start.shape[1])],
-            options={"maxiter": _MOST_STEPS, "ftol": 1e-11, "gtol": 1e-7},
-        )
-        return np.asarray(found.x, dtype=np.float64).reshape(start.shape), bool(found.success)
-
-    def evaluate(self, flat: Floats) -> tuple[float, Floats]:
-        """Give the mean loss and its gradient in the parameters."""
-        parameters = flat.reshape(4, -1)
-        maps = _maps(parameters)
-        value, gradient = 0.0, np.zeros(parameters.shape)
-        add = self._add_nll if self.loss == "nll" else self._add_squared
-        for block in self._kept or self._made():
-            value += add(block, maps, gradient)
-        # From the weights to their logarithms, which go through a softmax
-        gradient[3] = maps.weights * (gradient[3] - maps.weights @ gradient[3])
-        self.evaluations += 1
-        if self.progress is not None:
-            self.progress(1 - math.exp(-self.evaluations / 30))
-        return value / len(self.labels), gradient.ravel() / len(self.labels)
-
-    def _add_nll(self, block: _Block, maps: _Maps, gradient: Floats) -> float:
-        """Add a block of rows to the gradient, and give its loss."""
-        low, high, labels = block
-        applied = [_one_map(low, high, maps, number) for number in range(len(maps.weights))]
-        at = np.arange(len(labels))
-        chances = np.stack([part[at, labels] for part, _ in applied])
-        own = np.maximum(maps.weights @ chances, _TINY)
-        for number, (part, slack) in enumerate(applied):
-            share = chances[number] / own
-            gradient[3, number] -= share.sum()
-            own_slack = slack[at, labels]
-            pull = np.multiply(part, slack, out=part)
-            sums = [np.vecdot(pull, low), -np.vecdot(pull, high), row_totals(pull)[:, 0]]
-            sums[0] -= own_slack * low[at, labels]
-            sums[1] += own_slack * high[at, labels]
-            sums[2] -= own_slack
-            gradient[:3, number] += np.stack(sums) @ (maps.weights[number] * share)
-        return -float(np.log(own).sum())
-
-    def _add_squared(self, block: _Block, maps: _Maps, gradient: Floats) -> float:
-        """Add a block of rows to the gradient, and give its loss."""
-        low, high, labels = block
-        applied = [_one_map(low, high, maps, number) for number in range(len(maps.weights))]
-        off = np.zeros(low.shape)
-        for weight, (part, _) in zip(maps.weights, applied, strict=True):
-            off += weight * part
-        off[np.arange(len(labels)), labels] -= 1
-        for number, (part, slack) in enumerate(applied):
-            pull = 2 * off * part
-            total = row_totals(pull)
-            gradient[3, number] += total.sum()
-            pull -= part * total
-            pull *= slack * maps.weights[number]
-            gradient[:3, number] += np.vdot(pull, low), -np.vdot(pull, high), pull.sum()
-        return float(np.square(off).sum())
-
-
-def _small_blocks(n_rows: int, n_classes: int) -> Iterator[slice]:
-    """Cut rows into blocks of which some ten tables stay in a processor's cache."""
-    return row_blocks(n_rows, 4 * n_classes)
+    Not where b = 0, as a map must not fall, nor at the least c, the limit to the last digit.
+    """
+    said = []
+    steepest, furthest = _NEAR * SLOPE_BOUNDS[1], _NEAR * LARGEST_OFFSET
+    for number, (a, b, c, weight) in enumerate(zip(*maps, strict=True), start=1):
+        ends = [("a", a, a >= steepest), ("b", b, b >= steepest), ("c", c, c >= furthest)]
+        named = ", ".join(f"{name} = {value:.4g}" for name, value, at_bound in ends if at_bound)
+        if weight >= _NOTABLE and named:
+            said.append(_UNDETERMINED.format(number, weight, named))
+        elif weight >= _NOTABLE and _NEAR * a <= SLOPE_BOUNDS[0]:
+            said.append(_FLAT.format(number, weight, a))
+    return tuple(said)

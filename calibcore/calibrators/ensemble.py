@@ -165,7 +165,7 @@ class EnsembleTemperatureScaling(VectorMap):
             )
         found = _fit(rows, few, self.loss)
         temperature = min(max(1 / found.inverse, TEMPERATURE_BOUNDS[0]), TEMPERATURE_BOUNDS[1])
-        said = bound_warning(temperature)
+        said = bound_warning(temperature, rows)
         if all(is_level(some) for some in (few.part(slice(_SEVERAL_ROWS)), few, rows)):
             temperature, said = 1.0, (INDIFFERENT,)
         if found.weights[0] == 0:

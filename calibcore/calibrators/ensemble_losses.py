@@ -16,6 +16,13 @@ Place = Callable[[Floats], OnWeights]
 """A loss at one temperature, with its derivatives in the weights and the inverse temperature u."""
 
 
+_LEAST: dict[Any, float] = {np.float32: 1e-12, np.float64: 1e-100}
+"""Mixed probabilities that count as 0, as the squares of reciprocals soon overflow.
+
+Where the weights are best, none is below 1 / (rows x classes): the uniform part would gain more.
+"""
+
+
 class Objective(Protocol):
     """A loss on given rows.
 
@@ -39,7 +46,7 @@ def _on_weights(blocks: list[NDArray[Any]], weights: Floats) -> OnWeights:
     n_rows, nll, products = 0, 0.0, np.zeros((5, 4))
     for parts in blocks:
         mix = weights.astype(parts.dtype) @ parts[:3]
-        if mix.min() <= 0:
+        if mix.min() <= _LEAST[mix.dtype.type]:
             return OnWeights(math.inf, np.zeros(3), np.eye(3), 0.0, 0.0, np.zeros(3))
         nll -= float(np.log(mix).sum())
         ratios = parts * (1 / mix)

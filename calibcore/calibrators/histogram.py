@@ -144,10 +144,11 @@ def _warnings(edges: Floats, counts: NDArray[np.int64], n_hits: int) -> tuple[st
         found.append(f"Every calibration row is {row}, so the scores of its bin become certain.")
     if counts.all():
         return tuple(found)
-    empty = np.count_nonzero((counts == 0) & (edges[1:] > edges[:-1]))
+    lowest = int(np.flatnonzero(counts)[0])  # below, there may be no score: top-1 reaches 1 / K
+    empty = np.count_nonzero(((counts == 0) & (edges[1:] > edges[:-1]))[lowest:])
     if empty:
         found.append(
-            f"{empty:,} of {counts.size:,} bins hold no calibration row; scores there stay as they"
-            " are."
+            f"{empty:,} of the {counts.size - lowest:,} bins from the lowest calibration score up"
+            " hold no calibration row; scores there stay as they are."
         )
     return tuple(found)

@@ -1,14 +1,14 @@
 """From a map of one score to a map of all classes: one map a class, or one a rank."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.blocks import row_totals
+from calibcore.blocks import row_blocks
 from calibcore.calibrators.base import (
     FittedScoreMap,
     FittedVectorMap,
@@ -16,9 +16,10 @@ from calibcore.calibrators.base import (
     ScoreMap,
     SlowVectorMap,
 )
+from calibcore.calibrators.lift_warnings import absent, gathered
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.probabilities import softmax
+from calibcore.probabilities import softmax, sum_columns
 from calibcore.validation import Floats, Labels
 
 _TOGETHER = 32
@@ -26,9 +27,8 @@ _TOGETHER = 32
 
 _BESIDE = 1 << 21
 
-_NAMED = 3
-"""Warnings of single maps that are passed on; more are only counted."""
-
+_READING = 0.2
+"""Share of a fit that is over when the columns have been read."""
 
 Part = Callable[[slice], Floats]
 """Gives some rows of a table, which may be overwritten."""
@@ -100,10 +100,13 @@ class Lift(SlowVectorMap):
         """Fit on checked class probabilities, of which ``part`` gives some rows at a time."""
 
 
-def _columns(part: Part, shape: tuple[int, int], n_columns: int) -> Iterator[tuple[int, Floats]]:
+def _columns(
+    part: Part, shape: tuple[int, int], n_columns: int, progress: Progress | None
+) -> Iterator[tuple[int, Floats]]:
     """Turn a table of that shape into its first columns, and forget them as they are used.
 
     So what is fitted on them takes the place of the table, which is never held as a whole.
+    Tells how far that is when a block of rows has been read, and when a column has been used.
     """
     starts = range(0, n_columns, _TOGETHER)
     groups = [np.empty((min(_TOGETHER, n_columns - start), shape[0])) for start in starts]
@@ -111,9 +114,12 @@ def _columns(part: Part, shape: tuple[int, int], n_columns: int) -> Iterator[tup
         block = part(rows)
         for start, group in zip(starts, groups, strict=True):
             group[:, rows] = block[:, start : start + len(group)].T
+        tell(progress, _READING * min(rows.stop / shape[0], 1.0))
     groups.reverse()
     for start in starts:
-        yield from ((start + number, column) for number, column in enumerate(groups.pop()))
+        for number, column in enumerate(groups.pop(), start=start):
+            yield number, column
+            tell(progress, _READING + (1 - _READING) * (number + 1) / n_columns)
 
 
 def _replace_columns(table: Floats, maps: Sequence[FittedScoreMap]) -> None:
@@ -127,41 +133,19 @@ def _replace_columns(table: Floats, maps: Sequence[FittedScoreMap]) -> None:
 
 
 def normalise(table: Floats) -> NDArray[np.bool_]:
-    """Make rows sum to 1, in place; mark those that cannot, all of whose entries are 0."""
-    total = row_totals(table)
-    empty: NDArray[np.bool_] = total[:, 0] == 0
-    total[empty] = 1.0
-    table /= total
+    """Make rows sum to 1, in place; mark those that cannot, all of whose entries are 0.
+
+    Maps give many rows the same few numbers, and a lift after this one must find them tied whatever
+    the order of the classes.
+    """
+    empty = np.empty(len(table), dtype=np.bool_)
+    for rows in row_blocks(*table.shape):
+        block = table[rows]
+        total = sum_columns(block.T)
+        empty[rows] = total == 0
+        total[total == 0] = 1.0
+        block /= total[:, np.newaxis]
     return empty
-
-
-def _gathered(what: str, maps: Sequence[FittedScoreMap], numbers: Iterable[int]) -> tuple[str, ...]:
-    """Pass on what the first of the chosen maps with warnings say, and count the others."""
-    said = [(number, maps[number].warnings) for number in numbers if maps[number].warnings]
-    found = [
-        f"{what} {number}: {sentence}"
-        for number, sentences in said[:_NAMED]
-        for sentence in sentences
-    ]
-    if len(said) > _NAMED:
-        found.append(
-            f"The maps of {len(said):,} of {len(maps):,} have warnings; those of the first"
-            f" {_NAMED} are shown."
-        )
-    return tuple(found)
-
-
-def _absent(n_classes: int, missing: list[int]) -> tuple[str, ...]:
-    """Name the classes that no calibration row belongs to."""
-    if not missing:
-        return ()
-    first = ", ".join(str(k) for k in missing[:5]) + (", ..." if len(missing) > 5 else "")
-    have = "has" if len(missing) == 1 else "have"
-    said = (
-        f"{len(missing):,} of {n_classes:,} classes {have} no row in the calibration set ({first}),"
-        " so nothing is known of them but that they did not happen."
-    )
-    return (said,)
 
 
 def check_score_map(value: ScoreMap) -> None:
@@ -276,12 +260,11 @@ class OneVsRest(Lift):
     ) -> FittedOneVsRest:
         """Fit on checked class probabilities."""
         maps = []
-        for k, column in _columns(part, (labels.size, n_classes), n_classes):
+        for k, column in _columns(part, (labels.size, n_classes), n_classes, progress):
             maps.append(self.score_map.fit(column, labels == k))
-            tell(progress, (k + 1) / n_classes)
         present = np.bincount(labels, minlength=n_classes) > 0
-        said = _absent(n_classes, np.flatnonzero(~present).tolist())
-        said += _gathered("Class", maps, np.flatnonzero(present).tolist())
+        said = absent(n_classes, np.flatnonzero(~present).tolist())
+        said += gathered("Class", maps, np.flatnonzero(present).tolist())
         return FittedOneVsRest(tuple(maps), warnings=said)
 
 
@@ -309,11 +292,9 @@ class FittedPerRank(FittedLift):
             order = np.argsort(-block, axis=1, kind="stable")
             ranked = np.take_along_axis(block, order, axis=1)
             _replace_columns(ranked, self.score_maps)
-            usable = ~normalise(ranked)
-            order, ranked = order[usable], ranked[usable]
-            calibrated = np.empty_like(ranked)
-            np.put_along_axis(calibrated, order, ranked, axis=1)
-            block[usable] = calibrated
+            empty = normalise(ranked)
+            ranked[empty] = np.take_along_axis(block[empty], order[empty], axis=1)
+            np.put_along_axis(block, order, ranked, axis=1)
         return probabilities
 
 
@@ -379,8 +360,7 @@ class PerRank(Lift):
             true_rank[rows] = (order == labels[rows, np.newaxis]).argmax(axis=1)
             return np.take_along_axis(block, order, axis=1)
 
-        for r, column in _columns(ranked, (labels.size, n_classes), n_ranks):
+        for r, column in _columns(ranked, (labels.size, n_classes), n_ranks, progress):
             maps.append(self.score_map.fit(column, true_rank == r))
-            tell(progress, (r + 1) / n_ranks)
-        said = _gathered("Rank", [maps[0], *maps], range(1, n_ranks + 1))
+        said = gathered("Rank", [maps[0], *maps], range(1, n_ranks + 1))
         return FittedPerRank(tuple(maps), warnings=said)

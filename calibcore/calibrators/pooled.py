@@ -3,17 +3,28 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.blocks import row_blocks
 from calibcore.calibrators.base import FittedScoreMap, Progress, ScoreMap
-from calibcore.calibrators.lifts import FittedLift, Lift, Part, check_score_map, normalise, tell
+from calibcore.calibrators.lifts import (
+    FittedLift,
+    Lift,
+    Part,
+    check_score_map,
+    normalise,
+    tall_blocks,
+    tell,
+)
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.ordering import sort_together
 from calibcore.probabilities import softmax
 from calibcore.validation import Floats, Labels
+
+_READING, _SORTED = 0.3, 0.8
+"""Shares of a fit that are over when the table has been read, and when it is sorted."""
 
 
 def _check_strictness(value: float) -> None:
@@ -21,14 +32,27 @@ def _check_strictness(value: float) -> None:
         raise CalibrationInputError("strictness", repr(value), "above 0, at most 0.001")
 
 
-def _fit_pooled(score_map: ScoreMap, probabilities: Floats, labels: Labels) -> FittedScoreMap:
+def _fit_pooled(
+    score_map: ScoreMap, probabilities: Floats, labels: Labels, progress: Progress | None = None
+) -> FittedScoreMap:
     """Fit on all entries of a table, which is overwritten."""
     table = np.zeros(probabilities.shape, dtype=np.int8)
     table[np.arange(len(labels)), labels] = 1
     scores, hits = probabilities.reshape(-1), table.reshape(-1)
     # Sorted here, in place, as a score map would sort a copy of a table that fills the memory.
     sort_together(scores, hits)
-    return score_map.fit(scores, hits.view(np.bool_))
+    tell(progress, _SORTED)
+    fitted = score_map.fit(scores, hits.view(np.bool_))
+    tell(progress, 1.0)
+    return fitted
+
+
+def keep_decisions(block: Floats, decided: NDArray[np.intp]) -> None:
+    """Let decided classes win by a last digit where doubles are too coarse to keep the order."""
+    at, first = np.arange(len(block)), block.argmax(axis=1)
+    largest, own = block[at, first], block[at, decided]
+    lost = (first != decided) & (own >= largest * (1 - 1e-14))
+    block[at[lost], decided[lost]] = np.nextafter(largest[lost], 2.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,15 +74,12 @@ class FittedPooledClasses(FittedLift):
         """Calibrate rows of probabilities, in place."""
         for rows in row_blocks(*probabilities.shape):
             block = probabilities[rows]
-            at, decided = np.arange(len(block)), block.argmax(axis=1)
+            decided = block.argmax(axis=1)
             mapped = self.score_map.predict(block.ravel()).reshape(block.shape)
             block *= self.strictness
             block += mapped
             normalise(block)
-            # Where doubles are too coarse to keep the order, the decision is kept by a last digit.
-            largest = block.max(axis=1)
-            tied = (block[at, decided] == largest) & (block.argmax(axis=1) != decided)
-            block[at[tied], decided[tied]] = np.nextafter(largest[tied], 2.0)
+            keep_decisions(block, decided)
         return probabilities
 
 
@@ -107,13 +128,16 @@ class PooledClasses(Lift):
     def fit_probabilities(
         self,
         part: Part,
-        n_classes: int,  # noqa: ARG002 - one map serves any number
+        n_classes: int,
         labels: Labels,
         progress: Progress | None = None,
     ) -> FittedPooledClasses:
         """Fit on checked class probabilities."""
-        fitted = _fit_pooled(self.score_map, part(slice(None)), labels)
-        tell(progress, 1.0)
+        table = np.empty((labels.size, n_classes))
+        for rows in tall_blocks(*table.shape):
+            table[rows] = part(rows)
+            tell(progress, _READING * min(rows.stop / labels.size, 1.0))
+        fitted = _fit_pooled(self.score_map, table, labels, progress)
         return FittedPooledClasses(fitted, self.strictness, warnings=fitted.warnings)
 
 

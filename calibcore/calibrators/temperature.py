@@ -13,7 +13,7 @@ from calibcore import validation
 from calibcore.calibrators.base import FittedVectorMap, Positive, VectorMap
 from calibcore.calibrators.row_sums import FLOOR, Rows, squared_terms
 from calibcore.calibrators.tempered import mixture
-from calibcore.validation import Floats
+from calibcore.validation import Floats, Logits
 
 Loss = Literal["nll", "squared_error"]
 LOSSES: tuple[Loss, ...] = ("nll", "squared_error")
@@ -32,6 +32,10 @@ INDIFFERENT = (
 _NO_INFORMATION = (
     "The logits say nothing about these labels, and the calibrated probabilities are nearly equal."
 )
+_HOTTER = "Logits reach so far apart here that a larger one would fit better."
+
+_NEARLY_EQUAL = 0.1
+"""Difference of logits, over the temperature, up to which the probabilities are said to be so."""
 
 _FIRST_ROWS = 256
 """Rows, at least, from which a search on all of them gets its starting point."""
@@ -156,7 +160,7 @@ def _fit(rows: Rows, best_inverse: Callable[[Rows], float]) -> FittedTemperature
     if nothing_to_find := no_optimum(rows):
         return FittedTemperature(1.0, warnings=(nothing_to_find,))
     temperature = 1 / best_inverse(rows)
-    return FittedTemperature(temperature, warnings=bound_warning(temperature))
+    return FittedTemperature(temperature, warnings=bound_warning(temperature, rows))
 
 
 def no_optimum(rows: Rows) -> str:
@@ -170,15 +174,23 @@ def no_optimum(rows: Rows) -> str:
 
 def is_level(rows: Rows) -> bool:
     """Tell whether in every row the classes that are not ruled out have equal logits."""
+    return np.array_equal(rows.maxima, _smallest(rows))
+
+
+def _smallest(rows: Rows) -> Logits:
+    """Give the smallest logit of each row among the classes that are not ruled out."""
     other = np.where(np.isneginf(rows.logits), rows.maxima[:, np.newaxis], rows.logits)
-    return np.array_equal(rows.maxima, other.min(axis=1))
+    return np.asarray(other.min(axis=1))
 
 
-def bound_warning(temperature: float) -> tuple[str, ...]:
-    """Say so where a fit ended at a bound."""
+def bound_warning(temperature: float, rows: Rows) -> tuple[str, ...]:
+    """Say so where a fit on some rows ended at a bound."""
     low, high = TEMPERATURE_BOUNDS
     if temperature >= high:
-        return (f"The fit reached the largest temperature tried, {high:g}. {_NO_INFORMATION}",)
+        with np.errstate(over="ignore"):
+            apart = (rows.maxima - _smallest(rows)).max()
+        why = _NO_INFORMATION if apart <= _NEARLY_EQUAL * high else _HOTTER
+        return (f"The fit reached the largest temperature tried, {high:g}. {why}",)
     if temperature <= low:
         return (f"The fit reached the smallest temperature tried, {low:g}; do not rely on it.",)
     return ()

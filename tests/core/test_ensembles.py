@@ -230,6 +230,25 @@ def test_an_impossible_truth_is_given_a_chance() -> None:
     assert np.isfinite(nll(fitted.predict_proba(with_impossible), [*labels.tolist(), 1, 1]))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_classes", [3, 10])
+@pytest.mark.parametrize("seed", range(12))
+def test_one_mistake_among_many_rows_overflows_nowhere(
+    seed: int, n_classes: int, dtype: type
+) -> None:
+    rng = np.random.default_rng(seed)
+    n_rows = 300
+    logits: Any = rng.normal(scale=3.6, size=(n_rows, n_classes)).astype(dtype)
+    labels = logits.argmax(axis=1)
+    labels[seed] = (labels[seed] + 1) % n_classes
+    fitted = EnsembleTemperatureScaling().fit(logits, labels)
+    # Were the coldest probabilities certain, a part q of 1 / (n (K - 1)) for each class is best.
+    q = 1 / (n_rows * (n_classes - 1))
+    by_hand = (1 - n_classes * q) * softmax(logits.astype(np.float64) / TEMPERATURE_BOUNDS[0]) + q
+    reached = nll(fitted.predict_proba(logits), labels)
+    assert reached <= nll(by_hand, labels) * (1 + 1e-6)
+
+
 @pytest.mark.parametrize("kind", LOSSES)
 @pytest.mark.parametrize("n_classes", [2, 5, 40])
 @pytest.mark.parametrize("seed", range(3))
@@ -325,17 +344,15 @@ def test_beta_maps_do_better_than_temperature(seed: int, kind: Loss) -> None:
 
 
 def test_a_beta_fit_reports_and_can_be_stopped() -> None:
-    told: list[float] = []
-    case = model(2, n_rows=100)
-    BetaEnsemble().fit(*case, progress=told.append)
-
     def stop(_: float) -> None:
         raise InterruptedError
 
-    many = model(2, n_rows=1_000)
-    BetaEnsemble(n_maps=1).fit(*many, progress=told.append)
-    assert told == sorted(told)
-    assert 0 < told[-1] <= 1
+    few, many = model(2, n_rows=100), model(2, n_rows=1_000)
+    for calibrator, case in ((BetaEnsemble(), few), (BetaEnsemble(n_maps=1), many)):
+        told: list[float] = []
+        calibrator.fit(*case, progress=told.append)
+        assert told == sorted(told)
+        assert 0 < told[0] < told[-1] <= 1
     with pytest.raises(InterruptedError):
         BetaEnsemble().fit(*many, progress=stop)
 

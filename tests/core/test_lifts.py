@@ -153,6 +153,14 @@ def test_warnings_of_many_maps_are_few() -> None:
     assert [text[:7] for text in ranked.warnings[:3]] == ["Rank 1:", "Rank 2:", "Rank 3:"]
 
 
+def test_a_slope_at_its_bound_is_no_news_of_a_class() -> None:
+    fitted = OneVsRest(BetaCalibration()).fit(*model(5, 100))
+    flat = [one for one in fitted.score_maps if 0 in (one.a, one.b)]  # type: ignore[attr-defined]
+    assert flat
+    assert all("at its bound" in one.warnings[0] for one in flat)
+    assert fitted.warnings == ()
+
+
 def test_pooled_classes_hands_over_every_entry() -> None:
     logits, labels = model(5)
     fitted = PooledClasses(Above(0.2)).fit(logits, labels)
@@ -231,6 +239,28 @@ def test_progress_rises_to_the_end_and_can_stop(calibrator: Any) -> None:
 
     with pytest.raises(InterruptedError):
         calibrator.fit(*model(9), progress=stop)
+
+
+@pytest.mark.parametrize("lift", [OneVsRest(LINES), PerRank(LINES), PooledClasses(LINES)])
+def test_blocks_of_rows_are_told_as_they_are_read(lift: Lift) -> None:
+    told: list[float] = []
+    many = model(9, 5_000, 1_000)  # three blocks
+    lift.fit(*many, progress=told.append)
+    assert told == sorted(told)
+    assert len([share for share in told if share <= 0.3]) >= 3
+
+
+@pytest.mark.parametrize("n_classes", [4, 60])
+@pytest.mark.parametrize("first", [IsotonicCalibration(), HistogramBinning()], ids=str)
+def test_the_order_of_the_classes_parts_no_ties(first: ScoreMap, n_classes: int) -> None:
+    logits, labels = model(3, 1_500, n_classes)
+    for second in (OneVsRest(IsotonicCalibration()), PooledClasses(IsotonicCalibration())):
+        chain = Chain(OneVsRest(first), second)
+        before = chain.fit(logits, labels).predict_proba(logits)
+        for seed in range(3):
+            classes = np.random.default_rng(seed).permutation(n_classes)
+            renamed = chain.fit(logits[:, classes], np.argsort(classes)[labels])
+            assert np.array_equal(renamed.predict_proba(logits[:, classes]), before[:, classes])
 
 
 # What holds for all ------------------------------------------------------------------------------

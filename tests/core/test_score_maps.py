@@ -297,9 +297,15 @@ def test_a_histogram_by_hand() -> None:
     assert fitted.counts.tolist() == [2, 0, 1, 3]
     asked = [0.0, 0.25, 0.2501, 0.5, 0.51, 0.75, 0.76, 1.0]
     assert fitted.predict(asked).tolist() == [0.5, 0.5, 0.2501, 0.5, 1, 1, 2 / 3, 2 / 3]
-    assert fitted.warnings == (
-        "1 of 4 bins hold no calibration row; scores there stay as they are.",
-    )
+    (said,) = fitted.warnings
+    assert said.startswith("1 of the 4 bins from the lowest calibration score up hold no")
+
+
+def test_bins_below_every_score_are_not_missed() -> None:
+    # The score of the likeliest of 3 classes is at least 1/3.
+    assert HistogramBinning(4).fit([0.4, 0.6, 0.8], [0, 1, 1]).warnings == ()
+    (said,) = HistogramBinning(4).fit([0.4, 0.4, 0.8], [0, 1, 1]).warnings
+    assert said.startswith("1 of the 3 bins from the lowest calibration score up hold no")
 
 
 def test_equal_mass_bins_by_hand() -> None:

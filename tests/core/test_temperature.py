@@ -171,7 +171,17 @@ def test_separable_rows_leave_the_temperature_at_1(scale: float) -> None:
 def test_logits_that_know_the_opposite_end_at_the_hottest(scale: float) -> None:
     fitted = fit([[scale, 0.0]] * 10, [1] * 9 + [0])
     assert fitted.temperature == HOTTEST
-    assert len(fitted.warnings) == 1
+    (said,) = fitted.warnings
+    nearly_equal = fitted.predict_proba([[scale, 0.0]]).max() < 0.55
+    assert ("nearly equal" in said) == nearly_equal == (scale < 1e3)
+
+
+def test_logits_that_a_larger_temperature_would_suit_are_not_said_to_be_useless() -> None:
+    # Right in 3 rows of 4 at a difference of 5,000: T = 5,000 / ln 3, hotter than any tried
+    fitted = fit([[5e3, 0.0, -math.inf]] * 4, [0, 0, 0, 1])
+    assert fitted.temperature == HOTTEST
+    (said,) = fitted.warnings
+    assert said.endswith("a larger one would fit better.")
 
 
 def test_a_best_temperature_out_of_reach_is_reported() -> None:
