@@ -9,6 +9,10 @@ from calibcore.calibrators.odir import is_searched
 
 _LOG_CLASSES = np.log([10, 100, 1000])
 
+_FEW_A_CLASS = 10
+_OF_FOLDS = 6.0
+"""What the folds of a cross-validation add to the memory, as a multiple of the logits."""
+
 
 @dataclass(frozen=True)
 class Cost:
@@ -19,8 +23,9 @@ class Cost:
     passes : tuple of float
         Time in passes of `numpy.exp` over the logits in float32, as measured on 5,000 rows of 10
         classes, 5,000 of 100, and 25,000 of 1,000 (benchmarks/CALIBRATORS.md). With ODIR's penalty
-        it is more, a row, on 4,000 rows of 1,000 classes (Dirichlet some 54,000, matrix some 4,600,
-        by one run each): there, about the geometric mean of both.
+        it is more, a row, on some tables of 4,000 rows of 1,000 classes (Dirichlet 9,000 on one and
+        80,000 on another, matrix some 10,500 on both): there, about the geometric mean of the most
+        and the least.
     memory : float
         Peak beyond the logits, as a multiple of their size in float32.
     searched : tuple of float, optional
@@ -28,11 +33,19 @@ class Cost:
         search goes further on some rows than on others: it is the geometric mean of that table and
         of the sample logits with as many classes; with 1,000, where there is none, what it would
         be by 8,000 rows of 300 classes.
+    few : tuple of float, optional
+        Time where there are at most 10 rows a class, if it is another. A matrix without a penalty
+        is then sought where nothing determines it: with 1,000 classes, the geometric mean of two
+        tables of 4,000 rows (59,000 and 120,000). On some tables it takes ten times as long.
+    matrices : float
+        Tables of a double for each pair of classes that are held beside it, at most.
     """
 
     passes: tuple[float, float, float]
     memory: float = 3.0
     searched: tuple[float, float, float] | None = None
+    few: tuple[float, float, float] | None = None
+    matrices: float = 0.0
 
     def seconds(self, n_rows: int, n_classes: int, seconds_per_logit: float) -> float:
         """Estimate the time.
@@ -50,7 +63,8 @@ class Cost:
             In seconds, right within a factor of some three.
         """
         search = self.searched if is_searched(n_rows, n_classes) else None
-        at, known = math.log(max(n_classes, 2)), np.log(search or self.passes)
+        few = self.few if n_rows <= _FEW_A_CLASS * n_classes else None
+        at, known = math.log(max(n_classes, 2)), np.log(search or few or self.passes)
         passes = float(np.interp(at, _LOG_CLASSES, known))
         if at > _LOG_CLASSES[-1]:  # grows on as from 100 to 1,000 classes
             slope = (known[-1] - known[-2]) / (_LOG_CLASSES[-1] - _LOG_CLASSES[-2])
@@ -59,4 +73,6 @@ class Cost:
 
     def bytes(self, n_rows: int, n_classes: int) -> float:
         """Estimate the memory beyond the logits, in bytes."""
-        return self.memory * 4 * n_rows * n_classes
+        folds = _OF_FOLDS if self.searched and is_searched(n_rows, n_classes) else 0.0
+        tables = (self.memory + folds) * 4 * n_rows * n_classes
+        return tables + self.matrices * 8 * n_classes**2

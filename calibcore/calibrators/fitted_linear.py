@@ -19,7 +19,7 @@ from calibcore.calibrators.linear import (
     linear_outputs,
     turn_to_probabilities,
 )
-from calibcore.calibrators.linear_warnings import said_of
+from calibcore.calibrators.linear_warnings import said_of, said_of_choice
 from calibcore.calibrators.newton import CONVERGED, GOAL, SURE, Optimum, minimise
 from calibcore.calibrators.row_sums import Rows
 from calibcore.calibrators.temperature import fit_temperature
@@ -40,9 +40,6 @@ Space = Literal["logits", "log_probabilities"]
 _FARTHEST = -1e6
 _MODERATE = 100.0
 """Size up to which exponentials do not ask for a row's largest to be taken off first."""
-
-_LONG = 1e9
-"""Cells times columns of the parameters from which on a product takes about a tenth of a second."""
 
 _FEWEST_ROWS = 256
 _MANY_ROWS = 2_048
@@ -305,17 +302,17 @@ def fit_linear(
     model = LinearModel(kept, penalty, free, centred=inputs.space == "logits")
     if strengths is None:
         if odir.is_searched(model.n_rows, n_classes):
-            strengths = odir.choose_odir(model, start, progress=progress)
-            progress = None
+            chosen = odir.choose_odir(model, start, progress=progress)
+            strengths, progress = chosen.strengths, None
+            said = (*said, *said_of_choice(chosen, n_classes))
         else:
             strengths = odir.strengths_by_size(model.n_rows, n_classes)
             most = {"cells": odir.MOST_CELLS, "classes": odir.MOST_CLASSES}
             said = (*said, _NOT_SEARCHED.format_map(most))
         model = replace(model, penalty=odir.odir_penalty(*strengths, n_classes=n_classes))
     # Where a step takes long, the last one is shorter: to what counts as the optimum.
-    long = model.n_cells * start.shape[1] > _LONG
-    goal = CONVERGED / 2 if long or model.n_cells > _MANY_CELLS else GOAL
-    left = SURE if long else 0.0
+    goal = CONVERGED / 2 if model.long or model.n_cells > _MANY_CELLS else GOAL
+    left = SURE if model.long else 0.0
     found = minimise(model, start, goal=goal, left=left, progress=progress)
     said = (*said, *said_of(found, model, absent, left, held=held))
     return _fitted(found, inputs, strengths, said)

@@ -5,7 +5,8 @@ the gradient and with products with the Hessian alone, so no table larger than W
 and the rows are worked on in blocks.
 """
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -20,6 +21,9 @@ KEPT_CELLS = 1 << 22
 
 _SAFE = 1e-12, 1e25
 """Sums of exponentials between which single precision is exact enough for each of them."""
+
+LONG = 1e9
+"""Cells times columns of the parameters from which on a product takes about a tenth of a second."""
 
 _FEW_CELLS = 1 << 13
 _NOISE = 1e-6
@@ -94,6 +98,9 @@ class LinearModel:
     kind : numpy type
         Precision of products and probabilities. Single is enough for a direction, and twice as
         fast; of the loss and its gradient, only where they are far from the optimum.
+    told : callable
+        Called before each evaluation, each product with the Hessian and, where the model is
+        ``long``, each block of rows that is worked on; whatever it raises ends the work.
     """
 
     blocks: Iterable[Block]
@@ -103,7 +110,9 @@ class LinearModel:
     n_rows: int = field(init=False)
     mean_squares: Floats = field(init=False)
     n_products: int = field(default=0, init=False)
+    told: Callable[[], object] = field(default_factory=lambda: lambda: None, init=False)
     kind: type[np.floating[Any]] = field(init=False)
+    _lengths: list[int] = field(init=False)
     _at: Floats = field(init=False)
     _typed: Iterable[Block] = field(init=False)
     _kept: list[Logits] | None = field(init=False)
@@ -112,7 +121,8 @@ class LinearModel:
 
     def __post_init__(self) -> None:
         """Look at the rows, and choose the precision of directions."""
-        self.n_rows = sum(len(block.labels) for block in self.blocks)
+        self._lengths = [len(block.labels) for block in self.blocks]
+        self.n_rows = sum(self._lengths)
         squares = sum(np.vecdot(block.inputs, block.inputs) for block in self.blocks)
         self.mean_squares = np.asarray(squares / self.n_rows)
         self._at = self.penalty.centre
@@ -129,19 +139,44 @@ class LinearModel:
         """
         self.kind = kind
         few = self.n_cells <= KEPT_CELLS
-        typed = _Typed(self.blocks, kind)
-        self._typed = typed if self.full and not few else list(typed)
+        self._typed = _Typed(self.blocks, kind)
+        if not self.full or few:
+            as_they_are = few or kind == np.float64
+            self._typed = list(self._typed if as_they_are else self._copied(kind))
         self._kept = None
         if few or kind == np.float32:
-            parts = 2 if few and not self.full else 1
-            self._kept = [
-                np.empty((parts, *block.inputs.shape), dtype=kind) for block in self._typed
-            ]
+            self._kept = list(self._room(2 if few and not self.full else 1, kind))
+
+    def _copied(self, kind: type[np.floating[Any]]) -> Iterator[Block]:
+        for block, room in zip(self.blocks, self._room(1, kind), strict=True):
+            room[0] = block.inputs
+            yield replace(block, inputs=room[0])
+
+    def _room(self, parts: int, kind: type[np.floating[Any]]) -> Iterator[Logits]:
+        """Make room for so many tables like each block's inputs.
+
+        Small arrays are had fast; of many cells, one large array is given back to the system as
+        soon as it is no longer needed, and many small ones would not be.
+        """
+        shapes = [(parts, len(self.mean_squares), length) for length in self._lengths]
+        if self.n_cells <= KEPT_CELLS:
+            yield from (np.empty(shape, dtype=kind) for shape in shapes)
+            return
+        whole, start = np.empty(parts * self.n_cells, dtype=kind), 0
+        for shape in shapes:
+            end = start + math.prod(shape)
+            yield whole[start:end].reshape(shape)
+            start = end
 
     @property
     def n_cells(self) -> int:
         """Number of inputs, over all rows."""
         return self.n_rows * len(self.mean_squares)
+
+    @property
+    def long(self) -> bool:
+        """Whether a product with the Hessian takes about a tenth of a second or more."""
+        return bool(self.n_cells * self.free.shape[1] > LONG)
 
     @property
     def steepest(self) -> float:
@@ -163,12 +198,13 @@ class LinearModel:
 
         ``rough`` is for single precision, where the model works in it and sees a slope by it.
         """
+        self.told()
         self._at, self._sums, self._multiplied = parameters, None, False
         loss, separated = 0.0, True
         rough = rough and self.kind == np.float32
         slope = np.zeros_like(parameters)
         found: Logits = np.empty(0)
-        for number, block in enumerate(self._typed if rough else self.blocks):
+        for number, block in enumerate(self.watched(self._typed if rough else self.blocks)):
             kept = None if self._kept is None else self._kept[number][-1]
             same = kept is not None and kept.dtype == block.inputs.dtype
             room = kept if same else found
@@ -194,6 +230,7 @@ class LinearModel:
     def product(self, direction: Floats) -> Floats:
         """Multiply a direction by the Hessian at the parameters evaluated last."""
         self.n_products += 1
+        self.told()
         found = np.zeros_like(direction)
         scale = float(np.abs(direction).max()) or 1.0
         scaled = np.asarray(direction / scale, dtype=self.kind)
@@ -224,9 +261,27 @@ class LinearModel:
 
     def weighted(self) -> Iterator[tuple[Logits, Logits]]:
         """Go through inputs and probabilities at the parameters evaluated last, classes first."""
-        for number, block in enumerate(self._typed):
+        return ((block.inputs, found) for block, found in self._judged_blocks())
+
+    def missed(self) -> Floats:
+        """Sum 1 - p of the true class over each class's rows at the parameters evaluated last."""
+        found = np.zeros(len(self.free))
+        for block, weights in self._judged_blocks():
+            missed = 1 - weights.take(block.places)
+            found += np.bincount(block.labels, missed, len(found))
+        return found
+
+    def watched(self, blocks: Iterable[Block]) -> Iterator[Block]:
+        """Go through blocks, telling of each where the model is long."""
+        for block in blocks:
+            if self.long:
+                self.told()
+            yield block
+
+    def _judged_blocks(self) -> Iterator[tuple[Block, Logits]]:
+        for number, block in enumerate(self.watched(self._typed)):
             kept = self._kept
-            yield block.inputs, _judged(block, self._at)[0] if kept is None else kept[number][-1]
+            yield block, _judged(block, self._at)[0] if kept is None else kept[number][-1]
 
     def contributions(self) -> Iterator[tuple[Logits, NDArray[Any]]]:
         """Go through inputs and p_k (x_k, 1), shape (2, n_classes, n_rows), as `weighted`."""

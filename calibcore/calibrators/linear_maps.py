@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
-from calibcore.calibrators.base import Progress, SlowVectorMap, VectorMap
+from calibcore.calibrators.base import Progress, SlowVectorMap
 from calibcore.calibrators.fitted_linear import FittedLinear, Inputs, fit_linear, possible_rows
 from calibcore.calibrators.linear import Penalty
 from calibcore.calibrators.odir import odir_penalty
@@ -19,7 +19,7 @@ Odir = tuple[float, float] | Literal["cv"] | None
 
 
 @dataclass(frozen=True)
-class VectorScaling(VectorMap):
+class VectorScaling(SlowVectorMap):
     """Give every class a factor for its logit and a bias, and choose those that fit best.
 
     The order of the classes can change in a row, and with it the accuracy.
@@ -39,9 +39,10 @@ class VectorScaling(VectorMap):
     is taken off first. Newton's method starts from temperature scaling, w = 1 / T and b = 0 (from
     2,048 rows on, T is that of every eighth row unless some class has none), and ends where no
     entry of the gradient exceeds 1e-10 (with more than 262,144 logits, 5e-9);
-    ``gradient_norm`` tells, and ``warnings`` if it exceeds 1e-8. A class that is ruled out (a logit
-    of minus infinity) stays so. A class without calibration rows keeps w = 1 / T and b = 0, but the
-    other biases rise until they all but rule it out; ``warnings`` say how far.
+    ``gradient_norm`` tells, and ``warnings`` if it exceeds 1e-8. Where a class is told from the
+    others for all but certain, other weights fit as well, and ``warnings`` say so. A class that is
+    ruled out (a logit of minus infinity) stays so. A class without calibration rows keeps w = 1 / T
+    and b = 0, but the other biases rise until they all but rule it out; ``warnings`` say how far.
 
     References
     ----------
@@ -62,7 +63,9 @@ class VectorScaling(VectorMap):
         _check_switch(self.bias, "bias")
         validation.choice(self.space, "space", allowed=("logits", "log_probabilities"))
 
-    def fit(self, logits: ArrayLike, labels: ArrayLike) -> FittedLinear:
+    def fit(
+        self, logits: ArrayLike, labels: ArrayLike, *, progress: Progress | None = None
+    ) -> FittedLinear:
         """Fit on the logits and labels of the calibration set.
 
         Parameters
@@ -71,6 +74,8 @@ class VectorScaling(VectorMap):
             Raw outputs before softmax.
         labels : array_like of int, shape (n_samples,)
             True classes, from 0.
+        progress : callable, optional
+            Told the share of the fit that is done; may raise to end it.
 
         Returns
         -------
@@ -83,7 +88,8 @@ class VectorScaling(VectorMap):
         """
         rows = possible_rows(logits, labels)
         nothing = np.zeros((rows.n_classes, 2))
-        return fit_linear(rows, Inputs(self.space), Penalty(nothing, nothing), bias=self.bias)
+        penalty = Penalty(nothing, nothing)
+        return fit_linear(rows, Inputs(self.space), penalty, bias=self.bias, progress=progress)
 
 
 @dataclass(frozen=True)
@@ -110,10 +116,13 @@ class MatrixScaling(SlowVectorMap):
     The search starts from W = I / T, b = 0. Without a penalty W is determined only up to adding
     one row to all its rows; the search leaves that part as it starts. Where some W gets every
     calibration row right, or some classes all but certain, no finite one is best, others fit as
-    well, and ``warnings`` say so. On the logarithms of the
-    probabilities instead of the logits this is `DirichletScaling`. How "cv" walks through the
-    strengths is told in `calibcore.calibrators.odir.choose_odir`; the strengths used are in
-    ``penalty``.
+    well, and ``warnings`` say so. On the logarithms of the probabilities instead of the logits this
+    is `DirichletScaling`.
+
+    How "cv" walks through the strengths is told in `calibcore.calibrators.odir.choose_odir`; the
+    strengths used are in ``penalty``. The penalty leaves the diagonal free, and with few rows even
+    the best strengths can be far worse than temperature scaling: ``warnings`` say so where they
+    are on the rows held out, and where a strength is the largest or smallest tried.
 
     References
     ----------
@@ -140,23 +149,7 @@ class MatrixScaling(SlowVectorMap):
     ) -> FittedLinear:
         """Fit on the logits and labels of the calibration set.
 
-        Parameters
-        ----------
-        logits : array_like of float, shape (n_samples, n_classes)
-            Raw outputs before softmax.
-        labels : array_like of int, shape (n_samples,)
-            True classes, from 0.
-        progress : callable, optional
-            Told the share of the fit that is done; may raise to end it.
-
-        Returns
-        -------
-        FittedLinear
-
-        Raises
-        ------
-        CalibrationInputError
-            NaN or infinity in the logits, labels that do not fit.
+        Parameters, result and errors are those of `VectorScaling.fit`.
         """
         rows = possible_rows(logits, labels)
         return fit_linear(
@@ -219,7 +212,7 @@ class DirichletScaling(SlowVectorMap):
     ) -> FittedLinear:
         """Fit on the logits and labels of the calibration set.
 
-        Parameters, result and errors are those of `MatrixScaling.fit`.
+        Parameters, result and errors are those of `VectorScaling.fit`.
         """
         rows = possible_rows(logits, labels)
         named = (float(self.l2),) if self.l2 else ()

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from calibcore.calibrators.linear import LinearModel, linear_outputs, turn_to_probabilities
 from calibcore.calibrators.newton import CONVERGED, Optimum
+from calibcore.calibrators.odir import Chosen, strengths_tried
 from calibcore.validation import Floats
 
 _NO_PART = 1e-7
@@ -13,14 +14,34 @@ _NO_PART = 1e-7
 To shift its outputs by 1 would change the loss by twice as many nats, at most.
 """
 
+_PERHAPS = 4e-7
+"""Mean of 1 - p over a class's own rows, a part of that distance, above which it is surely more.
+
+It may be rounded to single precision.
+"""
+
+_WORSE = 1e-3
+"""Share by which a loss on rows held out is higher that is said to be."""
+
 _NEXT_TO_NOTHING = 1e-6
 
 _ARBITRARY = (
     "Other weights fit the calibration rows as well and may give other rows other probabilities."
     " Do not rely on them: {}."
 )
-_INSTEAD = {True: "add a penalty", False: "structured vector scaling has a penalty"}
-"""Whether the matrix is full, and what then to do."""
+_ADD = "add a penalty"
+_LEFT_FREE = "the penalty leaves some weights free (that of structured matrix scaling leaves none)"
+_NO_PENALTY = "structured vector scaling has a penalty"
+
+_HELD_OUT = (
+    "On calibration rows held out, the best strengths tried have a mean NLL of {:.4g}, temperature"
+    " scaling of {:.4g}. So expect worse probabilities than from temperature scaling, or from"
+    " structured matrix scaling, which penalises all weights."
+)
+_LARGEST = (
+    "Cross-validation ended at the largest {} tried, {:g}, which leaves next to nothing of the {}."
+)
+_SMALLEST = "Cross-validation ended at the smallest {} tried, {:g}; a smaller one may do better."
 
 _SEPARATED = (
     "Some weights get every calibration row right. The larger they are the better, so none are"
@@ -56,22 +77,46 @@ def said_of(
         A sentence or more on each doubt.
     """
     unpenalised = not model.penalty.strength.any()
-    doubt = _ARBITRARY.format(_INSTEAD[model.full]) if unpenalised else ""
-    if len(absent) == 0 and not (unpenalised and model.full):
-        return _said_of_end(found, left, (), doubt)
-    off, largest = _last_look(model, found.parameters)
-    said = _said_of_absent(absent, largest, held=held)
-    loose: tuple[str, ...] = ()
-    if unpenalised:
-        said += _said_of_size(model)
-        loose = _said_of_loose(np.setdiff1d(np.flatnonzero(off <= _NO_PART), absent), doubt)
-    return said + _said_of_end(found, left, loose, doubt)
+    perhaps = not held and bool(model.missed().min() <= _PERHAPS * model.n_rows)
+    said, loose = _said_of_size(model) if unpenalised else (), np.empty(0, dtype=np.int64)
+    if len(absent) or perhaps:
+        off, largest = _last_look(model, found.parameters)
+        said = _said_of_absent(absent, largest, held=held) + said
+        if not held:
+            loose = np.setdiff1d(np.flatnonzero(off <= _NO_PART), absent)
+    instead = _ADD if unpenalised else _LEFT_FREE
+    doubt = "" if held else _ARBITRARY.format(instead if model.full else _NO_PENALTY)
+    apart = _said_of_loose(loose, doubt)
+    return said + _said_of_end(found, left, apart, doubt, unpenalised=unpenalised)
+
+
+def said_of_choice(chosen: Chosen, n_classes: int) -> tuple[str, ...]:
+    """Say where the strengths that cross-validation chose do badly, or end its grid.
+
+    Parameters
+    ----------
+    chosen : Chosen
+        What was chosen, and what it did on the rows held out.
+    n_classes : int
+        Says which strengths were tried.
+    """
+    most, *_, least = strengths_tried(n_classes)
+    said = []
+    if chosen.held_out > (1 + _WORSE) * chosen.by_temperature:
+        said.append(_HELD_OUT.format(chosen.held_out, chosen.by_temperature))
+    names = ("lambda", "mu"), ("weights off the diagonal", "biases")
+    for name, what, strength in zip(*names, chosen.strengths, strict=True):
+        if strength == most:
+            said.append(_LARGEST.format(name, strength, what))
+        elif strength == least:
+            said.append(_SMALLEST.format(name, strength))
+    return tuple(said)
 
 
 def _last_look(model: LinearModel, parameters: Floats) -> tuple[Floats, Floats]:
     """Give each class's mean distance from its labels, 0 or 1, and its largest probability."""
     off, largest = np.zeros(len(parameters)), np.zeros(len(parameters))
-    for block in model.blocks:
+    for block in model.watched(model.blocks):
         found = linear_outputs(block.inputs, parameters, block.ruled_out)
         found -= found.max(axis=0)
         turn_to_probabilities(found)
@@ -116,7 +161,7 @@ def _said_of_size(model: LinearModel) -> tuple[str, ...]:
 
 
 def _said_of_end(
-    found: Optimum, left: float, loose: tuple[str, ...], doubt: str
+    found: Optimum, left: float, loose: tuple[str, ...], doubt: str, *, unpenalised: bool
 ) -> tuple[str, ...]:
     if found.separated or found.escaping:
         return (f"{_SEPARATED if found.separated else _ESCAPING} {doubt}".rstrip(),)
@@ -127,6 +172,6 @@ def _said_of_end(
         f"The fit stopped short of its optimum: the loss still has a slope of"
         f" {found.gradient_norm:.1e}, where at most {CONVERGED:.0e} is wanted.{near}"
     )
-    if doubt and not loose:
+    if unpenalised and not loose:
         return (f"{short} {doubt}",)
     return (*loose, short)

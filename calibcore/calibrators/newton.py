@@ -82,26 +82,25 @@ def minimise(
         the weights, the better, so the search ends there. ``escaping`` where the last step still
         changed the parameters visibly, though the loss hardly fell.
     """
-    model.n_products = 0
+    model.n_products, model.told = 0, _reporter(progress, 0.0, 1.0)
     parameters, here = start, model.evaluate(start, rough=True)
     unbounded = not np.any(model.penalty.strength[model.free])
     hardly = _HARDLY if goal <= GOAL else _HARDLY_ROUGH
     goal *= min(1.0, math.sqrt(model.mean_squares.mean()) or 1.0)
     first = least = max(here.gradient_norm, goal)
     step_size = fallen = last = share = gained = math.inf
-    unsure = left > 0 and _least_strength(model) == 0
-    inverse = Inverse(model)
+    unsure, inverse = left > 0 and _least_strength(model) == 0, Inverse(model)
     for _ in range(_NEWTON_STEPS):
         near = here.gradient_norm <= goal or _left(model, here) <= (NEAR if unsure else left)
         if near or (unbounded and here.separated) or model.n_products > _PRODUCTS:
             break
         least = min(least, here.gradient_norm)
-        report = _reporter(progress, math.log(first / least), math.log(first / goal))
+        model.told = _reporter(progress, math.log(first / least), math.log(first / goal))
         # Even an exact inverse has rounding errors; where its last step did little, they matter.
         direct = inverse.exact and here.gradient_norm < last / 4
         share, before, last = here.gradient_norm / last or 1.0, share, here.gradient_norm
         pull = inverse.now(keep=_will_do(share, before, last, goal) if direct else share < _STILL)
-        step = pull(-here.slope) if direct else _newton_step(model, here, pull, goal, share, report)
+        step = pull(-here.slope) if direct else _newton_step(model, here, pull, goal, share)
         moved = _searched_along(model, parameters, here, step)
         if moved is None and model.kind == np.float64:
             break
@@ -118,7 +117,8 @@ def minimise(
         if still or (unsure and slow):
             break
     here = model.evaluate(parameters) if here.rough else here
-    _reporter(progress, 1.0, 1.0)()
+    model.told = _reporter(progress, 1.0, 1.0)
+    model.told()
     running = _VISIBLE < step_size < math.inf and fallen < hardly
     ended = here.separated and unbounded, running, _left(model, here)
     return Optimum(parameters, here.loss, here.gradient_norm, *ended)
@@ -171,18 +171,12 @@ def _reporter(progress: Progress | None, done: float, whole: float) -> Callable[
 
 
 def _newton_step(
-    model: LinearModel,
-    here: Evaluation,
-    inverse: Product,
-    goal: float,
-    share: float,
-    told: Callable[[], None],
+    model: LinearModel, here: Evaluation, inverse: Product, goal: float, share: float
 ) -> Floats:
     """Solve Hessian * step = -slope by conjugate gradients, the closer the better steps do.
 
     An exact one would leave the slope about the square of the ``share`` that the step before left;
-    single precision hides how much closer than the floor the solution is. ``told`` is called before
-    each product with the Hessian.
+    single precision hides how much closer than the floor the solution is.
     """
     floor = 3e-3 if here.rough else 1e-3
     exactness = min(0.3, max(floor, share**2, 0.2 * goal / here.gradient_norm))
@@ -195,7 +189,6 @@ def _newton_step(
     far = model.full and here.gradient_norm > _FAR
     most = min(_PRODUCTS, model.n_products + (_IN_A_FAR_STEP if far else _IN_A_STEP))
     while size > 0 and model.n_products <= most:
-        told()
         turned = model.product(direction)
         curvature = float((direction * turned).sum())
         if curvature <= flat * float((direction * direction).sum()):

@@ -5,16 +5,26 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibcore.calibrators.base import Progress, SlowVectorMap, VectorMap
+from calibcore.calibrators.base import Progress, SlowVectorMap
 from calibcore.calibrators.fitted_linear import CalibrationRows, FittedLinear, Inputs, fit_linear
 from calibcore.calibrators.linear import Penalty
 from calibcore.calibrators.linear_maps import check_strength
-from calibcore.calibrators.temperature import TemperatureScaling
+from calibcore.calibrators.row_sums import Rows
+from calibcore.calibrators.temperature import fit_temperature
 from calibcore.data import LogitSet
+
+_WITHOUT = (
+    "{:,} calibration rows have a true class that the model gives the probability 0 at every"
+    " temperature: the temperature is fitted without them, weights and biases with them."
+)
+_ALL_RULED_OUT = (
+    "The model gives the true class of every calibration row the probability 0 at every"
+    " temperature, so T stays 1."
+)
 
 
 @dataclass(frozen=True)
-class StructuredVectorScaling(VectorMap):
+class StructuredVectorScaling(SlowVectorMap):
     """Scale by a temperature, then correct each class's factor and bias as far as the rows bear.
 
     The fewer rows there are for each class, the closer it stays to temperature scaling.
@@ -54,7 +64,9 @@ class StructuredVectorScaling(VectorMap):
         check_strength(self.bias_strength, "bias_strength")
         check_strength(self.diagonal_strength, "diagonal_strength")
 
-    def fit(self, logits: ArrayLike, labels: ArrayLike) -> FittedLinear:
+    def fit(
+        self, logits: ArrayLike, labels: ArrayLike, *, progress: Progress | None = None
+    ) -> FittedLinear:
         """Fit on the logits and labels of the calibration set.
 
         Parameters, result and errors are those of `VectorScaling.fit`.
@@ -65,7 +77,7 @@ class StructuredVectorScaling(VectorMap):
         strength = np.tile(strengths[::-1], (rows.n_classes, 1))
         centre = np.zeros_like(strength)
         centre[:, 0] = 1.0
-        return _fit(rows, Penalty(strength, centre), strengths, None)
+        return _fit(rows, Penalty(strength, centre), strengths, progress)
 
 
 @dataclass(frozen=True)
@@ -118,7 +130,7 @@ class StructuredMatrixScaling(SlowVectorMap):
     ) -> FittedLinear:
         """Fit on the logits and labels of the calibration set.
 
-        Parameters, result and errors are those of `MatrixScaling.fit`.
+        Parameters, result and errors are those of `VectorScaling.fit`.
         """
         rows = LogitSet(logits, labels)
         n_classes, each = rows.n_classes, rows.n_classes / rows.n_samples
@@ -137,7 +149,20 @@ class StructuredMatrixScaling(SlowVectorMap):
 def _fit(
     rows: LogitSet, penalty: Penalty, strengths: tuple[float, ...], progress: Progress | None
 ) -> FittedLinear:
-    scaled = TemperatureScaling().fit(rows.logits, rows.labels)
-    inputs = Inputs("log_probabilities", scaled.temperature, 1 / (rows.n_samples + 1))
-    kept = CalibrationRows(rows.logits, rows.labels, 1.0, scaled.warnings)
+    temperature, said = _temperature(Rows.checked(rows.logits, rows.labels))
+    inputs = Inputs("log_probabilities", temperature, 1 / (rows.n_samples + 1))
+    kept = CalibrationRows(rows.logits, rows.labels, 1.0, said)
     return fit_linear(kept, inputs, penalty, strengths=strengths, progress=progress)
+
+
+def _temperature(rows: Rows) -> tuple[float, tuple[str, ...]]:
+    """Fit the temperature on the rows that it can be fitted on, and say which it cannot."""
+    possible = rows.possible
+    if not possible.any():
+        return 1.0, (_ALL_RULED_OUT,)
+    if possible.all():
+        fitted = fit_temperature(rows, "nll")
+        return fitted.temperature, fitted.warnings
+    fitted = fit_temperature(rows.part(possible), "nll")
+    said = _WITHOUT.format(np.count_nonzero(~possible))
+    return fitted.temperature, (said, *fitted.warnings)

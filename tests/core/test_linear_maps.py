@@ -19,8 +19,9 @@ from calibcore.calibrators.curvature import Inverse, approximate_inverse
 from calibcore.calibrators.fitted_linear import FittedLinear, Inputs
 from calibcore.calibrators.linear import Block, Evaluation, LinearModel, Penalty
 from calibcore.calibrators.linear_maps import DirichletScaling, MatrixScaling, VectorScaling
+from calibcore.calibrators.linear_warnings import said_of_choice
 from calibcore.calibrators.newton import minimise
-from calibcore.calibrators.odir import choose_odir, odir_penalty, strengths_tried
+from calibcore.calibrators.odir import Chosen, _parts, choose_odir, odir_penalty, strengths_tried
 from calibcore.calibrators.structured import StructuredMatrixScaling, StructuredVectorScaling
 from calibcore.probabilities import log_softmax, softmax
 from tests import reference_linear as reference
@@ -307,7 +308,7 @@ def test_a_long_search_may_end_where_its_loss_is_surely_near_the_least(
     logits, labels = model(rng)
     method = DirichletScaling(l2=0.01)
     least = method.fit(logits, labels).loss
-    monkeypatch.setattr("calibcore.calibrators.fitted_linear._LONG", 0)
+    monkeypatch.setattr("calibcore.calibrators.linear.LONG", 0)
     monkeypatch.setattr("calibcore.calibrators.fitted_linear.SURE", 1e-4)
     fitted = method.fit(logits, labels)
     assert fitted.gradient_norm > 1e-8
@@ -321,7 +322,7 @@ def test_a_long_search_that_nothing_bounds_ends_where_step_after_step_gains_litt
     logits, labels = model(rng, n_rows=20, n_classes=6)
     method = MatrixScaling(odir=(1e-3, 1e-3))
     least = method.fit(logits, labels).loss
-    monkeypatch.setattr("calibcore.calibrators.fitted_linear._LONG", 0)
+    monkeypatch.setattr("calibcore.calibrators.linear.LONG", 0)
     monkeypatch.setattr("calibcore.calibrators.newton.NEAR", 0)
     assert method.fit(logits, labels).gradient_norm <= 1e-8
     monkeypatch.setattr("calibcore.calibrators.newton.SLOW", 1e-2)
@@ -338,7 +339,7 @@ def test_a_long_search_without_mistakes_left_ends_near_no_loss_and_says_how_near
     rng = np.random.default_rng(5)
     logits += rng.normal(size=logits.shape)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("calibcore.calibrators.fitted_linear._LONG", 0)
+        patch.setattr("calibcore.calibrators.linear.LONG", 0)
         patch.setattr("calibcore.calibrators.newton.SLOW", 0)
         fitted = MatrixScaling(odir=(1e-4, 1e-4)).fit(logits, labels)
     assert 1e-8 < fitted.loss <= 1e-4
@@ -532,9 +533,13 @@ def test_a_search_that_is_cut_short_says_so(
     assert "Other weights" not in said
 
 
-@pytest.mark.parametrize("method", [MatrixScaling(), DirichletScaling()])
+@pytest.mark.parametrize(
+    "method",
+    [MatrixScaling(), DirichletScaling(), VectorScaling(), VectorScaling(bias=False)],
+    ids=repr,
+)
 def test_classes_told_apart_for_certain_make_the_weights_arbitrary(
-    method: MatrixScaling | DirichletScaling, rng: np.random.Generator
+    method: Map, rng: np.random.Generator
 ) -> None:
     # Only classes 0 and 1 are mixed up: the others' weights have no part in the loss.
     labels = np.arange(5).repeat(40)
@@ -545,10 +550,14 @@ def test_classes_told_apart_for_certain_make_the_weights_arbitrary(
     (said,) = fitted.warnings
     assert said.startswith("The fit tells classes 2, 3, 4 from the others with near certainty")
     assert "Other weights fit the calibration rows as well" in said
+    instead = "structured vector scaling" if isinstance(method, VectorScaling) else "add a penalty"
+    assert instead in said
     moved = replace(fitted, bias=fitted.bias + np.array([0, 0, 1, 0, -1]))
     apart = nll(moved.predict_proba(logits), labels) - nll(fitted.predict_proba(logits), labels)
     assert abs(apart) < 4e-7
     assert DirichletScaling(l2=1e-3).fit(logits, labels).warnings == ()
+    (said,) = MatrixScaling(odir=(0.5, 0.5)).fit(logits, labels).warnings
+    assert "the penalty leaves some weights free" in said
 
 
 def test_weights_that_grow_for_ever_are_reported(rng: np.random.Generator) -> None:
@@ -587,6 +596,35 @@ def test_ruled_out_classes_give_numbers(method: VectorMap, rng: np.random.Genera
     assert np.all(np.isfinite(found))
     assert_allclose(found.sum(axis=1), 1, atol=1e-12)
     assert isinstance(method, Structured) or np.all(found[gone] == 0)
+
+
+@pytest.mark.parametrize("method", [StructuredVectorScaling(), StructuredMatrixScaling()])
+def test_structured_scaling_says_that_the_temperature_alone_lacks_some_rows(
+    method: Structured, rng: np.random.Generator
+) -> None:
+    logits, labels = model(rng, n_rows=60)
+    impossible = np.array([[0.0, -math.inf, 1.0, 2.0]] * 3)
+    all_rows = np.vstack([logits, impossible]), np.append(labels, [1, 1, 1])
+    fitted = method.fit(*all_rows)
+    (said,) = fitted.warnings
+    assert said.startswith("3 calibration rows")
+    assert "temperature is fitted without them, weights and biases with them" in said
+    assert fitted.temperature == TemperatureScaling().fit(logits, labels).temperature
+    mean = nll(fitted.predict_proba(all_rows[0]), all_rows[1])
+    penalty = 0.0
+    for strength, off in zip(fitted.penalty, corrections(fitted), strict=True):
+        penalty += strength * float((off**2).sum())
+    assert fitted.loss == pytest.approx(mean + penalty, rel=1e-9)
+    (said,) = method.fit(impossible, [1, 1, 1]).warnings[:1]
+    assert said.endswith("so T stays 1.")
+
+
+def corrections(fitted: FittedLinear) -> list[Floats]:
+    """Give what structured scaling penalises: biases, factors, and what is off the diagonal."""
+    if fitted.weights.ndim == 1:
+        return [fitted.bias, fitted.weights - 1]
+    own = np.eye(len(fitted.bias), dtype=np.bool_)
+    return [fitted.bias, fitted.weights[own] - 1, fitted.weights[~own]]
 
 
 def test_a_ruled_out_class_counts_as_the_lowest_of_its_row() -> None:
@@ -643,8 +681,56 @@ def test_the_chosen_pair_is_the_best_of_those_walked_through(rng: np.random.Gene
     blocks = [Block(table.T, labels)]
     problem = LinearModel(blocks, penalty, np.ones((3, 4), dtype=np.bool_))
     start = np.eye(3, 4)
-    assert choose_odir(problem, start) == choose_odir(problem, start)
+    chosen = choose_odir(problem, start)
+    assert chosen == choose_odir(problem, start)
     assert minimise(problem, start).gradient_norm <= 1e-8
+
+
+@pytest.mark.parametrize("method", [MatrixScaling(odir="cv"), DirichletScaling(odir="cv")])
+def test_a_choice_worse_than_temperature_scaling_on_rows_held_out_says_both_figures(
+    method: MatrixScaling | DirichletScaling,
+) -> None:
+    # Nothing but a temperature is wrong, and the rows are too few for a factor a class.
+    rng = np.random.default_rng(8)
+    logits = rng.normal(size=(40, 5))
+    labels = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
+    fitted = method.fit(3 * logits, labels)
+    (said,) = [text for text in fitted.warnings if "held out" in text]
+    dirichlet = isinstance(method, DirichletScaling)
+    columns, _ = Inputs("log_probabilities" if dirichlet else "logits").columns(3 * logits)
+    parts = _parts([Block(columns, labels)], 0)
+    lost = np.zeros(2)
+    for (held,) in parts:
+        rest = [part[0] for part in parts if part[0] is not held]
+        table = np.hstack([block.inputs for block in rest]).T
+        truth = np.concatenate([block.labels for block in rest])
+        for place, one in enumerate([replace(method, odir=fitted.penalty), TemperatureScaling()]):  # type: ignore[arg-type]
+            found = one.fit(table, truth).predict_proba(held.inputs.T)
+            lost[place] += len(held.labels) * nll(found, held.labels) / 40
+    assert lost[0] > 1.01 * lost[1]
+    assert f"temperature scaling of {lost[1]:.4g}" in said
+    stated = float(said.split("mean NLL of ")[1].split(",")[0])
+    assert stated == pytest.approx(lost[0], rel=1e-3)
+    plenty = rng.normal(size=(900, 3))
+    mixed = (plenty + rng.gumbel(size=plenty.shape)).argmax(axis=1)
+    good = method.fit(plenty @ np.array([[2.0, 1, 0], [0, 2, 1], [0, 0, 2]]), mixed)
+    assert not any("held out" in text for text in good.warnings)
+
+
+def test_a_strength_at_an_end_of_the_grid_is_said(rng: np.random.Generator) -> None:
+    most, *_, least = strengths_tried(4)
+    assert said_of_choice(Chosen((1.0, 0.1), 0.5, 0.5), 4) == ()
+    largest, smallest = said_of_choice(Chosen((most, least), 0.5, 0.6), 4)
+    assert "largest lambda tried, 1e+06" in largest
+    assert "smallest mu tried, 1e-05" in smallest
+    # A single temperature is wrong, so the weights off the diagonal are best left out.
+    logits = rng.normal(size=(200, 3))
+    labels = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
+    fitted = MatrixScaling(odir="cv").fit(3 * logits, labels)
+    ended = fitted.penalty[0] == most
+    assert any("largest lambda" in text for text in fitted.warnings) == ended
+    off = fitted.weights[~np.eye(3, dtype=np.bool_)]
+    assert not ended or np.abs(off).max() < 1e-4 * np.diagonal(fitted.weights).max()
 
 
 @pytest.mark.parametrize(("limit", "most"), [("MOST_CELLS", 1_000), ("MOST_CLASSES", 3)])
@@ -668,12 +754,38 @@ def test_a_search_is_reckoned_with_where_there_is_one() -> None:
     assert cost.seconds(14_000, 300, 1e-9) < searched
 
 
+def test_a_matrix_without_a_penalty_takes_longer_where_rows_are_few() -> None:
+    method = next(one for one in CATALOGUE if one.key == "matrix")
+    cost = method.cost_of(penalty="none")
+    few, more = cost.seconds(10_000, 1_000, 1e-9), cost.seconds(10_001, 1_000, 1e-9)
+    assert few > 5 * more
+    assert cost.seconds(4_000, 1_000, 3.4e-10) == pytest.approx(114, rel=0.01)  # 80 and 168 s
+
+
+def test_memory_counts_the_matrices_and_the_folds() -> None:
+    method = next(one for one in CATALOGUE if one.key == "matrix")
+    none, odir = method.cost_of(penalty="none"), method.cost_of(penalty="odir")
+    assert none.bytes(4_000, 1_000) == 3 * 16e6 + 22 * 8e6  # measured: 230 million
+    assert odir.bytes(4_000, 1_000) == none.bytes(4_000, 1_000)
+    assert odir.bytes(4_000, 300) - none.bytes(4_000, 300) == 6 * 4 * 4_000 * 300
+    vector = next(one for one in CATALOGUE if one.key == "vector")
+    assert vector.cost_of().bytes(4_000, 1_000) == 3 * 16e6
+
+
 class StopError(Exception):
     pass
 
 
 @pytest.mark.parametrize(
-    "method", [MatrixScaling(), MatrixScaling(odir="cv"), StructuredMatrixScaling()]
+    "method",
+    [
+        VectorScaling(),
+        MatrixScaling(),
+        MatrixScaling(odir="cv"),
+        StructuredVectorScaling(),
+        StructuredMatrixScaling(),
+    ],
+    ids=repr,
 )
 def test_a_fit_can_be_stopped(method: SlowVectorMap, rng: np.random.Generator) -> None:
     def stop(share: float) -> None:
@@ -681,6 +793,23 @@ def test_a_fit_can_be_stopped(method: SlowVectorMap, rng: np.random.Generator) -
 
     with pytest.raises(StopError):
         method.fit(*model(rng), progress=stop)
+
+
+@pytest.mark.parametrize("method", [VectorScaling(), StructuredMatrixScaling()], ids=repr)
+def test_a_long_fit_is_told_of_within_its_passes(
+    method: SlowVectorMap, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
+) -> None:
+    logits, labels = model(rng, n_rows=3_000)
+    monkeypatch.setattr("calibcore.calibrators.fitted_linear.block_rows", lambda _: 1)
+    calls: list[list[float]] = []
+    for most in (math.inf, 0):
+        monkeypatch.setattr("calibcore.calibrators.linear.LONG", most)
+        calls.append([])
+        method.fit(logits, labels, progress=calls[-1].append)
+        assert calls[-1] == sorted(calls[-1])
+        assert calls[-1][-1] == 1
+    n_blocks = -(-3_000 // 256)
+    assert len(calls[1]) > n_blocks * len(calls[0]) / 2
 
 
 # Refusals -------------------------------------------------------------------------------------
