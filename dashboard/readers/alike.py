@@ -1,10 +1,8 @@
-"""Two parts that belong together: the same classes in both, and the same rows in one order."""
+"""Two sets that belong together: the same classes in both, in one order."""
 
 from dataclasses import replace
 
-import numpy as np
-
-from dashboard.readers.contents import Array, RawEvent, RawSet, SliceColumn
+from dashboard.readers.contents import SET_NAMES, RawEvent, RawSet
 from dashboard.readers.labels import only_numbers
 from dashboard.readers.refusal import FileError, plain, quoted
 
@@ -24,8 +22,12 @@ def same_classes(
     if isinstance(calibration, RawEvent) or isinstance(test, RawEvent):
         return test, (), ()
     names, others = calibration.class_names or (), test.class_names or ()
-    if not names or not others or names == others or test.table is None or test.table.ndim != 2:
+    if names == others or test.table is None:
         return test, (), ()
+    if test.table.ndim != 2:
+        return test, (), _scores_named(calibration, test)
+    if not names or not others:
+        return test, (), _named_once(names, others)
     if set(names) != set(others) or len(names) != len(others):
         odd = next((name for name in others if name not in names), others[0])
         said = (
@@ -53,49 +55,28 @@ def same_classes(
     return mended, (said,), ()
 
 
-def in_order_of(
-    ids: SliceColumn | None, truth: RawSet, place: str
-) -> tuple[RawSet, tuple[str, ...], tuple[str, ...]]:
-    """Put labels in the order of the rows of another file, where both name their rows.
-
-    Parameters
-    ----------
-    ids : SliceColumn, optional
-        What names the rows of the other file.
-    truth : RawSet
-        The labels, as many as there are rows.
-    place : str
-        The name of their file.
-
-    Returns
-    -------
-    RawSet
-        The labels in order.
-    tuple of str, tuple of str
-        What was found, and what was mended.
-    """
-    if ids is None or truth.ids is None:
-        return truth, (), ()
-    wanted, have = ids.values, truth.ids.values
-    name = quoted(ids.name, 30)
-    if np.array_equal(wanted, have):
-        return truth, (f"Column {name} is the same in both files, row by row.",), ()
-    there, here = np.argsort(have, kind="stable"), np.argsort(wanted, kind="stable")
-    same = np.array_equal(have[there], wanted[here])
-    if same and not (np.diff(have[there]) == 0).any():
-        order = np.empty_like(there)
-        order[here] = there
-        said = f"Labels were put in the order of the rows by column {name} ({len(order):,} rows)."
-        return _ordered(truth, order), (), (said,)
-    if ids.name != truth.ids.name or not ids.name:
-        return truth, (), ()
-    found = "in another order, and some twice" if same else "that are not those of the other file"
-    raise FileError(f"column {name} in {quoted(place, 40)}", f"rows {found}", "the same rows once")
-
-
-def _ordered(raw: RawSet, order: Array) -> RawSet:
-    return replace(
-        raw,
-        labels=None if raw.labels is None else raw.labels[order],
-        columns=tuple(replace(column, values=column.values[order]) for column in raw.columns),
+def _scores_named(calibration: RawSet, test: RawSet) -> tuple[str, ...]:
+    """Doubt two scores of other names, unless the labels tell of which class each is."""
+    texts = {*(calibration.label_texts or ()), *(test.label_texts or ())}
+    names = [part.class_names[0] for part in (calibration, test) if part.class_names]
+    if len(names) < 2 or texts.issuperset(names):
+        return ()
+    headings = [(part.headings or names)[0] for part in (calibration, test)]
+    said = (
+        f"The score is called {quoted(headings[0], 30)} in the calibration set and"
+        f" {quoted(headings[1], 30)} in the test set, and is taken to be of the same class."
     )
+    return (said,)
+
+
+def _named_once(names: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
+    """Doubt the order of classes that only one set names."""
+    named = names or others
+    if named in (tuple(map(str, range(len(named)))), tuple(map(str, range(1, len(named) + 1)))):
+        return ()
+    where = SET_NAMES["calibration" if names else "test"]
+    said = (
+        f"Only the {where} names its classes ({plain(', '.join(named[:3]), 60)}"
+        f"{', ...' if len(named) > 3 else ''}): the other is taken to have them in the same order."
+    )
+    return (said,)

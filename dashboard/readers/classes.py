@@ -1,18 +1,20 @@
 """Which columns are the classes, where no one says so."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from dashboard.readers.headings import digits_after, is_score, key_of, prefixed, strip_prefix
 from dashboard.readers.slices import is_number
+from dashboard.readers.truths import has_fractions
 
 _OFF, _LEAST, _SEARCHED = 0.02, 5, 200
-_DECIDED = ("0", "1", "0.0", "1.0")
+DECIDED = ("0", "1", "0.0", "1.0")
 _MEASURES = frozenset(
     {"weight", "weights", "loss", "losses", "entropy", "margin", "uncertainty", "variance", "std",
-     "latency", "time", "timestamp", "duration", "age", "epoch", "perplexity", "energy"}
+     "sd", "stderr", "lower", "upper", "latency", "time", "timestamp", "duration", "age", "epoch",
+     "perplexity", "energy"}
 )  # fmt: skip
 """Words in names of numbers that stand beside a model's answers."""
 
@@ -32,37 +34,50 @@ def class_columns(
     bool
         Whether names or sums tell them, so that they are no other numbers.
     """
-    numeric = [c for c in free if any(is_number(row[c]) for row in sample)]
+    numeric = numeric_columns(free, sample)
     chosen = prefixed(free, names)
     if chosen:
-        numbered = digits_after([names[c] for c in chosen])
+        numbered, numbers = digits_after([names[c] for c in chosen]), {*numeric}
         chosen = [
             c
             for c, fits in zip(chosen, numbered, strict=True)
             # A numbered one without numbers is refused later, not passed over.
-            if fits and (c in numeric or names[c].strip()[-1:].isdigit())
+            if fits and (c in numbers or names[c].strip()[-1:].isdigit())
         ]
         counted = all(names[c].strip()[-1:].isdigit() for c in chosen)
-        return (chosen if counted else _summing(chosen, sample) or chosen), True
+        return (chosen if counted else summing(chosen, sample) or chosen), True
     scores = [c for c in numeric if is_score(key_of(names[c]))]
-    if len(scores) == 1:
+    others = _no_measures(numeric, names, sample)
+    shares = summing(others, sample) if len(scores) != 1 or _are_whole(scores, sample) else []
+    if len(scores) == 1 and len(shares) < 3:
         return scores, True
-    summing = _summing(numeric, sample)
-    if summing:
-        return summing, True
-    return _with_fractions(_no_measures(numeric, names, sample), sample), False
+    return (shares, True) if shares else (with_fractions(others, sample), False)
+
+
+def _are_whole(columns: Sequence[int], sample: Sample) -> bool:
+    return all(_WHOLE.fullmatch(row[c]) for row in sample for c in columns)
+
+
+def numeric_columns(free: Sequence[int], sample: Sample) -> list[int]:
+    """List the columns that hold a number in some row."""
+    return [c for c in free if any(is_number(row[c]) for row in sample)]
 
 
 def _no_measures(columns: list[int], names: tuple[str, ...], sample: Sample) -> list[int]:
-    """Leave out what is called a weight or a loss and is the name of no cell."""
-    rest = [c for c in columns if not _MEASURES.intersection(key_of(names[c]).split("_"))]
-    if len(rest) < 2 or len(rest) == len(columns):
+    """Leave out what is called a weight, a loss or a mark and is the name of no cell."""
+    spare = {c for c in columns if is_measure(key_of(names[c]))}
+    if len(columns) - len(spare) < 2 or not spare:
         return columns
     cells = {cell.strip() for row in sample for cell in row}
-    return [c for c in columns if c in rest or names[c].strip() in cells]
+    return [c for c in columns if c not in spare or names[c].strip() in cells]
 
 
-def _summing(columns: list[int], sample: Sample) -> list[int]:
+def is_measure(key: str) -> bool:
+    """Tell the name of a weight, a loss or a mark."""
+    return key.startswith(("is_", "has_")) or not _MEASURES.isdisjoint(key.split("_"))
+
+
+def summing(columns: list[int], sample: Sample) -> list[int]:
     """Find the most neighbours that sum to 1, or to 100, in every row.
 
     Columns that cannot be shares, being negative or larger, do not stand between neighbours.
@@ -70,10 +85,7 @@ def _summing(columns: list[int], sample: Sample) -> list[int]:
     if len(columns) < 2 or not sample:
         return []
     try:
-        cells = [
-            [float(row[c].strip().removesuffix("%").replace(",", ".", 1)) for c in columns]
-            for row in sample
-        ]
+        cells = [[value_of(row[c]) for c in columns] for row in sample]
     except ValueError:
         return []
     values = np.array(cells)
@@ -91,7 +103,7 @@ def _summing(columns: list[int], sample: Sample) -> list[int]:
     return []
 
 
-def _with_fractions(columns: list[int], sample: Sample) -> list[int]:
+def with_fractions(columns: list[int], sample: Sample) -> list[int]:
     """Leave out columns of whole numbers that vary, such as ages, where all others have fractions.
 
     A class that is ruled out, or whose logit is the reference, has the same number in every row.
@@ -101,13 +113,36 @@ def _with_fractions(columns: list[int], sample: Sample) -> list[int]:
         for c in columns
         if all(_WHOLE.fullmatch(row[c]) for row in sample) and len({row[c] for row in sample}) > 1
     ]
-    rest = [c for c in columns if c not in counts]
+    whole = {*counts}
+    rest = [c for c in columns if c not in whole]
     if len(columns) == 1:
-        return columns if all(row[columns[0]].strip() in _DECIDED for row in sample) else rest
-    if len(sample) < _LEAST or len(rest) < 2:
+        return columns if all(row[columns[0]].strip() in DECIDED for row in sample) else rest
+    if len(sample) < _LEAST or not rest or (len(rest) == 1 and not is_share(rest[0], sample)):
         return columns
     fractions = sum(not _WHOLE.fullmatch(row[c]) for row in sample for c in rest)
     return rest if 2 * fractions > len(rest) * len(sample) else columns
+
+
+def is_share(column: int, sample: Sample) -> bool:
+    """Tell fractions between 0 and 1, or shares of 100 with their sign."""
+    if not has_fractions(column, sample):
+        return False
+    return all(0 <= value_of(row[column]) <= (100 if "%" in row[column] else 1) for row in sample)
+
+
+def is_likeliest(column: int, words: Mapping[str, int], sample: Sample) -> bool:
+    """Tell the class whose column has the largest value in every row: it is the prediction."""
+    if not all(is_number(row[c]) for row in sample for c in words.values()):
+        return False
+    return all(
+        row[column].strip() == max(words, key=lambda word: value_of(row[words[word]]))
+        for row in sample
+    )
+
+
+def value_of(cell: str) -> float:
+    """Read a cell that `is_number`."""
+    return float(cell.strip().removesuffix("%").replace(",", ".", 1))
 
 
 def one_hot_labels(
@@ -120,6 +155,6 @@ def one_hot_labels(
     keys = {key_of(names[c]): c for c in free}
     for prefix in ("label", "y_true", "y", "true", "target", "truth"):
         found = [keys.get(f"{prefix}_{key_of(name)}", -1) for name in short]
-        if min(found) >= 0 and all(row[c].strip() in _DECIDED for row in sample for c in found):
+        if min(found) >= 0 and all(row[c].strip() in DECIDED for row in sample for c in found):
             return found
     return []

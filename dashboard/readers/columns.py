@@ -4,21 +4,22 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dashboard.readers.classes import class_columns, one_hot_labels
+from dashboard.readers.choice import Choice, choose, confidence_columns, goes_with
+from dashboard.readers.classes import numeric_columns, one_hot_labels, with_fractions
 from dashboard.readers.contents import DEFAULTS, Options
 from dashboard.readers.headings import (
-    CONFIDENCE,
     HITS,
     INDEX,
     LABELS,
     PREDICTED,
     WEAK_LABELS,
-    WEAK_PREDICTED,
     is_score,
     key_of,
 )
 from dashboard.readers.layout import Layout, called
-from dashboard.readers.named import TABLE_KEYS, left_out_sentence
+from dashboard.readers.likeliest import event_layout, left_out, names_rows, ranked_layout
+from dashboard.readers.named import TABLE_KEYS
+from dashboard.readers.positive import class_of_score, label_beside_decision
 from dashboard.readers.ranked import find_ranked
 from dashboard.readers.refusal import FileError, plain, quoted
 from dashboard.readers.slices import is_number
@@ -26,7 +27,6 @@ from dashboard.readers.truths import (
     beside,
     first_is_label,
     has_fractions,
-    is_other,
     is_whole,
     label_by_cells,
     label_by_name,
@@ -139,30 +139,63 @@ def _with_header(
     ]
     ranks = None if classes else find_ranked(keys, sample, label)
     if ranks is not None:
-        return _ranked(names, ranks, label, free, sample)
-    confidence = [c for c in free if keys[c] in CONFIDENCE]
-    if len(confidence) > 1:
-        confidence = [c for c in confidence if has_fractions(c, sample)] or confidence
-    chosen = told = bool(classes)
-    if not chosen:
-        classes, told = class_columns([c for c in free if c not in confidence], names, sample)
-    judged = hits is not None or (predicted is not None and label is not None)
-    numbered = len(classes) == 1 or not any(has_fractions(c, sample) for c in classes)
-    no_classes = not classes or (not told and (judged or numbered))
-    if len(confidence) == 1 and not chosen and no_classes:
-        return _event(names, confidence[0], (label, predicted, hits), free, sample)
-    if not classes and predicted is not None and hits is None and has_fractions(predicted, sample):
-        classes, predicted = [predicted], None
-    if len(classes) == 1 and predicted is not None and label is None and not chosen:
-        label = beside(predicted, names, [c for c in free if c not in classes], sample, WEAK_LABELS)
-    if len(classes) == 1 and predicted is not None and label is not None and not chosen:
-        return _event(names, classes[0], (label, predicted, None), free, sample)
+        return ranked_layout(names, ranks, label, free, sample)
+    compared = predicted is not None or hits is not None
+    confidence = confidence_columns(keys, free, sample, compared=compared)
+    choice = Choice(classes, told=True, by_user=bool(classes), label=label, predicted=predicted)
+    if not choice.by_user:
+        choice = choose(names, sample, [c for c in free if c not in confidence], label, predicted)
+        free = [c for c in free if c != choice.label]
+        event = _event(names, choice, confidence, hits, free, sample)
+        if event is not None:
+            return event
+    if hits is None and not choice.classes and choice.has_scores(sample):
+        choice = choice.of_predicted()
+    used = {*choice.classes, *confidence}
     slices = [
         c
-        for c in _and_labels(free, keys, label, by_user=by_user)
-        if c not in classes and c not in confidence and not (len(classes) > 1 and is_score(keys[c]))
+        for c in _and_labels(free, keys, choice.label, by_user=by_user)
+        if c not in used and not (len(choice.classes) > 1 and is_score(keys[c]))
     ]
-    return replace(_plain_layout(names, classes, label, slices, sample), predicted=predicted)
+    return _plain_layout(names, choice, slices, sample)
+
+
+def _event(
+    names: tuple[str, ...],
+    choice: Choice,
+    confidence: list[int],
+    hits: int | None,
+    free: list[int],
+    sample: Sample,
+) -> Layout | None:
+    """Take a lone score beside what was predicted, if the columns are no classes."""
+    label, predicted, classes = choice.label, choice.predicted, choice.classes
+    if len(confidence) == 1 and _no_classes(choice, confidence[0], hits, names, sample):
+        return event_layout(names, confidence[0], (label, predicted, hits), free, sample)
+    if len(classes) != 1 or predicted is None:
+        return None
+    others = [c for c in free if c != classes[0]]
+    if label is None:
+        label = beside(predicted, names, others, sample, WEAK_LABELS)
+    if label is None:
+        return None
+    return event_layout(names, classes[0], (label, predicted, None), others, sample)
+
+
+def _no_classes(
+    choice: Choice,
+    confidence: int,
+    hits: int | None,
+    names: Sequence[str],
+    sample: Sample,
+) -> bool:
+    """Tell numbers beside the score of the likeliest class that are no classes."""
+    classes = choice.classes
+    if not classes or choice.told:
+        return not classes
+    judged = hits is not None or (choice.predicted is not None and choice.label is not None)
+    numbered = len(classes) == 1 or not any(has_fractions(c, sample) for c in classes)
+    return judged or numbered or not goes_with(choice, confidence, names, sample)
 
 
 def _labels(
@@ -173,6 +206,8 @@ def _labels(
     pair = None if classes else prediction_called_label(keys, sample, label)
     if pair is not None:
         return (*pair, None)
+    if label is None:
+        label = label_beside_decision(keys, names, sample) if not classes else None
     if label is None:
         label = label_by_name(keys, names, sample, classes)
     hits = _only(keys, HITS, names, but=[label, *classes])
@@ -208,22 +243,11 @@ def _and_labels(free: list[int], keys: list[str], label: int | None, *, by_user:
     return sorted({*free, *(c for c, key in enumerate(keys) if key in LABELS and c != label)})
 
 
-def _rest(names: tuple[str, ...], used: set[int | None], slices: Sequence[int]) -> tuple[str, ...]:
-    """Name the columns that are not used."""
-    unused = [
-        name or "(no name)" for c, name in enumerate(names) if c not in used and c not in slices
-    ]
-    return left_out_sentence(unused)
-
-
 def _plain_layout(
-    names: tuple[str, ...],
-    classes: list[int],
-    label: int | None,
-    slices: list[int],
-    sample: Sample,
+    names: tuple[str, ...], choice: Choice, slices: list[int], sample: Sample
 ) -> Layout:
     """Take a table of classes with its labels, or either alone."""
+    classes, label = choice.classes, choice.label
     if label is None and (not classes or [*classes, *slices] == classes == [0]):
         label = lone_label(names, [*classes, *slices], sample)
         classes = classes if label is None else []
@@ -231,11 +255,12 @@ def _plain_layout(
         raise FileError(
             "header", "no column of classes and no label column", "a column a class and a label"
         )
-    found: list[str] = []
-    doubts: tuple[str, ...] = ()
+    found, doubts, words = list(choice.found), choice.doubts, choice.words
     one_hot = one_hot_labels(slices, names, classes, sample) if label is None else []
     if label is None and classes and not one_hot:
-        told = label_by_cells(names, classes, slices, sample)
+        called = dict(zip(classes, words, strict=True)) if words else {}
+        heads = [called.get(c, name) for c, name in enumerate(names)]
+        told = label_by_cells(heads, classes, slices, sample)
         if told is not None:
             label, said, likely = told
             found, doubts = ([], (said,)) if likely else ([said], ())
@@ -244,100 +269,27 @@ def _plain_layout(
         more = f" and {len(classes) - 4} more" if len(classes) > 4 else ""
         found.append(f"Class columns: {shown}{more}.")
     if len(classes) == 1:
-        if re.search(r"(?<![0-9])0$", names[classes[0]].strip()):
-            name = quoted(names[classes[0]], 30)
-            raise FileError("header", f"column {name} alone, of class 0", "the score of class 1")
+        words, unsure = _one_score(names, classes[0], label, sample, by_user=choice.by_user)
+        doubts = (*doubts, *unsure)
         found.append(f"One score column, {plain(names[classes[0]], 30)}, for class 1.")
     used = {label, *classes, *one_hot}
     slices = [c for c in slices if c not in used]
     return Layout(
-        names, tuple(classes), labels=label, slices=tuple(slices), one_hot=tuple(one_hot),
-        ids=_names_rows(names) if label is None or not classes else None,
-        found=(*found, *_rest(names, used, slices)), doubts=doubts,
+        names, tuple(classes), labels=label, predicted=choice.predicted, slices=tuple(slices),
+        one_hot=tuple(one_hot), told=words,
+        ids=names_rows(names, slices, sample) if label is None or not classes else None,
+        found=(*found, *left_out(names, used, slices)), doubts=doubts,
     )  # fmt: skip
 
 
-def _names_rows(names: tuple[str, ...]) -> int | None:
-    """Find the one column that names the rows; that of an index may have no name."""
-    named = [c for c, name in enumerate(names) if key_of(name) in INDEX]
-    found = named or [c for c, name in enumerate(names) if not name.strip()]
-    return found[0] if len(found) == 1 else None
-
-
-def _ranked(
-    names: tuple[str, ...],
-    ranks: tuple[list[int], list[int]],
-    label: int | None,
-    free: list[int],
-    sample: Sample,
-) -> Layout:
-    """Take lists of the likeliest classes with their scores."""
-    classes, scores = ranks
-    free = [c for c in free if c not in (*classes, *scores)]
-    said: tuple[str, ...] = ()
+def _one_score(
+    names: Sequence[str], score: int, label: int | None, sample: Sample, *, by_user: bool
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Tell of which class the lone score is."""
     if label is None:
-        others = [c for c in free if not is_other(names[c])]
-        label = beside(classes[0], names, others, sample, WEAK_LABELS)
-        said = _taken(names, label, "label")
-        called = [c for c in others if key_of(names[c]) in WEAK_LABELS]
-        if label is None and len(called) == 1:
-            label = called[0]
-            said = (f"Column {plain(names[label], 30)} was taken for the label.",)
-    slices = [c for c in free if c != label]
-    many = f"{len(scores)} likeliest classes with their scores"
-    listed = f"Each row lists its {many if len(scores) > 1 else 'likeliest class with its score'}."
-    return Layout(
-        names, tuple(scores), labels=label, ranked=tuple(classes), slices=tuple(slices),
-        ids=_names_rows(names) if label is None else None,
-        found=(listed, *said, *_rest(names, {label, *classes, *scores}, slices)),
-    )  # fmt: skip
-
-
-def _event(
-    names: tuple[str, ...],
-    score: int,
-    told: tuple[int | None, int | None, int | None],
-    free: list[int],
-    sample: Sample,
-) -> Layout:
-    """Top-1 scores, right or wrong by comparison of labels or as the file says."""
-    label, predicted, hits = told
-    free = [c for c in free if c != score]
-    found: tuple[str, ...] = ()
-    if hits is None and label is None and predicted is None:
-        called = [c for c in free if key_of(names[c]) in WEAK_LABELS]
-        label = called[0] if len(called) == 1 else None
-        free = [c for c in free if c != label]
-    if hits is None and label is not None and predicted is None:
-        predicted = beside(label, names, free, sample, WEAK_PREDICTED)
-        found = _taken(names, predicted, "predicted label")
-    elif hits is None and predicted is not None and label is None:
-        label = beside(predicted, names, free, sample, WEAK_LABELS)
-        found = _taken(names, label, "label")
-    if predicted is not None and key_of(names[predicted]) in LABELS:
-        found = _taken(names, predicted, "predicted label")
-    if label is not None and predicted is not None:
-        hits = None
-    elif hits is not None:
-        label = predicted = None
-    else:
-        raise FileError(
-            "header",
-            f"column {quoted(names[score])} without a predicted label beside the true one",
-            "true_label, pred_label, confidence",
-        )
-    slices = [c for c in free if c not in (label, predicted) and key_of(names[c]) not in CONFIDENCE]
-    return Layout(
-        names, (score,), labels=label, predicted=predicted, hits=hits, slices=tuple(slices),
-        found=_rest(names, {score, label, predicted, hits}, slices), doubts=found,
-    )  # fmt: skip
-
-
-def _taken(names: Sequence[str], column: int | None, what: str) -> tuple[str, ...]:
-    """Say what a column was taken for that its name does not tell."""
-    if column is None:
-        return ()
-    return (f"Column {plain(names[column], 30)} was taken for the {what}: its cells are the same.",)
+        return class_of_score(names[score], None, ())
+    cells = [row[label] for row in sample]
+    return class_of_score(names[score], names[label], cells, by_user=by_user)
 
 
 def _without_header(sample: Sample, label: int | None, classes: list[int]) -> Layout:
@@ -354,8 +306,9 @@ def _without_header(sample: Sample, label: int | None, classes: list[int]) -> La
             found = ("The first column was taken for the label.",)
     rest = [c for c in range(width) if c != label and c not in classes]
     if not classes:
-        classes = [c for c in rest if any(is_number(row[c]) for row in sample)]
-    slices = tuple(c for c in rest if c not in classes)
+        classes = with_fractions(numeric_columns(rest, sample), sample)
+    used = {*classes}
+    slices = tuple(c for c in rest if c not in used)
     return Layout(None, tuple(classes), labels=label, slices=slices, found=found)
 
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from dashboard.readers.alike import in_order_of, same_classes
+from dashboard.readers.alike import same_classes
 from dashboard.readers.contents import Array, Contents, Options, RawSet, Role
 from dashboard.readers.interpret import interpret
+from dashboard.readers.joined import in_order_of
 from dashboard.readers.named import role_of
 from dashboard.readers.named_sets import TRAINING
 from dashboard.readers.refusal import FileError, quoted, visible
@@ -81,9 +82,11 @@ def _pair(table: Upload, labels: Upload, role: Role) -> Contents:
             f" {quoted(labels.name)}",
             "as many labels as rows",
         )
-    truth, kept, mended = in_order_of(values.ids, truth, labels.name)
+    unused = [{name for name, use in u.uses.items() if use == "left out"} for u in (table, labels)]
+    joined = in_order_of(values, truth, labels.name, in_both=sorted(set.intersection(*unused)))
+    truth = joined.truth
     columns = {column.name: column for column in (*values.columns, *truth.columns)}
-    joined = replace(
+    whole = replace(
         values,
         labels=truth.labels,
         label_texts=truth.label_texts,
@@ -93,8 +96,9 @@ def _pair(table: Upload, labels: Upload, role: Role) -> Contents:
     said = f"Logits from {quoted(table.name)} with labels from {quoted(labels.name)}"
     place = "" if role == "rows" else f", as the {role} set"
     return Contents(
-        {role: joined}, (f"{said}{place}.", *kept), (*_mended(table, labels), *mended),
-        doubts=_doubted(table, labels), uses={**labels.uses, **table.uses},
+        {role: whole}, (f"{said}{place}.", *joined.found),
+        (*_mended(table, labels), *joined.repairs),
+        doubts=(*_doubted(table, labels), *joined.doubts), uses={**labels.uses, **table.uses},
     )  # fmt: skip
 
 
@@ -202,6 +206,6 @@ def _four(tables: list[Upload], labels: list[Upload]) -> Contents:
         {"calibration": fitted, "test": judged},
         (*parts[0].found, *parts[1].found, how),
         tuple(dict.fromkeys((*parts[0].repairs, *parts[1].repairs, *mended))),
-        doubts=(*_training(tables), *doubts),
+        doubts=(*parts[0].doubts, *parts[1].doubts, *_training(tables), *doubts),
         uses={**parts[1].uses, **parts[0].uses},
     )

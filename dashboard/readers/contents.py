@@ -83,7 +83,8 @@ class RawSet:
     Parameters
     ----------
     table : ndarray, shape (n_samples, n_classes) or (n_samples,), optional
-        Logits or probabilities, a column a class; or the score of class 1.
+        Logits or probabilities, a column a class; or the score of class 1, which may be given as
+        a table of one column.
     labels : ndarray, optional
         As found: numbers from 0 or from 1, whole decimals, one-hot; of text, places among
         ``label_texts``.
@@ -122,6 +123,11 @@ class RawSet:
     among: NDArray[np.bool_] | None = None
     ids: SliceColumn | None = None
     unread: tuple[str, str, str] | None = None
+
+    def __post_init__(self) -> None:
+        """Take the only column of a table for the row of scores that it is."""
+        if self.table is not None and self.table.ndim == 2 and self.table.shape[1] == 1:
+            object.__setattr__(self, "table", self.table[:, 0])
 
     def rows(self, chosen: NDArray[np.bool_]) -> "RawSet":
         """Keep the rows of a mask."""

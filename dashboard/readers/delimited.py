@@ -2,6 +2,7 @@
 
 import codecs
 import re
+from collections.abc import Iterator
 from itertools import chain, islice
 
 from dashboard.readers.columns import find_layout, looks_like_header, numbers_columns
@@ -15,6 +16,10 @@ from dashboard.readers.unicode_text import as_utf8
 _MAX_COLUMNS = 4096
 _SAMPLE = 50
 _MAX_TITLES = 5
+_TYPES = frozenset(
+    {"", "continuous", "discrete", "string", "time", "numeric", "categorical", "text"}
+)
+_ROLES = frozenset({"", "class", "meta", "ignore", "feature", "target"})
 _REMARK = re.compile(r"\s*(?:#|sep=.?$)", re.ASCII | re.IGNORECASE)
 _JSON = re.compile(r"\s*(?:\{\s*\"|\[\s*[\[{])")
 
@@ -44,6 +49,7 @@ def read_delimited(data: bytes, options: Options = DEFAULTS) -> Contents:
         what = "only counts the columns" if has_header else "holds numbers"
         notes.append(f"No header row with names: the first row {what}.")
     start = top + has_header
+    start += _type_lines(first[start : start + 2], len(header)) if named else 0
     header = _with_row_names(header, first[start : start + _SAMPLE]) if named else header
     sample = {
         number: row
@@ -65,11 +71,33 @@ def read_delimited(data: bytes, options: Options = DEFAULTS) -> Contents:
 
 def _header_of(rows: Rows) -> tuple[int, list[str]]:
     """Find the first row of the table, below remarks and titles."""
-    there = (k for k, row in enumerate(rows) if "".join(row).strip() and not _is_remark(rows, k))
-    top = next(there, None)
-    if top is None:
-        raise FileError("file", "no rows, only blank lines", "one row a sample")
-    return top, _without_mark(rows, top)
+    widths = _widths_below(rows)
+    for (place, row), below in zip(enumerate(rows), widths, strict=True):
+        if "".join(row).strip() and not _is_remark(rows, place, below):
+            return place, _without_mark(row, below)
+    raise FileError("file", "no rows, only blank lines", "one row a sample")
+
+
+def _widths_below(rows: Rows) -> Iterator[int]:
+    """Give for each row the width of the next that is neither blank nor a remark, 0 for none."""
+    tables = (
+        (place, len(row))
+        for place, row in enumerate(rows)
+        if "".join(row).strip() and not _starts_with_mark(row)
+    )
+    after, width = -1, 0
+    for place in range(len(rows)):
+        while after <= place:
+            after, width = next(tables, (len(rows), 0))
+        yield width
+
+
+def _type_lines(rows: Rows, width: int) -> int:
+    """Count the lines below a header that Orange writes: types, then roles of the columns."""
+    words = [{cell.strip().lower() for cell in row} for row in rows if len(row) == width]
+    if not words or not words[0] <= _TYPES or words[0] == {""}:
+        return 0
+    return 2 if len(words) > 1 and words[1] <= _ROLES else 1
 
 
 def _open(data: bytes) -> tuple[Text, list[str]]:
@@ -123,29 +151,42 @@ def _with_row_names(header: list[str], rows: Rows) -> list[str]:
 
 
 def _is_title(rows: Rows, place: int) -> bool:
-    """Tell a line of one text above rows of several fields."""
+    """Tell a line of one text, or of fewer fields than a heading, above rows of several fields."""
     row = rows[place]
     cells = [cell for cell in row if cell.strip()]
-    if place > 2 * _MAX_TITLES or len(cells) != 1 or not row[0].strip() or is_number(row[0]):
+    if place > 2 * _MAX_TITLES or not row[0].strip() or is_number(row[0]):
         return False
     below = [other for other in rows[place + 1 : place + _SAMPLE] if "".join(other).strip()]
+    if len(cells) > 1:
+        return _is_narrow(row, below)
     several = [sum(bool(cell.strip()) for cell in other) > 1 for other in below]
     return len(below) > 2 and all(several[_MAX_TITLES:] or several[1:])
 
 
-def _is_remark(rows: Rows, place: int) -> bool:
+def _is_narrow(row: list[str], below: Rows) -> bool:
+    """Tell a line that is too short for the table below, whose own heading has no number."""
+    width = len(below[-1]) if below else 0
+    top = next((k for k, other in enumerate(below) if len(other) == width), 0)
+    table = below[top:]
+    if top >= _MAX_TITLES or len(table) < 3 or any(len(other) != width for other in table):
+        return False
+    return (
+        len(row) < width - 1 and not any(map(is_number, table[0])) and any(map(is_number, table[1]))
+    )
+
+
+def _is_remark(rows: Rows, place: int, below: int) -> bool:
     """Tell a line above the table that is no row: a remark, or what tells Excel the delimiter."""
     row = rows[place]
     if not _starts_with_mark(row):
         return _is_title(rows, place)
     widths = {len(row) - 1} if row[0].strip() == "#" else {len(row)}
-    return not row[0].lstrip().startswith("#") or _width_below(rows, place) not in widths
+    return not row[0].lstrip().startswith("#") or below not in widths
 
 
-def _without_mark(rows: Rows, place: int) -> list[str]:
+def _without_mark(header: list[str], below: int) -> list[str]:
     """Give a header without the mark of a remark, which `numpy.savetxt` sets before it."""
-    header = rows[place]
-    if header[0].strip() == "#" and _width_below(rows, place) == len(header) - 1:
+    if header[0].strip() == "#" and below == len(header) - 1:
         return header[1:]
     first = header[0].lstrip()
     return [first.lstrip("# ") or first, *header[1:]] if first.startswith("#") else header
@@ -153,11 +194,6 @@ def _without_mark(rows: Rows, place: int) -> list[str]:
 
 def _starts_with_mark(row: list[str]) -> bool:
     return bool(row) and _REMARK.match(row[0]) is not None
-
-
-def _width_below(rows: Rows, place: int) -> int:
-    below = (row for row in rows[place + 1 :] if "".join(row).strip())
-    return next((len(row) for row in below if not _starts_with_mark(row)), 0)
 
 
 def _unquoted(line: str) -> str:

@@ -12,6 +12,7 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.inference import smallest_gap_shown
 from calibcore.probabilities import softmax
 from calibcore.validation import Floats
+from dashboard.readers.absent import absent_classes
 from dashboard.readers.contents import (
     SET_NAMES,
     Array,
@@ -84,7 +85,7 @@ def doubts_of(
     return (
         *_all_right(seen), *_equal_columns(seen), *_predictions(seen), *_first_label(seen, options),
         *_below_chance(seen), *_both_sets(seen), *named_sets(raw, options), *_of_class_one(seen),
-        *_coarse(seen, kind), *_saturated(seen), *_absent_classes(seen),
+        *_coarse(seen, kind), *_saturated(seen), *_absent_classes(seen, kind),
         *_prevalence(seen, options), *_few(seen),
     )  # fmt: skip
 
@@ -300,20 +301,11 @@ def _saturated(seen: list[_Seen]) -> Iterator[str]:
             )
 
 
-def _absent_classes(seen: list[_Seen]) -> Iterator[str]:
+def _absent_classes(seen: list[_Seen], kind: ValuesKind) -> Iterator[str]:
     for part in seen:
-        if not isinstance(part.rows, LogitSet):
-            continue
-        counts = np.bincount(part.rows.labels, minlength=part.rows.n_classes)
-        absent = np.flatnonzero(counts == 0)
-        if len(absent):
-            shown = ", ".join(visible(part.rows.class_names[k], 30) for k in absent[:5])
-            more = f" and {len(absent) - 5} more" if len(absent) > 5 else ""
+        if isinstance(part.rows, LogitSet) and isinstance(part.raw, RawSet):
             where = f" in the {SET_NAMES[part.role]}" if SET_NAMES[part.role] else ""
-            yield (
-                f"No row{where} is truly of class {shown}{more}, so figures of such a class alone"
-                " are not available."
-            )
+            yield from absent_classes(part.rows, part.raw, kind, where)
 
 
 def _prevalence(seen: list[_Seen], options: Options) -> Iterator[str]:

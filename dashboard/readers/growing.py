@@ -2,7 +2,7 @@
 
 import math
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -35,9 +35,14 @@ class GrowingText:
             return -1
         return self.seen.setdefault(cell, len(self.seen))
 
-    def extend(self, cells: Iterable[str]) -> None:
+    def extend(self, cells: Sequence[str]) -> None:
         """Take further rows."""
-        self.codes.extend(map(self.place, cells))
+        known = list(map(self.seen.get, cells))
+        full = len(self.seen) >= MAX_TEXTS and max(map(len, cells), default=0) <= MAX_TEXT
+        if None not in known or full:
+            self.codes.extend(-1 if place is None else place for place in known)
+        else:
+            self.codes.extend(map(self.place, cells))
 
     def finish(self) -> Text:
         """Give the whole column."""
@@ -73,7 +78,7 @@ class GrowingColumn:
                 self._turn_to_text()
             self.whole = self.whole and kinds <= {int}
         if self.text is not None:
-            self.text.extend(map(spelled, cells))
+            self.text.extend([c if type(c) is str else spelled(c) for c in cells])
 
     def finish(self) -> Array | Text:
         """Give the whole column."""
@@ -88,8 +93,10 @@ class GrowingColumn:
     def _turn_to_text(self) -> None:
         self.text, numbers = GrowingText(), np.frombuffer(self.numbers)
         for start in range(0, len(numbers), _PART):
-            part = numbers[start : start + _PART]
-            values, first, places = np.unique(part, return_index=True, return_inverse=True)
+            # By their bits, since zero with a sign is spelled in another way than without.
+            part = numbers[start : start + _PART].view(np.int64)
+            bits, first, places = np.unique(part, return_index=True, return_inverse=True)
+            values = bits.view(np.float64)
             order = np.argsort(first)
             codes = np.empty(len(values), dtype=np.int32)
             different = (int(v) if self.whole else v for v in values[order].tolist())

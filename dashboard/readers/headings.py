@@ -18,7 +18,8 @@ PREDICTED = frozenset(
 WEAK_PREDICTED = frozenset({"estimate", "argmax", "response", "model_answer", "top1", "vorhersage"})
 CONFIDENCE = frozenset(
     {"confidence", "conf", "max_prob", "top1", "top_1", "top1_score", "top1_prob", "confidences",
-     "confs", "prediction_score", "max_softmax", "max_probability", "konfidenz", "confiance"}
+     "confs", "top1conf", "top1_conf", "prediction_score", "max_softmax", "max_probability",
+     "konfidenz", "confiance"}
 )  # fmt: skip
 HITS = frozenset(
     {"correct", "hit", "hits", "is_correct", "corrects", "correct?", "correctness", "is_right",
@@ -35,7 +36,7 @@ _PREFIXES = (
     ".pred_", "logits_", "logit_", "probability_", "proba_", "probs_", "prob_", "scores_", "score_",
     "softmax_", "class_", "pred_", "logits.", "logit.", "prob.", "logit", "prob", "p_", "p", "c",
 )  # fmt: skip
-_FRAMES = frozenset(
+SCORE_WORDS = frozenset(
     {"prob", "probs", "proba", "probability", "probabilities", "score", "scores", "confidence",
      "logit", "logits", "prediction", "predicted", "pred", "softmax"}
 )  # fmt: skip
@@ -50,7 +51,10 @@ def key_of(name: str) -> str:
     >>> key_of(" True-Label "), key_of("rowIndex")
     ('true_label', 'row_index')
     """
-    spaced = re.sub(r"([a-z])([A-Z])", r"\1_\2", name.strip()[:_LONGEST])
+    name = name.strip()[:_LONGEST]
+    if name.islower() and name.isidentifier():
+        return name
+    spaced = re.sub(r"([a-z])([A-Z])", r"\1_\2", name)
     return re.sub(r"[\s\-]+", "_", spaced.lower())
 
 
@@ -73,7 +77,7 @@ def _without_frame(names: Sequence[str]) -> tuple[str, ...]:
     """Take off what all names share around a class, as in ``P (class=cat)``, ``cat_score``."""
     before = re.sub(r"[^\W_]*\Z", "", _shared(names))
     after = re.sub(r"\A[^\W_]*", "", _shared([name[len(before) :][::-1] for name in names])[::-1])
-    tells = before.endswith(("(", "=", "[", ":")) or _FRAMES & {
+    tells = before.endswith(("(", "=", "[", ":")) or SCORE_WORDS & {
         *re.split("[^a-z]+", f"{before} {after}".lower())
     }
     short = tuple(name[len(before) : len(name) - len(after)].strip() for name in names)

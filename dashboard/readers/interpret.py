@@ -12,6 +12,7 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.metrics.proper import PROBABILITY_FLOOR
 from calibcore.validation import Floats
+from dashboard.readers.checks import check_finite, check_scores, check_shape
 from dashboard.readers.contents import (
     SET_NAMES,
     Array,
@@ -30,7 +31,7 @@ from dashboard.readers.named_sets import Parting, parting_of
 from dashboard.readers.refusal import FileError, visible
 from dashboard.readers.shown import shared_columns
 from dashboard.readers.upload import Rows, Upload
-from dashboard.readers.values import Reading, as_probabilities, check_finite, check_shape, judge
+from dashboard.readers.values import Reading, as_probabilities, judge
 
 ONE_ROW = "One row only: a single row says nothing about calibration."
 _FEW_TIES = 0.02
@@ -134,6 +135,7 @@ def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:
     upload, sets = _parted(upload, sets)
     for role, raw in sets.items():
         check_finite(raw, role)
+        check_scores(raw, role, upload.options)
     n_classes = _n_classes(tables)
     if any(raw.labels is None for raw in sets.values()):
         return _lone_table(upload, sets["rows"], judge(sets, upload.options), n_classes)

@@ -91,7 +91,7 @@ class Likely:
                 self.scores.fromlist(scores)
             except OverflowError:
                 raise FileError(f"row {row}", "a score beyond 1e308", "scores") from None
-            self.names.extend(map(spelled, names))
+            self.names.extend(list(map(spelled, names)))
         self.n_rows += len(items)
 
     def _take_alike(self, items: Sequence[Any]) -> bool:

@@ -3,6 +3,7 @@
 from array import array
 from collections.abc import Sequence
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from dashboard.readers.columns import looks_like_header
 from dashboard.readers.contents import Array
 from dashboard.readers.growing import EXACT, GrowingColumn
 from dashboard.readers.headings import is_score, key_of
+from dashboard.readers.json_blocks import CONTAINERS, number_rows
 from dashboard.readers.json_likely import Likely, is_likely, is_vector, vector
 from dashboard.readers.named import TABLE_KEYS
 from dashboard.readers.npy import is_whole
@@ -22,7 +24,6 @@ _MAX_COLUMNS = 4096
 _INPUTS = frozenset({"instance", "input", "inputs", "features", "row", "example"})
 """What the object is called that holds the columns given to a model beside its prediction."""
 
-_KINDS_WITHIN = frozenset({list, dict})
 _HUGE = "a whole number too large to compute with"
 
 
@@ -31,7 +32,7 @@ class Values(GrowingColumn):
 
     def take(self, items: Sequence[Any]) -> None:
         """Add some elements."""
-        if not _KINDS_WITHIN.isdisjoint(map(type, items)):
+        if not CONTAINERS.isdisjoint(map(type, items)):
             for row, item in enumerate(items, len(self) + 1):
                 if isinstance(item, list | dict):
                     raise _mixed(row, item, "single values")
@@ -79,6 +80,16 @@ class ListRows:
                 return
         for column, cells in zip(self.columns, zip(*items, strict=True), strict=False):
             column.take(cells)
+
+    def take_text(self, block: bytes, between: bytes) -> bool:
+        """Add rows of numbers as a file has them, or leave them; see `number_rows`."""
+        if self.columns or not block:
+            return False
+        numbers = number_rows(block, self.width, between)
+        if numbers is not None:
+            self.numbers.fromlist(numbers)
+            self.n_rows += len(numbers) // self.width
+        return numbers is not None
 
     def matrix(self) -> Array:
         """Give the rows as a table of numbers."""
@@ -152,21 +163,25 @@ class Records:
             if not 0 < len(self.fields) <= _MAX_COLUMNS:
                 found = f"an object of {len(self.fields):,} members"
                 raise FileError("row 1", found, f"1 to {_MAX_COLUMNS:,} members")
-        alike = {*map(type, items)} == {dict}
-        alike = alike and all(map(self.fields.keys().__eq__, map(dict.keys, items)))
+        alike = {*map(type, items)} == {dict} and {*map(len, items)} == {len(self.fields)}
+        try:
+            columns = [list(map(itemgetter(key), items)) for key in self.fields if alike]
+        except KeyError:
+            alike = False
         for row, item in enumerate(() if alike else items, self.n_rows + 1):
             if not isinstance(item, dict):
                 raise _mixed(row, item, "objects")
             if item.keys() != self.fields.keys():
-                other = next(iter(item.keys() ^ self.fields.keys()))
+                keys = (*self.fields, *item)
+                other = next(k for k in keys if (k in item) != (k in self.fields))
                 have = "without" if other in self.fields else "with a further"
                 found = f"an object {have} member {quoted(other, 30)}"
                 raise FileError(f"row {row}", found, "the same members in every row")
-        for key, field in self.fields.items():
+        for (key, field), column in zip(self.fields.items(), columns, strict=True):
             if isinstance(field, Unusable):
                 continue
             try:
-                field.take([item[key] for item in items])
+                field.take(column)
             except FileError as error:
                 raise FileError.at(f"member {quoted(key, 30)},", error) from error
         self.n_rows += len(items)

@@ -1,69 +1,43 @@
 """JSON read in pieces: what holds rows becomes columns of numbers at once, never Python lists.
 
 The brackets are walked here, to a small depth. Only pieces without deeper nesting, such as a few
-hundred rows, are given to Python's own parser, so that neither its recursion nor the weight of
-its numbers can grow with the file.
+hundred rows, are given to a parser, so that neither its recursion nor the weight of its numbers
+can grow with the file. Behind such a piece, blocks of rows that are like it are decoded at once.
 """
 
 import codecs
+import gc
 import json
-import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from hashlib import blake2b
-from typing import Any
+from typing import Any, Literal
 
 from dashboard.readers.headings import LABELS, key_of
+from dashboard.readers.json_blocks import CONTAINERS, Blocks, decoded, decoded_lines
+from dashboard.readers.json_names import Names
+from dashboard.readers.json_pieces import (
+    ELEMENTS,
+    KEY,
+    LINES,
+    LONE,
+    NAMED_ROWS,
+    PAIRS,
+    ROWS,
+    SCHEMA,
+    SPACE,
+    Steps,
+)
 from dashboard.readers.json_rows import Growing, ListRows, Records, Values, started
 from dashboard.readers.refusal import FileError, plain, quoted
 from dashboard.readers.unicode_text import as_utf8
 
 _MAX_DEPTH = 8
 _MAX_NODES = 64
-_MAX_MEMBERS = 1_000_000
 _MAX_SINGLE = 1000
 _MAX_PIECE = 4 << 20
 _MAX_ROW = 1 << 16
 _WANTED = "logits and labels, or one record a row"
-
-_STRING = rb'"(?:[^"\\\x00-\x1f]++|\\.)*+"'
-_SCALAR = rb'[^][{},:"\s]++'
-_FLAT = rb'\[(?:[^][{}"]++|' + _STRING + rb")*+\]"
-_INNER = rb'\{(?:[^][{}"]++|' + _STRING + b"|" + _FLAT + rb")*+\}"
-_LISTED = rb"\[\s*+" + _INNER + rb"(?:\s*+,\s*+" + _INNER + rb")*+\s*+\]"
-_BATCHED = rb"\[\s*+" + _LISTED + rb"\s*+\]"
-_RECORD = rb'\{(?:[^][{}"]++|' + b"|".join([_STRING, _FLAT, _INNER, _LISTED, _BATCHED]) + rb")*+\}"
-_ELEMENT = b"|".join([_SCALAR, _STRING, _FLAT, _LISTED, _RECORD])
-_PAIR = _STRING + rb"\s*+:\s*+(?:" + _SCALAR + b"|" + _STRING + b")"
-_ROW_UNDER_NAME = _STRING + rb"\s*+:\s*+" + _RECORD
-_SPACE = re.compile(rb"[ \t\r\n]*+")
-_KEY = re.compile(b"(" + _STRING + rb")\s*+:", re.DOTALL)
-_ROW = b"|".join([_FLAT, _LISTED, _RECORD])
-_LINES = re.compile(rb"\s*+(?:" + _ROW + rb")[ \t\r]*+\n\s*+[\[{]", re.DOTALL)
-_LONE = re.compile(
-    rb"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]", re.DOTALL
-)
-
-
-class _Steps:
-    """Patterns of up to so many elements in a row, each with what ends it."""
-
-    def __init__(self, element: bytes, end: bytes) -> None:
-        one = rb"\s*+(?:" + element + b")" + end
-        self.patterns = [
-            re.compile(b"(?:" + one + b"){1,%d}+" % most, re.DOTALL) for most in (256, 16, 1)
-        ]
-        self.element = re.compile(element, re.DOTALL)
-
-
-_AFTER = rb"\s*+(?:,|(?=[]}]))"
-_ELEMENTS = _Steps(_ELEMENT, _AFTER)
-_PAIRS = _Steps(_PAIR, _AFTER)
-_NAMED_ROWS = _Steps(_ROW_UNDER_NAME, _AFTER)
-_FIELD = rb'\{(?:[^][{}"]++|' + b"|".join([_STRING, _FLAT, _INNER]) + rb")*+\}"
-_FIELDS = rb"\[\s*+" + _FIELD + rb"(?:\s*+,\s*+" + _FIELD + rb")*+\s*+\]"
-_TOLD = rb'\{(?:[^][{}"]++|' + b"|".join([_STRING, _FLAT, _FIELDS]) + rb")*+\}"
-_SCHEMA = re.compile(rb'"schema"\s*+:\s*+(' + _TOLD + rb")\s*+,", re.DOTALL)
-_ROWS = _Steps(_ROW, rb"[ \t\r]*+(?:\n|\Z)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,9 +74,25 @@ def parse(data: bytes) -> Node:
     FileError
         Anything that is not JSON, keys that stand twice, or values nested too deeply.
     """
-    walker = _Walker(data)
+    with _uncollected():
+        return _parsed(_Walker(data))
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep Python from looking for cycles among rows, which have none: it takes half the time."""
+    looked = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if looked:
+            gc.enable()
+
+
+def _parsed(walker: "_Walker") -> Node:
     data = walker.data
-    if _LINES.match(data, walker.at):
+    if LINES.match(data, walker.at, walker.at + _MAX_PIECE):
         return walker.lines()
     node = walker.value(0)
     if walker.skip() in (b"{", b"[") and data.count(b"\n", 0, walker.at):
@@ -111,29 +101,6 @@ def parse(data: bytes) -> Node:
     if walker.at < len(data):
         raise walker.malformed("more after its end")
     return node
-
-
-class _Names:
-    """Names of the members of an object, kept only where they do not count up from 0."""
-
-    def __init__(self) -> None:
-        self.n_counted = 0
-        self.seen: set[str] | None = None
-
-    def add(self, names: list[str]) -> None:
-        """Add names, none of which may stand twice."""
-        if self.seen is None:
-            further = self.n_counted + len(names)
-            if names == [str(k) for k in range(self.n_counted, further)]:
-                self.n_counted = further
-                return
-            self.seen = {str(k) for k in range(min(self.n_counted, _MAX_MEMBERS + 1))}
-        if len(self.seen) + len(names) > _MAX_MEMBERS:
-            raise FileError("object", "too many members", "lists for rows")
-        if len({*names}) < len(names) or not self.seen.isdisjoint(names):
-            twice = next(n for k, n in enumerate(names) if n in self.seen or n in names[:k])
-            raise FileError("object", f"member {quoted(twice, 40)} twice", "each member once")
-        self.seen.update(names)
 
 
 class _Walker:
@@ -145,6 +112,7 @@ class _Walker:
         self.data = data
         self.at = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
         self.comma = False
+        self.blocks = Blocks(data)
 
     def malformed(self, problem: str) -> FileError:
         """Refuse what is not JSON, with the line it stands in."""
@@ -154,7 +122,7 @@ class _Walker:
 
     def skip(self) -> bytes:
         """Go to the next character that is no space, and give it."""
-        space = _SPACE.match(self.data, self.at)
+        space = SPACE.match(self.data, self.at)
         self.at = space.end() if space else self.at
         return self.data[self.at : self.at + 1]
 
@@ -175,11 +143,13 @@ class _Walker:
         grown: Growing | None = None
         step = 0
         while self.skip():
-            piece, step = self._piece(_ROWS, step)
+            if grown is not None and self._took_lines(grown):
+                continue
+            piece, step = self._piece(ROWS, step)
             if piece is None:
                 row = (0 if grown is None else len(grown)) + 1
                 raise FileError(f"row {row:,}", "what is neither a record nor a list", _WANTED)
-            grown = self._grow(grown, b",".join(_ROWS.element.findall(piece)))
+            grown = self._grow(grown, b",".join(ROWS.element.findall(piece)))
         if grown is None:
             raise self.malformed("its end")
         return grown
@@ -189,7 +159,9 @@ class _Walker:
         nodes: list[Node] = []
         step = 0
         while self._more(b"]"):
-            piece, step = self._piece(_ELEMENTS, step)
+            if grown is not None and self._took_elements(grown):
+                continue
+            piece, step = self._piece(ELEMENTS, step)
             if piece is not None:
                 grown = self._grow(grown, piece)
                 continue
@@ -210,32 +182,41 @@ class _Walker:
             self._pass_schema()
             if self._holds_rows():
                 return self._rows_under_names()
-        values, names, digest = Values(), _Names(), blake2b()
+        values, names = Values(), Names()
         nodes: dict[str, Node] = {}
         single: list[str] = []
         step = 0
         while self._more(b"}"):
-            piece, step = self._piece(_PAIRS, step)
-            if piece is None:
+            keys, found, step = self._pairs(step, further=len(values) > 0)
+            if not keys:
                 name = self._key()
                 names.add([name])
                 nodes[name] = self.value(depth + 1)
                 self._end_value(b"}")
                 continue
-            pairs = self._decoded(b"{" + piece + b"}", _PAIR_DECODER)
-            values.take([value for _, value in pairs])
-            keys = [key for key, _ in pairs]
+            values.take(found)
             names.add(keys)
             single += keys[: _MAX_SINGLE - len(single)]
-            digest.update("".join(map(repr, keys)).encode())
         if nodes:
             return Members(nodes, tuple(single))
-        return Indexed(digest.digest(), values)
+        return Indexed(names.digest(), values)
+
+    def _pairs(self, step: int, *, further: bool) -> tuple[list[str], list[Any], int]:
+        """Decode some single values with their names, of which there may be none here."""
+        end = self.blocks.values(self.at) if further else 0
+        found = decoded(b"{" + self._block(end) + b"}") if end else None
+        if found and CONTAINERS.isdisjoint(map(type, found.values())):
+            self._over(end)
+            return list(found), list(found.values()), step
+        self.blocks.leave(end)
+        piece, step = self._piece(PAIRS, step)
+        pairs = [] if piece is None else self._decoded(b"{" + piece + b"}", _PAIR_DECODER)
+        return [key for key, _ in pairs], [value for _, value in pairs], step
 
     def _pass_schema(self) -> None:
         """Step over what pandas says of its columns with orient="table"."""
         self.skip()
-        match = _SCHEMA.match(self.data, self.at)
+        match = SCHEMA.match(self.data, self.at)
         if match and len(match[1]) <= _MAX_PIECE:
             self._decoded(match[1], _DECODER)
             self.at = match.end()
@@ -243,9 +224,9 @@ class _Walker:
     def _holds_rows(self) -> bool:
         """Tell an object a row, under the name or the number of the row, by the first two."""
         start = self.at
-        step = len(_NAMED_ROWS.patterns) - 1
-        first, _ = self._piece(_NAMED_ROWS, step)
-        second = None if first is None else self._piece(_NAMED_ROWS, step)[0]
+        step = len(NAMED_ROWS.patterns) - 1
+        first, _ = self._piece(NAMED_ROWS, step)
+        second = None if first is None else self._piece(NAMED_ROWS, step)[0]
         self.at, self.comma = start, False
         if first is None or second is None or len(first) + len(second) > _MAX_ROW:
             return False
@@ -260,13 +241,19 @@ class _Walker:
 
     def _rows_under_names(self) -> Node:
         """Read an object a row; its name is a column unless one is called so."""
-        grown, names, index, step = Records(), _Names(), Values(), 0
+        grown, names, index, step = Records(), Names(), Values(), 0
         while self._more(b"}"):
-            piece, step = self._piece(_NAMED_ROWS, step)
-            if piece is None:
-                found = "what is no record under a name, as the rows above it are"
-                raise FileError(f"row {len(grown) + 1:,}", found, _WANTED)
-            rows = self._decoded(b"{" + piece + b"}", _DECODER, len(grown))
+            end = self.blocks.rows_under_names(self.at) if len(grown) else 0
+            rows = decoded(b"{" + self._block(end) + b"}") if end else None
+            if rows:
+                self._over(end)
+            else:
+                self.blocks.leave(end)
+                piece, step = self._piece(NAMED_ROWS, step)
+                if piece is None:
+                    found = "what is no record under a name, as the rows above it are"
+                    raise FileError(f"row {len(grown) + 1:,}", found, _WANTED)
+                rows = self._decoded(b"{" + piece + b"}", _DECODER, len(grown))
             names.add(list(rows))
             index.take(list(rows))
             grown.take(list(rows.values()))
@@ -290,7 +277,40 @@ class _Walker:
         self.comma = after == b","
         self.at += self.comma
 
-    def _piece(self, steps: _Steps, step: int) -> tuple[bytes | None, int]:
+    def _took_elements(self, grown: Growing) -> bool:
+        """Add a block of elements, if all in it is plain."""
+        if len(grown) <= _MAX_NODES:
+            return False
+        end = self.blocks.elements(self.at)
+        if isinstance(grown, ListRows) and grown.take_text(self._block(end), b"],["):
+            return self._over(end)
+        items = decoded(b"[" + self._block(end) + b"]") if end else None
+        if items:
+            grown.take(items)
+        return self._over(end) if items else self.blocks.leave(end)
+
+    def _took_lines(self, grown: Growing) -> bool:
+        """Add a block of lines, if all in it is plain."""
+        end = self.blocks.lines(self.at)
+        block = self.data[self.at : end].rstrip(b"\r\n")
+        if isinstance(grown, ListRows) and grown.take_text(block, b"]\n["):
+            return self._over(end)
+        items = decoded_lines(block)
+        if items:
+            grown.take(items)
+        return self._over(end) if items else self.blocks.leave(end)
+
+    def _block(self, end: int) -> bytes:
+        """Give what stands before the comma at the end of a block."""
+        block = self.data[self.at : end].rstrip(b" \t\r\n")
+        return block[:-1] if block.endswith(b",") else b""
+
+    def _over(self, end: int) -> Literal[True]:
+        """Step over a block and the comma that ends it."""
+        self.at, self.comma = end, True
+        return True
+
+    def _piece(self, steps: Steps, step: int) -> tuple[bytes | None, int]:
         """Cut off some elements without deeper nesting, as many as make a piece."""
         for place in range(step, len(steps.patterns)):
             match = steps.patterns[place].match(self.data, self.at)
@@ -304,7 +324,7 @@ class _Walker:
         return None, step
 
     def _key(self) -> str:
-        match = _KEY.match(self.data, self.at)
+        match = KEY.match(self.data, self.at)
         if match is None or len(match[1]) > _MAX_PIECE:
             raise self.malformed("a name in quotes is missing")
         self.at = match.end()
@@ -325,7 +345,7 @@ class _Walker:
             problem = error
         row = n_before + 1
         named = piece.startswith(b"{")
-        parts = (_NAMED_ROWS if named else _ELEMENTS).element
+        parts = (NAMED_ROWS if named else ELEMENTS).element
         for element in parts.finditer(piece, 1, len(piece) - 1):
             try:
                 _load(b"{" + element[0] + b"}" if named else element[0], decoder)
@@ -346,17 +366,10 @@ def _said(problem: ValueError) -> str:
 
 
 def _load(piece: bytes, decoder: json.JSONDecoder) -> Any:
-    if b"\\u" in piece and _LONE.search(piece):
+    if b"\\u" in piece and LONE.search(piece):
         raise ValueError("half of a surrogate pair")
-    text = piece.decode("utf-8")
-    n_colons = piece.count(b":")
-    if decoder is not _DECODER or not n_colons or n_colons != piece.count(b'":'):
-        return decoder.decode(text)
-    found = _PLAIN_DECODER.decode(text)
-    # Where every colon ends a name, as many members as colons means that none stands twice.
-    alike = isinstance(found, list) and {*map(type, found)} == {dict}
-    n_members = sum(map(len, found)) if alike else 0
-    return found if n_members == n_colons else decoder.decode(text)
+    found = decoded(piece) if decoder is _DECODER else None
+    return decoder.decode(piece.decode("utf-8")) if found is None else found
 
 
 def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -369,5 +382,4 @@ def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_record)
-_PLAIN_DECODER = json.JSONDecoder()
 _PAIR_DECODER = json.JSONDecoder(object_pairs_hook=list)

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.validation import Labels
 from dashboard.readers.contents import SET_NAMES, Array, Options, RawSet, Role, rows_of_file
-from dashboard.readers.refusal import FileError, quoted
+from dashboard.readers.refusal import FileError, quoted, type_name
 from dashboard.readers.slices import NUMBER
 
 _NO_AND_YES = (
@@ -24,9 +23,9 @@ NUMBERED = re.compile(r"(.*[^0-9.,+-])([0-9]{1,6})", re.ASCII | re.DOTALL)
 
 @dataclass(frozen=True)
 class LabelReading:
-    """Labels of every set, and what was done to them."""
+    """Labels of every set, in as small a type as they had, and what was done to them."""
 
-    labels: Mapping[Role, Labels]
+    labels: Mapping[Role, Array]
     found: tuple[str, ...]
     repairs: tuple[str, ...]
     class_names: tuple[str, ...] | None = None
@@ -47,6 +46,7 @@ def read_labels(sets: Mapping[Role, RawSet], n_classes: int, options: Options) -
         for role, raw in sets.items()
         if raw.label_texts is not None
     }
+    _refuse_other_class(spelled)
     numbered = {role: raw for role, raw in sets.items() if role not in spelled}
     flat = {role: _flat(raw, role, n_classes, repairs) for role, raw in numbered.items()}
     whole, shift = _match_numbers(flat, numbered, options), 0
@@ -67,8 +67,7 @@ def read_labels(sets: Mapping[Role, RawSet], n_classes: int, options: Options) -
             f" ({count:,} labels)."
         )
     labels = {role: reading.places for role, reading in spelled.items()} | {
-        role: np.subtract(values, shift, dtype=np.int64, casting="unsafe")
-        for role, values in whole.items()
+        role: _from_zero(values, shift) for role, values in whole.items()
     }
     lowest = min(int(values.min()) for values in labels.values())
     highest = max(int(values.max()) for values in labels.values())
@@ -108,9 +107,10 @@ def label_numbers(cells: Sequence[str]) -> Array | None:
 class _Spelled:
     """Labels that are text, as places among the classes."""
 
-    places: Labels
+    places: Array
     said: str
     class_names: tuple[str, ...] | None = None
+    positive: str | None = None
 
 
 def match_texts(raw: RawSet, role: Role, options: Options) -> _Spelled:
@@ -136,23 +136,38 @@ def match_texts(raw: RawSet, role: Role, options: Options) -> _Spelled:
             (other,) = set(texts) - {positive}
             found = f"The score is of {quoted(positive, 30)}; {quoted(other, 30)} is the other."
             places = {other: 0, positive: 1}
-            return _Spelled(_looked_up(places, texts, codes), found, (other, positive))
+            names = (other, positive)
+            return _Spelled(_looked_up(places, texts, codes), found, names, positive.lower())
     lower = [text.lower() for text in texts]
     pair = next((pair for pair in _NO_AND_YES if {*lower} <= {*pair}), None)
     if pair is not None and (one_score or only_numbers(raw.class_names)):
         no, yes = pair
         found = f"Labels {no} and {yes} were read as 0 and 1 ({len(codes):,} labels)."
-        return _Spelled(_looked_up({no: 0, yes: 1}, lower, codes), found)
-    all_names = {name for names in known for name in names or ()}
-    unmatched = [text for text in texts if text not in all_names] or list(texts)
-    bad = np.isin(codes, [k for k, text in enumerate(texts) if text in unmatched])
+        return _Spelled(_looked_up({no: 0, yes: 1}, lower, codes), found, positive=yes)
+    unmatched = _unmatched(texts, {name for names in known for name in names or ()})
+    bad = np.isin(codes, unmatched)
     raise FileError(
         _place(role, raw),
-        f"label {quoted(unmatched[0])}, which is the name of no class column,"
+        f"label {quoted(texts[unmatched[0]])}, which is the name of no class column,"
         f" {rows_of_file(bad, raw)}",
         "class numbers, names of the class columns, or your class names"
         + (", that of the score second" if one_score else ""),
     )
+
+
+def _unmatched(texts: Sequence[str], names: set[str]) -> list[int]:
+    """Give the places of texts that name no class; among class numbers, of what is none."""
+    odd = [k for k, text in enumerate(texts) if text not in names] or list(range(len(texts)))
+    words = [k for k in odd if not NUMBER.fullmatch(texts[k])]
+    return words if 0 < 2 * len(words) < len(odd) else odd
+
+
+def _refuse_other_class(spelled: Mapping[Role, _Spelled]) -> None:
+    """Refuse scores of one class in one set and of the other class in the other."""
+    known = {role: one.positive for role, one in spelled.items() if one.positive is not None}
+    if len(set(known.values())) > 1:
+        said = (f"those of {quoted(name, 30)} in the {SET_NAMES[r]}" for r, name in known.items())
+        raise FileError("scores", ", but ".join(said), "scores of the same class in both sets")
 
 
 def _called(sets: Mapping[Role, RawSet]) -> str:
@@ -186,8 +201,14 @@ def _with_numbers(sets: Mapping[Role, RawSet], repairs: list[str]) -> Mapping[Ro
     return made
 
 
-def _looked_up(places: Mapping[str, int], texts: Sequence[str], codes: Array) -> Labels:
-    return np.array([places[text] for text in texts], dtype=np.int64)[codes]
+def _looked_up(places: Mapping[str, int], texts: Sequence[str], codes: Array) -> Array:
+    dtype = np.min_scalar_type(max(places.values()))
+    return np.array([places[text] for text in texts], dtype=dtype)[codes]
+
+
+def _from_zero(values: Array, first: int) -> Array:
+    whole = values if values.dtype.kind in "iu" else values.astype(np.int64)
+    return whole - first if first else whole
 
 
 def _match_numbers(
@@ -242,7 +263,7 @@ def _flat(raw: RawSet, role: Role, n_classes: int, repairs: list[str]) -> Array:
     values = np.asarray(raw.labels)
     place = _place(role, raw)
     if values.dtype.kind not in "biuf" or values.ndim not in (1, 2):
-        found = f"values of type {values.dtype} and shape {values.shape}"
+        found = f"values of type {type_name(values.dtype)} and shape {values.shape}"
         raise FileError(place, found, "one class number a row")
     if values.dtype.kind == "b":
         values = values.astype(np.uint8)
@@ -309,7 +330,9 @@ def _refuse_range(values: Array, raw: RawSet, role: Role, first: int, n_classes:
     last = n_classes - 1 + first
     bad = (values < first) | (values > last)
     worst = values[bad].max() if bad.any() else 0
+    one_score = raw.table is not None and raw.table.ndim == 1
     _refuse(
         bad, _place(role, raw), f"values such as {worst:.6g}, out of range,",
-        f"class numbers from {first} to {last}", raw,
+        f"class numbers from {first} to {last}"
+        + (" beside one column of scores" if one_score else ""), raw,
     )  # fmt: skip

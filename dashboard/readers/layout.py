@@ -35,6 +35,8 @@ class Layout:
         Sentences.
     by_user : bool
         The user named the class columns.
+    told : tuple of str
+        What the labels call the classes, where the headings say more.
     ids : int, optional
         In a table without labels, or without classes, the column that names its rows.
     width : int
@@ -56,6 +58,7 @@ class Layout:
     found: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     by_user: bool = False
+    told: tuple[str, ...] = ()
     ids: int | None = None
     width: int = 0
     sample: tuple[tuple[str, ...], ...] = ()
@@ -83,7 +86,7 @@ class Layout:
     @property
     def class_names(self) -> tuple[str, ...] | None:
         """Header of the class columns without their common prefix."""
-        return strip_prefix(self.headings) if self.headings else None
+        return self.told or (strip_prefix(self.headings) if self.headings else None)
 
     @property
     def headings(self) -> tuple[str, ...] | None:
@@ -95,9 +98,19 @@ class Layout:
     @property
     def uses(self) -> dict[str, ColumnUse]:
         """Every column by name, and what it was taken for."""
-        return {
-            called(self.names, c): self._use(c) for c in range(self.width or len(self.names or ()))
-        }
+        judged: dict[int | None, ColumnUse] = {
+            self.hits: "hit", self.predicted: "prediction", self.labels: "label",
+        }  # fmt: skip
+        score: ColumnUse = "score" if self.is_event or self.ranked else "class"
+        used = self.numbers or self.labels is not None
+        uses: dict[int | None, ColumnUse] = {
+            **dict.fromkeys(self.slices, "slice"), **dict.fromkeys(self.one_hot, "label"),
+            **dict.fromkeys(self.ranked, "prediction"), **judged,
+            **dict.fromkeys(self.numbers, score),
+        }  # fmt: skip
+        rest: ColumnUse = "left out" if used else "undecided"
+        width = self.width or len(self.names or ())
+        return {called(self.names, c): uses.get(c, rest) for c in range(width)}
 
     @property
     def preview(self) -> Preview:
@@ -126,22 +139,6 @@ class Layout:
         if self.names is None or not self.names[column].strip():
             return f"column {column + 1}"
         return f"column {quoted(self.names[column], 30)}"
-
-    def _use(self, column: int) -> ColumnUse:
-        if column in self.numbers:
-            return "score" if self.is_event or self.ranked else "class"
-        single: dict[int | None, ColumnUse] = {
-            self.hits: "hit", self.predicted: "prediction", self.labels: "label",
-        }  # fmt: skip
-        if column in single:
-            return single[column]
-        if column in self.ranked:
-            return "prediction"
-        if column in self.one_hot:
-            return "label"
-        if column in self.slices:
-            return "slice"
-        return "left out" if self.numbers or self.labels is not None else "undecided"
 
 
 def called(names: Sequence[str] | None, column: int) -> str:

@@ -1,7 +1,7 @@
 """Which array is which, by name and by shape: for archives and dictionaries of arrays."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +17,7 @@ from dashboard.readers.contents import (
     Role,
     SliceColumn,
 )
-from dashboard.readers.npy import is_whole, piece
+from dashboard.readers.npy import is_whole, piece, text_codes
 from dashboard.readers.refusal import FileError, plain, quoted
 from dashboard.readers.slices import MAX_COLUMNS, sentence_of, slice_of_array
 
@@ -65,8 +65,10 @@ INDEX_KEYS = frozenset(
 )  # fmt: skip
 """Names of what only tells which row it is."""
 
-_CALIBRATION = frozenset({"cal", "calib", "calibration", "val", "valid", "validation", "dev"})
-_TEST = frozenset({"test", "eval", "testing"})
+_CALIBRATION = frozenset(
+    {"cal", "calib", "calibration", "val", "valid", "validation", "validate", "dev"}
+)
+_TEST = frozenset({"test", "eval", "testing", "evaluation", "evaluate"})
 
 
 def role_of(name: str) -> tuple[Role, str]:
@@ -118,13 +120,14 @@ def _sorted(arrays: Mapping[str, Array], left_out: Sequence[str], options: Optio
     chosen: dict[Role, tuple[str | None, str | None]] = {
         role: (_one_table(tables[role], arrays), _one(labels[role], "labels")) for role in tables
     }
-    chosen = _lone_pair(chosen) or chosen
+    chosen = _lone_pair(chosen) or _whole_pair(chosen, arrays) or chosen
+    _refuse_calibrated(chosen, arrays)
     sets = {
         role: _raw_set(arrays, table, truth, class_names)
         for role, (table, truth) in chosen.items()
         if table or truth
     }
-    uses = _uses(arrays, chosen, names_key)
+    uses = _uses(arrays, {role: chosen[role] for role in sets}, names_key)
     sets, not_kept = _with_columns(sets, arrays, uses)
     unused = [name for name, use in uses.items() if use == "left out" and name != names_key]
     said = " and ".join(
@@ -186,6 +189,29 @@ def _lone_pair(
     return {"rows": (tables[0][1], truths[0][1])}
 
 
+def _whole_pair(
+    chosen: Mapping[Role, tuple[str | None, str | None]], arrays: Mapping[str, Array]
+) -> dict[Role, tuple[str | None, str | None]] | None:
+    """Leave out tables beside one that has labels, of the same shape: ``cal_probs``."""
+    table, truth = chosen["rows"]
+    others = [pair for role, pair in chosen.items() if role != "rows" and pair != (None, None)]
+    alike = all(
+        label is None and table and other and arrays[other].shape == arrays[table].shape
+        for other, label in others
+    )
+    return {"rows": (table, truth)} if table and truth and alike else None
+
+
+def _refuse_calibrated(
+    chosen: Mapping[Role, tuple[str | None, str | None]], arrays: Mapping[str, Array]
+) -> None:
+    """Refuse ``probs_cal`` beside ``probs_uncal``, where cal speaks of values and of no set."""
+    for name in arrays:
+        calibrated = re.sub("un(?=cal)", "", name, flags=re.IGNORECASE)
+        if calibrated != name and {name, calibrated} & {table for table, _ in chosen.values()}:
+            _one([name, *({calibrated} & set(arrays))], "logits")
+
+
 def _label_keys(arrays: Mapping[str, Array], options: Options) -> frozenset[str]:
     """Give the names of labels, or the one that the user names."""
     chosen = options.label_column
@@ -210,8 +236,8 @@ def _raw_set(
     labels = arrays[truth]
     if labels.dtype.kind != "U" or labels.ndim != 1:
         return replace(raw, labels=labels)
-    texts, codes = np.unique(labels, return_inverse=True)
-    return replace(raw, labels=codes, label_texts=tuple(texts.tolist()))
+    texts, codes = text_codes(labels, f"array {quoted(truth)}")
+    return replace(raw, labels=codes, label_texts=texts)
 
 
 def _uses(
@@ -228,7 +254,7 @@ def _uses(
             return "class"
         if name in truths:
             return "label"
-        role, rest = role_of(name)
+        role, rest = _beside(name, chosen)
         if name == names_key or rest in LABEL_KEYS | TABLE_KEYS | WEAK_TABLE_KEYS | INDEX_KEYS:
             return "left out"
         beside = next((a for a in chosen.get(role, (None, None)) if a is not None), None)
@@ -239,6 +265,12 @@ def _uses(
     return {name: use_of(name) for name in arrays}
 
 
+def _beside(name: str, sets: Collection[Role]) -> tuple[Role, str]:
+    """Tell of which set a further array is; that of none there, as ``is_test``, is of all rows."""
+    role, rest = role_of(name)
+    return (role, rest) if role in sets else ("rows", name)
+
+
 def _with_columns(
     sets: Mapping[Role, RawSet], arrays: Mapping[str, Array], uses: dict[str, ColumnUse]
 ) -> tuple[dict[Role, RawSet], tuple[str, ...]]:
@@ -246,7 +278,7 @@ def _with_columns(
     kept: dict[Role, list[SliceColumn]] = {role: [] for role in sets}
     left: list[tuple[str, str]] = []
     for name in [name for name, use in uses.items() if use == "slice"]:
-        role, rest = role_of(name)
+        role, rest = _beside(name, sets)
         made = slice_of_array(rest.removeprefix("column_"), arrays[name])
         if len(kept[role]) >= MAX_COLUMNS:
             made = f"only {MAX_COLUMNS} are kept"
@@ -342,15 +374,16 @@ def _by_shape(arrays: Mapping[str, Array], class_names: tuple[str, ...] | None) 
     """Tell two arrays without known names apart by their shape."""
     if len(arrays) == 1:
         return piece(next(iter(arrays.values())))
-    pairs = [piece(array).sets["rows"] for array in arrays.values()]
-    tables = [raw.table for raw in pairs if isinstance(raw, RawSet) and raw.table is not None]
-    labels = [raw.labels for raw in pairs if isinstance(raw, RawSet) and raw.labels is not None]
+    pieces = [piece(array).sets["rows"] for array in arrays.values()]
+    parts = [part for part in pieces if isinstance(part, RawSet)]
+    tables = [part for part in parts if part.table is not None]
+    labels = [part for part in parts if part.labels is not None]
     if len(tables) != 1 or len(labels) != 1:
         listed = ", ".join(quoted(name, 20) for name in list(arrays)[:6])
         raise FileError(
             "names of the arrays", f"{len(arrays)} arrays named {listed}", "logits and labels"
         )
     return Contents(
-        {"rows": RawSet(tables[0], labels[0], class_names)},
+        {"rows": replace(labels[0], table=tables[0].table, class_names=class_names)},
         ("The logits and the labels were told apart by their shape, not by their names.",),
     )

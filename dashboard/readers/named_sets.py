@@ -19,8 +19,14 @@ _COLUMNS = frozenset(
 )  # fmt: skip
 """Words in the name of a column that says of which set each row is."""
 
+_SURELY = frozenset({"split", "subset", "partition", "usage", "partind"})
+"""Those of them that hardly speak of anything else."""
+
+_FEW_SETS = 3
 TRAINING = frozenset({"train", "training", "trn", "train_set", "training_set"})
 _BESIDE = frozenset({"", "set", "split", "data"})
+_ASKING = frozenset({"is", "in", "for"})
+_YES, _NO = frozenset({"true", "yes", "t", "y", "1"}), frozenset({"false", "no", "f", "n", "0"})
 _SHOWN = 20
 _Raw = TypeVar("_Raw", RawSet, RawEvent)
 
@@ -82,11 +88,14 @@ def parting_of(
     Returns
     -------
     Parting, optional
-        None where no column, or more than one, names both sets and gives each row to one.
+        None where no column, or more than one, names both sets and gives each row to one; of
+        several the one whose own name says so.
     """
     if options.sets == "one" or "rows" not in raw:
         return None
     found = [made for column in raw["rows"].columns if (made := _parted(column)) is not None]
+    if len(found) > 1:
+        found = [made for made in found if _is_called_set(made.column.name)]
     return found[0] if len(found) == 1 else None
 
 
@@ -106,18 +115,24 @@ def _names_sets(column: SliceColumn) -> bool:
 
 
 def says_sets(name: str, texts: Collection[str]) -> bool:
-    """Tell a column of sets by a word of its name, or by texts that name sets and training rows.
+    """Tell a column of sets by a word of its name, or by texts that all name sets.
+
+    Texts of one set alone are not enough, unless it is the training set.
 
     Examples
     --------
-    >>> says_sets("data_split", ["a"]), says_sets("x", ["train", "test"]), says_sets("x", ["dev"])
+    >>> says_sets("data_split", ["a"]), says_sets("x", ["val", "test"]), says_sets("x", ["dev"])
     (True, True, False)
     """
-    key = key_of(name)
-    if key in _COLUMNS or _COLUMNS.intersection(re.split(r"[^a-z]+", key)):
+    if _is_called_set(name):
         return True
-    keys = {key_of(text) for text in texts}
-    return bool(keys & TRAINING) and all(_set_of(text) is not None for text in texts)
+    named = {_set_of(text) for text in texts if text.strip()}
+    return None not in named and (len(named) > 1 or "training" in named)
+
+
+def _is_called_set(name: str) -> bool:
+    key = key_of(name)
+    return key in _COLUMNS or bool(_COLUMNS.intersection(re.split(r"[^a-z]+", key)))
 
 
 def _set_of(text: str) -> str | None:
@@ -175,3 +190,45 @@ def named_sets(
                     f"{of_rows}, but all rows are read as one set and split at random; two files"
                     " keep them apart."
                 )
+    if options.sets == "auto" and "rows" in raw:
+        yield from _asked(raw["rows"])
+        yield from _not_understood(raw["rows"])
+
+
+def _asked(raw: RawSet | RawEvent) -> Iterator[str]:
+    """Doubt a column that says of every row whether it is of one set, such as ``is_test``."""
+    for column in raw.columns:
+        words = {*re.split(r"[^a-z]+", key_of(column.name))}
+        of = _set_of("_".join(words - _ASKING))
+        if not words & _ASKING or of is None or not _is_yes_or_no(column):
+            continue
+        what = f"of the {of} set" if of != "training" else "training rows"
+        yield (
+            f"Column {quoted(column.name)} says which rows are {what}, but all rows are read as one"
+            " set and split at random; two files keep them apart, or a column with the words val"
+            " and test."
+        )
+
+
+def _not_understood(raw: RawSet | RawEvent) -> Iterator[str]:
+    """Doubt a column that is called one of sets, in words that name none."""
+    for column in raw.columns:
+        if not _SURELY.intersection(re.split(r"[^a-z]+", key_of(column.name))):
+            continue
+        numbers = column.categories is None
+        texts = np.unique(column.values).tolist() if numbers else column.categories or ()
+        if not 1 < len(texts) <= _FEW_SETS or any(role_of(str(t))[0] != "rows" for t in texts):
+            continue
+        shown = ", ".join(f"{text:g}" if numbers else plain(text, _SHOWN) for text in texts)
+        yield (
+            f"Column {quoted(column.name)} ({shown}) may tell sets apart, but does not say which"
+            " is which, so all rows are read as one set and split at random; the words val and"
+            " test would keep them apart."
+        )
+
+
+def _is_yes_or_no(column: SliceColumn) -> bool:
+    if column.categories is None:
+        return bool(np.isin(column.values, (0, 1)).all())
+    texts = {text.lower() for text in column.categories}
+    return texts <= _YES | _NO and bool(texts & _YES) and bool(texts & _NO)

@@ -8,6 +8,7 @@ import re
 from math import prod
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dashboard.readers.contents import Array, Contents, RawSet
 from dashboard.readers.labels import label_numbers
@@ -16,6 +17,8 @@ from dashboard.readers.refusal import FileError, quoted
 _MAGIC = b"\x93NUMPY"
 _MAX_HEADER = 4096
 _MAX_TEXT = 256
+_MAX_TEXTS = 100_000
+_PART = 1 << 18
 _ENTRY = re.compile(
     r"\s*['\"](descr|fortran_order|shape)['\"]\s*:\s*"
     r"(?:['\"](?P<descr>[^'\"\\]{1,16})['\"]|(?P<order>True|False)|\((?P<shape>[0-9L, ]*)\))"
@@ -24,6 +27,7 @@ _ENTRY = re.compile(
 _NUMERIC = re.compile(r"[<>|=]?(b1|i[1248]|u[1248]|f[248])", re.ASCII)
 _TEXT = re.compile(r"[<>=]?U([0-9]{1,3})", re.ASCII)
 _VALUE = re.compile(r"[+-]?(?:[0-9.]*(?:e[+-]?[0-9]+)?|nan|inf(?:inity)?)")
+_STRUCTURED = re.compile(r"\{\s*'descr'\s*:\s*\[")
 _SHAPE = re.compile(r"\s*(?:[0-9]{1,18}L?\s*,\s*)*(?:[0-9]{1,18}L?\s*)?", re.ASCII)
 
 NUMBERS = "bool, integers or floats of 1 to 8 bytes"
@@ -33,6 +37,7 @@ def numeric_dtype(code: str, place: str) -> np.dtype[np.generic]:
     """Turn a type code into a plain numeric type, or refuse it by name."""
     if not _NUMERIC.fullmatch(code):
         kind = {"O": "Python objects, which are a pickle", "c": "complex numbers"}
+        kind |= {"M": "dates, not a numeric type", "m": "spans of time"}
         text = {"U": "text", "S": "text", "V": "structured or untyped bytes", "a": "text"}
         said = (kind | text).get(code.lstrip("<>|=")[:1], "not a numeric type")
         raise FileError(place, f"type {quoted(code)} ({said})", NUMBERS)
@@ -88,6 +93,40 @@ def parse_npy(data: bytes | memoryview, place: str, *, text: bool = False) -> Ar
     return array_from(raw, numeric_dtype(descr, place), shape, place, fortran=fortran)
 
 
+def unfit(data: bytes | memoryview, place: str, *, text_room: int) -> FileError | None:
+    """Tell from its header an array that holds neither numbers nor names.
+
+    Parameters
+    ----------
+    data, place
+        As in `parse_npy`.
+    text_room : int
+        Most bytes of text.
+    """
+    header, raw = _header(memoryview(data), place)
+    if _STRUCTURED.match(header):
+        return FileError(place, "a structured type", NUMBERS)
+    descr, _, shape = _entries(header, place)
+    width = _TEXT.fullmatch(descr)
+    if not shape or 0 in shape or len(shape) > 3:
+        what = "" if shape else "a single value, "
+        return FileError(
+            place, f"{what}an array of shape {shape}", "at least one row, and 1 or 2 dimensions"
+        )
+    if width and (len(shape) > 1 or not 0 < int(width[1]) <= _MAX_TEXT or len(raw) > text_room):
+        found = f"text of {width[1]} characters, shape {shape}"
+        return FileError(place, found, "a list of short names")
+    return None if width else _unlike_numbers(descr, place)
+
+
+def _unlike_numbers(descr: str, place: str) -> FileError | None:
+    try:
+        numeric_dtype(descr, place)
+    except FileError as error:
+        return error
+    return None
+
+
 def read_npy(data: bytes) -> Contents:
     """Read a bare array: the logits or the labels of one set, to be joined with the other."""
     return piece(parse_npy(data, "the array", text=True))
@@ -112,8 +151,8 @@ def piece(array: Array) -> Contents:
 
 def _labels(array: Array) -> Contents:
     """Take texts for labels, unless some are values or blank."""
-    texts, codes = np.unique(array, return_inverse=True)
-    named = [text.strip().lower() for text in texts.tolist()]
+    texts, codes = text_codes(array, "the array")
+    named = [text.strip().lower() for text in texts]
     values = [t for t in named if _VALUE.fullmatch(t) and not t.isdigit()]
     if values:
         found = f"type {quoted(array.dtype.str)} (text, such as {quoted(values[0], 20)})"
@@ -121,7 +160,28 @@ def _labels(array: Array) -> Contents:
     numbers = label_numbers(named)
     if numbers is not None:
         return Contents({"rows": RawSet(None, numbers[codes])})
-    return Contents({"rows": RawSet(None, codes, label_texts=tuple(texts.tolist()))})
+    return Contents({"rows": RawSet(None, codes, label_texts=texts)})
+
+
+def text_codes(array: Array, place: str) -> tuple[tuple[str, ...], NDArray[np.int32]]:
+    """Give the different texts in their order, and each row's place among them.
+
+    Notes
+    -----
+    A part at a time, since what ``numpy.unique`` needs on the way is many times the array.
+    """
+    seen: dict[str, int] = {}
+    codes = np.empty(len(array), dtype=np.int32)
+    for start in range(0, len(array), _PART):
+        texts, places = np.unique(array[start : start + _PART], return_inverse=True)
+        known = [seen.setdefault(text, len(seen)) for text in texts.tolist()]
+        if len(seen) > _MAX_TEXTS:
+            raise FileError(place, f"more than {_MAX_TEXTS:,} different texts", "fewer classes")
+        codes[start : start + _PART] = np.array(known, dtype=np.int32)[places]
+    order = sorted(seen)
+    ranks = np.empty(len(seen), dtype=np.int32)
+    ranks[[seen[text] for text in order]] = np.arange(len(order))
+    return tuple(order), ranks[codes]
 
 
 def _joint_label(array: Array) -> int | None:
@@ -133,7 +193,9 @@ def _joint_label(array: Array) -> int | None:
         labels = array[:, place]
         others = array[:, :-1] if place else array[:, 1:]
         first = array[0, :-1] if place else array[0, 1:]
-        if not is_whole(labels) or bool((first == np.floor(first)).all()):
+        with np.errstate(invalid="ignore"):
+            of_counts = bool((first == np.floor(first)).all())
+        if not is_whole(labels) or of_counts:
             continue
         low, high = labels.min(), labels.max()
         in_range = 0 <= low < high <= last and not counts(labels)
@@ -151,7 +213,8 @@ def is_whole(array: Array) -> bool:
     """Tell whether every value is a whole number."""
     if array.dtype.kind != "f":
         return True
-    return bool(np.all(array == np.floor(array))) and bool(np.isfinite(array).all())
+    with np.errstate(invalid="ignore"):
+        return bool(np.isfinite(array).all()) and bool(np.all(array == np.floor(array)))
 
 
 def _header(data: memoryview, place: str) -> tuple[str, memoryview]:

@@ -1,11 +1,16 @@
 """The one exception that leaves the readers, and how text from a file is made fit to show."""
 
 import unicodedata
+from typing import Any
+
+import numpy as np
 
 from calibcore.errors import CalibrationInputError
 
 _FIELD, _FOUND, _WANTED = 110, 300, 160
 """Longest parts of a message, which together stay below 600 characters."""
+
+_MARKS = str.maketrans("<>", "\u2039\u203a")
 
 
 def percent(share: float) -> str:
@@ -41,12 +46,14 @@ def visible(text: str, limit: int = 200) -> str:
 def plain(text: str, limit: int = 200) -> str:
     """Make text safe to show even where it would be taken for markup.
 
+    The signs that open and close it become the quotation marks that look most like them.
+
     Examples
     --------
-    >>> plain("<b>")
-    '(b)'
+    >>> plain("<b>") == chr(0x2039) + "b" + chr(0x203A)
+    True
     """
-    return visible(text, limit).replace("<", "(").replace(">", ")")
+    return visible(text, limit).translate(_MARKS)
 
 
 def quoted(value: object, limit: int = 40) -> str:
@@ -58,6 +65,18 @@ def quoted(value: object, limit: int = 40) -> str:
     '"n/a"'
     """
     return f'"{plain(str(value), limit)}"'
+
+
+def type_name(dtype: np.dtype[Any]) -> str:
+    """Call a type of values by a word.
+
+    Examples
+    --------
+    >>> type_name(np.dtype("<U7")), type_name(np.dtype("float32"))
+    ('text', 'float32')
+    """
+    words = {"U": "text", "S": "bytes", "O": "objects", "c": "complex numbers", "V": "records"}
+    return words.get(dtype.kind, "dates" if dtype.kind in "mM" else dtype.name)
 
 
 class FileError(CalibrationInputError):

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from dashboard.readers.alike import same_classes
 from dashboard.readers.columns import find_layout
 from dashboard.readers.contents import DEFAULTS, Array, Contents, Options, RawSet, row_list
-from dashboard.readers.headings import key_of, strip_prefix
+from dashboard.readers.headings import CONFIDENCE, SCORE_WORDS, is_score, key_of, strip_prefix
 from dashboard.readers.layout import Layout, called
 from dashboard.readers.named import (
     LABEL_KEYS,
     TABLE_KEYS,
+    WEAK_TABLE_KEYS,
     left_out_sentence,
     logits_among,
     of_two,
@@ -32,6 +33,7 @@ from dashboard.readers.slices import (
 )
 from dashboard.readers.table_body import Body
 from dashboard.readers.table_cells import spare_columns
+from dashboard.readers.values import MAX_CLASSES
 
 MAX_TEXTS = 100_000
 """How many different texts of one column are kept."""
@@ -164,6 +166,8 @@ def _spread(
     wide = [name for name, column in columns if not isinstance(column, Text) and column.ndim == 2]
     if not wide:
         return columns, [], ()
+    if _are_beside(wide, columns):
+        return [(name, column) for name, column in columns if name not in wide], wide, ()
     chosen = [name for name in wide if key_of(name) in TABLE_KEYS] or wide
     logits = logits_among({name: np.asarray(dict(columns)[name]) for name in chosen})
     mended = of_two(logits, chosen) if logits else ()
@@ -175,15 +179,32 @@ def _spread(
     # The name of the column goes before the numbers where that makes a telling prefix.
     prefix = f"{key_of(chosen[0])}_"
     prefix = prefix if strip_prefix([f"{prefix}0", f"{prefix}1"]) == ("0", "1") else "class_"
+    if table.shape[1] > MAX_CLASSES:
+        found = f"lists of {table.shape[1]:,} values"
+        raise FileError(f"column {quoted(chosen[0], 30)}", found, f"at most {MAX_CLASSES:,}")
+    one = table.shape[1] == 1
     spread: list[tuple[str, Array | Text]] = [
-        (f"{prefix}{k}", column) for k, column in enumerate(table.T)
+        (chosen[0] if one else f"{prefix}{k}", column) for k, column in enumerate(table.T)
     ]
     others = [(name, column) for name, column in columns if name not in wide]
-    alike = [name for name, _ in others if name.lower().startswith(prefix)]
+    alike = [name for name, _ in others if name.lower().startswith(prefix) and not one]
     if alike:
         listed = f"lists in {quoted(chosen[0], 30)} and a column {quoted(alike[0], 30)}"
         raise FileError("columns", f"{listed}, which is ambiguous", "one class table")
     return [*spread, *others], [name for name in wide if name not in chosen], mended
+
+
+def _are_beside(wide: list[str], columns: list[tuple[str, Array | Text]]) -> bool:
+    """Tell lists of another kind, such as embeddings, beside a column of scores."""
+    words = {word for name in wide for word in key_of(name).split("_")}
+    if words & SCORE_WORDS or {*map(key_of, wide)} & (TABLE_KEYS | WEAK_TABLE_KEYS):
+        return False
+    flat = [
+        key_of(name)
+        for name, column in columns
+        if name not in wide and not isinstance(column, Text)
+    ]
+    return any(is_score(key) or key in CONFIDENCE for key in flat)
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +238,7 @@ class _Table:
                 columns.append([column.cells[code] for code in column.codes[:_SAMPLE]])
             else:
                 # A blank among numbers does not make it any less a column of numbers.
-                columns.append([_spelled(v) for v in np.nan_to_num(column[:_SAMPLE])])
+                columns.append(_spelled(column[:_SAMPLE]))
         return list(zip(*columns, strict=True))
 
     def numbers(self, layout: Layout) -> Array:
@@ -346,9 +367,13 @@ def _side_by_side(columns: Sequence[Array]) -> Array:
     return np.column_stack(columns)
 
 
-def _spelled(value: np.generic) -> str:
-    """Spell a number as a text file would, whole ones of whole types without a point."""
-    return str(value.item() if value.dtype.kind != "b" else int(value))
+def _spelled(values: Array) -> list[str]:
+    """Spell numbers as a text file would, whole ones of whole types without a point."""
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        values = np.nan_to_num(values)
+    return [
+        str(v) for v in (values.view(np.uint8) if values.dtype.kind == "b" else values).tolist()
+    ]
 
 
 def both_sets(calibration: Contents, test: Contents) -> Contents:

@@ -5,9 +5,10 @@ from typing import Literal
 
 from dashboard.readers.archive import Archive, open_archive
 from dashboard.readers.contents import DEFAULTS, Contents, Options
+from dashboard.readers.pickles.arrays import name_of
 from dashboard.readers.pickles.layouts import sets_of
 from dashboard.readers.pickles.machine import Surroundings, run
-from dashboard.readers.pickles.nodes import Items, Node, text
+from dashboard.readers.pickles.nodes import Items, Node
 from dashboard.readers.pickles.tensors import TORCH, storage_of
 from dashboard.readers.refusal import FileError, quoted
 from dashboard.readers.tensors import refuse_weights
@@ -66,5 +67,5 @@ def _names(node: Node, levels: int) -> list[str]:
     """List the keys of a dictionary, and of those in it."""
     if levels == 0 or not isinstance(node, Items) or node.kind != "dict":
         return []
-    keys = [name for key in node.values[::2] if (name := text(key)) is not None]
+    keys = [name for key in node.values[::2] if (name := name_of(key)) is not None]
     return keys + [name for value in node.values[1::2] for name in _names(value, levels - 1)]

@@ -1,46 +1,45 @@
 """Logits or probabilities: judged for all sets of a file together, with the evidence."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from calibcore.blocks import NARROW, row_blocks
+from calibcore.blocks import row_blocks, row_totals
 from calibcore.validation import SUM_TOLERANCE, Floats
-from dashboard.readers.contents import (
-    SET_NAMES,
-    Array,
-    Options,
-    RawSet,
-    Role,
-    rows_of_file,
-    rows_of_sets,
+from dashboard.readers.contents import SET_NAMES, Array, Options, RawSet, Role
+from dashboard.readers.measured import (
+    ROUNDING,
+    Marked,
+    Measured,
+    Test,
+    measure,
+    outside,
+    together,
 )
 from dashboard.readers.refusal import FileError
 
 RESCALED = 0.05
 """How far rows of probabilities may be from summing to 1 and still be mended."""
 
+_OF_A_SUM = 1e-12
+"""How far from 1 a row of probabilities may sum because of rounding, as in `LogitSet`."""
 _NEARLY = 0.5
 """How far they may be for values without a sign to be faulty probabilities and no logits."""
 
 MAX_CLASSES = 200_000
-_ROUNDING = 1e-6
 _LIKE = 0.02
 _FEW = 20
+_TELLING = 5
+"""Below so many rows, scores within 0 to 1 may be logits by chance."""
+
 _NEARLY_RULED_OUT, _SURE_ROWS = 0.01, 0.2
 _TWICE = (
     "No probability is above e / (e + K - 1) for K classes, and the logarithms are those of a"
     " softmax of probabilities: it looks as if softmax was taken twice."
 )
-
-
-Marks = NDArray[np.bool_]
-_Test = Callable[[Array, Array, Floats], Marks]
-"""Marks rows by their smallest value, their largest and their sum."""
 
 
 @dataclass(frozen=True)
@@ -55,110 +54,6 @@ class Reading:
     doubts: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """All rows of all sets: extremes of their values and sums, from which marks are made anew.
-
-    What is kept a row would outweigh a table of few classes.
-    """
-
-    sets: Mapping[Role, RawSet]
-    low: float
-    high: float
-    sums: tuple[float, float]
-    n_outside: int
-    one_value: bool
-
-    @property
-    def tables(self) -> tuple[Array, ...]:
-        """The values of each set."""
-        return tuple(np.asarray(raw.table) for raw in self.sets.values())
-
-    @property
-    def one_column(self) -> bool:
-        """Tell a single score a row."""
-        return self.tables[0].ndim == 1 or self.tables[0].shape[1] == 1
-
-    def __len__(self) -> int:
-        """Count the rows."""
-        return sum(map(len, self.tables))
-
-    def off(self, divisor: float = 1.0) -> float:
-        """Give how far the sum of a row is from 1 at most."""
-        return max(abs(one / divisor - 1) for one in self.sums)
-
-    def where(self, test: _Test) -> "_Marked":
-        """Mark rows."""
-        return _Marked(
-            self.sets,
-            {
-                role: np.concatenate([test(*row) for row in _by_rows(np.asarray(raw.table))])
-                for role, raw in self.sets.items()
-            },
-        )
-
-
-@dataclass(frozen=True)
-class _Marked:
-    sets: Mapping[Role, RawSet]
-    marks: Mapping[Role, Marks]
-
-    @property
-    def count(self) -> int:
-        return sum(int(np.count_nonzero(bad)) for bad in self.marks.values())
-
-    def __str__(self) -> str:
-        """Say which rows are marked."""
-        return rows_of_sets(self.marks, self.sets)
-
-
-def _by_rows(table: Array) -> Iterator[tuple[Array, Array, Floats]]:
-    """Give the smallest value, the largest and the sum of each row, some rows at a time."""
-    columns = table[:, np.newaxis] if table.ndim == 1 else table
-    for rows in row_blocks(*columns.shape):
-        block = columns[rows]
-        axis = 1
-        if block.shape[1] <= NARROW:
-            block, axis = np.ascontiguousarray(block.T), 0
-        with np.errstate(over="ignore", invalid="ignore"):
-            yield block.min(axis), block.max(axis), block.sum(axis, dtype=np.float64)
-
-
-def check_shape(table: Array, role: Role) -> None:
-    """Refuse an array that is no table."""
-    place = f"logits {SET_NAMES[role]}".strip()
-    if table.dtype.kind not in "biuf":
-        raise FileError(place, f"values of type {table.dtype}", "numbers")
-    if table.ndim not in (1, 2):
-        raise FileError(
-            place, f"{table.ndim} dimensions", "2: one row a sample and one column a class"
-        )
-    if table.ndim == 2 and table.shape[1] > MAX_CLASSES:
-        raise FileError(place, f"{table.shape[1]:,} classes", f"at most {MAX_CLASSES:,}")
-    if table.size == 0:
-        raise FileError(place, f"no rows (shape {table.shape})", "at least one row")
-
-
-def check_finite(raw: RawSet, role: Role) -> None:
-    """Refuse values that no reading could make sense of."""
-    place, table = f"logits {SET_NAMES[role]}".strip(), np.asarray(raw.table)
-    with np.errstate(invalid="ignore"):
-        if np.isfinite(table.min()) and np.isfinite(table.max()):
-            return
-    extremes = list(_by_rows(table))
-    for bad, what in (
-        ([np.isnan(low) for low, _, _ in extremes], "NaN"),
-        ([np.isposinf(high) for _, high, _ in extremes], "infinity (inf)"),
-        (
-            [np.isneginf(high) for _, high, _ in extremes],
-            "minus infinity (-inf) for every class",
-        ),
-    ):
-        marks = np.concatenate(bad)
-        if marks.any():
-            raise FileError(place, f"{what} {rows_of_file(marks, raw)}", "finite numbers")
-
-
 def judge(sets: Mapping[Role, RawSet], options: Options) -> Reading:
     """Take the values of all sets for logits or for probabilities.
 
@@ -166,40 +61,69 @@ def judge(sets: Mapping[Role, RawSet], options: Options) -> Reading:
     -----
     Probabilities are within 0 to 1 and sum to 1 in every row, to within 5 %; percent are the same
     times 100. What is within 0 to 1 and does neither, or does it in most rows only, is refused
-    unless the user says what it is.
+    unless the user says what it is. So are two sets of which each would be read as something else.
     """
-    rows = _measure(sets)
+    apart = {role: measure({role: raw}) for role, raw in sets.items()}
+    rows = together([*apart.values()])
     if options.values == "logits":
-        return _told_logits(rows)
+        return _told_logits(rows, apart)
+    if options.values == "probabilities":
+        return _of_all(rows, options)
+    alone = {role: _of_one(part, options) for role, part in apart.items()} if len(apart) > 1 else {}
+    _refuse_unlike(alone)
+    reading = _of_all(rows, options)
+    for role, found in alone.items():
+        if isinstance(found, FileError) and len(apart[role]) >= _FEW:
+            raise FileError.at(SET_NAMES[role], found)
+    return reading
+
+
+def _of_all(rows: Measured, options: Options) -> Reading:
     if rows.one_column:
         return _judge_scores(rows, options)
     for divisor in (1.0, 100.0):
-        if rows.low >= -_ROUNDING and rows.off(divisor) <= RESCALED:
+        if rows.low >= -ROUNDING and rows.off(divisor) <= RESCALED:
             taken = _probabilities(rows, divisor, options)
             return replace(taken, doubts=_twice(rows) if divisor == 1 else ())
     return _unfit(rows, options)
+
+
+def _of_one(rows: Measured, options: Options) -> Reading | FileError | None:
+    """Give how one set alone would be read, or refused; None where its rows cannot tell."""
+    if len(rows) < _TELLING if rows.one_column else rows.one_value:
+        return None
+    try:
+        return _of_all(rows, options)
+    except FileError as error:
+        return error
+
+
+def _refuse_unlike(alone: Mapping[Role, Reading | FileError | None]) -> None:
+    """Refuse logits in one set and probabilities, or percentages, in the other."""
+    called = {
+        role: "percentages" if found.divisor == 100 else found.kind
+        for role, found in alone.items()
+        if isinstance(found, Reading)
+    }
+    if len(set(called.values())) > 1:
+        raise FileError(
+            "values", ", but ".join(f"{is_} in the {SET_NAMES[r]}" for r, is_ in called.items()),
+            "the same in both sets, or your word that these are logits",
+        )  # fmt: skip
 
 
 def _off(sums: Floats, divisor: float = 1.0) -> Floats:
     return np.abs(sums / divisor - 1)
 
 
-def _inside(lows: Array, highs: Array, _: Floats) -> Marks:
-    return (lows >= -_ROUNDING) & (highs <= 1 + SUM_TOLERANCE)
-
-
-def _outside(lows: Array, highs: Array, sums: Floats) -> Marks:
-    return ~_inside(lows, highs, sums)
-
-
-def _no_probabilities(divisor: float) -> _Test:
+def _no_probabilities(divisor: float) -> Test:
     return lambda lows, _, sums: (lows < 0) | ~(_off(sums, divisor) <= SUM_TOLERANCE)
 
 
-def _unfit(rows: _Rows, options: Options) -> Reading:
+def _unfit(rows: Measured, options: Options) -> Reading:
     """Take values that are no probabilities for logits, or refuse them."""
     if options.values == "probabilities":
-        bad = rows.where(lambda lows, _, sums: (lows < -_ROUNDING) | (_off(sums) > RESCALED))
+        bad = rows.where(lambda lows, _, sums: (lows < -ROUNDING) | (_off(sums) > RESCALED))
         raise FileError(
             "probabilities", _misfit(rows, bad), "rows within 0 to 1 that sum to 1 (or 0 to 100)"
         )
@@ -212,20 +136,23 @@ def _unfit(rows: _Rows, options: Options) -> Reading:
             "probabilities that sum to 1 (not one sigmoid a class, nor with a class missing), or"
             " your word that these are logits",
         )  # fmt: skip
-    _refuse_logarithms(rows)
+    natural = rows.high <= ROUNDING and rows.sum_to_one(np.exp)
+    if not natural:
+        _refuse_turned(rows)
     _refuse_shares(rows)
     found = f"Logits, because {rows.n_outside:,} of {len(rows):,} rows have values outside 0 to 1."
-    if rows.high <= _ROUNDING and _powers_sum(rows, math.e):
+    if natural:
         found += (
             " They are logarithms of probabilities: exponentials sum to 1 in every row, and softmax"
             " gives those probabilities."
         )
-    return Reading("logits", found)
+    return Reading("logits", found, doubts=_opposite(rows))
 
 
-def _refuse_shares(rows: _Rows) -> None:
+def _refuse_shares(rows: Measured) -> None:
     """Refuse values that look like probabilities with faults, or like shares of another whole."""
-    for divisor in (1.0, 100.0):
+    # To mark rows takes as long as to measure them, so what is plain is seen without.
+    for divisor in (1.0, 100.0) if 2 * rows.n_below < len(rows) else ():
         misfits = rows.where(_no_probabilities(divisor))
         if 2 * misfits.count < len(rows):
             raise FileError(
@@ -248,41 +175,61 @@ def _refuse_shares(rows: _Rows) -> None:
         )  # fmt: skip
 
 
-def _told_logits(rows: _Rows) -> Reading:
+def _told_logits(rows: Measured, apart: Mapping[Role, Measured]) -> Reading:
     found = "Logits, because you said so."
-    if rows.n_outside or not (rows.one_column or rows.off() <= SUM_TOLERANCE):
+    like = [
+        role
+        for role, part in apart.items()
+        if not part.n_outside and (part.one_column or part.off() <= SUM_TOLERANCE)
+    ]
+    if not like:
         return Reading("logits", found)
     what = "is within 0 to 1" if rows.one_column else "is within 0 to 1 and sums to 1"
-    doubt = f"Every row {what}, so these may be probabilities; softmax would flatten them."
+    where = "" if len(like) == len(apart) else f" of the {SET_NAMES[like[0]]}"
+    doubt = f"Every row{where} {what}, so these may be probabilities; softmax would flatten them."
     return Reading("logits", found, doubts=(doubt,))
 
 
-def _refuse_logarithms(rows: _Rows) -> None:
-    """Refuse logarithms of probabilities that softmax would not give back."""
-    bases = {10.0: "to the base 10", 2.0: "to the base 2"} if rows.high <= _ROUNDING else {}
-    if rows.low >= -_ROUNDING:
-        bases = {1 / math.e: "with their signs turned (losses)"}
-    for base, what in bases.items():
-        if _powers_sum(rows, base):
+def _refuse_turned(rows: Measured) -> None:
+    """Refuse what probabilities were turned into, where softmax would not give them back."""
+    for turned, what in _turns(rows):
+        if rows.sum_to_one(turned):
             raise FileError(
-                "values", f"logarithms of probabilities {what}",
+                "values", what,
                 "natural logarithms, probabilities, or your word that these are logits",
             )  # fmt: skip
 
 
-def _powers_sum(rows: _Rows, base: float) -> bool:
-    """Tell logarithms of probabilities."""
-    factor = math.log(base)
-    for table in rows.tables:
-        for part in row_blocks(*table.shape):
-            with np.errstate(over="ignore", invalid="ignore"):
-                sums = np.exp(factor * table[part], dtype=np.float64).sum(axis=1)
-            if not np.abs(sums - 1).max() <= SUM_TOLERANCE:
-                return False
-    return True
+def _turns(rows: Measured) -> tuple[tuple[Callable[[Array], Array], str], ...]:
+    """Give what may turn the values back into probabilities, and what they would be."""
+    if rows.high <= ROUNDING:
+        logs = "logarithms of probabilities to the base"
+        return (lambda x: 10**x, f"{logs} 10"), (np.exp2, f"{logs} 2")
+    if rows.low >= -ROUNDING:
+        signs = "logarithms of probabilities with their signs turned (losses)"
+        return (lambda x: np.exp(-x), signs), (lambda x: x / (1 + x), "odds of each class")
+    if rows.tables[0].shape[1] > 2:
+        said = "log-odds of each class (log p / (1 - p), whose sigmoids sum to 1 in every row)"
+        return ((_sigmoid, said),)
+    return ()
 
 
-def _twice(rows: _Rows) -> tuple[str, ...]:
+def _sigmoid(values: Array) -> Array:
+    return np.asarray(1 / (1 + np.exp(-values)))
+
+
+def _opposite(rows: Measured) -> tuple[str, ...]:
+    """Doubt two columns of which one is the other with its sign turned."""
+    if rows.tables[0].shape[1] != 2 or max(map(abs, rows.sums)) > ROUNDING or len(rows) < _FEW:
+        return ()
+    said = (
+        "The two columns are the same but for their sign in every row: if they are the log-odds of"
+        " each class, and no logits, softmax makes them too sure."
+    )
+    return (said,)
+
+
+def _twice(rows: Measured) -> tuple[str, ...]:
     """Doubt rows that a softmax of probabilities would give.
 
     If q is the softmax of p, then p is log q - mean(log q) + 1 / K, so all of that is at least 0;
@@ -290,14 +237,14 @@ def _twice(rows: _Rows) -> tuple[str, ...]:
     """
     n_classes = rows.tables[0].shape[1]
     top = math.e / (math.e + n_classes - 1)
-    if len(rows) < _FEW or rows.high > top + _ROUNDING or rows.low <= 0:
+    if len(rows) < _FEW or rows.high > top + ROUNDING or rows.low <= 0:
         return ()
     n_sure = 0
     for table in rows.tables:
         for part in row_blocks(*table.shape):
             logs = np.log(table[part], dtype=np.float64)
             lowest = logs.min(axis=1) - logs.mean(axis=1) + 1 / n_classes
-            if lowest.min() < -_ROUNDING:
+            if lowest.min() < -ROUNDING:
                 return ()
             n_sure += int(np.count_nonzero(lowest < _NEARLY_RULED_OUT))
     return (_TWICE,) if n_sure >= _SURE_ROWS * len(rows) else ()
@@ -311,7 +258,16 @@ def as_probabilities(table: Array, reading: Reading) -> Floats:
     found = np.empty((len(table), 2 if table.ndim == 1 else table.shape[1]))
     for rows in row_blocks(*found.shape):
         found[rows] = _as_probabilities(table[rows], reading)
+        _scale(found[rows])
     return found
+
+
+def _scale(block: Floats) -> None:
+    """Do in place, where `LogitSet` would make a further table, what it does with rounded rows."""
+    near = np.abs(row_totals(block) - 1) <= SUM_TOLERANCE
+    np.minimum(block, 1.0, out=block, where=near)
+    totals = row_totals(block)
+    np.divide(block, totals, out=block, where=near & (np.abs(totals - 1) > _OF_A_SUM))
 
 
 def _as_probabilities(table: Array, reading: Reading) -> Floats:
@@ -326,23 +282,11 @@ def _as_probabilities(table: Array, reading: Reading) -> Floats:
     return p / p.sum(axis=1, keepdims=True) if reading.rescaled else p
 
 
-def _measure(sets: Mapping[Role, RawSet]) -> _Rows:
-    low, high, least, most = math.inf, -math.inf, math.inf, -math.inf
-    n_outside, one_value = 0, True
-    for raw in sets.values():
-        for lows, highs, sums in _by_rows(np.asarray(raw.table)):
-            low, high = min(low, float(lows.min())), max(high, float(highs.max()))
-            least, most = min(least, float(sums.min())), max(most, float(sums.max()))
-            n_outside += int(np.count_nonzero(_outside(lows, highs, sums)))
-            one_value = one_value and np.array_equal(lows, highs)
-    return _Rows(sets, low, high, (least, most), n_outside, one_value)
-
-
-def _misfit(rows: _Rows, bad: _Marked) -> str:
+def _misfit(rows: Measured, bad: Marked) -> str:
     return f"rows sum to {rows.sums[0]:.4g} to {rows.sums[1]:.4g}, unfit {bad}"
 
 
-def _probabilities(rows: _Rows, divisor: float, options: Options) -> Reading:
+def _probabilities(rows: Measured, divisor: float, options: Options) -> Reading:
     off = rows.off(divisor)
     top = f"{divisor:.0f}"
     because = f"every row is within 0 to {top} and sums to {top}"
@@ -366,14 +310,15 @@ def _probabilities(rows: _Rows, divisor: float, options: Options) -> Reading:
     return Reading("probabilities", found, tuple(repairs), divisor, off > SUM_TOLERANCE)
 
 
-def _judge_scores(rows: _Rows, options: Options) -> Reading:
+def _judge_scores(rows: Measured, options: Options) -> Reading:
     """Read a single column: the probability, or the logit, of class 1."""
     if not rows.n_outside:
         said = "Probabilities of class 1, because every score is within 0 to 1."
         return Reading("probabilities", said, doubts=_of_prediction(rows))
     if options.values == "probabilities" and rows.low >= 0 and 2 <= rows.high <= 100:
         repair = f"Percentages were divided by 100 in all {len(rows):,} rows."
-        return Reading("probabilities", "Probabilities of class 1, as you said.", (repair,), 100.0)
+        found = "Probabilities of class 1, as you said."
+        return Reading("probabilities", found, (repair,), 100.0, doubts=_of_one_percent(rows))
     if options.values == "auto" and rows.low < 0 and rows.high <= 0 and len(rows) >= _FEW:
         raise FileError(
             "scores", f"one column from {rows.low:.4g} to {rows.high:.4g}, never above 0",
@@ -387,14 +332,23 @@ def _judge_scores(rows: _Rows, options: Options) -> Reading:
         )
     raise FileError(
         "scores",
-        f"one column from {rows.low:.4g} to {rows.high:.4g}, outside 0 to 1 {rows.where(_outside)}",
+        f"one column from {rows.low:.4g} to {rows.high:.4g}, outside 0 to 1 {rows.where(outside)}",
         "probabilities of class 1, or your word on what they are",
     )
 
 
-def _of_prediction(rows: _Rows) -> tuple[str, ...]:
+def _of_prediction(rows: Measured) -> tuple[str, ...]:
     """Doubt scores that are never below one half: perhaps those of the predicted class."""
     if len(rows) < _FEW or rows.low < 0.5:
         return ()
     n_rows = f"No score of {len(rows):,} is below 0.5"
     return (f"{n_rows}, so they may be of the predicted class instead of class 1.",)
+
+
+def _of_one_percent(rows: Measured) -> tuple[str, ...]:
+    """Doubt one set of percentages that are all at most 1."""
+    return tuple(
+        f"No score of the {SET_NAMES[role]} is above 1, so they may be no percentages."
+        for role, raw in rows.sets.items()
+        if len(rows.sets) > 1 and np.asarray(raw.table).max() <= 1
+    )

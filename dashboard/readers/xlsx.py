@@ -24,6 +24,8 @@ def read_xlsx(data: bytes, options: Options = DEFAULTS) -> Contents:
 
     Notes
     -----
+    Hidden sheets are read only where no other holds a table.
+
     The saved values of formulas are used, and nothing is computed. Links to other files, macros,
     charts and formats are not read.
     """
@@ -39,7 +41,7 @@ def read_xlsx(data: bytes, options: Options = DEFAULTS) -> Contents:
     if macros:
         raise FileError("workbook", "macros", "a workbook without macros, saved as .xlsx")
     book = _Book(archive, options)
-    of_sets = [(role_of(title)[0], title) for title in book.sheets]
+    of_sets = [(role_of(title)[0], title) for title in book.sheets if title not in book.hidden]
     pair = {role: title for role, title in of_sets if role != "rows"}
     if len(pair) == 2 == sum(role != "rows" for role, _ in of_sets):
         titles = [pair["calibration"], pair["test"]]
@@ -61,6 +63,11 @@ class _Book:
             sheet.get("name", ""): paths[sheet.get("id", "")]
             for sheet in listed.found
             if sheet.get("id", "") in paths
+        }
+        self.hidden = {
+            sheet.get("name", "")
+            for sheet in listed.found
+            if sheet.get("state", "visible") != "visible"
         }
         if not 0 < len(set(self.sheets.values())) == len(self.sheets) <= _MAX_SHEETS:
             raise FileError(
@@ -95,7 +102,7 @@ class _Book:
     def first(self) -> Contents:
         """Read the first sheet that has a header with classes or labels, and rows."""
         refusal: FileError | None = None
-        for title in self.sheets:
+        for title in sorted(self.sheets, key=self.hidden.__contains__):
             try:
                 return self.noted(self.read(title), title)
             except FileError as error:

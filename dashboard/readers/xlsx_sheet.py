@@ -1,6 +1,7 @@
 """One sheet of a workbook, from its cells to columns."""
 
 import re
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 
@@ -10,11 +11,13 @@ from dashboard.readers.archive import Archive
 from dashboard.readers.columns import looks_like_header, numbers_columns
 from dashboard.readers.contents import Array, Contents, Options
 from dashboard.readers.growing import Cell, GrowingColumn, spelled
+from dashboard.readers.headings import LABELS, key_of
 from dashboard.readers.refusal import FileError, plain, quoted
 from dashboard.readers.slices import NUMBER
 from dashboard.readers.table_columns import Text, from_columns
 from dashboard.readers.xlsx_parts import Attributes, Texts
 from dashboard.readers.xlsx_rows import PlainRows, cells_of
+from dashboard.readers.xlsx_texts import numbers_in_texts
 
 _MAX_COLUMNS = 4096
 _LAST_COLUMN, _LAST_ROW = 1 << 14, 1 << 20
@@ -22,6 +25,7 @@ _BLOCK = 256
 _BETWEEN_ROWS = 2
 _SPARE_BLANKS = 300_000
 _EPOCH = datetime(1899, 12, 30)  # noqa: DTZ001 - a day of the calendar, in no zone
+_MAX_TITLES = 5
 _LETTERS = re.compile(r"[A-Z]{1,3}", re.ASCII)
 
 
@@ -70,6 +74,7 @@ class Sheet(Texts):
         self.block: list[list[Cell]] = []
         self.columns: list[GrowingColumn] = []
         self.letters: list[bytes] = []
+        self.titles: list[tuple[int, dict[int, Cell]]] = []
         self.plain = PlainRows()
         self.start |= {"row": self._begin_row, "c": self._begin_cell, "v": self.collect}
         self.start["f"] = self._begin_formula
@@ -90,17 +95,20 @@ class Sheet(Texts):
                 f"Outside the columns of the first row {self.n_outside:,} cells were left out,"
                 f" first {self.outside}."
             )
-        return from_columns(
+        told, mended = numbers_in_texts({c: columns[c] for c in used}, names)
+        contents = from_columns(
             None if self.names is None else [names[c] for c in used],
-            [columns[c] for c in used],
+            [told[c] for c in used],
             options,
             first_row=self.top,
             found=tuple(found),
         )
+        return replace(contents, repairs=(*mended, *contents.repairs))
 
     def read(self) -> None:
         """Walk the sheet."""
         super().read()
+        self._take_titles()
         self._flush()
 
     def feed(self, piece: bytes) -> None:
@@ -206,6 +214,41 @@ class Sheet(Texts):
     def _end_row(self) -> None:
         if not self.cells:
             return
+        if not self.columns and self._is_title():
+            self.titles.append((self.row, self.cells))
+        else:
+            if self.titles:
+                self._end_titles()
+            self._take_row()
+        self.cells = {}
+
+    def _is_title(self) -> bool:
+        """Tell a row of one text, which names a table if wider rows follow."""
+        cell = self.cells.get(0)
+        if len(self.cells) > 1 or not isinstance(cell, str) or key_of(cell) in LABELS:
+            return False
+        return len(self.titles) < _MAX_TITLES
+
+    def _end_titles(self) -> None:
+        """Pass titles over where a wider row of names follows, or a blank one; else take them."""
+        count, apart = len(self.titles), self.row > self.titles[-1][0] + 1
+        named = apart or all(isinstance(cell, str) for cell in self.cells.values())
+        if max(self.cells) == 0 or not named:
+            self._take_titles()
+            return
+        self.titles = []
+        rows = "1 row" if count == 1 else f"{count:,} rows"
+        self.notes.append(f"Titles above the table were passed over ({rows}).")
+
+    def _take_titles(self) -> None:
+        """Take rows for those of a narrow table after all."""
+        present = self.row, self.cells
+        titles, self.titles = self.titles, []
+        for self.row, self.cells in titles:
+            self._take_row()
+        self.row, self.cells = present
+
+    def _take_row(self) -> None:
         if not self.columns:
             self._open_table()
         elif self.row != self.last + 1:
@@ -216,7 +259,6 @@ class Sheet(Texts):
             self._count_blank(len(self.columns) - len(self.cells))
             self._keep_row([self.cells.get(c) for c in range(len(self.columns))])
         self.last = self.row
-        self.cells = {}
 
     def _keep_row(self, cells: list[Cell]) -> None:
         self.block.append(cells)

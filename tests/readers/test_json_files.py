@@ -1,7 +1,7 @@
 """JSON files: the same numbers come out of every layout, and what is malformed is refused."""
 
 import json
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import pytest
@@ -293,3 +293,20 @@ def test_numbers_are_those_of_pythons_own_parser(
     expected = np.array(json.loads(data)["logits"])
     if read("a.json", data.encode()).values_kind == "logits":
         np.testing.assert_array_equal(rows.logits, expected)
+
+
+def test_text_labels_of_an_unknown_name_keep_their_texts() -> None:
+    data = text({"a": ROWS, "b": WORDS})
+    with pytest.raises(FileError, match="your class names"):
+        read("x.json", data)
+    named = read("x.json", data, class_names=("a", "b", "c", "d"))
+    assert both(named) == both(read("x.json", text({"logits": ROWS, "labels": TRUTH})))
+
+
+def both(upload: Upload) -> list[list[int]]:
+    """Give the labels of both sets."""
+    return [part.labels.tolist() for part in (upload.calibration, upload.test) if is_table(part)]
+
+
+def is_table(part: LogitSet | EventScores | None) -> TypeGuard[LogitSet]:
+    return isinstance(part, LogitSet)

@@ -29,12 +29,12 @@ def table(sets: Sequence[str], name: str = "split", logits: Any = LOGITS) -> byt
     return "\n".join([f"{head},{name},town", *lines]).encode()
 
 
-def events(sets: Sequence[str], top: Any = TOP) -> bytes:
+def events(sets: Sequence[str], top: Any = TOP, name: str = "split") -> bytes:
     lines = [f"{p!r},{hit},{of}" for p, hit, of in zip(top.tolist(), HITS, sets, strict=True)]
-    return "\n".join(["confidence,correct,split", *lines]).encode()
+    return "\n".join([f"confidence,correct,{name}", *lines]).encode()
 
 
-def arrays_of(logits: Any, labels: list[Any], **beside: list[str]) -> bytes:
+def arrays_of(logits: Any, labels: list[Any], **beside: Sequence[object]) -> bytes:
     return json.dumps({"logits": logits.tolist(), "labels": labels, **beside}).encode()
 
 
@@ -54,6 +54,7 @@ def are(upload: Upload, sets: Sequence[str], calibration: set[str], test: set[st
     [
         (("val", "test"), "val is the calibration set, test the test set."),
         (("Dev", "TEST", "Valid"), "Dev and Valid are the calibration set, TEST the test set."),
+        (("validate", "evaluation"), "validate is the calibration set, evaluation the test set."),
         (("calib set", "eval-data"), "calib set is the calibration set, eval-data the test set."),
     ],
 )
@@ -126,7 +127,7 @@ def test_training_rows_are_left_out() -> None:
         ),
         (("a val", "a test"), 'Column "split" tells a calibration set from a test set, but all'),
         (("val",), ""),
-        (("a", "b"), ""),
+        (("a", "b"), 'Column "split" (a, b) may tell sets apart, but does not say which'),
     ],
 )
 def test_sets_that_are_not_told_apart(texts: tuple[str, ...], doubt: str) -> None:
@@ -207,10 +208,80 @@ def test_predictions_beside_are_parted_too() -> None:
         assert bool(about) == bool(doubt)
 
 
-def test_only_a_column_that_is_called_so_tells_sets_apart() -> None:
-    upload = read("a.csv", table(spread(("val", "test")), "place"))
+@pytest.mark.parametrize("name", ["fold", "type", "kind", "source", "datasplit", "place"])
+def test_a_column_of_any_name_whose_texts_all_name_sets_tells_them_apart(name: str) -> None:
+    sets = spread(("val", "test"))
+    for data in (table(sets, name), events(sets, name=name)):
+        upload = read("a.csv", data)
+        assert list(upload.sets) == ["calibration", "test"]
+        assert upload.sets["test"].n_samples == sets.count("test")
+    for texts in (("val", "test", "barn"), ("test", "eval"), ("here", "test")):
+        upload = read("a.csv", table(spread(texts), f"my_{name}"))
+        assert list(upload.sets) == ["rows"]
+        assert not [doubt for doubt in upload.doubts if name in doubt]
+
+
+@pytest.mark.parametrize(
+    ("name", "texts", "shown"),
+    [
+        ("usage", ("Public", "Private"), "Public, Private"),
+        ("partition", ("T", "V"), "T, V"),
+        ("split", ("1", "2", "3"), "1, 2, 3"),
+        ("split", ("1", "2", "3", "4"), None),
+        ("split", ("1",), None),
+        ("stage", ("T", "V"), None),
+    ],
+)
+def test_sets_in_words_that_are_not_understood_are_doubted(
+    name: str, texts: Sequence[str], shown: str | None
+) -> None:
+    upload = read("a.csv", table(spread(texts), name))
     assert list(upload.sets) == ["rows"]
-    assert not [doubt for doubt in upload.doubts if "place" in doubt]
+    about = [doubt for doubt in upload.doubts if f'"{name}"' in doubt]
+    assert [doubt.partition(" may ")[0] for doubt in about] == (
+        [f'Column "{name}" ({shown})'] if shown else []
+    )
+
+
+def test_a_column_of_sets_with_blanks_is_doubted() -> None:
+    upload = read("a.csv", table(spread(("val", "test", "")), "place"))
+    assert list(upload.sets) == ["rows"]
+    assert [doubt for doubt in upload.doubts if 'Column "place" tells a calibration set' in doubt]
+
+
+def test_of_two_columns_of_sets_the_one_that_is_called_so_is_followed() -> None:
+    sets, others = spread(("val", "test")), ["test", "val"] * (N // 2)
+    upload = read("a.json", arrays_of(LOGITS, LABELS.tolist(), place=others, split=sets))
+    assert [part.n_samples for part in upload.sets.values()] == [
+        sets.count("val"), sets.count("test"),
+    ]  # fmt: skip
+    assert "place" in upload.columns["test"]
+    assert "split" not in upload.columns["test"]
+
+
+@pytest.mark.parametrize(
+    ("name", "yes", "no", "what"),
+    [
+        ("is_test", "True", "False", "of the test set"),
+        ("isTest", 1, 0, "of the test set"),
+        ("in_val", "yes", "no", "of the calibration set"),
+        ("is_train", 1, 0, "training rows"),
+        ("test", 1, 0, None),
+        ("is_old", 1, 0, None),
+        ("is_test", 2, 1, None),
+    ],
+)
+def test_a_column_that_says_yes_or_no_to_a_set_is_doubted(
+    name: str, yes: object, no: object, what: str | None
+) -> None:
+    flags = [no, no, *[yes, no] * (N // 2 - 1)]
+    upload = read("a.json", arrays_of(PROBABILITIES, LABELS.tolist(), **{name: flags}))
+    assert list(upload.sets) == ["rows"]
+    about = [doubt for doubt in upload.doubts if f'"{name}"' in doubt]
+    assert len(about) == (what is not None)
+    assert all(f"says which rows are {what}" in doubt for doubt in about)
+    kept = read("a.json", arrays_of(PROBABILITIES, LABELS.tolist(), **{name: flags}), sets="one")
+    assert not [doubt for doubt in kept.doubts if f'"{name}"' in doubt]
 
 
 def test_labels_that_are_too_few_are_refused_as_before() -> None:

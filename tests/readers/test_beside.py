@@ -1,0 +1,185 @@
+"""What stands in an archive beside the values and the labels, and tables of one column."""
+
+import io
+import json
+import pickle
+import zipfile
+from typing import Any
+
+import numpy as np
+import pytest
+
+from calibcore.data import EventScores, LogitSet
+from dashboard.readers import FileError, Upload, read
+from dashboard.readers.npy import text_codes
+from tests.readers.files import LABELS, LOGITS, PROBABILITIES, K, N, npy, npz
+
+NAMES = np.array(["cat", "dog", "fox", "owl"])
+DAYS = np.full(N, np.datetime64("2024-01-01"))
+
+
+def members(**arrays: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as zipped:
+        for name, data in arrays.items():
+            zipped.writestr(f"{name}.npy", data)
+    return buffer.getvalue()
+
+
+def opened(**arrays: Any) -> Upload:
+    return read("a.npz", npz(**arrays))
+
+
+@pytest.mark.parametrize(
+    ("beside", "reason"),
+    [
+        (np.array({"a": 1}, dtype=object), "a single value"),
+        (np.array([{"a": 1}, [2]], dtype=object), "Python objects, which are a pickle"),
+        (DAYS, "dates"),
+        (DAYS - DAYS, "spans of time"),
+        (np.ones(N, dtype=complex), "complex numbers"),
+        (np.zeros((0, 3)), "shape (0, 3)"),
+        (np.array("resnet50"), "a single value"),
+        (np.array(7), "a single value"),
+        (np.zeros((1, 2, 3, 4)), "shape"),
+        (np.array([["a", "b"]]), "text of 1 characters"),
+        (np.array(["a" * 300]), "text of 300 characters"),
+        (np.array([b"a"]), "text"),
+        (np.zeros(N, dtype=[("a", "f4")]), "a structured type"),
+    ],
+)
+def test_left_out_unread(beside: Any, reason: str) -> None:
+    upload = opened(logits=LOGITS, labels=LABELS, beside=beside)
+    assert isinstance(upload.rows, LogitSet)
+    np.testing.assert_array_equal(upload.rows.logits, LOGITS)
+    np.testing.assert_array_equal(upload.rows.labels, LABELS)
+    said = [line for line in upload.found if line.startswith("Array beside was left out unread")]
+    assert len(said) == 1
+    assert reason in said[0]
+
+
+def test_objects_are_never_unpickled(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = npz(logits=LOGITS, labels=LABELS, beside=np.array([{"a": 1}, [2]], dtype=object))
+
+    def refuse(*_: object, **__: object) -> None:
+        pytest.fail("an unpickler was used")
+
+    monkeypatch.setattr(pickle, "loads", refuse)
+    monkeypatch.setattr(pickle, "Unpickler", refuse)
+    assert isinstance(read("a.npz", data).rows, LogitSet)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "named"),
+    [
+        ({"logits": LOGITS, "labels": DAYS}, "labels"),
+        ({"logits": LOGITS.astype(complex), "labels": LABELS}, "logits"),
+        ({"logits": LOGITS.astype(complex), "x": LOGITS, "labels": LABELS}, "logits"),
+        ({"my_logits": LOGITS.astype(complex), "x": LOGITS, "labels": LABELS}, "my_logits"),
+        ({"logits": LOGITS, "species": DAYS, "status": LABELS}, "species"),
+        ({"a": LOGITS, "b": LABELS, "c": DAYS}, "c"),
+        ({"a": LOGITS, "b": NAMES[LABELS]}, "b"),
+        ({"c": DAYS}, "c"),
+    ],
+)
+def test_what_may_be_values_or_labels_is_wanted(arrays: Any, named: str) -> None:
+    with pytest.raises(FileError, match=f'array "{named}"'):
+        opened(**arrays)
+
+
+def test_a_chosen_label_is_wanted() -> None:
+    data = npz(logits=LOGITS, labels=LABELS, when=DAYS)
+    with pytest.raises(FileError, match="dates"):
+        read("a.npz", data, label_column="when")
+
+
+def test_damage_is_refused_wherever_it_is() -> None:
+    good = {"logits": npy(LOGITS), "labels": npy(LABELS)}
+    cut = members(**good, beside=npy(np.arange(N))[:-1])
+    with pytest.raises(FileError, match="truncated"):
+        read("a.npz", cut)
+    data = bytearray(members(**good, beside=npy(DAYS)))
+    data[data.rindex(b"\x93NUMPY") + 200] ^= 1
+    with pytest.raises(FileError, match="CRC"):
+        read("a.npz", bytes(data))
+
+
+def test_texts_tell_rows_apart() -> None:
+    files = np.array([f"image{k}.png" for k in range(N)])
+    upload = opened(logits=LOGITS, labels=LABELS, site=NAMES[LABELS % 2], files=files)
+    assert [column.name for column in upload.contents.sets["rows"].columns] == ["site", "files"]
+    upload = opened(logits=LOGITS, labels=NAMES[LABELS], class_names=NAMES)
+    assert isinstance(upload.rows, LogitSet)
+    np.testing.assert_array_equal(upload.rows.labels, LABELS)
+
+
+def test_no_more_text_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dashboard.readers.npz._TEXT_ROOM", 800)
+    site = NAMES[LABELS % 2]
+    upload = opened(logits=LOGITS, labels=LABELS, one=site, two=site)
+    assert [column.name for column in upload.contents.sets["rows"].columns] == ["one"]
+    assert "Array two was left out unread: text of 3 characters, shape (40,)." in upload.found
+
+
+def test_many_are_counted() -> None:
+    upload = opened(logits=LOGITS, labels=LABELS, **{f"day{k}": DAYS for k in range(11)})
+    assert "3 more arrays were left out unread." in upload.found
+
+
+def test_top_scores_beside_texts_and_single_values() -> None:
+    predicted = PROBABILITIES.argmax(axis=1)
+    for names in (np.arange(K), NAMES[::-1]):
+        upload = opened(
+            confidence=PROBABILITIES.max(axis=1), pred=names[predicted], label=names[LABELS],
+            site=NAMES[LABELS % 2][::-1], epoch=np.array(3),
+        )  # fmt: skip
+        assert isinstance(upload.rows, EventScores)
+        np.testing.assert_array_equal(upload.rows.hits, predicted == LABELS)
+        (site,) = upload.contents.sets["rows"].columns
+        assert site.categories is not None
+        texts = [site.categories[int(code)] for code in site.values]
+        assert texts == NAMES[LABELS % 2][::-1].tolist()
+
+
+def test_places_of_texts_a_part_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = np.array(["b", "a", "c", "a", "b"])
+    expected, places = np.unique(texts, return_inverse=True)
+    for part in (1, 2, 5):
+        monkeypatch.setattr("dashboard.readers.npy._PART", part)
+        found, codes = text_codes(texts, "labels")
+        assert found == tuple(expected)
+        assert codes.tolist() == places.tolist()
+    monkeypatch.setattr("dashboard.readers.npy._MAX_TEXTS", 2)
+    with pytest.raises(FileError, match="labels: found more than 2 different texts"):
+        text_codes(texts, "labels")
+
+
+SCORE = PROBABILITIES[:, 0]
+HITS = (LABELS == 0).astype(int)
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.npz", npz(y_pred=SCORE[:, np.newaxis], y_true=HITS)),
+        ("a.npz", npz(y_pred=SCORE[:, np.newaxis], y_true=HITS[:, np.newaxis])),
+        (
+            "a.json",
+            json.dumps({"predictions": [[p] for p in SCORE], "labels": HITS.tolist()}).encode(),
+        ),
+        ("a.pkl", pickle.dumps({"probs": SCORE[:, np.newaxis], "labels": HITS})),
+        ("a.pkl", pickle.dumps((SCORE[:, np.newaxis], HITS))),
+        ("a.pkl", pickle.dumps((HITS, SCORE[:, np.newaxis]))),
+    ],
+)
+def test_a_table_of_one_column_is_the_score_of_class_1(name: str, data: bytes) -> None:
+    rows = read(name, data).rows
+    assert isinstance(rows, LogitSet)
+    np.testing.assert_allclose(rows.probabilities[:, 1], SCORE, atol=1e-12)
+    np.testing.assert_array_equal(rows.labels, HITS)
+
+
+def test_thousands_of_names_are_refused() -> None:
+    value = {f"row{k}": {"probs": [0.5, 0.5], "label": [0]} for k in range(600)}
+    with pytest.raises(FileError, match="1,200 arrays or lists by name"):
+        read("a.json", json.dumps(value).encode())
