@@ -10,7 +10,7 @@ from dashboard import compute, wording
 from dashboard.compute import SourceFile
 from dashboard.parts import overrule
 from dashboard.readers import Options, Upload
-from dashboard.readers.contents import Contents, Preview
+from dashboard.readers.contents import Preview
 from dashboard.readers.upload import first_rows
 from dashboard.samples import Sample
 from dashboard.wording import escape_markdown
@@ -90,7 +90,7 @@ def import_files(sources: Sequence[SourceFile], *, page: str, headed: bool) -> U
             if isinstance(outcome, Upload):
                 _show_reading(outcome, doubted=() if headed else outcome.doubts)
             else:
-                _show_parsed(compute.parsed(sources, options), options)
+                _show_parsed(sources, options)
     with top:
         return _show_top(outcome, words.MEND_STEP, headed=headed)
 
@@ -157,11 +157,12 @@ def _show_reading(upload: Upload, doubted: Sequence[str]) -> None:
     _show_preview(upload.preview)
 
 
-def _show_parsed(parts: Sequence[Contents], options: Options) -> None:
+def _show_parsed(sources: Sequence[SourceFile], options: Options) -> None:
     """Show what refused files hold."""
-    for place, contents in enumerate(parts):
+    for place, contents in enumerate(compute.parsed(sources, options)):
         if contents.found:
-            st.markdown(f"**{words.FOUND}**\n\n{words.bullets(contents.found)}")
+            heading = words.found_in(sources[place].name if len(sources) > 1 else "")
+            st.markdown(f"**{heading}**\n\n{words.bullets(contents.found)}")
         _show_preview(first_rows(contents, options), place)
 
 

@@ -173,6 +173,11 @@ USES: Mapping[ColumnUse, str] = {
 }
 
 
+def found_in(file: str) -> str:
+    """Head what a file holds; its name is not needed where it is alone."""
+    return f"{FOUND} in {escape_markdown(visible(file, 40))}" if file else FOUND
+
+
 def bullets(sentences: Sequence[str]) -> str:
     """Write sentences as a list; text from files is escaped."""
     return "\n".join(f"- {escape_markdown(sentence)}" for sentence in sentences)

@@ -257,6 +257,14 @@ def test_choices_are_those_of_one_file_among_several() -> None:
     expect_ks(page, OTHER)
 
 
+def test_files_that_do_not_fit_are_shown_by_their_names() -> None:
+    chances = np.exp(TABLE) / np.exp(TABLE).sum(axis=1, keepdims=True)
+    page = open_upload(("cal.csv", csv(label=LABELS)), ("test_*.csv", csv(chances, label=LABELS)))
+    assert r"**Found in cal\.csv**" in said(page)
+    assert r"**Found in test\_\*\.csv**" in said(page)
+    assert "logits in the calibration set, but probabilities in the test set" in page.error[0].value
+
+
 def test_another_file_takes_the_choices_back() -> None:
     page = open_upload(("mine.csv", csv(label=LABELS, guess=OTHER)))
     overrule(page, "label", "guess")
