@@ -211,7 +211,8 @@ class FittedLinear(FittedVectorMap):
         read_in_place(len(table))
         for rows in _row_blocks(table):
             block, ruled_out = inputs.columns(table[rows])
-            found = linear_outputs(block, parameters, ruled_out)
+            out = block if parameters.shape[1] == 2 else None
+            found = linear_outputs(block, parameters, ruled_out, out)
             if not _is_moderate(found, _MODERATE):
                 found -= found.max(axis=0)
             turn_to_probabilities(found)
