@@ -11,12 +11,14 @@ from dashboard.readers.contents import SET_NAMES, Array, Options, RawSet, Role, 
 from dashboard.readers.refusal import FileError, quoted, type_name
 from dashboard.readers.slices import NUMBER
 
-_NO_AND_YES = (
+NO_AND_YES = (
     ("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"), ("negative", "positive"),
     ("neg", "pos"), ("nein", "ja"), ("nee", "ja"), ("falsch", "wahr"), ("non", "oui"),
     ("faux", "vrai"), ("no", "si"), ("no", "sí"), ("no", "sì"), ("falso", "verdadero"),
     ("falso", "vero"), ("não", "sim"), ("falso", "verdadeiro"),
 )  # fmt: skip
+"""Words for the classes 0 and 1."""
+
 NUMBERED = re.compile(r"(.*[^0-9.,+-])([0-9]{1,6})", re.ASCII | re.DOTALL)
 """A class that is called by a word and its number."""
 
@@ -139,7 +141,7 @@ def match_texts(raw: RawSet, role: Role, options: Options) -> _Spelled:
             names = (other, positive)
             return _Spelled(_looked_up(places, texts, codes), found, names, positive.lower())
     lower = [text.lower() for text in texts]
-    pair = next((pair for pair in _NO_AND_YES if {*lower} <= {*pair}), None)
+    pair = next((pair for pair in NO_AND_YES if {*lower} <= {*pair}), None)
     if pair is not None and (one_score or only_numbers(raw.class_names)):
         no, yes = pair
         found = f"Labels {no} and {yes} were read as 0 and 1 ({len(codes):,} labels)."
@@ -227,7 +229,7 @@ def _match_numbers(
         or any(values.ndim != 1 for values in flat.values())
     ):
         return {}
-    if lower[::-1] in _NO_AND_YES:
+    if lower[::-1] in NO_AND_YES:
         numbers = np.array([1.0, 0.0])
     elif all(NUMBER.fullmatch(name) and len(name) < 16 for name in names):
         numbers = np.array([float(name) for name in names])

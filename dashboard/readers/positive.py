@@ -10,16 +10,14 @@ from numpy.typing import NDArray
 from calibcore.validation import Floats
 from dashboard.readers.classes import is_likeliest, is_measure, is_share, summing, value_of
 from dashboard.readers.headings import LABELS, SCORE_WORDS, is_score, key_of, strip_prefix
+from dashboard.readers.labels import NO_AND_YES
 from dashboard.readers.refusal import FileError, plain, quoted
 from dashboard.readers.slices import NUMBER, is_number
 from dashboard.readers.truths import has_fractions, is_whole
 
 _LEAST = 5
 _CLEAR, _OPPOSED, _HALF = 2.0, -0.5, 0.5
-_NO = frozenset(
-    {"no", "n", "false", "f", "negative", "neg", "nein", "nee", "falsch", "non", "faux", "falso",
-     "não"}
-)  # fmt: skip
+_NO = frozenset(no for no, _ in NO_AND_YES)
 _ABOUT = SCORE_WORDS | {"p", "pr", "class", "label", "target", "y"}
 _RUNS = frozenset({"model", "fold", "run", "seed", "version", "v", "epoch", "split"})
 """Words before a number that is not that of a class."""
