@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from dashboard.readers.headings import LABELS, PREDICTED, key_of
 from dashboard.readers.refusal import plain
 from dashboard.readers.slices import NUMBER
 from dashboard.readers.table_columns import MAX_TEXT, Column, Text
@@ -18,7 +19,7 @@ _DECIMAL = re.compile(r"[+-]?(?:0?,[0-9]+|[0-9]+,(?![0-9]{3}\Z)[0-9]+)")
 def numbers_in_texts(
     columns: Mapping[int, Column], names: Sequence[str]
 ) -> tuple[dict[int, Column], tuple[str, ...]]:
-    """Turn columns of such texts into numbers, and say of which.
+    """Turn columns of such texts into numbers, and say of which; a class may be called ``5%``.
 
     Parameters
     ----------
@@ -30,7 +31,8 @@ def numbers_in_texts(
     told = dict(columns)
     mended: dict[str, list[str]] = {}
     for c, column in columns.items():
-        if isinstance(column, Text) and column.cells:
+        named = key_of(names[c]) in LABELS | PREDICTED
+        if isinstance(column, Text) and column.cells and not named:
             values, what = _values(column.cells)
             if what:
                 told[c] = np.array(values)[column.codes]

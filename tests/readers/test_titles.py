@@ -135,6 +135,15 @@ def test_what_is_no_such_number(cell: str) -> None:
         saved([HEAD, *[[cell, *row[1:]] for row in ROWS]])
 
 
+def test_classes_may_be_called_percentages() -> None:
+    names = ["5%", "10%", "20%", "40%"]
+    called = dict(zip(HEAD[:-1], names, strict=True))
+    upload = saved([[*names, HEAD[-1]], *[[*row[:-1], called[row[-1]]] for row in ROWS]])
+    assert isinstance(upload.rows, LogitSet)
+    assert upload.rows.class_names == tuple(names)
+    np.testing.assert_array_equal(upload.rows.labels, LABELS)
+
+
 def test_hidden_sheets_come_last() -> None:
     table: list[list[Any]] = [HEAD, *ROWS]
     other: list[list[Any]] = [HEAD, *[[*[0.25] * 4, "cat"]] * 3]
