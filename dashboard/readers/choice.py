@@ -12,10 +12,9 @@ from dashboard.readers.headings import CONFIDENCE, WEAK_LABELS, key_of
 from dashboard.readers.positive import of_two_kinds
 from dashboard.readers.refusal import quoted
 from dashboard.readers.slices import is_number
-from dashboard.readers.truths import first_is_label, has_fractions
+from dashboard.readers.truths import Sample, first_is_label, has_fractions
 
 _ALIKE = 1e-3
-Sample = Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True)

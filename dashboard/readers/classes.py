@@ -7,7 +7,7 @@ import numpy as np
 
 from dashboard.readers.headings import digits_after, is_score, key_of, prefixed, strip_prefix
 from dashboard.readers.slices import is_number
-from dashboard.readers.truths import has_fractions
+from dashboard.readers.truths import Sample, has_fractions
 
 _OFF, _LEAST, _SEARCHED = 0.02, 5, 200
 DECIDED = ("0", "1", "0.0", "1.0")
@@ -19,7 +19,6 @@ _MEASURES = frozenset(
 """Words in names of numbers that stand beside a model's answers."""
 
 _WHOLE = re.compile(r"\s*[+-]?[0-9]+(?:[.,]0*)?\s*", re.ASCII)
-Sample = Sequence[Sequence[str]]
 
 
 def class_columns(

@@ -24,6 +24,7 @@ from dashboard.readers.ranked import find_ranked
 from dashboard.readers.refusal import FileError, plain, quoted
 from dashboard.readers.slices import is_number
 from dashboard.readers.truths import (
+    Sample,
     beside,
     first_is_label,
     has_fractions,
@@ -37,7 +38,6 @@ from dashboard.readers.truths import (
 
 _LIST = re.compile(r"\s*[\[(].*[\])]\s*\Z", re.DOTALL)
 _PREVIEW_ROWS = 10
-Sample = Sequence[Sequence[str]]
 
 
 def looks_like_header(fields: Sequence[str]) -> bool:

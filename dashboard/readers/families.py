@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from dashboard.readers.classes import DECIDED, is_likeliest, is_measure, summing
 from dashboard.readers.headings import key_of, strip_prefix
 from dashboard.readers.refusal import FileError, quoted
-from dashboard.readers.truths import is_other, is_whole
+from dashboard.readers.truths import Sample, is_other, is_whole
 
-Sample = Sequence[Sequence[str]]
 _Around = tuple[str, str]
 _MOST = 20
 """How many columns are asked for the names of classes, and how many answers are weighed."""

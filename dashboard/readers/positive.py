@@ -13,7 +13,7 @@ from dashboard.readers.headings import LABELS, SCORE_WORDS, is_score, key_of, st
 from dashboard.readers.labels import NO_AND_YES
 from dashboard.readers.refusal import FileError, plain, quoted
 from dashboard.readers.slices import NUMBER, is_number
-from dashboard.readers.truths import has_fractions, is_whole
+from dashboard.readers.truths import Sample, has_fractions, is_whole
 
 _LEAST = 5
 _CLEAR, _OPPOSED, _HALF = 2.0, -0.5, 0.5
@@ -24,7 +24,6 @@ _RUNS = frozenset({"model", "fold", "run", "seed", "version", "v", "epoch", "spl
 
 _WORDS = re.compile(r"(?:(?<![^\W_])-)?[0-9]+(?:\.[0-9]+)?|[^\W\d_]+")
 _ENDS_IN_0 = re.compile(r"(?<![0-9.])0$")
-Sample = Sequence[Sequence[str]]
 
 
 def of_two_kinds(

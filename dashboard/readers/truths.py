@@ -24,6 +24,8 @@ from dashboard.readers.refusal import FileError, plain, quoted
 from dashboard.readers.slices import NUMBER, is_number
 
 Sample = Sequence[Sequence[str]]
+"""The first rows of a table, as texts."""
+
 _LEAST = 5
 _PLAIN = frozenset({"label", "class"})
 _PREDICTED_WORDS = frozenset(
