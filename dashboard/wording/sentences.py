@@ -160,7 +160,8 @@ def decisions(judged: SetResult) -> str:
         return f"no decision changes{kept}"
     after = measured(accuracy, accuracy.after, n_samples)
     before = measured(accuracy, accuracy.before, n_samples)
-    return f"{judged.changed_decisions:,} decisions change, accuracy goes from {before} to {after}"
+    change = f"stays near {after}" if before == after else f"goes from {before} to {after}"
+    return f"{judged.changed_decisions:,} decisions change, accuracy {change}"
 
 
 def reliability_caption(side: Side, *, expert: bool = False) -> str:

@@ -3,6 +3,7 @@
 import ast
 import math
 import re
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -184,7 +185,11 @@ def test_a_calibrator_that_harms_is_said_to() -> None:
 def test_changed_decisions_are_counted() -> None:
     judged = logit_result("temperature").test
     changed = SetResult(judged.before, judged.after, judged.comparisons, 1234)
-    assert wording.decisions(changed).startswith("1,234 decisions change, accuracy goes from ")
+    assert wording.decisions(changed).startswith("1,234 decisions change, accuracy stays near ")
+    accuracy = judged.compare("accuracy")
+    others = (one for one in judged.comparisons if one is not accuracy)
+    better = replace(changed, comparisons=(replace(accuracy, after=1.0), *others))
+    assert re.search("accuracy goes from .* to 100", wording.decisions(better))
     assert wording.tiles(changed)[-1].note == "1,234 decisions change"
     assert wording.tiles(judged)[-1].note == "no decision changes"
 
