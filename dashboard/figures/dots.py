@@ -241,6 +241,7 @@ def _add_dots(
             "color": look.colour,
             "line": {"width": 2, "color": look.colour},
         },
+        cliponaxis=False,  # whole at the edge; those beyond it are hidden
         hovertemplate=f"%{{text}}<br>{look.name}: %{{x:{form}}}<extra></extra>",
     )
 

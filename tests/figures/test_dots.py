@@ -138,6 +138,8 @@ def test_a_value_far_outside_stands_at_the_edge_with_its_number(
     # As in the table, and on the page's ground, so that no whisker strikes it through.
     assert (number.x, number.text.strip(), number.bgcolor) == (high, "50.000", LIGHT.ground)
     assert low < trace(figure, TEST).x[1] < high
+    # A dot at the edge is whole: the browser hides those beyond it.
+    assert [trace(figure, name).cliponaxis for name in (CROSSED, TEST)] == [False, False]
 
 
 def test_whiskers_of_the_better_half_are_whole(contestants: list[Contestant]) -> None:
