@@ -204,6 +204,24 @@ def test_per_rank_sends_each_rank_through_its_map(n_ranks: int | None) -> None:
     assert_allclose(fitted.predict_proba(new), expected, rtol=1e-12)
 
 
+def test_of_equal_classes_the_first_has_the_higher_rank() -> None:
+    rng = np.random.default_rng(21)
+    logits = rng.integers(0, 3, size=(300, 40)).astype(np.float64)
+    labels = rng.integers(0, 40, size=300)
+    fitted: Any = PerRank(LINES).fit(logits, labels)
+    p = softmax(logits)
+    ranking = [sorted(range(40), key=row.__getitem__) for row in (-p).tolist()]
+    for r in range(40):
+        scores = [row[order[r]] for row, order in zip(p, ranking, strict=True)]
+        hits = [order[r] == label for order, label in zip(ranking, labels, strict=True)]
+        assert fitted.score_maps[r] == LINES.fit(scores, hits)
+    for row, order, found in zip(p, ranking, fitted.predict_proba(logits), strict=True):
+        maps = zip(fitted.score_maps, order, strict=True)
+        changed = {k: float(one.predict([row[k]])[0]) for one, k in maps}
+        expected = slow.normalised([changed[k] for k in range(40)], row.tolist())
+        assert_allclose(found, expected, rtol=1e-12)
+
+
 def test_a_chain_fits_the_second_on_what_the_first_gives() -> None:
     logits, labels = model(8)
     first = TemperatureScaling().fit(logits, labels)
@@ -401,10 +419,19 @@ def peak(run: Callable[[], object]) -> int:
 )
 def test_three_times_the_logits_is_memory_enough(calibrator: VectorMap) -> None:
     logits, labels = model(8, 12_000, 1_000)
-    logits = logits.astype(np.float32)
     fitted = []
     assert peak(lambda: fitted.append(calibrator.fit(logits, labels))) < 3 * logits.nbytes
     assert peak(lambda: fitted[0].predict_proba(logits)) < 3 * logits.nbytes
+
+
+@pytest.mark.parametrize(
+    "lift",
+    [OneVsRest(SplineCalibration()), PerRank(SplineCalibration())],
+    ids=["one_vs_rest", "per_rank"],
+)
+def test_three_times_the_logits_hold_many_maps_and_their_result(lift: Lift) -> None:
+    logits, labels = model(8, 12_000, 1_000)
+    assert peak(lambda: lift.fit(logits, labels).predict_proba(logits)) < 3 * logits.nbytes
 
 
 def test_a_chain_calibrates_blocks_of_rows_as_it_does_rows() -> None:
