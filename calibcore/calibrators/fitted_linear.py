@@ -8,17 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.blocks import block_rows
+from calibcore.blocks import block_rows, row_blocks
 from calibcore.calibrators import odir
 from calibcore.calibrators.base import FittedVectorMap, Positive, Progress
-from calibcore.calibrators.linear import (
-    KEPT_CELLS,
-    Block,
-    LinearModel,
-    Penalty,
-    linear_outputs,
-    turn_to_probabilities,
-)
+from calibcore.calibrators.linear import KEPT_CELLS, LinearModel, Penalty
+from calibcore.calibrators.linear_blocks import Block, linear_outputs, turn_to_probabilities
 from calibcore.calibrators.linear_warnings import said_of, said_of_choice
 from calibcore.calibrators.newton import CONVERGED, GOAL, SURE, Optimum, minimise
 from calibcore.calibrators.row_sums import Rows
@@ -41,10 +35,13 @@ _FARTHEST = -1e6
 _MODERATE = 100.0
 """Size up to which exponentials do not ask for a row's largest to be taken off first."""
 
+_SAFE = 1e-100, 1e100
+"""Sums of exponentials between which the largest need not be taken off first."""
+
 _FEWEST_ROWS = 256
 _MANY_ROWS = 2_048
 _MANY_CELLS = 1 << 18
-_ONE_IN = 8
+_ONE_IN = 16
 
 _NOTHING_LEFT = "No row is left to fit, so the logits are kept as they are."
 _NOT_SEARCHED = (
@@ -77,8 +74,9 @@ class Inputs:
     def columns(self, logits: Logits) -> tuple[Floats, NDArray[np.bool_] | None]:
         """Give some rows' inputs, classes first, and which classes are ruled out, if any are."""
         found = np.empty(logits.shape[::-1])
-        found[...] = logits.T
-        ruled_out, wide = None, not _is_moderate(found, _MODERATE * self.temperature)
+        for some in row_blocks(*logits.shape):
+            found[:, some] = logits[some].T
+        ruled_out, wide = None, not _is_moderate(logits, _MODERATE * self.temperature)
         if wide:
             with np.errstate(over="ignore"):  # a difference too large for a float is minus infinity
                 found -= found.max(axis=0)
@@ -102,7 +100,7 @@ class Inputs:
         return found, ruled_out
 
 
-def _is_moderate(table: Floats, most: float) -> bool:
+def _is_moderate(table: Logits, most: float) -> bool:
     return bool(table.max() <= most and table.min() >= -most)
 
 
@@ -210,12 +208,16 @@ class FittedLinear(FittedVectorMap):
         result = np.empty(table.shape)
         read_in_place(len(table))
         for rows in _row_blocks(table):
-            block, ruled_out = inputs.columns(table[rows])
-            out = block if parameters.shape[1] == 2 else None
-            found = linear_outputs(block, parameters, ruled_out, out)
-            if not _is_moderate(found, _MODERATE):
-                found -= found.max(axis=0)
-            turn_to_probabilities(found)
+            for moved in (False, True):
+                block, ruled_out = inputs.columns(table[rows])
+                out = block if parameters.shape[1] == 2 else None
+                found = linear_outputs(block, parameters, ruled_out, out)
+                if moved:
+                    found -= found.max(axis=0)
+                with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+                    total = turn_to_probabilities(found)
+                if total.min() > _SAFE[0] and total.max() < _SAFE[1]:
+                    break
             result[rows] = found.T
         return result
 
@@ -245,9 +247,10 @@ def possible_rows(logits: ArrayLike, labels: ArrayLike) -> CalibrationRows:
     possible = np.isfinite(rows.logits[np.arange(rows.n_samples), rows.labels])
     # Classes that keep the temperature need the exact one; a search can start from a rough one.
     all_seen = np.bincount(rows.labels[possible], minlength=rows.n_classes).all()
-    some = slice(None, None, _ONE_IN if all_seen and rows.n_samples >= _MANY_ROWS else 1)
+    rough = bool(all_seen) and rows.n_samples >= _MANY_ROWS
+    some = slice(None, None, min(_ONE_IN, rows.n_samples // _FEWEST_ROWS) if rough else 1)
     few = Rows.checked(rows.logits[some], rows.labels[some])
-    inverse = 1 / fit_temperature(few, "nll", rough=some.step > 1).temperature
+    inverse = 1 / fit_temperature(few, "nll", rough=rough).temperature
     if possible.all():
         return CalibrationRows(rows.logits, rows.labels, inverse, ())
     left_out = f"{np.count_nonzero(~possible):,} calibration rows were left out of the fit: the"

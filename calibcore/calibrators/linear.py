@@ -5,27 +5,35 @@ the gradient and with products with the Hessian alone, so no table larger than W
 and the rows are worked on in blocks.
 """
 
-import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.validation import Floats, Labels, Logits
+from calibcore.calibrators.linear_blocks import (
+    Block,
+    Typed,
+    grouped,
+    joined,
+    judged,
+    linear_outputs,
+    nll_of,
+    pulled_back,
+)
+from calibcore.validation import Floats, Logits
 
 KEPT_CELLS = 1 << 22
 """Tables of up to so many cells are kept in double precision where that saves time."""
-
-_SAFE = 1e-12, 1e25
-"""Sums of exponentials between which single precision is exact enough for each of them."""
 
 LONG = 1e9
 """Cells times columns of the parameters from which on a product takes about a tenth of a second."""
 
 _FEW_CELLS = 1 << 13
+_TOGETHER = 1 << 19
+"""Cells, at most, of blocks that are joined."""
+
 _NOISE = 1e-6
 
 
@@ -41,34 +49,6 @@ class Penalty:
 
     strength: Floats
     centre: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Block:
-    """Rows that are worked on together, one column each: numpy is fastest along long rows.
-
-    Attributes
-    ----------
-    inputs : ndarray of float, shape (n_classes, n_rows)
-        The inputs x, all finite.
-    labels : ndarray of int64, shape (n_rows,)
-        True classes.
-    ruled_out : ndarray of bool, shape (n_classes, n_rows), optional
-        True where the probability is 0 whatever the parameters.
-    """
-
-    inputs: Logits
-    labels: Labels
-    ruled_out: NDArray[np.bool_] | None = None
-
-    @cached_property
-    def places(self) -> NDArray[np.int64]:
-        """Where in a table like the inputs, row after row, the true classes are."""
-        return np.asarray(self.labels * len(self.labels) + np.arange(len(self.labels)))
-
-    def in_precision(self, kind: type[np.floating[Any]]) -> "Block":
-        """Give the same block with inputs of this type."""
-        return replace(self, inputs=np.asarray(self.inputs, dtype=kind))
 
 
 @dataclass(eq=False)
@@ -115,16 +95,24 @@ class LinearModel:
     _lengths: list[int] = field(init=False)
     _at: Floats = field(init=False)
     _typed: Iterable[Block] = field(init=False)
-    _kept: list[Logits] | None = field(init=False)
+    _kept: list[Logits] = field(init=False)
+    _parts: list[Logits] = field(init=False)
+    _own: Floats = field(init=False)
+    _pulls: Floats = field(init=False)
     _multiplied: bool = field(default=False, init=False)
     _sums: Floats | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         """Look at the rows, and choose the precision of directions."""
-        self._lengths = [len(block.labels) for block in self.blocks]
+        n_classes = len(self.free)
+        self._lengths, squares, self._own = [], np.zeros(n_classes), np.zeros((n_classes, 2))
+        for block in self.blocks:
+            self._lengths.append(len(block.labels))
+            squares += np.vecdot(block.inputs, block.inputs)
+            self._own[:, 0] += np.bincount(block.labels, block.own, n_classes)
+            self._own[:, 1] += np.bincount(block.labels, minlength=n_classes)
         self.n_rows = sum(self._lengths)
-        squares = sum(np.vecdot(block.inputs, block.inputs) for block in self.blocks)
-        self.mean_squares = np.asarray(squares / self.n_rows)
+        self.mean_squares = squares / self.n_rows
         self._at = self.penalty.centre
         self._work_in(np.float64 if self.n_cells <= _FEW_CELLS else np.float32)
 
@@ -139,33 +127,47 @@ class LinearModel:
         """
         self.kind = kind
         few = self.n_cells <= KEPT_CELLS
-        self._typed = _Typed(self.blocks, kind)
+        self._typed, self._kept, self._parts = Typed(self.blocks, kind), [], []
+        if few and not self.full and kind == np.float32:
+            self._join()
+            return
         if not self.full or few:
             as_they_are = few or kind == np.float64
             self._typed = list(self._typed if as_they_are else self._copied(kind))
-        self._kept = None
         if few or kind == np.float32:
-            self._kept = list(self._room(2 if few and not self.full else 1, kind))
+            self._kept = list(self._room(2 if few and not self.full else 1, kind, self._lengths))
+            self._parts = [kept[-1] for kept in self._kept]
+
+    def _join(self) -> None:
+        """Keep few cells in single precision, many rows together, as that takes fewer calls."""
+        groups = grouped(self.blocks, 0 if self.long else _TOGETHER // len(self.free))
+        lengths = [sum(len(block.labels) for block in group) for group in groups]
+        typed: list[Block] = []
+        for group, room in zip(groups, self._room(3, np.float32, lengths), strict=True):
+            ends = np.cumsum([len(block.labels) for block in group]).tolist()
+            places = [slice(*both) for both in zip([0, *ends], ends, strict=False)]
+            typed.append(joined(group, places, room[0]))
+            self._kept.append(room[1:])
+            self._parts += [room[2][:, place] for place in places]
+        self._typed = typed
 
     def _copied(self, kind: type[np.floating[Any]]) -> Iterator[Block]:
-        for block, room in zip(self.blocks, self._room(1, kind), strict=True):
+        rooms = self._room(1, kind, self._lengths)
+        for block, room in zip(self.blocks, rooms, strict=True):
             room[0] = block.inputs
             yield replace(block, inputs=room[0])
 
-    def _room(self, parts: int, kind: type[np.floating[Any]]) -> Iterator[Logits]:
-        """Make room for so many tables like each block's inputs.
+    def _room(
+        self, parts: int, kind: type[np.floating[Any]], lengths: list[int]
+    ) -> Iterator[Logits]:
+        """Make room for so many tables of as many rows.
 
-        Small arrays are had fast; of many cells, one large array is given back to the system as
-        soon as it is no longer needed, and many small ones would not be.
+        One large array is given back to the system, or had again, as a whole.
         """
-        shapes = [(parts, len(self.mean_squares), length) for length in self._lengths]
-        if self.n_cells <= KEPT_CELLS:
-            yield from (np.empty(shape, dtype=kind) for shape in shapes)
-            return
         whole, start = np.empty(parts * self.n_cells, dtype=kind), 0
-        for shape in shapes:
-            end = start + math.prod(shape)
-            yield whole[start:end].reshape(shape)
+        for length in lengths:
+            end = start + parts * len(self.free) * length
+            yield whole[start:end].reshape(parts, len(self.free), length)
             start = end
 
     @property
@@ -205,19 +207,21 @@ class LinearModel:
         slope = np.zeros_like(parameters)
         found: Logits = np.empty(0)
         for number, block in enumerate(self.watched(self._typed if rough else self.blocks)):
-            kept = None if self._kept is None else self._kept[number][-1]
+            kept = self._room_of(number, joined=rough)
             same = kept is not None and kept.dtype == block.inputs.dtype
             room = kept if same else found
             fits = room is not None and room.shape == block.inputs.shape
-            found, own, total = _judged(block, parameters, room if fits else None)
+            found, own, total = judged(block, parameters, room if fits else None)
             if kept is not None and not same:
                 kept[...] = found
-            loss += _nll(own, total)
+            loss += nll_of(own, total)
             truth = found.take(block.places)
             separated = separated and bool(truth.min() > 0.5)
             found.put(block.places, truth - 1)
-            slope += _pulled_back(found, block.inputs, full=self.full)
+            slope += pulled_back(found, block.inputs, full=self.full)
             found.put(block.places, truth)
+        if not self.full:
+            self._pulls = slope + self._own
         off = parameters - self.penalty.centre
         pull = self.penalty.strength * off
         slope = np.where(self.free, slope / self.n_rows + 2 * pull, 0.0)
@@ -226,6 +230,12 @@ class LinearModel:
         if rough and largest < _NOISE:
             return self.evaluate(parameters)
         return Evaluation(loss, slope, largest, separated, rough)
+
+    def _room_of(self, number: int, *, joined: bool) -> Logits | None:
+        """Give where the probabilities of a block, or of blocks that were joined, are kept."""
+        if not self._kept:
+            return None
+        return np.asarray(self._kept[number][-1] if joined else self._parts[number])
 
     def product(self, direction: Floats) -> Floats:
         """Multiply a direction by the Hessian at the parameters evaluated last."""
@@ -240,7 +250,7 @@ class LinearModel:
                 moved = linear_outputs(inputs, scaled)
                 moved *= weights
                 moved -= weights * (ones @ moved)
-                found += _pulled_back(moved, inputs, full=True)
+                found += pulled_back(moved, inputs, full=True)
         else:
             for _, pair in self.contributions():
                 rows = pair.reshape(scaled.size, -1)
@@ -250,13 +260,16 @@ class LinearModel:
         return np.where(self.free, found, 0.0)
 
     def own_sums(self) -> Floats:
-        """Sum p_k (x_k, 1) (x_k, 1)' over rows at the parameters evaluated last, for each class."""
+        """Sum p_k (x_k, 1) (x_k, 1)' over rows at the parameters evaluated last, for each class.
+
+        Of a diagonal matrix alone.
+        """
         if self._sums is None:
-            sums = np.zeros((len(self.free), 3))
+            squares = np.zeros(len(self.free))
             for inputs, pair in self.contributions():
-                mixed, weight = pair @ np.ones(inputs.shape[1], dtype=self.kind)
-                sums += np.stack([np.vecdot(pair[0], inputs), mixed, weight], axis=1)
-            self._sums = sums[:, [0, 1, 1, 2]].reshape(-1, 2, 2)
+                squares += np.vecdot(pair[0], inputs)
+            mixed, weight = self._pulls.T
+            self._sums = np.stack([squares, mixed, mixed, weight], axis=1).reshape(-1, 2, 2)
         return self._sums
 
     def weighted(self) -> Iterator[tuple[Logits, Logits]]:
@@ -281,28 +294,18 @@ class LinearModel:
     def _judged_blocks(self) -> Iterator[tuple[Block, Logits]]:
         for number, block in enumerate(self.watched(self._typed)):
             kept = self._kept
-            yield block, _judged(block, self._at)[0] if kept is None else kept[number][-1]
+            yield block, kept[number][-1] if kept else judged(block, self._at)[0]
 
     def contributions(self) -> Iterator[tuple[Logits, NDArray[Any]]]:
         """Go through inputs and p_k (x_k, 1), shape (2, n_classes, n_rows), as `weighted`."""
         for number, (inputs, weights) in enumerate(self.weighted()):
-            if self._kept is None or len(self._kept[number]) == 1:
+            if not self._kept or len(self._kept[number]) == 1:
                 yield inputs, np.stack([weights * inputs, weights])
                 continue
             if not self._multiplied:
                 np.multiply(weights, inputs, out=self._kept[number][0])
             yield inputs, self._kept[number]
         self._multiplied = True
-
-
-class _Typed:
-    """Blocks with inputs of one type, made anew each time they are gone through."""
-
-    def __init__(self, blocks: Iterable[Block], kind: type[np.floating[Any]]) -> None:
-        self.blocks, self.kind = blocks, kind
-
-    def __iter__(self) -> Iterator[Block]:
-        return (block.in_precision(self.kind) for block in self.blocks)
 
 
 class Evaluation(NamedTuple):
@@ -317,63 +320,3 @@ class Evaluation(NamedTuple):
     gradient_norm: float
     separated: bool
     rough: bool
-
-
-def linear_outputs(
-    inputs: Logits,
-    parameters: NDArray[Any],
-    ruled_out: NDArray[np.bool_] | None = None,
-    out: NDArray[Any] | None = None,
-) -> Any:
-    """Give W x + b, classes first; minus infinity for what is ruled out."""
-    full = parameters.shape[1] > 2
-    times, weights = (np.matmul, parameters[:, :-1]) if full else (np.multiply, parameters[:, :1])
-    found = times(weights, inputs, out=out)
-    found += parameters[:, -1:]
-    if ruled_out is not None:
-        found[ruled_out] = -np.inf
-    return found
-
-
-def summed_nll(blocks: Iterable[Block], parameters: Floats) -> float:
-    """Sum the negative logarithms of the true classes' probabilities."""
-    return sum(_nll(*_judged(block, parameters)[1:]) for block in blocks)
-
-
-def _nll(own: Logits, total: Logits) -> float:
-    return float(np.log(total).sum(dtype=np.float64) - own.sum(dtype=np.float64))
-
-
-def _judged(
-    block: Block, parameters: Floats, out: NDArray[Any] | None = None
-) -> tuple[Logits, Logits, Logits]:
-    """Give the probabilities, each row's true output, and sum exp of all.
-
-    The largest output of a row is taken off first only if that sum would be extreme without.
-    """
-    typed = np.asarray(parameters, dtype=block.inputs.dtype)
-    for moved in (False, True):
-        found = linear_outputs(block.inputs, typed, block.ruled_out, out)
-        if moved:
-            found -= found.max(axis=0)
-        own = found.take(block.places)
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            total = turn_to_probabilities(found)
-        if total.min() > _SAFE[0] and total.max() < _SAFE[1]:
-            break
-    return found, own, total
-
-
-def turn_to_probabilities(outputs: Logits) -> Logits:
-    """Replace columns of outputs by their softmax; give what was divided by."""
-    np.exp(outputs, out=outputs)
-    total: Logits = np.ones(len(outputs), dtype=outputs.dtype) @ outputs
-    outputs *= 1 / total
-    return total
-
-
-def _pulled_back(outputs: Logits, inputs: Logits, *, full: bool) -> NDArray[Any]:
-    """Sum, over rows, what each parameter contributes to the outputs."""
-    bias = outputs @ np.ones(outputs.shape[1], dtype=outputs.dtype)
-    weights = outputs @ inputs.T if full else np.vecdot(outputs, inputs)
-    return np.column_stack([weights, bias])

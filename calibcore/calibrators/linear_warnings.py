@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.calibrators.linear import LinearModel, linear_outputs, turn_to_probabilities
+from calibcore.calibrators.linear import LinearModel
+from calibcore.calibrators.linear_blocks import linear_outputs, turn_to_probabilities
 from calibcore.calibrators.newton import CONVERGED, Optimum
 from calibcore.calibrators.odir import Chosen, strengths_tried
 from calibcore.validation import Floats

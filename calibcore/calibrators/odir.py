@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.calibrators.base import Progress
-from calibcore.calibrators.linear import Block, LinearModel, Penalty, summed_nll
+from calibcore.calibrators.linear import LinearModel, Penalty
+from calibcore.calibrators.linear_blocks import Block, summed_nll
 from calibcore.calibrators.newton import minimise
 from calibcore.calibrators.row_sums import Rows
 from calibcore.calibrators.temperature import fit_temperature

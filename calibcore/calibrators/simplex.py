@@ -58,8 +58,20 @@ def newton_step(gradient: Floats, hessian: Floats, free: NDArray[np.bool_]) -> F
     ways, unit = _ways(free.tobytes())
     bend = ways @ hessian @ ways.T + 1e-13 * (sum(hessian.diagonal().tolist()) or 1.0) * unit
     slope = ways @ gradient
-    lengths = slope / bend[0] if len(ways) == 1 else np.linalg.solve(bend, slope)
-    return np.asarray(-lengths @ ways)
+    return np.asarray(-_solved(bend, slope) @ ways)
+
+
+def _solved(table: Floats, right: Floats) -> Floats:
+    """Solve equations whose table is positive; one or two by hand, as a library takes longer."""
+    if len(right) == 1:
+        return np.asarray(right / table[0])
+    if len(right) != 2:
+        return np.asarray(np.linalg.solve(table, right))
+    (one, mixed), (_, two) = table.tolist()
+    first, second = right.tolist()
+    share = mixed / one
+    second = (second - share * first) / (two - share * mixed)
+    return np.array([(first - mixed * second) / one, second])
 
 
 @lru_cache(maxsize=64)

@@ -17,7 +17,8 @@ from calibcore.calibrators import CATALOGUE, TemperatureScaling, from_json
 from calibcore.calibrators.base import SlowVectorMap, VectorMap
 from calibcore.calibrators.curvature import Inverse, approximate_inverse
 from calibcore.calibrators.fitted_linear import FittedLinear, Inputs
-from calibcore.calibrators.linear import Block, Evaluation, LinearModel, Penalty
+from calibcore.calibrators.linear import Evaluation, LinearModel, Penalty
+from calibcore.calibrators.linear_blocks import Block
 from calibcore.calibrators.linear_maps import DirichletScaling, MatrixScaling, VectorScaling
 from calibcore.calibrators.linear_warnings import said_of_choice
 from calibcore.calibrators.newton import minimise
@@ -286,6 +287,39 @@ def test_single_precision_on_the_way_ends_where_double_does(
     assert found.warnings == wanted.warnings
     assert found.loss == pytest.approx(wanted.loss, rel=1e-12)
     assert_allclose(found.predict_proba(logits), wanted.predict_proba(logits), atol=1e-8)
+
+
+@pytest.mark.parametrize("most", [0, 650, 10_000])
+@pytest.mark.parametrize("scale", [0.4, 60.0])  # exponentials of 60 times a logit underflow
+def test_blocks_that_are_joined_count_as_they_do_apart(
+    most: int, scale: float, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
+) -> None:
+    logits, labels = model(rng, n_rows=700)
+    ruled_out = rng.random((4, 300)) < 0.1
+    ruled_out[labels[300:600], np.arange(300)] = False
+    cuts, marks = [0, 300, 600, 700], (None, ruled_out, None)
+    blocks = [
+        Block(np.ascontiguousarray(logits[start:end].T), labels[start:end], mark)
+        for start, end, mark in zip(cuts, cuts[1:], marks, strict=False)
+    ]
+    nothing = np.zeros((4, 2))
+    monkeypatch.setattr("calibcore.calibrators.linear._FEW_CELLS", 0)
+    monkeypatch.setattr("calibcore.calibrators.linear._TOGETHER", 4 * most)
+    model_of = LinearModel(blocks, Penalty(nothing, nothing), np.ones((4, 2), dtype=np.bool_))
+    parameters = np.column_stack([scale * rng.uniform(0.5, 1, 4), rng.normal(size=4)])
+    direction = rng.normal(size=(4, 2))
+    found: list[tuple[Floats | float, ...]] = []
+    for rough in (True, False, True):
+        here = model_of.evaluate(parameters, rough=rough)
+        assert here.rough == (rough and model_of.kind == np.float32)
+        sums = model_of.product(direction), model_of.own_sums(), model_of.missed()
+        found.append((here.loss, here.slope, *sums))
+        if not rough:
+            model_of.use_double()
+    exact = found.pop()
+    for one in found:
+        for part, wanted in zip(one, exact, strict=True):
+            assert_allclose(part, wanted, rtol=2e-4, atol=2e-4 * np.abs(wanted).max())
 
 
 @named
