@@ -136,7 +136,7 @@ CATALOGUE: tuple[Method, ...] = (
         formula="softmax(W x + b), W a full matrix, x the logits less their mean",
         acts_on="classes",
         preserves_accuracy=False,
-        cost=Cost((430, 1_200, 8_000), few=(430, 1_200, 84_000), matrices=_MATRICES),
+        cost=Cost((430, 1_200, 16_000), few=(430, 1_600, 30_000), matrices=_MATRICES, spread=7),
         costs={
             "odir": Cost(
                 (230, 4_800, 5_500), searched=(20_000, 34_000, 400_000), matrices=_MATRICES
@@ -234,7 +234,10 @@ CATALOGUE: tuple[Method, ...] = (
         acts_on="classes",
         preserves_accuracy=False,
         cost=Cost((470, 580, 200)),
-        costs={"bbq": Cost((930, 1_000, 470)), "spline": Cost((455, 380, 370))},
+        costs={
+            "bbq": Cost((930, 1_000, 470), memory=4.0),
+            "spline": Cost((455, 380, 370), memory=6.0),
+        },
     ),
     Method(
         key="per_rank",
@@ -247,7 +250,7 @@ CATALOGUE: tuple[Method, ...] = (
         formula="the r-th largest probability through the spline of rank r",
         acts_on="classes",
         preserves_accuracy=False,
-        cost=Cost((530, 570, 400), memory=6.5),
+        cost=Cost((530, 460, 290), memory=6.0),
     ),
     Method(
         key="beta_ensemble",
@@ -271,7 +274,7 @@ CATALOGUE: tuple[Method, ...] = (
         formula="softmax(g(ln p)), g a Gaussian process",
         acts_on="classes",
         preserves_accuracy=False,
-        cost=Cost((17_000, 10_500, 5_000)),
+        cost=Cost((18_000, 12_000, 7_000), fixed=2.5e8),
     ),
     Method(
         key="platt",

@@ -35,10 +35,15 @@ class Cost:
         be by 8,000 rows of 300 classes.
     few : tuple of float, optional
         Time where there are at most 10 rows a class, if it is another. A matrix without a penalty
-        is then sought where nothing determines it: with 1,000 classes, the geometric mean of two
-        tables of 4,000 rows (59,000 and 120,000). On some tables it takes ten times as long.
+        is then sought where nothing determines it: 5,000 to 109,000 passes on tables of (4,000,
+        1,000), 2,000 to 43,000 of (1,000, 300), by what the rows say; about the middle of these.
     matrices : float
         Tables of a double for each pair of classes that are held beside it, at most.
+    fixed : float
+        Time beyond that, in exponentials of one logit, which small tables take too.
+    spread : float
+        Factor within which the time is right, either way. It is more than some three where the
+        rows, not their number, decide how long a search goes on.
     """
 
     passes: tuple[float, float, float]
@@ -46,6 +51,8 @@ class Cost:
     searched: tuple[float, float, float] | None = None
     few: tuple[float, float, float] | None = None
     matrices: float = 0.0
+    fixed: float = 0.0
+    spread: float = 3.0
 
     def seconds(self, n_rows: int, n_classes: int, seconds_per_logit: float) -> float:
         """Estimate the time.
@@ -60,7 +67,7 @@ class Cost:
         Returns
         -------
         float
-            In seconds, right within a factor of some three.
+            In seconds, right within a factor of some ``spread``.
         """
         search = self.searched if is_searched(n_rows, n_classes) else None
         few = self.few if n_rows <= _FEW_A_CLASS * n_classes else None
@@ -69,7 +76,7 @@ class Cost:
         if at > _LOG_CLASSES[-1]:  # grows on as from 100 to 1,000 classes
             slope = (known[-1] - known[-2]) / (_LOG_CLASSES[-1] - _LOG_CLASSES[-2])
             passes += max(float(slope), 0.0) * (at - float(_LOG_CLASSES[-1]))
-        return math.exp(passes) * n_rows * n_classes * seconds_per_logit
+        return (self.fixed + math.exp(passes) * n_rows * n_classes) * seconds_per_logit
 
     def bytes(self, n_rows: int, n_classes: int) -> float:
         """Estimate the memory beyond the logits, in bytes."""
