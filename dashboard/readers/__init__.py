@@ -13,7 +13,7 @@ import numpy as np
 
 from calibcore.data import LogitSet
 from dashboard.readers.combine import combine
-from dashboard.readers.contents import Choices, Contents, Options, RawSet, Reader, SliceColumn
+from dashboard.readers.contents import Choices, Contents, Options, Reader, SliceColumn
 from dashboard.readers.delimited import read_delimited
 from dashboard.readers.interpret import interpret
 from dashboard.readers.json_layouts import read_json
@@ -25,6 +25,7 @@ from dashboard.readers.refusal import FileError, quoted, visible
 from dashboard.readers.safetensors import read_safetensors
 from dashboard.readers.torch_zip import read_torch
 from dashboard.readers.upload import Upload
+from dashboard.readers.weight import check_weight
 from dashboard.readers.xlsx import read_xlsx
 
 __all__ = [
@@ -66,9 +67,11 @@ FORMATS: Mapping[str, tuple[str, Reader]] = {
 }
 """Each accepted ending: what the format is called, and what reads it."""
 
+_MOST_TEXT = {"csv": 300_000_000, "json": 100_000_000}
+"""Bytes of text of which a fault at the end is still found in about two seconds."""
+
 _PACKED = frozenset({".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".tar", ".tgz", ".rar"})
 REFUSAL = FileError
-_SPARE_BYTES = 256 << 20
 
 
 def read(name: str, data: bytes, **choices: Unpack[Choices]) -> Upload:
@@ -121,8 +124,13 @@ def parse(name: str, data: bytes, options: Options) -> Contents:
         )  # fmt: skip
     if not data:
         raise FileError("file", "an empty file of 0 bytes", "logits and labels")
+    kind, reader = FORMATS[ending]
+    most = _MOST_TEXT.get(kind, len(data))
+    if len(data) > most:
+        wanted = f"at most {most:,}; as .npz or .parquet the same numbers are smaller"
+        raise FileError("file", f"{len(data):,} bytes of text", wanted)
     try:
-        contents = FORMATS[ending][1](data, options)
+        contents = reader(data, options)
     except FileError as error:
         if not isinstance(error.known, Contents):
             raise
@@ -130,7 +138,7 @@ def parse(name: str, data: bytes, options: Options) -> Contents:
     if options.label_column is not None and not contents.uses:
         found = f"no column {quoted(options.label_column)}: nothing in the file has a name"
         raise FileError("label_column", found, "no choice of a column")
-    _check_weight(contents, len(data))
+    check_weight(contents, len(data))
     return contents
 
 
@@ -143,14 +151,6 @@ def understand(name: str, digest: str, options: Options, contents: Contents) -> 
         kind=FORMATS["." + name.rpartition(".")[2].lower()][0],
         digest=digest,
     )
-
-
-def _check_weight(contents: Contents, n_bytes: int) -> None:
-    """Refuse small integers that would fill the memory once they are numbers to compute with."""
-    tables = [raw.table for raw in contents.sets.values() if isinstance(raw, RawSet)]
-    weight = sum(8 * t.size for t in tables if t is not None and t.dtype.itemsize < 4)
-    if weight > 4 * n_bytes + _SPARE_BYTES:
-        raise FileError("logits", f"{weight >> 20:,} MB of numbers, too large", "float32 values")
 
 
 def check_adapter(name: str, data: bytes) -> Upload:

@@ -207,12 +207,15 @@ def main() -> None:
     arrays: list[Array] = []
     head: dict[str, Any]
     try:
-        asked = json.loads(sys.stdin.buffer.readline())
+        question = sys.stdin.buffer
+        asked = json.loads(question.readline())
         options: dict[str, Any] = {
             key: tuple(part) if isinstance(part, list) else part
             for key, part in asked["options"].items()
         }
-        contents = parse(asked["name"], sys.stdin.buffer.read(), Options(**options))
+        # Read to its end, the file would for a moment be there twice.
+        data = question.read(os.fstat(question.fileno()).st_size - question.tell())
+        contents = parse(asked["name"], data, Options(**options))
         tree = _flat(contents, arrays)
         shapes = [(numeric_dtype(a.dtype.str, "array").str, a.shape) for a in arrays]
         head = {"contents": tree, "arrays": shapes}

@@ -12,6 +12,8 @@ from dashboard.readers.refusal import FileError, quoted
 from dashboard.readers.table_columns import Column, Text, from_columns
 
 _MAX_NAMES = 1000
+_LIKELIEST = frozenset({"score", "pred_score"})
+"""Further names of the score of the predicted class, where that is there too."""
 
 
 def contents_of(
@@ -29,7 +31,8 @@ def contents_of(
         )  # fmt: skip
     keys = {key_of(name) for name in arrays}
     flat = all(array.ndim == 1 and array.dtype.kind in "biufU" for array in arrays.values())
-    if flat and keys & CONFIDENCE and keys & (PREDICTED | HITS) and _one_length(arrays):
+    of_likeliest = keys & (CONFIDENCE | _LIKELIEST) and keys & (PREDICTED | HITS)
+    if flat and of_likeliest and _one_length(arrays):
         said = left_out_sentence(left_out)
         columns = [_column(array) for array in arrays.values()]
         return from_columns(list(arrays), columns, options, found=said)

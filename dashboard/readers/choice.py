@@ -6,15 +6,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from calibcore.probabilities import softmax
-from dashboard.readers.classes import class_columns, numeric_columns, summing, value_of
+from dashboard.readers.classes import all_decided, class_columns, numeric_columns, summing, value_of
 from dashboard.readers.families import find_family, speakers
 from dashboard.readers.headings import CONFIDENCE, WEAK_LABELS, key_of
 from dashboard.readers.positive import of_two_kinds
 from dashboard.readers.refusal import quoted
 from dashboard.readers.slices import is_number
-from dashboard.readers.truths import Sample, first_is_label, has_fractions
+from dashboard.readers.truths import Sample, first_is_label, has_fractions, is_whole
 
 _ALIKE = 1e-3
+_LEAST = 5
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class Choice:
         Sentences.
     by_user : bool
         The user named the columns.
+    without_label : tuple of int
+        The class columns if no other column turns out to be the label, where that matters.
     """
 
     classes: list[int]
@@ -45,6 +48,7 @@ class Choice:
     found: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     by_user: bool = False
+    without_label: tuple[int, ...] = ()
 
     def has_scores(self, sample: Sample) -> bool:
         """Tell predictions that are fractions: they are the score of class 1."""
@@ -87,7 +91,7 @@ def choose(
             plain, classes=[*family.columns], told=True, label=known, words=family.classes
         )
     if label is None:
-        return plain
+        return _beside_outcome(plain, sample)
     two = len({row[label] for row in sample}) == 2
     if two and classes and not told and plain.has_scores(sample):
         return plain.of_predicted()
@@ -98,6 +102,22 @@ def choose(
     classes, found, doubts = of_two_kinds(classes, label, names, sample, told=told)
     told = told or len(classes) < len(plain.classes)
     return replace(plain, classes=classes, told=told, found=found, doubts=(*plain.doubts, *doubts))
+
+
+def _beside_outcome(choice: Choice, sample: Sample) -> Choice:
+    """Take the only numbers with fractions for the score, where others are of two kinds.
+
+    Logits of two classes have fractions both; 0 and 1 beside one of them are an outcome.
+    """
+    classes = choice.classes
+    scores = [c for c in classes if has_fractions(c, sample)]
+    others = [c for c in classes if c not in scores]
+    kinds = {c: {row[c].strip() for row in sample} for c in others}
+    whole = all(is_whole(cell) for cells in kinds.values() for cell in cells)
+    two = any(len(cells) == 2 for cells in kinds.values())
+    if choice.told or len(scores) != 1 or not whole or not two or len(sample) < _LEAST:
+        return choice
+    return replace(choice, classes=scores, without_label=tuple(classes))
 
 
 def _also_sum(
@@ -111,7 +131,8 @@ def _also_sum(
     if len(others) < len(chosen) or len(summing(choice.classes, sample)) < len(chosen):
         return ()
     like = summing(numeric_columns(others, sample), sample)
-    if len(like) != len(chosen):
+    # Shares that are 0 or 1 throughout are labels or decisions.
+    if len(like) != len(chosen) or all_decided(like, sample) > all_decided(chosen, sample):
         return ()
     first, other = quoted(names[choice.classes[0]], 30), quoted(names[like[0]], 30)
     said = f"Columns from {first} were taken for the classes"

@@ -1,13 +1,13 @@
 """Which columns are the classes, where no one says so."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from dashboard.readers.headings import digits_after, is_score, key_of, prefixed, strip_prefix
 from dashboard.readers.slices import is_number
-from dashboard.readers.truths import Sample, has_fractions
+from dashboard.readers.truths import Sample, has_fractions, is_other
 
 _OFF, _LEAST, _SEARCHED = 0.02, 5, 200
 DECIDED = ("0", "1", "0.0", "1.0")
@@ -48,6 +48,11 @@ def class_columns(
     scores = [c for c in numeric if is_score(key_of(names[c]))]
     others = _no_measures(numeric, names, sample)
     shares = summing(others, sample) if len(scores) != 1 or _are_whole(scores, sample) else []
+    if all_decided(shares, sample):
+        spare = {*shares}
+        others = [c for c in others if c not in spare]
+        more = summing(others, sample)
+        shares = more if len(more) == len(shares) else shares
     if len(scores) == 1 and len(shares) < 3:
         return scores, True
     return (shares, True) if shares else (with_fractions(others, sample), False)
@@ -144,16 +149,49 @@ def value_of(cell: str) -> float:
     return float(cell.strip().removesuffix("%").replace(",", ".", 1))
 
 
+def all_decided(columns: Iterable[int], sample: Sample) -> bool:
+    """Tell columns that are 0 or 1 in every row."""
+    return all(row[c].strip() in DECIDED for c in columns for row in sample)
+
+
 def one_hot_labels(
     free: list[int], names: tuple[str, ...], classes: list[int], sample: Sample
 ) -> list[int]:
-    """Find one column of labels a class, such as ``label_0, label_1, ...``, in their order."""
+    """Find one column of labels a class, such as ``label_0, label_1, ...``, in their order.
+
+    Where none has a known prefix, they are the one group of columns that are called by the classes,
+    as ``is_cat, is_dog, ...``, and of which one is 1 in every row.
+    """
     if len(classes) < 2 or not sample:
         return []
     short = strip_prefix([names[c] for c in classes])
     keys = {key_of(names[c]): c for c in free}
     for prefix in ("label", "y_true", "y", "true", "target", "truth"):
         found = [keys.get(f"{prefix}_{key_of(name)}", -1) for name in short]
-        if min(found) >= 0 and all(row[c].strip() in DECIDED for row in sample for c in found):
+        if min(found) >= 0 and all_decided(found, sample):
             return found
-    return []
+    there = {names[c].strip(): c for c in free}
+    groups = [group for name in there if _one_hot(group := _called_as(name, short, there), sample)]
+    return groups[0] if len(groups) == 1 else []
+
+
+def _called_as(name: str, classes: Sequence[str], there: Mapping[str, int]) -> list[int]:
+    """Give the columns that are called as this one is by the first class, one a class."""
+    before, found, after = name.rpartition(classes[0])
+    if not found or not (before or after) or is_other(f"{before} {after}"):
+        return []
+    group = []
+    for other in classes:
+        if (column := there.get(before + other + after)) is None:
+            return []
+        group.append(column)
+    return group
+
+
+def _one_hot(columns: Sequence[int], sample: Sample) -> bool:
+    """Tell columns of 0 and 1 of which one alone is 1 in every row."""
+    return (
+        bool(columns)
+        and all_decided(columns, sample)
+        and all(sum(row[c].strip() in DECIDED[1::2] for c in columns) == 1 for row in sample)
+    )

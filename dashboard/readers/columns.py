@@ -32,6 +32,7 @@ from dashboard.readers.truths import (
     label_by_cells,
     label_by_name,
     lone_label,
+    lone_outcome,
     one_of,
     prediction_called_label,
 )
@@ -106,7 +107,7 @@ def _find(names: tuple[str, ...] | None, sample: Sample, options: Options) -> La
         layout = _without_header(sample, label, classes)
     else:
         layout = _with_header(names, sample, label, classes)
-    if label is not None and layout.labels != label:
+    if label is not None and label not in (layout.labels, *layout.one_hot):
         found = f"column {quoted(called(names, label))} beside scores with right or wrong"
         raise FileError("label_column", found, "no label, or a predicted one beside it")
     return replace(layout, by_user=bool(classes))
@@ -256,14 +257,16 @@ def _plain_layout(
             "header", "no column of classes and no label column", "a column a class and a label"
         )
     found, doubts, words = list(choice.found), choice.doubts, choice.words
-    one_hot = one_hot_labels(slices, names, classes, sample) if label is None else []
+    label, one_hot = _or_one_hot(label, classes, slices, names, sample)
     if label is None and classes and not one_hot:
-        called = dict(zip(classes, words, strict=True)) if words else {}
-        heads = [called.get(c, name) for c, name in enumerate(names)]
-        told = label_by_cells(heads, classes, slices, sample)
+        told = _label_by_rows(classes, words, slices, names, sample)
         if told is not None:
             label, said, likely = told
             found, doubts = ([], (said,)) if likely else ([said], ())
+    if label is None and choice.without_label:
+        score, classes = quoted(names[classes[0]], 30), [*choice.without_label]
+        said = f"No column is sure to be the label. If {score} is the score of class 1, and another"
+        doubts = (*doubts, f"{said} column the outcome, choose the column of the labels.")
     if len(classes) > 1:
         shown = ", ".join(plain(names[c], 30) for c in classes[:4])
         more = f" and {len(classes) - 4} more" if len(classes) > 4 else ""
@@ -280,6 +283,30 @@ def _plain_layout(
         ids=names_rows(names, slices, sample) if label is None or not classes else None,
         found=(*found, *left_out(names, used, slices)), doubts=doubts,
     )  # fmt: skip
+
+
+def _or_one_hot(
+    label: int | None, classes: list[int], slices: list[int], names: tuple[str, ...], sample: Sample
+) -> tuple[int | None, list[int]]:
+    """Give the label, or instead of it one column a class, of which it may be one."""
+    free = slices if label is None else [*slices, label]
+    one_hot = one_hot_labels(free, names, classes, sample)
+    used = label is None or label in one_hot
+    return (None, one_hot) if one_hot and used else (label, [])
+
+
+def _label_by_rows(
+    classes: list[int],
+    words: tuple[str, ...],
+    slices: list[int],
+    names: tuple[str, ...],
+    sample: Sample,
+) -> tuple[int, str, bool] | None:
+    """Find a label that is not called so, what says it, and whether it is only likely."""
+    called = dict(zip(classes, words, strict=True)) if words else {}
+    heads = [called.get(c, name) for c, name in enumerate(names)]
+    by_cells = label_by_cells(heads, classes, slices, sample)
+    return by_cells or lone_outcome(names, classes, slices, sample)
 
 
 def _one_score(

@@ -48,9 +48,35 @@ def combine(uploads: Sequence[Upload]) -> Upload:
         case 4, 2, 2, 0:
             return _join(uploads, _four(tables, labels))
     said = f"{len(tables)} with bare values, {len(labels)} with bare labels, {len(whole)} with both"
+    lacking = "" if whole else _lacking(tables, labels)
     if two_sets := len(uploads) - len(tables) - len(labels) - len(whole):
         said += f", {two_sets} with two sets"
-    raise FileError("files", f"{len(uploads)} files ({said})", _WANTED)
+    raise FileError("files", f"{len(uploads)} files ({said}){lacking}", _WANTED)
+
+
+def _lacking(tables: Sequence[Upload], labels: Sequence[Upload]) -> str:
+    """Say of which files the labels, or the values, are missing: by names, or by row counts."""
+    more, fewer = (tables, labels) if len(tables) > len(labels) else (labels, tables)
+    known = [_of_set(upload) for upload in fewer]
+    counts = [_n_rows(upload) for upload in fewer]
+    alone = [
+        upload.name
+        for upload in more
+        if (_of_set(upload) not in known if "rows" not in known else _n_rows(upload) not in counts)
+    ]
+    if len(alone) != len(more) - len(fewer) or not alone:
+        return ""
+    what = "labels" if more is tables else "values"
+    return f"; missing are the {what} of {' and '.join(quoted(name) for name in alone[:2])}"
+
+
+def _of_set(upload: Upload) -> Role:
+    return role_of(upload.name.rsplit(".", 1)[0])[0]
+
+
+def _n_rows(upload: Upload) -> int:
+    raw = _raw(upload)
+    return len(np.asarray(raw.labels if raw.table is None else raw.table))
 
 
 def _join(uploads: Sequence[Upload], contents: Contents) -> Upload:

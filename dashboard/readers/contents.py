@@ -16,11 +16,20 @@ ValuesKind = Literal["logits", "probabilities", "scores"]
 SET_NAMES: Mapping[Role, str] = {"calibration": "calibration set", "test": "test set", "rows": ""}
 """How a set is called in a sentence; one that stands alone needs no name."""
 
+MAX_ROWS = 10_000_000
+"""As many rows as a file of any format may have, which is far more than an audit needs."""
+
 
 ColumnUse = Literal[
     "class", "label", "prediction", "score", "hit", "slice", "set", "left out", "undecided"
 ]
 """What a column or an array of a file was taken for."""
+
+
+def check_rows(n_rows: int) -> None:
+    """Refuse more rows than are read."""
+    if n_rows > MAX_ROWS:
+        raise FileError("file", f"{n_rows:,} rows", f"at most {MAX_ROWS:,}")
 
 
 def picked(array: Array, chosen: NDArray[np.bool_]) -> Array:
@@ -40,7 +49,8 @@ class SliceColumn:
     name : str
         As the file has it, fit to show.
     values : ndarray, shape (n_samples,)
-        Numbers in float64, NaN where the cell is blank; of text, the place of each row's category.
+        Numbers in the type that the file has, NaN where the cell is blank; of text, the place of
+        each row's category.
     categories : tuple of str, optional
         The different texts, "" for a blank cell; None where the column holds numbers.
     """
@@ -109,6 +119,8 @@ class RawSet:
     unread : tuple of str, optional
         Field, what was found and what is wanted, of the first cell that could not be read, where
         all such cells are in rows that a column calls training rows.
+    divided : bool
+        The values had percent signs, and were divided by 100.
     """
 
     table: Array | None
@@ -123,6 +135,7 @@ class RawSet:
     among: NDArray[np.bool_] | None = None
     ids: SliceColumn | None = None
     unread: tuple[str, str, str] | None = None
+    divided: bool = False
 
     def __post_init__(self) -> None:
         """Take the only column of a table for the row of scores that it is."""
@@ -153,6 +166,8 @@ class RawEvent:
         As in `RawSet`.
     n_classes : int, optional
         How many classes are predicted or true in any row, where the file has them.
+    numbers : tuple of ndarray, optional
+        The true and the predicted class of each row, where all are called by numbers.
     """
 
     scores: Array
@@ -162,11 +177,14 @@ class RawEvent:
     n_classes: int | None = None
     among: NDArray[np.bool_] | None = None
     unread: tuple[str, str, str] | None = None
+    numbers: tuple[Array, ...] | None = None
 
     def rows(self, chosen: NDArray[np.bool_]) -> "RawEvent":
         """Keep the rows of a mask."""
+        numbers = self.numbers
         return replace(
             self,
+            numbers=None if numbers is None else tuple(picked(part, chosen) for part in numbers),
             scores=picked(self.scores, chosen),
             hits=picked(self.hits, chosen),
             columns=tuple(column.rows(chosen) for column in self.columns),

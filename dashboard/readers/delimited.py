@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from itertools import chain, islice
 
 from dashboard.readers.columns import find_layout, looks_like_header, numbers_columns
-from dashboard.readers.contents import DEFAULTS, Contents, Options
+from dashboard.readers.contents import DEFAULTS, Contents, Options, check_rows
+from dashboard.readers.layout import Layout
 from dashboard.readers.refusal import FileError
 from dashboard.readers.slices import is_number
 from dashboard.readers.table_body import read_body
+from dashboard.readers.table_cells import marks_decimals
 from dashboard.readers.text_blocks import PIECE, Block, Rows, Text, rows_of
+from dashboard.readers.text_lists import is_list, list_columns, read_lists
 from dashboard.readers.unicode_text import as_utf8
 
 _MAX_COLUMNS = 4096
@@ -36,21 +39,9 @@ def read_delimited(data: bytes, options: Options = DEFAULTS) -> Contents:
     blocks = text.blocks()
     # Two, since a very long header may fill the first one.
     first = [row for _, block in islice(blocks, 2) for row in rows_of(block)]
-    top, header = _header_of(first)
-    above = sum(bool("".join(row).strip()) for row in first[:top])
-    if above:
-        notes.append(f"Remarks above the table were passed over ({above} lines).")
-    if len(header) > _MAX_COLUMNS:
-        most = f"at most {_MAX_COLUMNS:,} columns"
-        raise FileError(f"row {top + 1}", f"{len(header):,} columns", most)
-    has_header = looks_like_header(header) if options.header is None else options.header
-    named = has_header and (options.header is not None or not numbers_columns(header))
-    if not named and options.header is None:
-        what = "only counts the columns" if has_header else "holds numbers"
-        notes.append(f"No header row with names: the first row {what}.")
-    start = top + has_header
-    start += _type_lines(first[start : start + 2], len(header)) if named else 0
-    header = _with_row_names(header, first[start : start + _SAMPLE]) if named else header
+    header, named, start = _heading(first, options, notes)
+    if b'"' not in text.data:
+        check_rows(text.data.count(text.newline) - start)
     sample = {
         number: row
         for number, row in enumerate(first[start : start + _SAMPLE], start + 1)
@@ -58,15 +49,57 @@ def read_delimited(data: bytes, options: Options = DEFAULTS) -> Contents:
     }
     if not sample and len(first) <= start:
         raise FileError("file", "a header and no rows", "at least one row of data")
-    layout = find_layout(
-        header if named else None, [*sample.values()] or [header], options, numbers=[*sample]
-    )
     rest: Block = (start + 1, first[start:])
+    names, rows = header if named else None, [*sample.values()] or [header]
+    lists = list_columns(names, rows)
+    layout = _layout(names, rows, options, [*sample], or_none=bool(lists))
+    if layout is None:
+        every = chain([rest], blocks)
+        return read_lists(every, names, lists, options, width=len(header), found=tuple(notes))
     with layout.known():
-        body = read_body(chain([rest], blocks), layout, width=len(header), delimiter=text.delimiter)
+        body = read_body(
+            chain([rest], blocks), layout,
+            width=len(header), delimiter=text.delimiter, n_bytes=len(text.data),
+            comma_allowed=text.delimiter != "," or marks_decimals(layout, rows),
+        )  # fmt: skip
         if not len(body.numbers):
             raise FileError("file", "a header and no rows", "at least one row of data")
         return body.contents(layout, first_row=start + 1, found=tuple(notes))
+
+
+def _heading(rows: Rows, options: Options, notes: list[str]) -> tuple[list[str], bool, int]:
+    """Give the header, or the first row of data, whether it has names, and where data begin."""
+    top, header = _header_of(rows)
+    above = sum(bool("".join(row).strip()) for row in rows[:top])
+    if above:
+        lines = "1 line" if above == 1 else f"{above} lines"
+        notes.append(f"Remarks above the table were passed over ({lines}).")
+    if len(header) > _MAX_COLUMNS:
+        most = f"at most {_MAX_COLUMNS:,} columns"
+        raise FileError(f"row {top + 1}", f"{len(header):,} columns", most)
+    has_header = looks_like_header(header) and not any(map(is_list, header))
+    has_header = has_header if options.header is None else options.header
+    named = has_header and (options.header is not None or not numbers_columns(header))
+    if not named and options.header is None:
+        what = "only counts the columns" if has_header else "holds numbers"
+        notes.append(f"No header row with names: the first row {what}.")
+    start = top + has_header
+    start += _type_lines(rows[start : start + 2], len(header)) if named else 0
+    header = _with_row_names(header, rows[start : start + _SAMPLE]) if named else header
+    return header, named, start
+
+
+def _layout(
+    names: list[str] | None, rows: Rows, options: Options, numbers: list[int], *, or_none: bool
+) -> Layout | None:
+    """Tell the columns apart, or give nothing where cells hold lists and no other has numbers."""
+    try:
+        layout = find_layout(names, rows, options, numbers=numbers)
+    except FileError:
+        if not or_none:
+            raise
+        return None
+    return layout if layout.numbers or not or_none else None
 
 
 def _header_of(rows: Rows) -> tuple[int, list[str]]:
@@ -120,7 +153,7 @@ def _open(data: bytes) -> tuple[Text, list[str]]:
     lines = [line for line in islice(text.lines(), 20) if line.strip() and not _REMARK.match(line)]
     if lines and _JSON.match(lines[0]):
         raise FileError("file", "JSON text", "a table of text, or a name ending in .json or .jsonl")
-    bare = [_unquoted(line) for line in lines]
+    bare = _without_quoted(lines)
     # A title above the table has no delimiters.
     tables = [bare[k:] for k in range(_MAX_TITLES + 1) if len(bare) > k + 1] or [bare]
     delimiter = next(
@@ -194,6 +227,14 @@ def _without_mark(header: list[str], below: int) -> list[str]:
 
 def _starts_with_mark(row: list[str]) -> bool:
     return bool(row) and _REMARK.match(row[0]) is not None
+
+
+def _without_quoted(lines: list[str]) -> list[str]:
+    """Take out what stands in quotes, also where a list in it goes on in further lines."""
+    if any("[" in line and line.count('"') % 2 for line in lines):
+        closed, opened, _ = _unquoted("\n".join(lines)).partition('"')
+        return closed.split("\n")[:-1] if opened else closed.split("\n")
+    return [_unquoted(line) for line in lines]
 
 
 def _unquoted(line: str) -> str:

@@ -24,6 +24,7 @@ from dashboard.readers.contents import (
     ValuesKind,
     rows_of_file,
 )
+from dashboard.readers.labels import folded
 from dashboard.readers.named_sets import named_sets
 from dashboard.readers.overlap import shared_rows
 from dashboard.readers.refusal import percent, quoted, visible
@@ -178,7 +179,8 @@ def _compared(part: _Seen, column: SliceColumn, rows: slice = slice(None)) -> tu
     headings = (raw.headings or ()) if isinstance(raw, RawSet) else ()
     places = {name: k for k, name in enumerate(headings)}
     places |= {name: k for k, name in enumerate(names)}
-    found = np.array([places.get(text, -1) for text in column.categories])
+    alike = {folded(name): place for name, place in places.items()}
+    found = np.array([places.get(t, alike.get(folded(t), -1)) for t in column.categories])
     return labels.astype(np.float64), found[values].astype(np.float64)
 
 

@@ -4,10 +4,13 @@ import math
 from array import array
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import repeat
 
 import numpy as np
 
+from calibcore.validation import Floats
 from dashboard.readers.contents import Array
+from dashboard.readers.packed import Packed
 from dashboard.readers.table_columns import MAX_TEXT, MAX_TEXTS, Text
 
 Cell = float | str | None
@@ -37,10 +40,10 @@ class GrowingText:
 
     def extend(self, cells: Sequence[str]) -> None:
         """Take further rows."""
-        known = list(map(self.seen.get, cells))
+        known = list(map(self.seen.get, cells, repeat(-1)))
         full = len(self.seen) >= MAX_TEXTS and max(map(len, cells), default=0) <= MAX_TEXT
-        if None not in known or full:
-            self.codes.extend(-1 if place is None else place for place in known)
+        if full or -1 not in known:
+            self.codes.fromlist(known)
         else:
             self.codes.extend(map(self.place, cells))
 
@@ -53,7 +56,7 @@ class GrowingColumn:
     """Numbers as long as all cells are numbers or blank; then texts, the earlier ones too."""
 
     def __init__(self) -> None:
-        self.numbers = array("d")
+        self.numbers = Packed()
         self.whole = True
         self.text: GrowingText | None = None
         self.first: tuple[int, str] | None = None
@@ -61,6 +64,11 @@ class GrowingColumn:
     def __len__(self) -> int:
         """Count the rows."""
         return len(self.numbers if self.text is None else self.text.codes)
+
+    def begin(self, numbers: Floats) -> None:
+        """Take the first rows, none of which is taken for a whole number."""
+        self.numbers.add(numbers)
+        self.whole = False
 
     def extend(self, cells: Sequence[Cell]) -> None:
         """Take further rows."""
@@ -70,7 +78,7 @@ class GrowingColumn:
             if type(None) in kinds:
                 values = [math.nan if cell is None else cell for cell in cells]
             try:
-                self.numbers.fromlist(values)  # type: ignore[arg-type]  # a text is refused
+                self.numbers.take(values)  # type: ignore[arg-type]  # a text is refused
             except TypeError:
                 texts = ((k, cell) for k, cell in enumerate(cells) if isinstance(cell, str))
                 place, text = next(texts)
@@ -84,14 +92,14 @@ class GrowingColumn:
         """Give the whole column."""
         if self.text is not None:
             return replace(self.text.finish(), first=self.first)
-        numbers = np.frombuffer(self.numbers, dtype=np.float64)
+        numbers = self.numbers.whole()
         if not self.whole or not len(numbers):
             return numbers
         most = max(int(numbers.max()), -int(numbers.min()))
         return numbers if most >= EXACT else numbers.astype(np.min_scalar_type(-most - 1))
 
     def _turn_to_text(self) -> None:
-        self.text, numbers = GrowingText(), np.frombuffer(self.numbers)
+        self.text, numbers = GrowingText(), self.numbers.whole()
         for start in range(0, len(numbers), _PART):
             # By their bits, since zero with a sign is spelled in another way than without.
             part = numbers[start : start + _PART].view(np.int64)
@@ -102,7 +110,7 @@ class GrowingColumn:
             different = (int(v) if self.whole else v for v in values[order].tolist())
             codes[order] = [self.text.place(spelled(value)) for value in different]
             self.text.codes.frombytes(codes[places].tobytes())
-        self.numbers = array("d")
+        self.numbers = Packed()
 
 
 def spelled(cell: Cell) -> str:

@@ -25,21 +25,23 @@ from dashboard.readers.contents import (
     rows_of_file,
 )
 from dashboard.readers.doubts import doubts_of
+from dashboard.readers.first_label import counted_alike
 from dashboard.readers.labels import LabelReading, read_labels, used_texts
 from dashboard.readers.named import kept_sentence
 from dashboard.readers.named_sets import Parting, parting_of
+from dashboard.readers.one_score import Reading
 from dashboard.readers.refusal import FileError, visible
 from dashboard.readers.shown import shared_columns
 from dashboard.readers.upload import Rows, Upload
-from dashboard.readers.values import Reading, as_probabilities, judge
+from dashboard.readers.values import as_probabilities, judge
 
 ONE_ROW = "One row only: a single row says nothing about calibration."
 _FEW_TIES = 0.02
 """Share of rows that may have several most probable classes before it is said."""
 
 TOP_ONE_ONLY = (
-    "Only the top-1 score is in this file, so top-2, classes, NLL and temperature scaling are not"
-    " available."
+    "Only the top-1 score is in this file, so top-2, classes, the NLL of all classes and"
+    " temperature scaling are not available."
 )
 
 
@@ -204,8 +206,12 @@ def _lone_labels(upload: Upload, raw: RawSet) -> Upload:
 def _n_classes(tables: Mapping[Role, Array]) -> int:
     counts = {2 if table.ndim == 1 else table.shape[1] for table in tables.values()}
     if len(counts) > 1 or len({table.ndim for table in tables.values()}) > 1:
-        shapes = " and ".join(str(table.shape) for table in tables.values())
-        raise FileError("logits", f"sets of shapes {shapes}", "the same classes in both sets")
+        parts = (
+            f"{'one score a row' if table.ndim == 1 else f'{table.shape[1]:,} classes'} in the"
+            f" {SET_NAMES[role]}"
+            for role, table in tables.items()
+        )
+        raise FileError("logits", " but ".join(parts), "the same classes in both sets")
     n_classes = counts.pop()
     if n_classes < 2:
         raise FileError("logits", "one column", "at least 2 classes, or a row of scores")
@@ -224,7 +230,9 @@ def _logit_set(
         if reading.kind == "probabilities":
             return LogitSet.from_probabilities(as_probabilities(table, reading), truth, names)
         if table.ndim == 1:
-            table = np.column_stack([np.zeros_like(table), table])
+            scores = table
+            table = np.zeros((len(scores), 2), scores.dtype if scores.dtype.kind == "f" else float)
+            table[:, 1] = scores
         return LogitSet(table, truth, names)
     except CalibrationInputError as error:
         raise FileError.at(SET_NAMES[role], error) from error
@@ -240,7 +248,8 @@ def _events(upload: Upload, events: Mapping[Role, RawEvent]) -> Upload:
     else:
         whole = events["rows"]
         upload, events = _told_apart(upload, parting, whole.unread), parting.of(whole)
-    repairs: list[str] = []
+    counted = counted_alike(events, upload.options)
+    events, repairs = counted.events, [*counted.repairs]
     made: dict[Role, Rows] = {}
     for role, raw in events.items():
         scores = _top_scores(raw, role, repairs)
@@ -253,6 +262,7 @@ def _events(upload: Upload, events: Mapping[Role, RawEvent]) -> Upload:
         found=(f"Top-1 scores and whether the prediction was right: {rows}.",),
         repairs=tuple(dict.fromkeys(repairs)),
         missing=(TOP_ONE_ONLY,),
+        doubts=counted.doubts,
     )
     return _add(upload, made, events, "scores")
 

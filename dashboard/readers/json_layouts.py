@@ -9,14 +9,16 @@ from dashboard.readers.arrays import contents_of
 from dashboard.readers.contents import DEFAULTS, Array, Contents, Options, RawEvent, RawSet, Role
 from dashboard.readers.headings import key_of
 from dashboard.readers.json_likely import Likely, keys_of_pair
+from dashboard.readers.json_names import Names
 from dashboard.readers.json_rows import ListRows, Records, Values, counted
 from dashboard.readers.json_text import Indexed, Members, Node, parse
 from dashboard.readers.named import LABEL_KEYS, left_out_sentence, role_of
 from dashboard.readers.npy import piece
-from dashboard.readers.refusal import FileError, quoted
+from dashboard.readers.refusal import FileError, plain, quoted
 from dashboard.readers.table_columns import MAX_TEXT, Column, Text, both_sets, from_columns
 
 _WANTED = '{"logits": [[...]], "labels": [...]}, or one record a row'
+_CLASS_KEYS = frozenset({"id2label", "id_to_label", "idx2label", "idx_to_class"})
 _MAX_COLUMNS = 4096
 _MAX_TEXT_BYTES = 64 << 20
 Rows = Values | ListRows | Records | Likely
@@ -144,10 +146,13 @@ def _columns(name: str, node: Rows, *, predicted: bool) -> tuple[Sequence[str], 
 def _of_arrays(top: Members, options: Options) -> Contents:
     """Sort named lists into sets, those of an object within by both names."""
     found: dict[str, Values | ListRows] = {}
+    classes: dict[str, tuple[str, ...]] = {}
     left_out = list(top.single)
     for name, node in top.nodes.items():
         if isinstance(node, Values | ListRows):
             found[name] = node
+        elif isinstance(node, Indexed) and _names_classes(name, node):
+            classes[name] = _cells(node.values)
         elif isinstance(node, Members):
             inner = {f"{name}_{key}": part for key, part in node.nodes.items()}
             found |= {k: part for k, part in inner.items() if isinstance(part, Values | ListRows)}
@@ -165,7 +170,36 @@ def _of_arrays(top: Members, options: Options) -> Contents:
         raise FileError("file", "JSON without lists of numbers", _WANTED)
     contents = contents_of(arrays, left_out=left_out, options=options)
     sets = {role: _coded(raw) for role, raw in contents.sets.items()}
+    for name, names in classes.items():
+        named = {role: _with_names(raw, names) for role, raw in sets.items()}
+        same = all(named[role] is raw for role, raw in sets.items())
+        said = left_out_sentence([name]) if same else (f"Classes are named by {plain(name, 40)}.",)
+        sets, contents = named, replace(contents, found=(*contents.found, *said))
     return replace(contents, sets=sets)
+
+
+def _names_classes(name: str, node: Indexed) -> bool:
+    """Tell an object that gives the name of each class under its number, from 0 in order."""
+    if name.lower() not in _CLASS_KEYS:
+        return False
+    numbers = Names()
+    numbers.add([str(k) for k in range(len(node.values))])
+    return node.digest == numbers.digest()
+
+
+def _cells(values: Values) -> tuple[str, ...]:
+    """Give texts of which none stands twice, or nothing."""
+    column = values.finish()
+    once = isinstance(column, Text) and len(column.cells) == len(column)
+    return column.cells if once and isinstance(column, Text) else ()
+
+
+def _with_names(raw: RawSet | RawEvent, classes: tuple[str, ...]) -> RawSet | RawEvent:
+    """Name the classes of a table that has as many and no names."""
+    if isinstance(raw, RawEvent) or raw.table is None or raw.class_names is not None:
+        return raw
+    fits = raw.table.ndim == 2 and raw.table.shape[1] == len(classes) > 0
+    return replace(raw, class_names=classes) if fits else raw
 
 
 def _array(node: Values | ListRows) -> Array | None:

@@ -1,6 +1,5 @@
 """What JSON holds in each row beside single values: classes with their scores, and vectors."""
 
-from array import array
 from collections.abc import Sequence
 from itertools import chain
 from typing import Any
@@ -10,6 +9,7 @@ import numpy as np
 from dashboard.readers.contents import Array
 from dashboard.readers.growing import GrowingText, spelled
 from dashboard.readers.headings import key_of
+from dashboard.readers.packed import Packed
 from dashboard.readers.refusal import FileError
 from dashboard.readers.table_columns import Text
 
@@ -66,7 +66,7 @@ class Likely:
         self.width = 0
         self.n_rows = 0
         self.names = GrowingText()
-        self.scores = array("d")
+        self.scores = Packed()
 
     def __len__(self) -> int:
         """Count the rows."""
@@ -88,7 +88,7 @@ class Likely:
                 found = "a class or a score that is null, a text or no single value"
                 raise FileError(f"row {row}", found, _WANTED)
             try:
-                self.scores.fromlist(scores)
+                self.scores.take(scores)
             except OverflowError:
                 raise FileError(f"row {row}", "a score beyond 1e308", "scores") from None
             self.names.extend(list(map(spelled, names)))
@@ -108,7 +108,7 @@ class Likely:
         if {*map(type, names)} != {str} or not {*map(type, scores)} <= {int, float}:
             return False
         try:
-            self.scores.fromlist(scores)
+            self.scores.take(scores)
         except OverflowError:
             return False
         self.names.extend(names)
@@ -118,7 +118,7 @@ class Likely:
     def table(self) -> tuple[tuple[str, ...], list[Array | Text]]:
         """Give two columns a rank, of the class and of its score, the highest score first."""
         codes = self.names.finish()
-        scores = np.frombuffer(self.scores).reshape(-1, self.width)
+        scores = self.scores.whole().reshape(-1, self.width)
         places = codes.codes.reshape(-1, self.width)
         if (np.diff(scores, axis=1) > 0).any():
             order = np.argsort(-scores, axis=1, kind="stable")

@@ -1,6 +1,5 @@
 """What the elements of a long JSON list grow into: a column, rows of lists, or records."""
 
-from array import array
 from collections.abc import Sequence
 from itertools import chain
 from operator import itemgetter
@@ -8,14 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from calibcore.validation import Floats
 from dashboard.readers.columns import looks_like_header
-from dashboard.readers.contents import Array
+from dashboard.readers.contents import Array, check_rows
 from dashboard.readers.growing import EXACT, GrowingColumn
 from dashboard.readers.headings import is_score, key_of
 from dashboard.readers.json_blocks import CONTAINERS, number_rows
 from dashboard.readers.json_likely import Likely, is_likely, is_vector, vector
 from dashboard.readers.named import TABLE_KEYS
 from dashboard.readers.npy import is_whole
+from dashboard.readers.packed import Packed
 from dashboard.readers.refusal import FileError, quoted
 from dashboard.readers.table_columns import Column, Text, Unusable
 
@@ -38,6 +39,7 @@ class Values(GrowingColumn):
                     raise _mixed(row, item, "single values")
         try:
             self.extend(items)
+            check_rows(len(self))
         except OverflowError as error:
             place = f"rows {len(self) + 1} to {len(self) + len(items)}"
             raise FileError(place, _HUGE, "numbers below 1e308") from error
@@ -49,7 +51,7 @@ class ListRows:
     def __init__(self) -> None:
         self.width = 0
         self.n_rows = 0
-        self.numbers = array("d")
+        self.numbers = Packed()
         self.names: tuple[str, ...] | None = None
         self.columns: list[Values] = []
 
@@ -71,9 +73,10 @@ class ListRows:
                 wanted = f"lists of equal length, here {self.width:,}, of 1 to {_MAX_WIDTH:,}"
                 raise FileError(f"row {row}", f"a list of {len(item):,} values", wanted)
         self.n_rows += len(items)
+        check_rows(self.n_rows)
         if not self.columns:
             try:
-                self.numbers.fromlist(list(chain.from_iterable(items)))
+                self.numbers.take(list(chain.from_iterable(items)))
             except (TypeError, OverflowError):
                 items = self._part(items)
             else:
@@ -87,14 +90,15 @@ class ListRows:
             return False
         numbers = number_rows(block, self.width, between)
         if numbers is not None:
-            self.numbers.fromlist(numbers)
+            self.numbers.take(numbers)
             self.n_rows += len(numbers) // self.width
+            check_rows(self.n_rows)
         return numbers is not None
 
     def matrix(self) -> Array:
         """Give the rows as a table of numbers."""
         if not self.columns:
-            return np.frombuffer(self.numbers).reshape(-1, self.width)
+            return self.numbers.whole().reshape(-1, self.width)
         columns = [column.finish() for column in self.columns]
         for place, column in enumerate(columns, 1):
             if isinstance(column, Text):
@@ -124,17 +128,17 @@ class ListRows:
             found = "something that is not a number"
             raise FileError(f"rows from {self.n_rows - len(items) + 1}", found, "rows of numbers")
         self.columns = [Values() for _ in range(self.width)]
-        if self.numbers:
+        if len(self.numbers):
             for column, numbers in zip(self.columns, self._so_far().T, strict=True):
-                column.take(numbers.tolist())
-            self.numbers = array("d")
+                column.begin(numbers)
+            self.numbers = Packed()
         elif all(isinstance(cell, str) for cell in items[0]) and looks_like_header(items[0]):
             self.names = tuple(items[0])
             return items[1:]
         return items
 
-    def _so_far(self) -> Array:
-        return np.frombuffer(self.numbers).reshape(-1, self.width)
+    def _so_far(self) -> Floats:
+        return self.numbers.whole().reshape(-1, self.width)
 
 
 class Vectors(ListRows):
@@ -185,6 +189,7 @@ class Records:
             except FileError as error:
                 raise FileError.at(f"member {quoted(key, 30)},", error) from error
         self.n_rows += len(items)
+        check_rows(self.n_rows)
 
     def table(self) -> tuple[tuple[str, ...], list[Column]]:
         """Give the columns by name."""

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
 from dashboard.readers.headings import LABELS, key_of
 from dashboard.readers.json_blocks import CONTAINERS, Blocks, decoded, decoded_lines
 from dashboard.readers.json_names import Names
@@ -35,8 +37,9 @@ from dashboard.readers.unicode_text import as_utf8
 _MAX_DEPTH = 8
 _MAX_NODES = 64
 _MAX_SINGLE = 1000
+_MAX_NAMED = 20_000
 _MAX_PIECE = 4 << 20
-_MAX_ROW = 1 << 16
+_MAX_ROW = 1 << 18
 _WANTED = "logits and labels, or one record a row"
 
 
@@ -193,6 +196,11 @@ class _Walker:
                 names.add([name])
                 nodes[name] = self.value(depth + 1)
                 self._end_value(b"}")
+                if len(nodes) > _MAX_NAMED:
+                    raise FileError(
+                        "file", f"more than {_MAX_NAMED:,} lists or objects by name",
+                        f"{_WANTED}; of rows by name, a list of records",
+                    )  # fmt: skip
                 continue
             values.take(found)
             names.add(keys)
@@ -233,11 +241,12 @@ class _Walker:
         two = self._decoded(b"{" + first + b"," + second + b"}", _DECODER)
         (one, row), (other, below) = two.items()
         heads = {key_of(key) for key in row}
+        lists = any(isinstance(v, list) for key, v in row.items() if key_of(key) in LABELS)
         if row.keys() != below.keys() or all(map(str.isdigit, row)):
             return False
         named = bool(heads & LABELS) and not {key_of(one), key_of(other)} & LABELS
         numbered = one.isdigit() and other.isdigit()
-        return numbered or (named and not any(isinstance(v, list) for v in row.values()))
+        return numbered or (named and not lists)
 
     def _rows_under_names(self) -> Node:
         """Read an object a row; its name is a column unless one is called so."""
@@ -255,8 +264,12 @@ class _Walker:
                     raise FileError(f"row {len(grown) + 1:,}", found, _WANTED)
                 rows = self._decoded(b"{" + piece + b"}", _DECODER, len(grown))
             names.add(list(rows))
-            index.take(list(rows))
+            if names.seen is not None:
+                index.take(list(map(str, range(len(index), len(grown)))))
+                index.take(list(rows))
             grown.take(list(rows.values()))
+        if names.seen is None:
+            index.numbers.add(np.arange(len(grown), dtype=np.float64))
         grown.fields.setdefault("index", index)
         return grown
 

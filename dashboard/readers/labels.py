@@ -49,12 +49,12 @@ def read_labels(sets: Mapping[Role, RawSet], n_classes: int, options: Options) -
         if raw.label_texts is not None
     }
     _refuse_other_class(spelled)
+    repairs += [one.mended for one in spelled.values() if one.mended is not None]
     numbered = {role: raw for role, raw in sets.items() if role not in spelled}
     flat = {role: _flat(raw, role, n_classes, repairs) for role, raw in numbered.items()}
     whole, shift = _match_numbers(flat, numbered, options), 0
     if whole:
-        count = sum(values.size for values in whole.values())
-        named = f"{_called(numbered)} that the columns are named by ({count:,} labels)"
+        named = f"{_called(numbered)} that the columns are named by ({_count(whole)} labels)"
         repairs.append(f"Labels were matched to the {named}.")
     else:
         whole = {role: _whole(values, sets[role], role, repairs) for role, values in flat.items()}
@@ -63,10 +63,9 @@ def read_labels(sets: Mapping[Role, RawSet], n_classes: int, options: Options) -
     for role, values in whole.items():
         _refuse_range(values, sets[role], role, shift, n_classes)
     if shift:
-        count = sum(values.size for values in whole.values())
         repairs.append(
             f"Labels counted from 1 to {n_classes} were shifted to 0 to {n_classes - 1}"
-            f" ({count:,} labels)."
+            f" ({_count(whole)} labels)."
         )
     labels = {role: reading.places for role, reading in spelled.items()} | {
         role: _from_zero(values, shift) for role, values in whole.items()
@@ -81,6 +80,10 @@ def read_labels(sets: Mapping[Role, RawSet], n_classes: int, options: Options) -
         tuple(dict.fromkeys(repairs)),
         names,
     )
+
+
+def _count(labels: Mapping[Role, Array]) -> str:
+    return f"{sum(values.size for values in labels.values()):,}"
 
 
 def used_texts(raw: RawSet) -> RawSet:
@@ -113,6 +116,7 @@ class _Spelled:
     said: str
     class_names: tuple[str, ...] | None = None
     positive: str | None = None
+    mended: str | None = None
 
 
 def match_texts(raw: RawSet, role: Role, options: Options) -> _Spelled:
@@ -124,15 +128,20 @@ def match_texts(raw: RawSet, role: Role, options: Options) -> _Spelled:
     of one class, the class is the text that the score is named by, and any other text is not it.
     """
     texts, codes = raw.label_texts or (), np.asarray(raw.labels)
-    said = f"Labels were matched to the class columns by name ({len(codes):,} labels)."
+    where = f" of the {SET_NAMES[role]}" if SET_NAMES[role] else ""
+    said = f"Labels{where} were matched to the class columns by name ({len(codes):,} labels)."
     one_score = raw.table is not None and raw.table.ndim == 1
     known = [options.class_names, *((raw.class_names, raw.headings) if not one_score else ())]
     for names in known:
         places = {name: k for k, name in enumerate(names or ())}
         if texts and all(text in places for text in texts):
             if names is options.class_names:
-                said = f"Labels were matched to your class names ({len(codes):,} labels)."
+                said = f"Labels{where} were matched to your class names ({len(codes):,} labels)."
             return _Spelled(_looked_up(places, texts, codes), said)
+    for names in known:
+        alike = _but_for_case(names or (), texts, codes)
+        if alike is not None:
+            return replace(alike, said=said)
     if one_score and len(texts) == 2 and not options.class_names:
         for positive in {*(raw.class_names or ()), *(raw.headings or ())}.intersection(texts):
             (other,) = set(texts) - {positive}
@@ -144,17 +153,47 @@ def match_texts(raw: RawSet, role: Role, options: Options) -> _Spelled:
     pair = next((pair for pair in NO_AND_YES if {*lower} <= {*pair}), None)
     if pair is not None and (one_score or only_numbers(raw.class_names)):
         no, yes = pair
-        found = f"Labels {no} and {yes} were read as 0 and 1 ({len(codes):,} labels)."
+        found = f"Labels {no} and {yes}{where} were read as 0 and 1 ({len(codes):,} labels)."
         return _Spelled(_looked_up({no: 0, yes: 1}, lower, codes), found, positive=yes)
     unmatched = _unmatched(texts, {name for names in known for name in names or ()})
     bad = np.isin(codes, unmatched)
     raise FileError(
         _place(role, raw),
-        f"label {quoted(texts[unmatched[0]])}, which is the name of no class column,"
-        f" {rows_of_file(bad, raw)}",
+        f"{_odd_labels([texts[k] for k in unmatched])} {rows_of_file(bad, raw)}",
         "class numbers, names of the class columns, or your class names"
         + (", that of the score second" if one_score else ""),
     )
+
+
+def _but_for_case(names: Sequence[str], texts: Sequence[str], codes: Array) -> _Spelled | None:
+    """Match texts to names from which they differ in capital letters or in blanks alone."""
+    places = {folded(name): k for k, name in enumerate(names)}
+    if not texts or len(places) < len(names) or not places.keys() >= {*map(folded, texts)}:
+        return None
+    exact = {*names}
+    odd = [k for k, text in enumerate(texts) if text not in exact]
+    count = int(np.isin(codes, odd).sum())
+    own = quoted(names[places[folded(texts[odd[0]])]], 30)
+    mended = (
+        f"Labels such as {quoted(texts[odd[0]], 30)} were matched to classes such as {own}, from"
+        f" which they differ in capital letters or blanks ({count:,} labels)."
+    )
+    return _Spelled(_looked_up(places, [*map(folded, texts)], codes), "", mended=mended)
+
+
+def folded(text: str) -> str:
+    """Give a text without what its writing alone decides: capital letters, and blanks."""
+    return " ".join(text.split()).casefold()
+
+
+def _odd_labels(texts: Sequence[str]) -> str:
+    """Say which labels name no class; of several, the first and how many there are."""
+    if len(texts) == 1:
+        return f"label {quoted(texts[0])}, which is the name of no class column,"
+    listed = " and ".join(quoted(text, 30) for text in texts[:2])
+    if len(texts) > 2:
+        listed = f"such as {listed} ({len(texts):,} different ones)"
+    return f"labels {listed}, each the name of no class column,"
 
 
 def _unmatched(texts: Sequence[str], names: set[str]) -> list[int]:
@@ -299,8 +338,7 @@ def _without_sign(
 ) -> dict[Role, Array]:
     """Turn labels that are -1 and 1 into 0 and 1, and refuse any other that is negative."""
     if n_classes == 2 and whole and all(map(_is_signed, whole.values())):
-        count = sum(values.size for values in whole.values())
-        repairs.append(f"Labels -1 and 1 were read as 0 and 1 ({count:,} labels).")
+        repairs.append(f"Labels -1 and 1 were read as 0 and 1 ({_count(whole)} labels).")
         return {role: values > 0 for role, values in whole.items()}
     for role, values in whole.items():
         _refuse(

@@ -4,9 +4,6 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
-from calibcore.probabilities import softmax
 from dashboard.readers.contents import (
     DEFAULTS,
     Array,
@@ -20,6 +17,7 @@ from dashboard.readers.contents import (
 from dashboard.readers.npy import is_whole, piece, text_codes
 from dashboard.readers.refusal import FileError, plain, quoted
 from dashboard.readers.slices import MAX_COLUMNS, sentence_of, slice_of_array
+from dashboard.readers.two_tables import logits_among, of_two
 
 CLASS_NAME_KEYS = frozenset({"class_names", "classes", "target_names", "label_names"})
 LABEL_KEYS = frozenset(
@@ -45,13 +43,21 @@ TABLE_KEYS = frozenset(
      "predict_proba",
      "y_pred_proba", "y_logits", "class_probs", "class_probabilities", "softmax"}
 )  # fmt: skip
-_LOGITS = frozenset({"logit", "logits"})
-_COMPARED = 1000
 _VALUE_WORDS = frozenset(
     {"logit", "logits", "prob", "probs", "proba", "probas", "probability", "probabilities",
-     "softmax"}
+     "softmax", "score", "scores"}
 )  # fmt: skip
 """Words in further names of tables, used only where no name is known."""
+
+_LABEL_WORDS = frozenset({"label", "labels", "target", "targets", "gt", "truth", "truths", "true"})
+"""Words in further names of labels, used only where no name is known."""
+
+_NO_LABEL_WORDS = _VALUE_WORDS | {
+    "pred", "preds", "predicted", "prediction", "predictions", "predict", "name", "names", "map",
+    "smooth", "smoothed", "smoothing", "soft", "noise", "count", "counts", "num", "n", "weight",
+    "weights", "mask", "loss", "losses", "dim", "dist", "distribution", "embedding", "embeddings",
+}  # fmt: skip
+"""Words in names of what is no true label, although it may speak of one."""
 
 WEAK_TABLE_KEYS = frozenset(
     {"scores", "y_score", "y_scores", "x", "values", "confidences", "y_hat", "confs"}
@@ -151,6 +157,9 @@ def _told(
     label_keys = _label_keys(arrays, options)
     if not label_keys & rests:
         label_keys = WEAK_LABEL_KEYS
+    by_words = not label_keys & rests
+    if by_words:
+        label_keys = frozenset(rest for rest in rests if speaks_of_labels(rest))
     table_keys = TABLE_KEYS | WEAK_TABLE_KEYS
     if not table_keys & rests:
         table_keys = frozenset(rest for rest in rests if _VALUE_WORDS.intersection(rest.split("_")))
@@ -162,7 +171,22 @@ def _told(
             labels[role].append(name)
         elif rest in table_keys:
             tables[role].append(name)
+    if by_words and not any(tables.values()):
+        # Words alone tell less than the shapes of two arrays.
+        labels = {role: [] for role in labels}
     return tables, labels
+
+
+def speaks_of_labels(rest: str) -> bool:
+    """Tell a name of labels by its words, such as ``gt_label`` or ``clean_labels``.
+
+    Examples
+    --------
+    >>> speaks_of_labels("gt_label"), speaks_of_labels("pred_label"), speaks_of_labels("relabel")
+    (True, False, False)
+    """
+    words = {*rest.split("_")}
+    return bool(words & _LABEL_WORDS) and not words & _NO_LABEL_WORDS
 
 
 def _both_tables(
@@ -342,28 +366,6 @@ def _one_table(names: list[str], arrays: Mapping[str, Array]) -> str | None:
         logits = logits_among({name: arrays[name] for name in strong})
         strong = [logits] if logits else strong
     return _one(strong, "logits")
-
-
-def logits_among(tables: Mapping[str, Array]) -> str | None:
-    """Of two tables find the logits, where the other holds their softmax."""
-    logits = [name for name in tables if _LOGITS.intersection(role_of(name)[1].split("_"))]
-    if len(logits) != 1 or len(tables) != 2:
-        return None
-    (other,) = (table for name, table in tables.items() if name != logits[0])
-    table = tables[logits[0]]
-    if table.ndim != 2 or table.shape != other.shape or "f" != table.dtype.kind != other.dtype.kind:
-        return None
-    table, other = table[:_COMPARED], other[:_COMPARED]
-    if not (np.isfinite(table).all() and np.isfinite(other).all()):
-        return None
-    return logits[0] if np.abs(softmax(table) - other).max() < 0.01 else None
-
-
-def of_two(taken: str, names: Sequence[str]) -> tuple[str, ...]:
-    """Say that logits were taken of two tables."""
-    other = next(name for name in names if name != taken)
-    both = f"{quoted(taken, 30)} and {quoted(other, 30)}"
-    return (f"Of {both}, which is their softmax, the logits were taken.",)
 
 
 def _names(array: Array) -> tuple[str, ...] | None:

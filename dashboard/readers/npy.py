@@ -5,6 +5,7 @@ against one pattern, and its sizes are checked against the bytes before an array
 """
 
 import re
+from collections.abc import Sequence
 from math import prod
 
 import numpy as np
@@ -215,6 +216,28 @@ def is_whole(array: Array) -> bool:
         return True
     with np.errstate(invalid="ignore"):
         return bool(np.isfinite(array).all()) and bool(np.all(array == np.floor(array)))
+
+
+def side_by_side(columns: Sequence[Array]) -> Array:
+    """Make a table of columns, without a copy where they stand side by side in one already."""
+    first = columns[0]
+    if len(columns) == 1:
+        return first[:, np.newaxis]
+    base, dtype, strides, step = first.base, first.dtype, first.strides, first.itemsize
+    if (
+        base is not None
+        and len(columns) * step <= strides[0]
+        and all(column.base is base and column.dtype == dtype for column in columns)
+        and all(column.strides == strides for column in columns)
+        and _are_steps([column.__array_interface__["data"][0] for column in columns], step)
+    ):
+        shape = len(first), len(columns)
+        return np.lib.stride_tricks.as_strided(first, shape, (strides[0], step), writeable=False)
+    return np.column_stack(columns)
+
+
+def _are_steps(places: list[int], step: int) -> bool:
+    return places == [*range(places[0], places[0] + len(places) * step, step)]
 
 
 def _header(data: memoryview, place: str) -> tuple[str, memoryview]:

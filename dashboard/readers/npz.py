@@ -24,9 +24,10 @@ def read_npz(data: bytes, options: Options = DEFAULTS) -> Contents:
     Notes
     -----
     Arrays of Python objects, dates and other things that are neither numbers nor names are left
-    out unread where they are neither the values nor the labels.
+    out unread where they are neither the values nor the labels. Names may have groups, as in
+    ``val/logits``; nothing is ever written by them.
     """
-    archive = open_archive(data, ".npz")
+    archive = open_archive(data, ".npz", folders=True)
     for name in archive.members:
         if not name.endswith(".npy"):
             raise FileError(

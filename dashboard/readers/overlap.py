@@ -1,21 +1,25 @@
 """Rows that stand in the calibration set and in the test set alike."""
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.blocks import block_rows, row_blocks
 from dashboard.readers.contents import Array
 
-_WORDS = NDArray[np.uint64]
+_Words = NDArray[np.uint64]
+_Places = NDArray[np.intp]
+_Set = tuple[Array, Array]
+_Rows = tuple[Array, _Places]
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
-_SOUGHT = 1 << 20
+_TOP, _BYTE = np.uint64(56), np.uint64(8)
+_PART_ROWS = 1 << 17
 _MOST_TWINS = 0.9
 
 
-def shared_rows(
-    calibration: tuple[Array, Array], test: tuple[Array, Array]
-) -> NDArray[np.bool_] | None:
+def shared_rows(calibration: _Set, test: _Set) -> NDArray[np.bool_] | None:
     """Find the test rows that the calibration set has too, if it has more than chance explains.
 
     Parameters
@@ -36,45 +40,76 @@ def shared_rows(
     and must be above twice that, or above halfway from it to 1, or be all. Where nearly every row
     has a twin, as of hard decisions, only two sets of the same rows tell.
     """
-    known = _hashes(*calibration)
-    order = np.argsort(known)
-    known = known[order]
-    asked = _hashes(*test)
-    shared, twins = np.empty(len(asked), dtype=np.bool_), np.empty(len(asked), dtype=np.int32)
-    for start in range(0, len(asked), _SOUGHT):
+    shared = np.zeros(len(test[1]), dtype=np.bool_)
+    n_twinned, same_sets = 0, len(calibration[1]) == len(test[1])
+    for known, asked in _parts(calibration, test):
+        have, ours = _sorted(calibration, known)
+        want, theirs = _sorted(test, asked)
+        same_sets = same_sets and np.array_equal(have, want)
+        n_twinned += _n_twinned(have)
         # In their order they are found twenty times as fast, as all of what is near is in cache.
-        rows = start + np.argsort(asked[start : start + _SOUGHT])
-        place = np.minimum(np.searchsorted(known, asked[rows]), len(known) - 1)
-        shared[rows] = known[place] == asked[rows]
-        twins[rows] = order[place]
-    twin = np.zeros(len(known) + 1, dtype=np.bool_)
-    np.equal(known[1:], known[:-1], out=twin[1:-1])
-    twinned = np.count_nonzero(twin[1:] | twin[:-1]) / len(known)
-    telling = twinned <= _MOST_TWINS or np.array_equal(known, np.sort(asked))
-    del known, asked, order, twin
-    found = np.flatnonzero(shared)
-    step = block_rows(calibration[0].shape[1])
-    for start in range(0, len(found), step):
-        places = found[start : start + step]
-        # Equal values with equal hashes have equal labels, since a label adds an odd multiple.
-        same = calibration[0][twins[places]] == test[0][places]
-        shared[places] = same.all(axis=1)
+        place = np.searchsorted(have, want)
+        found = place < len(have)
+        found[found] = have[place[found]] == want[found]
+        _compare(shared, (calibration[0], ours[place[found]]), (test[0], theirs[found]))
+    twinned = n_twinned / len(calibration[1])
+    telling = twinned <= _MOST_TWINS or same_sets
     expected = min(2 * twinned, (1 + twinned) / 2)
     count = int(np.count_nonzero(shared))
     many = count > expected * len(shared) or count == len(shared)
     return shared if count and many and telling else None
 
 
-def _hashes(table: Array, labels: Array) -> _WORDS:
-    """Give 64 bits a row, a block of rows at a time."""
+def _n_twinned(words: _Words) -> int:
+    """Count the rows that have a twin among these, which are in order."""
+    twin = np.zeros(len(words) + 1, dtype=np.bool_)
+    np.equal(words[1:], words[:-1], out=twin[1:-1])
+    return int(np.count_nonzero(twin[1:] | twin[:-1]))
+
+
+def _compare(shared: NDArray[np.bool_], ours: _Rows, theirs: _Rows) -> None:
+    """Mark the rows of a test table that are the same, cell by cell, as those beside them."""
+    step = block_rows(ours[0].shape[1])
+    for start in range(0, len(theirs[1]), step):
+        rows = theirs[1][start : start + step]
+        # Equal values with equal hashes have equal labels, since a label adds an odd multiple.
+        same = ours[0][ours[1][start : start + step]] == theirs[0][rows]
+        shared[rows] = same.all(axis=1)
+
+
+def _parts(calibration: _Set, test: _Set) -> Iterator[tuple[_Places, _Places]]:
+    """Give the rows of both sets whose hashes begin alike, since to keep all takes much memory."""
+    count = min(-(-max(len(calibration[1]), len(test[1])) // _PART_ROWS), 256)
+    ours, theirs = (
+        np.concatenate(
+            [
+                ((part >> _TOP) * np.uint64(count) >> _BYTE).astype(np.uint8)
+                for part in _hashes(*one)
+            ]
+        )
+        for one in (calibration, test)
+    )
+    for part in range(count):
+        yield np.flatnonzero(ours == part), np.flatnonzero(theirs == part)
+
+
+def _sorted(whole: _Set, places: _Places) -> tuple[_Words, _Places]:
+    """Give the hashes of some rows in their order, and which rows they are of."""
+    found = _hashes(whole[0], whole[1], places)
+    words = np.concatenate([np.empty(0, dtype=np.uint64), *found])
+    order = np.argsort(words)
+    return words[order], places[order]
+
+
+def _hashes(table: Array, labels: Array, places: _Places | None = None) -> Iterator[_Words]:
+    """Give 64 bits a row, of all rows or of some, a block of rows at a time."""
     odd = np.random.default_rng(0).integers(1 << 63, size=table.shape[1] + 1, dtype=np.uint64)
     odd = odd * np.uint64(2) + np.uint64(1)
-    hashes = np.empty(len(table), dtype=np.uint64)
-    for rows in row_blocks(*table.shape):
+    for block in row_blocks(len(labels) if places is None else len(places), table.shape[1]):
+        rows = block if places is None else places[block]
         # Adding 0 makes one of the two zeros.
         bits = (table[rows].astype(np.float64) + 0.0).view(np.uint64)
         bits ^= bits >> _SHIFT
         bits *= _MIX
         bits ^= bits >> _SHIFT
-        hashes[rows] = bits @ odd[:-1] + labels[rows].astype(np.uint64) * odd[-1]
-    return hashes
+        yield bits @ odd[:-1] + labels[rows].astype(np.uint64) * odd[-1]

@@ -7,18 +7,27 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dashboard.readers.contents import DEFAULTS, Array, Contents, Options, row_list
+from dashboard.readers.contents import (
+    DEFAULTS,
+    Array,
+    Contents,
+    Options,
+    check_rows,
+    row_list,
+)
 from dashboard.readers.growing import GrowingText
 from dashboard.readers.parquet_footer import Footer, check_pages, read_footer
 from dashboard.readers.refusal import FileError, plain, quoted
 from dashboard.readers.table_columns import MAX_TEXT, Column, Text, Unusable, from_columns
 from dashboard.readers.thrift import damaged
+from dashboard.readers.values import MAX_CLASSES
 
 _BATCH_ROWS = 1 << 16
 _BATCH_VALUES = 1 << 21
 _TEXT_ROWS = 1 << 13
 _SPARE_BYTES = 96 << 20
 _ROW_BYTES = 40
+_FEW_CLASSES = 50_000
 _CODE: np.dtype[Any] = np.dtype(np.int32)
 
 
@@ -86,7 +95,7 @@ def _decode(data: bytes, footer: Footer) -> list[Column]:
         if plan.kind == "numbers":
             columns.append(_numbers(file, plan, next(places[plan.dtype])))
         elif plan.kind == "lists":
-            columns.append(_lists(file, plan, footer))
+            columns.append(_lists(file, plan, footer, len(data)))
         elif plan.kind == "texts":
             columns.append(_texts(file, plan, footer))
         else:
@@ -122,6 +131,7 @@ def _plan(name: str, type_: Any) -> _Plan:
 
 def _check_weight(data: bytes, footer: Footer, plans: Sequence[_Plan]) -> None:
     """Refuse more values than the file could hold honestly, or nearly so."""
+    check_rows(footer.n_rows)
     owners = [(plans[footer.owner[chunk.column]], chunk.n_values) for chunk in footer.chunks]
     weight = sum(n * plan.dtype.itemsize for plan, n in owners if plan.kind != "unusable")
     limit = 3 * len(data) + _SPARE_BYTES
@@ -173,7 +183,7 @@ def _numbers(file: Any, plan: _Plan, out: Array) -> Array:
     return out
 
 
-def _lists(file: Any, plan: _Plan, footer: Footer) -> Array:
+def _lists(file: Any, plan: _Plan, footer: Footer, n_bytes: int) -> Array:
     """Decode one list a row, all of the same length."""
     import pyarrow.compute as pc  # noqa: PLC0415 - as above
 
@@ -187,6 +197,7 @@ def _lists(file: Any, plan: _Plan, footer: Footer) -> Array:
         if width < 1:
             # The first that has any, so that nulls before it are named and not it.
             width = int(lengths[np.argmax(lengths > 0)])
+            _check_width(plan.name, width, n_bytes)
             # The first list may be far longer than the others; those are then found below.
             fits = 0 < width * footer.n_rows <= n_values
             out = np.empty((footer.n_rows if fits else 0, width), plan.dtype)
@@ -203,6 +214,16 @@ def _lists(file: Any, plan: _Plan, footer: Footer) -> Array:
         out[at : at + len(values)] = values
         at += len(values)
     return out
+
+
+def _check_width(name: str, width: int, n_bytes: int) -> None:
+    """Refuse more classes than a file can tell apart, each of which would be given a name."""
+    if max(n_bytes, _FEW_CLASSES) < width <= MAX_CLASSES:
+        raise FileError(
+            f"column {quoted(name, 30)}",
+            f"lists of {width:,} values in a file of {n_bytes:,} bytes",
+            "a file that holds a value of each class",
+        )
 
 
 def _texts(file: Any, plan: _Plan, footer: Footer) -> Text:

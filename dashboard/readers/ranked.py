@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from calibcore.validation import Floats
 from dashboard.readers.contents import RawEvent, RawSet, rows_of_file
+from dashboard.readers.first_label import numbers_of
 from dashboard.readers.labels import NUMBERED
 from dashboard.readers.refusal import FileError, quoted
 from dashboard.readers.slices import NUMBER
@@ -142,7 +143,7 @@ def ranked_set(
         if labels is not None:
             _refuse_strangers(scores, listed, labels, names, rows)
             if len({*listed.tolist(), *np.unique(labels).tolist()}) > n_ranks:
-                return _likeliest(scores, classes, labels, rows, len(names))
+                return _likeliest(scores, classes, labels, rows, names)
         order = sorted(listed.tolist(), key=lambda k: _rank_of(names[k]))
         place = np.empty(len(names), dtype=np.int64)
         place[order] = np.arange(n_ranks)
@@ -156,7 +157,7 @@ def ranked_set(
     if labels is None:
         found = "lists of likely classes without a true label"
         raise FileError("header", found, "a label column, or lists of all classes")
-    return _likeliest(scores, classes, labels, rows, len(names))
+    return _likeliest(scores, classes, labels, rows, names)
 
 
 def _likeliest(
@@ -164,17 +165,21 @@ def _likeliest(
     classes: NDArray[np.int32],
     labels: NDArray[np.int32],
     rows: RawSet,
-    n_names: int,
+    names: Sequence[str],
 ) -> tuple[RawEvent, tuple[str, ...]]:
     """Keep the first class of each list, and whether it is the true one."""
     n_ranks = scores.shape[1]
     _refuse(np.any(scores[:, 1:] > scores[:, :1], axis=1), "a later score above the first", rows)
-    event = RawEvent(scores[:, 0], classes[:, 0] == labels, rows.first_row, rows.columns)
+    event = RawEvent(
+        scores[:, 0], classes[:, 0] == labels, rows.first_row, rows.columns,
+        numbers=numbers_of(names, labels, classes[:, 0]),
+    )  # fmt: skip
     if n_ranks == 1:
         return event, ()
     said = (
-        f"Of at least {max(n_names, n_ranks + 1):,} classes each row lists {n_ranks}, so what"
-        " the others share is not known and only the likeliest class is used."
+        f"Of at least {max(len(names), n_ranks + 1):,} classes each row lists {n_ranks}. Only the"
+        " first of each list is used, and whether it is the true class: top-2 and classes are read"
+        " from the scores of all classes, of which these lists are a part."
     )
     return event, (said,)
 

@@ -11,6 +11,9 @@ _FIELD, _FOUND, _WANTED = 110, 300, 160
 """Longest parts of a message, which together stay below 600 characters."""
 
 _MARKS = str.maketrans("<>", "\u2039\u203a")
+_JOINERS = "\u200c\u200d"
+_JOINED = frozenset({"Lo", "Mn", "Mc", "So", "Sk"})
+"""What joiners stand between: letters of scripts without capitals, marks on them, and emoji."""
 
 
 def percent(share: float) -> str:
@@ -26,7 +29,9 @@ def percent(share: float) -> str:
 
 
 def visible(text: str, limit: int = 200) -> str:
-    """Drop control characters and direction overrides, and shorten.
+    """Drop control characters, direction overrides and what has no width, and shorten.
+
+    Joiners are kept where they shape the signs around them, as in Persian and in emoji.
 
     Examples
     --------
@@ -34,13 +39,24 @@ def visible(text: str, limit: int = 200) -> str:
     'two lines'
     """
     # Cut before looking at each character: a file may hold a name of a million of them.
+    text = text[: 4 * limit]
     kept = (
         " " if char.isspace() else char
-        for char in text[: 4 * limit]
-        if char.isspace() or unicodedata.category(char)[0] != "C"
+        for place, char in enumerate(text)
+        if char.isspace() or unicodedata.category(char)[0] != "C" or _joins(text, place)
     )
     line = " ".join("".join(kept).split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def _joins(text: str, place: int) -> bool:
+    """Tell a joiner between signs that it shapes."""
+    around = text[place - 1 : place] + text[place + 1 : place + 2]
+    return (
+        text[place] in _JOINERS
+        and len(around) == 2
+        and all(unicodedata.category(char) in _JOINED for char in around)
+    )
 
 
 def plain(text: str, limit: int = 200) -> str:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.blocks import row_blocks
-from calibcore.validation import Floats
 from dashboard.readers.contents import Array, SliceColumn
 from dashboard.readers.refusal import plain, visible
 
@@ -56,18 +55,18 @@ def slice_of_texts(
 def slice_of_array(name: str, values: Array) -> Outcome:
     """Make a column of an array of numbers or of text."""
     if values.dtype.kind in "biuf":
-        return _numbers(name, values.astype(np.float64))
+        return _numbers(name, values.view(np.uint8) if values.dtype.kind == "b" else values)
     texts, codes = np.unique(values, return_inverse=True)
     return slice_of_texts(name, codes, texts.tolist())
 
 
-def _numbers(name: str, values: Floats) -> Outcome:
+def _numbers(name: str, values: Array) -> Outcome:
     if len(values) >= LEAST_COUNTED and counts_rows(values):
         return f"it only counts the {len(values):,} rows"
     return SliceColumn(visible(name, _NAME), values)
 
 
-def counts_rows(column: Floats) -> bool:
+def counts_rows(column: Array) -> bool:
     """Tell a column that counts the rows, from 0 or from 1."""
     if column[0] not in (0, 1):
         return False

@@ -2,13 +2,16 @@
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calibcore.blocks import row_blocks
 from calibcore.validation import Floats
 from dashboard.readers.contents import Array, Contents, RawEvent, RawSet, SliceColumn
+from dashboard.readers.first_label import numbers_of
 from dashboard.readers.labels import label_numbers
 from dashboard.readers.layout import Layout, called
 from dashboard.readers.named import kept_sentence
@@ -25,7 +28,7 @@ from dashboard.readers.slices import (
     sentence_of,
 )
 from dashboard.readers.table_cells import Labels, Numbers, Spare, spare_columns
-from dashboard.readers.text_blocks import Block, Lines, Rows, rows_of
+from dashboard.readers.text_blocks import Block, Rows, rows_of
 from dashboard.readers.text_columns import Quick
 
 _MAX_BLANK = 10_000
@@ -66,7 +69,7 @@ class Body:
                 said = f"A column counts the {len(self.numbers):,} rows and was left out."
                 repairs += (said,)
             made = self._set(layout, self.numbers[:, kept] if repairs else self.numbers)
-            made = replace(made, first_row=first_row, columns=columns)
+            made = replace(made, first_row=first_row, columns=columns, divided=self.percent)
             if layout.predicted is not None:
                 beside = self.columns.get(layout.predicted)
                 made = replace(made, predicted=beside if isinstance(beside, SliceColumn) else None)
@@ -133,17 +136,24 @@ class Body:
             columns.append(column.values)
         return np.column_stack(columns)
 
-    def _hits(self, layout: Layout) -> tuple[NDArray[np.bool_], int | None, tuple[str, ...]]:
+    def _hits(
+        self, layout: Layout
+    ) -> tuple[NDArray[np.bool_], int | None, tuple[Array, ...] | None, tuple[str, ...]]:
+        """Give whether each row is right, of how many classes, their numbers, and what is said."""
         if layout.hits is not None and layout.predicted is None:
             wrong = next((cell for cell in self.cells if cell.lower() not in _YES_NO), None)
             if wrong is not None:
                 raise FileError(layout.column_name(layout.hits), quoted(wrong), "0 or 1")
             hit = np.array([_YES_NO[cell.lower()] for cell in self.cells], dtype=np.bool_)
-            return np.asarray(hit[self.codes[layout.hits]]), None, ()
+            return np.asarray(hit[self.codes[layout.hits]]), None, None, ()
         names, codes = self._canonical(layout)
         truth, predicted = (codes[column] for column in layout.codes[:2])
         truth, told = in_words_of(names, truth, predicted)
-        return np.asarray(truth == predicted), len(np.union1d(truth, predicted)), told
+        count, numbers = (
+            _n_different(len(names), truth, predicted),
+            numbers_of(names, truth, predicted),
+        )
+        return np.asarray(truth == predicted), count, numbers, told
 
     def _event(
         self, layout: Layout, first_row: int, columns: tuple[SliceColumn, ...]
@@ -163,8 +173,8 @@ class Body:
                     scores, truth, (names[one],), first_row, label_texts=tuple(names),
                     columns=columns,
                 ), (said,)  # fmt: skip
-        hits, n_classes, told = self._hits(layout)
-        return RawEvent(scores, hits, first_row, columns, n_classes), told
+        hits, n_classes, numbers, told = self._hits(layout)
+        return RawEvent(scores, hits, first_row, columns, n_classes, numbers=numbers), told
 
     def _canonical(self, layout: Layout) -> tuple[list[str], dict[int, NDArray[np.int32]]]:
         """Count the different classes: "3" and "3.0" are the same, "cat" and "Cat" are not."""
@@ -176,6 +186,8 @@ class Body:
             if place == len(names):
                 names.append(cell)
             places.append(place)
+        if places == list(range(len(names))):
+            return names, self.codes
         canonical = np.array(places, dtype=np.int32)
         return names, {column: canonical[self.codes[column]] for column in layout.codes}
 
@@ -199,10 +211,28 @@ def scored_class(scores: Floats, predicted: Array) -> int | None:
     if not (scores.min() >= 0 and scores.min() < 0.5 and scores.max() <= 1):
         return None
     for one in (0, 1):
-        high, low = scores[predicted == one], scores[predicted != one]
-        if len(high) and len(low) and high.min() >= low.max() and high.max() > low.min():
+        chosen = predicted == one
+        if not chosen.any() or chosen.all():
+            continue
+        least, most = _extremes(scores, chosen)
+        lowest, highest = _extremes(scores, ~chosen)
+        if least >= highest and most > lowest:
             return one
     return None
+
+
+def _extremes(scores: Floats, chosen: NDArray[np.bool_]) -> tuple[float, float]:
+    least = scores.min(where=chosen, initial=np.inf)
+    return float(least), float(scores.max(where=chosen, initial=-np.inf))
+
+
+def _n_different(n_codes: int, *columns: Array) -> int:
+    """Count the codes that occur, some rows at a time, since an index takes 8 bytes a row."""
+    marks = np.zeros(n_codes, dtype=np.bool_)
+    for column in columns:
+        for rows in row_blocks(len(column), 1):
+            marks[column[rows]] = True
+    return int(np.count_nonzero(marks))
 
 
 def _without_count(layout: Layout, table: Floats) -> tuple[Layout, list[int]]:
@@ -218,7 +248,15 @@ def _without_count(layout: Layout, table: Floats) -> tuple[Layout, list[int]]:
     return replace(layout, numbers=tuple(layout.numbers[place] for place in kept)), kept
 
 
-def read_body(blocks: Iterator[Block], layout: Layout, *, width: int, delimiter: str) -> Body:
+def read_body(
+    blocks: Iterator[Block],
+    layout: Layout,
+    *,
+    width: int,
+    delimiter: str,
+    comma_allowed: bool,
+    n_bytes: int,
+) -> Body:
     """Read all rows below the header.
 
     Parameters
@@ -230,9 +268,12 @@ def read_body(blocks: Iterator[Block], layout: Layout, *, width: int, delimiter:
     width : int
         How many fields every row must have.
     delimiter : str
-        Anything but a comma lets commas mark decimals.
+        Of the fields.
+    comma_allowed : bool
+        Whether commas may mark decimals.
+    n_bytes : int
+        Size of the whole text.
     """
-    comma_allowed = delimiter != ","
     spare = Spare(spare_columns(layout))
     numbers = Numbers(layout, spare, comma_allowed=comma_allowed)
     labels = Labels(layout, spare)
@@ -243,20 +284,19 @@ def read_body(blocks: Iterator[Block], layout: Layout, *, width: int, delimiter:
     ids, blank = array("q"), array("q")
     top = 0
     quick = Quick(layout, numbers, labels, beside, width=width, delimiter=delimiter)
-    for start, block in blocks:
-        top = top or start
-        if isinstance(block, Lines) and layout.ids is None and quick.take(block):
-            continue
-        given = rows_of(block)
-        rows, counted = _same_width(start, given, width)
-        if len(rows) < len(given):
-            blank.extend(set(range(start, start + len(given))).difference(counted))
-        labels.take(rows, counted)
-        if layout.ids is not None:
-            ids.extend(id_of(row[layout.ids].strip()) for row in rows)
-        for column, collected in beside.items():
-            collected.take([row[column].strip() for row in rows])
-        numbers.take(rows, counted)
+    with closing(quick.left(blocks, n_bytes)) as left:
+        for start, block in left:
+            top = top or start
+            given = rows_of(block)
+            rows, counted = same_width(start, given, width)
+            if len(rows) < len(given):
+                blank.extend(set(range(start, start + len(given))).difference(counted))
+            labels.take(rows, counted)
+            if layout.ids is not None:
+                ids.extend(id_of(row[layout.ids].strip()) for row in rows)
+            for column, collected in beside.items():
+                collected.take([row[column].strip() for row in rows])
+            numbers.take(rows, counted)
     first = spare.unread
     return Body(
         numbers.table(),
@@ -279,7 +319,7 @@ def _without(blank: Sequence[int], top: int, n_rows: int) -> NDArray[np.bool_]:
     return among
 
 
-def _same_width(start: int, rows: Rows, width: int) -> tuple[Rows, Sequence[int]]:
+def same_width(start: int, rows: Rows, width: int) -> tuple[Rows, Sequence[int]]:
     """Drop blank rows, refuse rows of another width, and number the others."""
     if all(len(row) == width for row in rows) and width > 1:
         return rows, range(start, start + len(rows))

@@ -11,19 +11,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.validation import Floats
+from dashboard.readers.contents import check_rows
 from dashboard.readers.headings import key_of
 from dashboard.readers.layout import Layout
 from dashboard.readers.named_sets import TRAINING, says_sets
+from dashboard.readers.packed import Packed
 from dashboard.readers.refusal import FileError, quoted
 from dashboard.readers.slices import NUMBER
 
 _GROUPED = re.compile(r"[+\-\u2212]?[0-9]{1,3}(?:[,.'\u2019\s][0-9]{3})+(?:[.,][0-9]*)?")
+_DECIMAL_COMMA = re.compile(r"[+-]?(?![1-9][0-9]{0,2},[0-9]{3}(?![0-9]))[0-9]*,[0-9]+.*", re.ASCII)
 _PLAIN = re.compile(r"[0-9eE.+\- ;]*", re.ASCII)
 _MAX_DISTINCT = 100_000
+_MAX_BLANK = 10_000
 MAX_CELL = 256
-_WORDS = {"-inf": -math.inf, "-infinity": -math.inf, "inf": math.inf, "infinity": math.inf}
-_WORDS |= {"+inf": math.inf, "+infinity": math.inf, "nan": math.nan}
+WORDS = {"-inf": -math.inf, "-infinity": -math.inf, "inf": math.inf, "infinity": math.inf}
+WORDS |= {"+inf": math.inf, "+infinity": math.inf, "nan": math.nan}
 """Numbers that are words: they are counted, and refused where the values are judged."""
+
+
+def marks_decimals(layout: Layout, sample: Sequence[Sequence[str]]) -> bool:
+    """Tell commas within numbers that mark decimals, by one that cannot part thousands.
+
+    Examples
+    --------
+    >>> one = Layout(None, (0,))
+    >>> marks_decimals(one, [["0,25"]]), marks_decimals(one, [["1,250"]])
+    (True, False)
+    """
+    cells = (row[c].strip() for row in sample for c in layout.numbers)
+    return any("," in cell and _DECIMAL_COMMA.fullmatch(cell) for cell in cells)
 
 
 def spare_columns(layout: Layout) -> tuple[int, ...]:
@@ -131,11 +148,13 @@ class Numbers:
         self.spare = spare
         self.n_unread = 0
         self.comma_allowed = comma_allowed
-        self.values = array("d")
+        self.values = Packed()
         self.n_rows = 0
         self.with_sign = 0
         self.comma_row = 0
         self.point_row = 0
+        self.n_blank = 0
+        self.first_blank: tuple[int, int] | None = None
         columns = layout.numbers
         together = bool(columns) and columns[-1] - columns[0] + 1 == len(columns)
         self.pick = itemgetter(*columns) if columns else itemgetter(slice(0, 0))
@@ -144,26 +163,28 @@ class Numbers:
 
     def take(self, rows: Sequence[Sequence[str]], counted: Sequence[int]) -> None:
         """Read a block, the usual one in a few calls and any other cell by cell."""
-        self.n_rows += len(rows)
+        self._count(len(rows))
         cells = list(chain.from_iterable(map(self.pick, rows)))
         if self.comma_allowed and cells:
             cells = self._with_points(cells, counted)
         if _PLAIN.fullmatch(";".join(cells)):
             # float() takes words and underscores too, but these letters cannot form them.
             try:
-                self.values.fromlist(list(map(float, cells)))
+                self.values.take(list(map(float, cells)))
             except ValueError:
                 pass
             else:
                 self._refuse_some_signs()
                 return
         n_columns = len(self.layout.numbers)
+        values = []
         for place, cell in enumerate(cells):
             row = place // n_columns
             value = self._strict(cell.strip())
             if value is None:
                 self._fault(counted[row], self.layout.numbers[place % n_columns], cell, rows[row])
-            self.values.append(math.nan if value is None else value)
+            values.append(math.nan if value is None else value)
+        self.values.take(values)
         self._refuse_some_signs()
 
     def _refuse_some_signs(self) -> None:
@@ -177,17 +198,22 @@ class Numbers:
 
     def take_table(self, values: Floats) -> None:
         """Read a block whose numbers are known, as cells with or without percent signs."""
-        self.n_rows += len(values)
+        self._count(len(values))
         self.with_sign += values.size if self.with_sign else 0
-        self.values.frombytes(values.tobytes())
+        self.values.add(values.ravel())
 
     def table(self) -> Floats:
         """Give all rows as one array."""
-        total = len(self.values)
-        if not total:
+        if not len(self.values):
             return np.empty((self.n_rows, 0))
-        table = np.frombuffer(self.values, dtype=np.float64).reshape(self.n_rows, -1)
-        return table / 100 if self.with_sign else table
+        table = self.values.whole().reshape(self.n_rows, -1)
+        if self.n_blank:
+            raise self._blanks(table)
+        return np.divide(table, 100, out=table) if self.with_sign else table
+
+    def _count(self, n_rows: int) -> None:
+        self.n_rows += n_rows
+        check_rows(self.n_rows)
 
     def _with_points(self, cells: list[str], counted: Sequence[int]) -> list[str]:
         """Turn decimal commas into points, which a file may not mix."""
@@ -210,15 +236,35 @@ class Numbers:
         if cell.endswith("%"):
             self.with_sign += 1
             cell = cell[:-1].rstrip()
-        word = _WORDS.get(cell.lower()) if len(cell) < 10 else None
+        word = WORDS.get(cell.lower()) if len(cell) < 10 else None
         if word is not None:
             return word
         return float(cell) if len(cell) <= MAX_CELL and NUMBER.fullmatch(cell) else None
+
+    def _blanks(self, table: Floats | None = None) -> FileError:
+        """Say where the first blank cell is, and how many there are, with those that are NaN."""
+        number, column = self.first_blank or (0, 0)
+        found = "a blank cell"
+        if table is None or self.spare.columns:
+            found += f", the first of {self.n_blank:,}" if self.n_blank > 1 else ""
+        else:
+            unknown = np.isnan(table)
+            n_cells, n_rows = np.count_nonzero(unknown), np.count_nonzero(unknown.any(axis=1))
+            rows = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
+            found += f" ({n_cells:,} cells in {rows} are blank or NaN)" if n_cells > 1 else ""
+        place = f"row {number}, {self.layout.column_name(column)}"
+        return FileError(place, found, "a finite number")
 
     def _fault(self, number: int, column: int, cell: str, row: Sequence[str]) -> None:
         """Refuse a cell, or note it in a row that may not be used."""
         self.n_unread += 1
         spare = self.spare.has(row)
+        if not cell.strip() and not spare:
+            self.n_blank += 1
+            self.first_blank = self.first_blank or (number, column)
+            if self.n_blank > _MAX_BLANK:
+                raise self._blanks()
+            return
         if spare and self.spare.unread is not None:
             return
         place = f"row {number}, {self.layout.column_name(column)}"

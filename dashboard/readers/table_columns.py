@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.readers.alike import same_classes
+from dashboard.readers.class_lists import listed_classes
 from dashboard.readers.columns import find_layout
 from dashboard.readers.contents import DEFAULTS, Array, Contents, Options, RawSet, row_list
 from dashboard.readers.headings import CONFIDENCE, SCORE_WORDS, is_score, key_of, strip_prefix
@@ -17,12 +18,10 @@ from dashboard.readers.named import (
     TABLE_KEYS,
     WEAK_TABLE_KEYS,
     left_out_sentence,
-    logits_among,
-    of_two,
 )
 from dashboard.readers.named_sets import TRAINING
-from dashboard.readers.npy import is_whole
-from dashboard.readers.refusal import FileError, quoted
+from dashboard.readers.npy import is_whole, side_by_side
+from dashboard.readers.refusal import FileError, plain, quoted
 from dashboard.readers.slices import (
     MAX_COLUMNS,
     NUMBER,
@@ -33,6 +32,7 @@ from dashboard.readers.slices import (
 )
 from dashboard.readers.table_body import Body
 from dashboard.readers.table_cells import spare_columns
+from dashboard.readers.two_tables import logits_among, of_two
 from dashboard.readers.values import MAX_CLASSES
 
 MAX_TEXTS = 100_000
@@ -42,6 +42,7 @@ MAX_TEXT = 256
 """Longest text that is taken for anything; a format cuts longer ones just above it."""
 
 _SAMPLE = 50
+_NO_NUMBERS = frozenset({"nan", "inf", "-inf"})
 _PART = 1 << 20
 
 
@@ -183,10 +184,18 @@ def _spread(
         found = f"lists of {table.shape[1]:,} values"
         raise FileError(f"column {quoted(chosen[0], 30)}", found, f"at most {MAX_CLASSES:,}")
     one = table.shape[1] == 1
-    spread: list[tuple[str, Array | Text]] = [
-        (chosen[0] if one else f"{prefix}{k}", column) for k, column in enumerate(table.T)
-    ]
     others = [(name, column) for name, column in columns if name not in wide]
+    ends: Sequence[object] = range(table.shape[1])
+    texts = {name: column.cells for name, column in others if isinstance(column, Text)}
+    named = listed_classes(texts, table.shape[1])
+    if named is not None:
+        ends, said = named[1], f"Classes were named by the list in column {plain(named[0], 40)},"
+        mended = (*mended, f"{said} the same in all {len(table):,} rows.")
+        others = [(name, column) for name, column in others if name != named[0]]
+    spread: list[tuple[str, Array | Text]] = [
+        (chosen[0] if one else f"{prefix}{end}", column)
+        for end, column in zip(ends, table.T, strict=True)
+    ]
     alike = [name for name, _ in others if name.lower().startswith(prefix) and not one]
     if alike:
         listed = f"lists in {quoted(chosen[0], 30)} and a column {quoted(alike[0], 30)}"
@@ -246,7 +255,7 @@ class _Table:
         chosen = [self._as_numbers(c, layout) for c in layout.numbers]
         if not chosen:
             return np.empty((len(self.columns[0]), 0))
-        table = _side_by_side(chosen)
+        table = side_by_side(chosen)
         with np.errstate(invalid="ignore"):
             complete = table.dtype.kind != "f" or not np.isnan(table.min())
         if not complete:
@@ -348,32 +357,15 @@ class _Table:
         return Text(codes, tuple("" if math.isnan(value) else str(value) for value in seen))
 
 
-def _side_by_side(columns: Sequence[Array]) -> Array:
-    """Make a table of columns, without a copy where they stand side by side in one already."""
-    first = columns[0]
-    if len(columns) == 1:
-        return first[:, np.newaxis]
-    starts = [column.ctypes.data for column in columns]
-    step = first.itemsize
-    if (
-        first.base is not None
-        and all(column.base is first.base and column.dtype == first.dtype for column in columns)
-        and all(column.strides == first.strides for column in columns)
-        and starts == [starts[0] + k * step for k in range(len(columns))]
-        and len(columns) * step <= first.strides[0]
-    ):
-        shape, strides = (len(first), len(columns)), (first.strides[0], step)
-        return np.lib.stride_tricks.as_strided(first, shape, strides, writeable=False)
-    return np.column_stack(columns)
-
-
 def _spelled(values: Array) -> list[str]:
     """Spell numbers as a text file would, whole ones of whole types without a point."""
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
-        values = np.nan_to_num(values)
-    return [
-        str(v) for v in (values.view(np.uint8) if values.dtype.kind == "b" else values).tolist()
-    ]
+    if values.dtype.kind == "b":
+        values = values.view(np.uint8)
+    texts = [*map(str, values.tolist())]
+    # There may be 200,000 columns, and to ask NumPy of each takes longer than all the rest.
+    if _NO_NUMBERS.isdisjoint(texts):
+        return texts
+    return [*map(str, np.nan_to_num(values).tolist())]
 
 
 def both_sets(calibration: Contents, test: Contents) -> Contents:

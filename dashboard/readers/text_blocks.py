@@ -2,15 +2,16 @@
 
 import csv
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, repeat
 
 from dashboard.readers.refusal import FileError
 
 PIECE = 1 << 20
-_BLOCK = 1 << 18
+_BLOCKS = (1 << 18, 1 << 18, 1 << 22)
+_PART = 1 << 16
 _MAX_FIELD = 1 << 16
 Rows = list[list[str]]
 
@@ -23,11 +24,14 @@ class Lines:
     ----------
     raw : bytes
         As they stand in the file.
+    n_lines : int
+        How many.
     encoding, newline, delimiter
         As in `Text`.
     """
 
     raw: bytes
+    n_lines: int
     encoding: str
     newline: bytes
     delimiter: str
@@ -42,7 +46,12 @@ class Lines:
 
     def __len__(self) -> int:
         """Count the lines."""
-        return self.raw.count(self.newline) + (not self.raw.endswith(self.newline))
+        return self.n_lines
+
+    def parts(self) -> Iterator["Lines"]:
+        """Give some of the lines at a time."""
+        for raw in _cut(self.raw, self.newline, _PART):
+            yield replace(self, raw=raw, n_lines=_count(raw, self.newline))
 
 
 Block = tuple[int, Rows | Lines]
@@ -67,12 +76,11 @@ class Text:
     def blocks(self) -> Iterator[Block]:
         """Give some rows at a time, numbered as a spreadsheet does."""
         number = 1
-        pieces = self._pieces(_BLOCK)
-        for first_line, raw in pieces:
+        pieces = self._pieces(*_BLOCKS)
+        for first_line, n_lines, raw in pieces:
             if b'"' not in raw or self._regular.fullmatch(raw):
-                lines = Lines(raw, self.encoding, self.newline, self.delimiter)
-                yield number, lines
-                number += len(lines)
+                yield number, Lines(raw, n_lines, self.encoding, self.newline, self.delimiter)
+                number += n_lines
             else:
                 rows = self._quoted(raw, pieces, first_line, number)
                 yield number, rows
@@ -80,7 +88,7 @@ class Text:
 
     def lines(self) -> Iterator[str]:
         """Give one line after another."""
-        for _, raw in self._pieces(PIECE):
+        for _, _, raw in self._pieces(PIECE):
             yield from self._lines_of(raw)
 
     @cached_property
@@ -99,18 +107,18 @@ class Text:
         return _split(raw.decode(self.encoding), self.newline.decode())
 
     def _quoted(
-        self, raw: bytes, further: Iterator[tuple[int, bytes]], first_line: int, number: int
+        self, raw: bytes, further: Iterator[tuple[int, int, bytes]], first_line: int, number: int
     ) -> Rows:
         """Read the fields of a piece, and of further ones while a quote is open."""
         fed, last = 0, False
 
         def lines() -> Iterator[str]:
             nonlocal fed, last
-            for _, piece in chain([(0, raw)], further):
+            for piece in chain([raw], (piece for _, _, piece in further)):
                 parts = self._lines_of(piece)
                 for place, line in enumerate(parts, 1):
                     fed, last = fed + len(line) + 1, place == len(parts)
-                    if fed > _BLOCK + 2 * PIECE:
+                    if fed > len(raw) + 2 * PIECE:
                         found = "a quote that is not closed"
                         raise FileError(f"row {number}", found, "closed quotes")
                     yield line + "\n"
@@ -128,27 +136,48 @@ class Text:
             raise FileError(place, found, "closed quotes and shorter fields") from error
         return rows
 
-    def _pieces(self, most: int) -> Iterator[tuple[int, bytes]]:
-        """Cut at ends of lines, as long as ``most`` or, if a line is longer, as any line may be."""
-        position, number = self.start, 1
-        while position < len(self.data):
-            end = 0
-            for size in (most, PIECE):
-                end = min(position + size, len(self.data))
-                if end < len(self.data):
-                    end = self.data.rfind(self.newline, position, end) + 1
-                if end:
-                    break
-            if not end:
+    def _pieces(self, *most: int) -> Iterator[tuple[int, int, bytes]]:
+        """Cut at ends of lines; give the number of the first line, how many there are, and them."""
+        number = 1
+        for raw in _cut(self.data, self.newline, *most, start=self.start):
+            if not raw:
                 raise FileError(
                     f"row {number}",
                     f"a line of more than {PIECE:,} bytes: too many columns or too long a field",
                     "shorter lines",
                 )
-            raw = self.data[position:end]
-            yield number, raw
-            number += raw.count(self.newline)
-            position = end
+            n_lines = _count(raw, self.newline)
+            yield number, n_lines, raw
+            number += n_lines
+
+
+def numbered(parts: Iterable[Lines], number: int) -> Iterator[tuple[int, Lines]]:
+    """Give lines with the number of the first, from the first of all."""
+    for part in parts:
+        yield number, part
+        number += len(part)
+
+
+def _cut(data: bytes, newline: bytes, *most: int, start: int = 0) -> Iterator[bytes]:
+    """Cut at ends of lines, as long as ``most`` or, if a line is longer, as any line may be.
+
+    The last of ``most`` holds for all further pieces. A line that is too long is given as nothing.
+    """
+    sizes = chain(most, repeat(most[-1]))
+    while start < len(data):
+        end = 0
+        for size in (next(sizes), PIECE):
+            end = min(start + size, len(data))
+            if end < len(data):
+                end = data.rfind(newline, start, end) + 1
+            if end:
+                break
+        yield data[start:end] if end else b""
+        start = end or len(data)
+
+
+def _count(raw: bytes, newline: bytes) -> int:
+    return raw.count(newline) + (not raw.endswith(newline))
 
 
 def _split(text: str, newline: str) -> list[str]:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calibcore.validation import Floats
 from dashboard.readers.contents import Array
@@ -19,7 +20,7 @@ from dashboard.readers.headings import (
     key_of,
     strip_prefix,
 )
-from dashboard.readers.labels import NUMBERED
+from dashboard.readers.labels import NO_AND_YES, NUMBERED
 from dashboard.readers.refusal import FileError, plain, quoted
 from dashboard.readers.slices import NUMBER, is_number
 
@@ -144,7 +145,7 @@ def label_by_cells(
     fitting = [c for c in called if _may_be_true(c, classes, sample)]
     if len(fitting) == 1 and not named:
         return fitting[0], f"Column {plain(names[fitting[0]], 30)} was taken for the label.", False
-    numbered = [c for c in free if _comes_true(c, names, classes, sample)]
+    numbered = _coming_true(free, names, classes, sample)
     if len(numbered) != 1 or named:
         return None
     said = (
@@ -165,6 +166,35 @@ def lone_label(names: Sequence[str], free: Sequence[int], sample: Sample) -> int
         return None
     words = not any(map(NUMBER.fullmatch, cells)) and all(cell.strip() for cell in cells)
     return free[0] if words or all(map(is_whole, cells)) else None
+
+
+def lone_outcome(
+    names: Sequence[str], classes: Sequence[int], free: Sequence[int], sample: Sample
+) -> tuple[int, str, bool] | None:
+    """Find the only column beside one score, if its cells are 0 and 1, or no and yes.
+
+    Returns what `label_by_cells` does.
+    """
+    n_named = sum(bool(name.strip()) for name in names)
+    if len(classes) != 1 or len(free) != 1 or n_named != 2 or len(sample) < _LEAST:
+        return None
+    name, kinds = names[free[0]], {row[free[0]].strip().lower() for row in sample}
+    known = any(kinds == {*pair} for pair in NO_AND_YES)
+    if len(kinds) != 2 or not (known or kinds <= {"0", "1", "0.0", "1.0"}) or is_other(name):
+        return None
+    values = _values(classes, sample)
+    one = np.array([row[free[0]].strip().lower() == max(kinds, key=_is_yes) for row in sample])
+    if values is None or _rise(values[:, 0], one) < -2:
+        return None
+    said = (
+        f"Column {plain(name, 30)} was taken for the label, being the only one beside the score and"
+        " of two values; if it is not, choose the column of the labels."
+    )
+    return free[0], said, True
+
+
+def _is_yes(cell: str) -> bool:
+    return cell in {"1", "1.0"} or cell in {yes for _, yes in NO_AND_YES}
 
 
 def beside(
@@ -188,7 +218,7 @@ def beside(
 def first_is_label(sample: Sample) -> bool:
     """Tell a first column of class numbers, before values that they go with."""
     width = len(sample[0])
-    return width > 1 and _comes_true(0, None, range(1, width), sample)
+    return width > 1 and bool(_coming_true([0], None, range(1, width), sample))
 
 
 def is_other(name: str) -> bool:
@@ -248,23 +278,27 @@ def _numbers(column: int, classes: Sequence[int], sample: Sample) -> Array | Non
     return (values - first).astype(int) if fits else None
 
 
-def _comes_true(
-    column: int, names: Sequence[str] | None, classes: Sequence[int], sample: Sample
-) -> bool:
-    """Tell class numbers that are the likeliest class more often than luck would have them."""
-    labels = _numbers(column, classes, sample)
-    if labels is None or len(sample) < _LEAST:
-        return False
-    values = _values(classes, sample)
+def _coming_true(
+    free: Sequence[int], names: Sequence[str] | None, classes: Sequence[int], sample: Sample
+) -> list[int]:
+    """List class numbers that are the likeliest class more often than luck would have them."""
+    read = ((c, _numbers(c, classes, sample)) for c in free)
+    numbers = {c: labels for c, labels in read if labels is not None}
+    values = _values(classes, sample) if numbers and len(sample) >= _LEAST else None
     if values is None:
-        return False
-    if len(classes) > 1:
-        order = _order(names, classes)
-        n_classes, right = len(classes), float(np.mean(order[values.argmax(axis=1)] == labels))
-        return right > 1 / n_classes + 2 * math.sqrt((1 - 1 / n_classes) / n_classes / len(sample))
-    one, other = values[labels == 1, 0], values[labels == 0, 0]
-    noise = values.var() * (1 / len(one) + 1 / len(other))
-    return bool(one.mean() - other.mean() > 2 * math.sqrt(noise))
+        return []
+    if len(classes) == 1:
+        return [c for c, labels in numbers.items() if _rise(values[:, 0], labels == 1) > 2]
+    best, luck = _order(names, classes)[values.argmax(axis=1)], 1 / len(classes)
+    least = luck + 2 * math.sqrt((1 - luck) * luck / len(sample))
+    return [c for c, labels in numbers.items() if float(np.mean(best == labels)) > least]
+
+
+def _rise(values: Floats, one: NDArray[np.bool_]) -> float:
+    """Give by how many standard errors values are higher in some rows than in the others."""
+    noise = values.var() * (1 / one.sum() + 1 / (~one).sum())
+    gap = values[one].mean() - values[~one].mean()
+    return float(gap / math.sqrt(noise)) if noise > 0 else 0.0
 
 
 def _order(names: Sequence[str] | None, classes: Sequence[int]) -> Array:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from calibcore.data import EventScores, LogitSet, Split, calibration_rows, split_rows
 from calibcore.errors import CalibrationInputError
 from dashboard.readers.contents import (
@@ -157,10 +159,13 @@ class Upload:
         Returns
         -------
         mapping of str to mapping of str to SliceColumn
-            For ``"calibration"`` and ``"test"``, columns by name.
+            For ``"calibration"`` and ``"test"``, columns by name, numbers in float64.
         """
         if self.rows is None:
-            return self.columns
+            return {
+                role: {name: _decimals(column) for name, column in columns.items()}
+                for role, columns in self.columns.items()
+            }
         try:
             chosen = calibration_rows(self.rows, calibration_share=calibration_share, seed=seed)
         except CalibrationInputError as error:
@@ -168,6 +173,12 @@ class Upload:
         whole = self.columns["rows"]
         masks = {"calibration": chosen, "test": ~chosen}
         return {
-            role: {name: column.rows(mask) for name, column in whole.items()}
+            role: {name: _decimals(column.rows(mask)) for name, column in whole.items()}
             for role, mask in masks.items()
         }
+
+
+def _decimals(column: SliceColumn) -> SliceColumn:
+    if column.categories is not None:
+        return column
+    return replace(column, values=column.values.astype(np.float64, copy=False))

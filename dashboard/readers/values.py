@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,9 +15,9 @@ from dashboard.readers.measured import (
     Measured,
     Test,
     measure,
-    outside,
     together,
 )
+from dashboard.readers.one_score import Reading, judge_scores
 from dashboard.readers.refusal import FileError
 
 RESCALED = 0.05
@@ -40,18 +39,6 @@ _TWICE = (
     "No probability is above e / (e + K - 1) for K classes, and the logarithms are those of a"
     " softmax of probabilities: it looks as if softmax was taken twice."
 )
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What the values were taken for, and why."""
-
-    kind: Literal["logits", "probabilities"]
-    found: str
-    repairs: tuple[str, ...] = ()
-    divisor: float = 1.0
-    rescaled: bool = False
-    doubts: tuple[str, ...] = ()
 
 
 def judge(sets: Mapping[Role, RawSet], options: Options) -> Reading:
@@ -80,7 +67,7 @@ def judge(sets: Mapping[Role, RawSet], options: Options) -> Reading:
 
 def _of_all(rows: Measured, options: Options) -> Reading:
     if rows.one_column:
-        return _judge_scores(rows, options)
+        return judge_scores(rows, options)
     for divisor in (1.0, 100.0):
         if rows.low >= -ROUNDING and rows.off(divisor) <= RESCALED:
             taken = _probabilities(rows, divisor, options)
@@ -308,47 +295,3 @@ def _probabilities(rows: Measured, divisor: float, options: Options) -> Reading:
         repairs.append("Probabilities below 0 by less than 0.000001 were set to 0.")
     found = f"Probabilities, because {because}."
     return Reading("probabilities", found, tuple(repairs), divisor, off > SUM_TOLERANCE)
-
-
-def _judge_scores(rows: Measured, options: Options) -> Reading:
-    """Read a single column: the probability, or the logit, of class 1."""
-    if not rows.n_outside:
-        said = "Probabilities of class 1, because every score is within 0 to 1."
-        return Reading("probabilities", said, doubts=_of_prediction(rows))
-    if options.values == "probabilities" and rows.low >= 0 and 2 <= rows.high <= 100:
-        repair = f"Percentages were divided by 100 in all {len(rows):,} rows."
-        found = "Probabilities of class 1, as you said."
-        return Reading("probabilities", found, (repair,), 100.0, doubts=_of_one_percent(rows))
-    if options.values == "auto" and rows.low < 0 and rows.high <= 0 and len(rows) >= _FEW:
-        raise FileError(
-            "scores", f"one column from {rows.low:.4g} to {rows.high:.4g}, never above 0",
-            "probabilities (not their logarithms) of class 1, or your word that these are logits",
-        )  # fmt: skip
-    if options.values == "auto" and rows.low < 0:
-        return Reading(
-            "logits",
-            f"Logits of class 1 against class 0, because {rows.n_outside:,} of {len(rows):,} scores"
-            " are outside 0 to 1.",
-        )
-    raise FileError(
-        "scores",
-        f"one column from {rows.low:.4g} to {rows.high:.4g}, outside 0 to 1 {rows.where(outside)}",
-        "probabilities of class 1, or your word on what they are",
-    )
-
-
-def _of_prediction(rows: Measured) -> tuple[str, ...]:
-    """Doubt scores that are never below one half: perhaps those of the predicted class."""
-    if len(rows) < _FEW or rows.low < 0.5:
-        return ()
-    n_rows = f"No score of {len(rows):,} is below 0.5"
-    return (f"{n_rows}, so they may be of the predicted class instead of class 1.",)
-
-
-def _of_one_percent(rows: Measured) -> tuple[str, ...]:
-    """Doubt one set of percentages that are all at most 1."""
-    return tuple(
-        f"No score of the {SET_NAMES[role]} is above 1, so they may be no percentages."
-        for role, raw in rows.sets.items()
-        if len(rows.sets) > 1 and np.asarray(raw.table).max() <= 1
-    )

@@ -7,9 +7,13 @@ from dashboard.readers.growing import Cell
 
 _NAME = rb"[A-Za-z][A-Za-z0-9:]{0,20}"
 _NUMBER = rb"[+-]?[0-9]{1,30}(?:\.[0-9]{1,30})?(?:[eE][+-]?[0-9]{1,4})?"
+_FORMULA = (
+    rb'<f(?: [a-z]{1,4}="[^"<&]{0,40}"){0,6}+'
+    rb"(?:/>|>(?:[ -%'-;=-~]|&(?:amp|lt|gt|quot|apos);){0,8192}+</f>)"
+)
 _PLAIN = (
     rb'<c(?: r="([A-Z]{1,3})[0-9]{1,7}")?(?: s="([0-9]{1,5})")?(?: t="(n|s)")?>'
-    rb"<v>(" + _NUMBER + rb")</v></c>"
+    rb"(?:" + _FORMULA + rb")?+<v>(" + _NUMBER + rb")</v></c>"
 )
 _CELL = re.compile(_PLAIN)
 _ROW = re.compile(
@@ -42,7 +46,7 @@ class PlainRows:
         """
         data, at = self.rest + piece, 0
         self.rest = b""
-        if b"<!" in data or data.find(b"<?", self.prologue) >= 0:
+        if b"<!" in data or b"]]>" in data or data.find(b"<?", self.prologue) >= 0:
             self.on = False
         while self.on:
             row = _ROW.match(data, at)
@@ -64,25 +68,25 @@ class PlainRows:
 
 
 def cells_of(
-    row: re.Match[bytes], letters: Sequence[bytes], strings: Sequence[str], dates: set[str]
+    row: bytes, letters: tuple[bytes, ...], strings: Sequence[str], dates: frozenset[bytes]
 ) -> list[Cell] | None:
-    """Read the cells of a row that has one in every column; None where that is not so.
+    """Read the cells of a row that has one in every column, none blank; None where it is not so.
 
     Parameters
     ----------
-    row : re.Match
-        From `PlainRows`.
-    letters : sequence of bytes
+    row : bytes
+        What `PlainRows` found within a row.
+    letters : tuple of bytes
         Of the columns.
     strings : sequence of str
         The texts that cells refer to.
-    dates : set of str
+    dates : set of bytes
         The styles that show dates.
     """
-    named, styles, kinds, raw = zip(*_CELL.findall(row[2]), strict=True)
-    if len(raw) != len(letters) or (any(named) and named != tuple(letters)):
+    named, styles, kinds, raw = zip(*_CELL.findall(row), strict=True)
+    if len(raw) != len(letters) or (named != letters and any(named)):
         return None
-    if dates and any(style.decode() in dates for style in styles if style):
+    if not dates.isdisjoint(styles):
         return None
     cells: list[Cell] = [
         int(text) if text.isdigit() and len(text) < 16 else float(text) for text in raw
@@ -92,5 +96,8 @@ def cells_of(
             text = raw[place]
             if not text.isdigit() or len(text) > 7 or int(text) >= len(strings):
                 return None
-            cells[place] = strings[int(text)]
+            cell = strings[int(text)]
+            if not cell.strip():
+                return None
+            cells[place] = cell
     return cells

@@ -61,6 +61,7 @@ class Sheet(Texts):
         super().__init__(archive, name)
         self.strings = strings
         self.dates = dates
+        self.plain_dates = frozenset(style.encode() for style in dates)
         self.header = header
         self.names: list[str] | None = None
         self.notes: list[str] = []
@@ -73,7 +74,7 @@ class Sheet(Texts):
         self.outside = ""
         self.block: list[list[Cell]] = []
         self.columns: list[GrowingColumn] = []
-        self.letters: list[bytes] = []
+        self.letters: tuple[bytes, ...] = ()
         self.titles: list[tuple[int, dict[int, Cell]]] = []
         self.plain = PlainRows()
         self.start |= {"row": self._begin_row, "c": self._begin_cell, "v": self.collect}
@@ -128,12 +129,14 @@ class Sheet(Texts):
         between = self.depth == _BETWEEN_ROWS and self.columns and number == self.last + 1
         if not between or not self.row < number <= _LAST_ROW:
             return False
-        cells = cells_of(row, self.letters, self.strings, self.dates)
-        if cells is None or any(isinstance(cell, str) and not cell.strip() for cell in cells):
+        inside = row[2]
+        cells = cells_of(inside, self.letters, self.strings, self.plain_dates)
+        if cells is None:
             return False
         self.row = self.last = number
         self.values += len(cells)
         self.n_filled += len(cells)
+        self.n_formulas += inside.count(b"<f")
         self.silent = 0
         self._keep_row(cells)
         return True
@@ -280,7 +283,7 @@ class Sheet(Texts):
             self.notes.append(f"No header row with names: the first row {what}.")
         self.top = self.row + has_header
         self.columns = [GrowingColumn() for _ in range(width)]
-        self.letters = [_letters(c).encode() for c in range(width)]
+        self.letters = tuple(_letters(c).encode() for c in range(width))
 
     def _flush(self) -> None:
         for column, cells in zip(self.columns, zip(*self.block, strict=True), strict=False):

@@ -45,6 +45,14 @@ def test_batches(value: Any) -> None:
     assert "3 batches were put together, 40 rows in all." in upload.found
 
 
+def test_two_batches_may_be_two_sets() -> None:
+    halves = [(LOGITS[:20], LABELS[:20]), (LOGITS[20:], LABELS[20:])]
+    listed, paired = opened(halves), opened(tuple(halves))
+    assert listed.calibration is not None
+    assert "if they are two batches of one set, put them together" in listed.doubts[0]
+    assert listed.doubts[1:] == paired.doubts
+
+
 @pytest.mark.parametrize(
     "value",
     [

@@ -9,7 +9,7 @@ from calibcore.cumulative import cumulative_curves
 from calibcore.data import LogitSet
 from calibcore.events import TopR
 from calibcore.inference import smallest_gap_shown
-from dashboard.readers import Upload, combine, read
+from dashboard.readers import Upload, combine, overlap, read
 from dashboard.readers.overlap import shared_rows
 from dashboard.samples import samples
 from tests.readers.files import Array, npz
@@ -128,15 +128,18 @@ def test_rows_that_the_order_of_the_classes_decides_are_counted() -> None:
     )
 
 
-@given(st.data())
-def test_shared_rows_are_those_found_by_looking(data: st.DataObject) -> None:
+@pytest.mark.parametrize("part_rows", [1, 5, 1 << 17])
+@given(data=st.data())
+def test_shared_rows_are_those_found_by_looking(part_rows: int, data: st.DataObject) -> None:
     cell = st.sampled_from([-1.5, 0.0, -0.0, 2.5, float("-inf")])
     rows = st.lists(st.tuples(cell, cell, st.integers(0, 1)), min_size=1, max_size=12)
     known, asked = data.draw(rows), data.draw(rows)
     tables = [np.array([row[:2] for row in part]) for part in (known, asked)]
     labels = [np.array([row[2] for row in part]) for part in (known, asked)]
     expected = [row in known for row in asked]
-    got = shared_rows((tables[0], labels[0]), (tables[1], labels[1]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(overlap, "_PART_ROWS", part_rows)
+        got = shared_rows((tables[0], labels[0]), (tables[1], labels[1]))
     twins = sum(known.count(row) > 1 for row in known) / len(known)
     enough = sum(expected) > min(2 * twins, (1 + twins) / 2) * len(asked) or all(expected)
     enough &= twins <= 0.9 or sorted(known) == sorted(asked)

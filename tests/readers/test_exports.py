@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -242,7 +243,7 @@ def test_a_delimiter_at_the_end_of_every_row() -> None:
 def test_titles_above_the_table(title: str) -> None:
     data = f"{title}\n".encode() + table(",".join([*NAMES, "label"]), *columns(), TEXT)
     said = are(read("a.csv", data))
-    assert "Remarks above the table were passed over (1 lines)" in said
+    assert "Remarks above the table were passed over (1 line)" in said
 
 
 def test_percent_signs_after_any_space() -> None:
@@ -277,10 +278,9 @@ def test_marks_between_thousands() -> None:
             read("a.csv", data)
 
 
-def test_lists_in_cells() -> None:
-    cells = [f'"{row.tolist()}"' for row in LOGITS]
+def test_lists_of_texts_in_cells() -> None:
     with pytest.raises(FileError, match='column "logits": found a list in every cell'):
-        read("a.csv", table("logits,label", cells, LABELS))
+        read("a.csv", table("logits,label", ["\"['a', 'b']\""] * N, LABELS))
 
 
 def test_a_file_of_labels_alone() -> None:
@@ -302,6 +302,44 @@ def test_one_table_and_one_label_of_any_set(names: tuple[str, str]) -> None:
 def test_further_names_of_tables(name: str) -> None:
     are(read("a.npz", npz(**{name: PROBABILITIES, "true": LABELS})))
     assert read("a.npz", npz(features=LOGITS, labels=LABELS)).piece is not None
+
+
+@pytest.mark.parametrize(
+    ("values", "truth"),
+    [
+        ("score", "label"), ("class_scores", "gt_labels"), ("pred_scores", "gt_label"),
+        ("softmax_scores", "clean_labels"), ("allLogits", "allTargets"),
+    ],
+)  # fmt: skip
+def test_names_are_told_by_their_words(values: str, truth: str) -> None:
+    beside = {"pred_label": LABELS[::-1].copy(), "label_smoothing": PROBABILITIES[:, 0]}
+    are(read("a.npz", npz(**{values: PROBABILITIES, truth: LABELS, **beside})))
+
+
+def test_labels_of_two_makes_are_asked_about() -> None:
+    given: dict[str, Any] = {"clean_labels": LABELS, "noisy_labels": LABELS[::-1].copy()}
+    with pytest.raises(FileError, match='both "clean_labels" and "noisy_labels"'):
+        read("a.npz", npz(logits=LOGITS, **given))
+    are(read("a.npz", npz(logits=LOGITS, **given), label_column="clean_labels"), values=LOGITS)
+
+
+def test_groups_of_an_archive() -> None:
+    names = ("val/logits", "val/labels", "test/logits", "test/labels")
+    upload = read("a.npz", npz(**dict(zip(names, (LOGITS, LABELS) * 2, strict=True))))
+    assert isinstance(upload.calibration, LogitSet)
+    np.testing.assert_array_equal(upload.calibration.logits, LOGITS)
+    for name in ("/val/logits", "val/../logits", "val//logits", "./logits"):
+        with pytest.raises(FileError, match="a path for a name"):
+            read("a.npz", npz(**{name: LOGITS, "labels": LABELS}))
+
+
+@pytest.mark.parametrize("name", ["score", "pred_score"])
+def test_the_score_of_the_prediction_of_arrays(name: str) -> None:
+    top = LOGITS.argmax(axis=1)
+    arrays = {name: PROBABILITIES.max(axis=1), "pred_label": top, "gt_label": LABELS}
+    rows = read("a.npz", npz(**arrays)).rows
+    assert isinstance(rows, EventScores)
+    np.testing.assert_array_equal(rows.hits, top == LABELS)
 
 
 def test_logits_beside_their_softmax() -> None:

@@ -28,6 +28,28 @@ def text(value: object) -> bytes:
     return json.dumps(value).encode()
 
 
+def test_rows_under_names_with_lists() -> None:
+    named = {
+        f"img_{k}.png": {"logits": row, "label": label, "site": "ab"[k % 2]}
+        for k, (row, label) in enumerate(zip(ROWS, TRUTH, strict=True))
+    }
+    upload = read("a.json", text(named))
+    same(upload.rows)
+    assert [*upload.columns["rows"]] == ["site"]
+    scores = {"score": [0.25, 0.75] * 20, "label": [0, 1] * 20}
+    sets = read("a.json", text({"val": scores, "test": scores}))
+    assert [rows.n_samples for rows in sets.sets.values()] == [40, 40]
+    named["img_30.png"] = {"logits": ROWS[0], "label": 1}
+    with pytest.raises(FileError, match='row 31: found an object without member "site"'):
+        read("a.json", text(named))
+
+
+def test_very_many_lists_by_name() -> None:
+    many = {f"img_{k}": {"logits": [0.5, 1.5]} for k in range(30_000)}
+    with pytest.raises(FileError, match="more than 20,000 lists or objects by name"):
+        read("a.json", text(many))
+
+
 def lines(values: list[Any], end: str = "\n") -> bytes:
     return end.join(map(json.dumps, values)).encode()
 

@@ -171,6 +171,26 @@ def test_refused_lists(lists: Any, message: str) -> None:
         read("a.parquet", parquet({"logits": lists, "label": LABELS}))
 
 
+def test_more_classes_than_the_file_has_bytes() -> None:
+    data = parquet({"logits": pa.array([[0.0] * 60_000] * 2), "label": [0, 1]})
+    with pytest.raises(FileError, match=r"lists of 60,000 values in a file of [0-9,]{3,5} bytes"):
+        read("a.parquet", data)
+    noise = np.random.default_rng(0).normal(size=(2, 60_000))
+    rows = read("a.parquet", parquet({"logits": noise.tolist(), "label": [0, 1]})).rows
+    assert isinstance(rows, LogitSet)
+    assert rows.n_classes == 60_000
+
+
+def test_further_numbers_keep_their_type_until_they_are_shown() -> None:
+    ages = np.arange(N, dtype=np.int8)[::-1].copy()
+    columns = {f"logit_{k}": LOGITS[:, k] for k in range(4)}
+    upload = read("a.parquet", parquet({**columns, "label": LABELS, "age": ages}))
+    assert upload.columns["rows"]["age"].values.dtype == np.int8
+    shown = [part["age"].values for part in upload.split_columns().values()]
+    assert [values.dtype for values in shown] == [np.float64] * 2
+    assert sorted(np.concatenate(shown)) == sorted(ages)
+
+
 def test_a_table_that_is_nested_or_ambiguous() -> None:
     nested = {"s": [{f"logit_{k}": v for k, v in enumerate(row)} for row in LOGITS.tolist()]}
     with pytest.raises(FileError, match='column "s": found a nested column'):

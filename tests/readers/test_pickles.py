@@ -179,6 +179,42 @@ def test_steps_and_copies_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         read("a.pkl", long + b"g0\ng2\nR" * 10 + b".")
 
 
+def short(text: str) -> bytes:
+    return b"\x8c" + bytes([len(text.encode())]) + text.encode()
+
+
+WIDE = "a" * (1 << 20) + "\u0100"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x80\x04X" + len(WIDE.encode()).to_bytes(4, "little") + WIDE.encode() + b".",
+        b"(V" + b"a" * (1 << 20) + b"\\u0100\n.",
+        b"(V" + b"a" * (1 << 20) + b"\\U00000100\n.",
+    ],
+)
+def test_a_long_text_that_stands_for_no_array(data: bytes) -> None:
+    with pytest.raises(FileError, match=r"a text of 1,048,5[0-9]{2} bytes: refused"):
+        read("a.pkl", data)
+
+
+@pytest.mark.parametrize("protocol", range(3))
+def test_long_arrays_that_are_written_as_texts(protocol: int) -> None:
+    table = np.random.default_rng(0).normal(size=(100_000, 2))
+    rows = read("a.pkl", pickled((table, table.argmin(axis=1)), protocol)).rows
+    assert isinstance(rows, LogitSet)
+    np.testing.assert_array_equal(rows.logits, table)
+
+
+def test_many_texts_are_bounded_by_what_they_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "_TEXT_ROOM", 10_000)
+    opened = read("a.pkl", pickled({"logits": LOGITS, "labels": LABELS}))
+    assert opened.rows is not None
+    with pytest.raises(FileError, match="more texts than can be kept"):
+        read("a.pkl", b"\x80\x04](" + b"".join(short(f"{k}\U0001f600") for k in range(200)))
+
+
 def test_escapes_of_python_2() -> None:
     raw = "".join(f"\\x{byte:02x}" for byte in np.array([1.5, -2.0], ">f8").tobytes())
     row = state(FLOAT.replace(b"'<'", b"'>'"), b".").replace(b"(I1\nt", b"(I2\nt")

@@ -36,7 +36,8 @@ def same(data: bytes, name: str = "a.csv", **choices: Any) -> tuple[str, ...]:
 def test_remarks_above_a_table(top: str, lines: int) -> None:
     found = same((top + TABLE).encode())
     said = [line for line in found if "Remarks" in line]
-    assert said == ([f"Remarks above the table were passed over ({lines} lines)."] if lines else [])
+    counted = "1 line" if lines == 1 else f"{lines} lines"
+    assert said == ([f"Remarks above the table were passed over ({counted})."] if lines else [])
 
 
 @pytest.mark.parametrize("sep", [" ", ";", "|", "\t"])

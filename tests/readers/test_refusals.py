@@ -184,6 +184,16 @@ def test_names_are_only_shown(name: str) -> None:
     assert "<" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "most"), [("a.csv", 300_000_000), ("a.txt", 300_000_000), ("a.jsonl", 100_000_000)]
+)
+def test_more_text_than_is_read_is_not_looked_at(name: str, most: int) -> None:
+    with pytest.raises(FileError, match=f"^file: found {most + 1:,} bytes of text.*parquet"):
+        read(name, bytes(most + 1))
+    with pytest.raises(FileError, match=r"NUL|not JSON"):
+        read(name, bytes(10))
+
+
 def test_long_parts_are_shortened() -> None:
     error = FileError("f" * 999, "<b>\x1b[31m" + "x" * 9999, "y" * 9999)
     assert len(str(error)) <= 600
@@ -193,5 +203,7 @@ def test_long_parts_are_shortened() -> None:
 
 def test_a_table_of_small_integers_that_would_swell() -> None:
     data = npz(compress=True, logits=np.zeros((5_000_000, 10), dtype=np.int8), labels=LABELS)
-    with pytest.raises(FileError, match="381 MB of numbers, too large"):
+    with pytest.raises(
+        FileError, match="481 MB once they are numbers to compute with, too large for"
+    ):
         read("a.npz", data)

@@ -1,12 +1,13 @@
 """Blocks of a text read as columns are those read cell by cell, and nothing else is read so."""
 
 import random
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
-from dashboard.readers import FileError, Options, parse, text_blocks, text_columns
+from dashboard.readers import FileError, Options, parse, read, text_blocks, text_columns
 from dashboard.readers.contents import Contents, RawSet
 from dashboard.readers.text_columns import Quick
 from tests.readers.test_apart import alike
@@ -16,6 +17,7 @@ ODD = (
     b"5%", b"5 %", b"5%%", b"\r", b"\n", b"\r\n", b"\t", b"\xc3\xa9", b"\xff", b",", b";", b"1,5",
     b"1.5", b"cat", b" cat", b"train", b"true", b"NULL", b"1e400", b"inf", b"-0", b"00012", b"\x0b",
     b"\xe2\x80\x83", b"12345678901234567890", b"\\", b"1.7976931348623159e308",
+    b"nan", b"-nan", b"NaN", b"nan(1)", b"-inf", b"+inf", b"-Infinity",
 )  # fmt: skip
 
 
@@ -24,7 +26,7 @@ def made(rng: random.Random) -> bytes:
     sep, mark = rng.choice(
         [(",", "."), (";", "."), (";", ","), ("\t", "."), ("|", "."), (" ", ".")]
     )
-    end, quoted, percent = rng.choice(["\n", "\r\n"]), rng.random() < 0.3, rng.random() < 0.3
+    end, quoted, percent = rng.choice(["\n", "\r\n", "\r"]), rng.random() < 0.3, rng.random() < 0.3
     beside = rng.choice(["", "town", "age", "split"])
     rows = [sep.join(["p0", "p1", "label"] + [beside] * bool(beside))]
     for _ in range(60):
@@ -50,18 +52,18 @@ def parsed(data: bytes) -> Contents | str:
 
 
 def test_the_same_as_cell_by_cell(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_columns, "_AFTER", 0)
-    monkeypatch.setattr(text_blocks, "_BLOCK", 400)
+    monkeypatch.setattr(text_columns, "_LEAST", 0)
+    monkeypatch.setattr(text_blocks, "_BLOCKS", (400,))
     rng, taken, refused = random.Random(11), 0, 0  # noqa: S311 - no secret
     quick = Quick.take
 
-    def counted(self: Quick, lines: Any) -> bool:
+    def counted(self: Quick, lines: Any, begun: Any) -> bool:
         nonlocal taken
-        done = quick(self, lines)
+        done = quick(self, lines, begun)
         taken += done
         return done
 
-    def left(_: Quick, __: Any) -> bool:
+    def left(_: Quick, __: Any, ___: Any) -> bool:
         return False
 
     for _ in range(400):
@@ -74,6 +76,33 @@ def test_the_same_as_cell_by_cell(monkeypatch: pytest.MonkeyPatch) -> None:
         assert alike(shown(fast), shown(slow)), data
     assert taken > 400
     assert 50 < refused < 350
+
+
+@pytest.mark.parametrize("cell", ["-nan", "nan(1)", "1_0", "0x1p3"])
+def test_what_only_arrow_takes_for_a_number(cell: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_columns, "_LEAST", 0)
+    monkeypatch.setattr(text_blocks, "_BLOCKS", (400,))
+    data = "a,b,label\n" + "1.5,-0.5,1\n" * 500 + f"{cell},1,0\n" + "0.5,2.5,0\n" * 500
+    with pytest.raises(FileError, match=re.escape(f'row 502, column "a": found "{cell}"')):
+        read("a.csv", data.encode())
+    with pytest.raises(FileError, match=r"NaN .*row 502"):
+        read("a.csv", data.replace(cell, "nan").encode())
+
+
+def test_what_is_begun_before_percent_signs_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_columns, "_LEAST", 0)
+    monkeypatch.setattr(text_blocks, "_BLOCKS", (400,))
+    data = b"a,b,label\n" + b"25%,75%,1\n" * 79 + b"25,75,0\n" * 500
+    with pytest.raises(FileError, match=r"percent signs in 158 of the first"):
+        read("a.csv", data)
+
+
+def test_the_first_fault_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_columns, "_LEAST", 0)
+    monkeypatch.setattr(text_blocks, "_BLOCKS", (400,))
+    data = b"a,b,label\n" + b"1.5,-0.5,1\n" * 500 + b"x,1,0\n" + b"0.5,2.5,0\n" * 5
+    with pytest.raises(FileError, match='row 502, column "a"'):
+        read("a.csv", data + b"1" * (3 << 20))
 
 
 def shown(contents: Contents | str) -> Any:

@@ -36,7 +36,8 @@ def test_lines_that_are_too_short_for_the_table(above: str) -> None:
     upload = read("a.csv", (above + TABLE).encode())
     are(upload)
     count = len(above.split()) if "by" not in above else 1
-    assert f"Remarks above the table were passed over ({count} lines)." in upload.found
+    lines = "1 line" if count == 1 else f"{count} lines"
+    assert f"Remarks above the table were passed over ({lines})." in upload.found
 
 
 @pytest.mark.parametrize(

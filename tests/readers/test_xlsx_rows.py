@@ -54,7 +54,11 @@ ANY_CELL = st.sampled_from(
         '<c t="s"><v>77</v></c>', '<c t="s"><v>1</v></c>', '<c t="b"><v>1</v></c>', "<c/>",
         "<c><v>1.25</v></c>",
         "<c><v>3</v></c>", "<c><v>-0.5</v></c>", "<c><v>7e-3</v></c>", "<c><v>1</v></c>",
-        "<c><f>1+1</f><v>2</v></c>", "<c><v>1_0</v></c>", "<c><v> 3 </v></c>",
+        "<c><f>1+1</f><v>2</v></c>", '<c><f t="shared" si="0"/><v>2</v></c>',
+        '<c><f t="array" ref="A1:B2">IF(A1&gt;"x",1,2)</f><v>3</v></c>', "<c><f>é</f><v>2</v></c>",
+        '<c t="s"><f>A1</f><v>1</v></c>', "<c><f>A1</f><f>A2</f><v>1</v></c>", "<c><f>A1</f></c>",
+        "<c><f>a]]>b</f><v>1</v></c>", "<c><f>a&b;</f><v>1</v></c>", "<c><f>a<v>1</v></f></c>",
+        '<c t="str"><f>A1</f><v>1</v></c>', "<c><v>1_0</v></c>", "<c><v> 3 </v></c>",
         '<c t="s"><v>2</v></c>',
     ]
 )  # fmt: skip
@@ -66,6 +70,7 @@ GOOD = [("<c><v>1.5</v></c>", "<c><v>-2</v></c>", "<c><v>0</v></c>")] * 2
 @example(GOOD, [(1, ODD[0])], 0)
 @example(GOOD, [(1, ODD[1])], 0)
 @example(GOOD, [(1, ODD[2])], 0)
+@example([*GOOD, ("<c><f>a]]>b</f><v>1</v></c>", *GOOD[0][1:]), *GOOD], [], 0)
 @given(
     st.lists(st.tuples(ANY_CELL, ANY_CELL, ANY_CELL), min_size=1, max_size=8),
     st.lists(st.tuples(st.integers(0, 8), st.sampled_from(ODD)), max_size=2),
@@ -107,3 +112,11 @@ def test_a_fault_in_the_last_row_is_named() -> None:
     rows = [*ROWS, [1.0, 2.0, 3.0, "abc", 0]]
     with pytest.raises(FileError, match=f'row {len(rows)}, column "logit_3": found "abc"'):
         read("a.xlsx", of_rows(rows))
+
+
+def test_rows_with_formulas_are_cut_out_too() -> None:
+    row = '<row><c><f>1-B2</f><v>0.5</v></c><c><f t="shared" si="0"/><v>1</v></c></row>'
+    parts = list(PlainRows().parts(row.encode() * 3))
+    assert [isinstance(part, bytes) for part in parts] == [False] * 3
+    data = workbook(sheet_xml("<row>" + cell("score") + cell("label") + "</row>" + row))
+    assert "Formulas: the saved values of 2 cells were used." in read("a.xlsx", data).found

@@ -34,6 +34,10 @@ from dashboard.readers.pickles.nodes import Held, Items, Node
 from dashboard.readers.refusal import FileError, quoted
 
 _MAX_NAMES = 1000
+_TWO_PAIRS = (
+    "A list of two parts was taken for a calibration set and a test set: if they are two batches of"
+    " one set, put them together first, with numpy.concatenate or torch.cat."
+)
 
 
 def read_pickle(data: bytes, options: Options = DEFAULTS) -> Contents:
@@ -48,7 +52,7 @@ def sets_of(top: Node, options: Options) -> Contents:
         return from_dicts(dicts, options)
     if dicts:
         return from_keyed(dicts[0], options) or _of_names(dicts[0], options)
-    contents = from_pairs(top) or _of_arrays(members(top) or [])
+    contents = from_pairs(top) or _of_arrays(top)
     if contents is not None:
         return contents
     if levels(top) not in (1, 2):
@@ -56,14 +60,14 @@ def sets_of(top: Node, options: Options) -> Contents:
     return piece(array_of(top))
 
 
-def _of_arrays(values: Sequence[Node]) -> Contents | None:
+def _of_arrays(top: Node) -> Contents | None:
     """Read two or four arrays without names, or a pair of pairs."""
+    values = members(top) or []
     if len(values) == 2 and all(map(_is_pair, values)):
+        fitted, judged = (_pair(members(value) or []) for value in values)
+        batches = isinstance(top, Items) and top.kind == "list"
         return Contents(
-            {
-                "calibration": _pair(members(values[0]) or []),
-                "test": _pair(members(values[1]) or []),
-            }
+            {"calibration": fitted, "test": judged}, doubts=(_TWO_PAIRS,) if batches else ()
         )
     if len(values) == 2 and sorted(map(levels, values)) in ([1, 1], [1, 2], [2, 2]):
         return Contents({"rows": _pair(values)})

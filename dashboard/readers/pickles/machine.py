@@ -7,8 +7,11 @@ declared length is compared with the bytes that are left before it is used.
 import codecs
 import re
 import struct
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+
+import numpy as np
 
 from dashboard.readers.pickles.nodes import (
     KNOWN,
@@ -32,6 +35,11 @@ _FIRST = (b"\x80", b"(", b"]", b"}", b"c")
 """How a pickle of anything but one bare number begins."""
 _STEPS_OF_A_LIST = 4
 _STEPS_OF_A_CALL = 8
+_LONG_TEXT = 1 << 20
+_TEXT_ROOM = 64 << 20
+_LAST_OF_255 = 0xC3
+"""The highest byte with which UTF-8 begins a character up to 255."""
+
 _MAX_MARKS = 64
 _MAX_LINE = 4096
 _SPARE_WEIGHT = 100_000
@@ -92,6 +100,7 @@ class _Machine:
         # Every number takes a byte of an honest file, and its bytes are copied at most twice.
         self.weight_limit = len(data) + around.n_bytes + _SPARE_WEIGHT
         self.copies_left = 4 * (len(data) + around.n_bytes) + _SPARE_WEIGHT
+        self.text_room = _TEXT_ROOM
 
     def run(self) -> Node:
         if self.data[:1] not in _FIRST:
@@ -249,10 +258,17 @@ class _Machine:
         self.push_text(self.line(len(self.data)), "raw-unicode-escape")
 
     def push_text(self, raw: bytes, encoding: str = "utf-8") -> None:
+        if len(raw) > _LONG_TEXT and _is_wide(raw, encoding):
+            raise refused(f"a text of {len(raw):,} bytes", "text")
         try:
-            self.push(raw.decode(encoding))
+            decoded = raw.decode(encoding)
         except UnicodeDecodeError as error:
             raise self.malformed() from error
+        # Of some alphabets one character takes four bytes, and each text has a head.
+        self.text_room -= sys.getsizeof(decoded) - len(decoded)
+        if self.text_room < 0:
+            raise refused("more texts than can be kept (save arrays of class numbers)", "size")
+        self.push(decoded)
 
     def refer(self) -> None:
         module, name = self.line(), self.line()
@@ -275,6 +291,7 @@ class _Machine:
     def persistent(self) -> None:
         if self.around.storage is None:
             raise self.unknown(b"Q")
+        self.steps += _STEPS_OF_A_CALL
         self.push(self.around.storage(self.pop()))
 
     def set_state(self) -> None:
@@ -287,6 +304,13 @@ class _Machine:
         self.copies_left -= n_bytes(node)
         if self.copies_left < 0:
             raise refused("the same bytes used again and again", "repeated")
+
+
+def _is_wide(raw: bytes, encoding: str) -> bool:
+    """Tell characters above 255, which texts that stand for the bytes of an array do not have."""
+    if encoding == "utf-8":
+        return int(np.frombuffer(raw, dtype=np.uint8).max()) > _LAST_OF_255
+    return b"\\U" in raw or raw.count(b"\\u") > raw.count(b"\\u00")
 
 
 _OPERATIONS: dict[bytes, Callable[[_Machine], None]] = {

@@ -1,0 +1,136 @@
+"""A single column of scores: probabilities of class 1, percentages of them, or logits."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from dashboard.readers.contents import SET_NAMES, Options
+from dashboard.readers.measured import Measured, outside
+from dashboard.readers.refusal import FileError, quoted
+
+_FEW = 20
+_TELLING_WORDS: Mapping[str, frozenset[str]] = {
+    "percent": frozenset({"%", "percent", "percentage", "pct", "prozent", "pourcent"}),
+    "probability": frozenset(
+        {"risk", "risiko", "risque", "prob", "proba", "probability", "wahrscheinlichkeit"}
+    ),
+}
+_POINTS = frozenset({"score", "points", "point", "index", "rank", "decile", "percentile", "logit"})
+"""What is no probability, although it may be of a risk."""
+
+_LOG_ODDS = re.compile(
+    r"logit|log[\s_-]?odds|linear[\s_.-]?pred|(?:\A|[\s_])(?:lp|linpred)(?:\Z|[\s_])"
+)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the values were taken for, and why."""
+
+    kind: Literal["logits", "probabilities"]
+    found: str
+    repairs: tuple[str, ...] = ()
+    divisor: float = 1.0
+    rescaled: bool = False
+    doubts: tuple[str, ...] = ()
+
+
+def judge_scores(rows: Measured, options: Options) -> Reading:
+    """Read a single column: the probability, or the logit, of class 1."""
+    auto, called = options.values == "auto", _called(rows)
+    if not rows.n_outside:
+        said = "Probabilities of class 1, because every score is within 0 to 1."
+        doubts = (*_of_prediction(rows), *_called_otherwise(rows, called))
+        return Reading("probabilities", said, doubts=doubts)
+    if rows.low >= 0 and 1 < rows.high <= 100 and _is_percent(rows, options, called):
+        repair = f"Percentages were divided by 100 in all {len(rows):,} rows."
+        found = "Probabilities of class 1, as you said."
+        if auto:
+            found = (
+                f"Probabilities of class 1 in percent, because the scores are called"
+                f" {_heading(rows)} and are from {rows.low:.4g} to {rows.high:.4g}."
+            )
+        return Reading("probabilities", found, (repair,), 100.0, doubts=_of_one_percent(rows))
+    if auto and called == "logits":
+        found = f"Logits of class 1 against class 0, as the heading {_heading(rows)} says"
+        n_outside = f"{rows.n_outside:,} of {len(rows):,} scores are outside 0 to 1"
+        return Reading("logits", f"{found}; {n_outside}.")
+    if auto and rows.low < 0 and rows.high <= 0 and len(rows) >= _FEW:
+        raise FileError(
+            "scores", f"one column from {rows.low:.4g} to {rows.high:.4g}, never above 0",
+            "probabilities (not their logarithms) of class 1, or your word that these are logits",
+        )  # fmt: skip
+    if auto and rows.low < 0:
+        return Reading(
+            "logits",
+            f"Logits of class 1 against class 0, because {rows.n_outside:,} of {len(rows):,} scores"
+            " are outside 0 to 1.",
+        )
+    wanted = "probabilities of class 1, or your word on what they are"
+    if auto and 2 <= rows.high <= 100:
+        wanted = (
+            "probabilities of class 1, or your word on the values: probabilities if they are"
+            " percent, to be divided by 100, or logits"
+        )
+    raise FileError(
+        "scores",
+        f"one column from {rows.low:.4g} to {rows.high:.4g}, outside 0 to 1 {rows.where(outside)}",
+        wanted,
+    )
+
+
+def _is_percent(rows: Measured, options: Options, called: str) -> bool:
+    """Tell percentages: by the user's word, by their name, or since a risk is at most 1."""
+    if options.values == "probabilities":
+        return rows.high >= 2
+    return called == "percent" or (called == "probability" and rows.high >= 2)
+
+
+def _heading(rows: Measured) -> str:
+    names = next((raw.headings for raw in rows.sets.values() if raw.headings), None)
+    return quoted((names or ("",))[0], 30)
+
+
+def _called(rows: Measured) -> str:
+    """Tell by the headings of all sets whether scores are percent, probabilities or logits."""
+    names = [raw.headings[0].lower() for raw in rows.sets.values() if raw.headings]
+    words = [{*re.split(r"[^a-z%]+", name.replace("%", " % "))} for name in names]
+    if not words or len(words) < len(rows.sets):
+        return ""
+    for kind, telling in _TELLING_WORDS.items():
+        if all(part & telling and not part & _POINTS for part in words):
+            return kind
+    return "logits" if all(map(_LOG_ODDS.search, names)) else ""
+
+
+def _of_prediction(rows: Measured) -> tuple[str, ...]:
+    """Doubt scores that are never below one half: perhaps those of the predicted class."""
+    if len(rows) < _FEW or rows.low < 0.5:
+        return ()
+    n_rows = f"No score of {len(rows):,} is below 0.5"
+    return (f"{n_rows}, so they may be of the predicted class instead of class 1.",)
+
+
+def _called_otherwise(rows: Measured, called: str) -> tuple[str, ...]:
+    """Doubt scores within 0 to 1 that are called percent, or logits."""
+    signed = any(raw.divided for raw in rows.sets.values())
+    if called not in ("percent", "logits") or signed:
+        return ()
+    mend = "divide them by 100 in the file" if called == "percent" else "say that they are logits"
+    said = (
+        f"Every score is within 0 to 1, so they were read as probabilities, although they are"
+        f" called {_heading(rows)}; if they are {called}, {mend}."
+    )
+    return (said,)
+
+
+def _of_one_percent(rows: Measured) -> tuple[str, ...]:
+    """Doubt one set of percentages that are all at most 1."""
+    return tuple(
+        f"No score of the {SET_NAMES[role]} is above 1, so they may be no percentages."
+        for role, raw in rows.sets.items()
+        if len(rows.sets) > 1 and np.asarray(raw.table).max() <= 1
+    )

@@ -1,0 +1,203 @@
+"""Text tables in which a cell holds a list of numbers, as pandas writes a column of lists."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from dashboard.readers.contents import DEFAULTS, Array, Contents, Options, check_rows
+from dashboard.readers.growing import Cell, GrowingColumn
+from dashboard.readers.headings import SCORE_WORDS, is_score, key_of
+from dashboard.readers.json_blocks import number_rows
+from dashboard.readers.named import TABLE_KEYS, WEAK_TABLE_KEYS
+from dashboard.readers.packed import Packed
+from dashboard.readers.refusal import FileError, quoted
+from dashboard.readers.slices import NUMBER
+from dashboard.readers.table_body import same_width
+from dashboard.readers.table_cells import MAX_CELL, WORDS
+from dashboard.readers.table_columns import Column, from_columns
+from dashboard.readers.text_blocks import Block, Rows, rows_of
+from dashboard.readers.values import MAX_CLASSES
+
+_WRAPPED = re.compile(r"np\.float(?:16|32|64)\(([^()]*+)\)")
+_LIST = re.compile(r"\s*+[\[(]\s*+(?:[-+.0-9]|nan|inf|np\.float)", re.IGNORECASE)
+_END = re.compile(r"[\])]\s*+\Z")
+_BETWEEN = re.compile(r"\s*+,\s*+|\s++")
+_SPACE = re.compile(r"(?<=[0-9.])\s++(?=[-.0-9])")
+_POINT = re.compile(r"(?<=[0-9])\.(?=[\],\s])")
+_BRACKETS = str.maketrans("()", "[]")
+_MOST_DIGITS = 15
+
+
+def is_list(cell: str) -> bool:
+    """Tell a list of numbers, as Python and NumPy write one.
+
+    Examples
+    --------
+    >>> is_list("[0.5, 0.5]"), is_list("[1. 0.]"), is_list("['a', 'b']"), is_list("[0.5")
+    (True, True, False, False)
+    """
+    return _LIST.match(cell) is not None and _END.search(cell) is not None
+
+
+def list_columns(names: Sequence[str] | None, sample: Rows) -> tuple[int, ...]:
+    """Find the columns whose cells are lists of numbers that may be of the classes.
+
+    Examples
+    --------
+    >>> list_columns(["features", "label", "probs"], [["[1, 2]", "0", "[0.5, 0.5]"]])
+    (2,)
+    """
+    share = {c: sum(is_list(row[c]) for row in sample) / len(sample) for c in range(len(sample[0]))}
+    if names is None:
+        return tuple(c for c, lists in share.items() if lists == 1)
+    telling = tuple(c for c, lists in share.items() if lists > 0.5 and _tells(key_of(names[c])))
+    found = [key_of(names[c]) for c in telling]
+    weak = [c for c, key in zip(telling, found, strict=True) if key in WEAK_TABLE_KEYS - TABLE_KEYS]
+    return tuple(c for c in telling if c not in weak) or telling
+
+
+def _tells(key: str) -> bool:
+    words = SCORE_WORDS.intersection(key.split("_"))
+    return bool(words) or key in TABLE_KEYS | WEAK_TABLE_KEYS or is_score(key)
+
+
+def read_lists(
+    blocks: Iterable[Block],
+    names: Sequence[str] | None,
+    lists: Sequence[int],
+    options: Options = DEFAULTS,
+    *,
+    width: int,
+    found: tuple[str, ...] = (),
+) -> Contents:
+    """Read all rows below the header.
+
+    Parameters
+    ----------
+    blocks : iterable of (int, rows or Lines)
+        Number of the first row, as a spreadsheet counts, and some rows.
+    names : sequence of str, optional
+        The header.
+    lists : sequence of int
+        Which columns hold lists.
+    options : Options
+        Which columns the user names.
+    width : int
+        How many fields every row must have.
+    found : tuple of str
+        Sentences that stand before all others.
+    """
+    heads = None if names is None else [name.strip() for name in names]
+    _refuse_twice(heads or ())
+    columns: list[_Lists | GrowingColumn] = [
+        _Lists(_called(heads, c)) if c in lists else GrowingColumn() for c in range(width)
+    ]
+    top, n_rows = 0, 0
+    for start, block in blocks:
+        top = top or start
+        rows, counted = same_width(start, rows_of(block), width)
+        if rows and counted[-1] - top >= n_rows + len(rows):
+            place = next(k for k, row in enumerate(counted) if row - top > n_rows + k)
+            raise FileError(
+                f"row {counted[place] - 1}", "a blank row inside the table", "one row a sample"
+            )
+        n_rows += len(rows)
+        check_rows(n_rows)
+        for c, column in enumerate(columns):
+            cells = [row[c] for row in rows]
+            if isinstance(column, _Lists):
+                column.take(cells, counted)
+            else:
+                known = {cell: _cell(cell.strip()) for cell in {*cells}}
+                column.extend([known[cell] for cell in cells])
+    made: list[Column] = [column.finish() for column in columns]
+    return from_columns(heads, made, options, first_row=top, found=found)
+
+
+class _Lists:
+    """A column of lists, all of the same length."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.numbers = Packed()
+        self.width = 0
+        self.spelling: Callable[[str], str] = str
+
+    def take(self, cells: Sequence[str], counted: Sequence[int]) -> None:
+        """Add some rows."""
+        if not cells:
+            return
+        self.width = self.width or len(self._strict(cells[0], counted[0]))
+        numbers = self._plain(",".join(cells), len(cells))
+        if numbers is None:
+            numbers = []
+            for cell, row in zip(cells, counted, strict=True):
+                values = self._strict(cell, row)
+                if len(values) != self.width:
+                    found = f"a list of {len(values):,} values"
+                    raise FileError(self._place(row), found, f"{self.width:,} as in the first row")
+                numbers += values
+        self.numbers.take(numbers)
+
+    def _plain(self, text: str, n_rows: int) -> list[float] | None:
+        """Read lists in which all is as it should be, at once."""
+        spellings: tuple[Callable[[str], str], ...] = (self.spelling, str, _as_json)
+        for spelling in dict.fromkeys(spellings):
+            numbers = number_rows(spelling(text).encode(), self.width, b"],[")
+            if numbers is not None and len(numbers) == self.width * n_rows:
+                self.spelling = spelling
+                return numbers
+        return None
+
+    def finish(self) -> Array:
+        """Give the whole column as a table."""
+        return self.numbers.whole().reshape(-1, self.width)
+
+    def _place(self, row: int) -> str:
+        return f"row {row}, {self.name}"
+
+    def _strict(self, cell: str, row: int) -> list[float]:
+        """Read one list."""
+        bare = _WRAPPED.sub(r"\1", cell).strip()
+        if not is_list(bare):
+            found = quoted(cell) if cell.strip() else "a blank cell"
+            raise FileError(self._place(row), found, "a list of numbers, as in the rows above")
+        parts = _BETWEEN.split(bare[1:-1].strip().removesuffix(",").rstrip())
+        if len(parts) > MAX_CLASSES:
+            raise FileError(self._place(row), f"{len(parts):,} values", f"at most {MAX_CLASSES:,}")
+        numbers = []
+        for part in parts:
+            number = WORDS.get(part.lower()) if len(part) < MAX_CELL else None
+            if number is None and (len(part) > MAX_CELL or not NUMBER.fullmatch(part)):
+                wanted = "a number"
+                if part == "...":
+                    wanted = "a whole list, which NumPy shortens; write row.tolist()"
+                raise FileError(self._place(row), quoted(part), wanted)
+            numbers.append(float(part) if number is None else number)
+        return numbers
+
+
+def _as_json(text: str) -> str:
+    """Spell lists as NumPy or Python writes them, or tuples, as those of plain numbers."""
+    if "np." in text:
+        text = _WRAPPED.sub(r"\1", text)
+    text = text.translate(_BRACKETS)
+    return _POINT.sub("", _SPACE.sub(",", text))
+
+
+def _cell(cell: str) -> Cell:
+    """Read a number that is spelled as it would be again, and leave anything else."""
+    if cell.isdecimal() and cell.isascii() and len(cell) <= _MOST_DIGITS:
+        return int(cell) if str(int(cell)) == cell else cell
+    if len(cell) <= MAX_CELL and NUMBER.fullmatch(cell):
+        return float(cell)
+    return cell or None
+
+
+def _called(names: Sequence[str] | None, column: int) -> str:
+    return f"column {quoted(names[column], 30)}" if names else f"column {column + 1}"
+
+
+def _refuse_twice(names: Sequence[str]) -> None:
+    twice = next((name for k, name in enumerate(names) if name and name in names[:k]), None)
+    if twice is not None:
+        raise FileError("header", f"column {quoted(twice, 30)} twice", "each name once")

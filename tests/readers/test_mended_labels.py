@@ -1,0 +1,196 @@
+"""Labels that are written otherwise than the classes, in one-hot columns, or named elsewhere."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+
+from calibcore.data import LogitSet
+from dashboard.readers import FileError, Upload, combine, read
+from dashboard.readers.class_lists import listed_classes
+from dashboard.readers.refusal import visible
+from tests.readers.files import LABELS, LOGITS, PROBABILITIES, Array, K, N, npy
+
+NAMES = ["cat", "dog", "fox", "hen"]
+
+
+def table(heads: list[str], *columns: Array, quote: str = "", sep: str = ",") -> bytes:
+    cells = [[f"{quote}{cell}{quote}" for cell in column] for column in columns]
+    return "\n".join([sep.join(heads), *map(sep.join, zip(*cells, strict=True))]).encode()
+
+
+def are(upload: Upload) -> LogitSet:
+    assert isinstance(upload.rows, LogitSet)
+    np.testing.assert_allclose(upload.rows.probabilities, PROBABILITIES, atol=1e-6)
+    np.testing.assert_array_equal(upload.rows.labels, LABELS)
+    return upload.rows
+
+
+def test_labels_in_other_letters_than_the_classes() -> None:
+    texts = np.array(["Cat", "DOG", "fox", "Hen"])[LABELS]
+    upload = read("a.csv", table([*NAMES, "label"], *PROBABILITIES.T, texts))
+    are(upload)
+    count = int((LABELS != 2).sum())
+    (said,) = upload.repairs
+    assert f"differ in capital letters or blanks ({count} labels)" in said
+
+
+def test_the_prediction_in_other_letters_is_no_other_prediction() -> None:
+    texts = np.array(["Cat", "DOG", "fox", "Hen"])
+    best = texts[PROBABILITIES.argmax(axis=1)]
+    heads = [*NAMES, "prediction", "label"]
+    upload = read("a.csv", table(heads, *PROBABILITIES.T, best, texts[LABELS]))
+    are(upload)
+    assert not any("The prediction in column" in said for said in upload.doubts)
+
+
+def test_classes_that_differ_in_case_alone_are_not_guessed() -> None:
+    texts = np.array(["CAT", "DOG", "FOX", "HEN"])[LABELS]
+    with pytest.raises(
+        FileError, match=r'labels such as "\w+" and "\w+" \(4 different ones\), each'
+    ):
+        read("a.csv", table(["cat", "Cat", "fox", "hen", "label"], *PROBABILITIES.T, texts))
+
+
+@pytest.mark.parametrize(
+    ("heads", "hot"),
+    [
+        (NAMES, [f"is_{name}" for name in NAMES]),
+        ([f"p{k}" for k in range(K)], [f"y{k}" for k in range(K)]),
+        ([f"prob_{name}" for name in NAMES], [f"{name}_true" for name in NAMES]),
+        ([f"prob_{name}" for name in NAMES], [f"label_{name}" for name in NAMES]),
+        ([f"pred_{name}" for name in NAMES], [f"true_{name}" for name in NAMES]),
+    ],
+)
+@pytest.mark.parametrize("first", [False, True])
+def test_one_hot_columns(heads: list[str], hot: list[str], *, first: bool) -> None:
+    ones = np.eye(K, dtype=int)[LABELS].T
+    blocks = [(heads, [*PROBABILITIES.T]), (hot, [*ones])]
+    (one, values), (other, more) = blocks[::-1] if first else blocks
+    data = table([*one, *other], *values, *more)
+    for label in (None, hot[0]):
+        upload = read("a.csv", data, label_column=label)
+        are(upload)
+        assert upload.repairs == (f"One-hot labels were turned into class numbers ({N} rows).",)
+        assert not any("perhaps they are meant" in said for said in upload.doubts)
+
+
+def test_decisions_are_no_one_hot_labels() -> None:
+    decided = np.eye(K, dtype=int)[PROBABILITIES.argmax(axis=1)].T
+    heads = [*NAMES, *(f"predicted_{name}" for name in NAMES)]
+    assert read("a.csv", table(heads, *PROBABILITIES.T, *decided)).piece is not None
+
+
+def test_quoted_decimal_commas() -> None:
+    texts = [[f"{v:.8f}".replace(".", ",") for v in column] for column in PROBABILITIES.T]
+    upload = read("a.csv", table([*NAMES, "label"], *map(np.array, texts), LABELS, quote='"'))
+    are(upload)
+    assert f"Commas mark decimals ({N * K} values)." in upload.found
+
+
+def test_quoted_marks_between_thousands_are_refused() -> None:
+    texts = np.array([f"{k},{k}" for k in range(100, 100 + N)])
+    data = table(["a", "b", "label"], texts, texts, LABELS % 2, quote='"')
+    with pytest.raises(FileError, match="without marks between its thousands"):
+        read("a.csv", data)
+
+
+@pytest.mark.parametrize(
+    ("blank", "nan", "said"),
+    [
+        ([5], [], 'row 7, column "cat": found a blank cell, wanted'),
+        ([5, 9], [], r"found a blank cell \(2 cells in 2 rows are blank or NaN\), wanted"),
+        ([5], [2, 3], r"row 7, .*\(3 cells in 3 rows are blank or NaN\)"),
+    ],
+)
+def test_blank_cells_are_counted(blank: list[int], nan: list[int], said: str) -> None:
+    cells = np.array([f"{v:.6f}" for v in PROBABILITIES[:, 0]], dtype=object)
+    cells[blank], cells[nan] = "", "nan"
+    with pytest.raises(FileError, match=said):
+        read("a.csv", table([*NAMES, "label"], cells, *PROBABILITIES.T[1:], LABELS))
+
+
+def test_classes_named_under_their_numbers() -> None:
+    body = {"logits": LOGITS.tolist(), "labels": LABELS.tolist()}
+    named = {str(k): name for k, name in enumerate(NAMES)}
+    upload = read("a.json", json.dumps({"id2label": named, **body}).encode())
+    assert are(upload).class_names == tuple(NAMES)
+    assert "Classes are named by id2label." in upload.found
+    for other in ({"0": "cat"}, dict(reversed(named.items())), dict.fromkeys(named, "cat")):
+        upload = read("a.json", json.dumps({"id2label": other, **body}).encode())
+        assert are(upload).class_names == ("0", "1", "2", "3")
+        assert any("Left out" in said and "id2label" in said for said in upload.found)
+
+
+@pytest.mark.parametrize("spelled", ["['cat', 'dog', 'fox', 'hen']", "[cat,dog,fox,hen]"])
+def test_classes_listed_in_every_row(spelled: str) -> None:
+    lists = np.array([str(row.tolist()) for row in PROBABILITIES])
+    heads = ["species", "predicted_label", "probability", "probabilities", "labels"]
+    best = PROBABILITIES.argmax(axis=1)
+    data = table(
+        heads, np.array(NAMES)[LABELS], np.array(NAMES)[best], PROBABILITIES.max(axis=1), lists,
+        np.array([spelled] * N), quote='"',
+    )  # fmt: skip
+    upload = read("a.csv", data)
+    assert are(upload).class_names == tuple(NAMES)
+    assert any("named by the list in column labels" in said for said in upload.repairs)
+
+
+def test_lists_that_do_not_fit_name_nothing() -> None:
+    assert listed_classes({"a": ("[x, y]", "[x, z]")}, 2) is None
+    assert listed_classes({"a": ("[x, x]",)}, 2) is None
+    assert listed_classes({"a": ("[x, y]",)}, 3) is None
+    assert listed_classes({"a": ("[x, y]",), "b": ("[x, z]",)}, 2) is None
+
+
+def test_labels_of_two_sets_say_which() -> None:
+    texts = np.array(NAMES)[LABELS]
+    parts = np.array(["val"] * 15 + ["test"] * (N - 15))
+    upload = read("a.csv", table([*NAMES, "label", "split"], *PROBABILITIES.T, texts, parts))
+    where = [said for said in upload.found if "matched to the class columns" in said]
+    assert where == [
+        "Labels of the calibration set were matched to the class columns by name (15 labels).",
+        f"Labels of the test set were matched to the class columns by name ({N - 15} labels).",
+    ]
+
+
+def test_a_missing_file_is_named() -> None:
+    files = {"val_logits": LOGITS, "val_labels": LABELS, "test_logits": LOGITS}
+    parts = {name: read(f"{name}.npy", npy(array)) for name, array in files.items()}
+    with pytest.raises(FileError, match='missing are the labels of "test_logits'):
+        combine([*parts.values()])
+    counted = {"a": LOGITS, "b": LABELS[:30], "c": LABELS}
+    with pytest.raises(FileError, match=r'missing are the values of "b\.'):
+        combine([read(f"{name}.npy", npy(array)) for name, array in counted.items()])
+
+
+def test_sets_of_other_classes_are_described_in_words() -> None:
+    whole = read("a.csv", table([*NAMES, "label"], *PROBABILITIES.T, LABELS))
+    score = read("b.csv", table(["score", "label"], PROBABILITIES[:, 0], (LABELS == 0) * 1))
+    with pytest.raises(FileError, match="4 classes in the calibration set but one score a row in"):
+        combine([whole, score])
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\U0001f469\u200d\U0001f467", "\U0001f469\u200d\U0001f467"),
+        ("\u0645\u06cc\u200c\u062e", "\u0645\u06cc\u200c\u062e"),
+        ("\U0001f469\U0001f3fd\u200d\U0001f680", "\U0001f469\U0001f3fd\u200d\U0001f680"),
+        ("ca\u200dt", "cat"), ("\u200d\u0645", "\u0645"), ("\u0645\u200c", "\u0645"),
+        ("\u0645\u200b\u062e", "\u0645\u062e"), ("\u0645\u202e\u062e", "\u0645\u062e"),
+        ("\u0645\u200d\u200d\u062e", "\u0645\u062e"),
+    ],
+)  # fmt: skip
+def test_joiners_are_kept_where_they_shape_signs(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
+def test_many_columns_are_told_apart_in_time() -> None:
+    heads = [*(f"c{k}0" for k in range(1000)), *(f"{k}x0" for k in range(1000))]
+    cells = (np.add.outer(np.arange(60), np.arange(2000)) % 2).astype(str)
+    start = time.process_time()
+    with pytest.raises(FileError, match="rows sum to 500"):
+        read("a.csv", table(heads, *cells.T))
+    assert time.process_time() - start < 3

@@ -1,0 +1,99 @@
+"""One score beside an outcome: percent, a linear predictor, or what cannot be told."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from calibcore.data import LogitSet
+from dashboard.readers import FileError, Upload, read
+from tests.readers.files import Array
+
+_RNG = np.random.default_rng(11)
+N = 200
+RISK = (1 / (1 + np.exp(-2 * _RNG.normal(size=N)))).round(6)
+ILL = (_RNG.uniform(size=N) < RISK).astype(int)
+ODDS = np.log(RISK / (1 - RISK)).round(6)
+AGE = _RNG.integers(30, 90, N)
+
+
+def table(heads: str, *columns: Any) -> bytes:
+    rows = zip(*columns, strict=True)
+    return "\n".join([heads, *(",".join(map(str, row)) for row in rows)]).encode()
+
+
+def is_risk(upload: Upload, risk: Array = RISK) -> None:
+    assert isinstance(upload.rows, LogitSet)
+    np.testing.assert_allclose(upload.rows.probabilities[:, 1], risk, atol=2e-6)
+    np.testing.assert_array_equal(upload.rows.labels, ILL)
+
+
+@pytest.mark.parametrize(
+    "heads",
+    [
+        "predicted_risk,outcome", "risk_percent,died", "predicted risk (%),outcome", "pct,event",
+        "Wahrscheinlichkeit,died", "percent,label",
+    ],
+)  # fmt: skip
+def test_percent_beside_an_outcome(heads: str) -> None:
+    upload = read("a.csv", table(heads, (100 * RISK).round(4), ILL))
+    is_risk(upload)
+    assert "Percentages were divided by 100 in all 200 rows." in upload.repairs
+    assert any("in percent, because the scores are called" in said for said in upload.found)
+
+
+@pytest.mark.parametrize("heads", ["linear_predictor,event", "log odds,died", "lp,outcome"])
+@pytest.mark.parametrize("shift", [0, -12, 12])
+def test_a_linear_predictor_beside_an_outcome(heads: str, shift: int) -> None:
+    upload = read("a.csv", table(heads, (ODDS + shift).round(6), ILL))
+    is_risk(upload, 1 / (1 + np.exp(-ODDS - shift)))
+    assert upload.values_kind == "logits"
+    assert any("as the heading" in said for said in upload.found)
+
+
+def test_an_outcome_stands_beside_further_columns() -> None:
+    site = np.arange(N) % 3
+    is_risk(read("a.csv", table("age,risk_pct,site,died", AGE, (100 * RISK).round(4), site, ILL)))
+
+
+def test_a_score_that_names_nothing_may_be_percent() -> None:
+    for heads in ("score,label", "risk_score,label"):
+        data = table(heads, (100 * RISK).round(4), ILL)
+        with pytest.raises(FileError, match=r"probabilities if they are percent, to be divided"):
+            read("a.csv", data)
+        is_risk(read("a.csv", data, values="probabilities"))
+
+
+def test_scores_below_1_that_are_called_percent_are_doubted() -> None:
+    for heads, mend in (("risk_pct,died", "divide them by 100"), ("lp,died", "they are logits")):
+        upload = read("a.csv", table(heads, RISK, ILL))
+        is_risk(upload)
+        assert any("although they are called" in s and mend in s for s in upload.doubts)
+    signed = read("a.csv", table("risk (%),died", [f"{100 * v:.4f}%" for v in RISK], ILL))
+    is_risk(signed)
+    assert not any("although they are called" in s for s in signed.doubts)
+
+
+def test_the_only_column_beside_a_score_is_the_outcome() -> None:
+    weak = np.arange(N) % 2
+    upload = read("a.csv", table("risk,gone", RISK, weak))
+    assert isinstance(upload.rows, LogitSet)
+    np.testing.assert_array_equal(upload.rows.labels, weak)
+    assert any("the only one beside the score" in said for said in upload.doubts)
+    words = np.array(["nein", "ja"])[ILL]
+    is_risk(read("a.csv", table("Risiko,verstorben", RISK, words)))
+
+
+def test_an_outcome_that_falls_with_the_score_is_not_taken() -> None:
+    assert read("a.csv", table("risk,gone", RISK, 1 - ILL)).piece is not None
+    upload = read("a.csv", table("risk_pct,gone", (100 * RISK).round(4), 1 - ILL))
+    assert upload.piece is not None
+    assert any('If "risk_pct" is the score of class 1' in said for said in upload.doubts)
+
+
+def test_logits_of_two_classes_are_no_score_and_outcome() -> None:
+    upload = read("a.csv", table("no,yes", ODDS, -2 * ODDS))
+    assert upload.piece is not None
+    assert upload.piece.table is not None
+    assert upload.piece.table.shape == (N, 2)
+    assert not upload.doubts
