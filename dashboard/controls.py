@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -11,8 +12,16 @@ from calibcore.events import OneClass, TopR, WithinTopR
 from dashboard import wording
 from dashboard.compute import SourceFile, forget
 from dashboard.readers import FORMATS, Upload
+from dashboard.readers.contents import RawSet
 from dashboard.samples import Sample, samples
-from dashboard.settings import NO_METHOD, ChosenEvent, OptionValue, SetChoice, Settings
+from dashboard.settings import (
+    NO_METHOD,
+    ChosenEvent,
+    OptionValue,
+    SetChoice,
+    Settings,
+    first_class,
+)
 from dashboard.wording import imports, models
 
 RANKS = 5
@@ -21,7 +30,19 @@ RANKS = 5
 _FILES = "upload"
 _MODELS = "models"
 
+_OPENED = "event_opened"
+"""What the data that were looked at last open on."""
+
 RESAMPLES = (0, 200, 1000, 5000)
+
+
+class _Opened(NamedTuple):
+    """Data, the kind of event that they open on, and which was shown then, chosen or not."""
+
+    digest: str
+    kind: str
+    shown: str | None
+    chosen: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,12 +88,10 @@ def _choose_sample() -> Source:
 
 
 def _upload_files() -> Source:
-    files, _ = _bring_files(
-        _FILES, imports.UPLOADER, f"{imports.UPLOADER_HELP} {imports.endings()}"
-    )
+    files = _bring_files(_FILES, imports.UPLOADER, f"{imports.UPLOADER_HELP} {imports.endings()}")
     if files and st.button("Forget my data", width="stretch"):
         forget()
-        for key in ("digests", _FILES, _MODELS):
+        for key in ("digests", _FILES, _MODELS, _kept(_FILES), _kept(_MODELS)):
             st.session_state.pop(key, None)
         st.session_state["uploads_forgotten"] += 1
         st.rerun()
@@ -81,40 +100,63 @@ def _upload_files() -> Source:
 
 def choose_models() -> tuple[SourceFile, ...]:
     """Let the user bring files of further models."""
-    files, out_of_sight = _bring_files(_MODELS, models.FILES, models.FILES_HELP)
-    if out_of_sight:
-        st.button(models.FORGET, on_click=_drop_files, args=(_MODELS,))
-    return files
+    return _bring_files(_MODELS, models.FILES, models.FILES_HELP)
 
 
-def _bring_files(kept_as: str, label: str, explained: str) -> tuple[tuple[SourceFile, ...], bool]:
+def _bring_files(brought_as: str, label: str, explained: str) -> tuple[SourceFile, ...]:
     """Let the user bring files, which stay when the uploader has been left and is empty again.
 
-    The second value says whether they are such, which the uploader does not show.
+    Those that it shows no more are listed below it, and others can be brought beside them.
     """
     generation = st.session_state.setdefault("uploads_forgotten", 0)
     uploaded = st.file_uploader(
         label,
         type=list(FORMATS),
         accept_multiple_files=True,
-        key=f"{kept_as}_{generation}",
+        key=f"{brought_as}_{generation}",
         help=explained,
         on_change=_drop_files,
-        args=(kept_as,),
+        args=(brought_as,),
     )
-    if uploaded:
-        st.session_state[kept_as] = tuple(
-            SourceFile(file.name, _digest(file), file.getvalue) for file in uploaded
+    shown = tuple(SourceFile(file.name, _digest(file), file.getvalue) for file in uploaded)
+    left: tuple[SourceFile, ...] = () if shown else st.session_state.get(brought_as, ())
+    kept: tuple[SourceFile, ...] = (*st.session_state.get(_kept(brought_as), ()), *left)
+    names = {source.name for source in shown}  # one that comes again takes the other's place
+    kept = tuple(source for source in kept if source.name not in names)
+    st.session_state[brought_as] = shown
+    st.session_state[_kept(brought_as)] = kept
+    for source in kept:
+        _show_kept(brought_as, source)
+    return kept + shown
+
+
+def _drop_files(brought_as: str) -> None:
+    st.session_state.pop(brought_as, None)
+
+
+def _kept(brought_as: str) -> str:
+    """Name the place of files that their uploader shows no more."""
+    return f"{brought_as}_kept"
+
+
+def _show_kept(brought_as: str, source: SourceFile) -> None:
+    """Show the name of a file, and a button that takes it away."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(wording.escape_markdown(source.name), width="stretch")
+        st.button(
+            imports.REMOVE,
+            key=f"remove_{brought_as}_{source.name}",
+            on_click=_remove,
+            args=(_kept(brought_as), source.name),
+            type="tertiary",
+            icon=":material/close:",
         )
-    kept: tuple[SourceFile, ...] = st.session_state.get(kept_as, ())
-    out_of_sight = bool(kept) and not uploaded
-    if out_of_sight:
-        st.markdown(", ".join(wording.escape_markdown(source.name) for source in kept))
-    return kept, out_of_sight
 
 
-def _drop_files(kept_as: str) -> None:
-    st.session_state.pop(kept_as, None)
+def _remove(kept: str, name: str) -> None:
+    st.session_state[kept] = tuple(
+        source for source in st.session_state[kept] if source.name != name
+    )
 
 
 def _digest(file: UploadedFile) -> str:
@@ -151,7 +193,7 @@ def choose_settings(upload: Upload) -> Settings:
             key="share",
             bind="query-params",
             persist_state="session",
-            help="The file has one set. It is split at random, class by class.",
+            help=imports.split_help(upload),
         )
         seed = st.number_input(
             "Seed of the split",
@@ -176,7 +218,7 @@ def _choose_event(upload: Upload) -> ChosenEvent:
     kind = st.segmented_control(
         "Event",
         kinds,
-        default=kinds[0],
+        default=_opening_event(upload),
         required=True,
         key="event",
         bind="query-params",
@@ -185,11 +227,7 @@ def _choose_event(upload: Upload) -> ChosenEvent:
         width="stretch",
     )
     if kind == "Class":
-        names = list(upload.class_names)
-        name = st.selectbox(
-            "Class", names, key="class", bind="query-params", persist_state="session"
-        )
-        return OneClass(names.index(name) if name in names else 0)
+        return _choose_class(list(upload.class_names))
     first, last = (2, n_classes - 1) if kind == "Within" else (1, n_classes)
     ranks = list(range(first, min(RANKS, last) + 1))
     rank = st.segmented_control(
@@ -202,6 +240,35 @@ def _choose_event(upload: Upload) -> ChosenEvent:
         persist_state="session",
     )
     return WithinTopR(rank or ranks[0]) if kind == "Within" else TopR(rank or ranks[0])
+
+
+def _choose_class(names: list[str]) -> OneClass:
+    first = first_class(len(names))
+    name = st.selectbox(
+        "Class", names, index=first, key="class", bind="query-params", persist_state="session"
+    )
+    return OneClass(names.index(name) if name in names else first)
+
+
+def _opening_event(upload: Upload) -> str:
+    """Name the kind of event that a file opens on; other data open on theirs, if none was chosen.
+
+    A file of one score a row is about the class that the score is of.
+    """
+    raw = upload.contents.sets.values()
+    one_score = all(
+        isinstance(part, RawSet) and part.table is not None and part.table.ndim == 1 for part in raw
+    )
+    kind, shown = "Class" if one_score else "Top-r", st.session_state.get("event")
+    before: _Opened = st.session_state.get(_OPENED, _Opened(upload.digest, kind, shown))
+    if (upload.digest, kind) != before[:2]:
+        chosen = before.chosen if shown == before.shown else shown != before.kind
+        if not chosen and shown is not None:
+            shown = st.session_state["event"] = kind
+            st.session_state.pop("class", None)
+        before = _Opened(upload.digest, kind, shown, chosen=chosen)
+    st.session_state[_OPENED] = before
+    return kind
 
 
 def _choose_method(

@@ -70,6 +70,11 @@ class Settings:
         return method_by_key(self.method).make(**dict(self.options))
 
 
+def first_class(n_classes: int) -> int:
+    """Give the class that is shown until one is chosen: of two the second, which is the event."""
+    return int(n_classes == 2)
+
+
 def method_by_key(key: str) -> Method:
     """Find a method of the catalogue."""
     return next(method for method in CATALOGUE if method.key == key)

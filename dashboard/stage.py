@@ -8,6 +8,7 @@ from dashboard import compute, controls, style
 from dashboard.parts import graph, imported, only, working
 from dashboard.readers import Upload
 from dashboard.scene import Scene
+from dashboard.settings import NO_METHOD
 
 
 def prepare(page: str, *, first: bool) -> Scene | None:
@@ -38,8 +39,8 @@ def prepare(page: str, *, first: bool) -> Scene | None:
         expert = controls.choose_wording()
     estimate = compute.estimate(upload, settings)
     if not working.agreed(estimate, settings):
-        return None
-    with working.watched(settings.method, estimate) as progress:
+        settings, estimate = replace(settings, method=NO_METHOD, options=()), None
+    with working.watched(settings, estimate) as progress:
         result = compute.run_audit(upload, settings, progress)
     split, judged = compute.split_of(upload, settings), compute.judged_split(upload, settings)
     only.show_part(compute.part_of(upload, settings, chosen))

@@ -21,7 +21,7 @@ _RULES = """
 }
 .st-key-rows_table { overflow: auto; max-height: 22rem; }
 table.listed :is(th, td):nth-child(n) { padding-block: 0.2rem; }
-table.measures.listed th:first-child { text-align: right; }
+table.measures.listed th:first-child { text-align: right; overflow-wrap: normal; }
 table.measures { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
 table.measures :is(th, td) {
   padding: 0.4rem 0.75rem 0.4rem 0; text-align: right; vertical-align: top; white-space: nowrap;
@@ -66,6 +66,10 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
   :is(.st-key-tiles, [class*="st-key-pictures_6"]) [data-testid="stColumn"] {
     min-width: calc(50% - 0.5rem); flex: 1 1 40%;
   }
+  /* The conclusion comes before what was read. */
+  [data-testid="stVerticalBlock"] > :has(~ [class*="st-key-import_step"]) { order: -2; }
+  [data-testid="stVerticalBlock"]:has(> [class*="st-key-import_step"]) > :has(
+    > :is(.st-key-verdict, .st-key-tiles, .st-key-next_steps)) { order: -1; }
   table.slices :is(th, td):nth-child(n) {
     padding-right: 0.4rem; white-space: normal; font-size: 0.875rem;
   }

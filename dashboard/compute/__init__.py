@@ -13,8 +13,10 @@ from dashboard.compute.files import (
     SourceFile,
     parsed,
     read_files,
+    row_numbers,
     sets_said,
     settle_imports,
+    taken_as,
 )
 from dashboard.compute.fits import Estimate, estimate, run_audit
 from dashboard.compute.keep import forget
@@ -46,10 +48,12 @@ __all__ = [
     "parsed",
     "part_of",
     "read_files",
+    "row_numbers",
     "run_audit",
     "run_contest",
     "screen",
     "sets_said",
     "settle_imports",
     "split_of",
+    "taken_as",
 ]

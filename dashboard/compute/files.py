@@ -5,16 +5,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+import numpy as np
 import streamlit as st
 
 from calibcore.data import EventScores, LogitSet, Split
+from calibcore.validation import Labels
 from dashboard.compute.keep import key_of, once
 from dashboard.readers import FileError, Options, Upload, combine, parse, understand
 from dashboard.readers.apart import APART_FROM, Limits, parse_apart
-from dashboard.readers.contents import DEFAULTS, Contents
+from dashboard.readers.contents import DEFAULTS, Contents, RawEvent, RawSet, Role
+from dashboard.readers.named_sets import parting_of
+from dashboard.readers.upload import Rows
 from dashboard.settings import Settings
 from dashboard.wording import set_read
-from dashboard.wording.imports import MAX_UPLOAD, READING, megabytes, reading_apart
+from dashboard.wording.imports import MAX_UPLOAD, READING, RIGHT, WRONG, megabytes, reading_apart
 
 MOST_FILES = 8
 """Files kept in memory; each may be as large as `MAX_UPLOAD`."""
@@ -157,6 +161,49 @@ def _meant_for(sources: Sequence[SourceFile], source: SourceFile, options: Optio
         label_column=options.label_column if options.label_column in names else None,
         class_columns=tuple(name for name in options.class_columns if name in names),
     )
+
+
+def row_numbers(upload: Upload) -> dict[Role, Labels]:
+    """Give the number of each row of each set in its file, as refusals name it."""
+    contents = upload.contents
+    numbers = {
+        role: raw.first_row
+        + (np.arange(_n_rows(raw)) if raw.among is None else np.flatnonzero(raw.among))
+        for role, raw in contents.sets.items()
+    }
+    parting = parting_of(contents.sets, upload.options)
+    if parting is not None:
+        return {role: numbers["rows"][rows] for role, rows in parting.rows.items()}
+    return numbers
+
+
+def _n_rows(raw: RawSet | RawEvent) -> int:
+    array = raw.scores if isinstance(raw, RawEvent) else raw.labels
+    return 0 if array is None else len(array)
+
+
+def taken_as(upload: Upload) -> tuple[str, ...]:
+    """Say of each row that is shown first as which class its label was taken, or as right or wrong.
+
+    Nothing is said of rows that are in no set, or in one that is shown from another file.
+    """
+    preview, contents = upload.preview, upload.contents
+    shown = np.asarray(preview.numbers or range(1, len(preview.rows) + 1), dtype=np.int64)
+    taken = [""] * len(shown)
+    for role, numbers in row_numbers(upload).items():
+        rows = upload.sets.get(role)  # a lone piece has none
+        if rows is None or not {role, "rows"} & {next(iter(contents.sets))}:
+            continue
+        for place, row in enumerate(np.searchsorted(numbers, shown)):
+            if row < len(numbers) and numbers[row] == shown[place]:
+                taken[place] = _taken(rows, int(row))
+    return tuple(taken) if any(taken) else ()
+
+
+def _taken(rows: Rows, row: int) -> str:
+    if isinstance(rows, LogitSet):
+        return rows.class_names[int(rows.labels[row])]
+    return RIGHT if rows.hits[row] else WRONG
 
 
 def sets_said(upload: Upload) -> tuple[str, ...]:

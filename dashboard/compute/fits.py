@@ -31,12 +31,20 @@ class Estimate:
         Time, and memory beyond the logits.
     n_rows, n_classes : int
         Of the calibration set.
+    spread : float
+        Factor within which the time is right, either way.
     """
 
     seconds: float
     bytes: float
     n_rows: int
     n_classes: int
+    spread: float = 3.0
+
+    @property
+    def longest(self) -> float:
+        """Seconds that it may well take."""
+        return self.seconds * self.spread
 
 
 @st.cache_resource(show_spinner=False)
@@ -67,6 +75,7 @@ def estimate(upload: Upload, settings: Settings) -> Estimate | None:
         cost.bytes(n_rows, len(classes)),
         n_rows,
         len(classes),
+        cost.spread,
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from calibcore.data import LogitSet, calibration_rows
 from calibcore.slices import Places, sure_misses
 from calibcore.validation import Floats, Labels
-from dashboard.compute.files import whole_split
+from dashboard.compute.files import row_numbers
 from dashboard.compute.keep import key_of, once
 from dashboard.compute.slices import of_judged, said_classes
 from dashboard.readers import SliceColumn
@@ -25,7 +25,7 @@ class ListedRows:
     Parameters
     ----------
     numbers : list of int
-        Of the rows, in their file or set, from 1.
+        Of the rows, in their file or set.
     true, said : list of str or None
         True and predicted class; None where there are none.
     hits : ndarray of int
@@ -80,16 +80,14 @@ def _list(scene: Scene, low: float, high: float) -> ListedRows:
 
 
 def _numbers(scene: Scene) -> Places:
-    """Give the numbers that the rows that are judged have in their file or set, from 1."""
+    """Give the numbers that the rows that are judged have in their file or set."""
     settings, upload = scene.settings, scene.upload
+    numbers = row_numbers(upload)
     if upload.rows is None:
-        total = whole_split(upload, settings)
-        found = np.arange((total.test if scene.chosen == "test" else total.calibration).n_samples)
-    else:
-        share, seed = settings.calibration_share, settings.seed
-        fitted = calibration_rows(upload.rows, calibration_share=share, seed=seed)
-        found = np.flatnonzero(fitted if scene.chosen == "calibration" else ~fitted)
-    return of_judged(scene, found + 1)
+        return of_judged(scene, numbers[scene.chosen])
+    share, seed = settings.calibration_share, settings.seed
+    fitted = calibration_rows(upload.rows, calibration_share=share, seed=seed)
+    return of_judged(scene, numbers["rows"][fitted if scene.chosen == "calibration" else ~fitted])
 
 
 def _columns(scene: Scene) -> dict[str, SliceColumn]:

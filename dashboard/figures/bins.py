@@ -135,7 +135,7 @@ def _mark_chosen(
     if not place.size:
         return
     value = float(sweep.equal_width[place[0]])
-    named = value / 2 if value > highest / 2 else (value + highest) / 2
+    named = _beside(value / 2 if value > highest / 2 else (value + highest) / 2, sweep, highest)
     figure.add_scatter(
         x=[n_bins, n_bins],
         y=[value, named],
@@ -163,6 +163,15 @@ def _mark_chosen(
         font={"size": 12, "color": palette.text},
         showarrow=False,
     )
+
+
+def _beside(height: float, sweep: BinSweep, highest: float) -> float:
+    """Move a name up or down where the level line would strike it through."""
+    clear = _APART * highest
+    if abs(height - sweep.ks_error) >= clear:
+        return height
+    below = height < sweep.ks_error and sweep.ks_error > 2 * clear
+    return sweep.ks_error + (-clear if below else clear)
 
 
 def _name_lines(figure: Sketch, sweep: BinSweep, highest: float, palette: Palette) -> None:

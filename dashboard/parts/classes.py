@@ -11,6 +11,7 @@ from dashboard.compute import Screening
 from dashboard.parts.light import LightFigure
 from dashboard.parts.turn import choose_page
 from dashboard.scene import Scene
+from dashboard.settings import first_class
 from dashboard.wording.classes import (
     HEADING,
     LOOK,
@@ -115,7 +116,7 @@ def _show_pictures(
     scene: Scene, found: Screening, class_names: tuple[str, ...], order: list[int]
 ) -> None:
     """Show a picture of each class under its name, which opens it, and how far it is off."""
-    _make_openable(scene, class_names)
+    make_openable(scene, class_names)
     after = None if found.after is found.before else found.after
     rows = class_rows(class_names, found.before, after, order)
     figures = compute.draw_classes(scene, tuple(order))
@@ -133,7 +134,7 @@ def _show_pictures(
                     button_label(row.name),
                     key=f"open_{k}",
                     type="tertiary",
-                    on_click=_open,
+                    on_click=open_class,
                     args=(row.name,),
                 )
                 st.markdown(f":small[{far}]  \n:small[{meaning}]")
@@ -147,17 +148,17 @@ def _show_pictures(
     st.markdown(f":small[{pictures_note(found.before, found.after)}]")
 
 
-def _make_openable(scene: Scene, class_names: tuple[str, ...]) -> None:
+def make_openable(scene: Scene, class_names: tuple[str, ...]) -> None:
     """Give the choice of a class a value while it is not on the page.
 
     Streamlit writes what a callback chooses into the address only where there was a value before.
     """
     chosen = st.session_state.get("class")
     if not isinstance(scene.settings.event, OneClass) and chosen not in class_names:
-        st.session_state["class"] = class_names[0]
+        st.session_state["class"] = class_names[first_class(len(class_names))]
 
 
-def _open(name: str) -> None:
+def open_class(name: str) -> None:
     """Choose a class as the event, as the controls on the left do."""
     st.session_state["event"] = "Class"
     st.session_state["class"] = name

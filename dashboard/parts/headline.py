@@ -2,12 +2,13 @@
 
 import streamlit as st
 
+from calibcore.events import OneClass
 from calibcore.inference import ClassScreen, Inference
 from dashboard import compute, wording
-from dashboard.parts.classes import QUICK
+from dashboard.parts.classes import QUICK, make_openable, open_class
 from dashboard.parts.links import show_link
 from dashboard.scene import Scene
-from dashboard.wording.next_steps import HEADING, Found, next_steps
+from dashboard.wording.next_steps import HEADING, Found, Step, next_steps
 from dashboard.wording.numbers import SPACE
 from dashboard.wording.reach import power_sentence
 from dashboard.wording.sentences import statistics
@@ -54,14 +55,37 @@ class Figures:
         scene = self._scene
         with self._tiles.container():
             _show_tiles(scene, inference)
-        found = Found(scene.result, scene.judged, scene.settings.method, inference, self._classes)
+        found = Found(
+            scene.result,
+            scene.judged,
+            scene.settings.method,
+            inference,
+            self._classes,
+            scene.settings.event,
+            scene.class_names,
+        )
         with self._steps.container(gap="small"):
             st.subheader(HEADING, anchor=False)
             for step in next_steps(found):
                 with st.container(horizontal=True, vertical_alignment="center"):
                     st.markdown(step.sentence, width="content")
-                    if step.page:
-                        show_link(step.page, step.link)
+                    _show_way(scene, step, "first" if inference is None else "again")
+
+
+def _show_way(scene: Scene, step: Step, shown: str) -> None:
+    """Offer the page, or the class, that shows more; in one run it may be shown twice."""
+    if step.page:
+        show_link(step.page, step.link)
+    if step.opens and scene.class_names is not None:
+        make_openable(scene, scene.class_names)
+        st.button(
+            step.link,
+            key=f"open_next_{shown}",
+            type="tertiary",
+            icon=":material/arrow_forward:",
+            on_click=open_class,
+            args=(step.opens,),
+        )
 
 
 def _show_tiles(scene: Scene, inference: Inference | None) -> None:
@@ -95,9 +119,11 @@ def _show_notes(scene: Scene) -> None:
 
 
 def _classes(scene: Scene) -> tuple[ClassScreen, ClassScreen | None] | None:
-    """Look at every class where that is quick and there are more than two."""
+    """Look at every class where that is quick; two mirror each other, so one of them is enough."""
     names = scene.class_names
-    if names is None or len(names) < 3 or scene.judged.n_samples * len(names) > QUICK:
+    if names is None or scene.judged.n_samples * len(names) > QUICK:
+        return None
+    if len(names) == 2 and isinstance(scene.settings.event, OneClass):
         return None
     found = compute.screen(scene)
     return None if found is None else (found.before, found.after)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from html import escape
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -15,8 +16,12 @@ from dashboard.readers.upload import first_rows
 from dashboard.samples import Sample
 from dashboard.wording import escape_markdown
 from dashboard.wording import imports as words
+from dashboard.wording.classes import shortened
 
 _REFUSED_BEFORE = "import_refused"
+
+_VISIT = "import_visit"
+"""Files and page that were shown last."""
 
 _FIT = 8
 """Columns of first rows that are in sight at once."""
@@ -25,6 +30,8 @@ _FIT = 8
 def show_empty() -> None:
     """Say what to bring while no file is there."""
     st.header(words.BRING, anchor=False)
+    if set(st.query_params) - {"data"}:
+        st.markdown(f":material/link: {words.SETTINGS_KEPT}")
     st.markdown(f"{words.WHAT}\n\n{words.ways_to_bring()}\n\n{words.most()} {words.OR_SAMPLE}")
     st.download_button(
         words.TEMPLATE_LABEL,
@@ -78,7 +85,9 @@ def import_files(sources: Sequence[SourceFile], *, page: str, headed: bool) -> U
     if not overrule.anything(sources):
         with top:
             return _show_top(_read(sources, options), wording.NEXT_STEP, headed=headed)
-    with st.expander(words.WHAT_WAS_READ, expanded=_is_open(sources, page)):
+    visit = _visit(sources, page)
+    key = f"import_step_{visit.number}"
+    with st.expander(words.WHAT_WAS_READ, expanded=visit.is_open, key=key):
         # Where nothing can be shown, its place is not left empty.
         left, right = st.columns([3, 2], gap="large")
         shown, choices = (left, right) if compute.parsed(sources) else (right, left)
@@ -92,7 +101,10 @@ def import_files(sources: Sequence[SourceFile], *, page: str, headed: bool) -> U
             else:
                 _show_parsed(sources, options)
     with top:
-        return _show_top(outcome, words.MEND_STEP, headed=headed)
+        upload = _show_top(outcome, words.MEND_STEP, headed=headed)
+        if overrule.of_address(options):
+            st.info(words.BY_ADDRESS, icon=":material/link:")
+        return upload
 
 
 def _read(sources: Sequence[SourceFile], options: Options) -> Upload | CalibrationInputError:
@@ -102,13 +114,28 @@ def _read(sources: Sequence[SourceFile], options: Options) -> Upload | Calibrati
         return error
 
 
-def _is_open(sources: Sequence[SourceFile], page: str) -> bool:
-    """Open the step where files are seen first, until another page is, and after a refusal."""
+class _Visit(NamedTuple):
+    """Files on a page, until other ones come or another page is shown."""
+
+    of: tuple[tuple[str, ...], str]
+    number: int
+    is_open: bool
+
+
+def _visit(sources: Sequence[SourceFile], page: str) -> _Visit:
+    """Open the step where files are seen first, and on another page where they were refused.
+
+    During a visit nothing of that changes, so that the step never closes under the hand.
+    """
     digests = tuple(source.digest for source in sources)
-    first: dict[tuple[str, ...], str] = st.session_state.setdefault("imported_on", {})
-    if first.setdefault(digests, page) != page:
-        first[digests] = ""
-    return first[digests] == page or bool(st.session_state.get(_REFUSED_BEFORE))
+    seen: set[tuple[str, ...]] = st.session_state.setdefault("imported", set())
+    last: _Visit = st.session_state.get(_VISIT, _Visit(((), ""), 0, is_open=False))
+    now = digests, page
+    if last.of != now:
+        is_open = digests not in seen or bool(st.session_state.get(_REFUSED_BEFORE))
+        last = st.session_state[_VISIT] = _Visit(now, last.number + 1, is_open)
+        seen.add(digests)
+    return last
 
 
 def _show_top(outcome: Upload | CalibrationInputError, step: str, *, headed: bool) -> Upload | None:
@@ -144,7 +171,7 @@ def _show_doubts(upload: Upload) -> None:
 
 def _show_reading(upload: Upload, doubted: Sequence[str]) -> None:
     """Show what was found, mended, and doubted where that is not above, and the first rows."""
-    here = (words.SPLIT_HERE,) if upload.rows is not None else ()
+    here = (words.split_here(upload),) if upload.rows is not None else ()
     parts = (
         (words.FOUND, (*upload.found, *compute.sets_said(upload), *here)),
         (words.MENDED, upload.repairs),
@@ -154,26 +181,31 @@ def _show_reading(upload: Upload, doubted: Sequence[str]) -> None:
     for heading, sentences in parts:
         if sentences:
             st.markdown(f"**{heading}**\n\n{words.bullets(sentences)}")
-    _show_preview(upload.preview)
+    heading = words.UNMENDED if upload.repairs else words.FIRST_ROWS
+    _show_preview(upload.preview, heading, taken=compute.taken_as(upload))
 
 
 def _show_parsed(sources: Sequence[SourceFile], options: Options) -> None:
     """Show what refused files hold."""
     for place, contents in enumerate(compute.parsed(sources, options)):
+        name = sources[place].name if len(sources) > 1 else ""
         if contents.found:
-            heading = words.found_in(sources[place].name if len(sources) > 1 else "")
-            st.markdown(f"**{heading}**\n\n{words.bullets(contents.found)}")
-        _show_preview(first_rows(contents, options), place)
+            st.markdown(f"**{words.found_in(name)}**\n\n{words.bullets(contents.found)}")
+        heading = words.FIRST_ROWS if contents.found else words.first_rows_of(name)
+        _show_preview(first_rows(contents, options), heading, place)
 
 
-def _show_preview(preview: Preview, place: int = 0) -> None:
+def _show_preview(
+    preview: Preview, heading: str, place: int = 0, *, taken: Sequence[str] = ()
+) -> None:
     if preview.rows:
-        st.markdown(f"**{words.FIRST_ROWS}**")
+        st.markdown(f"**{heading}**")
         with st.container(key=f"preview_table_{place}"):
-            st.html(_table(preview))
+            st.html(_table(preview, taken))
 
 
-def _table(preview: Preview) -> str:
+def _table(preview: Preview, taken: Sequence[str]) -> str:
+    """Write the first rows, and where it is known what the label of each was taken as."""
     places: Sequence[int] = range(len(preview.headings))
     if len(places) > _FIT:
         # The label would be out of sight behind the classes.
@@ -184,13 +216,15 @@ def _table(preview: Preview) -> str:
         for place in places
     )
     numbers = preview.numbers or range(1, len(preview.rows) + 1)
+    shown = [f"<td>{escape(shortened(name))}</td>" for name in taken] or [""] * len(preview.rows)
     rows = "".join(
-        f"<tr><th scope='row'>{number}</th>"
+        f"<tr><th scope='row'>{number}</th>{last}"
         + "".join(f"<td>{escape(row[place])}</td>" for place in places)
         + "</tr>"
-        for number, row in zip(numbers, preview.rows, strict=True)
+        for number, row, last in zip(numbers, preview.rows, shown, strict=True)
     )
-    heads = f"<th scope='col'>{words.ROW}</th>{heads}"
+    taken_head = f"<th scope='col'>{words.TAKEN_AS}</th>" if taken else ""
+    heads = f"<th scope='col'>{words.ROW}</th>{taken_head}{heads}"
     return (
         f"<table class='measures rows all-columns' tabindex='0'><thead><tr>{heads}</tr></thead>"
         f"<tbody>{rows}</tbody></table>"

@@ -1,7 +1,7 @@
 """The controls that overrule how a file is read."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import streamlit as st
@@ -34,6 +34,12 @@ _DEFAULTS: dict[str, Any] = {
 """Each control's key, and its value while the user overrules nothing."""
 
 
+_AT_FIRST = "read_at_first"
+"""How the first files of a session were read."""
+
+_ASKED, _AGAIN = "asked_back", "take_back_again"
+
+
 def start_anew(sources: Sequence[SourceFile]) -> None:
     """Take every choice back when other files have come; one that is added changes nothing."""
     now = {source.digest for source in sources}
@@ -45,6 +51,27 @@ def start_anew(sources: Sequence[SourceFile]) -> None:
 
 def _take_back() -> None:
     st.session_state.update(_DEFAULTS)
+    st.session_state[_AT_FIRST] = Options()
+
+
+def _ask_back() -> None:
+    st.session_state[_ASKED] = True
+    for key in _DEFAULTS.keys() & st.query_params.keys():
+        if key not in st.session_state:  # else it leaves the address with its control's value
+            del st.query_params[key]
+    _take_back()
+
+
+def of_address(options: Options) -> bool:
+    """Tell whether the address says how to read the files, and nobody chose it for them.
+
+    What was chosen when the first files came can be of the address alone.
+    """
+    first: Options = st.session_state.setdefault(_AT_FIRST, options)
+    return any(
+        getattr(options, field.name) == getattr(first, field.name) != getattr(Options(), field.name)
+        for field in fields(Options)
+    )
 
 
 def anything(sources: Sequence[SourceFile]) -> bool:
@@ -57,6 +84,8 @@ def choose(sources: Sequence[SourceFile]) -> Options:
 
     What it means can be asked only of files that can be parsed once it is known where it stands.
     """
+    if st.session_state.pop(_AGAIN, False):
+        _take_back()
     first = st.container()
     options = _choose_columns(sources)
     contents = compute.parsed(sources, options)
@@ -64,8 +93,12 @@ def choose(sources: Sequence[SourceFile]) -> Options:
         with first:
             meaning: dict[str, Any] = {"values": _VALUES[_one_of(words.VALUES, _VALUES, "values")]}
         options = replace(options, **meaning, **_choose_meaning(contents))
+    if st.session_state.pop(_ASKED, False) and options != Options():
+        # Controls that were not on the page before have just taken their values of the address.
+        st.session_state[_AGAIN] = True
+        st.rerun()
     if options != Options():
-        st.button(words.AS_FOUND_AGAIN, on_click=_take_back, icon=":material/undo:")
+        st.button(words.AS_FOUND_AGAIN, on_click=_ask_back, icon=":material/undo:")
     return options
 
 
@@ -114,8 +147,9 @@ def _choose_columns(sources: Sequence[SourceFile]) -> Options:
             persist_state="session",
         )
     if (uses or not contents) and endings & _TABLES:
-        chosen["class_columns"] = tuple(
-            st.multiselect(
+        # Taken by a click, as a choice that is half made would be refused.
+        with st.form("class_columns", border=False):
+            columns = st.multiselect(
                 words.CLASS_COLUMNS,
                 list(uses),
                 placeholder=words.AS_FOUND,
@@ -125,7 +159,8 @@ def _choose_columns(sources: Sequence[SourceFile]) -> Options:
                 bind="query-params",
                 persist_state="session",
             )
-        )
+            st.form_submit_button(words.TAKE_COLUMNS)
+        chosen["class_columns"] = tuple(columns)
     if endings & _TEXT:
         chosen["header"] = _HEADER[_one_of(words.HEADER, _HEADER, "header")]
     return Options(**chosen)
@@ -136,8 +171,9 @@ def _choose_meaning(contents: Sequence[Contents]) -> dict[str, Any]:
     raw = [part for one in contents for part in one.sets.values()]
     tables = [part.table for part in raw if isinstance(part, RawSet) and part.table is not None]
     chosen: dict[str, Any] = {}
-    if any(isinstance(part, RawSet) for part in raw):
+    if any(isinstance(part, RawSet) or part.numbers is not None for part in raw):
         chosen["first_label"] = _FIRST[_one_of(words.FIRST_LABEL, _FIRST, "labels_from")]
+    if any(isinstance(part, RawSet) for part in raw):
         chosen["class_names"] = _choose_names()
     if any(parting_of(one.sets, Options()) is not None for one in contents):
         chosen["sets"] = _SETS[_one_of(words.SETS, _SETS, "sets")]

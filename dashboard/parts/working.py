@@ -7,53 +7,67 @@ import streamlit as st
 
 from dashboard.compute import Estimate
 from dashboard.settings import NO_METHOD, Settings
-from dashboard.wording import fit_cost, method_name
+from dashboard.wording import NOT_FITTED, fit_cost, method_name
 
-ASK_FROM = 30.0
-"""Seconds from which on a fit waits for a click."""
+ASK_FROM = 60.0
+"""A fit that may take so many seconds waits for a click."""
 
-SAY_FROM = 5.0
-"""Seconds from which on a fit says how long it will take."""
+SAY_FROM = 10.0
+"""One that may take so many says so."""
 
 
 def agreed(estimate: Estimate | None, settings: Settings) -> bool:
     """Say what a dear fit will take, and offer to start it; True if nothing stands in its way."""
-    if estimate is None or estimate.seconds < ASK_FROM:
+    place = st.empty()  # there with or without a question, so that none stays beside the bar
+    if estimate is None or estimate.longest < ASK_FROM:
         return True
-    asked = st.session_state.setdefault("agreed", set())
-    wanted = settings.method, settings.options, estimate.n_rows, estimate.n_classes
-    if wanted in asked:
+    wanted = _wanted(settings, estimate)
+    if wanted in _asked():
         return True
-    name, cost = method_name(settings.method), fit_cost(estimate.seconds, estimate.bytes)
+    name = method_name(settings.method)
+    cost = fit_cost(estimate.seconds, estimate.bytes, estimate.spread)
     size = f"{estimate.n_rows:,} rows of {estimate.n_classes:,} classes"
-    st.info(f"{name} on {size} will take {cost}.", icon=":material/hourglass_top:")
-    st.button("Fit it", on_click=asked.add, args=(wanted,), type="primary")
+    with place.container():
+        st.info(f"{name} on {size} will take {cost}. {NOT_FITTED}", icon=":material/hourglass_top:")
+        st.button("Fit it", on_click=_asked().add, args=(wanted,), type="primary")
     return False
 
 
+def _wanted(settings: Settings, estimate: Estimate) -> tuple[object, ...]:
+    return settings.method, settings.options, estimate.n_rows, estimate.n_classes
+
+
+def _asked() -> set[tuple[object, ...]]:
+    found: set[tuple[object, ...]] = st.session_state.setdefault("agreed", set())
+    return found
+
+
 @contextmanager
-def watched(method: str, estimate: Estimate | None) -> Iterator[Callable[[float], None]]:
+def watched(settings: Settings, estimate: Estimate | None) -> Iterator[Callable[[float], None]]:
     """Show a spinner, and from the first report on a bar and a button that stops the fit."""
     place = st.empty()
     bar = None
 
     def report(share: float) -> None:
         nonlocal bar
-        text = f"{method_name(method)}: fitting on the calibration set"
+        text = f"{method_name(settings.method)}: fitting on the calibration set"
         if bar is None:
             with place.container():
                 bar = st.progress(0.0, text)
-                st.button("Stop", on_click=_stop)
+                st.button("Stop", on_click=_stop, args=(settings, estimate))
         # A click on anything makes this call end the run, and with it the fit.
         bar.progress(min(max(share, 0.0), 1.0), text)
 
     text = "Fitting on the calibration set, judging both sets"
-    if estimate is not None and estimate.seconds >= SAY_FROM:
-        text += f": {fit_cost(estimate.seconds, estimate.bytes)}"
+    if estimate is not None and estimate.longest >= SAY_FROM:
+        text += f": {fit_cost(estimate.seconds, estimate.bytes, estimate.spread)}"
     with st.spinner(text):
         yield report
     place.empty()
 
 
-def _stop() -> None:
+def _stop(settings: Settings, estimate: Estimate | None) -> None:
+    """Choose to change nothing, and take the agreement back."""
     st.session_state["method"] = NO_METHOD
+    if estimate is not None:
+        _asked().discard(_wanted(settings, estimate))

@@ -69,7 +69,8 @@ def show(scene: Scene) -> None:
     contestants = ranked(found.contestants, measure, "crossed")
     picks = pick(contestants, measure) if len(contestants) > 1 else None
     with top.container():
-        _show_conclusion(scene, picks, dealt)
+        if picks is not None:
+            _show_conclusion(scene, picks, contestants, dealt)
     with body.container():
         _show_refused(found)
         if contestants:
@@ -265,13 +266,12 @@ class _Shown:
     dealt: Dealt
 
 
-def _show_conclusion(scene: Scene, picks: Picks | None, dealt: Dealt) -> None:
-    if picks is None:
-        return
+def _show_conclusion(scene: Scene, picks: Picks, among: list[Contestant], dealt: Dealt) -> None:
     n_folds = min(dealt.n_folds, scene.split.calibration.n_samples)
-    st.subheader(words.conclusion(picks, n_folds, expert=scene.expert), anchor=False)
+    level = words.level_with(picks, among)
+    st.subheader(words.conclusion(picks, n_folds, level, expert=scene.expert), anchor=False)
     same = scene.result.same_data
-    st.markdown(words.on_test(picks, expert=scene.expert, same_data=same))
+    st.markdown(words.on_test(picks, level, expert=scene.expert, same_data=same))
     if same:
         st.warning(words.SAME_DATA, icon=":material/warning:")
     elif scene.chosen == "calibration":

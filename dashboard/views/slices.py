@@ -212,14 +212,8 @@ def _show_list(scene: Scene, found: ListedRows) -> None:
     head = listed.list_head(found.columns, classes=found.said is not None, hits=not seen)
     with st.container(key="rows_table"):
         st.html(_row_table(head, found))
-    whole_file = scene.upload.rows is not None
-    note = listed.list_note(
-        len(found.numbers),
-        found.n_rows,
-        scene.settings.event,
-        whole_file=whole_file,
-        where=scene.where,
-    )
+    numbered = listed.numbered(scene.upload.contents, scene.where)
+    note = listed.list_note(len(found.numbers), found.n_rows, scene.settings.event, numbered)
     st.markdown(f":small[{note}]")
     st.download_button(
         listed.DOWNLOAD,

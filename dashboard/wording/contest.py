@@ -82,8 +82,21 @@ def warnings_title(n_warnings: int) -> str:
     return f"What the fits warn of ({n_warnings})"
 
 
-def conclusion(picks: Picks, n_folds: int, *, expert: bool) -> str:
-    """Say who wins without the test set, in one sentence."""
+def level_with(picks: Picks, contestants: Sequence[Contestant]) -> list[Contestant]:
+    """List the methods whose cross-fitted value is written as that of the winner."""
+    winner, measure = picks.winner, picks.measure
+    best = _value(winner, measure, "crossed")
+    return [
+        one
+        for one in contestants
+        if one.key not in {winner.key, NO_METHOD} and _value(one, measure, "crossed") == best
+    ]
+
+
+def conclusion(
+    picks: Picks, n_folds: int, level: Sequence[Contestant] = (), *, expert: bool
+) -> str:
+    """Say who wins without the test set, in one sentence, and who is level with the winner."""
     winner, measure = picks.winner, picks.measure
     shown = f"{measure.name} {_value(winner, measure, 'crossed')}"
     held = f"by {n_folds}-fold cross-fitting" if expert else "on rows held out of the fit"
@@ -92,17 +105,27 @@ def conclusion(picks: Picks, n_folds: int, *, expert: bool) -> str:
     name, row = method_name(winner.key), winner.crossed.compare(measure)
     if measured(row, row.before, winner.crossed.n_samples) == _value(winner, measure, "crossed"):
         return f"{name} comes first {held}, but no better than {NOTHING} in these digits: {shown}."
+    gain = _gain(winner, measure, "crossed")
+    if level:
+        names = [name, *(method_name(one.key) for one in level)]
+        if len(names) > 3:
+            names = [*names[:2], f"{len(names) - 2} others"]
+        verb = "win" if expert else "do best"
+        return f"{', '.join(names[:-1])} and {names[-1]} {verb} {held}: {shown} each, {gain}."
     verb = "wins" if expert else "does best"
-    return f"{name} {verb} {held}: {shown}, {_gain(winner, measure, 'crossed')}."
+    return f"{name} {verb} {held}: {shown}, {gain}."
 
 
-def on_test(picks: Picks, *, expert: bool, same_data: bool) -> str:
+def on_test(
+    picks: Picks, level: Sequence[Contestant] = (), *, expert: bool, same_data: bool
+) -> str:
     """Say what the winner shows on the test set, and what picking there would have flattered."""
     winner, other, measure = picks.winner, picks.on_test, picks.measure
     where = "On the test set, which had no part in that choice"
     if same_data:
         where = "Judged on the very rows it was fitted on"
-    shown = f"{where}, it shows {_value(winner, measure, 'test')}"
+    who = f"{method_name(winner.key)}, first in finer digits," if level else "it"
+    shown = f"{where}, {who} shows {_value(winner, measure, 'test')}"
     if winner.key != NO_METHOD:
         shown += f", {_gain(winner, measure, 'test')}"
     if other.key == winner.key:

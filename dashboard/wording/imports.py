@@ -38,10 +38,15 @@ def reading_apart(n_bytes: int, seconds: int, most: float) -> str:
 # Nothing there yet ---------------------------------------------------------------------------
 
 BRING = "Bring a model's answers"
+REMOVE = "Take away"
 UPLOADER = "Logits or probabilities with the true labels"
 UPLOADER_HELP = (
     "One file with both, logits and labels apart, or calibration set and test set apart. Files stay"
     " on the computer that runs Fractile."
+)
+SETTINGS_KEPT = (
+    "The settings in the address of this page are kept. A file is not: after a reload, bring it"
+    " again."
 )
 WHAT = (
     "Upload the **logits** (or class probabilities) of a trained classifier together with the"
@@ -154,11 +159,17 @@ def template() -> str:
 WHAT_WAS_READ = "What was read, and how to read it otherwise"
 FOUND, MENDED, DOUBTED, MISSING = "Found", "Mended", "Doubtful", "Not possible"
 FIRST_ROWS = "The first rows, as they were read"
+UNMENDED = "The first rows of the file, before anything was mended"
+TAKEN_AS, RIGHT, WRONG = "taken as", "right", "wrong"
 ROW = "row"
 ABOUT_SAMPLE = "What was read"
 MEND_STEP = (
     "Read it otherwise below, or mend the file and upload it again; or choose another one or a"
     " sample on the left."
+)
+BY_ADDRESS = (
+    "The address of this page says how to read the file, as chosen for another one or on an earlier"
+    " visit. **Read it as found again**, below, takes that back."
 )
 USES: Mapping[ColumnUse, str] = {
     "class": "class",
@@ -176,6 +187,11 @@ USES: Mapping[ColumnUse, str] = {
 def found_in(file: str) -> str:
     """Head what a file holds; its name is not needed where it is alone."""
     return f"{FOUND} in {escape_markdown(visible(file, 40))}" if file else FOUND
+
+
+def first_rows_of(file: str) -> str:
+    """Head the first rows of one of several files."""
+    return f"{FIRST_ROWS}: {escape_markdown(visible(file, 40))}" if file else FIRST_ROWS
 
 
 def bullets(sentences: Sequence[str]) -> str:
@@ -211,10 +227,23 @@ def counted(doubts: Sequence[str], repairs: Sequence[str]) -> str:
     return f"{' and '.join(parts)} of this file: see below what was read."
 
 
-SPLIT_HERE = (
-    "It is split at random, class by class, into rows to fit and rows to judge; share and seed"
-    " stand under Settings on the left."
-)
+def split_here(upload: Upload) -> str:
+    """Say how a file of one set is split."""
+    return (
+        f"It is split at random, {_each_kind(upload)}, into rows to fit and rows to judge; share"
+        " and seed stand under Settings on the left."
+    )
+
+
+def split_help(upload: Upload) -> str:
+    """Explain the share of the rows to fit on."""
+    return f"The file has one set. It is split at random, {_each_kind(upload)}."
+
+
+def _each_kind(upload: Upload) -> str:
+    """Name the kinds of rows that a split deals out alike."""
+    return "rights and wrongs alike" if upload.class_names is None else "class by class"
+
 
 # How to read it otherwise --------------------------------------------------------------------
 
@@ -243,6 +272,7 @@ CLASS_COLUMNS_HELP = (
     "In the order of the classes; or one column that holds the score of the second of two classes."
     " Empty: as found."
 )
+TAKE_COLUMNS = "Take these columns"
 CLASS_NAMES = "Names of the classes"
 CLASS_NAMES_HELP = (
     "In their order, one a line or separated by commas. Labels that are text are matched to them."

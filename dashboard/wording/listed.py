@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from calibcore.binning import BinTable
 from calibcore.events import TopR
+from dashboard.readers.contents import Contents
 from dashboard.settings import ChosenEvent
 from dashboard.wording.numbers import MINUS, SPACE, percent
 
@@ -51,13 +52,18 @@ def list_head(columns: Iterable[str], *, classes: bool, hits: bool) -> list[str]
     return ["Row", *named, BEFORE, AFTER, *columns]
 
 
-def list_note(
-    n_listed: int, n_rows: int, event: ChosenEvent, *, whole_file: bool, where: str
-) -> str:
-    """Say which rows the list holds."""
-    place = "the file" if whole_file else f"the {where}"
+def list_note(n_listed: int, n_rows: int, event: ChosenEvent, numbered: str) -> str:
+    """Say which rows the list holds, and how they are numbered."""
     cut = f"The first {n_listed:,} of {n_rows:,}" if n_listed < n_rows else f"All {n_listed:,}"
-    return f"{cut} rows, {_first(event)}. Rows are numbered as in {place}, from 1."
+    return f"{cut} rows, {_first(event)}. {numbered}"
+
+
+def numbered(contents: Contents, where: str) -> str:
+    """Say how rows are numbered: as the preview and the refusals of their file number them."""
+    if any(raw.first_row > 1 for raw in contents.sets.values()):
+        return "Rows are numbered from the top of the file, as an editor and a spreadsheet do."
+    place = "the file" if "rows" in contents.sets else f"the {where}"
+    return f"Rows are numbered as in {place}, from 1."
 
 
 def score(value: float) -> str:

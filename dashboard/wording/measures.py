@@ -1,12 +1,12 @@
 """The table of measures, row by row, in words and numbers ready to be shown."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from calibcore.evaluation import Comparison, SetResult
 from calibcore.events import Event, WithinTopR
-from calibcore.inference import Inference, Interval, Judgement, Mark
+from calibcore.inference import Finding, Inference, Interval, Judgement, Mark
 from calibcore.inference.held import HELD
 from calibcore.metrics import METRICS, ChangeMeasure, Measure, RowMeasure
 from dashboard.wording.glossary import GLOSSARY
@@ -105,11 +105,27 @@ def measure_rows(
     measures : tuple of Measure
         The rows.
     """
-    return [_row(judged.compare(measure.key), inference, judged.n_samples) for measure in measures]
+    return [
+        _row(judged.compare(key), _finding(inference, key), judged.n_samples)
+        for key in (measure.key for measure in measures)
+    ]
 
 
-def _row(row: Comparison, inference: Inference | None, n_samples: int) -> MeasureRow:
-    finding = inference.find(row.measure.key) if inference else None
+def _finding(inference: Inference | None, key: str) -> Finding | None:
+    """Give what is known of a measure.
+
+    Where only top-1 scores are there, the accuracy is the observed frequency.
+    """
+    if inference is None:
+        return None
+    found = inference.find(key)
+    if key == "accuracy" and found.before is None:
+        alike = [one for one in inference.findings if one.key == "hit_rate"]
+        return replace(found, before=alike[0].before, after=alike[0].after) if alike else found
+    return found
+
+
+def _row(row: Comparison, finding: Finding | None, n_samples: int) -> MeasureRow:
     before, after = (finding.before, finding.after) if finding else (None, None)
     mark = finding.mark if finding else None
     if mark == "not comparable" and row.change == 0:

@@ -42,7 +42,6 @@ UNCHECKED = (
     "These files hold one score a row and no labels, so only the number of rows can be compared:"
     " make sure that they are the same rows in the same order."
 )
-FORGET = "Take these away"
 BOTH_SETS = (
     "This page always judges on the test set, whose rows all models share. The choice of the set on"
     " the left does not change it."

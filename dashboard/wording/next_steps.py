@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from calibcore.calibrators import FittedSpline
 from calibcore.evaluation import AuditResult, SetResult
+from calibcore.events import TopR
 from calibcore.inference import (
     ClassScreen,
     Inference,
@@ -12,8 +13,10 @@ from calibcore.inference import (
     rows_that_show,
     smallest_gap_shown,
 )
-from dashboard.settings import NO_METHOD
-from dashboard.wording.numbers import SPACE, detected_points, percent
+from dashboard.settings import NO_METHOD, ChosenEvent
+from dashboard.wording.classes import shortened
+from dashboard.wording.events import event_words
+from dashboard.wording.numbers import SPACE, detected_points, escape_markdown, percent
 from dashboard.wording.sentences import DETECTION_LEVEL, decisions, method_name
 from dashboard.wording.tiles import nll_key
 
@@ -23,6 +26,9 @@ MOST_STEPS = 3
 
 COARSE, FINE = 0.05, 0.01
 """Average gaps: rows that cannot show the first are too few, rows that show the second suffice."""
+
+
+_TOP = TopR(1)
 
 
 @dataclass(frozen=True)
@@ -37,11 +43,14 @@ class Step:
         Address of the page that shows more; empty for none.
     link : str
         What the link to it says.
+    opens : str
+        Name of the class that the link shows instead of a page; empty for none.
     """
 
     sentence: str
     page: str = ""
     link: str = ""
+    opens: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +70,10 @@ class Found:
     classes : tuple of ClassScreen and ClassScreen or None, or None
         Every class before and after, as far as the calibrator leaves class probabilities; None
         where the classes were not looked at.
+    event : TopR, WithinTopR or OneClass
+        What is looked at.
+    class_names : tuple of str or None
+        Of all classes, as the file has them.
     """
 
     result: AuditResult
@@ -68,6 +81,8 @@ class Found:
     method: str
     inference: Inference | None = None
     classes: tuple[ClassScreen, ClassScreen | None] | None = None
+    event: ChosenEvent = _TOP
+    class_names: tuple[str, ...] | None = None
 
     def mark(self, key: str) -> Mark | None:
         """Give what is known of the change of a measure; None while it is not."""
@@ -110,7 +125,7 @@ def _main(found: Found) -> Step:
     chosen = found.method != NO_METHOD
     was_off, is_off = _off(found, after=False), _off(found, after=True)
     if not was_off:
-        return _leave(found, harmful=chosen and is_off)
+        return _classes_off(found) or _leave(found, harmful=chosen and is_off)
     if not chosen:
         return Step(
             "**Mend the scores**: choose a calibrator on the left, or let several compete.",
@@ -199,11 +214,13 @@ def _likelihood(found: Found) -> Step | None:
 
 
 def _cure(found: Found) -> str:
-    if found.method == "temperature":
-        return ""
-    spline = isinstance(found.result.fitted, FittedSpline)
-    switch = "switch on **Keep within 0 to 100 %**, or take" if spline else "take"
-    return f" If single predictions count, {switch} temperature scaling."
+    """Say what leaves no prediction certain, of that which the file allows."""
+    ways = []
+    if isinstance(found.result.fitted, FittedSpline):
+        ways.append("switch on **Keep within 0 to 100 %**")
+    if found.method != "temperature" and found.judged.compare("nll").before is not None:
+        ways.append("take temperature scaling")
+    return f" If single predictions count, {', or '.join(ways)}." if ways else ""
 
 
 def _decisions(found: Found) -> Step | None:
@@ -216,13 +233,75 @@ def _decisions(found: Found) -> Step | None:
     )
 
 
-def _classes(found: Found) -> Step | None:
-    """Point to classes that are off one by one."""
+def _classes_off(found: Found) -> Step | None:
+    """Point to classes that are off before calibration where what is looked at is not."""
     if found.classes is None:
         return None
     before, after = found.classes
+    told = f"no miscalibration is detected for {_looked_at(found)}"
+    if before.n_classes == 2:
+        return _second_class(found, before, f"{told}, but this class is")
+    n_off = int(before.off(DETECTION_LEVEL).sum())
+    if not n_off:
+        return None
+    each = "is" if n_off == 1 else "are"
+    then = "" if after is None else f" before calibration and {_number_off(after)} after it"
+    return Step(
+        f"**Look at the classes**: {told}, but {n_off:,} of {before.n_classes:,} classes {each} off"
+        f" one by one{then}.",
+        "reliability",
+        "See every class",
+    )
+
+
+def _looked_at(found: Found) -> str:
+    """Name what is looked at, within a sentence."""
+    name = event_words(found.event, found.class_names).name
+    shown = f"{name[0].lower()}{name[1:]}"
+    return f"the {shown}" if found.event == _TOP else shown
+
+
+def _number_off(screen: ClassScreen) -> str:
+    return f"{int(screen.off(DETECTION_LEVEL).sum()):,}"
+
+
+def _second_class(found: Found, screen: ClassScreen, told: str) -> Step | None:
+    """Point to the second of two classes, which the first mirrors, where it is off by itself."""
+    if screen.p_value[1] >= DETECTION_LEVEL or found.class_names is None:
+        return None
+    n_samples, name = screen.n_samples, found.class_names[1]
+    says, was = float(screen.mean_score[1]), float(screen.frequency[1])
+    gap = abs(says - was)
+    if gap < screen.ks_error[1] / 2:
+        far = detected_points(float(screen.ks_error[1]), n_samples)
+        how = (
+            "too sure at some scores and not sure enough at others: the running totals part by up"
+            f" to {far}"
+        )
+    else:
+        how = (
+            f"{'over' if says > was else 'under'}confident by {detected_points(gap, n_samples)}:"
+            f" scored {percent(says, n_samples)} on average, it was the true one"
+            f" {percent(was, n_samples)} of the time"
+        )
+    shown = escape_markdown(shortened(name))
+    return Step(
+        f"**Look at class {shown}**: {told} {how}.",
+        link=f"Show class {shown}",
+        opens=name,
+    )
+
+
+def _classes(found: Found) -> Step | None:
+    """Point to classes that are off one by one."""
+    if found.classes is None or (not _off(found, after=False) and _classes_off(found)):
+        return None
+    before, after = found.classes
     screen = before if after is None else after
-    n_off = int((screen.adjusted < DETECTION_LEVEL).sum())
+    if screen.n_classes == 2:
+        when = "before" if after is None or found.method == NO_METHOD else "after"
+        return _second_class(found, screen, f"{when} calibration it is")
+    n_off = int(screen.off(DETECTION_LEVEL).sum())
     if not n_off:
         return None
     each = "is" if n_off == 1 else "are"

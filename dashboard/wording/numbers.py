@@ -14,6 +14,9 @@ INFINITY = "\u221e"
 
 _MOST_FINER = 4
 
+_ABOUT = 3.0
+"""Factor up to which a time is "about" so long; beyond, its range is said."""
+
 SPACE = "\u00a0"  # before a percent sign, where a line must not break
 
 
@@ -139,11 +142,20 @@ def duration(seconds: float) -> str:
     return "a few seconds"
 
 
-def fit_cost(seconds: float, n_bytes: float) -> str:
-    """Write what a fit takes: time and memory, roughly."""
+def fit_cost(seconds: float, n_bytes: float, spread: float) -> str:
+    """Write what a fit takes: time, known within a factor, and memory, roughly.
+
+    Examples
+    --------
+    >>> fit_cost(170, 2e8, 3), fit_cost(36, 2e8, 7)
+    ('about 3 minutes and 200 MB of memory', '5 seconds to 4 minutes and 200 MB of memory')
+    """
     megabytes = float(f"{n_bytes / 1e6:.2g}")
     memory = f"{megabytes / 1000:.1f} GB" if megabytes >= 1000 else f"{megabytes:,.0f} MB"
-    return f"about {duration(seconds)} and {memory} of memory"
+    time = f"about {duration(seconds)}"
+    if spread > _ABOUT:
+        time = f"{duration(seconds / spread)} to {duration(seconds * spread)}"
+    return f"{time} and {memory} of memory"
 
 
 def escape_markdown(text: str) -> str:

@@ -35,6 +35,7 @@ LABELS_ALONE = (
     "This file holds labels alone. Add the file with their logits or class probabilities beside it,"
     " in the panel on the left."
 )
+NOT_FITTED = "Until it is fitted, every page shows the scores as they are."
 LOOKING_CLOSER = "Looking for the uncertainty of each measure"
 NEXT_STEP = "Mend the file and upload it again, or choose another one or a sample on the left."
 
@@ -112,7 +113,7 @@ def outcome(result: AuditResult, judged: SetResult, method: str, *, expert: bool
     """Say in one sentence what the calibrator did on one set."""
     where = set_name(result, judged)
     if method == NO_METHOD:
-        return f"No calibrator is chosen, so before and after are the same ({where})."
+        return f"No calibrator is fitted, so before and after are the same ({where})."
     n_samples, before, after = judged.n_samples, judged.before.curves, judged.after.curves
     name = method_name(method)
     if isinstance(result.fitted, FittedTemperature):

@@ -49,7 +49,7 @@ NO_CLASSES = (
     "This file holds one score a row and no class probabilities, so its rows cannot be told apart"
     " by class; only by score and by further columns."
 )
-NO_COLUMNS = "The file has no further columns. One such as light or hospital would be offered here."
+NO_COLUMNS = "Beside scores and labels the file has no column to offer, such as light or hospital."
 SAME_SCORES = "Ranges of the score before calibration, so that both sides are of the same rows."
 
 
@@ -162,7 +162,7 @@ def conclusion(
     worst = int(first.order(DETECTION_LEVEL)[0])
     name = escape_markdown(slice_name(by, shortened(shown[worst])))
     if not before.judged.any():
-        return _not_judged(before, by, worst, name)
+        return _not_judged(before, worst, name)
     n_judged = int(before.judged.sum())
     together = "the only slice with enough rows" if n_judged == 1 else f"{n_judged:,} slices"
     counts = [int(screen.off(DETECTION_LEVEL).sum()) for screen in screens if screen is not None]
@@ -205,18 +205,19 @@ def _far(screen: SliceScreen, k: int) -> str:
     return f"{word} by {detected_points(abs(gap), rows)}"
 
 
-def _not_judged(screen: SliceScreen, by: str, worst: int, name: str) -> str:
+def _not_judged(screen: SliceScreen, worst: int, name: str) -> str:
+    """Say why no slice is judged: all are small, or they are made by the truth."""
     rows = int(screen.rows[worst])
+    if rows < screen.least:
+        return f"No slice has the {screen.least} rows that a judgement needs."
     says, was = (
         percent(float(value[worst]), rows) for value in (screen.mean_score, screen.frequency.share)
     )
-    found = f"Farthest apart: {name}, which says {says} on average where {was} came true"
-    if by == TRUE:
-        return (
-            f"{found}. By true class nothing is judged: the true class is not known when the model"
-            " speaks, so a perfect model is off in it too."
-        )
-    return f"{found}. No slice has the {screen.least} rows that a judgement needs."
+    return (
+        f"Farthest apart: {name}, which says {says} on average where {was} came true. By true class"
+        " nothing is judged: the true class is not known when the model speaks, so a perfect model"
+        " is off in it too."
+    )
 
 
 # The table -----------------------------------------------------------------------------------

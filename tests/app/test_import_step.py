@@ -98,11 +98,12 @@ def test_what_was_found_mended_and_doubted_is_said() -> None:
     for sentence in (*told.found, *told.repairs):
         assert f"- {wording.escape_markdown(sentence)}" in said(page)
     assert "1 repair of this file" in said(page)
-    assert words.SPLIT_HERE in said(page).replace("\\", "")
+    assert "split at random, class by class" in said(page).replace("\\", "")
     ((*_, last),) = tables(page)
     numbers = re.findall("<th scope='row'>(.*?)</th>", previews(page)[0])
     assert numbers == [str(k) for k in range(2, 12)]
-    assert last == [*map(str, TABLE[9]), str(LABELS[9] + 1), "Kiel"]
+    assert last == [HEADS[LABELS[9]], *map(str, TABLE[9]), str(LABELS[9] + 1), "Kiel"]
+    assert f"**{words.UNMENDED}**" in said(page)
     assert [
         expander.proto.expanded
         for expander in page.expander
@@ -115,7 +116,7 @@ def test_of_many_columns_the_label_comes_first() -> None:
     wide = np.column_stack([TABLE, TABLE[:, ::-1], TABLE[:, 0]])
     page = open_upload(("mine.csv", csv(wide, heads, label=LABELS)))
     ((first, *_),) = tables(page)
-    assert first == [str(LABELS[0]), *map(str, wide[0])]
+    assert first == [str(LABELS[0]), str(LABELS[0]), *map(str, wide[0])]
 
 
 def test_doubts_are_seen_on_every_page_and_the_step_closes_on_others() -> None:
@@ -159,7 +160,11 @@ def test_another_column_of_labels_is_another_result() -> None:
 
 def test_the_columns_of_the_classes_in_another_order() -> None:
     page = open_upload(("mine.csv", csv(label=LABELS)))
-    overrule(page, "classes", ["d", "c", "b", "a"])
+    overrule(page, "classes", ["d"])  # chosen one by one, and not taken before all are
+    expect_ks(page, LABELS)
+    control(page, "classes").set_value(["d", "c", "b", "a"])
+    (button,) = [one for one in page.button if one.label == words.TAKE_COLUMNS]
+    button.click().run()
     expect_ks(page, LABELS, TABLE[:, ::-1])
 
 
@@ -192,12 +197,12 @@ def test_sets_that_a_column_tells_apart_can_be_put_together() -> None:
     fitted, judged = (LogitSet(TABLE[rows], LABELS[rows]) for rows in (fits, ~fits))
     apart = before_after(*ks_before_after(fitted, judged, TopR(1), "spline"), judged.n_samples)
     assert tile(page, "KS error") == apart
-    assert words.SPLIT_HERE not in said(page).replace("\\", "")
+    assert "split at random" not in said(page).replace("\\", "")
     assert f"<small>{words.USES['set']}</small>" in previews(page)[0]
     overrule(page, "sets", "One")
     assert f"<small>{words.USES['set']}</small>" not in previews(page)[0]
     expect_ks(page, LABELS)
-    assert words.SPLIT_HERE in said(page).replace("\\", "")
+    assert "split at random, class by class" in said(page).replace("\\", "")
     (again,) = [button for button in page.button if button.label == words.AS_FOUND_AGAIN]
     again.click().run()
     assert tile(page, "KS error") == apart
@@ -283,6 +288,63 @@ def test_choices_of_an_address_that_do_not_fit_are_refused_in_words() -> None:
     assert not page.exception
     overrule(page, "labels_from", "Auto")
     expect_ks(page, LABELS)
+
+
+def test_a_reading_that_nobody_chose_for_the_file_is_said_to_be_of_the_address() -> None:
+    two = files.npz(logits=TABLE, labels=LABELS)
+    page = open_upload(("mine.npz", two), values="Probabilities", labels_from="1")
+    assert [info.value for info in page.info] == [words.BY_ADDRESS]
+    (again,) = [button for button in page.button if button.label == words.AS_FOUND_AGAIN]
+    again.click().run()
+    assert not page.info
+    expect_ks(page, LABELS)
+    chosen = open_upload(("mine.npz", two))
+    overrule(chosen, "values", "Logits")
+    assert not chosen.info
+    overrule(page, "values", "Probabilities")  # now it is of whoever chose it
+    assert page.error
+    assert not page.info
+
+
+def test_the_step_stays_as_it_is_while_it_is_used() -> None:
+    def is_open() -> bool:
+        (step,) = [one for one in page.expander if one.label == words.WHAT_WAS_READ]
+        return bool(step.proto.expanded)
+
+    page = open_upload(("mine.csv", csv(label=LABELS)))
+    turn_to(page, "ks")
+    turn_to(page, "overview")
+    assert not is_open()
+    for header, refused in (("Data", True), ("Auto", False), ("Data", True), ("Names", False)):
+        overrule(page, "header", header)
+        assert bool(page.error) == refused
+        assert not is_open()  # as it was drawn; whoever opened it keeps it open
+    overrule(page, "header", "Data")
+    turn_to(page, "ks")
+    assert is_open()
+
+
+def test_files_that_were_refused_head_their_first_rows() -> None:
+    page = open_upload(("z.npy", files.npy(TABLE)), ("y_*.npy", files.npy(LABELS[:9])))
+    assert page.error
+    for name in (r"z\.npy", r"y\_\*\.npy"):
+        assert f"**{words.FIRST_ROWS}: {name}**" in said(page)
+
+
+def test_what_each_label_was_taken_as_stands_beside_it() -> None:
+    names = np.array(HEADS)[LABELS]
+    parts = np.where(np.arange(N) % 3 == 0, "val", np.where(np.arange(N) % 3 == 1, "test", "train"))
+    page = open_upload(("mine.csv", csv(label=LABELS + 1, split=parts.tolist())))
+    kept = [name if part != "train" else "" for name, part in zip(names, parts, strict=True)]
+    assert [row[0] for row in tables(page)[0]] == kept[:10]
+    hits = RNG.integers(0, 2, N)
+    lines = [f"1,{int(hit)},0.{50 + k % 50}" for k, hit in enumerate(hits)]
+    page = open_upload(
+        ("top.csv", "\n".join(["true_label,pred_label,confidence", *lines]).encode())
+    )
+    assert [row[0] for row in tables(page)[0]] == [
+        words.RIGHT if hit else words.WRONG for hit in hits[:10]
+    ]
 
 
 def test_a_damaged_bare_array_leaves_nothing_to_choose() -> None:

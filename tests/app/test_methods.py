@@ -1,13 +1,14 @@
 """Every method of the catalogue, chosen on the page."""
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from calibcore.calibrators import CATALOGUE, Choice, Method, WholeNumber
 from calibcore.events import TopR
 from dashboard import wording
 from dashboard.compute import forget
-from dashboard.settings import Settings
-from tests.app.pages import charts, open_page, tile
+from dashboard.settings import NO_METHOD, Settings
+from tests.app.pages import bodies, charts, open_page, tile
 
 SAMPLE = "Three garments that look alike"
 HUNDRED = "Country from a city's name, 100 classes"
@@ -68,14 +69,46 @@ def test_a_dear_fit_says_what_it_takes_and_waits(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("dashboard.parts.working.ASK_FROM", 0.0)
     forget()  # what other tests have fitted
     page = open_page(sample=SAMPLE, method="Vector scaling")
-    assert not charts(page)
+    assert "No calibrator is fitted" in " ".join(bodies(page))
+    before = tile(page, "KS error")
+    assert "\u2192" not in before
     (said,) = [str(info.value) for info in page.info]
     assert said.startswith("Vector scaling on 1,500 rows of 3 classes will take about ")
-    assert said.endswith("of memory.")
+    assert said.endswith(f"of memory. {wording.NOT_FITTED}")
     (button,) = [button for button in page.button if button.label == "Fit it"]
     button.click().run()
     assert len(charts(page)) == 2
+    assert tile(page, "KS error").startswith(f"{before.removesuffix(f'{wording.SPACE}%')} \u2192 ")
     assert not [button for button in page.button if button.label == "Fit it"]
+
+
+def test_a_stopped_fit_asks_again() -> None:
+    def script() -> None:
+        import streamlit as st  # noqa: PLC0415 - the script is run alone
+
+        from calibcore.events import TopR  # noqa: PLC0415 - the same
+        from dashboard.compute import Estimate  # noqa: PLC0415
+        from dashboard.parts import working  # noqa: PLC0415
+        from dashboard.settings import Settings  # noqa: PLC0415
+
+        dear = Settings(TopR(1), st.session_state.get("method", "dirichlet"))
+        estimate = Estimate(60.0, 1e9, 1000, 1000) if dear.method == "dirichlet" else None
+        if working.agreed(estimate, dear):
+            with working.watched(dear, estimate) as report:
+                report(0.1)
+                st.stop()
+
+    page = AppTest.from_function(script).run()
+    for _ in range(2):
+        (button,) = page.button
+        assert button.label == "Fit it"
+        button.click().run()
+        (button,) = page.button
+        assert button.label == "Stop"
+        button.click().run()
+        assert page.session_state["method"] == NO_METHOD
+        page.session_state["method"] = "dirichlet"
+        page.run()
 
 
 def test_estimates_grow_with_the_table_and_know_the_penalty() -> None:

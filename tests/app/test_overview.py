@@ -20,6 +20,7 @@ from tests.app.pages import (
     npz_of,
     open_page,
     open_upload,
+    upload,
 )
 from tests.readers import files
 
@@ -131,3 +132,61 @@ def test_scores_alone_open(rng: np.random.Generator) -> None:
     page = open_upload(("scores.csv", table), resamples="200")
     check_page(page)
     assert steps(page)
+
+
+def risks(n_rows: int = 4000) -> bytes:
+    """Risks that are too high, of which the larger of each and its rest is right on average."""
+    rng = np.random.default_rng(8)
+    odds = 1.4 * rng.normal(size=n_rows) - 0.4
+    died = (rng.random(n_rows) < 1 / (1 + np.exp(-odds))).astype(int)
+    scores = 1 / (1 + np.exp(-(odds + 0.5)))
+    return files.csv_of(scores[:, np.newaxis].round(4), died, header="risk,died")
+
+
+def test_a_file_of_one_score_opens_on_its_class() -> None:
+    page = open_page(resamples="200")
+    assert page.segmented_control(key="event").value == "Top-r"
+    choose(page, "data", "Your file")
+    upload(page, ("risks.csv", risks()))
+    check_page(page)
+    assert page.segmented_control(key="event").value == "Class"
+    assert page.selectbox(key="class").value == "1"
+    (verdict,) = [h.value for h in page.subheader if h.value.startswith("Class ")]
+    assert "overconfident" in verdict
+    # Whoever looks at the top-1 prediction is told of the class and led back to it.
+    choose(page, "event", "Top-r")
+    assert any("no miscalibration detected" in h.value for h in page.subheader)
+    (first, *_) = steps(page)
+    assert first.startswith("**Look at class 1**")
+    page.button(key="open_next_again").click().run()
+    assert page.segmented_control(key="event").value == "Class"
+    choose(page, "data", "Sample")
+    assert page.segmented_control(key="event").value == "Top-r"
+
+
+def test_what_is_looked_at_stays_where_it_was_chosen() -> None:
+    page = open_page(sample=GARMENTS, event="Class")
+    choose(page, "data", "Your file")
+    upload(page, ("risks.csv", risks()))
+    choose(page, "data", "Sample")
+    assert page.segmented_control(key="event").value == "Class"
+    told = open_upload(("risks.csv", risks()), event="Top-r")
+    assert told.segmented_control(key="event").value == "Top-r"
+    crash = open_page(sample="Who survives a crash, naive Bayes")
+    assert crash.segmented_control(key="event").value == "Top-r"
+    assert choose(crash, "event", "Class").selectbox(key="class").value == "died"
+
+
+def test_the_accuracy_of_top_1_scores_has_the_interval_of_their_frequency() -> None:
+    rng = np.random.default_rng(3)
+    rows = rng.beta(8, 2, 400)
+    lines = [f"1,{int(rng.random() < p)},{p:.4f}" for p in rows]
+    table = "\n".join(["true_label,pred_label,confidence", *lines]).encode()
+    page = open_upload(("top.csv", table), resamples="200")
+    notes = measure_cells(page, notes=True).astype(str)
+    for side in ("Before", "After"):
+        own, alike = (str(notes.loc[name, side]) for name in ("Accuracy", "Observed frequency"))
+        assert own == alike
+        assert " to " in own
+    assert not [text for text in bodies(page) if text == ":small[\u2026]"]
+    assert not [text for text in steps(page) if "temperature scaling" in text]

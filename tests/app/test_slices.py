@@ -248,12 +248,12 @@ def test_rows_of_a_split_file_keep_the_numbers_they_have_there() -> None:
     data = slices_csv()
     page = open_upload(("mine.csv", data), path="slices", method=wording.method_name(NO_METHOD))
     (table,) = tables(page, "listed")
-    lines = data.decode().splitlines()[1:]
+    lines = data.decode().splitlines()
     for line in table[:20]:
         cells = lines[int(line[0]) - 1].split(",")
         assert line[1] == cells[2]
         assert line[-2:] == cells[3:]
-    assert "as in the file" in said(page)
+    assert "from the top of the file" in said(page)
     assert not MARKUP.search(said(page))
     by = page.selectbox(key="slices_by")
     by.set_value("age").run()
@@ -262,6 +262,22 @@ def test_rows_of_a_split_file_keep_the_numbers_they_have_there() -> None:
     ends = sorted(tuple(map(int, line[0].split(" to "))) for line in slices)
     assert (ends[0][0], ends[-1][1]) == (20, 79)
     assert all(high + 1 == low for (_, high), (low, _) in itertools.pairwise(ends))
+
+
+def test_rows_are_numbered_as_the_preview_and_refusals_number_them() -> None:
+    head, *lines = slices_csv().decode().splitlines()
+    apart = [f"{line},{'val' if k % 2 else 'test'}" for k, line in enumerate(lines)]
+    whole = "\n".join([f"{head},split", *apart])
+    page = open_upload(("mine.csv", whole.encode()), path="slices")
+    (table,) = tables(page, "listed")
+    for line in table[:20]:
+        cells = whole.splitlines()[int(line[0]) - 1].split(",")
+        assert line[1] == cells[2]
+        assert line[-2:] == cells[3:5]
+        assert cells[5] == "test"
+    arrays = npz_of(made_set(np.random.default_rng(1), 50), made_set(np.random.default_rng(2), 60))
+    page = open_upload(("mine.npz", arrays), path="slices")
+    assert "as in the test set, from 1" in said(page)
 
 
 def test_the_listed_rows_are_taken_home_without_formulas() -> None:

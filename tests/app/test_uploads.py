@@ -161,13 +161,51 @@ def test_a_look_at_a_sample_loses_no_file() -> None:
     assert wording.escape_markdown("good.npz") in {one.value for one in page.sidebar.markdown}
     first, second = (made_set(np.random.default_rng(i), 90) for i in (1, 2))
     upload(page, ("better.npz", npz_of(first, second)))
+    assert wording.escape_markdown("good.npz") in bodies(page)
+    take_away(page, "good.npz")
     assert wording.escape_markdown("good.npz") not in bodies(page)
+    check_page(page)
     assert tile(page, "KS error") != mine
     choose(page, "data", "Sample")
     choose(page, "data", "Your file")
     (button,) = [button for button in page.button if button.label == "Forget my data"]
     button.click().run()
     assert not charts(page)
+
+
+def take_away(page: AppTest, name: str) -> None:
+    (button,) = [b for b in page.button if b.key == f"remove_upload_{name}"]
+    button.click().run()
+
+
+def test_the_other_half_can_come_after_a_look_at_a_sample() -> None:
+    rows = made_set(np.random.default_rng(5), 400)
+    halves = {"logits.npy": files.npy(rows.logits), "labels.npy": files.npy(rows.labels)}
+    page = open_page(data="Your file")
+    for name, data in halves.items():
+        upload(page, (name, data))
+        choose(page, "data", "Sample")
+        choose(page, "data", "Your file")
+    check_page(page)
+    apart = split_rows(rows)
+    both = ks_before_after(apart.calibration, apart.test, TopR(1), "spline")
+    assert tile(page, "KS error") == before_after(*both, 200)
+    take_away(page, "labels.npy")
+    assert [note.value for note in page.info] == [wording.WITHOUT_LABELS]
+    upload(page, ("labels.npy", halves["labels.npy"]))
+    check_page(page)
+    assert tile(page, "KS error") == before_after(*both, 200)
+
+
+def test_a_file_that_comes_again_takes_the_place_of_the_first() -> None:
+    page = open_upload(("good.npz", files.GOOD["good.npz"]))
+    choose(page, "data", "Sample")
+    choose(page, "data", "Your file")
+    first, second = (made_set(np.random.default_rng(i), 90) for i in (1, 2))
+    upload(page, ("good.npz", npz_of(first, second)))
+    check_page(page)
+    both = ks_before_after(first, second, TopR(1), "spline")
+    assert tile(page, "KS error") == before_after(*both, 90)
 
 
 def top_1_csv(rng: np.random.Generator, n_samples: int) -> tuple[bytes, EventScores]:

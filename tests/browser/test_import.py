@@ -191,6 +191,64 @@ def test_the_table_to_start_from_can_be_brought_back(open_page: OpenPage) -> Non
     expect(page.get_by_text(words.OTHERWISE, exact=True)).to_be_hidden()
     step.click()
     expect(page.get_by_text(words.OTHERWISE, exact=True)).to_be_visible()
+    # It does not close under the hand, refused or mended.
+    header = page.locator(".st-key-header")
+    alert = page.get_by_role("alert").filter(has_text="This cannot be used")
+    for choice, count in (("Data", 1), ("Auto", 0), ("Data", 1), ("Names", 0)):
+        header.get_by_text(choice, exact=True).click()
+        expect(alert).to_have_count(count)
+        expect(page.get_by_text(words.OTHERWISE, exact=True)).to_be_visible()
+
+
+def test_what_an_address_says_of_the_file_is_taken_back_whole(open_page: OpenPage) -> None:
+    page = open_page("?data=Your+file&resamples=0&label=gone&values=Probabilities&labels_from=1")
+    bring(page, "three.csv", simple())
+    expect(page.get_by_text("The address of this page says how to read")).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="gone")).to_be_visible()
+    # With the column, values and labels could not be asked for yet.
+    page.get_by_role("button", name=words.AS_FOUND_AGAIN).click()
+    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(2)
+    expect(page.get_by_role("button", name=words.AS_FOUND_AGAIN)).to_have_count(0)
+    page.wait_for_url(re.compile(r"\?data=Your\+file&resamples=0$"))
+
+
+def test_class_columns_are_taken_when_all_are_chosen(open_page: OpenPage) -> None:
+    page = open_page("?data=Your+file&resamples=0")
+    bring(page, "three.csv", simple())
+    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(2)
+    box = page.get_by_role("combobox", name=re.compile(words.CLASS_COLUMNS))
+    box.click()
+    for name in "cab":
+        page.get_by_role("option", name=name, exact=True).click()
+        expect(page.get_by_text("This cannot be used")).to_have_count(0)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name=words.TAKE_COLUMNS).click()
+    page.wait_for_url(re.compile("classes=c&classes=a&classes=b"))
+    expect(page.get_by_text("Class columns: c, a, b.")).to_be_visible()
+
+
+def test_on_a_phone_the_conclusion_comes_before_what_was_read(open_page: OpenPage) -> None:
+    page = open_page("?data=Your+file&resamples=0")
+    bring(page, "three.csv", simple())
+    verdict, step = page.locator(".st-key-verdict"), page.get_by_text(words.WHAT_WAS_READ)
+    expect(verdict).to_be_visible()
+
+    def order(*places: Locator) -> list[int]:
+        boxes = [place.bounding_box() for place in places]
+        heights = [box["y"] if box else -1.0 for box in boxes]
+        return sorted(range(len(heights)), key=heights.__getitem__)
+
+    name = page.get_by_role("heading", name="three.csv")
+    assert order(name, verdict, step) == [0, 2, 1]
+    page.set_viewport_size({"width": 390, "height": 800})
+    expect(verdict).to_be_visible()
+    assert order(name, verdict, step) == [0, 1, 2]
+    sample = open_page("?resamples=0&sample=Three+garments+that+look+alike")
+    sample.set_viewport_size({"width": 390, "height": 800})
+    title = sample.get_by_role("heading", name="Three garments")
+    expect(title).to_be_visible()
+    expect(sample.locator(".st-key-verdict")).to_be_visible()
+    assert order(title, sample.locator(".st-key-verdict")) == [0, 1]
 
 
 @pytest.mark.parametrize(("host", "status"), [("127.0.0.1", 101), ("evil.example", 403)])

@@ -1,5 +1,7 @@
 """The error against the number of bins: the lines are the sweep; and the sentences beside it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -54,6 +56,21 @@ def test_the_chosen_number_is_marked(sides: tuple[BinSweep, BinSweep], n_bins: i
     # It stays inside the graph, clear of the lines.
     assert note.xanchor == ("right" if n_bins == 100 else "left")
     assert abs(note.y - sides[0].equal_width[n_bins - 2]) > 0.2 * high
+
+
+@pytest.mark.parametrize("off", [-0.01, -0.001, 0.0, 0.001, 0.01])
+def test_the_chosen_number_is_not_struck_through(
+    sides: tuple[BinSweep, BinSweep], off: float
+) -> None:
+    def named(sweep: BinSweep) -> tuple[float, float]:
+        figure = bins_graph(sweep, sides[1], 15, LIGHT)
+        (note,) = [note for note in figure.layout.annotations if note.xref != "paper"]
+        return float(note.y), float(figure.layout.yaxis.range[1])
+
+    level = replace(sides[0], ks_error=named(sides[0])[0] + off)
+    place, high = named(level)
+    assert abs(place - level.ks_error) > 0.08 * high
+    assert 0 < place < high
 
 
 def test_one_bin_is_not_on_the_line(sides: tuple[BinSweep, BinSweep]) -> None:

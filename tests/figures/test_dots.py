@@ -264,6 +264,27 @@ def test_a_lead_that_cannot_be_read_off_is_not_called_one() -> None:
     assert "0.700, 0.100 worse than doing nothing (0.600)" in said
 
 
+def test_methods_that_are_level_in_the_digits_shown_are_named_together() -> None:
+    rivals = [made(key, (0.5, 0.3004), (0.6, 0.44)) for key in ("platt", "beta", "isotonic")]
+    every = [NOTHING, GOOD, LUCKY, *rivals]
+    for level, named_ in (
+        (rivals[:1], "Temperature scaling and Platt scaling"),
+        (rivals[:2], "Temperature scaling, Platt scaling and Beta calibration"),
+        (rivals, "Temperature scaling, Platt scaling and 2 others"),
+    ):
+        shown = [NOTHING, GOOD, LUCKY, *level]
+        picks = picks_of(shown, "event_nll")
+        assert words.level_with(picks, shown) == level
+        assert words.conclusion(picks, 5, level, expert=False) == (
+            f"{named_} do best on rows held out of the fit: NLL of the event 0.300 each, 0.200"
+            " better than doing nothing (0.500)."
+        )
+    said = words.on_test(picks_of(every, "event_nll"), rivals, expert=False, same_data=False)
+    assert "Temperature scaling, first in finer digits, shows 0.450, 0.150 better" in said
+    alone = picks_of([NOTHING, LUCKY, GOOD], "event_nll")
+    assert words.level_with(alone, [NOTHING, LUCKY, GOOD]) == []
+
+
 def test_sentences_of_real_contests_hold_their_numbers(contestants: list[Contestant]) -> None:
     for measure in METRICS:
         found = pick(contestants, measure)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from calibcore.calibrators import SplineCalibration
 from calibcore.data import EventScores, Split
 from calibcore.evaluation import AuditResult, Comparison, SetResult, Side, audit
-from calibcore.events import TopR
+from calibcore.events import TopR, WithinTopR
 from calibcore.inference import (
     ClassScreen,
     Inference,
@@ -177,6 +177,59 @@ def test_classes_that_are_off_are_counted() -> None:
     alone = steps(result, "spline", classes=(off, None))[1]
     assert "before calibration, and Spline mends the chosen event alone." in alone.sentence
     assert len(steps(result, classes=(off, good))) == 1
+
+
+def test_scores_are_not_left_as_they_are_where_classes_are_off() -> None:
+    good, off = screening(off=False), screening(off=True)
+    n_off = int((off.adjusted < 0.05).sum())
+    for now in (GOOD, OVER):  # whether or not the calibrator spoils what is looked at
+        (step,) = steps(made(GOOD, now), classes=(off, None))
+        assert step.sentence == (
+            "**Look at the classes**: no miscalibration is detected for the top\\-1 prediction, but"
+            f" {n_off} of 4 classes are off one by one."
+        )
+        assert step.page == "reliability"
+    (step,) = steps(made(GOOD, GOOD), classes=(off, good), event=WithinTopR(2))
+    assert step.sentence.endswith("off one by one before calibration and 0 after it.")
+    assert "for within top\\-2, but" in step.sentence
+    assert steps(made(GOOD, GOOD), classes=(good, good))[0].sentence.startswith("**Leave")
+
+
+def two_classes(shift: float, *, turn: float = 1.0) -> ClassScreen:
+    """Scores of class 1 whose log-odds are too high, or too far from even."""
+    rng = np.random.default_rng(6)
+    odds = 1.5 * rng.normal(size=3000)
+    labels = (rng.random(3000) < 1 / (1 + np.exp(-odds))).astype(int)
+    score = 1 / (1 + np.exp(-(turn * odds + shift)))
+    return screen_classes(np.stack([1 - score, score], axis=1), labels)
+
+
+def test_of_two_classes_the_second_is_pointed_to_with_its_numbers() -> None:
+    names = ("lived", "**died**")
+    off = two_classes(0.6)
+    (step,) = steps(made(GOOD, GOOD), classes=(off, None), class_names=names)
+    says, was = (f"{100 * share[1]:.1f}" for share in (off.mean_score, off.frequency))
+    gap = f"{100 * (off.mean_score[1] - off.frequency[1]):.1f}"
+    assert step.sentence == (
+        "**Look at class \\*\\*died\\*\\***: no miscalibration is detected for the top\\-1"
+        f" prediction, but this class is overconfident by {gap} points: scored {says}\u00a0% on"
+        f" average, it was the true one {was}\u00a0% of the time."
+    )
+    assert (step.page, step.opens, step.link) == ("", names[1], "Show class \\*\\*died\\*\\*")
+    low = two_classes(-0.6)
+    (step,) = steps(made(GOOD, GOOD), classes=(low, None), class_names=names)
+    assert "this class is underconfident by" in step.sentence
+    turned = two_classes(0.0, turn=3.0)
+    (step,) = steps(made(GOOD, GOOD), classes=(turned, None), class_names=names)
+    assert f"part by up to {100 * turned.ks_error[1]:.1f} points." in step.sentence
+    (step,) = steps(made(GOOD, GOOD), classes=(two_classes(0.0), None), class_names=names)
+    assert step.sentence.startswith("**Leave")
+    good, found = two_classes(0.0), made(OVER, GOOD)
+    assert len(steps(found, classes=(off, good), class_names=names)) == 1
+    later = steps(found, classes=(good, off), class_names=names)[1]
+    assert "after calibration it is overconfident" in later.sentence
+    alone = steps(found, "spline", classes=(off, None), class_names=names)[1]
+    assert "before calibration it is overconfident" in alone.sentence
 
 
 def test_rows_that_were_fitted_on_decide_nothing() -> None:

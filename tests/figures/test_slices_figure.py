@@ -126,7 +126,7 @@ def test_few_rows_are_not_judged() -> None:
     said = words.conclusion(
         (found, None), words.PREDICTED, ("a", "b"), after_first=False, expert=False
     )
-    assert said.endswith("No slice has the 30 rows that a judgement needs.")
+    assert said == "No slice has the 30 rows that a judgement needs."
     rows = words.slice_rows(("a", "b"), (found, None), (None, None), [0, 1])
     assert [row.before.verdict for row in rows] == ["too few rows"] * 2
     assert [row.right for row in rows] == ["", ""]
@@ -189,7 +189,7 @@ def test_only_a_wrong_prediction_is_called_a_mistake() -> None:
     assert listed.heading(TopR(1)) == "Rows by score, most confident mistakes first"
     assert listed.missed_sign(TopR(1)) == "wrong"
     for event in (TopR(2), OneClass(1)):
-        note = listed.list_note(100, 1500, event, whole_file=True, where="test set")
+        note = listed.list_note(100, 1500, event, "Rows are numbered so.")
         for text in (listed.heading(event), listed.missed_sign(event), note):
             assert "did not come true" in text
 

@@ -160,7 +160,7 @@ def test_the_outcome_says_set_method_and_numbers(outcome_case: tuple[str, AuditR
         assert where in sentence
         assert wording.set_name(result, judged) == where
         if method == NO_METHOD:
-            assert sentence.startswith("No calibrator is chosen")
+            assert sentence.startswith("No calibrator is fitted")
             continue
         n_samples = judged.n_samples
         for side in (judged.before, judged.after):
