@@ -249,9 +249,7 @@ class OneVsRest(Lift):
     p_k becomes g_k(p_k) / sum_j g_j(p_j). A row all of whose g_j are 0 keeps its uncalibrated
     probabilities, the limit of adding a vanishing part of them to each; `fallback_rows` of the
     fitted map counts such rows. The authors' program of Zhang 2020 leaves the rows of its
-    one-vs-rest isotonic regression (IROvA) unnormalised. Of tables of more than 4 million cells the
-    maps are thinned (see `FittedScoreMap.thinned`), as whole ones would take more memory than the
-    logits.
+    one-vs-rest isotonic regression (IROvA) unnormalised.
 
     References
     ----------
@@ -349,8 +347,7 @@ class PerRank(Lift):
     calibrating every rank by a spline and says nothing of sums; dividing a row by its sum, done
     here so that rows are probabilities, leaves that accuracy as it is, but moves the scores. To
     calibrate one rank as the paper does in its other tables, use the score map on the event itself.
-    A row that becomes all 0 keeps its uncalibrated probabilities. Maps of large tables are thinned,
-    as those of `OneVsRest`.
+    A row that becomes all 0 keeps its uncalibrated probabilities.
 
     References
     ----------
