@@ -20,7 +20,7 @@ from calibcore.calibrators.structured import StructuredMatrixScaling, Structured
 from calibcore.calibrators.temperature import TemperatureScaling
 from calibcore.calibrators.venn_abers import VennAbers
 
-_MATRICES = 22.0
+_MATRICES = 18.0
 """Tables of a double for each pair of classes in which Newton's method works on a full matrix."""
 
 _LOSS = Choice("loss", "nll", ("nll", "squared_error"))

@@ -71,6 +71,7 @@ class Inverse:
                 return self._followed(self._made)
             if self._follows():
                 return _class_by_class(model)
+        self._made = self._last = None  # makes room
         self._made, self.made_at = approximate_inverse(model), model.n_products
         if self._follows():
             self._parts = _own_parts(model)
@@ -124,6 +125,8 @@ def _own_parts(model: Curved) -> Floats:
     found = (sums - squares[:, [0, 1, 1, 2]].reshape(-1, 2, 2)) / model.n_rows
     least = 1e-12 * np.array([float(model.mean_squares.max()), 1.0]) + _SMALLEST
     found[:, ends, ends] += 2 * model.strength + lift / model.n_rows + least
+    most = (1 - 1e-9) * np.sqrt(found[:, 0, 0]) * np.sqrt(found[:, 1, 1])  # where all is rounding
+    found[:, 0, 1] = found[:, 1, 0] = np.clip(found[:, 0, 1], -most, most)
     return np.asarray(np.linalg.cholesky(found))
 
 
@@ -139,7 +142,7 @@ def approximate_inverse(model: Curved) -> Product:
     full = strength.shape[1] > 2
     if not full or strength.size <= _EXACT:
         return _settled(_dense_inverse(model, full=full), model)
-    own, rest = _dense_inverse(model, full=False), _kronecker_inverse(model)
+    rest, own = _kronecker_inverse(model), _dense_inverse(model, full=False)
     classes = np.arange(len(free))
 
     def product(slope: Floats) -> Floats:
@@ -288,8 +291,10 @@ def _kronecker_inverse(model: Curved) -> Product:
         classes[np.diag_indices(n_classes)] += weights.sum(axis=1)
         wide = _with_bias(block)
         inputs += wide @ wide.T
-    left, left_basis = np.linalg.eigh(classes / model.n_rows)
-    right, right_basis = np.linalg.eigh(inputs / model.n_rows)
+    classes /= model.n_rows
+    inputs /= model.n_rows
+    left, left_basis = np.linalg.eigh(classes)
+    right, right_basis = np.linalg.eigh(inputs)
     ridge = 2 * float(np.median(model.strength))
     scale = _lifted(np.outer(np.maximum(left, 0), np.maximum(right, 0)) + ridge)
 

@@ -11,7 +11,7 @@ from calibcore import validation
 from calibcore.blocks import block_rows, row_blocks
 from calibcore.calibrators import odir
 from calibcore.calibrators.base import FittedVectorMap, Positive, Progress
-from calibcore.calibrators.linear import KEPT_CELLS, LinearModel, Penalty
+from calibcore.calibrators.linear import KEPT_CELLS, LONG, LinearModel, Penalty
 from calibcore.calibrators.linear_blocks import Block, linear_outputs, turn_to_probabilities
 from calibcore.calibrators.linear_warnings import said_of, said_of_choice
 from calibcore.calibrators.newton import CONVERGED, GOAL, SURE, Optimum, minimise
@@ -41,7 +41,7 @@ _SAFE = 1e-100, 1e100
 _FEWEST_ROWS = 256
 _MANY_ROWS = 2_048
 _MANY_CELLS = 1 << 18
-_ONE_IN = 16
+_ONE_IN = 8
 
 _NOTHING_LEFT = "No row is left to fit, so the logits are kept as they are."
 _NOT_SEARCHED = (
@@ -248,7 +248,7 @@ def possible_rows(logits: ArrayLike, labels: ArrayLike) -> CalibrationRows:
     # Classes that keep the temperature need the exact one; a search can start from a rough one.
     all_seen = np.bincount(rows.labels[possible], minlength=rows.n_classes).all()
     rough = bool(all_seen) and rows.n_samples >= _MANY_ROWS
-    some = slice(None, None, min(_ONE_IN, rows.n_samples // _FEWEST_ROWS) if rough else 1)
+    some = slice(None, None, _ONE_IN if rough else 1)
     few = Rows.checked(rows.logits[some], rows.labels[some])
     inverse = 1 / fit_temperature(few, "nll", rough=rough).temperature
     if possible.all():
@@ -301,7 +301,8 @@ def fit_linear(
         why = _ONE_CLASS if len(rows.labels) else _NOTHING_LEFT
         return _fitted(nothing, inputs, strengths or (), (*rows.warnings, why))
     blocks = Blocks(rows.logits, rows.labels, inputs)
-    few = rows.logits.size <= KEPT_CELLS
+    # Beside a product of large matrices the time to make inputs anew is small.
+    few = rows.logits.size <= KEPT_CELLS and rows.logits.size * start.shape[1] <= LONG
     kept = list(blocks) if few else blocks
     model = LinearModel(kept, penalty, free, centred=inputs.space == "logits")
     if strengths is None:

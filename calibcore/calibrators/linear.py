@@ -20,7 +20,7 @@ from calibcore.calibrators.linear_blocks import (
     judged,
     linear_outputs,
     nll_of,
-    pulled_back,
+    pull_back,
 )
 from calibcore.validation import Floats, Logits
 
@@ -43,12 +43,13 @@ class Penalty:
 
     Parameters
     ----------
-    strength, centre : ndarray of float64, shape of the parameters
-        A strength of 0 leaves a parameter free.
+    strength : ndarray of float64, shape of the parameters
+        0 leaves a parameter free.
+    centre : ndarray of numbers, of the same shape
     """
 
     strength: Floats
-    centre: Floats
+    centre: NDArray[Any]
 
 
 @dataclass(eq=False)
@@ -97,20 +98,15 @@ class LinearModel:
     _typed: Iterable[Block] = field(init=False)
     _kept: list[Logits] = field(init=False)
     _parts: list[Logits] = field(init=False)
-    _own: Floats = field(init=False)
-    _pulls: Floats = field(init=False)
     _multiplied: bool = field(default=False, init=False)
     _sums: Floats | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         """Look at the rows, and choose the precision of directions."""
-        n_classes = len(self.free)
-        self._lengths, squares, self._own = [], np.zeros(n_classes), np.zeros((n_classes, 2))
+        self._lengths, squares = [], np.zeros(len(self.free))
         for block in self.blocks:
             self._lengths.append(len(block.labels))
             squares += np.vecdot(block.inputs, block.inputs)
-            self._own[:, 0] += np.bincount(block.labels, block.own, n_classes)
-            self._own[:, 1] += np.bincount(block.labels, minlength=n_classes)
         self.n_rows = sum(self._lengths)
         self.mean_squares = squares / self.n_rows
         self._at = self.penalty.centre
@@ -206,7 +202,8 @@ class LinearModel:
         rough = rough and self.kind == np.float32
         slope = np.zeros_like(parameters)
         found: Logits = np.empty(0)
-        for number, block in enumerate(self.watched(self._typed if rough else self.blocks)):
+        exact = self.blocks if self.kind == np.float32 else self._typed
+        for number, block in enumerate(self.watched(self._typed if rough else exact)):
             kept = self._room_of(number, joined=rough)
             same = kept is not None and kept.dtype == block.inputs.dtype
             room = kept if same else found
@@ -218,16 +215,17 @@ class LinearModel:
             truth = found.take(block.places)
             separated = separated and bool(truth.min() > 0.5)
             found.put(block.places, truth - 1)
-            slope += pulled_back(found, block.inputs, full=self.full)
+            pull_back(found, block.inputs, slope)
             found.put(block.places, truth)
-        if not self.full:
-            self._pulls = slope + self._own
         off = parameters - self.penalty.centre
         pull = self.penalty.strength * off
-        slope = np.where(self.free, slope / self.n_rows + 2 * pull, 0.0)
-        loss = loss / self.n_rows + float((pull * off).sum())
-        largest = float(np.abs(slope).max())
+        loss = loss / self.n_rows + float(np.vdot(pull, off))
+        slope /= self.n_rows
+        slope += np.multiply(pull, 2, out=pull)
+        slope[~self.free] = 0.0
+        largest = largest_of(slope)
         if rough and largest < _NOISE:
+            del off, pull, slope
             return self.evaluate(parameters)
         return Evaluation(loss, slope, largest, separated, rough)
 
@@ -242,34 +240,38 @@ class LinearModel:
         self.n_products += 1
         self.told()
         found = np.zeros_like(direction)
-        scale = float(np.abs(direction).max()) or 1.0
-        scaled = np.asarray(direction / scale, dtype=self.kind)
+        scale = largest_of(direction) or 1.0
+        scaled = np.empty(direction.shape, dtype=self.kind)
+        np.divide(direction, scale, out=scaled, casting="same_kind")
         ones = np.ones(len(direction), dtype=self.kind)
         if self.full:
             for inputs, weights in self.weighted():
                 moved = linear_outputs(inputs, scaled)
                 moved *= weights
                 moved -= weights * (ones @ moved)
-                found += pulled_back(moved, inputs, full=True)
+                pull_back(moved, inputs, found)
         else:
             for _, pair in self.contributions():
                 rows = pair.reshape(scaled.size, -1)
                 found -= (rows @ (scaled.T.ravel() @ rows)).reshape(2, -1).T
             found += np.vecdot(self.own_sums(), scaled[:, np.newaxis])
-        found = found * (scale / self.n_rows) + 2 * self.strength * direction
-        return np.where(self.free, found, 0.0)
+        found *= scale / self.n_rows / 2
+        found += self.strength * direction
+        found *= 2
+        found[~self.free] = 0.0
+        return found
 
     def own_sums(self) -> Floats:
         """Sum p_k (x_k, 1) (x_k, 1)' over rows at the parameters evaluated last, for each class.
 
-        Of a diagonal matrix alone.
+        Each sum is rounded as its square in `contributions` is: they are to cancel.
         """
         if self._sums is None:
-            squares = np.zeros(len(self.free))
+            sums = np.zeros((len(self.free), 3))
             for inputs, pair in self.contributions():
-                squares += np.vecdot(pair[0], inputs)
-            mixed, weight = self._pulls.T
-            self._sums = np.stack([squares, mixed, mixed, weight], axis=1).reshape(-1, 2, 2)
+                mixed, weight = pair @ np.ones(inputs.shape[1], dtype=self.kind)
+                sums += np.stack([np.vecdot(pair[0], inputs), mixed, weight], axis=1)
+            self._sums = sums[:, [0, 1, 1, 2]].reshape(-1, 2, 2)
         return self._sums
 
     def weighted(self) -> Iterator[tuple[Logits, Logits]]:
@@ -306,6 +308,11 @@ class LinearModel:
                 np.multiply(weights, inputs, out=self._kept[number][0])
             yield inputs, self._kept[number]
         self._multiplied = True
+
+
+def largest_of(values: Floats) -> float:
+    """Give the largest absolute value."""
+    return float(max(values.max(), -values.min()))
 
 
 class Evaluation(NamedTuple):

@@ -42,12 +42,6 @@ class Block:
         return np.asarray(self.labels * len(self.labels) + np.arange(len(self.labels)))
 
     @cached_property
-    def own(self) -> Logits:
-        """Each row's input of its true class."""
-        found: Logits = self.inputs.take(self.places)
-        return found
-
-    @cached_property
     def ends(self) -> tuple[Logits, Logits]:
         """The least and the largest input of each class."""
         return self.inputs.min(axis=1), self.inputs.max(axis=1)
@@ -135,16 +129,16 @@ def judged(
             total = turn_to_probabilities(found, np.exp2)
         if total.min() > _SAFE[0] and total.max() < _SAFE[1]:
             return found, own, total
-    typed = np.asarray(parameters, dtype=block.inputs.dtype)
-    for moved in (False, True):
-        found = linear_outputs(block.inputs, typed, block.ruled_out, out)
-        if moved:
-            found -= found.max(axis=0)
-        own = found.take(block.places)
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        typed = np.asarray(parameters, dtype=block.inputs.dtype)
+        for moved in (False, True):
+            found = linear_outputs(block.inputs, typed, block.ruled_out, out)
+            if moved:
+                found -= found.max(axis=0)
+            own = found.take(block.places)
             total = turn_to_probabilities(found)
-        if total.min() > _SAFE[0] and total.max() < _SAFE[1]:
-            break
+            if total.min() > _SAFE[0] and total.max() < _SAFE[1]:
+                break
     return found, own, total
 
 
@@ -168,8 +162,10 @@ def turn_to_probabilities(outputs: Logits, power: np.ufunc = np.exp) -> Logits:
     return total
 
 
-def pulled_back(outputs: Logits, inputs: Logits, *, full: bool) -> NDArray[Any]:
-    """Sum, over rows, what each parameter contributes to the outputs."""
-    bias = outputs @ np.ones(outputs.shape[1], dtype=outputs.dtype)
-    weights = outputs @ inputs.T if full else np.vecdot(outputs, inputs)
-    return np.column_stack([weights, bias])
+def pull_back(outputs: Logits, inputs: Logits, into: Floats) -> None:
+    """Add up, over rows, what each parameter contributes to the outputs."""
+    if into.shape[1] > 2:
+        into[:, :-1] += outputs @ inputs.T
+    else:
+        into[:, 0] += np.vecdot(outputs, inputs)
+    into[:, -1] += outputs @ np.ones(outputs.shape[1], dtype=outputs.dtype)

@@ -37,10 +37,10 @@ class VectorScaling(SlowVectorMap):
     softmax(w_k x_k + b_k), with w and b that minimise the mean NLL of the calibration set. Logits
     matter only up to a constant a row, which unequal factors would not respect, so the row's mean
     is taken off first. Newton's method starts from temperature scaling, w = 1 / T and b = 0 (from
-    2,048 rows on, T is that of one row in 8 to 16 unless some class has none), and ends where no
-    entry of the gradient exceeds 1e-10 (with more than 262,144 logits, 5e-9); ``gradient_norm``
-    tells, and ``warnings`` if it exceeds 1e-8. Where a class is told from the others for all but
-    certain, other weights fit as well, and ``warnings`` say so. A class that is
+    2,048 rows on, T is that of every eighth row unless some class has none), and ends where no
+    entry of the gradient exceeds 1e-10 (with more than 262,144 logits, 5e-9);
+    ``gradient_norm`` tells, and ``warnings`` if it exceeds 1e-8. Where a class is told from the
+    others for all but certain, other weights fit as well, and ``warnings`` say so. A class that is
     ruled out (a logit of minus infinity) stays so. A class without calibration rows keeps w = 1 / T
     and b = 0, but the other biases rise until they all but rule it out; ``warnings`` say how far.
 

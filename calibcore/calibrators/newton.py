@@ -8,7 +8,7 @@ import numpy as np
 
 from calibcore.calibrators.base import Progress
 from calibcore.calibrators.curvature import Inverse, Product
-from calibcore.calibrators.linear import Evaluation, LinearModel
+from calibcore.calibrators.linear import Evaluation, LinearModel, largest_of
 from calibcore.validation import Floats
 
 CONVERGED = 1e-8
@@ -102,6 +102,7 @@ def minimise(
         pull = inverse.now(keep=_will_do(share, before, last, goal) if direct else share < _STILL)
         step = pull(-here.slope) if direct else _newton_step(model, here, pull, goal, share)
         moved = _searched_along(model, parameters, here, step)
+        del pull, step  # makes room for others
         if moved is None and model.kind == np.float64:
             break
         if moved is None or _led_nowhere(model, here, moved[1]):
@@ -109,7 +110,7 @@ def minimise(
             inverse = Inverse(model)
             here = model.evaluate(parameters)
             continue
-        step_size = float(np.abs(moved[0] - parameters).max() / (1 + np.abs(parameters).max()))
+        step_size = largest_of(moved[0] - parameters) / (1 + largest_of(parameters))
         fallen, fall_before = math.inf if here.rough else here.loss - moved[1].loss, fallen
         gain_before, gained, (parameters, here) = gained, here.loss - moved[1].loss, moved
         slow = _hardly_falls(gain_before, gained, SLOW) and 10 * here.gradient_norm > last
@@ -119,9 +120,8 @@ def minimise(
     here = model.evaluate(parameters) if here.rough else here
     model.told = _reporter(progress, 1.0, 1.0)
     model.told()
-    running = _VISIBLE < step_size < math.inf and fallen < hardly
-    ended = here.separated and unbounded, running, _left(model, here)
-    return Optimum(parameters, here.loss, here.gradient_norm, *ended)
+    ended = here.separated and unbounded, _VISIBLE < step_size < math.inf and fallen < hardly
+    return Optimum(parameters, here.loss, here.gradient_norm, *ended, _left(model, here))
 
 
 def _hardly_falls(before: float, now: float, most: float) -> bool:
@@ -141,7 +141,7 @@ def _left(model: LinearModel, here: Evaluation) -> float:
     if here.rough:
         return math.inf
     least = _least_strength(model)
-    squares = float((here.slope * here.slope).sum())
+    squares = float(np.vdot(here.slope, here.slope))
     return min(here.loss, squares / (4 * least)) if least > 0 else here.loss
 
 
@@ -183,32 +183,35 @@ def _newton_step(
     flat = 1e-15 * model.steepest
     step = np.zeros_like(here.slope)
     rest = -here.slope
-    pulled = inverse(rest)
-    direction = pulled
-    first = size = float((rest * pulled).sum())
+    direction = inverse(rest)
+    first = size = float(np.vdot(rest, direction))
     far = model.full and here.gradient_norm > _FAR
     most = min(_PRODUCTS, model.n_products + (_IN_A_FAR_STEP if far else _IN_A_STEP))
     while size > 0 and model.n_products <= most:
         turned = model.product(direction)
-        curvature = float((direction * turned).sum())
-        if curvature <= flat * float((direction * direction).sum()):
+        curvature = float(np.vdot(direction, turned))
+        if curvature <= flat * float(np.vdot(direction, direction)):
             break  # rounding decides what happens along a direction that changes nothing
-        step += (size / curvature) * direction
-        rest = rest - (size / curvature) * turned
+        turned *= size / curvature
+        rest -= turned
+        step += np.multiply(direction, size / curvature, out=turned)
+        del turned
         pulled = inverse(rest)
-        following = float((rest * pulled).sum())
+        following = float(np.vdot(rest, pulled))
         if following <= exactness**2 * first:
             break
-        direction = pulled + (following / size) * direction
+        direction *= following / size
+        direction += pulled
+        del pulled
         size = following
-    return step if np.any(step) else pulled
+    return step if np.any(step) else direction
 
 
 def _searched_along(
     model: LinearModel, parameters: Floats, here: Evaluation, step: Floats
 ) -> tuple[Floats, Evaluation] | None:
     """Halve the step until the loss falls as its slope says, or give up."""
-    fall = float((here.slope * step).sum())
+    fall = float(np.vdot(here.slope, step))
     rounding = (1e-6 if here.rough else 1e-14) * max(1.0, abs(here.loss))
     rough = here.rough and here.gradient_norm > _FAR
     length = 1.0
@@ -219,4 +222,5 @@ def _searched_along(
             stuck = found.loss >= here.loss and found.gradient_norm >= here.gradient_norm
             return None if stuck else (there, found)
         length /= 2
+        del there, found
     return None

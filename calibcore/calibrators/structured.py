@@ -142,7 +142,7 @@ class StructuredMatrixScaling(SlowVectorMap):
         strength = np.full((n_classes, n_classes + 1), strengths[2])
         strength[np.diag_indices(n_classes)] = strengths[1]
         strength[:, -1] = strengths[0]
-        centre = np.eye(n_classes, n_classes + 1)
+        centre = np.eye(n_classes, n_classes + 1, dtype=np.int8)
         return _fit(rows, Penalty(strength, centre), strengths, progress)
 
 
