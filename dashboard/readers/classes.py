@@ -18,6 +18,12 @@ _MEASURES = frozenset(
 )  # fmt: skip
 """Words in names of numbers that stand beside a model's answers."""
 
+_TRUTH = frozenset(
+    {"label", "labels", "true", "truth", "y", "is", "target", "targets", "gt", "actual", "gold",
+     "ground", "onehot", "real"}
+)  # fmt: skip
+"""Words in names of columns that say what is true."""
+
 _WHOLE = re.compile(r"\s*[+-]?[0-9]+(?:[.,]0*)?\s*", re.ASCII)
 
 
@@ -157,11 +163,7 @@ def all_decided(columns: Iterable[int], sample: Sample) -> bool:
 def one_hot_labels(
     free: list[int], names: tuple[str, ...], classes: list[int], sample: Sample
 ) -> list[int]:
-    """Find one column of labels a class, such as ``label_0, label_1, ...``, in their order.
-
-    Where none has a known prefix, they are the one group of columns that are called by the classes,
-    as ``is_cat, is_dog, ...``, and of which one is 1 in every row.
-    """
+    """Find one column of labels a class, such as ``label_0, label_1, ...``, in their order."""
     if len(classes) < 2 or not sample:
         return []
     short = strip_prefix([names[c] for c in classes])
@@ -170,9 +172,31 @@ def one_hot_labels(
         found = [keys.get(f"{prefix}_{key_of(name)}", -1) for name in short]
         if min(found) >= 0 and all_decided(found, sample):
             return found
+    return []
+
+
+def one_hot_group(
+    free: list[int], names: tuple[str, ...], classes: list[int], sample: Sample
+) -> tuple[list[int], bool]:
+    """Find the one group of columns that are called by the classes, as ``is_cat, is_dog, ...``.
+
+    Returns
+    -------
+    list of int
+        The columns, of which one is 1 in every row.
+    bool
+        Whether a word such as ``is`` or ``true`` says that they are no decisions of a model.
+    """
+    if len(classes) < 2 or not sample:
+        return [], False
+    short = strip_prefix([names[c] for c in classes])
     there = {names[c].strip(): c for c in free}
     groups = [group for name in there if _one_hot(group := _called_as(name, short, there), sample)]
-    return groups[0] if len(groups) == 1 else []
+    if len(groups) != 1:
+        return [], False
+    before, _, after = names[groups[0][0]].strip().rpartition(short[0])
+    words = re.split(r"[^a-z]+", f"{key_of(before)} {key_of(after)}")
+    return groups[0], not _TRUTH.isdisjoint(words)
 
 
 def _called_as(name: str, classes: Sequence[str], there: Mapping[str, int]) -> list[int]:

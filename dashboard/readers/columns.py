@@ -1,11 +1,16 @@
 """Which column is what: told by names, by a sample of rows, or by the user."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from dashboard.readers.choice import Choice, choose, confidence_columns, goes_with
-from dashboard.readers.classes import numeric_columns, one_hot_labels, with_fractions
+from dashboard.readers.classes import (
+    numeric_columns,
+    one_hot_group,
+    one_hot_labels,
+    with_fractions,
+)
 from dashboard.readers.contents import DEFAULTS, Options
 from dashboard.readers.headings import (
     HITS,
@@ -259,10 +264,15 @@ def _plain_layout(
     found, doubts, words = list(choice.found), choice.doubts, choice.words
     label, one_hot = _or_one_hot(label, classes, slices, names, sample)
     if label is None and classes and not one_hot:
-        told = _label_by_rows(classes, words, slices, names, sample)
+        group, sure = one_hot_group(slices, names, classes, sample)
+        told = _label_by_rows(classes, words, slices, names, sample, but={*group})
         if told is not None:
             label, said, likely = told
             found, doubts = ([], (said,)) if likely else ([said], ())
+        one_hot = group if label is None else []
+        doubts = (*doubts, *_perhaps_decided(names, one_hot, sure=sure))
+    if one_hot:
+        found.append(f"Columns of the labels: {_from_to(names, one_hot)}.")
     if label is None and choice.without_label:
         score, classes = quoted(names[classes[0]], 30), [*choice.without_label]
         said = f"No column is sure to be the label. If {score} is the score of class 1, and another"
@@ -291,8 +301,25 @@ def _or_one_hot(
     """Give the label, or instead of it one column a class, of which it may be one."""
     free = slices if label is None else [*slices, label]
     one_hot = one_hot_labels(free, names, classes, sample)
+    if not one_hot and label is not None:
+        one_hot, _ = one_hot_group(free, names, classes, sample)
     used = label is None or label in one_hot
     return (None, one_hot) if one_hot and used else (label, [])
+
+
+def _from_to(names: Sequence[str], columns: Sequence[int]) -> str:
+    """Name the first and the last of several columns."""
+    return f"{plain(names[columns[0]], 30)} to {plain(names[columns[-1]], 30)}"
+
+
+def _perhaps_decided(names: Sequence[str], columns: Sequence[int], *, sure: bool) -> Iterator[str]:
+    if sure or not columns:
+        return
+    yield (
+        f"Columns {_from_to(names, columns)} were taken for the labels: they are called by the"
+        " classes, and one of them is 1 in every row. They may be decisions of a model; if so,"
+        " choose the column of the labels."
+    )
 
 
 def _label_by_rows(
@@ -301,8 +328,11 @@ def _label_by_rows(
     slices: list[int],
     names: tuple[str, ...],
     sample: Sample,
+    *,
+    but: Collection[int],
 ) -> tuple[int, str, bool] | None:
     """Find a label that is not called so, what says it, and whether it is only likely."""
+    slices = [c for c in slices if c not in but]
     called = dict(zip(classes, words, strict=True)) if words else {}
     heads = [called.get(c, name) for c, name in enumerate(names)]
     by_cells = label_by_cells(heads, classes, slices, sample)

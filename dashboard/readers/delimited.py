@@ -18,6 +18,9 @@ from dashboard.readers.unicode_text import as_utf8
 
 _MAX_COLUMNS = 4096
 _SAMPLE = 50
+_MOST_LISTS = 25_000_000
+"""Bytes of text with lists in its cells, which are read more slowly than plain cells."""
+
 _MAX_TITLES = 5
 _TYPES = frozenset(
     {"", "continuous", "discrete", "string", "time", "numeric", "categorical", "text"}
@@ -54,6 +57,9 @@ def read_delimited(data: bytes, options: Options = DEFAULTS) -> Contents:
     lists = list_columns(names, rows)
     layout = _layout(names, rows, options, [*sample], or_none=bool(lists))
     if layout is None:
+        if len(text.data) > _MOST_LISTS:
+            found = f"{len(text.data):,} bytes of text with lists in its cells"
+            raise FileError("file", found, f"at most {_MOST_LISTS:,}; save it as .parquet")
         every = chain([rest], blocks)
         return read_lists(every, names, lists, options, width=len(header), found=tuple(notes))
     with layout.known():

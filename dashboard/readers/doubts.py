@@ -27,6 +27,7 @@ from dashboard.readers.contents import (
 from dashboard.readers.labels import folded
 from dashboard.readers.named_sets import named_sets
 from dashboard.readers.overlap import shared_rows
+from dashboard.readers.ranked import sorted_rows
 from dashboard.readers.refusal import percent, quoted, visible
 
 Rows = LogitSet | EventScores
@@ -86,8 +87,8 @@ def doubts_of(
     return (
         *_all_right(seen), *_equal_columns(seen), *_predictions(seen), *_first_label(seen, options),
         *_below_chance(seen), *_both_sets(seen), *named_sets(raw, options), *_of_class_one(seen),
-        *_coarse(seen, kind), *_saturated(seen), *_absent_classes(seen, kind),
-        *_prevalence(seen, options), *_few(seen),
+        *_coarse(seen, kind), *_saturated(seen), *sorted_rows([part.rows for part in seen]),
+        *_absent_classes(seen, kind), *_prevalence(seen, options), *_few(seen),
     )  # fmt: skip
 
 

@@ -71,10 +71,12 @@ def counted_alike(events: Mapping[Role, RawEvent], options: Options) -> Counted:
     if options.first_label == 1:
         _refuse_zero(events)
         return _from_one(events, truth, predicted, 1 if predicted.min() < 1 else 0)
-    shift = next((s for s in (1, -1) if _may_differ(truth, predicted, s)), 0)
-    if options.first_label == 0 or not shift:
+    if options.first_label == 0:
         return Counted(events)
-    return _weighed(events, truth, predicted, shift)
+    shift = next((s for s in (1, -1) if _may_differ(truth, predicted, s)), 0)
+    if shift:
+        return _weighed(events, truth, predicted, shift)
+    return Counted(events, (), _far_more_often(truth, predicted))
 
 
 def _weighed(
@@ -89,6 +91,16 @@ def _weighed(
     if one_off or gain > _TELLING:
         return Counted(events, (), (_doubt(truth, predicted, shift),))
     return Counted(events)
+
+
+def _far_more_often(truth: Array, predicted: Array) -> tuple[str, ...]:
+    """Doubt numbers without a 0 that agree far more often when one is taken from the first."""
+    if len(truth) < _FEW_ROWS:
+        return ()
+    shift = max((1, -1), key=lambda s: _agreement(truth, predicted, s))
+    gain = _agreement(truth, predicted, shift) - _agreement(truth, predicted, 0)
+    far = gain > max(_FAR, 2 / math.sqrt(len(truth)))
+    return (_doubt(truth, predicted, shift),) if far else ()
 
 
 def _may_differ(truth: Array, predicted: Array, shift: int) -> bool:

@@ -12,9 +12,11 @@ from dashboard.readers.json_likely import Likely, keys_of_pair
 from dashboard.readers.json_names import Names
 from dashboard.readers.json_rows import ListRows, Records, Values, counted
 from dashboard.readers.json_text import Indexed, Members, Node, parse
+from dashboard.readers.labels import NO_AND_YES
 from dashboard.readers.named import LABEL_KEYS, left_out_sentence, role_of
 from dashboard.readers.npy import piece
 from dashboard.readers.refusal import FileError, plain, quoted
+from dashboard.readers.slices import NUMBER
 from dashboard.readers.table_columns import MAX_TEXT, Column, Text, both_sets, from_columns
 
 _WANTED = '{"logits": [[...]], "labels": [...]}, or one record a row'
@@ -195,8 +197,17 @@ def _cells(values: Values) -> tuple[str, ...]:
 
 
 def _with_names(raw: RawSet | RawEvent, classes: tuple[str, ...]) -> RawSet | RawEvent:
-    """Name the classes of a table that has as many and no names."""
+    """Name the classes of a table that has as many and no names.
+
+    Labels that are numbers are places among the names, not names: those for which they might be
+    taken name nothing.
+    """
     if isinstance(raw, RawEvent) or raw.table is None or raw.class_names is not None:
+        return raw
+    misread = all(map(NUMBER.fullmatch, classes)) or (
+        tuple(name.lower() for name in classes[::-1]) in NO_AND_YES
+    )
+    if misread and raw.label_texts is None:
         return raw
     fits = raw.table.ndim == 2 and raw.table.shape[1] == len(classes) > 0
     return replace(raw, class_names=classes) if fits else raw

@@ -18,8 +18,13 @@ _TELLING_WORDS: Mapping[str, frozenset[str]] = {
         {"risk", "risiko", "risque", "prob", "proba", "probability", "wahrscheinlichkeit"}
     ),
 }
-_POINTS = frozenset({"score", "points", "point", "index", "rank", "decile", "percentile", "logit"})
-"""What is no probability, although it may be of a risk."""
+_BESIDE = frozenset(
+    {"predicted", "pred", "estimated", "confidence", "chance", "likelihood", "in", "of", "the",
+     "model", "event", "outcome", "positive", "1"}
+)  # fmt: skip
+"""What else may be in the heading of a probability, besides words of the outcome."""
+
+_WORD = re.compile(r"%|[^\W\d_]+|\d+")
 
 _LOG_ODDS = re.compile(
     r"logit|log[\s_-]?odds|linear[\s_.-]?pred|(?:\A|[\s_])(?:lp|linpred)(?:\Z|[\s_])"
@@ -83,10 +88,11 @@ def judge_scores(rows: Measured, options: Options) -> Reading:
 
 
 def _is_percent(rows: Measured, options: Options, called: str) -> bool:
-    """Tell percentages: by the user's word, by their name, or since a risk is at most 1."""
+    """Tell percentages: by the user's word, by their name, or since most risks are above 1."""
     if options.values == "probabilities":
         return rows.high >= 2
-    return called == "percent" or (called == "probability" and rows.high >= 2)
+    most_above = rows.high >= 2 and 2 * rows.n_outside >= len(rows)
+    return called == "percent" or (called == "probability" and most_above)
 
 
 def _heading(rows: Measured) -> str:
@@ -97,13 +103,21 @@ def _heading(rows: Measured) -> str:
 def _called(rows: Measured) -> str:
     """Tell by the headings of all sets whether scores are percent, probabilities or logits."""
     names = [raw.headings[0].lower() for raw in rows.sets.values() if raw.headings]
-    words = [{*re.split(r"[^a-z%]+", name.replace("%", " % "))} for name in names]
+    words = [{*_WORD.findall(name)} for name in names]
     if not words or len(words) < len(rows.sets):
         return ""
+    known = _BESIDE.union(_of_outcome(rows), *_TELLING_WORDS.values())
     for kind, telling in _TELLING_WORDS.items():
-        if all(part & telling and not part & _POINTS for part in words):
+        if all(part & telling and part <= known for part in words):
             return kind
     return "logits" if all(map(_LOG_ODDS.search, names)) else ""
+
+
+def _of_outcome(rows: Measured) -> set[str]:
+    """Give the words of the labels' own heading and of class 1."""
+    texts = [raw.label_name or "" for raw in rows.sets.values()]
+    texts += [raw.label_texts[-1] for raw in rows.sets.values() if raw.label_texts]
+    return {word for text in texts for word in _WORD.findall(text.lower())} - {"class"}
 
 
 def _of_prediction(rows: Measured) -> tuple[str, ...]:

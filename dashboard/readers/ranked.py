@@ -1,14 +1,16 @@
 """Tables in which each row lists its likeliest classes with their scores."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calibcore.blocks import row_blocks
+from calibcore.data import EventScores, LogitSet
 from calibcore.validation import Floats
-from dashboard.readers.contents import RawEvent, RawSet, rows_of_file
+from dashboard.readers.contents import Array, RawEvent, RawSet, rows_of_file
 from dashboard.readers.first_label import numbers_of
 from dashboard.readers.labels import NUMBERED
 from dashboard.readers.refusal import FileError, quoted
@@ -19,6 +21,7 @@ _CLASS_WORDS = frozenset(
     {"class", "label", "name", "pred", "prediction", "predicted", "category", "index", "idx", "id"}
 )
 _FEW = 20
+_FEWEST_SORTED = 3
 _WHOLE = 1e-3
 _NUMBERED = re.compile(r"([a-z_.]*?)[_.]*([0-9]{1,3})[_.]*([a-z_.]*)", re.ASCII)
 
@@ -158,6 +161,28 @@ def ranked_set(
         found = "lists of likely classes without a true label"
         raise FileError("header", found, "a label column, or lists of all classes")
     return _likeliest(scores, classes, labels, rows, names)
+
+
+def sorted_rows(sets: Sequence[LogitSet | EventScores]) -> Iterator[str]:
+    """Doubt values of three or more classes that fall from the first to the last in every row.
+
+    Rows that are all the same say nothing, nor do few.
+    """
+    tables = [rows.given for rows in sets if isinstance(rows, LogitSet)]
+    count = sum(map(len, tables))
+    if count < _FEW or tables[0].shape[1] < _FEWEST_SORTED or not all(map(_fall, tables)):
+        return
+    if any(bool((table[:, 0] != table[0, 0]).any()) for table in tables):
+        yield (
+            f"The values of all {count:,} rows fall from the first class to the last, as if each"
+            " row were sorted by itself: a column is then of another class in every row, and"
+            " nothing here can be judged by class."
+        )
+
+
+def _fall(table: Array) -> bool:
+    blocks = row_blocks(*table.shape)
+    return all(bool((table[block][:, 1:] <= table[block][:, :-1]).all()) for block in blocks)
 
 
 def _likeliest(

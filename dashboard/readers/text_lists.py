@@ -20,10 +20,19 @@ from dashboard.readers.values import MAX_CLASSES
 _WRAPPED = re.compile(r"np\.float(?:16|32|64)\(([^()]*+)\)")
 _LIST = re.compile(r"\s*+[\[(]\s*+(?:[-+.0-9]|nan|inf|np\.float)", re.IGNORECASE)
 _END = re.compile(r"[\])]\s*+\Z")
-_BETWEEN = re.compile(r"\s*+,\s*+|\s++")
+_COMMA, _BLANK = re.compile(r"\s*+,\s*+"), re.compile(r"\s++")
 _SPACE = re.compile(r"(?<=[0-9.])\s++(?=[-.0-9])")
+_LAST = re.compile(r",\s*+(?=\])")
+_MIXED = re.compile(r";[^\[\];,]*+,|,[^\[\];,]*+;")
+"""Blanks, spelled as semicolons, and commas in one list."""
+
+_UNLIKE = re.compile(r"\[[^\[\]()]*+\)|\([^\[\]()]*+\]")
+_TWO_WAYS = re.compile(r", [^\[\](),]*+,(?=[^\s\])])|,(?=[^\s\])])[^\[\](),]*+, ")
+"""A comma before a blank next to one before a digit: the latter may mark decimals."""
+
 _POINT = re.compile(r"(?<=[0-9])\.(?=[\],\s])")
 _BRACKETS = str.maketrans("()", "[]")
+_CLOSING = {"[": "]", "(": ")"}
 _MOST_DIGITS = 15
 
 
@@ -35,7 +44,8 @@ def is_list(cell: str) -> bool:
     >>> is_list("[0.5, 0.5]"), is_list("[1. 0.]"), is_list("['a', 'b']"), is_list("[0.5")
     (True, True, False, False)
     """
-    return _LIST.match(cell) is not None and _END.search(cell) is not None
+    opens, closes = _LIST.match(cell), _END.search(cell)
+    return bool(opens and closes) and _CLOSING[cell.lstrip()[0]] == cell.rstrip()[-1]
 
 
 def list_columns(names: Sequence[str] | None, sample: Rows) -> tuple[int, ...]:
@@ -127,7 +137,9 @@ class _Lists:
         if not cells:
             return
         self.width = self.width or len(self._strict(cells[0], counted[0]))
-        numbers = self._plain(",".join(cells), len(cells))
+        # No cell holds this mark and is a list, so each opens and closes its own.
+        text = "|".join(cells)
+        numbers = None if _TWO_WAYS.search(text) else self._plain(text, len(cells))
         if numbers is None:
             numbers = []
             for cell, row in zip(cells, counted, strict=True):
@@ -142,7 +154,7 @@ class _Lists:
         """Read lists in which all is as it should be, at once."""
         spellings: tuple[Callable[[str], str], ...] = (self.spelling, str, _as_json)
         for spelling in dict.fromkeys(spellings):
-            numbers = number_rows(spelling(text).encode(), self.width, b"],[")
+            numbers = number_rows(spelling(text).encode(), self.width, b"]|[")
             if numbers is not None and len(numbers) == self.width * n_rows:
                 self.spelling = spelling
                 return numbers
@@ -157,31 +169,45 @@ class _Lists:
 
     def _strict(self, cell: str, row: int) -> list[float]:
         """Read one list."""
-        bare = _WRAPPED.sub(r"\1", cell).strip()
+        bare = (_WRAPPED.sub(r"\1", cell) if "np." in cell else cell).strip()
         if not is_list(bare):
             found = quoted(cell) if cell.strip() else "a blank cell"
             raise FileError(self._place(row), found, "a list of numbers, as in the rows above")
-        parts = _BETWEEN.split(bare[1:-1].strip().removesuffix(",").rstrip())
+        if _TWO_WAYS.search(bare):
+            wanted = "one way to part values; commas may not mark decimals (0.5, not 0,5)"
+            raise FileError(self._place(row), f"{quoted(cell)} with two kinds of commas", wanted)
+        inner = bare[1:-1].strip()
+        between = _COMMA if "," in inner else _BLANK
+        parts = between.split(inner.removesuffix(",").rstrip())
         if len(parts) > MAX_CLASSES:
             raise FileError(self._place(row), f"{len(parts):,} values", f"at most {MAX_CLASSES:,}")
         numbers = []
         for part in parts:
             number = WORDS.get(part.lower()) if len(part) < MAX_CELL else None
             if number is None and (len(part) > MAX_CELL or not NUMBER.fullmatch(part)):
-                wanted = "a number"
-                if part == "...":
+                if "..." in part:
                     wanted = "a whole list, which NumPy shortens; write row.tolist()"
-                raise FileError(self._place(row), quoted(part), wanted)
+                    raise FileError(self._place(row), quoted("..."), wanted)
+                raise FileError(self._place(row), quoted(part), "a number")
             numbers.append(float(part) if number is None else number)
         return numbers
 
 
 def _as_json(text: str) -> str:
-    """Spell lists as NumPy or Python writes them, or tuples, as those of plain numbers."""
+    """Spell lists as NumPy or Python writes them, or tuples, as those of plain numbers.
+
+    Nothing is given where brackets or separators differ within a list.
+    """
     if "np." in text:
         text = _WRAPPED.sub(r"\1", text)
-    text = text.translate(_BRACKETS)
-    return _POINT.sub("", _SPACE.sub(",", text))
+    if "(" in text or ")" in text:
+        if _UNLIKE.search(text):
+            return ""
+        text = text.translate(_BRACKETS)
+    parted = _SPACE.sub(";", text)
+    if ";" in text or (parted is not text and _MIXED.search(parted)):
+        return ""
+    return _POINT.sub("", _LAST.sub("", parted.replace(";", ",")))
 
 
 def _cell(cell: str) -> Cell:

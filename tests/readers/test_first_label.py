@@ -88,6 +88,18 @@ def test_a_class_that_is_never_true_is_no_reason_to_shift() -> None:
     assert not [said for said in upload.doubts if "count from" in said]
 
 
+def test_numbers_without_a_0_that_agree_only_one_apart_are_doubted() -> None:
+    predicted = np.arange(1, N + 1) % 40 + 1
+    for truth in (predicted + 1, predicted - 1 + 2 * (predicted == 1)):
+        upload = read("a.csv", table(truth, predicted))
+        np.testing.assert_array_equal(hits(upload), truth == predicted)
+        (said,) = [said for said in upload.doubts if "count from 1" in said]
+        assert "they agree in 0.0 % of the rows" in said
+        assert read("a.csv", table(truth, predicted), first_label=0).doubts != upload.doubts
+    alike = read("a.csv", table(predicted, predicted))
+    assert not [said for said in alike.doubts if "count from 1" in said]
+
+
 def test_two_sets_are_judged_together() -> None:
     parts = [read(f"{name}.csv", table(TRUTH + 1, PREDICTED)) for name in ("val", "test")]
     both = combine(parts)

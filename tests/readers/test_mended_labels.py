@@ -73,13 +73,35 @@ def test_one_hot_columns(heads: list[str], hot: list[str], *, first: bool) -> No
         upload = read("a.csv", data, label_column=label)
         are(upload)
         assert upload.repairs == (f"One-hot labels were turned into class numbers ({N} rows).",)
-        assert not any("perhaps they are meant" in said for said in upload.doubts)
+        assert f"Columns of the labels: {hot[0]} to {hot[-1]}." in upload.found
+        assert not any("perhaps" in said or "decisions" in said for said in upload.doubts)
 
 
 def test_decisions_are_no_one_hot_labels() -> None:
     decided = np.eye(K, dtype=int)[PROBABILITIES.argmax(axis=1)].T
     heads = [*NAMES, *(f"predicted_{name}" for name in NAMES)]
     assert read("a.csv", table(heads, *PROBABILITIES.T, *decided)).piece is not None
+
+
+@pytest.mark.parametrize("before", ["rf_", "human_", "is_"])
+@pytest.mark.parametrize("head", ["diagnosis", "outcome", "truth_name"])
+@pytest.mark.parametrize("texts", [False, True])
+def test_a_label_stands_before_columns_of_0_and_1(before: str, head: str, *, texts: bool) -> None:
+    other = np.roll(np.eye(K, dtype=int)[LABELS], 1, axis=0).T
+    heads = [*NAMES, *(f"{before}{name}" for name in NAMES), head]
+    true = np.array(NAMES)[LABELS] if texts else LABELS
+    upload = read("a.csv", table(heads, *PROBABILITIES.T, *other, true))
+    assert are(upload).class_names == tuple(NAMES)
+    assert upload.repairs == ()
+
+
+def test_columns_of_0_and_1_that_no_word_calls_true_are_doubted() -> None:
+    ones = np.eye(K, dtype=int)[LABELS].T
+    heads = [*NAMES, *(f"rf_{name}" for name in NAMES)]
+    upload = read("a.csv", table(heads, *PROBABILITIES.T, *ones))
+    are(upload)
+    (said,) = (said for said in upload.doubts if "decisions of a model" in said)
+    assert said.startswith("Columns rf_cat to rf_hen were taken for the labels")
 
 
 def test_quoted_decimal_commas() -> None:
@@ -123,6 +145,22 @@ def test_classes_named_under_their_numbers() -> None:
         assert any("Left out" in said and "id2label" in said for said in upload.found)
 
 
+@pytest.mark.parametrize("names", [["1", "2", "3", "0"], ["1", "2", "3", "4"]])
+def test_numbers_are_places_among_names_that_are_numbers(names: list[str]) -> None:
+    body = {"id2label": dict(zip("0123", names, strict=True)), "logits": LOGITS.tolist()}
+    upload = read("a.json", json.dumps({**body, "labels": LABELS.tolist()}).encode())
+    assert are(upload).class_names == ("0", "1", "2", "3")
+    assert any("Left out" in said and "id2label" in said for said in upload.found)
+
+
+def test_numbers_are_places_among_yes_and_no() -> None:
+    body = {"id2label": {"0": "yes", "1": "no"}, "logits": LOGITS[:, :2].tolist()}
+    labels = (LABELS % 2).tolist()
+    upload = read("a.json", json.dumps({**body, "labels": labels}).encode())
+    assert isinstance(upload.rows, LogitSet)
+    np.testing.assert_array_equal(upload.rows.labels, labels)
+
+
 @pytest.mark.parametrize("spelled", ["['cat', 'dog', 'fox', 'hen']", "[cat,dog,fox,hen]"])
 def test_classes_listed_in_every_row(spelled: str) -> None:
     lists = np.array([str(row.tolist()) for row in PROBABILITIES])
@@ -138,10 +176,45 @@ def test_classes_listed_in_every_row(spelled: str) -> None:
 
 
 def test_lists_that_do_not_fit_name_nothing() -> None:
-    assert listed_classes({"a": ("[x, y]", "[x, z]")}, 2) is None
-    assert listed_classes({"a": ("[x, x]",)}, 2) is None
-    assert listed_classes({"a": ("[x, y]",)}, 3) is None
-    assert listed_classes({"a": ("[x, y]",), "b": ("[x, z]",)}, 2) is None
+    assert listed_classes({"names": ("[x, y]", "[x, x]")}, 2) is None
+    assert listed_classes({"names": ("[x, x]",)}, 2) is None
+    assert listed_classes({"names": ("[x, y]",)}, 3) is None
+    assert listed_classes({"names": ("[x, y]",), "labels": ("[x, z]",)}, 2) is None
+    assert listed_classes({"models": ("[x, y]",), "label": ("x", "z")}, 2) is None
+    assert listed_classes({"crop": ("[0, 1]",), "label": ("1", "0")}, 2) is None
+    assert listed_classes({"a": ("[x, y]",), "label": ("x", "y")}, 2) == ("a", ("x", "y"))
+
+
+@pytest.mark.parametrize("head", ["crop", "shape", "temps", "bbox", "models"])
+def test_a_list_of_something_else_in_every_row_names_no_classes(head: str) -> None:
+    lists = np.array([str(row.tolist()) for row in PROBABILITIES])
+    cells = np.array(["(1, 0, 3, 2)"] * N)
+    upload = read("a.csv", table(["probs", head, "label"], lists, cells, LABELS, quote='"'))
+    assert are(upload).class_names == ("0", "1", "2", "3")
+
+
+@pytest.mark.parametrize("head", ["indices", "classes", "top_labels"])
+@pytest.mark.parametrize("comma", [", ", " "])
+def test_lists_in_another_order_in_every_row_are_refused(head: str, comma: str) -> None:
+    order = np.argsort(-PROBABILITIES, axis=1)
+    lists = np.array([str(row.tolist()) for row in np.take_along_axis(PROBABILITIES, order, 1)])
+    cells = np.array([f"[{comma.join(map(str, row))}]" for row in order.tolist()])
+    data = table(["scores", head, "label"], lists, cells, LABELS, quote='"')
+    with pytest.raises(FileError, match="in every row, not the same in all"):
+        read("a.csv", data)
+
+
+def test_values_that_fall_in_every_row_are_doubted() -> None:
+    falling = -np.sort(-PROBABILITIES, axis=1)
+    lists = [np.array([str(row.tolist()) for row in rows]) for rows in (falling, PROBABILITIES)]
+    same = np.array([str(falling[0].tolist())] * N)
+    said = [
+        sum("as if each row were sorted" in doubt for doubt in read("a.csv", data).doubts)
+        for data in (
+            table(["scores", "label"], cells, LABELS, quote='"') for cells in (*lists, same)
+        )
+    ]
+    assert said == [1, 0, 0]
 
 
 def test_labels_of_two_sets_say_which() -> None:

@@ -64,6 +64,28 @@ def test_a_score_that_names_nothing_may_be_percent() -> None:
         is_risk(read("a.csv", data, values="probabilities"))
 
 
+def test_one_number_above_1_does_not_divide_the_others_by_100() -> None:
+    rare = (RISK / 20).round(6)
+    for heads in ("prob,label", "predicted_risk,outcome"):
+        data = table(heads, [*rare, 1.0, 5], [*ILL, 1, 1])
+        with pytest.raises(FileError, match=r"outside 0 to 1 in 1 row \(row 203\) of the file"):
+            read("a.csv", data)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "years_at_risk", "number_at_risk", "relative_risk", "risk_ratio", "risk_odds", "age_pct",
+        "risk_factors", "risk_class", "risk_per_1000", "log_probability", "prob_bin", "risk_age",
+        "hematocrit_pct", "percent_body_fat", "pct_change",
+    ],
+)  # fmt: skip
+def test_what_is_only_near_a_risk_or_a_percentage_is_not_divided(head: str) -> None:
+    with pytest.raises(FileError, match=r"one column from .* outside 0 to 1 in"):
+        read("a.csv", table(f"{head},outcome", (100 * RISK).round(4), ILL))
+    is_risk(read("a.csv", table("prob_outcome,outcome", (100 * RISK).round(4), ILL)))
+
+
 def test_scores_below_1_that_are_called_percent_are_doubted() -> None:
     for heads, mend in (("risk_pct,died", "divide them by 100"), ("lp,died", "they are logits")):
         upload = read("a.csv", table(heads, RISK, ILL))

@@ -44,8 +44,22 @@ def check(data: bytes, table: Any = TABLE) -> LogitSet:
         [f" [ {', '.join(map(repr, row))} ] " for row in ROWS],
         [str([-0.0 + value for value in row[:-1]] + [row[-1]]) + "\n" for row in ROWS],
         [str(row) if k % 3 else printed(row) for k, row in enumerate(ROWS)],
+        [f"{str(row)[:-1]}, ]" for row in ROWS],
+        [str(row).replace(" ", "").replace(",", ",\n ", 1) for row in ROWS],
     ],
-    ids=["lists", "tuples", "close", "numpy", "wrapped", "scalars", "spaced", "ends", "mixed"],
+    ids=[
+        "lists",
+        "tuples",
+        "close",
+        "numpy",
+        "wrapped",
+        "scalars",
+        "spaced",
+        "ends",
+        "mixed",
+        "last",
+        "broken",
+    ],
 )
 def test_every_spelling(cells: list[str]) -> None:
     check(csv_of(cells))
@@ -100,6 +114,10 @@ def test_one_value_is_the_score_of_class_1() -> None:
         ("word", r'found "word", wanted a list of numbers'),
         ("[1, 2, 3, 4", r"wanted a list of numbers"),
         ("[1, 2, 3, nan]", r"NaN"),
+        ("[1, 2, 3, 4)", r'found "\[1, 2, 3, 4\)", wanted a list of numbers'),
+        ("[1 2, 3, 4]", r'row 33, column "logits": found "1 2", wanted a number'),
+        ("[1, 2; 3, 4]", r'row 33, column "logits": found "2; 3", wanted a number'),
+        ("[1, 2,5, 3]", r"row 33, .* with two kinds of commas, .* \(0.5, not 0,5\)"),
     ],
 )
 def test_refusals(cell: str, message: str, n_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,6 +127,25 @@ def test_refusals(cell: str, message: str, n_rows: int, monkeypatch: pytest.Monk
     with pytest.raises(FileError, match=message) as refused:
         read("a.csv", csv_of(cells))
     assert len(str(refused.value)) < 300
+
+
+def test_a_list_that_is_broken_over_two_cells() -> None:
+    cells = [str(row) for row in ROWS]
+    cells[5:7] = "[1, 2", "3, 4],[5, 6, 7, 8]"
+    with pytest.raises(FileError, match=r'row 7, column "logits": found "\[1, 2", wanted a list'):
+        read("a.csv", csv_of(cells))
+
+
+def test_decimal_commas_in_every_list() -> None:
+    cells = ["[1,6039, -0,4967, 2,1]"] * N
+    with pytest.raises(FileError, match=r'row 2, column "logits": .* two kinds of commas'):
+        read("a.csv", csv_of(cells))
+
+
+def test_more_text_with_lists_than_is_read() -> None:
+    data = b"probs,label\n" + b'"[0.25, 0.75]",1\n' * 1_500_000
+    with pytest.raises(FileError, match=f"^file: found {len(data):,} bytes of text with lists"):
+        read("a.csv", data)
 
 
 def test_rows_are_numbered_as_in_the_file() -> None:
