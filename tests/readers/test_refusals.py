@@ -194,6 +194,11 @@ def test_more_text_than_is_read_is_not_looked_at(name: str, most: int) -> None:
         read(name, bytes(10))
 
 
+def test_ten_million_rows_are_the_most() -> None:
+    with pytest.raises(FileError, match=r"^file: found 10,000,001 rows, wanted at most 10,000,000"):
+        read("a.csv", b"score,label\n" + b"0,1\n" * 10_000_001)
+
+
 def test_long_parts_are_shortened() -> None:
     error = FileError("f" * 999, "<b>\x1b[31m" + "x" * 9999, "y" * 9999)
     assert len(str(error)) <= 600
