@@ -36,6 +36,8 @@ class Scene:
         Whether the words are for those who know the terms.
     palette : Palette
         Colours of the theme in use.
+    waiting : str or None
+        Key of the calibrator that waits for a click to be fitted; None if none does.
     """
 
     upload: Upload
@@ -48,6 +50,7 @@ class Scene:
     n_resamples: int
     expert: bool
     palette: Palette
+    waiting: str | None = None
 
     @property
     def judged(self) -> SetResult:

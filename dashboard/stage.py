@@ -38,7 +38,8 @@ def prepare(page: str, *, first: bool) -> Scene | None:
         graph.choose_picture_format()
         expert = controls.choose_wording()
     estimate = compute.estimate(upload, settings)
-    if not working.agreed(estimate, settings):
+    waiting = None if working.agreed(estimate, settings) else settings.method
+    if waiting is not None:
         settings, estimate = replace(settings, method=NO_METHOD, options=()), None
     with working.watched(settings, estimate) as progress:
         result = compute.run_audit(upload, settings, progress)
@@ -55,6 +56,7 @@ def prepare(page: str, *, first: bool) -> Scene | None:
         n_resamples=n_resamples,
         expert=expert,
         palette=style.palette(),
+        waiting=waiting,
     )
 
 

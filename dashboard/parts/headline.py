@@ -63,6 +63,7 @@ class Figures:
             self._classes,
             scene.settings.event,
             scene.class_names,
+            scene.waiting,
         )
         with self._steps.container(gap="small"):
             st.subheader(HEADING, anchor=False)

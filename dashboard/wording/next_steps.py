@@ -74,6 +74,8 @@ class Found:
         What is looked at.
     class_names : tuple of str or None
         Of all classes, as the file has them.
+    waiting : str or None
+        Key of a calibrator that waits for a click to be fitted.
     """
 
     result: AuditResult
@@ -83,6 +85,7 @@ class Found:
     classes: tuple[ClassScreen, ClassScreen | None] | None = None
     event: ChosenEvent = _TOP
     class_names: tuple[str, ...] | None = None
+    waiting: str | None = None
 
     def mark(self, key: str) -> Mark | None:
         """Give what is known of the change of a measure; None while it is not."""
@@ -126,6 +129,11 @@ def _main(found: Found) -> Step:
     was_off, is_off = _off(found, after=False), _off(found, after=True)
     if not was_off:
         return _classes_off(found) or _leave(found, harmful=chosen and is_off)
+    if found.waiting is not None:
+        return Step(
+            f"**Fit {method_name(found.waiting)}** with the button at the head of the page, or choose"
+            " a calibrator on the left that takes less."
+        )
     if not chosen:
         return Step(
             "**Mend the scores**: choose a calibrator on the left, or let several compete.",
