@@ -11,6 +11,7 @@ from dashboard.compute import SourceFile
 from dashboard.readers import Options
 from dashboard.readers.contents import Contents, RawEvent, RawSet
 from dashboard.readers.named_sets import parting_of
+from dashboard.readers.one_set import can_be_one
 from dashboard.wording import imports as words
 
 _TEXT = frozenset({"csv", "tsv", "txt", "xlsx"})
@@ -175,7 +176,7 @@ def _choose_meaning(contents: Sequence[Contents]) -> dict[str, Any]:
         chosen["first_label"] = _FIRST[_one_of(words.FIRST_LABEL, _FIRST, "labels_from")]
     if any(isinstance(part, RawSet) for part in raw):
         chosen["class_names"] = _choose_names()
-    if any(parting_of(one.sets, Options()) is not None for one in contents):
+    if any(can_be_one(one.sets) or parting_of(one.sets, Options()) for one in contents):
         chosen["sets"] = _SETS[_one_of(words.SETS, _SETS, "sets")]
     of_two = any(table.ndim == 1 or table.shape[1] == 2 for table in tables)
     if of_two or any(isinstance(part, RawEvent) for part in raw):

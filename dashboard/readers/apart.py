@@ -110,7 +110,7 @@ def parse_apart(
                 "file", f"{len(data) / 1e6:,.0f} MB that ended the process reading it ({code})",
                 "an undamaged file, a smaller one, or another format such as .npz",
             )  # fmt: skip
-        return _opened(answer)
+        return _opened(answer, data)
 
 
 def _run(
@@ -146,13 +146,16 @@ def _run(
             process.kill()
 
 
-def _opened(answer: IO[bytes]) -> Contents:
+def _opened(answer: IO[bytes], data: bytes) -> Contents:
     """Check an answer and lay it out again."""
     answer.seek(0)
     try:
         head = json.loads(answer.readline())
         refused = head.get("refused")
-        arrays = [_array(answer, code, tuple(shape)) for code, shape in head["arrays"]]
+        arrays = [
+            _array(answer, code, tuple(shape), None if start is None else memoryview(data)[start:])
+            for code, shape, start in head["arrays"]
+        ]
         contents = None if refused else _built(head["contents"], arrays)
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise FileError("file", "an answer that cannot be read", "the file once more") from error
@@ -161,8 +164,13 @@ def _opened(answer: IO[bytes]) -> Contents:
     return contents
 
 
-def _array(answer: IO[bytes], code: str, shape: tuple[int, ...]) -> Array:
+def _array(
+    answer: IO[bytes], code: str, shape: tuple[int, ...], within: memoryview | None
+) -> Array:
+    """Take an array from the answer, or from the bytes of the file where it lies in them."""
     dtype = numeric_dtype(code, "array")
+    if within is not None:
+        return array_from(within[: prod(shape) * dtype.itemsize], dtype, shape, "array")
     # What is asked for is set aside before it is read, so no more is asked for than there is.
     left = os.fstat(answer.fileno()).st_size - answer.tell()
     raw = answer.read(max(0, min(prod(shape) * dtype.itemsize, left)))
@@ -217,8 +225,11 @@ def main() -> None:
         data = question.read(os.fstat(question.fileno()).st_size - question.tell())
         contents = parse(asked["name"], data, Options(**options))
         tree = _flat(contents, arrays)
-        shapes = [(numeric_dtype(a.dtype.str, "array").str, a.shape) for a in arrays]
-        head = {"contents": tree, "arrays": shapes}
+        starts = [_start_in(data, array) for array in arrays]
+        codes = [numeric_dtype(array.dtype.str, "array").str for array in arrays]
+        shapes = [array.shape for array in arrays]
+        head = {"contents": tree, "arrays": list(zip(codes, shapes, starts, strict=True))}
+        arrays = [a for a, start in zip(arrays, starts, strict=True) if start is None]
     except FileError as error:
         head = {"refused": [error.field, error.found, error.wanted]}
     except MemoryError:
@@ -230,6 +241,15 @@ def main() -> None:
         for block in row_blocks(len(array), max(array.size // max(len(array), 1), 1)):
             out.write(np.ascontiguousarray(array[block]).data)
     out.flush()
+
+
+def _start_in(data: bytes, array: Array) -> int | None:
+    """Tell where in the file the bytes of an array lie, if they do."""
+    start: int = array.__array_interface__["data"][0]
+    start -= np.frombuffer(data, dtype=np.uint8).__array_interface__["data"][0]
+    inside = 0 <= start <= len(data) - array.nbytes
+    # Any other byte than 0 and 1 behind a NumPy bool would be looked at again.
+    return start if inside and array.flags.c_contiguous and array.dtype.kind != "b" else None
 
 
 def _limit(memory: int, seconds: float) -> None:

@@ -13,6 +13,9 @@ from typing import Any
 
 from dashboard.readers.refusal import FileError, quoted
 
+MOST_DEFLATED = 200 << 20
+"""As much as is unpacked in a second, or in two where it was made to take long."""
+
 _SPARE_BYTES = 64 << 20
 _PIECE = 1 << 18
 _STORED, _DEFLATED = 0, 8
@@ -88,7 +91,13 @@ class Archive:
 
 
 def open_archive(
-    data: bytes, ending: str, *, folders: bool = False, most: int = 256, times: int = 4
+    data: bytes,
+    ending: str,
+    *,
+    folders: bool = False,
+    most: int = 256,
+    times: int = 4,
+    most_deflated: int | None = MOST_DEFLATED,
 ) -> Archive:
     """List the members of an archive, once all that it declares has been checked.
 
@@ -104,6 +113,8 @@ def open_archive(
         Largest number of members.
     times : int, default 4
         How many times the size of the file, and 64 MB more, all members may take unpacked.
+    most_deflated : int, optional
+        How many bytes the members that are not merely stored may take unpacked.
 
     Returns
     -------
@@ -122,6 +133,14 @@ def open_archive(
             "archive",
             f"members that expand to {declared >> 20:,} MB from a file of {len(data):,} bytes",
             f"at most {limit >> 20:,} MB (size limit)",
+        )
+    deflated = sum(member.size for member in members if member.method == _DEFLATED)
+    if most_deflated is not None and deflated > most_deflated:
+        raise FileError(
+            "archive",
+            f"compressed members that expand to {deflated >> 20:,} MB",
+            f"at most {most_deflated >> 20:,} MB, or members that are stored uncompressed, as"
+            " numpy.savez does",
         )
     return Archive(data, {member.name: member for member in members})
 

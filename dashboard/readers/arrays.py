@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from dashboard.readers.contents import DEFAULTS, Array, Contents, Options
-from dashboard.readers.headings import CONFIDENCE, HITS, PREDICTED, key_of
+from dashboard.readers.headings import CONFIDENCE, HITS, PREDICTED, WEAK_HITS, key_of
 from dashboard.readers.named import left_out_sentence, sorted_arrays
 from dashboard.readers.npy import text_codes
 from dashboard.readers.refusal import FileError, quoted
@@ -31,7 +31,7 @@ def contents_of(
         )  # fmt: skip
     keys = {key_of(name) for name in arrays}
     flat = all(array.ndim == 1 and array.dtype.kind in "biufU" for array in arrays.values())
-    of_likeliest = keys & (CONFIDENCE | _LIKELIEST) and keys & (PREDICTED | HITS)
+    of_likeliest = keys & (CONFIDENCE | _LIKELIEST) and keys & (PREDICTED | HITS | WEAK_HITS)
     if flat and of_likeliest and _one_length(arrays):
         said = left_out_sentence(left_out)
         columns = [_column(array) for array in arrays.values()]

@@ -3,6 +3,7 @@
 import numpy as np
 
 from dashboard.readers.contents import SET_NAMES, Array, Options, RawSet, Role, rows_of_file
+from dashboard.readers.long_form import refuse_flattened
 from dashboard.readers.measured import by_rows
 from dashboard.readers.npy import is_whole
 from dashboard.readers.refusal import FileError, type_name
@@ -28,7 +29,8 @@ def check_finite(raw: RawSet, role: Role) -> None:
     """Refuse values that no reading could make sense of."""
     place, table = f"logits {SET_NAMES[role]}".strip(), np.asarray(raw.table)
     with np.errstate(invalid="ignore"):
-        if np.isfinite(table.min()) and np.isfinite(table.max()):
+        halves = table.dtype == np.float16
+        if not halves and np.isfinite(table.min()) and np.isfinite(table.max()):
             return
     extremes = list(by_rows(table))
     for bad, what in (
@@ -45,11 +47,15 @@ def check_finite(raw: RawSet, role: Role) -> None:
 
 
 def check_scores(raw: RawSet, role: Role, options: Options) -> None:
-    """Refuse a single column of class numbers beside labels of more than two classes."""
+    """Refuse a single column of all classes' scores, or of class numbers beside several labels."""
     table, labels = np.asarray(raw.table), raw.labels
     if options.values != "auto" or table.ndim != 1 or labels is None or labels.ndim != 1:
         return
-    if raw.label_texts is not None or labels.dtype.kind not in "iuf" or not labels.max() > 1:
+    if raw.label_texts is not None or labels.dtype.kind not in "biuf":
+        return
+    if len(labels) == len(table) and labels.max() <= 1 and labels.min() >= 0:
+        refuse_flattened(table, labels)
+    if not labels.max() > 1:
         return
     high = float(table.max())
     if table.min() >= 0 and high > 1 and is_whole(table) and len(np.unique(labels)) > 2:

@@ -111,6 +111,8 @@ def _beside_outcome(choice: Choice, sample: Sample) -> Choice:
     """
     classes = choice.classes
     scores = [c for c in classes if has_fractions(c, sample)]
+    if not scores and len(classes) == 2:
+        scores = [c for c in classes if not all_decided([c], sample)]
     others = [c for c in classes if c not in scores]
     kinds = {c: {row[c].strip() for row in sample} for c in others}
     whole = all(is_whole(cell) for cells in kinds.values() for cell in cells)

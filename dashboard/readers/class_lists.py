@@ -3,12 +3,12 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from dashboard.readers.headings import key_of
+from dashboard.readers.headings import CONFIDENCE, SCORE_WORDS, is_score, key_of
+from dashboard.readers.named import TABLE_KEYS, WEAK_TABLE_KEYS
+from dashboard.readers.rank_lists import LIST, classes_in
 from dashboard.readers.refusal import FileError, quoted
 from dashboard.readers.slices import NUMBER
 
-_LIST = re.compile(r"\s*[\[(](.*)[\])]\s*", re.DOTALL)
-_LONGEST = 256
 _MOST_ASKED = 100
 _NAMES = frozenset(
     {"classes", "labels", "class_names", "label_names", "target_names", "categories", "names",
@@ -51,7 +51,7 @@ def listed_classes(
     """
     for name, cells in texts.items():
         _refuse_orders(name, cells, width)
-    lists = {name: _classes_in(cells[0]) for name, cells in texts.items() if len(cells) == 1}
+    lists = {name: classes_in(cells[0]) for name, cells in texts.items() if len(cells) == 1}
     fitting = {
         name: found
         for name, found in lists.items()
@@ -76,7 +76,7 @@ def _refuse_orders(column: str, cells: Sequence[str], width: int) -> None:
     if len(cells) < 2 or width < 2 or _ORDER.isdisjoint(key_of(column).split("_")):
         return
     for cell in cells[:_MOST_ASKED]:
-        inside = _LIST.fullmatch(cell)
+        inside = LIST.fullmatch(cell)
         parts = re.split(r"\s*,\s*|\s+", inside[1].strip()) if inside else []
         if len({*parts}) < width or len(parts) != width:
             return
@@ -87,10 +87,16 @@ def _refuse_orders(column: str, cells: Sequence[str], width: int) -> None:
     )
 
 
-def _classes_in(cell: str) -> tuple[str, ...]:
-    """Give the texts of a list as Python, NumPy and JSON write one, or without quotes."""
-    inside = _LIST.fullmatch(cell) if len(cell) <= _LONGEST else None
-    if inside is None:
-        return ()
-    parts = [part.strip().strip("'\"").strip() for part in inside[1].split(",")]
-    return tuple(parts) if all(parts) else ()
+def are_beside(lists: Sequence[str], others: Sequence[str]) -> bool:
+    """Tell lists of another kind, such as embeddings, beside a column of scores.
+
+    Examples
+    --------
+    >>> are_beside(["embedding"], ["score"]), are_beside(["probs"], ["score"])
+    (True, False)
+    """
+    keys = {*map(key_of, lists)}
+    words = {word for key in keys for word in key.split("_")}
+    if words & SCORE_WORDS or keys & (TABLE_KEYS | WEAK_TABLE_KEYS):
+        return False
+    return any(is_score(key) or key in CONFIDENCE for key in map(key_of, others))

@@ -5,7 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from dashboard.readers.contents import Array, SliceColumn
 from dashboard.readers.headings import digits_after, is_score, key_of, prefixed, strip_prefix
+from dashboard.readers.labels import NO_AND_YES
 from dashboard.readers.slices import is_number
 from dashboard.readers.truths import Sample, has_fractions, is_other
 
@@ -170,7 +172,7 @@ def one_hot_labels(
     keys = {key_of(names[c]): c for c in free}
     for prefix in ("label", "y_true", "y", "true", "target", "truth"):
         found = [keys.get(f"{prefix}_{key_of(name)}", -1) for name in short]
-        if min(found) >= 0 and all_decided(found, sample):
+        if min(found) >= 0 and (all_decided(found, sample) or _one_hot(found, sample)):
             return found
     return []
 
@@ -178,7 +180,7 @@ def one_hot_labels(
 def one_hot_group(
     free: list[int], names: tuple[str, ...], classes: list[int], sample: Sample
 ) -> tuple[list[int], bool]:
-    """Find the one group of columns that are called by the classes, as ``is_cat, is_dog, ...``.
+    """Find the one group of columns called by the classes, as ``is_cat, is_dog`` or bare names.
 
     Returns
     -------
@@ -191,7 +193,7 @@ def one_hot_group(
         return [], False
     short = strip_prefix([names[c] for c in classes])
     there = {names[c].strip(): c for c in free}
-    groups = [group for name in there if _one_hot(group := _called_as(name, short, there), sample)]
+    groups = [group for name in there if _one_hot(group := called_as(name, short, there), sample)]
     if len(groups) != 1:
         return [], False
     before, _, after = names[groups[0][0]].strip().rpartition(short[0])
@@ -199,10 +201,10 @@ def one_hot_group(
     return groups[0], not _TRUTH.isdisjoint(words)
 
 
-def _called_as(name: str, classes: Sequence[str], there: Mapping[str, int]) -> list[int]:
+def called_as(name: str, classes: Sequence[str], there: Mapping[str, int]) -> list[int]:
     """Give the columns that are called as this one is by the first class, one a class."""
     before, found, after = name.rpartition(classes[0])
-    if not found or not (before or after) or is_other(f"{before} {after}"):
+    if not found or is_other(f"{before} {after}"):
         return []
     group = []
     for other in classes:
@@ -213,9 +215,29 @@ def _called_as(name: str, classes: Sequence[str], there: Mapping[str, int]) -> l
 
 
 def _one_hot(columns: Sequence[int], sample: Sample) -> bool:
-    """Tell columns of 0 and 1 of which one alone is 1 in every row."""
-    return (
-        bool(columns)
-        and all_decided(columns, sample)
-        and all(sum(row[c].strip() in DECIDED[1::2] for c in columns) == 1 for row in sample)
-    )
+    """Tell columns of 0 and 1, or of no and yes, of which one alone is 1 in every row."""
+    cells = [[row[c].strip().lower() for c in columns] for row in sample]
+    yes = _yes_of({cell for row in cells for cell in row})
+    return bool(columns) and all(sum(cell in yes for cell in row) == 1 for row in cells)
+
+
+def _yes_of(kinds: set[str]) -> tuple[str, ...]:
+    """Give what means 1 among cells in lower case that are 0 and 1, or no and yes."""
+    if kinds <= {*DECIDED}:
+        return DECIDED[1::2]
+    return next(((yes,) for no, yes in NO_AND_YES if kinds <= {no, yes}), ())
+
+
+def ones_of(column: SliceColumn) -> Array | None:
+    """Give the 0 and 1 of a column that says so in words too, or nothing.
+
+    Examples
+    --------
+    >>> ones_of(SliceColumn("is_cat", np.array([1, 0]), ("True", "False")))
+    array([False,  True])
+    """
+    if column.categories is None:
+        return column.values
+    lower = [text.strip().lower() for text in column.categories]
+    yes = _yes_of({*lower})
+    return np.array([text in yes for text in lower])[column.values] if yes else None

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from dashboard.readers.choice import Choice, choose, confidence_columns, goes_with
 from dashboard.readers.classes import (
+    all_decided,
     numeric_columns,
     one_hot_group,
     one_hot_labels,
@@ -27,7 +28,9 @@ from dashboard.readers.named import TABLE_KEYS
 from dashboard.readers.positive import class_of_score, label_beside_decision
 from dashboard.readers.ranked import find_ranked
 from dashboard.readers.refusal import FileError, plain, quoted
+from dashboard.readers.rivals import refuse_rivals
 from dashboard.readers.slices import is_number
+from dashboard.readers.top_words import compared_words
 from dashboard.readers.truths import (
     Sample,
     beside,
@@ -152,6 +155,7 @@ def _with_header(
     if not choice.by_user:
         choice = choose(names, sample, [c for c in free if c not in confidence], label, predicted)
         free = [c for c in free if c != choice.label]
+        refuse_rivals(names, choice.classes, free, sample)
         event = _event(names, choice, confidence, hits, free, sample)
         if event is not None:
             return event
@@ -178,10 +182,12 @@ def _event(
     label, predicted, classes = choice.label, choice.predicted, choice.classes
     if len(confidence) == 1 and _no_classes(choice, confidence[0], hits, names, sample):
         return event_layout(names, confidence[0], (label, predicted, hits), free, sample)
-    if len(classes) != 1 or predicted is None:
+    if len(classes) != 1:
         return None
     others = [c for c in free if c != classes[0]]
-    if label is None:
+    if predicted is None:
+        label, predicted = compared_words(names, label, classes[0], others, sample)
+    elif label is None:
         label = beside(predicted, names, others, sample, WEAK_LABELS)
     if label is None:
         return None
@@ -254,6 +260,9 @@ def _plain_layout(
 ) -> Layout:
     """Take a table of classes with its labels, or either alone."""
     classes, label = choice.classes, choice.label
+    if label is None and len(classes) == 1 and key_of(names[classes[0]]) in WEAK_LABELS:
+        decided = all_decided(classes, sample) and not choice.by_user
+        classes, label = ([], classes[0]) if decided else (classes, None)
     if label is None and (not classes or [*classes, *slices] == classes == [0]):
         label = lone_label(names, [*classes, *slices], sample)
         classes = classes if label is None else []

@@ -9,11 +9,12 @@ import numpy as np
 
 from dashboard.readers.alike import same_classes
 from dashboard.readers.contents import Array, Contents, Options, RawSet, Role
+from dashboard.readers.headless import with_first_label
 from dashboard.readers.interpret import interpret
-from dashboard.readers.joined import in_order_of
-from dashboard.readers.named import role_of
+from dashboard.readers.joined import in_order_of, of_index
 from dashboard.readers.named_sets import TRAINING
 from dashboard.readers.refusal import FileError, quoted, visible
+from dashboard.readers.roles import further_sets, role_of
 from dashboard.readers.upload import Upload
 
 _WANTED = "one file; logits and labels; a calibration and a test file; or logits and labels of each"
@@ -100,7 +101,11 @@ def _raw(upload: Upload) -> RawSet:
 def _pair(table: Upload, labels: Upload, role: Role) -> Contents:
     """Put bare logits and bare labels together."""
     values, truth = _raw(table), _raw(labels)
-    n_rows, n_labels = len(np.asarray(values.table)), len(np.asarray(truth.labels))
+    n_rows = len(np.asarray(values.table))
+    truth, said_first, unsure = with_first_label(truth, labels, n_rows)
+    n_labels = len(np.asarray(truth.labels))
+    if table.format == labels.format == "parquet":
+        values, truth = of_index(values, truth)
     if n_rows != n_labels:
         raise FileError(
             "files",
@@ -123,8 +128,9 @@ def _pair(table: Upload, labels: Upload, role: Role) -> Contents:
     place = "" if role == "rows" else f", as the {role} set"
     return Contents(
         {role: whole}, (f"{said}{place}.", *joined.found),
-        (*_mended(table, labels), *joined.repairs),
-        doubts=(*_doubted(table, labels), *joined.doubts), uses={**labels.uses, **table.uses},
+        (*_mended(table, labels), *said_first, *joined.repairs),
+        doubts=(*_doubted(table, labels), *unsure, *joined.doubts),
+        uses={**labels.uses, **table.uses},
     )  # fmt: skip
 
 
@@ -174,7 +180,12 @@ def _by_role(uploads: Sequence[Upload]) -> tuple[Upload, Upload] | None:
     if len(training) == 1:
         return training[0], uploads[0 if training[0] is uploads[1] else 1]
     if first == second:
-        return None
+        further = further_sets(upload.name.rsplit(".", 1)[0] for upload in uploads)
+        if len(further) != 1:
+            return None
+        # Of two sets to judge the one that is not called test, of two to tune that called val.
+        fitted = (uploads[0].name.rsplit(".", 1)[0] in further) == (first == "test")
+        return (uploads[0], uploads[1]) if fitted else (uploads[1], uploads[0])
     if first == "test" or second == "calibration":
         return uploads[1], uploads[0]
     return uploads[0], uploads[1]
@@ -192,10 +203,25 @@ def _two_sets(uploads: Sequence[Upload]) -> Contents:
         (f"Calibration set from {quoted(calibration.name)}, {why}; test set from {last}.",),
         (*_mended(calibration, test), *mended),
         tuple(dict.fromkeys((*calibration.contents.missing, *test.contents.missing))),
-        (*_doubted(calibration, test), *_training([calibration, test]), *doubts),
+        (
+            *_doubted(calibration, test),
+            *(() if named else _not_named(calibration, test)),
+            *_training([calibration, test]),
+            *doubts,
+        ),
         uses={**test.uses, **calibration.uses},
         preview=calibration.contents.preview,
     )
+
+
+def _not_named(calibration: Upload, test: Upload) -> tuple[str, ...]:
+    """Doubt which of two files is which where only their order says so."""
+    fitted, judged = quoted(calibration.name, 40), quoted(test.name, 40)
+    said = (
+        f"The names {fitted} and {judged} do not tell a calibration set from a test set, so the"
+        " first was taken for calibration: the words val and test in them would tell."
+    )
+    return (said,)
 
 
 def _four(tables: list[Upload], labels: list[Upload]) -> Contents:

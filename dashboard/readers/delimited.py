@@ -7,6 +7,7 @@ from itertools import chain, islice
 
 from dashboard.readers.columns import find_layout, looks_like_header, numbers_columns
 from dashboard.readers.contents import DEFAULTS, Contents, Options, check_rows
+from dashboard.readers.headless import is_data
 from dashboard.readers.layout import Layout
 from dashboard.readers.refusal import FileError
 from dashboard.readers.slices import is_number
@@ -84,6 +85,7 @@ def _heading(rows: Rows, options: Options, notes: list[str]) -> tuple[list[str],
         most = f"at most {_MAX_COLUMNS:,} columns"
         raise FileError(f"row {top + 1}", f"{len(header):,} columns", most)
     has_header = looks_like_header(header) and not any(map(is_list, header))
+    has_header = has_header and not is_data(header, rows[top + 1 : top + 1 + _SAMPLE])
     has_header = has_header if options.header is None else options.header
     named = has_header and (options.header is not None or not numbers_columns(header))
     if not named and options.header is None:
@@ -236,10 +238,12 @@ def _starts_with_mark(row: list[str]) -> bool:
 
 
 def _without_quoted(lines: list[str]) -> list[str]:
-    """Take out what stands in quotes, also where a list in it goes on in further lines."""
-    if any("[" in line and line.count('"') % 2 for line in lines):
+    """Take out what stands in quotes, also where it goes on in further lines."""
+    if any(line.count('"') % 2 for line in lines):
         closed, opened, _ = _unquoted("\n".join(lines)).partition('"')
-        return closed.split("\n")[:-1] if opened else closed.split("\n")
+        whole = closed.split("\n")[:-1] if opened else closed.split("\n")
+        if whole:
+            return whole
     return [_unquoted(line) for line in lines]
 
 

@@ -22,13 +22,14 @@ from dashboard.readers.contents import (
     Role,
     SliceColumn,
     ValuesKind,
-    rows_of_file,
 )
-from dashboard.readers.labels import folded
 from dashboard.readers.named_sets import named_sets
-from dashboard.readers.overlap import shared_rows
+from dashboard.readers.otherwise import turned
 from dashboard.readers.ranked import sorted_rows
 from dashboard.readers.refusal import percent, quoted, visible
+from dashboard.readers.repeated import repeated
+from dashboard.readers.spelling import folded
+from dashboard.readers.weights import counted_once
 
 Rows = LogitSet | EventScores
 _FEW_ROWS = 20
@@ -86,7 +87,8 @@ def doubts_of(
     seen = [_look(role, rows, raw[role]) for role, rows in sets.items()]
     return (
         *_all_right(seen), *_equal_columns(seen), *_predictions(seen), *_first_label(seen, options),
-        *_below_chance(seen), *_both_sets(seen), *named_sets(raw, options), *_of_class_one(seen),
+        *_below_chance(seen), *repeated(sets, raw), *counted_once(raw),
+        *named_sets(raw, options), *_of_class_one(seen),
         *_coarse(seen, kind), *_saturated(seen), *sorted_rows([part.rows for part in seen]),
         *_absent_classes(seen, kind), *_prevalence(seen, options), *_few(seen),
     )  # fmt: skip
@@ -151,11 +153,22 @@ def _predictions(seen: list[_Seen]) -> Iterator[str]:
         told = values - (truth - _labels(part))
         agree = float(np.mean(told == part.classes))
         if len(truth) >= _FEW_ROWS and agree < 0.99:
+            why = "perhaps the columns are in another order or of another model"
+            if (least := _threshold(part.rows, told)) is not None:
+                why = f"it is decided from a probability of {least:.3g} on, here from one half on"
             yield (
                 f"The prediction in column {quoted(part.raw.predicted.name)} is the likeliest class"
-                f" in {percent(agree)} of the rows{part.where}: perhaps the columns are in another"
-                " order or of another model."
+                f" in {percent(agree)} of the rows{part.where}: {why}."
             )
+
+
+def _threshold(rows: Rows, decided: Array) -> float | None:
+    """Give the least probability of class 1 with which it is decided, if none without is higher."""
+    if not isinstance(rows, LogitSet) or rows.n_classes != 2 or {*np.unique(decided)} != {0, 1}:
+        return None
+    ones = rows.probabilities[:, 1]
+    least = float(ones[decided == 1].min())
+    return least if least > ones[decided == 0].max() else None
 
 
 def _columns(part: _Seen) -> tuple[SliceColumn, ...]:
@@ -195,10 +208,8 @@ def _first_label(seen: list[_Seen], options: Options) -> Iterator[str]:
     if min(int(labels.min()) for labels, _ in tables) < 1:
         return
     labels, classes = (np.concatenate(parts) for parts in zip(*tables, strict=True))
-    if len(labels) < _FEW_ROWS:
-        return
     from_zero, from_one = (float(np.mean(classes == labels - first)) for first in (0, 1))
-    if from_one <= from_zero + 0.1:
+    if from_one <= from_zero + (0.1 if len(labels) >= _FEW_ROWS else 0.5):
         return
     yield (
         f"Labels from {labels.min()} to {labels.max()} were read as counted from 0 and are the"
@@ -210,7 +221,10 @@ def _first_label(seen: list[_Seen], options: Options) -> Iterator[str]:
 def _below_chance(seen: list[_Seen]) -> Iterator[str]:
     """Doubt labels that scores far above one half find no better than guesses."""
     for part in seen:
-        if not isinstance(part.rows, LogitSet) or len(part.hits) < _FEW_ROWS:
+        one_score = isinstance(part.raw, RawSet) and np.asarray(part.raw.table).ndim == 1
+        backwards = tuple(turned(part.rows, part.where, one_score=one_score))
+        yield from backwards
+        if backwards or not isinstance(part.rows, LogitSet) or len(part.hits) < _FEW_ROWS:
             continue
         accuracy, guess = float(part.hits.mean()), 1 / part.rows.n_classes
         by_luck = guess + 2 * np.sqrt(guess * (1 - guess) / len(part.hits))
@@ -220,25 +234,6 @@ def _below_chance(seen: list[_Seen]) -> Iterator[str]:
                 f" guessing would be right in {percent(guess)}: perhaps the labels are of other"
                 " rows, or the columns are in another order."
             )
-
-
-def _both_sets(seen: list[_Seen]) -> Iterator[str]:
-    """Doubt a test set that has rows of the calibration set."""
-    if len(seen) < 2:
-        return
-    tables = [
-        part.rows.given if isinstance(part.rows, LogitSet) else part.rows.scores[:, np.newaxis]
-        for part in seen
-    ]
-    calibration, test = ((table, _labels(part)) for table, part in zip(tables, seen, strict=True))
-    shared = shared_rows(calibration, test)
-    if shared is None:
-        return
-    yield (
-        "The test set repeats rows of the calibration set, values and label alike,"
-        f" {rows_of_file(shared, seen[1].raw)}: they were seen in the fit, so they flatter"
-        " the judgement."
-    )
 
 
 def _of_class_one(seen: list[_Seen]) -> Iterator[str]:

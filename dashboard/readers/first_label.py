@@ -13,7 +13,7 @@ from dashboard.readers.slices import NUMBER
 
 _HIGHEST = 10**9
 _FEW_ROWS = 20
-_TELLING, _FAR = 0.1, 0.2
+_TELLING, _FAR, _PLAIN = 0.1, 0.2, 0.5
 _WHICH = {1: "true labels", -1: "predicted labels"}
 
 
@@ -85,6 +85,8 @@ def _weighed(
     """Follow plain evidence that one counts from 1, and doubt where there is some."""
     low, high = (truth, predicted)[::-shift]
     gain = _agreement(truth, predicted, shift) - _agreement(truth, predicted, 0)
+    if len(truth) < _FEW_ROWS:
+        return Counted(events, (), (_doubt(truth, predicted, shift),) if gain > _PLAIN else ())
     one_off = low.max() == high.max() - 1
     if one_off and gain > max(_FAR, 2 / math.sqrt(len(truth))):
         return _from_one(events, truth, predicted, shift)
@@ -106,7 +108,7 @@ def _far_more_often(truth: Array, predicted: Array) -> tuple[str, ...]:
 def _may_differ(truth: Array, predicted: Array, shift: int) -> bool:
     """Tell numbers without a 0 beside others with one, of which the first may count from 1."""
     low, high = (truth, predicted)[::-shift]
-    return len(truth) >= _FEW_ROWS and bool(high.min() >= 1 > low.min() >= 0)
+    return bool(high.min() >= 1 > low.min() >= 0)
 
 
 def _agreement(truth: Array, predicted: Array, shift: int) -> float:

@@ -1,8 +1,11 @@
 """Columns that grow while a file is read, bounded however different its texts are."""
 
 import math
+import sys
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from itertools import repeat
 
@@ -17,35 +20,83 @@ Cell = float | str | None
 """A number, a text, or nothing."""
 
 _PART = 1 << 18
+_ROOM, _ENTRY = 96 << 20, 64
+_FIRST = 50
+"""So many texts each column keeps in any case: what it holds is told by its first rows."""
+
 EXACT = 1 << 53
 """Whole numbers below this are themselves as decimals."""
 
 
-class GrowingText:
-    """Texts as codes, of which only so many different ones and so much of each are kept."""
+class Room:
+    """How many bytes the different texts of all columns together may yet take."""
 
     def __init__(self) -> None:
+        self.left = _ROOM
+
+    def take(self, cell: str) -> None:
+        """Take the room of one text."""
+        self.left -= sys.getsizeof(cell) + _ENTRY
+
+
+_SHARED: ContextVar[Room | None] = ContextVar("room", default=None)
+
+
+@contextmanager
+def shared_room() -> Iterator[None]:
+    """Let all columns that grow within share the room for their texts."""
+    token = _SHARED.set(Room())
+    try:
+        yield
+    finally:
+        _SHARED.reset(token)
+
+
+class GrowingText:
+    """Texts as codes, of which only so many different ones and so much of each are kept.
+
+    Parameters
+    ----------
+    room : Room, optional
+        Shared by all columns of a file.
+    """
+
+    def __init__(self, room: Room | None = None) -> None:
+        self.room = room or _SHARED.get() or Room()
         self.seen: dict[str, int] = {}
         self.codes = array("i")
+
+    @property
+    def is_full(self) -> bool:
+        """Tell that no further text is kept."""
+        count = len(self.seen)
+        return count >= MAX_TEXTS or (self.room.left < 0 and count >= _FIRST)
 
     def place(self, cell: str) -> int:
         """Give the code of one text."""
         known = self.seen.get(cell)
         if known is not None:
             return known
-        cell = cell[: MAX_TEXT + 1]
-        if cell not in self.seen and len(self.seen) >= MAX_TEXTS:
+        if len(cell) > MAX_TEXT:
+            cell = cell[: MAX_TEXT + 1]
+            known = self.seen.get(cell)
+            if known is not None:
+                return known
+        if self.is_full:
             return -1
-        return self.seen.setdefault(cell, len(self.seen))
+        self.room.take(cell)
+        self.seen[cell] = len(self.seen)
+        return len(self.seen) - 1
+
+    def places(self, cells: Sequence[str]) -> list[int]:
+        """Give the codes of texts, -1 for those beyond what is kept."""
+        known = list(map(self.seen.get, cells, repeat(-1)))
+        full = self.is_full and max(map(len, cells), default=0) <= MAX_TEXT
+        return known if full or -1 not in known else list(map(self.place, cells))
 
     def extend(self, cells: Sequence[str]) -> None:
         """Take further rows."""
-        known = list(map(self.seen.get, cells, repeat(-1)))
-        full = len(self.seen) >= MAX_TEXTS and max(map(len, cells), default=0) <= MAX_TEXT
-        if full or -1 not in known:
-            self.codes.fromlist(known)
-        else:
-            self.codes.extend(map(self.place, cells))
+        self.codes.fromlist(self.places(cells))
 
     def finish(self) -> Text:
         """Give the whole column."""
@@ -53,9 +104,16 @@ class GrowingText:
 
 
 class GrowingColumn:
-    """Numbers as long as all cells are numbers or blank; then texts, the earlier ones too."""
+    """Numbers as long as all cells are numbers or blank; then texts, the earlier ones too.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    room : Room, optional
+        Shared by all columns of a file.
+    """
+
+    def __init__(self, room: Room | None = None) -> None:
+        self.room = room
         self.numbers = Packed()
         self.whole = True
         self.text: GrowingText | None = None
@@ -99,17 +157,29 @@ class GrowingColumn:
         return numbers if most >= EXACT else numbers.astype(np.min_scalar_type(-most - 1))
 
     def _turn_to_text(self) -> None:
-        self.text, numbers = GrowingText(), self.numbers.whole()
+        self.text, numbers = GrowingText(self.room), self.numbers.whole()
+        known, known_codes = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32)
         for start in range(0, len(numbers), _PART):
             # By their bits, since zero with a sign is spelled in another way than without.
             part = numbers[start : start + _PART].view(np.int64)
             bits, first, places = np.unique(part, return_index=True, return_inverse=True)
-            values = bits.view(np.float64)
-            order = np.argsort(first)
-            codes = np.empty(len(values), dtype=np.int32)
-            different = (int(v) if self.whole else v for v in values[order].tolist())
-            codes[order] = [self.text.place(spelled(value)) for value in different]
+            at = np.minimum(np.searchsorted(known, bits), max(len(known) - 1, 0))
+            seen = known[at] == bits if len(known) else np.zeros(len(bits), dtype=np.bool_)
+            codes = np.full(len(bits), -1, dtype=np.int32)
+            codes[seen] = known_codes[at[seen]]
+            new = np.flatnonzero(~seen)
+            new = new[np.argsort(first[new])]
+            for place, value in zip(new, bits[new].view(np.float64), strict=True):
+                if self.text.is_full:
+                    break
+                number = float(value)
+                codes[place] = self.text.place(spelled(int(number) if self.whole else number))
             self.text.codes.frombytes(codes[places].tobytes())
+            kept = new[codes[new] >= 0]
+            known = np.concatenate([known, bits[kept]])
+            known_codes = np.concatenate([known_codes, codes[kept]])
+            order = np.argsort(known)
+            known, known_codes = known[order], known_codes[order]
         self.numbers = Packed()
 
 

@@ -25,6 +25,12 @@ HITS = frozenset(
     {"correct", "hit", "hits", "is_correct", "corrects", "correct?", "correctness", "is_right",
      "exact_match"}
 )  # fmt: skip
+WEAK_HITS = frozenset(
+    {"accuracy", "accuracies", "acc", "matched", "match", "matches", "is_match", "right"}
+)
+JUDGED = (("wrong", "right"), ("incorrect", "correct"))
+"""Words for a prediction that is wrong or right."""
+
 INDEX = INDEX_KEYS
 _LONGEST = 200
 _SCORES = frozenset(

@@ -11,7 +11,6 @@ from calibcore.blocks import row_blocks, row_maxima
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.metrics.proper import PROBABILITY_FLOOR
-from calibcore.validation import Floats
 from dashboard.readers.checks import check_finite, check_scores, check_shape
 from dashboard.readers.contents import (
     SET_NAMES,
@@ -30,8 +29,12 @@ from dashboard.readers.labels import LabelReading, read_labels, used_texts
 from dashboard.readers.named import kept_sentence
 from dashboard.readers.named_sets import Parting, parting_of
 from dashboard.readers.one_score import Reading
-from dashboard.readers.refusal import FileError, visible
+from dashboard.readers.one_set import as_one_set
+from dashboard.readers.otherwise import called_otherwise
+from dashboard.readers.refusal import FileError
 from dashboard.readers.shown import shared_columns
+from dashboard.readers.spelling import looking_alike, shown_apart
+from dashboard.readers.top_scores import top_scores
 from dashboard.readers.upload import Rows, Upload
 from dashboard.readers.values import as_probabilities, judge
 
@@ -59,6 +62,7 @@ def interpret(contents: Contents, options: Options, *, name: str, kind: str, dig
     """
     if contents.refused is not None:
         raise FileError(*contents.refused)
+    contents = as_one_set(contents, options)
     upload = Upload(
         name=name, format=kind, digest=digest,
         found=contents.found, repairs=contents.repairs, missing=contents.missing,
@@ -142,7 +146,8 @@ def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:
     if any(raw.labels is None for raw in sets.values()):
         return _lone_table(upload, sets["rows"], judge(sets, upload.options), n_classes)
     # Labels first: where the user has chosen a column, that choice is what to name.
-    labels = read_labels(sets, n_classes, upload.options)
+    hot = [name for name, use in upload.contents.uses.items() if use == "label"]
+    labels = read_labels(sets, n_classes, upload.options, columns=hot)
     reading = judge(sets, upload.options)
     made = {
         role: _logit_set(raw, labels, role, reading, upload.options) for role, raw in sets.items()
@@ -153,7 +158,12 @@ def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:
         found=(_sizes(made, n_classes), reading.found, *labels.found, *_tied(made)),
         repairs=(*reading.repairs, *labels.repairs, *_masked(made, reading)),
         missing=_constant(made),
-        doubts=(*reading.doubts, *_impossible(made, reading)),
+        doubts=(
+            *reading.doubts,
+            *_named_otherwise(upload, tables, reading),
+            *_impossible(made, reading),
+            *looking_alike(next(iter(made.values())).class_names),
+        ),
     )
     return _add(upload, made, sets, reading.kind)
 
@@ -224,7 +234,7 @@ def _logit_set(
     table = np.asarray(raw.table)
     of_file = None if table.ndim == 1 else raw.class_names
     given = options.class_names or labels.class_names or of_file
-    names = None if given is None else [visible(name) for name in given]
+    names = None if given is None else shown_apart(given)
     truth = labels.labels[role]
     try:
         if reading.kind == "probabilities":
@@ -252,7 +262,7 @@ def _events(upload: Upload, events: Mapping[Role, RawEvent]) -> Upload:
     events, repairs = counted.events, [*counted.repairs]
     made: dict[Role, Rows] = {}
     for role, raw in events.items():
-        scores = _top_scores(raw, role, repairs)
+        scores = top_scores(raw, role, repairs, upload.options)
         made[role] = EventScores(scores, raw.hits)
     rows = "; ".join(
         f"{SET_NAMES[role]} {part.n_samples:,} rows".strip() for role, part in made.items()
@@ -265,21 +275,6 @@ def _events(upload: Upload, events: Mapping[Role, RawEvent]) -> Upload:
         doubts=counted.doubts,
     )
     return _add(upload, made, events, "scores")
-
-
-def _top_scores(raw: RawEvent, role: Role, repairs: list[str]) -> Floats:
-    scores = np.asarray(raw.scores, dtype=np.float64)
-    place = f"confidence {SET_NAMES[role]}".strip()
-    # Most percentages are above 1; a few such values among scores are faults.
-    if scores.min() >= 0 and 2 <= scores.max() <= 100 and np.median(scores) > 1:
-        repairs.append(f"Percentages were divided by 100 in all {len(scores):,} rows.")
-        return scores / 100
-    bad = ~((scores >= 0) & (scores <= 1 + 1e-6))
-    if bad.any():
-        raise FileError(
-            place, f"values outside 0 to 1 {rows_of_file(bad, raw)}", "scores from 0 to 1"
-        )
-    return np.minimum(scores, 1.0)
 
 
 def _sizes(sets: Mapping[Role, LogitSet], n_classes: int) -> str:
@@ -357,6 +352,16 @@ def _tied(sets: Mapping[Role, LogitSet]) -> tuple[str, ...]:
         " first of them counts as the decision."
     )
     return (said,)
+
+
+def _named_otherwise(
+    upload: Upload, tables: Mapping[Role, Array], reading: Reading
+) -> tuple[str, ...]:
+    """Doubt values that are called what they were not taken for, unless the user says so."""
+    if upload.options.values != "auto":
+        return ()
+    one_score = any(table.ndim == 1 for table in tables.values())
+    return tuple(called_otherwise(upload.contents.uses, reading, one_score=one_score))
 
 
 def _constant(sets: Mapping[Role, LogitSet]) -> tuple[str, ...]:

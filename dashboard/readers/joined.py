@@ -10,6 +10,7 @@ from dashboard.readers.contents import Array, RawSet, SliceColumn
 from dashboard.readers.refusal import FileError, quoted
 from dashboard.readers.slices import counts_rows, id_of
 
+_INDEX = "__index_level_0__"
 _FEW = 5
 """Below so many rows, columns of other names may hold the same cells by chance."""
 
@@ -61,6 +62,31 @@ def in_order_of(
     _refuse_other_rows(values.ids, truth.ids, place)
     doubts = tuple(_differing(values, truth)) or tuple(_not_compared(values, truth, in_both))
     return Joined(truth, ("Rows and labels were put together as they stand.",), (), doubts)
+
+
+def _is_shuffled(ids: Array) -> bool:
+    """Tell the numbers of all rows, from 0 or from 1, in another order than the rows'."""
+    ordered = np.sort(ids)
+    return bool((ids != ordered).any()) and counts_rows(ordered)
+
+
+def of_index(values: RawSet, truth: RawSet) -> tuple[RawSet, RawSet]:
+    """Give rows the index that pandas does not write to a Parquet file, where they stand in order.
+
+    Of two files the one whose index only counts the rows has no column of it; the other's is
+    called ``__index_level_0__``.
+    """
+    bare = [raw for raw in (values, truth) if raw.ids is None]
+    told = [raw.ids for raw in (values, truth) if raw.ids is not None]
+    if len(told) != 1 or len(bare) != 1 or told[0].name != _INDEX:
+        return values, truth
+    ids = told[0].values
+    if not _is_shuffled(ids) or ids.min() != 0:
+        return values, truth
+    index = SliceColumn(_INDEX, np.arange(len(ids), dtype=np.int64))
+    if values.ids is None:
+        return replace(values, ids=index), truth
+    return values, replace(truth, ids=index)
 
 
 def _pairs(values: RawSet, truth: RawSet) -> Iterator[tuple[SliceColumn, SliceColumn]]:
@@ -158,6 +184,12 @@ def _not_compared(values: RawSet, truth: RawSet, in_both: Sequence[str]) -> Iter
                 f"Columns {names} name the rows of the two files by other cells, so rows and labels"
                 " were put together as they stand."
             )
+    elif ids and _is_shuffled(ids[0].values):
+        yield (
+            f"Column {quoted(ids[0].name or '(no name)', 30)} counts the rows of one file in"
+            " another order than they stand in, and the other file does not name its rows, so rows"
+            " and labels were put together as they stand."
+        )
     elif left:
         yield (
             f"Column {quoted(left[0], 30)} stands in both files and was not compared, so rows and"

@@ -13,9 +13,10 @@ from dashboard.readers.json_names import Names
 from dashboard.readers.json_rows import ListRows, Records, Values, counted
 from dashboard.readers.json_text import Indexed, Members, Node, parse
 from dashboard.readers.labels import NO_AND_YES
-from dashboard.readers.named import LABEL_KEYS, left_out_sentence, role_of
+from dashboard.readers.named import CLASS_NAME_KEYS, LABEL_KEYS, left_out_sentence
 from dashboard.readers.npy import piece
 from dashboard.readers.refusal import FileError, plain, quoted
+from dashboard.readers.roles import further_sets, role_of
 from dashboard.readers.slices import NUMBER
 from dashboard.readers.table_columns import MAX_TEXT, Column, Text, both_sets, from_columns
 
@@ -98,10 +99,13 @@ def _by_name(top: Members, options: Options) -> Contents:
 def _of_rows(top: Members, options: Options) -> Contents:
     """Read what holds a row each under names, such as predictions and labels, of one set or two."""
     groups: dict[Role, dict[str, Rows]] = {}
-    left_out = list(top.single)
+    left_out, further = list(top.single), further_sets(top.nodes)
+    given = _given_names(top.nodes)
     for name, node in top.nodes.items():
+        if name == given:
+            continue
         role, rest = role_of(name)
-        if isinstance(node, Values | ListRows | Records | Likely):
+        if name not in further and isinstance(node, Values | ListRows | Records | Likely):
             groups.setdefault(role, {})[name if role == "rows" else rest or "data"] = node
         else:
             left_out.append(name)
@@ -110,7 +114,36 @@ def _of_rows(top: Members, options: Options) -> Contents:
         raise FileError("file", f"records under {listed}", _WANTED)
     read = {role: _together(group, options) for role, group in groups.items()}
     whole = read.popitem()[1] if len(read) == 1 else both_sets(read["calibration"], read["test"])
+    if given is not None:
+        whole, left = _named_anew(whole, given, top.nodes[given])
+        left_out += left
     return replace(whole, found=(*whole.found, *left_out_sentence(left_out)))
+
+
+def _given_names(nodes: Mapping[str, Node]) -> str | None:
+    """Find a list of the names of the classes, of another length than the rows."""
+    rows = {len(node) for node in nodes.values() if isinstance(node, Records | Likely | ListRows)}
+    lists = [n for n, node in nodes.items() if isinstance(node, Values) and len(node) not in rows]
+    return next((name for name in lists if name.lower() in CLASS_NAME_KEYS), None)
+
+
+def _named_anew(contents: Contents, name: str, node: Node) -> tuple[Contents, list[str]]:
+    """Name classes that are only numbered by a list; give what is left out."""
+    names = _cells(node) if isinstance(node, Values) else ()
+    sets = {
+        role: _with_names(replace(raw, class_names=None), names)
+        if isinstance(raw, RawSet) and (raw.class_names or ()) == _numbers_to(len(names))
+        else raw
+        for role, raw in contents.sets.items()
+    }
+    if any(isinstance(raw, RawEvent) or raw.class_names != names for raw in sets.values()):
+        return contents, [name]
+    said = f"Classes are named by {plain(name, 40)}."
+    return replace(contents, sets=sets, found=(*contents.found, said)), []
+
+
+def _numbers_to(count: int) -> tuple[str, ...]:
+    return tuple(map(str, range(count)))
 
 
 def _together(nodes: Mapping[str, Rows], options: Options) -> Contents:

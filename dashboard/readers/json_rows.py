@@ -13,7 +13,8 @@ from dashboard.readers.contents import Array, check_rows
 from dashboard.readers.growing import EXACT, GrowingColumn
 from dashboard.readers.headings import is_score, key_of
 from dashboard.readers.json_blocks import CONTAINERS, number_rows
-from dashboard.readers.json_likely import Likely, is_likely, is_vector, vector
+from dashboard.readers.json_lists import Listed, listed_pair
+from dashboard.readers.json_likely import Likely, is_likely, is_vector, keys_of_pair, vector
 from dashboard.readers.named import TABLE_KEYS
 from dashboard.readers.npy import is_whole
 from dashboard.readers.packed import Packed
@@ -163,7 +164,7 @@ class Records:
     def take(self, items: Sequence[Any]) -> None:
         """Add some rows."""
         if not self.n_rows and isinstance(items[0], dict):
-            self.fields = {key: _started(items, key) for key in items[0]}
+            self.fields = _fields(items)
             if not 0 < len(self.fields) <= _MAX_COLUMNS:
                 found = f"an object of {len(self.fields):,} members"
                 raise FileError("row 1", found, f"1 to {_MAX_COLUMNS:,} members")
@@ -185,7 +186,10 @@ class Records:
             if isinstance(field, Unusable):
                 continue
             try:
-                field.take(column)
+                if isinstance(field, Listed):
+                    field.take_lists([item[field.classes] for item in items], column)
+                else:
+                    field.take(column)
             except FileError as error:
                 raise FileError.at(f"member {quoted(key, 30)},", error) from error
         self.n_rows += len(items)
@@ -196,6 +200,8 @@ class Records:
         names: list[str] = []
         columns: list[Column] = []
         for key, field in self.fields.items():
+            if isinstance(field, Unusable) and not field.kind:
+                continue
             if isinstance(field, Likely):
                 ranks, listed = field.table()
                 names += ranks
@@ -208,7 +214,9 @@ class Records:
                     continue
                 # The name goes before those of the classes where it says what their values are.
                 prefix = "logits_" if "logit" in key.lower() else "probs_"
-                names += [f"{prefix}{name}" for name in inner]
+                pair = keys_of_pair(dict.fromkeys(inner)) or ("", "")
+                ranked = dict(zip(pair, ("top1_class", "top1_prob"), strict=True))
+                names += [ranked.get(name, f"{prefix}{name}") for name in inner]
                 columns += within
             else:
                 names.append(key)
@@ -231,6 +239,19 @@ def counted(column: Array) -> Array:
     """Take numbers for whole ones where all are, since JSON does not tell 3.0 from 3."""
     whole = column.dtype.kind == "f" and column[0] == np.floor(column[0]) and is_whole(column)
     return column.astype(np.int64) if whole and np.abs(column).max() < EXACT else column
+
+
+def _fields(items: Sequence[Any]) -> dict[str, Growing | Unusable]:
+    """Begin the columns of objects; of two lists in each, one of classes, that of their scores."""
+    pair = listed_pair(items[0])
+    if pair is None:
+        return {key: _started(items, key) for key in items[0]}
+    classes, scores = pair
+    kept = (key for key in items[0] if key != classes)
+    return {
+        classes: Unusable(""),
+        **{key: Listed(*pair) if key == scores else _started(items, key) for key in kept},
+    }
 
 
 def _column(field: Values | ListRows | Unusable) -> Column:

@@ -15,14 +15,15 @@ from typing import Any, Literal
 
 import numpy as np
 
+from dashboard.readers.growing import shared_room
 from dashboard.readers.headings import LABELS, key_of
 from dashboard.readers.json_blocks import CONTAINERS, Blocks, decoded, decoded_lines
 from dashboard.readers.json_names import Names
+from dashboard.readers.json_parser import DECODER, PAIR_DECODER, load, said
 from dashboard.readers.json_pieces import (
     ELEMENTS,
     KEY,
     LINES,
-    LONE,
     NAMED_ROWS,
     PAIRS,
     ROWS,
@@ -31,7 +32,7 @@ from dashboard.readers.json_pieces import (
     Steps,
 )
 from dashboard.readers.json_rows import Growing, ListRows, Records, Values, started
-from dashboard.readers.refusal import FileError, plain, quoted
+from dashboard.readers.refusal import FileError, quoted
 from dashboard.readers.unicode_text import as_utf8
 
 _MAX_DEPTH = 8
@@ -40,6 +41,11 @@ _MAX_SINGLE = 1000
 _MAX_NAMED = 20_000
 _MAX_PIECE = 4 << 20
 _MAX_ROW = 1 << 18
+_MAX_WALKED = 30_000_000
+_BYTE, _ROW, _NAMED, _VALUE = 9, 450, 300, 35
+_MOST_WORK = 1_500_000_000
+"""Nanoseconds, as measured on one computer."""
+
 _WANTED = "logits and labels, or one record a row"
 
 
@@ -77,7 +83,7 @@ def parse(data: bytes) -> Node:
     FileError
         Anything that is not JSON, keys that stand twice, or values nested too deeply.
     """
-    with _uncollected():
+    with _uncollected(), shared_room():
         return _parsed(_Walker(data))
 
 
@@ -116,6 +122,8 @@ class _Walker:
         self.at = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
         self.comma = False
         self.blocks = Blocks(data)
+        self.n_walked = 0
+        self.work = _BYTE * len(data)
 
     def malformed(self, problem: str) -> FileError:
         """Refuse what is not JSON, with the line it stands in."""
@@ -202,6 +210,7 @@ class _Walker:
                         f"{_WANTED}; of rows by name, a list of records",
                     )  # fmt: skip
                 continue
+            self._work(len(keys), _NAMED)
             values.take(found)
             names.add(keys)
             single += keys[: _MAX_SINGLE - len(single)]
@@ -218,7 +227,7 @@ class _Walker:
             return list(found), list(found.values()), step
         self.blocks.leave(end)
         piece, step = self._piece(PAIRS, step)
-        pairs = [] if piece is None else self._decoded(b"{" + piece + b"}", _PAIR_DECODER)
+        pairs = [] if piece is None else self._decoded(b"{" + piece + b"}", PAIR_DECODER)
         return [key for key, _ in pairs], [value for _, value in pairs], step
 
     def _pass_schema(self) -> None:
@@ -226,7 +235,7 @@ class _Walker:
         self.skip()
         match = SCHEMA.match(self.data, self.at)
         if match and len(match[1]) <= _MAX_PIECE:
-            self._decoded(match[1], _DECODER)
+            self._decoded(match[1], DECODER)
             self.at = match.end()
 
     def _holds_rows(self) -> bool:
@@ -238,7 +247,7 @@ class _Walker:
         self.at, self.comma = start, False
         if first is None or second is None or len(first) + len(second) > _MAX_ROW:
             return False
-        two = self._decoded(b"{" + first + b"," + second + b"}", _DECODER)
+        two = self._decoded(b"{" + first + b"," + second + b"}", DECODER)
         (one, row), (other, below) = two.items()
         heads = {key_of(key) for key in row}
         lists = any(isinstance(v, list) for key, v in row.items() if key_of(key) in LABELS)
@@ -262,7 +271,8 @@ class _Walker:
                 if piece is None:
                     found = "what is no record under a name, as the rows above it are"
                     raise FileError(f"row {len(grown) + 1:,}", found, _WANTED)
-                rows = self._decoded(b"{" + piece + b"}", _DECODER, len(grown))
+                rows = self._decoded(b"{" + piece + b"}", DECODER, len(grown))
+            self._work(len(rows), _ROW)
             names.add(list(rows))
             if names.seen is not None:
                 index.take(list(map(str, range(len(index), len(grown)))))
@@ -299,6 +309,7 @@ class _Walker:
             return self._over(end)
         items = decoded(b"[" + self._block(end) + b"]") if end else None
         if items:
+            self._work(len(items), _ROW if type(items[0]) in CONTAINERS else _VALUE)
             grown.take(items)
         return self._over(end) if items else self.blocks.leave(end)
 
@@ -310,6 +321,7 @@ class _Walker:
             return self._over(end)
         items = decoded_lines(block)
         if items:
+            self._work(len(items), _ROW)
             grown.take(items)
         return self._over(end) if items else self.blocks.leave(end)
 
@@ -330,22 +342,41 @@ class _Walker:
             if match is None:
                 return None, step
             if match.end() - self.at <= _MAX_PIECE:
+                self._count(match.end() - self.at)
                 self.at = match.end()
                 piece = match[0].rstrip()
                 self.comma = piece.endswith(b",")
                 return piece.removesuffix(b","), place
         return None, step
 
+    def _count(self, size: int) -> None:
+        """Bound what is walked, which takes three times as long as what is decoded in blocks."""
+        self.n_walked += size
+        if self.n_walked > _MAX_WALKED and len(self.data) + 2 * self.n_walked > 3 * _MAX_WALKED:
+            raise FileError(
+                "file",
+                f"{len(self.data):,} bytes of JSON, of which {self.n_walked:,} so far have what is"
+                " not plain in it, such as NaN",
+                f"null for a missing number, or at most {_MAX_WALKED:,} bytes of such text",
+            )
+
+    def _work(self, count: int, each: int) -> None:
+        """Count what rows take beside their bytes, and refuse more than is read."""
+        self.work += count * each
+        if self.work > _MOST_WORK:
+            found = f"{len(self.data):,} bytes of JSON with more rows than are read of so much text"
+            raise FileError("file", found, "fewer rows, or .npz or .parquet")
+
     def _key(self) -> str:
         match = KEY.match(self.data, self.at)
         if match is None or len(match[1]) > _MAX_PIECE:
             raise self.malformed("a name in quotes is missing")
         self.at = match.end()
-        return str(self._decoded(match[1], _DECODER))
+        return str(self._decoded(match[1], DECODER))
 
     def _grow(self, grown: Growing | None, piece: bytes) -> Growing:
         """Add the elements of a piece to those before."""
-        items = self._decoded(b"[" + piece + b"]", _DECODER, 0 if grown is None else len(grown))
+        items = self._decoded(b"[" + piece + b"]", DECODER, 0 if grown is None else len(grown))
         grown = started(items[0]) if grown is None else grown
         grown.take(items)
         return grown
@@ -353,7 +384,7 @@ class _Walker:
     def _decoded(self, piece: bytes, decoder: json.JSONDecoder, n_before: int = 0) -> Any:
         """Give a piece to Python's parser, and name the row if it will not have it."""
         try:
-            return _load(piece, decoder)
+            return load(piece, decoder)
         except ValueError as error:
             problem = error
         row = n_before + 1
@@ -361,38 +392,9 @@ class _Walker:
         parts = (NAMED_ROWS if named else ELEMENTS).element
         for element in parts.finditer(piece, 1, len(piece) - 1):
             try:
-                _load(b"{" + element[0] + b"}" if named else element[0], decoder)
+                load(b"{" + element[0] + b"}" if named else element[0], decoder)
             except ValueError as error:
                 problem = error
                 break
             row += 1
-        raise FileError(f"row {row:,}", f"text that is not JSON ({_said(problem)})", _WANTED)
-
-
-def _said(problem: ValueError) -> str:
-    """Say what Python's parser found, in words of use to a reader."""
-    if isinstance(problem, UnicodeDecodeError):
-        return "bytes that are not UTF-8"
-    if isinstance(problem, json.JSONDecodeError):
-        return plain(problem.msg, 80)
-    return plain(str(problem), 80) if "digits" not in str(problem) else "a number of many digits"
-
-
-def _load(piece: bytes, decoder: json.JSONDecoder) -> Any:
-    if b"\\u" in piece and LONE.search(piece):
-        raise ValueError("half of a surrogate pair")
-    found = decoded(piece) if decoder is _DECODER else None
-    return decoder.decode(piece.decode("utf-8")) if found is None else found
-
-
-def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make a record, in which no key may stand twice."""
-    record = dict(pairs)
-    if len(record) < len(pairs):
-        twice = next(key for k, (key, _) in enumerate(pairs) if key in dict(pairs[:k]))
-        raise ValueError(f"member {quoted(twice, 30)} twice")
-    return record
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_record)
-_PAIR_DECODER = json.JSONDecoder(object_pairs_hook=list)
+        raise FileError(f"row {row:,}", f"text that is not JSON ({said(problem)})", _WANTED)

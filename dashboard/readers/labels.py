@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.readers.contents import SET_NAMES, Array, Options, RawSet, Role, rows_of_file
-from dashboard.readers.refusal import FileError, quoted, type_name
+from dashboard.readers.numbered import class_numbers, counted_from
+from dashboard.readers.refusal import FileError, plain, quoted, type_name
 from dashboard.readers.slices import NUMBER
+from dashboard.readers.spelling import folded, matched
 
 NO_AND_YES = (
     ("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"), ("negative", "positive"),
@@ -33,8 +35,10 @@ class LabelReading:
     class_names: tuple[str, ...] | None = None
 
 
-def read_labels(sets: Mapping[Role, RawSet], n_classes: int, options: Options) -> LabelReading:
-    """Bring the labels of all sets to 0 .. n_classes - 1.
+def read_labels(
+    sets: Mapping[Role, RawSet], n_classes: int, options: Options, *, columns: Sequence[str] = ()
+) -> LabelReading:
+    """Bring the labels of all sets to 0 .. n_classes - 1, from the columns of these names.
 
     Notes
     -----
@@ -51,11 +55,11 @@ def read_labels(sets: Mapping[Role, RawSet], n_classes: int, options: Options) -
     _refuse_other_class(spelled)
     repairs += [one.mended for one in spelled.values() if one.mended is not None]
     numbered = {role: raw for role, raw in sets.items() if role not in spelled}
-    flat = {role: _flat(raw, role, n_classes, repairs) for role, raw in numbered.items()}
+    flat = {role: _flat(raw, role, n_classes, repairs, columns) for role, raw in numbered.items()}
     whole, shift = _match_numbers(flat, numbered, options), 0
     if whole:
-        named = f"{_called(numbered)} that the columns are named by ({_count(whole)} labels)"
-        repairs.append(f"Labels were matched to the {named}.")
+        named = _called(numbered, options)
+        repairs.append(f"Labels were matched to the {named} ({_count(whole)} labels).")
     else:
         whole = {role: _whole(values, sets[role], role, repairs) for role, values in flat.items()}
         whole = _without_sign(whole, sets, n_classes, repairs)
@@ -154,7 +158,9 @@ def match_texts(raw: RawSet, role: Role, options: Options) -> _Spelled:
     if pair is not None and (one_score or only_numbers(raw.class_names)):
         no, yes = pair
         found = f"Labels {no} and {yes}{where} were read as 0 and 1 ({len(codes):,} labels)."
-        return _Spelled(_looked_up({no: 0, yes: 1}, lower, codes), found, positive=yes)
+        own = dict(zip(lower, texts, strict=True))
+        named = (own.get(no, no), own.get(yes, yes)) if one_score else None
+        return _Spelled(_looked_up({no: 0, yes: 1}, lower, codes), found, named, yes)
     unmatched = _unmatched(texts, {name for names in known for name in names or ()})
     bad = np.isin(codes, unmatched)
     raise FileError(
@@ -166,24 +172,15 @@ def match_texts(raw: RawSet, role: Role, options: Options) -> _Spelled:
 
 
 def _but_for_case(names: Sequence[str], texts: Sequence[str], codes: Array) -> _Spelled | None:
-    """Match texts to names from which they differ in capital letters or in blanks alone."""
+    """Match texts to names from which they differ in what `folded` leaves out alone."""
     places = {folded(name): k for k, name in enumerate(names)}
     if not texts or len(places) < len(names) or not places.keys() >= {*map(folded, texts)}:
         return None
     exact = {*names}
     odd = [k for k, text in enumerate(texts) if text not in exact]
     count = int(np.isin(codes, odd).sum())
-    own = quoted(names[places[folded(texts[odd[0]])]], 30)
-    mended = (
-        f"Labels such as {quoted(texts[odd[0]], 30)} were matched to classes such as {own}, from"
-        f" which they differ in capital letters or blanks ({count:,} labels)."
-    )
+    mended = matched(texts[odd[0]], names[places[folded(texts[odd[0]])]], count)
     return _Spelled(_looked_up(places, [*map(folded, texts)], codes), "", mended=mended)
-
-
-def folded(text: str) -> str:
-    """Give a text without what its writing alone decides: capital letters, and blanks."""
-    return " ".join(text.split()).casefold()
 
 
 def _odd_labels(texts: Sequence[str]) -> str:
@@ -211,9 +208,12 @@ def _refuse_other_class(spelled: Mapping[Role, _Spelled]) -> None:
         raise FileError("scores", ", but ".join(said), "scores of the same class in both sets")
 
 
-def _called(sets: Mapping[Role, RawSet]) -> str:
-    names = next(iter(sets.values())).class_names or ()
-    return "class numbers" if all(map(NUMBER.fullmatch, names)) else "no and yes"
+def _called(sets: Mapping[Role, RawSet], options: Options) -> str:
+    if options.class_names and all(map(NUMBER.fullmatch, options.class_names)):
+        return "class numbers that you gave"
+    names = tuple(map(str.lower, next(iter(sets.values())).class_names or ()))
+    words = "no and yes" if names[::-1] in NO_AND_YES else "class numbers"
+    return f"{words} that the columns are named by"
 
 
 def only_numbers(names: Sequence[str] | None) -> bool:
@@ -260,11 +260,14 @@ def _match_numbers(
     Classes named yes and no, in this order, are 1 and 0.
     """
     names = next((raw.class_names or () for raw in sets.values()), ())
+    by_user = bool(options.class_names) and all(map(NUMBER.fullmatch, options.class_names))
+    if by_user:
+        names = options.class_names
     lower = tuple(name.lower() for name in names)
     if (
         len(names) < 2
         or options.first_label != "auto"
-        or any(raw.class_names != names for raw in sets.values())
+        or any(raw.class_names != names and not by_user for raw in sets.values())
         or any(values.ndim != 1 for values in flat.values())
     ):
         return {}
@@ -272,8 +275,11 @@ def _match_numbers(
         numbers = np.array([1.0, 0.0])
     elif all(NUMBER.fullmatch(name) and len(name) < 16 for name in names):
         numbers = np.array([float(name) for name in names])
+    elif (counted := class_numbers(names)) is not None:
+        numbers = counted
     else:
         return {}
+    numbers = counted_from(numbers, flat.values()) if flat else numbers
     placed = np.array_equal(numbers, np.arange(len(numbers)))
     if placed or not all(np.isin(values, numbers).all() for values in flat.values()):
         return {}
@@ -299,7 +305,9 @@ def _place(role: Role, raw: RawSet) -> str:
     return f"{where} in {raw.label_name}" if raw.label_name else where
 
 
-def _flat(raw: RawSet, role: Role, n_classes: int, repairs: list[str]) -> Array:
+def _flat(
+    raw: RawSet, role: Role, n_classes: int, repairs: list[str], columns: Sequence[str]
+) -> Array:
     """Bring labels to one number a row, whatever its type."""
     values = np.asarray(raw.labels)
     place = _place(role, raw)
@@ -315,7 +323,12 @@ def _flat(raw: RawSet, role: Role, n_classes: int, repairs: list[str]) -> Array:
         wanted = "one row a sample: the table is turned" if turned else "one label a row"
         raise FileError(place, f"{len(values):,} labels for {len(raw.table):,} rows", wanted)
     if values.ndim == 2 and values.shape[1] == n_classes:
-        repairs.append(f"One-hot labels were turned into class numbers ({len(values):,} rows).")
+        named = ""
+        if len(columns) == n_classes:
+            named = f" in columns {plain(columns[0], 30)} to {plain(columns[-1], 30)}"
+        repairs.append(
+            f"One-hot labels{named} were turned into class numbers ({len(values):,} rows)."
+        )
         return _from_one_hot(values, place, raw)
     if values.ndim != 1:
         raise FileError(place, f"an array of shape {values.shape}", "one class number a row")
@@ -343,7 +356,8 @@ def _without_sign(
     for role, values in whole.items():
         _refuse(
             values < 0, _place(role, sets[role]), f"negative labels down to {values.min():.6g}",
-            "class numbers; remove rows that were marked to be ignored", sets[role],
+            "class numbers, or these as your class names; remove rows marked to be ignored",
+            sets[role],
         )  # fmt: skip
     return whole
 

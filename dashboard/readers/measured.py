@@ -108,6 +108,9 @@ def by_rows(table: Array) -> Iterator[tuple[Array, Array, Floats]]:
     columns = table[:, np.newaxis] if table.ndim == 1 else table
     for rows in row_blocks(*columns.shape):
         block = columns[rows]
+        if block.dtype == np.float16:
+            # Of which NumPy finds the smallest value six times slower.
+            block = block.astype(np.float32)
         axis = 1
         if block.shape[1] <= NARROW:
             block, axis = np.ascontiguousarray(block.T), 0

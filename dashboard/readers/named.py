@@ -4,22 +4,29 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+from dashboard.readers.by_shape import by_shape
 from dashboard.readers.contents import (
     DEFAULTS,
     Array,
     ColumnUse,
     Contents,
     Options,
+    RawEvent,
     RawSet,
     Role,
     SliceColumn,
 )
-from dashboard.readers.npy import is_whole, piece, text_codes
+from dashboard.readers.npy import is_whole, text_codes
+from dashboard.readers.rank_lists import in_ranks, rank_lists
 from dashboard.readers.refusal import FileError, plain, quoted
+from dashboard.readers.roles import further_sets, role_of
 from dashboard.readers.slices import MAX_COLUMNS, sentence_of, slice_of_array
-from dashboard.readers.two_tables import logits_among, of_two
+from dashboard.readers.two_tables import both_tables, logits_among
 
-CLASS_NAME_KEYS = frozenset({"class_names", "classes", "target_names", "label_names"})
+CLASS_NAME_KEYS = frozenset(
+    {"class_names", "classes", "target_names", "label_names", "classes_", "classnames",
+     "class_list", "class_order"}
+)  # fmt: skip
 LABEL_KEYS = frozenset(
     {"label", "labels", "target", "targets", "y", "y_true", "true_label", "true_labels",
      "ground_truth", "label_ids", "truth", "gt", "gts", "groundtruth", "ytrue", "true_y",
@@ -33,7 +40,8 @@ WEAK_LABEL_KEYS = frozenset(
      "ground_truth_labels", "human_label", "klasse", "label_id", "label_idx", "label_true",
      "labels_int", "labels_true", "manual_label", "observed", "outcome", "outcomes", "real", "ref",
      "reference", "references", "response", "species", "status", "target_label", "target_labels",
-     "true_classes", "vraie_classe", "wahre_klasse", "y_real", "zielvariable", "étiquette"}
+     "gt_label", "gt_labels", "gt_class", "ergebnis", "resultado", "risultato", "résultat",
+     "true_classes", "vraie_classe", "wahre_klasse", "y_real", "ys", "zielvariable", "étiquette"}
 )  # fmt: skip
 """Names that often hold the label, used only where none of the others is there."""
 
@@ -52,7 +60,12 @@ _VALUE_WORDS = frozenset(
 _LABEL_WORDS = frozenset({"label", "labels", "target", "targets", "gt", "truth", "truths", "true"})
 """Words in further names of labels, used only where no name is known."""
 
-_NO_LABEL_WORDS = _VALUE_WORDS | {
+_MARKS = frozenset(
+    {"error", "errors", "issue", "issues", "quality", "flag", "flags", "changed", "agreement"}
+)
+"""Words in names of what was found out about labels."""
+
+_NO_LABEL_WORDS = _VALUE_WORDS | _MARKS | {
     "pred", "preds", "predicted", "prediction", "predictions", "predict", "name", "names", "map",
     "smooth", "smoothed", "smoothing", "soft", "noise", "count", "counts", "num", "n", "weight",
     "weights", "mask", "loss", "losses", "dim", "dist", "distribution", "embedding", "embeddings",
@@ -64,34 +77,15 @@ WEAK_TABLE_KEYS = frozenset(
 )
 """Names that often hold something else, used only where none of the others is there."""
 
+_SHARE_KEYS = frozenset({"p", "ps", "phat", "p_hat"})
+"""Names that hold probabilities if their values are from 0 to 1 and no other name is known."""
+
 INDEX_KEYS = frozenset(
     {"index", "id", "ids", "idx", "row", "rows", "rowid", "row_id", "rowindex", "row_index",
-     "sample", "sample_id", "image_id", "rownames", "unnamed:_0", "filename", "file", "path",
-     "name", "image"}
+     "sample", "sample_id", "image_id", "rownames", "unnamed:_0", "__index_level_0__",
+     "filename", "file", "path", "name", "image"}
 )  # fmt: skip
 """Names of what only tells which row it is."""
-
-_CALIBRATION = frozenset(
-    {"cal", "calib", "calibration", "val", "valid", "validation", "validate", "dev"}
-)
-_TEST = frozenset({"test", "eval", "testing", "evaluation", "evaluate"})
-
-
-def role_of(name: str) -> tuple[Role, str]:
-    """Tell which set a name speaks of, and give the rest of the name.
-
-    Examples
-    --------
-    >>> role_of("y_val"), role_of("test-logits"), role_of("logits")
-    (('calibration', 'y'), ('test', 'logits'), ('rows', 'logits'))
-    """
-    spaced = re.sub(r"([a-z])([A-Z])", r"\1_\2", name[:200])
-    words = [word for word in re.split(r"[^a-z0-9]+", spaced.lower()) if word]
-    rest = "_".join(word for word in words if word not in _CALIBRATION | _TEST)
-    calibration, test = _CALIBRATION.intersection(words), _TEST.intersection(words)
-    if bool(calibration) == bool(test):
-        return "rows", rest
-    return ("calibration" if calibration else "test"), rest
 
 
 def sorted_arrays(
@@ -110,8 +104,10 @@ def sorted_arrays(
     """
     if not arrays:
         raise FileError("file", "no arrays", "logits and labels")
+    further = further_sets(arrays)
     try:
-        return _sorted(arrays, left_out, options)
+        used = {name: array for name, array in arrays.items() if name not in further}
+        return _sorted(used, [*left_out, *sorted(further)], options)
     except FileError as error:
         error.known = Contents({}, uses=dict.fromkeys(arrays, "undecided"))
         raise
@@ -122,7 +118,7 @@ def _sorted(arrays: Mapping[str, Array], left_out: Sequence[str], options: Optio
     names_key = next((name for name in arrays if name.lower() in CLASS_NAME_KEYS), None)
     class_names = _names(arrays[names_key]) if names_key else None
     if not any(tables.values()) and not any(labels.values()):
-        return _by_shape({k: v for k, v in arrays.items() if k != names_key}, class_names)
+        return by_shape({k: v for k, v in arrays.items() if k != names_key}, class_names)
     chosen: dict[Role, tuple[str | None, str | None]] = {
         role: (_one_table(tables[role], arrays), _one(labels[role], "labels")) for role in tables
     }
@@ -135,6 +131,7 @@ def _sorted(arrays: Mapping[str, Array], left_out: Sequence[str], options: Optio
     }
     uses = _uses(arrays, {role: chosen[role] for role in sets}, names_key)
     sets, not_kept = _with_columns(sets, arrays, uses)
+    made, repairs, missing = _ranked(sets, arrays, chosen, uses)
     unused = [name for name, use in uses.items() if use == "left out" and name != names_key]
     said = " and ".join(
         f"{plain(str(table), 40)} with {plain(str(truth), 40)}"
@@ -146,7 +143,30 @@ def _sorted(arrays: Mapping[str, Array], left_out: Sequence[str], options: Optio
         *((f"Arrays used: {said}.",) if said else ()), *kept_sentence(tuple(kept)), *not_kept,
         *left_out_sentence([*unused, *left_out]),
     )  # fmt: skip
-    return Contents(_complete(sets), found, _both_tables(arrays, tables), uses=uses)
+    return Contents(made, found, (*both_tables(arrays, tables), *repairs), missing, uses=uses)
+
+
+def _ranked(
+    sets: dict[Role, RawSet],
+    arrays: Mapping[str, Array],
+    chosen: Mapping[Role, tuple[str | None, str | None]],
+    uses: dict[str, ColumnUse],
+) -> tuple[dict[Role, RawSet | RawEvent], tuple[str, ...], tuple[str, ...]]:
+    """Take tables beside which lists say of which class each value is; say so, and what is left."""
+    made: dict[Role, RawSet | RawEvent] = {}
+    repairs, missing = dict[str, None](), dict[str, None]()
+    for (role, raw), before in zip(_complete(sets).items(), sets, strict=True):
+        made[role], table = raw, chosen[before][0] or ""
+        if table not in arrays or arrays[table].ndim != 2:
+            continue
+        spare = (n for n in arrays if uses[n] == "left out" and role_of(n)[0] == role_of(table)[0])
+        lists = rank_lists({n: arrays[n] for n in (table, *spare) if arrays[n].ndim == 2})
+        if lists is not None and lists.scores == table:
+            made[role], told, left = in_ranks(raw, lists)
+            uses[lists.classes] = "prediction"
+            repairs |= dict.fromkeys((lists.said, *told))
+            missing |= dict.fromkeys(left)
+    return made, (*repairs,), (*missing,)
 
 
 def _told(
@@ -162,7 +182,8 @@ def _told(
         label_keys = frozenset(rest for rest in rests if speaks_of_labels(rest))
     table_keys = TABLE_KEYS | WEAK_TABLE_KEYS
     if not table_keys & rests:
-        table_keys = frozenset(rest for rest in rests if _VALUE_WORDS.intersection(rest.split("_")))
+        parts = {rest: {*rest.split("_")} for rest in rests}
+        table_keys = frozenset(r for r, w in parts.items() if w & _VALUE_WORDS and not w & _MARKS)
     tables: dict[Role, list[str]] = {"calibration": [], "test": [], "rows": []}
     labels: dict[Role, list[str]] = {"calibration": [], "test": [], "rows": []}
     for name in arrays:
@@ -171,10 +192,20 @@ def _told(
             labels[role].append(name)
         elif rest in table_keys:
             tables[role].append(name)
+    if not any(tables.values()):
+        for name in arrays:
+            if role_of(name)[1] in _SHARE_KEYS and _are_shares(arrays[name]):
+                tables[role_of(name)[0]].append(name)
     if by_words and not any(tables.values()):
         # Words alone tell less than the shapes of two arrays.
         labels = {role: [] for role in labels}
     return tables, labels
+
+
+def _are_shares(array: Array) -> bool:
+    if array.dtype.kind != "f" or not array.size or is_whole(array):
+        return False
+    return bool(array.min() >= 0 and array.max() <= 1)
 
 
 def speaks_of_labels(rest: str) -> bool:
@@ -189,24 +220,13 @@ def speaks_of_labels(rest: str) -> bool:
     return bool(words & _LABEL_WORDS) and not words & _NO_LABEL_WORDS
 
 
-def _both_tables(
-    arrays: Mapping[str, Array], tables: Mapping[Role, Sequence[str]]
-) -> tuple[str, ...]:
-    """Say where logits were taken of two tables."""
-    pairs = [[name for name in names if arrays[name].ndim == 2] for names in tables.values()]
-    return tuple(
-        said
-        for pair in pairs
-        if (logits := logits_among({name: arrays[name] for name in pair})) is not None
-        for said in of_two(logits, pair)
-    )
-
-
 def _lone_pair(
     chosen: Mapping[Role, tuple[str | None, str | None]],
 ) -> dict[Role, tuple[str | None, str | None]] | None:
     """Put the only table and the only labels together, where one name alone speaks of a set."""
     tables = [(role, table) for role, (table, _) in chosen.items() if table]
+    # What a model was given stands beside what it answered.
+    tables = [pair for pair in tables if role_of(pair[1])[1] != "x"] or tables
     truths = [(role, truth) for role, (_, truth) in chosen.items() if truth]
     if len(tables) != 1 or len(truths) != 1 or "rows" not in (tables[0][0], truths[0][0]):
         return None
@@ -255,6 +275,9 @@ def _raw_set(
     class_names: tuple[str, ...] | None,
 ) -> RawSet:
     raw = RawSet(arrays[table] if table else None, None, class_names)
+    if table and _below_0(arrays[table]):
+        # What scores are called tells what those are that no probability is.
+        raw = replace(raw, headings=(role_of(table)[1],))
     if truth is None:
         return raw
     labels = arrays[truth]
@@ -262,6 +285,10 @@ def _raw_set(
         return replace(raw, labels=labels)
     texts, codes = text_codes(labels, f"array {quoted(truth)}")
     return replace(raw, labels=codes, label_texts=texts)
+
+
+def _below_0(scores: Array) -> bool:
+    return scores.ndim == 1 and scores.dtype.kind in "if" and bool(scores.min(initial=0) < 0)
 
 
 def _uses(
@@ -370,22 +397,3 @@ def _one_table(names: list[str], arrays: Mapping[str, Array]) -> str | None:
 
 def _names(array: Array) -> tuple[str, ...] | None:
     return tuple(str(name) for name in array.tolist()) if array.ndim == 1 else None
-
-
-def _by_shape(arrays: Mapping[str, Array], class_names: tuple[str, ...] | None) -> Contents:
-    """Tell two arrays without known names apart by their shape."""
-    if len(arrays) == 1:
-        return piece(next(iter(arrays.values())))
-    pieces = [piece(array).sets["rows"] for array in arrays.values()]
-    parts = [part for part in pieces if isinstance(part, RawSet)]
-    tables = [part for part in parts if part.table is not None]
-    labels = [part for part in parts if part.labels is not None]
-    if len(tables) != 1 or len(labels) != 1:
-        listed = ", ".join(quoted(name, 20) for name in list(arrays)[:6])
-        raise FileError(
-            "names of the arrays", f"{len(arrays)} arrays named {listed}", "logits and labels"
-        )
-    return Contents(
-        {"rows": replace(labels[0], table=tables[0].table, class_names=class_names)},
-        ("The logits and the labels were told apart by their shape, not by their names.",),
-    )

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from dashboard.readers.contents import SET_NAMES, Options, RawEvent, RawSet, Role, SliceColumn
 from dashboard.readers.headings import key_of
-from dashboard.readers.named import role_of
 from dashboard.readers.refusal import plain, quoted
+from dashboard.readers.roles import role_of
 
 _COLUMNS = frozenset(
     {"split", "set", "subset", "partition", "dataset", "phase", "usage", "role", "menge", "stage",
@@ -102,7 +102,7 @@ def parting_of(
 def _parted(column: SliceColumn) -> Parting | None:
     if not _names_sets(column):
         return None
-    of_texts = [_set_of(text) for text in column.categories or ()]
+    of_texts = [set_of(text) for text in column.categories or ()]
     if None in of_texts:
         return None
     roles: tuple[Role, ...] = ("calibration", "test")
@@ -126,7 +126,7 @@ def says_sets(name: str, texts: Collection[str]) -> bool:
     """
     if _is_called_set(name):
         return True
-    named = {_set_of(text) for text in texts if text.strip()}
+    named = {set_of(text) for text in texts if text.strip()}
     return None not in named and (len(named) > 1 or "training" in named)
 
 
@@ -135,8 +135,14 @@ def _is_called_set(name: str) -> bool:
     return key in _COLUMNS or bool(_COLUMNS.intersection(re.split(r"[^a-z]+", key)))
 
 
-def _set_of(text: str) -> str | None:
-    """Tell which set a text names, if it says nothing else."""
+def set_of(text: str) -> str | None:
+    """Tell which set a text names, if it says nothing else.
+
+    Examples
+    --------
+    >>> set_of("val"), set_of("Test set"), set_of("train"), set_of("test site")
+    ('calibration', 'test', 'training', None)
+    """
     if key_of(text) in TRAINING:
         return "training"
     role, rest = role_of(text)
@@ -199,7 +205,7 @@ def _asked(raw: RawSet | RawEvent) -> Iterator[str]:
     """Doubt a column that says of every row whether it is of one set, such as ``is_test``."""
     for column in raw.columns:
         words = {*re.split(r"[^a-z]+", key_of(column.name))}
-        of = _set_of("_".join(words - _ASKING))
+        of = set_of("_".join(words - _ASKING))
         if not words & _ASKING or of is None or not _is_yes_or_no(column):
             continue
         what = f"of the {of} set" if of != "training" else "training rows"
@@ -217,7 +223,9 @@ def _not_understood(raw: RawSet | RawEvent) -> Iterator[str]:
             continue
         numbers = column.categories is None
         texts = np.unique(column.values).tolist() if numbers else column.categories or ()
-        if not 1 < len(texts) <= _FEW_SETS or any(role_of(str(t))[0] != "rows" for t in texts):
+        roles = {role_of(str(text))[0] for text in texts}
+        training = any(key_of(str(text)) in TRAINING for text in texts)
+        if not 1 < len(texts) <= _FEW_SETS or training or {"calibration", "test"} <= roles:
             continue
         shown = ", ".join(f"{text:g}" if numbers else plain(text, _SHOWN) for text in texts)
         yield (

@@ -19,7 +19,8 @@ _MAGIC = b"\x93NUMPY"
 _MAX_HEADER = 4096
 _MAX_TEXT = 256
 _MAX_TEXTS = 100_000
-_PART = 1 << 18
+_MOST_TEXT_BYTES = 128 << 20
+_PART, _MANY = 1 << 20, 1 << 16
 _ENTRY = re.compile(
     r"\s*['\"](descr|fortran_order|shape)['\"]\s*:\s*"
     r"(?:['\"](?P<descr>[^'\"\\]{1,16})['\"]|(?P<order>True|False)|\((?P<shape>[0-9L, ]*)\))"
@@ -117,6 +118,8 @@ def unfit(data: bytes | memoryview, place: str, *, text_room: int) -> FileError 
     if width and (len(shape) > 1 or not 0 < int(width[1]) <= _MAX_TEXT or len(raw) > text_room):
         found = f"text of {width[1]} characters, shape {shape}"
         return FileError(place, found, "a list of short names")
+    if width and len(raw) > _MOST_TEXT_BYTES:
+        return FileError(place, f"{len(raw) >> 20:,} MB of text", "class numbers, or fewer rows")
     return None if width else _unlike_numbers(descr, place)
 
 
@@ -173,8 +176,9 @@ def text_codes(array: Array, place: str) -> tuple[tuple[str, ...], NDArray[np.in
     """
     seen: dict[str, int] = {}
     codes = np.empty(len(array), dtype=np.int32)
+    few = len(array) < _MANY
     for start in range(0, len(array), _PART):
-        texts, places = np.unique(array[start : start + _PART], return_inverse=True)
+        texts, places = _different(array[start : start + _PART], sort=few)
         known = [seen.setdefault(text, len(seen)) for text in texts.tolist()]
         if len(seen) > _MAX_TEXTS:
             raise FileError(place, f"more than {_MAX_TEXTS:,} different texts", "fewer classes")
@@ -183,6 +187,22 @@ def text_codes(array: Array, place: str) -> tuple[tuple[str, ...], NDArray[np.in
     ranks = np.empty(len(seen), dtype=np.int32)
     ranks[[seen[text] for text in order]] = np.arange(len(order))
     return tuple(order), ranks[codes]
+
+
+def _different(array: Array, *, sort: bool) -> tuple[Array, Array]:
+    """Give the different texts of an array, and each row's place among them."""
+    if sort:
+        texts, places = np.unique(array, return_inverse=True)
+        return texts, places
+    import pyarrow as pa  # noqa: PLC0415 - a sixth of a second to import
+
+    # Texts are the same where their bytes are; to sort them takes ten times as long.
+    whole = np.ascontiguousarray(array)
+    buffers = [None, pa.py_buffer(whole.view(np.uint8))]
+    rows = pa.FixedSizeBinaryArray.from_buffers(pa.binary(whole.itemsize), len(whole), buffers)
+    coded = rows.dictionary_encode()
+    raw = coded.dictionary.buffers()[1]
+    return np.frombuffer(raw, whole.dtype, len(coded.dictionary)), coded.indices.to_numpy()
 
 
 def _joint_label(array: Array) -> int | None:

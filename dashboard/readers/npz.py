@@ -10,10 +10,10 @@ from dashboard.readers.named import (
     LABEL_KEYS,
     TABLE_KEYS,
     WEAK_LABEL_KEYS,
-    role_of,
 )
 from dashboard.readers.npy import parse_npy, unfit
 from dashboard.readers.refusal import FileError, plain, quoted
+from dashboard.readers.roles import role_of
 
 _TEXT_ROOM = 32 << 20
 

@@ -9,7 +9,10 @@ import numpy as np
 
 from dashboard.readers.contents import SET_NAMES, Options
 from dashboard.readers.measured import Measured, outside
+from dashboard.readers.npy import is_whole
+from dashboard.readers.partly import scores_within
 from dashboard.readers.refusal import FileError, quoted
+from dashboard.readers.top_scores import HIGHEST_MARK
 
 _FEW = 20
 _TELLING_WORDS: Mapping[str, frozenset[str]] = {
@@ -30,10 +33,13 @@ _LOG_ODDS = re.compile(
     r"logit|log[\s_-]?odds|linear[\s_.-]?pred|(?:\A|[\s_])(?:lp|linpred)(?:\Z|[\s_])"
 )
 
+_RAW = re.compile(r"logit|decision|margin", re.IGNORECASE)
+"""What scores are called that are outside 0 to 1 by nature, though most may be within."""
+
 
 @dataclass(frozen=True)
 class Reading:
-    """What the values were taken for, and why."""
+    """What the values were taken for, and why; ``natural`` logits are logarithms of shares."""
 
     kind: Literal["logits", "probabilities"]
     found: str
@@ -41,6 +47,7 @@ class Reading:
     divisor: float = 1.0
     rescaled: bool = False
     doubts: tuple[str, ...] = ()
+    natural: bool = False
 
 
 def judge_scores(rows: Measured, options: Options) -> Reading:
@@ -69,18 +76,29 @@ def judge_scores(rows: Measured, options: Options) -> Reading:
             "probabilities (not their logarithms) of class 1, or your word that these are logits",
         )  # fmt: skip
     if auto and rows.low < 0:
-        return Reading(
-            "logits",
+        doubts = () if _RAW.search(_heading(rows)) else scores_within(rows)
+        found = (
             f"Logits of class 1 against class 0, because {rows.n_outside:,} of {len(rows):,} scores"
-            " are outside 0 to 1.",
+            " are outside 0 to 1."
         )
+        return Reading("logits", found, doubts=doubts)
+    raise _unfit(rows, options)
+
+
+def _unfit(rows: Measured, options: Options) -> FileError:
+    """Refuse scores that no reading fits, with the readings that the user may choose."""
     wanted = "probabilities of class 1, or your word on what they are"
-    if auto and 2 <= rows.high <= 100:
+    if options.values == "auto" and _are_marks(rows):
+        wanted = (
+            "probabilities of class 1: of tenths, a tenth of each number; of marks of a scale, what"
+            " they stand for; or your word that these are logits"
+        )
+    elif options.values == "auto" and 2 <= rows.high <= 100:
         wanted = (
             "probabilities of class 1, or your word on the values: probabilities if they are"
             " percent, to be divided by 100, or logits"
         )
-    raise FileError(
+    return FileError(
         "scores",
         f"one column from {rows.low:.4g} to {rows.high:.4g}, outside 0 to 1 {rows.where(outside)}",
         wanted,
@@ -88,11 +106,19 @@ def judge_scores(rows: Measured, options: Options) -> Reading:
 
 
 def _is_percent(rows: Measured, options: Options, called: str) -> bool:
-    """Tell percentages: by the user's word, by their name, or since most risks are above 1."""
+    """Tell percentages: by the user's word, by their name, or since most risks are above 1.
+
+    Whole numbers of which none is large may be marks of a scale.
+    """
     if options.values == "probabilities":
         return rows.high >= 2
-    most_above = rows.high >= 2 and 2 * rows.n_outside >= len(rows)
+    most_above = rows.high >= 2 and 2 * rows.n_outside >= len(rows) and not _are_marks(rows)
     return called == "percent" or (called == "probability" and most_above)
+
+
+def _are_marks(rows: Measured) -> bool:
+    """Tell whole numbers of which none is large."""
+    return 0 <= rows.low and rows.high <= HIGHEST_MARK and all(map(is_whole, rows.tables))
 
 
 def _heading(rows: Measured) -> str:

@@ -60,6 +60,24 @@ def shared_rows(calibration: _Set, test: _Set) -> NDArray[np.bool_] | None:
     return shared if count and many and telling else None
 
 
+def words_of(
+    table: Array, labels: Array, most_rows: int
+) -> tuple[_Words, _Words, NDArray[np.intp]]:
+    """Give 64 bits for the values of each row, 64 for values and label, and which rows these are.
+
+    Of more rows than wanted a share is taken by their values, so that copies stay together.
+    """
+    nothing = np.broadcast_to(np.uint8(0), len(labels))
+    every = np.uint64(-(-len(labels) // most_rows))
+    parts, start = list[tuple[_Words, _Words, _Places]](), 0
+    for values, rows in zip(_hashes(table, nothing), _hashes(table, labels), strict=True):
+        taken = np.flatnonzero((values >> _SHIFT) % every == 0)
+        parts.append((values[taken], rows[taken], taken + start))
+        start += len(values)
+    values, rows, places = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return values, rows, places
+
+
 def _n_twinned(words: _Words) -> int:
     """Count the rows that have a twin among these, which are in order."""
     twin = np.zeros(len(words) + 1, dtype=np.bool_)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dashboard.readers.contents import (
     DEFAULTS,
@@ -15,16 +16,26 @@ from dashboard.readers.contents import (
     check_rows,
     row_list,
 )
-from dashboard.readers.growing import GrowingText
+from dashboard.readers.growing import GrowingText, Room
 from dashboard.readers.parquet_footer import Footer, check_pages, read_footer
 from dashboard.readers.refusal import FileError, plain, quoted
-from dashboard.readers.table_columns import MAX_TEXT, Column, Text, Unusable, from_columns
+from dashboard.readers.table_columns import (
+    MAX_TEXT,
+    MAX_TEXTS,
+    Column,
+    Text,
+    Unusable,
+    from_columns,
+)
 from dashboard.readers.thrift import damaged
 from dashboard.readers.values import MAX_CLASSES
 
 _BATCH_ROWS = 1 << 16
 _BATCH_VALUES = 1 << 21
-_TEXT_ROWS = 1 << 13
+_NEW = -2
+_MOST_VALUES = 150_000_000
+"""As many as are decoded in about a second."""
+
 _SPARE_BYTES = 96 << 20
 _ROW_BYTES = 40
 _FEW_CLASSES = 50_000
@@ -46,7 +57,10 @@ def read_parquet(data: bytes, options: Options = DEFAULTS) -> Contents:
         columns = _decode(data, footer)
     except FileError:
         raise
-    except (pa.ArrowException, OSError, ValueError, TypeError, LookupError, MemoryError) as error:
+    except MemoryError as error:
+        found = "values that need more memory to be decoded than there is"
+        raise FileError("file", found, "fewer rows or columns") from error
+    except (pa.ArrowException, OSError, ValueError, TypeError, LookupError) as error:
         raise damaged(plain(str(error).partition("\n")[0], 120)) from error
     finally:
         pa.default_memory_pool().release_unused()
@@ -91,13 +105,14 @@ def _decode(data: bytes, footer: Footer) -> list[Column]:
     tables = {dtype: np.empty((footer.n_rows, n), dtype) for dtype, n in counts.items()}
     places = {dtype: iter(table.T) for dtype, table in tables.items()}
     columns: list[Column] = []
+    room = Room()
     for plan in plans:
         if plan.kind == "numbers":
             columns.append(_numbers(file, plan, next(places[plan.dtype])))
         elif plan.kind == "lists":
             columns.append(_lists(file, plan, footer, len(data)))
         elif plan.kind == "texts":
-            columns.append(_texts(file, plan, footer))
+            columns.append(_texts(file, plan, footer, room))
         else:
             columns.append(Unusable(plan.why))
     return columns
@@ -134,6 +149,15 @@ def _check_weight(data: bytes, footer: Footer, plans: Sequence[_Plan]) -> None:
     check_rows(footer.n_rows)
     owners = [(plans[footer.owner[chunk.column]], chunk.n_values) for chunk in footer.chunks]
     weight = sum(n * plan.dtype.itemsize for plan, n in owners if plan.kind != "unusable")
+    n_values = sum(
+        n * (1 + (plan.kind == "texts")) for plan, n in owners if plan.kind != "unusable"
+    )
+    if n_values > _MOST_VALUES:
+        raise FileError(
+            "footer",
+            f"{n_values:,} values of use, of which texts count twice",
+            f"at most {_MOST_VALUES:,}: fewer rows or columns",
+        )
     limit = 3 * len(data) + _SPARE_BYTES
     # Labels and scores of many rows outweigh a file in which all rows are alike.
     most_rows = (16 * len(data) + _SPARE_BYTES) // _ROW_BYTES
@@ -146,14 +170,17 @@ def _check_weight(data: bytes, footer: Footer, plans: Sequence[_Plan]) -> None:
         )
 
 
-def _batches(file: Any, plan: _Plan, n_rows: int, step: int = _BATCH_ROWS) -> Iterator[Any]:
+def _batches(
+    file: Any, plan: _Plan, n_rows: int, step: int = _BATCH_ROWS, *, checked: bool = True
+) -> Iterator[Any]:
     """Decode some rows of one column at a time, and see that they are all there."""
     seen = 0
     for batch in file.iter_batches(batch_size=step, columns=[plan.name], use_threads=False):
         if batch.num_columns != 1 or seen + batch.num_rows > n_rows:
             raise damaged(f"column {quoted(plan.name, 30)} is not what the footer says")
         column = batch.column(0)
-        column.validate(full=True)
+        if checked:
+            column.validate(full=True)
         seen += batch.num_rows
         yield column
     if seen != n_rows:
@@ -226,19 +253,61 @@ def _check_width(name: str, width: int, n_bytes: int) -> None:
         )
 
 
-def _texts(file: Any, plan: _Plan, footer: Footer) -> Text:
-    """Decode texts as codes, of which only so many and so much of each are kept."""
-    import pyarrow.compute as pc  # noqa: PLC0415 - as above
+def _texts(file: Any, plan: _Plan, footer: Footer, room: Room) -> Text | Unusable:
+    """Decode texts as codes, unless too many are different for any use."""
+    texts = _Texts(room)
+    for column in _batches(file, plan, footer.n_rows, checked=False):
+        if not texts.take(column):
+            return Unusable(f"more than {MAX_TEXTS:,} different texts, or very long ones")
+    return texts.text.finish()
 
-    text = GrowingText()
-    for column in _batches(file, plan, footer.n_rows, _TEXT_ROWS):
+
+class _Texts:
+    """Texts of one column, each of which is looked at once as long as its dictionary stays."""
+
+    def __init__(self, room: Room) -> None:
+        self.text = GrowingText(room)
+        self.dictionary: Any = None
+        self.lookup = np.empty(0, dtype=np.int32)
+
+    def take(self, column: Any) -> bool:
+        """Add some rows, if all their texts can be kept."""
+        import pyarrow.compute as pc  # noqa: PLC0415 - as above
+
         coded = column if hasattr(column, "indices") else column.dictionary_encode()
-        codes = pc.fill_null(coded.indices, -1).to_numpy(zero_copy_only=False).astype(np.int64)
-        used = np.unique(codes[codes >= 0])
-        cut = pc.utf8_slice_codeunits(coded.dictionary.take(used), 0, MAX_TEXT + 1)
-        places = [text.place(cell or "") for cell in cut.to_pylist()]
-        places.append(text.place("") if (codes < 0).any() else -1)
-        lookup = np.array(places, dtype=np.int32)
-        known = np.searchsorted(used, codes)
-        text.codes.frombytes(lookup[np.where(codes < 0, len(used), known)].tobytes())
-    return text.finish()
+        if not self._is_known(coded.dictionary):
+            column.validate(full=True)
+            self.dictionary = coded.dictionary
+            self.lookup = np.full(len(self.dictionary), _NEW, dtype=np.int32)
+        places = pc.fill_null(coded.indices, 0).to_numpy(zero_copy_only=False)
+        if len(places) and not 0 <= places.min() <= places.max() < max(len(self.lookup), 1):
+            raise damaged("texts beyond their dictionary")
+        blank = coded.indices.is_null().to_numpy(zero_copy_only=False)
+        if blank.all():
+            codes = np.full(len(places), self.text.place(""), dtype=np.int32)
+        else:
+            codes = self.lookup[places]
+            self._find(np.unique(places[(codes == _NEW) & ~blank]))
+            codes = self.lookup[places]
+            if blank.any():
+                codes[blank] = self.text.place("")
+        self.text.codes.frombytes(codes.tobytes())
+        return bool(codes.min(initial=0) >= 0)
+
+    def _is_known(self, dictionary: Any) -> bool:
+        """Tell the dictionary of rows before, kept so that no other takes its place."""
+        if self.dictionary is None or len(self.dictionary) != len(dictionary):
+            return False
+        before, now = self.dictionary.buffers(), dictionary.buffers()
+        same = self.dictionary.offset == dictionary.offset and len(before) == len(now)
+        return same and [b and b.address for b in before] == [b and b.address for b in now]
+
+    def _find(self, new: NDArray[Any]) -> None:
+        """Give codes to texts that were not met in this dictionary."""
+        import pyarrow as pa  # noqa: PLC0415 - as above
+        import pyarrow.compute as pc  # noqa: PLC0415 - as above
+
+        if not len(new):
+            return
+        cut = pc.utf8_slice_codeunits(self.dictionary.take(pa.array(new)), 0, MAX_TEXT + 1)
+        self.lookup[new] = self.text.places(pc.fill_null(cut, "").to_pylist())

@@ -206,9 +206,11 @@ def class_of_score(
         same = [kind for kind in sorted(kinds) if kind.lower() == word.lower()]
         return ((same[0],) if same else (word,) if of_no else ()), ()
     ends = _ENDS_IN_0.search(name.strip()) and _RUNS.isdisjoint(map(str.lower, words))
-    if ends or (number and float(word) <= 0) or (of_no and kinds):
-        found = f"column {quoted(name, 30)} alone, of class 0"
-        raise FileError("header", found, "the score of class 1")
+    low = bool(ends) or (number and float(word) <= 0)
+    if (low and not by_user) or (of_no and kinds):
+        found = f"column {quoted(name, 30)} alone, by its name not of class 1"
+        wanted = "the score of class 1" + (", or your word on the class column if this is it" * low)
+        raise FileError("header", found, wanted)
     values = {float(kind) for kind in kinds if NUMBER.fullmatch(kind)}
     if number and not by_user and len(values) == 2 and float(word) == min(values):
         found = f"column {quoted(name, 30)} alone, perhaps of the lower of two labels"

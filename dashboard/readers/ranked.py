@@ -15,6 +15,7 @@ from dashboard.readers.first_label import numbers_of
 from dashboard.readers.labels import NUMBERED
 from dashboard.readers.refusal import FileError, quoted
 from dashboard.readers.slices import NUMBER
+from dashboard.readers.spelling import folded, matched, quoted_apart
 
 _SCORE_WORDS = frozenset({"prob", "proba", "probability", "score", "conf", "confidence", "p"})
 _CLASS_WORDS = frozenset(
@@ -65,7 +66,10 @@ def find_ranked(
 def in_words_of(
     names: Sequence[str], truth: NDArray[np.int32], listed: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], tuple[str, ...]]:
-    """Match true classes that are numbers to predicted ones such as LABEL_2.
+    """Match true classes that are written otherwise to the predicted ones.
+
+    Numbers are matched to words such as LABEL_2; texts to those from which they differ in what
+    `folded` leaves out.
 
     Parameters
     ----------
@@ -87,6 +91,9 @@ def in_words_of(
         No true class is ever predicted, and one are numbers and the other words, or the rows many.
     """
     words, classes = np.unique(listed).tolist(), np.unique(truth).tolist()
+    truth, mended = _in_their_spelling(names, truth, words, classes)
+    if mended:
+        return truth, mended
     kinds = {all(NUMBER.fullmatch(names[k]) for k in part) for part in (words, classes)}
     few = len(truth) < _FEW or 1 in (len(words), len(classes))
     if {*words} & {*classes} or (few and len(kinds) == 1):
@@ -109,6 +116,25 @@ def in_words_of(
     one = next(iter(numbers.keys() & found.keys()))
     said = f"Labels such as {one} were matched to classes such as {quoted(names[found[one]], 30)}"
     return places[truth], (f"{said} ({len(truth):,} labels).",)
+
+
+def _in_their_spelling(
+    names: Sequence[str], truth: NDArray[np.int32], words: Sequence[int], classes: Sequence[int]
+) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+    """Match true classes that are never predicted to predicted ones that are folded alike."""
+    own: dict[str, list[int]] = {}
+    for k in words:
+        own.setdefault(folded(names[k]), []).append(k)
+    known, places = {*words}, np.arange(len(names), dtype=np.int32)
+    odd = [k for k in classes if k not in known and folded(names[k]) in own]
+    if not odd:
+        return truth, ()
+    first, other = names[odd[0]], names[own[folded(names[odd[0]])][0]]
+    if any(len(group) > 1 for group in own.values()):
+        said = f"Classes {quoted_apart(first, other)} and {quoted(other, 30)} were read as two"
+        return truth, (f"{said}, as others differ by their spelling alone too.",)
+    places[odd] = [own[folded(names[k])][0] for k in odd]
+    return places[truth], (matched(first, other, int(np.isin(truth, odd).sum())),)
 
 
 def ranked_set(
@@ -201,8 +227,9 @@ def _likeliest(
     )  # fmt: skip
     if n_ranks == 1:
         return event, ()
+    n_classes = len({*np.unique(classes).tolist(), *np.unique(labels).tolist()})
     said = (
-        f"Of at least {max(len(names), n_ranks + 1):,} classes each row lists {n_ranks}. Only the"
+        f"Of at least {max(n_classes, n_ranks + 1):,} classes each row lists {n_ranks}. Only the"
         " first of each list is used, and whether it is the true class: top-2 and classes are read"
         " from the scores of all classes, of which these lists are a part."
     )

@@ -1,6 +1,5 @@
 """The rows below a header: strict numbers, and labels matched to the class columns."""
 
-from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -10,10 +9,13 @@ from numpy.typing import NDArray
 
 from calibcore.blocks import row_blocks
 from calibcore.validation import Floats
-from dashboard.readers.contents import Array, Contents, RawEvent, RawSet, SliceColumn
+from dashboard.readers.classes import ones_of
+from dashboard.readers.contents import Array, Contents, RawEvent, RawSet, SliceColumn, check_rows
 from dashboard.readers.first_label import numbers_of
-from dashboard.readers.labels import label_numbers
+from dashboard.readers.headings import JUDGED
+from dashboard.readers.labels import NO_AND_YES, label_numbers
 from dashboard.readers.layout import Layout, called
+from dashboard.readers.long_form import refuse_fractions, samples_of
 from dashboard.readers.named import kept_sentence
 from dashboard.readers.ranked import in_words_of, ranked_set
 from dashboard.readers.refusal import FileError, quoted, visible
@@ -32,7 +34,8 @@ from dashboard.readers.text_blocks import Block, Rows, rows_of
 from dashboard.readers.text_columns import Quick
 
 _MAX_BLANK = 10_000
-_YES_NO = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
+_YES_NO = {"1": True, "1.0": True, "0": False, "0.0": False}
+_YES_NO |= {word: bool(k) for pair in (*NO_AND_YES, *JUDGED) for k, word in enumerate(pair)}
 
 
 @dataclass
@@ -57,7 +60,11 @@ class Body:
             repairs = (f"Percent signs: {self.numbers.size:,} values were divided by 100.",)
         layout, columns, left = self._beside(layout)
         made: RawSet | RawEvent
-        if layout.is_event:
+        if layout.is_event and (samples := self._samples(layout, columns)) is not None:
+            made, put = samples
+            repairs += put
+            left, layout = kept_sentence([c.name for c in made.columns]), replace(layout, doubts=())
+        elif layout.is_event:
             made, told = self._event(layout, first_row, columns)
             found = (*found, *told)
         elif layout.ranked:
@@ -131,9 +138,10 @@ class Body:
         columns = []
         for place in layout.one_hot:
             column = self.columns.get(place)
-            if not isinstance(column, SliceColumn) or column.categories is not None:
+            ones = ones_of(column) if isinstance(column, SliceColumn) else None
+            if ones is None:
                 raise FileError(layout.column_name(place), "cells that are not 0 or 1", "0 or 1")
-            columns.append(column.values)
+            columns.append(ones)
         return np.column_stack(columns)
 
     def _hits(
@@ -154,6 +162,18 @@ class Body:
             numbers_of(names, truth, predicted),
         )
         return np.asarray(truth == predicted), count, numbers, told
+
+    def _samples(
+        self, layout: Layout, columns: tuple[SliceColumn, ...]
+    ) -> tuple[RawSet | RawEvent, tuple[str, ...]] | None:
+        """Take rows of one sample and class for a table of all classes, where they show it."""
+        if layout.predicted is None or layout.labels is None:
+            return None
+        names, codes = self._canonical(layout)
+        truth, predicted = (codes[column] for column in layout.codes[:2])
+        places = layout.column_name(layout.labels), layout.column_name(layout.predicted)
+        refuse_fractions(names, truth, predicted, places)
+        return samples_of(self.numbers[:, 0], truth, predicted, names, columns)
 
     def _event(
         self, layout: Layout, first_row: int, columns: tuple[SliceColumn, ...]
@@ -281,9 +301,9 @@ def read_body(
         column: TextColumn(called(layout.names, column), comma_allowed=comma_allowed)
         for column in layout.beside
     }
-    ids, blank = array("q"), array("q")
     top = 0
     quick = Quick(layout, numbers, labels, beside, width=width, delimiter=delimiter)
+    ids, blank = quick.ids, quick.blank
     with closing(quick.left(blocks, n_bytes)) as left:
         for start, block in left:
             top = top or start
@@ -297,6 +317,8 @@ def read_body(
             for column, collected in beside.items():
                 collected.take([row[column].strip() for row in rows])
             numbers.take(rows, counted)
+            check_rows(numbers.n_rows + len(blank))
+    quick.finish()
     first = spare.unread
     return Body(
         numbers.table(),

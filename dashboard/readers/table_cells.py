@@ -100,15 +100,23 @@ class Labels:
 
     def take_coded(self, coded: Mapping[int, tuple[NDArray[np.int32], list[str]]]) -> bool:
         """Read a block given as places among its different cells, or leave it as it is."""
-        cells = {cell.strip() for _, part in coded.values() for cell in part}
-        new = cells.difference(self.seen)
-        if "" in cells or len(self.seen) + len(new) > _MAX_DISTINCT:
+        places = {c: list(map(self.seen.get, part)) for c, (_, part) in coded.items()}
+        new = {
+            cell.strip()
+            for c, (_, part) in coded.items()
+            if None in places[c]
+            for cell, place in zip(part, places[c], strict=True)
+            if place is None
+        }.difference(self.seen)
+        if "" in new or len(self.seen) + len(new) > _MAX_DISTINCT:
             return False
         if any(len(cell) > MAX_CELL for cell in new):
             return False
-        for column, (places, part) in coded.items():
-            known = [self.seen.setdefault(cell.strip(), len(self.seen)) for cell in part]
-            self.codes[column].frombytes(np.array(known, dtype=np.int32)[places].tobytes())
+        for column, (rows, part) in coded.items():
+            known = places[column]
+            if None in known:
+                known = [self.seen.setdefault(cell.strip(), len(self.seen)) for cell in part]
+            self.codes[column].frombytes(np.array(known, dtype=np.int32)[rows].tobytes())
         return True
 
     def columns(self) -> dict[int, NDArray[np.int32]]:
@@ -177,14 +185,21 @@ class Numbers:
                 self._refuse_some_signs()
                 return
         n_columns = len(self.layout.numbers)
-        values = []
-        for place, cell in enumerate(cells):
-            row = place // n_columns
-            value = self._strict(cell.strip())
-            if value is None:
-                self._fault(counted[row], self.layout.numbers[place % n_columns], cell, rows[row])
-            values.append(math.nan if value is None else value)
-        self.values.take(values)
+        known = {cell: self._strict(cell.strip()) for cell in dict.fromkeys(cells)}
+        signs = {cell for cell in known if cell.rstrip().endswith("%")}
+        self.with_sign += sum(map(signs.__contains__, cells)) if signs else 0
+        values = list(map(known.__getitem__, cells))
+        if None in known.values():
+            odd = [place for place, value in enumerate(values) if value is None]
+            self.n_unread += len(odd)
+            with_odd = dict.fromkeys(place // n_columns for place in odd)
+            unused = {row for row in with_odd if self.spare.has(rows[row])}
+            for place in odd:
+                row, column = divmod(place, n_columns)
+                if row not in unused or self.spare.unread is None:
+                    where = counted[row], self.layout.numbers[column]
+                    self._fault(*where, cells[place], spare=row in unused)
+        self.values.take([math.nan if value is None else value for value in values])
         self._refuse_some_signs()
 
     def _refuse_some_signs(self) -> None:
@@ -233,9 +248,9 @@ class Numbers:
         return 0 if place is None else counted[place // len(self.layout.numbers)]
 
     def _strict(self, cell: str) -> float | None:
-        if cell.endswith("%"):
-            self.with_sign += 1
-            cell = cell[:-1].rstrip()
+        if len(cell) <= MAX_CELL and NUMBER.fullmatch(cell):
+            return float(cell)
+        cell = cell.removesuffix("%").rstrip()
         word = WORDS.get(cell.lower()) if len(cell) < 10 else None
         if word is not None:
             return word
@@ -255,17 +270,13 @@ class Numbers:
         place = f"row {number}, {self.layout.column_name(column)}"
         return FileError(place, found, "a finite number")
 
-    def _fault(self, number: int, column: int, cell: str, row: Sequence[str]) -> None:
+    def _fault(self, number: int, column: int, cell: str, *, spare: bool) -> None:
         """Refuse a cell, or note it in a row that may not be used."""
-        self.n_unread += 1
-        spare = self.spare.has(row)
         if not cell.strip() and not spare:
             self.n_blank += 1
             self.first_blank = self.first_blank or (number, column)
             if self.n_blank > _MAX_BLANK:
                 raise self._blanks()
-            return
-        if spare and self.spare.unread is not None:
             return
         place = f"row {number}, {self.layout.column_name(column)}"
         cell = cell.strip().removesuffix("%").rstrip()

@@ -1,30 +1,25 @@
 """Tables of typed columns, told apart by the same rules as the columns of a text table."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.readers.alike import same_classes
-from dashboard.readers.class_lists import listed_classes
+from dashboard.readers.class_lists import are_beside, listed_classes
 from dashboard.readers.columns import find_layout
 from dashboard.readers.contents import DEFAULTS, Array, Contents, Options, RawSet, row_list
-from dashboard.readers.headings import CONFIDENCE, SCORE_WORDS, is_score, key_of, strip_prefix
+from dashboard.readers.headings import key_of, strip_prefix
 from dashboard.readers.layout import Layout, called
-from dashboard.readers.named import (
-    LABEL_KEYS,
-    TABLE_KEYS,
-    WEAK_TABLE_KEYS,
-    left_out_sentence,
-)
+from dashboard.readers.named import LABEL_KEYS, TABLE_KEYS, left_out_sentence
 from dashboard.readers.named_sets import TRAINING
 from dashboard.readers.npy import is_whole, side_by_side
+from dashboard.readers.rank_lists import RankLists, rank_lists, refuse_unread
 from dashboard.readers.refusal import FileError, plain, quoted
 from dashboard.readers.slices import (
     MAX_COLUMNS,
-    NUMBER,
     Outcome,
     id_of,
     slice_of_array,
@@ -32,6 +27,7 @@ from dashboard.readers.slices import (
 )
 from dashboard.readers.table_body import Body
 from dashboard.readers.table_cells import spare_columns
+from dashboard.readers.text_numbers import number_in, signs_in, without_signs
 from dashboard.readers.two_tables import logits_among, of_two
 from dashboard.readers.values import MAX_CLASSES
 
@@ -119,7 +115,8 @@ def from_columns(
     if looked_for or not usable:
         raise _odd({name: odd[name] for name in looked_for or odd})
     _check_lengths([column for _, column in usable])
-    usable, spare, mended = _spread(usable)
+    refuse_unread(_tables(usable), odd)
+    usable, spare, mended = _in_ranks(usable) or _spread(usable)
     table = _Table(
         tuple(column for _, column in usable),
         None if names is None else tuple(name for name, _ in usable),
@@ -139,6 +136,7 @@ def from_columns(
             table.numbers(layout), codes, cells, columns=table.beside(layout), ids=table.ids(layout)
         )
         body.unread = table.unread[0] if table.unread else None
+        body.percent = bool(table.signs)
         said = found + left_out_sentence([*spare, *odd])
         contents = body.contents(layout, first_row=first_row, found=said)
         return replace(contents, repairs=(*mended, *contents.repairs))
@@ -164,10 +162,11 @@ def _spread(
     columns: list[tuple[str, Array | Text]],
 ) -> tuple[list[tuple[str, Array | Text]], list[str], tuple[str, ...]]:
     """Put a column of lists as one column a class, and name further columns of lists."""
-    wide = [name for name, column in columns if not isinstance(column, Text) and column.ndim == 2]
+    wide = [*_tables(columns)]
     if not wide:
         return columns, [], ()
-    if _are_beside(wide, columns):
+    flat = [n for n, column in columns if n not in wide and not isinstance(column, Text)]
+    if are_beside(wide, flat):
         return [(name, column) for name, column in columns if name not in wide], wide, ()
     chosen = [name for name in wide if key_of(name) in TABLE_KEYS] or wide
     logits = logits_among({name: np.asarray(dict(columns)[name]) for name in chosen})
@@ -203,17 +202,28 @@ def _spread(
     return [*spread, *others], [name for name in wide if name not in chosen], mended
 
 
-def _are_beside(wide: list[str], columns: list[tuple[str, Array | Text]]) -> bool:
-    """Tell lists of another kind, such as embeddings, beside a column of scores."""
-    words = {word for name in wide for word in key_of(name).split("_")}
-    if words & SCORE_WORDS or {*map(key_of, wide)} & (TABLE_KEYS | WEAK_TABLE_KEYS):
-        return False
-    flat = [
-        key_of(name)
-        for name, column in columns
-        if name not in wide and not isinstance(column, Text)
-    ]
-    return any(is_score(key) or key in CONFIDENCE for key in flat)
+def _tables(columns: Sequence[tuple[str, Array | Text]]) -> dict[str, Array]:
+    return {n: c for n, c in columns if not isinstance(c, Text) and c.ndim == 2}
+
+
+def _in_ranks(
+    columns: list[tuple[str, Array | Text]],
+) -> tuple[list[tuple[str, Array | Text]], list[str], tuple[str, ...]] | None:
+    """Put lists of classes and of their scores as two columns a rank, and name further lists."""
+    wide = _tables(columns)
+    texts = {n: (column.codes, column.cells) for n, column in columns if isinstance(column, Text)}
+    lists = rank_lists(wide, texts)
+    if lists is None:
+        return None
+    used = (lists.classes, lists.scores)
+    others = [(name, column) for name, column in columns if name not in (*wide, *used)]
+    return [*_by_rank(lists), *others], [n for n in wide if n not in used], (lists.said,)
+
+
+def _by_rank(lists: RankLists) -> Iterator[tuple[str, Array | Text]]:
+    for k in range(lists.values.shape[1]):
+        yield f"top{k + 1}_class", Text(np.ascontiguousarray(lists.places[:, k]), lists.cells)
+        yield f"top{k + 1}_prob", lists.values[:, k]
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,6 +232,7 @@ class _Table:
     names: tuple[str, ...] | None
     first_row: int
     unread: list[tuple[str, str, str]] = field(default_factory=list)
+    signs: list[NDArray[np.bool_]] = field(default_factory=list)
 
     def spare(self, layout: Layout) -> NDArray[np.bool_]:
         """Mark the rows that a column calls training rows, which may not be used."""
@@ -252,9 +263,9 @@ class _Table:
 
     def numbers(self, layout: Layout) -> Array:
         """Give the columns of numbers as one table, without a copy where they are one already."""
-        chosen = [self._as_numbers(c, layout) for c in layout.numbers]
-        if not chosen:
+        if not layout.numbers:
             return np.empty((len(self.columns[0]), 0))
+        chosen = without_signs([self._as_numbers(c, layout) for c in layout.numbers], self.signs)
         table = side_by_side(chosen)
         with np.errstate(invalid="ignore"):
             complete = table.dtype.kind != "f" or not np.isnan(table.min())
@@ -299,18 +310,18 @@ class _Table:
         if not isinstance(column, Text):
             return column
         place = layout.column_name(c)
-        if column.first is not None and not NUMBER.fullmatch(column.first[1]):
+        if column.first is not None and number_in(column.first[1]) is None:
             row, text = column.first
             told = (f"row {row + self.first_row}, {place}", quoted(text), "a finite number")
             self._note(np.arange(len(column)) == row, layout, told)
         if (column.codes < 0).any():
             raise FileError(place, f"text in more than {MAX_TEXTS:,} spellings", "numbers")
+        self.signs.extend(signs_in(column.cells, column.codes))
         values = []
         for code, cell in enumerate(column.cells):
-            negative = cell.strip().lower() in {"-inf", "-infinity"}
-            number = len(cell) <= MAX_TEXT and NUMBER.fullmatch(cell) is not None
-            values.append(-math.inf if negative else float(cell) if number else math.nan)
-            if not (negative or number):
+            number = number_in(cell)
+            values.append(math.nan if number is None else number)
+            if number is None:
                 rows = column.codes == code
                 found = quoted(cell) if cell.strip() else "a blank cell (null)"
                 where = f"row {int(np.argmax(rows)) + self.first_row}, {place}"

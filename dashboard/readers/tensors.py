@@ -7,8 +7,9 @@ from itertools import islice
 import numpy as np
 
 from dashboard.readers.contents import Array
-from dashboard.readers.named import LABEL_KEYS, TABLE_KEYS, role_of
+from dashboard.readers.named import LABEL_KEYS, TABLE_KEYS
 from dashboard.readers.refusal import FileError, quoted
+from dashboard.readers.roles import role_of
 
 _WEIGHTS = re.compile(r"(?:.*[._])?(?:weight|bias|running_mean|(?:model_|optimizer_)?state_dict)")
 

@@ -1,66 +1,121 @@
 """The lines of a text, some at a time, and their fields."""
 
 import csv
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from io import StringIO
 from itertools import chain, repeat
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dashboard.readers.refusal import FileError
 
 PIECE = 1 << 20
-_BLOCKS = (1 << 18, 1 << 18, 1 << 22)
+_BLOCKS = (1 << 18, 1 << 18, 3 << 20)
 _PART = 1 << 16
 _MAX_FIELD = 1 << 16
+_MANY = 1 << 20
+"""Rows of which to keep the places takes much memory."""
+
+_QUOTE, _RETURN, _END = b'"\r\n'
 Rows = list[list[str]]
+Places = NDArray[np.integer]
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """Rows whose fields had to be told apart one by one, and the bytes they were."""
+
+    fields: Rows
+    n_bytes: int
+
+    def rows(self) -> Rows:
+        """Give the fields of each row."""
+        return self.fields
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return len(self.fields)
 
 
 @dataclass(frozen=True)
 class Lines:
-    """Whole lines without quotes, or with quotes around whole fields that hold no line end.
+    """Whole rows without quotes, or with quotes around whole fields.
 
     Parameters
     ----------
     raw : bytes
-        As they stand in the file.
-    n_lines : int
-        How many.
-    encoding, newline, delimiter
+        As they stand in the file, but that every line ends with a line feed.
+    n_rows, n_quotes : int
+        How many, blank ones too, and how many quotes in them.
+    encoding, delimiter
         As in `Text`.
     """
 
     raw: bytes
-    n_lines: int
+    n_rows: int
+    n_quotes: int
     encoding: str
-    newline: bytes
     delimiter: str
 
     def rows(self) -> Rows:
-        """Give the fields of each line."""
-        lines = _split(self.raw.decode(self.encoding), self.newline.decode())
-        if b'"' in self.raw:
+        """Give the fields of each row."""
+        text = self.raw.decode(self.encoding)
+        if self.n_quotes:
+            lines = StringIO(text, newline="\n")
             return list(csv.reader(lines, delimiter=self.delimiter, strict=True))
         mark = None if self.delimiter == " " else self.delimiter
-        return [line.split(mark) for line in lines]
+        return [line.split(mark) for line in _split(text)]
 
     def __len__(self) -> int:
-        """Count the lines."""
-        return self.n_lines
+        """Count the rows."""
+        return self.n_rows
+
+    @property
+    def n_bytes(self) -> int:
+        """How many bytes."""
+        return len(self.raw)
+
+    @property
+    def n_breaks(self) -> int:
+        """How many line ends are inside quotes."""
+        return _count(self.raw, _END) - self.n_rows
 
     def parts(self) -> Iterator["Lines"]:
-        """Give some of the lines at a time."""
-        for raw in _cut(self.raw, self.newline, _PART):
-            yield replace(self, raw=raw, n_lines=_count(raw, self.newline))
+        """Give some of the rows at a time."""
+        ends = self.ends()
+        for raw, n_rows in _parts(self.raw, ends):
+            yield replace(self, raw=raw, n_rows=n_rows, n_quotes=self.n_quotes and raw.count(b'"'))
+
+    def ends(self) -> Places:
+        """Find where rows end."""
+        data = np.frombuffer(self.raw, dtype=np.uint8)
+        ends: Places = np.flatnonzero(data == _END)
+        if self.n_quotes:
+            ends = _outside(np.flatnonzero(data == _QUOTE), ends)
+        return ends.astype(np.int32)
+
+    def without_blank(self) -> tuple[bytes | None, Places]:
+        """Give the rows without empty ones, or nothing where they are many, and their places."""
+        end = np.frombuffer(self.raw, dtype=np.uint8) == _END
+        if not (end[1:] & end[:-1]).any() and not end[:1].any():
+            return self.raw, np.empty(0, dtype=np.int32)
+        if self.n_rows > _MANY:
+            return None, np.empty(0, dtype=np.int32)
+        ends = self.ends()
+        blank = np.flatnonzero(np.diff(ends, prepend=np.int32(-1)) == 1).astype(np.int32)
+        kept = np.delete(np.frombuffer(self.raw, dtype=np.uint8), ends[blank])
+        return kept.tobytes(), blank
 
 
-Block = tuple[int, Rows | Lines]
+Block = tuple[int, Rows | Lines | Parsed]
 """Number of the first row, as a spreadsheet counts, and some rows."""
 
 
-def rows_of(block: Rows | Lines) -> Rows:
+def rows_of(block: Rows | Lines | Parsed) -> Rows:
     """Give the fields of each row of a block."""
-    return block.rows() if isinstance(block, Lines) else block
+    return block if isinstance(block, list) else block.rows()
 
 
 @dataclass(frozen=True)
@@ -75,80 +130,144 @@ class Text:
 
     def blocks(self) -> Iterator[Block]:
         """Give some rows at a time, numbered as a spreadsheet does."""
-        number = 1
-        pieces = self._pieces(*_BLOCKS)
-        for first_line, n_lines, raw in pieces:
-            if b'"' not in raw or self._regular.fullmatch(raw):
-                yield number, Lines(raw, n_lines, self.encoding, self.newline, self.delimiter)
-                number += n_lines
+        number, at, odd_to = 1, self.start, 0
+        sizes = chain(_BLOCKS, repeat(_BLOCKS[-1]))
+        while at < len(self.data):
+            size = next(sizes) if at >= odd_to else min(_PART, _BLOCKS[-1])
+            raw = self._piece(at, size, number)
+            n_rows, n_quotes, n_bytes = self._regular(raw)
+            if n_rows:
+                fed = self._fed(raw[:n_bytes])
+                yield number, Lines(fed, n_rows, n_quotes, self.encoding, self.delimiter)
+            elif len(raw) > _PART and at >= odd_to:
+                # What is odd is mostly in few places.
+                odd_to = at + len(raw)
+                continue
             else:
-                rows = self._quoted(raw, pieces, first_line, number)
-                yield number, rows
-                number += len(rows)
+                rows, n_bytes = self._quoted(at, raw, number)
+                yield number, Parsed(rows, n_bytes)
+                n_rows = len(rows)
+            number, at = number + n_rows, at + n_bytes
 
     def lines(self) -> Iterator[str]:
         """Give one line after another."""
-        for _, _, raw in self._pieces(PIECE):
+        number, at = 1, self.start
+        while at < len(self.data):
+            raw = self._piece(at, PIECE, number)
             yield from self._lines_of(raw)
+            number, at = number + raw.count(self.newline), at + len(raw)
 
-    @cached_property
-    def _regular(self) -> re.Pattern[bytes]:
-        """Match lines whose quotes stand around whole fields, without line ends or quotes inside.
+    def _regular(self, raw: bytes) -> tuple[int, int, int]:
+        """Count the rows whose quotes stand around whole fields, these, and the bytes of them.
 
-        Otherwise a line may end inside a field, or a quote be doubled or out of place.
+        None are counted where a quote is out of place, a field is very long, or no row ends.
         """
-        mark, most = re.escape(self.delimiter.encode()), b"{0,%d}+" % _MAX_FIELD
-        field = b'(?:"[^"\r\n]' + most + b'"|[^"\r\n' + mark + b"]" + most + b")"
-        end = b"(?:\r?\n|\\Z)" if self.newline == b"\n" else b"(?:\r|\\Z)"
-        return re.compile(b"(?:" + field + b"(?:" + mark + b"|" + end + b"))*+")
+        if b'"' not in raw:
+            n_rows = _count(raw, self.newline[0]) + (not raw.endswith(self.newline))
+            return n_rows, 0, len(raw)
+        if self.newline == b"\n" and b"\r" in self._fed(raw):
+            return 0, 0, 0
+        if len(raw) > _PART and _count(raw, self.newline[0]) > _MANY:
+            return 0, 0, 0
+        data = np.frombuffer(raw, dtype=np.uint8)
+        quotes = np.flatnonzero(data == _QUOTE)
+        ends = _outside(quotes, np.flatnonzero(data == self.newline[0]))
+        n_bytes = len(raw)
+        if len(quotes) % 2:
+            n_bytes = int(ends[-1]) + 1 if len(ends) else 0
+            quotes = quotes[: np.searchsorted(quotes, n_bytes)]
+        if not self._in_place(data[:n_bytes], quotes, ends):
+            return 0, 0, 0
+        rest = n_bytes == len(raw) and not raw.endswith(self.newline)
+        return len(ends) + rest, len(quotes), n_bytes
+
+    def _in_place(self, data: NDArray[np.uint8], quotes: Places, ends: Places) -> bool:
+        """Tell whether every other quote begins a field and the next ends it, or is doubled."""
+        if not len(quotes):
+            return len(data) > 0
+        mark = ord(self.delimiter)
+        opens, closes = quotes[::2], quotes[1::2]
+        doubled = opens[1:] == closes[:-1] + 1
+        before = data[opens[1:] - 1]
+        after = data[closes[:-1] + 1]
+        begins = doubled | (before == mark) | (before == self.newline[0])
+        finishes = doubled | (after == mark) | (after == _RETURN) | (after == _END)
+        if not (begins.all() and finishes.all()):
+            return False
+        first, last = int(opens[0]), int(closes[-1])
+        around = (mark, _RETURN, _END)
+        if (first and data[first - 1] not in (mark, self.newline[0])) or (
+            last + 1 < len(data) and data[last + 1] not in around
+        ):
+            return False
+        if np.diff(ends, prepend=-1, append=len(data)).max() <= _MAX_FIELD:
+            return True
+        whole = np.append(closes[:-1][~doubled], last) - np.append(first, opens[1:][~doubled])
+        parted = np.flatnonzero((data == mark) | (data == self.newline[0]) | (data == _QUOTE))
+        gaps = np.diff(parted, prepend=-1, append=len(data))
+        return bool(whole.max() <= _MAX_FIELD and gaps.max() <= _MAX_FIELD)
+
+    def _fed(self, raw: bytes) -> bytes:
+        """End every line with a line feed."""
+        if b"\r" not in raw:
+            return raw
+        if self.newline == b"\r":
+            return raw.replace(b"\r", b"\n")
+        data = np.frombuffer(raw, dtype=np.uint8)
+        returns = data == _RETURN
+        if np.count_nonzero(returns[:-1] & (data[1:] == _END)) == np.count_nonzero(returns):
+            return raw.translate(None, b"\r")
+        return raw.replace(b"\r\n", b"\n")
 
     def _lines_of(self, raw: bytes) -> list[str]:
         # A piece is decoded at a time, so that wide characters do not swell the whole file.
-        return _split(raw.decode(self.encoding), self.newline.decode())
+        return _split(self._fed(raw).decode(self.encoding))
 
-    def _quoted(
-        self, raw: bytes, further: Iterator[tuple[int, int, bytes]], first_line: int, number: int
-    ) -> Rows:
+    def _quoted(self, at: int, raw: bytes, number: int) -> tuple[Rows, int]:
         """Read the fields of a piece, and of further ones while a quote is open."""
-        fed, last = 0, False
+        fed, taken, last = 0, 0, False
+        rows: Rows = []
 
         def lines() -> Iterator[str]:
-            nonlocal fed, last
-            for piece in chain([raw], (piece for _, _, piece in further)):
+            nonlocal fed, taken, last
+            piece = raw
+            while piece:
+                taken += len(piece)
                 parts = self._lines_of(piece)
                 for place, line in enumerate(parts, 1):
                     fed, last = fed + len(line) + 1, place == len(parts)
                     if fed > len(raw) + 2 * PIECE:
                         found = "a quote that is not closed"
-                        raise FileError(f"row {number}", found, "closed quotes")
+                        raise FileError(f"row {number + len(rows)}", found, "closed quotes")
                     yield line + "\n"
+                more = at + taken < len(self.data)
+                piece = self._piece(at + taken, _PART, number + len(rows)) if more else b""
 
         reader = csv.reader(lines(), delimiter=self.delimiter, strict=True)
-        rows: Rows = []
         try:
             for row in reader:
                 rows.append(row)
                 if last:
                     break
         except csv.Error as error:
-            place = f"line {first_line - 1 + reader.line_num}"
+            place = f"line {self.data.count(self.newline, 0, at) + reader.line_num}"
             found = f"a field that cannot be read ({error})"
             raise FileError(place, found, "closed quotes and shorter fields") from error
-        return rows
+        return rows, taken
 
-    def _pieces(self, *most: int) -> Iterator[tuple[int, int, bytes]]:
-        """Cut at ends of lines; give the number of the first line, how many there are, and them."""
-        number = 1
-        for raw in _cut(self.data, self.newline, *most, start=self.start):
-            if not raw:
-                raise FileError(
-                    f"row {number}",
-                    f"a line of more than {PIECE:,} bytes: too many columns or too long a field",
-                    "shorter lines",
-                )
-            n_lines = _count(raw, self.newline)
-            yield number, n_lines, raw
-            number += n_lines
+    def _piece(self, at: int, size: int, number: int) -> bytes:
+        """Cut at the end of a line, after so many bytes, or as many as a line may have."""
+        for most in (size, PIECE):
+            if at + most >= len(self.data):
+                return self.data[at:]
+            end = self.data.rfind(self.newline, at, at + most) + 1
+            if end:
+                return self.data[at:end]
+        raise FileError(
+            f"row {number}",
+            f"a line of more than {PIECE:,} bytes: too many columns or too long a field",
+            "shorter lines",
+        )
 
 
 def numbered(parts: Iterable[Lines], number: int) -> Iterator[tuple[int, Lines]]:
@@ -158,30 +277,35 @@ def numbered(parts: Iterable[Lines], number: int) -> Iterator[tuple[int, Lines]]
         number += len(part)
 
 
-def _cut(data: bytes, newline: bytes, *most: int, start: int = 0) -> Iterator[bytes]:
-    """Cut at ends of lines, as long as ``most`` or, if a line is longer, as any line may be.
-
-    The last of ``most`` holds for all further pieces. A line that is too long is given as nothing.
-    """
-    sizes = chain(most, repeat(most[-1]))
-    while start < len(data):
-        end = 0
-        for size in (next(sizes), PIECE):
-            end = min(start + size, len(data))
-            if end < len(data):
-                end = data.rfind(newline, start, end) + 1
-            if end:
-                break
-        yield data[start:end] if end else b""
-        start = end or len(data)
+def _count(raw: bytes, byte: int) -> int:
+    """Count a byte, many times faster than Python does where there are many."""
+    return int(np.count_nonzero(np.frombuffer(raw, dtype=np.uint8) == byte))
 
 
-def _count(raw: bytes, newline: bytes) -> int:
-    return raw.count(newline) + (not raw.endswith(newline))
+def _outside(quotes: Places, ends: Places) -> Places:
+    """Keep the ends of lines that are not inside quotes."""
+    if len(quotes) > len(ends):
+        inside = np.searchsorted(quotes, ends) % 2
+    else:
+        before = np.bincount(np.searchsorted(ends, quotes), minlength=len(ends))
+        inside = before[: len(ends)].cumsum() % 2
+    kept: Places = ends[inside == 0]
+    return kept
 
 
-def _split(text: str, newline: str) -> list[str]:
-    lines = text.replace("\r\n", "\n").split(newline)
+def _parts(raw: bytes, ends: Places) -> Iterator[tuple[bytes, int]]:
+    """Cut at ends of rows, and count these."""
+    at, done = 0, 0
+    while at < len(raw):
+        place = int(np.searchsorted(ends, at + _PART))
+        place = min(max(place, done + 1), len(ends))
+        end = int(ends[place - 1]) + 1 if place > done else len(raw)
+        yield raw[at:end], max(place - done, 1)
+        at, done = end, place
+
+
+def _split(text: str) -> list[str]:
+    lines = text.split("\n")
     # The last piece may lack its line end; every other one ends with an empty rest.
     if not lines[-1]:
         lines.pop()

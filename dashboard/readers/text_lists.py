@@ -1,12 +1,18 @@
 """Text tables in which a cell holds a list of numbers, as pandas writes a column of lists."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
+import numpy as np
+
+from calibcore.validation import Floats
+from dashboard.readers.arrow_text import bare, batch_of, coded
 from dashboard.readers.contents import DEFAULTS, Array, Contents, Options, check_rows
 from dashboard.readers.growing import Cell, GrowingColumn
 from dashboard.readers.headings import SCORE_WORDS, is_score, key_of
 from dashboard.readers.json_blocks import number_rows
+from dashboard.readers.list_numbers import numbers_in
 from dashboard.readers.named import TABLE_KEYS, WEAK_TABLE_KEYS
 from dashboard.readers.packed import Packed
 from dashboard.readers.refusal import FileError, quoted
@@ -14,7 +20,7 @@ from dashboard.readers.slices import NUMBER
 from dashboard.readers.table_body import same_width
 from dashboard.readers.table_cells import MAX_CELL, WORDS
 from dashboard.readers.table_columns import Column, from_columns
-from dashboard.readers.text_blocks import Block, Rows, rows_of
+from dashboard.readers.text_blocks import Block, Lines, Parsed, Rows, numbered, rows_of
 from dashboard.readers.values import MAX_CLASSES
 
 _WRAPPED = re.compile(r"np\.float(?:16|32|64)\(([^()]*+)\)")
@@ -34,6 +40,10 @@ _POINT = re.compile(r"(?<=[0-9])\.(?=[\],\s])")
 _BRACKETS = str.maketrans("()", "[]")
 _CLOSING = {"[": "]", "(": ")"}
 _MOST_DIGITS = 15
+_FEW = 1_000
+_SLOW, _STRICT, _MOST = 80, 250, 1_600_000_000
+"""Nanoseconds that a byte takes in rows that are read slowly, and more in lists that are read one
+by one, and how many all may take."""
 
 
 def is_list(cell: str) -> bool:
@@ -101,15 +111,25 @@ def read_lists(
     columns: list[_Lists | GrowingColumn] = [
         _Lists(_called(heads, c)) if c in lists else GrowingColumn() for c in range(width)
     ]
-    top, n_rows = 0, 0
-    for start, block in blocks:
+    top, n_rows, slow = 0, 0, 0
+    names_of_all = [str(c) for c in range(width)]
+    for start, block in _plain_first(blocks, columns, names_of_all):
         top = top or start
+        if isinstance(block, int):
+            if start - top > n_rows:
+                raise _blank(start)
+            n_rows += block
+            check_rows(n_rows)
+            continue
+        slow += block.n_bytes if not isinstance(block, list) else 0
+        strict = sum(column.n_strict for column in columns if isinstance(column, _Lists))
+        if _SLOW * slow + _STRICT * strict > _MOST:
+            what = f"{slow:,} bytes of lists that are spelled in several ways, up to row {start:,}"
+            raise FileError("file", what, "lists as [0.25, 0.75], or the table as .parquet")
         rows, counted = same_width(start, rows_of(block), width)
         if rows and counted[-1] - top >= n_rows + len(rows):
             place = next(k for k, row in enumerate(counted) if row - top > n_rows + k)
-            raise FileError(
-                f"row {counted[place] - 1}", "a blank row inside the table", "one row a sample"
-            )
+            raise _blank(counted[place])
         n_rows += len(rows)
         check_rows(n_rows)
         for c, column in enumerate(columns):
@@ -123,6 +143,73 @@ def read_lists(
     return from_columns(heads, made, options, first_row=top, found=found)
 
 
+def _plain_first(
+    blocks: Iterable[Block], columns: "Sequence[_Lists | GrowingColumn]", names: list[str]
+) -> Iterator[tuple[int, Rows | Lines | Parsed | int]]:
+    """Read blocks in which all is as it should be, give how many rows they had, and the others."""
+    for number, block in blocks:
+        if not isinstance(block, Lines):
+            yield number, block
+        elif _taken(block, columns, names):
+            yield number, len(block)
+        else:
+            for start, part in numbered(block.parts(), number):
+                yield start, len(part) if _taken(part, columns, names) else part
+
+
+def _taken(lines: Lines, columns: "Sequence[_Lists | GrowingColumn]", names: list[str]) -> bool:
+    """Read a block as columns, or leave it as it is."""
+    import pyarrow as pa  # noqa: PLC0415 - a tenth of a second to import
+
+    if b"\r" in lines.raw or lines.delimiter == " ":
+        return False
+    raw = lines.raw if lines.encoding == "utf-8" else lines.raw.decode("latin-1").encode()
+    texts = pa.dictionary(pa.int32(), pa.string())
+    types = {
+        name: pa.string() if isinstance(column, _Lists) else texts
+        for name, column in zip(names, columns, strict=True)
+    }
+    batch = batch_of(raw, names, types, lines.delimiter)
+    if batch is None or len(batch) != len(lines):
+        return False
+    lists: dict[int, Floats] = {}
+    for c, column in enumerate(columns):
+        if isinstance(column, _Lists):
+            numbers = numbers_in(batch.column(c), column.width)
+            if numbers is None:
+                return False
+            lists[c] = numbers
+    for c, column in enumerate(columns):
+        if isinstance(column, _Lists):
+            column.numbers.add(lists[c])
+        else:
+            _extend(column, batch.column(c))
+    return True
+
+
+def _extend(column: GrowingColumn, cells: Any) -> None:
+    """Add the cells of a block to a column beside the lists."""
+    places, different = coded(cells)
+    if len(different) > _FEW and column.text is None and not column.whole:
+        numbers = _finite(cells)
+        if numbers is not None:
+            column.numbers.add(numbers)
+            return
+    known = [_cell(cell.strip()) for cell in different]
+    column.extend([known[place] for place in places.tolist()])
+
+
+def _finite(cells: Any) -> Floats | None:
+    """Give plain numbers, or nothing where there is another cell."""
+    import pyarrow as pa  # noqa: PLC0415 - as above
+
+    try:
+        numbers = bare(cells.dictionary.cast(pa.float64()), np.float64)
+    except pa.ArrowException:
+        return None
+    return numbers[bare(cells.indices, np.int32)] if np.isfinite(numbers).all() else None
+
+
 class _Lists:
     """A column of lists, all of the same length."""
 
@@ -130,6 +217,7 @@ class _Lists:
         self.name = name
         self.numbers = Packed()
         self.width = 0
+        self.n_strict = 0
         self.spelling: Callable[[str], str] = str
 
     def take(self, cells: Sequence[str], counted: Sequence[int]) -> None:
@@ -142,6 +230,7 @@ class _Lists:
         numbers = None if _TWO_WAYS.search(text) else self._plain(text, len(cells))
         if numbers is None:
             numbers = []
+            self.n_strict += len(text)
             for cell, row in zip(cells, counted, strict=True):
                 values = self._strict(cell, row)
                 if len(values) != self.width:
@@ -217,6 +306,11 @@ def _cell(cell: str) -> Cell:
     if len(cell) <= MAX_CELL and NUMBER.fullmatch(cell):
         return float(cell)
     return cell or None
+
+
+def _blank(number: int) -> FileError:
+    """Refuse a blank row before another one."""
+    return FileError(f"row {number - 1}", "a blank row inside the table", "one row a sample")
 
 
 def _called(names: Sequence[str] | None, column: int) -> str:

@@ -27,6 +27,9 @@ from dashboard.readers.slices import NUMBER, is_number
 Sample = Sequence[Sequence[str]]
 """The first rows of a table, as texts."""
 
+_OF_SPSS = re.compile(r"\$[A-Z]{1,3}-")
+"""How SPSS Modeler begins the names of predictions, as ``$N-species``."""
+
 _LEAST = 5
 _PLAIN = frozenset({"label", "class"})
 _PREDICTED_WORDS = frozenset(
@@ -171,26 +174,31 @@ def lone_label(names: Sequence[str], free: Sequence[int], sample: Sample) -> int
 def lone_outcome(
     names: Sequence[str], classes: Sequence[int], free: Sequence[int], sample: Sample
 ) -> tuple[int, str, bool] | None:
-    """Find the only column beside one score, if its cells are 0 and 1, or no and yes.
+    """Find the only column beside one score whose cells are 0 and 1, or no and yes.
 
-    Returns what `label_by_cells` does.
+    Where there are further columns, it must rise with the score. Returns what `label_by_cells`
+    does.
     """
-    n_named = sum(bool(name.strip()) for name in names)
-    if len(classes) != 1 or len(free) != 1 or n_named != 2 or len(sample) < _LEAST:
+    values = _values(classes, sample) if len(classes) == 1 and len(sample) >= _LEAST else None
+    two = [c for c in free if not is_other(names[c]) and _are_outcomes(c, sample)]
+    if len(two) != 1 or values is None:
         return None
-    name, kinds = names[free[0]], {row[free[0]].strip().lower() for row in sample}
-    known = any(kinds == {*pair} for pair in NO_AND_YES)
-    if len(kinds) != 2 or not (known or kinds <= {"0", "1", "0.0", "1.0"}) or is_other(name):
+    one = np.array([_is_yes(row[two[0]].strip().lower()) for row in sample])
+    alone = len(free) == 1 and sum(bool(name.strip()) for name in names) == 2
+    if _rise(values[:, 0], one) < (-2 if alone else 2):
         return None
-    values = _values(classes, sample)
-    one = np.array([row[free[0]].strip().lower() == max(kinds, key=_is_yes) for row in sample])
-    if values is None or _rise(values[:, 0], one) < -2:
-        return None
-    said = (
-        f"Column {plain(name, 30)} was taken for the label, being the only one beside the score and"
-        " of two values; if it is not, choose the column of the labels."
-    )
-    return free[0], said, True
+    only = "being the only one beside the score and of two values"
+    if not alone:
+        only = "being the only one of two values, and the score is higher in rows with the second"
+    said = f"Column {plain(names[two[0]], 30)} was taken for the label, {only};"
+    return two[0], f"{said} if it is not, choose the column of the labels.", True
+
+
+def _are_outcomes(column: int, sample: Sample) -> bool:
+    """Tell cells that are 0 and 1, or no and yes, both of them."""
+    kinds = {row[column].strip().lower() for row in sample}
+    known = kinds <= {"0", "1", "0.0", "1.0"} or any(kinds == {*pair} for pair in NO_AND_YES)
+    return len(kinds) == 2 and known
 
 
 def _is_yes(cell: str) -> bool:
@@ -223,10 +231,20 @@ def first_is_label(sample: Sample) -> bool:
 
 def is_other(name: str) -> bool:
     """Tell the name of a prediction, or of what tells rows apart."""
-    key = key_of(name)
-    return key in PREDICTED | WEAK_PREDICTED - WEAK_LABELS or bool(
-        _words(name) & (_PREDICTED_WORDS | _OTHER_WORDS)
-    )
+    return is_prediction(name) or bool(_words(name) & _OTHER_WORDS)
+
+
+def is_prediction(name: str) -> bool:
+    """Tell the name of a prediction.
+
+    Examples
+    --------
+    >>> is_prediction("Prediction (class)"), is_prediction("$N-class"), is_prediction("site")
+    (True, True, False)
+    """
+    known = key_of(name) in PREDICTED | WEAK_PREDICTED - WEAK_LABELS
+    called = known or _OF_SPSS.match(name.strip()) is not None
+    return called or bool(_words(name) & _PREDICTED_WORDS)
 
 
 def _words(name: str) -> set[str]:
@@ -288,7 +306,10 @@ def _coming_true(
     if values is None:
         return []
     if len(classes) == 1:
-        return [c for c, labels in numbers.items() if _rise(values[:, 0], labels == 1) > 2]
+        likely = [c for c, labels in numbers.items() if _rise(values[:, 0], labels == 1) > 2]
+        # What a threshold of the score decides is a prediction.
+        open_to = [c for c in likely if not _is_decided(values[:, 0], numbers[c] == 1)]
+        return open_to if len(likely) > 1 else likely
     best, luck = _order(names, classes)[values.argmax(axis=1)], 1 / len(classes)
     least = luck + 2 * math.sqrt((1 - luck) * luck / len(sample))
     return [c for c, labels in numbers.items() if float(np.mean(best == labels)) > least]
@@ -299,6 +320,11 @@ def _rise(values: Floats, one: NDArray[np.bool_]) -> float:
     noise = values.var() * (1 / one.sum() + 1 / (~one).sum())
     gap = values[one].mean() - values[~one].mean()
     return float(gap / math.sqrt(noise)) if noise > 0 else 0.0
+
+
+def _is_decided(values: Floats, one: NDArray[np.bool_]) -> bool:
+    """Tell rows whose values are all above those of the others."""
+    return bool(values[one].min() >= values[~one].max())
 
 
 def _order(names: Sequence[str] | None, classes: Sequence[int]) -> Array:

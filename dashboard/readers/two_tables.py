@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from calibcore.probabilities import softmax
-from dashboard.readers.contents import Array
+from dashboard.readers.contents import Array, Role
 from dashboard.readers.refusal import quoted
 
 _COMPARED = 1000
@@ -31,3 +31,16 @@ def of_two(taken: str, names: Sequence[str]) -> tuple[str, ...]:
     other = next(name for name in names if name != taken)
     both = f"{quoted(taken, 30)} and {quoted(other, 30)}"
     return (f"Of {both}, which is their softmax, the logits were taken.",)
+
+
+def both_tables(
+    arrays: Mapping[str, Array], tables: Mapping[Role, Sequence[str]]
+) -> tuple[str, ...]:
+    """Say where logits were taken of two tables."""
+    pairs = [[name for name in names if arrays[name].ndim == 2] for names in tables.values()]
+    return tuple(
+        said
+        for pair in pairs
+        if (logits := logits_among({name: arrays[name] for name in pair})) is not None
+        for said in of_two(logits, pair)
+    )

@@ -18,6 +18,7 @@ from dashboard.readers.measured import (
     together,
 )
 from dashboard.readers.one_score import Reading, judge_scores
+from dashboard.readers.partly import refuse_rows_of_both
 from dashboard.readers.refusal import FileError
 
 RESCALED = 0.05
@@ -127,13 +128,14 @@ def _unfit(rows: Measured, options: Options) -> Reading:
     if not natural:
         _refuse_turned(rows)
     _refuse_shares(rows)
+    refuse_rows_of_both(rows, options)
     found = f"Logits, because {rows.n_outside:,} of {len(rows):,} rows have values outside 0 to 1."
     if natural:
         found += (
             " They are logarithms of probabilities: exponentials sum to 1 in every row, and softmax"
             " gives those probabilities."
         )
-    return Reading("logits", found, doubts=_opposite(rows))
+    return Reading("logits", found, doubts=_opposite(rows), natural=natural)
 
 
 def _refuse_shares(rows: Measured) -> None:

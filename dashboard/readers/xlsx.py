@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from dashboard.readers.archive import Archive, open_archive
 from dashboard.readers.contents import DEFAULTS, Contents, Options
-from dashboard.readers.named import role_of
 from dashboard.readers.refusal import FileError, plain, quoted
+from dashboard.readers.roles import further_sets, role_of
 from dashboard.readers.table_columns import both_sets
-from dashboard.readers.xlsx_parts import XML, Named, Strings, Styles
+from dashboard.readers.xlsx_parts import XML, Named, Strings, Styles, Work
 from dashboard.readers.xlsx_sheet import Sheet
 
 _OLD = b"\xd0\xcf\x11\xe0"
@@ -32,7 +32,10 @@ def read_xlsx(data: bytes, options: Options = DEFAULTS) -> Contents:
     if data.startswith(_OLD):
         found = "a workbook with a password, or an old .xls file"
         raise FileError("file", found, "an .xlsx file without a password")
-    archive = open_archive(data, ".xlsx", folders=True, most=_MAX_MEMBERS, times=_TIMES)
+    # What is read of a workbook is bounded by the work that it is.
+    archive = open_archive(
+        data, ".xlsx", folders=True, most=_MAX_MEMBERS, times=_TIMES, most_deflated=None
+    )
     xml = sum(part.size for part in archive.members.values() if part.name.endswith(XML))
     if xml > _TIMES * len(data) + _SPARE_BYTES:
         found = f"{xml >> 20:,} MB of sheets and texts in a file of {len(data):,} bytes, too large"
@@ -41,7 +44,9 @@ def read_xlsx(data: bytes, options: Options = DEFAULTS) -> Contents:
     if macros:
         raise FileError("workbook", "macros", "a workbook without macros, saved as .xlsx")
     book = _Book(archive, options)
-    of_sets = [(role_of(title)[0], title) for title in book.sheets if title not in book.hidden]
+    seen = [title for title in book.sheets if title not in book.hidden]
+    further = further_sets(seen)
+    of_sets = [(role_of(title)[0], title) for title in seen if title not in further]
     pair = {role: title for role, title in of_sets if role != "rows"}
     if len(pair) == 2 == sum(role != "rows" for role, _ in of_sets):
         titles = [pair["calibration"], pair["test"]]
@@ -55,10 +60,13 @@ class _Book:
     def __init__(self, archive: Archive, options: Options) -> None:
         self.archive = archive
         self.options = options
-        book = next(iter(_targets(archive, "", "officeDocument").values()), "xl/workbook.xml")
-        listed = Named(archive, book, "sheet")
+        self.work = Work()
+        book = next(
+            iter(_targets(archive, self.work, "", "officeDocument").values()), "xl/workbook.xml"
+        )
+        listed = Named(archive, book, self.work, "sheet")
         listed.read()
-        paths = _targets(archive, book, "worksheet")
+        paths = _targets(archive, self.work, book, "worksheet")
         self.sheets = {
             sheet.get("name", ""): paths[sheet.get("id", "")]
             for sheet in listed.found
@@ -74,13 +82,13 @@ class _Book:
                 "workbook", f"{len(self.sheets):,} sheets", f"up to {_MAX_SHEETS} different"
             )
         self.strings: list[str] = []
-        for path in _targets(archive, book, "sharedStrings").values():
-            strings = Strings(archive, path)
+        for path in _targets(archive, self.work, book, "sharedStrings").values():
+            strings = Strings(archive, path, self.work)
             strings.read()
             self.strings = strings.strings
         self.dates: set[str] = set()
-        for path in _targets(archive, book, "styles").values():
-            styles = Styles(archive, path)
+        for path in _targets(archive, self.work, book, "styles").values():
+            styles = Styles(archive, path, self.work)
             styles.read()
             self.dates = styles.of_dates
 
@@ -89,6 +97,7 @@ class _Book:
         sheet = Sheet(
             self.archive,
             self.sheets[title],
+            self.work,
             strings=self.strings,
             dates=self.dates,
             header=self.options.header,
@@ -122,10 +131,11 @@ class _Book:
         return replace(contents, found=(f"{said}{listed}.", *contents.found))
 
 
-def _targets(archive: Archive, part: str, kind: str) -> dict[str, str]:
+def _targets(archive: Archive, work: Work, part: str, kind: str) -> dict[str, str]:
     """Give the parts of one kind that a part refers to, by the name of the reference."""
     folder, name = posixpath.split(part)
-    relations = Named(archive, posixpath.join(folder, "_rels", f"{name}.rels"), "Relationship")
+    path = posixpath.join(folder, "_rels", f"{name}.rels")
+    relations = Named(archive, path, work, "Relationship")
     relations.read()
     return {
         relation.get("Id", ""): posixpath.normpath(

@@ -1,32 +1,38 @@
 """One sheet of a workbook, from its cells to columns."""
 
-import re
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
-from functools import lru_cache
 
 import numpy as np
 
 from dashboard.readers.archive import Archive
 from dashboard.readers.columns import looks_like_header, numbers_columns
 from dashboard.readers.contents import Array, Contents, Options
-from dashboard.readers.growing import Cell, GrowingColumn, spelled
+from dashboard.readers.growing import Cell, GrowingColumn, Room, spelled
 from dashboard.readers.headings import LABELS, key_of
-from dashboard.readers.refusal import FileError, plain, quoted
+from dashboard.readers.refusal import FileError, quoted
 from dashboard.readers.slices import NUMBER
 from dashboard.readers.table_columns import Text, from_columns
-from dashboard.readers.xlsx_parts import Attributes, Texts
-from dashboard.readers.xlsx_rows import PlainRows, cells_of
+from dashboard.readers.xlsx_names import LAST_COLUMN, as_date, letters_of, place_of
+from dashboard.readers.xlsx_parts import Attributes, Texts, Work
+from dashboard.readers.xlsx_rows import (
+    END,
+    VALUE,
+    Block,
+    Cells,
+    PlainPieces,
+    Shape,
+    Shapes,
+    parted,
+)
 from dashboard.readers.xlsx_texts import numbers_in_texts
 
 _MAX_COLUMNS = 4096
-_LAST_COLUMN, _LAST_ROW = 1 << 14, 1 << 20
+_LAST_ROW = 1 << 20
 _BLOCK = 256
 _BETWEEN_ROWS = 2
 _SPARE_BLANKS = 300_000
-_EPOCH = datetime(1899, 12, 30)  # noqa: DTZ001 - a day of the calendar, in no zone
 _MAX_TITLES = 5
-_LETTERS = re.compile(r"[A-Z]{1,3}", re.ASCII)
 
 
 class Sheet(Texts):
@@ -36,6 +42,8 @@ class Sheet(Texts):
     ----------
     archive, name
         Where the sheet's part is.
+    work : Work
+        What was done for the workbook so far.
     strings : list of str
         The texts that cells refer to.
     dates : set of str
@@ -53,15 +61,15 @@ class Sheet(Texts):
         self,
         archive: Archive,
         name: str,
+        work: Work,
         *,
         strings: list[str],
         dates: set[str],
         header: bool | None,
     ) -> None:
-        super().__init__(archive, name)
+        super().__init__(archive, name, work)
         self.strings = strings
         self.dates = dates
-        self.plain_dates = frozenset(style.encode() for style in dates)
         self.header = header
         self.names: list[str] | None = None
         self.notes: list[str] = []
@@ -74,9 +82,11 @@ class Sheet(Texts):
         self.outside = ""
         self.block: list[list[Cell]] = []
         self.columns: list[GrowingColumn] = []
-        self.letters: tuple[bytes, ...] = ()
+        self.shapes: Shapes | None = None
+        self.n_looked_at = 0
+        self.plain_cells = Cells(strings, as_date)
         self.titles: list[tuple[int, dict[int, Cell]]] = []
-        self.plain = PlainRows()
+        self.plain = PlainPieces(END)
         self.start |= {"row": self._begin_row, "c": self._begin_cell, "v": self.collect}
         self.start["f"] = self._begin_formula
         self.end |= {"row": self._end_row, "c": self._end_cell, "v": self._end_value}
@@ -112,34 +122,103 @@ class Sheet(Texts):
         self._take_titles()
         self._flush()
 
+    def place(self) -> str:
+        """Say how far it was read."""
+        return f"row {self.row:,}"
+
     def feed(self, piece: bytes) -> None:
         """Walk a piece, taking what rows can be taken as they stand."""
-        for part in self.plain.parts(piece):
-            if isinstance(part, bytes) or not self._take(part):
-                super().feed(part if isinstance(part, bytes) else part[0])
+        for whole, part in self.plain.parts(piece):
+            block = parted(part) if whole else None
+            if block is None:
+                super().feed(part)
+            else:
+                self._take_block(block)
 
     def close(self) -> None:
         """Walk what was waiting for the end of a row."""
         super().feed(self.plain.rest)
         super().close()
 
-    def _take(self, row: re.Match[bytes]) -> bool:
-        """Take a row of plain cells that follows those before, if it is one of the table."""
-        number = int(row[1] or self.row + 1)
-        between = self.depth == _BETWEEN_ROWS and self.columns and number == self.last + 1
-        if not between or not self.row < number <= _LAST_ROW:
-            return False
-        inside = row[2]
-        cells = cells_of(inside, self.letters, self.strings, self.plain_dates)
-        if cells is None:
-            return False
-        self.row = self.last = number
-        self.values += len(cells)
-        self.n_filled += len(cells)
-        self.n_formulas += inside.count(b"<f")
-        self.silent = 0
-        self._keep_row(cells)
-        return True
+    def _take_block(self, block: Block) -> None:
+        """Take rows of plain cells together, as many as follow each other, and walk the others."""
+        together = self._shape_of_all(block.makes)
+        if together is not None:
+            self._take_rows(block.rows, [together] * len(block.rows), block.values)
+            return
+        at = start = first = 0
+        shapes: list[Shape] = []
+        for place, (row, make) in enumerate(zip(block.rows, block.makes, strict=True)):
+            shape = self._shape(make, len(shapes))
+            if shape is None:
+                self._take_rows(block.rows[first:place], shapes, block.values[start:at])
+                shapes = []
+                shape = self._shape(make, 0)
+                if shape is None:
+                    super().feed(row + END)
+                first, start = place + (shape is None), at
+            if shape is not None:
+                shapes.append(shape)
+            at += make.count(VALUE) if shape is None else len(shape.places)
+            start = start if shapes else at
+        self._take_rows(block.rows[first:], shapes, block.values[start:at])
+
+    def _shape_of_all(self, makes: list[bytes]) -> Shape | None:
+        """Give the shape of rows that follow those before, are plain and are all alike."""
+        between = self.depth == _BETWEEN_ROWS and self.row == self.last
+        if self.shapes is None or not between or self.row + len(makes) > _LAST_ROW:
+            return None
+        return self.shapes.of_all(makes, self.row + 1)
+
+    def _shape(self, make: bytes, n_waiting: int) -> Shape | None:
+        """Give the shape of a row that follows those before and is plain."""
+        number = self.row + 1 + n_waiting
+        between = self.depth == _BETWEEN_ROWS and self.row == self.last and number <= _LAST_ROW
+        return self.shapes.of(make, number) if self.shapes is not None and between else None
+
+    def _take_rows(
+        self, rows: Sequence[bytes], shapes: Sequence[Shape], values: Sequence[bytes]
+    ) -> None:
+        """Take rows of plain cells, one by one where not all can be read."""
+        if self.row != self.last:
+            # After a blank row, which is to be refused where it is no end.
+            super().feed(END.join([*rows, b""]))
+            return
+        columns = self.plain_cells.columns(shapes, values, len(self.columns)) if shapes else []
+        if columns is None and len(shapes) > 1:
+            self.work.add(Work.again * len(values), self.place())
+            half = len(shapes) // 2
+            at = sum(len(shape.places) for shape in shapes[:half])
+            self._take_rows(rows[:half], shapes[:half], values[:at])
+            self._take_rows(rows[half:], shapes[half:], values[at:])
+        elif columns is None:
+            super().feed(rows[0] + END)
+        elif shapes:
+            self._charge(shapes, values)
+            self._flush()
+            self.row = self.last = self.row + len(shapes)
+            self.values += len(values)
+            self.n_filled += len(values)
+            n_formulas = sum(row.count(b"<f") for row in rows if b"<f" in row)
+            self.work.add(Work.formula * n_formulas, self.place())
+            self.n_formulas += n_formulas
+            self.silent = 0
+            self._count_blank(sum(shape.n_blank for shape in shapes))
+            for column, cells in zip(self.columns, columns, strict=True):
+                column.extend(cells)
+
+    def _charge(self, shapes: Sequence[Shape], values: Sequence[bytes]) -> None:
+        """Count the work that some rows are."""
+        made = 0 if self.shapes is None else self.shapes.n_looked_at
+        nanoseconds = Work.row * len(shapes) + Work.make * (made - self.n_looked_at)
+        self.n_looked_at = made
+        texts = False
+        for shape in shapes:
+            n_texts, n_dates = shape.n_more
+            texts = texts or n_texts > 0
+            nanoseconds += Work.cell * (len(shape.places) + n_texts) + Work.date * n_dates
+        nanoseconds += Work.byte * sum(map(len, values)) if texts else 0
+        self.work.add(nanoseconds, self.place())
 
     def _begin_row(self, attributes: Attributes) -> None:
         number = attributes.get("r", "")
@@ -150,8 +229,8 @@ class Sheet(Texts):
 
     def _begin_cell(self, attributes: Attributes) -> None:
         letters = attributes.get("r", "").rstrip("0123456789")
-        column = _place(letters) if letters else self.column + 1
-        if not self.column < column < _LAST_COLUMN or not self.row:
+        column = place_of(letters) if letters else self.column + 1
+        if not self.column < column < LAST_COLUMN or not self.row:
             found = f"cell {quoted(attributes.get('r', ''), 20)} out of order"
             raise self.refused(found, "cells in their order, in rows")
         self.column = column
@@ -195,7 +274,7 @@ class Sheet(Texts):
 
     def _name(self) -> str:
         """Name the present cell as a spreadsheet does."""
-        return f"{_letters(self.column)}{self.row}"
+        return f"{letters_of(self.column)}{self.row}"
 
     def _value(self, raw: str, kind: str) -> Cell:
         """Read a cell by its type."""
@@ -211,7 +290,7 @@ class Sheet(Texts):
         if kind not in ("n", "b") or not NUMBER.fullmatch(raw):
             raise FileError(f"cell {self._name()}", quoted(raw, 40), "a number or a text")
         if self.cell.get("s") in self.dates:
-            return _as_date(float(raw))
+            return as_date(float(raw))
         return int(raw) if raw.isdecimal() and len(raw) < 16 else float(raw)
 
     def _end_row(self) -> None:
@@ -282,40 +361,14 @@ class Sheet(Texts):
             what = "only counts the columns" if has_header else "holds numbers"
             self.notes.append(f"No header row with names: the first row {what}.")
         self.top = self.row + has_header
-        self.columns = [GrowingColumn() for _ in range(width)]
-        self.letters = tuple(_letters(c).encode() for c in range(width))
+        room = Room()
+        self.columns = [GrowingColumn(room) for _ in range(width)]
+        self.shapes = Shapes(width, place_of, self.dates)
 
     def _flush(self) -> None:
         for column, cells in zip(self.columns, zip(*self.block, strict=True), strict=False):
             column.extend(cells)
         self.block = []
-
-
-def _letters(column: int) -> str:
-    """Name a column as a spreadsheet does, undoing `_place`."""
-    letters, rest = "", column + 1
-    while rest:
-        rest, letter = divmod(rest - 1, 26)
-        letters = chr(65 + letter) + letters
-    return letters
-
-
-@lru_cache(maxsize=_LAST_COLUMN)
-def _place(letters: str) -> int:
-    """Count a column from 0 by its letters; -1 where they are none."""
-    if not _LETTERS.fullmatch(letters):
-        return -1
-    place = 0
-    for letter in letters:
-        place = 26 * place + ord(letter) - 64
-    return place - 1
-
-
-def _as_date(days: float) -> str:
-    """Spell a date as a text, so that it can tell rows apart and is never taken for a score."""
-    if not 0 <= days < 2_958_466:
-        return f"date {plain(str(days), 20)}"
-    return (_EPOCH + timedelta(days=days)).isoformat(sep=" ", timespec="seconds")
 
 
 def _blank(column: Array | Text) -> bool:

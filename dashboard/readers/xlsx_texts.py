@@ -1,4 +1,7 @@
-"""Columns of a sheet whose numbers are written as texts: with percent signs or decimal commas."""
+"""Texts of a workbook: many at once from its bytes, and columns of them that are numbers.
+
+Such columns are written with percent signs or decimal commas.
+"""
 
 import math
 import re
@@ -14,6 +17,36 @@ from dashboard.readers.table_columns import MAX_TEXT, Column, Text
 _PERCENT = re.compile(r"(.*?)\s*%")
 _DECIMAL = re.compile(r"[+-]?(?:0?,[0-9]+|[0-9]+,(?![0-9]{3}\Z)[0-9]+)")
 """A comma that parts no thousands."""
+
+MAX_CELL = 40_000
+"""Longest text that is read at all."""
+
+_CONTROLS = bytes({*range(1, 32)} - {9, 10})
+_NO_SIGNS = b"\xef\xbf\xbe", b"\xef\xbf\xbf"
+_OTHER_ENTITY = re.compile(b"&(?!(?:amp|lt|gt|quot|apos);)")
+_ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&amp;", "&"))
+
+
+def plain_texts(joined: bytes) -> list[str] | None:
+    r"""Decode texts of XML, each followed by a NUL, or nothing where a parser is to look at them.
+
+    Examples
+    --------
+    >>> plain_texts(b"cat\0R&amp;B\0"), plain_texts(b"&#65;\0")
+    (['cat', 'R&B'], None)
+    """
+    if len(joined.translate(None, _CONTROLS)) < len(joined) or any(map(joined.count, _NO_SIGNS)):
+        return None
+    if b"&" in joined and _OTHER_ENTITY.search(joined):
+        return None
+    try:
+        text = joined.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    for entity, sign in _ENTITIES if "&" in text else ():
+        text = text.replace(entity, sign)
+    texts = text.split("\0")[:-1]
+    return texts if max(map(len, texts), default=0) <= MAX_CELL else None
 
 
 def numbers_in_texts(

@@ -264,8 +264,8 @@ HEADER = "First row holds"
 HEADER_HELP = "Whether the first row of a text table names the columns."
 SETS = "Sets"
 SETS_HELP = (
-    "Auto: a calibration and a test set, as a column of the file tells them apart. One: all rows"
-    " are one set, which is split here at random."
+    "Auto: a calibration and a test set, as a column or the parts of the file tell them apart. One:"
+    " all rows are one set, which is split here at random."
 )
 CLASS_COLUMNS = "Columns of the classes"
 CLASS_COLUMNS_HELP = (

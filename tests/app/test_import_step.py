@@ -1,5 +1,6 @@
 """The import step: what was read is shown, and every reading can be overruled."""
 
+import pickle
 import re
 import tomllib
 from html import unescape
@@ -210,6 +211,16 @@ def test_sets_that_a_column_tells_apart_can_be_put_together() -> None:
     assert control(page, "sets").value == "One"
     expect_ks(page, LABELS)
     assert control(open_upload(("mine.csv", csv(label=LABELS))), "sets") is None
+
+
+def test_two_parts_of_a_file_can_be_put_together() -> None:
+    parts = [(TABLE[:100], LABELS[:100]), (TABLE[100:], LABELS[100:])]
+    page = open_upload(("mine.pkl", pickle.dumps(parts)))
+    check_page(page)
+    assert any("two parts" in warning.value for warning in page.warning)
+    overrule(page, "sets", "One")
+    expect_ks(page, LABELS)
+    assert not any("two parts" in warning.value for warning in page.warning)
 
 
 def test_a_stated_prevalence_is_compared() -> None:

@@ -216,3 +216,66 @@ def test_too_many_references_are_refused(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("dashboard.readers.pickles.batches._MAX_CELLS", 100)
     with pytest.raises(FileError, match="more than 100 keys and values"):
         opened([{"label": 1, "score": 0.5}] * 26)
+
+
+EPOCHS = [{"epoch": e, "logits": LOGITS * (e + 1), "labels": LABELS} for e in range(4)]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        EPOCHS,
+        [(LOGITS * s, LABELS) for s in (1, 0.9, 0.8)],
+        [(ONE_HOT, LOGITS * s) for s in (1, 0.9, 0.8)],
+        {"logits": [LOGITS, LOGITS * 2], "labels": [LABELS, LABELS]},
+    ],
+)
+def test_several_models_of_the_same_rows(value: Any) -> None:
+    with pytest.raises(FileError, match="with the same 40 labels, whose scores go together"):
+        opened(value)
+
+
+def test_batches_of_other_rows_with_the_same_labels() -> None:
+    order = np.argsort(LABELS, kind="stable")
+    table = np.random.default_rng(5).normal(size=(3, N, K))
+    upload = opened([(part, LABELS[order]) for part in table])
+    assert isinstance(upload.rows, LogitSet)
+    assert upload.rows.n_samples == 3 * N
+
+
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_three_parts_may_be_three_sets(kind: Any) -> None:
+    cuts = [slice(0, 10), slice(10, 16), slice(16, N)]
+    for value in (
+        kind((LOGITS[p], LABELS[p]) for p in cuts),
+        [{"logits": LOGITS[p], "labels": LABELS[p]} for p in cuts],
+        {"logits": [LOGITS[p] for p in cuts], "labels": [LABELS[p] for p in cuts]},
+    ):
+        upload = opened(value)
+        assert is_right(upload)
+        assert "A list of 3 parts (10, 6 and 24 rows) was taken for batches" in upload.doubts[0]
+    thirds = [slice(k, k + 13) for k in (0, 13, 26)]
+    assert "A list of 3 parts" in opened([(LOGITS[p], LABELS[p]) for p in thirds]).doubts[0]
+    grown = [slice(0, 8), slice(8, 16), slice(16, 24), slice(24, N)]
+    assert "A list of 4 parts" in opened([(LOGITS[p], LABELS[p]) for p in grown]).doubts[0]
+    even = [slice(k, k + 9) for k in range(0, N, 9)]
+    assert "A list of" not in str(opened([(LOGITS[p], LABELS[p]) for p in even]).doubts)
+
+
+@pytest.mark.parametrize("texts", [("train", "val", "test"), ("Test", "Train", "Validation")])
+def test_parts_with_names_are_sets(texts: tuple[str, ...]) -> None:
+    cuts = [slice(0, 10), slice(10, 16), slice(16, N)]
+    parts = [
+        {"logits": LOGITS[p], "labels": LABELS[p], "split": t, "loss": 0.5}
+        for p, t in zip(cuts, texts, strict=True)
+    ]
+    upload = opened(parts)
+    places = [t.lower()[:3] for t in texts]
+    for rows, name in ((upload.calibration, "val"), (upload.test, "tes")):
+        assert isinstance(rows, LogitSet)
+        np.testing.assert_array_equal(rows.labels, LABELS[cuts[places.index(name)]])
+        np.testing.assert_array_equal(rows.logits, LOGITS[cuts[places.index(name)]])
+    assert upload.found[0].startswith('Key "split" tells the sets apart: ')
+    assert "rain was left out." in upload.found[0]
+    pair = [part for part in parts if part["split"].lower() != "train"]
+    assert opened(pair).calibration is not None

@@ -233,7 +233,7 @@ def test_the_decision_that_is_called_class() -> None:
      "prob_-1", "prob_0", "prob_0.0", "P(target=no)"],
 )  # fmt: skip
 def test_a_score_of_class_0_is_refused(name: str) -> None:
-    with pytest.raises(FileError, match="alone, of class 0, wanted the score of class 1"):
+    with pytest.raises(FileError, match="alone, by its name not of class 1, wanted the score of class 1"):
         read("a.csv", table(**{"target": OUTCOME, name: 1 - SCORE}))
 
 
@@ -304,3 +304,66 @@ def test_many_sets_of_headings_take_no_time() -> None:
     with pytest.raises(FileError, match="label"):
         read("a.csv", table(label=CLASSES[OUTCOME], **heads))
     assert time.process_time() - start < 2
+
+
+NAMED = {f"logit_{name}": column for name, column in zip(CLASSES, LOGITS.T, strict=True)}
+
+
+@pytest.mark.parametrize("values", [softmax(LOGITS / 2), LOGITS / 2])
+@pytest.mark.parametrize("called", ["prob_{}", "{}", "calibrated_{}"])
+def test_two_sets_of_class_columns_are_refused(values: Any, called: str) -> None:
+    if called == "{}" and values.min() < 0:
+        return
+    others = {called.format(name): column for name, column in zip(CLASSES, values.T, strict=True)}
+    data = table(**NAMED, **others, label=CLASSES[LABELS])
+    with pytest.raises(FileError, match=r"two sets of class columns, such as .*_cat"):
+        read("a.csv", data)
+    chosen = read("a.csv", data, class_columns=tuple(NAMED))
+    assert isinstance(chosen.rows, LogitSet)
+    np.testing.assert_allclose(chosen.rows.logits, LOGITS)
+
+
+@pytest.mark.parametrize(
+    "values", [SHARES, SHARES * 100, np.log(SHARES), SHARES.round(3), np.eye(3)[TOP], LOGITS * 1.0]
+)
+def test_class_columns_that_say_the_same_are_no_rivals(values: Any) -> None:
+    others = {f"prob_{name}": column for name, column in zip(CLASSES, values.T, strict=True)}
+    upload = read("a.csv", table(**NAMED, **others, label=CLASSES[LABELS]))
+    assert isinstance(upload.rows, LogitSet)
+    np.testing.assert_allclose(upload.rows.probabilities, SHARES, atol=1e-9)
+
+
+def test_two_models_of_orange_are_refused() -> None:
+    other = softmax(LOGITS / 2)
+    columns = {f"LR ({name})": SHARES[:, k] for k, name in enumerate(CLASSES)}
+    columns |= {f"Tree ({name})": other[:, k] for k, name in enumerate(CLASSES)}
+    data = table(animal=CLASSES[LABELS], LR=CLASSES[TOP], **columns, Tree=CLASSES[TOP])
+    with pytest.raises(FileError, match=r"such as \"LR \(cat\)\" and \"Tree \(cat\)\""):
+        read("a.csv", data)
+
+
+def test_measures_called_by_class_are_no_rivals() -> None:
+    others = {f"{what}_{name}": OTHER + 1 for what in ("std", "n") for name in CLASSES}
+    upload = read("a.csv", table(**NAMED, **others, label=CLASSES[LABELS]))
+    assert upload.class_names == tuple(CLASSES)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "said"),
+    [
+        ("count", AGES, True), ("Freq", AGES, True), ("sample_weight", SCORE, True),
+        ("count", np.full(N, 3), False), ("n", SCORE, False), ("age", AGES, False),
+    ],
+)  # fmt: skip
+def test_each_row_counts_once(name: str, values: Any, said: bool) -> None:  # noqa: FBT001
+    upload = scored(table(prob=SCORE, label=OUTCOME, **{name: values}))
+    assert any("each row counts once" in doubt for doubt in upload.doubts) == said
+
+
+def test_a_first_row_of_data_that_is_mostly_words_is_no_header() -> None:
+    rows = zip(CLASSES[LABELS], CLASSES[TOP], SHARES.max(axis=1), strict=True)
+    data = "\n".join(f"{true}\t{told}\t{score}" for true, told, score in rows)
+    upload = read("a.tsv", data.encode())
+    assert "No header row with names: the first row holds numbers." in upload.found
+    assert upload.piece is not None
+    assert len(np.asarray(upload.piece.table)) == N

@@ -9,7 +9,17 @@ import pytest
 
 from calibcore.data import LogitSet
 from dashboard.readers import FileError, Upload, combine, read
-from tests.readers.files import HEADER, LABELS, LABELS_TEST, LOGITS, LOGITS_TEST, Array, csv_of, npy
+from tests.readers.files import (
+    HEADER,
+    LABELS,
+    LABELS_TEST,
+    LOGITS,
+    LOGITS_TEST,
+    Array,
+    csv_of,
+    npy,
+    npz,
+)
 
 
 def piece(name: str, array: Array) -> Upload:
@@ -214,3 +224,68 @@ def test_a_training_file_is_no_test_set(other: str) -> None:
         same(upload.calibration, LOGITS, LABELS)
         same(upload.test, LOGITS_TEST, LABELS_TEST)
         assert 'File "train.csv" is called a training set' in " ".join(upload.doubts)
+
+
+NAMES = ["cat", "dog", "eel", "fox"]
+
+
+def test_a_first_label_that_looks_like_a_header() -> None:
+    texts = [NAMES[k] for k in LABELS]
+    head = ",".join(NAMES)
+    rows = [",".join(map(str, row)) for row in LOGITS.tolist()]
+    values = read("p.csv", "\n".join([head, *rows]).encode())
+    labels = read("y.txt", "\n".join(texts).encode())
+    upload = combine([values, labels])
+    same(upload.rows, LOGITS, LABELS)
+    assert 'The first line of "y.txt", "cat", was taken for the first label' in upload.repairs[0]
+    fewer = read("p.csv", "\n".join([head, *rows[1:]]).encode())
+    upload = combine([fewer, labels])
+    same(upload.rows, LOGITS[1:], LABELS[1:])
+    assert '"y.txt", "cat", was taken for its header and is a label below' in upload.doubts[0]
+    headed = read("y.txt", "\n".join(["animal", *texts]).encode())
+    upload = combine([values, headed])
+    same(upload.rows, LOGITS, LABELS)
+    assert not upload.repairs
+    short = read("y.txt", "\n".join(["animal", *texts[1:]]).encode())
+    with pytest.raises(FileError, match=r"40 rows in .* and 39 labels"):
+        combine([values, short])
+    said = read("y.txt", "\n".join(texts).encode(), header=True)
+    with pytest.raises(FileError, match=r"40 rows in .* and 39 labels"):
+        combine([values, said])
+
+
+@pytest.mark.parametrize(
+    ("names", "calibration_first"),
+    [
+        (("holdout.csv", "validation.csv"), False),
+        (("out-of-sample.csv", "in-sample.csv"), False),
+        (("hold-out.csv", "test.csv"), True),
+        (("test.csv", "oot.csv"), False),
+        (("tune.csv", "val.csv"), False),
+        (("tune.csv", "test.csv"), True),
+    ],
+)
+def test_further_words_for_sets(names: tuple[str, str], calibration_first: bool) -> None:  # noqa: FBT001
+    upload = combine([table(names[0], LOGITS, LABELS), table(names[1], LOGITS_TEST, LABELS_TEST)])
+    sets = (upload.calibration, upload.test)
+    first, second = sets if calibration_first else sets[::-1]
+    same(first, LOGITS, LABELS)
+    same(second, LOGITS_TEST, LABELS_TEST)
+    assert "by its name" in upload.found[0]
+
+
+def test_names_that_do_not_tell_the_sets_are_doubted() -> None:
+    parts = table("external.csv", LOGITS, LABELS), table("internal.csv", LOGITS_TEST, LABELS_TEST)
+    assert any("do not tell a calibration set from a test set" in d for d in combine(parts).doubts)
+
+
+def test_a_further_set_in_an_archive_is_left_out() -> None:
+    arrays = {"val_logits": LOGITS, "val_labels": LABELS, "test_logits": LOGITS_TEST}
+    more = {"holdout_logits": LOGITS, "holdout_labels": LABELS}
+    upload = read("a.npz", npz(**arrays, test_labels=LABELS_TEST, **more))
+    same(upload.test, LOGITS_TEST, LABELS_TEST)
+    assert "holdout_labels, holdout_logits" in " ".join(upload.found)
+    del arrays["test_logits"]
+    upload = read("a.npz", npz(**arrays, **more))
+    same(upload.calibration, LOGITS, LABELS)
+    same(upload.test, LOGITS, LABELS)

@@ -21,7 +21,8 @@ HITS = TRUTH == PREDICTED
 
 
 def table(truth: Array, predicted: Array, heads: str = "true_label,pred_label,confidence") -> bytes:
-    rows = (f"{t},{p},{s}" for t, p, s in zip(truth, predicted, SCORES, strict=True))
+    scores = SCORES[: len(truth)]
+    rows = (f"{t},{p},{s}" for t, p, s in zip(truth, predicted, scores, strict=True))
     return "\n".join([heads, *rows]).encode()
 
 
@@ -43,6 +44,16 @@ def test_predictions_from_1_beside_labels_from_0() -> None:
     upload = read("a.csv", table(TRUTH, PREDICTED + 1))
     np.testing.assert_array_equal(hits(upload), HITS)
     assert upload.repairs[0].startswith("Predicted labels from 1 to 4 were shifted to 0 to 3")
+
+
+def test_few_labels_from_1_are_doubted_and_not_shifted() -> None:
+    right = np.flatnonzero(HITS)
+    few = np.array([right[TRUTH[right] == k][0] for k in (0, 1, 2, 3)])
+    upload = read("a.csv", table(TRUTH[few] + 1, PREDICTED[few]))
+    assert upload.repairs == ()
+    assert any("count from 1" in said for said in upload.doubts)
+    mended = read("a.csv", table(TRUTH[few] + 1, PREDICTED[few]), first_label=1)
+    assert hits(mended).all()
 
 
 def test_names_with_numbers_beside_labels_from_1() -> None:

@@ -183,3 +183,13 @@ def test_text_labels_beside_class_names() -> None:
     assert "Kept to tell rows apart: odd." in read("a.npz", text).found
     upload = read("a.npz", text, label_column="odd")
     np.testing.assert_array_equal(rows_of(upload).labels, LABELS)
+
+
+def test_percentages_and_fractions_in_one_column_are_refused() -> None:
+    scores = np.where(np.arange(40) < 3, PROBABILITIES.max(axis=1), 85.0)
+    rows = [f"{score},{k % 2}" for k, score in enumerate(scores)]
+    data = "\n".join(["confidence,correct", *rows]).encode()
+    with pytest.raises(FileError, match=r"values below 1 in 3 rows \(rows 2, 3, 4\) of the file"):
+        read("a.csv", data)
+    told = read("a.csv", data, values="probabilities")
+    assert any("divided by 100 in all 40" in said for said in told.repairs)

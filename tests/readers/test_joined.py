@@ -1,8 +1,11 @@
 """Files that belong together: rows named in both, classes in one order, one meaning of a score."""
 
-from collections.abc import Sequence
+import io
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from calibcore.data import LogitSet
@@ -192,3 +195,34 @@ def test_signs_that_could_be_markup_are_shown_as_marks_like_them() -> None:
         scored("a.csv", "score", labels)
     assert "\u2039=50K" in str(caught.value) or "\u203a50K" in str(caught.value)
     assert not {*"<>"} & {*str(caught.value)}
+
+
+def parquet_of(columns: Mapping[str, object]) -> bytes:
+    file = io.BytesIO()
+    pq.write_table(pa.table(columns), file)
+    return file.getvalue()
+
+
+def test_an_index_of_pandas_that_counts_is_joined() -> None:
+    index: dict[str, object] = {"__index_level_0__": SHUFFLED}
+    values = {name: LOGITS[:, k] for k, name in enumerate(CLASSES)}
+    labels = {"label": LABELS[SHUFFLED], **index}
+    upload = combine([read("p.parquet", parquet_of(values)), read("y.parquet", parquet_of(labels))])
+    assert labels_in(upload) == LABELS.tolist()
+    assert 'by column "__index_level_0__" (40 rows)' in " ".join(upload.repairs)
+    other = {name: column[SHUFFLED] for name, column in values.items()}
+    plain = read("y.parquet", parquet_of({"label": LABELS}))
+    upload = combine([read("p.parquet", parquet_of({**other, **index})), plain])
+    assert labels_in(upload) == [LABELS[k] for k in SHUFFLED]
+    labels = {"label": LABELS, "__index_level_0__": [*range(N)]}
+    both = [read("p.parquet", parquet_of(values)), read("y.parquet", parquet_of(labels))]
+    assert labels_in(combine(both)) == LABELS.tolist()
+
+
+def test_a_count_in_another_order_beside_rows_without_names_is_doubted() -> None:
+    labels = read("y.csv", lines("id,label", SHUFFLED, [TEXTS[k] for k in SHUFFLED]))
+    upload = combine([values_of("extra", [0] * N), labels])
+    assert any('"id" counts the rows of one file in another order' in d for d in upload.doubts)
+    labels = read("y.csv", lines("id,label", range(N), TEXTS))
+    said = combine([values_of("extra", [0] * N), labels]).doubts
+    assert not any("counts the rows" in doubt for doubt in said)

@@ -39,6 +39,9 @@ def test_rows_under_names_with_lists() -> None:
     scores = {"score": [0.25, 0.75] * 20, "label": [0, 1] * 20}
     sets = read("a.json", text({"val": scores, "test": scores}))
     assert [rows.n_samples for rows in sets.sets.values()] == [40, 40]
+    records = [{"logits": row, "label": label} for row, label in zip(ROWS, TRUTH, strict=True)]
+    sets = read("a.json", text({"val": records[:20], "test": records, "holdout": records[:10]}))
+    assert [rows.n_samples for rows in sets.sets.values()] == [20, 40]
     named["img_30.png"] = {"logits": ROWS[0], "label": 1}
     with pytest.raises(FileError, match='row 31: found an object without member "site"'):
         read("a.json", text(named))

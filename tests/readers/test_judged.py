@@ -177,3 +177,29 @@ def test_predicted_classes_are_no_scores() -> None:
             read("a.npz", npz(y_pred=guess, y_true=LABELS))
     with pytest.raises(FileError, match="one column from 0 to 97, outside 0 to 1"):
         read("a.npz", npz(y_pred=np.r_[0, (100 * SCORES[1:]).astype(int)], y_true=HALVES))
+
+
+@pytest.mark.parametrize("count", [4, 20, 36])
+def test_logits_in_some_rows_and_probabilities_in_others(count: int) -> None:
+    mixed = np.where(np.arange(40)[:, np.newaxis] < count, LOGITS, PROBABILITIES)
+    with pytest.raises(FileError, match=r"probabilities .*in .* rows.*your word that these are"):
+        read("a.npz", npz(scores=mixed, labels=LABELS))
+    told = read("a.npz", npz(scores=mixed, labels=LABELS), values="logits")
+    assert told.values_kind == "logits"
+
+
+def test_counts_of_which_some_rows_are_one_are_logits() -> None:
+    counts = np.random.default_rng(2).integers(0, 3, (200, 3))
+    counts[:40] = np.eye(3)[np.arange(40) % 3]
+    upload = read("a.npz", npz(scores=counts - 1.0 * (np.arange(200) > 40)[:, np.newaxis],
+                               labels=np.arange(200) % 3))  # fmt: skip
+    assert upload.values_kind == "logits"
+
+
+@pytest.mark.parametrize("top", [1, 100])
+def test_probabilities_in_an_array_called_logits_are_doubted(top: int) -> None:
+    said = f'The values are called "logits", but every row sums to {top} and they were read as'
+    upload = read("a.npz", npz(logits=top * PROBABILITIES, labels=LABELS))
+    assert f"{said} probabilities." in upload.doubts
+    upload = read("a.npz", npz(outputs=top * PROBABILITIES, labels=LABELS))
+    assert not any(said in doubt for doubt in upload.doubts)

@@ -224,7 +224,8 @@ def test_a_score_beside_other_numbers() -> None:
     [
         (".pred_yes,truth", ("no", "yes"), ("no", "yes")),
         ("prob_ill,label", ("well", "ill"), ("well", "ill")),
-        ("score,label", ("False", "True"), ("0", "1")),
+        ("score,label", ("False", "True"), ("False", "True")),
+        ("score,label", ("0", "1"), ("0", "1")),
     ],
 )
 def test_text_labels_beside_one_score(
@@ -273,7 +274,8 @@ def test_a_column_of_labels_for_each_class(prefix: str) -> None:
     heads = [f"prob_{k}" for k in range(4)] + [f"{prefix}_{k}" for k in range(4)]
     upload = read("a.csv", table(",".join(heads), *probability_columns(), *hot.T))
     np.testing.assert_array_equal(logit_set(upload).labels, LABELS)
-    assert "One-hot labels were turned into class numbers (40 rows)." in upload.repairs
+    named = f"One-hot labels in columns {prefix}_0 to {prefix}_3"
+    assert f"{named} were turned into class numbers (40 rows)." in upload.repairs
     assert upload.uses[f"{prefix}_2"] == "label"
     hot[7] = [1, 0, 0, 1]
     with pytest.raises(FileError, match=r"soft or several labels in 1 row \(row 9\)"):

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from calibcore.data import LogitSet
+from calibcore.data import EventScores, LogitSet
 from dashboard.readers import FileError, Upload, combine, read
 from dashboard.readers.class_lists import listed_classes
 from dashboard.readers.refusal import visible
@@ -72,9 +72,30 @@ def test_one_hot_columns(heads: list[str], hot: list[str], *, first: bool) -> No
     for label in (None, hot[0]):
         upload = read("a.csv", data, label_column=label)
         are(upload)
-        assert upload.repairs == (f"One-hot labels were turned into class numbers ({N} rows).",)
+        (said,) = upload.repairs
+        assert said.startswith(f"One-hot labels in columns {hot[0]} to {hot[-1]} were turned into")
+        assert f"({N} rows)" in said
         assert f"Columns of the labels: {hot[0]} to {hot[-1]}." in upload.found
         assert not any("perhaps" in said or "decisions" in said for said in upload.doubts)
+
+
+@pytest.mark.parametrize("before", ["is_", "label_", "true_", ""])
+@pytest.mark.parametrize("words", [("False", "True"), ("no", "YES"), ("N", "Y"), ("0.0", "1.0")])
+def test_one_hot_columns_in_words(before: str, words: tuple[str, str]) -> None:
+    hot = np.array(words)[np.eye(K, dtype=int)[LABELS]].T
+    heads = [f"{word}{name}" for word in ("prob_", before) for name in NAMES]
+    upload = read("a.csv", table(heads, *PROBABILITIES.T, *hot))
+    are(upload)
+    assert any(f"One-hot labels in columns {before}cat to {before}hen" in s for s in upload.repairs)
+
+
+@pytest.mark.parametrize("words", [("no", "yes"), ("N", "Y"), ("False", "True")])
+def test_right_and_wrong_in_words(words: tuple[str, str]) -> None:
+    best = PROBABILITIES.argmax(axis=1)
+    right = np.array(words)[(best == LABELS).astype(int)]
+    upload = read("a.csv", table(["confidence", "correct"], PROBABILITIES.max(axis=1), right))
+    assert isinstance(upload.rows, EventScores)
+    np.testing.assert_array_equal(upload.rows.hits, best == LABELS)
 
 
 def test_decisions_are_no_one_hot_labels() -> None:
@@ -95,13 +116,14 @@ def test_a_label_stands_before_columns_of_0_and_1(before: str, head: str, *, tex
     assert upload.repairs == ()
 
 
-def test_columns_of_0_and_1_that_no_word_calls_true_are_doubted() -> None:
+@pytest.mark.parametrize(("of_class", "before"), [("", "rf_"), ("prob_", ""), ("logit_", "")])
+def test_columns_of_0_and_1_that_no_word_calls_true_are_doubted(of_class: str, before: str) -> None:
     ones = np.eye(K, dtype=int)[LABELS].T
-    heads = [*NAMES, *(f"rf_{name}" for name in NAMES)]
+    heads = [f"{word}{name}" for word in (of_class, before) for name in NAMES]
     upload = read("a.csv", table(heads, *PROBABILITIES.T, *ones))
     are(upload)
     (said,) = (said for said in upload.doubts if "decisions of a model" in said)
-    assert said.startswith("Columns rf_cat to rf_hen were taken for the labels")
+    assert said.startswith(f"Columns {before}cat to {before}hen were taken for the labels")
 
 
 def test_quoted_decimal_commas() -> None:
@@ -193,17 +215,6 @@ def test_a_list_of_something_else_in_every_row_names_no_classes(head: str) -> No
     assert are(upload).class_names == ("0", "1", "2", "3")
 
 
-@pytest.mark.parametrize("head", ["indices", "classes", "top_labels"])
-@pytest.mark.parametrize("comma", [", ", " "])
-def test_lists_in_another_order_in_every_row_are_refused(head: str, comma: str) -> None:
-    order = np.argsort(-PROBABILITIES, axis=1)
-    lists = np.array([str(row.tolist()) for row in np.take_along_axis(PROBABILITIES, order, 1)])
-    cells = np.array([f"[{comma.join(map(str, row))}]" for row in order.tolist()])
-    data = table(["scores", head, "label"], lists, cells, LABELS, quote='"')
-    with pytest.raises(FileError, match="in every row, not the same in all"):
-        read("a.csv", data)
-
-
 def test_values_that_fall_in_every_row_are_doubted() -> None:
     falling = -np.sort(-PROBABILITIES, axis=1)
     lists = [np.array([str(row.tolist()) for row in rows]) for rows in (falling, PROBABILITIES)]
@@ -267,3 +278,18 @@ def test_many_columns_are_told_apart_in_time() -> None:
     with pytest.raises(FileError, match="rows sum to 500"):
         read("a.csv", table(heads, *cells.T))
     assert time.process_time() - start < 3
+
+
+@pytest.mark.parametrize("frame", ["cls_{}", "{} star", "topic {}", "Y{}", "group_{}_x", "k{}"])
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("counted", [0, 1])
+def test_numbered_classes_in_another_order(frame: str, first: int, counted: int) -> None:
+    order = np.array([2, 0, 3, 1])
+    heads = [frame.format(k + first) for k in order]
+    upload = read("a.csv", table([*heads, "label"], *PROBABILITIES.T[order], LABELS + counted))
+    assert isinstance(upload.rows, LogitSet)
+    assert upload.class_names == tuple(heads)
+    np.testing.assert_allclose(upload.rows.probabilities, PROBABILITIES[:, order], atol=1e-6)
+    np.testing.assert_array_equal(order[upload.rows.labels], LABELS)
+    said = f"Labels were matched to the class numbers that the columns are named by ({N} labels)."
+    assert upload.repairs == (said,)

@@ -56,6 +56,9 @@ def are(upload: Upload, sets: Sequence[str], calibration: set[str], test: set[st
         (("Dev", "TEST", "Valid"), "Dev and Valid are the calibration set, TEST the test set."),
         (("validate", "evaluation"), "validate is the calibration set, evaluation the test set."),
         (("calib set", "eval-data"), "calib set is the calibration set, eval-data the test set."),
+        (("Validation", "Holdout"), "Validation is the calibration set, Holdout the test set."),
+        (("tune", "out-of-time"), "tune is the calibration set, out-of-time the test set."),
+        (("cal", "blind"), "cal is the calibration set, blind the test set."),
     ],
 )
 def test_a_column_tells_the_sets_apart(texts: tuple[str, ...], said: str) -> None:

@@ -119,3 +119,56 @@ def test_logits_of_two_classes_are_no_score_and_outcome() -> None:
     assert upload.piece.table is not None
     assert upload.piece.table.shape == (N, 2)
     assert not upload.doubts
+
+
+def marked(count: int, mark: float, name: str = "prob") -> bytes:
+    scores = np.where(np.arange(N) < count, mark, RISK)
+    return table(f"{name},label", scores, ILL)
+
+
+@pytest.mark.parametrize(("count", "mark"), [(1, -1), (1, -999), (2, -0.01), (20, -1), (70, -999)])
+def test_few_scores_outside_0_to_1_make_no_logits(count: int, mark: float) -> None:
+    for name in ("prob", "y_prob", "p1", "score"):
+        with pytest.raises(FileError, match=rf"probabilities in {N - count} of 200 rows") as caught:
+            read("a.csv", marked(count, mark, name))
+        assert f"such as {mark:.4g}, in {count} row" in str(caught.value)
+        assert "your word that these are logits" in str(caught.value)
+        assert read("a.csv", marked(count, mark, name), values="logits").values_kind == "logits"
+
+
+def test_scores_of_which_many_are_within_0_to_1_are_doubted() -> None:
+    rng = np.random.default_rng(5)
+    noise, uniform = rng.normal(size=400), rng.uniform(size=400)
+    for width, told in ((0.25, "refused"), (0.5, "doubted"), (1.5, "")):
+        z = 0.5 + width * noise
+        data = table("score,label", z, (uniform < 1 / (1 + np.exp(-z))).astype(int))
+        within = f"{np.count_nonzero((z >= 0) & (z <= 1))} of 400"
+        if told == "refused":
+            with pytest.raises(FileError, match=f"probabilities in {within} rows"):
+                read("a.csv", data)
+            continue
+        upload = read("a.csv", data)
+        assert upload.values_kind == "logits"
+        doubted = any(f"{within} scores are within 0 to 1, and" in said for said in upload.doubts)
+        assert doubted == bool(told)
+
+
+@pytest.mark.parametrize("name", ["logit", "decision_function", "svm margin", "Logits"])
+def test_logits_by_name_may_be_within_0_to_1(name: str) -> None:
+    upload = read("a.csv", marked(2, -0.5, name))
+    assert upload.values_kind == "logits"
+    assert not any("within 0 to 1" in said for said in upload.doubts)
+
+
+@pytest.mark.parametrize("highest", [5, 10, 20])
+def test_marks_of_a_scale_are_no_percentages(highest: int) -> None:
+    data = table("probability,label", np.arange(N) % highest + 1, ILL)
+    with pytest.raises(FileError, match="probabilities if they are percent"):
+        read("a.csv", data)
+    is_risk(read("a.csv", data, values="probabilities"), (np.arange(N) % highest + 1) / 100)
+
+
+def test_logits_that_are_called_a_probability_are_doubted() -> None:
+    said = 'The values are called "p", but some are outside 0 to 1 and were read as logits.'
+    assert said in read("a.csv", table("p,label", 3 * ODDS, ILL)).doubts
+    assert said not in read("a.csv", table("lp,label", 3 * ODDS, ILL)).doubts

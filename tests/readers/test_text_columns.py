@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dashboard.readers import FileError, Options, parse, read, text_blocks, text_columns
+from dashboard.readers import (
+    FileError,
+    Options,
+    parse,
+    read,
+    text_blocks,
+    text_columns,
+    unicode_text,
+)
 from dashboard.readers.contents import Contents, RawSet
 from dashboard.readers.text_columns import Quick
 from tests.readers.test_apart import alike
@@ -17,8 +25,22 @@ ODD = (
     b"5%", b"5 %", b"5%%", b"\r", b"\n", b"\r\n", b"\t", b"\xc3\xa9", b"\xff", b",", b";", b"1,5",
     b"1.5", b"cat", b" cat", b"train", b"true", b"NULL", b"1e400", b"inf", b"-0", b"00012", b"\x0b",
     b"\xe2\x80\x83", b"12345678901234567890", b"\\", b"1.7976931348623159e308",
-    b"nan", b"-nan", b"NaN", b"nan(1)", b"-inf", b"+inf", b"-Infinity",
+    b"nan", b"-nan", b"NaN", b"nan(1)", b"-inf", b"+inf", b"-Infinity", b"\n\n", b"\n \n", b"\r\r",
+    b'"\n"', b'""\n', b'\n"', b"NA", b"-0\n", b"\n\n\n",
 )  # fmt: skip
+TEXTS = (
+    "x",
+    "é",
+    "",
+    'so ""good""',
+    "a, b; c. d|e",
+    "two\nlines",
+    '\n\n""\n',
+    "1.5",
+    "-0",
+    "[1, 2]",
+)
+BESIDE = ("", "", "town", "age", "split", "text", "text", "id", "name", "seen")
 
 
 def made(rng: random.Random) -> bytes:
@@ -27,16 +49,26 @@ def made(rng: random.Random) -> bytes:
         [(",", "."), (";", "."), (";", ","), ("\t", "."), ("|", "."), (" ", ".")]
     )
     end, quoted, percent = rng.choice(["\n", "\r\n", "\r"]), rng.random() < 0.3, rng.random() < 0.3
-    beside = rng.choice(["", "town", "age", "split"])
-    rows = [sep.join(["p0", "p1", "label"] + [beside] * bool(beside))]
-    for _ in range(60):
+    beside, whole, blank = rng.choice(BESIDE), rng.random() < 0.2, rng.random() < 0.2
+    named = rng.random() < 0.2
+    rows = [sep.join(["p0", "p1", "name" if named else "label"] + [beside] * bool(beside))]
+    for k in range(60):
         one = rng.random()
         values = [f"{100 * v:.3f}%" if percent else repr(v) for v in (one, 1 - one)]
-        cells = [*(value.replace(".", mark) for value in values), rng.choice("01")]
+        values = [str(round(10 * one)), "3"] if whole else values
+        cells = [value.replace(".", mark) for value in values]
+        cells.append(rng.choice([str(k), f"img{k}"]) if named else rng.choice("01"))
+        cells = [f'"{cell}"' if quoted else cell for cell in cells]
         if beside:
-            town, age = rng.choice(["x", "é", ""]), f"{rng.random():.4f}"
-            cells.append({"town": town, "age": age, "split": rng.choice(["test", "val"])}[beside])
-        rows.append(sep.join(f'"{cell}"' if quoted else cell for cell in cells))
+            text = rng.choice(TEXTS).replace("\n", end)
+            kept = {
+                "town": rng.choice(["x", "é", ""]), "age": f"{rng.random():.4f}",
+                "split": rng.choice(["test", "val"]), "text": f'"{text}"', "id": str(k),
+                "name": f"{k}.png", "seen": rng.choice(["", "NA", "none", "nan", str(one)]),
+            }  # fmt: skip
+            cells.append(kept[beside])
+        rows.append(sep.join(cells))
+        rows.extend([""] * (blank and rng.choice([0, 0, 1, 2])))
     data = end.join(rows).encode()
     for _ in range(rng.choice([0, 1, 1, 3])):
         place = rng.randrange(len(data) // 3, len(data))
@@ -57,16 +89,16 @@ def test_the_same_as_cell_by_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     rng, taken, refused = random.Random(11), 0, 0  # noqa: S311 - no secret
     quick = Quick.take
 
-    def counted(self: Quick, lines: Any, begun: Any) -> bool:
+    def counted(self: Quick, number: int, lines: Any, begun: Any) -> bool:
         nonlocal taken
-        done = quick(self, lines, begun)
+        done = quick(self, number, lines, begun)
         taken += done
         return done
 
-    def left(_: Quick, __: Any, ___: Any) -> bool:
+    def left(*_: Any) -> bool:
         return False
 
-    for _ in range(400):
+    for _ in range(600):
         data = made(rng)
         monkeypatch.setattr(Quick, "take", counted)
         fast = parsed(data)
@@ -74,8 +106,8 @@ def test_the_same_as_cell_by_cell(monkeypatch: pytest.MonkeyPatch) -> None:
         slow = parsed(data)
         refused += isinstance(slow, str) or slow.refused is not None
         assert alike(shown(fast), shown(slow)), data
-    assert taken > 400
-    assert 50 < refused < 350
+    assert taken > 600
+    assert 75 < refused < 525
 
 
 @pytest.mark.parametrize("cell", ["-nan", "nan(1)", "1_0", "0x1p3"])
@@ -141,3 +173,79 @@ def test_a_long_file_of_labels_alone() -> None:
     assert raw.table is None
     assert len(np.asarray(raw.labels)) == len(raw.columns[0].values) == n_rows
     assert np.asarray(raw.labels)[-2:].tolist() == [0, 1]
+
+
+def test_texts_of_several_lines_beside_the_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    left: list[int] = []
+    monkeypatch.setattr(text_columns, "_LEAST", 0)
+    monkeypatch.setattr(text_blocks, "_BLOCKS", (2000,))
+    spent = Quick._spend  # noqa: SLF001 - counts what is read cell by cell
+
+    def counted(self: Quick, cost: int, start: int, block: Any, slow: int = 0) -> None:
+        left.append(slow)
+        spent(self, cost, start, block, slow)
+
+    monkeypatch.setattr(Quick, "_spend", counted)
+    rng = np.random.default_rng(3)
+    shares = rng.random(300).round(4).tolist()
+    texts = ['"so ""good"", really\n\nfine, or; not"', '"\n"', '""', "plain", '"a|b\tc"']
+    rows = [f"{texts[k % 5]},{s},{1 - s!r},{k % 2}" for k, s in enumerate(shares)]
+    for end in ("\n", "\r\n", "\r"):
+        for blank in ("", end):
+            table = (end + blank).join(["text,prob_0,prob_1,label", *rows]).replace("\n", end)
+            raw = parse("a.csv", table.encode(), Options()).sets["rows"]
+            assert isinstance(raw, RawSet)
+            assert np.asarray(raw.table)[:, 0].tolist() == shares
+            assert raw.among is None or raw.among.tolist() == [False, True] * 300
+    assert sum(left) < 30_000
+    bad = "\n".join(["text,prob_0,prob_1,label", *rows, '"two\nlines",x,1,1']).encode()
+    with pytest.raises(FileError, match='row 302, column "prob_0": found "x"'):
+        read("a.csv", bad)
+
+
+@pytest.mark.parametrize(
+    ("cell", "what"),
+    [("\x0b0.5", r'row \d+ has ".*0.5"'), ('0.5,x"y', r"quotes inside fields"), ("0.5,x\r", "")],
+)
+def test_what_is_read_slowly_is_bounded(
+    cell: str, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_columns, "_LEAST", 0)
+    monkeypatch.setattr(text_columns, "_FEW", 0)
+    monkeypatch.setattr(text_columns, "_MOST", 20_000_000)
+    monkeypatch.setattr(text_blocks, "_BLOCKS", (2000,))
+    rows = "0.25,x,1,0.75\n" * 20_000
+    read("a.csv", b"p_a,town,label,p_b\n" + rows.replace("x", "y").encode()[: 14 * 9000])
+    odd = rows.replace("0.25", cell) if "," not in cell else rows.replace("0.25,x", cell)
+    with pytest.raises(
+        FileError, match=rf"^file: found [0-9,]+ bytes of rows .* not plain.*{what}"
+    ):
+        read("a.csv", b"p_a,town,label,p_b\n" + odd.encode())
+
+
+def test_more_cells_than_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_columns, "_MOST", 20_000_000)
+    with pytest.raises(FileError, match=r"more cells of text than are read, at row [0-9,]+"):
+        read("a.csv", b"p_a,p_b,label\n" + b"1.5,-0.5,1\n" * 200_000)
+
+
+def test_names_of_rows_that_are_numbers_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_blocks, "_BLOCKS", (400,))
+    numbers = [str(k) for k in (*range(100), 10**16 + 1, 2**53 + 1)]
+    odd = ["-7", "7.0", "img7", "0" * 20 + "7", " 7", "9" * 17, "9" * 18, "1e3", "x,y"]
+    for names in (numbers, [*numbers, *odd] * 3):
+        rows = "\n".join(f'"{name}",0.25,0.75' for name in names)
+        data = f"id,p_a,p_b\n{rows}".encode()
+        monkeypatch.setattr(text_columns, "_LEAST", 1 << 30)
+        slow = parse("a.csv", data, Options()).sets["rows"]
+        monkeypatch.setattr(text_columns, "_LEAST", 0)
+        fast = parse("a.csv", data, Options()).sets["rows"]
+        assert isinstance(slow, RawSet)
+        assert slow.ids is not None
+        assert alike(_plain(fast), _plain(slow))
+
+
+def test_more_sixteen_bits_than_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unicode_text, "_MOST", 1000)
+    with pytest.raises(FileError, match="more than 1,000 bytes of UTF-16"):
+        read("a.csv", ("a,b,label\n" + "1.5,-0.5,1\n" * 100).encode("utf-16"))

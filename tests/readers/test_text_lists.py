@@ -1,13 +1,14 @@
 """Cells that hold lists: pandas, NumPy and Python write them so, and all come out the same."""
 
 import io
+import random
 from typing import Any
 
 import numpy as np
 import pytest
 
 from calibcore.data import LogitSet
-from dashboard.readers import FileError, read, text_blocks
+from dashboard.readers import FileError, Options, parse, read, text_blocks, text_lists
 from tests.readers.files import LABELS, LOGITS, N
 
 TABLE = LOGITS.astype(float)
@@ -170,3 +171,71 @@ def test_lists_beside_columns_of_classes_stay_what_they_were() -> None:
     rows = read("a.csv", "\n".join(["p_a,p_b,embedding,label", *lines]).encode()).rows
     assert isinstance(rows, LogitSet)
     assert rows.class_names == ("a", "b")
+
+
+ODD = (
+    "", "[1, 2]", "[1,5, 2]", "[nan, -inf]", "[-nan, 1]", "[inf inf]", "(1, 2)", "[1 2]", "[1, 2",
+    "[1_0, 2]", "[1, 2, ]", "[ 1 , 2 ]", " [1, 2] ", "[1, 2][3, 4]", "[[1, 2]]", "[1.\n 2.]",
+    "[np.float64(1), 2]", "(np.float64(1), np.float32(2))", "[1.,\n2]", "[]", "x", "[+1, .5]",
+    "[1,, 2]", "[1 , 2 3]", "[None, 1]", "[1\t2]", "[1, 2)", "[infinity, -Infinity]", "[1, ... 2]",
+    "[1,\xa02]", "[nan(1), 2]", "[1, 2 3, 4]",
+)  # fmt: skip
+
+
+def spelled(rng: random.Random, kind: str) -> str:
+    row = [round(rng.random(), 3), float(rng.choice(["nan", "inf", "0.5", "2", "-1e-7"]))]
+    return {
+        "lists": str(row),
+        "close": str(row).replace(" ", ""),
+        "numpy": str(np.array(row)),
+        "scalars": str([np.float64(value) for value in row]),
+        "tuples": str(tuple(row)),
+        "scalars in tuples": str(tuple(np.float64(value) for value in row)),
+    }[kind]
+
+
+def outcome(data: bytes) -> str:
+    try:
+        contents = parse("a.csv", data, Options())
+    except FileError as error:
+        return str(error)
+    with np.printoptions(threshold=10**9):
+        return repr((contents.sets, contents.refused))
+
+
+def test_decoded_at_once_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_blocks, "_BLOCKS", (2000, 2000, 900))
+    kinds = ["lists", "close", "numpy", "scalars", "tuples", "scalars in tuples"]
+    rng, done, taken = random.Random(4), 0, text_lists._taken  # noqa: S311, SLF001 - no secret
+
+    def counted(*given: Any) -> bool:
+        nonlocal done
+        took = taken(*given)
+        done += took
+        return took
+
+    for k in range(150):
+        cells = [spelled(rng, kinds[k % 6]) for _ in range(200)]
+        for _ in range(rng.choice([0, 1, 2])):
+            cells[rng.randrange(100, 200)] = rng.choice(ODD)
+        beside = [rng.choice(["", ",a", ",7", f",{rng.random()}", f",im{n}"]) for n in range(200)]
+        beside = beside if k % 2 else [",1.5"] * 200
+        rows = [f'"{cell}",{n % 2}{beside[n] or ","}' for n, cell in enumerate(cells)]
+        rows.insert(rng.choice([150, 201]), "") if k % 5 == 0 else None
+        data = "\n".join(["probs,label,more", *rows]).encode()
+        monkeypatch.setattr(text_lists, "_taken", counted)
+        fast = outcome(data)
+        monkeypatch.setattr(text_lists, "_taken", lambda *_: False)
+        assert fast == outcome(data), data
+    assert done > 200
+
+
+def test_lists_that_are_read_one_by_one_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_blocks, "_BLOCKS", (2000,))
+    monkeypatch.setattr(text_lists, "_MOST", 3_000_000)
+    cells = [str(row) if k % 2 else printed(row) for k, row in enumerate(ROWS)] * 20
+    rows = [f'"{cell}",{k % 4}' for k, cell in enumerate(cells)]
+    with pytest.raises(FileError, match=r"bytes of lists that are spelled in several ways"):
+        read("a.csv", "\n".join(["logits,label", *rows]).encode())
+    same = [f'"{row}",{k % 4}' for k, row in enumerate(ROWS * 20)]
+    read("a.csv", "\n".join(["logits,label", *same]).encode())

@@ -151,6 +151,11 @@ def test_two_sheets_named_after_the_sets() -> None:
     same(upload.calibration)
     same(upload.test, TABLE[::-1], LABELS[::-1])
     assert any("not read: notes" in line for line in upload.found)
+    upload = read("a.xlsx", workbook(*sheets, sheets[0], names=("Validation", "Test", "Holdout")))
+    same(upload.calibration)
+    same(upload.test, TABLE[::-1], LABELS[::-1])
+    upload = read("a.xlsx", workbook(*sheets, names=("Validation", "Hold-out")))
+    same(upload.test, TABLE[::-1], LABELS[::-1])
 
 
 @pytest.mark.parametrize(("kept", "message"), [(4, "no label column"), (1, "no column of classes")])

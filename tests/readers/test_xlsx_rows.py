@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dashboard.readers import FileError, read
 from dashboard.readers.contents import RawSet
-from dashboard.readers.xlsx_rows import PlainRows
+from dashboard.readers.xlsx_rows import END, PlainPieces, Shapes, parted
 from tests.readers.test_xlsx import ROWS, cell, of_rows, rows_xml, sheet_xml, workbook
 
 
@@ -29,7 +29,7 @@ def at_once_and_slowly(data: bytes) -> tuple[object, object]:
 
     cut = outcome()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(PlainRows, "parts", lambda _, piece: iter([piece]))
+        patch.setattr(PlainPieces, "parts", lambda _, piece: iter([(False, piece)]))
         return cut, outcome()
 
 
@@ -59,7 +59,16 @@ ANY_CELL = st.sampled_from(
         '<c t="s"><f>A1</f><v>1</v></c>', "<c><f>A1</f><f>A2</f><v>1</v></c>", "<c><f>A1</f></c>",
         "<c><f>a]]>b</f><v>1</v></c>", "<c><f>a&b;</f><v>1</v></c>", "<c><f>a<v>1</v></f></c>",
         '<c t="str"><f>A1</f><v>1</v></c>', "<c><v>1_0</v></c>", "<c><v> 3 </v></c>",
-        '<c t="s"><v>2</v></c>',
+        '<c t="s"><v>2</v></c>', '<c t="inlineStr"><is><t>x &amp; y</t></is></c>',
+        '<c t="inlineStr"><is><t xml:space="preserve"> z </t></is></c>',
+        '<c t="inlineStr"><is><t></t></is></c>', '<c t="inlineStr"><is><t>&#65;</t></is></c>',
+        '<c t="inlineStr"><is><r><t>b</t></r></is></c>', '<c t="inlineStr"><v>w</v></c>',
+        "<c><is><t>4</t></is></c>", "<c><is><t>5</v></c>", "<c><v>5</t></is></c>",
+        '<c t="d"><v>2020-01-01</v></c>', '<c t="e"><v>#N/A</v></c>', '<c s="1"><v>2.75</v></c>',
+        "<c><v>123456789012345678</v></c>", "<c><v>-0</v></c>", "<c><v>1e999</v></c>",
+        "<c><v>007</v></c>", "<c><v></v></c>", '<c t="b"><v>x</v></c>', "<c><v>true</v></c>",
+        '<c t="s"><v>1.5</v></c>', '<c t="s"><v>-1</v></c>', '<c s="1" s="1"><v>1</v></c>',
+        "<c ><v>1</v></c >", "<c>\n<v>1</v></c>", "<c><v>1,2</v></c>", "<c><v>1<v>2</v></c>",
     ]
 )  # fmt: skip
 
@@ -71,6 +80,8 @@ GOOD = [("<c><v>1.5</v></c>", "<c><v>-2</v></c>", "<c><v>0</v></c>")] * 2
 @example(GOOD, [(1, ODD[1])], 0)
 @example(GOOD, [(1, ODD[2])], 0)
 @example([*GOOD, ("<c><f>a]]>b</f><v>1</v></c>", *GOOD[0][1:]), *GOOD], [], 0)
+@example([("<c><v>1.5</v></c>", '<c t="s"><v>1</v></c>', "<c><v></v></c>")], [], 0)
+@example([("<c><v>1.5</v></c>", '<c t="s"><v></v></c>', "<c><v>0</v></c>")], [], 0)
 @given(
     st.lists(st.tuples(ANY_CELL, ANY_CELL, ANY_CELL), min_size=1, max_size=8),
     st.lists(st.tuples(st.integers(0, 8), st.sampled_from(ODD)), max_size=2),
@@ -97,15 +108,15 @@ def test_rows_cut_from_the_bytes_are_those_of_the_parser(
     assert cut == slow
 
 
-def test_plain_rows_are_cut_whatever_the_pieces() -> None:
+def test_whole_rows_are_cut_whatever_the_pieces() -> None:
     sheet = sheet_xml(rows_xml(ROWS)).encode()
     for step in (1, 7, 50, 10_000):
-        plain, cut = PlainRows(), []
+        plain, cut = PlainPieces(END), []
         for at in range(0, len(sheet), step):
             cut += list(plain.parts(sheet[at : at + step]))
-        assert sum(not isinstance(part, bytes) for part in cut) == len(ROWS) - 1
-        whole = b"".join(part if isinstance(part, bytes) else part[0] for part in cut)
-        assert whole + plain.rest == sheet
+        assert all(whole and part.endswith(END) for whole, part in cut)
+        assert b"".join(part for _, part in cut) + plain.rest == sheet
+        assert plain.rest == b"</sheetData></worksheet>"
 
 
 def test_a_fault_in_the_last_row_is_named() -> None:
@@ -114,9 +125,13 @@ def test_a_fault_in_the_last_row_is_named() -> None:
         read("a.xlsx", of_rows(rows))
 
 
-def test_rows_with_formulas_are_cut_out_too() -> None:
+def test_rows_with_formulas_are_of_the_same_shape_as_others() -> None:
     row = '<row><c><f>1-B2</f><v>0.5</v></c><c><f t="shared" si="0"/><v>1</v></c></row>'
-    parts = list(PlainRows().parts(row.encode() * 3))
-    assert [isinstance(part, bytes) for part in parts] == [False] * 3
-    data = workbook(sheet_xml("<row>" + cell("score") + cell("label") + "</row>" + row))
-    assert "Formulas: the saved values of 2 cells were used." in read("a.xlsx", data).found
+    block = parted(row.encode() * 3)
+    assert block is not None
+    assert block.values == [b"0.5\0", b"1\0"] * 3
+    shapes = Shapes(2, "AB".index, ())
+    found = [shapes.of(make, number) for number, make in enumerate(block.makes, 2)]
+    assert found[0] is not None
+    assert found == [found[0]] * 3
+    assert found[0].places == (0, 1)

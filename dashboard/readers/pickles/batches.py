@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 
 from dashboard.readers.arrays import contents_of
-from dashboard.readers.contents import Array, Contents, Options
+from dashboard.readers.contents import Array, Contents, Options, Role
 from dashboard.readers.growing import GrowingText
 from dashboard.readers.named import (
     LABEL_KEYS,
@@ -15,7 +15,6 @@ from dashboard.readers.named import (
     WEAK_LABEL_KEYS,
     WEAK_TABLE_KEYS,
     left_out_sentence,
-    role_of,
 )
 from dashboard.readers.pickles.arrays import (
     array_of,
@@ -28,7 +27,9 @@ from dashboard.readers.pickles.arrays import (
     vector,
 )
 from dashboard.readers.pickles.nodes import Held, Items, Node
+from dashboard.readers.pickles.parts import doubts_of_parts, named_parts, said_of_parts
 from dashboard.readers.refusal import FileError, quoted
+from dashboard.readers.roles import role_of
 from dashboard.readers.table_columns import Column, from_columns
 
 _MAX_CELLS = 2_000_000
@@ -60,6 +61,9 @@ def from_dicts(dicts: Sequence[Items], options: Options) -> Contents:
         raise FileError("pickle", f"{listed}, which are neither batches nor rows", _WANTED)
     if not any(role_of(name)[1] in _KNOWN for name in columns):
         raise FileError("pickle", f"{listed}: no name of values or labels", _WANTED)
+    named = named_parts(columns)
+    if named is not None:
+        return _named_sets(columns, *named, options)
     if len(dicts) == 2:
         found = f"{listed}: two batches, or a calibration and a test set"
         raise FileError("pickle", found, "one dict, with names such as val_logits for two sets")
@@ -67,7 +71,36 @@ def from_dicts(dicts: Sequence[Items], options: Options) -> Contents:
     arrays = {name: joined_batches(nodes, quoted(name, 30)) for name, nodes in there.items()}
     left = [name for name in columns if name not in there]
     contents = contents_of(arrays, left_out=left, options=options)
-    return replace(contents, found=(said_of(sizes), *contents.found))
+    doubts = _doubts_of_dicts(there)
+    return replace(
+        contents,
+        found=(said_of(sizes), *contents.found),
+        doubts=(*contents.doubts, *doubts),
+    )
+
+
+def _named_sets(
+    columns: Columns, key: str, places: Mapping[Role, int], options: Options
+) -> Contents:
+    """Read the parts that a key calls a calibration and a test set."""
+    arrays = {
+        f"{role}_{name}": array_of(nodes[place], quoted(name, 30))
+        for name, nodes in columns.items()
+        if len(shape_of(nodes[0])) in (1, 2) and not _are_singles(nodes)
+        for role, place in places.items()
+    }
+    contents = contents_of(arrays, options=options)
+    return replace(contents, found=(said_of_parts(key, columns[key], places), *contents.found))
+
+
+def _doubts_of_dicts(columns: Columns) -> tuple[str, ...]:
+    """Look at the parts of a list of dictionaries, where one key holds values and one labels."""
+    truths = [name for name in columns if _is_truth(name)]
+    tables = [name for name in columns if role_of(name)[1] in TABLE_KEYS | WEAK_TABLE_KEYS]
+    if not truths or not tables:
+        return ()
+    values = [array_of(node) for node in columns[tables[0]][:2]]
+    return doubts_of_parts(values, [array_of(node) for node in columns[truths[0]]])
 
 
 def from_keyed(items: Items, options: Options) -> Contents | None:
@@ -99,8 +132,17 @@ def from_pairs(node: Node) -> Contents | None:
         return None
     if any(_may_be_rows(side, sizes[0]) for side in sides):
         return None
-    both = pair_of(*(joined_batches(side, "batches") for side in sides))
-    return Contents({"rows": both}, (said_of(sizes[0]),))
+    whole = [joined_batches(side, "batches") for side in sides]
+    ends = np.cumsum(sizes[0])[:-1]
+    tables, labels = sorted((np.split(array, ends) for array in whole), key=_like_labels)
+    doubts = doubts_of_parts(tables, labels)
+    return Contents({"rows": pair_of(*whole)}, (said_of(sizes[0]),), doubts=doubts)
+
+
+def _like_labels(parts: Sequence[Array]) -> int:
+    """Put a table before labels: these are flat, or text, or whole numbers."""
+    whole = parts[0].dtype.kind not in "fiub" or bool((parts[0] == np.rint(parts[0])).all())
+    return 2 * (parts[0].ndim == 1) + whole
 
 
 def said_of(sizes: Sequence[int]) -> str:
@@ -128,6 +170,15 @@ def in_batches(node: Node, sizes: Sequence[Sequence[int]]) -> list[Node]:
     """Give the batches in a list, if there are as many rows in each as is known of another."""
     parts = members(node) or [] if sizes else []
     return parts if parts and _sizes([shape_of(part) for part in parts]) in sizes else []
+
+
+def doubts_of_lists(items: Items, sizes: Sequence[Sequence[int]]) -> tuple[str, ...]:
+    """Look at the batches in a dictionary of lists of tables and of labels."""
+    parts = {
+        name_of(key) or "": in_batches(value, sizes)
+        for key, value in zip(*_turned(items), strict=True)
+    }
+    return _doubts_of_dicts({name: nodes for name, nodes in parts.items() if len(nodes) > 1})
 
 
 def joined_batches(nodes: Sequence[Node], place: str) -> Array:

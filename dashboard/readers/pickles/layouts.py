@@ -6,14 +6,14 @@ from dataclasses import replace
 import numpy as np
 
 from dashboard.readers.arrays import contents_of
+from dashboard.readers.by_shape import of_four, of_three
 from dashboard.readers.contents import DEFAULTS, Array, Contents, Options, RawSet
-from dashboard.readers.named import CLASS_NAME_KEYS, LABEL_KEYS, TABLE_KEYS, role_of
+from dashboard.readers.named import CLASS_NAME_KEYS, LABEL_KEYS, TABLE_KEYS
 from dashboard.readers.npy import piece
 from dashboard.readers.pickles.arrays import (
     WANTED,
     array_of,
     described,
-    is_column,
     levels,
     members,
     name_of,
@@ -21,6 +21,7 @@ from dashboard.readers.pickles.arrays import (
 )
 from dashboard.readers.pickles.batches import (
     dicts_in,
+    doubts_of_lists,
     from_dicts,
     from_keyed,
     from_pairs,
@@ -32,6 +33,7 @@ from dashboard.readers.pickles.batches import (
 from dashboard.readers.pickles.machine import run
 from dashboard.readers.pickles.nodes import Held, Items, Node
 from dashboard.readers.refusal import FileError, quoted
+from dashboard.readers.roles import role_of
 
 _MAX_NAMES = 1000
 _TWO_PAIRS = (
@@ -71,7 +73,19 @@ def _of_arrays(top: Node) -> Contents | None:
         )
     if len(values) == 2 and sorted(map(levels, values)) in ([1, 1], [1, 2], [2, 2]):
         return Contents({"rows": _pair(values)})
+    if len(values) == 3:
+        return _three(values)
     return _four(values) if len(values) == 4 and max(map(levels, values)) == 2 else None
+
+
+def _three(values: Sequence[Node]) -> Contents | None:
+    """Read values and labels beside a third part: measures by name, decisions or losses."""
+    told = [*map(levels, values)]
+    last = values[2]
+    if isinstance(last, Items) and last.kind == "dict" and sorted(told[:2]) == [1, 2]:
+        said = "The third part of the tuple, measures by name, was left out."
+        return Contents({"rows": _pair(values[:2])}, (said,))
+    return of_three([*map(array_of, values)]) if sorted(told) == [1, 1, 2] else None
 
 
 def _of_names(items: Items, options: Options) -> Contents:
@@ -79,26 +93,18 @@ def _of_names(items: Items, options: Options) -> Contents:
     named = _Named()
     named.take(items, "")
     contents = contents_of(named.arrays, left_out=named.left_out, options=options)
-    return replace(contents, found=(*named.joined, *contents.found))
+    doubts = (*contents.doubts, *named.doubts)
+    return replace(contents, found=(*named.joined, *contents.found), doubts=doubts)
 
 
 def _four(nodes: Sequence[Node]) -> Contents:
     """Take four arrays for the values and labels of two sets, told apart by their shape."""
     arrays = [array_of(part) for part in nodes]
-    flat = [is_column(array) for array in arrays]
-    counts = [len(array) for array in arrays]
-    if flat == [False, False, True, True] and counts[0] != counts[1]:
-        order, said = (0, 2, 1, 3), "values of two sets, then their labels"
-    elif flat == [False, True, False, True]:
-        order, said = (0, 1, 2, 3), "values and labels, then those of another set"
-    else:
-        found = f"four arrays of {', '.join(f'{n:,}' for n in counts)} rows"
+    told = of_four(arrays)
+    if told is None:
+        found = f"four arrays of {', '.join(f'{len(array):,}' for array in arrays)} rows"
         raise FileError("pickle", f"{found}, whose order does not tell the sets apart", WANTED)
-    cal_values, cal_labels, values, labels = (arrays[k] for k in order)
-    return Contents(
-        {"calibration": RawSet(cal_values, cal_labels), "test": RawSet(values, labels)},
-        (f"Four arrays without names: {said}; the first set is for calibration.",),
-    )
+    return told
 
 
 def _is_pair(node: Node) -> bool:
@@ -123,11 +129,13 @@ class _Named:
         self.arrays: dict[str, Array] = {}
         self.left_out: list[str] = []
         self.joined: list[str] = []
+        self.doubts: list[str] = []
 
     def take(self, items: Items, prefix: str) -> None:
         """Take what is in a dictionary."""
         sizes = sizes_of_lists(items)
         self.joined += map(said_of, sizes)
+        self.doubts += doubts_of_lists(items, sizes)
         for key, value in zip(items.values[::2], items.values[1::2], strict=True):
             name = name_of(key)
             if name is None:

@@ -35,6 +35,7 @@ _FIRST = (b"\x80", b"(", b"]", b"}", b"c")
 """How a pickle of anything but one bare number begins."""
 _STEPS_OF_A_LIST = 4
 _STEPS_OF_A_CALL = 8
+_STEPS_OF_A_LINE = 1
 _LONG_TEXT = 1 << 20
 _TEXT_ROOM = 64 << 20
 _LAST_OF_255 = 0xC3
@@ -151,6 +152,7 @@ class _Machine:
         return self.take(int.from_bytes(self.take(width), "little"))
 
     def line(self, limit: int = _MAX_LINE) -> bytes:
+        self.steps += _STEPS_OF_A_LINE
         end = self.data.find(b"\n", self.position, self.position + limit + 1)
         if end < 0:
             raise FileError("pickle", "a truncated or overlong line", "a pickle of arrays")

@@ -1,0 +1,114 @@
+"""Rows that a file has more than once, or that two sets share though their values differ."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from calibcore.data import EventScores, LogitSet
+from dashboard.readers import read
+from dashboard.readers.contents import RawSet, Role
+from dashboard.readers.overlap import words_of
+from dashboard.readers.repeated import go_together, repeated
+from tests.readers.files import Array, npz
+from tests.readers.test_doubts import LABELS, LOGITS, TEST_LABELS, TEST_LOGITS, K, N, softmax
+
+RAW: Mapping[Role, RawSet] = {"rows": RawSet(None, None)}
+SAID = "the same rows, scored twice"
+COPIES = "repeat another one, values and label alike"
+
+
+def two(logits: Array, labels: Array, other: Array, of_other: Array) -> str:
+    data = npz(val_logits=logits, val_labels=labels, test_logits=other, test_labels=of_other)
+    return " ".join(read("a.npz", data).doubts)
+
+
+def one(logits: Array, labels: Array) -> str:
+    return " ".join(read("a.npz", npz(logits=logits, labels=labels)).doubts)
+
+
+def test_the_same_rows_scored_twice() -> None:
+    shifted = LOGITS - LOGITS.max(axis=1, keepdims=True)
+    for other in (LOGITS * 0.6, shifted, LOGITS.round(2), LOGITS.astype(np.float32)):
+        assert SAID in two(LOGITS, LABELS, other, LABELS)
+    assert SAID not in two(LOGITS, LABELS, TEST_LOGITS, TEST_LABELS)
+    assert SAID not in two(LOGITS, LABELS, LOGITS * 0.6, TEST_LABELS)
+
+
+def test_two_sets_sorted_by_class_are_no_copies() -> None:
+    fewest = min(np.bincount(LABELS, minlength=K).min(), np.bincount(TEST_LABELS).min())
+    rows = [
+        np.concatenate([np.flatnonzero(labels == k)[:fewest] for k in range(K)])
+        for labels in (LABELS, TEST_LABELS)
+    ]
+    labels = np.repeat(np.arange(K), fewest)
+    assert two(LOGITS[rows[0]], labels, TEST_LOGITS[rows[1]], labels) == ""
+
+
+def test_scores_that_go_together() -> None:
+    labels = LABELS[:100]
+    table = LOGITS[:100]
+    assert go_together(table, table * 2, labels)
+    assert go_together(table, table * 2, np.eye(K)[labels])
+    assert go_together(table[:, 0], table[:, 0] + 1, labels)
+    assert not go_together(table, TEST_LOGITS[:100], labels)
+    assert not go_together(table, table[:, :2], labels)
+    assert not go_together(table, table, np.zeros(100, dtype=int))
+    assert not go_together(table[:19], table[:19], labels[:19])
+    assert not go_together(np.zeros((100, K)), np.zeros((100, K)), labels)
+
+
+def test_some_rows_of_other_decimals() -> None:
+    some = np.concatenate([TEST_LOGITS, LOGITS[:40].astype(np.float32) + 3])
+    labels = np.concatenate([TEST_LABELS, LABELS[:40]])
+    assert "in 40 rows (first in rows 1201, 1202" in two(LOGITS, LABELS, some, labels)
+    few = two(LOGITS, LABELS, some[: N + 9], labels[: N + 9])
+    assert "decimals" not in few
+
+
+def test_sure_rows_are_alike_by_chance() -> None:
+    sure, labels = np.eye(K)[np.arange(30) % K] * 30, np.arange(30) % K
+    one_more = np.concatenate([LOGITS, sure + 1e-3 * LOGITS[:30]])
+    other = np.concatenate([TEST_LOGITS[: N - 1190], sure + 1e-3 * TEST_LOGITS[:30]])
+    of_one, of_other = (
+        np.concatenate([LABELS, labels]),
+        np.concatenate([TEST_LABELS[: N - 1190], labels]),
+    )
+    assert "decimals" not in two(one_more, of_one, other, of_other)
+
+
+def test_copies_within_one_set() -> None:
+    twice = np.concatenate([LOGITS, LOGITS[:200]]), np.concatenate([LABELS, LABELS[:200]])
+    assert f"200 of 1,400 rows {COPIES}" in one(*twice)
+    assert f"4,800 of 6,000 rows {COPIES}" in one(np.repeat(LOGITS, 5, 0), np.repeat(LABELS, 5))
+    hits = (LOGITS.argmax(axis=1) == LABELS).astype(int)
+    events = EventScores(np.tile(softmax(LOGITS).max(axis=1), 2), np.tile(hits, 2))
+    assert COPIES in next(repeated({"rows": events}, RAW))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_samples_of_the_same_coarse_values_are_no_copies(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    kinds = rng.normal(size=(30, K))
+    logits = kinds[rng.integers(30, size=N)]
+    labels = (softmax(logits).cumsum(axis=1) < rng.random((N, 1))).sum(axis=1)
+    assert COPIES not in one(logits, labels)
+    assert COPIES not in one(LOGITS, LABELS)
+
+
+def test_of_many_rows_copies_are_looked_at_together() -> None:
+    table = np.random.default_rng(3).normal(size=(5000, 2))
+    labels = np.arange(5000) % 2
+    twice, of_twice = np.concatenate([table, table]), np.concatenate([labels, 1 - labels])
+    values, rows, places = words_of(twice, of_twice, 1000)
+    assert 700 < len(places) < 1300
+    assert (np.unique(values, return_counts=True)[1] == 2).all()
+    assert len(np.unique(rows)) == len(rows)
+    assert set(places % 5000) == set(places[places < 5000])
+
+
+def test_one_class_or_few_rows_tell_nothing() -> None:
+    few = LogitSet(LOGITS[:10], LABELS[:10])
+    assert not list(repeated({"rows": few}, RAW))
+    same = np.zeros(N, dtype=int)
+    assert SAID not in two(LOGITS, same, LOGITS * 0.6, same)
