@@ -153,8 +153,10 @@ def _opened(answer: IO[bytes], data: bytes) -> Contents:
         head = json.loads(answer.readline())
         refused = head.get("refused")
         arrays = [
-            _array(answer, code, tuple(shape), None if start is None else memoryview(data)[start:])
-            for code, shape, start in head["arrays"]
+            _within(data, code, tuple(shape), *where)
+            if where
+            else _array(answer, code, tuple(shape))
+            for code, shape, where in head["arrays"]
         ]
         contents = None if refused else _built(head["contents"], arrays)
     except (ValueError, LookupError, TypeError, AttributeError) as error:
@@ -164,13 +166,16 @@ def _opened(answer: IO[bytes], data: bytes) -> Contents:
     return contents
 
 
-def _array(
-    answer: IO[bytes], code: str, shape: tuple[int, ...], within: memoryview | None
-) -> Array:
-    """Take an array from the answer, or from the bytes of the file where it lies in them."""
+def _within(data: bytes, code: str, shape: tuple[int, ...], start: int, order: str) -> Array:
+    """Lay an array over the bytes of the file where it lies in them."""
     dtype = numeric_dtype(code, "array")
-    if within is not None:
-        return array_from(within[: prod(shape) * dtype.itemsize], dtype, shape, "array")
+    raw = memoryview(data)[start : start + prod(shape) * dtype.itemsize]
+    return array_from(raw, dtype, shape, "array", fortran=order == "F")
+
+
+def _array(answer: IO[bytes], code: str, shape: tuple[int, ...]) -> Array:
+    """Take an array from the answer."""
+    dtype = numeric_dtype(code, "array")
     # What is asked for is set aside before it is read, so no more is asked for than there is.
     left = os.fstat(answer.fileno()).st_size - answer.tell()
     raw = answer.read(max(0, min(prod(shape) * dtype.itemsize, left)))
@@ -225,11 +230,11 @@ def main() -> None:
         data = question.read(os.fstat(question.fileno()).st_size - question.tell())
         contents = parse(asked["name"], data, Options(**options))
         tree = _flat(contents, arrays)
-        starts = [_start_in(data, array) for array in arrays]
+        places = [_place_in(data, array) for array in arrays]
         codes = [numeric_dtype(array.dtype.str, "array").str for array in arrays]
         shapes = [array.shape for array in arrays]
-        head = {"contents": tree, "arrays": list(zip(codes, shapes, starts, strict=True))}
-        arrays = [a for a, start in zip(arrays, starts, strict=True) if start is None]
+        head = {"contents": tree, "arrays": list(zip(codes, shapes, places, strict=True))}
+        arrays = [a for a, place in zip(arrays, places, strict=True) if place is None]
     except FileError as error:
         head = {"refused": [error.field, error.found, error.wanted]}
     except MemoryError:
@@ -243,13 +248,14 @@ def main() -> None:
     out.flush()
 
 
-def _start_in(data: bytes, array: Array) -> int | None:
-    """Tell where in the file the bytes of an array lie, if they do."""
+def _place_in(data: bytes, array: Array) -> tuple[int, str] | None:
+    """Tell where in the file the bytes of an array lie, and in which order, if they do."""
     start: int = array.__array_interface__["data"][0]
     start -= np.frombuffer(data, dtype=np.uint8).__array_interface__["data"][0]
-    inside = 0 <= start <= len(data) - array.nbytes
+    order = "C" if array.flags.c_contiguous else "F"
     # Any other byte than 0 and 1 behind a NumPy bool would be looked at again.
-    return start if inside and array.flags.c_contiguous and array.dtype.kind != "b" else None
+    whole = array.flags.forc and array.dtype.kind != "b"
+    return (start, order) if whole and 0 <= start <= len(data) - array.nbytes else None
 
 
 def _limit(memory: int, seconds: float) -> None:

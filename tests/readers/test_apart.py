@@ -4,7 +4,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from tempfile import TemporaryFile
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -14,9 +14,11 @@ from calibcore.data import LogitSet
 from dashboard.compute import SourceFile, read_files
 from dashboard.readers import FileError, Options, apart, parse
 from dashboard.readers.apart import APART_FROM, Limits, parse_apart
-from dashboard.readers.contents import Contents
+from dashboard.readers.contents import Contents, RawSet
 from tests.app.pages import charts, check_page, made_set, npz_of, open_upload, upload
-from tests.readers.files import GOOD, LABELS, LOGITS, npz
+from tests.readers.files import GOOD, LABELS, LOGITS, npz, pickled
+
+LONG = 100_000
 
 
 def alike(one: Any, other: Any) -> bool:
@@ -36,6 +38,21 @@ def alike(one: Any, other: Any) -> bool:
 def test_every_format_comes_back_as_it_is(name: str) -> None:
     data = seeds()[name]
     assert alike(parse_apart(name, data), parse(name, data, Options()))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("ending", ["npz", "p"])
+def test_large_arrays_are_not_copied(ending: str, order: Literal["C", "F"]) -> None:
+    logits = np.random.default_rng(2).normal(size=(LONG, 3)).astype(np.float64, order)
+    labels = np.zeros(LONG, dtype=np.int64)
+    pair = logits, labels
+    data = npz(logits=logits, labels=labels) if ending == "npz" else pickled(pair, 4)
+    for contents in (parse(f"a.{ending}", data, Options()), parse_apart(f"a.{ending}", data)):
+        (rows,) = contents.sets.values()
+        assert isinstance(rows, RawSet)
+        assert rows.table is not None
+        assert np.array_equal(rows.table, logits)
+        assert np.shares_memory(rows.table, np.frombuffer(data, dtype=np.uint8))
 
 
 def test_names_that_look_like_the_layout_come_back_as_they_are() -> None:

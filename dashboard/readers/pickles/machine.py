@@ -151,6 +151,16 @@ class _Machine:
         """Give bytes whose number stands before them."""
         return self.take(int.from_bytes(self.take(width), "little"))
 
+    def push_bytes(self, width: int) -> None:
+        """Push bytes whose number stands before them, long ones as they lie in the file."""
+        size = int.from_bytes(self.take(width), "little")
+        start, end = self.position, self.position + size
+        if _LONG_TEXT < size <= len(self.data) - start:
+            self.push(memoryview(self.data)[start:end])
+            self.position = end
+        else:
+            self.push(self.take(size))
+
     def line(self, limit: int = _MAX_LINE) -> bytes:
         self.steps += _STEPS_OF_A_LINE
         end = self.data.find(b"\n", self.position, self.position + limit + 1)
@@ -330,16 +340,16 @@ _OPERATIONS: dict[bytes, Callable[[_Machine], None]] = {
     b"\x8a": _Machine.long1,
     b"G": lambda m: m.push(struct.unpack(">d", m.take(8))[0]),
     b"S": _Machine.old_string,
-    b"T": lambda m: m.push(m.sized(4)),
+    b"T": lambda m: m.push_bytes(4),
     b"U": lambda m: m.push(m.sized(1)),
     b"V": _Machine.old_text,
     b"X": lambda m: m.push_text(m.sized(4)),
     b"\x8c": lambda m: m.push_text(m.sized(1)),
     b"\x8d": lambda m: m.push_text(m.sized(8)),
-    b"B": lambda m: m.push(m.sized(4)),
+    b"B": lambda m: m.push_bytes(4),
     b"C": lambda m: m.push(m.sized(1)),
-    b"\x8e": lambda m: m.push(m.sized(8)),
-    b"\x96": lambda m: m.push(m.sized(8)),
+    b"\x8e": lambda m: m.push_bytes(8),
+    b"\x96": lambda m: m.push_bytes(8),
     b"(": _Machine.mark,
     b")": lambda m: m.push_items("tuple", []),
     b"]": lambda m: m.push_items("list", []),

@@ -94,7 +94,8 @@ class Items:
         self.values.extend(values)
 
 
-Node = None | bool | int | float | str | bytes | Tag | Dtype | Storage | Held | Items
+Node = None | bool | int | float | str | bytes | memoryview | Tag | Dtype | Storage | Held | Items
+"""A `memoryview` is a long string of bytes, as it lies in the file."""
 
 
 def refused(found: str, field_: str = "pickle") -> FileError:
@@ -120,7 +121,7 @@ def n_bytes(node: Node) -> int:
     if isinstance(node, Held):
         return 0 if node.array is None else node.array.nbytes
     values = node.values if isinstance(node, Items) else []
-    return sum(len(value) for value in values if isinstance(value, str | bytes))
+    return sum(len(value) for value in values if isinstance(value, str | bytes | memoryview))
 
 
 def reduce(callee: Node, arguments: Node) -> Node:
@@ -196,7 +197,12 @@ def _scalar(values: list[Node]) -> float:
 
 def _frombuffer(values: list[Node]) -> Held:
     match values:
-        case [bytes() as raw, Dtype() as dtype, Items("tuple") as shape, "C" | "F" as order]:
+        case [
+            bytes() | memoryview() as raw,
+            Dtype() as dtype,
+            Items("tuple") as shape,
+            "C" | "F" as order,
+        ]:
             fortran = order == "F"
             return Held(
                 array_from(
@@ -231,7 +237,7 @@ def _array_from_state(parts: list[Node]) -> Array:
             Items("tuple") as shape,
             Dtype() as dtype,
             bool() | 0 | 1 as order,
-            bytes() as raw,
+            bytes() | memoryview() as raw,
         ]:
             return array_from(
                 raw, dtype.numpy(), whole_numbers(shape), "pickled array", fortran=bool(order)
