@@ -7,12 +7,16 @@ from dataclasses import replace
 import numpy as np
 
 from calibcore.blocks import row_blocks
-from dashboard.readers.contents import Array, Contents, RawSet
+from dashboard.readers.contents import Array, Contents, RawSet, Role
 from dashboard.readers.npy import is_whole, piece
 from dashboard.readers.refusal import FileError, quoted
+from dashboard.readers.roles import role_of
 
 _COUNTED = re.compile(r"arr_[0-9]{1,3}", re.ASCII)
 """What numpy.savez calls arrays that are given without a name."""
+
+_SHARE_KEYS = frozenset({"p", "ps", "phat", "p_hat"})
+"""Names that hold probabilities if their values are from 0 to 1 and no other name is known."""
 
 
 def by_shape(arrays: Mapping[str, Array], class_names: tuple[str, ...] | None) -> Contents:
@@ -92,3 +96,13 @@ def _with_names(contents: Contents, names: tuple[str, ...]) -> Contents:
         for role, raw in contents.sets.items()
     }
     return replace(contents, sets=sets)
+
+
+def shares_by_name(arrays: Mapping[str, Array]) -> dict[Role, list[str]]:
+    """Tell tables, of each set, by short names and values from 0 to 1."""
+    tables: dict[Role, list[str]] = {"calibration": [], "test": [], "rows": []}
+    for name, array in arrays.items():
+        role, rest = role_of(name)
+        if rest in _SHARE_KEYS and array.dtype.kind == "f" and array.size and not is_whole(array):
+            tables[role] += [name] if array.min() >= 0 and array.max() <= 1 else []
+    return tables

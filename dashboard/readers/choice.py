@@ -122,6 +122,17 @@ def _beside_outcome(choice: Choice, sample: Sample) -> Choice:
     return replace(choice, classes=scores, without_label=tuple(classes))
 
 
+def classes_and_label(
+    choice: Choice, names: tuple[str, ...], sample: Sample
+) -> tuple[list[int], int | None]:
+    """Give the classes and the label; numbers 0 and 1 alone that are called one are the label."""
+    classes, label = choice.classes, choice.label
+    alone = label is None and len(classes) == 1 and not choice.by_user
+    if alone and key_of(names[classes[0]]) in WEAK_LABELS and all_decided(classes, sample):
+        return [], classes[0]
+    return classes, label
+
+
 def _also_sum(
     choice: Choice, free: Sequence[int], names: Sequence[str], sample: Sample
 ) -> tuple[str, ...]:

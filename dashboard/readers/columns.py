@@ -4,9 +4,14 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from dashboard.readers.choice import Choice, choose, confidence_columns, goes_with
+from dashboard.readers.choice import (
+    Choice,
+    choose,
+    classes_and_label,
+    confidence_columns,
+    goes_with,
+)
 from dashboard.readers.classes import (
-    all_decided,
     numeric_columns,
     one_hot_group,
     one_hot_labels,
@@ -259,10 +264,7 @@ def _plain_layout(
     names: tuple[str, ...], choice: Choice, slices: list[int], sample: Sample
 ) -> Layout:
     """Take a table of classes with its labels, or either alone."""
-    classes, label = choice.classes, choice.label
-    if label is None and len(classes) == 1 and key_of(names[classes[0]]) in WEAK_LABELS:
-        decided = all_decided(classes, sample) and not choice.by_user
-        classes, label = ([], classes[0]) if decided else (classes, None)
+    classes, label = classes_and_label(choice, names, sample)
     if label is None and (not classes or [*classes, *slices] == classes == [0]):
         label = lone_label(names, [*classes, *slices], sample)
         classes = classes if label is None else []

@@ -24,6 +24,9 @@ _ROOM, _ENTRY = 96 << 20, 64
 _FIRST = 50
 """So many texts each column keeps in any case: what it holds is told by its first rows."""
 
+_LONGEST_FIRST = 1 << 16
+"""So much of its first text a column keeps: it may list the names of the classes in every row."""
+
 EXACT = 1 << 53
 """Whole numbers below this are themselves as decimals."""
 
@@ -77,7 +80,7 @@ class GrowingText:
         known = self.seen.get(cell)
         if known is not None:
             return known
-        if len(cell) > MAX_TEXT:
+        if len(cell) > (MAX_TEXT if self.seen else _LONGEST_FIRST):
             cell = cell[: MAX_TEXT + 1]
             known = self.seen.get(cell)
             if known is not None:

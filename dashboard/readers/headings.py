@@ -25,9 +25,7 @@ HITS = frozenset(
     {"correct", "hit", "hits", "is_correct", "corrects", "correct?", "correctness", "is_right",
      "exact_match"}
 )  # fmt: skip
-WEAK_HITS = frozenset(
-    {"accuracy", "accuracies", "acc", "matched", "match", "matches", "is_match", "right"}
-)
+WEAK_HITS = frozenset({"accuracy", "accuracies", "acc", "matched", "is_match"})
 JUDGED = (("wrong", "right"), ("incorrect", "correct"))
 """Words for a prediction that is wrong or right."""
 

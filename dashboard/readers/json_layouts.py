@@ -39,7 +39,7 @@ def _contents(node: Node, options: Options) -> Contents:
         names, columns = node.table()
         return from_columns(names, columns, options)
     if isinstance(node, Values):
-        return piece(_numbers("list", node))
+        return _lone_list(node)
     if isinstance(node, Members):
         return _by_name(node, options)
     if isinstance(node, list) and len(node) == 2:
@@ -48,6 +48,13 @@ def _contents(node: Node, options: Options) -> Contents:
             return Contents({"calibration": _pair(first), "test": _pair(second)})
         return Contents({"rows": _pair(node)})
     raise FileError("file", "JSON of another layout", _WANTED)
+
+
+def _lone_list(node: Values) -> Contents:
+    """Take numbers for values or labels, and texts for labels."""
+    array = _array(node)
+    blank = array is not None and array.dtype.kind == "U" and bool((array == "").any())
+    return piece(_numbers("list", node) if array is None or blank else array)
 
 
 def _pair(nodes: Sequence[Node]) -> RawSet:

@@ -13,8 +13,8 @@ from dashboard.readers.contents import Array, check_rows
 from dashboard.readers.growing import EXACT, GrowingColumn
 from dashboard.readers.headings import is_score, key_of
 from dashboard.readers.json_blocks import CONTAINERS, number_rows
-from dashboard.readers.json_lists import Listed, listed_pair
 from dashboard.readers.json_likely import Likely, is_likely, is_vector, keys_of_pair, vector
+from dashboard.readers.json_lists import Listed, listed_pair
 from dashboard.readers.named import TABLE_KEYS
 from dashboard.readers.npy import is_whole
 from dashboard.readers.packed import Packed
@@ -186,10 +186,7 @@ class Records:
             if isinstance(field, Unusable):
                 continue
             try:
-                if isinstance(field, Listed):
-                    field.take_lists([item[field.classes] for item in items], column)
-                else:
-                    field.take(column)
+                _extend(field, column, items)
             except FileError as error:
                 raise FileError.at(f"member {quoted(key, 30)},", error) from error
         self.n_rows += len(items)
@@ -252,6 +249,13 @@ def _fields(items: Sequence[Any]) -> dict[str, Growing | Unusable]:
         classes: Unusable(""),
         **{key: Listed(*pair) if key == scores else _started(items, key) for key in kept},
     }
+
+
+def _extend(field: Growing, column: Sequence[Any], items: Sequence[Any]) -> None:
+    if isinstance(field, Listed):
+        field.take_lists([item[field.classes] for item in items], column)
+    else:
+        field.take(column)
 
 
 def _column(field: Values | ListRows | Unusable) -> Column:

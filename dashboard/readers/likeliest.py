@@ -130,7 +130,9 @@ def event_layout(
             f"column {quoted(names[score])} without a predicted label beside the true one",
             "true_label, pred_label, confidence",
         )
-    slices = [c for c in free if c not in (label, predicted, hits) and key_of(names[c]) not in CONFIDENCE]
+    slices = [
+        c for c in free if c not in (label, predicted, hits) and key_of(names[c]) not in CONFIDENCE
+    ]
     said = f"Scores: column {plain(names[score], 30)}."
     return Layout(
         names, (score,), labels=label, predicted=predicted, hits=hits, slices=tuple(slices),

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from dashboard.readers.by_shape import by_shape
+from dashboard.readers.by_shape import by_shape, shares_by_name
 from dashboard.readers.contents import (
     DEFAULTS,
     Array,
@@ -76,9 +76,6 @@ WEAK_TABLE_KEYS = frozenset(
     {"scores", "y_score", "y_scores", "x", "values", "confidences", "y_hat", "confs"}
 )
 """Names that often hold something else, used only where none of the others is there."""
-
-_SHARE_KEYS = frozenset({"p", "ps", "phat", "p_hat"})
-"""Names that hold probabilities if their values are from 0 to 1 and no other name is known."""
 
 INDEX_KEYS = frozenset(
     {"index", "id", "ids", "idx", "row", "rows", "rowid", "row_id", "rowindex", "row_index",
@@ -192,20 +189,12 @@ def _told(
             labels[role].append(name)
         elif rest in table_keys:
             tables[role].append(name)
-    if not any(tables.values()):
-        for name in arrays:
-            if role_of(name)[1] in _SHARE_KEYS and _are_shares(arrays[name]):
-                tables[role_of(name)[0]].append(name)
+    if any(labels.values()) and not any(tables.values()):
+        tables = shares_by_name(arrays)
     if by_words and not any(tables.values()):
         # Words alone tell less than the shapes of two arrays.
         labels = {role: [] for role in labels}
     return tables, labels
-
-
-def _are_shares(array: Array) -> bool:
-    if array.dtype.kind != "f" or not array.size or is_whole(array):
-        return False
-    return bool(array.min() >= 0 and array.max() <= 1)
 
 
 def speaks_of_labels(rest: str) -> bool:

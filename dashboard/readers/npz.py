@@ -7,6 +7,7 @@ from dashboard.readers.archive import open_archive
 from dashboard.readers.arrays import contents_of
 from dashboard.readers.contents import DEFAULTS, Array, Contents, Options
 from dashboard.readers.named import (
+    CLASS_NAME_KEYS,
     LABEL_KEYS,
     TABLE_KEYS,
     WEAK_LABEL_KEYS,
@@ -51,7 +52,8 @@ def read_npz(data: bytes, options: Options = DEFAULTS) -> Contents:
             room -= len(raw)
     named = {role_of(key)[1] for key in arrays}
     if not named & (LABEL_KEYS | TABLE_KEYS | WEAK_LABEL_KEYS) and options.label_column is None:
-        odd = {key: _text(key) for key, array in arrays.items() if array.dtype.kind == "U"} | odd
+        texts = (key for key, array in arrays.items() if array.dtype.kind == "U")
+        odd = {key: _text(key) for key in texts if key.lower() not in CLASS_NAME_KEYS} | odd
     _refuse_needed(odd, named, options)
     contents = contents_of(arrays, options=options)
     return replace(contents, found=(*contents.found, *_unread(odd)))

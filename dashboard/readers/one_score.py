@@ -88,15 +88,11 @@ def judge_scores(rows: Measured, options: Options) -> Reading:
 def _unfit(rows: Measured, options: Options) -> FileError:
     """Refuse scores that no reading fits, with the readings that the user may choose."""
     wanted = "probabilities of class 1, or your word on what they are"
-    if options.values == "auto" and _are_marks(rows):
+    if options.values == "auto" and 2 <= rows.high <= 100:
+        tenths = " (of tenths, a tenth of each number)" * (_are_marks(rows) and rows.high <= 10)
         wanted = (
-            "probabilities of class 1: of tenths, a tenth of each number; of marks of a scale, what"
-            " they stand for; or your word that these are logits"
-        )
-    elif options.values == "auto" and 2 <= rows.high <= 100:
-        wanted = (
-            "probabilities of class 1, or your word on the values: probabilities if they are"
-            " percent, to be divided by 100, or logits"
+            f"probabilities of class 1{tenths}, or your word on the values: probabilities if they"
+            " are percent, to be divided by 100, or logits"
         )
     return FileError(
         "scores",
@@ -118,7 +114,7 @@ def _is_percent(rows: Measured, options: Options, called: str) -> bool:
 
 def _are_marks(rows: Measured) -> bool:
     """Tell whole numbers of which none is large."""
-    return 0 <= rows.low and rows.high <= HIGHEST_MARK and all(map(is_whole, rows.tables))
+    return rows.low >= 0 and rows.high <= HIGHEST_MARK and all(map(is_whole, rows.tables))
 
 
 def _heading(rows: Measured) -> str:

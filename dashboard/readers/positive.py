@@ -208,7 +208,8 @@ def class_of_score(
     ends = _ENDS_IN_0.search(name.strip()) and _RUNS.isdisjoint(map(str.lower, words))
     low = bool(ends) or (number and float(word) <= 0)
     if (low and not by_user) or (of_no and kinds):
-        found = f"column {quoted(name, 30)} alone, by its name not of class 1"
+        of = min(float(word), 0) if number else 0
+        found = f"column {quoted(name, 30)} alone, of class {of:g} by its name"
         wanted = "the score of class 1" + (", or your word on the class column if this is it" * low)
         raise FileError("header", found, wanted)
     values = {float(kind) for kind in kinds if NUMBER.fullmatch(kind)}

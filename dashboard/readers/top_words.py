@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 
-from dashboard.readers.headings import INDEX, key_of
+from dashboard.readers.headings import INDEX, WEAK_LABELS, key_of
 from dashboard.readers.labels import NO_AND_YES
 from dashboard.readers.refusal import FileError, quoted
 from dashboard.readers.slices import is_number
 from dashboard.readers.truths import Sample, is_other, is_prediction, is_whole
 
 _HALF = 0.5
+_OF_EITHER = frozenset({"label", "labels", "class"})
+"""What a true class is called, and a predicted one where another column is called the true one."""
 
 
 def compared_words(
@@ -45,7 +47,8 @@ def compared_words(
     >>> compared_words(["a1", "a2", "p"], None, 2, [0, 1], rows)
     (None, None)
     """
-    words = {c: kinds for c in {label, *free} - {None} if (kinds := _words(c, names, sample))}
+    columns = free if label is None else [label, *free]
+    words = {c: kinds for c in columns if (kinds := _words(c, names, sample))}
     if label is not None and label not in words:
         return _compared_numbers(names, label, free, sample)
     if label is None:
@@ -57,10 +60,14 @@ def compared_words(
     kinds = words.pop(label, set())
     like = [c for c, others in words.items() if kinds & others]
     few = len(kinds) < 3
-    if not few and len(like) != 1:
+    values = [c for c in (score, *free) if any(is_number(row[c]) for row in sample)]
+    alone = values == [score] and all(is_number(row[score]) for row in sample)
+    if not few and len(like) != 1 and alone:
         raise _without_prediction(names, label, score, like)
     if not kinds or len(like) != 1 or (few and not _of_likelier(kinds, score, sample)):
         return None, None
+    if key_of(names[like[0]]) in WEAK_LABELS and key_of(names[label]) in _OF_EITHER:
+        return like[0], label
     return label, like[0] if is_prediction(names[like[0]]) else None
 
 

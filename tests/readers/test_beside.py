@@ -183,3 +183,79 @@ def test_thousands_of_names_are_refused() -> None:
     value = {f"row{k}": {"probs": [0.5, 0.5], "label": [0]} for k in range(600)}
     with pytest.raises(FileError, match="1,200 arrays or lists by name"):
         read("a.json", json.dumps(value).encode())
+
+
+BEST = PROBABILITIES.argmax(axis=1)
+LOSSES = -np.log(PROBABILITIES[np.arange(N), LABELS])
+
+
+def test_four_arrays_without_names_are_two_sets() -> None:
+    more = np.concatenate([PROBABILITIES, PROBABILITIES]), np.concatenate([LABELS, LABELS])
+    for arrays in ((PROBABILITIES, LABELS, *more), (PROBABILITIES, more[0], LABELS, more[1])):
+        upload = opened(**{f"arr_{k}": array for k, array in enumerate(arrays)})
+        assert isinstance(upload.calibration, LogitSet)
+        assert isinstance(upload.test, LogitSet)
+        np.testing.assert_array_equal(upload.calibration.labels, LABELS)
+        np.testing.assert_array_equal(upload.test.labels, more[1])
+        assert any(said.startswith("Four arrays without names") for said in upload.found)
+    with pytest.raises(FileError, match="4 arrays named"):
+        opened(arr_0=LABELS, arr_1=PROBABILITIES, arr_2=LABELS, arr_3=PROBABILITIES)
+
+
+@pytest.mark.parametrize(("third", "what"), [(BEST, "likeliest class"), (LOSSES, "losses")])
+def test_three_arrays_without_names(third: Any, what: str) -> None:
+    assert not np.array_equal(BEST, LABELS)
+    for arrays in ((PROBABILITIES, LABELS, third), (third, LABELS, PROBABILITIES)):
+        upload = opened(**{f"arr_{k}": array for k, array in enumerate(arrays)}, classes=NAMES)
+        assert isinstance(upload.rows, LogitSet)
+        np.testing.assert_array_equal(upload.rows.labels, LABELS)
+        assert upload.class_names == tuple(NAMES)
+        assert any("Three arrays" in said and what in said for said in upload.found)
+
+
+@pytest.mark.parametrize("third", [LABELS[::-1], PROBABILITIES, LABELS[1:], np.ones((N, 1))])
+def test_three_arrays_that_do_not_tell_the_labels(third: Any) -> None:
+    with pytest.raises(FileError, match="3 arrays named"):
+        opened(arr_0=PROBABILITIES, arr_1=LABELS, arr_2=third)
+
+
+@pytest.mark.parametrize("name", ["p", "phat"])
+def test_short_names_of_probabilities(name: str) -> None:
+    upload = opened(**{name: PROBABILITIES, "y": LABELS})
+    assert isinstance(upload.rows, LogitSet)
+    np.testing.assert_allclose(upload.rows.probabilities, PROBABILITIES)
+    piece = opened(**{name: PROBABILITIES * 9, "y": LABELS}).piece
+    assert piece is not None
+    assert piece.table is None
+
+
+def test_what_a_model_was_given_is_no_table() -> None:
+    upload = opened(X_test=PROBABILITIES[:, :2] * 9, probs=PROBABILITIES, y_test=LABELS)
+    assert isinstance(upload.rows, LogitSet)
+    np.testing.assert_array_equal(upload.rows.labels, LABELS)
+    assert "Left out, being neither a class nor the label: X_test." in upload.found
+
+
+def test_classes_of_a_classifier_name_the_columns() -> None:
+    upload = opened(probs=PROBABILITIES, labels=NAMES[LABELS], classes_=NAMES)
+    assert isinstance(upload.rows, LogitSet)
+    assert upload.class_names == tuple(NAMES)
+    np.testing.assert_array_equal(upload.rows.labels, LABELS)
+
+
+def pickled_tuple(*parts: Any) -> Upload:
+    return read("a.pkl", pickle.dumps(parts))
+
+
+def test_tuples_of_three() -> None:
+    measures = {"test_loss": 0.3, "test_runtime": 1.2}
+    for third in (measures, BEST, LOSSES):
+        rows = pickled_tuple(PROBABILITIES, LABELS, third).rows
+        assert isinstance(rows, LogitSet)
+        np.testing.assert_array_equal(rows.labels, LABELS)
+    assert any("measures by name" in s for s in pickled_tuple(LOGITS, LABELS, measures).found)
+    for third in (LABELS[::-1], LABELS[0], PROBABILITIES, "text"):
+        with pytest.raises(FileError, match="another layout: a tuple of 3"):
+            pickled_tuple(PROBABILITIES, LABELS, third)
+    with pytest.raises(FileError, match="a dict of 2"):
+        pickled_tuple(LABELS, LABELS, measures)

@@ -1,9 +1,12 @@
 """Classes with their scores in each row, as pipelines and services write them."""
 
+import io
 import json
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from calibcore.data import EventScores, LogitSet
@@ -198,3 +201,135 @@ def test_colons_in_texts_and_names() -> None:
     rows = [{"p1": 2.5, "a:b": ":)", "label": 1}, {"p1": -1, "a:b": '":', "label": 0}] * 3
     upload = read("a.json", json.dumps(rows, separators=(",", ":")).encode())
     assert upload.columns["rows"]["a:b"].categories == (":)", '":')
+
+
+def pairs(key: str, order: Any) -> list[dict[str, Any]]:
+    """Write two lists a row, of the classes in some order and of their scores."""
+    return [
+        {"text": f"t{row}", key: [NAMES[k] for k in ks], "scores": TABLE[row][ks].tolist()}
+        for row, ks in enumerate(order)
+    ]
+
+
+def gold(rows: list[dict[str, Any]], truth: list[Any]) -> bytes:
+    return lines([row | {"gold": true} for row, true in zip(rows, truth, strict=True)])
+
+
+@pytest.mark.parametrize("key", ["labels", "classes", "class_names"])
+def test_lists_of_classes_beside_lists_of_scores(key: str) -> None:
+    for order in (ORDER, ORDER[:, [1, 3, 0, 2]]):
+        data = gold(pairs(key, order), WORDS)
+        for name in ("a.jsonl", "a.json"):
+            text_of = b"[" + data.replace(b"\n", b",") + b"]" if name == "a.json" else data
+            rows = read(name, text_of).rows
+            assert isinstance(rows, LogitSet)
+            places = [NAMES.index(name) for name in rows.class_names]
+            np.testing.assert_allclose(rows.probabilities, TABLE[:, places], atol=1e-8)
+            assert [rows.class_names[k] for k in rows.labels] == WORDS
+
+
+def test_some_of_the_classes_in_lists_are_the_likeliest() -> None:
+    upload = read("a.jsonl", gold(pairs("labels", ORDER[:, :2]), WORDS))
+    assert isinstance(upload.rows, EventScores)
+    np.testing.assert_array_equal(upload.rows.hits, ORDER[:, 0] == LABELS)
+
+
+def test_the_same_list_of_classes_in_every_row_names_the_columns() -> None:
+    same = pairs("classes", np.tile(np.arange(4), (N, 1)))
+    for truth in (WORDS, LABELS.tolist()):
+        rows = read("a.jsonl", gold(same, truth)).rows
+        assert isinstance(rows, LogitSet)
+        assert rows.class_names == tuple(NAMES)
+        np.testing.assert_array_equal(rows.labels, LABELS)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"labels": ["owl"]}, r"row 9: found 1 classes with 4 scores"),
+        ({"labels": None}, r'row 9: found no list in "labels" or "scores"'),
+        ({"scores": [1, 2, 3, "x"]}, r"row 9: found a class or a score that is null, a text"),
+        ({"scores": [10**400, 0, 0, 0]}, r"row 9: found a score beyond 1e308"),
+    ],
+)
+def test_lists_of_classes_that_do_not_fit(change: dict[str, Any], message: str) -> None:
+    rows = pairs("labels", ORDER)
+    rows[8] |= change
+    with pytest.raises(FileError, match=message):
+        read("a.jsonl", gold(rows, WORDS))
+
+
+def test_a_class_and_its_score_under_one_name() -> None:
+    rows = [
+        {"prediction": {"label": NAMES[ks[0]], "confidence": TABLE[row][ks[0]]}, "label": word}
+        for row, (ks, word) in enumerate(zip(ORDER, WORDS, strict=True))
+    ]
+    upload = read("a.jsonl", lines(rows))
+    assert isinstance(upload.rows, EventScores)
+    np.testing.assert_array_equal(upload.rows.hits, ORDER[:, 0] == LABELS)
+
+
+def test_a_list_of_words_is_a_list_of_labels() -> None:
+    upload = combine([read("logits.json", text(LISTS)), read("labels.json", text(WORDS))])
+    assert isinstance(upload.rows, LogitSet)
+    assert [upload.rows.class_names[k] for k in upload.rows.labels] == WORDS
+    with pytest.raises(FileError, match='found text "cat", wanted numbers'):
+        read("labels.json", text(["", "cat"]))
+
+
+@pytest.mark.parametrize("key", ["class_names", "classes"])
+def test_a_list_of_class_names_beside_records(key: str) -> None:
+    rows = [{"probs": TABLE[row].tolist(), "label": word} for row, word in enumerate(WORDS)]
+    upload = read("a.json", text({key: NAMES, "data": rows}))
+    assert isinstance(upload.rows, LogitSet)
+    assert upload.rows.class_names == tuple(NAMES)
+    np.testing.assert_array_equal(upload.rows.labels, LABELS)
+    assert f"Classes are named by {key}." in upload.found
+    numbered = [row | {"label": int(k)} for row, k in zip(rows, LABELS, strict=True)]
+    short = read("a.json", text({key: NAMES[:2], "data": numbered}))
+    assert short.class_names == ("0", "1", "2", "3")
+    assert any(f"Left out, being neither a class nor the label: {key}" in s for s in short.found)
+
+
+@pytest.mark.parametrize("ending", ["json", "parquet"])
+def test_percent_signs_in_texts(ending: str) -> None:
+    cells = [[f"{value:.4%}" for value in column] for column in TABLE.T]
+    named = dict(zip([f"prob_{name}" for name in NAMES], cells, strict=True)) | {"label": WORDS}
+
+    def opened(columns: dict[str, list[str]]) -> Any:
+        if ending == "json":
+            return read("a.json", text(records(**columns)))
+        buffer = io.BytesIO()
+        pq.write_table(pa.table(columns), buffer)
+        return read("a.parquet", buffer.getvalue())
+
+    upload = opened(named)
+    np.testing.assert_allclose(upload.rows.probabilities, TABLE, atol=1e-5)
+    assert f"Percent signs: {4 * N} values were divided by 100." in upload.repairs
+    mixed = named | {"prob_cat": ["0.5", *cells[1][1:]]}
+    with pytest.raises(FileError, match=f"percent signs in {4 * N - 1} of {4 * N} cells"):
+        opened(mixed)
+    with pytest.raises(FileError, match='found "x%", wanted a finite number'):
+        opened(named | {"prob_cat": ["x%", *cells[1][1:]]})
+
+
+def test_a_long_text_that_lists_the_classes_is_kept_whole() -> None:
+    names = [f"a class with a long name {k}" for k in range(4)] + ["x" * 200]
+    table = np.column_stack([TABLE * 0.5, np.full(N, 0.5)])
+    listed = str(names)
+    assert len(listed) > 256
+    rows = [
+        {"classes": listed, "probs": row.tolist(), "label": names[k]}
+        for row, k in zip(table, LABELS, strict=True)
+    ]
+    upload = read("a.jsonl", lines(rows))
+    assert isinstance(upload.rows, LogitSet)
+    assert upload.rows.class_names == tuple(names)
+    np.testing.assert_array_equal(upload.rows.labels, LABELS)
+
+
+def test_small_percentages_are_divided_by_their_sign() -> None:
+    rows = [{"prob": f"{k / 100:.2f}%", "label": int(k % 2)} for k in range(N)]
+    upload = read("a.json", text(rows))
+    assert isinstance(upload.rows, LogitSet)
+    np.testing.assert_allclose(upload.rows.probabilities[:, 1], np.arange(N) / 10_000)

@@ -183,7 +183,7 @@ def test_lists_of_texts_that_are_not_read_are_not_passed_over(write: Writer) -> 
 def test_the_highest_score_of_lists_in_no_order_comes_first() -> None:
     first = np.arange(N)[:, np.newaxis] % 2 == 0
     turned = [np.where(first, rows[:, :3], rows[:, 2::-1]) for rows in (ORDER, SORTED)]
-    upload = as_records("top_classes", "probs", *turned, LABELS)
+    upload = as_records("top_classes", "probs", turned[0], turned[1], LABELS)
     assert isinstance(upload.rows, EventScores)
     np.testing.assert_allclose(upload.rows.scores, SORTED[:, 0], atol=1e-12)
     np.testing.assert_array_equal(upload.rows.hits, ORDER[:, 0] == LABELS)

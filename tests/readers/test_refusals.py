@@ -148,7 +148,7 @@ REFUSALS: list[tuple[str, bytes, str]] = [
     ("a.csv", table("confidence,label", "0.9,1"), "without a predicted label"),
     ("a.csv", table("confidence,correct", "0.9,maybe"), '"maybe"'),
     ("a.csv", table("confidence,correct", "1.5,1"), r"outside 0 to 1 in 1 row \(row 2\)"),
-    ("a.csv", table("prob_0,label", "0.9,1"), "alone, by its name not of class 1"),
+    ("a.csv", table("prob_0,label", "0.9,1"), "alone, of class 0 by its name"),
     ("a.csv", with_row("1," + "9" * 300_000 + "x,3,4,2"), r'row 4, column "logit_1"'),
     ("a.csv", table("9" * 900_000 + "x", "9" * 900_000 + "x"), "no column of classes"),
     ("a.npy", npy(np.zeros((1, 200_001), np.float32)), "200,001 classes"),
