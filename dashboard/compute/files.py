@@ -13,8 +13,8 @@ from calibcore.validation import Labels
 from dashboard.compute.keep import key_of, once
 from dashboard.readers import FileError, Options, Upload, combine, parse, understand
 from dashboard.readers.apart import APART_FROM, Limits, parse_apart
+from dashboard.readers.columns.named_sets import parting_of
 from dashboard.readers.contents import DEFAULTS, Contents, RawEvent, RawSet, Role
-from dashboard.readers.named_sets import parting_of
 from dashboard.readers.upload import Rows
 from dashboard.settings import Settings
 from dashboard.wording import set_read

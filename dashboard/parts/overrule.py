@@ -9,9 +9,9 @@ import streamlit as st
 from dashboard import compute
 from dashboard.compute import SourceFile
 from dashboard.readers import Options
+from dashboard.readers.columns.named_sets import parting_of
+from dashboard.readers.columns.one_set import can_be_one
 from dashboard.readers.contents import Contents, RawEvent, RawSet
-from dashboard.readers.named_sets import parting_of
-from dashboard.readers.one_set import can_be_one
 from dashboard.wording import imports as words
 
 _TEXT = frozenset({"csv", "tsv", "txt", "xlsx"})

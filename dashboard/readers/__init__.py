@@ -12,21 +12,21 @@ from typing import Any, Unpack
 import numpy as np
 
 from calibcore.data import LogitSet
+from dashboard.readers.binary.npy import read_npy
+from dashboard.readers.binary.npz import read_npz
+from dashboard.readers.binary.parquet import read_parquet
+from dashboard.readers.binary.safetensors import read_safetensors
 from dashboard.readers.combine import combine
 from dashboard.readers.contents import Choices, Contents, Options, Reader, SliceColumn
-from dashboard.readers.delimited import read_delimited
 from dashboard.readers.interpret import interpret
-from dashboard.readers.json_layouts import read_json
-from dashboard.readers.npy import read_npy
-from dashboard.readers.npz import read_npz
-from dashboard.readers.parquet import read_parquet
+from dashboard.readers.json_files.json_layouts import read_json
 from dashboard.readers.pickles import read_pickle
+from dashboard.readers.pickles.torch_zip import read_torch
 from dashboard.readers.refusal import FileError, quoted, visible
-from dashboard.readers.safetensors import read_safetensors
-from dashboard.readers.torch_zip import read_torch
+from dashboard.readers.sheets.xlsx import read_xlsx
+from dashboard.readers.text.delimited import read_delimited
 from dashboard.readers.upload import Upload
 from dashboard.readers.weight import check_weight
-from dashboard.readers.xlsx import read_xlsx
 
 __all__ = [
     "FORMATS",

@@ -21,6 +21,7 @@ import numpy as np
 
 from calibcore.blocks import row_blocks
 from dashboard.readers import parse
+from dashboard.readers.binary.npy import array_from, numeric_dtype
 from dashboard.readers.contents import (
     DEFAULTS,
     Array,
@@ -31,7 +32,6 @@ from dashboard.readers.contents import (
     RawSet,
     SliceColumn,
 )
-from dashboard.readers.npy import array_from, numeric_dtype
 from dashboard.readers.refusal import FileError
 
 APART_FROM = 50_000_000

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from dashboard.readers.alike import same_classes
+from dashboard.readers.columns.alike import same_classes
+from dashboard.readers.columns.joined import in_order_of, of_index
+from dashboard.readers.columns.named_sets import TRAINING
+from dashboard.readers.columns.roles import further_sets, role_of
 from dashboard.readers.contents import Array, Contents, Options, RawSet, Role
-from dashboard.readers.headless import with_first_label
 from dashboard.readers.interpret import interpret
-from dashboard.readers.joined import in_order_of, of_index
-from dashboard.readers.named_sets import TRAINING
 from dashboard.readers.refusal import FileError, quoted, visible
-from dashboard.readers.roles import further_sets, role_of
+from dashboard.readers.text.headless import with_first_label
 from dashboard.readers.upload import Upload
 
 _WANTED = "one file; logits and labels; a calibration and a test file; or logits and labels of each"

@@ -11,7 +11,9 @@ from calibcore.blocks import row_blocks, row_maxima
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.metrics.proper import PROBABILITY_FLOOR
-from dashboard.readers.checks import check_finite, check_scores, check_shape
+from dashboard.readers.columns.named import kept_sentence
+from dashboard.readers.columns.named_sets import Parting, parting_of
+from dashboard.readers.columns.one_set import as_one_set
 from dashboard.readers.contents import (
     SET_NAMES,
     Array,
@@ -23,20 +25,18 @@ from dashboard.readers.contents import (
     ValuesKind,
     rows_of_file,
 )
-from dashboard.readers.doubts import doubts_of
-from dashboard.readers.first_label import counted_alike
-from dashboard.readers.labels import LabelReading, read_labels, used_texts
-from dashboard.readers.named import kept_sentence
-from dashboard.readers.named_sets import Parting, parting_of
-from dashboard.readers.one_score import Reading
-from dashboard.readers.one_set import as_one_set
-from dashboard.readers.otherwise import called_otherwise
+from dashboard.readers.meaning.checks import check_finite, check_scores, check_shape
+from dashboard.readers.meaning.doubts import doubts_of
+from dashboard.readers.meaning.first_label import counted_alike
+from dashboard.readers.meaning.labels import LabelReading, read_labels, used_texts
+from dashboard.readers.meaning.one_score import Reading
+from dashboard.readers.meaning.otherwise import called_otherwise
+from dashboard.readers.meaning.spelling import looking_alike, shown_apart
+from dashboard.readers.meaning.top_scores import top_scores
+from dashboard.readers.meaning.values import as_probabilities, judge
 from dashboard.readers.refusal import FileError
 from dashboard.readers.shown import shared_columns
-from dashboard.readers.spelling import looking_alike, shown_apart
-from dashboard.readers.top_scores import top_scores
 from dashboard.readers.upload import Rows, Upload
-from dashboard.readers.values import as_probabilities, judge
 
 ONE_ROW = "One row only: a single row says nothing about calibration."
 _FEW_TIES = 0.02

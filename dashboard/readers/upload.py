@@ -7,6 +7,7 @@ import numpy as np
 
 from calibcore.data import EventScores, LogitSet, Split, calibration_rows, split_rows
 from calibcore.errors import CalibrationInputError
+from dashboard.readers.columns.named_sets import parting_of
 from dashboard.readers.contents import (
     DEFAULTS,
     ColumnUse,
@@ -17,7 +18,6 @@ from dashboard.readers.contents import (
     SliceColumn,
     ValuesKind,
 )
-from dashboard.readers.named_sets import parting_of
 from dashboard.readers.refusal import FileError
 from dashboard.readers.shown import preview_of
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from dashboard.readers.columns.named_sets import parting_of
 from dashboard.readers.contents import (
     DEFAULTS,
     Array,
@@ -12,10 +13,9 @@ from dashboard.readers.contents import (
     RawSet,
     check_rows,
 )
-from dashboard.readers.measured import ROUNDING, measure
-from dashboard.readers.named_sets import parting_of
+from dashboard.readers.meaning.measured import ROUNDING, measure
+from dashboard.readers.meaning.values import RESCALED
 from dashboard.readers.refusal import FileError
-from dashboard.readers.values import RESCALED
 
 TIMES, SPARE_BYTES = 4, 256 << 20
 """What a file may take: so many times its size, and so much more."""

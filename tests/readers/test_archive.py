@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.readers.archive import Archive, open_archive
+from dashboard.readers.binary.archive import Archive, open_archive
 from dashboard.readers.refusal import FileError
 from tests.readers.files import archive, zip_end, zip_of_one, zip_parts
 from tests.readers.torch_files import GENUINE

@@ -11,7 +11,7 @@ import pytest
 
 from calibcore.data import EventScores, LogitSet
 from dashboard.readers import FileError, Upload, read
-from dashboard.readers.npy import text_codes
+from dashboard.readers.binary.npy import text_codes
 from tests.readers.files import LABELS, LOGITS, PROBABILITIES, K, N, npy, npz
 
 NAMES = np.array(["cat", "dog", "fox", "owl"])
@@ -114,7 +114,7 @@ def test_texts_tell_rows_apart() -> None:
 
 
 def test_no_more_text_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dashboard.readers.npz._TEXT_ROOM", 800)
+    monkeypatch.setattr("dashboard.readers.binary.npz._TEXT_ROOM", 800)
     site = NAMES[LABELS % 2]
     upload = opened(logits=LOGITS, labels=LABELS, one=site, two=site)
     assert [column.name for column in upload.contents.sets["rows"].columns] == ["one"]
@@ -145,11 +145,11 @@ def test_places_of_texts_a_part_at_a_time(monkeypatch: pytest.MonkeyPatch) -> No
     texts = np.array(["b", "a", "c", "a", "b"])
     expected, places = np.unique(texts, return_inverse=True)
     for part in (1, 2, 5):
-        monkeypatch.setattr("dashboard.readers.npy._PART", part)
+        monkeypatch.setattr("dashboard.readers.binary.npy._PART", part)
         found, codes = text_codes(texts, "labels")
         assert found == tuple(expected)
         assert codes.tolist() == places.tolist()
-    monkeypatch.setattr("dashboard.readers.npy._MAX_TEXTS", 2)
+    monkeypatch.setattr("dashboard.readers.binary.npy._MAX_TEXTS", 2)
     with pytest.raises(FileError, match="labels: found more than 2 different texts"):
         text_codes(texts, "labels")
 

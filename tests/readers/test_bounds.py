@@ -7,14 +7,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dashboard.readers import FileError, Options, growing, json_text, npy, parquet, parse, read
+from dashboard.readers import FileError, Options, parse, read
 from dashboard.readers.apart import parse_apart
-from dashboard.readers.archive import open_archive
+from dashboard.readers.binary import npy, parquet
+from dashboard.readers.binary.archive import open_archive
+from dashboard.readers.binary.npy import text_codes
+from dashboard.readers.columns import growing
+from dashboard.readers.columns.growing import GrowingColumn, GrowingText, shared_room, spelled
 from dashboard.readers.contents import RawSet
-from dashboard.readers.growing import GrowingColumn, GrowingText, shared_room, spelled
-from dashboard.readers.npy import text_codes
+from dashboard.readers.json_files import json_text
 from dashboard.readers.pickles import machine
-from dashboard.readers.xlsx_parts import Work
+from dashboard.readers.sheets.xlsx_parts import Work
 from tests.readers.files import LABELS, LOGITS, npz
 from tests.readers.test_parquet import parquet as written
 from tests.readers.test_xlsx import ROWS, of_rows, sheet_xml, workbook

@@ -11,7 +11,7 @@ import pytest
 from calibcore.data import EventScores, LogitSet
 from calibcore.probabilities import softmax
 from dashboard.readers import FileError, Upload, read
-from dashboard.readers.positive import class_of_score
+from dashboard.readers.columns.positive import class_of_score
 
 N = 120
 RNG = np.random.default_rng(7)

@@ -9,8 +9,9 @@ from calibcore.cumulative import cumulative_curves
 from calibcore.data import LogitSet
 from calibcore.events import TopR
 from calibcore.inference import smallest_gap_shown
-from dashboard.readers import Upload, combine, overlap, read
-from dashboard.readers.overlap import shared_rows
+from dashboard.readers import Upload, combine, read
+from dashboard.readers.meaning import overlap
+from dashboard.readers.meaning.overlap import shared_rows
 from dashboard.samples import samples
 from tests.readers.files import Array, npz
 

@@ -11,7 +11,7 @@ import pytest
 
 from dashboard.readers import FileError, parse, read
 from dashboard.readers.contents import DEFAULTS, Contents, RawSet
-from dashboard.readers.json_blocks import Blocks, decoded, decoded_lines, number_rows
+from dashboard.readers.json_files.json_blocks import Blocks, decoded, decoded_lines, number_rows
 
 _ROWS = 9000
 _NAMES = ("cat", "dog, or wolf", "k\u00e4fer: [b]")
@@ -52,7 +52,7 @@ def _walked(name: str, text: bytes, monkeypatch: pytest.MonkeyPatch) -> Contents
     """Read without blocks, by Python's own parser."""
     with monkeypatch.context() as patched:
         patched.setattr(Blocks, "_last", lambda *_, **__: 0)
-        patched.setattr("dashboard.readers.json_text.decoded", lambda _: None)
+        patched.setattr("dashboard.readers.json_files.json_text.decoded", lambda _: None)
         return parse(name, text, DEFAULTS)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from calibcore.data import EventScores, LogitSet
 from dashboard.readers import FileError, Upload, combine, read
-from dashboard.readers.class_lists import listed_classes
+from dashboard.readers.columns.class_lists import listed_classes
 from dashboard.readers.refusal import visible
 from tests.readers.files import LABELS, LOGITS, PROBABILITIES, Array, K, N, npy
 

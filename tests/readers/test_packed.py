@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.readers import FileError, contents, read
-from dashboard.readers.packed import Packed
+from dashboard.readers.columns.packed import Packed
 
 ANY = st.floats(allow_nan=True, allow_infinity=True)
 DECIMALS = st.integers(-(10**12), 10**12).flatmap(

@@ -12,7 +12,7 @@ import pytest
 
 from calibcore.data import EventScores, LogitSet
 from dashboard.readers import FileError, Upload, read
-from dashboard.readers.rank_lists import classes_in, rank_lists
+from dashboard.readers.columns.rank_lists import classes_in, rank_lists
 from tests.readers.files import LABELS, PROBABILITIES, Array, K, N, npz
 
 ORDER = np.argsort(-PROBABILITIES, axis=1, kind="stable")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from calibcore.data import LogitSet
 from dashboard.readers import FileError, Upload, read
-from dashboard.readers.safetensors import read_safetensors
+from dashboard.readers.binary.safetensors import read_safetensors
 from tests.readers.files import LABELS, LABELS_TEST, LOGITS, LOGITS_TEST, Array, safetensors
 
 CODES = {

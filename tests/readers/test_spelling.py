@@ -5,7 +5,7 @@ import pytest
 
 from calibcore.data import EventScores, LogitSet
 from dashboard.readers import Upload, read
-from dashboard.readers.spelling import folded, looking_alike, quoted_apart, shown_apart
+from dashboard.readers.meaning.spelling import folded, looking_alike, quoted_apart, shown_apart
 from tests.readers.files import LABELS, PROBABILITIES, K, N, npz
 
 NAMES = ["cat", "dog", "big fox", "caf" + chr(0xE9)]

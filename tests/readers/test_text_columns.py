@@ -7,17 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dashboard.readers import (
-    FileError,
-    Options,
-    parse,
-    read,
-    text_blocks,
-    text_columns,
-    unicode_text,
-)
+from dashboard.readers import FileError, Options, parse, read
 from dashboard.readers.contents import Contents, RawSet
-from dashboard.readers.text_columns import Quick
+from dashboard.readers.text import text_blocks, text_columns, unicode_text
+from dashboard.readers.text.text_columns import Quick
 from tests.readers.test_apart import alike
 
 ODD = (

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from calibcore.data import LogitSet
-from dashboard.readers import FileError, Options, parse, read, text_blocks, text_lists
+from dashboard.readers import FileError, Options, parse, read
+from dashboard.readers.text import text_blocks, text_lists
 from tests.readers.files import LABELS, LOGITS, N
 
 TABLE = LOGITS.astype(float)

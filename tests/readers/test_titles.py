@@ -7,7 +7,7 @@ import pytest
 
 from calibcore.data import LogitSet
 from dashboard.readers import FileError, Upload, read
-from dashboard.readers.delimited import _widths_below
+from dashboard.readers.text.delimited import _widths_below
 from tests.readers.files import LABELS, PROBABILITIES, N
 from tests.readers.test_xlsx import rows_xml, sheet_xml, workbook
 
@@ -80,7 +80,7 @@ def test_remarks_take_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
         seen += 1
         return row[0].startswith("#")
 
-    monkeypatch.setattr("dashboard.readers.delimited._starts_with_mark", starts_with_mark)
+    monkeypatch.setattr("dashboard.readers.text.delimited._starts_with_mark", starts_with_mark)
     are(read("a.csv", b"# x\n" * 2000 + TABLE.encode()))
     assert seen < 3 * 2100
 

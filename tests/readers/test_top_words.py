@@ -7,7 +7,7 @@ import pytest
 
 from calibcore.data import EventScores, LogitSet
 from dashboard.readers import FileError, Upload, read
-from dashboard.readers.top_words import compared_words
+from dashboard.readers.columns.top_words import compared_words
 from tests.readers.files import LABELS, PROBABILITIES, N, npz
 
 NAMES = np.array(["cat", "dog", "fox", "owl"])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from calibcore.data import LogitSet
 from dashboard.readers import FileError, Upload, read
 from dashboard.readers.contents import RawSet
-from dashboard.readers.torch_zip import read_torch
+from dashboard.readers.pickles.torch_zip import read_torch
 from tests.readers.files import (
     PLAIN,
     Array,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dashboard.readers import FileError, read
 from dashboard.readers.contents import RawSet
-from dashboard.readers.xlsx_rows import END, PlainPieces, Shapes, parted
+from dashboard.readers.sheets.xlsx_rows import END, PlainPieces, Shapes, parted
 from tests.readers.test_xlsx import ROWS, cell, of_rows, rows_xml, sheet_xml, workbook
 
 

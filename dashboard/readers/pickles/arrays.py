@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dashboard.readers.binary.npy import text_codes
 from dashboard.readers.contents import Array, RawSet
-from dashboard.readers.npy import text_codes
 from dashboard.readers.pickles.nodes import Held, Items, Node, text
 from dashboard.readers.refusal import FileError, quoted
 

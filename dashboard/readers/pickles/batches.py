@@ -6,16 +6,18 @@ from math import prod
 
 import numpy as np
 
-from dashboard.readers.arrays import contents_of
-from dashboard.readers.contents import Array, Contents, Options, Role
-from dashboard.readers.growing import GrowingText
-from dashboard.readers.named import (
+from dashboard.readers.binary.arrays import contents_of
+from dashboard.readers.columns.growing import GrowingText
+from dashboard.readers.columns.named import (
     LABEL_KEYS,
     TABLE_KEYS,
     WEAK_LABEL_KEYS,
     WEAK_TABLE_KEYS,
     left_out_sentence,
 )
+from dashboard.readers.columns.roles import role_of
+from dashboard.readers.columns.table_columns import Column, from_columns
+from dashboard.readers.contents import Array, Contents, Options, Role
 from dashboard.readers.pickles.arrays import (
     array_of,
     described,
@@ -29,8 +31,6 @@ from dashboard.readers.pickles.arrays import (
 from dashboard.readers.pickles.nodes import Held, Items, Node
 from dashboard.readers.pickles.parts import doubts_of_parts, named_parts, said_of_parts
 from dashboard.readers.refusal import FileError, quoted
-from dashboard.readers.roles import role_of
-from dashboard.readers.table_columns import Column, from_columns
 
 _MAX_CELLS = 2_000_000
 _KNOWN = LABEL_KEYS | WEAK_LABEL_KEYS | TABLE_KEYS | WEAK_TABLE_KEYS

@@ -5,11 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from dashboard.readers.arrays import contents_of
-from dashboard.readers.by_shape import of_four, of_three
+from dashboard.readers.binary.arrays import contents_of
+from dashboard.readers.binary.npy import piece
+from dashboard.readers.columns.by_shape import of_four, of_three
+from dashboard.readers.columns.named import CLASS_NAME_KEYS, LABEL_KEYS, TABLE_KEYS
+from dashboard.readers.columns.roles import role_of
 from dashboard.readers.contents import DEFAULTS, Array, Contents, Options, RawSet
-from dashboard.readers.named import CLASS_NAME_KEYS, LABEL_KEYS, TABLE_KEYS
-from dashboard.readers.npy import piece
 from dashboard.readers.pickles.arrays import (
     WANTED,
     array_of,
@@ -33,7 +34,6 @@ from dashboard.readers.pickles.batches import (
 from dashboard.readers.pickles.machine import run
 from dashboard.readers.pickles.nodes import Held, Items, Node
 from dashboard.readers.refusal import FileError, quoted
-from dashboard.readers.roles import role_of
 
 _MAX_NAMES = 1000
 _TWO_PAIRS = (

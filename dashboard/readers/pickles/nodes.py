@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 
+from dashboard.readers.binary.npy import array_from, numeric_dtype
 from dashboard.readers.contents import Array
-from dashboard.readers.npy import array_from, numeric_dtype
 from dashboard.readers.refusal import FileError, plain, quoted
 
 MAX_DEPTH = 16

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from dashboard.readers.columns.named_sets import set_of
 from dashboard.readers.contents import Array, Role
-from dashboard.readers.named_sets import set_of
+from dashboard.readers.meaning.repeated import go_together
 from dashboard.readers.pickles.arrays import name_of
 from dashboard.readers.pickles.nodes import Node
 from dashboard.readers.refusal import FileError, plain, quoted
-from dashboard.readers.repeated import go_together
 
 _FEW, _THREE = 5, 3
 _WANTED = "the scores and labels of one of them alone"

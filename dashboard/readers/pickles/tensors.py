@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from dashboard.readers.binary.tensors import widened
 from dashboard.readers.contents import Array
 from dashboard.readers.pickles.nodes import (
     KNOWN,
@@ -20,7 +21,6 @@ from dashboard.readers.pickles.nodes import (
     whole_numbers,
 )
 from dashboard.readers.refusal import FileError
-from dashboard.readers.tensors import widened
 
 _BFLOAT16, _BOOL = "bf16", "b1"
 _STORAGES = {

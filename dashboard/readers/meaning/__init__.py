@@ -1,0 +1,1 @@
+"""What numbers and labels mean, and what looks wrong with them."""

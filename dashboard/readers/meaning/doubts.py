@@ -1,0 +1,388 @@
+"""What a careful reader would warn of: nothing is changed, and every sentence has its figures."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibcore.blocks import row_blocks
+from calibcore.cumulative import cumulative_curves
+from calibcore.data import EventScores, LogitSet
+from calibcore.inference import smallest_gap_shown
+from calibcore.probabilities import softmax
+from calibcore.validation import Floats
+from dashboard.readers.columns.named_sets import named_sets
+from dashboard.readers.columns.ranked import sorted_rows
+from dashboard.readers.contents import (
+    SET_NAMES,
+    Array,
+    Options,
+    RawEvent,
+    RawSet,
+    Role,
+    SliceColumn,
+    ValuesKind,
+)
+from dashboard.readers.meaning.absent import absent_classes
+from dashboard.readers.meaning.otherwise import turned
+from dashboard.readers.meaning.repeated import repeated
+from dashboard.readers.meaning.spelling import folded
+from dashboard.readers.meaning.weights import counted_once
+from dashboard.readers.refusal import percent, quoted, visible
+
+Rows = LogitSet | EventScores
+_FEW_ROWS = 20
+"""Below so many rows much happens by chance."""
+
+_FEW_EVENTS = 10
+_WIDE_GAP = 0.10
+_MANY_ROWS, _SORTED = 1000, 100_000
+"""Above these a gap that goes unseen is never wide, or too small to be worth a sort."""
+
+_LOOKED_AT = 1000
+
+_SATURATED = 0.01
+_DECIMALS: Mapping[ValuesKind, int] = {"probabilities": 3, "scores": 3, "logits": 1}
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """One set, with each row's likeliest class; scores of all rows would weigh as much as one."""
+
+    role: Role
+    rows: Rows
+    raw: RawSet | RawEvent
+    first_scores: Floats
+    mean_score: float
+    n_certain: int
+    hits: NDArray[np.bool_]
+    classes: NDArray[np.unsignedinteger] | None
+
+    @property
+    def where(self) -> str:
+        """Say of which set something is said."""
+        return f" of the {SET_NAMES[self.role]}" if SET_NAMES[self.role] else ""
+
+
+def doubts_of(
+    sets: Mapping[Role, Rows],
+    raw: Mapping[Role, RawSet] | Mapping[Role, RawEvent],
+    kind: ValuesKind,
+    options: Options,
+) -> tuple[str, ...]:
+    """List what may be wrong with sets that can be used.
+
+    Parameters
+    ----------
+    sets : mapping of role to LogitSet or EventScores
+        As they will be judged.
+    raw : mapping of role to RawSet or RawEvent
+        As they stood in the file, with the same rows.
+    kind : {"logits", "probabilities", "scores"}
+        What the values were taken for.
+    options : Options
+        ``prevalence`` is what the user says of where the model will be used.
+    """
+    seen = [_look(role, rows, raw[role]) for role, rows in sets.items()]
+    return (
+        *_all_right(seen), *_equal_columns(seen), *_predictions(seen), *_first_label(seen, options),
+        *_below_chance(seen), *repeated(sets, raw), *counted_once(raw),
+        *named_sets(raw, options), *_of_class_one(seen),
+        *_coarse(seen, kind), *_saturated(seen), *sorted_rows([part.rows for part in seen]),
+        *_absent_classes(seen, kind), *_prevalence(seen, options), *_few(seen),
+    )  # fmt: skip
+
+
+def _look(role: Role, rows: Rows, raw: RawSet | RawEvent) -> _Seen:
+    """Find each row's likeliest class, a block of rows at a time."""
+    if isinstance(rows, EventScores):
+        count, mean = int(np.count_nonzero(rows.scores == 1)), float(rows.scores.mean())
+        hits = rows.hits.astype(np.bool_)
+        return _Seen(role, rows, raw, rows.scores[:_SORTED], mean, count, hits, None)
+    first = np.empty(min(rows.n_samples, _SORTED))
+    classes = np.empty(rows.n_samples, dtype=np.min_scalar_type(rows.n_classes))
+    total, n_certain = 0.0, 0
+    for block in row_blocks(*rows.given.shape):
+        p = softmax(rows.given[block]) if rows.made_of == "logits" else rows.given[block]
+        classes[block] = p.argmax(axis=1)
+        scores = p.max(axis=1)
+        room = first[block.start : block.stop]
+        room[:] = scores[: len(room)]
+        total += float(scores.sum())
+        n_certain += int(np.count_nonzero(scores == 1))
+    hits = classes == rows.labels
+    return _Seen(role, rows, raw, first, total / rows.n_samples, n_certain, hits, classes)
+
+
+def _all_right(seen: list[_Seen]) -> Iterator[str]:
+    """Doubt labels that are the likeliest class in every row."""
+    count = sum(len(part.hits) for part in seen)
+    if count < _FEW_ROWS or not all(part.hits.all() for part in seen):
+        return
+    yield (
+        f"The label is the likeliest class in all {count:,} rows (accuracy exactly 100 %): perhaps"
+        " the labels are the model's predictions, not the truth."
+    )
+
+
+def _equal_columns(seen: list[_Seen]) -> Iterator[str]:
+    """Doubt a column that repeats the label: one of them may be the prediction."""
+    names: dict[str, int] = {}
+    for part in seen:
+        for column in _columns(part):
+            truth, values = _compared(part, column, slice(_LOOKED_AT))
+            if (truth != values).any():
+                continue
+            truth, values = _compared(part, column)
+            if len(truth) >= _FEW_ROWS and truth.min() < truth.max() and (truth == values).all():
+                names[column.name] = names.get(column.name, 0) + len(truth)
+    for name, count in names.items():
+        yield (
+            f"Column {quoted(name)} equals the label in all {count:,} rows: perhaps one of the two"
+            " is the prediction."
+        )
+
+
+def _predictions(seen: list[_Seen]) -> Iterator[str]:
+    """Doubt values whose largest is not what the file itself gives as the prediction."""
+    for part in seen:
+        if not isinstance(part.raw, RawSet) or part.raw.predicted is None or part.classes is None:
+            continue
+        truth, values = _compared(part, part.raw.predicted)
+        told = values - (truth - _labels(part))
+        agree = float(np.mean(told == part.classes))
+        if len(truth) >= _FEW_ROWS and agree < 0.99:
+            why = "perhaps the columns are in another order or of another model"
+            if (least := _threshold(part.rows, told)) is not None:
+                why = f"it is decided from a probability of {least:.3g} on, here from one half on"
+            yield (
+                f"The prediction in column {quoted(part.raw.predicted.name)} is the likeliest class"
+                f" in {percent(agree)} of the rows{part.where}: {why}."
+            )
+
+
+def _threshold(rows: Rows, decided: Array) -> float | None:
+    """Give the least probability of class 1 with which it is decided, if none without is higher."""
+    if not isinstance(rows, LogitSet) or rows.n_classes != 2 or {*np.unique(decided)} != {0, 1}:
+        return None
+    ones = rows.probabilities[:, 1]
+    least = float(ones[decided == 1].min())
+    return least if least > ones[decided == 0].max() else None
+
+
+def _columns(part: _Seen) -> tuple[SliceColumn, ...]:
+    beside = part.raw.predicted if isinstance(part.raw, RawSet) else None
+    return part.raw.columns + (() if beside is None else (beside,))
+
+
+def _labels(part: _Seen) -> Array:
+    return part.rows.labels if isinstance(part.rows, LogitSet) else part.hits
+
+
+def _compared(part: _Seen, column: SliceColumn, rows: slice = slice(None)) -> tuple[Array, Array]:
+    """Give the labels and a column in numbers that can be compared; -1 matches nothing."""
+    raw, labels, values = part.raw, _labels(part)[rows], column.values[rows]
+    named = isinstance(raw, RawSet) and raw.label_texts is not None
+    if column.categories is None:
+        written = raw.labels if isinstance(raw, RawSet) and not named else None
+        if written is not None and written.ndim == 1:
+            return np.asarray(written[rows], dtype=np.float64), values
+        return labels.astype(np.float64), values
+    names = part.rows.class_names if isinstance(part.rows, LogitSet) else ()
+    headings = (raw.headings or ()) if isinstance(raw, RawSet) else ()
+    places = {name: k for k, name in enumerate(headings)}
+    places |= {name: k for k, name in enumerate(names)}
+    alike = {folded(name): place for name, place in places.items()}
+    found = np.array([places.get(t, alike.get(folded(t), -1)) for t in column.categories])
+    return labels.astype(np.float64), found[values].astype(np.float64)
+
+
+def _first_label(seen: list[_Seen], options: Options) -> Iterator[str]:
+    """Doubt labels without a 0 that would be right far more often if they counted from 1."""
+    if options.first_label != "auto":
+        return
+    tables = [(_labels(part), part.classes) for part in seen if part.classes is not None]
+    if not tables:
+        return
+    if min(int(labels.min()) for labels, _ in tables) < 1:
+        return
+    labels, classes = (np.concatenate(parts) for parts in zip(*tables, strict=True))
+    from_zero, from_one = (float(np.mean(classes == labels - first)) for first in (0, 1))
+    if from_one <= from_zero + (0.1 if len(labels) >= _FEW_ROWS else 0.5):
+        return
+    yield (
+        f"Labels from {labels.min()} to {labels.max()} were read as counted from 0 and are the"
+        f" likeliest class in {percent(from_zero)} of the rows; counted from 1 it would be"
+        f" {percent(from_one)}."
+    )
+
+
+def _below_chance(seen: list[_Seen]) -> Iterator[str]:
+    """Doubt labels that scores far above one half find no better than guesses."""
+    for part in seen:
+        one_score = isinstance(part.raw, RawSet) and np.asarray(part.raw.table).ndim == 1
+        backwards = tuple(turned(part.rows, part.where, one_score=one_score))
+        yield from backwards
+        if backwards or not isinstance(part.rows, LogitSet) or len(part.hits) < _FEW_ROWS:
+            continue
+        accuracy, guess = float(part.hits.mean()), 1 / part.rows.n_classes
+        by_luck = guess + 2 * np.sqrt(guess * (1 - guess) / len(part.hits))
+        if accuracy < by_luck and part.mean_score > accuracy + 0.2:
+            yield (
+                f"The likeliest class is right in {percent(accuracy)} of the rows{part.where}, and"
+                f" guessing would be right in {percent(guess)}: perhaps the labels are of other"
+                " rows, or the columns are in another order."
+            )
+
+
+def _of_class_one(seen: list[_Seen]) -> Iterator[str]:
+    """Doubt scores of the likelier of two classes that are below one half."""
+    for part in seen:
+        if isinstance(part.rows, LogitSet) or not isinstance(part.raw, RawEvent):
+            continue
+        low = int(np.count_nonzero(part.rows.scores < 0.5))
+        if low and part.raw.n_classes == 2:
+            yield (
+                f"There are two classes, and the score of the predicted one is below 0.5 in {low:,}"
+                f" rows{part.where}: perhaps these are scores of class 1."
+            )
+
+
+def _coarse(seen: list[_Seen], kind: ValuesKind) -> Iterator[str]:
+    """Doubt values of few decimals, or none."""
+    if sum(len(part.hits) for part in seen) < _FEW_ROWS:
+        return None
+    tables = [_written(part) for part in seen]
+    unit = 100.0 if kind != "logits" and max(float(table.max()) for table in tables) > 2 else 1.0
+    decimals = next(
+        (d for d in range(_DECIMALS[kind] + 1) if all(_fits(t, d, unit) for t in tables)), None
+    )
+    if decimals is None:
+        return None
+    if decimals == 0 and kind != "logits":
+        yield "Every score is 0 or 1, so these are decisions and no probabilities."
+        return
+    what = "logit" if kind == "logits" else "probability"
+    shown = f"has {decimals} decimal{'s' if decimals != 1 else ''} at most, as if rounded"
+    yield f"Every {what} {shown if decimals else 'is a whole number'}, so many scores are equal."
+
+
+def _written(part: _Seen) -> Array:
+    table = part.raw.table if isinstance(part.raw, RawSet) else part.raw.scores
+    values = np.asarray(table)
+    return values[:, np.newaxis] if values.ndim == 1 else values
+
+
+def _fits(table: Array, decimals: int, unit: float) -> bool:
+    """Tell whether all values have so few decimals, stopping at the first block that has more."""
+    scale = 10.0**decimals / unit
+    slack = 1e-9 if table.dtype.itemsize == 8 else 2e-6
+    for rows in row_blocks(*table.shape):
+        with np.errstate(over="ignore"):
+            block = table[rows] * scale
+        block = block[np.isfinite(block)]
+        if (np.abs(block - np.rint(block)) > slack * np.maximum(np.abs(block), scale)).any():
+            return False
+    return True
+
+
+def _saturated(seen: list[_Seen]) -> Iterator[str]:
+    """Doubt scores of exactly 1, which nothing but luck can make right."""
+    for part in seen:
+        count, n_rows = part.n_certain, len(part.hits)
+        if n_rows >= _FEW_ROWS and count > _SATURATED * n_rows:
+            yield (
+                f"The score is exactly 1 in {count:,} of {n_rows:,} rows{part.where}"
+                f" ({percent(count / n_rows)}): no map of scores can tell these rows"
+                " apart."
+            )
+
+
+def _absent_classes(seen: list[_Seen], kind: ValuesKind) -> Iterator[str]:
+    for part in seen:
+        if isinstance(part.rows, LogitSet) and isinstance(part.raw, RawSet):
+            where = f" in the {SET_NAMES[part.role]}" if SET_NAMES[part.role] else ""
+            yield from absent_classes(part.rows, part.raw, kind, where)
+
+
+def _prevalence(seen: list[_Seen], options: Options) -> Iterator[str]:
+    """Hold the share of class 1, or of right predictions, against what the user states."""
+    stated = options.prevalence
+    if stated is None:
+        return
+    for part in seen:
+        if isinstance(part.rows, LogitSet) and part.rows.n_classes > 2:
+            yield (
+                f"The stated share of {percent(stated)} was held against nothing: it is about one"
+                f" of two classes, and there are {part.rows.n_classes}."
+            )
+        event = "right predictions"
+        if isinstance(part.rows, LogitSet):
+            event = f"class {visible(part.rows.class_names[1], 30)}"
+        yield from enriched(_labels(part), stated, f"{event} in the rows{part.where}")
+
+
+def enriched(hits: Array, stated: float, what: str) -> Iterator[str]:
+    """Say where an event is more or less frequent than where the model will be used.
+
+    Parameters
+    ----------
+    hits : ndarray of {0, 1}, shape (n_samples,)
+        Whether the event happened.
+    stated : float
+        The share that the user states.
+    what : str
+        The event and the rows, as a sentence calls them.
+
+    Notes
+    -----
+    A difference within three standard deviations of a sample of this size is no finding.
+
+    Examples
+    --------
+    >>> list(enriched(np.array([0, 1] * 5), 0.5, "x"))
+    []
+    """
+    observed = float(np.mean(hits))
+    if abs(observed - stated) <= 3 * np.sqrt(stated * (1 - stated) / len(hits)):
+        return
+    yield (
+        f"The share of {what} is {percent(observed)}, and you state {percent(stated)}: calibration"
+        " judged here holds for the share observed, not for the one stated."
+    )
+
+
+def _few(seen: list[_Seen]) -> Iterator[str]:
+    """Say what so few rows can show."""
+    for part in seen:
+        count = len(part.hits)
+        if count == 1:
+            where = f" in the {SET_NAMES[part.role]}" if SET_NAMES[part.role] else ""
+            yield (f"One row only{where}: a single row says nothing about calibration.")
+            continue
+        rare, what = _rarest(part)
+        few = 0 < rare < _FEW_EVENTS
+        if not few and count > _MANY_ROWS:
+            continue
+        gap = smallest_gap_shown(cumulative_curves(part.first_scores, part.hits[:_SORTED]))
+        unseen = (
+            f"scores that are all off by less than {100 * gap:.1f} percentage points are likely to"
+            " go unseen (KS test, power 80 %)."
+        )
+        if few:
+            seen_at_all = f"; {unseen}" if count <= _SORTED else "."
+            yield f"Only {rare} of {count:,} rows{part.where} {what}: too few to tell{seen_at_all}"
+        elif gap > _WIDE_GAP:
+            yield f"With {count:,} rows{part.where}, {unseen}"
+
+
+def _rarest(part: _Seen) -> tuple[int, str]:
+    """Count the rarer outcome: right or wrong, or one of two classes."""
+    right = int(part.hits.sum())
+    outcomes = [(right, "are right"), (len(part.hits) - right, "are wrong")]
+    if isinstance(part.rows, LogitSet) and part.rows.n_classes == 2:
+        for k, count in enumerate(np.bincount(part.rows.labels, minlength=2)):
+            outcomes.append((int(count), f"are of class {visible(part.rows.class_names[k], 30)}"))
+    there = [outcome for outcome in outcomes if outcome[0]]
+    return min(there)

@@ -1,0 +1,194 @@
+"""Rows that stand in a file more than once: in both sets, in one set, or scored anew."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibcore.blocks import row_blocks
+from calibcore.data import EventScores, LogitSet
+from calibcore.probabilities import softmax
+from calibcore.validation import Floats
+from dashboard.readers.contents import Array, RawEvent, RawSet, Role, rows_of_file
+from dashboard.readers.meaning.overlap import shared_rows, words_of
+
+_Rows = LogitSet | EventScores
+_FEW_ROWS = 20
+_MOST_ROWS, _MOST_CELLS, _COMPARED = 60_000, 5_000_000, 100_000
+_DECIMALS, _LEAST_NEAR, _SURE = 5, 10, 0.999
+_LEAST_SPLIT, _MOST_SPLIT = 14.0, 0.1
+"""Rows expected to differ in their label from others of the same values, and the share found."""
+
+_TOGETHER, _MOST_TOGETHER, _ERRORS, _COLUMNS = 0.5, 0.9, 5.0, 20
+
+
+def repeated(
+    sets: Mapping[Role, _Rows], raw: Mapping[Role, RawSet] | Mapping[Role, RawEvent]
+) -> Iterator[str]:
+    """Doubt rows that the fit and the judgement would share.
+
+    Parameters
+    ----------
+    sets : mapping of role to LogitSet or EventScores
+        As they will be judged.
+    raw : mapping of role to RawSet or RawEvent
+        As they stood in the file, with the same rows.
+    """
+    if len(sets) < 2:
+        yield from (said for part in sets.values() for said in _within(part))
+        return
+    calibration, test = sets["calibration"], sets["test"]
+    both = (_table(calibration), _labels(calibration)), (_table(test), _labels(test))
+    shared = shared_rows(*both)
+    if shared is not None:
+        yield (
+            "The test set repeats rows of the calibration set, values and label alike,"
+            f" {rows_of_file(shared, raw['test'])}: they were seen in the fit, so they flatter"
+            " the judgement."
+        )
+    elif _scored_twice(calibration, test):
+        yield (
+            f"Both sets have the same labels in all {test.n_samples:,} rows, and their scores go"
+            " together: perhaps these are the same rows, scored twice. If so, they were seen in the"
+            " fit, and they flatter the judgement."
+        )
+    elif (near := _shared_but_for_rounding(calibration, test)) is not None:
+        yield (
+            f"The test set repeats rows of the calibration set {rows_of_file(near, raw['test'])},"
+            f" label and all probabilities alike to {_DECIMALS} decimals: if they were seen in the"
+            " fit, they flatter the judgement."
+        )
+
+
+def _table(rows: _Rows) -> Array:
+    return rows.given if isinstance(rows, LogitSet) else rows.scores[:, np.newaxis]
+
+
+def _labels(rows: _Rows) -> Array:
+    return rows.labels if isinstance(rows, LogitSet) else rows.hits
+
+
+def _within(rows: _Rows) -> Iterator[str]:
+    """Doubt copies within one set, which is split at random.
+
+    Different samples of the same coarse values differ in their labels about as often as the model
+    is right in some of them and wrong in others; copies never do.
+    """
+    n_rows = rows.n_samples
+    if n_rows < _FEW_ROWS:
+        return
+    values, whole, places = words_of(_table(rows), _labels(rows), _MOST_ROWS)
+    alike, same = _sizes(values), _sizes(whole)
+    tied = alike > 1
+    right = _right(rows, places[tied])
+    expected = 2 * right * (1 - right) * np.count_nonzero(tied)
+    split = float(((alike - same)[tied] / (alike[tied] - 1)).sum())
+    if expected < _LEAST_SPLIT or split > _MOST_SPLIT * expected:
+        return
+    n_copies = len(same) - round(float((1 / same).sum()))
+    of_rows = f"{len(same):,} rows" + (" looked at" if len(same) < n_rows else "")
+    yield (
+        f"{n_copies:,} of {of_rows} repeat another one, values and label alike: copies fall into"
+        " both halves of a random split, so rows that were seen in the fit flatter the judgement."
+        " Keep each row once, or give the two sets apart."
+    )
+
+
+def _sizes(words: NDArray[np.uint64]) -> NDArray[np.intp]:
+    """Count for each row the rows that are the same."""
+    _, places, counts = np.unique(words, return_inverse=True, return_counts=True)
+    return np.asarray(counts[places])
+
+
+def _right(rows: _Rows, places: NDArray[np.intp]) -> float:
+    """Give the share of some rows in which the likeliest class is the true one."""
+    if not len(places):
+        return 0.0
+    if isinstance(rows, EventScores):
+        return float(rows.hits[places].mean())
+    count = 0
+    for block in row_blocks(len(places), rows.n_classes):
+        chosen = places[block]
+        count += int(np.count_nonzero(rows.given[chosen].argmax(axis=1) == rows.labels[chosen]))
+    return count / len(places)
+
+
+def _scored_twice(calibration: _Rows, test: _Rows) -> bool:
+    """Tell the same rows in the same order."""
+    truth = _labels(calibration)
+    if not np.array_equal(truth, _labels(test)):
+        return False
+    truth = truth[:_COMPARED]
+    one, other = (_of_truth(rows, truth) for rows in (calibration, test))
+    return go_together(one, other, truth)
+
+
+def go_together(one: Array, other: Array, labels: Array) -> bool:
+    """Tell two scorings of the same rows from scores of other rows with the same labels.
+
+    Labels alone do not tell, as they are the same in two sets that are sorted by class. So values
+    are compared that are left once their mean in each class is taken off.
+
+    Parameters
+    ----------
+    one, other : ndarray, shape (n_samples,) or (n_samples, n_columns)
+        Values of the two.
+    labels : ndarray
+        Of both, as they are written.
+
+    Examples
+    --------
+    >>> scores = np.linspace(0, 1, 30)
+    >>> go_together(scores, scores * 2, np.arange(30) % 2), go_together(scores, -scores, scores > 1)
+    (True, False)
+    """
+    if len(labels) < _FEW_ROWS or one.shape != other.shape or one.dtype.kind not in "biuf":
+        return False
+    labels = labels[:_COMPARED]
+    rows = labels.argmax(axis=1) if labels.ndim == 2 else labels
+    _, truth, counts = np.unique(rows, return_inverse=True, return_counts=True)
+    if len(counts) < 2:
+        return False
+    n_columns = min(one.shape[1], _COLUMNS) if one.ndim == 2 else 1
+    products = np.zeros(3)
+    for column in range(n_columns):
+        left = []
+        for values in (one, other):
+            part = values[: len(labels)].reshape(len(labels), -1)[:, column]
+            part = np.nan_to_num(part.astype(np.float64), posinf=0, neginf=0)
+            left.append(part - (np.bincount(truth, part) / counts)[truth])
+        products += left[0] @ left[1], left[0] @ left[0], left[1] @ left[1]
+    noise = _ERRORS / np.sqrt(max(len(labels) - len(counts), 1))
+    least = min(max(_TOGETHER, noise), _MOST_TOGETHER)
+    whole = float(np.sqrt(products[1] * products[2]))
+    return whole > 0 and float(products[0]) > least * whole
+
+
+def _of_truth(rows: _Rows, truth: Array) -> Floats:
+    """Give the score of the true class."""
+    if isinstance(rows, EventScores):
+        return rows.scores[: len(truth)]
+    scores = np.empty(len(truth))
+    for block in row_blocks(len(truth), rows.n_classes):
+        p = _probabilities(rows, block)
+        scores[block] = np.take_along_axis(p, truth[block, np.newaxis], axis=1)[:, 0]
+    return scores
+
+
+def _probabilities(rows: LogitSet, block: slice) -> Floats:
+    given = rows.given[block]
+    return np.asarray(softmax(given) if rows.made_of == "logits" else given, dtype=np.float64)
+
+
+def _shared_but_for_rounding(calibration: _Rows, test: _Rows) -> NDArray[np.bool_] | None:
+    """Find rows of three classes or more that both sets have, in other decimals or as logits."""
+    tables = []
+    for rows in (calibration, test):
+        if not isinstance(rows, LogitSet) or rows.n_classes < 3 or rows.given.size > _MOST_CELLS:
+            return None
+        tables.append((_probabilities(rows, slice(None)).round(_DECIMALS), rows.labels))
+    shared = shared_rows(*tables)
+    if shared is not None:
+        # Sure rows are alike by chance.
+        shared &= tables[1][0].max(axis=1) < _SURE
+    return None if shared is None or np.count_nonzero(shared) < _LEAST_NEAR else shared
