@@ -1,8 +1,8 @@
 """Damaged files by the hundred thousand: what comes out of the readers, and what happens meanwhile.
 
-``python -m benchmarks.fuzz --mutants 1000000 --workers 2`` prints a line for each format. Mutant i
-of a file is always the same, so that what is found can be looked at again (``--only NAME --from i
---mutants 1``).
+``python -m benchmarks.fuzz --mutants 1000000 --workers 2`` prints a line for each good file, of
+which there are mutants, and for each kind of `any_files`. File i of a line is always the same, so
+that what is found can be looked at again (``--only NAME --from i --mutants 1``).
 """
 
 import argparse
@@ -17,12 +17,15 @@ import tempfile
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
+from functools import partial
 
+from benchmarks.any_files import MAKERS, any_file
 from dashboard.readers import FileError, read
+from dashboard.readers.refusal import UnforeseenError
 from tests.readers.files import GOOD, LABELS, LOGITS, PROBABILITIES
 
 BATCH = 20_000
@@ -197,7 +200,9 @@ def attempt(name: str, data: bytes, tally: Tally, number: int, watch: Watch) -> 
         except FileError as error:
             said = str(error)
             tally.refused += 1
-            if len(said) > 600 or not said.isprintable() or "<" in said:
+            if isinstance(error, UnforeseenError):
+                fault = repr(error.__cause__)[:120]
+            elif len(said) > 600 or not said.isprintable() or "<" in said:
                 fault = "a message that is too long or no plain text"
         except BaseException as error:  # noqa: BLE001 - this is what is looked for
             fault = f"{type(error).__name__}: {str(error)[:120]}"
@@ -217,12 +222,17 @@ def _peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def warm_up(name: str, data: bytes) -> None:
+def numbered(name: str) -> Callable[[int], bytes]:
+    """Give what makes the files of a name: mutants of a good one, or files of any layout."""
+    return partial(any_file, name) if name in MAKERS else partial(mutant, seeds()[name])
+
+
+def warm_up(name: str, made: Callable[[int], bytes]) -> None:
     """Import now what is otherwise imported when it is first needed."""
     codecs.lookup("raw_unicode_escape")  # of the oldest pickles
     for number in range(-200, 0):
         with suppress(FileError):
-            read(name, mutant(data, number))
+            read(name, made(number))
 
 
 def run_batch(name: str, first: int, count: int, place: int | None = None) -> Tally:
@@ -231,21 +241,21 @@ def run_batch(name: str, first: int, count: int, place: int | None = None) -> Ta
     Parameters
     ----------
     name : str
-        Of the good file.
+        Of the good file, or of the kind of files.
     first, count : int
-        Numbers of the mutants.
+        Their numbers.
     place : int, optional
         File descriptor that always holds the number of the mutant, for a process that dies.
     """
-    data, tally, watch = seeds()[name], Tally(), Watch()
-    warm_up(name, data)
+    made, tally, watch = numbered(name), Tally(), Watch()
+    warm_up(name, made)
     before = _peak()
     for number in range(first, first + count):
-        changed = mutant(data, number)
+        data = made(number)
         if place is not None:
             os.lseek(place, 0, os.SEEK_SET)
             os.write(place, b"%20d" % number)
-        attempt(name, changed, tally, number, watch)
+        attempt(name, data, tally, number, watch)
     tally.weight = _peak() - before
     return tally
 
@@ -279,7 +289,7 @@ def main() -> None:
         name, first, count = asked.batch
         _child(name, int(first), int(count))
         return
-    names = [name for name in seeds() if asked.only in name]
+    names = [name for name in (*seeds(), *MAKERS) if asked.only in name]
     share = -(-asked.mutants // len(names))
     jobs = [
         (name, asked.first + start, min(BATCH, share - start))

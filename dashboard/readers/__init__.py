@@ -22,7 +22,7 @@ from dashboard.readers.interpret import interpret
 from dashboard.readers.json_files.json_layouts import read_json
 from dashboard.readers.pickles import read_pickle
 from dashboard.readers.pickles.torch_zip import read_torch
-from dashboard.readers.refusal import FileError, quoted, visible
+from dashboard.readers.refusal import FileError, only_refusals, quoted, visible
 from dashboard.readers.sheets.xlsx import read_xlsx
 from dashboard.readers.text.delimited import read_delimited
 from dashboard.readers.upload import Upload
@@ -107,6 +107,7 @@ def read(name: str, data: bytes, **choices: Unpack[Choices]) -> Upload:
     return understand(name, hashlib.sha256(data).hexdigest(), options, contents)
 
 
+@only_refusals()
 def parse(name: str, data: bytes, options: Options) -> Contents:
     """Turn a file into bare arrays: all that looks at its bytes.
 
@@ -142,6 +143,7 @@ def parse(name: str, data: bytes, options: Options) -> Contents:
     return contents
 
 
+@only_refusals()
 def understand(name: str, digest: str, options: Options, contents: Contents) -> Upload:
     """Take what `parse` found in a file for logits, probabilities or labels."""
     return interpret(

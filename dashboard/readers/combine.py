@@ -13,13 +13,16 @@ from dashboard.readers.columns.named_sets import TRAINING
 from dashboard.readers.columns.roles import further_sets, role_of
 from dashboard.readers.contents import Array, Contents, Options, RawSet, Role
 from dashboard.readers.interpret import interpret
-from dashboard.readers.refusal import FileError, quoted, visible
+from dashboard.readers.refusal import FileError, only_refusals, quoted, visible
 from dashboard.readers.text.headless import with_first_label
 from dashboard.readers.upload import Upload
 
 _WANTED = "one file; logits and labels; a calibration and a test file; or logits and labels of each"
+_IN_SAMPLE = re.compile("(?<![a-z])in[^a-z]?sample(?![a-z])")
+"""What rows are called that a model was trained on, where others are out of sample."""
 
 
+@only_refusals()
 def combine(uploads: Sequence[Upload]) -> Upload:
     """Join files that belong together, judging their contents as one.
 
@@ -143,8 +146,9 @@ def _doubted(*uploads: Upload) -> tuple[str, ...]:
 
 
 def _is_training(upload: Upload) -> bool:
-    words = re.split(r"[^a-z]+", upload.name.rsplit(".", 1)[0].lower())
-    return bool(TRAINING.intersection(words))
+    name = upload.name.rsplit(".", 1)[0].lower()
+    words = re.split(r"[^a-z]+", name)
+    return bool(TRAINING.intersection(words)) or _IN_SAMPLE.search(name) is not None
 
 
 def _training(calibration: Sequence[Upload]) -> tuple[str, ...]:

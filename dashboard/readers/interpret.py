@@ -160,6 +160,7 @@ def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:
         missing=_constant(made),
         doubts=(
             *reading.doubts,
+            *labels.doubts,
             *_named_otherwise(upload, tables, reading),
             *_impossible(made, reading),
             *looking_alike(next(iter(made.values())).class_names),
@@ -204,7 +205,7 @@ def _lone_table(upload: Upload, raw: RawSet, reading: Reading, n_classes: int) -
 def _lone_labels(upload: Upload, raw: RawSet) -> Upload:
     _refuse_unread([raw])
     labels = np.asarray(raw.labels)
-    if labels.ndim not in (1, 2) or labels.dtype.kind not in "biuf":
+    if labels.ndim not in (1, 2) or not labels.size or labels.dtype.kind not in "biuf":
         raise FileError("labels", f"an array of shape {labels.shape}", "one class number a row")
     low, high = float(labels.min()), float(labels.max())
     span = f"from {low:.6g} to {high:.6g}"

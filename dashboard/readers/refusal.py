@@ -1,6 +1,8 @@
 """The one exception that leaves the readers, and how text from a file is made fit to show."""
 
 import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -133,3 +135,24 @@ class FileError(CalibrationInputError):
         made = cls(field, error.found, error.wanted)
         made.known = getattr(error, "known", None)
         return made
+
+
+class UnforeseenError(FileError):
+    """A file whose layout nobody thought of, so that reading it went wrong."""
+
+
+@contextmanager
+def only_refusals() -> Iterator[None]:
+    """Let nothing but a refusal out, whatever a file is like; as a decorator too.
+
+    Numbers of a file may be beyond what doubles hold once they are squared or summed.
+    """
+    try:
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            yield
+    except (CalibrationInputError, MemoryError):
+        raise
+    except Exception as error:
+        found = f"a layout that is not foreseen ({type(error).__name__}), a fault of the reader's"
+        wanted = "another layout or format; please report it"
+        raise UnforeseenError("file", found, wanted) from error

@@ -55,7 +55,7 @@ def n_rows_of(raw: RawSet | RawEvent) -> int:
     """Count the rows of a set."""
     if isinstance(raw, RawEvent):
         return len(raw.scores)
-    return max(*(len(array) if array.ndim else 1 for array in _arrays(raw)), 0)
+    return max((len(array) if array.ndim else 1 for array in _arrays(raw)), default=0)
 
 
 def weight_of(contents: Contents) -> int:

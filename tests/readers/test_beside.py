@@ -259,3 +259,10 @@ def test_tuples_of_three() -> None:
             pickled_tuple(PROBABILITIES, LABELS, third)
     with pytest.raises(FileError, match="a dict of 2"):
         pickled_tuple(LABELS, LABELS, measures)
+
+
+@pytest.mark.parametrize(("table", "labels"), [("p_hat", "y_obs"), ("p", "gold"), ("phat", "cls")])
+def test_short_names_beside_unknown_ones_are_told_by_their_shape(table: str, labels: str) -> None:
+    upload = opened(**{table: PROBABILITIES, labels: LABELS})
+    assert isinstance(upload.rows, LogitSet)
+    np.testing.assert_array_equal(upload.rows.labels, LABELS)

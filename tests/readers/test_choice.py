@@ -354,6 +354,7 @@ def test_measures_called_by_class_are_no_rivals() -> None:
     ("name", "values", "said"),
     [
         ("count", AGES, True), ("Freq", AGES, True), ("sample_weight", SCORE, True),
+        ("weight", 60 + 10 * SCORE, False), ("weight", SCORE, True), ("n", OUTCOME, False),
         ("count", np.full(N, 3), False), ("n", SCORE, False), ("age", AGES, False),
     ],
 )  # fmt: skip
@@ -369,3 +370,11 @@ def test_a_first_row_of_data_that_is_mostly_words_is_no_header() -> None:
     assert "No header row with names: the first row holds numbers." in upload.found
     assert upload.piece is not None
     assert len(np.asarray(upload.piece.table)) == N
+
+
+def test_scores_of_other_things_that_are_called_by_the_classes_are_no_rivals() -> None:
+    shares = {f"prob_{name}": column for name, column in zip(CLASSES, SHARES.T, strict=True)}
+    foods = {f"{name}_food_score": SCORE * (k + 1) / 3 for k, name in enumerate(CLASSES)}
+    upload = read("a.csv", table(**shares, **foods, label=CLASSES[LABELS]))
+    assert isinstance(upload.rows, LogitSet)
+    np.testing.assert_allclose(upload.rows.probabilities, SHARES, atol=1e-9)

@@ -216,14 +216,20 @@ def test_classes_of_other_names() -> None:
     )
 
 
-@pytest.mark.parametrize("other", ["test.csv", "valid.csv", "x.csv"])
-def test_a_training_file_is_no_test_set(other: str) -> None:
-    pair = [whole(other, range(4), TEXTS, -1), whole("train.csv", range(4), TEXTS)]
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("train.csv", "test.csv"), ("train.csv", "valid.csv"), ("train.csv", "x.csv"),
+        ("in-sample.csv", "out-of-sample.csv"), ("InSample.csv", "test.csv"),
+    ],
+)  # fmt: skip
+def test_a_training_file_is_no_test_set(name: str, other: str) -> None:
+    pair = [whole(other, range(4), TEXTS, -1), whole(name, range(4), TEXTS)]
     for files in (pair, pair[::-1]):
         upload = combine(files)
         same(upload.calibration, LOGITS, LABELS)
         same(upload.test, LOGITS_TEST, LABELS_TEST)
-        assert 'File "train.csv" is called a training set' in " ".join(upload.doubts)
+        assert f'File "{name}" is called a training set' in " ".join(upload.doubts)
 
 
 NAMES = ["cat", "dog", "eel", "fox"]

@@ -3,15 +3,20 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.fuzz import run_apart, seeds
+from benchmarks.any_files import MAKERS
+from benchmarks.fuzz import Tally, Watch, attempt, run_apart, seeds
 from dashboard.readers import FORMATS, FileError, Upload, read
+from dashboard.readers.contents import Contents
+from dashboard.readers.refusal import UnforeseenError
 
 ROOT = Path(__file__).parents[2]
+MADE = 3_000
 MUTANTS = 1_500
 """Of each good file: about 30 seconds in all; a million are tried by benchmarks/fuzz.py."""
 
@@ -19,6 +24,8 @@ MUTANTS = 1_500
 def survives(name: str, data: bytes) -> None:
     try:
         upload = read(name, data)
+    except UnforeseenError as error:
+        raise AssertionError(data) from error.__cause__
     except FileError as error:
         assert len(str(error)) <= 600  # noqa: PT017 - either outcome is right
         assert str(error).isprintable()  # noqa: PT017
@@ -121,6 +128,27 @@ def test_mutants(name: str) -> None:
     assert tally.faults == {}
     assert tally.read + tally.refused == MUTANTS
     assert min(tally.read, tally.refused) > 10
+
+
+@pytest.mark.parametrize("name", sorted(MAKERS))
+def test_files_of_any_layout(name: str) -> None:
+    tally = run_apart(name, 0, MADE)
+    assert tally.faults == {}
+    assert tally.read + tally.refused == MADE
+    assert min(tally.read, tally.refused) > 10
+
+
+def test_a_layout_that_nobody_foresaw_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def reader(*_: object) -> Contents:
+        raise ZeroDivisionError
+
+    monkeypatch.setitem(cast("dict[str, Any]", FORMATS), ".npy", ("npy", reader))
+    with pytest.raises(UnforeseenError, match=r"not foreseen \(ZeroDivisionError\)") as refused:
+        read("a.npy", b"x")
+    assert isinstance(refused.value.__cause__, ZeroDivisionError)
+    tally = Tally()
+    attempt("a.npy", b"x", tally, 7, Watch())
+    assert tally.faults == {"ZeroDivisionError()": 7}
 
 
 def test_a_side_effect_would_be_seen(tmp_path: Path) -> None:

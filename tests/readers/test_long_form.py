@@ -108,10 +108,18 @@ def top_one(name: str, scores: Array) -> bytes:
     return text({"y_true": LABELS, "y_pred": best, name: scores})
 
 
-@pytest.mark.parametrize("name", ["uncertainty", "loss", "brier", "sample_weight", "error_prob"])
+@pytest.mark.parametrize("name", ["uncertainty", "loss", "brier", "sample_weight"])
 def test_what_is_called_otherwise_is_no_confidence(name: str) -> None:
     with pytest.raises(FileError, match="which is no probability"):
         read("a.csv", top_one(name, 1 - PROBABILITIES.max(axis=1)))
+
+
+@pytest.mark.parametrize("name", ["p_error", "error_probability"])
+def test_a_probability_of_an_error_is_not_that_of_the_prediction(name: str) -> None:
+    with pytest.raises(
+        FileError, match="a probability called one of error, and not of the predicted class"
+    ):
+        read("a.csv", top_one(name, PROBABILITIES.max(axis=1)))
 
 
 @pytest.mark.parametrize("name", ["x1", "similarity", "p_value", "ood_score"])
@@ -136,3 +144,36 @@ def test_numbers_with_fractions_are_no_classes() -> None:
     whole = {"y_true": LABELS.astype(float), "y_pred": PROBABILITIES.argmax(axis=1)}
     upload = read("a.csv", text({**whole, "confidence": PROBABILITIES.max(axis=1)}))
     is_of(upload, PROBABILITIES.max(axis=1), PROBABILITIES.argmax(axis=1) == LABELS)
+
+
+def rounded(decimals: int) -> Array:
+    rows = np.random.default_rng(4).dirichlet(np.ones(K), N).round(decimals)
+    assert np.abs(rows.sum(axis=1) - 1).max() > 0.01
+    return rows
+
+
+def test_rounded_scores_of_samples_and_classes() -> None:
+    rows = rounded(2)
+    upload = read("a.csv", text(columns(BY_SAMPLE, rows)))
+    assert isinstance(upload.rows, LogitSet)
+    expected = rows / rows.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(upload.rows.probabilities, expected, atol=1e-9)
+    with pytest.raises(
+        FileError, match=r"sum to 0\.\d to 1\.\d in a sample, as of so few decimals"
+    ):
+        read("a.csv", text(columns(BY_SAMPLE, rounded(1))))
+
+
+def test_rows_of_samples_and_classes_of_which_one_is_missing() -> None:
+    with pytest.raises(FileError, match=f"go through {K} classes in turn.*{WANTED}"):
+        read("a.csv", text(columns(np.delete(BY_SAMPLE, 50))))
+
+
+def test_one_confidence_in_all_rows_is_of_the_predictions() -> None:
+    made = {
+        "true_label": ["cat"] * 60 + ["dog"] * 60, "pred_label": ["cat", "dog"] * 60,
+        "confidence": [0.5] * 120,
+    }  # fmt: skip
+    upload = read("a.csv", text({name: np.array(values) for name, values in made.items()}))
+    assert isinstance(upload.rows, EventScores)
+    assert upload.rows.n_samples == 120

@@ -1,7 +1,9 @@
 """Labels that are written otherwise than the classes, in one-hot columns, or named elsewhere."""
 
 import json
+import pickle
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from calibcore.data import EventScores, LogitSet
 from dashboard.readers import FileError, Upload, combine, read
 from dashboard.readers.columns.class_lists import listed_classes
 from dashboard.readers.refusal import visible
-from tests.readers.files import LABELS, LOGITS, PROBABILITIES, Array, K, N, npy
+from tests.readers.files import LABELS, LOGITS, PROBABILITIES, Array, K, N, npy, npz
 
 NAMES = ["cat", "dog", "fox", "hen"]
 
@@ -293,3 +295,73 @@ def test_numbered_classes_in_another_order(frame: str, first: int, counted: int)
     np.testing.assert_array_equal(order[upload.rows.labels], LABELS)
     said = f"Labels were matched to the class numbers that the columns are named by ({N} labels)."
     assert upload.repairs == (said,)
+
+
+FRAMES = ["class_{}", "C{}", "{} stars", "species {}", "{}"]
+
+
+def sorted_as_text(frame: str, seed: int = 5) -> tuple[list[str], Array, Array]:
+    """Give 12 classes in the order of their texts, with values and labels that are places."""
+    random, names = np.random.default_rng(seed), sorted(frame.format(k) for k in range(12))
+    places = random.integers(0, 12, 400)
+    values = np.exp(random.normal(size=(400, 12)) + 2 * np.eye(12)[places])
+    return names, values / values.sum(axis=1, keepdims=True), places
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("kind", ["npz", "json", "pkl"])
+def test_labels_are_places_of_the_names_in_a_list(frame: str, kind: str) -> None:
+    names, values, places = sorted_as_text(frame)
+    parts = {"probs": values.tolist(), "labels": places.tolist(), "class_names": names}
+    arrays: dict[str, Any] = {name: np.array(part) for name, part in parts.items()}
+    data = {
+        "npz": npz(**arrays), "json": json.dumps(parts).encode(), "pkl": pickle.dumps(parts)
+    }[kind]  # fmt: skip
+    upload = read(f"a.{kind}", data)
+    assert isinstance(upload.rows, LogitSet)
+    np.testing.assert_allclose(upload.rows.probabilities, values, atol=1e-12)
+    np.testing.assert_array_equal(upload.rows.labels, places)
+    assert any("read as places" in said for said in upload.repairs) == (frame == "{}")
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_labels_go_with_the_columns_that_the_values_tell(frame: str) -> None:
+    names, values, places = sorted_as_text(frame)
+    numbers = np.array([int("".join(filter(str.isdigit, name))) for name in names])[places]
+    for labels, said in (
+        (places, "read as places of"),
+        (places + 1, "read as places of"),
+        (numbers, "matched to the class numbers"),
+    ):
+        upload = read("a.csv", table([*names, "label"], *values.T, labels))
+        assert isinstance(upload.rows, LogitSet)
+        np.testing.assert_array_equal(upload.rows.labels, places)
+        assert any(said in repair for repair in upload.repairs)
+        assert not any("may be places" in doubt for doubt in upload.doubts)
+
+
+def test_labels_are_the_numbers_of_names_in_a_list_only_where_the_values_tell() -> None:
+    names, values, places = sorted_as_text("class_{}")
+    numbers = np.array([int(name[6:]) for name in names])[places]
+    chance = np.random.default_rng(8).integers(0, 12, len(values))
+    for labels, wanted in ((numbers, places), (chance, chance)):
+        upload = read("a.npz", npz(probs=values, labels=labels, class_names=np.array(names)))
+        assert isinstance(upload.rows, LogitSet)
+        np.testing.assert_array_equal(upload.rows.labels, wanted)
+        assert any("matched to" in said for said in upload.repairs) == (labels is numbers)
+
+
+def test_labels_that_the_values_do_not_tell_are_doubted() -> None:
+    names, values, _ = sorted_as_text("class_{}")
+    labels = np.random.default_rng(8).integers(0, 12, len(values))
+    upload = read("a.csv", table([*names, "label"], *values.T, labels))
+    differ = int((labels > 1).sum())
+    (doubt,) = (said for said in upload.doubts if "may be places" in said)
+    assert f"which would differ in {differ} rows" in doubt
+
+
+def test_typed_numbers_of_classes_are_taken_whatever_the_values_tell() -> None:
+    order = ("3", "1", "0", "2")
+    upload = read("a.npz", npz(probs=PROBABILITIES, labels=LABELS), class_names=order)
+    assert isinstance(upload.rows, LogitSet)
+    np.testing.assert_array_equal(np.array(order, dtype=int)[upload.rows.labels], LABELS)

@@ -153,7 +153,9 @@ def test_scores_of_which_many_are_within_0_to_1_are_doubted() -> None:
         assert doubted == bool(told)
 
 
-@pytest.mark.parametrize("name", ["logit", "decision_function", "svm margin", "Logits"])
+@pytest.mark.parametrize(
+    "name", ["logit", "decision_function", "svm margin", "Logits", "raw_output"]
+)
 def test_logits_by_name_may_be_within_0_to_1(name: str) -> None:
     upload = read("a.csv", marked(2, -0.5, name))
     assert upload.values_kind == "logits"

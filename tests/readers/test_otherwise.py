@@ -223,3 +223,18 @@ def test_scores_of_the_true_class_are_doubted() -> None:
 def test_measures_of_doubt_are_no_scores(name: str) -> None:
     with pytest.raises(FileError, match="which is no probability"):
         read("a.csv", event(SCORES, TRUTH, name))
+
+
+def test_percentages_below_1_of_a_thousand_classes() -> None:
+    rng = np.random.default_rng(8)
+    truth = rng.integers(1000, size=3000)
+    told = np.where(rng.random(3000) < 0.6, truth, rng.integers(1000, size=3000))
+    scores = rng.uniform(0.5, 99, 3000).round(2)
+    rows = "\n".join(map("{},{},{}".format, truth, told, scores))
+    data = f"true_label,pred_label,confidence\n{rows}"
+    upload = read("a.csv", data.encode())
+    assert isinstance(upload.rows, EventScores)
+    np.testing.assert_allclose(upload.rows.scores, scores / 100)
+    few = "\n".join(map("{},{},{}".format, truth % 3, told % 3, scores))
+    with pytest.raises(FileError, match="but values below 1"):
+        read("a.csv", f"true_label,pred_label,confidence\n{few}".encode())

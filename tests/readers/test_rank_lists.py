@@ -136,9 +136,8 @@ def test_two_sets_in_one_archive() -> None:
 
 
 def test_lists_of_something_else_are_none_of_classes() -> None:
-    few = {"neighbours": ORDER[:3], "probs": SORTED[:3]}
-    assert rank_lists(few) is None
-    assert rank_lists({"neighbours": ORDER, "probs": SORTED}) is not None
+    assert rank_lists({"neighbours": ORDER, "probs": SORTED}) is None
+    assert rank_lists({"ranking_classes": ORDER, "probs": SORTED}) is not None
     assert rank_lists({"classes": np.tile(np.arange(K), (N, 1)), "probs": SORTED}) is None
     assert rank_lists({"classes": np.zeros((N, K)), "probs": SORTED}) is None
     assert rank_lists({"classes": ORDER - 1, "probs": SORTED}) is None
@@ -187,3 +186,47 @@ def test_the_highest_score_of_lists_in_no_order_comes_first() -> None:
     assert isinstance(upload.rows, EventScores)
     np.testing.assert_allclose(upload.rows.scores, SORTED[:, 0], atol=1e-12)
     np.testing.assert_array_equal(upload.rows.hits, ORDER[:, 0] == LABELS)
+
+
+@pytest.mark.parametrize("write", [as_records, as_parquet, as_arrays, as_pickle])
+@pytest.mark.parametrize("head", ["span", "token_ids", "pred_span", "class_counts"])
+def test_two_numbers_beside_a_class_that_is_rare_in_every_row(write: Writer, head: str) -> None:
+    random = np.random.default_rng(3)
+    rare = random.uniform(0.01, 0.4, 300)
+    table, truth = np.column_stack([1 - rare, rare]), (random.random(300) < rare).astype(int)
+    spans = np.sort(random.integers(0, 40, (300, 2)) + np.array([0, 40]), axis=1)
+    for rows in (write(head, "probs", spans, table, truth).rows,
+                 as_cells("span", "probs", spans, table, truth).rows):  # fmt: skip
+        assert isinstance(rows, LogitSet)
+        np.testing.assert_allclose(rows.probabilities, table, atol=1e-12)
+        np.testing.assert_array_equal(rows.labels, truth)
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_scores_that_rise_in_every_row_are_sorted_too(write: Writer) -> None:
+    upload = write("topk_idx", "topk_probs", ORDER[:, ::-1], SORTED[:, ::-1], LABELS)
+    assert isinstance(upload.rows, LogitSet)
+    np.testing.assert_allclose(upload.rows.probabilities, PROBABILITIES, atol=1e-12)
+    np.testing.assert_array_equal(upload.rows.labels, LABELS)
+
+
+@pytest.mark.parametrize("head", ["class_counts", "category_ids", "class_ranks"])
+def test_lists_that_do_not_hold_the_labels_are_left_out(head: str) -> None:
+    lists = np.array([np.random.default_rng(row).permutation([3, 5, 9, 11]) for row in range(N)])
+    ranks = np.argsort(ORDER, axis=1)
+    upload = as_arrays(head, "probs", ranks if "rank" in head else lists, PROBABILITIES, LABELS)
+    assert isinstance(upload.rows, LogitSet)
+    np.testing.assert_allclose(upload.rows.probabilities, PROBABILITIES, atol=1e-12)
+    assert upload.repairs == ()
+
+
+@pytest.mark.parametrize("write", [as_records, as_parquet])
+@pytest.mark.parametrize("head", ["file_names", "top_words", "labels_by_annotator"])
+def test_lists_of_texts_beside_two_classes_are_left_out(write: Writer, head: str) -> None:
+    pair = np.column_stack([1 - PROBABILITIES[:, 0] / 2, PROBABILITIES[:, 0] / 2])
+    texts = np.tile(np.array(["a", "b"]), (N, 1))
+    upload = write(head, "probs", texts, pair, LABELS % 2)
+    assert isinstance(upload.rows, LogitSet)
+    np.testing.assert_allclose(upload.rows.probabilities, pair, atol=1e-12)
+    with pytest.raises(FileError, match="beside scores that fall in every row"):
+        write("top_labels", "probs", texts, pair, LABELS % 2)

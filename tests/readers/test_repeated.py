@@ -112,3 +112,24 @@ def test_one_class_or_few_rows_tell_nothing() -> None:
     assert not list(repeated({"rows": few}, RAW))
     same = np.zeros(N, dtype=int)
     assert SAID not in two(LOGITS, same, LOGITS * 0.6, same)
+
+
+def test_labels_that_a_few_values_decide_are_no_copies() -> None:
+    kinds = np.random.default_rng(6).normal(size=(6, K))
+    chosen = np.arange(N) % 6
+    labels = (kinds.argmax(axis=1)[chosen] + (chosen < 3)) % K
+    assert COPIES not in one(kinds[chosen], labels)
+
+
+def test_two_sets_sorted_by_class_and_score_are_no_copies() -> None:
+    labels = np.repeat(np.arange(K), 100)
+    rng = np.random.default_rng(7)
+    sets = []
+    for _ in range(2):
+        own = np.sort(rng.uniform(0.2, 0.9, (K, 100)), axis=1).ravel()
+        rest = rng.dirichlet(np.ones(K - 1), len(own)) * (1 - own[:, np.newaxis])
+        table = np.empty((len(own), K))
+        table[np.arange(K) != labels[:, np.newaxis]] = rest.ravel()
+        table[np.arange(len(own)), labels] = own
+        sets.append(np.log(table))
+    assert SAID not in two(sets[0], labels, sets[1], labels)

@@ -151,4 +151,24 @@ def test_a_prediction_from_another_threshold() -> None:
     told = (CHANCE > 0.2).astype(int)
     upload = risks(table(predict=told, p0=1 - CHANCE, p1=CHANCE, label=ILL.astype(int)))
     least = CHANCE[told == 1].min()
-    assert any(f"from a probability of {least:.3g} on, here from one" in s for s in upload.doubts)
+    assert any(f"from a probability of {least:.4g} on, here from one" in s for s in upload.doubts)
+
+
+def test_a_prediction_that_takes_the_second_of_two_equal_probabilities() -> None:
+    chance = np.where(np.arange(len(CHANCE)) % 5, CHANCE, 0.5)
+    told = (chance >= 0.5).astype(int)
+    data = table(predict=told, p0=1 - chance, p1=chance, label=ILL.astype(int))
+    upload = read("a.csv", data)
+    (said,) = [said for said in upload.doubts if "The prediction in column" in said]
+    assert said.endswith(
+        "of two equal probabilities it takes the second, and the first counts here."
+    )
+
+
+@pytest.mark.parametrize("names", ["pred,outcome", "yhat,outcome", "y_pred,y_obs"])
+def test_a_prediction_with_fractions_beside_an_outcome_is_the_score(names: str) -> None:
+    told, outcome = names.split(",")
+    upload = risks(table(**{told: CHANCE, outcome: ILL.astype(int)}))
+    assert isinstance(upload.rows, LogitSet)
+    np.testing.assert_allclose(upload.rows.probabilities[:, 1], CHANCE)
+    np.testing.assert_array_equal(upload.rows.labels, ILL)

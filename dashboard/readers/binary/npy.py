@@ -174,6 +174,9 @@ def text_codes(array: Array, place: str) -> tuple[tuple[str, ...], NDArray[np.in
     -----
     A part at a time, since what ``numpy.unique`` needs on the way is many times the array.
     """
+    if array.size != len(array):
+        raise FileError(place, f"texts of shape {array.shape}", "one text a row")
+    array = array.reshape(-1)
     seen: dict[str, int] = {}
     codes = np.empty(len(array), dtype=np.int32)
     few = len(array) < _MANY

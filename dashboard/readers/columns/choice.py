@@ -60,6 +60,13 @@ class Choice:
         """Tell predictions that are fractions: they are the score of class 1."""
         return self.predicted is not None and has_fractions(self.predicted, sample)
 
+    def rests_on_predicted(self, sample: Sample) -> bool:
+        """Tell predictions with fractions beside whole numbers that nothing calls classes."""
+        if self.told and self.classes:
+            return False
+        whole = self.label is None and not any(has_fractions(c, sample) for c in self.classes)
+        return (whole or not self.classes) and self.has_scores(sample)
+
     def of_predicted(self) -> "Choice":
         """Take the column of predictions for the score of class 1."""
         return replace(

@@ -164,7 +164,7 @@ def _with_header(
         event = _event(names, choice, confidence, hits, free, sample)
         if event is not None:
             return event
-    if hits is None and not choice.classes and choice.has_scores(sample):
+    if hits is None and choice.rests_on_predicted(sample):
         choice = choice.of_predicted()
     used = {*choice.classes, *confidence}
     slices = [

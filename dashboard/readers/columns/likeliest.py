@@ -31,6 +31,9 @@ _SCORES = SCORE_WORDS | {
 }  # fmt: skip
 """Words in names of the score of a predicted class."""
 
+_CHANCES = frozenset({"p", "prob", "proba", "probability", "probabilities"})
+"""Those of them that say of a probability what it is of."""
+
 _OTHERS = frozenset({"value", "ood", "anomaly", "outlier", "quality"})
 """Words beside them in names of other scores."""
 
@@ -167,12 +170,14 @@ def _perhaps_another(name: str) -> tuple[str, ...]:
 
 def _refuse_doubt(name: str) -> None:
     """Refuse what measures doubt, or a distance, as the score of the predicted class."""
-    words = _NO_SCORES.intersection(key_of(name).split("_"))
+    parts = {*key_of(name).split("_")}
+    words = parts & _NO_SCORES
     if words:
-        raise FileError(
-            f"column {quoted(name, 30)}", f"the {min(words)} of each row, which is no probability",
-            "the probability of the predicted class, from 0 to 1",
-        )  # fmt: skip
+        found = f"the {min(words)} of each row, which is no probability"
+        if parts & _CHANCES:
+            found = f"a probability called one of {min(words)}, and not of the predicted class"
+        wanted = "the probability of the predicted class, from 0 to 1"
+        raise FileError(f"column {quoted(name, 30)}", found, wanted)
 
 
 def _taken(names: Sequence[str], column: int | None, what: str, like: int) -> tuple[str, ...]:

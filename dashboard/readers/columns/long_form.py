@@ -17,7 +17,9 @@ _LEAST, _MANY = 3, 10
 """Fewest samples of all classes, and of some of them, that are no chance."""
 
 _MOST_LISTED = 20
-_WHOLE = 0.01
+_ROUNDING = 1e-9
+_WHOLE, _MOST_OFF, _DECIMALS = 0.01, 0.05, 3
+_STARTS, _HELD, _NEARLY_ALL, _NEAR = 1000, 0.9, 0.95, 0.05
 _WANTED = "one row a sample, with a column of scores for every class"
 
 
@@ -52,12 +54,15 @@ def samples_of(
     every = _counts(predicted, len(names))
     listed = np.flatnonzero(every)
     counts, n_classes, n_rows = every[listed], len(listed), len(scores)
-    if n_classes < 2:
+    # Equal scores sum to 1 whatever they are of.
+    if n_classes < 2 or scores.min() == scores.max():
         return None
     whole = n_rows % n_classes == 0 and n_rows >= _LEAST * n_classes
     for turned in _orders(n_classes) if whole else ():
         own, true, values = (_turn(x, turned) for x in (predicted, truth, scores))
-        if _sums(values) and _same(true) and bool((np.sort(own, axis=1) == listed).all()):
+        if not (_same(true) and bool((np.sort(own, axis=1) == listed).all())):
+            continue
+        if _sums(values):
             kept = [
                 replace(column, values=table[:, 0])
                 for column in columns
@@ -67,12 +72,14 @@ def samples_of(
             labels, told = in_words_of(names, true[:, 0], own)
             made, _ = ranked_set(values, own, labels, names, rows)
             return made, (*_said(len(values), n_classes, turned), *told, *_left(columns, kept))
+        _refuse_coarse(values)
     if whole and bool((counts == counts[0]).all()) and _is_total(scores, n_rows // n_classes):
         raise FileError(
             "rows", f"one row a sample and class: each of {n_classes:,} classes is in"
             f" {counts[0]:,} rows, whose scores sum to the number of samples", _WANTED,
         )  # fmt: skip
     _refuse_some_classes(scores, truth, predicted)
+    _refuse_missing(scores[:_STARTS], truth[:_STARTS], predicted[:_STARTS])
     return None
 
 
@@ -140,11 +147,46 @@ def _same(table: Array) -> bool:
 
 
 def _sums(values: Floats) -> bool:
-    """Tell rows that sum to 1, or to 100; what is not so shows in the first rows."""
+    """Tell rows that sum to 1, or to 100; what is not so shows in the first rows.
+
+    Of three values or more with few decimals each may be off by half a unit of the last.
+    """
+    off = {top: min(max(_WHOLE, _rounding(values, top)), _MOST_OFF) for top in (1, 100)}
     return all(
-        any(bool((np.abs(part.sum(axis=1) - top) <= _WHOLE * top).all()) for top in (1, 100))
+        any(bool((np.abs(part.sum(axis=1) / top - 1) <= off[top]).all()) for top in (1, 100))
         for part in (values[:_MANY], values)
     )
+
+
+def _rounding(values: Floats, top: int) -> float:
+    """Give how far from 1 rows of shares may sum since they have few decimals."""
+    width = values.shape[1]
+    return width // 2 * _unit(values[:_STARTS]) / top + _ROUNDING if width > 2 else 0.0
+
+
+def _refuse_coarse(values: Floats) -> None:
+    """Refuse rows of all classes with so few decimals that they are no probabilities."""
+    sums = values.sum(axis=1)
+    near = any(bool((np.abs(sums / top - 1) <= _rounding(values, top)).all()) for top in (1, 100))
+    if near and len(values) >= _MANY:
+        raise FileError(
+            "rows", f"one row a sample and class: scores that sum to {sums.min():.4g} to"
+            f" {sums.max():.4g} in a sample, as of so few decimals", f"{_WANTED} and more decimals",
+        )  # fmt: skip
+
+
+def _unit(values: Floats) -> float:
+    """Give the last decimal that some values have, or 0 where they have more than a few.
+
+    Examples
+    --------
+    >>> _unit(np.array([0.25, 0.5])), _unit(np.array([1 / 3]))
+    (0.01, 0.0)
+    """
+    for decimals in range(_DECIMALS + 1):
+        if bool((np.abs(values - values.round(decimals)) < _ROUNDING).all()):
+            return float(10.0**-decimals)
+    return 0.0
 
 
 def _fall(values: Floats) -> bool:
@@ -187,3 +229,26 @@ def _refuse_some_classes(scores: Floats, truth: Array, predicted: Array) -> None
                 "rows", f"one row a sample and rank: each {n_listed} rows have one label, list"
                 " different classes, and their scores fall", _WANTED,
             )  # fmt: skip
+
+
+def _refuse_missing(scores: Floats, truth: Array, predicted: Array) -> None:
+    """Refuse rows that go through all classes in turn, sample by sample, but for a few of them.
+
+    Their scores sum to about the number of samples, and labels change where a turn ends.
+    """
+    listed, own = np.unique(predicted, return_inverse=True)
+    n_classes, n_rows = len(listed), len(own)
+    if n_classes < _LEAST or n_rows < _MANY * n_classes:
+        return
+    pairs = np.zeros((n_classes, n_classes), dtype=np.int64)
+    np.add.at(pairs, (own[:-1], own[1:]), 1)
+    follows, share = pairs.argmax(axis=1), float(scores.mean()) * n_classes
+    moves = bool((follows != np.arange(n_classes)).all())
+    in_turn = moves and len({*follows.tolist()}) == n_classes
+    mostly = int(pairs.max(axis=1).sum()) >= _NEARLY_ALL * n_rows
+    held = float(np.mean(truth[1:] == truth[:-1])) >= _HELD * (1 - 1 / n_classes)
+    if in_turn and mostly and held and any(abs(share / top - 1) <= _NEAR for top in (1, 100)):
+        raise FileError(
+            "rows", f"one row a sample and class, since they go through {n_classes:,} classes in"
+            " turn, but the scores of some sample have another sum than 1", _WANTED,
+        )  # fmt: skip

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from dashboard.readers.binary.npy import is_whole, text_codes
 from dashboard.readers.columns.by_shape import by_shape, shares_by_name
-from dashboard.readers.columns.rank_lists import in_ranks, rank_lists
+from dashboard.readers.columns.rank_lists import in_ranks, rank_lists, truth_of
 from dashboard.readers.columns.roles import further_sets, role_of
 from dashboard.readers.columns.slices import MAX_COLUMNS, sentence_of, slice_of_array
 from dashboard.readers.columns.two_tables import both_tables, logits_among
@@ -157,7 +157,9 @@ def _ranked(
         if table not in arrays or arrays[table].ndim != 2:
             continue
         spare = (n for n in arrays if uses[n] == "left out" and role_of(n)[0] == role_of(table)[0])
-        lists = rank_lists({n: arrays[n] for n in (table, *spare) if arrays[n].ndim == 2})
+        wide = {n: arrays[n] for n in (table, *spare) if arrays[n].ndim == 2}
+        truth = truth_of(raw.labels, raw.label_texts) if len(wide) > 1 else None
+        lists = rank_lists(wide, truth=truth)
         if lists is not None and lists.scores == table:
             made[role], told, left = in_ranks(raw, lists)
             uses[lists.classes] = "prediction"

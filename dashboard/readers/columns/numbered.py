@@ -7,6 +7,9 @@ import numpy as np
 
 from dashboard.readers.contents import Array
 
+_CLEAR = 3.0
+"""So many standard errors apart, one of two readings agrees better with the values."""
+
 _NO_NUMBER = re.compile(r"[0-9][.,]\Z|[+-]\Z", re.ASCII)
 
 
@@ -53,6 +56,59 @@ def counted_from(numbers: Array, labels: Iterable[Array]) -> Array:
     if first == 0 and lowest >= 1 and highest == len(numbers):
         return numbers + 1
     return numbers
+
+
+def as_places(
+    sets: Sequence[tuple[Array, Array, Array]], *, listed: bool
+) -> tuple[bool, tuple[str, ...]]:
+    """Tell labels that are the places of the columns, not the numbers these are called by.
+
+    Parameters
+    ----------
+    sets : sequence of (table, labels, places)
+        Of each set the values, the labels, and the columns that are called by them.
+    listed : bool
+        The names stand in a list of their own: the labels are places, unless the values are clearly
+        higher where the names say.
+
+    Returns
+    -------
+    bool
+        Whether they are places: their values are the higher ones in clearly more rows.
+    tuple of str
+        What is to be said of it, or may be doubted.
+    """
+    width = {table.shape[1] if table.ndim == 2 else 0 for table, _, _ in sets}.pop()
+    lowest = min(float(labels.min()) for _, labels, _ in sets)
+    highest = max(float(labels.max()) for _, labels, _ in sets)
+    first = int(lowest >= 1 and highest == width)
+    most = max(int(called.max()) for _, _, called in sets)
+    if lowest < first or highest >= width + first or most >= width:
+        return False, ()
+    numbers = places = differ = 0
+    for table, labels, called in sets:
+        placed = labels - first
+        rows = np.flatnonzero(placed != called)
+        by_number, by_place = table[rows, called[rows]], table[rows, placed[rows].astype(np.intp)]
+        numbers += int(np.count_nonzero(by_number > by_place))
+        places += int(np.count_nonzero(by_place > by_number))
+        differ += len(rows)
+    clear = _CLEAR * (places + numbers) ** 0.5
+    if listed:
+        return numbers - places <= clear, ()
+    if places - numbers > clear:
+        said = (
+            "Labels were read as places of the class columns, not as the numbers that these are"
+            f" named by: the values are higher there in {places:,} of {differ:,} rows that differ."
+        )
+        return True, (said,)
+    if not differ or numbers - places > clear:
+        return False, ()
+    said = (
+        "Labels were read as the numbers that the class columns are named by; they may be places"
+        f" of the columns, which would differ in {differ:,} rows: the values do not clearly tell."
+    )
+    return False, (said,)
 
 
 def _shared(names: Sequence[str]) -> str:

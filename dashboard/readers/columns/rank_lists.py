@@ -18,15 +18,21 @@ _PARTS = re.compile(r"""'[^']*'|"[^"]*"|\S+""")
 _LONGEST = 1 << 16
 
 _CLASS_WORDS = frozenset({"class", "classes", "label", "labels", "category", "categories"})
-_RANK_WORDS = _CLASS_WORDS | {
-    "top", "topk", "top1", "top3", "top5", "top10", "rank", "ranks", "ranked", "index", "indices",
-    "indexes", "idx", "idxs", "ids", "names", "pred", "preds", "predicted", "predictions",
-}  # fmt: skip
-_FEW = 20
-"""Below so many rows, scores may fall in all of them by chance."""
+_TOP_WORDS = frozenset({"top", "topk", "top1", "top2", "top3", "top5", "top10", "ranked"})
+_MARKS = frozenset({"rank", "ranks"})
+_PRED_WORDS = frozenset({"pred", "preds", "predicted", "predictions"})
+_LIST_WORDS = (
+    _CLASS_WORDS | _TOP_WORDS | _MARKS | _PRED_WORDS
+    | {"index", "indices", "indexes", "idx", "idxs", "ids", "names"}
+)  # fmt: skip
+_FEW, _CLEAR = 20, 3.0
+"""Below so many rows, or standard errors above chance, labels tell nothing of lists."""
 
 _MOST = 2000
 _HIGHEST = 10**6
+
+Truth = tuple[NDArray[np.intp], Sequence[str]]
+"""The true class of each row, as its place among the different ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +69,7 @@ class RankLists:
 def rank_lists(
     tables: Mapping[str, Array],
     texts: Mapping[str, tuple[NDArray[np.int32], Sequence[str]]] | None = None,
+    truth: Truth | None = None,
 ) -> RankLists | None:
     """Find lists of different classes beside lists of as many scores.
 
@@ -72,12 +79,14 @@ def rank_lists(
         Columns of lists of numbers.
     texts : mapping of str to (codes, cells), optional
         Columns of texts, which may spell lists.
+    truth : (codes, cells), optional
+        The true classes, where they are known.
 
     Notes
     -----
-    Scores that fall in every row are sorted by themselves, so each row has its own order of the
-    classes; of few rows the name of the lists must say so too. Other scores are taken so only where
-    that name speaks of classes; indices that sort them say nothing of the order they stand in.
+    The name of the lists must speak of classes or, beside scores that fall or rise in every row,
+    of ranks. Unless it says that they are the likeliest ones, true classes must stand in them more
+    often than by chance. Ranks, and indices that sort the scores, say nothing of their order.
 
     Examples
     --------
@@ -89,10 +98,12 @@ def rank_lists(
     scores = {name: table for name, table in tables.items() if _are_scores(table)}
     found = []
     for name, values in scores.items():
-        falls = _fall(values)
-        for other, listed in tables.items():
-            if other not in scores and _are_of(listed, values, other, falls=falls):
-                found.append(_numbered(other, name, listed, values))
+        falls = _fall(values) or _fall(values[:, ::-1])
+        made = [
+            _numbered(other, name, listed, values)
+            for other, listed in tables.items()
+            if other not in scores and _are_of(listed, values, other, falls=falls)
+        ]
         for other, (codes, cells) in (texts or {}).items():
             spelled = _spelled(codes, cells, values.shape[1])
             if spelled is None:
@@ -100,9 +111,10 @@ def rank_lists(
             if all(cell.isdecimal() and len(cell) <= len(str(_HIGHEST)) for cell in spelled[1]):
                 listed = np.array([int(cell) for cell in spelled[1]])[spelled[0]]
                 if _are_of(listed, values, other, falls=falls):
-                    found.append(_numbered(other, name, listed, values))
-            elif _may_be(other, len(values), falls=falls):
-                found.append(_sorted(other, name, *spelled, values))
+                    made.append(_numbered(other, name, listed, values))
+            elif _may_be(other, falls=falls):
+                made.append(_sorted(other, name, *spelled, values))
+        found += [part for part in made if _holds(part, truth, falls=falls)]
     if len(found) > 1:
         listed_as = " and ".join(quoted(part.scores, 30) for part in found[:3])
         raise FileError(
@@ -122,14 +134,77 @@ def refuse_unread(tables: Mapping[str, Array], odd: Mapping[str, str]) -> None:
     odd : mapping of str to str
         What stands in each column that could not be read.
     """
-    lists = [name for name, kind in odd.items() if "list" in kind and _may_be(name, 0, falls=True)]
-    falling = [n for n, table in tables.items() if lists and _are_scores(table) and _fall(table)]
-    if falling:
-        raise FileError(
-            f"column {quoted(lists[0], 30)}",
-            f"{odd[lists[0]]} beside scores that fall in every row ({quoted(falling[0], 30)})",
-            'class numbers, or in each row a list such as [{"label": ..., "score": ...}]',
-        )
+    lists = [name for name, kind in odd.items() if "list" in kind and _may_be(name, falls=True)]
+    sure = [name for name in lists if _are_likeliest(name)]
+    for name, table in tables.items():
+        # The first of two classes is the likelier one in every row of many a file.
+        told = lists if table.shape[1] > 2 else sure
+        if told and _are_scores(table) and _fall(table):
+            raise FileError(
+                f"column {quoted(told[0], 30)}",
+                f"{odd[told[0]]} beside scores that fall in every row ({quoted(name, 30)})",
+                'class numbers, or in each row a list such as [{"label": ..., "score": ...}]',
+            )
+
+
+def _are_likeliest(name: str) -> bool:
+    """Tell a name that speaks both of ranks and of classes."""
+    words = _words(name)
+    return bool(words & (_TOP_WORDS | _MARKS | _PRED_WORDS) and words & (_CLASS_WORDS | {"names"}))
+
+
+def truth_of(labels: Array | None, texts: Sequence[str] | None) -> Truth | None:
+    """Give labels, whole numbers or the places of texts, as their different texts.
+
+    Examples
+    --------
+    >>> truth_of(np.array([7, 2, 7]), None)
+    (array([1, 0, 1]), ['2', '7'])
+    """
+    if labels is None:
+        return None
+    labels = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
+    if labels.ndim != 1 or labels.dtype.kind not in "biuf" or not is_whole(labels):
+        return None
+    values, codes = np.unique(labels, return_inverse=True)
+    cells = [str(int(value)) for value in values.tolist()]
+    return codes, cells if texts is None else [texts[code] for code in values.tolist()]
+
+
+def truth_in(
+    columns: Mapping[str, object],
+    texts: Mapping[str, tuple[NDArray[np.int32], Sequence[str]]],
+    labels: Sequence[str],
+) -> Truth | None:
+    """Give the true classes that stand in the one column of this name, beside lists."""
+    beside = any(isinstance(column, np.ndarray) and column.ndim == 2 for column in columns.values())
+    if len(labels) != 1 or not beside:
+        return None
+    if labels[0] in texts:
+        codes, cells = texts[labels[0]]
+        return None if (codes < 0).any() else (codes.astype(np.intp), cells)
+    numbers = columns[labels[0]]
+    return truth_of(numbers, None) if isinstance(numbers, np.ndarray) else None
+
+
+def _holds(lists: RankLists, truth: Truth | None, *, falls: bool) -> bool:
+    """Tell lists in which the true class stands more often than by chance, or always."""
+    if truth is None or len(truth[0]) != len(lists.places) or len(lists.places) < _FEW:
+        return True
+    if falls and _words(lists.classes) & _TOP_WORDS:
+        return True
+    codes, cells = truth
+    if {*map(str.isdecimal, lists.cells)}.isdisjoint(map(str.isdecimal, cells)):
+        return True
+    seen = {cell: place for place, cell in enumerate(lists.cells)}
+    places = np.array([seen.get(cell, -1) for cell in cells])
+    n_rows = len(codes)
+    held = sum(int(np.count_nonzero(column == places[codes])) for column in lists.places.T)
+    listed = np.bincount(lists.places.ravel(), minlength=len(seen)) / n_rows
+    shares = np.bincount(codes, minlength=len(cells)) / n_rows
+    chance = float((shares * np.where(places < 0, 0, listed[places])).sum())
+    noise = np.sqrt(max(chance * (1 - chance), 0) / n_rows)
+    return held == n_rows or held / n_rows > chance + _CLEAR * noise
 
 
 def _are_of(listed: Array, values: Array, name: str, *, falls: bool) -> bool:
@@ -143,7 +218,7 @@ def _are_of(listed: Array, values: Array, name: str, *, falls: bool) -> bool:
         return False
     if bool((listed == ordered).all() and (listed[1:] == listed[:1]).all()):
         return False
-    return _may_be(name, len(values), falls=falls) and (falls or not _sorts(listed, values))
+    return _may_be(name, falls=falls) and (falls or not _sorts(listed, values))
 
 
 def _are_scores(table: Array) -> bool:
@@ -152,13 +227,15 @@ def _are_scores(table: Array) -> bool:
     return table.shape[1] > 1 and not all(map(is_whole, blocks))
 
 
-def _may_be(name: str, n_rows: int, *, falls: bool) -> bool:
+def _may_be(name: str, *, falls: bool) -> bool:
     """Tell by their name whether lists are classes, beside scores that fall or do not."""
-    if falls and n_rows >= _FEW:
-        return True
-    words = _RANK_WORDS if falls else _CLASS_WORDS
+    words = _words(name)
+    return bool(words & (_LIST_WORDS if falls else _CLASS_WORDS)) and (falls or not words & _MARKS)
+
+
+def _words(name: str) -> set[str]:
     spaced = re.sub(r"([a-z])([A-Z])", r"\1_\2", name[:200])
-    return not words.isdisjoint(re.split(r"[^a-z0-9]+", spaced.lower()))
+    return {*re.split(r"[^a-z0-9]+", spaced.lower())}
 
 
 def _sorts(places: Array, values: Array) -> bool:
@@ -248,15 +325,11 @@ def in_ranks(
     if raw.labels is None:
         alone, missing = ranked_set(lists.values, lists.places, None, lists.cells, rows)
         return alone, (), missing
-    labels = np.asarray(raw.labels)
-    labels = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
-    if labels.ndim != 1 or len(labels) != len(lists.places) or not is_whole(labels):
-        found = f"labels of shape {labels.shape} beside lists of classes"
+    known = truth_of(raw.labels, raw.label_texts)
+    if known is None or len(known[0]) != len(lists.places):
+        found = f"labels of shape {raw.labels.shape} beside lists of classes"
         raise FileError("labels", found, "one class a row")
-    values, codes = np.unique(labels, return_inverse=True)
-    texts = [str(int(value)) for value in values.tolist()]
-    if raw.label_texts is not None:
-        texts = [raw.label_texts[code] for code in values.tolist()]
+    codes, texts = known
     seen = {cell: place for place, cell in enumerate(lists.cells)}
     truth = np.array([seen.setdefault(text, len(seen)) for text in texts], dtype=np.int32)[codes]
     truth, told = in_words_of(tuple(seen), truth, lists.places)

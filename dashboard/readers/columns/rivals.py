@@ -16,6 +16,9 @@ from dashboard.readers.refusal import FileError, quoted
 _OFF, _SAME = 0.02, 0.01
 _FRAMES = ("(", "=", "[", ":")
 _SCORE_WORDS = SCORE_WORDS | {"probas", "logits", "scores", "calibrated", "uncalibrated"}
+_NO_SHARES = frozenset({"logit", "logits", "calibrated", "uncalibrated"})
+"""Words of values that may belong to probabilities without sums of 1, whatever stands beside."""
+
 _MOST = 500
 
 
@@ -49,12 +52,19 @@ def refuse_rivals(
         own = names[classes[0]].strip().rpartition(strip_prefix([names[c] for c in classes])[0])[0]
         bracketed = before.endswith(_FRAMES) and own.endswith(_FRAMES)
         telling = _shares(others) and not _shares(values)
-        if telling or bracketed or not words.isdisjoint(_SCORE_WORDS):
+        if telling or bracketed or _speak(words, alike=_shares(others) >= _shares(values)):
             first, second = (quoted(names[columns[0]], 30) for columns in (classes, group))
             raise FileError(
                 "header", f"two sets of class columns, such as {first} and {second}",
                 "one set, or your word on the class columns",
             )  # fmt: skip
+
+
+def _speak(words: set[str], *, alike: bool) -> bool:
+    """Tell words of scores; beside probabilities, what has no sums of 1 may be scores of foods."""
+    if alike or words & _NO_SHARES:
+        return not words.isdisjoint(_SCORE_WORDS)
+    return bool(words & _SCORE_WORDS) and words <= _SCORE_WORDS | {"", "raw"}
 
 
 def _groups(

@@ -46,7 +46,7 @@ def slice_of_texts(
             return _numbers(name, looked_up[codes])
     if len(texts) > MAX_TEXTS:
         return _TOO_MANY
-    if max(map(len, texts)) > MAX_LENGTH:
+    if max(map(len, texts), default=0) > MAX_LENGTH:
         return _TOO_LONG
     shown = tuple(visible(text, MAX_LENGTH) for text in texts)
     return SliceColumn(visible(name, _NAME), codes.astype(np.uint8, copy=False), shown)
@@ -103,8 +103,10 @@ def id_of(cell: str) -> int:
     """
     if cell.isascii() and cell.isdigit() and len(cell) < 18:
         return int(cell)
-    if len(cell) < 18 and NUMBER.fullmatch(cell) and float(cell).is_integer():
-        return int(float(cell))
+    if len(cell) < 18 and NUMBER.fullmatch(cell):
+        number = float(cell)
+        if number.is_integer() and abs(number) < 1 << 62:
+            return int(number)
     digest = blake2b(cell.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little", signed=True)
 

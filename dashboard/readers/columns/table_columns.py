@@ -15,7 +15,7 @@ from dashboard.readers.columns.headings import key_of, strip_prefix
 from dashboard.readers.columns.layout import Layout, called
 from dashboard.readers.columns.named import LABEL_KEYS, TABLE_KEYS, left_out_sentence
 from dashboard.readers.columns.named_sets import TRAINING
-from dashboard.readers.columns.rank_lists import RankLists, rank_lists, refuse_unread
+from dashboard.readers.columns.rank_lists import RankLists, rank_lists, refuse_unread, truth_in
 from dashboard.readers.columns.slices import (
     MAX_COLUMNS,
     Outcome,
@@ -212,8 +212,8 @@ def _in_ranks(
     """Put lists of classes and of their scores as two columns a rank, and name further lists."""
     wide = _tables(columns)
     texts = {n: (column.codes, column.cells) for n, column in columns if isinstance(column, Text)}
-    lists = rank_lists(wide, texts)
-    if lists is None:
+    labels = [name for name, _ in columns if key_of(name) in LABEL_KEYS]
+    if (lists := rank_lists(wide, texts, truth_in(dict(columns), texts, labels))) is None:
         return None
     used = (lists.classes, lists.scores)
     others = [(name, column) for name, column in columns if name not in (*wide, *used)]

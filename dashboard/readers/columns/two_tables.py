@@ -18,7 +18,9 @@ def logits_among(tables: Mapping[str, Array]) -> str | None:
         return None
     (other,) = (table for name, table in tables.items() if name != logits[0])
     table = tables[logits[0]]
-    if table.ndim != 2 or table.shape != other.shape or "f" != table.dtype.kind != other.dtype.kind:
+    if table.ndim != 2 or table.shape != other.shape or table.shape[1] < 2:
+        return None
+    if table.dtype.kind != "f" or other.dtype.kind != "f":
         return None
     table, other = table[:_COMPARED], other[:_COMPARED]
     if not (np.isfinite(table).all() and np.isfinite(other).all()):

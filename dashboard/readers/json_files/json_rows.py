@@ -240,7 +240,9 @@ def started(item: object) -> Growing:
 
 def counted(column: Array) -> Array:
     """Take numbers for whole ones where all are, since JSON does not tell 3.0 from 3."""
-    whole = column.dtype.kind == "f" and column[0] == np.floor(column[0]) and is_whole(column)
+    first = column[:1]
+    alike = column.dtype.kind == "f" and column.size and (first == np.floor(first)).all()
+    whole = alike and is_whole(column)
     return column.astype(np.int64) if whole and np.abs(column).max() < EXACT else column
 
 

@@ -51,7 +51,7 @@ def check_scores(raw: RawSet, role: Role, options: Options) -> None:
     table, labels = np.asarray(raw.table), raw.labels
     if options.values != "auto" or table.ndim != 1 or labels is None or labels.ndim != 1:
         return
-    if raw.label_texts is not None or labels.dtype.kind not in "biuf":
+    if raw.label_texts is not None or labels.dtype.kind not in "biuf" or not labels.size:
         return
     if len(labels) == len(table) and labels.max() <= 1 and labels.min() >= 0:
         refuse_flattened(table, labels)

@@ -43,6 +43,7 @@ _MANY_ROWS, _SORTED = 1000, 100_000
 _LOOKED_AT = 1000
 
 _SATURATED = 0.01
+_TIE = 1e-6
 _DECIMALS: Mapping[ValuesKind, int] = {"probabilities": 3, "scores": 3, "logits": 1}
 
 
@@ -155,7 +156,11 @@ def _predictions(seen: list[_Seen]) -> Iterator[str]:
         if len(truth) >= _FEW_ROWS and agree < 0.99:
             why = "perhaps the columns are in another order or of another model"
             if (least := _threshold(part.rows, told)) is not None:
-                why = f"it is decided from a probability of {least:.3g} on, here from one half on"
+                why = f"it is decided from a probability of {least:.4g} on, here from one half on"
+                if abs(least - 0.5) < _TIE:
+                    why = (
+                        "of two equal probabilities it takes the second, and the first counts here"
+                    )
             yield (
                 f"The prediction in column {quoted(part.raw.predicted.name)} is the likeliest class"
                 f" in {percent(agree)} of the rows{part.where}: {why}."

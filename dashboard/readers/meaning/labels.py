@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dashboard.readers.columns.numbered import class_numbers, counted_from
+from dashboard.readers.columns.numbered import as_places, class_numbers, counted_from
 from dashboard.readers.columns.slices import NUMBER
 from dashboard.readers.contents import SET_NAMES, Array, Options, RawSet, Role, rows_of_file
 from dashboard.readers.meaning.spelling import folded, matched
@@ -33,6 +33,7 @@ class LabelReading:
     found: tuple[str, ...]
     repairs: tuple[str, ...]
     class_names: tuple[str, ...] | None = None
+    doubts: tuple[str, ...] = ()
 
 
 def read_labels(
@@ -56,7 +57,7 @@ def read_labels(
     repairs += [one.mended for one in spelled.values() if one.mended is not None]
     numbered = {role: raw for role, raw in sets.items() if role not in spelled}
     flat = {role: _flat(raw, role, n_classes, repairs, columns) for role, raw in numbered.items()}
-    whole, shift = _match_numbers(flat, numbered, options), 0
+    (whole, doubts), shift = _match_numbers(flat, numbered, options, repairs), 0
     if whole:
         named = _called(numbered, options)
         repairs.append(f"Labels were matched to the {named} ({_count(whole)} labels).")
@@ -83,6 +84,7 @@ def read_labels(
         (f"Labels from {lowest} to {highest}.", *dict.fromkeys(said)),
         tuple(dict.fromkeys(repairs)),
         names,
+        doubts,
     )
 
 
@@ -253,24 +255,26 @@ def _from_zero(values: Array, first: int) -> Array:
 
 
 def _match_numbers(
-    flat: Mapping[Role, Array], sets: Mapping[Role, RawSet], options: Options
-) -> dict[Role, Array]:
+    flat: Mapping[Role, Array], sets: Mapping[Role, RawSet], options: Options, repairs: list[str]
+) -> tuple[dict[Role, Array], tuple[str, ...]]:
     """Match labels to classes named by other numbers than their places, such as 1, 10, 2.
 
-    Classes named yes and no, in this order, are 1 and 0.
+    Classes named yes and no, in this order, are 1 and 0. Words with numbers, in a list of their
+    own, go with places unless the values clearly tell otherwise.
     """
     names = next((raw.class_names or () for raw in sets.values()), ())
     by_user = bool(options.class_names) and all(map(NUMBER.fullmatch, options.class_names))
     if by_user:
         names = options.class_names
     lower = tuple(name.lower() for name in names)
+    listed = not (all(raw.headings for raw in sets.values()) or all(map(NUMBER.fullmatch, names)))
     if (
         len(names) < 2
         or options.first_label != "auto"
         or any(raw.class_names != names and not by_user for raw in sets.values())
         or any(values.ndim != 1 for values in flat.values())
     ):
-        return {}
+        return {}, ()
     if lower[::-1] in NO_AND_YES:
         numbers = np.array([1.0, 0.0])
     elif all(NUMBER.fullmatch(name) and len(name) < 16 for name in names):
@@ -278,15 +282,19 @@ def _match_numbers(
     elif (counted := class_numbers(names)) is not None:
         numbers = counted
     else:
-        return {}
+        return {}, ()
     numbers = counted_from(numbers, flat.values()) if flat else numbers
     placed = np.array_equal(numbers, np.arange(len(numbers)))
     if placed or not all(np.isin(values, numbers).all() for values in flat.values()):
-        return {}
+        return {}, ()
     order = np.argsort(numbers)
-    return {
-        role: order[np.searchsorted(numbers, values, sorter=order)] for role, values in flat.items()
-    }
+    found = {r: order[np.searchsorted(numbers, v, sorter=order)] for r, v in flat.items()}
+    if by_user or lower[::-1] in NO_AND_YES or not found:
+        return found, ()
+    rows = [(np.asarray(sets[role].table), flat[role], places) for role, places in found.items()]
+    turned, said = as_places(rows, listed=listed)
+    repairs += said if turned else ()
+    return ({}, ()) if turned else (found, said)
 
 
 def _first_label(counted: Sequence[Array], n_classes: int, options: Options) -> int:

@@ -33,7 +33,7 @@ _LOG_ODDS = re.compile(
     r"logit|log[\s_-]?odds|linear[\s_.-]?pred|(?:\A|[\s_])(?:lp|linpred)(?:\Z|[\s_])"
 )
 
-_RAW = re.compile(r"logit|decision|margin", re.IGNORECASE)
+_RAW = re.compile(r"logit|decision|margin|(?<![a-z])raw(?![a-z])", re.IGNORECASE)
 """What scores are called that are outside 0 to 1 by nature, though most may be within."""
 
 

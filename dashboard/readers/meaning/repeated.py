@@ -20,6 +20,8 @@ _LEAST_SPLIT, _MOST_SPLIT = 14.0, 0.1
 """Rows expected to differ in their label from others of the same values, and the share found."""
 
 _TOGETHER, _MOST_TOGETHER, _ERRORS, _COLUMNS = 0.5, 0.9, 5.0, 20
+_LEAST_SORTED = 8
+"""So many rows are in order by chance once in 20,000 times."""
 
 
 def repeated(
@@ -85,7 +87,11 @@ def _within(rows: _Rows) -> Iterator[str]:
     split = float(((alike - same)[tied] / (alike[tied] - 1)).sum())
     if expected < _LEAST_SPLIT or split > _MOST_SPLIT * expected:
         return
-    n_copies = len(same) - round(float((1 / same).sum()))
+    n_kinds = round(float((1 / same).sum()))
+    if n_kinds < _FEW_ROWS:
+        # A label that a few values decide is the same wherever they are.
+        return
+    n_copies = len(same) - n_kinds
     of_rows = f"{len(same):,} rows" + (" looked at" if len(same) < n_rows else "")
     yield (
         f"{n_copies:,} of {of_rows} repeat another one, values and label alike: copies fall into"
@@ -127,7 +133,8 @@ def go_together(one: Array, other: Array, labels: Array) -> bool:
     """Tell two scorings of the same rows from scores of other rows with the same labels.
 
     Labels alone do not tell, as they are the same in two sets that are sorted by class. So values
-    are compared that are left once their mean in each class is taken off.
+    are compared that are left once their mean in each class is taken off; where these are in order
+    in every class of both, nothing tells.
 
     Parameters
     ----------
@@ -138,7 +145,7 @@ def go_together(one: Array, other: Array, labels: Array) -> bool:
 
     Examples
     --------
-    >>> scores = np.linspace(0, 1, 30)
+    >>> scores = np.sin(np.arange(30))
     >>> go_together(scores, scores * 2, np.arange(30) % 2), go_together(scores, -scores, scores > 1)
     (True, False)
     """
@@ -150,7 +157,7 @@ def go_together(one: Array, other: Array, labels: Array) -> bool:
     if len(counts) < 2:
         return False
     n_columns = min(one.shape[1], _COLUMNS) if one.ndim == 2 else 1
-    products = np.zeros(3)
+    products, in_order = np.zeros(3), np.zeros(len(counts), dtype=np.bool_)
     for column in range(n_columns):
         left = []
         for values in (one, other):
@@ -158,10 +165,25 @@ def go_together(one: Array, other: Array, labels: Array) -> bool:
             part = np.nan_to_num(part.astype(np.float64), posinf=0, neginf=0)
             left.append(part - (np.bincount(truth, part) / counts)[truth])
         products += left[0] @ left[1], left[0] @ left[0], left[1] @ left[1]
+        in_order |= _in_order(left[0], truth) & _in_order(left[1], truth)
+    many = counts >= _LEAST_SORTED
+    if many.any() and in_order[many].all():
+        return False
     noise = _ERRORS / np.sqrt(max(len(labels) - len(counts), 1))
     least = min(max(_TOGETHER, noise), _MOST_TOGETHER)
     whole = float(np.sqrt(products[1] * products[2]))
     return whole > 0 and float(products[0]) > least * whole
+
+
+def _in_order(values: Floats, truth: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Mark the classes whose values rise from row to row, or fall."""
+    order = np.argsort(truth, kind="stable")
+    steps, of = np.diff(values[order]), truth[order][1:]
+    within = of == truth[order][:-1]
+    rises, falls = (
+        np.bincount(of[within & part], minlength=of.max() + 1) for part in (steps < 0, steps > 0)
+    )
+    return np.asarray((rises == 0) | (falls == 0))
 
 
 def _of_truth(rows: _Rows, truth: Array) -> Floats:

@@ -51,8 +51,8 @@ def _refuse_marks(scores: Floats, place: str) -> None:
 
 
 def _refuse_fractions(scores: Floats, raw: RawEvent, place: str) -> None:
-    """Refuse what no percentage of the likeliest of fewer than 100 classes is."""
-    bad = (scores > 0) & (scores < 1)
+    """Refuse what is too low for the likeliest class, though there be twice those that occur."""
+    bad = (scores > 0) & (scores < min(1, 50 / (raw.n_classes or 1)))
     if bad.any():
         raise FileError(
             place,

@@ -222,7 +222,7 @@ def _is_remark(rows: Rows, place: int, below: int) -> bool:
     if not _starts_with_mark(row):
         return _is_title(rows, place)
     widths = {len(row) - 1} if row[0].strip() == "#" else {len(row)}
-    return not row[0].lstrip().startswith("#") or below not in widths
+    return not row[0].lstrip().startswith("#") or below not in widths - {0}
 
 
 def _without_mark(header: list[str], below: int) -> list[str]:

@@ -242,8 +242,8 @@ def scored_class(scores: Floats, predicted: Array) -> int | None:
 
 
 def _extremes(scores: Floats, chosen: NDArray[np.bool_]) -> tuple[float, float]:
-    least = scores.min(where=chosen, initial=np.inf)
-    return float(least), float(scores.max(where=chosen, initial=-np.inf))
+    least = scores.min(where=chosen, initial=scores.max())
+    return float(least), float(scores.max(where=chosen, initial=scores.min()))
 
 
 def _n_different(n_codes: int, *columns: Array) -> int:

@@ -35,8 +35,9 @@ _BETWEEN = (b"\x1c", b"\x1d", b"\x1e", b"\x1f")
 _MOST = 1_900_000_000
 """Nanoseconds, or about as many, that reading may take up to a fault."""
 
-_BYTE, _CELL, _WIDE_CELL, _BESIDE = 2.7, 18, 21, 34
-"""What each takes that is decoded by Arrow: bytes, cells, those of many columns and beside them;"""
+_BYTE, _CELL, _MINUS, _COLUMN, _BESIDE = 2.7, 18, 16, 2_500, 34
+"""What each takes that is decoded by Arrow: bytes, cells, minus signs, which make it guess wrongly,
+columns of a block, and cells beside them;"""
 
 _QUOTE, _BREAK, _BLANK, _SPACED, _SIGNED, _LETTERS = 7, 40, 20, 4, 42, 1
 """quotes, line ends inside them, blank rows, bytes among uneven spaces, percent signs, bytes of
@@ -46,7 +47,7 @@ _LABEL, _TEXT, _TURNED, _NAME, _SLOW_BYTE, _SLOW_ROW = 500, 1_000, 80, 1_300, 90
 """different labels, texts beside, those that turn out to be numbers, names of rows, and what is
 read cell by cell."""
 
-_FEW, _MANY_COLUMNS = 1 << 20, 100
+_FEW = 1 << 20
 _SPACE, _END = b" \n"
 _SPACES = bytes.maketrans(b"\t\v\f", b"   ")
 _PLAIN = re.compile(r"[-+.0-9eE]+")
@@ -206,8 +207,8 @@ class Quick:
     def _cost(self, lines: Lines) -> int:
         """Estimate what it takes to decode some rows."""
         n_columns = len(self.layout.numbers)
-        cost = _CELL if n_columns < _MANY_COLUMNS else _WIDE_CELL
-        cost = (cost + _SIGNED * (self.numbers.with_sign > 0)) * len(lines) * n_columns
+        cost = (_CELL + _SIGNED * (self.numbers.with_sign > 0)) * len(lines) * n_columns
+        cost += _COLUMN * n_columns + _MINUS * lines.raw.count(b"-")
         cost += len(lines) * _BESIDE * (len(self.layout.codes) + len(self._kept()))
         if lines.n_quotes:
             cost += _QUOTE * lines.n_quotes + _BREAK * max(lines.n_breaks, 0)
