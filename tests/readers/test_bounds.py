@@ -5,15 +5,23 @@ import pickle
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from dashboard.readers import FileError, Options, parse, read
 from dashboard.readers.apart import parse_apart
-from dashboard.readers.binary import npy, parquet
+from dashboard.readers.binary import npy, parquet, parquet_footer, parquet_texts
 from dashboard.readers.binary.archive import open_archive
 from dashboard.readers.binary.npy import text_codes
+from dashboard.readers.binary.parquet_texts import CodedTexts
 from dashboard.readers.columns import growing
-from dashboard.readers.columns.growing import GrowingColumn, GrowingText, shared_room, spelled
+from dashboard.readers.columns.growing import (
+    GrowingColumn,
+    GrowingText,
+    Room,
+    shared_room,
+    spelled,
+)
 from dashboard.readers.contents import RawSet
 from dashboard.readers.json_files import json_text
 from dashboard.readers.pickles import machine
@@ -57,6 +65,19 @@ def test_what_cells_of_a_workbook_count(
 
 
 LAST = "<row><c><v>0.5</v></c><c><v>0.5</v></c><c t='e'><v>abc</v></c></row>"
+
+
+def test_rows_of_different_shapes_count_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    spent: list[int] = []
+    monkeypatch.setattr(Work, "add", lambda _, more, place: spent.append(more if place else 0))
+    plain = "<row><c><v>0.5</v></c><c><v>0.5</v></c><c><v>1</v></c></row>"
+    other = plain.replace("<c><v>1", "<c  ><v>1")
+    counts = []
+    for rows in ((plain + plain) * 500, (plain + other) * 500):
+        read("a.xlsx", workbook(sheet_xml(f"<row>{HEAD}</row>{rows}")))
+        counts.append(sum(spent))
+        spent.clear()
+    assert counts[1] - counts[0] >= 1000 * Work.mixed
 
 
 def test_a_workbook_of_more_work_than_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,6 +170,86 @@ def test_texts_are_looked_up_in_the_dictionary_of_their_rows() -> None:
         (column,) = raw.columns
         assert column.categories is not None
         assert [column.categories[code] or None for code in column.values] == words
+
+
+def test_texts_of_many_dictionaries_are_those_of_each_row(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(parquet_texts, "_AT_ONCE_ROWS", 300)
+    monkeypatch.setattr(parquet_texts, "_AT_ONCE_ENTRIES", 90)
+    rng = np.random.default_rng(0)
+    long = ["x" * 300 + end for end in "ab"]
+    words: list[str | None] = [None, "", "\u72ac", *long, *(f"w{k}" for k in range(200))]
+    rows = [words[k] for k in rng.integers(0, len(words), 3000) * (rng.random(3000) < 0.5)]
+    cut = [(row or "")[:257] for row in rows]
+    for size in (50, 170, 3000):
+        file = pq.ParquetFile(
+            pa.BufferReader(written({"town": rows}, row_group_size=size)), read_dictionary=["town"]
+        )
+        texts = CodedTexts(len(rows), Room())
+        assert all(texts.take(batch.column(0)) for batch in file.iter_batches(batch_size=100))
+        text = texts.finish()
+        assert text is not None
+        assert [text.cells[code] for code in text.codes] == cut
+        assert sorted(text.cells) == sorted(set(cut))
+
+
+def test_texts_without_room_are_left_out_at_sight() -> None:
+    room = Room()
+    room.left = -1
+    few, many = (pa.array([f"w{k}" for k in range(n)]).dictionary_encode() for n in (50, 51))
+    assert CodedTexts(50, room).take(few)
+    assert not CodedTexts(51, room).take(many)
+
+
+@pytest.mark.parametrize(("dictionary", "most"), [(True, 8), (False, 1000)])
+def test_columns_of_the_most_different_texts_are_left_out(
+    monkeypatch: pytest.MonkeyPatch, *, dictionary: bool, most: int
+) -> None:
+    names = [f"{k}.5" for k in range(1000)]
+    table = {"p0": [0.25] * 1000, "p1": [0.75] * 1000, "label": [0, 1] * 500, "height": names,
+             "town": ["a", "b"] * 500}  # fmt: skip
+    data = written(table, use_dictionary=dictionary)
+    monkeypatch.setattr(parquet_footer, "_MOST_DIFFERENT", most)
+    contents = parse("a.parquet", data, Options())
+    raw = contents.sets["rows"]
+    assert isinstance(raw, RawSet)
+    assert [column.name for column in raw.columns] == ["town"]
+    assert any("height" in line for line in contents.found)
+
+
+@pytest.mark.parametrize("statistics", [True, False])
+def test_what_nulls_make_of_whole_numbers_is_counted(
+    monkeypatch: pytest.MonkeyPatch, *, statistics: bool
+) -> None:
+    rng = np.random.default_rng(0)
+    monkeypatch.setattr(parquet, "_SPARE_BYTES", 250_000)
+
+    def table(share: float) -> bytes:
+        gone = rng.random((12, 10_000)) < share
+        values = rng.integers(0, 2, (12, 10_000), dtype=np.int8)
+        beside = {f"x{k}": pa.array(values[k], mask=gone[k]) for k in range(12)}
+        score = {"score": np.full(10_000, 0.5), "label": pa.array(values[0])}
+        return written({**beside, **score}, write_statistics=statistics)
+
+    parse("a.parquet", table(0), Options())
+    with pytest.raises(FileError, match=r"10,000 rows, 0 MB of values in a file of .* too large"):
+        parse("a.parquet", table(0.5), Options())
+
+
+@pytest.mark.parametrize(
+    ("dtype", "wider"), [("int8", "f4"), ("uint16", "f4"), ("int32", "f8"), ("bool", "f4")]
+)
+def test_whole_numbers_with_nulls_are_exact(dtype: str, wider: str) -> None:
+    most = 1 if dtype == "bool" else np.iinfo(dtype).max
+    values = np.array([most, 0, 1, most - 1] * 25).astype(dtype)
+    beside = pa.array(values, mask=np.arange(100) == 2)
+    table = {"score": np.full(100, 0.5), "label": [0, 1] * 50, "x": beside}
+    raw = parse("a.parquet", written(table), Options()).sets["rows"]
+    (column,) = raw.columns
+    assert column.values.dtype == wider
+    assert np.isnan(column.values[2])
+    assert np.array_equal(np.delete(column.values, 2), np.delete(values, 2).astype(float))
 
 
 def test_texts_that_are_not_utf_8_are_refused() -> None:

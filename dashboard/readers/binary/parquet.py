@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dashboard.readers.binary.parquet_footer import Footer, check_pages, read_footer
+from dashboard.readers.binary.parquet_texts import CodedTexts
 from dashboard.readers.binary.thrift import damaged
-from dashboard.readers.columns.growing import GrowingText, Room
+from dashboard.readers.columns.growing import Room
 from dashboard.readers.columns.table_columns import (
-    MAX_TEXT,
     MAX_TEXTS,
     Column,
     Text,
@@ -31,14 +30,15 @@ from dashboard.readers.meaning.values import MAX_CLASSES
 from dashboard.readers.refusal import FileError, plain, quoted
 
 _BATCH_ROWS = 1 << 16
+_TEXT_ROWS = 1 << 18
 _BATCH_VALUES = 1 << 21
-_NEW = -2
 _MOST_VALUES = 150_000_000
 """As many as are decoded in about a second."""
 
 _SPARE_BYTES = 96 << 20
 _ROW_BYTES = 40
 _FEW_CLASSES = 50_000
+_EXACT_BYTES = 2
 _CODE: np.dtype[Any] = np.dtype(np.int32)
 
 
@@ -95,8 +95,11 @@ def _decode(data: bytes, footer: Footer) -> list[Column]:
     schema = file.schema_arrow
     if tuple(schema.names) != footer.tops:
         raise FileError("footer", "column names that are not UTF-8", "names in UTF-8")
-    plans = [_plan(field.name, field.type) for field in schema]
-    _check_weight(data, footer, plans)
+    nulls = {footer.owner[chunk.column] for chunk in footer.chunks if chunk.n_null}
+    plans = [
+        _plan(field.name, field.type, has_nulls=top in nulls) for top, field in enumerate(schema)
+    ]
+    weight = _weigh(data, footer, plans)
     used = [c for c in footer.chunks if plans[footer.owner[c.column]].kind != "unusable"]
     for column, why in check_pages(data, used, footer.texts).items():
         top = footer.owner[column]
@@ -108,9 +111,9 @@ def _decode(data: bytes, footer: Footer) -> list[Column]:
     room = Room()
     for plan in plans:
         if plan.kind == "numbers":
-            columns.append(_numbers(file, plan, next(places[plan.dtype])))
+            columns.append(_numbers(file, plan, next(places[plan.dtype]), weight))
         elif plan.kind == "lists":
-            columns.append(_lists(file, plan, footer, len(data)))
+            columns.append(_lists(file, plan, footer, weight))
         elif plan.kind == "texts":
             columns.append(_texts(file, plan, footer, room))
         else:
@@ -118,7 +121,7 @@ def _decode(data: bytes, footer: Footer) -> list[Column]:
     return columns
 
 
-def _plan(name: str, type_: Any) -> _Plan:
+def _plan(name: str, type_: Any, *, has_nulls: bool) -> _Plan:
     """Tell what a column of this type can be used as."""
     from pyarrow import types  # noqa: PLC0415 - as above
 
@@ -130,6 +133,7 @@ def _plan(name: str, type_: Any) -> _Plan:
         dtype = np.dtype(np.float64)
     elif types.is_integer(inner) or types.is_floating(inner) or types.is_boolean(inner):
         dtype = np.dtype(inner.to_pandas_dtype())
+        dtype = _with_nulls(dtype) if has_nulls else dtype
     elif types.is_string(inner) or types.is_large_string(inner):
         if not types.is_nested(type_):
             return _Plan(name, "texts")
@@ -144,30 +148,57 @@ def _plan(name: str, type_: Any) -> _Plan:
     return _Plan(name, "lists" if types.is_nested(type_) else "numbers", dtype)
 
 
-def _check_weight(data: bytes, footer: Footer, plans: Sequence[_Plan]) -> None:
-    """Refuse more values than the file could hold honestly, or nearly so."""
+def _with_nulls(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Give the smallest decimals that hold such numbers as they are, and NaN."""
+    if dtype.kind == "f":
+        return dtype
+    return np.dtype(np.float32 if dtype.itemsize <= _EXACT_BYTES else np.float64)
+
+
+@dataclass
+class _Weight:
+    """How many bytes the decoded values of a file may take, and how many they do."""
+
+    n_bytes: int
+    n_rows: int
+    taken: int
+
+    def check(self) -> None:
+        """Refuse more than the file could hold honestly, or nearly so."""
+        limit = 3 * self.n_bytes + _SPARE_BYTES
+        # Labels and scores of many rows outweigh a file in which all rows are alike.
+        most_rows = (16 * self.n_bytes + _SPARE_BYTES) // _ROW_BYTES
+        if self.taken > limit or self.n_rows > most_rows:
+            raise FileError(
+                "footer",
+                f"{self.n_rows:,} rows, {self.taken >> 20:,} MB of values in a file of"
+                f" {self.n_bytes:,} bytes, too large",
+                f"at most {most_rows:,} rows and {limit >> 20:,} MB (size limit)",
+            )
+
+    def with_nulls(self, out: Array) -> Array:
+        """Give whole numbers as decimals, once nulls are found of which the footer is silent."""
+        dtype = _with_nulls(out.dtype)
+        self.taken += out.size * dtype.itemsize
+        self.check()
+        return out.astype(dtype)
+
+
+def _weigh(data: bytes, footer: Footer, plans: Sequence[_Plan]) -> _Weight:
+    """Refuse more values than are decoded, and count what they will take."""
     check_rows(footer.n_rows)
     owners = [(plans[footer.owner[chunk.column]], chunk.n_values) for chunk in footer.chunks]
-    weight = sum(n * plan.dtype.itemsize for plan, n in owners if plan.kind != "unusable")
-    n_values = sum(
-        n * (1 + (plan.kind == "texts")) for plan, n in owners if plan.kind != "unusable"
-    )
+    used = [(plan, n) for plan, n in owners if plan.kind != "unusable"]
+    n_values = sum(n * (1 + (plan.kind == "texts")) for plan, n in used)
     if n_values > _MOST_VALUES:
         raise FileError(
             "footer",
             f"{n_values:,} values of use, of which texts count twice",
             f"at most {_MOST_VALUES:,}: fewer rows or columns",
         )
-    limit = 3 * len(data) + _SPARE_BYTES
-    # Labels and scores of many rows outweigh a file in which all rows are alike.
-    most_rows = (16 * len(data) + _SPARE_BYTES) // _ROW_BYTES
-    if weight > limit or footer.n_rows > most_rows:
-        raise FileError(
-            "footer",
-            f"{footer.n_rows:,} rows, {weight >> 20:,} MB of values in a file of {len(data):,}"
-            " bytes, too large",
-            f"at most {most_rows:,} rows and {limit >> 20:,} MB (size limit)",
-        )
+    weight = _Weight(len(data), footer.n_rows, sum(n * plan.dtype.itemsize for plan, n in used))
+    weight.check()
+    return weight
 
 
 def _batches(
@@ -198,19 +229,19 @@ def _plain_numbers(column: Any, dtype: np.dtype[Any]) -> Array:
     return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
-def _numbers(file: Any, plan: _Plan, out: Array) -> Array:
+def _numbers(file: Any, plan: _Plan, out: Array, weight: _Weight) -> Array:
     """Decode numbers into their place, or into decimals where whole numbers have nulls."""
     at = 0
     for column in _batches(file, plan, len(out)):
         values = _plain_numbers(column, plan.dtype)
         if values.dtype.kind == "f" and out.dtype.kind != "f":
-            out = out.astype(np.float64)
+            out = weight.with_nulls(out)
         out[at : at + len(values)] = values
         at += len(values)
     return out
 
 
-def _lists(file: Any, plan: _Plan, footer: Footer, n_bytes: int) -> Array:
+def _lists(file: Any, plan: _Plan, footer: Footer, weight: _Weight) -> Array:
     """Decode one list a row, all of the same length."""
     import pyarrow.compute as pc  # noqa: PLC0415 - as above
 
@@ -224,7 +255,7 @@ def _lists(file: Any, plan: _Plan, footer: Footer, n_bytes: int) -> Array:
         if width < 1:
             # The first that has any, so that nulls before it are named and not it.
             width = int(lengths[np.argmax(lengths > 0)])
-            _check_width(plan.name, width, n_bytes)
+            _check_width(plan.name, width, weight.n_bytes)
             # The first list may be far longer than the others; those are then found below.
             fits = 0 < width * footer.n_rows <= n_values
             out = np.empty((footer.n_rows if fits else 0, width), plan.dtype)
@@ -237,7 +268,7 @@ def _lists(file: Any, plan: _Plan, footer: Footer, n_bytes: int) -> Array:
             )
         values = _plain_numbers(column.flatten(), plan.dtype).reshape(-1, width)
         if values.dtype.kind == "f" and out.dtype.kind != "f":
-            out = out.astype(np.float64)
+            out = weight.with_nulls(out)
         out[at : at + len(values)] = values
         at += len(values)
     return out
@@ -255,59 +286,9 @@ def _check_width(name: str, width: int, n_bytes: int) -> None:
 
 def _texts(file: Any, plan: _Plan, footer: Footer, room: Room) -> Text | Unusable:
     """Decode texts as codes, unless too many are different for any use."""
-    texts = _Texts(room)
-    for column in _batches(file, plan, footer.n_rows, checked=False):
-        if not texts.take(column):
-            return Unusable(f"more than {MAX_TEXTS:,} different texts, or very long ones")
-    return texts.text.finish()
-
-
-class _Texts:
-    """Texts of one column, each of which is looked at once as long as its dictionary stays."""
-
-    def __init__(self, room: Room) -> None:
-        self.text = GrowingText(room)
-        self.dictionary: Any = None
-        self.lookup = np.empty(0, dtype=np.int32)
-
-    def take(self, column: Any) -> bool:
-        """Add some rows, if all their texts can be kept."""
-        import pyarrow.compute as pc  # noqa: PLC0415 - as above
-
-        coded = column if hasattr(column, "indices") else column.dictionary_encode()
-        if not self._is_known(coded.dictionary):
-            column.validate(full=True)
-            self.dictionary = coded.dictionary
-            self.lookup = np.full(len(self.dictionary), _NEW, dtype=np.int32)
-        places = pc.fill_null(coded.indices, 0).to_numpy(zero_copy_only=False)
-        if len(places) and not 0 <= places.min() <= places.max() < max(len(self.lookup), 1):
-            raise damaged("texts beyond their dictionary")
-        blank = coded.indices.is_null().to_numpy(zero_copy_only=False)
-        if blank.all():
-            codes = np.full(len(places), self.text.place(""), dtype=np.int32)
-        else:
-            codes = self.lookup[places]
-            self._find(np.unique(places[(codes == _NEW) & ~blank]))
-            codes = self.lookup[places]
-            if blank.any():
-                codes[blank] = self.text.place("")
-        self.text.codes.frombytes(codes.tobytes())
-        return bool(codes.min(initial=0) >= 0)
-
-    def _is_known(self, dictionary: Any) -> bool:
-        """Tell the dictionary of rows before, kept so that no other takes its place."""
-        if self.dictionary is None or len(self.dictionary) != len(dictionary):
-            return False
-        before, now = self.dictionary.buffers(), dictionary.buffers()
-        same = self.dictionary.offset == dictionary.offset and len(before) == len(now)
-        return same and [b and b.address for b in before] == [b and b.address for b in now]
-
-    def _find(self, new: NDArray[Any]) -> None:
-        """Give codes to texts that were not met in this dictionary."""
-        import pyarrow as pa  # noqa: PLC0415 - as above
-        import pyarrow.compute as pc  # noqa: PLC0415 - as above
-
-        if not len(new):
-            return
-        cut = pc.utf8_slice_codeunits(self.dictionary.take(pa.array(new)), 0, MAX_TEXT + 1)
-        self.lookup[new] = self.text.places(pc.fill_null(cut, "").to_pylist())
+    texts = CodedTexts(footer.n_rows, room)
+    rows = _batches(file, plan, footer.n_rows, _TEXT_ROWS, checked=False)
+    whole = texts.finish() if all(map(texts.take, rows)) else None
+    if whole is None:
+        return Unusable(f"more than {MAX_TEXTS:,} different texts, or too many in all")
+    return whole

@@ -13,6 +13,7 @@ from dashboard.readers.refusal import FileError, quoted
 
 _BYTE_ARRAY = 6
 _DELTA_BYTE_ARRAY = 7
+_BY_DICTIONARY = 2, 8
 _MAX_FOOTER = 16 << 20
 _MAX_COLUMNS = 4096
 _MAX_CHUNKS = 20_000
@@ -20,16 +21,22 @@ _MAX_DEPTH = 8
 _MAX_NAME = 10_000
 _FOOTER_VALUES = _PAGE_VALUES = 500_000
 _SPARE_BYTES, _SPARE_TEXT = 96 << 20, 32 << 20
+_MOST_DIFFERENT = 12_000_000
+"""As many texts as are compared with each other in about a second, entries counted twice."""
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """The pages of one column in one group of rows, known to lie within the file."""
+    """The pages of one column in one group of rows, known to lie within the file.
+
+    How many of its values are null is what the file says, and may be unknown (0).
+    """
 
     column: int
     n_values: int
     start: int
     end: int
+    n_null: int
 
 
 @dataclass(frozen=True)
@@ -98,6 +105,7 @@ def check_pages(data: bytes, chunks: list[Chunk], texts: tuple[bool, ...]) -> di
     limit, most_text = 3 * len(data) + _SPARE_BYTES, 2 * len(data) + _SPARE_TEXT
     total = 0
     of_texts: Counter[int] = Counter()
+    different: Counter[int] = Counter()
     left_out: dict[int, str] = {}
     pages = Compact(memoryview(data), budget=_PAGE_VALUES)
     for chunk in chunks:
@@ -110,6 +118,7 @@ def check_pages(data: bytes, chunks: list[Chunk], texts: tuple[bool, ...]) -> di
             n_values, encoding = _page(header)
             seen += n_values
             of_texts[column] += size if texts[column] else 0
+            different[column] += _n_compared(header, n_values, encoding) if texts[column] else 0
             if texts[column] and encoding == _DELTA_BYTE_ARRAY:
                 left_out[column] = "texts stored as differences (DELTA_BYTE_ARRAY)"
             elif of_texts[column] > most_text:
@@ -121,7 +130,19 @@ def check_pages(data: bytes, chunks: list[Chunk], texts: tuple[bool, ...]) -> di
                 raise FileError("file", found, "a file of fewer rows, or of logits alone")
         if pages.position != chunk.end or seen != chunk.n_values:
             raise damaged("pages that do not add up to their column")
+    compared = sum(n for column, n in different.items() if column not in left_out)
+    for column, n in different.most_common():
+        if compared > _MOST_DIFFERENT and column not in left_out:
+            compared -= n
+            left_out[column] = "texts of which most are different, in a file of many such"
     return left_out
+
+
+def _n_compared(header: Fields, n_values: int, encoding: int) -> int:
+    """Count the texts of a page that are to be compared with those before."""
+    if header.get(1) == 2:
+        return 2 * _whole(_record(header, 7), 1)
+    return 0 if encoding in _BY_DICTIONARY else n_values
 
 
 def _page(header: Fields) -> tuple[int, int]:
@@ -199,7 +220,9 @@ def _chunk(column: int, chunk: Fields, end: int) -> Chunk:
     stop = start + _whole(about, 7)
     if start < 4 or stop > end:
         raise damaged("a column that lies outside the file")
-    return Chunk(column, _whole(about, 5), start, stop)
+    statistics = about.get(12)
+    n_null = statistics.get(3) if isinstance(statistics, dict) else 0
+    return Chunk(column, _whole(about, 5), start, stop, n_null if isinstance(n_null, int) else 0)
 
 
 def _records(fields: Fields, number: int) -> list[Any]:

@@ -38,8 +38,8 @@ class Work:
     """
 
     most = 1_300_000_000
-    byte, element, cell, row = 5, 1100, 300, 300
-    formula, date, make, again = 300, 1300, 2500, 150
+    byte, element, cell, row = 5, 1500, 300, 300
+    formula, date, make, again, mixed = 300, 1600, 2500, 300, 1200
 
     def __init__(self) -> None:
         self.spent = 0

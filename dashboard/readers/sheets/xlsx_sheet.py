@@ -218,6 +218,8 @@ class Sheet(Texts):
             texts = texts or n_texts > 0
             nanoseconds += Work.cell * (len(shape.places) + n_texts) + Work.date * n_dates
         nanoseconds += Work.byte * sum(map(len, values)) if texts else 0
+        if any(shape is not shapes[0] for shape in shapes):
+            nanoseconds += Work.mixed * len(shapes)
         self.work.add(nanoseconds, self.place())
 
     def _begin_row(self, attributes: Attributes) -> None:
