@@ -185,9 +185,12 @@ def _n_rows(raw: RawSet | RawEvent) -> int:
 def taken_as(upload: Upload) -> tuple[str, ...]:
     """Say of each row that is shown first as which class its label was taken, or as right or wrong.
 
-    Nothing is said of rows that are in no set, or in one that is shown from another file.
+    Nothing is said of rows that are in no set, or in one that is shown from another file, nor where
+    a sample has several rows.
     """
     preview, contents = upload.preview, upload.contents
+    if not preview.of_samples:
+        return ()
     shown = np.asarray(preview.numbers or range(1, len(preview.rows) + 1), dtype=np.int64)
     taken = [""] * len(shown)
     for role, numbers in row_numbers(upload).items():

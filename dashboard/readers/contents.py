@@ -78,12 +78,15 @@ class Preview:
         At most ten rows of cells, fit to show.
     numbers : tuple of int
         Number of each row, as refusals name it.
+    of_samples : bool
+        Each is a row of the set; else several were put together to one.
     """
 
     headings: tuple[str, ...] = ()
     uses: tuple[ColumnUse, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
     numbers: tuple[int, ...] = ()
+    of_samples: bool = True
 
 
 @dataclass(frozen=True, eq=False)

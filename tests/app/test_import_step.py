@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 import dashboard
 from calibcore.data import LogitSet, split_rows
 from calibcore.events import TopR
+from calibcore.probabilities import softmax
 from dashboard import wording
 from dashboard.compute import SourceFile, read_files
 from dashboard.compute.keep import key_of
@@ -356,6 +357,16 @@ def test_what_each_label_was_taken_as_stands_beside_it() -> None:
     assert [row[0] for row in tables(page)[0]] == [
         words.RIGHT if hit else words.WRONG for hit in hits[:10]
     ]
+    long = [
+        f"{HEADS[label]},{name},{share:.6f}"
+        for row, label in zip(softmax(TABLE), LABELS, strict=True)
+        for name, share in zip(HEADS, row, strict=True)
+    ]
+    page = open_upload(("long.csv", "\n".join(["label,class,probability", *long]).encode()))
+    assert "were put together to" in said(page)
+    # Each of these rows is a part of a sample, whose label is another row's as well.
+    assert [row[0] for row in tables(page)[0]] == [HEADS[LABELS[k // len(HEADS)]] for k in range(10)]
+    assert len(tables(page)[0][0]) == 3
 
 
 def test_a_damaged_bare_array_leaves_nothing_to_choose() -> None:

@@ -20,7 +20,7 @@ _MAX_HEADER = 4096
 _MAX_TEXT = 256
 _MAX_TEXTS = 100_000
 _MOST_TEXT_BYTES = 128 << 20
-_PART, _MANY = 1 << 20, 1 << 16
+_PART, _MANY, _SPARE_BYTES = 1 << 20, 1 << 16, 64 << 20
 _ENTRY = re.compile(
     r"\s*['\"](descr|fortran_order|shape)['\"]\s*:\s*"
     r"(?:['\"](?P<descr>[^'\"\\]{1,16})['\"]|(?P<order>True|False)|\((?P<shape>[0-9L, ]*)\))"
@@ -256,6 +256,11 @@ def side_by_side(columns: Sequence[Array]) -> Array:
     ):
         shape = len(first), len(columns)
         return np.lib.stride_tricks.as_strided(first, shape, (strides[0], step), writeable=False)
+    common = np.result_type(*{column.dtype for column in columns})
+    before, after = sum(c.nbytes for c in columns), len(columns) * len(first) * common.itemsize
+    if after > 2 * before + _SPARE_BYTES:
+        kinds = " and ".join(sorted({column.dtype.name for column in columns})[:3])
+        raise FileError("columns", f"numbers of types {kinds}", "numbers of one type")
     return np.column_stack(columns)
 
 

@@ -200,11 +200,11 @@ def _is_total(scores: Floats, n_samples: int) -> bool:
 
 
 def _said(n_samples: int, n_classes: int, shape: tuple[int, int]) -> Iterator[str]:
-    order = f"each {n_classes:,} rows in a row" if shape[0] < 0 else f"rows {n_samples:,} apart"
+    order = f"every {n_classes:,} rows in turn" if shape[0] < 0 else f"rows {n_samples:,} apart"
     yield (
         f"One row a sample and class: {n_samples * n_classes:,} rows were put together to"
         f" {n_samples:,} samples, since {order} have one label and list all {n_classes:,} classes"
-        " once, with scores of one whole."
+        " once, with scores that sum to 1."
     )
 
 

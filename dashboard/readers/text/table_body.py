@@ -59,11 +59,13 @@ class Body:
         if self.percent:
             repairs = (f"Percent signs: {self.numbers.size:,} values were divided by 100.",)
         layout, columns, left = self._beside(layout)
+        preview = layout.preview
         made: RawSet | RawEvent
         if layout.is_event and (samples := self._samples(layout, columns)) is not None:
             made, put = samples
             repairs += put
             left, layout = kept_sentence([c.name for c in made.columns]), replace(layout, doubts=())
+            preview = replace(preview, of_samples=False)
         elif layout.is_event:
             made, told = self._event(layout, first_row, columns)
             found = (*found, *told)
@@ -84,7 +86,7 @@ class Body:
         return Contents(
             {"rows": made}, (*found, *self.notes, *layout.found, *left), repairs, missing,
             doubts=layout.doubts,
-            uses=layout.uses, preview=layout.preview,
+            uses=layout.uses, preview=preview,
         )  # fmt: skip
 
     def _beside(self, layout: Layout) -> tuple[Layout, tuple[SliceColumn, ...], tuple[str, ...]]:
