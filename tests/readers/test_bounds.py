@@ -309,3 +309,12 @@ def test_lines_of_old_pickles_count_twice(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(machine, "_STEPS_OF_A_LINE", 10)
     with pytest.raises(FileError, match="more than 60 steps"):
         machine.run(data)
+
+
+def test_columns_of_types_that_swell_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    small, wide = [np.zeros(1000, dtype=np.int8)] * 20, [np.zeros(1000)]
+    assert npy.side_by_side([*small, *wide]).dtype == np.float64
+    monkeypatch.setattr(npy, "_SPARE_BYTES", 0)
+    assert npy.side_by_side(small).dtype == np.int8
+    with pytest.raises(FileError, match="numbers of types float64 and int8, wanted numbers of one"):
+        npy.side_by_side([*small, *wide])

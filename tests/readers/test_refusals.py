@@ -18,6 +18,7 @@ from tests.readers.files import (
     npy,
     npy_header,
     npz,
+    pickled,
     zip_of_one,
 )
 
@@ -41,6 +42,11 @@ def text_npy(points: list[int]) -> bytes:
 
 
 REFUSALS: list[tuple[str, bytes, str]] = [
+    # nothing but marks of remarks, and texts that are no labels
+    *(("a.csv", text, "only blank lines") for text in (b"#\n", b" #\n# \n" * 30)),
+    ("a.json", b'[["1e400"]]', "row 1"),
+    ("a.p", pickled((["cat", "no"],)), "one text a row"),
+    ("a.p", pickled({"logits": [["a", "b"]], "probs": [["a", "b"]]}), "ambiguous"),
     # names and empty files
     ("a.docx", b"x", r"docx.*not supported.*\.npz"),
     ("README", b"x", "without an ending"),

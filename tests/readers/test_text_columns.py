@@ -222,6 +222,25 @@ def test_more_cells_than_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
         read("a.csv", b"p_a,p_b,label\n" + b"1.5,-0.5,1\n" * 200_000)
 
 
+def test_minus_signs_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    cost = Quick._cost  # noqa: SLF001 - what is counted
+    spent: list[tuple[int, int]] = []
+
+    def noted(self: Quick, lines: text_blocks.Lines) -> int:
+        spent.append((cost(self, lines), len(lines)))
+        return 0
+
+    monkeypatch.setattr(text_columns, "_LEAST", 0)
+    monkeypatch.setattr(text_blocks, "_BLOCKS", (3000,))
+    monkeypatch.setattr(Quick, "_cost", noted)
+    for row in ("0.5,0.5,0", "-.5,0.5,0"):
+        read("a.csv", ("p_a,p_b,label\n" + f"{row}\n" * 600).encode())
+    half = len(spent) // 2
+    for (plain, n_rows), (signed, same) in zip(spent[:half], spent[half:], strict=True):
+        assert n_rows == same
+        assert signed == plain + n_rows * text_columns._MINUS  # noqa: SLF001 - as above
+
+
 def test_names_of_rows_that_are_numbers_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_blocks, "_BLOCKS", (400,))
     numbers = [str(k) for k in (*range(100), 10**16 + 1, 2**53 + 1)]
