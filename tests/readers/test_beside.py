@@ -266,3 +266,21 @@ def test_short_names_beside_unknown_ones_are_told_by_their_shape(table: str, lab
     upload = opened(**{table: PROBABILITIES, labels: LABELS})
     assert isinstance(upload.rows, LogitSet)
     np.testing.assert_array_equal(upload.rows.labels, LABELS)
+
+
+def test_labels_of_an_unknown_name_are_found_by_the_values() -> None:
+    rng = np.random.default_rng(4)
+    labels = np.array([rng.choice(K, p=row) for row in np.repeat(PROBABILITIES, 5, axis=0)])
+    table, site = np.repeat(PROBABILITIES, 5, axis=0), rng.permutation(labels)
+    upload = read("a.npz", npz(probs=table, sentiment=labels, site=site))
+    assert isinstance(upload.rows, LogitSet)
+    np.testing.assert_array_equal(upload.rows.labels, labels)
+    share = np.mean(table.argmax(axis=1) == labels)
+    assert any(
+        f"agrees with the likeliest class in {share:.1%}".replace("%", " %") in said
+        for said in upload.doubts
+    )
+    for name, others in (("site", site), ("model_pred", labels), ("label_error", labels)):
+        assert read("a.npz", npz(compress=False, probs=table, **{name: others})).piece is not None
+    decided = table.argmax(axis=1)
+    assert read("a.npz", npz(probs=table, choice=decided)).piece is not None

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 import numpy as np
@@ -10,10 +11,13 @@ from calibcore.blocks import row_blocks
 from dashboard.readers.binary.npy import is_whole, piece
 from dashboard.readers.columns.roles import role_of
 from dashboard.readers.contents import Array, Contents, RawSet, Role
-from dashboard.readers.refusal import FileError, quoted
+from dashboard.readers.refusal import FileError, percent, quoted
 
 _COUNTED = re.compile(r"arr_[0-9]{1,3}", re.ASCII)
 """What numpy.savez calls arrays that are given without a name."""
+
+_CLEAR = 5
+"""So many standard errors above chance tell labels by the values beside them."""
 
 _SHARE_KEYS = frozenset({"p", "ps", "phat", "p_hat"})
 """Names that hold probabilities if their values are from 0 to 1 and no other name is known."""
@@ -106,3 +110,61 @@ def shares_by_name(arrays: Mapping[str, Array]) -> dict[Role, list[str]]:
         if rest in _SHARE_KEYS and array.dtype.kind == "f" and array.size and not is_whole(array):
             tables[role] += [name] if array.min() >= 0 and array.max() <= 1 else []
     return tables
+
+
+def with_labels(
+    chosen: dict[Role, tuple[str | None, str | None]],
+    arrays: Mapping[str, Array],
+    *,
+    but: AbstractSet[str],
+) -> tuple[dict[Role, tuple[str | None, str | None]], tuple[str, ...]]:
+    """Find the labels of the only table by its values, where no name tells them, and doubt it.
+
+    Names with words ``but`` are of something else.
+    """
+    table = chosen["rows"][0] if "rows" in chosen else None
+    if table is None or [*filter(any, chosen.values())] != [(table, None)]:
+        return chosen, ()
+    others = {
+        name: array
+        for name, array in arrays.items()
+        if name != table and not but & {*role_of(name)[1].split("_")}
+    }
+    found = _by_values(arrays[table], others)
+    if found is None:
+        return chosen, ()
+    said = (
+        f"Array {quoted(found[0], 30)} was taken for the labels: no name says so, but it agrees"
+        f" with the likeliest class in {percent(found[1])} of the rows."
+    )
+    return chosen | {"rows": (table, found[0])}, (said,)
+
+
+def _by_values(table: Array, others: Mapping[str, Array]) -> tuple[str, float] | None:
+    """Find the one array of class numbers that the values agree with more often than by chance.
+
+    Examples
+    --------
+    >>> rows = np.tile([[0.7, 0.2, 0.1], [0.1, 0.7, 0.2], [0.2, 0.1, 0.7]], (10, 1))
+    >>> true = np.tile([0, 1, 2], 10)
+    >>> true[:2] = 2
+    >>> _by_values(rows, {"klass": true, "site": np.repeat([0, 1], 15)})
+    ('klass', 0.933...)
+    """
+    if table.ndim != 2 or not len(table) or table.shape[1] < 2 or table.dtype.kind not in "biuf":
+        return None
+    likeliest = np.concatenate([table[rows].argmax(axis=1) for rows in row_blocks(*table.shape)])
+    found = []
+    for name, array in others.items():
+        if array.shape != likeliest.shape or array.dtype.kind not in "iuf" or not is_whole(array):
+            continue
+        if array.min() < 0 or array.max() >= table.shape[1]:
+            continue
+        shares = [
+            np.bincount(c.astype(np.intp), minlength=table.shape[1]) for c in (array, likeliest)
+        ]
+        chance = float(shares[0] @ shares[1]) / len(array) ** 2
+        share = float(np.mean(array == likeliest))
+        if chance < 1 and chance + _CLEAR * np.sqrt(chance * (1 - chance) / len(array)) < share < 1:
+            found.append((name, share))
+    return found[0] if len(found) == 1 else None

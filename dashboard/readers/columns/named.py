@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from dashboard.readers.binary.npy import is_whole, text_codes
-from dashboard.readers.columns.by_shape import by_shape, shares_by_name
+from dashboard.readers.columns.by_shape import by_shape, shares_by_name, with_labels
 from dashboard.readers.columns.rank_lists import in_ranks, rank_lists, truth_of
 from dashboard.readers.columns.roles import further_sets, role_of
 from dashboard.readers.columns.slices import MAX_COLUMNS, sentence_of, slice_of_array
@@ -121,6 +121,7 @@ def _sorted(arrays: Mapping[str, Array], left_out: Sequence[str], options: Optio
     }
     chosen = _lone_pair(chosen) or _whole_pair(chosen, arrays) or chosen
     _refuse_calibrated(chosen, arrays)
+    chosen, doubts = with_labels(chosen, arrays, but=_NO_LABEL_WORDS)
     sets = {
         role: _raw_set(arrays, table, truth, class_names)
         for role, (table, truth) in chosen.items()
@@ -140,7 +141,8 @@ def _sorted(arrays: Mapping[str, Array], left_out: Sequence[str], options: Optio
         *((f"Arrays used: {said}.",) if said else ()), *kept_sentence(tuple(kept)), *not_kept,
         *left_out_sentence([*unused, *left_out]),
     )  # fmt: skip
-    return Contents(made, found, (*both_tables(arrays, tables), *repairs), missing, uses=uses)
+    repairs = (*both_tables(arrays, tables), *repairs)
+    return Contents(made, found, repairs, missing, uses=uses, doubts=doubts)
 
 
 def _ranked(
