@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,9 @@ REFUSALS: list[tuple[str, bytes, str]] = [
     ("tensors", b"ctorch._utils\n_rebuild_tensor_v2\n.", "_rebuild_tensor_v2.*in a .pt file"),
     ("OrderedDict", b"ccollections\nOrderedDict\n)R.", "collections.OrderedDict"),
 ]
+if sys.version_info < (3, 11, 5):
+    # Their `re` keeps what a failed turn of a repetition has taken: refused in other words.
+    REFUSALS = [r for r in REFUSALS if r[0] not in {"open escape", "large escape"}]
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,7 @@ from dashboard.readers.contents import Array, SliceColumn
 from dashboard.readers.refusal import plain, visible
 
 # Possessive, so that a million digits before a letter cannot make the pattern start over.
-NUMBER = re.compile(
-    r"\s*+[+-]?(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?+\s*+", re.ASCII
-)
+NUMBER = re.compile(r"\s*+[+-]?(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?\s*+", re.ASCII)
 MAX_COLUMNS = 40
 MAX_TEXTS = 200
 MAX_LENGTH = 200

@@ -26,8 +26,9 @@ class Steps:
 
     def __init__(self, element: bytes, end: bytes) -> None:
         one = rb"\s*+(?:" + element + b")" + end
+        # Python 3.11.0 to 3.11.4 keeps what the last, failed turn of ``(?:...)++`` has taken.
         self.patterns = [
-            re.compile(b"(?:" + one + b"){1,%d}+" % most, re.DOTALL) for most in (256, 16, 1)
+            re.compile(b"(?>(?:" + one + b"){1,%d})" % most, re.DOTALL) for most in (256, 16, 1)
         ]
         self.element = re.compile(element, re.DOTALL)
 
