@@ -131,8 +131,8 @@ def _main(found: Found) -> Step:
         return _classes_off(found) or _leave(found, harmful=chosen and is_off)
     if found.waiting is not None:
         return Step(
-            f"**Fit {method_name(found.waiting)}** with the button at the head of the page, or"
-            " choose a calibrator on the left that takes less."
+            f"**Fit {method_name(found.waiting)}**: press *Fit it* on this page, or choose a"
+            " calibrator on the left that takes less."
         )
     if not chosen:
         return Step(

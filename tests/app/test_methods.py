@@ -73,7 +73,7 @@ def test_a_dear_fit_says_what_it_takes_and_waits(monkeypatch: pytest.MonkeyPatch
     before = tile(page, "KS error")
     assert "\u2192" not in before
     (step,) = [text for text in bodies(page) if text.startswith("**Fit ")]
-    assert step.startswith("**Fit Vector scaling** with the button at the head of the page")
+    assert step.startswith("**Fit Vector scaling**: press *Fit it* on this page")
     (said,) = [str(info.value) for info in page.info]
     assert said.startswith("Vector scaling on 1,500 rows of 3 classes will take about ")
     assert said.endswith(f"of memory. {wording.NOT_FITTED}")

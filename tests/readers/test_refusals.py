@@ -45,6 +45,8 @@ REFUSALS: list[tuple[str, bytes, str]] = [
     # nothing but marks of remarks, and texts that are no labels
     *(("a.csv", text, "only blank lines") for text in (b"#\n", b" #\n# \n" * 30)),
     ("a.json", b'[["1e400"]]', "row 1"),
+    ("a.json", b'[["%s"], [14], [1]]' % (b"1" * 300), "an array of shape"),
+    ("a.npz", npz(probs=LOGITS, labels=LABELS, classes=np.arange(8)[::-1]), "out of range"),
     ("a.p", pickled((["cat", "no"],)), "one text a row"),
     ("a.p", pickled({"logits": [["a", "b"]], "probs": [["a", "b"]]}), "ambiguous"),
     # names and empty files
