@@ -24,6 +24,7 @@ def test_methods_are_set_side_by_side_and_the_table_is_taken_home(open_page: Ope
     page.get_by_role("button", name="The usual ones").click()
     expect(rows).to_have_count(1 + len(USUAL))
     expect(page.get_by_role("heading", name="rows held out of the fit")).to_be_visible()
+    settle(page)
     with page.expect_download() as started:
         page.get_by_role("button", name="Download the table").click()
     table = list(csv.reader(started.value.path().read_text("utf-8").splitlines()))
@@ -76,6 +77,7 @@ def test_on_a_phone_what_must_be_seen_needs_no_scrolling(
     box = page.locator(f".st-key-{table}")
     heads = box.locator("thead th")
     expect(heads.filter(visible=True)).to_have_text(seen)
+    settle(page)
     inside, room = box.evaluate("node => [node.scrollWidth, node.clientWidth]")
     assert inside <= room
     assert heads.count() > len(seen)

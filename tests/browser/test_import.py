@@ -11,6 +11,7 @@ from playwright.sync_api import Dialog, Locator, Page, Request, expect
 from dashboard.app import PAGES
 from dashboard.wording import imports as words
 from tests.browser.conftest import OpenPage
+from tests.browser.settled import settle
 
 pytestmark = pytest.mark.browser
 
@@ -125,6 +126,7 @@ def test_text_of_a_file_is_text_in_plots_in_the_hover_and_in_exports(open_page: 
         # Lines of the plot are broken, and signs of TeX are left out.
         for part in name.replace("$", "").split():
             expect(slices).to_contain_text(part)
+    settle(page)
     points = slices.locator(".scatterlayer .point")
     seen = [hovered(page, slices, points.nth(k)) for k in range(points.count())]
     for name in NAMES:
@@ -231,9 +233,11 @@ def test_on_a_phone_the_conclusion_comes_before_what_was_read(open_page: OpenPag
     page = open_page("?data=Your+file&resamples=0")
     bring(page, "three.csv", simple())
     verdict, step = page.locator(".st-key-verdict"), page.get_by_text(words.WHAT_WAS_READ)
-    expect(verdict).to_be_visible()
 
     def order(*places: Locator) -> list[int]:
+        for place in places:
+            expect(place).to_be_visible()
+        settle(places[0].page)
         boxes = [place.bounding_box() for place in places]
         heights = [box["y"] if box else -1.0 for box in boxes]
         return sorted(range(len(heights)), key=heights.__getitem__)
@@ -241,13 +245,10 @@ def test_on_a_phone_the_conclusion_comes_before_what_was_read(open_page: OpenPag
     name = page.get_by_role("heading", name="three.csv")
     assert order(name, verdict, step) == [0, 2, 1]
     page.set_viewport_size({"width": 390, "height": 800})
-    expect(verdict).to_be_visible()
     assert order(name, verdict, step) == [0, 1, 2]
     sample = open_page("?resamples=0&sample=Three+garments+that+look+alike")
     sample.set_viewport_size({"width": 390, "height": 800})
     title = sample.get_by_role("heading", name="Three garments")
-    expect(title).to_be_visible()
-    expect(sample.locator(".st-key-verdict")).to_be_visible()
     assert order(title, sample.locator(".st-key-verdict")) == [0, 1]
 
 

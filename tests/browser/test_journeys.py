@@ -13,6 +13,7 @@ from calibcore import LogitSet, Split, TopR, WithinTopR, audit, ks_error
 from calibcore.calibrators import SplineCalibration, TemperatureScaling
 from dashboard.wording import percent
 from tests.browser.conftest import OpenPage
+from tests.browser.settled import settle
 
 SAMPLES = Path(__file__).parents[2] / "sample_logits"
 
@@ -25,11 +26,6 @@ def split_of(name: str) -> Split[LogitSet]:
             LogitSet(data["logits_calibration"], data["labels_calibration"]),
             LogitSet(data["logits_test"], data["labels_test"]),
         )
-
-
-def ks_tile(page: Page) -> str:
-    tile = page.get_by_test_id("stMetric").filter(has_text="KS error")
-    return tile.get_by_test_id("stMetricValue").inner_text()
 
 
 def expect_ks(page: Page, before: float, after: float, n_samples: int) -> None:
@@ -132,13 +128,17 @@ def test_the_address_holds_the_settings(open_page: OpenPage) -> None:
     choose(page, "Calibration set")
     expect(page.get_by_text("fitted on these very rows")).to_be_visible()
     page.wait_for_url(re.compile("set=Calibration"))
-    shown = ks_tile(page)
+    rows = audit(
+        split_of("fashion_cnn_overconfident"), event=WithinTopR(3), calibrator=TemperatureScaling()
+    ).calibration
+    errors = rows.before.curves.ks_error, rows.after.curves.ks_error
+    expect_ks(page, *errors, rows.n_samples)
     query = urlparse(page.url).query
     assert parse_qs(query)["event"] == ["Within"]
     again = open_page(f"?{query}")
     expect(again.get_by_text("fitted on these very rows")).to_be_visible()
     expect(again.get_by_text("T = 1.94")).to_be_visible()
-    assert ks_tile(again) == shown
+    expect_ks(again, *errors, rows.n_samples)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -152,6 +152,7 @@ def test_a_phone_shows_one_side_at_a_time_and_nothing_wider_than_itself(
     choose(page, "After")
     expect(after.locator(".plot-container").first).to_be_visible()
     expect(before).to_be_hidden()
+    settle(page)
     wide = page.evaluate("document.documentElement.scrollWidth")
     assert wide <= 390
     chart = after.locator(".main-svg").first.bounding_box()

@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from calibcore import TopR, cumulative_curves
 from dashboard.wording import percent
 from tests.browser.conftest import OpenPage
+from tests.browser.settled import settle
 from tests.browser.test_journeys import choose, split_of
 
 pytestmark = pytest.mark.browser
@@ -57,6 +58,7 @@ def test_a_phone_shows_one_side_of_each_row(open_page: OpenPage, scheme: str) ->
     expect(second).to_be_hidden()
     choose(page, "After")
     expect(second.locator(".plot-container").first).to_be_visible()
+    settle(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
@@ -74,5 +76,6 @@ def test_tiles_get_their_words_from_the_table(open_page: OpenPage) -> None:
     expect(row.locator(".mark")).to_have_text("\u25b2 better")
     tile = page.get_by_test_id("stMetric").filter(has_text="KS error")
     expect(tile.get_by_test_id("stMetricDelta")).to_have_text("\u25b2 better")
+    settle(page)
     between = row.locator("td").first.locator("small").inner_text()
     expect(page.locator(".st-key-tiles").get_by_text(between).first).to_be_visible()

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenPage
+from tests.browser.settled import settle
 
 pytestmark = pytest.mark.browser
 
@@ -22,6 +23,7 @@ def test_the_three_fashion_networks_stand_side_by_side(
     heading = re.compile("^As trained, Fashion CNN, label smoothing 0.05 has the smallest KS")
     expect(page.get_by_role("heading", name=heading)).to_be_visible()
     expect(page.get_by_role("figure")).to_have_count(4)
+    settle(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 

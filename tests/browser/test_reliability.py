@@ -37,7 +37,7 @@ def test_the_reliability_diagram_is_drawn_in_four_ways(open_page: OpenPage) -> N
 def test_the_slider_and_the_setting_are_one_number_of_bins(open_page: OpenPage) -> None:
     page = open_page(f"{GARMENTS}&bins=14")
     bars = page.locator(".st-key-before_diagram .barlayer .trace").first.locator(".point")
-    expect(bars.first).to_be_visible()
+    settle(page)
     few = bars.count()
     slider = page.get_by_role("slider", name="Bins")
     slider.focus()
@@ -75,6 +75,7 @@ def test_class_pictures_fit_a_phone(open_page: OpenPage, scheme: str) -> None:
     page = open_page(CITIES, width=390, scheme=scheme)
     pictures = page.locator("[class*=st-key-class_] .main-svg")
     expect(pictures.first).to_be_visible()
+    settle(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     first, second = (page.locator("[class*=st-key-class_]").nth(k).bounding_box() for k in (0, 1))
     assert first is not None

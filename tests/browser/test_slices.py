@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenPage
+from tests.browser.settled import settle
 
 pytestmark = pytest.mark.browser
 
@@ -37,6 +38,7 @@ def test_a_pasted_address_lists_the_rows_of_a_range(open_page: OpenPage) -> None
     expect(page.get_by_text(re.compile(r"rows are scored 70 to 90"))).to_be_visible()
     rows = page.locator("table.listed tbody tr")
     expect(rows).to_have_count(100)
+    settle(page)
     with page.expect_download() as started:
         page.get_by_role("button", name="Download these rows").click()
     table = list(csv.reader(started.value.path().read_text("utf-8").splitlines()))
@@ -50,6 +52,7 @@ def test_a_pasted_address_lists_the_rows_of_a_range(open_page: OpenPage) -> None
 def test_on_a_phone_the_table_of_slices_is_whole(open_page: OpenPage, query: str) -> None:
     page = open_page(query, width=390)
     expect(page.locator("table.slices tbody tr").first).to_be_visible()
+    settle(page)
     box = page.locator(".st-key-slices_table").first
     width, inside = box.evaluate("node => [node.clientWidth, node.scrollWidth]")
     assert inside <= width
@@ -61,6 +64,7 @@ def test_each_slice_has_its_marks_beside_its_row(open_page: OpenPage) -> None:
     expect(rows).to_have_count(10)
     names = page.get_by_role("figure", name=re.compile("^Slices")).locator(".ytick text")
     expect(names).to_have_count(10)
+    settle(page)
     middle = "nodes => nodes.map(n => n.getBoundingClientRect()).map(r => r.top + r.height / 2)"
     drawn, written = names.evaluate_all(middle), rows.evaluate_all(middle)
     assert max(abs(a - b) for a, b in zip(drawn, written, strict=True)) < 5
