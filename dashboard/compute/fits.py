@@ -12,7 +12,7 @@ from calibcore.evaluation import AuditResult, check_pooled, fit, prepare
 from calibcore.events import TopR
 from calibcore.slices import rebin, rejudge
 from dashboard.compute.files import whole_split
-from dashboard.compute.keep import Key, is_known, key_of, once
+from dashboard.compute.keep import Key, is_known, key_of, once, once_going_on
 from dashboard.compute.slices import judged_split
 from dashboard.readers import Upload
 from dashboard.scene import Scene
@@ -94,11 +94,12 @@ def _fit_key(upload: Upload, settings: Settings) -> Key:
 def _fitted(
     upload: Upload, settings: Settings, progress: Progress
 ) -> FittedScoreMap | FittedVectorMap | None:
-    def make() -> FittedScoreMap | FittedVectorMap | None:
-        rows = whole_split(upload, settings).calibration
-        return fit(settings.calibrator(), prepare(rows, settings.event), progress)
+    rows = whole_split(upload, settings).calibration
 
-    return once(_FITS, _fit_key(upload, settings), make)
+    def make(report: Progress) -> FittedScoreMap | FittedVectorMap | None:
+        return fit(settings.calibrator(), prepare(rows, settings.event), report)
+
+    return once_going_on(_FITS, _fit_key(upload, settings), make, progress)
 
 
 def run_audit(upload: Upload, settings: Settings, progress: Progress) -> AuditResult:

@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
+from calibcore.calibrators.base import Progress
+from dashboard.compute.going_on import see_through
 from dashboard.readers import Upload
 from dashboard.settings import Settings
 
@@ -61,15 +63,43 @@ def once(kind: str, key: object, make: Callable[[], Result], *, most: int = MOST
         Results of this kind that are kept.
     """
     shelf = _shelf(kind)
-    if key in shelf:
-        shelf.move_to_end(key)
-        found: Result = shelf[key]
-        return found
-    made = make()
+    if key not in shelf:
+        _put(shelf, key, make(), most)
+    shelf.move_to_end(key)
+    found: Result = shelf[key]
+    return found
+
+
+def once_going_on(
+    kind: str, key: object, make: Callable[[Progress], Result], progress: Progress
+) -> Result:
+    """Give the result that is kept, or make it; a click elsewhere does not end the work.
+
+    Parameters
+    ----------
+    kind, key
+        As in `once`.
+    make : callable
+        Makes it in another thread, so without Streamlit; given what to tell the share done.
+    progress : callable
+        Told that share here; what it raises ends the waiting, see `see_through`.
+    """
+    shelf = _shelf(kind)
+
+    def do(report: Progress) -> None:
+        _put(shelf, key, make(report), MOST_RESULTS)
+
+    if key not in shelf:
+        see_through((kind, key), do, progress)
+    shelf.move_to_end(key)
+    found: Result = shelf[key]
+    return found
+
+
+def _put(shelf: OrderedDict[object, Any], key: object, made: object, most: int) -> None:
     shelf[key] = made
     while len(shelf) > most:
         shelf.popitem(last=False)
-    return made
 
 
 def forget() -> None:

@@ -50,13 +50,15 @@ def watched(settings: Settings, estimate: Estimate | None) -> Iterator[Callable[
 
     def report(share: float) -> None:
         nonlocal bar
+        share = min(max(share, 0.0), 1.0)
         text = f"{method_name(settings.method)}: fitting on the calibration set"
-        if bar is None:
-            with place.container():
-                bar = st.progress(0.0, text)
-                st.button("Stop", on_click=_stop, args=(settings, estimate))
-        # A click on anything makes this call end the run, and with it the fit.
-        bar.progress(min(max(share, 0.0), 1.0), text)
+        if bar is not None:
+            # A click on anything makes this end the run; the fit waits a little to be asked for.
+            bar.progress(share, text)
+            return
+        with place.container():
+            bar = st.progress(share, text)
+            st.button("Stop", on_click=_stop, args=(settings, estimate))
 
     text = "Fitting on the calibration set, judging both sets"
     if estimate is not None and estimate.longest >= SAY_FROM:

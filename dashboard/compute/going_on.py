@@ -1,0 +1,89 @@
+"""Long work in a thread of its own, so that a click elsewhere does not end it."""
+
+import threading
+import time
+from collections.abc import Callable
+
+import streamlit as st
+
+from calibcore.calibrators.base import Progress
+
+GRACE = 5.0
+"""Seconds for which work goes on that no page asks for; a page that is turned to asks sooner."""
+
+POLL = 0.05
+"""Seconds between two looks at how far it is."""
+
+
+class _LeftAloneError(BaseException):
+    """Ends work that nobody asks for; no handler of errors within it may hold this up."""
+
+
+class _Work:
+    """Work that is under way, or has just ended."""
+
+    def __init__(self) -> None:
+        self.error: BaseException | None = None
+        self._asked_at = time.monotonic()
+        self._share: float | None = None
+        self._done = threading.Event()
+
+    def start(self, do: Callable[[Progress], None], at_end: Callable[[], object]) -> None:
+        """Do it, and then what is to be done at its end, in a thread."""
+        threading.Thread(target=self._run, args=(do, at_end), daemon=True).start()
+
+    def _run(self, do: Callable[[Progress], None], at_end: Callable[[], object]) -> None:
+        try:
+            do(self._note)
+        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+            self.error = error
+        at_end()
+        self._done.set()
+
+    def _note(self, share: float) -> None:
+        if time.monotonic() - self._asked_at > GRACE:
+            raise _LeftAloneError
+        self._share = share
+
+    def wait(self, progress: Progress) -> None:
+        """Wait for the end, and say meanwhile how far it is."""
+        self._asked_at = time.monotonic()
+        while not self._done.wait(POLL):
+            self._asked_at = time.monotonic()
+            if self._share is not None:
+                progress(self._share)
+
+
+@st.cache_resource(show_spinner=False)
+def _under_way() -> dict[object, _Work]:
+    return {}
+
+
+def see_through(key: object, do: Callable[[Progress], None], progress: Progress) -> None:
+    """Do work, or wait for the end of the same work that another run has begun.
+
+    Parameters
+    ----------
+    key : hashable
+        Stands for the work.
+    do : callable
+        Does it, and keeps what comes of it; given what to tell the share done, 0 to 1.
+    progress : callable
+        Told that share here. If it raises, the work goes on alone for `GRACE` seconds.
+
+    Raises
+    ------
+    BaseException
+        Whatever the work has raised.
+    """
+    works = _under_way()
+    error: BaseException | None = _LeftAloneError()
+    while isinstance(error, _LeftAloneError):  # just before this run has asked
+        work = works.get(key)
+        if work is None:
+            work = works[key] = _Work()
+            work.start(do, lambda: works.pop(key, None))
+        work.wait(progress)
+        error = work.error
+    if error is not None:
+        raise error
