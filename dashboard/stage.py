@@ -27,16 +27,19 @@ def prepare(page: str, *, first: bool) -> Scene | None:
     if not source.files:
         imported.show_empty()
         return None
-    upload = _read(source, page, first=first)
-    if upload is None:
-        return None
     with st.sidebar:
-        settings = controls.choose_settings(upload)
-        settings = replace(settings, only=only.choose_only(upload, settings))
+        of_the_file = st.container()
+        # What a run does not draw leaves the address, so what needs no file is drawn for any.
         chosen = controls.choose_set()
         n_resamples = controls.choose_resamples()
         graph.choose_picture_format()
         expert = controls.choose_wording()
+    upload = _read(source, page, first=first)
+    if upload is None:
+        return None
+    with of_the_file:
+        settings = controls.choose_settings(upload)
+        settings = replace(settings, only=only.choose_only(upload, settings))
     estimate = compute.estimate(upload, settings)
     waiting = None if working.agreed(estimate, settings) else settings.method
     if waiting is not None:

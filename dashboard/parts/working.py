@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.compute import Estimate
 from dashboard.settings import NO_METHOD, Settings
@@ -46,7 +47,7 @@ def _asked() -> set[tuple[object, ...]]:
 def watched(settings: Settings, estimate: Estimate | None) -> Iterator[Callable[[float], None]]:
     """Show a spinner, and from the first report on a bar and a button that stops the fit."""
     place = st.empty()
-    bar = None
+    bar: DeltaGenerator | None = None
 
     def report(share: float) -> None:
         nonlocal bar

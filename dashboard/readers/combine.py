@@ -11,6 +11,7 @@ from dashboard.readers.columns.alike import same_classes
 from dashboard.readers.columns.joined import in_order_of, of_index
 from dashboard.readers.columns.named_sets import TRAINING
 from dashboard.readers.columns.roles import further_sets, role_of
+from dashboard.readers.columns.top_one import judged
 from dashboard.readers.contents import Array, Contents, Options, RawSet, Role
 from dashboard.readers.interpret import interpret
 from dashboard.readers.refusal import FileError, only_refusals, quoted, visible
@@ -127,11 +128,13 @@ def _pair(table: Upload, labels: Upload, role: Role) -> Contents:
         columns=tuple(columns.values()),
         predicted=values.predicted or truth.predicted,
     )
-    said = f"Logits from {quoted(table.name)} with labels from {quoted(labels.name)}"
+    event = judged(whole) if values.top_one else Contents({"rows": whole})
+    what = "Scores" if values.top_one else "Logits"
+    said = f"{what} from {quoted(table.name)} with labels from {quoted(labels.name)}"
     place = "" if role == "rows" else f", as the {role} set"
     return Contents(
-        {role: whole}, (f"{said}{place}.", *joined.found),
-        (*_mended(table, labels), *said_first, *joined.repairs),
+        {role: event.sets["rows"]}, (f"{said}{place}.", *joined.found, *event.found),
+        (*_mended(table, labels), *said_first, *joined.repairs, *event.repairs),
         doubts=(*_doubted(table, labels), *unsure, *joined.doubts),
         uses={**labels.uses, **table.uses},
     )  # fmt: skip

@@ -124,6 +124,8 @@ class RawSet:
         all such cells are in rows that a column calls training rows.
     divided : bool
         The values had percent signs, and were divided by 100.
+    top_one : bool
+        Of a lone piece: each value is the score of the class in ``predicted``.
     """
 
     table: Array | None
@@ -139,6 +141,7 @@ class RawSet:
     ids: SliceColumn | None = None
     unread: tuple[str, str, str] | None = None
     divided: bool = False
+    top_one: bool = False
 
     def __post_init__(self) -> None:
         """Take the only column of a table for the row of scores that it is."""

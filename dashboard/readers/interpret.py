@@ -1,7 +1,7 @@
 """From bare arrays to sets: the one place where a file's contents are taken for something."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -11,9 +11,11 @@ from calibcore.blocks import row_blocks, row_maxima
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.metrics.proper import PROBABILITY_FLOOR
+from dashboard.readers.columns.headings import PREDICTED, key_of
 from dashboard.readers.columns.named import kept_sentence
 from dashboard.readers.columns.named_sets import Parting, parting_of
 from dashboard.readers.columns.one_set import as_one_set
+from dashboard.readers.columns.roles import role_of
 from dashboard.readers.contents import (
     SET_NAMES,
     Array,
@@ -34,7 +36,7 @@ from dashboard.readers.meaning.otherwise import called_otherwise
 from dashboard.readers.meaning.spelling import looking_alike, shown_apart
 from dashboard.readers.meaning.top_scores import top_scores
 from dashboard.readers.meaning.values import as_probabilities, judge
-from dashboard.readers.refusal import FileError
+from dashboard.readers.refusal import FileError, quoted
 from dashboard.readers.shown import shared_columns
 from dashboard.readers.upload import Rows, Upload
 
@@ -136,6 +138,8 @@ def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:
     tables = {role: raw.table for role, raw in sets.items() if raw.table is not None}
     if not tables:
         return _lone_labels(upload, sets["rows"])
+    if any(raw.top_one for raw in sets.values()):
+        return _lone_top_one(upload, sets["rows"])
     for role, table in tables.items():
         check_shape(table, role)
     upload, sets = _parted(upload, sets)
@@ -197,9 +201,27 @@ def _lone_table(upload: Upload, raw: RawSet, reading: Reading, n_classes: int) -
     n_rows = len(np.asarray(raw.table))
     return _said(
         replace(upload, piece=raw, values_kind=reading.kind),
-        found=(f"{n_rows:,} rows, {n_classes:,} classes.", reading.found),
+        found=(f"{n_rows:,} rows, {n_classes:,} classes.", reading.found, *_predicted(upload)),
         doubts=(ONE_ROW,) if n_rows == 1 else (),
     )
+
+
+def _predicted(upload: Upload) -> Iterator[str]:
+    """Say which column is called a prediction, where the label is missing."""
+    uses = upload.contents.uses
+    names = [name for name in uses if {key_of(name), role_of(name)[1]} & PREDICTED]
+    free = [name for name in names if uses[name] != "class"]
+    if free:
+        yield (
+            f"{quoted(free[0], 30)} holds predictions, as it is called, and the true classes are"
+            " missing; if it holds the true ones, choose it as the column of the labels."
+        )
+
+
+def _lone_top_one(upload: Upload, raw: RawSet) -> Upload:
+    n_rows = len(np.asarray(raw.table))
+    said = f"{n_rows:,} rows: the predicted class and its score, without the true class."
+    return _said(replace(upload, piece=raw, values_kind="scores"), found=(said,))
 
 
 def _lone_labels(upload: Upload, raw: RawSet) -> Upload:

@@ -303,6 +303,14 @@ def test_no_file_runs_code(tmp_path: Path) -> None:
     assert not trace.exists()
 
 
+def test_what_needs_no_file_stays_in_the_address_while_one_is_refused() -> None:
+    page = open_upload(("a.csv", files.GOOD["good.csv"]), set="Calibration set")
+    upload(page, ("b.csv", b"a,b\n1,2\nx,y\n"))
+    assert page.error
+    assert page.query_params["resamples"] in ("0", ["0"])
+    assert page.query_params["set"] in ("Calibration set", ["Calibration set"])
+
+
 def test_after_a_refusal_the_next_file_is_read() -> None:
     page = open_upload(("garbage.npz", BROKEN["garbage.npz"]))
     check_refusal(page)

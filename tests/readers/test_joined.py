@@ -1,6 +1,7 @@
 """Files that belong together: rows named in both, classes in one order, one meaning of a score."""
 
 import io
+import json
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -8,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from calibcore.data import LogitSet
+from calibcore.data import EventScores, LogitSet
 from dashboard.readers import FileError, Upload, combine, read
-from tests.readers.files import LABELS, LOGITS, PROBABILITIES, N, npz
+from tests.readers.files import LABELS, LOGITS, PROBABILITIES, N, npy, npz
 
 CLASSES = ("ant", "bee", "cow", "doe")
 TEXTS = [CLASSES[k] for k in LABELS]
@@ -226,3 +227,70 @@ def test_a_count_in_another_order_beside_rows_without_names_is_doubted() -> None
     labels = read("y.csv", lines("id,label", range(N), TEXTS))
     said = combine([values_of("extra", [0] * N), labels]).doubts
     assert not any("counts the rows" in doubt for doubt in said)
+
+
+PREDICTED = PROBABILITIES.argmax(axis=1)
+PICKED = PREDICTED.tolist()
+TOPS = PROBABILITIES.max(axis=1)
+SITES = (LABELS % 2).tolist()
+
+
+def judged(top: Upload, truth: Upload) -> EventScores:
+    assert top.piece is not None
+    rows = combine([truth, top]).rows
+    assert isinstance(rows, EventScores)
+    np.testing.assert_array_equal(rows.hits, PREDICTED == LABELS)
+    np.testing.assert_array_equal(rows.scores, TOPS)
+    return rows
+
+
+@pytest.mark.parametrize("name", ["p.csv", "p.json", "p.npz"])
+@pytest.mark.parametrize("other", ["y.csv", "y.txt", "y.npy"])
+def test_top_one_scores_beside_the_true_labels(name: str, other: str) -> None:
+    made = {
+        "p.csv": lines("pred,confidence", PICKED, TOPS.tolist()),
+        "p.json": json.dumps({"pred": PREDICTED.tolist(), "confidence": TOPS.tolist()}).encode(),
+        "p.npz": npz(pred=PREDICTED, confidence=TOPS),
+        "y.csv": lines("label", [*LABELS]), "y.txt": lines(str(LABELS[0]), [*LABELS[1:]]),
+        "y.npy": npy(LABELS),
+    }  # fmt: skip
+    judged(read(name, made[name]), read(other, made[other]))
+
+
+def test_top_one_scores_are_joined_by_what_names_the_rows() -> None:
+    words = [CLASSES[k] for k in PREDICTED]
+    top = read("p.csv", lines("id,predicted,confidence,site", NAMES, words, TOPS.tolist(), SITES))
+    judged(top, labels_of("id", NAMES, order=SHUFFLED))
+    upload = combine([top, labels_of("id", NAMES, order=SHUFFLED)])
+    assert 'by column "id"' in upload.repairs[0]
+    np.testing.assert_array_equal(upload.columns["rows"]["site"].values, SITES)
+    with pytest.raises(FileError, match='found "0", and no label that is ever predicted, as "doe'):
+        combine([top, read("y.npy", npy(LABELS))])
+    with pytest.raises(FileError, match=r"labels: found an array of shape \(40, 4\)"):
+        combine([top, read("y.npy", npy(np.eye(4)[LABELS]))])
+    with pytest.raises(FileError, match=r"40 rows in .* and 39 labels"):
+        combine([top, read("y.npy", npy(LABELS[1:]))])
+    with pytest.raises(FileError, match="2 with bare values"):
+        combine([top, top])
+
+
+def test_top_one_scores_of_two_sets() -> None:
+    files = [
+        read("val_p.csv", lines("pred,confidence", PICKED, TOPS.tolist())),
+        read("test_p.csv", lines("top1_class,top1_prob", PICKED, TOPS.tolist())),
+        read("val_y.npy", npy(LABELS)), read("test_y.npy", npy(LABELS)),
+    ]  # fmt: skip
+    for rows in combine(files).sets.values():
+        assert isinstance(rows, EventScores)
+        np.testing.assert_array_equal(rows.hits, PREDICTED == LABELS)
+
+
+def test_predictions_without_labels_are_named() -> None:
+    for upload in (
+        read("p.npz", npz(probs=PROBABILITIES, pred=PREDICTED)),
+        read("p.csv", lines("p_0,p_1,p_2,p_3,pred", *PROBABILITIES.T.tolist(), PICKED)),
+    ):
+        assert upload.piece is not None
+        assert '"pred" holds predictions, as it is called, and the true classes' in upload.found[-1]
+    assert "true classes" not in read("p.npz", npz(probs=PROBABILITIES)).found[-1]
+    assert "true classes" not in read("p.npz", npz(pred=PROBABILITIES)).found[-1]

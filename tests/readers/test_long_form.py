@@ -177,3 +177,22 @@ def test_one_confidence_in_all_rows_is_of_the_predictions() -> None:
     upload = read("a.csv", text({name: np.array(values) for name, values in made.items()}))
     assert isinstance(upload.rows, EventScores)
     assert upload.rows.n_samples == 120
+
+
+@pytest.mark.parametrize("ids", [[], ["image"]])
+def test_a_class_that_takes_every_value_within_a_sample_is_not_the_label(ids: list[str]) -> None:
+    long = columns(BY_SAMPLE)
+    made = {
+        "class": long["pred_label"], "label": long["true_label"], "probability": long["confidence"]
+    }  # fmt: skip
+    upload = read("a.csv", text({name: long[name] for name in ids} | made))
+    assert isinstance(upload.rows, LogitSet)
+    np.testing.assert_allclose(upload.rows.probabilities, PROBABILITIES)
+    np.testing.assert_array_equal(upload.rows.labels, LABELS)
+    assert "were put together to 40 samples" in " ".join(upload.repairs)
+    for odd in (
+        {"label": long["pred_label"]}, {"label": np.roll(long["true_label"], 1)},
+        {"probability": np.full(N * K, 0.5)},
+    ):  # fmt: skip
+        with pytest.raises(FileError, match="which mean the same"):
+            read("a.csv", text(made | odd))

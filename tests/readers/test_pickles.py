@@ -134,7 +134,7 @@ REFUSALS: list[tuple[str, bytes, str]] = [
     ("ragged", pickled(([[1.0, 2.0], [1.0]], [0, 1])), "unequal length"),
     ("text inside", pickled(([[1.0, "2"], [1.0, 2.0]], [0, 1])), "a number where"),
     ("dict keys", pickled({1: LOGITS}), "dict key"),
-    ("names", pickled({"logits": LOGITS, "labels": LABELS, "classes": [1, 2]}), "class names"),
+    ("names", pickled({"logits": LOGITS, "labels": LABELS, "classes": [1.5, None]}), "class names"),
     ("empty dict", pickled({}), "no arrays"),
     ("many names", pickled({str(k): 1 for k in range(1001)}), "more than 1,000 names"),
     ("many nested", pickled({str(k): {"a": 1, "b": 2} for k in range(501)}), "more than 1,000"),

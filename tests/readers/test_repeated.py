@@ -133,3 +133,16 @@ def test_two_sets_sorted_by_class_and_score_are_no_copies() -> None:
         table[np.arange(len(own)), labels] = own
         sets.append(np.log(table))
     assert SAID not in two(sets[0], labels, sets[1], labels)
+
+
+def test_few_equal_rows_of_few_decimals_may_be_others() -> None:
+    wholes = np.array([(a, b, 100 - a - b) for a in range(1, 9) for b in range(10, 20)])
+    labels = np.arange(80) % 3
+    may, sure = "they may be different samples", "they were seen in the fit, so they flatter"
+    for n_same, more, said in ((3, 0, may), (3, 0.12, sure), (20, 0, sure), (0, 0, "")):
+        same = np.arange(40) < n_same
+        test = np.where(same[:, np.newaxis], wholes[:40], wholes[40:])
+        off = np.array([more, -more, 0]) / 100
+        of_test = np.where(same, labels[:40], labels[40:])
+        doubts = two(wholes[:40] / 100 + off, labels[:40], test / 100 + off, of_test)
+        assert [part in doubts for part in (may, sure)] == [part == said for part in (may, sure)]

@@ -1,7 +1,7 @@
 """Parquet files: their declarations checked first, their values then decoded by Arrow."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,6 +11,7 @@ from dashboard.readers.binary.parquet_footer import Footer, check_pages, read_fo
 from dashboard.readers.binary.parquet_texts import CodedTexts
 from dashboard.readers.binary.thrift import damaged
 from dashboard.readers.columns.growing import Room
+from dashboard.readers.columns.objects import gives_classes, headings_of
 from dashboard.readers.columns.table_columns import (
     MAX_TEXTS,
     Column,
@@ -26,6 +27,7 @@ from dashboard.readers.contents import (
     check_rows,
     row_list,
 )
+from dashboard.readers.json_files.json_likely import keys_of_pair
 from dashboard.readers.meaning.values import MAX_CLASSES
 from dashboard.readers.refusal import FileError, plain, quoted
 
@@ -54,7 +56,7 @@ def read_parquet(data: bytes, options: Options = DEFAULTS) -> Contents:
 
     footer = read_footer(data)
     try:
-        columns = _decode(data, footer)
+        columns = list(zip(footer.tops, _decode(data, footer), strict=True))
     except FileError:
         raise
     except MemoryError as error:
@@ -64,7 +66,8 @@ def read_parquet(data: bytes, options: Options = DEFAULTS) -> Contents:
         raise damaged(plain(str(error).partition("\n")[0], 120)) from error
     finally:
         pa.default_memory_pool().release_unused()
-    return from_columns(footer.tops, columns, options)
+    named = [part for name, column in columns for part in _spread(name, column)]
+    return from_columns([name for name, _ in named], [column for _, column in named], options)
 
 
 @dataclass(frozen=True)
@@ -72,12 +75,28 @@ class _Plan:
     """How one column is to be decoded."""
 
     name: str
-    kind: Literal["numbers", "lists", "texts", "unusable"]
+    kind: Literal["numbers", "lists", "objects", "texts", "unusable"]
     dtype: np.dtype[Any] = _CODE
     why: str = ""
+    classes: tuple[str, ...] = ()
 
 
-def _decode(data: bytes, footer: Footer) -> list[Column]:
+@dataclass(frozen=True)
+class _Objects:
+    """A column of objects that give each class its value."""
+
+    classes: tuple[str, ...]
+    values: Array
+
+
+def _spread(name: str, column: Column | _Objects) -> Iterable[tuple[str, Column]]:
+    """Give one column a class for a column of objects."""
+    if isinstance(column, _Objects):
+        return zip(headings_of(name, column.classes), column.values.T, strict=True)
+    return [(name, column)]
+
+
+def _decode(data: bytes, footer: Footer) -> list[Column | _Objects]:
     """Decode all columns of use, once their size is known to be bearable."""
     import pyarrow as pa  # noqa: PLC0415 - as above
     import pyarrow.parquet as pq  # noqa: PLC0415 - as above
@@ -95,10 +114,7 @@ def _decode(data: bytes, footer: Footer) -> list[Column]:
     schema = file.schema_arrow
     if tuple(schema.names) != footer.tops:
         raise FileError("footer", "column names that are not UTF-8", "names in UTF-8")
-    nulls = {footer.owner[chunk.column] for chunk in footer.chunks if chunk.n_null}
-    plans = [
-        _plan(field.name, field.type, has_nulls=top in nulls) for top, field in enumerate(schema)
-    ]
+    plans = _plans(schema, footer)
     weight = _weigh(data, footer, plans)
     used = [c for c in footer.chunks if plans[footer.owner[c.column]].kind != "unusable"]
     for column, why in check_pages(data, used, footer.texts).items():
@@ -107,18 +123,30 @@ def _decode(data: bytes, footer: Footer) -> list[Column]:
     counts = Counter(plan.dtype for plan in plans if plan.kind == "numbers")
     tables = {dtype: np.empty((footer.n_rows, n), dtype) for dtype, n in counts.items()}
     places = {dtype: iter(table.T) for dtype, table in tables.items()}
-    columns: list[Column] = []
+    columns: list[Column | _Objects] = []
     room = Room()
     for plan in plans:
         if plan.kind == "numbers":
             columns.append(_numbers(file, plan, next(places[plan.dtype]), weight))
         elif plan.kind == "lists":
             columns.append(_lists(file, plan, footer, weight))
+        elif plan.kind == "objects":
+            columns.append(_objects(file, plan, footer.n_rows))
         elif plan.kind == "texts":
             columns.append(_texts(file, plan, footer, room))
         else:
             columns.append(Unusable(plan.why))
     return columns
+
+
+def _plans(schema: Any, footer: Footer) -> list[_Plan]:
+    """Tell what each column can be used as."""
+    nulls = {footer.owner[chunk.column] for chunk in footer.chunks if chunk.n_null}
+    return [
+        _of_objects(field.name, field.type, schema.names)
+        or _plan(field.name, field.type, has_nulls=top in nulls)
+        for top, field in enumerate(schema)
+    ]
 
 
 def _plan(name: str, type_: Any, *, has_nulls: bool) -> _Plan:
@@ -146,6 +174,20 @@ def _plan(name: str, type_: Any, *, has_nulls: bool) -> _Plan:
             why=f"{nested} of type {quoted(inner if nested == 'values' else type_, 100)}",
         )
     return _Plan(name, "lists" if types.is_nested(type_) else "numbers", dtype)
+
+
+def _of_objects(name: str, type_: Any, others: Sequence[str]) -> _Plan | None:
+    """Tell objects that give each class its value."""
+    from pyarrow import types  # noqa: PLC0415 - as above
+
+    if not types.is_struct(type_) or not gives_classes(name, others):
+        return None
+    inner = [field.type for field in type_]
+    numbers = all(types.is_floating(t) or types.is_integer(t) for t in inner)
+    if len(inner) < 2 or not numbers or keys_of_pair({f.name: None for f in type_}):
+        return None
+    classes = tuple(field.name for field in type_)
+    return _Plan(name, "objects", np.dtype(np.float64), classes=classes)
 
 
 def _with_nulls(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -272,6 +314,16 @@ def _lists(file: Any, plan: _Plan, footer: Footer, weight: _Weight) -> Array:
         out[at : at + len(values)] = values
         at += len(values)
     return out
+
+
+def _objects(file: Any, plan: _Plan, n_rows: int) -> _Objects:
+    """Decode one object a row."""
+    out, at = np.empty((n_rows, len(plan.classes))), 0
+    for column in _batches(file, plan, n_rows, max(1, _BATCH_VALUES // len(plan.classes))):
+        for place, part in enumerate(column.flatten()):
+            out[at : at + len(part), place] = _plain_numbers(part, plan.dtype)
+        at += len(column)
+    return _Objects(plan.classes, out)
 
 
 def _check_width(name: str, width: int, n_bytes: int) -> None:

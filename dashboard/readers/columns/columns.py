@@ -26,6 +26,7 @@ from dashboard.readers.columns.headings import (
     is_score,
     key_of,
 )
+from dashboard.readers.columns.in_turn import classes_in_turn
 from dashboard.readers.columns.layout import Layout, called
 from dashboard.readers.columns.likeliest import event_layout, left_out, names_rows, ranked_layout
 from dashboard.readers.columns.named import TABLE_KEYS
@@ -220,7 +221,9 @@ def _labels(
 ) -> tuple[int | None, int | None, int | None]:
     """Find the true label, the predicted one, and whether the prediction was right."""
     keys = [key_of(name) for name in names]
-    pair = None if classes else prediction_called_label(keys, sample, label)
+    pair = None
+    if not classes:
+        pair = prediction_called_label(keys, sample, label) or classes_in_turn(keys, sample, label)
     if pair is not None:
         return (*pair, None)
     if label is None:

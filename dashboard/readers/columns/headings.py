@@ -38,7 +38,8 @@ _SCORES = frozenset(
 )  # fmt: skip
 _PREFIXES = (
     ".pred_", "logits_", "logit_", "probability_", "proba_", "probs_", "prob_", "scores_", "score_",
-    "softmax_", "class_", "pred_", "logits.", "logit.", "prob.", "logit", "prob", "p_", "p", "c",
+    "softmax_", "class_", "pred_", "logits.", "logit.", "prob.", "logprobs_", "logit", "prob",
+    "p_", "p", "c",
 )  # fmt: skip
 SCORE_WORDS = frozenset(
     {"prob", "probs", "proba", "probability", "probabilities", "score", "scores", "confidence",

@@ -37,6 +37,8 @@ class Layout:
         The user named the class columns.
     told : tuple of str
         What the labels call the classes, where the headings say more.
+    top_one : bool
+        Each row gives the score of a predicted class, and nothing says whether that is right.
     ids : int, optional
         In a table without labels, or without classes, the column that names its rows.
     width : int
@@ -59,6 +61,7 @@ class Layout:
     doubts: tuple[str, ...] = ()
     by_user: bool = False
     told: tuple[str, ...] = ()
+    top_one: bool = False
     ids: int | None = None
     width: int = 0
     sample: tuple[tuple[str, ...], ...] = ()
@@ -74,13 +77,14 @@ class Layout:
     @property
     def codes(self) -> tuple[int, ...]:
         """Columns whose cells are compared, not computed with."""
-        beside = (self.predicted, self.hits) if self.is_event else ()
+        beside = (self.predicted, self.hits) if self.is_event or self.top_one else ()
         return tuple(c for c in (self.labels, *beside, *self.ranked) if c is not None)
 
     @property
     def beside(self) -> tuple[int, ...]:
         """Columns that are read as `SliceColumn`, for whatever they are used."""
-        predicted = () if self.is_event or self.predicted is None else (self.predicted,)
+        read = self.predicted is None or self.is_event or self.top_one
+        predicted = () if read else (self.predicted,)
         return (*self.slices[:MAX_COLUMNS], *predicted, *self.one_hot)
 
     @property
@@ -101,7 +105,8 @@ class Layout:
         judged: dict[int | None, ColumnUse] = {
             self.hits: "hit", self.predicted: "prediction", self.labels: "label",
         }  # fmt: skip
-        score: ColumnUse = "score" if self.is_event or self.ranked else "class"
+        of_likeliest = self.is_event or self.ranked or self.top_one
+        score: ColumnUse = "score" if of_likeliest else "class"
         used = self.numbers or self.labels is not None
         uses: dict[int | None, ColumnUse] = {
             **dict.fromkeys(self.slices, "slice"), **dict.fromkeys(self.one_hot, "label"),

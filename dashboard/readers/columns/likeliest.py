@@ -86,6 +86,8 @@ def ranked_layout(
             label = called[0]
             said = (f"Column {plain(names[label], 30)} was taken for the label.",)
     slices = [c for c in free if c != label]
+    if label is None and len(scores) == 1:
+        return _top_one_layout(names, scores[0], classes[0], slices, sample)
     many = f"{len(scores)} likeliest classes with their scores"
     lists = f"Each row lists its {many if len(scores) > 1 else 'likeliest class with its score'}."
     return Layout(
@@ -127,21 +129,42 @@ def event_layout(
         hits = None
     elif hits is not None:
         label = predicted = None
+    elif predicted is not None:
+        return _top_one_layout(names, score, predicted, free, sample)
     else:
         raise FileError(
             "header",
             f"column {quoted(names[score])} without a predicted label beside the true one",
             "true_label, pred_label, confidence",
         )
-    slices = [
-        c for c in free if c not in (label, predicted, hits) and key_of(names[c]) not in CONFIDENCE
-    ]
+    slices = _further(names, free, {label, predicted, hits})
     said = f"Scores: column {plain(names[score], 30)}."
     return Layout(
         names, (score,), labels=label, predicted=predicted, hits=hits, slices=tuple(slices),
         found=(said, *told_by, *left_out(names, {score, label, predicted, hits}, slices)),
         doubts=(*found, *_perhaps_another(names[score])),
     )  # fmt: skip
+
+
+def _top_one_layout(
+    names: tuple[str, ...], score: int, predicted: int, free: Sequence[int], sample: Sample
+) -> Layout:
+    """Top-1 scores whose true classes are in another file."""
+    slices = _further(names, free, {predicted})
+    said = (
+        f"Scores: column {plain(names[score], 30)}, of the classes in column"
+        f" {plain(names[predicted], 30)}."
+    )
+    return Layout(
+        names, (score,), predicted=predicted, slices=tuple(slices), top_one=True,
+        ids=names_rows(names, slices, sample),
+        found=(said, *left_out(names, {score, predicted}, slices)),
+        doubts=_perhaps_another(names[score]),
+    )  # fmt: skip
+
+
+def _further(names: Sequence[str], free: Sequence[int], used: set[int | None]) -> list[int]:
+    return [c for c in free if c not in used and key_of(names[c]) not in CONFIDENCE]
 
 
 def _judged(names: Sequence[str], free: Sequence[int], sample: Sample) -> int | None:

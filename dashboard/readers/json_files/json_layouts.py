@@ -7,21 +7,25 @@ import numpy as np
 
 from dashboard.readers.binary.arrays import contents_of
 from dashboard.readers.binary.npy import piece
+from dashboard.readers.columns.given_names import (
+    NAME_OF_NUMBER,
+    NUMBER_OF_NAME,
+    in_order,
+    named_by,
+    with_names,
+)
 from dashboard.readers.columns.headings import key_of
 from dashboard.readers.columns.named import CLASS_NAME_KEYS, LABEL_KEYS, left_out_sentence
 from dashboard.readers.columns.roles import further_sets, role_of
-from dashboard.readers.columns.slices import NUMBER
 from dashboard.readers.columns.table_columns import MAX_TEXT, Column, Text, both_sets, from_columns
 from dashboard.readers.contents import DEFAULTS, Array, Contents, Options, RawEvent, RawSet, Role
 from dashboard.readers.json_files.json_likely import Likely, keys_of_pair
 from dashboard.readers.json_files.json_names import Names
 from dashboard.readers.json_files.json_rows import ListRows, Records, Values, counted
 from dashboard.readers.json_files.json_text import Indexed, Members, Node, parse
-from dashboard.readers.meaning.labels import NO_AND_YES
 from dashboard.readers.refusal import FileError, plain, quoted
 
 _WANTED = '{"logits": [[...]], "labels": [...]}, or one record a row'
-_CLASS_KEYS = frozenset({"id2label", "id_to_label", "idx2label", "idx_to_class"})
 _MAX_COLUMNS = 4096
 _MAX_TEXT_BYTES = 64 << 20
 Rows = Values | ListRows | Records | Likely
@@ -138,7 +142,7 @@ def _named_anew(contents: Contents, name: str, node: Node) -> tuple[Contents, li
     """Name classes that are only numbered by a list; give what is left out."""
     names = _cells(node) if isinstance(node, Values) else ()
     sets = {
-        role: _with_names(replace(raw, class_names=None), names)
+        role: with_names(replace(raw, class_names=None), names)
         if isinstance(raw, RawSet) and (raw.class_names or ()) == _numbers_to(len(names))
         else raw
         for role, raw in contents.sets.items()
@@ -193,8 +197,8 @@ def _of_arrays(top: Members, options: Options) -> Contents:
     for name, node in top.nodes.items():
         if isinstance(node, Values | ListRows):
             found[name] = node
-        elif isinstance(node, Indexed) and _names_classes(name, node):
-            classes[name] = _cells(node.values)
+        elif isinstance(node, Indexed) and (names := _class_names(name, node)):
+            classes[name] = names
         elif isinstance(node, Members):
             inner = {f"{name}_{key}": part for key, part in node.nodes.items()}
             found |= {k: part for k, part in inner.items() if isinstance(part, Values | ListRows)}
@@ -211,22 +215,21 @@ def _of_arrays(top: Members, options: Options) -> Contents:
     if not arrays:
         raise FileError("file", "JSON without lists of numbers", _WANTED)
     contents = contents_of(arrays, left_out=left_out, options=options)
-    sets = {role: _coded(raw) for role, raw in contents.sets.items()}
+    contents = replace(contents, sets={role: _coded(raw) for role, raw in contents.sets.items()})
     for name, names in classes.items():
-        named = {role: _with_names(raw, names) for role, raw in sets.items()}
-        same = all(named[role] is raw for role, raw in sets.items())
-        said = left_out_sentence([name]) if same else (f"Classes are named by {plain(name, 40)}.",)
-        sets, contents = named, replace(contents, found=(*contents.found, *said))
-    return replace(contents, sets=sets)
+        contents = named_by(contents, name, names)
+    return contents
 
 
-def _names_classes(name: str, node: Indexed) -> bool:
-    """Tell an object that gives the name of each class under its number, from 0 in order."""
-    if name.lower() not in _CLASS_KEYS:
-        return False
-    numbers = Names()
-    numbers.add([str(k) for k in range(len(node.values))])
-    return node.digest == numbers.digest()
+def _class_names(name: str, node: Indexed) -> tuple[str, ...]:
+    """Give the names of the classes from an object of names by number, or of numbers by name."""
+    if name.lower() in NUMBER_OF_NAME and len(node.names) == len(node.values):
+        numbers = node.values.finish()
+        return () if isinstance(numbers, Text) else in_order(node.names, numbers.tolist())
+    numbered = Names()
+    numbered.add([str(k) for k in range(len(node.values))])
+    counted = name.lower() in NAME_OF_NUMBER and node.digest == numbered.digest()
+    return _cells(node.values) if counted else ()
 
 
 def _cells(values: Values) -> tuple[str, ...]:
@@ -234,23 +237,6 @@ def _cells(values: Values) -> tuple[str, ...]:
     column = values.finish()
     once = isinstance(column, Text) and len(column.cells) == len(column)
     return column.cells if once and isinstance(column, Text) else ()
-
-
-def _with_names(raw: RawSet | RawEvent, classes: tuple[str, ...]) -> RawSet | RawEvent:
-    """Name the classes of a table that has as many and no names.
-
-    Labels that are numbers are places among the names, not names: those for which they might be
-    taken name nothing.
-    """
-    if isinstance(raw, RawEvent) or raw.table is None or raw.class_names is not None:
-        return raw
-    misread = all(map(NUMBER.fullmatch, classes)) or (
-        tuple(name.lower() for name in classes[::-1]) in NO_AND_YES
-    )
-    if misread and raw.label_texts is None:
-        return raw
-    fits = raw.table.ndim == 2 and raw.table.shape[1] == len(classes) > 0
-    return replace(raw, class_names=classes) if fits else raw
 
 
 def _array(node: Values | ListRows) -> Array | None:

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from dashboard.readers.columns.headings import key_of
+from dashboard.readers.columns.slices import NUMBER
 from dashboard.readers.columns.table_columns import Text
 from dashboard.readers.contents import Array
 from dashboard.readers.json_files.json_likely import Likely, keys_of_pair
 from dashboard.readers.refusal import FileError, quoted
 
 _NUMBERS = {int, float}
+_LONGEST = 256
 
 
 def listed_pair(item: object) -> tuple[str, str] | None:
@@ -34,6 +36,17 @@ def listed_pair(item: object) -> tuple[str, str] | None:
     names, scores = (lists[key] for key in found)
     told = len(names) == len(scores) > 1 and {*map(type, names)} == {str}
     return found if told and {*map(type, scores)} <= _NUMBERS else None
+
+
+def as_numbers(column: Array | Text, place: int) -> Array:
+    """Give the values at one place of all lists as numbers, also where they are texts of such."""
+    if not isinstance(column, Text):
+        return column
+    plain = (len(cell) <= _LONGEST and NUMBER.fullmatch(cell) for cell in column.cells)
+    if (column.codes < 0).any() or not all(plain):
+        row, text = column.first or (0, column.cells[0])
+        raise FileError(f"row {row + 1:,}, value {place:,}", f"text {quoted(text)}", "numbers")
+    return np.array([*map(float, column.cells)])[column.codes]
 
 
 class Listed(Likely):

@@ -12,9 +12,10 @@ from dashboard.readers.binary.npy import is_whole
 from dashboard.readers.columns.columns import looks_like_header
 from dashboard.readers.columns.growing import EXACT, GrowingColumn
 from dashboard.readers.columns.headings import is_score, key_of
-from dashboard.readers.columns.named import TABLE_KEYS
+from dashboard.readers.columns.objects import gives_classes, headings_of, is_table
 from dashboard.readers.columns.packed import Packed
-from dashboard.readers.columns.table_columns import Column, Text, Unusable
+from dashboard.readers.columns.slices import NUMBER
+from dashboard.readers.columns.table_columns import Column, Unusable
 from dashboard.readers.contents import Array, check_rows
 from dashboard.readers.json_files.json_blocks import CONTAINERS, number_rows
 from dashboard.readers.json_files.json_likely import (
@@ -24,7 +25,7 @@ from dashboard.readers.json_files.json_likely import (
     keys_of_pair,
     vector,
 )
-from dashboard.readers.json_files.json_lists import Listed, listed_pair
+from dashboard.readers.json_files.json_lists import Listed, as_numbers, listed_pair
 from dashboard.readers.refusal import FileError, quoted
 
 _MAX_WIDTH = 200_000
@@ -107,12 +108,7 @@ class ListRows:
         if not self.columns:
             return self.numbers.whole().reshape(-1, self.width)
         columns = [column.finish() for column in self.columns]
-        for place, column in enumerate(columns, 1):
-            if isinstance(column, Text):
-                row, text = column.first or (0, column.cells[0])
-                where = f"row {row + 1:,}, value {place:,}"
-                raise FileError(where, f"text {quoted(text)}", "numbers")
-        return np.column_stack([np.asarray(column) for column in columns])
+        return np.column_stack([as_numbers(c, place) for place, c in enumerate(columns, 1)])
 
     def table(self) -> tuple[tuple[str, ...] | None, list[Column]]:
         """Give the rows as columns, with names where the first row is a header."""
@@ -215,11 +211,10 @@ class Records:
                     names += [f"{key}.{n}" if n in self.fields else n for n in inner]
                     columns += within
                     continue
-                # The name goes before those of the classes where it says what their values are.
-                prefix = "logits_" if "logit" in key.lower() else "probs_"
                 pair = keys_of_pair(dict.fromkeys(inner)) or ("", "")
                 ranked = dict(zip(pair, ("top1_class", "top1_prob"), strict=True))
-                names += [ranked.get(name, f"{prefix}{name}") for name in inner]
+                told = zip(inner, headings_of(key, inner), strict=True)
+                names += [ranked.get(name, heading) for name, heading in told]
                 columns += within
             else:
                 names.append(key)
@@ -281,14 +276,22 @@ def _started(items: Sequence[Any], key: str) -> Growing | Unusable:
     if is_vector(first):
         return Vectors()
     if isinstance(first, dict):
-        kept = key_of(key) in TABLE_KEYS | _INPUTS or is_score(key_of(key))
+        kept = key_of(key) in _INPUTS or _gives_classes(items[0], key, first)
         return Records() if kept else Unusable("an object in every row")
     if isinstance(first, list) and not all(
         isinstance(value, bool | int | float) for value in first
     ):
+        if is_table(key) and all(isinstance(v, str) and NUMBER.fullmatch(v) for v in first):
+            return ListRows()
         what = "texts" if all(isinstance(value, str) for value in first) else "objects or lists"
         return Unusable(f"a list of {what} in every row")
     return ListRows() if isinstance(first, list) else Values()
+
+
+def _gives_classes(item: dict[str, Any], key: str, first: dict[str, Any]) -> bool:
+    others = (k for k, v in item.items() if isinstance(v, list | dict) or is_score(key_of(k)))
+    numbers = all(isinstance(value, int | float) for value in first.values())
+    return is_table(key) or (numbers and gives_classes(key, others))
 
 
 def _mixed(row: int, item: object, wanted: str) -> FileError:

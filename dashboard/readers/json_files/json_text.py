@@ -35,8 +35,7 @@ from dashboard.readers.json_files.json_rows import Growing, ListRows, Records, V
 from dashboard.readers.refusal import FileError, quoted
 from dashboard.readers.text.unicode_text import as_utf8
 
-_MAX_DEPTH = 8
-_MAX_NODES = 64
+_MAX_DEPTH, _MAX_NODES = 8, 64
 _MAX_SINGLE = 1000
 _MAX_NAMED = 20_000
 _MAX_PIECE = 4 << 20
@@ -55,11 +54,12 @@ class Indexed:
 
     Parameters
     ----------
-    digest : bytes
-        Of the keys in their order.
+    digest, names
+        Of the keys in their order, and the first of them.
     """
 
     digest: bytes
+    names: tuple[str, ...]
     values: Values
 
 
@@ -216,7 +216,7 @@ class _Walker:
             single += keys[: _MAX_SINGLE - len(single)]
         if nodes:
             return Members(nodes, tuple(single))
-        return Indexed(names.digest(), values)
+        return Indexed(names.digest(), tuple(single), values)
 
     def _pairs(self, step: int, *, further: bool) -> tuple[list[str], list[Any], int]:
         """Decode some single values with their names, of which there may be none here."""

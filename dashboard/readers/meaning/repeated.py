@@ -16,6 +16,7 @@ _Rows = LogitSet | EventScores
 _FEW_ROWS = 20
 _MOST_ROWS, _MOST_CELLS, _COMPARED = 60_000, 5_000_000, 100_000
 _DECIMALS, _LEAST_NEAR, _SURE = 5, 10, 0.999
+_LEAST_SURE, _NO_CENT = 10, 1e-3
 _LEAST_SPLIT, _MOST_SPLIT = 14.0, 0.1
 """Rows expected to differ in their label from others of the same values, and the share found."""
 
@@ -42,7 +43,13 @@ def repeated(
     calibration, test = sets["calibration"], sets["test"]
     both = (_table(calibration), _labels(calibration)), (_table(test), _labels(test))
     shared = shared_rows(*both)
-    if shared is not None:
+    if shared is not None and _by_chance(shared, both):
+        yield (
+            "The test set has rows of the calibration set, values and label alike,"
+            f" {rows_of_file(shared, raw['test'])}: with so few decimals they may be different"
+            " samples; if they are copies, they were seen in the fit and flatter the judgement."
+        )
+    elif shared is not None:
         yield (
             "The test set repeats rows of the calibration set, values and label alike,"
             f" {rows_of_file(shared, raw['test'])}: they were seen in the fit, so they flatter"
@@ -60,6 +67,16 @@ def repeated(
             f" label and all probabilities alike to {_DECIMALS} decimals: if they were seen in the"
             " fit, they flatter the judgement."
         )
+
+
+def _by_chance(shared: NDArray[np.bool_], sets: tuple[tuple[Array, Array], ...]) -> bool:
+    """Tell a few shared rows of values with two decimals at most."""
+    count = int(np.count_nonzero(shared))
+    if count >= min(_LEAST_SURE, len(shared)):
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        cents = [np.nan_to_num(table[:_COMPARED].astype(np.float64) * 100) for table, _ in sets]
+        return all(bool((np.abs(part - np.rint(part)) < _NO_CENT).all()) for part in cents)
 
 
 def _table(rows: _Rows) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 from calibcore.blocks import row_blocks, row_totals
 from calibcore.validation import SUM_TOLERANCE, Floats
 from dashboard.readers.contents import SET_NAMES, Array, Options, RawSet, Role
+from dashboard.readers.meaning.logarithms import of_logarithms
 from dashboard.readers.meaning.measured import (
     ROUNDING,
     Marked,
@@ -63,7 +64,7 @@ def judge(sets: Mapping[Role, RawSet], options: Options) -> Reading:
     for role, found in alone.items():
         if isinstance(found, FileError) and len(apart[role]) >= _FEW:
             raise FileError.at(SET_NAMES[role], found)
-    return reading
+    return of_logarithms(reading, rows)
 
 
 def _of_all(rows: Measured, options: Options) -> Reading:

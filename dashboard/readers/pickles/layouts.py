@@ -8,6 +8,12 @@ import numpy as np
 from dashboard.readers.binary.arrays import contents_of
 from dashboard.readers.binary.npy import piece
 from dashboard.readers.columns.by_shape import of_four, of_three
+from dashboard.readers.columns.given_names import (
+    NAME_OF_NUMBER,
+    NUMBER_OF_NAME,
+    in_order,
+    named_by,
+)
 from dashboard.readers.columns.named import CLASS_NAME_KEYS, LABEL_KEYS, TABLE_KEYS
 from dashboard.readers.columns.roles import role_of
 from dashboard.readers.contents import DEFAULTS, Array, Contents, Options, RawSet
@@ -93,6 +99,8 @@ def _of_names(items: Items, options: Options) -> Contents:
     named = _Named()
     named.take(items, "")
     contents = contents_of(named.arrays, left_out=named.left_out, options=options)
+    for name, names in named.classes.items():
+        contents = named_by(contents, name, names)
     doubts = (*contents.doubts, *named.doubts)
     return replace(contents, found=(*named.joined, *contents.found), doubts=doubts)
 
@@ -130,6 +138,7 @@ class _Named:
         self.left_out: list[str] = []
         self.joined: list[str] = []
         self.doubts: list[str] = []
+        self.classes: dict[str, tuple[str, ...]] = {}
 
     def take(self, items: Items, prefix: str) -> None:
         """Take what is in a dictionary."""
@@ -140,7 +149,9 @@ class _Named:
             name = name_of(key)
             if name is None:
                 raise FileError("pickle", "a dict key that is not a short text", WANTED)
-            if isinstance(value, Items) and value.kind == "dict" and not prefix:
+            if isinstance(value, Items) and (names := _given_names(name, value)):
+                self.classes[prefix + name] = names
+            elif isinstance(value, Items) and value.kind == "dict" and not prefix:
                 self.take(value, f"{name}_")
             else:
                 self.add(prefix + name, name, value, sizes)
@@ -173,8 +184,22 @@ def _of_numbers(node: Node) -> bool:
     return isinstance(first, bool | int | float) or _of_numbers(first)
 
 
+def _given_names(name: str, node: Items) -> tuple[str, ...]:
+    """Give the names of the classes from a dict of names by number, or of numbers by name."""
+    keys, values = node.values[::2], node.values[1::2]
+    names, numbers = (keys, values) if name.lower() in NUMBER_OF_NAME else (values, keys)
+    told = [text for part in names if (text := name_of(part)) is not None]
+    known = node.kind == "dict" and name.lower() in NUMBER_OF_NAME | NAME_OF_NUMBER
+    return in_order(told, numbers) if known and len(told) == len(names) else ()
+
+
 def _names(node: Node) -> Array:
-    names = [name_of(part) for part in node.values] if isinstance(node, Items) else [None]
+    if isinstance(node, Held) and node.array is not None and node.array.dtype.kind in "iu":
+        return node.array
+    parts = members(node) or []
+    if parts and all(type(part) is int for part in parts):
+        return array_of(node)
+    names = [name_of(part) for part in parts]
     if None in names or not names:
         raise FileError(
             "class names", "something other than a list of short texts", "one name a class"

@@ -69,6 +69,8 @@ class Body:
         elif layout.is_event:
             made, told = self._event(layout, first_row, columns)
             found = (*found, *told)
+        elif layout.top_one:
+            made = self._top_one(layout, first_row, columns)
         elif layout.ranked:
             made, missing, told = self._ranked(layout, first_row, columns)
             found = (*found, *told)
@@ -197,6 +199,17 @@ class Body:
                 ), (said,)  # fmt: skip
         hits, n_classes, numbers, told = self._hits(layout)
         return RawEvent(scores, hits, first_row, columns, n_classes, numbers=numbers), told
+
+    def _top_one(self, layout: Layout, first_row: int, columns: tuple[SliceColumn, ...]) -> RawSet:
+        """Keep the predicted class of each row beside its score."""
+        names, codes = self._canonical(layout)
+        column = layout.codes[0]
+        title = visible(called(layout.names, column), 60)
+        return RawSet(
+            self.numbers[:, 0], None, first_row=first_row, columns=columns,
+            predicted=SliceColumn(title, codes[column], tuple(names)), ids=self._ids(layout),
+            divided=self.percent, top_one=True,
+        )  # fmt: skip
 
     def _canonical(self, layout: Layout) -> tuple[list[str], dict[int, NDArray[np.int32]]]:
         """Count the different classes: "3" and "3.0" are the same, "cat" and "Cat" are not."""
