@@ -30,6 +30,8 @@ _FIT = 8
 def show_empty() -> None:
     """Say what to bring while no file is there."""
     st.header(words.BRING, anchor=False)
+    with st.container(key="phone_panel"):
+        st.markdown(words.PANEL_ON_PHONES)
     if set(st.query_params) - {"data"}:
         st.markdown(f":material/link: {words.SETTINGS_KEPT}")
     st.markdown(f"{words.WHAT}\n\n{words.ways_to_bring()}\n\n{words.most()} {words.OR_SAMPLE}")
@@ -152,7 +154,7 @@ def _show_top(outcome: Upload | CalibrationInputError, step: str, *, headed: boo
         st.header(escape_markdown(outcome.name), anchor=False)
     if outcome.piece is not None:
         alone = outcome.piece.table is not None
-        ask = wording.WITHOUT_LABELS if alone else wording.LABELS_ALONE
+        ask = words.without_labels(outcome.perhaps_labels) if alone else wording.LABELS_ALONE
         st.info(ask, icon=":material/upload_file:")
         return None
     if headed:
@@ -191,8 +193,9 @@ def _show_parsed(sources: Sequence[SourceFile], options: Options) -> None:
         name = sources[place].name if len(sources) > 1 else ""
         if contents.found:
             st.markdown(f"**{words.found_in(name)}**\n\n{words.bullets(contents.found)}")
-        heading = words.FIRST_ROWS if contents.found else words.first_rows_of(name)
-        _show_preview(first_rows(contents, options), heading, place)
+        preview = first_rows(contents, options)
+        heading = words.first_rows_of("" if contents.found else name, refused=preview.refused)
+        _show_preview(preview, heading, place)
 
 
 def _show_preview(

@@ -31,7 +31,8 @@ def combine(uploads: Sequence[Upload]) -> Upload:
     ----------
     uploads : sequence of Upload
         One file passes through. Two: logits and labels, or a calibration and a test set. Four:
-        logits and labels of each. Which is which is told by the names, and by row counts.
+        logits and labels of each. Which is which is told by the names, and by row counts. Files of
+        a training set beside those of both sets are left out.
 
     Raises
     ------
@@ -40,6 +41,7 @@ def combine(uploads: Sequence[Upload]) -> Upload:
     """
     if len(uploads) == 1:
         return uploads[0]
+    uploads, left = _without_training(uploads)
     tables = [u for u in uploads if u.piece is not None and u.piece.table is not None]
     labels = [u for u in uploads if u.piece is not None and u.piece.table is None]
     whole = [u for u in uploads if u.piece is None and "rows" in u.contents.sets]
@@ -47,16 +49,31 @@ def combine(uploads: Sequence[Upload]) -> Upload:
         tables, labels = _one_hot_apart(tables)
     match len(uploads), len(tables), len(labels), len(whole):
         case 2, 1, 1, 0:
-            return _join(uploads, _pair(tables[0], labels[0], "rows"))
+            return _join(uploads, _pair(tables[0], labels[0], "rows"), left)
         case 2, 0, 0, 2:
-            return _join(uploads, _two_sets(whole))
+            return _join(uploads, _two_sets(whole), left)
         case 4, 2, 2, 0:
-            return _join(uploads, _four(tables, labels))
+            return _join(uploads, _four(tables, labels), left)
     said = f"{len(tables)} with bare values, {len(labels)} with bare labels, {len(whole)} with both"
     lacking = "" if whole else _lacking(tables, labels)
     if two_sets := len(uploads) - len(tables) - len(labels) - len(whole):
         said += f", {two_sets} with two sets"
-    raise FileError("files", f"{len(uploads)} files ({said}){lacking}", _WANTED)
+    beside = " beside those of a training set" if left else ""
+    raise FileError("files", f"{len(uploads)} files{beside} ({said}){lacking}", _WANTED)
+
+
+def _without_training(uploads: Sequence[Upload]) -> tuple[Sequence[Upload], tuple[str, ...]]:
+    """Leave out files of a training set beside those of a calibration and of a test set."""
+    left = [upload for upload in uploads if _of_set(upload) == "rows" and _is_training(upload)]
+    rest = [upload for upload in uploads if upload not in left]
+    if not left or {*map(_of_set, rest)} != {"calibration", "test"}:
+        return uploads, ()
+    listed = " and ".join(quoted(upload.name) for upload in left)
+    said = (
+        f"{listed} {'was' if len(left) == 1 else 'were'} left out, being of the training set by"
+        " name: a calibrator is fitted on rows that the model has not seen."
+    )
+    return rest, (said,)
 
 
 def _lacking(tables: Sequence[Upload], labels: Sequence[Upload]) -> str:
@@ -84,13 +101,13 @@ def _n_rows(upload: Upload) -> int:
     return len(np.asarray(raw.labels if raw.table is None else raw.table))
 
 
-def _join(uploads: Sequence[Upload], contents: Contents) -> Upload:
+def _join(uploads: Sequence[Upload], contents: Contents, left: tuple[str, ...] = ()) -> Upload:
     options = {upload.options.of_values() for upload in uploads} - {Options()}
     if len(options) > 1:
         raise FileError("files", "different readings asked of them", "one reading for all files")
     digests = "".join(upload.digest for upload in uploads)
     return interpret(
-        contents,
+        replace(contents, repairs=(*left, *contents.repairs)),
         options.pop() if options else Options(),
         name=visible(" + ".join(upload.name for upload in uploads)),
         kind=" + ".join(dict.fromkeys(upload.format for upload in uploads)),

@@ -80,6 +80,8 @@ class Preview:
         Number of each row, as refusals name it.
     of_samples : bool
         Each is a row of the set; else several were put together to one.
+    refused : bool
+        These are not the first rows of all, but the first that cannot be used.
     """
 
     headings: tuple[str, ...] = ()
@@ -87,6 +89,7 @@ class Preview:
     rows: tuple[tuple[str, ...], ...] = ()
     numbers: tuple[int, ...] = ()
     of_samples: bool = True
+    refused: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from calibcore.blocks import row_blocks, row_maxima
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.metrics.proper import PROBABILITY_FLOOR
+from calibcore.probabilities import PROBABILITY_FLOOR
 from dashboard.readers.columns.headings import PREDICTED, key_of
 from dashboard.readers.columns.named import kept_sentence
 from dashboard.readers.columns.named_sets import Parting, parting_of

@@ -15,7 +15,7 @@ from dashboard.readers.contents import (
 )
 from dashboard.readers.refusal import plain, visible
 
-_ROWS, _CLASSES, _COLUMNS, _CELL = 10, 20, 20, 60
+_ROWS, _CLASSES, _COLUMNS, _CELL, _LIKELY = 10, 20, 20, 60, 3
 
 
 def preview_of(contents: Contents) -> Preview:
@@ -45,6 +45,40 @@ def preview_of(contents: Contents) -> Preview:
         ),
         tuple(range(raw.first_row, raw.first_row + len(rows))),
     )
+
+
+def perhaps_labels(raw: RawSet, preview: Preview) -> tuple[str, ...]:
+    """Name columns beside a table that may hold its labels, at most three.
+
+    Parameters
+    ----------
+    raw : RawSet
+        A table without labels, with the columns that were kept.
+    preview : Preview
+        First rows, which tell of columns that were left out.
+
+    Returns
+    -------
+    tuple of str
+        Columns of two values or more, and of no more than there are classes; first those that come
+        nearest to the number of classes.
+    """
+    table = np.asarray(raw.table)
+    n_classes = 2 if table.ndim == 1 else table.shape[1]
+    kinds = {column.name: _n_kinds(column) for column in raw.columns}
+    for place, (name, use) in enumerate(zip(preview.headings, preview.uses, strict=True)):
+        cells = [row[place] for row in preview.rows]
+        if use == "left out" and len(different := {*cells} - {""}) < len(cells):
+            kinds[name] = len(different)
+    likely = [name for name, count in kinds.items() if 1 < count <= n_classes]
+    return tuple(sorted(likely, key=lambda name: -kinds[name])[:_LIKELY])
+
+
+def _n_kinds(column: SliceColumn) -> int:
+    if column.categories is not None:
+        return len({*column.categories} - {""})
+    known = column.values[np.isfinite(column.values)]
+    return len(np.unique(known)) if np.array_equal(known, np.rint(known)) else 0
 
 
 def shared_columns(

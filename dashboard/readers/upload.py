@@ -19,7 +19,7 @@ from dashboard.readers.contents import (
     ValuesKind,
 )
 from dashboard.readers.refusal import FileError
-from dashboard.readers.shown import preview_of
+from dashboard.readers.shown import perhaps_labels, preview_of
 
 Rows = LogitSet | EventScores
 
@@ -113,6 +113,13 @@ class Upload:
     def preview(self) -> Preview:
         """The first rows as they were read; of several files, as they were put together."""
         return first_rows(self.contents, self.options)
+
+    @property
+    def perhaps_labels(self) -> tuple[str, ...]:
+        """Columns that may be the labels of a table that is without, at most three."""
+        if self.piece is None or self.piece.table is None:
+            return ()
+        return perhaps_labels(self.piece, self.preview)
 
     @property
     def label_column(self) -> str | None:

@@ -6,6 +6,7 @@ from dashboard.readers import FORMATS, Upload
 from dashboard.readers.contents import ColumnUse
 from dashboard.readers.refusal import visible
 from dashboard.wording.numbers import SPACE, escape_markdown
+from dashboard.wording.sentences import WITHOUT_LABELS
 
 MAX_UPLOAD = 400 << 20
 """Most bytes of one file; the server is told the same in its settings."""
@@ -52,6 +53,10 @@ WHAT = (
     "Upload the **logits** (or class probabilities) of a trained classifier together with the"
     " **true labels**, in the panel on the left. Fractile fits a calibrator on one part of the"
     " rows, judges it on the other, and shows both before and after."
+)
+PANEL_ON_PHONES = (
+    ":material/keyboard_double_arrow_right: at the upper left opens the panel for files and"
+    " choices, :material/keyboard_double_arrow_left: in it closes it again."
 )
 _WAYS = (
     ("NumPy arrays", '`np.savez("mine.npz", logits=..., labels=...)`, or two files', "npz npy"),
@@ -159,6 +164,7 @@ def template() -> str:
 WHAT_WAS_READ = "What was read, and how to read it otherwise"
 FOUND, MENDED, DOUBTED, MISSING = "Found", "Mended", "Doubtful", "Not possible"
 FIRST_ROWS = "The first rows, as they were read"
+REFUSED_ROWS = "The first rows that cannot be used, as they were read"
 UNMENDED = "The first rows of the file, before anything was mended"
 TAKEN_AS, RIGHT, WRONG = "taken as", "right", "wrong"
 ROW = "row"
@@ -189,9 +195,10 @@ def found_in(file: str) -> str:
     return f"{FOUND} in {escape_markdown(visible(file, 40))}" if file else FOUND
 
 
-def first_rows_of(file: str) -> str:
-    """Head the first rows of one of several files."""
-    return f"{FIRST_ROWS}: {escape_markdown(visible(file, 40))}" if file else FIRST_ROWS
+def first_rows_of(file: str, *, refused: bool = False) -> str:
+    """Head the first rows of one of several files, or the first that cannot be used."""
+    heading = REFUSED_ROWS if refused else FIRST_ROWS
+    return f"{heading}: {escape_markdown(visible(file, 40))}" if file else heading
 
 
 def bullets(sentences: Sequence[str]) -> str:
@@ -282,6 +289,18 @@ PREVALENCE_HELP = (
     "Of the second class, or of right predictions where only top-1 scores are there. It changes no"
     " number; Fractile warns where the rows differ from it."
 )
+
+
+def without_labels(columns: Sequence[str]) -> str:
+    """Say that a file has no labels, or that one of some columns may hold them."""
+    if not columns:
+        return WITHOUT_LABELS
+    listed = " or ".join(f'"{escape_markdown(visible(name, 40))}"' for name in columns)
+    return (
+        f"This file holds a table of values, and no column that is sure to hold their labels. If"
+        f" {listed} does, choose it below under **{LABEL_COLUMN}**. Else add the file with"
+        " the true labels beside it, in the panel on the left."
+    )
 
 
 def class_names_in(text: str) -> tuple[str, ...]:

@@ -336,6 +336,30 @@ def test_the_step_stays_as_it_is_while_it_is_used() -> None:
     assert is_open()
 
 
+def test_a_column_that_may_be_the_labels_is_named_and_can_be_chosen() -> None:
+    risk = (1 / (1 + np.exp(TABLE[:, :1] - TABLE[:, 1:2]))).round(6)
+    sky = np.where(LABELS % 2 == 0, "dry", "wet")
+    page = open_upload(("mine.csv", csv(risk, ("score",), sky=sky, town=["Bonn", "Kiel"] * 150)))
+    (note,) = page.info
+    assert note.value == words.without_labels(["sky", "town"])
+    assert all(part in note.value for part in ('"sky" or "town"', f"**{words.LABEL_COLUMN}**"))
+    overrule(page, "label", "sky")
+    assert all(part in page.error[0].value for part in ("dry", "wet", words.CLASS_NAMES))
+    overrule(page, "class_names", "dry, wet")
+    check_page(page)
+    assert not page.error
+
+
+def test_rows_with_blank_cells_are_shown() -> None:
+    town = np.array(["Bonn", "Kiel"] * 150, dtype=object)
+    label = LABELS.astype(object)
+    label[[20, 250]] = ""
+    page = open_upload(("mine.csv", csv(label=label, town=town)))
+    assert "2 cells in 2 rows are blank, in rows 22, 252" in page.error[0].value
+    assert f"**{words.REFUSED_ROWS}**" in said(page)
+    assert [row[4:] for row in tables(page)[0]] == [["", town[20]], ["", town[250]]]
+
+
 def test_files_that_were_refused_head_their_first_rows() -> None:
     page = open_upload(("z.npy", files.npy(TABLE)), ("y_*.npy", files.npy(LABELS[:9])))
     assert page.error

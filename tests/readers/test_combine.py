@@ -235,6 +235,37 @@ def test_a_training_file_is_no_test_set(name: str, other: str) -> None:
 NAMES = ["cat", "dog", "eel", "fox"]
 
 
+@pytest.mark.parametrize(
+    "train", [("train.csv",), ("training_set.csv",), ("my-train.csv", "train2.csv")]
+)
+def test_training_files_beside_both_sets_are_left_out(train: Sequence[str]) -> None:
+    halves = table("test.csv", LOGITS_TEST, LABELS_TEST), table("val.csv", LOGITS, LABELS)
+    upload = combine([halves[0], *(table(n, LOGITS[::-1], LABELS) for n in train), halves[1]])
+    same(upload.calibration, LOGITS, LABELS)
+    same(upload.test, LOGITS_TEST, LABELS_TEST)
+    (said,) = (one for one in upload.repairs if "left out, being of the training set" in one)
+    assert all(f'"{name}"' in said for name in train)
+    assert not any("training" in doubt for doubt in upload.doubts)
+    assert (upload.name, upload.digest) == ("test.csv + val.csv", combine(halves).digest)
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+def test_bare_training_files_are_left_out(labelled: bool) -> None:  # noqa: FBT001
+    arrays = {
+        "train_probs": LOGITS[:5], "val_probs": LOGITS, "test_probs": LOGITS_TEST,
+        "train_y": LABELS[:5], "val_y": LABELS, "test_y": LABELS_TEST,
+    }  # fmt: skip
+    if not labelled:
+        del arrays["train_y"]
+    upload = combine([read(f"{name}.npy", npy(array)) for name, array in arrays.items()])
+    same(upload.calibration, LOGITS, LABELS)
+    same(upload.test, LOGITS_TEST, LABELS_TEST)
+    del arrays["val_y"]
+    found = '3 files beside those of a training set .* missing are the labels of "val_probs.npy"'
+    with pytest.raises(FileError, match=found):
+        combine([read(f"{name}.npy", npy(array)) for name, array in arrays.items()])
+
+
 def test_a_first_label_that_looks_like_a_header() -> None:
     texts = [NAMES[k] for k in LABELS]
     head = ",".join(NAMES)

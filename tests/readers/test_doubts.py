@@ -344,3 +344,22 @@ def test_too_few_events() -> None:
     rare = (np.arange(N) % 300 == 0).astype(int)
     doubts = one(np.column_stack([LOGITS[:, 0] + 3, LOGITS[:, 1]]), rare).doubts
     assert "Only 4 of 1,200 rows are of class 1" in doubts[-1]
+
+
+def test_few_rows_that_are_split_show_even_less_where_they_are_judged(
+    rng: np.random.Generator,
+) -> None:
+    logits, labels = rng.normal(size=(60, 3)), rng.integers(0, 3, 60)
+    more = "larger ones in the half that is judged"
+    (said,) = [text for text in read("one.npz", npz(logits=logits, labels=labels)).doubts
+               if "go unseen" in text]  # fmt: skip
+    assert more in said
+    halves = npz(
+        logits_calibration=logits[:30],
+        labels_calibration=labels[:30],
+        logits_test=logits[30:],
+        labels_test=labels[30:],
+    )
+    two = [text for text in read("two.npz", halves).doubts if "go unseen" in text]
+    assert len(two) == 2
+    assert not any(more in text for text in two)

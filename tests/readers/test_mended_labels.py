@@ -146,8 +146,9 @@ def test_quoted_marks_between_thousands_are_refused() -> None:
     ("blank", "nan", "said"),
     [
         ([5], [], 'row 7, column "cat": found a blank cell, wanted'),
-        ([5, 9], [], r"found a blank cell \(2 cells in 2 rows are blank or NaN\), wanted"),
-        ([5], [2, 3], r"row 7, .*\(3 cells in 3 rows are blank or NaN\)"),
+        ([5, 9], [], r"\(2 cells in 2 rows are blank or NaN, in rows 7, 11\), wanted"),
+        ([5], [2, 3], r"row 7, .*\(3 cells in 3 rows are blank or NaN, in rows 4, 5, 7\)"),
+        ([9, 5, 7, 8], [], r"row 7, .*\(4 cells in 4 rows .* NaN, first in rows 7, 9, 10\)"),
     ],
 )
 def test_blank_cells_are_counted(blank: list[int], nan: list[int], said: str) -> None:

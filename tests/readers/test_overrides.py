@@ -87,6 +87,7 @@ def test_a_label_column_where_nothing_has_a_name(name: str) -> None:
         ({"label_column": "logit_0"}, r'labels in column "logit_0": found values that are not int'),
         ({"label_column": "town"}, r'labels in column "town": found label "Bonn".* in 40 rows'),
         ({"label_column": "big"}, r'labels in column "big": found values such as 90.* in 40 rows'),
+        ({"label_column": "nope"}, r"wanted one of .* and 1 more\.$"),
         ({"class_columns": ("logit_0", "nope")}, r'class_columns: found no column "nope"'),
         ({"class_columns": ("logit_0", "logit_0")}, "class_columns: found a column .* twice"),
         ({"class_columns": ("logit_0", "town")}, r'row 2, column "town": found "Bonn"'),

@@ -162,7 +162,7 @@ REFUSALS: list[tuple[str, bytes, str]] = [
     ("a.npy", npy(np.zeros((1, 200_001), np.float32)), "200,001 classes"),
     ("a.csv", table("label,pred,confidence", "1,1,-0.5"), "outside 0 to 1"),
     ("a.csv", table("logit_0,logit_1,label", "1,2,cat", "3,1,dog"), "name of no class"),
-    ("a.csv", table("a,label", "0.5,ham", "0.2,spam"), "name of no class"),
+    ("a.csv", table("a,label", "0.5,ham", "0.2,spam"), 'which of the two the score "a" is of'),
     ("a.tsv", table(*(f"{k}.5\t{k}.25\tx{k}" for k in range(100_100))), "different values"),
 ]
 

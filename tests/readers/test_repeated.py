@@ -15,6 +15,7 @@ from tests.readers.test_doubts import LABELS, LOGITS, TEST_LABELS, TEST_LOGITS, 
 
 RAW: Mapping[Role, RawSet] = {"rows": RawSet(None, None)}
 SAID = "the same rows, scored twice"
+MODELS = "two models are compared on the page Models"
 COPIES = "repeat another one, values and label alike"
 
 
@@ -30,7 +31,9 @@ def one(logits: Array, labels: Array) -> str:
 def test_the_same_rows_scored_twice() -> None:
     shifted = LOGITS - LOGITS.max(axis=1, keepdims=True)
     for other in (LOGITS * 0.6, shifted, LOGITS.round(2), LOGITS.astype(np.float32)):
-        assert SAID in two(LOGITS, LABELS, other, LABELS)
+        said = two(LOGITS, LABELS, other, LABELS)
+        assert SAID in said
+        assert MODELS in said
     assert SAID not in two(LOGITS, LABELS, TEST_LOGITS, TEST_LABELS)
     assert SAID not in two(LOGITS, LABELS, LOGITS * 0.6, TEST_LABELS)
 

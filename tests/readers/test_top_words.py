@@ -59,7 +59,7 @@ def test_two_words_beside_scores_of_the_likelier() -> None:
     upload = read("a.csv", table(y=true, tree=told, score=0.5 + TOP / 2))
     assert isinstance(upload.rows, EventScores)
     np.testing.assert_array_equal(upload.rows.hits, LABELS % 2 == BEST % 2)
-    with pytest.raises(FileError, match="your class names, that of the score second"):
+    with pytest.raises(FileError, match="which of the two the score"):
         read("a.csv", table(y=true, tree=told, score=TOP / 2))
     yes = np.array(["no", "yes"])
     words = read("a.csv", table(y=yes[LABELS % 2], tree=yes[BEST % 2], score=0.5 + TOP / 2))

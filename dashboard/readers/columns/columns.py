@@ -133,7 +133,8 @@ def _chosen(names: Sequence[str] | None, width: int, wanted: str | None, field: 
         return None
     there = [called(names, c) for c in range(width)]
     if wanted.strip() not in there:
-        listed = ", ".join(plain(name, 20) for name in there[:6])
+        more = f" and {len(there) - 6:,} more" if len(there) > 6 else ""
+        listed = ", ".join(plain(name, 20) for name in there[:6]) + more
         raise FileError(field, f"no column {quoted(wanted)} in the file", f"one of {listed}")
     return there.index(wanted.strip())
 

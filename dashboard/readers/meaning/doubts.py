@@ -371,9 +371,10 @@ def _few(seen: list[_Seen]) -> Iterator[str]:
         if not few and count > _MANY_ROWS:
             continue
         gap = smallest_gap_shown(cumulative_curves(part.first_scores, part.hits[:_SORTED]))
+        fewer = "" if SET_NAMES[part.role] else ", and larger ones in the half that is judged"
         unseen = (
             f"scores that are all off by less than {100 * gap:.1f} percentage points are likely to"
-            " go unseen (KS test, power 80 %)."
+            f" go unseen{fewer} (KS test, power 80 %)."
         )
         if few:
             seen_at_all = f"; {unseen}" if count <= _SORTED else "."

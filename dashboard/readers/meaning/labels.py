@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dashboard.readers.columns.numbered import as_places, class_numbers, counted_from
 from dashboard.readers.columns.slices import NUMBER
 from dashboard.readers.contents import SET_NAMES, Array, Options, RawSet, Role, rows_of_file
+from dashboard.readers.meaning.scored import refuse_unscored, scored_text
 from dashboard.readers.meaning.spelling import folded, matched
 from dashboard.readers.refusal import FileError, plain, quoted, type_name
 
@@ -145,16 +146,14 @@ def match_texts(raw: RawSet, role: Role, options: Options) -> _Spelled:
                 said = f"Labels{where} were matched to your class names ({len(codes):,} labels)."
             return _Spelled(_looked_up(places, texts, codes), said)
     for names in known:
-        alike = _but_for_case(names or (), texts, codes)
-        if alike is not None:
+        if (alike := _but_for_case(names or (), texts, codes)) is not None:
             return replace(alike, said=said)
-    if one_score and len(texts) == 2 and not options.class_names:
-        for positive in {*(raw.class_names or ()), *(raw.headings or ())}.intersection(texts):
-            (other,) = set(texts) - {positive}
-            found = f"The score is of {quoted(positive, 30)}; {quoted(other, 30)} is the other."
-            places = {other: 0, positive: 1}
-            names = (other, positive)
-            return _Spelled(_looked_up(places, texts, codes), found, names, positive.lower())
+    asked = one_score and len(texts) == 2 and not options.class_names
+    if asked and (positive := scored_text(raw, texts)) is not None:
+        (other,) = set(texts) - {positive}
+        found = f"The score is of {quoted(positive, 30)}; {quoted(other, 30)} is the other."
+        coded = _looked_up({other: 0, positive: 1}, texts, codes)
+        return _Spelled(coded, found, (other, positive), positive.lower())
     lower = [text.lower() for text in texts]
     pair = next((pair for pair in NO_AND_YES if {*lower} <= {*pair}), None)
     if pair is not None and (one_score or only_numbers(raw.class_names)):
@@ -163,13 +162,14 @@ def match_texts(raw: RawSet, role: Role, options: Options) -> _Spelled:
         own = dict(zip(lower, texts, strict=True))
         named = (own.get(no, no), own.get(yes, yes)) if one_score else None
         return _Spelled(_looked_up({no: 0, yes: 1}, lower, codes), found, named, yes)
+    if asked:
+        refuse_unscored(_place(role, raw), raw, texts)
     unmatched = _unmatched(texts, {name for names in known for name in names or ()})
     bad = np.isin(codes, unmatched)
     raise FileError(
         _place(role, raw),
         f"{_odd_labels([texts[k] for k in unmatched])} {rows_of_file(bad, raw)}",
-        "class numbers, names of the class columns, or your class names"
-        + (", that of the score second" if one_score else ""),
+        "class numbers, names of the class columns, or your class names",
     )
 
 

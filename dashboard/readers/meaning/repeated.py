@@ -59,7 +59,7 @@ def repeated(
         yield (
             f"Both sets have the same labels in all {test.n_samples:,} rows, and their scores go"
             " together: perhaps these are the same rows, scored twice. If so, they were seen in the"
-            " fit, and they flatter the judgement."
+            " fit, and they flatter the judgement; two models are compared on the page Models."
         )
     elif (near := _shared_but_for_rounding(calibration, test)) is not None:
         yield (

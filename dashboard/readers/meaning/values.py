@@ -120,11 +120,16 @@ def _unfit(rows: Measured, options: Options) -> Reading:
         return Reading("logits", "Logits; all classes are equal in every row, so either fits.")
     if not rows.n_outside:
         bad = rows.where(lambda _, __, sums: _off(sums) > RESCALED)
-        raise FileError(
-            "values", f"values within 0 to 1 whose {_misfit(rows, bad)}",
+        wanted = (
             "probabilities that sum to 1 (not one sigmoid a class, nor with a class missing), or"
-            " your word that these are logits",
-        )  # fmt: skip
+            " your word that these are logits"
+        )
+        if all(map(_may_be_models, rows.sets.values())):
+            wanted = (
+                "probabilities that sum to 1; or one score alone, chosen under Columns of the"
+                " classes, if each is a model's; or your word that these are logits"
+            )
+        raise FileError("values", f"values within 0 to 1 whose {_misfit(rows, bad)}", wanted)
     natural = rows.high <= ROUNDING and rows.sum_to_one(np.exp)
     if not natural:
         _refuse_turned(rows)
@@ -137,6 +142,14 @@ def _unfit(rows: Measured, options: Options) -> Reading:
             " gives those probabilities."
         )
     return Reading("logits", found, doubts=_opposite(rows), natural=natural)
+
+
+def _may_be_models(raw: RawSet) -> bool:
+    """Tell named columns beside labels of two kinds: each may be the score of another model."""
+    labels, several = raw.labels, len(raw.headings or ()) > 1
+    if not several or labels is None or labels.ndim != 1:
+        return False
+    return bool(((labels == labels.min()) | (labels == labels.max())).all())
 
 
 def _refuse_shares(rows: Measured) -> None:

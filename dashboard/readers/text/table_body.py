@@ -319,7 +319,7 @@ def read_body(
     top = 0
     quick = Quick(layout, numbers, labels, beside, width=width, delimiter=delimiter)
     ids, blank = quick.ids, quick.blank
-    with closing(quick.left(blocks, n_bytes)) as left:
+    with labels.blanks_first(), closing(quick.left(blocks, n_bytes)) as left:
         for start, block in left:
             top = top or start
             given = rows_of(block)
@@ -335,8 +335,9 @@ def read_body(
             check_rows(numbers.n_rows + len(blank))
     quick.finish()
     first = spare.unread
+    among = _without(blank, top, numbers.n_rows) if blank else None
     return Body(
-        numbers.table(),
+        numbers.table(lambda rows: top + (rows if among is None else np.flatnonzero(among)[rows])),
         labels.columns(),
         tuple(labels.seen),
         (f"Commas mark decimals ({len(numbers.values):,} values).",) if numbers.comma_row else (),
@@ -344,7 +345,7 @@ def read_body(
         columns={column: collected.outcome() for column, collected in beside.items()}
         | dict.fromkeys(layout.slices[MAX_COLUMNS:], f"only {MAX_COLUMNS} are kept"),
         ids=np.frombuffer(ids, dtype=np.int64) if ids else None,
-        among=_without(blank, top, numbers.n_rows) if blank else None,
+        among=among,
         unread=None if first is None else (first.field, first.found, first.wanted),
     )
 

@@ -3,7 +3,9 @@
 import math
 import re
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from itertools import chain
 from operator import itemgetter
 
@@ -16,14 +18,15 @@ from dashboard.readers.columns.layout import Layout
 from dashboard.readers.columns.named_sets import TRAINING, says_sets
 from dashboard.readers.columns.packed import Packed
 from dashboard.readers.columns.slices import NUMBER
-from dashboard.readers.contents import check_rows
+from dashboard.readers.contents import Array, Contents, check_rows
 from dashboard.readers.refusal import FileError, quoted
 
 _GROUPED = re.compile(r"[+\-\u2212]?[0-9]{1,3}(?:[,.'\u2019\s][0-9]{3})+(?:[.,][0-9]*)?")
 _DECIMAL_COMMA = re.compile(r"[+-]?(?![1-9][0-9]{0,2},[0-9]{3}(?![0-9]))[0-9]*,[0-9]+.*", re.ASCII)
 _PLAIN = re.compile(r"[0-9eE.+\- ;]*", re.ASCII)
 _MAX_DISTINCT = 100_000
-_MAX_BLANK = 10_000
+_MAX_BLANK, _SHOWN = 10_000, 10
+_A_CLASS, _NUMBER = "a class in every row", "a finite number"
 MAX_CELL = 256
 WORDS = {"-inf": -math.inf, "-infinity": -math.inf, "inf": math.inf, "infinity": math.inf}
 WORDS |= {"+inf": math.inf, "+infinity": math.inf, "nan": math.nan}
@@ -76,6 +79,46 @@ class Spare:
         return self.known.get(cell, False)
 
 
+class Blanks:
+    """Counts blank cells that are refused, and keeps the first rows that have one."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.n_cells = 0
+        self.first = (0, 0)
+        self.numbers: list[int] = []
+        self.rows: list[tuple[str, ...]] = []
+
+    def add(self, number: int, column: int, row: Sequence[str]) -> bool:
+        """Count a cell, and tell whether these are more than are looked for."""
+        self.first = self.first if self.n_cells else (number, column)
+        self.n_cells += 1
+        if len(self.rows) < _SHOWN and number not in self.numbers:
+            self.numbers.append(number)
+            self.rows.append(tuple(row))
+        return self.n_cells > _MAX_BLANK
+
+    def refused(self, more: str, wanted: str) -> FileError:
+        """Refuse them, with the rows to be shown."""
+        number, column = self.first
+        place = f"row {number}, {self.layout.column_name(column)}"
+        error = FileError(place, f"a blank cell{more}", wanted)
+        rows = replace(self.layout, sample=tuple(self.rows), numbers_of_rows=tuple(self.numbers))
+        shown = replace(rows.preview, refused=True)
+        error.known = Contents({}, uses=self.layout.uses, preview=shown)
+        return error
+
+
+def _counted(n_cells: int, n_rows: int, what: str, first: Sequence[int]) -> str:
+    """Say of more cells than one how many there are, and which rows have the first of them."""
+    if n_cells < 2:
+        return ""
+    are = "1 row are" if n_rows == 1 else f"{n_rows:,} rows are"
+    listed = ", ".join(map(str, first[:3]))
+    rows = f"{'rows' if n_rows > 1 else 'row'} {listed}"
+    return f" ({n_cells:,} cells in {are} {what}, {'first ' if n_rows > 3 else ''}in {rows})"
+
+
 class Labels:
     """Collects the cells that are compared, as places among the different ones."""
 
@@ -83,6 +126,7 @@ class Labels:
         self.layout = layout
         self.spare = spare
         self.seen: dict[str, int] = {}
+        self.blanks, self.blank_rows = Blanks(layout), set[int]()
         self.codes = {column: array("i") for column in layout.codes}
 
     def take(self, rows: Sequence[Sequence[str]], counted: Sequence[int]) -> None:
@@ -100,6 +144,9 @@ class Labels:
 
     def take_coded(self, coded: Mapping[int, tuple[NDArray[np.int32], list[str]]]) -> bool:
         """Read a block given as places among its different cells, or leave it as it is."""
+        cells = chain.from_iterable(part for _, part in coded.values())
+        if "" in self.seen and not all(map(str.strip, cells)):
+            return False
         places = {c: list(map(self.seen.get, part)) for c, (_, part) in coded.items()}
         new = {
             cell.strip()
@@ -133,19 +180,37 @@ class Labels:
         rows: Sequence[Sequence[str]],
         counted: Sequence[int],
     ) -> None:
-        """Refuse blank cells, or note them where all are in rows that may not be used."""
+        """Count blank cells, or note them where all are in rows that may not be used."""
         places = [place for place, cell in enumerate(cells) if not cell]
-        used = next((place for place in places if not self.spare.has(rows[place])), None)
-        if used is not None:
-            raise self._refused(column, "", counted[used])
-        self.spare.note(self._refused(column, "", counted[places[0]]))
+        used = [place for place in places if not self.spare.has(rows[place])]
+        for place in used:
+            self.blank_rows.add(counted[place])
+            if self.blanks.add(counted[place], column, rows[place]):
+                raise self.blanks.refused("", _A_CLASS)
+        if not used:
+            self.spare.note(self._refused(column, "", counted[places[0]]))
+
+    @contextmanager
+    def blanks_first(self) -> Iterator[None]:
+        """Refuse blank cells once all are counted, and before any fault that comes after them."""
+        try:
+            yield
+        except FileError:
+            if n_cells := self.blanks.n_cells:
+                more = f", the first of {n_cells:,} or more" if n_cells > 1 else ""
+                raise self.blanks.refused(more, _A_CLASS) from None
+            raise
+        if self.blanks.n_cells:
+            n_cells, numbers = self.blanks.n_cells, sorted(self.blank_rows)
+            more = _counted(n_cells, len(numbers), "blank", numbers)
+            raise self.blanks.refused(more, _A_CLASS)
 
     def _refused(self, column: int, cell: str, number: int) -> FileError:
         found = quoted(cell) if cell else "a blank cell"
         if len(self.seen) >= _MAX_DISTINCT:
             found = f"more than {_MAX_DISTINCT:,} different values"
         place = f"row {number}, {self.layout.column_name(column)}"
-        return FileError(place, found, "a class in every row")
+        return FileError(place, found, _A_CLASS)
 
 
 class Numbers:
@@ -161,8 +226,7 @@ class Numbers:
         self.with_sign = 0
         self.comma_row = 0
         self.point_row = 0
-        self.n_blank = 0
-        self.first_blank: tuple[int, int] | None = None
+        self.blanks = Blanks(layout)
         columns = layout.numbers
         together = bool(columns) and columns[-1] - columns[0] + 1 == len(columns)
         self.pick = itemgetter(*columns) if columns else itemgetter(slice(0, 0))
@@ -198,7 +262,7 @@ class Numbers:
                 row, column = divmod(place, n_columns)
                 if row not in unused or self.spare.unread is None:
                     where = counted[row], self.layout.numbers[column]
-                    self._fault(*where, cells[place], spare=row in unused)
+                    self._fault(*where, cells[place], rows[row], spare=row in unused)
         self.values.take([math.nan if value is None else value for value in values])
         self._refuse_some_signs()
 
@@ -217,13 +281,13 @@ class Numbers:
         self.with_sign += values.size if self.with_sign else 0
         self.values.add(values.ravel())
 
-    def table(self) -> Floats:
-        """Give all rows as one array."""
+    def table(self, numbered: Callable[[Array], Array]) -> Floats:
+        """Give all rows as one array; their places are numbered if some are to be refused."""
         if not len(self.values):
             return np.empty((self.n_rows, 0))
         table = self.values.whole().reshape(self.n_rows, -1)
-        if self.n_blank:
-            raise self._blanks(table)
+        if self.blanks.n_cells:
+            raise self._blanks(table, numbered)
         return np.divide(table, 100, out=table) if self.with_sign else table
 
     def _count(self, n_rows: int) -> None:
@@ -256,31 +320,30 @@ class Numbers:
             return word
         return float(cell) if len(cell) <= MAX_CELL and NUMBER.fullmatch(cell) else None
 
-    def _blanks(self, table: Floats | None = None) -> FileError:
-        """Say where the first blank cell is, and how many there are, with those that are NaN."""
-        number, column = self.first_blank or (0, 0)
-        found = "a blank cell"
-        if table is None or self.spare.columns:
-            found += f", the first of {self.n_blank:,}" if self.n_blank > 1 else ""
-        else:
-            unknown = np.isnan(table)
-            n_cells, n_rows = np.count_nonzero(unknown), np.count_nonzero(unknown.any(axis=1))
-            rows = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
-            found += f" ({n_cells:,} cells in {rows} are blank or NaN)" if n_cells > 1 else ""
-        place = f"row {number}, {self.layout.column_name(column)}"
-        return FileError(place, found, "a finite number")
+    def _blanks(self, table: Floats, numbered: Callable[[Array], Array]) -> FileError:
+        """Say where the first blank cells are, and how many there are, with those that are NaN."""
+        if self.spare.columns:
+            return self._too_many() if self.blanks.n_cells > 1 else self.blanks.refused("", _NUMBER)
+        unknown = np.isnan(table)
+        rows = np.flatnonzero(unknown.any(axis=1))
+        first = numbered(rows[:3]).tolist()
+        n_cells = int(np.count_nonzero(unknown))
+        return self.blanks.refused(_counted(n_cells, len(rows), "blank or NaN", first), _NUMBER)
 
-    def _fault(self, number: int, column: int, cell: str, *, spare: bool) -> None:
+    def _too_many(self) -> FileError:
+        return self.blanks.refused(f", the first of {self.blanks.n_cells:,}", _NUMBER)
+
+    def _fault(
+        self, number: int, column: int, cell: str, row: Sequence[str], *, spare: bool
+    ) -> None:
         """Refuse a cell, or note it in a row that may not be used."""
         if not cell.strip() and not spare:
-            self.n_blank += 1
-            self.first_blank = self.first_blank or (number, column)
-            if self.n_blank > _MAX_BLANK:
-                raise self._blanks()
+            if self.blanks.add(number, column, row):
+                raise self._too_many()
             return
         place = f"row {number}, {self.layout.column_name(column)}"
         cell = cell.strip().removesuffix("%").rstrip()
-        wanted = "a finite number"
+        wanted = _NUMBER
         if _GROUPED.fullmatch(cell):
             wanted = "a number without marks between its thousands"
         fault = FileError(place, quoted(cell) if cell else "a blank cell", wanted)
