@@ -13,15 +13,7 @@ from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.calibrators.method import Calibrator
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import (
-    Comparison,
-    Prepared,
-    SetResult,
-    check_pooled,
-    fit,
-    judge,
-    prepare,
-)
+from calibcore.evaluation import Comparison, Prepared, SetResult, check_pooled, fit, judge, prepare
 from calibcore.events import Event
 from calibcore.metrics import Measure, Options
 from calibcore.validation import Floats
@@ -275,17 +267,21 @@ class Standing:
         Rows whose most probable class is another one, and rows in all.
     fitted : FittedScoreMap, FittedVectorMap or None
         What calibrated these rows.
+    past_half : int or None
+        As in `calibcore.evaluation.SetResult`.
     """
 
     comparisons: tuple[Comparison, ...]
     changed_decisions: int
     n_samples: int
     fitted: FittedScoreMap | FittedVectorMap | None
+    past_half: int | None = None
 
     @classmethod
     def of(cls, judged: SetResult, fitted: FittedScoreMap | FittedVectorMap | None) -> "Standing":
         """Keep what a contest needs."""
-        return cls(judged.comparisons, judged.changed_decisions, judged.n_samples, fitted)
+        changed, past_half = judged.changed_decisions, judged.past_half
+        return cls(judged.comparisons, changed, judged.n_samples, fitted, past_half)
 
     def compare(self, measure: Measure) -> Comparison:
         """Find a measure before and after."""

@@ -1,7 +1,7 @@
 """What everything else is computed from: logits with labels, their split, an event's scores."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Generic, Literal, TypeVar
 
@@ -142,6 +142,9 @@ class EventScores:
         In [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
         1 where the event happened.
+    rest : array_like of float, shape (n_samples,), optional
+        Probability that the event does not happen, where it is known to more digits than 1 - score
+        has: that is 0 for a score that is rounded to 1.
 
     Raises
     ------
@@ -156,11 +159,14 @@ class EventScores:
 
     scores: Floats
     hits: Hits
+    rest: Floats | None = field(repr=False)
 
-    def __init__(self, scores: ArrayLike, hits: ArrayLike) -> None:
+    def __init__(self, scores: ArrayLike, hits: ArrayLike, rest: ArrayLike | None = None) -> None:
         checked_scores, checked_hits = validation.scores_and_hits(scores, hits)
+        left = None if rest is None else validation.rest(rest, n_rows=checked_scores.size)
         object.__setattr__(self, "scores", checked_scores)
         object.__setattr__(self, "hits", checked_hits)
+        object.__setattr__(self, "rest", left)
 
     @property
     def n_samples(self) -> int:
@@ -170,7 +176,8 @@ class EventScores:
     def rows(self, chosen: ArrayLike) -> "EventScores":
         """Keep the chosen rows, given as indices or as a mask."""
         index = _row_index(chosen, self.n_samples)
-        return EventScores(self.scores[index], self.hits[index])
+        rest = None if self.rest is None else self.rest[index]
+        return EventScores(self.scores[index], self.hits[index], rest)
 
 
 def _scaled(probabilities: Floats) -> Floats:

@@ -19,7 +19,7 @@ from calibcore.calibrators.pooled import PooledScores
 from calibcore.cumulative import CumulativeCurves, curves_of
 from calibcore.data import EventScores, LogitSet, Split
 from calibcore.errors import CalibrationInputError
-from calibcore.events import Event, TopR, WithinTopR
+from calibcore.events import Event, TopR, WithinTopR, past_half
 from calibcore.metrics import METRICS, EventMeasure, Measure, Options, changed_decisions
 from calibcore.reliability import (
     BinnedReliability,
@@ -142,12 +142,16 @@ class SetResult:
         One a measure, in the order of `METRICS`.
     changed_decisions : int
         Rows whose most probable class is another one after calibration.
+    past_half : int or None
+        Rows whose decision a score map keeps though its score, of one of two classes, has come to
+        the other side of one half; None for other maps and data.
     """
 
     before: Side
     after: Side
     comparisons: tuple[Comparison, ...]
     changed_decisions: int
+    past_half: int | None = None
 
     @property
     def n_samples(self) -> int:
@@ -333,6 +337,7 @@ def judge(
 ) -> SetResult:
     """Judge what was fitted on one set."""
     rows, changed = prepared.rows, 0
+    keeps = isinstance(fitted, FittedScoreMap)  # it leaves the order of the classes alone
     after_event, after_probabilities = prepared.event, prepared.probabilities
     if isinstance(fitted, FittedVectorMap) and isinstance(rows, LogitSet):
         after_probabilities = fitted.predict_proba(rows.logits)
@@ -346,21 +351,13 @@ def judge(
     before = _values(event, before_side, prepared.probabilities, rows, options)
     after = _values(event, after_side, after_probabilities, rows, options)
     comparisons = tuple(
-        Comparison(measure, was, _kept(measure, was, now, fitted))
+        Comparison(measure, was, was if keeps and measure.asks_for_order else now)
         for measure, was, now in zip(METRICS, before, after, strict=True)
     )
-    return SetResult(before_side, after_side, comparisons, changed)
-
-
-def _kept(
-    measure: Measure,
-    before: float | None,
-    after: float | None,
-    fitted: FittedScoreMap | FittedVectorMap | None,
-) -> float | None:
-    """Keep accuracies under a score map, which leaves the order of the classes alone."""
-    keeps = measure.asks_for_order and isinstance(fitted, FittedScoreMap)
-    return before if keeps else after
+    past = None
+    if keeps and isinstance(rows, LogitSet):
+        past = past_half(event, rows.probabilities, after_event.scores)
+    return SetResult(before_side, after_side, comparisons, changed, past)
 
 
 def _values(
@@ -390,7 +387,7 @@ def _frequency_null_of(counted: Tally) -> SplineNullBand:
 
 def _side(event: EventScores, options: Options) -> Side:
     rows = event.scores, event.hits
-    counted, enough = tally(*rows), event.n_samples >= GRAPH_KNOTS
+    counted, enough = tally(*rows, event.rest), event.n_samples >= GRAPH_KNOTS
     return Side(
         event=event,
         counted=counted,

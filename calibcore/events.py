@@ -16,6 +16,9 @@ from calibcore.validation import Floats
 _FEW = 4
 """Up to so many ranks, or one in so many classes, looking for each beats sorting a row."""
 
+_NEAR_ONE = 1 - 2.0**-20
+"""Up to this score, 1 minus it has 10 right digits or more."""
+
 
 class Event(Protocol):
     """Anything that turns class probabilities into one score and one hit a row."""
@@ -32,20 +35,42 @@ def _check_rank(r: int, n_classes: int) -> None:
 
 def _leading(
     probabilities: ArrayLike, labels: ArrayLike, r: int
-) -> tuple[Floats, NDArray[np.bool_]]:
-    """Check a table and its labels; give the r largest probabilities and which are of the truth.
+) -> tuple[Floats, Floats, NDArray[np.intp], NDArray[np.bool_]]:
+    """Check a table and its labels; give it and its r largest probabilities.
 
     Returns
     -------
-    values, true : ndarray, shape (r, n_samples)
-        Largest first, those of equal probability by the index of their class.
+    table : ndarray, shape (n_samples, n_classes)
+    values, classes, true : ndarray, shape (r, n_samples)
+        Largest first, those of equal probability by the index of their class; whose each is, and
+        whether that is the true class.
     """
     table = np.asarray(validation.matrix(probabilities, "probabilities"), dtype=np.float64)
     n_rows, n_classes = table.shape
     values, classes = _leading_classes(table, min(r, n_classes))
     true = validation.labels(labels, n_rows=n_rows, n_classes=n_classes)
     _check_rank(r, n_classes)
-    return values, classes == true
+    return table, values, classes, classes == true
+
+
+def _event(
+    table: Floats, classes: NDArray[np.intp], scores: Floats, hits: NDArray[np.bool_]
+) -> EventScores:
+    """Make event scores, with the sum of the other classes where a score near 1 missed.
+
+    Such rows are few. Where all rows are hits, any might have missed: resamples have some misses.
+    """
+    near = np.flatnonzero(scores > _NEAR_ONE)
+    missed = near[~hits[near]]
+    rows = missed if missed.size or not hits.all() else near
+    if rows.size == 0 or len(classes) == table.shape[1]:
+        return EventScores(scores, hits)
+    rest = 1 - scores
+    for part in row_blocks(rows.size, table.shape[1]):
+        others = table[rows[part]]
+        np.put_along_axis(others, classes[:, rows[part]].T, 0.0, axis=1)
+        rest[rows[part]] = others.sum(axis=1)
+    return EventScores(scores, hits, rest)
 
 
 def _leading_classes(table: Floats, r: int) -> tuple[Floats, NDArray[np.intp]]:
@@ -91,7 +116,8 @@ class TopR:
     Notes
     -----
     The score is the r-th largest probability. Classes of equal probability rank by their index,
-    the lower first, as `numpy.argmax` does.
+    the lower first, as `numpy.argmax` does. So do those whose probabilities are 0 though their
+    logits differ, as where these are more than 745 below the largest.
 
     References
     ----------
@@ -129,8 +155,8 @@ class TopR:
         CalibrationInputError
             Fewer than ``r`` classes, or labels that do not fit.
         """
-        values, true = _leading(probabilities, labels, self.r)
-        return EventScores(values[-1], true[-1])
+        table, values, classes, true = _leading(probabilities, labels, self.r)
+        return _event(table, classes[-1:], values[-1], true[-1])
 
 
 @dataclass(frozen=True)
@@ -145,7 +171,7 @@ class WithinTopR:
     Notes
     -----
     The score is the sum of the r largest probabilities, added largest first and capped at 1.
-    Classes of equal probability rank by their index, the lower first.
+    Classes of equal probability rank as in `TopR`.
 
     References
     ----------
@@ -168,11 +194,11 @@ class WithinTopR:
 
         Parameters, returns and errors are those of `TopR.outcomes`.
         """
-        values, true = _leading(probabilities, labels, self.r)
+        table, values, classes, true = _leading(probabilities, labels, self.r)
         scores = np.zeros(len(values[0]))
         for ranked in values:
             scores += ranked
-        return EventScores(np.minimum(scores, 1.0), true.any(axis=0))
+        return _event(table, classes, np.minimum(scores, 1.0), np.logical_or.reduce(true))
 
 
 @dataclass(frozen=True)
@@ -209,4 +235,42 @@ class OneClass:
         true = validation.labels(labels, n_rows=len(table), n_classes=table.shape[1])
         if self.k >= table.shape[1]:
             raise CalibrationInputError("k", str(self.k), f"a class from 0 to {table.shape[1] - 1}")
-        return EventScores(table[:, self.k], true == self.k)
+        classes = np.broadcast_to(np.intp(self.k), (1, len(table)))
+        return _event(table, classes, table[:, self.k], true == self.k)
+
+
+def past_half(event: Event, probabilities: Floats, scores: Floats) -> int | None:
+    """Count, of two classes, the rows whose score is on the other side of one half than decided.
+
+    Parameters
+    ----------
+    event : Event
+        What the scores are about.
+    probabilities : ndarray of float64, shape (n_samples, n_classes)
+        Of the classes, by which it was decided; of equals the first.
+    scores : ndarray of float64, shape (n_samples,)
+        Of the event, calibrated by themselves.
+
+    Returns
+    -------
+    int or None
+        None with more classes, or where the event is not about one class of each row.
+
+    Examples
+    --------
+    >>> past_half(OneClass(1), np.array([[0.4, 0.6], [0.2, 0.8]]), np.array([0.45, 0.7]))
+    1
+    """
+    n_samples, n_classes = probabilities.shape
+    if n_classes != 2:
+        return None
+    match event:
+        case OneClass(k):
+            decided = probabilities.argmax(axis=1) == k
+        case TopR(r):
+            decided = np.full(n_samples, r == 1)
+        case WithinTopR(1):
+            decided = np.full(n_samples, fill_value=True)
+        case _:
+            return None
+    return int(np.count_nonzero(np.where(decided, scores < 0.5, scores > 0.5)))

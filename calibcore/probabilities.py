@@ -9,6 +9,9 @@ from calibcore import validation
 from calibcore.blocks import NARROW, row_blocks, row_maxima, row_totals
 from calibcore.validation import Floats, Logits
 
+PROBABILITY_FLOOR = float(np.finfo(np.float64).tiny)
+"""A probability below this, 2.2e-308, counts as this in a logarithm: 708.4 nats, not infinity."""
+
 LOG2_E = 1 / math.log(2)
 """Powers of 2 take less time than those of e."""
 

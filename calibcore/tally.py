@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.ordering import block_ends, sort_by_score
+from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.validation import Floats
 
 Result = TypeVar("Result")
@@ -33,12 +34,15 @@ class Tally:
         Hits among them. The leading dimensions of ``counts`` and ``hits`` broadcast.
     n_samples : int
         Rows in all, in each resample.
+    spared : ndarray of float64, shape (...), or float
+        Nats that its misses cost less in all than 1 - score says, where scores are rounded to 1.
     """
 
     scores: Floats
     counts: Floats
     hits: Floats
     n_samples: int
+    spared: Floats | float = 0.0
     _known: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     def parts(self) -> Iterator["Tally"]:
@@ -123,7 +127,22 @@ def whole_numbers(values: Floats) -> NDArray[np.int32] | None:
     return whole if np.array_equal(whole, values) else None
 
 
-def tally(scores: ArrayLike, hits: ArrayLike) -> Tally:
+def spared_nats(scores: Floats, rest: Floats) -> Floats:
+    """Give by how many nats a miss of each row costs less than 1 - score says.
+
+    Examples
+    --------
+    >>> spared_nats(np.array([0.5, 1.0]), np.array([0.5, 1e-20])).round(1).tolist()
+    [0.0, 662.3]
+    """
+    rounded, nats = 1 - scores, np.zeros(scores.size)
+    rows = np.flatnonzero(rest != rounded)
+    exact = np.maximum(rest[rows], PROBABILITY_FLOOR)
+    nats[rows] = np.log(exact) - np.log(np.maximum(rounded[rows], PROBABILITY_FLOOR))
+    return nats
+
+
+def tally(scores: ArrayLike, hits: ArrayLike, rest: ArrayLike | None = None) -> Tally:
     """Count rows and hits at each distinct score.
 
     Parameters
@@ -132,6 +151,8 @@ def tally(scores: ArrayLike, hits: ArrayLike) -> Tally:
         Predicted probability of the event, in [0, 1]. Any order.
     hits : array_like of {0, 1}, shape (n_samples,)
         Whether the event happened.
+    rest : array_like of float, shape (n_samples,), optional
+        As in `calibcore.data.EventScores`.
 
     Returns
     -------
@@ -151,11 +172,16 @@ def tally(scores: ArrayLike, hits: ArrayLike) -> Tally:
     """
     checked_scores, checked_hits = validation.scores_and_hits(scores, hits)
     ordered, ordered_hits = sort_by_score(checked_scores, checked_hits)
-    n_samples = ordered.size
+    n_samples, spared = ordered.size, 0.0
+    if rest is not None:
+        left = validation.rest(rest, n_rows=n_samples)
+        spared = float(spared_nats(checked_scores, left) @ (1 - checked_hits))
     ends = block_ends(ordered)
     if ends.size == n_samples:
-        return Tally(ordered, np.ones(n_samples), ordered_hits.astype(np.float64), n_samples)
+        return Tally(
+            ordered, np.ones(n_samples), ordered_hits.astype(np.float64), n_samples, spared
+        )
     starts = np.concatenate([[0], ends[:-1] + 1])
     counts = (ends - starts + 1).astype(np.float64)
     counted_hits = np.add.reduceat(ordered_hits, starts, dtype=np.float64)
-    return Tally(ordered[ends], counts, counted_hits, n_samples)
+    return Tally(ordered[ends], counts, counted_hits, n_samples, spared)

@@ -209,18 +209,27 @@ def class_names(values: Sequence[str] | None, *, n_classes: int) -> tuple[str, .
     return names
 
 
-def scores(values: ArrayLike) -> Floats:
-    """Check predicted probabilities of one event: one dimension, not empty, in [0, 1]."""
-    array = np.asarray(real_array(values, "scores"), dtype=np.float64)
+def scores(values: ArrayLike, field: str = "scores") -> Floats:
+    """Check probabilities of one event: one dimension, not empty, in [0, 1]."""
+    array = np.asarray(real_array(values, field), dtype=np.float64)
     if array.ndim != 1 or array.size == 0:
         raise CalibrationInputError(
-            "scores", f"an array of shape {array.shape}", "one score a row, at least one"
+            field, f"an array of shape {array.shape}", "one score a row, at least one"
         )
     # Written so that NaN fails too.
     if not (array.min() >= 0 and array.max() <= 1):
-        _refuse_where(np.isnan(array), "scores", "NaN", "numbers from 0 to 1")
+        _refuse_where(np.isnan(array), field, "NaN", "numbers from 0 to 1")
         outside = (array < 0) | (array > 1)
-        _refuse_where(outside, "scores", f"{array[outside][0]:.4g}", "numbers from 0 to 1")
+        _refuse_where(outside, field, f"{array[outside][0]:.4g}", "numbers from 0 to 1")
+    return array
+
+
+def rest(values: ArrayLike, *, n_rows: int) -> Floats:
+    """Check the probabilities that are left to 1, one a score."""
+    array = scores(values, "rest")
+    if array.size != n_rows:
+        found = f"an array of shape {array.shape}"
+        raise CalibrationInputError("rest", found, f"one value for each of {n_rows:,} scores")
     return array
 
 

@@ -40,9 +40,18 @@ class VectorScaling(SlowVectorMap):
     2,048 rows on, T is that of every eighth row unless some class has none), and ends where no
     entry of the gradient exceeds 1e-10 (with more than 262,144 logits, 5e-9);
     ``gradient_norm`` tells, and ``warnings`` if it exceeds 1e-8. Where a class is told from the
-    others for all but certain, other weights fit as well, and ``warnings`` say so. A class that is
-    ruled out (a logit of minus infinity) stays so. A class without calibration rows keeps w = 1 / T
-    and b = 0, but the other biases rise until they all but rule it out; ``warnings`` say how far.
+    others for all but certain, other weights fit as well, and ``warnings`` say so.
+
+    A class that is ruled out (a logit of minus infinity) stays so: it has probability 0 and no part
+    in the loss. In x, and so in the mean of its row, it counts as 87.3 below the row's largest
+    logit, or as the row's lowest if that is lower (the smallest normal number of single precision,
+    below which probabilities are often stored as 0, has the logarithm -87.3). With the mean of the
+    others alone w and b would be slightly different.
+
+    A class without calibration rows keeps w = 1 / T and b = 0, which alone would run off; so the
+    loss is the least under that condition, not of all w and b. The other biases rise until they all
+    but rule the class out; ``warnings`` say how far. Without a bias nothing does, and the loss can
+    stay well above the least.
 
     References
     ----------
@@ -116,8 +125,12 @@ class MatrixScaling(SlowVectorMap):
     The search starts from W = I / T, b = 0. Without a penalty W is determined only up to adding
     one row to all its rows; the search leaves that part as it starts. Where some W gets every
     calibration row right, or some classes all but certain, no finite one is best, others fit as
-    well, and ``warnings`` say so. On the logarithms of the probabilities instead of the logits this
-    is `DirichletScaling`.
+    well, and ``warnings`` say so. A class that is ruled out, by a logit of minus infinity, is
+    treated as in `VectorScaling`: it counts in x, and so in what W makes of the others. A class
+    without calibration rows keeps its row of I / T and its bias of 0, with ODIR as well, as the
+    diagonal has no penalty; the loss is then the least under that condition, and can be above that
+    of all W and b. ``warnings`` name such classes. On the logarithms of the probabilities instead
+    of the logits this is `DirichletScaling`.
 
     How "cv" walks through the strengths is told in `calibcore.calibrators.odir.choose_odir`; the
     strengths used are in ``penalty``. The penalty leaves the diagonal free, and with few rows even
@@ -184,7 +197,10 @@ class DirichletScaling(SlowVectorMap):
         mean NLL + lambda / (K (K - 1)) sum_{i != j} W_ij**2 + mu / K sum_j b_j**2
 
     or mean NLL + l2 (sum_ij W_ij**2 + sum_j b_j**2), sums, not means, as in the authors' program.
-    The search is that of `MatrixScaling`.
+    The search is that of `MatrixScaling`, and so is what is done with classes that are ruled out,
+    whose p counts as exp(-87.3) of the row's largest or as its lowest. A class without calibration
+    rows keeps its row of I / T and its bias of 0, but for ``l2`` above 0, which holds all weights:
+    then the loss is the least of all W and b.
 
     References
     ----------

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from calibcore.binning import bin_places
 from calibcore.blocks import row_blocks
+from calibcore.inference.allowed import largest_allowed
 from calibcore.inference.class_kernels import ClassKernels
 from calibcore.inference.findings import Judgement, reference
 from calibcore.inference.intervals import DistanceEstimate, Interval
@@ -27,6 +28,9 @@ _FURTHER, _FURTHER_STRENGTHS = (2, 4, 8, 16), (0.75, 1.0)
 
 _EVEN, _EVEN_STRENGTHS = 0, (0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0)
 """Then labels are drawn from classes that are all as probable, which certain rows need."""
+
+_FEW = 30
+"""Up to so many misses (or hits), values seldom tell small shares of other labels from none."""
 
 _CELLS = 1 << 22
 
@@ -152,6 +156,8 @@ def judge_classes(
     true error is known. Where the value observed would be usual even if the others were true, they
     are moved on in the same direction, log q to log p + times (log q - log p), until it is not; at
     last, as nothing moves a probability of 0 so, all classes are as probable in the others.
+    Where few or no misses are seen, values hardly tell such truths apart, and no interval ends
+    before what the number of top-1 hits leaves possible.
     What is blurred by a kernel has its reference alone: where most probabilities are near 0, the
     blur parts score and frequency by more than miscalibration does, and may do so less where
     calibration is worse, so its value does not tell how far from true the probabilities are.
@@ -233,6 +239,7 @@ def _judge(
     observed, null = errors_of(drawn.observed[np.newaxis]), errors_of(drawn.calibrated)
     values = {key: float(make(observed)[0]) for key, make in wanted.items()}
     usual = {key: Usual.beginning(make(null), level) for key, make in wanted.items()}
+    allowed = _allowed_errors(drawn, distances_of, level)
     for table, shares in drawn.mixed():
         most = distances_of(table)
         for strength, labels in shares:
@@ -243,9 +250,49 @@ def _judge(
             break
     judged = {}
     for key, make in wanted.items():
-        estimate, known = usual[key].estimate(values[key]), reference(make(null), values[key], 0.0)
+        estimate = usual[key].estimate(values[key]).reaching(float(make(allowed).max()))
+        known = reference(make(null), values[key], 0.0)
         judged[key] = Judgement(values[key], estimate.interval, known, estimate)
     return judged
+
+
+def _allowed_errors(
+    drawn: _Labels, distances_of: Callable[[Floats], Floats], level: float
+) -> Floats:
+    """Give each class's error where as many labels are from others as the top-1 hits allow.
+
+    The others are those drawn from, up to the least share drawn; even ones; and certain ones, from
+    which none are drawn. Where misses and hits are many, the draws tell more.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_others, n_classes)
+    """
+    probabilities = drawn.probabilities
+    n_rows, n_classes = probabilities.shape
+    first = probabilities.argmax(axis=1)[:, np.newaxis]
+    said = np.take_along_axis(probabilities, first, axis=1)[:, 0]
+    hits = float(np.count_nonzero(first[:, 0] == drawn.observed))
+    if min(hits, n_rows - hits) > _FEW:
+        return np.zeros((1, n_classes))
+    even = np.broadcast_to(1 / n_classes, probabilities.shape)
+    certain = np.zeros_like(probabilities)
+    np.put_along_axis(certain, first, 1.0, axis=1)
+    found, least_drawn = [], _STRENGTHS[0]
+    for table, most in ((drawn.other, least_drawn), (even, least_drawn), (certain, 1.0)):
+        true = np.take_along_axis(table, first, axis=1)[:, 0]
+        share = min(_allowed_share(said, true, hits, level), most)
+        found.append(share * distances_of(table))
+    return np.array(found)
+
+
+def _allowed_share(said: Floats, true: Floats, hits: float, level: float) -> float:
+    """Find how many of the rows may have another true probability, by the number of hits."""
+    if true.sum() > said.sum():
+        said, true, hits = 1 - said, 1 - true, said.size - hits
+    return largest_allowed(
+        lambda share: said + share * (true - said), np.ones(said.size), hits, level
+    )
 
 
 def _judge_blurred(drawn: _Labels) -> dict[str, Judgement]:

@@ -1,5 +1,6 @@
 """The uncertainty of the measures of one event."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -14,10 +15,12 @@ from calibcore.inference.intervals import (
     percentile_interval,
     reflected,
     share_interval,
+    stretched,
 )
 from calibcore.inference.inversion import N_DRAWS, Distance, invert, shifted
 from calibcore.inference.null import grouped, redrawn
 from calibcore.inference.plan import Plan
+from calibcore.inference.ranks import fewest, rank_interval, stretch_of
 from calibcore.inference.resampling import chunks
 from calibcore.metrics.measure import EventMeasure
 from calibcore.reliability import spline_frequency
@@ -26,8 +29,8 @@ from calibcore.validation import Floats
 
 _PATTERN_KNOTS = 6
 
-_LARGEST_PART = 0.25
-"""Of the Brier score of an event: what half of the rows being hits gives."""
+_FEW_LIFTED = 5
+"""Hits, or misses, from which half of what noise is found to lift is taken off the upper end."""
 
 
 def judge_event(
@@ -51,28 +54,36 @@ def judge_event(
     dict of str to Judgement
         By the key of the measure.
     """
-    exact = tally(event.scores, event.hits)
+    exact = tally(event.scores, event.hits, event.rest)
     values = {m.key: float(m.compute(exact, plan.options)) for m in plan.of_events}
     few = grouped(exact)
-    null = _null(rng, few, plan)
+    of_null, of_truths, of_lifts = rng.spawn(3)
+    null = _null(of_null, few, plan)
     distances = {
         measure.key: Distance(values[measure.key], null[measure.key], measure, plan.rough)
         for measure in plan.of_events
         if measure.is_distance
     }
     patterns = _patterns(event, few)
-    estimates = invert(rng, few, distances, patterns, plan.level)
-    lifts = _lifts(rng, few, patterns[-1], plan)
+    estimates = invert(of_truths, few, distances, patterns, plan.level)
+    lifts = _lifts(of_lifts, few, patterns[-1], plan)
     judged = {}
     for measure in plan.of_events:
         key, estimate = measure.key, estimates.get(measure.key)
         value, drawn = values[key], draws.get(key)
+        stretch = 1.0
+        if measure.interval in ("ranks", "lifted"):
+            stretch = stretch_of(fewest(exact), plan.level)
         if measure.interval == "wilson":
             interval = _of_shares(measure, few, plan)
+        elif measure.interval == "ranks":
+            interval = rank_interval(exact, plan.level)
+        elif key in lifts and drawn is not None:
+            interval = _lowered(exact, value, drawn, lifts[key], plan.level)
         else:
-            interval = _interval(measure, value, drawn, estimate, lifts.get(key), plan.level)
+            interval = _interval(measure, value, drawn, estimate, plan.level)
         known = reference(null[key], value, measure.ideal)
-        judged[key] = Judgement(value, interval, known, estimate, drawn)
+        judged[key] = Judgement(value, interval, known, estimate, drawn, stretch)
     return judged
 
 
@@ -81,7 +92,6 @@ def _interval(
     value: float,
     draws: Floats | None,
     estimate: DistanceEstimate | None,
-    lift: float | None,
     level: float,
 ) -> Interval:
     if estimate is not None:
@@ -89,19 +99,38 @@ def _interval(
     if draws is None:
         raise AssertionError(measure.key)
     found = percentile_interval(draws, level)
-    if measure.interval == "reflected":
-        return reflected(found, value)
-    if lift is not None:
-        moved = value - float(draws.mean()) - lift
-        low, high = np.clip([found.low + moved, found.high + moved], 0.0, _LARGEST_PART).tolist()
-        return Interval(low, high).with_value(value)
+    if math.isnan(value):
+        return Interval(math.nan, math.nan)
+    return reflected(found, value) if measure.interval == "reflected" else found
+
+
+def _lowered(counted: Tally, value: float, draws: Floats, lift: float, level: float) -> Interval:
+    """Give the percentile interval of a part of the Brier score, less what noise lifts it.
+
+    Of few hits or misses even that is hardly known, so that less of it is taken off the upper end.
+    No part is above what the largest or smallest share of hits allows that these rows leave likely.
+    """
+    ends, few = _likely_shares(counted, level), fewest(counted)
+    most = max(share * (1 - share) for share in ends)
+    found, moved = percentile_interval(draws, level), value - float(draws.mean()) - lift
+    high = found.high + max(moved, moved * few / (few + _FEW_LIFTED))
+    wide = stretched(Interval(found.low + moved, high), stretch_of(few, level))
+    if math.isnan(wide.low):
+        return Interval(0.0, most)
+    low, high = np.clip([wide.low, wide.high], 0.0, most).tolist()
+    return Interval(low, high).with_value(value)
+
+
+def _likely_shares(counted: Tally, level: float) -> list[float]:
+    """Give the ends of the interval for the share of hits, and the share between nearest to 1/2."""
+    ends = share_interval(float(counted.hits.sum()), counted.n_samples, level)
+    found: list[float] = np.clip([ends.low, 0.5, ends.high], ends.low, ends.high).tolist()
     return found
 
 
 def _of_shares(measure: EventMeasure, few: Tally, plan: Plan) -> Interval:
     """Give what a measure is between the ends of the interval for the share of hits."""
-    ends = share_interval(float(few.hits.sum()), few.n_samples, plan.level)
-    shares = np.clip([ends.low, 0.5, ends.high], ends.low, ends.high)  # the Brier score's is at 1/2
+    shares = _likely_shares(few, plan.level)  # the Brier score is greatest at 1/2
     values = measure.compute(replace(few, hits=np.outer(shares, few.counts)), plan.options)
     return Interval(float(values.min()), float(values.max()))
 

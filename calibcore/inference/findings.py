@@ -16,6 +16,7 @@ from calibcore.inference.intervals import (
     quantiles,
     reflected,
     share_interval,
+    stretched,
 )
 from calibcore.inference.plan import Plan
 from calibcore.metrics.measure import EventMeasure, Measure
@@ -65,6 +66,8 @@ class Judgement:
         Of a distance: where its interval comes from.
     draws : ndarray of float64, shape (n_resamples,), or None
         Values in bootstrap resamples, the same rows on both sides.
+    stretch : float
+        By how much a change may be farther off than resamples show.
     """
 
     value: float
@@ -72,6 +75,7 @@ class Judgement:
     reference: Reference
     estimate: DistanceEstimate | None = None
     draws: Floats | None = field(default=None, repr=False, compare=False)
+    stretch: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -163,13 +167,18 @@ def compare(
     if old is None or new is None:
         raise AssertionError(measure.key)
     change = percentile_interval(_difference(new, old), level)
+    change = stretched(change, max(was.stretch, now.stretch))
+    if math.isnan(change.low):
+        return Finding(measure.key, was, now, None, _unless(measure, "not comparable"))
+    mark = _mark(measure, old, new, change, level)
     if isinstance(measure, EventMeasure) and measure.interval == "reflected":
         change = reflected(change, now.value - was.value)
-    return Finding(measure.key, was, now, change, _mark(measure, old, new, level))
+    return Finding(measure.key, was, now, change, mark)
 
 
 def _unknown(judged: Judgement) -> bool:
-    return math.isnan(judged.interval.low)
+    """Tell whether a side has no interval, or is infinitely far off, so that no change is seen."""
+    return math.isnan(judged.interval.low) or not math.isfinite(judged.value)
 
 
 def _unless(measure: Measure, mark: Mark) -> Mark | None:
@@ -177,12 +186,14 @@ def _unless(measure: Measure, mark: Mark) -> Mark | None:
     return None if measure.better == "neither" else mark
 
 
-def _mark(measure: Measure, old: Floats, new: Floats, level: float) -> Mark | None:
+def _mark(
+    measure: Measure, old: Floats, new: Floats, change: Interval, level: float
+) -> Mark | None:
     if measure.better == "neither":
         return None
     if measure.better != "nearer" or measure.ideal is None:
         better: Literal["lower", "higher"] = "higher" if measure.better == "higher" else "lower"
-        return mark_of(percentile_interval(_difference(new, old), level), better)
+        return mark_of(change, better)
     nearer = _difference(np.abs(new - measure.ideal), np.abs(old - measure.ideal))
     return mark_of(percentile_interval(nearer, level), "lower")
 

@@ -1,13 +1,12 @@
 """Every measure's interval, what a perfectly calibrated model would show, and every change."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.calibrators.base import Progress
-from calibcore.data import EventScores
 from calibcore.inference import findings
 from calibcore.inference.classes import judge_classes
 from calibcore.inference.events import judge_event
@@ -18,6 +17,7 @@ from calibcore.inference.resampling import (
     Side,
     chunks,
     draw_rows,
+    known_of_rows,
     other_labels,
 )
 from calibcore.metrics.rows import RowValues
@@ -25,6 +25,18 @@ from calibcore.validation import Floats, Labels
 
 Draws = dict[str, Floats]
 """Values of a measure in each resample, by its key."""
+
+
+class _Streams(NamedTuple):
+    """Generators of what is drawn."""
+
+    rows: np.random.Generator
+    event: np.random.Generator
+    classes: np.random.Generator
+
+    @classmethod
+    def of(cls, seed: int) -> "_Streams":
+        return cls(*np.random.default_rng(seed).spawn(3))
 
 
 def infer(
@@ -47,18 +59,23 @@ def infer(
 
     Notes
     -----
-    Means, ratios, ranks and regressions get percentile bootstrap intervals: rows are drawn again
-    with replacement, the same rows before and after. That of the slope is reflected about its
-    value, that of discrimination is lowered by what noise lifts it; shares, and uncertainty, which
-    follows from one, have Wilson's interval. Where all rows are hits, or none is, resamples have
-    some that are not, so that scores of 1 are not called better for want of a miss (see
-    `calibcore.inference.resampling.draw_rows`). Distances from perfect calibration are biased
+    Means, ratios and regressions get percentile bootstrap intervals: rows are drawn again with
+    replacement, the same rows before and after. That of the slope is reflected about its value,
+    that of discrimination is lowered by what noise lifts it. AUROC's is Newcombe's, as resamples of
+    few misses show too little (see `calibcore.inference.ranks.rank_interval`); for the same reason
+    changes of both are lengthened. Shares, and uncertainty, which follows from one, have Wilson's
+    interval. A measure that is undefined in more resamples than an interval leaves out has none,
+    and a change from or to infinity is not comparable. Where all rows are hits, or none is,
+    resamples have some that are not, so that scores of 1 are not called better for want of a miss
+    (see `calibcore.inference.resampling.draw_rows`). Distances from perfect calibration are biased
     upwards by noise, and more so in a resample; theirs are found by drawing labels under truths at
     several distances (see `calibcore.inference.inversion.invert`), and the interval of their change
     from those of both sides. The calibrator is taken as given: its own fit is not repeated.
+
+    Every kind of draws has a generator of its own, and both sides the same ones, so that what is
+    found of a measure depends neither on the other measures nor on the other side's draws.
     """
     plan = plan or Plan()
-    rng = np.random.default_rng(plan.seed)
     sides = (before,) if after is before else (before, after)
 
     def report(share: float) -> None:
@@ -66,17 +83,19 @@ def infer(
             progress(share)
 
     of_rows = [_row_values(before, side, side.labels, plan) for side in sides]
-    resampled = _resample(rng, sides, of_rows, plan, lambda share: report(share / 3))
+    resampled = _resample(sides, of_rows, plan, lambda share: report(share / 3))
     judged = []
     for number, (side, values, draws) in enumerate(zip(sides, of_rows, resampled, strict=True)):
         report((1 + 2 * number / len(sides)) / 3)
-        found = judge_event(rng, side.event, draws, plan)
+        streams = _Streams.of(plan.seed)
+        found = judge_event(streams.event, side.event, draws, plan)
         for measure in (*plan.of_rows, *plan.of_changes):
             if one := values.get(measure.key):
                 found[measure.key] = findings.judge_mean(
                     one, draws[measure.key], plan.level, is_share=measure.asks_for_order
                 )
-        judged.append(found | judge_classes(rng, side, sides[number - 1].probabilities, plan))
+        other = sides[number - 1].probabilities
+        judged.append(found | judge_classes(streams.classes, side, other, plan))
     report(1.0)
     was, now = judged[0], judged[-1]
     return Inference(
@@ -101,19 +120,15 @@ def _row_values(
 
 
 def _resample(
-    rng: np.random.Generator,
     sides: Sequence[Side],
     of_rows: Sequence[dict[str, RowValues]],
     plan: Plan,
     report: Progress,
 ) -> list[Draws]:
     """Measure rows drawn again, the same ones on each side."""
-    n_rows = sides[0].event.n_samples
-    order = _order(sides, of_rows)
-    ordered = [
-        OrderedRows.of(EventScores(side.event.scores[order], side.event.hits[order]))
-        for side in sides
-    ]
+    rng, n_rows = _Streams.of(plan.seed).rows, sides[0].event.n_samples
+    order = _order(sides)
+    ordered = [OrderedRows.of(side.event.rows(order)) for side in sides]
     means = [{key: one.seen[order] for key, one in values.items()} for values in of_rows]
     others = _others(sides, order, plan)
     alike = any(rows.alike for rows in ordered) or bool(others)
@@ -137,12 +152,19 @@ def _resample(
     return [{key: np.concatenate(parts) for key, parts in draws.items()} for draws in found]
 
 
-def _order(sides: Sequence[Side], of_rows: Sequence[dict[str, RowValues]]) -> NDArray[np.intp]:
-    """Order the rows by what is known of them, so that draws do not depend on their order."""
-    keys: list[NDArray[Any]] = [values.seen for of_side in of_rows for values in of_side.values()]
+def _order(sides: Sequence[Side]) -> NDArray[np.intp]:
+    """Order the rows by what is known of them, so that draws do not depend on their order.
+
+    What is known before comes first, so that its draws do not depend on what is known after.
+    """
+    keys: list[NDArray[Any]] = []
     for side in sides:
-        keys += [side.event.hits, side.event.scores]
-    return np.lexsort(keys)
+        keys += [side.event.scores, side.event.hits]
+        if side.probabilities is not None and side.labels is not None:
+            keys += known_of_rows(side.probabilities, side.labels, sides[0].probabilities)
+        if side.event.rest is not None:
+            keys.append(side.event.rest)
+    return np.lexsort(keys[::-1])
 
 
 def _others(sides: Sequence[Side], order: NDArray[np.intp], plan: Plan) -> list[dict[str, Floats]]:

@@ -39,18 +39,33 @@ class DistanceEstimate:
     centre: float
     interval: Interval
 
+    def reaching(self, truth: float) -> "DistanceEstimate":
+        """Raise the upper end to a truth that is not ruled out."""
+        low, high = self.interval.low, max(self.interval.high, truth)
+        return DistanceEstimate(self.centre, Interval(low, high))
+
 
 def percentile_interval(values: Floats, level: float) -> Interval:
     """Give the interval that leaves out as many resamples above as below.
 
-    Resamples where the measure is undefined (NaN) are passed over.
+    Resamples where the measure is undefined (NaN) may lie anywhere, so they count as below for the
+    lower end and as above for the upper one. Both ends are NaN where they would be among them, or
+    where both are the same infinity.
 
     Examples
     --------
     >>> percentile_interval(np.arange(101.0), 0.9)
     Interval(low=5.0, high=95.0)
+    >>> percentile_interval(np.append(np.arange(100.0), np.nan), 0.9)
+    Interval(low=4.0, high=95.0)
     """
-    low, high = quantiles(values, (1 - level) / 2, (1 + level) / 2)
+    unknown, tail = np.isnan(values), (1 - level) / 2
+    low = high = math.nan
+    if unknown.mean() < tail:
+        low = quantiles(np.where(unknown, -np.inf, values), tail)[0]
+        high = quantiles(np.where(unknown, np.inf, values), 1 - tail)[0]
+    if math.isinf(low) and low == high:
+        low = high = math.nan
     return Interval(low, high)
 
 
@@ -79,6 +94,22 @@ def reflected(found: Interval, value: float) -> Interval:
     if not (math.isfinite(found.low) and math.isfinite(found.high) and math.isfinite(value)):
         return found
     return Interval(2 * value - found.high, 2 * value - found.low)
+
+
+def stretched(found: Interval, by: float) -> Interval:
+    """Lengthen an interval about its middle; NaN if without end, but for one without a length.
+
+    Examples
+    --------
+    >>> stretched(Interval(1.0, 2.0), 3.0), stretched(Interval(1.0, 1.0), math.inf)
+    (Interval(low=0.0, high=3.0), Interval(low=1.0, high=1.0))
+    """
+    if by == 1 or found.low == found.high:
+        return found
+    if math.isinf(by):
+        return Interval(math.nan, math.nan)
+    more = (by - 1) * (found.high - found.low) / 2
+    return Interval(found.low - more, found.high + more)
 
 
 def quantiles(values: Floats, *shares: float) -> list[float]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from calibcore.inference.allowed import allowed_frequencies
 from calibcore.inference.intervals import DistanceEstimate, Interval, quantiles
 from calibcore.inference.null import redrawn
 from calibcore.inference.resampling import chunks
@@ -109,7 +110,8 @@ def invert(
     Parameters
     ----------
     rng : numpy.random.Generator
-        Where the draws come from.
+        Where the draws come from: each truth's from a generator of its own, so that those of one
+        distance do not depend on how far the others have to be followed.
     counted : Tally
         The rows, at most some thousand distinct scores.
     distances : mapping of str to Distance
@@ -131,14 +133,16 @@ def invert(
     each strength knows by how much noise alone lifts the value. The interval is the widest that
     any pattern gives. Its upper end is not below that of a value at the 16 % quantile of perfectly
     calibrated sets, as a lucky draw tells no more of the truth (power-constrained limits: Cowan et
-    al., arXiv 1105.3166).
+    al., arXiv 1105.3166). Nor is it below a distance that the number of hits leaves possible on
+    either side of the scores: where few or no misses are seen, the patterns lie on one side alone.
     """
     estimates: dict[str, list[DistanceEstimate]] = {key: [] for key in distances}
-    for pattern in patterns:
+    for pattern, its in zip(patterns, rng.spawn(len(patterns)), strict=True):
         found = {key: Usual.beginning(one.null, level) for key, one in distances.items()}
         going = dict(distances)
-        for frequency in _stronger(counted.scores, pattern):
-            values = _drawn_values(rng, counted, frequency, going)
+        stronger = _stronger(counted.scores, pattern)
+        for frequency, one_rng in zip(stronger, its.spawn(len(_STRENGTHS)), strict=True):
+            values = _drawn_values(one_rng, counted, frequency, going)
             true = replace(counted, hits=counted.counts * frequency)
             for key, one in going.items():
                 truth = float(one.measure.true_distance(true, one.options))
@@ -149,7 +153,18 @@ def invert(
                 break
         for key, usual in found.items():
             estimates[key].append(usual.estimate(distances[key].observed))
-    return {key: widest(found) for key, found in estimates.items()}
+    reach = _reach(counted, distances, level)
+    return {key: widest(found).reaching(reach[key]) for key, found in estimates.items()}
+
+
+def _reach(counted: Tally, distances: Mapping[str, Distance], level: float) -> dict[str, float]:
+    """Find the longest of each distance that the number of hits does not rule out."""
+    frequencies = np.array(allowed_frequencies(counted, level))
+    true = replace(counted, hits=counted.counts * frequencies)
+    return {
+        key: float(one.measure.true_distances(true, one.options).max())
+        for key, one in distances.items()
+    }
 
 
 def _drawn_values(

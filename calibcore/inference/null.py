@@ -19,6 +19,7 @@ def grouped(counted: Tally) -> Tally:
     """Join neighbouring scores so that at most `MOST_GROUPS` are left.
 
     Each group holds about as many rows as the others, at their mean score; 0 and 1 stay alone.
+    What the rows' own misses are `spared` is left out, as other labels will be drawn.
 
     Parameters
     ----------
@@ -26,7 +27,7 @@ def grouped(counted: Tally) -> Tally:
         With ``counts`` and ``hits`` of shape (n_blocks,).
     """
     if counted.scores.size <= MOST_GROUPS:
-        return counted
+        return replace(counted, spared=0.0) if np.any(counted.spared) else counted
     fractile = np.cumsum(counted.counts) / counted.n_samples
     group = np.ceil(fractile * (MOST_GROUPS - 3))
     group[counted.scores == 0] = -1

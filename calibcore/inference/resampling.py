@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from calibcore.blocks import row_blocks
 from calibcore.data import EventScores
 from calibcore.ordering import block_ends
-from calibcore.tally import Tally
+from calibcore.tally import Tally, spared_nats
 from calibcore.validation import Floats, Labels
 
 
@@ -93,6 +93,33 @@ def other_labels(probabilities: Floats, labels: Labels) -> Labels:
     return found
 
 
+def known_of_rows(
+    probabilities: Floats, labels: Labels, before: Floats | None
+) -> list[NDArray[Any]]:
+    """Give the numbers of each row from which every measure that is a mean over rows follows.
+
+    They are the probability of the true class, its rank, the sum of the squares, and that of the
+    products with the probabilities before.
+
+    Examples
+    --------
+    >>> table = np.array([[0.5, 0.25, 0.25], [0.5, 0.25, 0.25]])
+    >>> own, rank, squares = known_of_rows(table, np.array([0, 2]), None)
+    >>> own.tolist(), rank.tolist(), squares.tolist()
+    ([0.5, 0.25], [0, 2], [0.375, 0.375])
+    """
+    own = probabilities[np.arange(len(labels)), labels]
+    rank = np.empty(len(labels), dtype=np.intp)
+    for rows in row_blocks(*probabilities.shape):
+        block, its = probabilities[rows], own[rows, np.newaxis]
+        first = np.arange(block.shape[1]) < labels[rows, np.newaxis]
+        rank[rows] = np.count_nonzero((block > its) | ((block == its) & first), axis=1)
+    tables = [probabilities]
+    if before is not None and before is not probabilities:
+        tables.append(before)
+    return [own, rank, *(np.einsum("ij,ij->i", probabilities, table) for table in tables)]
+
+
 def _counted(places: NDArray[np.intp], shape: tuple[int, int]) -> Floats:
     found = np.bincount(places.ravel(), minlength=shape[0] * shape[1])
     return found.reshape(shape).astype(np.float64)
@@ -112,12 +139,15 @@ class OrderedRows:
         First place in ``order`` of each score's rows.
     hits : ndarray of float64, shape (n_samples,)
         Hits in that order.
+    spared : ndarray of float64, shape (n_near_one,)
+        What a miss of each of the last rows in that order is spared, as in `calibcore.tally.Tally`.
     """
 
     scores: Floats
     order: NDArray[np.intp]
     starts: NDArray[np.intp]
     hits: Floats
+    spared: Floats
 
     @classmethod
     def of(cls, event: EventScores) -> "OrderedRows":
@@ -126,7 +156,9 @@ class OrderedRows:
         ordered = event.scores[order]
         ends = block_ends(ordered)
         starts = np.concatenate([[0], ends[:-1] + 1])
-        return cls(ordered[ends], order, starts, event.hits[order].astype(np.float64))
+        hits = event.hits[order].astype(np.float64)
+        spared = np.empty(0) if event.rest is None else spared_nats(ordered, event.rest[order])
+        return cls(ordered[ends], order, starts, hits, np.trim_zeros(spared, "f"))
 
     @property
     def alike(self) -> bool:
@@ -139,7 +171,9 @@ class OrderedRows:
         hits = sorted_counts * self.hits
         if self.alike and drawn.otherwise is not None:
             hits = np.abs(hits - drawn.otherwise[:, self.order])
+        near_one = slice(self.order.size - self.spared.size, None)
+        spared = (sorted_counts[:, near_one] - hits[:, near_one]) @ self.spared
         if self.starts.size < self.order.size:
             sorted_counts = np.add.reduceat(sorted_counts, self.starts, axis=1)
             hits = np.add.reduceat(hits, self.starts, axis=1)
-        return Tally(self.scores, sorted_counts, hits, self.order.size)
+        return Tally(self.scores, sorted_counts, hits, self.order.size, spared)

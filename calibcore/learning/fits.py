@@ -174,7 +174,7 @@ def _judge(
         outcomes = event.outcomes(probabilities, rows.labels)
     elif isinstance(fitted, FittedScoreMap):
         outcomes, probabilities = EventScores(fitted.predict(outcomes.scores), outcomes.hits), None
-    counted, found = tally(outcomes.scores, outcomes.hits), []
+    counted, found = tally(outcomes.scores, outcomes.hits, outcomes.rest), []
     for measure in MEASURES:
         table = decided if measure.key == "accuracy" else probabilities
         if isinstance(measure, EventMeasure):

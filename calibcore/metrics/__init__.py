@@ -25,10 +25,11 @@ from calibcore.metrics.plain import (
     observed_expected_ratio,
     top_r_accuracy,
 )
-from calibcore.metrics.proper import PROBABILITY_FLOOR, brier, event_brier, event_nll, nll
+from calibcore.metrics.proper import brier, event_brier, event_nll, nll
 from calibcore.metrics.registry import METRICS
 from calibcore.metrics.regression import calibration_intercept, calibration_slope
 from calibcore.metrics.sweep import sweep_ece
+from calibcore.probabilities import PROBABILITY_FLOOR
 
 __all__ = [
     "METRICS",

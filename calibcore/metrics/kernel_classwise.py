@@ -40,7 +40,8 @@ def kde_classwise_ece(
     Notes
     -----
     (1 / K) sum_k KDE-ECE(p_k, 1(y = k)). A class that no row has counts like any other. A
-    probability above 1, of a row scaled within the tolerance, counts as 1.
+    probability above 1, of a row scaled within the tolerance, counts as 1. The points are those of
+    `MESH` for every class, also where `kde_ece` would take finer ones for a narrow kernel.
 
     References
     ----------

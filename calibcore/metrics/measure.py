@@ -11,6 +11,7 @@ from calibcore.validation import Floats, Labels
 Group = Literal["cumulative", "binned", "kernel", "proper", "plain"]
 Unit = Literal["share", "nats", "squared", "rows", "number"]
 Better = Literal["lower", "higher", "nearer", "neither"]
+Spread = Literal["percentile", "wilson", "reflected", "ranks", "lifted", "inverted"]
 
 
 @dataclass(frozen=True)
@@ -76,17 +77,17 @@ class EventMeasure(Measure):
     ----------
     compute : callable
         (tally, options) to one number for each of its resamples, shape (...).
-    interval : {"percentile", "wilson", "reflected", "lifted", "inverted"}, default "percentile"
+    interval : Spread, default "percentile"
         How its uncertainty is found. Inverted: it is a distance from perfect calibration, which
         noise can only lengthen. Lifted: noise raises it otherwise, and by less in a resample; by
         how much is found from drawn labels. Reflected: as much in a resample as in the rows.
-        Wilson: it follows from the share of hits alone.
+        Wilson: it follows from the share of hits alone. Ranks: it is the area under the ROC curve.
     truth : callable, optional
         As ``compute``, of a tally whose hits are the expected ones, where that is another function.
     """
 
     compute: Callable[[Tally, Options], Floats]
-    interval: Literal["percentile", "wilson", "reflected", "lifted", "inverted"] = "percentile"
+    interval: Spread = "percentile"
     truth: Callable[[Tally, Options], Floats] | None = None
 
     @property
@@ -96,7 +97,11 @@ class EventMeasure(Measure):
 
     def true_distance(self, expected: Tally, options: Options) -> float:
         """Give the value that rows without number would show, from hits as they are expected."""
-        return float((self.truth or self.compute)(expected, options))
+        return float(self.true_distances(expected, options))
+
+    def true_distances(self, expected: Tally, options: Options) -> Floats:
+        """Give `true_distance` for each of several expectations of the hits."""
+        return (self.truth or self.compute)(expected, options)
 
 
 @dataclass(frozen=True, kw_only=True)

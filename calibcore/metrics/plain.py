@@ -209,7 +209,8 @@ def observed_expected_ratio_of(counted: Tally) -> Floats:
 def certain_misses(scores: ArrayLike, hits: ArrayLike) -> int:
     """Count rows scored 1 where the event did not happen, or 0 where it did.
 
-    Such a row makes the likelihood 0, so `event_nll` falls back on its floor there.
+    A score so near to 1 that it is rounded to it counts as 1. Such a row costs `event_nll` its
+    floor, or less where what is left to 1 is known to more digits.
 
     Parameters
     ----------

@@ -5,11 +5,9 @@ from numpy.typing import ArrayLike
 
 from calibcore import validation
 from calibcore.blocks import row_blocks
+from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats, Labels
-
-PROBABILITY_FLOOR = float(np.finfo(np.float64).tiny)
-"""A probability below this, 2.2e-308, counts as this in a logarithm: 708.4 nats, not infinity."""
 
 
 def _table(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Floats, Labels]:
@@ -56,7 +54,7 @@ def nll(probabilities: ArrayLike, labels: ArrayLike) -> float:
     return float(0.0 - np.log(np.maximum(own, PROBABILITY_FLOOR)).mean())  # 0.0, never -0.0
 
 
-def event_nll(scores: ArrayLike, hits: ArrayLike) -> float:
+def event_nll(scores: ArrayLike, hits: ArrayLike, rest: ArrayLike | None = None) -> float:
     """Mean negative log-likelihood of one event happening or not.
 
     Parameters
@@ -65,6 +63,8 @@ def event_nll(scores: ArrayLike, hits: ArrayLike) -> float:
         Predicted probability of the event, in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
         Whether the event happened.
+    rest : array_like of float, shape (n_samples,), optional
+        As in `calibcore.data.EventScores`: what is left to 1 where a score is rounded to it.
 
     Returns
     -------
@@ -78,14 +78,19 @@ def event_nll(scores: ArrayLike, hits: ArrayLike) -> float:
 
     Notes
     -----
-    -(1/N) sum_i ln(s_i if h_i else 1 - s_i), with `PROBABILITY_FLOOR` for anything smaller.
+    -(1/N) sum_i ln(s_i if h_i else r_i), with `PROBABILITY_FLOOR` for anything smaller; r_i is
+    1 - s_i where no ``rest`` is given. That is 0 if s_i is within 1.1e-16 of 1, as where two logits
+    differ by 37, and would then count 708 nats for a miss that costs 37. The events of
+    `calibcore.events` add up the other classes there, so the NLL of two classes is that of either.
 
     Examples
     --------
     >>> round(event_nll([0.5, 0.25], [1, 0]), 4)
     0.4904
+    >>> round(event_nll([1.0], [0]), 1), round(event_nll([1.0], [0], rest=[1e-20]), 1)
+    (708.4, 46.1)
     """
-    return float(event_nll_of(tally(scores, hits)))
+    return float(event_nll_of(tally(scores, hits, rest)))
 
 
 def event_nll_of(counted: Tally) -> Floats:
@@ -96,7 +101,7 @@ def event_nll_of(counted: Tally) -> Floats:
             np.log(np.maximum(side, PROBABILITY_FLOOR)) for side in (part.scores, 1 - part.scores)
         )
         total = total - part.hits @ hit - (part.counts - part.hits) @ miss
-    return np.asarray(total / counted.n_samples)
+    return np.asarray((total - counted.spared) / counted.n_samples)
 
 
 def brier(probabilities: ArrayLike, labels: ArrayLike) -> float:

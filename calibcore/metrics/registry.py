@@ -307,6 +307,7 @@ METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
         source="Hanley 1982",
         unit="number",
         better="higher",
+        interval="ranks",
         compute=lambda c, _: auroc_of(c),
     ),
     RowMeasure(

@@ -7,7 +7,7 @@ import numpy as np
 
 from calibcore.blocks import row_blocks
 from calibcore.events import WithinTopR
-from calibcore.metrics.proper import PROBABILITY_FLOOR
+from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.validation import Floats, Labels
 
 

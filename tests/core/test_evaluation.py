@@ -14,6 +14,7 @@ from calibcore.calibrators import (
     FittedTemperature,
     FittedVectorMap,
     IsotonicCalibration,
+    PlattScaling,
     PooledClasses,
     PooledScores,
     ScoreMap,
@@ -147,6 +148,38 @@ def test_a_score_map_changes_the_events_score_alone(
         right = metrics.accuracy(rows.probabilities, rows.labels)
         accuracy = judged.compare("accuracy")
         assert (accuracy.before, accuracy.after, accuracy.change) == (right, right, 0)
+
+
+@pytest.mark.parametrize(
+    "event", [TopR(1), TopR(2), WithinTopR(1), OneClass(0), OneClass(1)], ids=str
+)
+def test_scores_of_two_classes_across_one_half_are_counted(
+    event: ChosenEvent, rng: np.random.Generator
+) -> None:
+    logits = np.round(rng.normal(size=(900, 2)), 1)
+    labels = (logits @ [1, -1] + rng.normal(scale=3, size=900) < 1.5).astype(int)
+    rows = LogitSet(logits, labels)
+    result = audit(Split(rows, rows), event=event, calibrator=PlattScaling())
+    # Row by row: the event's class, the class decided for, the one its calibrated score favours.
+    count = 0
+    for row, score in zip(rows.probabilities, result.test.after.event.scores, strict=True):
+        decided = int(row[1] > row[0])
+        rank = getattr(event, "r", None)
+        about = getattr(event, "k", decided if rank == 1 else 1 - decided)
+        favoured = about if score > 0.5 else 1 - about
+        count += score != 0.5 and favoured != decided
+    assert result.test.past_half == count
+    assert result.test.changed_decisions == 0
+    assert count > 50 or not isinstance(event, OneClass)
+    assert audit(Split(rows, rows), event=event, calibrator=Shift(1.0)).test.past_half is None
+    assert audit(Split(rows, rows), event=WithinTopR(2), calibrator=None).test.past_half is None
+
+
+@each_event
+def test_a_score_map_of_three_classes_says_nothing_of_one_half(
+    split: Split[LogitSet], event: ChosenEvent
+) -> None:
+    assert audit(split, event=event, calibrator=SplineCalibration()).test.past_half is None
 
 
 @each_event

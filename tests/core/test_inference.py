@@ -33,7 +33,6 @@ from calibcore.inference.classes import ClassBins, further, judge_classes
 from calibcore.inference.intervals import (
     difference_interval,
     mark_of,
-    percentile_interval,
     reflected,
 )
 from calibcore.inference.inversion import Usual
@@ -296,6 +295,34 @@ def test_the_seed_decides_everything() -> None:
     assert infer(before, after, plan) != infer(before, after, replace(plan, seed=4))
 
 
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_what_is_found_of_a_measure_does_not_depend_on_the_others(n_classes: int) -> None:
+    before, after = draw_side(np.random.default_rng(13), 60, 1.5, n_classes)
+    every = infer(before, after, Plan(n_resamples=40))
+    some = tuple(measure for measure in METRICS if measure.short)
+    few = infer(before, after, Plan(some, n_resamples=40))
+    for measure in METRICS:
+        alone = repr(infer(before, after, Plan((measure,), n_resamples=40)).find(measure.key))
+        assert alone == repr(every.find(measure.key)), measure.key
+        if measure.short:
+            assert alone == repr(few.find(measure.key)), measure.key
+
+
+def test_what_is_found_of_a_side_does_not_depend_on_the_other() -> None:
+    before, after = draw_side(np.random.default_rng(14), 60, 1.5)
+    mapped = Side(EventScores(np.sqrt(before.event.scores), before.event.hits))
+    plan = Plan(n_resamples=40)
+    found = [infer(before, other, plan) for other in (before, after, mapped)]
+    its = infer(after, after, plan)
+    for measure in METRICS:
+        key = measure.key
+        if isinstance(measure, EventMeasure | RowMeasure):
+            alone, *beside = (repr(one.find(key).before) for one in found)
+            assert beside == [alone, alone], key
+        if isinstance(measure, EventMeasure) and measure.is_distance:
+            assert its.find(key).after == found[1].find(key).after, key
+
+
 def test_without_a_calibrator_nothing_changes() -> None:
     side, _ = draw_side(np.random.default_rng(10), 150, 1.0)
     for finding in infer(side, side, Plan(n_resamples=30)).findings:
@@ -349,11 +376,6 @@ def test_a_plan_is_checked(wrong: dict[str, float], field: str) -> None:
 
 
 # Intervals ------------------------------------------------------------------------------------
-
-
-def test_undefined_resamples_are_passed_over() -> None:
-    values = np.array([math.nan, 1.0, 2.0, 3.0, math.nan])
-    assert percentile_interval(values, 0.5) == Interval(1.0, 3.0)
 
 
 def test_usual_values_are_inverted() -> None:

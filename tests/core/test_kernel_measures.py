@@ -1,5 +1,6 @@
 """KDE-ECE and smooth ECE beside loops without a mesh, the authors' program and relplot."""
 
+import tracemalloc
 from collections.abc import Callable
 from itertools import islice
 from random import Random
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from calibcore import CalibrationInputError, LogitSet
 from calibcore.metrics.kernel import MESH, kde_ece, kde_ece_of, smooth_ece, smooth_ece_of
 from calibcore.metrics.kernel_classwise import kde_classwise_ece
+from calibcore.metrics.kernel_narrow import NARROW
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 from tests import reference_kernel as reference
@@ -49,9 +51,52 @@ def close(value: object) -> object:
 
 
 def check_kde_on_the_mesh(events: EventCase) -> None:
-    expected = reference.kde_ece_on_mesh(*lists(events))
     found = [kde_ece(*events, norm=norm) for norm in NORMS]
-    assert found == pytest.approx(expected, abs=1e-10)
+    if reference.half_width(*lists(events)) < NARROW:
+        check_narrow(events)
+    else:
+        expected = reference.kde_ece_on_mesh(*lists(events))
+        assert found == pytest.approx(expected, abs=1e-10)
+
+
+def check_narrow(events: EventCase) -> None:
+    for norm in NORMS:
+        expected = reference.kde_ece_of_narrow(*lists(events), norm)
+        assert kde_ece(*events, norm=norm) == pytest.approx(expected, rel=1e-6 * norm**2, abs=1e-12)
+
+
+@pytest.mark.parametrize("spread", [5e-3, 1e-3, 1e-5, 1e-8])
+@pytest.mark.parametrize("centre", [0.0, 1 / 3, 0.9, 1.0])
+def test_narrow_kernels_are_the_integral_of_the_paper(spread: float, centre: float) -> None:
+    rng = np.random.default_rng(36)
+    scores = np.clip(centre + spread * rng.normal(size=40), 0, 1)
+    for far in (scores, np.append(scores, [0.1, 0.5, 0.7])):
+        hits = (rng.random(far.size) < 0.8).astype(np.int64)
+        hits[40:] = 0
+        events = EventCase(far, hits)
+        assert reference.half_width(*lists(events)) < NARROW
+        check_narrow(events)
+
+
+def test_narrow_kernels_far_apart_are_of_bounded_memory(rng: np.random.Generator) -> None:
+    scores = np.append(rng.random(100_000), [0.5, 0.5 + 1e-6])
+    hits = np.append(np.zeros(100_000, np.int64), [1, 1])
+    tracemalloc.start()
+    found = kde_ece(scores, hits)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 200e6
+    # Nothing joins the scores, so each is off by its own gap.
+    assert found == pytest.approx(np.abs(scores - hits).mean(), rel=1e-6)
+
+
+def test_rough_values_of_narrow_kernels_are_near(rng: np.random.Generator) -> None:
+    scores = 0.4 + 0.003 * rng.normal(size=200)
+    counted = tally(scores, np.zeros(200))
+    hits = (rng.random((50, 200)) < counted.scores).astype(float)
+    redrawn = Tally(counted.scores, counted.counts, hits, 200)
+    rough, exact = kde_ece_of(redrawn, rough=True), kde_ece_of(redrawn)
+    assert rough == pytest.approx(exact, rel=2e-3)
 
 
 def test_kde_is_the_loop_on_the_same_mesh() -> None:
@@ -299,7 +344,8 @@ def test_another_norm_is_refused(norm: Literal[1, 2]) -> None:
 def check_classes(table: Floats, labels: Integers) -> None:
     for norm in NORMS:
         columns = np.minimum(table, 1).T
-        each = [kde_ece(column, labels == k, norm=norm) for k, column in enumerate(columns)]
+        events = [EventCase(column, labels == k) for k, column in enumerate(columns)]
+        each = [reference.kde_ece_on_mesh(*lists(event))[norm - 1] for event in events]
         assert kde_classwise_ece(table, labels, norm=norm) == close(np.mean(each))
 
 
