@@ -1,7 +1,8 @@
 """Widgets in, settings out; every setting also lives in the address."""
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import streamlit as st
@@ -98,12 +99,14 @@ def _upload_files() -> Source:
     return Source(files)
 
 
-def choose_models() -> tuple[SourceFile, ...]:
-    """Let the user bring files of further models."""
-    return _bring_files(_MODELS, models.FILES, models.FILES_HELP)
+def choose_models(first: str) -> tuple[SourceFile, ...]:
+    """Let the user bring files of further models, numbered where called as the first or alike."""
+    return _bring_files(_MODELS, models.FILES, models.FILES_HELP, (first,))
 
 
-def _bring_files(brought_as: str, label: str, explained: str) -> tuple[SourceFile, ...]:
+def _bring_files(
+    brought_as: str, label: str, explained: str, taken: Sequence[str] = ()
+) -> tuple[SourceFile, ...]:
     """Let the user bring files, which stay when the uploader has been left and is empty again.
 
     Those that it shows no more are listed below it, and others can be brought beside them.
@@ -121,13 +124,29 @@ def _bring_files(brought_as: str, label: str, explained: str) -> tuple[SourceFil
     shown = tuple(SourceFile(file.name, _digest(file), file.getvalue) for file in uploaded)
     left: tuple[SourceFile, ...] = () if shown else st.session_state.get(brought_as, ())
     kept: tuple[SourceFile, ...] = (*st.session_state.get(_kept(brought_as), ()), *left)
-    names = {source.name for source in shown}  # one that comes again takes the other's place
-    kept = tuple(source for source in kept if source.name not in names)
+    # One that comes again takes the other's place; models of one name may be two.
+    came = {(source.name, bool(taken) and source.digest) for source in shown}
+    kept = tuple(one for one in kept if (one.name, bool(taken) and one.digest) not in came)
     st.session_state[brought_as] = shown
     st.session_state[_kept(brought_as)] = kept
-    for source in kept:
-        _show_kept(brought_as, source)
-    return kept + shown
+    every = _numbered(kept + shown, taken)
+    for place, source in enumerate(every[: len(kept)]):
+        _show_kept(brought_as, place, source)
+    return every
+
+
+def _numbered(sources: Sequence[SourceFile], taken: Sequence[str]) -> tuple[SourceFile, ...]:
+    """Give files that are called alike a number, as a browser does: ``preds (2).csv``."""
+    names = list(taken)
+    for source in sources:
+        name, number = source.name, 1
+        stem, dot, ending = name.rpartition(".")
+        while name in names:
+            number += 1
+            name = f"{stem} ({number}){dot}{ending}"
+        names.append(name)
+    called = zip(sources, names[len(taken) :], strict=True)
+    return tuple(replace(source, name=name) for source, name in called)
 
 
 def _drop_files(brought_as: str) -> None:
@@ -139,24 +158,23 @@ def _kept(brought_as: str) -> str:
     return f"{brought_as}_kept"
 
 
-def _show_kept(brought_as: str, source: SourceFile) -> None:
+def _show_kept(brought_as: str, place: int, source: SourceFile) -> None:
     """Show the name of a file, and a button that takes it away."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(wording.escape_markdown(source.name), width="stretch")
         st.button(
             imports.REMOVE,
-            key=f"remove_{brought_as}_{source.name}",
+            key=f"remove_{brought_as}_{place}_{source.digest}",
             on_click=_remove,
-            args=(_kept(brought_as), source.name),
+            args=(_kept(brought_as), place),
             type="tertiary",
             icon=":material/close:",
         )
 
 
-def _remove(kept: str, name: str) -> None:
-    st.session_state[kept] = tuple(
-        source for source in st.session_state[kept] if source.name != name
-    )
+def _remove(kept: str, place: int) -> None:
+    files = st.session_state[kept]
+    st.session_state[kept] = (*files[:place], *files[place + 1 :])
 
 
 def _digest(file: UploadedFile) -> str:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from dashboard import compute, controls, style
-from dashboard.parts import graph, imported, only, working
+from dashboard.parts import graph, imported, only, saved, working
 from dashboard.readers import Upload
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
@@ -64,6 +64,7 @@ def prepare(page: str, *, first: bool) -> Scene | None:
 
 
 def _read(source: controls.Source, page: str, *, first: bool) -> Upload | None:
+    saved.name_files([file.name for file in source.files], page)
     if source.sample is None:
         return imported.import_files(source.files, page=page, headed=first)
     with st.container():  # widgets below that move from run to run fall out of the address

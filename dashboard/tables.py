@@ -3,14 +3,16 @@
 import csv
 import io
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from calibcore.contest import Contestant, JudgedOn, can_rank, penalty
+from calibcore.contest import Contestant, JudgedOn, Standing, can_rank, penalty
 from calibcore.evaluation import SetResult
 from calibcore.metrics import METRICS, Measure
 from dashboard.wording import measured, method_name
+from dashboard.wording.contest import PAST_HALF, crosses_half
+from dashboard.wording.numbers import is_whole
 
 CONTEST_MEASURES = (
     "event_nll",
@@ -81,7 +83,7 @@ def contest_table(contestants: Sequence[Contestant], measures: Sequence[Measure]
     contestants : sequence of Contestant
         One a row.
     measures : sequence of Measure
-        One a column; decisions changed come last.
+        One a column; decisions changed come last, and scores across one half where there are any.
 
     Returns
     -------
@@ -89,13 +91,28 @@ def contest_table(contestants: Sequence[Contestant], measures: Sequence[Measure]
         Values that are written alike count as equal. Where all are, none is marked.
     """
     columns = [[_column(contestants, measure, side) for side in SIDES] for measure in measures] + [
-        [[Cell(f"{one.on(side).changed_decisions:,}") for one in contestants] for side in SIDES]
+        [[Cell(_counted(counts(one.on(side)))) for one in contestants] for side in SIDES]
+        for counts in _counts(contestants).values()
     ]
     rows = tuple(
         (method_name(one.key), tuple((crossed[row], test[row]) for crossed, test in columns))
         for row, one in enumerate(contestants)
     )
-    return ContestTable((*(measure.name for measure in measures), CHANGED), rows)
+    return ContestTable((*(measure.name for measure in measures), *_counts(contestants)), rows)
+
+
+def _counts(contestants: Sequence[Contestant]) -> dict[str, Callable[[Standing], int | None]]:
+    """Give the columns that count rows."""
+    found: dict[str, Callable[[Standing], int | None]] = {
+        CHANGED: lambda one: one.changed_decisions
+    }
+    if crosses_half(contestants):
+        found[PAST_HALF] = lambda one: one.past_half
+    return found
+
+
+def _counted(count: int | None) -> str:
+    return "\u2013" if count is None else f"{count:,}"
 
 
 def _column(contestants: Sequence[Contestant], measure: Measure, side: JudgedOn) -> list[Cell]:
@@ -174,14 +191,17 @@ def contest_csv(contestants: Sequence[Contestant], measures: Sequence[Measure]) 
     """
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\r\n")
-    names = [*(measure.name for measure in measures), CHANGED]
+    counts = _counts(contestants)
+    names = [*(measure.name for measure in measures), *counts]
     ends = "cross-fitted on the calibration set", "test set"
     writer.writerow(["Method", *(harmless(f"{name}, {end}") for name in names for end in ends)])
     for one in contestants:
         cells: list[object] = [harmless(method_name(one.key))]
         for measure in measures:
             cells += [_plain(one.value(measure, side)) for side in SIDES]
-        cells += [one.on(side).changed_decisions for side in SIDES]
+        for count in counts.values():
+            found = (count(one.on(side)) for side in SIDES)
+            cells += ["" if number is None else number for number in found]
         writer.writerow(cells)
     return written.getvalue()
 
@@ -201,13 +221,13 @@ def _plain(value: float | None) -> str:
     return "" if value is None else repr(float(value))
 
 
-def csv_of(head: Sequence[str], lines: Iterable[Sequence[str | float]]) -> str:
+def csv_of(head: Sequence[str], lines: Iterable[Sequence[str | float | None]]) -> str:
     r"""Write lines for a spreadsheet: text held back as `harmless`, numbers with every digit.
 
     Examples
     --------
-    >>> csv_of(["name", "score"], [("=1+1", -0.5), ("a", float("nan"))])
-    "name,score\r\n'=1+1,-0.5\r\na,\r\n"
+    >>> csv_of(["name", "score"], [("=1+1", -0.5), ("a", float("nan")), ("b", 52.0)])
+    "name,score\r\n'=1+1,-0.5\r\na,\r\nb,52\r\n"
     """
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\r\n")
@@ -219,5 +239,7 @@ def csv_of(head: Sequence[str], lines: Iterable[Sequence[str | float]]) -> str:
     return written.getvalue()
 
 
-def _number(value: float) -> str:
-    return "" if math.isnan(value) else repr(value)
+def _number(value: float | None) -> str:
+    if value is None or math.isnan(value):
+        return ""
+    return f"{value:.0f}" if is_whole(value) else repr(value)

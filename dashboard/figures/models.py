@@ -42,9 +42,9 @@ def plane_figure(
         to a dot after calibration. Dotted lines of equal Brier score rise to the right.
     """
     figure = go.Figure()
-    across, up = plane.miscalibration, plane.discrimination
-    if not calibrated:
-        across, up = across[:, :1], up[:, :1]
+    up_name = "Discrimination" if plane.shared else "Adjusted discrimination"
+    sides = slice(2 if calibrated else 1)
+    across, up = plane.miscalibration[:, sides], plane.discrimination[:, sides]
     x_range, y_range = _range(np.append(across, 0.0)), _range(up)
     x_range = (-0.03 * x_range[1], x_range[1])
     y_range = (y_range[0], y_range[1] + 0.15 * (y_range[1] - y_range[0]))  # for a name
@@ -68,7 +68,7 @@ def plane_figure(
             text=[_shown(one) for one in names],
             customdata=plane.brier[:, side],
             hovertemplate=(
-                "%{text}<br>miscalibration %{x:.4f}<br>discrimination %{y:.4f}"
+                f"%{{text}}<br>miscalibration %{{x:.4f}}<br>{up_name.lower()} %{{y:.4f}}"
                 f"<br>Brier score %{{customdata:.4f}}<extra>{name}</extra>"
             ),
         )
@@ -79,7 +79,7 @@ def plane_figure(
         height=PIXELS,
         margin={"l": 70, "r": 64, "t": 46, "b": 44},
         xaxis=_axis("Miscalibration (less is better)", x_range),
-        yaxis=_axis("Discrimination (more is better)", y_range),
+        yaxis=_axis(f"{up_name} (more is better)", y_range),
     )
 
 

@@ -168,7 +168,7 @@ def temperature_graphs(
     drawn: tuple[tuple[str, str, str, Unit], ...] = (
         ("nll", "NLL", "NLL (nats)", "nats"),
         ("entropy", "Entropy", "Entropy (nats)", "nats"),
-        ("ece", "ECE", f"ECE ({swept.n_bins} bins)", "share"),
+        ("ece", "ECE", f"ECE, equal-width bins ({swept.n_bins})", "share"),
     )
     graphs = {}
     for field, title, axis, unit in drawn:

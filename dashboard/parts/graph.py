@@ -7,6 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dashboard import style
 from dashboard.figures import Mark
 from dashboard.parts.light import LightFigure
+from dashboard.parts.saved import file_name
 from dashboard.wording.contest import ALL_COLUMNS
 
 PICTURE_FORMATS = ("PNG", "SVG")
@@ -41,7 +42,7 @@ def show_graph(
                 LightFigure(figure, style.palette(), mark),
                 theme=None,
                 key=key.lower().replace(" ", "_"),
-                config=_config(),
+                config=_config(key),
                 alt=f"{key.split(maxsplit=1)[0]}: {figure.layout.title.text}. {caption} {note}",
             )
         st.markdown(f":small[{caption}]")
@@ -60,12 +61,12 @@ def choose_picture_format() -> None:
     )
 
 
-def _config() -> dict[str, object]:
+def _config(what: str) -> dict[str, object]:
     kind = str(st.session_state.get("pictures", "PNG")).lower()
     return {
         "displaylogo": False,
         "modeBarButtonsToRemove": ["select2d", "lasso2d", "zoom2d", "pan2d", "autoScale2d"],
-        "toImageButtonOptions": {"format": kind, "filename": "fractile", "scale": 2},
+        "toImageButtonOptions": {"format": kind, "filename": file_name(what), "scale": 2},
     }
 
 

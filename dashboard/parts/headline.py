@@ -64,6 +64,7 @@ class Figures:
             scene.settings.event,
             scene.class_names,
             scene.waiting,
+            dict(scene.settings.options).get("constrained") is True,
         )
         with self._steps.container(gap="small"):
             st.subheader(HEADING, anchor=False)

@@ -4,15 +4,19 @@ from html import escape
 
 import streamlit as st
 
-from calibcore.inference import Inference
+from calibcore.evaluation import SetResult
+from calibcore.inference import Inference, Interval
 from calibcore.metrics import Measure
 from dashboard import compute, wording
+from dashboard.parts.saved import file_name, offer_table
 from dashboard.scene import Scene
+from dashboard.tables import csv_of
 from dashboard.wording.measures import (
     GROUPS,
     MARKS,
     MeasureRow,
     Shown,
+    finding_of,
     listed,
     measure_rows,
     narrow_note,
@@ -34,6 +38,8 @@ def show(scene: Scene) -> Inference | None:
     with place.container():
         # The columns of the uncertainty have their place before it is known.
         _show_table(scene, None, measures, grouped=full, closer=scene.n_resamples > 0)
+    found = None
+    offer_table(lambda: measures_csv(judged, measures, found), name=file_name("measures"))
     if not scene.n_resamples:
         return None
     bar = st.empty()
@@ -46,6 +52,35 @@ def show(scene: Scene) -> Inference | None:
     with place.container():
         _show_table(scene, found, measures, grouped=full, closer=True)
     return found
+
+
+def measures_csv(
+    judged: SetResult, measures: tuple[Measure, ...], inference: Inference | None
+) -> str:
+    """Write the measures for a spreadsheet, with every digit; empty where one is not defined.
+
+    Each value is followed by the ends of its interval, as far as they are known.
+    """
+    head = [_HEAD[0]]
+    for name in _HEAD[1:]:
+        head += [name, f"{name}, from", f"{name}, to"]
+    lines = []
+    marks = (shown.mark for shown in measure_rows(judged, inference, measures))
+    for measure, mark in zip(measures, marks, strict=True):
+        row, known = judged.compare(measure.key), finding_of(inference, measure.key)
+        before, after, change = (known.before, known.after, known.change) if known else [None] * 3
+        lines.append((
+            measure.name,
+            *(row.before, *_ends(before.interval if before else None)),
+            *(row.after, *_ends(after.interval if after else None)),
+            *(row.change, *_ends(change)),
+            MARKS[mark][1] if mark else "",
+        ))  # fmt: skip
+    return csv_of([*head, "In words"], lines)
+
+
+def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
+    return (None, None) if interval is None else (interval.low, interval.high)
 
 
 def _choose_list() -> bool:

@@ -14,6 +14,7 @@ from dashboard.compute import Dealt, FoundContest
 from dashboard.figures.dots import dot_plot
 from dashboard.parts.graph import choose_columns_on_phones, show_graph
 from dashboard.parts.long_work import ResultPlace
+from dashboard.parts.saved import file_name, offer_table
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
 from dashboard.tables import (
@@ -114,7 +115,7 @@ def _defined(scene: Scene) -> list[Measure]:
     """List the measures that these data leave defined."""
     if scene.class_names is None:
         return [m for m in METRICS if isinstance(m, EventMeasure)]
-    return list(telling(len(scene.class_names)))
+    return list(telling(len(scene.class_names), scene.settings.event))
 
 
 def _choose_measure(scene: Scene) -> Measure:
@@ -297,14 +298,10 @@ def _show_found(scene: Scene, shown: _Shown, *, intervals: bool) -> None:
 
 def _show_dots(scene: Scene, shown: _Shown, findings: Findings) -> None:
     changes = {place: one.change for place, one in findings.items() if one.change is not None}
-    figure = dot_plot(
-        shown.contestants,
-        [method_name(one.key) for one in shown.contestants],
-        shown.measure,
-        scene.palette,
-        changes,
-    )
-    caption = words.dots_caption(shown.picks, shown.measure, intervals=bool(changes))
+    among, measure = shown.contestants, shown.measure
+    names = [method_name(one.key) for one in among]
+    figure = dot_plot(among, names, measure, scene.palette, changes)
+    caption = words.dots_caption(shown.picks, measure, among, intervals=bool(changes))
     show_graph("Contest with intervals" if findings else "Contest", figure, caption)
     if findings:
         st.html(_changes_table(shown, findings))
@@ -332,14 +329,8 @@ def _show_table(scene: Scene, shown: _Shown) -> None:
     one, dealt = shown.contestants[0], shown.dealt
     n_folds = min(dealt.n_folds, scene.split.calibration.n_samples)
     note = words.table_note(one.crossed.n_samples, one.test.n_samples, n_folds, dealt.seed)
-    st.markdown(f":small[{note}]")
-    st.download_button(
-        "Download the table (CSV)",
-        lambda: contest_csv(shown.contestants, measures),
-        file_name="fractile_contest.csv",
-        mime="text/csv",
-        on_click="ignore",
-    )
+    st.markdown(f":small[{note}{words.half_note(shown.contestants)}]")
+    offer_table(lambda: contest_csv(shown.contestants, measures), name=file_name("contest"))
     fits = [(one.key, one.test.fitted) for one in shown.contestants]
     warnings = [words.warning(key, text) for key, made in fits if made for text in made.warnings]
     if warnings:

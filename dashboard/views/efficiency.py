@@ -58,7 +58,10 @@ def _choose_methods(scene: Scene) -> list[str]:
         persist_state="session",
         help=words.METHODS_HELP,
     )
-    return keys if chosen in (NO_METHOD, *keys) else [chosen, *keys]
+    if chosen in (NO_METHOD, *keys):
+        return keys
+    st.markdown(f":small[{words.with_chosen(chosen)}]")
+    return [chosen, *keys]
 
 
 def _choose_draws() -> int:

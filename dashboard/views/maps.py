@@ -18,7 +18,11 @@ def show(scene: Scene) -> None:
     headline.show_subject(scene)
     method, event = scene.settings.method, scene.settings.event
     sentence = words.movement_sentence(
-        method, compute.moved(scene), scene.where, expert=scene.expert
+        method,
+        compute.moved(scene),
+        scene.where,
+        expert=scene.expert,
+        waiting=scene.waiting,
     )
     st.subheader(sentence, anchor=False)
     curves = _choose_curves(scene)
@@ -93,7 +97,7 @@ def _show_triangle(scene: Scene) -> None:
     st.subheader(words.TRIANGLE, anchor=False)
     found = compute.arrows(scene)
     if found is None:
-        st.markdown(words.no_triangle(scene.settings.method))
+        st.markdown(words.no_triangle(scene.settings.method, scene.waiting))
         return
     titles = (words.GRID_TITLE, words.ROWS_TITLE.format(where=scene.where))
     for number, (place, moves, title) in enumerate(

@@ -7,6 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from calibcore.errors import CalibrationInputError
+from calibcore.evaluation import SetResult
 from calibcore.inference import Inference
 from calibcore.metrics import METRICS, ChangeMeasure, Measure
 from calibcore.pairs import plane_of
@@ -28,12 +29,14 @@ from dashboard.parts.graph import choose_columns_on_phones, show_graph
 from dashboard.parts.headline import show_subject
 from dashboard.parts.light import LightFigure
 from dashboard.parts.long_work import LongWork, ResultPlace
+from dashboard.parts.saved import file_name, offer_table
 from dashboard.readers import Upload
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
-from dashboard.tables import Cell, models_table
+from dashboard.tables import Cell, csv_of, models_table
 from dashboard.wording import models as words
 from dashboard.wording.classes import shortened
+from dashboard.wording.measures import telling
 from dashboard.wording.numbers import escape_markdown
 
 MEASURES = ("ks_error", "ece", "event_nll", "event_brier", "miscalibration", "discrimination")
@@ -61,8 +64,13 @@ def show(scene: Scene) -> None:
         scene.settings.method,
         expert=scene.expert,
     )
+    certain = words.certain_note(
+        [one.name for one in found], [one.judged for one in found], scene.settings
+    )
     with top.container():
         st.subheader(sentence, anchor=False)
+        if certain:
+            st.markdown(certain)
     if scene.chosen == "calibration":
         st.info(words.BOTH_SETS, icon=":material/info:")
     measures, columns, place = _show_table(scene, found)
@@ -101,7 +109,7 @@ def _sampled(scene: Scene) -> list[Named]:
 def _brought(scene: Scene) -> list[Named]:
     """Let the user bring the files of further models."""
     found: list[Named] = []
-    sources = controls.choose_models()
+    sources = controls.choose_models(scene.upload.name)
     for source in sources:
         try:
             with st.container():
@@ -153,15 +161,16 @@ def _show_table(
 ) -> tuple[tuple[Measure, ...], str, DeltaGenerator | None]:
     """Show the measures; give them, the class of tables, and the place for intervals if asked."""
     st.subheader(words.TABLE, anchor=False)
-    measures = _choose_measures(found)
+    measures = _choose_measures(scene, found)
     names, judged = [one.name for one in found], [one.judged for one in found]
     calibrated = scene.settings.method != NO_METHOD
     columns = choose_columns_on_phones("models")
     rows = models_table(judged, measures)
     with st.container(key="models_table"):
         st.html(_table(names, rows, measures, calibrated=calibrated, columns=columns))
-    note = words.table_note(judged[0].n_samples, calibrated=calibrated)
+    note = words.table_note(judged[0].n_samples, calibrated=calibrated) + words.half_note(judged)
     st.markdown(f":small[{note}]")
+    offer_table(lambda: models_csv(names, judged, measures), name=file_name("table"))
     wanted = st.toggle(
         words.INTERVALS,
         key="models_intervals",
@@ -175,12 +184,24 @@ def _show_table(
     return measures, columns, place
 
 
-def _choose_measures(found: Sequence[Model]) -> tuple[Measure, ...]:
+def models_csv(
+    names: Sequence[str], judged: Sequence[SetResult], measures: Sequence[Measure]
+) -> str:
+    """Write the models for a spreadsheet, with every digit, each before calibration and after."""
+    head = [f"{m.name}, {side}" for m in measures for side in ("as trained", "calibrated")]
+    found = [[one.compare(m.key) for m in measures] for one in judged]
+    values = [[value for row in rows for value in (row.before, row.after)] for rows in found]
+    lines = [(name, *cells) for name, cells in zip(names, values, strict=True)]
+    return csv_of(["Model", *head], lines)
+
+
+def _choose_measures(scene: Scene, found: Sequence[Model]) -> tuple[Measure, ...]:
     """Let the user choose the columns, of the measures that are defined here."""
     defined = {row.measure.key for row in found[0].judged.comparisons if row.before is not None}
+    n_classes = None if scene.class_names is None else len(scene.class_names)
     names = {
         m.key: m.name
-        for m in METRICS
+        for m in telling(n_classes, scene.settings.event)
         if m.key in defined and m.key != "accuracy" and not isinstance(m, ChangeMeasure)
     }
     chosen = st.multiselect(

@@ -14,6 +14,7 @@ from dashboard.figures.slices import score_histogram
 from dashboard.parts.graph import show_graph
 from dashboard.parts.headline import show_subject
 from dashboard.parts.only import choose_part, make_choosable
+from dashboard.parts.saved import file_name, offer_table
 from dashboard.parts.turn import choose_page
 from dashboard.scene import Scene
 from dashboard.tables import csv_of
@@ -214,14 +215,10 @@ def _show_list(scene: Scene, found: ListedRows) -> None:
         st.html(_row_table(head, found))
     numbered = listed.numbered(scene.upload.contents, scene.where)
     note = listed.list_note(len(found.numbers), found.n_rows, scene.settings.event, numbered)
-    st.markdown(f":small[{note}]")
-    st.download_button(
-        listed.DOWNLOAD,
-        lambda: csv_of(head, lines_of(found, head)),
-        file_name="fractile_rows.csv",
-        mime="text/csv",
-        on_click="ignore",
-    )
+    decided = listed.decided_note(scene.judged) if found.said is not None else ""
+    st.markdown(f":small[{note} {decided}]")
+    lines = lines_of(found, head)
+    offer_table(lambda: csv_of(head, lines), label=listed.DOWNLOAD, name=file_name("rows"))
 
 
 def lines_of(found: ListedRows, head: list[str]) -> list[list[str | float]]:

@@ -31,8 +31,8 @@ NO_CLASSES = (
     " at. A file with one column a class has them."
 )
 TWO_CLASSES = (
-    "With two classes each mirrors the other, so there is no more to compare. Choose **Class** on"
-    " the left to see one of them in every graph."
+    "With two classes each mirrors the other, so there is no more to compare. With **Class** on the"
+    " left every graph shows one of them."
 )
 
 _PICTURES_NOTE = (

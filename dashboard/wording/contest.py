@@ -10,16 +10,19 @@ from dashboard.settings import NO_METHOD, Settings
 from dashboard.wording.measures import MARKS
 from dashboard.wording.numbers import (
     MINUS,
+    SPACE,
     amount,
     duration,
     escape_markdown,
     finer_digits,
     measured,
     measured_change,
+    written,
 )
 from dashboard.wording.sentences import method_name
 
 NOTHING = "doing nothing"
+PAST_HALF = f"Scores across 50{SPACE}%"
 
 METHODS_HELP = (
     "Doing nothing always takes part. The method chosen in the panel on the left takes part with"
@@ -108,10 +111,8 @@ def conclusion(
     gain = _gain(winner, measure, "crossed")
     if level:
         names = [name, *(method_name(one.key) for one in level)]
-        if len(names) > 3:
-            names = [*names[:2], f"{len(names) - 2} others"]
         verb = "win" if expert else "do best"
-        return f"{', '.join(names[:-1])} and {names[-1]} {verb} {held}: {shown} each, {gain}."
+        return f"{_few(names)} {verb} {held}: {shown} each, {gain}."
     verb = "wins" if expert else "does best"
     return f"{name} {verb} {held}: {shown}, {gain}."
 
@@ -121,6 +122,7 @@ def on_test(
 ) -> str:
     """Say what the winner shows on the test set, and what picking there would have flattered."""
     winner, other, measure = picks.winner, picks.on_test, picks.measure
+    n_rows = winner.test.n_samples
     where = "On the test set, which had no part in that choice"
     if same_data:
         where = "Judged on the very rows it was fitted on"
@@ -131,7 +133,8 @@ def on_test(
     if other.key == winner.key:
         return f"{shown}. Picking on the test set would have found the same."
     value = _value(other, measure, "test")
-    gap = _amount(picks.flattery, measure, winner.test.n_samples)
+    found = winner.value(measure, "test"), other.value(measure, "test")
+    gap = _amount(_apart(measure, *found[::-1], n_rows), measure, n_rows)
     name = method_name(other.key)
     if gap is None:
         return (
@@ -155,11 +158,20 @@ def _gain(one: Contestant, measure: Measure, side: JudgedOn) -> str:
     standing = one.on(side)
     row = standing.compare(measure)
     before = measured(row, row.before, standing.n_samples)
-    gain = penalty(measure, row.before) - penalty(measure, row.after)
+    gain = _apart(measure, row.after, row.before, standing.n_samples)
     text = _amount(abs(gain), measure, standing.n_samples)
     if text is None:
         return f"as {NOTHING} ({before})"
     return f"{text} {'better' if gain > 0 else 'worse'} than {NOTHING} ({before})"
+
+
+def _apart(measure: Measure, value: float | None, other: float | None, n_samples: int) -> float:
+    """Say how much better a value is than another, as both are written."""
+    better, worse = (
+        penalty(measure, None if one is None else written(one, measure.unit, n_samples))
+        for one in (value, other)
+    )
+    return worse - better
 
 
 def _amount(value: float, measure: Measure, n_samples: int) -> str | None:
@@ -170,8 +182,14 @@ def _amount(value: float, measure: Measure, n_samples: int) -> str | None:
     return f"{text} points" if measure.unit == "share" else text
 
 
-def dots_caption(picks: Picks | None, measure: Measure, *, intervals: bool) -> str:
-    """Say what the dots show and how to read them."""
+def dots_caption(
+    picks: Picks | None,
+    measure: Measure,
+    contestants: Sequence[Contestant] = (),
+    *,
+    intervals: bool,
+) -> str:
+    """Say what the dots show and how to read them; values written alike count as equal."""
     read = (
         "A row is a method. Dot: each row of the calibration set scored by a fit that had not seen"
         " it. Diamond: the fit on the whole calibration set, on the test set. Lines: doing nothing"
@@ -184,14 +202,33 @@ def dots_caption(picks: Picks | None, measure: Measure, *, intervals: bool) -> s
         )
     if picks is None:
         return f"{measure.name} does not say which method is better. {read}"
-    same = picks.winner.key == picks.on_test.key
-    first = method_name(picks.winner.key)
-    opening = (
-        f"{first} is best by both."
-        if same
-        else f"{first} is best by the dots, {method_name(picks.on_test.key)} by the diamonds."
-    )
-    return f"{opening} {read}"
+    dots = _best(picks.winner, contestants, measure, "crossed")
+    diamonds = _best(picks.on_test, contestants, measure, "test")
+    if set(dots) == set(diamonds):
+        return f"{_are_best(dots)} by both. {read}"
+    return f"{_are_best(dots)} by the dots, {_few(diamonds)} by the diamonds. {read}"
+
+
+def _best(
+    first: Contestant, contestants: Sequence[Contestant], measure: Measure, side: JudgedOn
+) -> list[str]:
+    """Name the best on one side, and those whose value is written alike."""
+    best = _value(first, measure, side)
+    keys = [first.key, *(one.key for one in contestants if _value(one, measure, side) == best)]
+    return [method_name(key) for key in dict.fromkeys(keys)]
+
+
+def _are_best(names: Sequence[str]) -> str:
+    return f"{_few(names)} {'is' if len(names) == 1 else 'are'} best"
+
+
+def _few(names: Sequence[str]) -> str:
+    """List names, of more than three the first two."""
+    if len(names) == 1:
+        return names[0]
+    if len(names) > 3:
+        names = [*names[:2], f"{len(names) - 2} others"]
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def table_note(n_calibration: int, n_test: int, n_folds: int, seed: int) -> str:
@@ -203,6 +240,22 @@ def table_note(n_calibration: int, n_test: int, n_folds: int, seed: int) -> str:
         " count as equal. Accuracy, calibration gain, discrimination and AUROC are better higher,"
         " errors and losses lower. \u2013: the method changes the score of the event alone, so"
         " there are no class probabilities to measure."
+    )
+
+
+def crosses_half(contestants: Sequence[Contestant]) -> bool:
+    """Tell whether a method leaves decisions that its scores speak against."""
+    return any(one.crossed.past_half or one.test.past_half for one in contestants)
+
+
+def half_note(contestants: Sequence[Contestant]) -> str:
+    """Say what scores across one half mean, where there are any."""
+    if not crosses_half(contestants):
+        return ""
+    return (
+        f" {PAST_HALF}: of two classes the other one is then the likelier. A method that changes"
+        " the score of the event alone still leaves decisions and accuracy as they were; the others"
+        " (\u2013) decide by their own probabilities."
     )
 
 
@@ -238,7 +291,7 @@ HOW_IT_WORKS = (
 def change_words(finding: Finding, row: Comparison, n_samples: int) -> tuple[str, str, str, str]:
     """Write a change: its size, its interval, the sign with the word, and its kind."""
     finer = finer_digits(finding.change, row.measure.unit, n_samples)
-    size = measured_change(row, n_samples, finer=finer)
+    size = measured_change(row, n_samples, interval=finding.change)
     interval = "" if finding.change is None else _interval(finding.change, row, n_samples, finer)
     if finding.mark is None:
         return size, interval, "", "none"

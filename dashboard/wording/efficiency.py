@@ -57,6 +57,11 @@ class NeedRow(NamedTuple):
     enough: str
 
 
+def with_chosen(key: str) -> str:
+    """Say that the method chosen on the left is drawn although it is not in the list."""
+    return f"{method_name(key)}, chosen on the left, is drawn too."
+
+
 def too_small(n_rows: int) -> str:
     """Say that there is no size to go up from."""
     return (

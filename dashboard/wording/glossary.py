@@ -45,9 +45,9 @@ GLOSSARY = {
     "classwise_ece": "The expected calibration error of each class against the others, averaged"
     " over the classes.",
     "max_classwise_ece": "The largest expected calibration error of any class against the others.",
-    "certain_misses": "Rows for which the model said 0 % or 100 % and was wrong. Each adds 708"
-    " nats, divided by the number of rows, to the NLL of the event, which would otherwise be"
-    " infinite.",
+    "certain_misses": "Rows for which the model said 0 % or 100 %, to all 16 digits, and was wrong."
+    " Each adds 37 to 708 nats, divided by the number of rows, to the NLL of the event; 708 where"
+    " it would otherwise be infinite.",
     "mean_score": "How often the model says that the event happens: its average score.",
     "hit_rate": "How often the event did happen. For the event within top-r, this is the top-r"
     " accuracy.",

@@ -4,10 +4,12 @@ import math
 from collections.abc import Iterable
 
 from calibcore.binning import BinTable
+from calibcore.evaluation import SetResult
 from calibcore.events import TopR
 from dashboard.readers.contents import Contents
 from dashboard.settings import ChosenEvent
-from dashboard.wording.numbers import MINUS, SPACE, percent
+from dashboard.wording.numbers import MINUS, SPACE, is_whole, percent
+from dashboard.wording.sentences import across_half
 
 HIT, BEFORE, AFTER = "Came true", "Score before", "After"
 CAME_TRUE = {True: "\u2713 yes", False: "\u2717 no"}
@@ -58,6 +60,16 @@ def list_note(n_listed: int, n_rows: int, event: ChosenEvent, numbered: str) -> 
     return f"{cut} rows, {_first(event)}. {numbered}"
 
 
+def decided_note(judged: SetResult) -> str:
+    """Say what predicted classes are taken from, where calibration speaks against some."""
+    text = "Predicted: by the scores before calibration"
+    if judged.past_half:
+        of = f"of all {judged.n_samples:,} rows judged"
+        return f"{text}; {of}, {across_half(judged.past_half)}."
+    changed = judged.changed_decisions
+    return f"{text}; {changed:,} decisions change." if changed else ""
+
+
 def numbered(contents: Contents, where: str) -> str:
     """Say how rows are numbered: as the preview and the refusals of their file number them."""
     if any(raw.first_row > 1 for raw in contents.sets.values()):
@@ -83,11 +95,12 @@ def histogram_caption(bins: BinTable, event: ChosenEvent) -> str:
 
 
 def number(value: float) -> str:
-    """Write a number of the file with at most six digits; nothing for a blank one.
+    """Write a number of the file: whole in full, else with six digits; nothing for a blank one.
 
     Examples
     --------
-    >>> number(3.0), number(-0.12345678), number(float("nan"))
-    ('3', '\u22120.123457', '')
+    >>> number(1234567.0), number(-0.12345678), number(float("nan"))
+    ('1234567', '\u22120.123457', '')
     """
-    return "" if math.isnan(value) else f"{value:.6g}".replace("-", MINUS)
+    text = f"{value:.0f}" if is_whole(value) else f"{value:.6g}"
+    return "" if math.isnan(value) else text.replace("-", MINUS)

@@ -84,9 +84,11 @@ def not_drawn(keys: list[str]) -> str:
     return f"Not drawn, as the calibration set has too few rows: {names}."
 
 
-def no_triangle(method: str) -> str:
+def no_triangle(method: str, waiting: str | None = None) -> str:
     """Say why there are no arrows."""
     needed = "one that acts on all classes, such as temperature scaling"
+    if waiting is not None:
+        return f"{method_name(waiting)} is not fitted yet, so nothing moves here."
     if method == NO_METHOD:
         return f"No calibrator is chosen, so nothing moves here. Choose {needed}."
     return f"{method_name(method)} changes the score of the event alone. The arrows need {needed}."
@@ -149,8 +151,12 @@ def row_names(event: ChosenEvent) -> tuple[str, str]:
             return "happened", "did not"
 
 
-def movement_sentence(method: str, moved: Movement, where: str, *, expert: bool) -> str:
-    """Say how far a calibrator moves the scores of a set."""
+def movement_sentence(
+    method: str, moved: Movement, where: str, *, expert: bool, waiting: str | None = None
+) -> str:
+    """Say how far a calibrator moves the scores of a set, or that it waits to be fitted."""
+    if waiting is not None:
+        return f"{method_name(waiting)} is not fitted yet, so every score stays as it is."
     if method == NO_METHOD:
         return "No calibrator is chosen, so every score stays as it is."
     n_rows, name = moved.n_samples, method_name(method)
@@ -295,7 +301,7 @@ def temperature_rows(
             ENTROPY,
             (f"{float(at.entropy[0]):.3f}" for at in columns),
         ),
-        row(f"ECE ({bins} bins)", GLOSSARY["ece"], _shares(columns, "ece", n_rows)),
+        row(f"ECE, equal-width bins ({bins})", GLOSSARY["ece"], _shares(columns, "ece", n_rows)),
         row("KS error", GLOSSARY["ks_error"], _shares(columns, "ks_error", n_rows)),
         row("Accuracy", GLOSSARY["accuracy"], accuracy),
     ]

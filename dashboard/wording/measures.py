@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from calibcore.evaluation import Comparison, SetResult
-from calibcore.events import Event, WithinTopR
+from calibcore.events import Event, OneClass, WithinTopR
 from calibcore.inference import Finding, Inference, Interval, Judgement, Mark
 from calibcore.inference.held import HELD
 from calibcore.metrics import METRICS, ChangeMeasure, Measure, RowMeasure
@@ -75,14 +75,23 @@ def listed(
     repeated = event.r if isinstance(event, WithinTopR) else -1
     return tuple(
         measure
-        for measure in telling(n_classes)
+        for measure in telling(n_classes, event)
         if (full or measure.short) and _rank(measure) != repeated
     )
 
 
-def telling(n_classes: int | None) -> tuple[Measure, ...]:
-    """Give the measures but for accuracies that are 100 % with so few classes."""
-    return tuple(m for m in METRICS if n_classes is None or _rank(m) < n_classes)
+def telling(n_classes: int | None, event: Event | None = None) -> tuple[Measure, ...]:
+    """Give the measures but for those that tell nothing more with so few classes.
+
+    These are accuracies that are 100 %, and, as two classes mirror each other, the class-wise ECE
+    of the worst; where the event is one of them, that of both is the ECE.
+    """
+    if n_classes is None:
+        return METRICS
+    mirrored = {"max_classwise_ece"} if n_classes == 2 else set()
+    if n_classes == 2 and isinstance(event, OneClass):
+        mirrored.add("classwise_ece")
+    return tuple(m for m in METRICS if _rank(m) < n_classes and m.key not in mirrored)
 
 
 def _rank(measure: Measure) -> int:
@@ -106,12 +115,12 @@ def measure_rows(
         The rows.
     """
     return [
-        _row(judged.compare(key), _finding(inference, key), judged.n_samples)
+        _row(judged.compare(key), finding_of(inference, key), judged)
         for key in (measure.key for measure in measures)
     ]
 
 
-def _finding(inference: Inference | None, key: str) -> Finding | None:
+def finding_of(inference: Inference | None, key: str) -> Finding | None:
     """Give what is known of a measure.
 
     Where only top-1 scores are there, the accuracy is the observed frequency.
@@ -125,7 +134,8 @@ def _finding(inference: Inference | None, key: str) -> Finding | None:
     return found
 
 
-def _row(row: Comparison, finding: Finding | None, n_samples: int) -> MeasureRow:
+def _row(row: Comparison, finding: Finding | None, judged: SetResult) -> MeasureRow:
+    n_samples = judged.n_samples
     before, after = (finding.before, finding.after) if finding else (None, None)
     mark = finding.mark if finding else None
     if mark == "not comparable" and row.change == 0:
@@ -140,7 +150,7 @@ def _row(row: Comparison, finding: Finding | None, n_samples: int) -> MeasureRow
         ),
         after=Shown(measured(row, row.after, n_samples), _between(row, after, n_samples)),
         change=_change(row, finding.change if finding else None, n_samples),
-        perfect=_perfect(row, after, n_samples),
+        perfect=_perfect(row, after, judged),
         mark=mark,
     )
 
@@ -170,7 +180,7 @@ def narrow_note(measures: tuple[Measure, ...]) -> str:
 def _change(row: Comparison, change: Interval | None, n_samples: int) -> Shown:
     finer = finer_digits(change, row.measure.unit, n_samples)
     interval = _interval(row.measure, change, n_samples, signed=True, finer=finer)
-    return Shown(measured_change(row, n_samples, finer=finer), interval)
+    return Shown(measured_change(row, n_samples, interval=change), interval)
 
 
 def _between(row: Comparison, judgement: Judgement | None, n_samples: int) -> str:
@@ -194,8 +204,12 @@ def _interval(
     return f"{low} to {high}"
 
 
-def _perfect(row: Comparison, judgement: Judgement | None, n_samples: int) -> Shown:
-    """Say what true probabilities would show; nothing where that follows from the scores alone."""
+def _perfect(row: Comparison, judgement: Judgement | None, judged: SetResult) -> Shown:
+    """Say what true probabilities would show; nothing where that follows from the scores alone.
+
+    The limit of the KS error is that of its test, which all other sentences and bands give.
+    """
+    n_samples = judged.n_samples
     if judgement is None or row.measure.better == "neither":
         return Shown("\u2013")
     reference = judgement.reference
@@ -204,5 +218,7 @@ def _perfect(row: Comparison, judgement: Judgement | None, n_samples: int) -> Sh
     upper: Literal["above", "below"] = "above" if row.measure.better == "higher" else "below"
     if row.measure.better != "lower":
         return Shown(measured(row, reference.mean, n_samples))
-    limit = amount(reference.upper, row.measure.unit, n_samples)
+    is_ks = row.measure.key == "ks_error"
+    end = judged.after.curves.ks_null_95 if is_ks else reference.upper
+    limit = amount(end, row.measure.unit, n_samples)
     return Shown(measured(row, reference.mean, n_samples), f"95 of 100 {upper} {limit}")

@@ -7,12 +7,14 @@ from calibcore.evaluation import SetResult
 from calibcore.inference import Finding
 from calibcore.metrics import Measure
 from calibcore.pairs import Plane
-from dashboard.settings import NO_METHOD
+from dashboard.settings import NO_METHOD, Settings
+from dashboard.wording.certainty import raised_nll
 from dashboard.wording.classes import shortened
 from dashboard.wording.measures import MARKS
 from dashboard.wording.numbers import (
     SPACE,
     amount,
+    difference,
     escape_markdown,
     finer_digits,
     measured,
@@ -20,7 +22,7 @@ from dashboard.wording.numbers import (
     percent,
     points,
 )
-from dashboard.wording.sentences import method_name
+from dashboard.wording.sentences import across_half, method_name
 
 SAMPLES, FILES = "Set beside it", "Files of further models"
 SAMPLES_HELP = "Samples of the same rows: their test labels are the same."
@@ -114,6 +116,26 @@ def conclusion(
     return f"{first} {_after(judged, method)}"
 
 
+def certain_note(names: Sequence[str], judged: Sequence[SetResult], settings: Settings) -> str:
+    """Name models with new predictions that are certain and wrong, and a worse NLL; or nothing."""
+    kept = settings.method != "spline" or dict(settings.options).get("constrained") is True
+    cure = "" if kept else " Switch on **Keep within 0 to 100 %** on the left."
+    found = [(name, raised_nll(one)) for name, one in zip(names, judged, strict=True)]
+    told = [f"**{escape_markdown(shortened(name))}**: {text}." for name, text in found if text]
+    return f"**Mind certainty after calibration.** {' '.join(told)}{cure}" if told else ""
+
+
+def half_note(judged: Sequence[SetResult]) -> str:
+    """Say what accuracy after calibration rests on, where scores speak against decisions."""
+    most = max(one.past_half or 0 for one in judged)
+    if not most:
+        return ""
+    return (
+        f" Up to {across_half(most)}; accuracy is still that of decisions taken from the scores"
+        " before calibration."
+    )
+
+
 def _after(judged: Sequence[SetResult], method: str) -> str:
     if method == NO_METHOD:
         return "No calibrator is chosen, so nothing follows."
@@ -170,7 +192,11 @@ def difference_cell(finding: Finding, measure: Measure, rows: int) -> tuple[str,
     finer = finer_digits(change, measure.unit, rows)
     value, low, high = (
         amount(one, measure.unit, rows, signed=True, finer=finer)
-        for one in (now.value - was.value, change.low, change.high)
+        for one in (
+            difference(was.value, now.value, measure.unit, rows, change),
+            change.low,
+            change.high,
+        )
     )
     unit = " points" if measure.unit == "share" else ""
     if finding.mark is None:
@@ -183,13 +209,11 @@ def difference_cell(finding: Finding, measure: Measure, rows: int) -> tuple[str,
 
 def plane_caption(plane: Plane, names: Sequence[str], *, calibrated: bool, expert: bool) -> str:
     """Say what the plane shows."""
-    side = 1 if calibrated else 0
-    best = int(plane.brier[:, side].argmin())
+    scores = [f"{score:.3f}" for score in plane.brier[:, 1 if calibrated else 0]]
+    shown = (escape_markdown(shortened(name)) for name in names)
+    best = _listed([one for one, score in zip(shown, scores, strict=True) if score == min(scores)])
     when = "after calibration" if calibrated else "as trained"
-    text = (
-        f"Lowest Brier score {when}: {escape_markdown(shortened(names[best]))},"
-        f" {plane.brier[best, side]:.3f}. Circle: as trained"
-    )
+    text = f"Lowest Brier score {when}: {best}, {min(scores)}. Circle: as trained"
     text += "; dot: after calibration." if calibrated else "."
     text += (
         " Further left, the scores are truer; further up, they tell right from wrong better. Along"
@@ -199,8 +223,9 @@ def plane_caption(plane: Plane, names: Sequence[str], *, calibrated: bool, exper
         text += " CORP: miscalibration \u2212 discrimination + uncertainty, by isotonic regression."
     if not plane.shared:
         text += (
-            " The models are right on different rows, so their uncertainties differ; each"
-            " discrimination is counted as if it were that of the first model."
+            " The models are right on different rows, so their uncertainties differ. Discrimination"
+            " is drawn adjusted, as if each had the uncertainty of the first model, so its order"
+            " may differ from that of the table."
         )
     return text
 

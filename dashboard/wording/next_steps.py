@@ -14,9 +14,10 @@ from calibcore.inference import (
     smallest_gap_shown,
 )
 from dashboard.settings import NO_METHOD, ChosenEvent
+from dashboard.wording.certainty import new_misses, now_certain, raised_nll
 from dashboard.wording.classes import shortened
 from dashboard.wording.events import event_words
-from dashboard.wording.numbers import SPACE, detected_points, escape_markdown, percent
+from dashboard.wording.numbers import detected_points, escape_markdown, percent
 from dashboard.wording.sentences import DETECTION_LEVEL, decisions, method_name
 from dashboard.wording.tiles import nll_key
 
@@ -29,6 +30,7 @@ COARSE, FINE = 0.05, 0.01
 
 
 _TOP = TopR(1)
+_BY_NLL, _KEEP = "Compare by NLL", "switch on {0}Keep within 0 to 100 %{0}"
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,8 @@ class Found:
         Of all classes, as the file has them.
     waiting : str or None
         Key of a calibrator that waits for a click to be fitted.
+    kept_within : bool
+        Whether the option that holds a spline within 0 to 100 % is on.
     """
 
     result: AuditResult
@@ -86,6 +90,7 @@ class Found:
     event: ChosenEvent = _TOP
     class_names: tuple[str, ...] | None = None
     waiting: str | None = None
+    kept_within: bool = False
 
     def mark(self, key: str) -> Mark | None:
         """Give what is known of the change of a measure; None while it is not."""
@@ -141,10 +146,10 @@ def _main(found: Found) -> Step:
             "Compare calibrators",
         )
     name = method_name(found.method)
+    use = f"after {name}, no miscalibration is detected on the test set"
     if not is_off:
-        return Step(
-            f"**Use the calibrated scores**: after {name}, no miscalibration is detected on the"
-            " test set.",
+        return _certain_first(found, use) or Step(
+            f"**Use the calibrated scores**: {use}.",
             "maps",
             "What it makes of each score",
         )
@@ -184,11 +189,21 @@ def _try_another(found: Found, name: str) -> Step:
             " be chance."
         )
     else:
-        sentence = (
-            f"**Use the calibrated scores, or try another calibrator**: the KS error falls to"
-            f" {now}, where chance explains up to {limit}."
-        )
+        use = f"the KS error falls to {now}, where chance explains up to {limit}"
+        first = _certain_first(found, use)
+        if first is not None:
+            return first
+        sentence = f"**Use the calibrated scores, or try another calibrator**: {use}."
     return Step(sentence, "compare", "Compare calibrators")
+
+
+def _certain_first(found: Found, use: str) -> Step | None:
+    """Warn first of certain misses that raise the NLL, however well calibrated the scores are."""
+    told = raised_nll(found.judged)
+    if not told:
+        return None
+    do = _KEEP.format("") if _can_be_kept(found) else "try another calibrator"
+    return Step(f"**First {do}**: {use}, but {told}.", "compare", _BY_NLL)
 
 
 def _too_few(found: Found) -> Step | None:
@@ -206,36 +221,44 @@ def _too_few(found: Found) -> Step | None:
 
 
 def _likelihood(found: Found) -> Step | None:
-    """Warn of predictions that became certain and wrong, or of a worse NLL."""
-    judged = found.judged
-    misses = judged.compare("certain_misses")
-    new = (misses.after or 0) - (misses.before or 0)
+    """Warn of predictions that became certain and wrong, or a worse NLL, if not said first."""
+    new = new_misses(found.judged)
+    if _main(found).link == _BY_NLL:
+        return None
     if new > 0:
-        rows = "prediction is" if new == 1 else "predictions are"
-        ends = f"0{SPACE}% or 100{SPACE}%"
-        told = f"**Mind certainty**: {new:,.0f} {rows} now certain ({ends}) and wrong."
-    elif found.mark(nll_key(judged)) == "worse":
+        told = f"**Mind certainty**: {now_certain(new)}."
+    elif found.mark(nll_key(found.judged)) == "worse":
         told = "**Mind the NLL**: it gets worse."
     else:
         return None
-    return Step(f"{told}{_cure(found)}", "compare", "Compare by NLL")
+    return Step(f"{told}{_cure(found)}", "compare", _BY_NLL)
 
 
 def _cure(found: Found) -> str:
     """Say what leaves no prediction certain, of that which the file allows."""
     ways = []
-    if isinstance(found.result.fitted, FittedSpline):
-        ways.append("switch on **Keep within 0 to 100 %**")
+    if _can_be_kept(found):
+        ways.append(_KEEP.format("**"))
     if found.method != "temperature" and found.judged.compare("nll").before is not None:
         ways.append("take temperature scaling")
     return f" If single predictions count, {', or '.join(ways)}." if ways else ""
 
 
+def _can_be_kept(found: Found) -> bool:
+    return isinstance(found.result.fitted, FittedSpline) and not found.kept_within
+
+
 def _decisions(found: Found) -> Step | None:
-    if not found.judged.changed_decisions:
+    if not (found.judged.changed_decisions or found.judged.past_half):
         return None
+    other = (
+        "A calibrator of all classes decides by its own probabilities"
+        if found.judged.past_half
+        else ""
+    )
     return Step(
-        f"**Check the decisions**: {decisions(found.judged)}. Temperature scaling changes none.",
+        f"**Check the decisions**: {decisions(found.judged)}."
+        f" {other or 'Temperature scaling changes none'}.",
         "compare",
         "Compare calibrators",
     )

@@ -20,6 +20,17 @@ _ABOUT = 3.0
 SPACE = "\u00a0"  # before a percent sign, where a line must not break
 
 
+def is_whole(value: float) -> bool:
+    """Tell a whole number that is written in full, as an id or a year is."""
+    return abs(value) < 1e15 and float(value).is_integer()
+
+
+def in_full(value: float, digits: int) -> str:
+    """Write a number with so many digits; a large one to the unit, without an exponent."""
+    text = f"{value:.{digits}g}"
+    return f"{value:.0f}" if "e+" in text and is_whole(round(value)) else text
+
+
 def percent(value: float, n_samples: int) -> str:
     """Write a share in percent: one decimal below 50,000 rows, two from there on."""
     return f"{_digits(100 * value, n_samples)}{SPACE}%"
@@ -89,13 +100,49 @@ def measured(comparison: Comparison, value: float | None, n_samples: int) -> str
     return f"{text}{SPACE}%" if comparison.measure.unit == "share" else text
 
 
-def measured_change(comparison: Comparison, n_samples: int, *, finer: int = 0) -> str:
-    """Write how a measure changed; a dash where it is not defined."""
-    change = comparison.change
-    if change is None or math.isnan(change):
+def written(value: float, unit: Unit, n_samples: int) -> float:
+    """Round a value as it is written.
+
+    Examples
+    --------
+    >>> written(0.12345, "share", 100), written(0.12345, "number", 100)
+    (0.123, 0.123)
+    """
+    if not math.isfinite(value):
+        return value
+    text = amount(value, unit, n_samples).replace(MINUS, "-").replace(",", "")
+    return float(text) / (100 if unit == "share" else 1)
+
+
+def difference(
+    was: float, now: float, unit: Unit, n_samples: int, interval: Interval | None = None
+) -> float:
+    """Subtract what is written, so that the reader finds the same; exactly where that misleads.
+
+    It does where the interval of the difference is written with more digits, or leaves it out.
+
+    Examples
+    --------
+    >>> round(difference(0.0654, 0.0106, "share", 100), 4), round(0.0106 - 0.0654, 4)
+    (-0.054, -0.0548)
+    """
+    shown = written(now, unit, n_samples) - written(was, unit, n_samples)
+    left_out = interval is not None and (shown < interval.low or shown > interval.high)
+    exact = left_out or finer_digits(interval, unit, n_samples) > 0
+    return now - was if exact else shown
+
+
+def measured_change(
+    comparison: Comparison, n_samples: int, *, interval: Interval | None = None
+) -> str:
+    """Write how a measure changed, with its interval's digits; a dash where it is not defined."""
+    was, now, unit = comparison.before, comparison.after, comparison.measure.unit
+    if was is None or now is None or math.isnan(now - was):
         return "\u2013"
-    text = amount(change, comparison.measure.unit, n_samples, signed=True, finer=finer)
-    return f"{text} points" if comparison.measure.unit == "share" else text
+    change = difference(was, now, unit, n_samples, interval)
+    finer = finer_digits(interval, unit, n_samples)
+    text = amount(change, unit, n_samples, signed=True, finer=finer)
+    return f"{text} points" if unit == "share" else text
 
 
 def rows_of(n_samples: int) -> str:

@@ -158,11 +158,20 @@ def decisions(judged: SetResult) -> str:
             if accuracy.before is None
             else f", accuracy stays {percent(accuracy.before, n_samples)}"
         )
+        if judged.past_half:
+            kept = kept.replace("accuracy", "so accuracy")
+            still = "decisions are still taken from the scores before calibration"
+            return f"{across_half(judged.past_half)}, but {still}{kept}"
         return f"no decision changes{kept}"
     after = measured(accuracy, accuracy.after, n_samples)
     before = measured(accuracy, accuracy.before, n_samples)
     change = f"stays near {after}" if before == after else f"goes from {before} to {after}"
     return f"{judged.changed_decisions:,} decisions change, accuracy {change}"
+
+
+def across_half(n_scores: int) -> str:
+    """Say how many scores of one of two classes make the class not decided for the likelier one."""
+    return f"{n_scores:,} score{' crosses' if n_scores == 1 else 's cross'} 50{SPACE}%"
 
 
 def reliability_caption(side: Side, *, expert: bool = False) -> str:

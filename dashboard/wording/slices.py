@@ -10,8 +10,8 @@ from dashboard.wording.classes import shortened
 from dashboard.wording.numbers import (
     MINUS,
     SPACE,
-    detected_points,
     escape_markdown,
+    in_full,
     p_words,
     percent,
     points,
@@ -105,12 +105,12 @@ def range_names(low: Sequence[float], high: Sequence[float]) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> range_names([18.0, 30.0], [29.0, 30.0])
-    ('18 to 29', '30')
+    >>> range_names([18.0, 30.0], [29.0, 30.0]), range_names([100_234.0], [100_833.0])
+    (('18 to 29', '30'), ('100234 to 100833',))
     """
     ends, names = list(zip(low, high, strict=True)), [""]
     for digits in (4, 6, 9, 17):
-        written = [(f"{a:.{digits}g}", f"{b:.{digits}g}") for a, b in ends]
+        written = [(in_full(a, digits), in_full(b, digits)) for a, b in ends]
         names = [a if a == b else f"{a} to {b}" for a, b in written]
         parted = [a == b for a, b in ends] == [a == b for a, b in written]
         if parted and len(set(names)) == len(names):
@@ -197,12 +197,11 @@ def _count(number_off: int) -> str:
 
 def _far(screen: SliceScreen, k: int) -> str:
     """Say how a slice is off."""
-    gap, rows = float(screen.mean_gap[k]), int(screen.rows[k])
-    if abs(gap) < screen.ks_error[k] / 2:
-        far = detected_points(float(screen.ks_error[k]), rows)
-        return f"too sure at some scores and not sure enough at others (KS error {far})"
-    word = "overconfident" if gap > 0 else "underconfident"
-    return f"{word} by {detected_points(abs(gap), rows)}"
+    gap, error = float(screen.mean_gap[k]), float(screen.ks_error[k])
+    how = "overconfident" if gap > 0 else "underconfident"
+    if abs(gap) < error / 2:
+        how = "too sure at some scores and not sure enough at others"
+    return f"{how}, KS error {percent(error, int(screen.rows[k]))}"
 
 
 def _not_judged(screen: SliceScreen, worst: int, name: str) -> str:

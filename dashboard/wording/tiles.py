@@ -18,6 +18,7 @@ from dashboard.wording.numbers import (
     percent,
     rows_of,
 )
+from dashboard.wording.sentences import across_half
 
 Colour = Literal["green", "red", "gray"]
 
@@ -33,7 +34,7 @@ def below_tiles(judged: SetResult, *, expert: bool = False) -> str:
     limits = before if before == after else f"{before} before and {after} after"
     text = (
         f"If the scores were the true probabilities, {rows_of(n_samples)} would show a KS error of"
-        f" at most {limits} in 95 of 100 cases."
+        f" at most {limits} in 95 of 100 cases or more."
     )
     if expert:
         source = null_source(judged.before.curves, judged.after.curves)
@@ -47,7 +48,7 @@ def below_tiles(judged: SetResult, *, expert: bool = False) -> str:
         text += (
             f" After calibration {misses:,.0f} {rows} certain and wrong (said 0{SPACE}% or"
             f" 100{SPACE}%); each"
-            f" adds {708 / n_samples:.3f} to the NLL of the event."
+            f" adds up to {708 / n_samples:.3f} to the NLL of the event."
         )
     return text
 
@@ -104,6 +105,8 @@ def _tile(compared: Comparison, row: MeasureRow, judged: SetResult) -> Tile:
     elif compared.measure.key == "accuracy":
         changed = judged.changed_decisions
         counted = f"{changed:,} decisions change" if changed else "no decision changes"
+        if judged.past_half:
+            counted = f"{across_half(judged.past_half)}, decisions as before"
         note = f"{counted}, {note}" if changed and row.mark in _COLOURS else counted
     return Tile(
         row.name,
@@ -145,10 +148,12 @@ def uncertainty_note(inference: Inference, *, expert: bool = False) -> str:
         return (
             f"Intervals of {100 * plan.level:.0f}{SPACE}%, {drawn}: percentile bootstrap of the"
             " rows, paired before and after, reflected for the slope and corrected for bias for"
-            " discrimination; of shares, Wilson's; of distances from calibration, by inverting"
-            " tests on labels drawn under several truths, and of their change by MOVER. The fit of"
-            " the calibrator is not repeated. A perfect model: mean, and limit of 95 of 100 draws"
-            " of the labels from the scores after calibration."
+            " discrimination; of AUROC, Newcombe's with DeLong's variance, and its change and that"
+            " of discrimination lengthened where hits or misses are few; of shares, Wilson's; of"
+            " distances from calibration, by inverting tests on labels drawn under several truths,"
+            " and of their change by MOVER. The fit of the calibrator is not repeated. A perfect"
+            " model: mean, and limit of 95 of 100 draws of the labels from the scores after"
+            " calibration; of the KS error, the limit of its test."
         )
     return (
         f"Small figures: the true value lies there in about {of_100(plan.level)} cases ({drawn};"

@@ -119,12 +119,13 @@ def check_page(page: AppTest) -> None:
     assert not page.error
     check_charts(page, ["Before", "After"])
     shown = measure_cells(page).index
-    assert list(shown) == [m.name for m in METRICS if m.name in shown or not asks_for_several(m)]
+    assert list(shown) == [m.name for m in METRICS if m.name in shown or not may_repeat(m)]
 
 
-def asks_for_several(measure: Measure) -> bool:
-    """Tell whether it is a top-r accuracy, which is left out where it would repeat another."""
-    return isinstance(measure, RowMeasure) and (measure.first or 1) > 1
+def may_repeat(measure: Measure) -> bool:
+    """Tell whether it is left out where it would repeat another: accuracies, class-wise ECEs."""
+    several = isinstance(measure, RowMeasure) and (measure.first or 1) > 1
+    return several or measure.key in ("classwise_ece", "max_classwise_ece")
 
 
 def check_charts(page: AppTest, sides: list[str]) -> None:

@@ -163,6 +163,7 @@ def test_a_score_map_leaves_a_dash_with_its_reason() -> None:
 def test_two_classes_or_none_say_why_there_is_nothing_to_compare(form: str) -> None:
     page = open_page("reliability", sample=SAMPLES["crash_survival"].title, classes_as=form)
     assert {HEADING, TWO_CLASSES} <= set(bodies(page))
+    assert "Choose" not in TWO_CLASSES  # it is shown with a class chosen too
     assert not table(page)
     assert not pictures(page)
     rows = b"".join(b"%d,%d,0.%d\n" % (i % 2, i % 3, i % 60 + 40) for i in range(60))

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from dataclasses import replace
 from html import unescape
 from typing import Any
 
@@ -25,6 +26,7 @@ from dashboard.tables import (
     measures_shown,
 )
 from dashboard.views.compare import USUAL
+from dashboard.wording.contest import half_note
 from tests.app.pages import (
     bodies,
     charts,
@@ -284,6 +286,20 @@ def test_best_and_second_best_are_marked_and_equals_alike() -> None:
     assert {cells[-1][0].text for _, cells in table.rows} == {"0"}
     # Accuracy is the same everywhere, so nobody is best.
     assert {cell.place for _, cells in table.rows for cell in cells[-2]} == {""}
+
+
+def test_scores_across_one_half_have_a_column_of_their_own() -> None:
+    decided, *others = contest_of(CALIBRATORS)
+    assert contest_table([decided], []).columns == ("Decisions changed",)
+    crossed = [replace(one, test=replace(one.test, past_half=12)) for one in others]
+    table = contest_table([decided, *crossed], [])
+    assert table.columns == ("Decisions changed", "Scores across 50\u00a0%")
+    assert [cells[1][1].text for _, cells in table.rows] == ["\u2013", "12", "12", "12"]
+    head, *rows = csv.reader(io.StringIO(contest_csv([decided, *crossed], []), newline=""))
+    assert head[-1] == "Scores across 50\u00a0%, test set"
+    assert [row[-1] for row in rows] == ["", "12", "12", "12"]
+    assert "of two classes the other one" in half_note(crossed)
+    assert half_note([decided]) == ""
 
 
 def test_measures_without_a_direction_mark_nobody() -> None:

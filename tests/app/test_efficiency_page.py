@@ -111,6 +111,14 @@ def test_the_chosen_calibrator_is_there_with_its_options() -> None:
     assert any("NLL of the event" in chart.alt for chart in charts(page))
 
 
+def test_what_is_drawn_although_it_is_not_listed_is_said() -> None:
+    page = opened(small(300), "temperature", method="Platt scaling")
+    text = words.with_chosen("platt")
+    assert any(text in body for body in bodies(page))
+    page.multiselect(key="learners").set_value(["temperature", "platt"]).run()
+    assert not any(text in body for body in bodies(page))
+
+
 def test_methods_of_every_kind_are_drawn() -> None:
     keys = ("venn_abers", "bbq", "pooled_isotonic", "structured_vector")
     page = run(opened(small(120), *keys))

@@ -77,6 +77,11 @@ def test_a_dear_fit_says_what_it_takes_and_waits(monkeypatch: pytest.MonkeyPatch
     (said,) = [str(info.value) for info in page.info]
     assert said.startswith("Vector scaling on 1,500 rows of 3 classes will take about ")
     assert said.endswith(f"of memory. {wording.NOT_FITTED}")
+    maps = open_page("maps", sample=SAMPLE, method="Vector scaling")
+    assert "Vector scaling is not fitted yet, so every score stays as it is." in [
+        head.value for head in maps.subheader
+    ]
+    assert "Vector scaling is not fitted yet, so nothing moves here." in bodies(maps)
     (button,) = [button for button in page.button if button.label == "Fit it"]
     button.click().run()
     assert len(charts(page)) == 2

@@ -1,5 +1,7 @@
 """Several models on the page: samples of the same rows, and files that are brought."""
 
+import csv
+import io
 import re
 from html import unescape
 from typing import Any
@@ -10,10 +12,12 @@ from streamlit.testing.v1 import AppTest
 
 from calibcore import LogitSet, TopR, audit
 from calibcore.calibrators import SplineCalibration
+from calibcore.data import Split
 from dashboard import wording
 from dashboard.readers import read
 from dashboard.samples import Sample, samples
 from dashboard.settings import NO_METHOD
+from dashboard.views.models import models_csv
 from dashboard.wording.models import NO_SAMPLES
 from tests.app.pages import (
     MARKUP,
@@ -167,6 +171,40 @@ def test_files_are_checked_and_compared() -> None:
     turn_to(page, "overview")
     turn_to(page, "models")
     assert list(table(page)) == ["first.npz", "<b>good</b>.npz"]
+
+
+def test_files_of_one_name_are_numbered_and_stay_apart() -> None:
+    first = sets(0)
+    page = open_upload(("run.npz", npz_of(*first)), path="models")
+    runs = [npz_of(again(first[0], seed), again(first[1], seed + 9)) for seed in (1, 2, 3)]
+    bring(page, ("run.npz", runs[0]), ("run.npz", runs[1]))
+    names = ["run.npz", "run (2).npz", "run (3).npz"]
+    assert list(table(page)) == names
+    shown = table(page)
+    turn_to(page, "overview")
+    turn_to(page, "models")
+    assert not page.exception
+    assert table(page) == shown
+    bring(page, ("run.npz", runs[2]))  # another run takes no other's place
+    assert list(table(page)) == [*names, "run (4).npz"]
+    remove = [b for b in page.button if str(b.key).startswith("remove_models_")]
+    remove[0].click().run()
+    assert list(table(page)) == names
+    assert table(page)["run (2).npz"] == shown["run (3).npz"]
+
+
+def test_the_table_is_taken_home_with_every_digit() -> None:
+    first = sets(0)
+    judged = [
+        audit(Split(*pair), event=TopR(1), calibrator=SplineCalibration()).test
+        for pair in (first, (again(first[0], 1), again(first[1], 2)))
+    ]
+    one = judged[1].compare("ks_error")
+    written = models_csv(["=a", "b"], judged, [one.measure])
+    head, line, last = csv.reader(io.StringIO(written))
+    assert head == ["Model", "KS error, as trained", "KS error, calibrated"]
+    assert (line[0], last[0]) == ("'=a", "b")
+    assert [float(cell) for cell in last[1:]] == [one.before, one.after]
 
 
 def csv_of_scores(seed: int) -> bytes:

@@ -1,5 +1,9 @@
 """The first page: tiles and table say the same, and what to do next leads to other pages."""
 
+import codecs
+import csv
+import io
+import json
 import re
 from typing import Any
 
@@ -7,12 +11,21 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from calibcore import TopR, audit
+from calibcore.calibrators import SplineCalibration
+from calibcore.data import Split
+from calibcore.evaluation import sides_of
+from calibcore.inference import Plan, infer
+from calibcore.metrics import METRICS
 from dashboard.app import PAGES
+from dashboard.parts.measures import measures_csv
+from dashboard.parts.saved import offer_table
 from dashboard.wording.measures import MARKS
 from dashboard.wording.next_steps import HEADING
 from dashboard.wording.numbers import SPACE
 from tests.app.pages import (
     bodies,
+    charts,
     check_page,
     choose,
     made_set,
@@ -24,7 +37,7 @@ from tests.app.pages import (
 )
 from tests.readers import files
 
-OPENINGS = "Use|Mend|Leave|Try|Collect|Mind|Check|Look|Bring"
+OPENINGS = "First|Use|Mend|Leave|Try|Collect|Mind|Check|Look|Bring"
 GARMENTS = "Three garments that look alike"
 
 
@@ -83,7 +96,8 @@ def test_without_resamples_tiles_show_the_change_alone() -> None:
             "**Leave",
             "slices",
         ),
-        ({}, "**Use the calibrated scores, or try another", "compare"),
+        ({"spline_constrained": "true"}, "**Use the calibrated scores, or try another", "compare"),
+        ({}, "**First switch on Keep within", "compare"),
     ],
     ids=str,
 )
@@ -100,9 +114,12 @@ def test_what_to_do_next_leads_to_a_page(
 
 def test_the_spline_that_overshoots_is_told_of_its_switch() -> None:
     page = open_page()
-    assert any(text.startswith("**Mind certainty**: 3 predictions") for text in steps(page))
+    nll = next(shown.value for shown in page.metric if "NLL" in shown.label)
+    was, now = nll.split(" \u2192 ")
+    assert "3 predictions are now certain" in steps(page)[0]
+    assert steps(page)[0].endswith(f"the NLL of the event rises from {was} to {now}.")
     page = open_page(spline_constrained="true")
-    assert not any(text.startswith("**Mind certainty**") for text in steps(page))
+    assert not any("certain" in text for text in steps(page))
 
 
 def test_rows_that_were_fitted_on_give_no_advice() -> None:
@@ -190,3 +207,47 @@ def test_the_accuracy_of_top_1_scores_has_the_interval_of_their_frequency() -> N
         assert " to " in own
     assert not [text for text in bodies(page) if text == ":small[\u2026]"]
     assert not [text for text in steps(page) if "temperature scaling" in text]
+
+
+def test_pictures_and_tables_are_named_after_what_they_hold(rng: np.random.Generator) -> None:
+    sets = made_set(rng, 200), made_set(rng, 300)
+    page = open_upload(("my run.v2.npz", npz_of(*sets)))
+    names = [json.loads(chart.config)["toImageButtonOptions"]["filename"] for chart in charts(page)]
+    stem = "fractile_my_run_v2_overview_test_set"
+    assert names == [f"{stem}_before_reliability", f"{stem}_after_reliability"]
+    choose(page, "set", "Calibration set")
+    (chart, _) = charts(page)
+    assert "_calibration_set_" in chart.config
+
+
+def test_the_measures_are_taken_home_with_every_digit(rng: np.random.Generator) -> None:
+    calibration, test = made_set(rng, 200), made_set(rng, 300)
+    result = audit(Split(calibration, test), event=TopR(1), calibrator=SplineCalibration())
+    found = result.test
+    measures = tuple(one for one in METRICS if one.key in ("ks_error", "classwise_ece"))
+    row = found.compare("ks_error")
+    head, line, classes = csv.reader(io.StringIO(measures_csv(found, measures, None)))
+    assert head[:4] == ["Measure", "Before", "Before, from", "Before, to"]
+    cells = dict(zip(head, line, strict=True))
+    assert [float(cells[name]) for name in ("Before", "After", "Change")] == [
+        row.before, row.after, row.change,
+    ]  # fmt: skip
+    assert classes[4:] == [""] * 7  # a map of scores leaves no classes
+    known = infer(*sides_of(test, found, result.fitted), Plan(measures, n_resamples=50))
+    _, line, _ = csv.reader(io.StringIO(measures_csv(found, measures, known)))
+    cells = dict(zip(head, line, strict=True))
+    before, change = known.find("ks_error").before, known.find("ks_error").change
+    assert before is not None
+    assert change is not None
+    assert float(cells["Before, from"]) == before.interval.low
+    assert float(cells["Change, to"]) == change.high
+    assert cells["In words"] == "better"
+
+
+def test_a_table_s_file_says_that_it_is_unicode(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[Any] = []
+    monkeypatch.setattr("streamlit.download_button", lambda _, data, **kw: sent.extend((data, kw)))
+    offer_table(lambda: "\u2717 no", name="rows")
+    assert sent[0]().startswith(codecs.BOM_UTF8)
+    assert sent[0]().decode("utf-8-sig") == "\u2717 no"
+    assert sent[1]["file_name"] == "rows.csv"

@@ -283,12 +283,12 @@ def test_rows_are_numbered_as_the_preview_and_refusals_number_them() -> None:
 def test_the_listed_rows_are_taken_home_without_formulas() -> None:
     found = ListedRows(
         [7], ["=a"], ["b"], np.array([0]), np.array([0.25]), np.array([0.5]),
-        {"light": ["@x"], "age": [-3.5]}, 1, 1,
+        {"light": ["@x"], "age": [52.0]}, 1, 1,
     )  # fmt: skip
     head = ["Row", "True", "Predicted", "Score before", "After", "light", "age"]
     written = csv_of(head, lines_of(found, head))
     assert list(csv.reader(io.StringIO(written))) == [
-        head, ["7", "'=a", "b", "0.25", "0.5", "'@x", "-3.5"]
+        head, ["7", "'=a", "b", "0.25", "0.5", "'@x", "52"]
     ]  # fmt: skip
 
 

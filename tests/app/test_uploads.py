@@ -46,6 +46,7 @@ def test_nothing_uploaded_says_what_to_bring() -> None:
     assert not page.error
     assert not charts(page)
     assert "Bring a model's answers" in bodies(page)
+    assert imports.PANEL_ON_PHONES in bodies(page)
     assert any("logits=..., labels=..." in text for text in bodies(page))
 
 
@@ -174,8 +175,34 @@ def test_a_look_at_a_sample_loses_no_file() -> None:
 
 
 def take_away(page: AppTest, name: str) -> None:
-    (button,) = [b for b in page.button if b.key == f"remove_upload_{name}"]
-    button.click().run()
+    buttons = [b for b in page.button if str(b.key).startswith("remove_upload_")]
+    buttons[files_kept(page).index(name)].click().run()
+
+
+def files_kept(page: AppTest) -> list[str]:
+    """List the files that are kept while their uploader is empty."""
+    texts = [one.value.replace("\\", "") for one in page.sidebar.markdown]
+    return [text for text in texts if text.endswith((".npz", ".npy"))]
+
+
+def test_files_of_one_name_are_numbered_and_taken_away_one_by_one() -> None:
+    one, other = (made_set(np.random.default_rng(i), 300) for i in (1, 2))
+    data = [files.npz(logits=rows.logits, labels=rows.labels) for rows in (one, other)]
+    page = open_upload(("preds.npz", data[0]), ("preds.npz", data[1]))
+    check_page(page)
+    told = 'Calibration set from "preds.npz", being the first of the two; test set from'
+    told = wording.escape_markdown(f'{told} "preds (2).npz".')
+    assert any(told in text for text in bodies(page))
+    choose(page, "data", "Sample")
+    choose(page, "data", "Your file")
+    check_page(page)
+    assert files_kept(page) == ["preds.npz", "preds (2).npz"]
+    take_away(page, "preds (2).npz")
+    check_page(page)
+    assert files_kept(page) == ["preds.npz"]
+    half = split_rows(one)
+    both = ks_before_after(half.calibration, half.test, TopR(1), "spline")
+    assert tile(page, "KS error") == before_after(*both, 150)
 
 
 def test_the_other_half_can_come_after_a_look_at_a_sample() -> None:

@@ -285,6 +285,36 @@ def test_methods_that_are_level_in_the_digits_shown_are_named_together() -> None
     assert words.level_with(alone, [NOTHING, LUCKY, GOOD]) == []
 
 
+def test_the_caption_names_all_that_are_written_alike() -> None:
+    rival = made("beta", (0.5, 0.3004), (0.6, 0.4201))
+    shown = [NOTHING, LUCKY, GOOD, rival]
+    picks = picks_of(shown, "event_nll")
+    said = words.dots_caption(picks, picks.measure, shown, intervals=False)
+    assert said.startswith(
+        "Temperature scaling and Beta calibration are best by the dots, Isotonic regression and"
+        " Beta calibration by the diamonds. "
+    )
+    best = made("vector", (0.5, 0.2), (0.6, 0.3))
+    twin = made("platt", (0.5, 0.2001), (0.6, 0.3))
+    picks = picks_of([*shown, best, twin], "event_nll")
+    said = words.dots_caption(picks, picks.measure, [*shown, best, twin], intervals=False)
+    assert said.startswith("Vector scaling and Platt scaling are best by both. ")
+    picks = picks_of([*shown, best], "event_nll")
+    said = words.dots_caption(picks, picks.measure, [*shown, best], intervals=False)
+    assert said.startswith("Vector scaling is best by both. ")
+
+
+def test_a_lead_is_that_of_the_figures_shown() -> None:
+    near = made("beta", (0.5834, 0.5216), (0.5918, 0.5402))
+    rival = made("platt", (0.5834, 0.53), (0.5918, 0.5387))
+    picks = picks_of([near, rival], "event_nll")
+    said = words.conclusion(picks, 5, expert=False)
+    assert said.endswith("0.522, 0.061 better than doing nothing (0.583).")
+    said = words.on_test(picks, expert=False, same_data=False)
+    assert "shows 0.540, 0.052 better than doing nothing (0.592)." in said
+    assert "with 0.539: 0.001 better" in said
+
+
 def test_sentences_of_real_contests_hold_their_numbers(contestants: list[Contestant]) -> None:
     for measure in METRICS:
         found = pick(contestants, measure)

@@ -49,6 +49,14 @@ def test_what_moves_nothing_says_so() -> None:
     assert said == "Platt scaling leaves every score of the calibration set as it is."
     none = maps.movement_sentence(NO_METHOD, moved(5, 5), "test set", expert=True)
     assert none == "No calibrator is chosen, so every score stays as it is."
+    waits = maps.movement_sentence(
+        NO_METHOD, moved(5, 5), "test set", expert=False, waiting="dirichlet"
+    )
+    assert waits == "Dirichlet calibration is not fitted yet, so every score stays as it is."
+    assert maps.no_triangle(NO_METHOD).startswith("No calibrator is chosen")
+    assert maps.no_triangle(NO_METHOD, "dirichlet").startswith(
+        "Dirichlet calibration is not fitted"
+    )
 
 
 def test_curves_that_fall_are_named() -> None:
@@ -104,7 +112,7 @@ def test_the_small_table_holds_both_temperatures() -> None:
     assert {row.name: [row.by_hand, row.fitted] for row in rows} == {
         "NLL, all classes": ["0.371", "0.279"],
         "How undecided (entropy, nats)": ["0.500", "0.500"],
-        "ECE (15 bins)": [pct("2.1"), pct("2.1")],
+        "ECE, equal-width bins (15)": [pct("2.1"), pct("2.1")],
         "KS error": [pct("1.2"), pct("0.2")],
         "Accuracy": [pct("90.6"), "\u2013"],
     }

@@ -1,5 +1,7 @@
 """Several models drawn and written."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -12,7 +14,7 @@ from calibcore.metrics import METRICS
 from calibcore.pairs import plane_of
 from dashboard.figures import DARK, LIGHT, Palette
 from dashboard.figures.models import plane_figure
-from dashboard.settings import NO_METHOD
+from dashboard.settings import NO_METHOD, Settings
 from dashboard.tables import models_table
 from dashboard.wording import measured
 from dashboard.wording import models as words
@@ -146,5 +148,43 @@ def test_the_caption_says_where_the_uncertainties_differ() -> None:
     best = int(plane.brier[:, 1].argmin())
     assert f"{plane.brier[best, 1]:.3f}" in said
     assert "uncertainties differ" in said
+    assert "Discrimination is drawn adjusted" in said
     assert "CORP" not in said
     assert "CORP" in words.plane_caption(plane, NAMES, calibrated=True, expert=True)
+    figure = plane_figure(plane, NAMES, LIGHT, calibrated=True)
+    assert figure.layout.yaxis.title.text == "Adjusted discrimination (more is better)"
+    alike = plane_of([judged()[0]] * 2)
+    assert alike.shared
+    figure = plane_figure(alike, ("a", "b"), LIGHT, calibrated=True)
+    assert figure.layout.yaxis.title.text == "Discrimination (more is better)"
+    said = words.plane_caption(alike, ("a", "b"), calibrated=True, expert=False)
+    assert said.startswith("Lowest Brier score after calibration: a and b, 0.")
+
+
+def test_models_with_certain_misses_are_named_with_what_helps() -> None:
+    one = judged()[0]
+    given = {"certain_misses": (0.0, 2.0), "nll": (0.5, 0.75)}
+    rows = (
+        replace(row, before=given[row.measure.key][0], after=given[row.measure.key][1])
+        if row.measure.key in given
+        else row
+        for row in one.comparisons
+    )
+    found = [one, replace(one, comparisons=tuple(rows))]
+    said = words.certain_note(("a", "b"), found, Settings(TopR(1), "spline"))
+    assert said == (
+        f"**Mind certainty after calibration.** **b**: 2 predictions are now certain ({pct('0')}"
+        f" or {pct('100')}) and wrong, and the NLL, all classes rises from 0.500 to 0.750. Switch"
+        " on **Keep within 0 to 100 %** on the left."
+    )
+    kept = Settings(TopR(1), "spline", (("constrained", True),))
+    for settings in (kept, Settings(TopR(1), "isotonic")):
+        assert words.certain_note(("a", "b"), found, settings).endswith("to 0.750.")
+    assert words.certain_note(("a",), [one], kept) == ""
+
+
+def test_accuracy_that_scores_speak_against_is_explained() -> None:
+    one = judged()[0]
+    assert words.half_note([one]) == ""
+    said = words.half_note([one, replace(one, past_half=3)])
+    assert said.startswith(f" Up to 3 scores cross {pct('50')}; accuracy is still that of")

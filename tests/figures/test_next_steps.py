@@ -1,6 +1,7 @@
 """What to do next: each rule on a result made for it."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -143,10 +144,34 @@ def test_a_spline_that_overshoots_points_to_its_switch_which_helps() -> None:
     for constrained in (False, True):
         calibrator = SplineCalibration(n_knots=14, constrained=constrained)
         result = audit(Split(rows, sure), event=TopR(1), calibrator=calibrator)
-        found[constrained] = [step.sentence for step in steps(result, "spline")]
-    told = [text for text in found[False] if "Mind certainty" in text]
-    assert "switch on **Keep within 0 to 100 %**" in told[0]
-    assert not [text for text in found[True] if "Mind certainty" in text]
+        found[constrained] = [
+            step.sentence for step in steps(result, "spline", kept_within=constrained)
+        ]
+    first = "**First switch on Keep within 0 to 100 %**: the KS error falls to "
+    assert [text.startswith(first) for text in found[False]] == [True]
+    assert "now certain" in found[False][0]
+    assert not [text for text in found[True] if "certain" in text]
+
+
+@pytest.mark.parametrize("after", [GOOD, NEARLY])
+def test_certain_misses_that_raise_the_likelihood_come_first(after: Side) -> None:
+    result = made(OVER, after, certain_misses=3.0, nll=0.9, brier=0.5)
+    (step,) = steps(result, "isotonic")
+    assert step.sentence.startswith("**First try another calibrator**: ")
+    assert step.sentence.endswith(
+        "but 3 predictions are now certain (0\u00a0% or 100\u00a0%) and wrong, and the NLL, all"
+        " classes rises from 0.000 to 0.900."
+    )
+    assert step.link == "Compare by NLL"
+
+
+def test_a_spline_that_is_kept_within_is_not_told_to_be() -> None:
+    result = made(OVER, GOOD, certain_misses=3.0, nll=0.9)
+    fitted = SplineCalibration().fit([0.2, 0.4, 0.6, 0.7, 0.8, 0.9], [0, 1, 0, 1, 0, 1])
+    result = replace(result, fitted=fitted)
+    plain, kept = (steps(result, "spline", kept_within=on)[0].sentence for on in (False, True))
+    assert plain.startswith("**First switch on Keep within 0 to 100 %**: ")
+    assert kept.startswith("**First try another calibrator**: ")
 
 
 def test_changed_decisions_are_to_be_checked() -> None:
@@ -155,6 +180,14 @@ def test_changed_decisions_are_to_be_checked() -> None:
     result = AuditResult(changed, changed, None, same_data=False)
     found = next_steps(Found(result, result.test, "vector"))
     assert found[1].sentence.startswith("**Check the decisions**: 12 decisions change, accuracy")
+
+
+def test_scores_across_one_half_are_to_be_checked() -> None:
+    result = made(OVER, GOOD)
+    crossed = replace(result, test=replace(result.test, past_half=7))
+    (_, step) = steps(crossed, "spline")
+    assert step.sentence.startswith("**Check the decisions**: 7 scores cross 50\u00a0%, but")
+    assert step.sentence.endswith("of all classes decides by its own probabilities.")
 
 
 def screening(*, off: bool) -> ClassScreen:

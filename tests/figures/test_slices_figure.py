@@ -95,11 +95,12 @@ def conclusion(
 
 def test_the_conclusion_names_the_worst_and_counts_the_others() -> None:
     before, after = screens()
-    gap = 100 * before.mean_gap[1]
+    error = f"{100 * before.ks_error[1]:.1f}"  # slices are sorted by it
+    assert error != f"{100 * before.mean_gap[1]:.1f}"
     assert conclusion((before, after)) == (
-        rf"Worst before calibration: light \= \<b\>night\</b\> \$x\$, overconfident by {gap:.1f}"
-        " points. Of 3 slices, 2 are off before calibration and none is found after it (corrected"
-        " for looking at 3)."
+        r"Worst before calibration: light \= \<b\>night\</b\> \$x\$, overconfident, KS error"
+        f" {pct(error)}. Of 3 slices, 2 are off before calibration and none is found after it"
+        " (corrected for looking at 3)."
     )
     assert conclusion((before, None)).endswith("2 are off before calibration (corrected for"
                                                " looking at 3).")  # fmt: skip
@@ -171,6 +172,12 @@ def test_ranges_are_written_with_digits_that_tell_them_apart() -> None:
         "99.999080 to 99.999999",
     ]
     assert words.range_names([1.0, 3.0], [2.00001, 4.0]) == ("1 to 2", "3 to 4")
+    assert words.range_names([100_234.0, 100_834.0], [100_833.0, 101_433.0]) == (
+        "100234 to 100833",
+        "100834 to 101433",
+    )
+    assert words.range_names([0.0, 12345.6], [12345.2, 2e5]) == ("0 to 12345", "12346 to 200000")
+    assert listed.number(1_234_567.0) == "1234567"
     assert words.score_ranges([1.0], [1.0]) == (f"100.0{SPACE}%",)
     assert words.range_names([-1.0, 1.00001], [1.0, 1.00002]) == (
         f"{MINUS}1 to 1",

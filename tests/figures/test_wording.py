@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dashboard
+from calibcore import inference
 from calibcore.calibrators import CATALOGUE, Choice, SplineCalibration, TemperatureScaling
 from calibcore.data import EventScores, LogitSet, Split
 from calibcore.evaluation import AuditResult, SetResult, Side, audit
-from calibcore.events import OneClass, TopR, WithinTopR
+from calibcore.events import Event, OneClass, TopR, WithinTopR
 from calibcore.inference import Finding, Inference, Interval, Judgement, Plan, Reference
 from calibcore.metrics import METRICS, smooth_ece
 from calibcore.splines import Runout
@@ -24,6 +25,7 @@ from dashboard import wording
 from dashboard.settings import NO_METHOD
 from dashboard.wording.glossary import OPTIONS
 from dashboard.wording.graphs import band_note
+from dashboard.wording.listed import decided_note
 from dashboard.wording.measures import GROUPS, Shown, listed, measure_rows
 from dashboard.wording.numbers import MINUS, amount, null_source
 from dashboard.wording.reach import power_sentence
@@ -192,6 +194,24 @@ def test_changed_decisions_are_counted() -> None:
     assert re.search("accuracy goes from .* to 100", wording.decisions(better))
     assert wording.tiles(changed)[-1].note == "1,234 decisions change"
     assert wording.tiles(judged)[-1].note == "no decision changes"
+
+
+def test_scores_across_one_half_leave_no_word_of_unchanged_decisions() -> None:
+    judged = logit_result("spline").test
+    shown = wording.measured(judged.compare("accuracy"), judged.compare("accuracy").after, 2000)
+    crossed = replace(judged, past_half=1234)
+    assert wording.decisions(crossed) == (
+        f"1,234 scores cross {pct('50')}, but decisions are still taken from the scores before"
+        f" calibration, so accuracy stays {shown}"
+    )
+    assert wording.tiles(crossed)[-1].note == f"1,234 scores cross {pct('50')}, decisions as before"
+    assert wording.decisions(replace(judged, past_half=1)).startswith("1 score crosses")
+    for none in (0, None):
+        assert wording.decisions(replace(judged, past_half=none)).startswith("no decision changes")
+    said = decided_note(crossed)
+    assert said.endswith(f"of all 2,000 rows judged, 1,234 scores cross {pct('50')}.")
+    assert decided_note(judged) == ""
+    assert decided_note(replace(judged, changed_decisions=5)).endswith("; 5 decisions change.")
 
 
 def test_no_miscalibration_is_only_said_of_rows_that_were_not_fitted() -> None:
@@ -371,11 +391,41 @@ def test_the_table_shows_what_is_known_of_the_uncertainty() -> None:
     (shown,) = measure_rows(result.test, inference, (measure,))
     assert shown.before.note == "4.1 to 5.9"
     assert shown.change.note == f"{wording.MINUS}1.0 to +2.0"
-    assert (shown.perfect.value, shown.perfect.note) == (pct("1.2"), "95 of 100 below 2.1")
+    assert shown.perfect.value == pct("1.2")
     assert shown.mark == "no evidence"
     note = wording.uncertainty_note(inference)
     assert "200 resamples" in note
     assert "seed 7" in note
+
+
+@pytest.mark.parametrize("n_samples", [12, 24, 2000])
+def test_a_perfect_models_ks_error_has_one_limit(n_samples: int) -> None:
+    judged = result_of(n_samples).test
+    before, after = (inference.Side(side.event) for side in (judged.before, judged.after))
+    measure = judged.compare("ks_error").measure
+    found = inference.infer(before, after, Plan((measure,), n_resamples=200))
+    (row,) = measure_rows(judged, found, (measure,))
+    limit = row.perfect.note.removeprefix("95 of 100 below ")
+    for expert in (False, True):
+        assert re.search(
+            rf"\b{limit}\s%( after)? (in|\()", wording.below_tiles(judged, expert=expert)
+        )
+
+
+def test_of_two_classes_no_measure_is_listed_that_repeats_another() -> None:
+    def keys(n_classes: int, event: Event) -> set[str]:
+        return {one.key for one in listed(full=True, n_classes=n_classes, event=event)}
+
+    class_wise = {"classwise_ece", "max_classwise_ece"}
+    assert class_wise & keys(2, OneClass(1)) == set()
+    assert class_wise & keys(2, TopR(1)) == {"classwise_ece"}
+    assert class_wise <= keys(3, OneClass(1))
+    rng = np.random.default_rng(0)
+    logits = rng.normal(size=(200, 2))
+    rows = LogitSet(logits, rng.integers(0, 2, 200))
+    judged = audit(Split(rows, rows), event=OneClass(1), calibrator=None).test
+    for key in class_wise:
+        assert judged.compare(key).before == pytest.approx(judged.compare("ece").before)
 
 
 # The whole of it ----------------------------------------------------------------------------

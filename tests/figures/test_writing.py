@@ -79,6 +79,8 @@ def comparison(unit: str, before: float | None, after: float | None) -> Comparis
         ("rows", 1200, 0, "1,200", f"{MINUS}1,200"),
         ("rows", 0, 0, "0", "0"),
         ("rows", 0, 34_567, "0", "+34,567"),
+        # Of what is written: 6.5 less 1.1 is 5.4, though 5.48 is nearer to 5.5.
+        ("share", 0.0654, 0.0106, pct("6.5"), f"{MINUS}5.4 points"),
     ],
 )
 def test_each_unit_has_its_form(
@@ -87,6 +89,16 @@ def test_each_unit_has_its_form(
     row = comparison(unit, before, after)
     assert wording.measured(row, before, 100) == shown
     assert wording.measured_change(row, 100) == change
+
+
+def test_a_change_with_its_interval_is_not_outside_it_for_rounding() -> None:
+    row = comparison("share", 0.0654, 0.0106)
+    wide, near, fine = Interval(-0.06, -0.05), Interval(-0.055, -0.0545), Interval(0.0, 0.0)
+    assert wording.measured_change(row, 100, interval=wide) == f"{MINUS}5.4 points"
+    assert wording.measured_change(row, 100, interval=near) == f"{MINUS}5.5 points"
+    assert wording.measured_change(row, 100, interval=fine) == f"{MINUS}5.5 points"
+    close, finer = comparison("nats", 0.25, 0.2502), Interval(0.0001, 0.0003)
+    assert wording.measured_change(close, 100, interval=finer) == "+0.0002"
 
 
 @pytest.mark.parametrize("unit", ["share", "nats", "squared", "rows"])

@@ -1,0 +1,54 @@
+"""What a page gives away: tables as files, and the names of files, which say what they hold."""
+
+import re
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+_SHOWN = "saved_of"
+"""Data, page and set that are shown."""
+
+_OF_THEIR_OWN = ("Compare", "Data efficiency", "Models")
+"""Pages that are not about the set that is chosen."""
+
+DOWNLOAD = "Download the table (CSV)"
+
+
+def name_files(data: Sequence[str], page: str) -> None:
+    """Say which data and which page are shown."""
+    stems = " ".join(name.rpartition(".")[0] for name in data)
+    judged = "" if page in _OF_THEIR_OWN else st.session_state.get("set", "Test set")
+    st.session_state[_SHOWN] = f"{stems[:60]} {page.lower()} {judged.lower()}"
+
+
+def file_name(what: str) -> str:
+    """Name a file without its ending.
+
+    Parameters
+    ----------
+    what : str
+        The picture or table that it holds.
+    """
+    words = f"fractile {st.session_state.get(_SHOWN, '')} {what.lower()}"
+    return re.sub(r"\W+", "_", words).strip("_")
+
+
+def offer_table(make: Callable[[], str], *, label: str = DOWNLOAD, name: str) -> None:
+    """Offer a table as a file.
+
+    Parameters
+    ----------
+    make : callable
+        Gives the text, comma-separated, when it is asked for.
+    label : str, default `DOWNLOAD`
+        Of the button.
+    name : str
+        Of the file, without its ending.
+    """
+    st.download_button(
+        label,
+        lambda: make().encode("utf-8-sig"),  # by its mark, spreadsheets know the text as Unicode
+        file_name=f"{name}.csv",
+        mime="text/csv",
+        on_click="ignore",
+    )
