@@ -105,7 +105,7 @@ def written(value: float, unit: Unit, n_samples: int) -> float:
 
     Examples
     --------
-    >>> written(0.12345, "share", 100), written(0.12345, "number", 100)
+    >>> round(written(0.12345, "share", 100), 9), written(0.12345, "number", 100)
     (0.123, 0.123)
     """
     if not math.isfinite(value):
