@@ -36,10 +36,12 @@ def expect_ks(page: Page, before: float, after: float, n_samples: int) -> None:
 
 
 def choose(page: Page, name: str) -> None:
+    settle(page)  # a click before would go to a control that the last one takes away
     page.get_by_role("radio", name=name, exact=True).first.click()
 
 
 def choose_method(page: Page, name: str) -> None:
+    settle(page)
     page.get_by_test_id("stSidebar").get_by_role("combobox", name="Calibrator").click()
     page.get_by_role("option", name=name, exact=True).click()
 
