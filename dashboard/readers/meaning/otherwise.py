@@ -5,12 +5,11 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from calibcore.data import EventScores, LogitSet
 from calibcore.validation import Floats
 from dashboard.readers.contents import ColumnUse
-from dashboard.readers.meaning.one_score import Reading
+from dashboard.readers.meaning.scale import Scale
 from dashboard.readers.refusal import quoted, visible
 
 _LOGITS = frozenset({"logit", "logits"})
@@ -28,7 +27,7 @@ _SORTED = 100_000
 
 
 def called_otherwise(
-    uses: Mapping[str, ColumnUse], reading: Reading, *, one_score: bool = False
+    uses: Mapping[str, ColumnUse], reading: Scale, *, one_score: bool = False
 ) -> Iterator[str]:
     """Doubt logits that are called probabilities, and the reverse.
 
@@ -36,14 +35,14 @@ def called_otherwise(
     ----------
     uses : mapping of str to str
         What each column or array was taken for.
-    reading : Reading
+    reading : Scale
         What the values were taken for; logarithms of probabilities give these either way.
     one_score : bool, default False
         They are of one class; the reading may have its doubts of them already.
 
     Examples
     --------
-    >>> list(called_otherwise({"logits": "class"}, Reading("logits", "")))
+    >>> list(called_otherwise({"logits": "class"}, Scale("logits", "")))
     []
     """
     names = [name for name, use in uses.items() if use == "class"]
@@ -121,7 +120,9 @@ def _area(scores: Floats, truth: NDArray[np.bool_]) -> float | None:
     if not pairs or len(truth) < _FEW_ROWS:
         return None
     noise = np.sqrt((len(truth) + 1) / (12 * pairs))
-    area = float((rankdata(scores)[truth].sum() - n_ones * (n_ones + 1) / 2) / pairs)
+    others, ones = np.sort(scores[~truth]), scores[truth]
+    below = np.searchsorted(others, ones, "left") + np.searchsorted(others, ones, "right")
+    area = float(below.sum() / (2 * pairs))
     return area if area < 0.5 - _CLEAR * noise else None
 
 
