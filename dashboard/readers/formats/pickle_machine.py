@@ -45,6 +45,8 @@ _MAX_MARKS = 64
 _MAX_LINE = 4096
 _SPARE_WEIGHT = 100_000
 _MAX_HEADER_PROTOCOL = 5
+# Python loads codecs when they are first used; no file is to be the cause of an import.
+codecs.lookup("raw-unicode-escape")
 _WHOLE = re.compile(rb"[+-]?[0-9]{1,18}")
 _DECIMAL = re.compile(rb"[+-]?(?:[0-9]{1,40}\.?[0-9]{0,40}|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,4})?")
 _STRING = re.compile(
@@ -84,7 +86,17 @@ _ARRAYS_ONLY = Surroundings(KNOWN)
 
 def run(data: bytes, around: Surroundings = _ARRAYS_ONLY) -> Node:
     """Interpret a pickle and give what it describes, as inert nodes."""
-    return _Machine(data, around).run()
+    node, end = run_from(data, 0, around)
+    if end < len(data):
+        raise refused(f"{len(data) - end:,} bytes that follow the end", "trailing bytes")
+    return node
+
+
+def run_from(data: bytes, start: int, around: Surroundings = _ARRAYS_ONLY) -> tuple[Node, int]:
+    """Interpret the pickle that begins at a place; give also where it ends."""
+    machine = _Machine(data, around)
+    machine.position = start
+    return machine.run(), machine.position
 
 
 class _Machine:
@@ -104,7 +116,7 @@ class _Machine:
         self.text_room = _TEXT_ROOM
 
     def run(self) -> Node:
-        if self.data[:1] not in _FIRST:
+        if self.data[self.position : self.position + 1] not in _FIRST:
             raise FileError("pickle", "bytes that are not a pickle", "a pickle of arrays")
         while self.steps < MAX_STEPS:
             self.steps += 1
@@ -122,9 +134,6 @@ class _Machine:
         return refused(f"{what} (operation 0x{code.hex()} at byte {self.position - 1:,})")
 
     def stop(self) -> Node:
-        left = len(self.data) - self.position
-        if left:
-            raise refused(f"{left:,} bytes that follow the end", "trailing bytes")
         if len(self.stack) != 1 or self.marks:
             raise self.malformed()
         return self.pop()

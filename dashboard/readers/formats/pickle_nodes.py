@@ -11,17 +11,20 @@ import numpy as np
 from dashboard.readers.contents import Array
 from dashboard.readers.refusal import FileError, plain, quoted
 
-_NUMERIC_TYPE = re.compile(r"[<>|=]?(b1|i[1248]|u[1248]|f[248])", re.ASCII)
-_NUMBERS = "bool, integers or floats of 1 to 8 bytes"
+_TYPE = re.compile(r"[<>|=]?(b1|i[1248]|u[1248]|f[248]|[SU][1-9][0-9]{0,2})", re.ASCII)
+_NUMBERS = "texts, bool, integers or floats of 1 to 8 bytes"
+
+MAX_NAME = 256
+"""Longest name of an array or of a class."""
 
 MAX_DEPTH = 16
 """Deepest nesting of tuples, lists and dictionaries."""
 
 
-def numeric_dtype(code: str) -> np.dtype[np.generic]:
-    """Return the plain numeric type of a code."""
-    if not _NUMERIC_TYPE.fullmatch(code):
-        kinds = {"O": "Python objects", "M": "dates", "U": "text", "S": "text"}
+def plain_dtype(code: str) -> np.dtype[np.generic]:
+    """Return the type of numbers or texts of a code."""
+    if not _TYPE.fullmatch(code):
+        kinds = {"O": "Python objects", "M": "dates", "U": "long texts", "S": "long texts"}
         said = kinds.get(code.lstrip("<>|=")[:1], "not a numeric type")
         raise FileError("pickled array", f"type {quoted(code)} ({said})", _NUMBERS)
     return np.dtype(code)
@@ -68,7 +71,7 @@ class Dtype:
 
     def numpy(self) -> np.dtype[np.generic]:
         """Give the real type, made from a code that was checked."""
-        return numeric_dtype((self.order or "=") + self.code)
+        return plain_dtype((self.order or "=") + self.code)
 
 
 @dataclass(eq=False)
@@ -174,7 +177,7 @@ def build(target: Node, state: Node) -> None:
     """Set the state of an array or of a type, each at most once."""
     parts = state.values if isinstance(state, Items) and state.kind == "tuple" else []
     if isinstance(target, Dtype) and not target.order:
-        target.order = _byte_order(parts)
+        target.order = _byte_order(parts, target)
     elif isinstance(target, Held) and target.array is None:
         target.array = _array_from_state(parts)
     elif not _is_metadata(target, state):
@@ -219,16 +222,19 @@ def _dtype(values: list[Node]) -> Dtype:
         case [code, 0, 1] if text(code) is not None:
             name = str(text(code))
             # Refused here already when it is no plain numeric type.
-            numeric_dtype(name)
+            plain_dtype(name)
             return Dtype(name.lstrip("<>=|"), name[0] if name[0] in "<>=|" else "")
     raise refused("a type that is not a plain numeric type", "type")
 
 
-def _scalar(values: list[Node]) -> float:
+def _scalar(values: list[Node]) -> float | str | bytes:
     match values:
         case [Dtype() as dtype, bytes() as raw]:
-            number: float = array_from(raw, dtype.numpy(), ()).item()
-            return number
+            try:
+                value: float | str | bytes = array_from(raw, dtype.numpy(), ()).item()
+            except (ValueError, SystemError) as error:
+                raise refused("a text that is no Unicode", "text") from error
+            return value
     raise refused("a number of an unknown kind", "type")
 
 
@@ -255,11 +261,14 @@ def _encode(values: list[Node]) -> bytes:
     raise refused("encode with other arguments than text and latin1", "encode")
 
 
-def _byte_order(parts: list[Node]) -> str:
+def _byte_order(parts: list[Node], target: Dtype) -> str:
+    size = target.numpy().itemsize
+    sizes = ([-1, -1, 0], [size, 1, 0], [size, 4, 8]) if target.code[0] in "SU" else ([-1, -1, 0],)
     match parts:
-        case [3 | 4, order, None, None, None, -1, -1, 0, *rest] if rest in ([], [None]):
-            if (mark := text(order)) in ("<", ">", "|", "="):
-                return str(mark)
+        case [3 | 4, order, None, None, None, width, align, flags, *rest] if rest in ([], [None]):
+            mark = text(order)
+            if mark in ("<", ">", "|", "=") and [width, align, flags] in sizes:
+                return mark
     raise refused("state of a type with fields, flags or offsets (structured)", "type state")
 
 
@@ -274,6 +283,32 @@ def _array_from_state(parts: list[Node]) -> Array:
         ]:
             return array_from(raw, dtype.numpy(), whole_numbers(shape), fortran=bool(order))
     raise refused("array state that is not a plain array of numbers (object type?)", "state")
+
+
+def name_of(node: Node) -> str | None:
+    """Return a text that may be a name; None for anything else, and for one that is too long."""
+    # One very long text that is referred to a million times must not be decoded each time.
+    return text(node) if isinstance(node, str | bytes) and len(node) <= MAX_NAME else None
+
+
+def members(node: Node) -> list[Node]:
+    """Return what a list or tuple holds; nothing for anything else."""
+    return node.values if isinstance(node, Items) and node.kind != "dict" else []
+
+
+def described(node: Node) -> str:
+    """Describe a node, and of a list what comes first in it."""
+    if isinstance(node, Items) and node.kind == "dict":
+        names = [quoted(name, 20) for key in node.values[:6:2] if (name := name_of(key))]
+        return f"a dict of {len(node.values) // 2:,}" + f" ({', '.join(names)})" * bool(names)
+    if isinstance(node, Items):
+        first = f", the first of them {described(node.values[0])}" if node.values else ""
+        return f"a {node.kind} of {len(node.values):,}{first}"
+    if isinstance(node, Held):
+        return "no whole array" if node.array is None else f"an array of shape {node.array.shape}"
+    if isinstance(node, bool | int | float):
+        return "a number"
+    return "a text" if isinstance(node, str | bytes) else "something that is no array"
 
 
 _ARRAY = (

@@ -1,8 +1,9 @@
-"""Files of torch.save: a zip archive of one pickle and the bytes of its tensors.
+"""Files of torch.save: a pickle and the bytes of its tensors, in a zip archive since 1.6.
 
 Written from ``torch/_utils.py`` and ``torch/serialization.py`` of PyTorch 1.6 to 2.13.
 """
 
+import codecs
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -13,8 +14,8 @@ import numpy as np
 
 from dashboard.readers.contents import Array
 from dashboard.readers.formats.archive import member_bytes, open_archive
-from dashboard.readers.formats.pickle import arrays_of, name_of
-from dashboard.readers.formats.pickle_machine import Surroundings, run
+from dashboard.readers.formats.pickle import arrays_of
+from dashboard.readers.formats.pickle_machine import Surroundings, run, run_from
 from dashboard.readers.formats.pickle_nodes import (
     KNOWN,
     Held,
@@ -22,6 +23,8 @@ from dashboard.readers.formats.pickle_nodes import (
     Node,
     Storage,
     Tag,
+    members,
+    name_of,
     refused,
     whole_numbers,
 )
@@ -168,9 +171,18 @@ TORCH: Mapping[tuple[str, str], Tag] = {
 
 
 _MAX_MEMBERS = 4096
+_MAX_STORAGES = 4096
+# zipfile decodes names by it; no file is to be the cause of an import.
+codecs.lookup("cp437")
 _WEIGHTS = re.compile(r"(?:.*[._])?(?:weight|bias|running_mean|(?:model_|optimizer_)?state_dict)")
 _BEFORE_1_6 = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."
-_AGAIN = "it saved again, torch.save(torch.load(old), new), by PyTorch 1.6 or later"
+_PROTOCOL_BEFORE_1_6 = 1001
+_REBUILT = ("_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_tensor_v3", "_rebuild_parameter")
+_PLACES: Mapping[tuple[str, str], Tag] = {
+    **TORCH,
+    **{("torch._utils", name): Tag(name, lambda _: Held()) for name in _REBUILT},
+}
+"""The same names for a first pass, in which no tensor is laid over bytes."""
 
 
 def read_torch(data: bytes, _: bool | None) -> Arrays:  # noqa: FBT001 - as all readers take it
@@ -181,10 +193,16 @@ def read_torch(data: bytes, _: bool | None) -> Arrays:  # noqa: FBT001 - as all 
     FileError
         Anything else, the weights of a model among it.
     """
-    if data.startswith(_BEFORE_1_6):
-        raise FileError("file", "the format of PyTorch before 1.6, which is no zip file", _AGAIN)
+    top = _legacy(data) if data.startswith(_BEFORE_1_6) else _zipped(data)
+    _refuse_weights(top)
+    return arrays_of(top)
+
+
+def _zipped(data: bytes) -> Node:
+    """Interpret a zip archive of a pickle and its storages."""
     if data[:1] == b"\x80":
-        raise FileError("file", "a pickle where a zip file was looked for", _AGAIN)
+        found = "a pickle where a file of torch.save was looked for"
+        raise FileError("file", found, "it under a name that ends in .pkl")
     archive = open_archive(data, ".pt", most=_MAX_MEMBERS)
     root = _root(archive)
     order = _byte_order(archive, root)
@@ -197,9 +215,71 @@ def read_torch(data: bytes, _: bool | None) -> Arrays:  # noqa: FBT001 - as all 
         return memoryview(member_bytes(archive, name))
 
     around = Surroundings(TORCH, lambda reference: storage_of(reference, find, order), len(data))
-    top = run(member_bytes(archive, f"{root}/data.pkl"), around)
-    _refuse_weights(_names(top, 2))
-    return arrays_of(top)
+    return run(member_bytes(archive, f"{root}/data.pkl"), around)
+
+
+def _legacy(data: bytes) -> Node:
+    """Interpret the format before 1.6: five pickles, and behind them the bytes of each storage.
+
+    A first pass over the fourth finds its end and the sizes of the storages, a second one lays the
+    tensors over them.
+    """
+    protocol, place = run_from(data, len(_BEFORE_1_6))
+    system, start = run_from(data, place)
+    order = _order_of(system)
+    if protocol != _PROTOCOL_BEFORE_1_6 or order is None:
+        raise refused("another header than torch.save writes", "torch")
+    widths: dict[str, int] = {}
+
+    def note(reference: Node) -> Storage:
+        match reference:
+            case Items("tuple", ["storage", Tag(kind), str(key), *_]) if kind in _STORAGES:
+                widths[key] = _bits(_STORAGES[kind] or "u1").itemsize
+        return Storage("", memoryview(b""), order)
+
+    _, place = run_from(data, start, Surroundings(_PLACES, note))
+    raw = _storages_behind(data, place, widths, order)
+
+    def find(key: str) -> memoryview:
+        if key not in raw:
+            raise FileError("storage", f"a reference to {quoted(key)}, not there", "a whole file")
+        return raw[key]
+
+    def look_up(reference: Node) -> Storage:
+        match reference:
+            case Items("tuple", [*values, None]):
+                reference = Items("tuple", values)
+        return storage_of(reference, find, order)
+
+    return run_from(data, start, Surroundings(TORCH, look_up))[0]
+
+
+def _storages_behind(
+    data: bytes, place: int, widths: Mapping[str, int], order: Literal["<", ">"]
+) -> dict[str, memoryview]:
+    """Give the bytes of each storage, whose names and then contents stand behind the pickle."""
+    keys, place = run_from(data, place)
+    raw: dict[str, memoryview] = {}
+    for key in members(keys)[:_MAX_STORAGES]:
+        count = int.from_bytes(data[place : place + 8], "little" if order == "<" else "big")
+        size, place = count * widths.get(str(name_of(key)), 1), place + 8
+        if size > len(data) - place:
+            found = f"{max(0, len(data) - place):,} bytes left where {size:,} are declared"
+            raise FileError("storage", found, "a whole file")
+        raw[str(name_of(key))] = memoryview(data)[place : place + size]
+        place += size
+    if place != len(data):
+        raise refused("bytes that belong to no storage", "torch")
+    return raw
+
+
+def _order_of(system: Node) -> Literal["<", ">"] | None:
+    """Give the order of bytes that a file before 1.6 tells."""
+    if isinstance(system, Items) and system.kind == "dict":
+        for key, value in zip(system.values[::2], system.values[1::2], strict=True):
+            if name_of(key) == "little_endian":
+                return "<" if value is True else ">" if value is False else None
+    return None
 
 
 def _root(archive: ZipFile) -> str:
@@ -232,10 +312,13 @@ def _names(node: Node, levels: int) -> list[str]:
     return keys + [name for value in node.values[1::2] for name in _names(value, levels - 1)]
 
 
-def _refuse_weights(names: list[str]) -> None:
+def _refuse_weights(top: Node) -> None:
     """Refuse a model where its logits are looked for, which a list of names would not say."""
+    names = _names(top, 2)
     weights = [name for name in names if _WEIGHTS.fullmatch(name[-200:])]
-    if weights and len(weights) == len(names):
-        listed = ", ".join(quoted(name, 30) for name in weights[:3])
+    states = [name for name in _names(top, 1) if name.endswith("state_dict")]
+    beside = isinstance(top, Items) and any(isinstance(one, Held) for one in top.values)
+    if weights and (len(weights) == len(names) or (states and not beside)):
+        listed = ", ".join(quoted(name, 30) for name in (states or weights)[:3])
         found = f"the weights of a model ({listed})"
         raise FileError("file", found, "logits and labels, named as such")
