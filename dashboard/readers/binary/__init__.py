@@ -1,0 +1,1 @@
+"""Archives, arrays, tensors and Parquet, whose bytes are numbers."""

@@ -1,0 +1,1 @@
+"""Which column or array is what, whatever the format."""

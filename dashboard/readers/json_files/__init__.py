@@ -1,0 +1,1 @@
+"""JSON: a piece at a time, and what its lists grow into."""

@@ -1,0 +1,1 @@
+"""Workbooks, of which the cells of one sheet are read."""
