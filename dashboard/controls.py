@@ -85,7 +85,9 @@ def _choose_sample() -> Source:
         "Sample", list(by_title), key="sample", bind="query-params", persist_state="session"
     )
     sample = by_title[title]
-    return Source((SourceFile(f"{sample.name}.npz", sample.digest, sample.read_bytes),), sample)
+    return Source(
+        (SourceFile(f"{sample.name}.npz", sample.digest, sample.read_bytes, own=True),), sample
+    )
 
 
 def _upload_files() -> Source:

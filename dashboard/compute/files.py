@@ -1,8 +1,8 @@
-"""Files read once, and their rows split once."""
+"""Files parsed once, understood once per choice of the user, and their rows split once."""
 
 import gc
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -11,28 +11,37 @@ import streamlit as st
 from calibcore.data import EventScores, LogitSet, Split
 from calibcore.validation import Labels
 from dashboard.compute.keep import key_of, once
-from dashboard.readers import FileError, Options, Upload, combine, parse, understand
-from dashboard.readers.apart import APART_FROM, Limits, parse_apart
-from dashboard.readers.columns.named_sets import parting_of
-from dashboard.readers.contents import DEFAULTS, Contents, RawEvent, RawSet, Role
+from dashboard.readers import FileError, Options, Parsed, Upload, parse, understand
+from dashboard.readers.contents import DEFAULTS, RawEvent, RawSet, Role
+from dashboard.readers.refusal import Question
+from dashboard.readers.table import Parsed as Held
 from dashboard.readers.upload import Rows
+from dashboard.readers.worker import WORKERS, parse_apart
 from dashboard.settings import Settings
-from dashboard.wording import set_read
-from dashboard.wording.imports import MAX_UPLOAD, READING, RIGHT, WRONG, megabytes, reading_apart
+from dashboard.wording.imports import (
+    MAX_UPLOAD,
+    READING,
+    RIGHT,
+    WRONG,
+    megabytes,
+    reading_apart,
+    set_said,
+)
 
 MOST_FILES = 8
 """Files kept in memory; each may be as large as `MAX_UPLOAD`."""
 
-Read = TypeVar("Read", Upload, Contents)
+MOST_READINGS = 24
+"""Ways to understand files that are kept, which share the files' arrays."""
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
 class _Refused:
-    """What a `FileError` said."""
+    """A refusal without its traceback, which would hold the bytes."""
 
-    field: str
-    found: str
-    wanted: str
+    error: FileError
 
 
 @dataclass(frozen=True)
@@ -46,12 +55,13 @@ class SourceFile:
     digest : str
         SHA-256 of the bytes.
     load : callable
-        Gives the bytes, when they have to be read.
+        Returns the bytes, when they have to be read.
     """
 
     name: str
     digest: str
     load: Callable[[], bytes]
+    own: bool = False
 
 
 @st.cache_resource(show_spinner=False)
@@ -64,117 +74,102 @@ def settle_imports() -> None:
     gc.freeze()
 
 
+def prepare() -> None:
+    """Start the process that waits for a file, so that reading one does not wait for its start."""
+    WORKERS.prepare()
+
+
 def read_files(sources: Sequence[SourceFile], options: Options = DEFAULTS) -> Upload:
-    """Read files; the same bytes under the same names are parsed once, refused or not.
+    """Read files; the same bytes are parsed once and understood once per choice, refused or not.
 
     Parameters
     ----------
     sources : sequence of SourceFile
         What belongs together.
     options : Options
-        How the user overrules what they are taken for.
+        How the user changes what they are taken for.
 
     Raises
     ------
     FileError
-        As `dashboard.readers.read`, or as `combine`.
+        As `dashboard.readers.understand`; a `Question` where an answer helps.
     """
 
     def make() -> Upload:
-        parts = []
-        for source in sources:
-            asked = _meant_for(sources, source, options)
-            contents = _parsed(source, asked)
-            parts.append(understand(source.name, source.digest, asked, contents))
-        return replace(combine(parts), options=options)
+        files = [Parsed(one.name, one.digest, _held(one, options)) for one in sources]
+        return understand(files, options)
 
     key = tuple((source.name, source.digest) for source in sources), options
-    return _kept("uploads", key, make)
+    return _kept("uploads", key, make, most=MOST_READINGS)
 
 
-def _kept(kind: str, key: object, make: Callable[[], Read]) -> Read:
-    """Keep what comes of reading, a refusal too: without its traceback, which holds the bytes."""
-
-    def outcome() -> Read | _Refused:
+def _kept(kind: str, key: object, make: Callable[[], Made], *, most: int) -> Made:
+    def outcome() -> Made | _Refused:
         try:
             return make()
         except FileError as error:
-            return _Refused(error.field, error.found, error.wanted)
+            return _Refused(_bare(error))
 
-    found = once(kind, key, outcome, most=MOST_FILES)
+    found = once(kind, key, outcome, most=most)
     if isinstance(found, _Refused):
-        raise FileError(found.field, found.found, found.wanted)
+        raise _bare(found.error)
     return found
 
 
-def parsed(sources: Sequence[SourceFile], options: Options = DEFAULTS) -> tuple[Contents, ...]:
-    """Give what files hold before it is taken for anything; nothing where one cannot be parsed."""
+def _bare(error: FileError) -> FileError:
+    """Copy a refusal: each raise adds frames to the traceback of the one that is kept."""
+    if isinstance(error, Question):
+        copy: FileError = Question(error.field, error.found, error.ask, error.answers)
+    else:
+        copy = FileError(error.field, error.found, error.wanted)
+    copy.known = error.known
+    return copy
+
+
+def parsed(sources: Sequence[SourceFile], options: Options = DEFAULTS) -> tuple[Held, ...]:
+    """Return what files hold before recognition; nothing where one cannot be parsed."""
     try:
-        return tuple(_parsed(source, _meant_for(sources, source, options)) for source in sources)
+        return tuple(_held(source, options) for source in sources)
     except FileError:
         return ()
 
 
-def _parsed(source: SourceFile, options: Options) -> Contents:
-    columns = options.of_columns()
-    key = source.name, source.digest, columns
-    return _kept("contents", key, lambda: _contents(source, columns))
+def _held(source: SourceFile, options: Options) -> Held:
+    key = source.name, source.digest, options.header
+    return _kept("parsed", key, lambda: _parse(source, options), most=MOST_FILES)
 
 
-def _contents(source: SourceFile, columns: Options) -> Contents:
-    """Parse a file, a large one in a process of its own."""
-    place, data = st.empty(), source.load()
+def _parse(source: SourceFile, options: Options) -> Held:
+    """Parse a file in the worker, and show how long that has taken."""
+    data = source.load()
+    if source.own:
+        return parse(source.name, data, header=options.header)
     if len(data) > MAX_UPLOAD:
         raise FileError("file", megabytes(len(data)), f"at most {megabytes(MAX_UPLOAD)}")
-    try:
-        with place.container(), st.spinner(READING):
-            if len(data) < APART_FROM:
-                return parse(source.name, data, columns)
-            return _contents_apart(source.name, data, columns)
-    finally:
-        place.empty()
-
-
-def _contents_apart(name: str, data: bytes, columns: Options) -> Contents:
-    limits, line, shown = Limits(), st.empty(), -1
+    place, line, shown = st.empty(), st.empty(), 0
 
     def waiting(seconds: float) -> None:
         nonlocal shown
         if int(seconds) > shown:
             shown = int(seconds)
             # A click on anything, such as the cross beside the file, makes this call end the run.
-            line.markdown(reading_apart(len(data), shown, limits.seconds))
+            line.markdown(reading_apart(len(data), shown))
 
-    return parse_apart(name, data, columns, limits, waiting)
-
-
-def _meant_for(sources: Sequence[SourceFile], source: SourceFile, options: Options) -> Options:
-    """Of several files, ask each only for columns that it has."""
-    if len(sources) == 1 or options == options.of_values():
-        return options
     try:
-        names = _parsed(source, DEFAULTS).uses
-    except FileError:
-        return options
-    return replace(
-        options,
-        label_column=options.label_column if options.label_column in names else None,
-        class_columns=tuple(name for name in options.class_columns if name in names),
-    )
+        with place.container(), st.spinner(READING):
+            return parse_apart(source.name, data, header=options.header, waiting=waiting)
+    finally:
+        line.empty()
+        place.empty()
 
 
 def row_numbers(upload: Upload) -> dict[Role, Labels]:
-    """Give the number of each row of each set in its file, as refusals name it."""
-    contents = upload.contents
-    numbers = {
+    """Return the number of each row of each set in its file, as refusals name it."""
+    return {
         role: raw.first_row
         + (np.arange(_n_rows(raw)) if raw.among is None else np.flatnonzero(raw.among))
-        for role, raw in contents.sets.items()
+        for role, raw in upload.contents.sets.items()
     }
-    parting = parting_of(contents.sets, upload.options)
-    if parting is not None:
-        return {role: numbers["rows"][rows] for role, rows in parting.rows.items()}
-    return numbers
 
 
 def _n_rows(raw: RawSet | RawEvent) -> int:
@@ -183,24 +178,32 @@ def _n_rows(raw: RawSet | RawEvent) -> int:
 
 
 def taken_as(upload: Upload) -> tuple[str, ...]:
-    """Say of each row that is shown first as which class its label was taken, or as right or wrong.
+    """Return for each row shown first the class that its label was read as, or correct or wrong.
 
-    Nothing is said of rows that are in no set, or in one that is shown from another file, nor where
-    a sample has several rows.
+    "" for rows that are in no set, or in one that is not of the file that is shown; nothing at all
+    where a sample has several rows.
     """
     preview, contents = upload.preview, upload.contents
-    if not preview.of_samples:
+    if not preview.of_samples or not contents.sets:
         return ()
     shown = np.asarray(preview.numbers or range(1, len(preview.rows) + 1), dtype=np.int64)
     taken = [""] * len(shown)
+    first = next(iter(contents.sets.values()))
     for role, numbers in row_numbers(upload).items():
-        rows = upload.sets.get(role)  # a lone piece has none
-        if rows is None or not {role, "rows"} & {next(iter(contents.sets))}:
+        rows, raw = upload.sets.get(role), contents.sets[role]  # a lone piece has none
+        if rows is None or not (raw is first or _of_one_file(raw, first)):
             continue
         for place, row in enumerate(np.searchsorted(numbers, shown)):
-            if row < len(numbers) and numbers[row] == shown[place]:
+            if row < min(len(numbers), rows.n_samples) and numbers[row] == shown[place]:
                 taken[place] = _taken(rows, int(row))
     return tuple(taken) if any(taken) else ()
+
+
+def _of_one_file(raw: RawSet | RawEvent, first: RawSet | RawEvent) -> bool:
+    """Return whether two sets are parts of one table: masks of its rows that never overlap."""
+    if raw.among is None or first.among is None or len(raw.among) != len(first.among):
+        return False
+    return not bool((raw.among & first.among).any())
 
 
 def _taken(rows: Rows, row: int) -> str:
@@ -210,15 +213,15 @@ def _taken(rows: Rows, row: int) -> str:
 
 
 def sets_said(upload: Upload) -> tuple[str, ...]:
-    """Say what each set holds; the accuracy of many rows is worked out once."""
+    """Describe what each set holds; the accuracy of many rows is computed once."""
     key = upload.digest, upload.name, upload.options
     return once(
-        "sets said", key, lambda: tuple(set_read(name, rows) for name, rows in upload.sets.items())
+        "sets said", key, lambda: tuple(set_said(name, rows) for name, rows in upload.sets.items())
     )
 
 
 def whole_split(upload: Upload, settings: Settings) -> Split[LogitSet] | Split[EventScores]:
-    """Give the rows to fit on and the rows to judge, whatever part of them is judged."""
+    """Return the calibration set and the test set, whatever part of them is evaluated."""
     share, seed = settings.calibration_share, settings.seed
     key = (*key_of(upload, settings)[:3], share, seed)
     return once("split", key, lambda: upload.split(calibration_share=share, seed=seed))

@@ -70,7 +70,9 @@ def _mates(sample: Sample) -> tuple[Sample, ...]:
 
 def read_sample(sample: Sample) -> Upload:
     """Read a sample that is set beside another."""
-    return read_files((SourceFile(f"{sample.name}.npz", sample.digest, sample.read_bytes),))
+    return read_files(
+        (SourceFile(f"{sample.name}.npz", sample.digest, sample.read_bytes, own=True),)
+    )
 
 
 def read_beside(first: Upload, source: SourceFile) -> Upload:

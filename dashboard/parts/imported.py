@@ -1,52 +1,56 @@
-"""The import step: what was read, what it was taken for, and how to read it otherwise."""
+"""The import step: what to upload, what a file was read as, and how to change that."""
 
 from collections.abc import Sequence
-from html import escape
 from typing import NamedTuple
 
 import streamlit as st
 
 from calibcore.errors import CalibrationInputError
-from dashboard import compute, wording
-from dashboard.compute import SourceFile
-from dashboard.parts import overrule
+from dashboard import wording
+from dashboard.compute import files
+from dashboard.compute.files import SourceFile
+from dashboard.parts import chosen, overrule, roles
 from dashboard.readers import Options, Upload
-from dashboard.readers.contents import Preview
-from dashboard.readers.upload import first_rows
+from dashboard.readers.contents import Contents, Preview
+from dashboard.readers.refusal import Question, visible
+from dashboard.readers.table import Arrays, Table
 from dashboard.samples import Sample
-from dashboard.wording import escape_markdown
+from dashboard.wording import escape_markdown, templates
 from dashboard.wording import imports as words
-from dashboard.wording.classes import shortened
 
 _REFUSED_BEFORE = "import_refused"
 
 _VISIT = "import_visit"
 """Files and page that were shown last."""
 
-_FIT = 8
-"""Columns of first rows that are in sight at once."""
-
 
 def show_empty() -> None:
-    """Say what to bring while no file is there."""
+    """Show what to upload while no file is there."""
+    files.prepare()
+    chosen.current()
     st.header(words.BRING, anchor=False)
     with st.container(key="phone_panel"):
         st.markdown(words.PANEL_ON_PHONES)
     if set(st.query_params) - {"data"}:
         st.markdown(f":material/link: {words.SETTINGS_KEPT}")
-    st.markdown(f"{words.WHAT}\n\n{words.ways_to_bring()}\n\n{words.most()} {words.OR_SAMPLE}")
-    st.download_button(
-        words.TEMPLATE_LABEL,
-        words.template(),
-        file_name=words.TEMPLATE_NAME,
-        mime="text/csv",
-        icon=":material/download:",
-        on_click="ignore",
-    )
+    st.markdown(f"{words.WHAT} {words.OR_SAMPLE}")
+    st.markdown(f"**{templates.TEMPLATES_HEAD}**")
+    with st.container(horizontal=True, key="templates"):
+        for label, name in templates.TEMPLATES.items():
+            st.download_button(
+                label,
+                templates.template(name),
+                file_name=name,
+                mime="text/csv",
+                icon=":material/download:",
+                on_click="ignore",
+            )
     for tab, (language, code) in zip(
-        st.tabs(list(words.EXAMPLES)), words.EXAMPLES.values(), strict=True
+        st.tabs(list(templates.EXAMPLES)), templates.EXAMPLES.values(), strict=True
     ):
         tab.code(code, language=language, wrap_lines=True)
+    with st.expander(words.ACCEPTED):
+        st.markdown(f"{words.ways_to_bring()}\n\n{words.most()}")
 
 
 def show_sample(upload: Upload, sample: Sample) -> None:
@@ -59,19 +63,19 @@ def show_sample(upload: Upload, sample: Sample) -> None:
             f"Model: {sample.model}\nTraining: {sample.training}\n"
             f"Data: {sample.source}\nLicence: {sample.licence}"
         )
-        st.markdown(words.bullets((*upload.found, *upload.missing, *compute.sets_said(upload))))
+        st.markdown(words.bullets((*upload.found, *upload.missing, *files.sets_said(upload))))
     _show_doubts(upload)
 
 
 def import_files(sources: Sequence[SourceFile], *, page: str, headed: bool) -> Upload | None:
-    """Read files, show what they were taken for, and let the user overrule it.
+    """Read files, show in a line what they were read as, and let the user change it.
 
     Parameters
     ----------
     sources : sequence of SourceFile
         At least one.
     page : str
-        The page that is shown; the step is open on the first one that shows the files.
+        The page that is shown; the details open on it only where the files need a choice.
     headed : bool
         Whether their name and size are at the head of the page.
 
@@ -80,38 +84,22 @@ def import_files(sources: Sequence[SourceFile], *, page: str, headed: bool) -> U
     Upload or None
         None where the files are refused, or where their other half is missing, which is said.
     """
-    overrule.start_anew(sources)
+    chosen.start_anew(sources)
+    options = chosen.current()
     with st.container():  # widgets below that move from run to run fall out of the address
-        compute.parsed(sources)
-    top, options = st.container(), Options()
-    if not overrule.anything(sources):
-        with top:
-            return _show_top(_read(sources, options), wording.NEXT_STEP, headed=headed)
-    visit = _visit(sources, page)
-    key = f"import_step_{visit.number}"
-    with st.expander(words.WHAT_WAS_READ, expanded=visit.is_open, key=key):
-        # Where nothing can be shown, its place is not left empty.
-        left, right = st.columns([3, 2], gap="large")
-        shown, choices = (left, right) if compute.parsed(sources) else (right, left)
-        with choices:
-            st.markdown(f"**{words.OTHERWISE}**")
-            options = overrule.choose(sources)
         outcome = _read(sources, options)
-        with shown:
-            if isinstance(outcome, Upload):
-                _show_reading(outcome, doubted=() if headed else outcome.doubts)
-            else:
-                _show_parsed(sources, options)
-    with top:
-        upload = _show_top(outcome, words.MEND_STEP, headed=headed)
-        if overrule.of_address(options):
-            st.info(words.BY_ADDRESS, icon=":material/link:")
-        return upload
+    with st.container():
+        upload = _show_top(outcome, headed=headed)
+        _show_address(sources, options)
+    visit = _visit(sources, page, needed=upload is None)
+    with st.expander(words.HOW_READ, expanded=visit.is_open, key=f"import_step_{visit.number}"):
+        _show_details(sources, outcome, visit.number, headed=headed)
+    return upload
 
 
 def _read(sources: Sequence[SourceFile], options: Options) -> Upload | CalibrationInputError:
     try:
-        return compute.read_files(sources, options)
+        return files.read_files(sources, options)
     except CalibrationInputError as error:
         return error
 
@@ -124,28 +112,28 @@ class _Visit(NamedTuple):
     is_open: bool
 
 
-def _visit(sources: Sequence[SourceFile], page: str) -> _Visit:
-    """Open the step where files are seen first, and on another page where they were refused.
+def _visit(sources: Sequence[SourceFile], page: str, *, needed: bool) -> _Visit:
+    """Open the details where the files need a choice when they are first seen on a page.
 
-    During a visit nothing of that changes, so that the step never closes under the hand.
+    During a visit nothing of that changes, so that the details never close under the hand; the
+    answer to a question, which is asked above them, ends it.
     """
-    digests = tuple(source.digest for source in sources)
-    seen: set[tuple[str, ...]] = st.session_state.setdefault("imported", set())
+    now = tuple(source.digest for source in sources), page
     last: _Visit = st.session_state.get(_VISIT, _Visit(((), ""), 0, is_open=False))
-    now = digests, page
-    if last.of != now:
-        is_open = digests not in seen or bool(st.session_state.get(_REFUSED_BEFORE))
-        last = st.session_state[_VISIT] = _Visit(now, last.number + 1, is_open)
-        seen.add(digests)
+    answered = roles.was_answered()
+    if last.of != now or answered or (needed and not last.is_open):
+        last = st.session_state[_VISIT] = _Visit(now, last.number + 1, needed)
     return last
 
 
-def _show_top(outcome: Upload | CalibrationInputError, step: str, *, headed: bool) -> Upload | None:
-    """Show what must be seen although the step is closed."""
-    st.session_state[_REFUSED_BEFORE] = not isinstance(outcome, Upload)
+def _show_top(outcome: Upload | CalibrationInputError, *, headed: bool) -> Upload | None:
+    """Show what must be seen although the details are closed."""
+    if isinstance(outcome, Question):
+        roles.show_question(outcome)
+        return None
     if not isinstance(outcome, Upload):
         st.error(
-            f"{escape_markdown(str(outcome))}\n\n{step}",
+            f"{escape_markdown(str(outcome))}\n\n{words.MEND_STEP}",
             title=wording.REFUSED,
             icon=":material/block:",
         )
@@ -158,11 +146,9 @@ def _show_top(outcome: Upload | CalibrationInputError, step: str, *, headed: boo
         st.info(ask, icon=":material/upload_file:")
         return None
     if headed:
-        st.markdown(words.size(outcome))
+        st.markdown(words.summary(outcome, roles.event_line(outcome)))
         _show_doubts(outcome)
-    doubts = () if headed else outcome.doubts
-    if doubts or outcome.repairs:
-        st.markdown(f":small[:material/warning: {words.counted(doubts, outcome.repairs)}]")
+    _show_left_out(outcome)
     return outcome
 
 
@@ -171,64 +157,103 @@ def _show_doubts(upload: Upload) -> None:
         st.warning(words.warning(upload.doubts), icon=":material/warning:")
 
 
+def _show_left_out(upload: Upload) -> None:
+    """Keep in sight on every page that rows were left out, and which."""
+    if not upload.options.leave_out:
+        return
+    said = [sentence for sentence in upload.repairs if "left out" in sentence.lower()]
+    with st.container(horizontal=True, vertical_alignment="center", key="left_out"):
+        line = escape_markdown(" ".join(said) or words.LEFT_OUT)
+        st.markdown(f":material/filter_alt_off: {line}", width="content")
+        st.button(words.PUT_BACK, key="put_back", on_click=_put_back, type="tertiary")
+
+
+def _put_back() -> None:
+    chosen.change(leave_out=False)
+
+
+def _show_address(sources: Sequence[SourceFile], options: Options) -> None:
+    """Say what of the address is followed for these files, and what is not."""
+    names = {
+        one.name
+        for part in files.parsed(sources, options)
+        for one in (part.columns if isinstance(part, Table) else part.arrays)
+    }
+    missing = [name for name, _ in options.roles if names and name not in names]
+    wrong = (*chosen.wrong_in_address(), *map(words.no_such_column, missing))
+    if wrong:
+        st.warning(words.warning(wrong), icon=":material/link_off:")
+    elif chosen.by_address():
+        st.info(words.BY_ADDRESS, icon=":material/link:")
+
+
+def _show_details(
+    sources: Sequence[SourceFile],
+    outcome: Upload | CalibrationInputError,
+    visit: int,
+    *,
+    headed: bool,
+) -> None:
+    """Show the roles of the columns, what was found and fixed, and what else can be chosen."""
+    upload = outcome if isinstance(outcome, Upload) else None
+    if upload is not None:
+        roles.choose_event(upload)
+    preview, uses = _known(outcome)
+    roles.show_roles(
+        preview,
+        files.parsed(sources, chosen.current()),
+        uses=uses,
+        taken=() if upload is None or upload.piece is not None else files.taken_as(upload),
+        visit=visit,
+    )
+    said, choices = st.columns([3, 2], gap="large")
+    with choices:
+        st.markdown(f"**{words.OTHERWISE}**")
+        overrule.choose(sources, upload)
+    with said:
+        if upload is not None:
+            _show_reading(upload, doubted=() if headed else upload.doubts)
+        else:
+            _show_parsed(sources)
+
+
+def _known(outcome: Upload | CalibrationInputError) -> tuple[Preview, dict[str, str]]:
+    """Return the first rows and the uses of columns, of a refused file too as far as known."""
+    if isinstance(outcome, Upload):
+        return outcome.preview, dict(outcome.uses)
+    known = getattr(outcome, "known", None)
+    if not isinstance(known, Contents):
+        return Preview(), {}
+    return known.preview or Preview(), dict(known.uses)
+
+
 def _show_reading(upload: Upload, doubted: Sequence[str]) -> None:
-    """Show what was found, mended, and doubted where that is not above, and the first rows."""
+    """Show what was detected, fixed, and doubted where that is not above."""
     here = (words.split_here(upload),) if upload.rows is not None else ()
-    parts = (
-        (words.FOUND, (*upload.found, *compute.sets_said(upload), *here)),
+    said = () if upload.piece is not None else files.sets_said(upload)
+    for heading, sentences in (
+        (words.FOUND, (*upload.found, *said, *here)),
         (words.MENDED, upload.repairs),
         (words.DOUBTED, doubted),
         (words.MISSING, upload.missing),
-    )
-    for heading, sentences in parts:
+    ):
         if sentences:
             st.markdown(f"**{heading}**\n\n{words.bullets(sentences)}")
-    heading = words.UNMENDED if upload.repairs else words.FIRST_ROWS
-    _show_preview(upload.preview, heading, taken=compute.taken_as(upload))
 
 
-def _show_parsed(sources: Sequence[SourceFile], options: Options) -> None:
-    """Show what refused files hold."""
-    for place, contents in enumerate(compute.parsed(sources, options)):
-        name = sources[place].name if len(sources) > 1 else ""
-        if contents.found:
-            st.markdown(f"**{words.found_in(name)}**\n\n{words.bullets(contents.found)}")
-        preview = first_rows(contents, options)
-        heading = words.first_rows_of("" if contents.found else name, refused=preview.refused)
-        _show_preview(preview, heading, place)
-
-
-def _show_preview(
-    preview: Preview, heading: str, place: int = 0, *, taken: Sequence[str] = ()
-) -> None:
-    if preview.rows:
-        st.markdown(f"**{heading}**")
-        with st.container(key=f"preview_table_{place}"):
-            st.html(_table(preview, taken))
-
-
-def _table(preview: Preview, taken: Sequence[str]) -> str:
-    """Write the first rows, and where it is known what the label of each was taken as."""
-    places: Sequence[int] = range(len(preview.headings))
-    if len(places) > _FIT:
-        # The label would be out of sight behind the classes.
-        places = sorted(places, key=lambda place: preview.uses[place] != "label")
-    heads = "".join(
-        f"<th scope='col'>{escape(preview.headings[place])}"
-        f"<small>{words.USES[preview.uses[place]]}</small></th>"
-        for place in places
-    )
-    numbers = preview.numbers or range(1, len(preview.rows) + 1)
-    shown = [f"<td>{escape(shortened(name))}</td>" for name in taken] or [""] * len(preview.rows)
-    rows = "".join(
-        f"<tr><th scope='row'>{number}</th>{last}"
-        + "".join(f"<td>{escape(row[place])}</td>" for place in places)
-        + "</tr>"
-        for number, row, last in zip(numbers, preview.rows, shown, strict=True)
-    )
-    taken_head = f"<th scope='col'>{words.TAKEN_AS}</th>" if taken else ""
-    heads = f"<th scope='col'>{words.ROW}</th>{taken_head}{heads}"
-    return (
-        f"<table class='measures rows all-columns' tabindex='0'><thead><tr>{heads}</tr></thead>"
-        f"<tbody>{rows}</tbody></table>"
-    )
+def _show_parsed(sources: Sequence[SourceFile]) -> None:
+    """Show how the bytes of refused files were read."""
+    for source, part in zip(sources, files.parsed(sources, chosen.current()), strict=False):
+        sentences = (*part.found, *part.repairs, *part.doubts)
+        if isinstance(part, Table) and len(sources) > 1:
+            size = words.table_of(part.n_rows, [one.name for one in part.columns])
+            sentences = (size, *sentences)
+        if isinstance(part, Arrays):
+            sentences += tuple(
+                f"{visible(one.name, 40) or 'array'}: "
+                + words.array_of(one.values.shape, one.unread or one.values.dtype.name)
+                for one in part.arrays[:12]
+            )
+        if sentences:
+            name = f" in {escape_markdown(visible(source.name, 40))}" if len(sources) > 1 else ""
+            st.markdown(f"**{words.FOUND}{name}**\n\n{words.bullets(sentences)}")

@@ -1,203 +1,125 @@
-"""The controls that overrule how a file is read."""
+"""The controls beside the roles of columns that change how a file is read."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
 from typing import Any
 
 import streamlit as st
 
-from dashboard import compute
-from dashboard.compute import SourceFile
-from dashboard.readers import Options
-from dashboard.readers.columns.named_sets import parting_of
-from dashboard.readers.columns.one_set import can_be_one
-from dashboard.readers.contents import Contents, RawEvent, RawSet
+from calibcore.data import LogitSet
+from dashboard.compute.files import SourceFile
+from dashboard.parts import chosen
+from dashboard.readers import Options, Upload
 from dashboard.wording import imports as words
 
 _TEXT = frozenset({"csv", "tsv", "txt", "xlsx"})
-_TABLES = _TEXT | {"parquet", "json", "jsonl", "ndjson"}
-_UNNAMED = frozenset({"npy"})
 
-_VALUES = {"Auto": "auto", "Logits": "logits", "Probabilities": "probabilities"}
-_FIRST = {"Auto": "auto", "0": 0, "1": 1}
-_HEADER = {"Auto": None, "Names": True, "Data": False}
-_SETS = {"Auto": "auto", "One": "one"}
-_DEFAULTS: dict[str, Any] = {
-    "values": "Auto",
-    "labels_from": "Auto",
-    "label": None,
-    "classes": [],
-    "class_names": "",
-    "header": "Auto",
-    "sets": "Auto",
-    "prevalence": None,
+_OFFERED: Mapping[str, Mapping[str, Any]] = {
+    "values": {"Auto": "auto", "Logits": "logits", "Probabilities": "probabilities"},
+    "first_label": {"Auto": "auto", "0": 0, "1": 1},
+    "header": {"Auto": None, "Names": True, "Data": False},
+    "sets": {"Auto": "auto", "One": "one"},
 }
-"""Each control's key, and its value while the user overrules nothing."""
+"""Fields of `Options` that are chosen among a few values, which are called so."""
 
-
-_AT_FIRST = "read_at_first"
-"""How the first files of a session were read."""
-
-_ASKED, _AGAIN = "asked_back", "take_back_again"
-
-
-def start_anew(sources: Sequence[SourceFile]) -> None:
-    """Take every choice back when other files have come; one that is added changes nothing."""
-    now = {source.digest for source in sources}
-    before: set[str] = st.session_state.get("files_before", now)
-    if not before & now:
-        _take_back()
-    st.session_state["files_before"] = now
-
-
-def _take_back() -> None:
-    st.session_state.update(_DEFAULTS)
-    st.session_state[_AT_FIRST] = Options()
-
-
-def _ask_back() -> None:
-    st.session_state[_ASKED] = True
-    for key in _DEFAULTS.keys() & st.query_params.keys():
-        if key not in st.session_state:  # else it leaves the address with its control's value
-            del st.query_params[key]
-    _take_back()
-
-
-def of_address(options: Options) -> bool:
-    """Tell whether the address says how to read the files, and nobody chose it for them.
-
-    What was chosen when the first files came can be of the address alone.
-    """
-    first: Options = st.session_state.setdefault(_AT_FIRST, options)
-    return any(
-        getattr(options, field.name) == getattr(first, field.name) != getattr(Options(), field.name)
-        for field in fields(Options)
-    )
-
-
-def anything(sources: Sequence[SourceFile]) -> bool:
-    """Tell whether there is anything to choose, which there is not in a damaged bare array."""
-    return bool(compute.parsed(sources) or _endings(sources) - _UNNAMED)
-
-
-def choose(sources: Sequence[SourceFile]) -> Options:
-    """Let the user say what the files hold: first where it stands, then what it means.
-
-    What it means can be asked only of files that can be parsed once it is known where it stands.
-    """
-    if st.session_state.pop(_AGAIN, False):
-        _take_back()
-    first = st.container()
-    options = _choose_columns(sources)
-    contents = compute.parsed(sources, options)
-    if any(one.sets for one in contents):
-        with first:
-            meaning: dict[str, Any] = {"values": _VALUES[_one_of(words.VALUES, _VALUES, "values")]}
-        options = replace(options, **meaning, **_choose_meaning(contents))
-    if st.session_state.pop(_ASKED, False) and options != Options():
-        # Controls that were not on the page before have just taken their values of the address.
-        st.session_state[_AGAIN] = True
-        st.rerun()
-    if options != Options():
-        st.button(words.AS_FOUND_AGAIN, on_click=_ask_back, icon=":material/undo:")
-    return options
-
-
-def _endings(sources: Sequence[SourceFile]) -> set[str]:
-    return {source.name.rpartition(".")[2].lower() for source in sources}
-
-
-_HELP = {
-    "values": words.VALUES_HELP,
-    "labels_from": words.FIRST_LABEL_HELP,
-    "header": words.HEADER_HELP,
-    "sets": words.SETS_HELP,
+_LABELLED = {
+    "values": ("values", words.VALUES, words.VALUES_HELP),
+    "first_label": ("labels_from", words.FIRST_LABEL, words.FIRST_LABEL_HELP),
+    "header": ("header", words.HEADER, words.HEADER_HELP),
+    "sets": ("sets", words.SETS, words.SETS_HELP),
 }
+"""Key, label and help of each."""
 
 
-def _one_of(label: str, offered: Mapping[str, Any], key: str) -> str:
-    chosen = st.segmented_control(
+def choose(sources: Sequence[SourceFile], upload: Upload | None) -> None:
+    """Show what can be chosen of files; every change is kept by `chosen` and followed at once.
+
+    Parameters
+    ----------
+    sources : sequence of SourceFile
+        The files.
+    upload : Upload, optional
+        None where they are refused.
+    """
+    options = chosen.current()
+    one_of("values", options)
+    sets = () if upload is None else tuple(upload.sets.values())
+    if upload is None or any(isinstance(rows, LogitSet) for rows in sets):
+        one_of("first_label", options)
+    if {source.name.rpartition(".")[2].lower() for source in sources} & _TEXT:
+        one_of("header", options)
+    if upload is None or "set" in upload.preview.roles or options.sets == "one":
+        one_of("sets", options)
+    if not sets or any(isinstance(rows, LogitSet) for rows in sets):
+        _choose_names(options)
+    _choose_leave_out(options)
+    two = upload is not None and (upload.class_names is None or len(upload.class_names) == 2)
+    if two or options.prevalence is not None:
+        _choose_prevalence(options)
+    show_reset()
+
+
+def show_reset() -> None:
+    """Offer to take every choice back, where there is one."""
+    if chosen.is_anything():
+        st.button(
+            words.AS_FOUND_AGAIN,
+            key="reset_reading",
+            on_click=chosen.reset,
+            icon=":material/undo:",
+        )
+
+
+def one_of(field: str, options: Options) -> None:
+    """Let the user choose one of the few values of a field."""
+    key, label, explained = _LABELLED[field]
+    offered = _OFFERED[field]
+    now = getattr(options, field)
+    st.session_state[key] = next(word for word, value in offered.items() if value == now)
+    st.segmented_control(
         label,
         list(offered),
-        default="Auto",
         required=True,
         key=key,
-        help=_HELP[key],
-        bind="query-params",
-        persist_state="session",
+        help=explained,
+        on_change=_set_word,
+        args=(field, key),
     )
-    return chosen or "Auto"
 
 
-def _choose_columns(sources: Sequence[SourceFile]) -> Options:
-    """Let the user choose among the columns by name, or type one where none is known."""
-    contents, endings = compute.parsed(sources), _endings(sources)
-    uses = {name: use for part in contents for name, use in part.uses.items()}
-    chosen: dict[str, Any] = {}
-    if uses or (not contents and endings - _UNNAMED):
-        taken = next((name for name, use in uses.items() if use == "label"), None)
-        chosen["label_column"] = st.selectbox(
-            words.LABEL_COLUMN,
-            list(uses),
-            index=None,
-            placeholder=words.as_found(taken),
-            key="label",
-            help=words.LABEL_COLUMN_HELP,
-            accept_new_options=True,
-            bind="query-params",
-            persist_state="session",
-        )
-    if (uses or not contents) and endings & _TABLES:
-        # Taken by a click, as a choice that is half made would be refused.
-        with st.form("class_columns", border=False):
-            columns = st.multiselect(
-                words.CLASS_COLUMNS,
-                list(uses),
-                placeholder=words.AS_FOUND,
-                key="classes",
-                help=words.CLASS_COLUMNS_HELP,
-                accept_new_options=True,
-                bind="query-params",
-                persist_state="session",
-            )
-            st.form_submit_button(words.TAKE_COLUMNS)
-        chosen["class_columns"] = tuple(columns)
-    if endings & _TEXT:
-        chosen["header"] = _HEADER[_one_of(words.HEADER, _HEADER, "header")]
-    return Options(**chosen)
+def _set_word(field: str, key: str) -> None:
+    chosen.change(**{field: _OFFERED[field][st.session_state[key]]})
 
 
-def _choose_meaning(contents: Sequence[Contents]) -> dict[str, Any]:
-    """Let the user say what labels, classes and sets there are."""
-    raw = [part for one in contents for part in one.sets.values()]
-    tables = [part.table for part in raw if isinstance(part, RawSet) and part.table is not None]
-    chosen: dict[str, Any] = {}
-    if any(isinstance(part, RawSet) or part.numbers is not None for part in raw):
-        chosen["first_label"] = _FIRST[_one_of(words.FIRST_LABEL, _FIRST, "labels_from")]
-    if any(isinstance(part, RawSet) for part in raw):
-        chosen["class_names"] = _choose_names()
-    if any(can_be_one(one.sets) or parting_of(one.sets, Options()) for one in contents):
-        chosen["sets"] = _SETS[_one_of(words.SETS, _SETS, "sets")]
-    of_two = any(table.ndim == 1 or table.shape[1] == 2 for table in tables)
-    if of_two or any(isinstance(part, RawEvent) for part in raw):
-        chosen["prevalence"] = _choose_prevalence()
-    return chosen
-
-
-def _choose_names() -> tuple[str, ...]:
-    typed = st.text_area(
+def _choose_names(options: Options) -> None:
+    if words.class_names_in(st.session_state.get("class_names", "")) != options.class_names:
+        st.session_state["class_names"] = "\n".join(options.class_names)
+    st.text_area(
         words.CLASS_NAMES,
         height=68,
         placeholder=words.AS_FOUND,
         key="class_names",
         help=words.CLASS_NAMES_HELP,
-        persist_state="session",
+        on_change=_set_names,
     )
-    return words.class_names_in(typed or "")
 
 
-def _choose_prevalence() -> float | None:
-    percent = st.number_input(
+def _set_names() -> None:
+    chosen.change(class_names=words.class_names_in(st.session_state["class_names"] or ""))
+
+
+def _choose_leave_out(options: Options) -> None:
+    st.session_state["leave_out"] = options.leave_out
+    st.toggle(words.LEAVE_OUT, key="leave_out", help=words.LEAVE_OUT_HELP, on_change=_set_leave_out)
+
+
+def _set_leave_out() -> None:
+    chosen.change(leave_out=bool(st.session_state["leave_out"]))
+
+
+def _choose_prevalence(options: Options) -> None:
+    share = options.prevalence
+    st.session_state["prevalence"] = None if share is None else 100 * share
+    st.number_input(
         words.PREVALENCE,
         0.001,
         99.999,
@@ -207,7 +129,10 @@ def _choose_prevalence() -> float | None:
         placeholder=words.NOT_STATED,
         key="prevalence",
         help=words.PREVALENCE_HELP,
-        bind="query-params",
-        persist_state="session",
+        on_change=_set_prevalence,
     )
-    return None if percent is None else percent / 100
+
+
+def _set_prevalence() -> None:
+    percent = st.session_state["prevalence"]
+    chosen.change(prevalence=None if percent is None else percent / 100)

@@ -1,6 +1,6 @@
 """What a format hands over: bare arrays by set, before anything is taken for anything."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypedDict
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.readers.refusal import FileError, quoted
+from dashboard.readers.table import ROLES, ColumnRole
 
 Array = NDArray[Any]
 Role = Literal["calibration", "test", "rows"]
@@ -82,6 +83,10 @@ class Preview:
         Each is a row of the set; else several were put together to one.
     refused : bool
         These are not the first rows of all, but the first that cannot be used.
+    roles : tuple of ColumnRole
+        What each is for, of a table; empty of arrays.
+    reasons : tuple of str
+        Why, one short phrase each, as in `Reading`.
     """
 
     headings: tuple[str, ...] = ()
@@ -90,6 +95,8 @@ class Preview:
     numbers: tuple[int, ...] = ()
     of_samples: bool = True
     refused: bool = False
+    roles: tuple[ColumnRole, ...] = ()
+    reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,9 +129,6 @@ class RawSet:
         Which rows of the file these are, where they are not all of it.
     ids : SliceColumn, optional
         Of a lone piece, the column that names its rows, as whole numbers that stand for the names.
-    unread : tuple of str, optional
-        Field, what was found and what is wanted, of the first cell that could not be read, where
-        all such cells are in rows that a column calls training rows.
     divided : bool
         The values had percent signs, and were divided by 100.
     top_one : bool
@@ -142,7 +146,6 @@ class RawSet:
     predicted: SliceColumn | None = None
     among: NDArray[np.bool_] | None = None
     ids: SliceColumn | None = None
-    unread: tuple[str, str, str] | None = None
     divided: bool = False
     top_one: bool = False
 
@@ -171,7 +174,7 @@ class RawEvent:
     ----------
     scores, hits : ndarray, shape (n_samples,)
         As found.
-    first_row, columns, among, unread
+    first_row, columns, among
         As in `RawSet`.
     n_classes : int, optional
         How many classes are predicted or true in any row, where the file has them.
@@ -185,7 +188,6 @@ class RawEvent:
     columns: tuple[SliceColumn, ...] = ()
     n_classes: int | None = None
     among: NDArray[np.bool_] | None = None
-    unread: tuple[str, str, str] | None = None
     numbers: tuple[Array, ...] | None = None
 
     def rows(self, chosen: NDArray[np.bool_]) -> "RawEvent":
@@ -215,9 +217,6 @@ class Contents:
         Every column or array of the file by its name, and what it was taken for.
     preview : Preview, optional
         None where the arrays themselves are to be shown.
-    refused : tuple of str, optional
-        Field, what was found and what is wanted, of a file whose columns are known and which is
-        refused for what they hold; it has no sets.
     """
 
     sets: Mapping[Role, RawSet | RawEvent]
@@ -227,7 +226,6 @@ class Contents:
     doubts: tuple[str, ...] = ()
     uses: Mapping[str, ColumnUse] = field(default_factory=dict)
     preview: Preview | None = None
-    refused: tuple[str, str, str] | None = None
 
 
 class Choices(TypedDict, total=False):
@@ -235,12 +233,13 @@ class Choices(TypedDict, total=False):
 
     values: Literal["auto", "logits", "probabilities"]
     first_label: Literal["auto", 0, 1]
-    label_column: str | None
-    class_columns: tuple[str, ...]
     class_names: tuple[str, ...]
     header: bool | None
     sets: Literal["auto", "one"]
     prevalence: float | None
+    roles: tuple[tuple[str, ColumnRole], ...]
+    event: str | None
+    leave_out: bool
 
 
 @dataclass(frozen=True)
@@ -253,10 +252,6 @@ class Options:
         What the values are.
     first_label : {"auto", 0, 1}, default "auto"
         The number of the first class in the labels.
-    label_column : str, optional
-        Name of the column, or of the array, that holds the labels.
-    class_columns : tuple of str
-        Names of the columns of the classes in their order, or of the one score of class 1.
     class_names : tuple of str
         Names of the classes in their order; labels that are text are matched to them.
     header : bool, optional
@@ -267,6 +262,12 @@ class Options:
     prevalence : float, optional
         Share of class 1, or of right predictions, where the model will be used; strictly between
         0 and 1. It changes no number; a warning says where the rows differ from it.
+    roles : tuple of (str, ColumnRole)
+        What columns are for, by name; what is not named is detected.
+    event : str, optional
+        Of an outcome of two values, the one that the score is of, as the file writes it.
+    leave_out : bool
+        Leave out rows that cannot be used, instead of asking about them.
 
     Raises
     ------
@@ -276,12 +277,13 @@ class Options:
 
     values: Literal["auto", "logits", "probabilities"] = "auto"
     first_label: Literal["auto", 0, 1] = "auto"
-    label_column: str | None = None
-    class_columns: tuple[str, ...] = ()
     class_names: tuple[str, ...] = ()
     header: bool | None = None
     sets: Literal["auto", "one"] = "auto"
     prevalence: float | None = None
+    roles: tuple[tuple[str, ColumnRole], ...] = ()
+    event: str | None = None
+    leave_out: bool = False
 
     def __post_init__(self) -> None:
         """Refuse choices outside what is offered."""
@@ -292,23 +294,14 @@ class Options:
         ):
             if value not in allowed:
                 raise FileError(name, quoted(value), f"one of {', '.join(map(str, allowed))}")
+        for _, role in self.roles:
+            if role not in ROLES:
+                raise FileError("roles", quoted(role), f"one of {', '.join(ROLES)}")
         if self.prevalence is not None and not 0 < self.prevalence < 1:
             raise FileError("prevalence", f"{self.prevalence:g}", "a share between 0 and 1")
 
-    def of_values(self) -> "Options":
-        """Keep what is decided on the arrays of all files together, not in each file."""
-        return replace(self, label_column=None, class_columns=(), header=None)
-
-    def of_columns(self) -> "Options":
-        """Keep what is decided in each file, which is what its format's reader looks at."""
-        return Options(
-            label_column=self.label_column, class_columns=self.class_columns, header=self.header
-        )
-
 
 DEFAULTS = Options()
-Reader = Callable[[bytes, Options], Contents]
-"""What reads a format; most of `Options` is left to `interpret`."""
 
 
 def _within(whole: NDArray[np.bool_] | None, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -1,7 +1,7 @@
 """From bare arrays to sets: the one place where a file's contents are taken for something."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -11,11 +11,6 @@ from calibcore.blocks import row_blocks, row_maxima
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.probabilities import PROBABILITY_FLOOR
-from dashboard.readers.columns.headings import PREDICTED, key_of
-from dashboard.readers.columns.named import kept_sentence
-from dashboard.readers.columns.named_sets import Parting, parting_of
-from dashboard.readers.columns.one_set import as_one_set
-from dashboard.readers.columns.roles import role_of
 from dashboard.readers.contents import (
     SET_NAMES,
     Array,
@@ -27,16 +22,13 @@ from dashboard.readers.contents import (
     ValuesKind,
     rows_of_file,
 )
-from dashboard.readers.meaning.checks import check_finite, check_scores, check_shape
+from dashboard.readers.meaning.checks import check_finite, check_shape
 from dashboard.readers.meaning.doubts import doubts_of
-from dashboard.readers.meaning.first_label import counted_alike
-from dashboard.readers.meaning.labels import LabelReading, read_labels, used_texts
-from dashboard.readers.meaning.one_score import Reading
+from dashboard.readers.meaning.labels import LabelReading, counted_alike, read_labels
 from dashboard.readers.meaning.otherwise import called_otherwise
+from dashboard.readers.meaning.scale import Scale, as_probabilities, scale_of, top_scores
 from dashboard.readers.meaning.spelling import looking_alike, shown_apart
-from dashboard.readers.meaning.top_scores import top_scores
-from dashboard.readers.meaning.values import as_probabilities, judge
-from dashboard.readers.refusal import FileError, quoted
+from dashboard.readers.refusal import FileError
 from dashboard.readers.shown import shared_columns
 from dashboard.readers.upload import Rows, Upload
 
@@ -62,9 +54,6 @@ def interpret(contents: Contents, options: Options, *, name: str, kind: str, dig
     name, kind, digest : str
         Of the upload.
     """
-    if contents.refused is not None:
-        raise FileError(*contents.refused)
-    contents = as_one_set(contents, options)
     upload = Upload(
         name=name, format=kind, digest=digest,
         found=contents.found, repairs=contents.repairs, missing=contents.missing,
@@ -119,40 +108,20 @@ def _said(
     )
 
 
-def _told_apart(upload: Upload, parting: Parting, unread: tuple[str, str, str] | None) -> Upload:
-    """Say which column tells the sets apart; it is no longer one to tell rows apart by."""
-    names = [column.name for column in upload.contents.sets["rows"].columns]
-    kept = kept_sentence(names)
-    others = kept_sentence([name for name in names if name != parting.column.name])
-    found = (others if (said,) == kept else (said,) for said in upload.found)
-    upload = replace(upload, found=tuple(said for part in found for said in part))
-    said: tuple[str, ...] = ()
-    if unread is not None:
-        place, what, _ = unread
-        said = (f"What could not be read is in training rows alone, such as {what} ({place}).",)
-    return _said(upload, found=(parting.found,), repairs=(*parting.repairs, *said))
-
-
 def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:
     """Read logits or probabilities with their labels, or a piece of them."""
     tables = {role: raw.table for role, raw in sets.items() if raw.table is not None}
     if not tables:
         return _lone_labels(upload, sets["rows"])
-    if any(raw.top_one for raw in sets.values()):
-        return _lone_top_one(upload, sets["rows"])
     for role, table in tables.items():
         check_shape(table, role)
-    upload, sets = _parted(upload, sets)
     for role, raw in sets.items():
         check_finite(raw, role)
-        check_scores(raw, role, upload.options)
     n_classes = _n_classes(tables)
+    reading = scale_of(sets, upload.options)
     if any(raw.labels is None for raw in sets.values()):
-        return _lone_table(upload, sets["rows"], judge(sets, upload.options), n_classes)
-    # Labels first: where the user has chosen a column, that choice is what to name.
-    hot = [name for name, use in upload.contents.uses.items() if use == "label"]
-    labels = read_labels(sets, n_classes, upload.options, columns=hot)
-    reading = judge(sets, upload.options)
+        return _lone_table(upload, sets["rows"], reading, n_classes)
+    labels = read_labels(sets, n_classes, upload.options)
     made = {
         role: _logit_set(raw, labels, role, reading, upload.options) for role, raw in sets.items()
     }
@@ -164,7 +133,6 @@ def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:
         missing=_constant(made),
         doubts=(
             *reading.doubts,
-            *labels.doubts,
             *_named_otherwise(upload, tables, reading),
             *_impossible(made, reading),
             *looking_alike(next(iter(made.values())).class_names),
@@ -173,59 +141,16 @@ def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:
     return _add(upload, made, sets, reading.kind)
 
 
-def _parted(upload: Upload, sets: Mapping[Role, RawSet]) -> tuple[Upload, Mapping[Role, RawSet]]:
-    """Keep the rows that are used, where a column tells the sets apart."""
-    whole = sets.get("rows")
-    parting = parting_of(sets, upload.options)
-    lengths = () if whole is None else (whole.table, whole.labels)
-    if (
-        whole is None
-        or parting is None
-        or {len(parting.column.values)}
-        != {-1 if array is None else len(array) for array in lengths}
-    ):
-        _refuse_unread(sets.values())
-        return upload, sets
-    parts = {role: used_texts(part) for role, part in parting.of(whole).items()}
-    return _told_apart(upload, parting, whole.unread), parts
-
-
-def _refuse_unread(sets: Iterable[RawSet | RawEvent]) -> None:
-    """Refuse cells that could not be read, where no column leaves their rows out."""
-    for raw in sets:
-        if raw.unread is not None:
-            raise FileError(*raw.unread)
-
-
-def _lone_table(upload: Upload, raw: RawSet, reading: Reading, n_classes: int) -> Upload:
+def _lone_table(upload: Upload, raw: RawSet, reading: Scale, n_classes: int) -> Upload:
     n_rows = len(np.asarray(raw.table))
     return _said(
         replace(upload, piece=raw, values_kind=reading.kind),
-        found=(f"{n_rows:,} rows, {n_classes:,} classes.", reading.found, *_predicted(upload)),
+        found=(f"{n_rows:,} rows, {n_classes:,} classes.", reading.found),
         doubts=(ONE_ROW,) if n_rows == 1 else (),
     )
 
 
-def _predicted(upload: Upload) -> Iterator[str]:
-    """Say which column is called a prediction, where the label is missing."""
-    uses = upload.contents.uses
-    names = [name for name in uses if {key_of(name), role_of(name)[1]} & PREDICTED]
-    free = [name for name in names if uses[name] != "class"]
-    if free:
-        yield (
-            f"{quoted(free[0], 30)} holds predictions, as it is called, and the true classes are"
-            " missing; if it holds the true ones, choose it as the column of the labels."
-        )
-
-
-def _lone_top_one(upload: Upload, raw: RawSet) -> Upload:
-    n_rows = len(np.asarray(raw.table))
-    said = f"{n_rows:,} rows: the predicted class and its score, without the true class."
-    return _said(replace(upload, piece=raw, values_kind="scores"), found=(said,))
-
-
 def _lone_labels(upload: Upload, raw: RawSet) -> Upload:
-    _refuse_unread([raw])
     labels = np.asarray(raw.labels)
     if labels.ndim not in (1, 2) or not labels.size or labels.dtype.kind not in "biuf":
         raise FileError("labels", f"an array of shape {labels.shape}", "one class number a row")
@@ -252,10 +177,11 @@ def _n_classes(tables: Mapping[Role, Array]) -> int:
 
 
 def _logit_set(
-    raw: RawSet, labels: LabelReading, role: Role, reading: Reading, options: Options
+    raw: RawSet, labels: LabelReading, role: Role, reading: Scale, options: Options
 ) -> LogitSet:
     table = np.asarray(raw.table)
-    of_file = None if table.ndim == 1 else raw.class_names
+    n_classes = 2 if table.ndim == 1 else table.shape[1]
+    of_file = raw.class_names if len(raw.class_names or ()) == n_classes else None
     given = options.class_names or labels.class_names or of_file
     names = None if given is None else shown_apart(given)
     truth = labels.labels[role]
@@ -275,14 +201,8 @@ def _events(upload: Upload, events: Mapping[Role, RawEvent]) -> Upload:
     """Read top-1 scores with whether the prediction was right."""
     if upload.options.values == "logits":
         raise FileError("values", "top-1 scores that are called logits", "probabilities")
-    parting = parting_of(events, upload.options)
-    if parting is None:
-        _refuse_unread(events.values())
-    else:
-        whole = events["rows"]
-        upload, events = _told_apart(upload, parting, whole.unread), parting.of(whole)
-    counted = counted_alike(events, upload.options)
-    events, repairs = counted.events, [*counted.repairs]
+    repairs: list[str] = []
+    events = counted_alike(events, upload.options, repairs)
     made: dict[Role, Rows] = {}
     for role, raw in events.items():
         scores = top_scores(raw, role, repairs, upload.options)
@@ -295,7 +215,6 @@ def _events(upload: Upload, events: Mapping[Role, RawEvent]) -> Upload:
         found=(f"Top-1 scores and whether the prediction was right: {rows}.",),
         repairs=tuple(dict.fromkeys(repairs)),
         missing=(TOP_ONE_ONLY,),
-        doubts=counted.doubts,
     )
     return _add(upload, made, events, "scores")
 
@@ -317,7 +236,7 @@ def _ruled_out(part: LogitSet) -> NDArray[np.bool_]:
 
 
 def _refuse_ruled_out(
-    sets: Mapping[Role, LogitSet], reading: Reading, raw: Mapping[Role, RawSet]
+    sets: Mapping[Role, LogitSet], reading: Scale, raw: Mapping[Role, RawSet]
 ) -> None:
     """Refuse logits that rule the true class out: every log loss would be infinite."""
     if reading.kind == "probabilities":
@@ -332,7 +251,7 @@ def _refuse_ruled_out(
             )
 
 
-def _masked(sets: Mapping[Role, LogitSet], reading: Reading) -> tuple[str, ...]:
+def _masked(sets: Mapping[Role, LogitSet], reading: Scale) -> tuple[str, ...]:
     """Say what minus infinity was read as."""
     if reading.kind == "probabilities":
         return ()
@@ -343,7 +262,7 @@ def _masked(sets: Mapping[Role, LogitSet], reading: Reading) -> tuple[str, ...]:
     return (f"Minus infinity in {count:,} cells was read as a class that is ruled out.",)
 
 
-def _impossible(sets: Mapping[Role, LogitSet], reading: Reading) -> tuple[str, ...]:
+def _impossible(sets: Mapping[Role, LogitSet], reading: Scale) -> tuple[str, ...]:
     """Say what a probability of 0 does."""
     if reading.kind != "probabilities":
         return ()
@@ -378,7 +297,7 @@ def _tied(sets: Mapping[Role, LogitSet]) -> tuple[str, ...]:
 
 
 def _named_otherwise(
-    upload: Upload, tables: Mapping[Role, Array], reading: Reading
+    upload: Upload, tables: Mapping[Role, Array], reading: Scale
 ) -> tuple[str, ...]:
     """Doubt values that are called what they were not taken for, unless the user says so."""
     if upload.options.values != "auto":

@@ -1,8 +1,9 @@
 """The one exception that leaves the readers, and how text from a file is made fit to show."""
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -135,6 +136,44 @@ class FileError(CalibrationInputError):
         made = cls(field, error.found, error.wanted)
         made.known = getattr(error, "known", None)
         return made
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer to a `Question`.
+
+    Parameters
+    ----------
+    said : str
+        On its button: a few words, the file's own included.
+    why : str
+        What speaks for it, in one short sentence.
+    change : mapping of str
+        The parameters of `Options` that it sets.
+    """
+
+    said: str
+    why: str
+    change: Mapping[str, Any]
+
+
+class Question(FileError):  # noqa: N818 - an answer, not a mistake, is what it wants
+    """A file that can be used once the user has answered something.
+
+    Parameters
+    ----------
+    field, found : str
+        As in `FileError`.
+    ask : str
+        One sentence that ends with a question mark.
+    answers : tuple of Answer
+        The likeliest first; never empty.
+    """
+
+    def __init__(self, field: str, found: str, ask: str, answers: tuple[Answer, ...]) -> None:
+        super().__init__(field, found, "an answer: " + ask)
+        self.ask = plain(ask)
+        self.answers = answers
 
 
 class UnforeseenError(FileError):

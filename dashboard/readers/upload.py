@@ -7,9 +7,7 @@ import numpy as np
 
 from calibcore.data import EventScores, LogitSet, Split, calibration_rows, split_rows
 from calibcore.errors import CalibrationInputError
-from dashboard.readers.columns.named_sets import parting_of
 from dashboard.readers.contents import (
-    DEFAULTS,
     ColumnUse,
     Contents,
     Options,
@@ -22,19 +20,6 @@ from dashboard.readers.refusal import FileError
 from dashboard.readers.shown import perhaps_labels, preview_of
 
 Rows = LogitSet | EventScores
-
-
-def first_rows(contents: Contents, options: Options = DEFAULTS) -> Preview:
-    """Give the first rows as they were read; of several files, as they were put together."""
-    preview = contents.preview or preview_of(contents)
-    parting = parting_of(contents.sets, options)
-    if parting is None:
-        return preview
-    uses: list[ColumnUse] = [
-        "set" if (use, name) == ("slice", parting.column.name) else use
-        for use, name in zip(preview.uses, preview.headings, strict=True)
-    ]
-    return replace(preview, uses=tuple(uses))
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,15 +89,15 @@ class Upload:
     def uses(self) -> Mapping[str, ColumnUse]:
         """Every column or array of the file by name, and what it was taken for.
 
-        The names are those that ``label_column`` and ``class_columns`` take, as the file has them
-        and not made fit to show. A bare array, or a tuple of them, has none.
+        The names are those that ``roles`` take, as the file has them and not made fit to show. A
+        bare array, or a tuple of them, has none.
         """
         return self.contents.uses
 
     @property
     def preview(self) -> Preview:
         """The first rows as they were read; of several files, as they were put together."""
-        return first_rows(self.contents, self.options)
+        return self.contents.preview or preview_of(self.contents)
 
     @property
     def perhaps_labels(self) -> tuple[str, ...]:
@@ -120,11 +105,6 @@ class Upload:
         if self.piece is None or self.piece.table is None:
             return ()
         return perhaps_labels(self.piece, self.preview)
-
-    @property
-    def label_column(self) -> str | None:
-        """Name of the column or array that was taken for the label."""
-        return next((name for name, use in self.uses.items() if use == "label"), None)
 
     def split(
         self, *, calibration_share: float = 0.5, seed: int = 0

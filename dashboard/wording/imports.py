@@ -1,12 +1,14 @@
-"""The words of the import step: what to bring, what was read, and how to read it otherwise."""
+"""The words of the import step: what to upload, how it was read, and how to change that."""
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
+from calibcore.data import EventScores, LogitSet
 from dashboard.readers import FORMATS, Upload
-from dashboard.readers.contents import ColumnUse
 from dashboard.readers.refusal import visible
+from dashboard.readers.table import ColumnRole
 from dashboard.wording.numbers import SPACE, escape_markdown
-from dashboard.wording.sentences import WITHOUT_LABELS
 
 MAX_UPLOAD = 400 << 20
 """Most bytes of one file; the server is told the same in its settings."""
@@ -17,7 +19,7 @@ READING = "Reading the file"
 
 
 def megabytes(n_bytes: int) -> str:
-    """Write a size.
+    """Return a size in megabytes.
 
     Examples
     --------
@@ -27,39 +29,45 @@ def megabytes(n_bytes: int) -> str:
     return f"{n_bytes / (1 << 20):,.0f}{SPACE}MB"
 
 
-def reading_apart(n_bytes: int, seconds: int, most: float) -> str:
-    """Say how long a large file has been read for."""
+def reading_apart(n_bytes: int, seconds: int) -> str:
+    """Describe how long a large file has been read for."""
     return (
-        f":small[{n_bytes / 1e6:,.0f}{SPACE}MB are read in a process of their own, with bounded"
-        f" memory: {seconds} of at most {most:g} seconds. Taking the file away on the left stops"
-        " it.]"
+        f":small[Reading {n_bytes / 1e6:,.0f}{SPACE}MB with bounded memory: {seconds} s so far."
+        " Remove the file on the left to stop.]"
     )
 
 
 # Nothing there yet ---------------------------------------------------------------------------
 
-BRING = "Bring a model's answers"
-REMOVE = "Take away"
-UPLOADER = "Logits or probabilities with the true labels"
+BRING = "Upload predictions"
+REMOVE = "Remove"
+UPLOADER = "Predictions with the true labels"
 UPLOADER_HELP = (
-    "One file with both, logits and labels apart, or calibration set and test set apart. Files stay"
-    " on the computer that runs Fractile."
+    "One file with both, scores and labels apart, or calibration and test set apart. Files stay on"
+    " the computer that runs Fractile."
 )
 SETTINGS_KEPT = (
-    "The settings in the address of this page are kept. A file is not: after a reload, bring it"
+    "The settings in the address of this page are kept. A file is not: after a reload, upload it"
     " again."
 )
 WHAT = (
-    "Upload the **logits** (or class probabilities) of a trained classifier together with the"
-    " **true labels**, in the panel on the left. Fractile fits a calibrator on one part of the"
-    " rows, judges it on the other, and shows both before and after."
+    "Upload a file with a classifier's **logits or probabilities** and the **true labels**, in the"
+    " panel on the left."
 )
 PANEL_ON_PHONES = (
     ":material/keyboard_double_arrow_right: at the upper left opens the panel for files and"
     " choices, :material/keyboard_double_arrow_left: in it closes it again."
 )
+ACCEPTED = "Accepted formats"
 _WAYS = (
-    ("NumPy arrays", '`np.savez("mine.npz", logits=..., labels=...)`, or two files', "npz npy"),
+    (
+        "a table or a spreadsheet",
+        (
+            "`score, outcome`; or one column per class and a column `label`; or `true_label,"
+            " pred_label, confidence`; further columns are kept for grouping"
+        ),
+        "csv tsv txt xlsx parquet",
+    ),
     (
         "calibration and test apart",
         (
@@ -68,19 +76,12 @@ _WAYS = (
         ),
         "",
     ),
-    (
-        "a table or a spreadsheet",
-        (
-            "one column a class and a column `label`; or `true_label, pred_label, confidence`; or"
-            " `score, label`; further columns are kept to tell rows apart"
-        ),
-        "csv tsv txt xlsx parquet",
-    ),
+    ("NumPy arrays", '`np.savez("mine.npz", logits=..., labels=...)`, or two files', "npz npy"),
     (
         "JSON",
         (
-            '`{"logits": [[...], ...], "labels": [...]}`, or one row a line; a row may list classes'
-            " with their scores, as pipelines and services write them"
+            '`{"logits": [[...], ...], "labels": [...]}`, or one row per line; a row may list'
+            " classes with their scores, as pipelines and services write them"
         ),
         "json jsonl ndjson",
     ),
@@ -95,175 +96,242 @@ _WAYS = (
         "p pkl pickle",
     ),
 )
-OR_SAMPLE = "Nothing at hand? Choose **Sample** on the left."
-EXAMPLES: Mapping[str, tuple[str, str]] = {
-    "NumPy": (
-        "python",
-        (
-            "import numpy as np\n\n"
-            "# one row an image, one column a class; the numbers before softmax\n"
-            'np.savez("mine.npz", logits=logits, labels=labels)'
-        ),
-    ),
-    "PyTorch": (
-        "python",
-        (
-            "import torch\n\n"
-            "with torch.no_grad():\n"
-            "    logits = model(images)\n"
-            'torch.save({"logits": logits.cpu(), "labels": labels.cpu()}, "mine.pt")'
-        ),
-    ),
-    "scikit-learn": (
-        "python",
-        (
-            "import pandas as pd\n\n"
-            "table = pd.DataFrame(model.predict_proba(X), columns=model.classes_)\n"
-            'table.assign(label=y).to_csv("mine.csv", index=False)'
-        ),
-    ),
-    "CSV": ("text", "cat,dog,label\n0.91,0.09,cat\n0.34,0.66,dog\n0.55,0.45,dog"),
-    "JSON": ("json", '{"logits": [[2.5, -1.0], [0.3, 1.2]], "labels": [0, 1]}'),
-}
-TEMPLATE_NAME = "fractile_template.csv"
-TEMPLATE_LABEL = "Download a small table to start from"
+OR_SAMPLE = "No file at hand? Choose **Sample** on the left."
 
 
 def endings() -> str:
     """List what can be read, as it is said beside the uploader."""
-    return f"Reads {', '.join(FORMATS)}; at most {megabytes(MAX_UPLOAD)} a file."
+    return f"Reads {', '.join(FORMATS)}; at most {megabytes(MAX_UPLOAD)} per file."
 
 
 def most() -> str:
-    """Say how large a file may be."""
-    return f"At most {megabytes(MAX_UPLOAD)} a file; it stays on the computer that runs Fractile."
+    """Return the size limit of a file as a sentence."""
+    return f"At most {megabytes(MAX_UPLOAD)} per file."
 
 
 def ways_to_bring() -> str:
-    """Say for each kind of data how to bring it, as a table in Markdown."""
+    """Return the accepted formats, as a table in Markdown."""
     lines = [
         f"| {' '.join((what, *(f'`.{ending}`' for ending in ends.split())))} | {how} |"
         for what, how, ends in _WAYS
     ]
-    return "\n".join(("| what you have | how to bring it |", "|---|---|", *lines))
+    return "\n".join(("| data | how to save it |", "|---|---|", *lines))
 
 
-def template() -> str:
-    """Write a small table that can be filled in, or uploaded as it is."""
-    pairs = ((92, 1), (81, 1), (73, 0), (64, 1), (58, 1), (55, 0), (46, 0), (37, 1), (21, 0))
-    rows = [
-        f"{(share + k) / 100:.2f},{1 - (share + k) / 100:.2f},{'cat' if is_cat else 'dog'}"
-        for k in range(4)
-        for share, is_cat in pairs
-    ]
-    return "\r\n".join(("cat,dog,label", *rows, ""))
+# How it was read -----------------------------------------------------------------------------
 
-
-# What was read -------------------------------------------------------------------------------
-
-WHAT_WAS_READ = "What was read, and how to read it otherwise"
-FOUND, MENDED, DOUBTED, MISSING = "Found", "Mended", "Doubtful", "Not possible"
-FIRST_ROWS = "The first rows, as they were read"
-REFUSED_ROWS = "The first rows that cannot be used, as they were read"
-UNMENDED = "The first rows of the file, before anything was mended"
-TAKEN_AS, RIGHT, WRONG = "taken as", "right", "wrong"
+HOW_READ = "How the file was read"
+FOUND, MENDED, DOUBTED, MISSING = "Detected", "Fixed automatically", "Check", "Not available"
+COLUMNS = "Columns"
+COLUMNS_HELP = "First rows as in the file. Change what a column is for in its heading."
+COLUMNS_REFUSED = "First rows that cannot be used. Change what a column is for in its heading."
+ARRAYS = "Arrays"
+ARRAYS_HELP = "Change what an array is for here."
+FIRST_ROWS = "First rows"
+TAKEN_AS, RIGHT, WRONG = "Read as", "correct", "wrong"
 ROW = "row"
-ABOUT_SAMPLE = "What was read"
+ABOUT_SAMPLE = "About this example"
 MEND_STEP = (
-    "Read it otherwise below, or mend the file and upload it again; or choose another one or a"
-    " sample on the left."
+    "Change how the file is read below, or fix the file and upload it again, or choose another."
 )
-BY_ADDRESS = (
-    "The address of this page says how to read the file, as chosen for another one or on an earlier"
-    " visit. **Read it as found again**, below, takes that back."
-)
-USES: Mapping[ColumnUse, str] = {
-    "class": "class",
-    "label": "label",
-    "prediction": "prediction",
-    "score": "score",
-    "hit": "right or not",
-    "slice": "tells rows apart",
-    "set": "tells the sets apart",
-    "left out": "left out",
-    "undecided": "",
+ROLES: Mapping[ColumnRole, str] = {
+    "outcome": "Outcome (true class)",
+    "score": "Score of the event",
+    "class": "Class score",
+    "prediction": "Predicted class",
+    "correct": "Correct (yes/no)",
+    "id": "Row ID",
+    "set": "Calibration / test",
+    "group": "Grouping",
+    "date": "Date (by month)",
+    "ranked class": "Ranked class",
+    "ranked score": "Ranked score",
+    "left out": "Left out",
 }
+"""What each role is called in the select of a column."""
+
+NOT_DETECTED = "Not detected"
+CHOSEN = "chosen by you"
+UNNAMED = "no name"
 
 
-def found_in(file: str) -> str:
-    """Head what a file holds; its name is not needed where it is alone."""
-    return f"{FOUND} in {escape_markdown(visible(file, 40))}" if file else FOUND
+def more_columns(n_columns: int) -> str:
+    """Label the select that brings further columns into sight."""
+    return f"{n_columns:,} more columns"
 
 
-def first_rows_of(file: str, *, refused: bool = False) -> str:
-    """Head the first rows of one of several files, or the first that cannot be used."""
-    heading = REFUSED_ROWS if refused else FIRST_ROWS
-    return f"{heading}: {escape_markdown(visible(file, 40))}" if file else heading
+MORE_PLACEHOLDER = "Choose one to set its role"
+
+
+def array_of(shape: Sequence[int], kind: str) -> str:
+    """Return the size and type of an array.
+
+    Examples
+    --------
+    >>> array_of((10_000, 3), "float32")
+    '10,000 \u00d7 3, float32'
+    """
+    size = " \u00d7 ".join(f"{n:,}" for n in shape)
+    return f"{size}, {kind}"
+
+
+def table_of(n_rows: int, columns: Sequence[str]) -> str:
+    """Return the size and the first columns of a table.
+
+    Examples
+    --------
+    >>> table_of(400, ["score", "label"])
+    '400 rows; columns score, label'
+    """
+    named = ", ".join(visible(name, 30) for name in columns[:8])
+    more = f" and {len(columns) - 8:,} more" if len(columns) > 8 else ""
+    return f"{n_rows:,} rows; columns {named}{more}"
 
 
 def bullets(sentences: Sequence[str]) -> str:
-    """Write sentences as a list; text from files is escaped."""
+    """Return sentences as a list in Markdown; text from files is escaped."""
     return "\n".join(f"- {escape_markdown(sentence)}" for sentence in sentences)
 
 
 def warning(sentences: Sequence[str]) -> str:
-    """Write one sentence as it is, and several as a list."""
+    """Return one sentence as it is, and several as a list."""
     return escape_markdown(sentences[0]) if len(sentences) == 1 else bullets(sentences)
 
 
 def size(upload: Upload) -> str:
-    """Say how much there is, in one line."""
-    parts = []
-    if upload.class_names is not None:
-        parts.append(f"{len(upload.class_names):,} classes")
-    parts.append(f"{sum(rows.n_samples for rows in upload.sets.values()):,} rows")
+    """Return the size of the data in one line."""
+    return " \u00b7 ".join((*_classes(upload), _rows(upload)))
+
+
+def summary(upload: Upload, event: str = "") -> str:
+    """Describe in one line what was read.
+
+    Parameters
+    ----------
+    upload : Upload
+        With at least one set.
+    event : str
+        The sentence of `event_count`, where two outcomes are known.
+    """
+    kind = {"scores": "confidence scores", None: ""}.get(
+        upload.values_kind, str(upload.values_kind)
+    )
+    fixes = _count(len(upload.repairs), "automatic fix", "automatic fixes")
+    checks = _count(len(upload.doubts), "warning", "warnings")
+    noted = ", ".join(filter(None, (checks, fixes)))
+    parts = (
+        *(() if event else _classes(upload)),
+        _rows(upload),
+        kind,
+        escape_markdown(event),
+        f"{noted} (details below)" if noted else "",
+    )
+    return " \u00b7 ".join(filter(None, parts))
+
+
+def _classes(upload: Upload) -> tuple[str, ...]:
+    return () if upload.class_names is None else (f"{len(upload.class_names):,} classes",)
+
+
+def _rows(upload: Upload) -> str:
     if upload.calibration is not None and upload.test is not None:
-        parts.append(f"{upload.calibration.n_samples:,} to fit, {upload.test.n_samples:,} to judge")
-    else:
-        parts.append("split here into rows to fit and rows to judge")
-    return " \u00b7 ".join(parts)
+        fit, test = upload.calibration.n_samples, upload.test.n_samples
+        return f"{fit:,} calibration \u00b7 {test:,} test rows"
+    return f"{sum(rows.n_samples for rows in upload.sets.values()):,} rows, split at random"
 
 
-def counted(doubts: Sequence[str], repairs: Sequence[str]) -> str:
-    """Say that there are doubts and repairs, which are told where the step is opened."""
-    parts = [
-        f"{len(what):,} {word}{'s' if len(what) > 1 else ''}"
-        for what, word in ((doubts, "doubt"), (repairs, "repair"))
-        if what
-    ]
-    return f"{' and '.join(parts)} of this file: see below what was read."
+def _count(n_things: int, one: str, several: str) -> str:
+    return f"{n_things:,} {one if n_things == 1 else several}" if n_things else ""
+
+
+def set_said(name: str, rows: LogitSet | EventScores) -> str:
+    """Describe what one set holds."""
+    called = {"calibration": "Calibration set", "test": "Test set", "rows": "All rows"}[name]
+    if isinstance(rows, EventScores):
+        return f"{called}: {rows.n_samples:,} rows, {_share(float(np.mean(rows.hits)))} correct."
+    right = float(np.mean(rows.logits.argmax(axis=1) == rows.labels))
+    names = [visible(rows.class_names[k], 20) for k in np.unique(rows.labels)]
+    labels = ", ".join(names[:4]) + (f" and {len(names) - 4:,} more" if len(names) > 4 else "")
+    return f"{called}: {rows.n_samples:,} rows, labels {labels}, accuracy {_share(right)}."
+
+
+def _share(share: float) -> str:
+    return f"{100 * share:.1f}%"
 
 
 def split_here(upload: Upload) -> str:
-    """Say how a file of one set is split."""
+    """Describe how a file of one set is split."""
     return (
-        f"It is split at random, {_each_kind(upload)}, into rows to fit and rows to judge; share"
-        " and seed stand under Settings on the left."
+        f"Split at random, {_each_kind(upload)}, into a calibration and a test set; change share"
+        " and seed in Settings."
     )
 
 
 def split_help(upload: Upload) -> str:
-    """Explain the share of the rows to fit on."""
+    """Explain the share of the calibration set."""
     return f"The file has one set. It is split at random, {_each_kind(upload)}."
 
 
 def _each_kind(upload: Upload) -> str:
-    """Name the kinds of rows that a split deals out alike."""
-    return "rights and wrongs alike" if upload.class_names is None else "class by class"
+    """Name the kinds of rows that a split keeps in proportion."""
+    return "stratified by correctness" if upload.class_names is None else "stratified by class"
+
+
+# Event, questions, rows left out -------------------------------------------------------------
+
+EVENT = "Which one is the event?"
+EVENT_HELP = "The score is the probability of this outcome."
+QUESTION = "One question about this file"
+LIKELIEST = "Most likely"
+LEFT_OUT = "Rows that cannot be used are left out."
+PUT_BACK = "Undo"
+
+
+def event_count(event: str, n_events: int, n_rows: int) -> str:
+    """Describe how many rows are the event.
+
+    Examples
+    --------
+    >>> event_count("Yes", 1_540, 7_400)
+    '1,540 of 7,400 rows are Yes'
+    """
+    return f"{n_events:,} of {n_rows:,} rows are {visible(event, 40)}"
+
+
+def event_choice(outcome: str, n_outcomes: int) -> str:
+    """Label one of the two outcomes, with its count; text from the file is escaped."""
+    return f"{escape_markdown(visible(outcome, 40))} ({n_outcomes:,})"
+
+
+# What the address says -----------------------------------------------------------------------
+
+BY_ADDRESS = (
+    "The address of this page sets how the file is read, from another file or an earlier visit."
+    " **Reset to detected** below removes that."
+)
+
+
+def wrong_in_address(key: str, value: str, expected: str) -> str:
+    """Describe a part of the address that is not followed."""
+    shown = visible(value, 60)
+    return f'Address of the page, {key}: "{shown}" is not used. Expected {expected}.'
+
+
+def no_such_column(name: str) -> str:
+    """Describe a column of the address that the file does not have."""
+    return f'Address of the page, roles: this file has no column "{visible(name, 40)}".'
 
 
 # How to read it otherwise --------------------------------------------------------------------
 
-OTHERWISE = "Read it otherwise"
-VALUES = "Read the values as"
+OTHERWISE = "Change how it is read"
+VALUES = "Values are"
 VALUES_HELP = (
     "Logits are the numbers before softmax. Probabilities lie within 0 to 1 and sum to 1 in every"
     " row."
 )
-LABEL_COLUMN = "Column of the labels"
-LABEL_COLUMN_HELP = "The true class of each row. A name can also be typed."
-AS_FOUND = "as found"
-AS_FOUND_AGAIN = "Read it as found again"
+AS_FOUND = "detected"
+AS_FOUND_AGAIN = "Reset to detected"
 NOT_STATED = "not stated"
 FIRST_LABEL = "Labels count from"
 FIRST_LABEL_HELP = "The number of the first class in the labels."
@@ -271,40 +339,40 @@ HEADER = "First row holds"
 HEADER_HELP = "Whether the first row of a text table names the columns."
 SETS = "Sets"
 SETS_HELP = (
-    "Auto: a calibration and a test set, as a column or the parts of the file tell them apart. One:"
-    " all rows are one set, which is split here at random."
+    "Auto: a calibration and a test set, as a column or the parts of the file name them. One: all"
+    " rows are one set, split here at random."
 )
-CLASS_COLUMNS = "Columns of the classes"
-CLASS_COLUMNS_HELP = (
-    "In the order of the classes; or one column that holds the score of the second of two classes."
-    " Empty: as found."
-)
-TAKE_COLUMNS = "Take these columns"
-CLASS_NAMES = "Names of the classes"
+CLASS_NAMES = "Class names"
 CLASS_NAMES_HELP = (
-    "In their order, one a line or separated by commas. Labels that are text are matched to them."
+    "In their order, one per line or separated by commas. Labels that are text are matched to them."
 )
+LEAVE_OUT = "Leave out rows that cannot be used"
+LEAVE_OUT_HELP = "Rows with blank cells, n/a or values out of range. How many is said above."
 PREVALENCE = "True share where the model will be used (%)"
 PREVALENCE_HELP = (
-    "Of the second class, or of right predictions where only top-1 scores are there. It changes no"
+    "Of the event, or of correct predictions where only top-1 scores are there. It changes no"
     " number; Fractile warns where the rows differ from it."
+)
+WITHOUT_LABELS = (
+    "No outcome in this file: no column holds true labels. If one does, choose it below as"
+    " **Outcome (true class)**. Otherwise add the file with the true labels, in the panel on the"
+    " left."
 )
 
 
 def without_labels(columns: Sequence[str]) -> str:
-    """Say that a file has no labels, or that one of some columns may hold them."""
+    """Describe a file without labels, or name the columns that may hold them."""
     if not columns:
         return WITHOUT_LABELS
     listed = " or ".join(f'"{escape_markdown(visible(name, 40))}"' for name in columns)
     return (
-        f"This file holds a table of values, and no column that is sure to hold their labels. If"
-        f" {listed} does, choose it below under **{LABEL_COLUMN}**. Else add the file with"
-        " the true labels beside it, in the panel on the left."
+        f"Which column holds the true labels? If {listed} does, choose it below as **Outcome (true"
+        " class)**. Otherwise add the file with the true labels, in the panel on the left."
     )
 
 
 def class_names_in(text: str) -> tuple[str, ...]:
-    r"""Take the names of classes out of what was typed: lines, or parts between commas.
+    r"""Return the class names in what was typed: lines, or parts between commas.
 
     Examples
     --------
@@ -313,8 +381,3 @@ def class_names_in(text: str) -> tuple[str, ...]:
     """
     parts = text.strip().splitlines() if "\n" in text.strip() else text.split(",")
     return tuple(part.strip() for part in parts if part.strip())
-
-
-def as_found(name: str | None) -> str:
-    """Say what is taken while nothing is chosen."""
-    return AS_FOUND if name is None else f"{AS_FOUND}: {visible(name, 40)}"

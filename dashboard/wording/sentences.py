@@ -27,10 +27,6 @@ DETECTION_LEVEL = 0.05
 
 REFUSED = "This cannot be used"
 
-WITHOUT_LABELS = (
-    "This file holds a table of values and no labels. Add the file with their true labels beside"
-    " it, in the panel on the left."
-)
 LABELS_ALONE = (
     "This file holds labels alone. Add the file with their logits or class probabilities beside it,"
     " in the panel on the left."

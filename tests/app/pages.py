@@ -148,6 +148,15 @@ def made_set(rng: np.random.Generator, n_samples: int, n_classes: int = 3) -> Lo
     return LogitSet(logits.astype(np.float32), labels)
 
 
+def top_1_file(scores: Any, hits: Any) -> bytes:
+    """Write true and predicted classes, of five, with the confidence of each prediction."""
+    rows = (
+        f"{k % 5},{(k if hit else k + 1) % 5},{score}"
+        for k, (score, hit) in enumerate(zip(scores, hits, strict=True))
+    )
+    return "\n".join(["true_label,pred_label,confidence", *rows]).encode()
+
+
 def npz_of(
     calibration: LogitSet, test: LogitSet, class_names: tuple[str, ...] | None = None
 ) -> bytes:

@@ -36,6 +36,7 @@ from tests.app.pages import (
     open_page,
     open_upload,
     tile,
+    top_1_file,
     turn_to,
 )
 
@@ -204,10 +205,8 @@ def test_a_dear_contest_waits_for_a_click_and_can_be_stopped(
 
 def test_a_file_of_scores_alone_offers_maps_of_scores() -> None:
     rng = np.random.default_rng(1)
-    scores = rng.random(600)
-    hits = (rng.random(600) < scores**2).astype(int)
-    lines = [f"{hit},1,{score}" for score, hit in zip(scores, hits, strict=True)]
-    data = "\n".join(["true_label,pred_label,confidence", *lines]).encode()
+    scores = rng.uniform(0.4, 1, 600)
+    data = top_1_file(scores, rng.random(600) < scores - 0.1)
     page = open_upload(("scores.csv", data), path="compare")
     assert not page.exception
     offered = {m.key for m in CATALOGUE if m.acts_on == "event"}

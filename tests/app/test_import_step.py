@@ -1,6 +1,5 @@
 """The import step: what was read is shown, and every reading can be overruled."""
 
-import pickle
 import re
 import tomllib
 from html import unescape
@@ -14,13 +13,15 @@ from streamlit.testing.v1 import AppTest
 import dashboard
 from calibcore.data import LogitSet, split_rows
 from calibcore.events import TopR
-from calibcore.probabilities import softmax
 from dashboard import wording
 from dashboard.compute import SourceFile, read_files
 from dashboard.compute.keep import key_of
+from dashboard.parts import roles as roles_module
 from dashboard.readers import FORMATS, FileError, Options, read
+from dashboard.readers.refusal import Question
 from dashboard.settings import Settings
 from dashboard.wording import imports as words
+from dashboard.wording import templates
 from tests.app.pages import (
     before_after,
     bodies,
@@ -30,6 +31,7 @@ from tests.app.pages import (
     open_page,
     open_upload,
     tile,
+    top_1_file,
     turn_to,
     upload,
 )
@@ -52,7 +54,7 @@ def csv(table: Any = TABLE, heads: tuple[str, ...] = HEADS, **columns: Any) -> b
 def control(page: AppTest, key: str) -> Any:
     kinds: tuple[Any, ...] = (
         page.segmented_control, page.selectbox, page.multiselect, page.text_area,
-        page.number_input,
+        page.number_input, page.toggle,
     )  # fmt: skip
     found = [widget for kind in kinds for widget in kind if widget.key == key]
     return found[0] if found else None
@@ -74,11 +76,26 @@ def said(page: AppTest) -> str:
     return "\n".join(bodies(page))
 
 
+def role(page: AppTest, column: str) -> Any:
+    """Give the select of a column's role."""
+    named = wording.escape_markdown(column)
+    roles = [one for one in page.selectbox if str(one.key).startswith("role_")]
+    return next((one for one in roles if one.label == named), None)
+
+
+def step(page: AppTest) -> Any:
+    (found,) = [one for one in page.expander if one.label == words.HOW_READ]
+    return found.proto
+
+
+def click(page: AppTest, label: str) -> AppTest:
+    (button,) = [one for one in page.button if one.label == wording.escape_markdown(label)]
+    return button.click().run()
+
+
 def previews(page: AppTest) -> list[str]:
     found: Any = page.get("html")
-    return [
-        part.proto.body for part in found if "class='measures rows all-columns'" in part.proto.body
-    ]
+    return [part.proto.body for part in found if "<table class='roles" in part.proto.body]
 
 
 def tables(page: AppTest) -> list[list[list[str]]]:
@@ -91,7 +108,7 @@ def tables(page: AppTest) -> list[list[list[str]]]:
     ]
 
 
-def test_what_was_found_mended_and_doubted_is_said() -> None:
+def test_what_was_found_and_fixed_is_said() -> None:
     data = csv(label=LABELS + 1, town=["Bonn", "Kiel"] * 150)
     page = open_upload(("mine.csv", data))
     expect_ks(page, LABELS)
@@ -99,42 +116,42 @@ def test_what_was_found_mended_and_doubted_is_said() -> None:
     assert told.repairs
     for sentence in (*told.found, *told.repairs):
         assert f"- {wording.escape_markdown(sentence)}" in said(page)
-    assert "1 repair of this file" in said(page)
-    assert "split at random, class by class" in said(page).replace("\\", "")
+    assert "1 automatic fix (details below)" in said(page)
+    assert "stratified by class" in said(page)
     ((*_, last),) = tables(page)
     numbers = re.findall("<th scope='row'>(.*?)</th>", previews(page)[0])
     assert numbers == [str(k) for k in range(2, 12)]
-    assert last == [HEADS[LABELS[9]], *map(str, TABLE[9]), str(LABELS[9] + 1), "Kiel"]
-    assert f"**{words.UNMENDED}**" in said(page)
-    assert [
-        expander.proto.expanded
-        for expander in page.expander
-        if expander.label == words.WHAT_WAS_READ
-    ] == [True]
+    read_as = f"{LABELS[9] + 1} <small>\u2192 {HEADS[LABELS[9]]}</small>"
+    assert last == [read_as, *map(str, TABLE[9]), "Kiel"]
+    roles = {name: role(page, name).value for name in (*HEADS, "label", "town")}
+    assert roles == dict.fromkeys(HEADS, "class") | {"label": "outcome", "town": "group"}
+    assert not step(page).expanded
 
 
-def test_of_many_columns_the_label_comes_first() -> None:
-    heads = tuple(f"c{k}" for k in range(9))
-    wide = np.column_stack([TABLE, TABLE[:, ::-1], TABLE[:, 0]])
-    page = open_upload(("mine.csv", csv(wide, heads, label=LABELS)))
+def test_of_many_columns_those_that_matter_come_first_and_each_can_be_reached() -> None:
+    notes = {f"note {k}": RNG.integers(0, 9, N) for k in range(14)}
+    page = open_upload(("mine.csv", csv(**notes, label=LABELS)))
     ((first, *_),) = tables(page)
-    assert first == [str(LABELS[0]), str(LABELS[0]), *map(str, wide[0])]
+    assert len(first) == roles_module.MOST_SHOWN
+    assert first[0] == f"{LABELS[0]} <small>\u2192 {HEADS[LABELS[0]]}</small>"
+    assert role(page, "note 13") is None
+    control(page, "role_more").set_value("note 13").run()
+    role(page, "note 13").set_value("left out").run()
+    assert role(page, "note 13").value == "left out"
+    assert page.query_params["roles"] in ("left-out:note 13", ["left-out:note 13"])
 
 
-def test_doubts_are_seen_on_every_page_and_the_step_closes_on_others() -> None:
+def test_doubts_are_seen_and_the_step_stays_closed() -> None:
     data = csv(label=TABLE.argmax(axis=1), copy=TABLE.argmax(axis=1))
     page = open_upload(("mine.csv", data))
     told = read("mine.csv", data)
     assert len(told.doubts) == 2
     assert page.warning[0].value == words.bullets(told.doubts)
+    assert not step(page).expanded
     turn_to(page, "ks")
     assert not page.exception
-    assert "2 doubts of this file" in said(page)
     assert f"**{words.DOUBTED}**\n\n{words.bullets(told.doubts)}" in said(page)
-    for path in ("ks", "overview"):
-        turn_to(page, path)
-        (step,) = [one for one in page.expander if one.label == words.WHAT_WAS_READ]
-        assert not step.proto.expanded
+    assert not step(page).expanded
 
 
 def test_a_shift_of_labels_can_be_undone() -> None:
@@ -150,24 +167,15 @@ def test_a_shift_of_labels_can_be_undone() -> None:
 def test_another_column_of_labels_is_another_result() -> None:
     page = open_upload(("mine.csv", csv(label=LABELS, guess=OTHER)))
     expect_ks(page, LABELS)
-    assert control(page, "label").options == [*HEADS, "label", "guess"]
-    assert control(page, "label").placeholder == "as found: label"
-    overrule(page, "label", "guess")
+    assert role(page, "guess").value == "group"
+    role(page, "guess").set_value("outcome").run()
     expect_ks(page, OTHER)
-    (again,) = [button for button in page.button if button.label == words.AS_FOUND_AGAIN]
-    again.click().run()
+    assert role(page, "label").value != "outcome"
+    assert words.CHOSEN in said(page)
+    assert page.query_params["roles"] in ("outcome:guess", ["outcome:guess"])
+    click(page, words.AS_FOUND_AGAIN)
     expect_ks(page, LABELS)
-    assert control(page, "label").value is None
-
-
-def test_the_columns_of_the_classes_in_another_order() -> None:
-    page = open_upload(("mine.csv", csv(label=LABELS)))
-    overrule(page, "classes", ["d"])  # chosen one by one, and not taken before all are
-    expect_ks(page, LABELS)
-    control(page, "classes").set_value(["d", "c", "b", "a"])
-    (button,) = [one for one in page.button if one.label == words.TAKE_COLUMNS]
-    button.click().run()
-    expect_ks(page, LABELS, TABLE[:, ::-1])
+    assert "roles" not in page.query_params
 
 
 def test_class_names_match_labels_that_are_text() -> None:
@@ -199,29 +207,17 @@ def test_sets_that_a_column_tells_apart_can_be_put_together() -> None:
     fitted, judged = (LogitSet(TABLE[rows], LABELS[rows]) for rows in (fits, ~fits))
     apart = before_after(*ks_before_after(fitted, judged, TopR(1), "spline"), judged.n_samples)
     assert tile(page, "KS error") == apart
-    assert "split at random" not in said(page).replace("\\", "")
-    assert f"<small>{words.USES['set']}</small>" in previews(page)[0]
+    assert "split at random" not in said(page)
+    assert role(page, "split").value == "set"
     overrule(page, "sets", "One")
-    assert f"<small>{words.USES['set']}</small>" not in previews(page)[0]
     expect_ks(page, LABELS)
-    assert "split at random, class by class" in said(page).replace("\\", "")
-    (again,) = [button for button in page.button if button.label == words.AS_FOUND_AGAIN]
-    again.click().run()
+    assert "split at random" in said(page)
+    click(page, words.AS_FOUND_AGAIN)
     assert tile(page, "KS error") == apart
     page = open_upload(("mine.csv", data), sets="One")
     assert control(page, "sets").value == "One"
     expect_ks(page, LABELS)
     assert control(open_upload(("mine.csv", csv(label=LABELS))), "sets") is None
-
-
-def test_two_parts_of_a_file_can_be_put_together() -> None:
-    parts = [(TABLE[:100], LABELS[:100]), (TABLE[100:], LABELS[100:])]
-    page = open_upload(("mine.pkl", pickle.dumps(parts)))
-    check_page(page)
-    assert any("two parts" in warning.value for warning in page.warning)
-    overrule(page, "sets", "One")
-    expect_ks(page, LABELS)
-    assert not any("two parts" in warning.value for warning in page.warning)
 
 
 def test_a_stated_prevalence_is_compared() -> None:
@@ -238,31 +234,39 @@ def test_a_stated_prevalence_is_compared() -> None:
     assert control(open_upload(("four.csv", csv(label=LABELS))), "prevalence") is None
 
 
-SIGMOID = csv((1 / (1 + np.exp(-TABLE))).round(4), label=LABELS)
-
-
-def test_a_refused_file_is_mended_by_one_click() -> None:
-    page = open_upload(("mine.csv", SIGMOID))
-    assert "your word that these are logits" in page.error[0].value.replace("\\", "")
-    assert words.MEND_STEP in page.error[0].value
+def test_a_question_is_answered_by_one_click() -> None:
+    page = open_upload(("mine.csv", csv(label=LABELS, target=OTHER)))
+    with pytest.raises(Question) as asked:
+        read("mine.csv", csv(label=LABELS, target=OTHER))
+    assert f"**{wording.escape_markdown(asked.value.ask)}**" in said(page)
+    assert not page.error
     assert not charts(page)
-    assert len(tables(page)[0]) == 10
-    overrule(page, "values", "Logits")
-    expect_ks(page, LABELS, (1 / (1 + np.exp(-TABLE))).round(4))
-
-
-def test_of_two_label_columns_one_can_be_named() -> None:
-    data = csv(label=LABELS, target=OTHER)
-    page = open_upload(("mine.csv", data))
-    assert "mean the same" in page.error[0].value
-    assert control(page, "label").options == ["a", "b", "c", "d", "label", "target"]
-    assert control(page, "values") is None
-    assert tables(page)[0][0] == [*map(str, TABLE[0]), str(LABELS[0]), str(OTHER[0])]
-    overrule(page, "label", "target")
+    assert step(page).expanded
+    answers = [one.label for one in page.button if str(one.key).startswith("answer_")]
+    assert answers == [wording.escape_markdown(one.said) for one in asked.value.answers]
+    click(page, '"target"')
     expect_ks(page, OTHER)
-    (again,) = [button for button in page.button if button.label == words.AS_FOUND_AGAIN]
-    again.click().run()
-    assert "mean the same" in page.error[0].value
+    assert not step(page).expanded
+    click(page, words.AS_FOUND_AGAIN)
+    assert f"**{wording.escape_markdown(asked.value.ask)}**" in said(page)
+    role(page, "label").set_value("outcome").run()
+    role(page, "target").set_value("left out").run()
+    expect_ks(page, LABELS)
+
+
+def test_the_event_is_chosen_and_its_rows_are_counted() -> None:
+    risk = RNG.random(N).round(4)
+    came = RNG.random(N) < risk
+    data = csv(risk[:, np.newaxis], ("risk",), back=np.where(came, "yes", "no"))
+    page = open_upload(("mine.csv", data))
+    check_page(page)
+    assert f"{came.sum()} of 300 rows are yes" in said(page)
+    overrule(page, "event_of_outcome", "no")
+    assert f"{N - came.sum()} of 300 rows are no" in said(page)
+    assert page.query_params["positive"] in ("no", ["no"])
+    again = open_upload(("mine.csv", data), positive="no", roles="score:risk~outcome:back")
+    assert tile(again, "KS error") == tile(page, "KS error")
+    assert [info.value for info in again.info] == [words.BY_ADDRESS]
 
 
 def test_choices_are_those_of_one_file_among_several() -> None:
@@ -270,35 +274,38 @@ def test_choices_are_those_of_one_file_among_several() -> None:
         ("my_logits.npy", files.npy(TABLE)), ("y.npz", files.npz(labels=LABELS, odd=OTHER))
     )
     expect_ks(page, LABELS)
-    overrule(page, "label", "odd")
+    role(page, "odd").set_value("outcome").run()
     expect_ks(page, OTHER)
 
 
 def test_files_that_do_not_fit_are_shown_by_their_names() -> None:
     chances = np.exp(TABLE) / np.exp(TABLE).sum(axis=1, keepdims=True)
     page = open_upload(("cal.csv", csv(label=LABELS)), ("test_*.csv", csv(chances, label=LABELS)))
-    assert r"**Found in cal\.csv**" in said(page)
-    assert r"**Found in test\_\*\.csv**" in said(page)
+    assert r"**Detected in cal\.csv**" in said(page)
+    assert r"**Detected in test\_\*\.csv**" in said(page)
     assert "logits in the calibration set, but probabilities in the test set" in page.error[0].value
 
 
 def test_another_file_takes_the_choices_back() -> None:
     page = open_upload(("mine.csv", csv(label=LABELS, guess=OTHER)))
-    overrule(page, "label", "guess")
+    role(page, "guess").set_value("outcome").run()
     overrule(page, "values", "Logits")
-    upload(page, ("other.csv", csv(-TABLE, label=LABELS)))
-    expect_ks(page, LABELS, -TABLE)
-    assert control(page, "label").value is None
+    upload(page, ("other.csv", csv(2 * TABLE, label=LABELS)))
+    expect_ks(page, LABELS, 2 * TABLE)
+    assert "roles" not in page.query_params
     assert control(page, "values").value == "Auto"
 
 
-def test_choices_of_an_address_that_do_not_fit_are_refused_in_words() -> None:
-    page = open_upload(("mine.csv", csv(label=LABELS)), label="gone", labels_from="1")
+def test_choices_of_an_address_that_do_not_fit_are_said_in_words() -> None:
+    page = open_upload(
+        ("mine.csv", csv(label=LABELS)), roles="outcome:gone", values="odds", prevalence="200"
+    )
     assert not page.exception
-    assert "gone" in page.error[0].value
-    overrule(page, "label", None)
-    assert not page.exception
-    overrule(page, "labels_from", "Auto")
+    (warning,) = [one.value for one in page.warning]
+    for part in ("gone", "odds", "200", "Expected Logits or Probabilities"):
+        assert part in warning
+    click(page, words.AS_FOUND_AGAIN)
+    assert not page.warning
     expect_ks(page, LABELS)
 
 
@@ -306,8 +313,7 @@ def test_a_reading_that_nobody_chose_for_the_file_is_said_to_be_of_the_address()
     two = files.npz(logits=TABLE, labels=LABELS)
     page = open_upload(("mine.npz", two), values="Probabilities", labels_from="1")
     assert [info.value for info in page.info] == [words.BY_ADDRESS]
-    (again,) = [button for button in page.button if button.label == words.AS_FOUND_AGAIN]
-    again.click().run()
+    click(page, words.AS_FOUND_AGAIN)
     assert not page.info
     expect_ks(page, LABELS)
     chosen = open_upload(("mine.npz", two))
@@ -319,83 +325,68 @@ def test_a_reading_that_nobody_chose_for_the_file_is_said_to_be_of_the_address()
 
 
 def test_the_step_stays_as_it_is_while_it_is_used() -> None:
-    def is_open() -> bool:
-        (step,) = [one for one in page.expander if one.label == words.WHAT_WAS_READ]
-        return bool(step.proto.expanded)
-
     page = open_upload(("mine.csv", csv(label=LABELS)))
-    turn_to(page, "ks")
-    turn_to(page, "overview")
-    assert not is_open()
-    for header, refused in (("Data", True), ("Auto", False), ("Data", True), ("Names", False)):
+    for header, n_charts in (("Data", 0), ("Auto", 2)):
         overrule(page, "header", header)
-        assert bool(page.error) == refused
-        assert not is_open()  # as it was drawn; whoever opened it keeps it open
-    overrule(page, "header", "Data")
+        assert len(charts(page)) == n_charts
+        assert step(page).expanded  # where a choice was needed, and then until the visit ends
     turn_to(page, "ks")
-    assert is_open()
+    assert not step(page).expanded
 
 
-def test_a_column_that_may_be_the_labels_is_named_and_can_be_chosen() -> None:
-    risk = (1 / (1 + np.exp(TABLE[:, :1] - TABLE[:, 1:2]))).round(6)
-    sky = np.where(LABELS % 2 == 0, "dry", "wet")
-    page = open_upload(("mine.csv", csv(risk, ("score",), sky=sky, town=["Bonn", "Kiel"] * 150)))
-    (note,) = page.info
-    assert note.value == words.without_labels(["sky", "town"])
-    assert all(part in note.value for part in ('"sky" or "town"', f"**{words.LABEL_COLUMN}**"))
-    overrule(page, "label", "sky")
-    assert all(part in page.error[0].value for part in ("dry", "wet", words.CLASS_NAMES))
-    overrule(page, "class_names", "dry, wet")
-    check_page(page)
-    assert not page.error
+def test_a_column_without_a_role_can_be_the_outcome() -> None:
+    sky = np.array(["dry", "wet", "snow"])[LABELS % 3]
+    page = open_upload(("mine.csv", csv(sky=sky, town=["Bonn", "Kiel"] * 150)))
+    assert not page.exception
+    assert not charts(page)
+    role(page, "sky").set_value("outcome").run()
+    assert words.CLASS_NAMES.lower() in page.error[0].value.lower()
+    overrule(page, "class_names", "dry, wet, snow, hail")
+    expect_ks(page, LABELS % 3)
 
 
-def test_rows_with_blank_cells_are_shown() -> None:
+def test_rows_that_cannot_be_used_are_shown_and_left_out_by_a_click() -> None:
     town = np.array(["Bonn", "Kiel"] * 150, dtype=object)
     label = LABELS.astype(object)
     label[[20, 250]] = ""
     page = open_upload(("mine.csv", csv(label=label, town=town)))
-    assert "2 cells in 2 rows are blank, in rows 22, 252" in page.error[0].value
-    assert f"**{words.REFUSED_ROWS}**" in said(page)
-    assert [row[4:] for row in tables(page)[0]] == [["", town[20]], ["", town[250]]]
+    assert "rows 22, 252" in said(page).replace("\\", "")
+    click(page, "Leave out 2 rows")
+    kept = label != ""
+    expect_ks(page, LABELS[kept], TABLE[kept])
+    assert page.query_params["leave_out"] in ("1", ["1"])
+    turn_to(page, "ks")
+    assert ":material/filter_alt_off:" in said(page)  # in sight on every page
+    turn_to(page, "overview")
+    click(page, words.PUT_BACK)
+    assert not charts(page)
 
 
-def test_files_that_were_refused_head_their_first_rows() -> None:
+def test_files_that_were_refused_are_described() -> None:
     page = open_upload(("z.npy", files.npy(TABLE)), ("y_*.npy", files.npy(LABELS[:9])))
     assert page.error
-    for name in (r"z\.npy", r"y\_\*\.npy"):
-        assert f"**{words.FIRST_ROWS}: {name}**" in said(page)
+    for name, size in ((r"z\.npy", "300 \u00d7 4"), (r"y\_\*\.npy", "9, int64")):
+        assert any(f"**Detected in {name}**" in one and size in one for one in bodies(page))
 
 
 def test_what_each_label_was_taken_as_stands_beside_it() -> None:
-    names = np.array(HEADS)[LABELS]
     parts = np.where(np.arange(N) % 3 == 0, "val", np.where(np.arange(N) % 3 == 1, "test", "train"))
     page = open_upload(("mine.csv", csv(label=LABELS + 1, split=parts.tolist())))
-    kept = [name if part != "train" else "" for name, part in zip(names, parts, strict=True)]
-    assert [row[0] for row in tables(page)[0]] == kept[:10]
+    for row, label, part in zip(tables(page)[0], LABELS, parts, strict=False):
+        read_as = "" if part == "train" else f" <small>\u2192 {HEADS[label]}</small>"
+        assert row[0] == f"{label + 1}{read_as}"
     hits = RNG.integers(0, 2, N)
-    lines = [f"1,{int(hit)},0.{50 + k % 50}" for k, hit in enumerate(hits)]
-    page = open_upload(
-        ("top.csv", "\n".join(["true_label,pred_label,confidence", *lines]).encode())
-    )
-    assert [row[0] for row in tables(page)[0]] == [
-        words.RIGHT if hit else words.WRONG for hit in hits[:10]
+    page = open_upload(("top.csv", top_1_file(RNG.uniform(0.5, 1, N), hits)))
+    assert [row[0].partition(" ")[2] for row in tables(page)[0]] == [
+        f"<small>\u2192 {words.RIGHT if hit else words.WRONG}</small>" for hit in hits[:10]
     ]
-    long = [
-        f"{HEADS[label]},{name},{share:.6f}"
-        for row, label in zip(softmax(TABLE), LABELS, strict=True)
-        for name, share in zip(HEADS, row, strict=True)
-    ]
-    page = open_upload(("long.csv", "\n".join(["true_label,class,probability", *long]).encode()))
-    assert "were put together to" in said(page)
-    # Each of these rows is a part of a sample, whose label is another row's as well.
-    assert [len(row) for row in tables(page)[0]] == [3] * 10
 
 
 def test_a_damaged_bare_array_leaves_nothing_to_choose() -> None:
     page = open_upload(("mine.npy", files.npy(TABLE)[:200]))
-    assert page.error[0].value.endswith(wording.NEXT_STEP)
-    assert not [one for one in page.expander if one.label == words.WHAT_WAS_READ]
+    assert page.error
+    assert not tables(page)
+    assert not [one for one in page.selectbox if str(one.key).startswith("role_")]
 
 
 def test_names_of_columns_and_categories_are_text() -> None:
@@ -410,6 +401,7 @@ def test_names_of_columns_and_categories_are_text() -> None:
     assert "<img" not in drawn
     assert "<i>t" not in drawn
     assert tables(page)[0][1][-1] == "=1+1"
+    assert {role(page, head).value for head in heads} == {"class"}
 
 
 # What is kept -------------------------------------------------------------------------------
@@ -424,8 +416,8 @@ def test_nothing_that_is_kept_outlives_a_choice() -> None:
     settings = Settings(TopR(1))
     readings = (
         Options(),
-        Options(label_column="guess"),
-        Options(class_columns=("b", "a", "c", "d")),
+        Options(roles=(("guess", "outcome"),)),
+        Options(roles=(("d", "left out"),), leave_out=True),
     )
     keys = {key_of(read_files([one], options), settings) for options in readings}
     assert len(keys) == len(readings)
@@ -463,11 +455,17 @@ def test_every_ending_is_named_and_the_examples_can_be_read() -> None:
         assert f"`{ending}`" in text
         assert ending in words.endings()
     code = [block.value for block in page.code]
-    assert code == [example for _, example in words.EXAMPLES.values()]
+    assert code == [example for _, example in templates.EXAMPLES.values()]
     for name in ("CSV", "JSON"):
-        told = read(f"example.{name.lower()}", words.EXAMPLES[name][1].encode())
+        told = read(f"example.{name.lower()}", templates.EXAMPLES[name][1].encode())
         assert not told.repairs
-    check_page(open_upload((words.TEMPLATE_NAME, words.template().encode())))
+
+
+@pytest.mark.parametrize("name", templates.TEMPLATES.values())
+def test_a_template_can_be_uploaded_as_it_is(name: str) -> None:
+    page = open_upload((name, templates.template(name).encode()))
+    check_page(page)
+    assert not [one for one in page.warning if "unseen" not in one.value]
 
 
 def test_the_size_is_checked_here_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,6 +28,7 @@ from tests.app.pages import (
     npz_of,
     open_page,
     open_upload,
+    top_1_file,
     turn_to,
 )
 
@@ -173,9 +174,7 @@ def top_scores(n_rows: int) -> bytes:
     """Write a file of predictions with their confidence and no other class."""
     rng = np.random.default_rng(1)
     scores = rng.uniform(0.5, 1, n_rows)
-    right = rng.random(n_rows) < scores
-    rows = (f"{0 if ok else 1},0,{score}" for score, ok in zip(scores, right, strict=True))
-    return "\n".join(["true_label,pred_label,confidence", *rows]).encode()
+    return top_1_file(scores, rng.random(n_rows) < scores)
 
 
 def test_scores_alone_say_what_is_missing() -> None:

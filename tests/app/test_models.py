@@ -27,6 +27,7 @@ from tests.app.pages import (
     npz_of,
     open_page,
     open_upload,
+    top_1_file,
     turn_to,
 )
 from tests.readers import files
@@ -209,8 +210,8 @@ def test_the_table_is_taken_home_with_every_digit() -> None:
 
 def csv_of_scores(seed: int) -> bytes:
     rng = np.random.default_rng(seed)
-    lines = [f"{int(rng.random() < s)},1,{s}" for s in rng.random(400)]
-    return "\n".join(["true_label,pred_label,confidence", *lines]).encode()
+    scores = rng.uniform(0.4, 1, 400)
+    return top_1_file(scores, rng.random(400) < scores)
 
 
 def test_scores_alone_are_compared_with_a_warning() -> None:
@@ -245,7 +246,7 @@ def test_further_files_are_read_as_the_user_reads_the_first() -> None:
         return files.npz(logits=again(rows, seed).logits, **labels)
 
     page = open_upload(
-        ("a.npz", npz(0, labels=guess, truth=rows.labels)), path="models", label="truth"
+        ("a.npz", npz(0, labels=guess, truth=rows.labels)), path="models", roles="outcome:truth"
     )
     bring(
         page,

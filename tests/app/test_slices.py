@@ -34,6 +34,7 @@ from tests.app.pages import (
     open_page,
     open_upload,
     tile,
+    top_1_file,
     turn_to,
 )
 
@@ -297,12 +298,14 @@ def test_the_listed_rows_are_taken_home_without_formulas() -> None:
 
 def test_scores_alone_are_told_apart_by_score() -> None:
     rng = np.random.default_rng(1)
-    scores = rng.random(600)
-    lines = [f"{int(rng.random() < s**2)},1,{s}" for s in scores]
-    data = "\n".join(["true_label,pred_label,confidence", *lines]).encode()
+    scores = rng.uniform(0.4, 1, 600)
+    data = top_1_file(scores, rng.random(600) < scores - 0.1)
     page = open_upload(("scores.csv", data), path="slices")
     assert not page.exception
-    assert page.selectbox(key="slices_by").options == ["Score, 5 ranges", "Score, 10 ranges"]
+    assert page.selectbox(key="slices_by").options == [
+        "predicted class", "Score, 5 ranges", "Score, 10 ranges"
+    ]  # fmt: skip
+    page.selectbox(key="slices_by").set_value("Score, 5 ranges").run()
     assert "no class probabilities, so its rows cannot be told apart by class" in said(page)
     (rows,) = tables(page, "listed")
     assert len(rows) == 100

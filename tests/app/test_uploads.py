@@ -33,6 +33,7 @@ from tests.app.pages import (
     open_page,
     open_upload,
     tile,
+    top_1_file,
     upload,
 )
 from tests.readers import files
@@ -45,7 +46,7 @@ def test_nothing_uploaded_says_what_to_bring() -> None:
     assert not page.exception
     assert not page.error
     assert not charts(page)
-    assert "Bring a model's answers" in bodies(page)
+    assert imports.BRING in bodies(page)
     assert imports.PANEL_ON_PHONES in bodies(page)
     assert any("logits=..., labels=..." in text for text in bodies(page))
 
@@ -54,9 +55,9 @@ def test_an_uploaded_file_shows_its_numbers(rng: np.random.Generator) -> None:
     calibration, test = made_set(rng, 500), made_set(rng, 700)
     page = open_upload(("mine.npz", npz_of(calibration, test)))
     check_page(page)
-    assert any("1,200 rows" in text and "500 to fit, 700 to judge" in text for text in bodies(page))
-    right = wording.percent(accuracy(test.probabilities, test.labels), 700)
-    sentence = f"Test set: 700 rows, labels 0 to 2, accuracy {right}."
+    assert any("500 calibration \u00b7 700 test rows" in text for text in bodies(page))
+    right = f"{100 * accuracy(test.probabilities, test.labels):.1f}%"
+    sentence = f"Test set: 700 rows, labels 0, 1, 2, accuracy {right}."
     assert any(f"- {wording.escape_markdown(sentence)}\n" in f"{text}\n" for text in bodies(page))
     for method in METHODS:
         if page.selectbox(key="method").value != method:
@@ -146,7 +147,7 @@ def test_forgotten_data_are_gone() -> None:
     button.click().run()
     assert not page.exception
     assert not charts(page)
-    assert "Bring a model's answers" in bodies(page)
+    assert imports.BRING in bodies(page)
     assert page.file_uploader(key="upload_1").value == []
 
 
@@ -190,8 +191,7 @@ def test_files_of_one_name_are_numbered_and_taken_away_one_by_one() -> None:
     data = [files.npz(logits=rows.logits, labels=rows.labels) for rows in (one, other)]
     page = open_upload(("preds.npz", data[0]), ("preds.npz", data[1]))
     check_page(page)
-    told = 'Calibration set from "preds.npz", being the first of the two; test set from'
-    told = wording.escape_markdown(f'{told} "preds (2).npz".')
+    told = wording.escape_markdown('Calibration set from "preds", test set from "preds (2)"')
     assert any(told in text for text in bodies(page))
     choose(page, "data", "Sample")
     choose(page, "data", "Your file")
@@ -218,7 +218,7 @@ def test_the_other_half_can_come_after_a_look_at_a_sample() -> None:
     both = ks_before_after(apart.calibration, apart.test, TopR(1), "spline")
     assert tile(page, "KS error") == before_after(*both, 200)
     take_away(page, "labels.npy")
-    assert [note.value for note in page.info] == [wording.WITHOUT_LABELS]
+    assert [note.value for note in page.info] == [imports.WITHOUT_LABELS]
     upload(page, ("labels.npy", halves["labels.npy"]))
     check_page(page)
     assert tile(page, "KS error") == before_after(*both, 200)
@@ -238,10 +238,7 @@ def test_a_file_that_comes_again_takes_the_place_of_the_first() -> None:
 def top_1_csv(rng: np.random.Generator, n_samples: int) -> tuple[bytes, EventScores]:
     scores = rng.uniform(0.5, 1, n_samples).round(4)
     hits = (rng.random(n_samples) < scores - 0.1).astype(int)
-    lines = [f"3,{3 if hit else 5},{score}" for score, hit in zip(scores, hits, strict=True)]
-    return "\n".join(["true_label,pred_label,confidence", *lines]).encode(), EventScores(
-        scores, hits
-    )
+    return top_1_file(scores, hits), EventScores(scores, hits)
 
 
 def test_top_1_scores_alone_open_without_what_needs_all_classes(rng: np.random.Generator) -> None:
@@ -304,12 +301,8 @@ BROKEN: dict[str, bytes] = {
     "cut.npz": WHOLE[: len(WHOLE) // 2],
     "empty.npz": b"",
     "empty.csv": b"",
-    "words.csv": b"to be,or not,label\nthat is,the question,0\n1,2,1\n",
-    "hole.csv": b"a,b,label\n1.5,,0\n2.5,1,1\n",
-    "nan.npz": files.npz(logits=np.full((20, 3), np.nan), labels=np.zeros(20, dtype=int)),
     "label.npz": files.npz(logits=files.LOGITS, labels=files.LABELS + 100),
     "short.npz": files.npz(logits=files.LOGITS, labels=files.LABELS[:-1]),
-    "markup.csv": b"a,b,label\n1.5,2,0\n2.5,**<b>1</b>** [x](https://a.example),1\n",
 }
 
 
@@ -324,6 +317,25 @@ def test_a_broken_file_is_refused_in_words(name: str) -> None:
     assert not any(MARKUP.search(text) for text in bodies(page))
 
 
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("words.csv", b"to be,or not,label\nthat is,the question,0\n1,2,1\n"),
+        ("hole.csv", b"a,b,label\n1.5,,0\n2.5,1,1\n"),
+        ("nan.npz", files.npz(logits=np.full((20, 3), np.nan), labels=np.zeros(20, dtype=int))),
+        ("markup.csv", b"a,b,label\n1.5,2,0\n2.5,**<b>1</b>** [x](https://a.example),1\n"),
+    ],
+)
+def test_a_file_without_scores_asks_for_them(name: str, data: bytes) -> None:
+    page = open_upload((name, data))
+    assert not page.exception
+    assert not page.error
+    assert not charts(page)
+    asked = [one for one in page.button if str(one.key).startswith("answer_")]
+    assert page.info or asked
+    assert not any(MARKUP.search(text) for text in bodies(page))
+
+
 def test_no_file_runs_code(tmp_path: Path) -> None:
     trace = tmp_path / "ran"
     check_refusal(open_upload(("x.pkl", RUN_ME % os.fsencode(trace))))
@@ -333,7 +345,7 @@ def test_no_file_runs_code(tmp_path: Path) -> None:
 def test_what_needs_no_file_stays_in_the_address_while_one_is_refused() -> None:
     page = open_upload(("a.csv", files.GOOD["good.csv"]), set="Calibration set")
     upload(page, ("b.csv", b"a,b\n1,2\nx,y\n"))
-    assert page.error
+    assert not charts(page)
     assert page.query_params["resamples"] in ("0", ["0"])
     assert page.query_params["set"] in ("Calibration set", ["Calibration set"])
 
@@ -400,7 +412,7 @@ def test_a_lone_piece_asks_for_its_other_half(rng: np.random.Generator) -> None:
         file = io.BytesIO()
         np.save(file, array)
         files.append((name, file.getvalue()))
-    for alone, asked in zip(files, (wording.WITHOUT_LABELS, wording.LABELS_ALONE), strict=True):
+    for alone, asked in zip(files, (imports.WITHOUT_LABELS, wording.LABELS_ALONE), strict=True):
         page = open_upload(alone)
         assert not page.error
         assert [note.value for note in page.info] == [asked]

@@ -10,6 +10,7 @@ from playwright.sync_api import Dialog, Locator, Page, Request, expect
 
 from dashboard.app import PAGES
 from dashboard.wording import imports as words
+from dashboard.wording import templates
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import settle
 
@@ -100,7 +101,7 @@ def test_text_of_a_file_is_text_on_every_page(open_page: OpenPage) -> None:
     bring(page, FILE, table())
     main = page.get_by_test_id("stMain")
     expect_text(main.get_by_role("heading").first, FILE)
-    preview = page.locator("[class*=st-key-preview_table]")
+    preview = page.locator("[class*=st-key-role_table]")
     for name in (*NAMES, COLUMN):
         expect(preview).to_contain_text(name)
     for title, path, _ in PAGES:
@@ -141,98 +142,71 @@ def test_text_of_a_file_is_text_in_plots_in_the_hover_and_in_exports(open_page: 
     assert page.evaluate("window.ran") is None
 
 
-def simple(*, sigmoid: bool = False, twice: bool = False) -> bytes:
+def simple(*, twice: bool = False) -> bytes:
     rng = np.random.default_rng(4)
     values = 3 * rng.normal(size=(300, 3))
     labels = (values / 2 + rng.gumbel(size=values.shape)).argmax(axis=1)
-    shown = 1 / (1 + np.exp(-values)) if sigmoid else values
     head = "a,b,c,label" + (",target" if twice else "")
     rows = (
         ",".join([*(f"{v:.4f}" for v in row), *[str(label)] * (2 if twice else 1)])
-        for row, label in zip(shown, labels, strict=True)
+        for row, label in zip(values, labels, strict=True)
     )
     return "\n".join([head, *rows]).encode()
 
 
-def test_a_refused_file_is_read_otherwise_by_one_click(open_page: OpenPage) -> None:
-    page = open_page("?data=Your+file&resamples=0")
-    bring(page, "sigmoid.csv", simple(sigmoid=True))
-    alert = page.get_by_role("alert").filter(has_text="This cannot be used")
-    expect(alert).to_contain_text("your word that these are logits")
-    expect(page.locator("[class*=st-key-preview_table] tbody tr")).to_have_count(10)
-    page.get_by_role("radio", name="Logits", exact=True).click()
-    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(2)
-    expect(alert).to_have_count(0)
-    page.wait_for_url(re.compile("values=Logits"))
-    page.get_by_role("button", name=words.AS_FOUND_AGAIN).click()
-    expect(alert).to_be_visible()
-
-
-def test_a_column_of_a_refused_file_is_chosen(open_page: OpenPage) -> None:
+def test_a_question_is_answered_by_one_click(open_page: OpenPage) -> None:
     page = open_page("?data=Your+file&resamples=0")
     bring(page, "twice.csv", simple(twice=True))
-    expect(page.get_by_role("alert").filter(has_text="mean the same")).to_be_visible()
-    box = page.get_by_role("combobox", name=re.compile(words.LABEL_COLUMN))
-    box.click()
-    page.get_by_role("option", name="target", exact=True).click()
+    question = page.locator(".st-key-import_question")
+    settle(page)
+    question.get_by_role("button", name="target").click()
     expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(2)
-    page.wait_for_url(re.compile("label=target"))
+    expect(question).to_have_count(0)
+    page.wait_for_url(re.compile("roles=outcome(:|%3A)target"))
+    settle(page)
+    page.get_by_text(words.HOW_READ).click()
+    page.get_by_role("button", name=words.AS_FOUND_AGAIN).click()
+    expect(question).to_be_visible()
 
 
-def test_the_table_to_start_from_can_be_brought_back(open_page: OpenPage) -> None:
+def test_a_template_can_be_brought_back(open_page: OpenPage) -> None:
     page = open_page("?data=Your+file&resamples=0")
+    label, name = next(iter(templates.TEMPLATES.items()))
     with page.expect_download() as started:
-        page.get_by_role("button", name=words.TEMPLATE_LABEL).click()
-    bring(page, words.TEMPLATE_NAME, started.value.path().read_bytes())
+        page.get_by_role("button", name=label).click()
+    bring(page, name, started.value.path().read_bytes())
     expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(2)
-    step = page.get_by_text(words.WHAT_WAS_READ)
-    expect(page.get_by_text(words.OTHERWISE, exact=True)).to_be_visible()
-    page.get_by_role("link", name="KS graphs").first.click()
-    page.wait_for_url(re.compile("/ks"))
-    expect(page.get_by_role("figure", name=re.compile("^Before")).first).to_be_visible()
-    expect(page.get_by_text(words.OTHERWISE, exact=True)).to_be_hidden()
-    step.click()
-    expect(page.get_by_text(words.OTHERWISE, exact=True)).to_be_visible()
-    # It does not close under the hand, refused or mended.
-    header = page.locator(".st-key-header")
-    alert = page.get_by_role("alert").filter(has_text="This cannot be used")
-    for choice, count in (("Data", 1), ("Auto", 0), ("Data", 1), ("Names", 0)):
-        header.get_by_text(choice, exact=True).click()
-        expect(alert).to_have_count(count)
-        expect(page.get_by_text(words.OTHERWISE, exact=True)).to_be_visible()
+    settle(page)
+    otherwise = page.get_by_text(words.OTHERWISE, exact=True)
+    expect(otherwise).to_be_hidden()
+    page.get_by_text(words.HOW_READ).click()
+    expect(otherwise).to_be_visible()
+    # It does not close under the hand.
+    leave_out = page.locator(".st-key-leave_out")
+    for _ in range(2):
+        leave_out.get_by_text(words.LEAVE_OUT).click()
+        settle(page)
+        expect(otherwise).to_be_visible()
 
 
 def test_what_an_address_says_of_the_file_is_taken_back_whole(open_page: OpenPage) -> None:
-    page = open_page("?data=Your+file&resamples=0&label=gone&values=Probabilities&labels_from=1")
+    page = open_page("?data=Your+file&resamples=0&roles=outcome:gone&values=Logits&labels_from=0")
     bring(page, "three.csv", simple())
-    expect(page.get_by_text("The address of this page says how to read")).to_be_visible()
-    expect(page.get_by_role("alert").filter(has_text="gone")).to_be_visible()
-    # With the column, values and labels could not be asked for yet.
-    page.get_by_role("button", name=words.AS_FOUND_AGAIN).click()
+    expect(page.get_by_role("alert").filter(has_text="Address of the page")).to_contain_text("gone")
+    settle(page)
+    reset = page.get_by_role("button", name=words.AS_FOUND_AGAIN)
+    if not reset.is_visible():
+        page.get_by_text(words.HOW_READ).click()
+    reset.click()
     expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(2)
-    expect(page.get_by_role("button", name=words.AS_FOUND_AGAIN)).to_have_count(0)
+    expect(reset).to_have_count(0)
     page.wait_for_url(re.compile(r"\?data=Your\+file&resamples=0$"))
-
-
-def test_class_columns_are_taken_when_all_are_chosen(open_page: OpenPage) -> None:
-    page = open_page("?data=Your+file&resamples=0")
-    bring(page, "three.csv", simple())
-    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(2)
-    box = page.get_by_role("combobox", name=re.compile(words.CLASS_COLUMNS))
-    box.click()
-    for name in "cab":
-        page.get_by_role("option", name=name, exact=True).click()
-        expect(page.get_by_text("This cannot be used")).to_have_count(0)
-    page.keyboard.press("Escape")
-    page.get_by_role("button", name=words.TAKE_COLUMNS).click()
-    page.wait_for_url(re.compile("classes=c&classes=a&classes=b"))
-    expect(page.get_by_text("Class columns: c, a, b.")).to_be_visible()
 
 
 def test_on_a_phone_the_conclusion_comes_before_what_was_read(open_page: OpenPage) -> None:
     page = open_page("?data=Your+file&resamples=0")
     bring(page, "three.csv", simple())
-    verdict, step = page.locator(".st-key-verdict"), page.get_by_text(words.WHAT_WAS_READ)
+    verdict, step = page.locator(".st-key-verdict"), page.get_by_text(words.HOW_READ)
 
     def order(*places: Locator) -> list[int]:
         for place in places:

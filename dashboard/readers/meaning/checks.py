@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from dashboard.readers.binary.npy import is_whole
-from dashboard.readers.columns.long_form import refuse_flattened
-from dashboard.readers.contents import SET_NAMES, Array, Options, RawSet, Role, rows_of_file
+from dashboard.readers.contents import SET_NAMES, Array, RawSet, Role, rows_of_file
 from dashboard.readers.meaning.measured import by_rows
-from dashboard.readers.meaning.values import MAX_CLASSES
 from dashboard.readers.refusal import FileError, type_name
+
+MAX_CLASSES = 200_000
 
 
 def check_shape(table: Array, role: Role) -> None:
@@ -44,24 +43,3 @@ def check_finite(raw: RawSet, role: Role) -> None:
         marks = np.concatenate(bad)
         if marks.any():
             raise FileError(place, f"{what} {rows_of_file(marks, raw)}", "finite numbers")
-
-
-def check_scores(raw: RawSet, role: Role, options: Options) -> None:
-    """Refuse a single column of all classes' scores, or of class numbers beside several labels."""
-    table, labels = np.asarray(raw.table), raw.labels
-    if options.values != "auto" or table.ndim != 1 or labels is None or labels.ndim != 1:
-        return
-    if raw.label_texts is not None or labels.dtype.kind not in "biuf" or not labels.size:
-        return
-    if len(labels) == len(table) and labels.max() <= 1 and labels.min() >= 0:
-        refuse_flattened(table, labels)
-    if not labels.max() > 1:
-        return
-    high = float(table.max())
-    if table.min() >= 0 and high > 1 and is_whole(table) and len(np.unique(labels)) > 2:
-        raise FileError(
-            f"scores {SET_NAMES[role]}".strip(),
-            f"one column of whole numbers from {table.min():.0f} to {high:.0f}: predicted classes,"
-            " and no scores",
-            "a column of values for every class beside the labels",
-        )  # fmt: skip

@@ -12,8 +12,6 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.inference import smallest_gap_shown
 from calibcore.probabilities import softmax
 from calibcore.validation import Floats
-from dashboard.readers.columns.named_sets import named_sets
-from dashboard.readers.columns.ranked import sorted_rows
 from dashboard.readers.contents import (
     SET_NAMES,
     Array,
@@ -24,11 +22,9 @@ from dashboard.readers.contents import (
     SliceColumn,
     ValuesKind,
 )
-from dashboard.readers.meaning.absent import absent_classes
 from dashboard.readers.meaning.otherwise import turned
 from dashboard.readers.meaning.repeated import repeated
 from dashboard.readers.meaning.spelling import folded
-from dashboard.readers.meaning.weights import counted_once
 from dashboard.readers.refusal import percent, quoted, visible
 
 Rows = LogitSet | EventScores
@@ -88,10 +84,8 @@ def doubts_of(
     seen = [_look(role, rows, raw[role]) for role, rows in sets.items()]
     return (
         *_all_right(seen), *_equal_columns(seen), *_predictions(seen), *_first_label(seen, options),
-        *_below_chance(seen), *repeated(sets, raw), *counted_once(raw),
-        *named_sets(raw, options), *_of_class_one(seen),
-        *_coarse(seen, kind), *_saturated(seen), *sorted_rows([part.rows for part in seen]),
-        *_absent_classes(seen, kind), *_prevalence(seen, options), *_few(seen),
+        *_below_chance(seen), *repeated(sets, raw), *_of_class_one(seen), *_coarse(seen, kind),
+        *_saturated(seen), *_absent_classes(seen), *_prevalence(seen, options), *_few(seen),
     )  # fmt: skip
 
 
@@ -304,11 +298,21 @@ def _saturated(seen: list[_Seen]) -> Iterator[str]:
             )
 
 
-def _absent_classes(seen: list[_Seen], kind: ValuesKind) -> Iterator[str]:
+def _absent_classes(seen: list[_Seen]) -> Iterator[str]:
+    """Name the classes that no row is of."""
     for part in seen:
-        if isinstance(part.rows, LogitSet) and isinstance(part.raw, RawSet):
+        if not isinstance(part.rows, LogitSet):
+            continue
+        counts = np.bincount(part.rows.labels, minlength=part.rows.n_classes)
+        absent = np.flatnonzero(counts == 0).tolist()
+        if absent:
+            shown = ", ".join(visible(part.rows.class_names[k], 30) for k in absent[:5])
+            more = f" and {len(absent) - 5} more" if len(absent) > 5 else ""
             where = f" in the {SET_NAMES[part.role]}" if SET_NAMES[part.role] else ""
-            yield from absent_classes(part.rows, part.raw, kind, where)
+            yield (
+                f"No row{where} is of class {shown}{more}, so figures of such a class alone are not"
+                " available."
+            )
 
 
 def _prevalence(seen: list[_Seen], options: Options) -> Iterator[str]:

@@ -7,12 +7,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dashboard.readers.columns.numbered import as_places, class_numbers, counted_from
-from dashboard.readers.columns.slices import NUMBER
-from dashboard.readers.contents import SET_NAMES, Array, Options, RawSet, Role, rows_of_file
-from dashboard.readers.meaning.scored import refuse_unscored, scored_text
+from calibcore.blocks import row_blocks
+from dashboard.readers.contents import (
+    SET_NAMES,
+    Array,
+    Options,
+    RawEvent,
+    RawSet,
+    Role,
+    rows_of_file,
+)
 from dashboard.readers.meaning.spelling import folded, matched
-from dashboard.readers.refusal import FileError, plain, quoted, type_name
+from dashboard.readers.refusal import Answer, FileError, Question, percent, quoted, type_name
 
 NO_AND_YES = (
     ("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"), ("negative", "positive"),
@@ -22,25 +28,28 @@ NO_AND_YES = (
 )  # fmt: skip
 """Words for the classes 0 and 1."""
 
-NUMBERED = re.compile(r"(.*[^0-9.,+-])([0-9]{1,6})", re.ASCII | re.DOTALL)
-"""A class that is called by a word and its number."""
+_NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+_NUMBERED = re.compile(r"(.*[^0-9.,+-])([0-9]{1,6})", re.ASCII | re.DOTALL)
+"""A class that is called by a word and its number, such as LABEL_2."""
 
 
 @dataclass(frozen=True)
 class LabelReading:
-    """Labels of every set, in as small a type as they had, and what was done to them."""
+    """Labels of every set from 0, what was done to them, and the names that they bring."""
 
     labels: Mapping[Role, Array]
     found: tuple[str, ...]
     repairs: tuple[str, ...]
     class_names: tuple[str, ...] | None = None
-    doubts: tuple[str, ...] = ()
 
 
-def read_labels(
-    sets: Mapping[Role, RawSet], n_classes: int, options: Options, *, columns: Sequence[str] = ()
-) -> LabelReading:
-    """Bring the labels of all sets to 0 .. n_classes - 1, from the columns of these names.
+def read_labels(sets: Mapping[Role, RawSet], n_classes: int, options: Options) -> LabelReading:
+    """Bring the labels of all sets to 0 .. n_classes - 1.
+
+    Raises
+    ------
+    FileError
+        Labels that name no class, or that are no class numbers.
 
     Notes
     -----
@@ -48,200 +57,132 @@ def read_labels(
     largest equals the number of classes, unless the user says otherwise.
     """
     repairs: list[str] = []
-    sets = _with_numbers(sets, repairs)
-    spelled = {
-        role: match_texts(raw, role, options)
+    sets = _as_numbers(sets, repairs)
+    places: dict[Role, Array] = {}
+    found: list[str] = []
+    names: tuple[str, ...] | None = None
+    for role, raw in sets.items():
+        if raw.label_texts is not None:
+            spelled = _matched(raw, role, options)
+            places[role], names = spelled.places, spelled.class_names or names
+            found.append(spelled.said)
+            repairs += filter(None, [spelled.repair])
+    flat = {
+        role: _flat(raw, role, n_classes, repairs)
         for role, raw in sets.items()
-        if raw.label_texts is not None
+        if role not in places
     }
-    _refuse_other_class(spelled)
-    repairs += [one.mended for one in spelled.values() if one.mended is not None]
-    numbered = {role: raw for role, raw in sets.items() if role not in spelled}
-    flat = {role: _flat(raw, role, n_classes, repairs, columns) for role, raw in numbered.items()}
-    (whole, doubts), shift = _match_numbers(flat, numbered, options, repairs), 0
-    if whole:
-        named = _called(numbered, options)
-        repairs.append(f"Labels were matched to the {named} ({_count(whole)} labels).")
-    else:
-        whole = {role: _whole(values, sets[role], role, repairs) for role, values in flat.items()}
-        whole = _without_sign(whole, sets, n_classes, repairs)
-        shift = _first_label(list(whole.values()), n_classes, options)
-    for role, values in whole.items():
-        _refuse_range(values, sets[role], role, shift, n_classes)
-    if shift:
-        repairs.append(
-            f"Labels counted from 1 to {n_classes} were shifted to 0 to {n_classes - 1}"
-            f" ({_count(whole)} labels)."
-        )
-    labels = {role: reading.places for role, reading in spelled.items()} | {
-        role: _from_zero(values, shift) for role, values in whole.items()
-    }
-    lowest = min(int(values.min()) for values in labels.values())
-    highest = max(int(values.max()) for values in labels.values())
-    said = [reading.said for reading in spelled.values()]
-    names = next((reading.class_names for reading in spelled.values()), None)
+    numbered = _by_number(flat, sets, options)
+    if numbered:
+        repairs.append(f"Labels were matched to the class names, which are numbers{_n(numbered)}.")
+        places |= numbered
+    elif flat:
+        places |= _counted(flat, sets, n_classes, options, repairs)
+    lowest = min(int(values.min()) for values in places.values())
+    highest = max(int(values.max()) for values in places.values())
+    if not found:
+        found.append(f"Labels from {lowest} to {highest}.")
     return LabelReading(
-        {role: labels[role] for role in sets},
-        (f"Labels from {lowest} to {highest}.", *dict.fromkeys(said)),
+        {role: places[role] for role in sets},
+        tuple(dict.fromkeys(found)),
         tuple(dict.fromkeys(repairs)),
         names,
-        doubts,
     )
 
 
-def _count(labels: Mapping[Role, Array]) -> str:
-    return f"{sum(values.size for values in labels.values()):,}"
+def _n(labels: Mapping[Role, Array]) -> str:
+    return f" ({sum(values.size for values in labels.values()):,} labels)"
 
 
-def used_texts(raw: RawSet) -> RawSet:
-    """Keep the labels that some rows have, as numbers where all of them are."""
-    if raw.label_texts is None or raw.labels is None:
-        return raw
-    codes, places = np.unique(raw.labels, return_inverse=True)
-    texts = tuple(raw.label_texts[code] for code in codes.tolist())
-    numbers = label_numbers(texts)
-    if numbers is None:
-        return replace(raw, labels=places, label_texts=texts)
-    return replace(raw, labels=numbers[places], label_texts=None)
-
-
-def label_numbers(cells: Sequence[str]) -> Array | None:
-    """Give labels as numbers, of as small a type as holds them, if all are."""
-    if not all(NUMBER.fullmatch(cell) for cell in cells):
-        return None
-    numbers = np.array([float(cell) for cell in cells])
-    if all(cell.removeprefix("-").isdigit() and len(cell) < 16 for cell in cells):
-        numbers = numbers.astype(np.min_scalar_type(-int(np.abs(numbers).max()) - 1))
-    return numbers
+# Texts ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class _Spelled:
-    """Labels that are text, as places among the classes."""
+    """Labels that are texts, as places among the classes."""
 
     places: Array
     said: str
     class_names: tuple[str, ...] | None = None
-    positive: str | None = None
-    mended: str | None = None
+    repair: str | None = None
 
 
-def match_texts(raw: RawSet, role: Role, options: Options) -> _Spelled:
-    """Find the class that each text names.
-
-    Notes
-    -----
-    The user's class names come first, then those of the file, then whole headings. Beside a score
-    of one class, the class is the text that the score is named by, and any other text is not it.
-    """
-    texts, codes = raw.label_texts or (), np.asarray(raw.labels)
-    where = f" of the {SET_NAMES[role]}" if SET_NAMES[role] else ""
-    said = f"Labels{where} were matched to the class columns by name ({len(codes):,} labels)."
-    one_score = raw.table is not None and raw.table.ndim == 1
-    known = [options.class_names, *((raw.class_names, raw.headings) if not one_score else ())]
-    for names in known:
-        places = {name: k for k, name in enumerate(names or ())}
-        if texts and all(text in places for text in texts):
-            if names is options.class_names:
-                said = f"Labels{where} were matched to your class names ({len(codes):,} labels)."
-            return _Spelled(_looked_up(places, texts, codes), said)
-    for names in known:
-        if (alike := _but_for_case(names or (), texts, codes)) is not None:
-            return replace(alike, said=said)
-    asked = one_score and len(texts) == 2 and not options.class_names
-    if asked and (positive := scored_text(raw, texts)) is not None:
-        (other,) = set(texts) - {positive}
-        found = f"The score is of {quoted(positive, 30)}; {quoted(other, 30)} is the other."
-        coded = _looked_up({other: 0, positive: 1}, texts, codes)
-        return _Spelled(coded, found, (other, positive), positive.lower())
-    lower = [text.lower() for text in texts]
-    pair = next((pair for pair in NO_AND_YES if {*lower} <= {*pair}), None)
-    if pair is not None and (one_score or only_numbers(raw.class_names)):
-        no, yes = pair
-        found = f"Labels {no} and {yes}{where} were read as 0 and 1 ({len(codes):,} labels)."
-        own = dict(zip(lower, texts, strict=True))
-        named = (own.get(no, no), own.get(yes, yes)) if one_score else None
-        return _Spelled(_looked_up({no: 0, yes: 1}, lower, codes), found, named, yes)
-    if asked:
-        refuse_unscored(_place(role, raw), raw, texts)
-    unmatched = _unmatched(texts, {name for names in known for name in names or ()})
-    bad = np.isin(codes, unmatched)
-    raise FileError(
-        _place(role, raw),
-        f"{_odd_labels([texts[k] for k in unmatched])} {rows_of_file(bad, raw)}",
-        "class numbers, names of the class columns, or your class names",
-    )
-
-
-def _but_for_case(names: Sequence[str], texts: Sequence[str], codes: Array) -> _Spelled | None:
-    """Match texts to names from which they differ in what `folded` leaves out alone."""
-    places = {folded(name): k for k, name in enumerate(names)}
-    if not texts or len(places) < len(names) or not places.keys() >= {*map(folded, texts)}:
-        return None
-    exact = {*names}
-    odd = [k for k, text in enumerate(texts) if text not in exact]
-    count = int(np.isin(codes, odd).sum())
-    mended = matched(texts[odd[0]], names[places[folded(texts[odd[0]])]], count)
-    return _Spelled(_looked_up(places, [*map(folded, texts)], codes), "", mended=mended)
-
-
-def _odd_labels(texts: Sequence[str]) -> str:
-    """Say which labels name no class; of several, the first and how many there are."""
-    if len(texts) == 1:
-        return f"label {quoted(texts[0])}, which is the name of no class column,"
-    listed = " and ".join(quoted(text, 30) for text in texts[:2])
-    if len(texts) > 2:
-        listed = f"such as {listed} ({len(texts):,} different ones)"
-    return f"labels {listed}, each the name of no class column,"
-
-
-def _unmatched(texts: Sequence[str], names: set[str]) -> list[int]:
-    """Give the places of texts that name no class; among class numbers, of what is none."""
-    odd = [k for k, text in enumerate(texts) if text not in names] or list(range(len(texts)))
-    words = [k for k in odd if not NUMBER.fullmatch(texts[k])]
-    return words if 0 < 2 * len(words) < len(odd) else odd
-
-
-def _refuse_other_class(spelled: Mapping[Role, _Spelled]) -> None:
-    """Refuse scores of one class in one set and of the other class in the other."""
-    known = {role: one.positive for role, one in spelled.items() if one.positive is not None}
-    if len(set(known.values())) > 1:
-        said = (f"those of {quoted(name, 30)} in the {SET_NAMES[r]}" for r, name in known.items())
-        raise FileError("scores", ", but ".join(said), "scores of the same class in both sets")
-
-
-def _called(sets: Mapping[Role, RawSet], options: Options) -> str:
-    if options.class_names and all(map(NUMBER.fullmatch, options.class_names)):
-        return "class numbers that you gave"
-    names = tuple(map(str.lower, next(iter(sets.values())).class_names or ()))
-    words = "no and yes" if names[::-1] in NO_AND_YES else "class numbers"
-    return f"{words} that the columns are named by"
-
-
-def only_numbers(names: Sequence[str] | None) -> bool:
-    """Tell classes that have no names but numbers."""
-    return all(name.isascii() and name.isdigit() for name in names or ())
-
-
-def _with_numbers(sets: Mapping[Role, RawSet], repairs: list[str]) -> Mapping[Role, RawSet]:
-    """Take texts such as LABEL_2 for their numbers, where the classes have no other names."""
+def _as_numbers(sets: Mapping[Role, RawSet], repairs: list[str]) -> Mapping[Role, RawSet]:
+    """Take texts that are numbers, or such as LABEL_2, for these where classes have no names."""
     made: dict[Role, RawSet] = {}
     for role, raw in sets.items():
-        parts = [NUMBERED.fullmatch(text) for text in raw.label_texts or ()]
-        found = [part for part in parts if part is not None]
-        names = {*(raw.class_names or ()), *(raw.headings or ())}
-        alike = found and len(found) == len(parts) and len({part[1] for part in found}) == 1
-        if not alike or not only_numbers(raw.class_names) or names & {*(raw.label_texts or ())}:
+        texts, names = raw.label_texts or (), {*(raw.class_names or ()), *(raw.headings or ())}
+        if not texts or names & {*texts}:
             return sets
-        numbers = np.array([int(part[2]) for part in found])
-        one_score = raw.table is not None and raw.table.ndim == 1
-        if one_score and not {0, 1} >= {*numbers.tolist()}:
+        parts = [_NUMBERED.fullmatch(text) for text in texts]
+        befores = {part[1] for part in parts if part}
+        if all(map(_NUMBER.fullmatch, texts)):
+            numbers = np.array([float(text) for text in texts])
+        elif all(parts) and len(befores) == 1 and all(map(str.isdecimal, raw.class_names or ())):
+            numbers = np.array([float(part[2]) for part in parts if part])
+            count = len(np.asarray(raw.labels))
+            repairs.append(
+                f"Labels such as {quoted(texts[0], 30)} were read as their numbers ({count:,}"
+                " labels)."
+            )
+        else:
             return sets
-        labels = numbers[np.asarray(raw.labels)]
-        made[role] = replace(raw, labels=labels, label_texts=None)
-        what = f"Labels such as {quoted(found[0][0], 30)} were read as their numbers"
-        repairs.append(f"{what} ({len(labels):,} labels).")
+        whole = bool((numbers == np.rint(numbers)).all())
+        numbers = numbers.astype(np.int64) if whole else numbers
+        made[role] = replace(raw, labels=numbers[np.asarray(raw.labels)], label_texts=None)
     return made
+
+
+def _matched(raw: RawSet, role: Role, options: Options) -> _Spelled:
+    """Find the class that each text names: the user's names first, then those of the file."""
+    texts, codes = raw.label_texts or (), np.asarray(raw.labels)
+    where = f" of the {SET_NAMES[role]}" if SET_NAMES[role] else ""
+    said = f"Labels{where} were matched to the classes by name ({len(codes):,} labels)."
+    known = [names for names in (options.class_names, raw.class_names, raw.headings) if names]
+    for names in known:
+        places = {name: k for k, name in enumerate(names)}
+        if all(text in places for text in texts):
+            return _Spelled(_looked_up(places, texts, codes), said)
+    for names in known:
+        places = {folded(name): k for k, name in enumerate(names)}
+        if len(places) == len(names) and all(folded(text) in places for text in texts):
+            odd = next(text for text in texts if text not in names)
+            count = int(np.isin(codes, [k for k, t in enumerate(texts) if t not in names]).sum())
+            repair = matched(odd, names[places[folded(odd)]], count)
+            return _Spelled(_looked_up(places, [*map(folded, texts)], codes), said, repair=repair)
+    ends = [[k for k, name in enumerate(raw.headings or ()) if _ends(name, t)] for t in texts]
+    if all(len(found) == 1 for found in ends) and len({found[0] for found in ends}) == len(ends):
+        places = {text: found[0] for text, found in zip(texts, ends, strict=True)}
+        return _Spelled(_looked_up(places, texts, codes), said)
+    lower = [text.lower() for text in texts]
+    pair = next((pair for pair in NO_AND_YES if {*lower} <= {*pair}), None)
+    one_score = raw.table is not None and raw.table.ndim == 1
+    if pair and (one_score or all(name.isdecimal() for name in raw.class_names or ())):
+        said = (
+            f"Labels {pair[0]} and {pair[1]}{where} were read as 0 and 1 ({len(codes):,} labels)."
+        )
+        own = dict(zip(lower, texts, strict=True))
+        names_of = (own.get(pair[0], pair[0]), own.get(pair[1], pair[1]))
+        return _Spelled(_looked_up({pair[0]: 0, pair[1]: 1}, lower, codes), said, names_of)
+    raise _unmatched(raw, role, {name for names in known for name in names})
+
+
+def _ends(heading: str, text: str) -> bool:
+    return bool(folded(text)) and folded(heading).endswith(folded(text))
+
+
+def _unmatched(raw: RawSet, role: Role, names: set[str]) -> FileError:
+    """Refuse texts that name no class."""
+    texts = raw.label_texts or ()
+    odd = [k for k, text in enumerate(texts) if text not in names] or list(range(len(texts)))
+    bad = np.isin(np.asarray(raw.labels), odd)
+    listed = " and ".join(quoted(texts[k], 30) for k in odd[:2])
+    more = f" and {len(odd) - 2:,} others" if len(odd) > 2 else ""
+    return FileError(
+        _place(role, raw),
+        f"{listed}{more}, which no class is called, {rows_of_file(bad, raw)}",
+        "class numbers, names of the class columns, or your class names",
+    )
 
 
 def _looked_up(places: Mapping[str, int], texts: Sequence[str], codes: Array) -> Array:
@@ -249,102 +190,131 @@ def _looked_up(places: Mapping[str, int], texts: Sequence[str], codes: Array) ->
     return np.array([places[text] for text in texts], dtype=dtype)[codes]
 
 
-def _from_zero(values: Array, first: int) -> Array:
-    whole = values if values.dtype.kind in "iu" else values.astype(np.int64)
-    return whole - first if first else whole
+# Numbers --------------------------------------------------------------------------------------
 
 
-def _match_numbers(
-    flat: Mapping[Role, Array], sets: Mapping[Role, RawSet], options: Options, repairs: list[str]
-) -> tuple[dict[Role, Array], tuple[str, ...]]:
-    """Match labels to classes named by other numbers than their places, such as 1, 10, 2.
-
-    Classes named yes and no, in this order, are 1 and 0. Words with numbers, in a list of their
-    own, go with places unless the values clearly tell otherwise.
-    """
-    names = next((raw.class_names or () for raw in sets.values()), ())
-    by_user = bool(options.class_names) and all(map(NUMBER.fullmatch, options.class_names))
-    if by_user:
-        names = options.class_names
-    lower = tuple(name.lower() for name in names)
-    listed = not (all(raw.headings for raw in sets.values()) or all(map(NUMBER.fullmatch, names)))
-    if (
-        len(names) < 2
-        or options.first_label != "auto"
-        or any(raw.class_names != names and not by_user for raw in sets.values())
-        or any(values.ndim != 1 for values in flat.values())
-    ):
-        return {}, ()
-    if lower[::-1] in NO_AND_YES:
-        numbers = np.array([1.0, 0.0])
-    elif all(NUMBER.fullmatch(name) and len(name) < 16 for name in names):
-        numbers = np.array([float(name) for name in names])
-    elif (counted := class_numbers(names)) is not None:
-        numbers = counted
-    else:
-        return {}, ()
-    numbers = counted_from(numbers, flat.values()) if flat else numbers
-    placed = np.array_equal(numbers, np.arange(len(numbers)))
-    if placed or not all(np.isin(values, numbers).all() for values in flat.values()):
-        return {}, ()
-    order = np.argsort(numbers)
-    found = {r: order[np.searchsorted(numbers, v, sorter=order)] for r, v in flat.items()}
-    if by_user or lower[::-1] in NO_AND_YES or not found:
-        return found, ()
-    rows = [(np.asarray(sets[role].table), flat[role], places) for role, places in found.items()]
-    turned, said = as_places(rows, listed=listed)
-    repairs += said if turned else ()
-    return ({}, ()) if turned else (found, said)
-
-
-def _first_label(counted: Sequence[Array], n_classes: int, options: Options) -> int:
-    """Tell whether labels count from 1."""
-    if not counted:
-        return 0
-    if options.first_label != "auto":
-        return options.first_label
-    lowest = min(int(values.min()) for values in counted)
-    highest = max(int(values.max()) for values in counted)
-    return int(lowest >= 1 and highest == n_classes)
-
-
-def _place(role: Role, raw: RawSet) -> str:
-    where = f"labels {SET_NAMES[role]}".strip()
-    return f"{where} in {raw.label_name}" if raw.label_name else where
-
-
-def _flat(
-    raw: RawSet, role: Role, n_classes: int, repairs: list[str], columns: Sequence[str]
-) -> Array:
-    """Bring labels to one number a row, whatever its type."""
-    values = np.asarray(raw.labels)
-    place = _place(role, raw)
+def _flat(raw: RawSet, role: Role, n_classes: int, repairs: list[str]) -> Array:
+    """Bring labels to one number per row, whatever their type."""
+    values, place = np.asarray(raw.labels), _place(role, raw)
     if values.dtype.kind not in "biuf" or values.ndim not in (1, 2):
         found = f"values of type {type_name(values.dtype)} and shape {values.shape}"
-        raise FileError(place, found, "one class number a row")
+        raise FileError(place, found, "one class number per row")
     if values.dtype.kind == "b":
         values = values.astype(np.uint8)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if raw.table is not None and len(values) != len(raw.table):
         turned = raw.table.ndim == 2 and raw.table.shape[1] == len(values)
-        wanted = "one row a sample: the table is turned" if turned else "one label a row"
+        wanted = "one row per sample: the table is turned" if turned else "one label per row"
         raise FileError(place, f"{len(values):,} labels for {len(raw.table):,} rows", wanted)
     if values.ndim == 2 and values.shape[1] == n_classes:
-        named = ""
-        if len(columns) == n_classes:
-            named = f" in columns {plain(columns[0], 30)} to {plain(columns[-1], 30)}"
-        repairs.append(
-            f"One-hot labels{named} were turned into class numbers ({len(values):,} rows)."
-        )
+        repairs.append(f"One-hot labels were turned into class numbers ({len(values):,} rows).")
         return _from_one_hot(values, place, raw)
     if values.ndim != 1:
-        raise FileError(place, f"an array of shape {values.shape}", "one class number a row")
+        raise FileError(place, f"an array of shape {values.shape}", "one class number per row")
     return values
 
 
+def _from_one_hot(values: Array, place: str, raw: RawSet) -> Array:
+    with np.errstate(invalid="ignore"):
+        hot = (values == 1).sum(axis=1) == 1
+        cold = (values == 0).sum(axis=1) == values.shape[1] - 1
+    _refuse(~(hot & cold), place, "soft or several labels", "a single 1 per row", raw)
+    return np.asarray(values.argmax(axis=1))
+
+
+def _by_number(
+    flat: Mapping[Role, Array], sets: Mapping[Role, RawSet], options: Options
+) -> dict[Role, Array]:
+    """Match labels to classes that are named by other numbers than their places, as 1, 10, 2.
+
+    Labels and names may count from 0 and from 1. Of several readings, the places among them, the
+    one in which the values are highest at the label most often is taken.
+    """
+    names = options.class_names or next(iter(sets.values())).class_names or ()
+    numbers = _numbers_of(names)
+    if numbers is None or options.first_label != "auto" or not flat:
+        return {}
+    readings = [
+        {role: np.searchsorted(ordered, values, sorter=order) for role, values in flat.items()}
+        for shift in (0, 1, -1)
+        for ordered, order in [(numbers + shift, np.argsort(numbers))]
+        if all(np.isin(values, ordered).all() for values in flat.values())
+    ]
+    turned = np.argsort(numbers)
+    known = [{role: turned[places] for role, places in reading.items()} for reading in readings]
+    lowest = min(int(values.min()) for values in flat.values())
+    highest = max(int(values.max()) for values in flat.values())
+    first = int(lowest >= 1 and highest == len(numbers))
+    if known and first <= lowest and highest < len(numbers) + first:
+        known.append({role: values.astype(np.intp) - first for role, values in flat.items()})
+    return max(known, key=lambda places: _agreement(places, sets), default={})
+
+
+def _numbers_of(names: Sequence[str]) -> Array | None:
+    """Return the numbers that classes are named by, unless these are their places."""
+    if tuple(name.lower() for name in names)[::-1] in NO_AND_YES:
+        return np.array([1.0, 0.0])
+    parts = [_NUMBERED.fullmatch(name) for name in names]
+    if parts and all(parts) and len({part[1] for part in parts if part}) == 1:
+        names = [part[2] for part in parts if part]
+    if len(names) < 2 or not all(map(_NUMBER.fullmatch, names)):
+        return None
+    numbers = np.array([float(name) for name in names])
+    placed = np.array_equal(numbers, np.arange(len(numbers)) + numbers[0])
+    return None if len({*names}) < len(names) or (placed and numbers[0] in (0, 1)) else numbers
+
+
+def _agreement(places: Mapping[Role, Array], sets: Mapping[Role, RawSet]) -> float:
+    """Return how often the value of the label is the highest of its row."""
+    count = total = 0
+    for role, labels in places.items():
+        table = np.asarray(sets[role].table)
+        if table.ndim == 1:
+            continue
+        for rows in row_blocks(*table.shape):
+            count += int(np.count_nonzero(table[rows].argmax(axis=1) == labels[rows]))
+        total += len(table)
+    return count / max(total, 1)
+
+
+def _counted(
+    flat: Mapping[Role, Array],
+    sets: Mapping[Role, RawSet],
+    n_classes: int,
+    options: Options,
+    repairs: list[str],
+) -> dict[Role, Array]:
+    """Bring numbers that count from 0 or from 1, or are -1 and 1, to numbers from 0."""
+    whole = {role: _whole(values, sets[role], role, repairs) for role, values in flat.items()}
+    if n_classes == 2 and all(map(_is_signed, whole.values())):
+        repairs.append(f"Labels -1 and 1 were read as 0 and 1{_n(whole)}.")
+        return {role: (values > 0).astype(np.uint8) for role, values in whole.items()}
+    lowest = min(float(values.min()) for values in whole.values())
+    highest = max(float(values.max()) for values in whole.values())
+    first = int(lowest >= 1 and highest == n_classes)
+    if options.first_label != "auto":
+        first = options.first_label
+    for role, values in whole.items():
+        last = n_classes - 1 + first
+        bad = (values < first) | (values > last)
+        worst = values[bad][0] if bad.any() else 0
+        found = f"labels such as {worst:.6g}"
+        _refuse(
+            bad, _place(role, sets[role]), found, f"class numbers from {first} to {last}",
+            sets[role],
+        )  # fmt: skip
+    if first:
+        repairs.append(
+            f"Labels counted from 1 to {n_classes} were shifted to 0 to {n_classes - 1}{_n(whole)}."
+        )
+    return {
+        role: (values if values.dtype.kind in "iu" else values.astype(np.int64)) - first
+        for role, values in whole.items()
+    }
+
+
 def _whole(values: Array, raw: RawSet, role: Role, repairs: list[str]) -> Array:
-    """Bring labels to whole numbers."""
     place = _place(role, raw)
     if values.dtype.kind == "f":
         _refuse(~np.isfinite(values), place, "NaN or inf", "whole numbers", raw)
@@ -354,33 +324,9 @@ def _whole(values: Array, raw: RawSet, role: Role, repairs: list[str]) -> Array:
     return values
 
 
-def _without_sign(
-    whole: dict[Role, Array], sets: Mapping[Role, RawSet], n_classes: int, repairs: list[str]
-) -> dict[Role, Array]:
-    """Turn labels that are -1 and 1 into 0 and 1, and refuse any other that is negative."""
-    if n_classes == 2 and whole and all(map(_is_signed, whole.values())):
-        repairs.append(f"Labels -1 and 1 were read as 0 and 1 ({_count(whole)} labels).")
-        return {role: values > 0 for role, values in whole.items()}
-    for role, values in whole.items():
-        _refuse(
-            values < 0, _place(role, sets[role]), f"negative labels down to {values.min():.6g}",
-            "class numbers, or these as your class names; remove rows marked to be ignored",
-            sets[role],
-        )  # fmt: skip
-    return whole
-
-
 def _is_signed(values: Array) -> bool:
-    """Tell labels that are -1 and 1, both of them."""
-    return values.min() == -1 and values.max() == 1 and bool((values != 0).all())
-
-
-def _from_one_hot(values: Array, place: str, raw: RawSet) -> Array:
-    with np.errstate(invalid="ignore"):
-        hot = (values == 1).sum(axis=1) == 1
-        cold = (values == 0).sum(axis=1) == values.shape[1] - 1
-    _refuse(~(hot & cold), place, "soft or several labels", "a single 1 a row", raw)
-    return np.asarray(values.argmax(axis=1))
+    """Return whether labels are -1 and 1, both of them."""
+    return bool(values.min() == -1 and values.max() == 1 and (values != 0).all())
 
 
 def _refuse(bad: NDArray[np.bool_], place: str, found: str, wanted: str, raw: RawSet) -> None:
@@ -388,13 +334,48 @@ def _refuse(bad: NDArray[np.bool_], place: str, found: str, wanted: str, raw: Ra
         raise FileError(place, f"{found} {rows_of_file(bad, raw)}", wanted)
 
 
-def _refuse_range(values: Array, raw: RawSet, role: Role, first: int, n_classes: int) -> None:
-    last = n_classes - 1 + first
-    bad = (values < first) | (values > last)
-    worst = values[bad].max() if bad.any() else 0
-    one_score = raw.table is not None and raw.table.ndim == 1
-    _refuse(
-        bad, _place(role, raw), f"values such as {worst:.6g}, out of range,",
-        f"class numbers from {first} to {last}"
-        + (" beside one column of scores" if one_score else ""), raw,
-    )  # fmt: skip
+def _place(role: Role, raw: RawSet) -> str:
+    where = f"labels {SET_NAMES[role]}".strip()
+    return f"{where} in {raw.label_name}" if raw.label_name else where
+
+
+# Predicted classes ----------------------------------------------------------------------------
+
+_FEW, _FAR = 20, 0.2
+
+
+def counted_alike(
+    events: Mapping[Role, RawEvent], options: Options, repairs: list[str]
+) -> Mapping[Role, RawEvent]:
+    """Compare true with predicted classes, of which one may count from 0 and the other from 1.
+
+    Raises
+    ------
+    Question
+        They agree far more often if one of them is shifted.
+    """
+    pairs = [raw.numbers for raw in events.values() if raw.numbers is not None]
+    if len(pairs) < len(events) or options.first_label == 0:
+        return events
+    truth, predicted = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
+    agreed = {shift: float(np.mean(truth == predicted + shift)) for shift in (0, 1, -1)}
+    shift = max((1, -1), key=lambda s: agreed[s])
+    said = (
+        f"true classes from {truth.min():g} to {truth.max():g} and predicted ones from"
+        f" {predicted.min():g} to {predicted.max():g}, which agree in {percent(agreed[0])} of the"
+        f" rows, and in {percent(agreed[shift])} if one of them counts from 1"
+    )
+    if options.first_label == 1:
+        if agreed[shift] <= agreed[0]:
+            return events
+        repairs.append(f"Classes were counted anew: {said}.")
+        return {
+            role: replace(raw, hits=raw.numbers[0] == raw.numbers[1] + shift)
+            for role, raw in events.items()
+            if raw.numbers is not None
+        }
+    if len(truth) >= _FEW and agreed[shift] - agreed[0] > max(_FAR, 2 / len(truth) ** 0.5):
+        yes = Answer("Yes", "They agree more often.", {"first_label": 1})
+        no = Answer("No", "They are compared as they are.", {"first_label": 0})
+        raise Question("labels", said, "Does one of the two count from 1?", (yes, no))
+    return events

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from calibcore.data import EventScores, LogitSet
 from calibcore.validation import Floats
 from dashboard.readers.contents import ColumnUse
-from dashboard.readers.meaning.one_score import Reading
+from dashboard.readers.meaning.scale import Scale
 from dashboard.readers.refusal import quoted, visible
 
 _LOGITS = frozenset({"logit", "logits"})
@@ -27,7 +27,7 @@ _SORTED = 100_000
 
 
 def called_otherwise(
-    uses: Mapping[str, ColumnUse], reading: Reading, *, one_score: bool = False
+    uses: Mapping[str, ColumnUse], reading: Scale, *, one_score: bool = False
 ) -> Iterator[str]:
     """Doubt logits that are called probabilities, and the reverse.
 
@@ -35,14 +35,14 @@ def called_otherwise(
     ----------
     uses : mapping of str to str
         What each column or array was taken for.
-    reading : Reading
+    reading : Scale
         What the values were taken for; logarithms of probabilities give these either way.
     one_score : bool, default False
         They are of one class; the reading may have its doubts of them already.
 
     Examples
     --------
-    >>> list(called_otherwise({"logits": "class"}, Reading("logits", "")))
+    >>> list(called_otherwise({"logits": "class"}, Scale("logits", "")))
     []
     """
     names = [name for name, use in uses.items() if use == "class"]
@@ -121,7 +121,6 @@ def _area(scores: Floats, truth: NDArray[np.bool_]) -> float | None:
         return None
     noise = np.sqrt((len(truth) + 1) / (12 * pairs))
     others, ones = np.sort(scores[~truth]), scores[truth]
-    # Each tie counts half; scipy.stats takes most of a second to import.
     below = np.searchsorted(others, ones, "left") + np.searchsorted(others, ones, "right")
     area = float(below.sum() / (2 * pairs))
     return area if area < 0.5 - _CLEAR * noise else None

@@ -14,8 +14,7 @@ from dashboard.readers.meaning.overlap import shared_rows, words_of
 
 _Rows = LogitSet | EventScores
 _FEW_ROWS = 20
-_MOST_ROWS, _MOST_CELLS, _COMPARED = 60_000, 5_000_000, 100_000
-_DECIMALS, _LEAST_NEAR, _SURE = 5, 10, 0.999
+_MOST_ROWS, _COMPARED = 60_000, 100_000
 _LEAST_SURE, _NO_CENT = 10, 1e-3
 _LEAST_SPLIT, _MOST_SPLIT = 14.0, 0.1
 """Rows expected to differ in their label from others of the same values, and the share found."""
@@ -60,12 +59,6 @@ def repeated(
             f"Both sets have the same labels in all {test.n_samples:,} rows, and their scores go"
             " together: perhaps these are the same rows, scored twice. If so, they were seen in the"
             " fit, and they flatter the judgement; two models are compared on the page Models."
-        )
-    elif (near := _shared_but_for_rounding(calibration, test)) is not None:
-        yield (
-            f"The test set repeats rows of the calibration set {rows_of_file(near, raw['test'])},"
-            f" label and all probabilities alike to {_DECIMALS} decimals: if they were seen in the"
-            " fit, they flatter the judgement."
         )
 
 
@@ -217,17 +210,3 @@ def _of_truth(rows: _Rows, truth: Array) -> Floats:
 def _probabilities(rows: LogitSet, block: slice) -> Floats:
     given = rows.given[block]
     return np.asarray(softmax(given) if rows.made_of == "logits" else given, dtype=np.float64)
-
-
-def _shared_but_for_rounding(calibration: _Rows, test: _Rows) -> NDArray[np.bool_] | None:
-    """Find rows of three classes or more that both sets have, in other decimals or as logits."""
-    tables = []
-    for rows in (calibration, test):
-        if not isinstance(rows, LogitSet) or rows.n_classes < 3 or rows.given.size > _MOST_CELLS:
-            return None
-        tables.append((_probabilities(rows, slice(None)).round(_DECIMALS), rows.labels))
-    shared = shared_rows(*tables)
-    if shared is not None:
-        # Sure rows are alike by chance.
-        shared &= tables[1][0].max(axis=1) < _SURE
-    return None if shared is None or np.count_nonzero(shared) < _LEAST_NEAR else shared

@@ -1,0 +1,252 @@
+"""How the user wants the files to be read: kept in the session, and written into the address."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+from urllib.parse import unquote
+
+import streamlit as st
+
+from dashboard.compute.files import SourceFile
+from dashboard.readers import Options
+from dashboard.readers.refusal import FileError
+from dashboard.readers.table import ROLES, ColumnRole
+from dashboard.wording import imports as words
+
+_OPTIONS, _WRONG, _BY_ADDRESS = "reading_options", "reading_wrong", "reading_by_address"
+
+_CLASS = "class"
+"""Where the controls keep which class is looked at."""
+
+ONE_COLUMN = frozenset({"outcome", "score", "prediction", "correct", "id", "set"})
+"""Roles that the user can give to one column only: the one that was chosen last."""
+
+_WORDS: Mapping[str, Mapping[str, Any]] = {
+    "values": {"Logits": "logits", "Probabilities": "probabilities"},
+    "first_label": {"0": 0, "1": 1},
+    "header": {"Names": True, "Data": False},
+    "sets": {"One": "one"},
+    "leave_out": {"1": True},
+}
+"""Fields of `Options` that are one of a few values, each as the address writes it."""
+
+_KEYS: Mapping[str, str] = {
+    "roles": "roles",
+    "event": "positive",  # "event" is what the pages look at
+    "values": "values",
+    "first_label": "labels_from",
+    "header": "header",
+    "sets": "sets",
+    "leave_out": "leave_out",
+    "class_names": "class_names",
+    "prevalence": "prevalence",
+}
+"""Each field's key in the address."""
+
+
+def write_address(options: Options) -> dict[str, str]:
+    """Return the part of the address that stands for options; nothing for what is detected.
+
+    Examples
+    --------
+    >>> write_address(Options(roles=(("risk", "score"), ("a~b", "left out")), event="Yes"))
+    {'roles': 'score:risk~left-out:a%7Eb', 'positive': 'Yes'}
+    """
+    written: dict[str, str] = {}
+    for field, key in _KEYS.items():
+        value = getattr(options, field)
+        if value == getattr(Options(), field):
+            continue
+        if field in _WORDS:
+            written[key] = next(word for word, meant in _WORDS[field].items() if meant == value)
+        elif field == "roles":
+            written[key] = "~".join(
+                f"{role.replace(' ', '-')}:{_escaped(name)}" for name, role in value
+            )
+        elif field == "class_names":
+            written[key] = "~".join(_escaped(name) for name in value)
+        else:
+            written[key] = f"{100 * value:.6g}" if field == "prevalence" else str(value)
+    return written
+
+
+def read_address(query: Mapping[str, str]) -> tuple[Options, tuple[str, ...]]:
+    """Return the options that an address stands for, and a sentence for each part that is invalid.
+
+    Examples
+    --------
+    >>> read_address({"roles": "outcome:readmitted_30d~score:risk", "leave_out": "1"})[0].roles
+    (('readmitted_30d', 'outcome'), ('risk', 'score'))
+    >>> read_address({"values": "odds"})[1]
+    ('Address of the page, values: "odds" is not used. Expected Logits or Probabilities.',)
+    """
+    chosen: dict[str, Any] = {}
+    wrong = []
+    for field, key in _KEYS.items():
+        text = query.get(key, "")
+        if not text or (text == "Auto" and field in _WORDS):
+            continue
+        try:
+            chosen[field] = _READ.get(field, lambda said, field=field: _word(field, said))(text)
+        except _InvalidError as error:
+            wrong.append(words.wrong_in_address(key, error.value, error.expected))
+    return Options(**chosen), tuple(wrong)
+
+
+class _InvalidError(ValueError):
+    """A part of the address that stands for nothing."""
+
+    def __init__(self, value: str, expected: str) -> None:
+        super().__init__(value)
+        self.value = value
+        self.expected = expected
+
+
+def _escaped(name: str) -> str:
+    """Escape the two signs that the address uses itself."""
+    return name.replace("%", "%25").replace("~", "%7E")
+
+
+def _word(field: str, text: str) -> object:
+    offered = {word.lower(): value for word, value in _WORDS[field].items()}
+    if text.lower() not in offered:
+        raise _InvalidError(text, " or ".join(_WORDS[field]))
+    return offered[text.lower()]
+
+
+def _roles(text: str) -> tuple[tuple[str, ColumnRole], ...]:
+    roles: tuple[tuple[str, ColumnRole], ...] = ()
+    known = {role.replace(" ", "-"): role for role in ROLES}
+    for part in text.split("~"):
+        role, colon, name = part.partition(":")
+        if not colon or not name or role not in known:
+            raise _InvalidError(part, f"role:column, where a role is {', '.join(known)}")
+        roles = assigned(roles, unquote(name), known[role])
+    return roles
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(unquote(part) for part in text.split("~"))
+
+
+def _prevalence(text: str) -> float:
+    try:
+        percent = float(text)
+    except ValueError:
+        percent = 0.0
+    if not 0 < percent < 100:
+        raise _InvalidError(text, "a percentage between 0 and 100")
+    return round(percent / 100, 8)
+
+
+_READ: Mapping[str, Callable[[str], Any]] = {
+    "roles": _roles,
+    "event": str,
+    "class_names": _names,
+    "prevalence": _prevalence,
+}
+
+
+def assigned(
+    roles: Sequence[tuple[str, ColumnRole]], name: str, role: ColumnRole
+) -> tuple[tuple[str, ColumnRole], ...]:
+    """Return roles with one more; it is taken from another column where only one can have it.
+
+    Examples
+    --------
+    >>> assigned((("sex", "outcome"), ("risk", "score")), "died", "outcome")
+    (('risk', 'score'), ('died', 'outcome'))
+    """
+    kept = (
+        (other, given)
+        for other, given in roles
+        if other != name and not (given == role and role in ONE_COLUMN)
+    )
+    return (*kept, (name, role))
+
+
+# The session ---------------------------------------------------------------------------------
+
+
+def start_anew(sources: Sequence[SourceFile]) -> None:
+    """Reset every choice when other files have come; one that is added changes nothing."""
+    now = {source.digest for source in sources}
+    before: set[str] = st.session_state.get("files_before", now)
+    current()
+    if not before & now:
+        reset()
+    st.session_state["files_before"] = now
+
+
+def current() -> Options:
+    """Return the choices, at first those of the address, which is kept in step with them.
+
+    The address is read once a session: what a browser sends with a quick second click is older
+    than what was chosen with the first.
+    """
+    state = st.session_state
+    if _OPTIONS not in state:
+        given = {key: st.query_params[key] for key in _KEYS.values() if key in st.query_params}
+        state[_OPTIONS], state[_WRONG] = read_address(given)
+        state[_BY_ADDRESS] = state[_OPTIONS] != Options()
+    options: Options = state[_OPTIONS]
+    written = write_address(options)
+    for key in _KEYS.values():
+        if key in written and st.query_params.get(key) != written[key]:
+            st.query_params[key] = written[key]
+        elif key not in written and key in st.query_params:
+            del st.query_params[key]
+    return options
+
+
+def change(**chosen: Any) -> None:
+    """Set fields of the options, in a callback; roles are added to those that were chosen."""
+    options: Options = st.session_state.get(_OPTIONS, Options())
+    roles = options.roles
+    for name, role in chosen.pop("roles", ()):
+        roles = assigned(roles, name, role)
+    try:
+        made = replace(options, **chosen, roles=roles)
+    except FileError:  # a control or an answer offers only what is valid
+        return
+    _look_at(options.event, made.event)
+    st.session_state.update({_OPTIONS: made, _WRONG: (), _BY_ADDRESS: False})
+
+
+def _look_at(before: str | None, event: str | None) -> None:
+    """Let the pages show the class that is the event now, even where they showed the other."""
+    if event != before and event is not None and _CLASS in st.session_state:
+        st.session_state[_CLASS] = event
+    elif event != before:
+        st.session_state.pop(_CLASS, None)
+
+
+def detect(name: str) -> None:
+    """Take back what was said of one column, in a callback."""
+    options: Options = st.session_state.get(_OPTIONS, Options())
+    roles = tuple((other, role) for other, role in options.roles if other != name)
+    st.session_state.update({_OPTIONS: replace(options, roles=roles), _BY_ADDRESS: False})
+
+
+def reset() -> None:
+    """Read everything as detected again."""
+    _look_at(st.session_state.get(_OPTIONS, Options()).event, None)
+    st.session_state.update({_OPTIONS: Options(), _WRONG: (), _BY_ADDRESS: False})
+
+
+def by_address() -> bool:
+    """Return whether the address alone says how to read the files."""
+    return bool(st.session_state.get(_BY_ADDRESS, False))
+
+
+def wrong_in_address() -> tuple[str, ...]:
+    """Return a sentence for each part of the address that is not followed."""
+    return tuple(st.session_state.get(_WRONG, ()))
+
+
+def is_anything() -> bool:
+    """Return whether anything is chosen."""
+    return any(
+        getattr(current(), field.name) != getattr(Options(), field.name)
+        for field in fields(Options)
+    )

@@ -1,0 +1,400 @@
+"""What each column is for, which outcome is the event, and questions that the user can answer."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+import streamlit as st
+
+from calibcore.data import LogitSet
+from dashboard.parts import chosen
+from dashboard.readers import Upload
+from dashboard.readers.contents import Preview
+from dashboard.readers.refusal import Question, visible
+from dashboard.readers.table import ROLES, Arrays, Column, ColumnRole, Parsed, Table
+from dashboard.wording import escape_markdown
+from dashboard.wording import imports as words
+from dashboard.wording.classes import shortened
+
+MOST_SHOWN = 12
+"""Columns that are shown at once; further ones are chosen from a list."""
+
+_ORDER, _MORE, _EVENT, _ANSWERED = "role_order", "role_more", "event_of_outcome", "role_answered"
+
+_MATTERS: Sequence[ColumnRole] = (
+    "outcome", "correct", "score", "prediction", "class", "ranked class", "ranked score", "set",
+    "id", "date", "group", "left out",
+)  # fmt: skip
+"""Roles in the order in which columns of many are worth a look."""
+
+_CELL = 60
+
+RULES = """
+<style>
+.st-key-role_table { overflow-x: auto; }
+:is(.st-key-role_table, .st-key-role_arrays) { --column: 11.5rem; --numbers: 3rem; }
+.st-key-role_heads {
+  flex-wrap: nowrap; gap: 0; width: max-content; max-width: none; padding-left: var(--numbers);
+}
+:is(.st-key-role_heads, .st-key-role_arrays) > * { flex: none; width: var(--column); }
+[class*="st-key-role_column"] { width: 100%; padding-right: 0.75rem; gap: 0.25rem; }
+[class*="st-key-role_column"] label p {
+  font-weight: 600; white-space: nowrap; overflow: hidden; text-overflow: ellipsis;
+}
+table.roles {
+  border-collapse: collapse; table-layout: fixed; width: max-content;
+  font-variant-numeric: tabular-nums;
+}
+table.roles td, table.roles tbody th {
+  width: var(--column); max-width: var(--column); padding: 0.3rem 0.75rem 0.3rem 0.25rem;
+  text-align: left; font-weight: 400; white-space: nowrap; overflow: hidden;
+  text-overflow: ellipsis;
+  border-bottom: 1px solid color-mix(in srgb, currentColor 15%, transparent);
+}
+table.roles tbody th { width: var(--numbers); max-width: var(--numbers); opacity: 0.7; }
+table.roles td small { opacity: 0.7; }
+table.roles th small { display: block; font-weight: 400; opacity: 0.7; }
+table.roles.headed thead th {
+  padding: 0.3rem 0.75rem 0.3rem 0.25rem; text-align: left; font-weight: 600; font-size: 0.875rem;
+}
+table.roles:not(.headed) thead th {
+  position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
+}
+@media (max-width: 640px) {
+  :is(.st-key-role_table, .st-key-role_arrays) { --column: 9rem; --numbers: 2rem; }
+}
+</style>
+"""
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """A column as it is shown.
+
+    Parameters
+    ----------
+    name : str
+        As the file has it.
+    role : ColumnRole, optional
+        What it is for; None while that is not detected, and the user has not said so.
+    reason : str
+        Why.
+    cells : tuple of str
+        Of the first rows.
+    """
+
+    name: str
+    role: ColumnRole | None
+    reason: str
+    cells: tuple[str, ...] = ()
+
+
+# Questions -----------------------------------------------------------------------------------
+
+
+def show_question(question: Question) -> None:
+    """Ask what only the user can know: a button per answer, the likeliest first."""
+    with st.container(border=True, key="import_question"):
+        st.subheader(words.QUESTION, anchor=False)
+        st.markdown(f"**{escape_markdown(question.ask)}**")
+        st.markdown(f":small[{escape_markdown(_sentence(question))}]")
+        for place, answer in enumerate(question.answers):
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.button(
+                    escape_markdown(visible(answer.said, _CELL)),
+                    key=f"answer_{place}",
+                    type="secondary" if place else "primary",
+                    on_click=_answer,
+                    args=(answer.change,),
+                )
+                why = escape_markdown(answer.why)
+                likeliest = f"{words.LIKELIEST}: {why}" if why and not place else why
+                st.markdown(f":small[{likeliest}]", width="stretch")
+
+
+def _sentence(question: Question) -> str:
+    found = question.found.rstrip(".")
+    return f"{question.field[:1].upper()}{question.field[1:]}: {found}."
+
+
+def _answer(change: Mapping[str, object]) -> None:
+    chosen.change(**change)
+    st.session_state[_ANSWERED] = True
+
+
+def was_answered() -> bool:
+    """Return whether a question was answered by the click that led to this run."""
+    return bool(st.session_state.pop(_ANSWERED, False))
+
+
+# The event -----------------------------------------------------------------------------------
+
+
+def event_of(upload: Upload) -> str | None:
+    """Return which of two outcomes the score is of; None where there is no such choice."""
+    names, preview = upload.class_names, upload.preview
+    if names is None or len(names) != 2 or "score" not in preview.roles:
+        return None
+    return upload.options.event if upload.options.event in names else names[1]
+
+
+def outcome_counts(upload: Upload) -> dict[str, int]:
+    """Return how many rows of all sets have each of the outcomes."""
+    sets = [rows for rows in upload.sets.values() if isinstance(rows, LogitSet)]
+    names = sets[0].class_names if sets else ()
+    counts = sum(
+        (np.bincount(rows.labels, minlength=len(names)) for rows in sets),
+        np.zeros(len(names), dtype=np.int64),
+    )
+    return dict(zip(names, counts.tolist(), strict=True))
+
+
+def event_line(upload: Upload) -> str:
+    """Return how many rows are the event, "" where there is none to choose."""
+    event = event_of(upload)
+    if event is None:
+        return ""
+    counts = outcome_counts(upload)
+    return words.event_count(event, counts[event], sum(counts.values()))
+
+
+def choose_event(upload: Upload) -> None:
+    """Let the user say which of two outcomes the score is of."""
+    event = event_of(upload)
+    if event is None:
+        return
+    counts = outcome_counts(upload)
+    st.session_state[_EVENT] = event
+    st.segmented_control(
+        words.EVENT,
+        list(counts),
+        format_func=lambda name: words.event_choice(name, counts.get(name, 0)),
+        key=_EVENT,
+        required=True,
+        help=words.EVENT_HELP,
+        on_change=_set_event,
+    )
+    st.markdown(f":small[{escape_markdown(event_line(upload))}]")
+
+
+def _set_event() -> None:
+    chosen.change(event=st.session_state[_EVENT])
+
+
+# Columns -------------------------------------------------------------------------------------
+
+
+def show_roles(
+    preview: Preview,
+    parsed: Sequence[Parsed],
+    *,
+    uses: Mapping[str, str],
+    taken: Sequence[str],
+    visit: int,
+) -> None:
+    """Show the first rows with the role of each column, which the user can change.
+
+    Parameters
+    ----------
+    preview : Preview
+        The columns that matter first.
+    parsed : sequence of Table or Arrays
+        What the files hold, for columns that the preview leaves out.
+    uses : mapping of str to str
+        What every column was taken for, by name.
+    taken : sequence of str
+        What the outcome of each row was read as, where it is known.
+    visit : int
+        During one visit the columns keep their places, whatever role they get.
+    """
+    arrays = [one for part in parsed if isinstance(part, Arrays) for one in part.arrays]
+    if arrays:
+        _show_arrays(arrays, uses)
+        if preview.rows:
+            st.markdown(f"**{words.FIRST_ROWS}**")
+    shown = _columns(preview, parsed, uses)
+    if not shown:
+        return
+    choosable = not arrays
+    if choosable:
+        explained = words.COLUMNS_REFUSED if preview.refused else words.COLUMNS_HELP
+        st.markdown(f"**{words.COLUMNS}** :small[{explained}]")
+    order = _order(list(shown), (visit, _is_decided(preview)))
+    in_sight = _in_sight(order, shown, choosable=choosable)
+    places = {name: place for place, name in enumerate(sorted(shown))}
+    st.html(RULES)
+    with st.container(key="role_table"):
+        if choosable:
+            with st.container(horizontal=True, gap=None, key="role_heads"):
+                for name in in_sight:
+                    with st.container(key=f"role_column_{places[name]}"):
+                        _choose_role(shown[name], f"role_{places[name]}")
+        numbers = preview.numbers or tuple(range(1, len(preview.rows) + 1))
+        st.html(_table([shown[name] for name in in_sight], numbers, taken, headed=not choosable))
+
+
+def _columns(
+    preview: Preview, parsed: Sequence[Parsed], uses: Mapping[str, str]
+) -> dict[str, _Shown]:
+    """Return every column by name: those of the preview, then the others of a single table."""
+    names: dict[str, str] = {}
+    for part in parsed:
+        columns = part.columns if isinstance(part, Table) else ()
+        for column in columns:
+            names.setdefault(visible(column.name, _CELL), column.name)
+    by_user = dict(chosen.current().roles)
+    n_heads = len(preview.headings)
+    roles = preview.roles if _is_decided(preview) else tuple(map(_role, preview.uses))
+    reasons = preview.reasons or ("",) * n_heads
+    shown: dict[str, _Shown] = {}
+    for place, (head, role, why) in enumerate(zip(preview.headings, roles, reasons, strict=True)):
+        name = head if head in names.values() else names.get(head, head)
+        cells = tuple(row[place] for row in preview.rows)
+        shown.setdefault(name, _Shown(name, by_user.get(name, role), why, cells))
+    if len(parsed) == 1 and isinstance(parsed[0], Table):
+        table = parsed[0]
+        for place, column in enumerate(table.columns):
+            cells = tuple(visible(row[place], _CELL) for row in table.shown if place < len(row))
+            same = len(cells) == len(preview.rows) and not preview.refused
+            role = by_user.get(column.name, _role(uses.get(column.name)))
+            shown.setdefault(column.name, _Shown(column.name, role, "", cells if same else ()))
+    return shown
+
+
+def _is_decided(preview: Preview) -> bool:
+    """Return whether the roles of the columns are known."""
+    return bool(preview.roles) and set(preview.uses) != {"undecided"}
+
+
+_OF_USE: Mapping[str, ColumnRole] = {
+    "label": "outcome", "hit": "correct", "slice": "group", "prediction": "prediction",
+    "class": "class", "score": "score", "set": "set", "left out": "left out",
+}  # fmt: skip
+"""Roles of what is known by its use alone: arrays, and columns beyond the preview's."""
+
+
+def _role(use: str | None) -> ColumnRole | None:
+    return _OF_USE.get(use or "")
+
+
+def _called(role: ColumnRole | None) -> str:
+    return words.NOT_DETECTED if role is None else words.ROLES[role]
+
+
+def _order(names: Sequence[str], seen: object) -> list[str]:
+    """Keep the places of columns while what is seen is the same; new ones come last."""
+    of, before = st.session_state.get(_ORDER, (None, []))
+    if of != seen or not set(names) & set(before):
+        before = []
+    order = [name for name in before if name in names]
+    order += [name for name in names if name not in order]
+    st.session_state[_ORDER] = seen, order
+    return order
+
+
+def _in_sight(order: list[str], shown: Mapping[str, _Shown], *, choosable: bool) -> list[str]:
+    """Return the columns that are shown: of many those that matter, and one that was asked for."""
+    if len(order) <= MOST_SHOWN:
+        return order
+    ranked = sorted(order, key=lambda name: _MATTERS.index(shown[name].role or "left out"))
+    first = set(ranked[:MOST_SHOWN]) | {name for name, _ in chosen.current().roles}
+    rest = [name for name in order if name not in first]
+    in_sight = [name for name in order if name in first]
+    if not choosable or not rest:
+        return in_sight
+    if st.session_state.get(_MORE) not in rest:
+        st.session_state[_MORE] = None
+    asked = st.selectbox(
+        words.more_columns(len(rest)),
+        rest,
+        index=None,
+        format_func=lambda name: f"{visible(name, 40)} \u00b7 {_called(shown[name].role)}",
+        placeholder=words.MORE_PLACEHOLDER,
+        key=_MORE,
+    )
+    return in_sight if asked is None else [asked, *in_sight]
+
+
+def _label(name: str) -> str:
+    """Escape a heading only where it needs it, as a screen reader would read the signs out."""
+    shown = visible(name, _CELL)
+    plain = re.fullmatch(r"[^\W_]([\w ]*[^\W_])?", shown)
+    return shown if plain else escape_markdown(shown) or words.UNNAMED
+
+
+def _choose_role(column: _Shown, key: str) -> None:
+    st.session_state[key] = column.role
+    by_user = dict(chosen.current().roles).get(column.name)
+    st.selectbox(
+        _label(column.name),
+        ROLES,
+        index=None if column.role is None else 0,  # a cross would take room from the role
+        format_func=lambda role: words.ROLES[role],
+        placeholder=words.NOT_DETECTED,
+        key=key,
+        on_change=_set_role,
+        args=(column.name, key),
+    )
+    why = words.CHOSEN if by_user is not None else column.reason
+    st.markdown(f":small[{escape_markdown(why)}]" if why else "")
+
+
+def _set_role(name: str, key: str) -> None:
+    role: ColumnRole | None = st.session_state[key]
+    if role is None:  # the cross in the select takes the choice back
+        chosen.detect(name)
+    else:
+        chosen.change(roles=((name, role),))
+
+
+def _table(
+    columns: Sequence[_Shown], numbers: Sequence[int], taken: Sequence[str], *, headed: bool
+) -> str:
+    """Return the first rows, and beside an outcome what it was read as where that differs."""
+    head = "".join(
+        f"<th scope='col'>{escape(visible(column.name, _CELL))}<small>{_called(column.role)}"
+        "</small></th>"
+        for column in columns
+    )
+    rows = "".join(
+        f"<tr><th scope='row'>{number}</th>"
+        + "".join(_cell(column, row, taken) for column in columns)
+        + "</tr>"
+        for row, number in enumerate(numbers)
+    )
+    names = " headed" if headed else ""
+    return (
+        f"<table class='roles{names}' tabindex='0'><thead><tr><th scope='col'>{words.ROW}</th>"
+        f"{head}</tr></thead><tbody>{rows}</tbody></table>"
+    )
+
+
+def _cell(column: _Shown, row: int, taken: Sequence[str]) -> str:
+    text = column.cells[row] if row < len(column.cells) else ""
+    read_as = taken[row] if column.role in ("outcome", "correct") and row < len(taken) else ""
+    if read_as in ("", text):
+        return f"<td>{escape(text)}</td>"
+    return f"<td>{escape(text)} <small>\u2192 {escape(shortened(read_as))}</small></td>"
+
+
+# Arrays --------------------------------------------------------------------------------------
+
+
+def _show_arrays(arrays: Sequence[Column], uses: Mapping[str, str]) -> None:
+    """Let the user say what each array is for, where arrays have names."""
+    by_user = dict(chosen.current().roles)
+    named = [one for one in arrays if one.name][:MOST_SHOWN]
+    if not named:
+        return
+    st.markdown(f"**{words.ARRAYS}** :small[{words.ARRAYS_HELP}]")
+    st.html(RULES)
+    with st.container(horizontal=True, gap="small", key="role_arrays"):
+        for place, one in enumerate(named):
+            with st.container(key=f"role_column_array_{place}"):
+                size = words.array_of(one.values.shape, one.unread or one.values.dtype.name)
+                _choose_role(
+                    _Shown(one.name, by_user.get(one.name, _role(uses.get(one.name))), size),
+                    f"role_array_{place}",
+                )

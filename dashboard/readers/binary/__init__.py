@@ -1,1 +1,0 @@
-"""Archives, arrays, tensors and Parquet, whose bytes are numbers."""

@@ -1,1 +1,0 @@
-"""Which column or array is what, whatever the format."""

@@ -1,0 +1,97 @@
+"""Bytes to `Table` or `Arrays`: one module per format, all of them run in the worker."""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import cast
+
+from dashboard.readers.refusal import FileError, only_refusals, quoted
+from dashboard.readers.table import Parsed
+
+_Reader = Callable[[bytes, bool | None], Parsed]
+
+_MODULES = {
+    "npz": "arrays.read_npz",
+    "npy": "arrays.read_npy",
+    "csv": "text.read_text",
+    "pickle": "pickle.read_pickle",
+    "safetensors": "arrays.read_safetensors",
+    "parquet": "parquet.read_parquet",
+    "json": "json_text.read_json",
+    "xlsx": "workbook.read_workbook",
+    "torch": "torch.read_torch",
+}
+"""What reads each kind of file; imported when such a file comes, or by the worker that waits."""
+
+FORMATS: Mapping[str, str] = {
+    ".npz": "npz",
+    ".npy": "npy",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".p": "pickle",
+    ".pkl": "pickle",
+    ".pickle": "pickle",
+    ".safetensors": "safetensors",
+    ".parquet": "parquet",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".xlsx": "xlsx",
+    ".pt": "torch",
+    ".pth": "torch",
+}
+"""Each accepted ending, and what the format is called."""
+
+_MOST_BYTES = {"csv": 300_000_000, "json": 300_000_000}
+_PACKED = frozenset({".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".tar", ".tgz", ".rar"})
+
+
+@only_refusals()
+def parse(name: str, data: bytes, *, header: bool | None = None) -> Parsed:
+    """Turn a file into columns or arrays, in this process.
+
+    Parameters
+    ----------
+    name : str
+        Its ending picks the format.
+    data : bytes
+        The whole file, trusted in nothing.
+    header : bool, optional
+        Whether the first row of a text or of a sheet names the columns; detected by default.
+
+    Raises
+    ------
+    FileError
+        Bytes that no format can parse, or more of them than are read.
+    """
+    ending = ending_of(name)
+    if ending in _PACKED:
+        raise FileError("file name", f"a compressed file ({ending})", "the file in it, unpacked")
+    if ending not in FORMATS:
+        raise FileError(
+            "file name", f"format {quoted(ending or 'without an ending', 20)}, not supported",
+            f"a file ending in {', '.join(FORMATS)}",
+        )  # fmt: skip
+    if not data:
+        raise FileError("file", "an empty file of 0 bytes", "logits and labels")
+    kind = FORMATS[ending]
+    if len(data) > _MOST_BYTES.get(kind, len(data)):
+        wanted = f"at most {_MOST_BYTES[kind]:,}; as .npz or .parquet the same numbers are smaller"
+        raise FileError("file", f"{len(data):,} bytes of text", wanted)
+    return _reader(kind)(data, header)
+
+
+def ending_of(name: str) -> str:
+    """Return the ending of a file's name in small letters, "" where it has none."""
+    return "." + name.rpartition(".")[2].lower() if "." in name else ""
+
+
+def prepare() -> None:
+    """Import what reads each format."""
+    for kind in _MODULES:
+        _reader(kind)
+
+
+def _reader(kind: str) -> _Reader:
+    module, _, name = _MODULES[kind].partition(".")
+    return cast("_Reader", getattr(import_module(f"{__name__}.{module}"), name))

@@ -1,0 +1,143 @@
+"""Arrays: .npy, .npz and safetensors, parsed by NumPy and safetensors."""
+
+import io
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+from safetensors import SafetensorError, deserialize
+
+from dashboard.readers.contents import check_rows
+from dashboard.readers.formats.archive import member_bytes, open_archive
+from dashboard.readers.refusal import FileError, quoted, type_name
+from dashboard.readers.table import Arrays, Column
+
+_MOST_AXES = 3
+_MOST_TENSORS = 1_000
+_MOST_TEXTS = 1_000_000
+_TENSORS = {
+    "F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4",
+    "I16": "<i2", "I8": "i1", "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "u1", "BOOL": "?",
+}  # fmt: skip
+
+
+def read_npy(data: bytes, _: bool | None) -> Arrays:  # noqa: FBT001 - as all readers take it
+    """Read one array, which has no name."""
+    return Arrays((_parsed("", data),))
+
+
+def read_npz(data: bytes, _: bool | None) -> Arrays:  # noqa: FBT001 - as all readers take it
+    """Read named arrays.
+
+    Arrays of objects, dates and other things that are neither numbers nor texts are kept as
+    columns that say what they are.
+    """
+    archive = open_archive(data, ".npz")
+    arrays: list[Column] = []
+    for name in archive.namelist():
+        if not name.endswith(".npy"):
+            raise FileError(
+                f"member {quoted(name)}", "something that is not an array",
+                "only .npy arrays: no pickle, no inner archive",
+            )  # fmt: skip
+        raw = member_bytes(archive, name)
+        arrays.append(_parsed(name.removesuffix(".npy").replace("/", "."), raw))
+    return Arrays(tuple(arrays))
+
+
+def _parsed(name: str, data: bytes) -> Column:
+    """Lay an array over its bytes."""
+    place = f"array {quoted(name)}" if name else "array"
+    stream = io.BytesIO(data)
+    try:
+        version = npy.read_magic(stream)
+        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        shape, fortran, dtype = read(stream)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError) as error:
+        raise FileError(place, "a damaged .npy header", "an array as numpy.save writes") from error
+    if dtype.hasobject:
+        return _unread(name, "objects (a pickle)")
+    if dtype.names is not None:
+        return _unread(name, "a structured type with fields")
+    if dtype.itemsize == 0:
+        return _unread(name, f"type {dtype.str}, values of no size")
+    size, there = prod(shape) * dtype.itemsize, len(data) - stream.tell()
+    if size != there:
+        raise FileError(
+            place, f"{there:,} bytes of values where shape {shape} declares {size:,} (truncated or"
+            " damaged)", "a whole file",
+        )  # fmt: skip
+    flat = np.frombuffer(data, dtype, offset=stream.tell())
+    array = flat.reshape(shape, order="F" if fortran else "C")
+    return column_of_array(name, array)
+
+
+def _unread(name: str, what: str) -> Column:
+    return Column(name, np.empty(0), unread=what)
+
+
+def column_of_array(name: str, array: NDArray[Any]) -> Column:
+    """Return an array of numbers or texts as a column, or one that says why it was not kept.
+
+    Parameters
+    ----------
+    name : str
+        Of the array.
+    array : ndarray
+        Of any type but objects.
+    """
+    dtype, kind = array.dtype, array.dtype.kind
+    if array.ndim == 0:
+        array = array.reshape(1)
+    if array.ndim > _MOST_AXES:
+        return _unread(name, f"{array.ndim} axes")
+    check_rows(len(array))
+    if kind == "b":
+        # Bytes other than 0 and 1 behind a bool would be taken for either.
+        return Column(name, array.view(np.uint8).astype(np.bool_))
+    if kind in "SU":
+        return _texts(name, array)
+    if kind not in "iuf":
+        return _unread(name, type_name(dtype))
+    if dtype.itemsize > 8:
+        array = array.astype(np.float64)
+    return Column(name, array.astype(array.dtype.newbyteorder("="), copy=False))
+
+
+def _texts(name: str, array: NDArray[Any]) -> Column:
+    if array.dtype.kind == "S":
+        array = np.char.decode(array, "utf-8", "replace")
+    try:
+        texts, first, codes = np.unique(array, return_index=True, return_inverse=True)
+        names = texts.tolist()
+    except (SystemError, ValueError) as error:
+        raise FileError(f"array {quoted(name)}", "texts that are no Unicode", "names") from error
+    if len(texts) > _MOST_TEXTS:
+        return _unread(name, "too many different texts")
+    order = np.argsort(first)
+    ranks = np.empty(len(texts), dtype=np.int32)
+    ranks[order] = np.arange(len(texts), dtype=np.int32)
+    return Column(name, ranks[codes.reshape(array.shape)], tuple(names[k] for k in order))
+
+
+def read_safetensors(data: bytes, _: bool | None) -> Arrays:  # noqa: FBT001 - as all readers
+    """Read named tensors; half precision of 16 bits (bfloat16) becomes float32."""
+    try:
+        tensors = deserialize(data)  # type: ignore[no-untyped-call] # has no types
+    except (SafetensorError, ValueError, OverflowError) as error:
+        raise FileError("file", f"damage ({error})", "a whole .safetensors file") from error
+    if len(tensors) > _MOST_TENSORS:
+        raise FileError("file", f"{len(tensors):,} tensors", f"at most {_MOST_TENSORS:,}")
+    return Arrays(tuple(_tensor(name, tensor) for name, tensor in tensors))
+
+
+def _tensor(name: str, tensor: Any) -> Column:
+    code, shape = tensor["dtype"], tuple(tensor["shape"])
+    if code not in _TENSORS:
+        return _unread(name, f"numbers of type {code}")
+    flat = np.frombuffer(bytes(tensor["data"]), _TENSORS[code])
+    if code == "BF16":
+        flat = (flat.astype(np.uint32) << np.uint32(16)).view(np.float32)
+    return column_of_array(name, flat.reshape(shape))

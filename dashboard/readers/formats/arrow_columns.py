@@ -1,0 +1,258 @@
+"""Columns of Arrow tables, which Parquet and JSON share: nested ones become flat ones."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from pyarrow import types
+
+from dashboard.readers.formats.cells import (
+    column_of_dates,
+    column_of_numbers,
+    column_of_texts,
+)
+from dashboard.readers.formats.class_lists import columns_of_classes, keys_of_pair
+from dashboard.readers.refusal import FileError, quoted, visible
+from dashboard.readers.table import Column, Odd, Table
+
+MAX_COLUMNS = 4096
+_MAX_DEPTH = 8
+_N_SHOWN, _ITEMS_SHOWN, _CELL_SHOWN = 10, 4, 60
+
+
+def table_of(columns: Iterable[Column], n_rows: int, found: tuple[str, ...] = ()) -> Table:
+    """Put columns together, and write their first rows.
+
+    Raises
+    ------
+    FileError
+        No rows, or more columns than are read.
+    """
+    kept = tuple(columns)
+    if not n_rows or not kept:
+        raise FileError("file", "no rows" if kept else "no columns", "one row or more")
+    check_columns(len(kept))
+    return Table(kept, n_rows, shown=_shown(kept, n_rows), found=found)
+
+
+def check_columns(n_columns: int) -> None:
+    """Refuse more columns than are read."""
+    if n_columns > MAX_COLUMNS:
+        wanted = f"at most {MAX_COLUMNS:,}; of more classes, one column of lists"
+        raise FileError("file", f"{n_columns:,} columns", wanted)
+
+
+def columns_of_fields(
+    kinds: Mapping[str, pa.DataType],
+    load: Callable[[str], pa.ChunkedArray],
+    prefix: str = "",
+    depth: int = 0,
+) -> list[Column]:
+    """Make columns of the members of objects, of which two may list classes and their scores.
+
+    Parameters
+    ----------
+    kinds : mapping of str to pyarrow.DataType
+        What each member is, by its name.
+    load : callable
+        Gives the values of a member, one a row; none is asked for that no column can hold.
+    prefix : str
+        What stands before each name: "" or a name with a dot.
+    depth : int
+        How many objects they are in.
+
+    Returns
+    -------
+    list of Column
+        At least one a member, but for members that belong together.
+    """
+    columns: list[Column] = []
+    listed = {name: kind.value_type for name, kind in kinds.items() if _is_list(kind)}
+    pair = keys_of_pair(listed)
+    if pair is not None:
+        classes, scores = (_whole(load(key)) for key in pair)
+        lengths = _lengths(classes)
+        if lengths.any() and (lengths == _lengths(scores)).all():
+            kinds = {name: kind for name, kind in kinds.items() if name not in pair}
+            values = column_of_numbers("", scores.flatten()).values
+            columns = columns_of_classes(prefix + pair[1], lengths, classes.flatten(), values)
+    for name, kind in kinds.items():
+        why = _why_unread(kind)
+        columns += (
+            [unread(prefix + name, why)] if why else columns_of(prefix + name, load(name), depth)
+        )
+    return columns
+
+
+def columns_of(name: str, cells: pa.ChunkedArray, depth: int = 0) -> list[Column]:
+    """Make columns of one Arrow column: several of a struct, with dots in their names.
+
+    Parameters
+    ----------
+    name : str
+        Of the column.
+    cells : pyarrow.ChunkedArray, shape (n_rows,)
+        Of any type; one that no column can hold is not kept.
+    depth : int
+        How many objects it is in.
+
+    Examples
+    --------
+    >>> cells = pa.chunked_array([[{"p": [0.5, 0.5], "id": 7}]])
+    >>> [(column.name, column.values.shape) for column in columns_of("out", cells)]
+    [('out.p', (1, 2)), ('out.id', (1,))]
+    """
+    kind = cells.type
+    if types.is_nested(kind) and depth >= _MAX_DEPTH:
+        return [unread(name, "values nested too deeply")]
+    if types.is_struct(kind):
+        return _of_struct(name, cells, depth)
+    if _is_list(kind):
+        return _of_lists(name, cells, depth)
+    return [_plain(name, cells)]
+
+
+def _plain(name: str, cells: pa.ChunkedArray) -> Column:
+    """Make a column of single values."""
+    kind = cells.type
+    if types.is_dictionary(kind):
+        coded = types.is_string(kind.value_type) or types.is_large_string(kind.value_type)
+        return (
+            column_of_texts(name, _used(cells))
+            if coded
+            else _plain(name, cells.cast(kind.value_type))
+        )
+    if types.is_string(kind) or types.is_large_string(kind):
+        return column_of_texts(name, cells)
+    if types.is_null(kind) or types.is_string_view(kind):
+        return column_of_texts(name, cells.cast(pa.string()))
+    if _is_number(kind):
+        return column_of_numbers(name, cells)
+    if types.is_temporal(kind) and not _why_unread(kind):
+        return column_of_dates(name, cells)
+    return unread(name, _why_unread(kind) or "objects")
+
+
+def unread(name: str, why: str) -> Column:
+    """Give a column that was not kept."""
+    return Column(name, np.empty(0), unread=why)
+
+
+def _why_unread(kind: pa.DataType) -> str:
+    """Say why no column can hold such values, if none can."""
+    if types.is_map(kind) or types.is_union(kind):
+        return "objects"
+    if types.is_duration(kind) or types.is_interval(kind):
+        return "durations"
+    return "bytes" if "binary" in str(kind) and not types.is_nested(kind) else ""
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(
+        types.is_boolean(kind)
+        or types.is_integer(kind)
+        or types.is_floating(kind)
+        or types.is_decimal(kind)
+    )
+
+
+def _used(cells: pa.ChunkedArray) -> pa.DictionaryArray:
+    """Keep the texts that stand in a row, in the order of their rows; a library may keep more."""
+    whole = _whole(cells.unify_dictionaries())
+    places = pc.unique(whole.indices).drop_null()
+    return pa.DictionaryArray.from_arrays(
+        pc.index_in(whole.indices, places), whole.dictionary.take(places)
+    )
+
+
+def _whole(cells: pa.ChunkedArray) -> pa.Array:
+    return cells.chunk(0) if cells.num_chunks == 1 else cells.combine_chunks()
+
+
+def _lengths(lists: pa.Array) -> NDArray[np.int64]:
+    """Give the length of each list, 0 for a null."""
+    lengths = pc.fill_null(pc.list_value_length(lists), 0)
+    return np.asarray(lengths.to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def _of_struct(name: str, cells: pa.ChunkedArray, depth: int) -> list[Column]:
+    """Make a column of each member; of a vector as Spark writes it, of its values."""
+    names = [field.name for field in cells.type]
+    parts = cells.flatten()
+    if {"type", "values"} <= {*names} <= {"type", "size", "indices", "values"}:
+        if {*pc.unique(parts[names.index("type")]).to_pylist()} - {1, None}:
+            return [unread(name, "sparse vectors")]
+        return columns_of(name, parts[names.index("values")], depth + 1)
+    members = dict(zip(names, parts, strict=True))
+    kinds = {key: part.type for key, part in members.items()}
+    return columns_of_fields(kinds, members.__getitem__, f"{name}." if name else "", depth + 1)
+
+
+def _of_lists(name: str, cells: pa.ChunkedArray, depth: int) -> list[Column]:
+    """Make one column of lists of as many numbers, or several of lists of classes."""
+    array = _whole(cells)
+    lengths, items = _lengths(array), array.flatten()
+    kind = items.type
+    if types.is_list(kind) and lengths.size and (lengths == 1).all():
+        # A batch of one row.
+        return columns_of(name, pa.chunked_array([items]), depth + 1)
+    if types.is_struct(kind):
+        pair = keys_of_pair({field.name: field.type for field in kind})
+        if pair is None:
+            return [unread(name, "lists of objects")]
+        classes, scores = (pc.struct_field(items, key) for key in pair)
+        return columns_of_classes(name, lengths, classes, column_of_numbers("", scores).values)
+    if types.is_nested(kind):
+        return [unread(name, "nested lists")]
+    flat = columns_of(name, pa.chunked_array([items]), depth + 1)[0]
+    words = tuple(text for text in (flat.odd.texts if flat.odd else flat.texts or ()) if text)
+    if flat.unread or words or flat.is_text:
+        such = f"texts such as {quoted(words[0])}" if words else "blank cells"
+        return [unread(name, f"lists of {flat.unread or such}")]
+    return [_even(flat, lengths)]
+
+
+def _even(flat: Column, lengths: NDArray[np.int64]) -> Column:
+    """Put the items of all lists in rows, if all have as many; an empty list is a blank cell."""
+    width = int(lengths.max(initial=0))
+    blank = lengths == 0
+    wrong = (lengths != width) & ~blank
+    if wrong.any():
+        row = int(wrong.argmax())
+        first = int((lengths == width).argmax())
+        why = f"lists of unequal length: {width:,} in row {first + 1:,}, {lengths[row]:,} in row"
+        return unread(flat.name, f"{why} {row + 1:,}")
+    if not blank.any():
+        return replace(flat, values=flat.values.reshape(-1, width), odd=None)
+    values = np.full((len(lengths), width), np.nan, np.result_type(flat.values, np.float32))
+    values[~blank] = flat.values.reshape(-1, width)
+    rows = np.flatnonzero(blank)
+    return replace(flat, values=values, odd=Odd(rows, np.zeros(len(rows), dtype=np.int32), ("",)))
+
+
+def _shown(columns: Sequence[Column], n_rows: int) -> tuple[tuple[str, ...], ...]:
+    rows = range(min(n_rows, _N_SHOWN))
+    return tuple(tuple(_cell(column, row) for column in columns) for row in rows)
+
+
+def _cell(column: Column, row: int) -> str:
+    """Write one cell, of a long list its first items."""
+    if column.unread:
+        return ""
+    if column.texts is not None:
+        return visible(column.texts[column.values[row]], _CELL_SHOWN)
+    if column.odd is not None and row in column.odd.rows:
+        place = int(np.searchsorted(column.odd.rows, row))
+        return visible(column.odd.texts[column.odd.codes[place]], _CELL_SHOWN)
+    value = column.values[row]
+    if value.ndim == 0:
+        return str(value)
+    more = ", …" if len(value) > _ITEMS_SHOWN else ""
+    return f"[{', '.join(map(str, value[:_ITEMS_SHOWN]))}{more}]"

@@ -1,0 +1,282 @@
+"""Cells of one column, as texts or as numbers of a library's own type, made a `Column`."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from dashboard.readers.table import Column, Odd
+
+MAX_TEXTS = 1_000_000
+"""Different texts of a column that is kept; more are names of rows, of no use to an audit."""
+
+MISSING = frozenset(
+    {"", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "--", ".", "?", "<na>", "\\n"}
+)
+"""Texts, in small letters, that say of no column whether it holds numbers."""
+
+_SHARE = 0.8
+_NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$|^[+-]?(?i:inf|infinity)$"
+_SPACES = r"[ \x{a0}\x{2009}\x{202f}'\x{2019}]"
+_SPACED = rf"^[+-]?[0-9]{{1,3}}(?:{_SPACES}[0-9]{{3}})+(?:[.,][0-9]+)?$"
+_BY_COMMAS = r"^[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]*)?$"
+_BY_POINTS = r"^[+-]?[1-9][0-9]{0,2}(?:(?:\.[0-9]{3})+,[0-9]+|(?:\.[0-9]{3}){2,})$"
+_EITHER = r"^[+-]?[1-9][0-9]{0,2},[0-9]{3}$"
+_POINT = r"^[+-]?[1-9][0-9]{0,2}\.[0-9]{3}$"
+_COMMA = r"^[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?$"
+_LIST = r"^\[[-+0-9.eEinfatyNIF,\s]+\]$"
+_LONG = r"^[+-]?[0-9]{16,}$"
+
+
+def column_of_texts(
+    name: str,
+    cells: pa.Array | pa.ChunkedArray | Sequence[str | None],
+    *,
+    decimal_comma: bool = False,
+) -> Column:
+    """Take texts for numbers, where at least 80 % of the cells that say something are.
+
+    Parameters
+    ----------
+    name : str
+        Of the column.
+    cells : pyarrow array of strings, or of a dictionary of them, or sequence of str
+        As written, a null for a blank cell. Blanks around them do not count.
+    decimal_comma : bool, default False
+        Whether "1,234", which may be either, has a decimal comma, as other columns show.
+
+    Returns
+    -------
+    Column
+        Of numbers, with two axes where every cell is a list of as many; or of texts.
+
+    Examples
+    --------
+    >>> column = column_of_texts("risk", ["12,5", "7,25 %", "n/a", "8"] * 2)
+    >>> column.values.tolist()[:4], column.odd.texts, column.commas, column.percents
+    ([12.5, 7.25, nan, 8.0], ('n/a',), 4, 2)
+    >>> column_of_texts("sex", ["m", "f", None, "m"]).texts
+    ('m', 'f', '')
+    """
+    codes, texts = encoded(cells)
+    counts = np.bincount(codes, minlength=len(texts))
+    if (lists := _lists(texts)) is not None:
+        return Column(name, lists[codes])
+    numbers, percents, commas = _numbers(texts, counts, sure=decimal_comma)
+    is_number = _mask(numbers.is_valid())
+    silent = _mask(pc.is_in(pc.utf8_lower(texts), pa.array(sorted(MISSING))))
+    says = int(counts[~silent].sum())
+    if (
+        not says
+        or counts[is_number & ~silent].sum() < _SHARE * says
+        or _matches(texts, _LONG).any()
+    ):
+        if len(texts) > MAX_TEXTS:
+            return Column(name, np.empty(0), unread=f"more than {MAX_TEXTS:,} different texts")
+        return Column(name, codes, tuple(texts.to_pylist()))
+    values = numbers.to_numpy(zero_copy_only=False)[codes]
+    odd = None if is_number.all() else _odd(codes, texts, ~is_number)
+    n_percents, n_commas = (int(counts[marked & is_number].sum()) for marked in (percents, commas))
+    return Column(name, values, None, odd, n_percents, n_commas)
+
+
+def column_of_numbers(name: str, cells: pa.Array | pa.ChunkedArray) -> Column:
+    """Take numbers in the type that they have, NaN where there is none.
+
+    Parameters
+    ----------
+    name : str
+        Of the column.
+    cells : pyarrow array of bool, int, uint, float or decimal
+        A null for a blank cell.
+
+    Examples
+    --------
+    >>> column = column_of_numbers("age", pa.array([31, None]))
+    >>> column.values.tolist(), column.odd.rows.tolist(), column.odd.texts
+    ([31.0, nan], [1], ('',))
+    """
+    array = _whole(cells)
+    if pa.types.is_decimal(array.type) or (pa.types.is_boolean(array.type) and array.null_count):
+        array = array.cast(pa.int8() if pa.types.is_boolean(array.type) else pa.float64())
+    if not array.null_count:
+        return Column(name, array.to_numpy(zero_copy_only=False))
+    rows = np.flatnonzero(_mask(array.is_null())).astype(np.int64)
+    odd = Odd(rows, np.zeros(len(rows), dtype=np.int32), ("",))
+    return Column(name, array.to_numpy(zero_copy_only=False), None, odd)
+
+
+def column_of_dates(name: str, cells: pa.Array | pa.ChunkedArray) -> Column:
+    """Write dates and times as texts in ISO 8601, without a time where all are at midnight.
+
+    Examples
+    --------
+    >>> days = pa.array([0, None, 86_400], pa.timestamp("s"))
+    >>> column_of_dates("day", days).texts
+    ('1970-01-01', '', '1970-01-02')
+    """
+    array = _whole(cells)
+    if pa.types.is_timestamp(array.type):
+        days = array.cast(pa.date32(), safe=False)
+        # Compared as local times: a zone is only how they are shown.
+        local = array.cast(pa.timestamp(array.type.unit))
+        whole = pc.all(pc.equal(local, days.cast(local.type))).as_py() is not False
+        array = days if whole else array
+    codes, texts = encoded(array.cast(pa.string()))
+    if len(texts) > MAX_TEXTS:
+        return Column(name, np.empty(0), unread=f"more than {MAX_TEXTS:,} different texts")
+    return Column(
+        name, codes, tuple(re.sub(r"\.0+(?=Z?$)", "", text) for text in texts.to_pylist())
+    )
+
+
+def _whole(cells: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Join the chunks, if there are several."""
+    if not isinstance(cells, pa.ChunkedArray):
+        return cells
+    return cells.chunk(0) if cells.num_chunks == 1 else cells.combine_chunks()
+
+
+def encoded(
+    cells: pa.Array | pa.ChunkedArray | Sequence[str | None],
+) -> tuple[NDArray[np.int32], pa.Array]:
+    """Return each cell's place among the different texts, without blanks around them."""
+    if not isinstance(cells, pa.Array | pa.ChunkedArray):
+        cells = pa.array(cells, pa.string())
+    if not pa.types.is_dictionary(cells.type):
+        cells = cells.dictionary_encode()
+    if isinstance(cells, pa.ChunkedArray):
+        cells = _whole(cells.unify_dictionaries())
+    places = cells.indices
+    texts = cells.dictionary.cast(pa.string())
+    if places.null_count:
+        places = places.fill_null(len(texts))
+        texts = pa.concat_arrays([texts, pa.array([""])])
+    trimmed = pc.utf8_trim_whitespace(texts).dictionary_encode()
+    codes = places.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+    if len(trimmed.dictionary) == len(texts) and not cells.null_count:
+        return codes, trimmed.dictionary
+    # A text without its blanks may be one that stands in another row.
+    codes = trimmed.indices.to_numpy(zero_copy_only=False)[codes]
+    return _by_first_row(codes.astype(np.int32, copy=False), trimmed.dictionary)
+
+
+def _by_first_row(codes: NDArray[np.int32], texts: pa.Array) -> tuple[NDArray[np.int32], pa.Array]:
+    """Put texts in the order of their first rows, and drop those of none."""
+    first = np.full(len(texts), len(codes))
+    np.minimum.at(first, codes, np.arange(len(codes)))
+    order = np.argsort(first, kind="stable")[: int((first < len(codes)).sum())]
+    place = np.zeros(len(texts), dtype=np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    return place[codes], texts.take(pa.array(order))
+
+
+_NARROW = "\u00a0\u2009\u202f"
+"""Spaces that the regular expressions of Arrow do not know as such."""
+
+
+def _numbers(
+    texts: pa.Array, counts: NDArray[np.int64], *, sure: bool
+) -> tuple[pa.Array, NDArray[np.bool_], NDArray[np.bool_]]:
+    """Give the number in each text, null where there is none, and its percent sign and comma."""
+    none = np.zeros(len(texts), dtype=np.bool_)
+    plain, percents, points, commas = texts, none, none, none
+    if _holds(texts, "\u2212"):
+        plain = pc.replace_substring(plain, "\u2212", "-")
+    if _holds(texts, "%"):
+        percents = _matches(plain, "%$")
+        plain = pc.replace_substring_regex(plain, f"[\\s{_NARROW}]*%$", "")
+    if _holds(plain, *" '\u00a0\u2009\u202f\u2019"):
+        plain = _where(plain, _SPACED, _SPACES, "")
+    if _holds(plain, "."):
+        points = _matches(plain, _BY_POINTS)
+    if _holds(plain, ","):
+        commas = _matches(plain, _COMMA) | (points & _matches(plain, ","))
+        plain, commas = _without_commas(
+            plain, commas, counts, by_points=bool(points.any()), sure=sure
+        )
+    elif points.any():
+        plain = _where(plain, _BY_POINTS, r"\.", "")
+    if _holds(plain, "+"):
+        plain = pc.replace_substring_regex(plain, r"^\+", "")
+    kept = pc.if_else(pc.match_substring_regex(plain, _NUMBER), plain, pa.scalar(None, pa.string()))
+    return kept.cast(pa.float64()), percents, commas
+
+
+def _without_commas(
+    plain: pa.Array,
+    commas: NDArray[np.bool_],
+    counts: NDArray[np.int64],
+    *,
+    by_points: bool,
+    sure: bool,
+) -> tuple[pa.Array, NDArray[np.bool_]]:
+    """Write numbers with points, and tell which of the commas were decimal ones."""
+    either = _matches(plain, _EITHER)
+    grouped = _matches(plain, _BY_COMMAS) & ~either
+    n_commas = counts[commas & ~either].sum()
+    plain = _where(plain, _BY_POINTS, r"\.", "") if by_points else plain
+    if (n_commas or sure) and n_commas >= counts[grouped].sum():
+        # A point alone parts thousands only where another number shows that points do.
+        plain = _where(plain, _POINT, r"\.", "") if by_points else plain
+        return _where(plain, _COMMA, ",", ".", literal=True), commas
+    return _where(plain, _BY_COMMAS, ",", "") if grouped.any() else plain, commas & False
+
+
+def _holds(texts: pa.Array, *marks: str) -> bool:
+    """Tell whether a sign is anywhere in the texts, far faster than text by text."""
+    data = texts.buffers()[2]
+    raw = b"" if data is None else data.to_pybytes()
+    return any(mark.encode() in raw for mark in marks)
+
+
+def _where(texts: pa.Array, shape: str, part: str, new: str, *, literal: bool = False) -> pa.Array:
+    """Replace a part of the texts of one shape."""
+    matched = pc.match_substring_regex(texts, shape)
+    if not pc.any(matched).as_py():
+        return texts
+    replace = pc.replace_substring if literal else pc.replace_substring_regex
+    return pc.if_else(matched, replace(texts, part, new), texts)
+
+
+def _lists(texts: pa.Array) -> NDArray[np.float64] | None:
+    """Read texts of which each is a list of as many numbers, in square brackets."""
+    if not len(texts) or not texts[0].as_py().startswith("["):
+        return None
+    if not pc.all(pc.match_substring_regex(texts, _LIST)).as_py():
+        return None
+    bare = pc.utf8_trim(texts, "[] \n\t\r")
+    parts = pc.split_pattern(pc.replace_substring_regex(bare, r"\s*,\s*|\s+", ","), ",")
+    widths = pc.list_value_length(parts)
+    cells = parts.flatten()
+    if len(pc.unique(widths)) != 1 or not pc.all(pc.match_substring_regex(cells, _NUMBER)).as_py():
+        return None
+    numbers = pc.replace_substring_regex(cells, r"^\+", "").cast(pa.float64())
+    return np.asarray(numbers.to_numpy(zero_copy_only=False)).reshape(len(texts), -1)
+
+
+def _has_long(texts: pa.Array) -> bool:
+    """Tell whole numbers of more digits than a double has: they are names."""
+    longest = pc.max(pc.binary_length(texts)).as_py() or 0
+    return longest > 15 and bool(_matches(texts, _LONG).any())
+
+
+def _odd(codes: NDArray[np.int32], texts: pa.Array, odd: NDArray[np.bool_]) -> Odd:
+    """Note the cells whose text is no number."""
+    places = np.flatnonzero(odd)
+    rows = np.flatnonzero(odd[codes])
+    found = np.searchsorted(places, codes[rows]).astype(np.int32)
+    return Odd(rows.astype(np.int64), found, tuple(texts.take(pa.array(places)).to_pylist()))
+
+
+def _matches(texts: pa.Array, shape: str) -> NDArray[np.bool_]:
+    return _mask(pc.match_substring_regex(texts, shape))
+
+
+def _mask(booleans: Any) -> NDArray[np.bool_]:
+    """Give an array of numpy that can be changed."""
+    return np.array(booleans.to_numpy(zero_copy_only=False), dtype=np.bool_)

@@ -1,0 +1,400 @@
+"""JSON: records, lists and objects of lists, and one record or one row a line."""
+
+import gc
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+import orjson
+import pyarrow as pa
+import pyarrow.json as pj
+from pyarrow import types
+
+from dashboard.readers.contents import check_rows
+from dashboard.readers.formats.arrow_columns import (
+    MAX_COLUMNS,
+    check_columns,
+    columns_of,
+    columns_of_fields,
+    table_of,
+    unread,
+)
+from dashboard.readers.refusal import FileError, quoted, visible
+from dashboard.readers.table import Arrays, Column, Table
+
+_MOST_BYTES = 40 << 20
+"""Of one document: its numbers weigh up to twelve times their text while they are read."""
+
+_MOST_WEIGHT = 320 << 20
+"""Of the Python objects of a document; the arrays made of them come on top."""
+
+_SHORT = 8 << 20
+_HALF_PAIR = re.compile(
+    rb"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]"
+)
+_BLOCK = 4 << 20
+_MAX_DEPTH, _MAX_PARTS = 8, 64
+_WANTED = '{"logits": [[...]], "labels": [...]}, or one record a row'
+_NO_ARROW = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
+_ONE = (str, int, float, bool, type(None))
+
+
+def read_json(data: bytes, header: bool | None = None) -> Table | Arrays:  # noqa: ARG001, FBT001
+    """Read one JSON document, or JSON lines.
+
+    Parameters
+    ----------
+    data : bytes
+        The file, in UTF-8 or with a byte order mark.
+    header : bool, optional
+        Of no use here: members have names.
+
+    Returns
+    -------
+    Table or Arrays
+        A table of records, of columns of one length, or of what pandas writes; else arrays by the
+        names of the members that hold them, joined by dots. NaN and Infinity, which Python writes,
+        are read as numbers, null as a blank cell.
+
+    Raises
+    ------
+    FileError
+        What is not JSON, holds no rows, or is too large.
+
+    Examples
+    --------
+    >>> table = read_json(b'[{"p": 0.5, "label": "cat"}, {"p": null, "label": "dog"}]')
+    >>> [(column.name, column.texts) for column in table.columns]
+    [('p', None), ('label', ('cat', 'dog'))]
+    """
+    text = _as_utf8(data)
+    with _uncollected():
+        if _is_lines(text):
+            return _lines(text)
+        if len(text) > _MOST_BYTES:
+            found = f"one JSON document of {len(text) / 1e6:,.0f} MB"
+            wanted = f"at most {_MOST_BYTES >> 20} MB: save as JSON lines, .npz or .parquet"
+            raise FileError("file", found, wanted)
+        _check_weight(text)
+        value = _loads(text, 1)
+        if isinstance(value, list):
+            return _of_list(value)
+        if isinstance(value, dict) and value:
+            return _of_object(value)
+    raise FileError("file", "JSON without lists or objects", _WANTED)
+
+
+def _check_weight(text: bytes) -> None:
+    """Refuse more values than fit, before they are made."""
+    weights = ((b",", 32), (b"[", 80), (b"{", 240))
+    weight = sum(text.count(sign) * n_bytes for sign, n_bytes in weights)
+    if weight > _MOST_WEIGHT:
+        found = f"JSON whose values take {weight >> 20:,} MB of memory"
+        wanted = f"at most {_MOST_WEIGHT >> 20} MB: save as JSON lines of records, .npz or .parquet"
+        raise FileError("file", found, wanted)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep Python from looking for cycles among rows, which have none: it takes half the time."""
+    looked = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if looked:
+            gc.enable()
+
+
+def _as_utf8(data: bytes) -> bytes:
+    """Take off a byte order mark, and give UTF-16 as UTF-8."""
+    try:
+        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            data = data.decode("utf-16").encode()
+    except UnicodeError:
+        raise FileError("file", "damaged UTF-16 text", "JSON in UTF-8") from None
+    if b"\x00" in data[:4]:
+        raise FileError("file", "NUL bytes", "JSON in UTF-8")
+    text = data.removeprefix(b"\xef\xbb\xbf").strip()
+    if not text:
+        raise FileError("file", "nothing but blanks", _WANTED)
+    return text
+
+
+def _is_lines(text: bytes) -> bool:
+    """Tell JSON lines by a first line that is whole, and a further one."""
+    end = text.find(b"\n")
+    if end < 0 or end > _MOST_BYTES:
+        return False
+    try:
+        return isinstance(_loads(text[:end], 1), dict | list)
+    except FileError:
+        return False
+
+
+def _loads(text: bytes, line: int) -> Any:
+    """Decode a value; where it is long, or has NaN or Infinity in it, by Python's own parser.
+
+    Notes
+    -----
+    orjson takes 13 times the text of address space, and ends the process where memory ends.
+    """
+    try:
+        if len(text) <= _SHORT:
+            return orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        if b"NaN" not in text and b"Infinity" not in text:
+            raise _malformed(error.msg, line + error.lineno - 1) from None
+    if _HALF_PAIR.search(text):
+        raise _malformed("half of a surrogate pair in a text", line)
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise _malformed(error.msg, line + error.lineno - 1) from None
+    except RecursionError:
+        raise _malformed("nested too deeply", line) from None
+    except ValueError as error:
+        raise _malformed(visible(str(error), 80), line) from None
+
+
+def _malformed(problem: str, line: int) -> FileError:
+    found = f"text that is not JSON ({problem.partition(': line ')[0]})"
+    return FileError(f"line {line:,}", found, "JSON")
+
+
+def _lines(text: bytes) -> Table | Arrays:
+    """Read one value a line, by blocks; of a small file also what Arrow cannot."""
+    problem = "no records"
+    if text.startswith(b"{"):
+        try:
+            table = pj.read_json(pa.BufferReader(text), pj.ReadOptions(block_size=_BLOCK))
+        except _NO_ARROW as error:
+            problem = visible(str(error), 120)
+            if "twice" in problem:
+                raise FileError("file", f"a member twice ({problem})", "each once") from None
+        else:
+            check_rows(table.num_rows)
+            check_columns(table.num_columns)
+            kinds = {field.name: field.type for field in table.schema}
+            return table_of(columns_of_fields(kinds, table.column), table.num_rows)
+    if len(text) > _MOST_BYTES:
+        found = f"JSON lines of which one is unlike those before it ({problem})"
+        raise FileError("file", found, "records of the same members, or .npz or .parquet")
+    _check_weight(text)
+    rows = [
+        _loads(line, number)
+        for number, line in enumerate(io.BytesIO(text), 1)
+        if not line.isspace()
+    ]
+    return _of_list(rows)
+
+
+def _of_list(value: list[Any]) -> Table | Arrays:
+    """Tell records, rows and lists of single values apart."""
+    check_rows(len(value))
+    kinds = {*map(type, value)}
+    if not value or kinds == {type(None)}:
+        raise FileError("file", "an empty list", _WANTED)
+    if kinds <= {dict, type(None)}:
+        return _of_records(value)
+    if not kinds & {dict, list}:
+        return Arrays(tuple(columns_of("", _arrow(value))))
+    if kinds != {list}:
+        row = next(k for k, item in enumerate(value) if type(item) is not type(value[0]))
+        raise FileError(f"row {row + 1:,}", "another kind of value than in row 1", "rows alike")
+    array = _arrow(value)
+    columns = columns_of("", array)
+    if any(column.name for column in columns):
+        # Classes, with their scores in each row.
+        return table_of(columns, len(value))
+    single = types.is_list(array.type) and not types.is_nested(array.type.value_type)
+    if single and not types.is_string(array.type.value_type):
+        return Arrays(tuple(columns))
+    if all(isinstance(item, _ONE) for row in value for item in row):
+        return _of_rows(value)
+    return Arrays(tuple(_parts("", value, 0)))
+
+
+def _of_rows(rows: Sequence[Sequence[Any]]) -> Table:
+    """Read rows of single values, of which the first may name the columns."""
+    width = len(rows[0])
+    wrong = next((k for k, row in enumerate(rows) if len(row) != width), None)
+    if wrong is not None:
+        found = f"a list of {len(rows[wrong]):,} values"
+        raise FileError(f"row {wrong + 1:,}", found, f"as many as in row 1: {width:,}")
+    check_columns(width)
+    named = len({*rows[0]}) == width and all(isinstance(cell, str) for cell in rows[0])
+    named = named and any(not isinstance(cell, str) for row in rows[1:3] for cell in row)
+    names = rows[0] if named else [f"column {k + 1}" for k in range(width)]
+    table = _table(dict(zip(names, map(list, zip(*rows[named:], strict=True)), strict=True)))
+    return replace(table, named=named)
+
+
+def _of_records(
+    records: Sequence[Mapping[str, Any] | None], index: Sequence[str] = (), left: Sequence[str] = ()
+) -> Table:
+    """Read one object a row; a member that it lacks is a blank cell."""
+    names = dict.fromkeys(chain.from_iterable(filter(None, records)))
+    check_columns(len(names))
+    columns = {"index": [*index]} if index else {}
+    return _table(columns | {name: _member(records, name) for name in names}, left)
+
+
+def _member(records: Sequence[Mapping[str, Any] | None], name: str) -> list[Any]:
+    return [None if record is None else record.get(name) for record in records]
+
+
+def _table(columns: Mapping[str, list[Any]], left: Sequence[str] = ()) -> Table:
+    """Put columns of one length together, and name what was left out."""
+    arrays = {name: _arrow(cells) for name, cells in columns.items()}
+    found = (f"Left out: {', '.join(quoted(name) for name in left[:5])}.",) if left else ()
+    kinds = {name: array.type for name, array in arrays.items()}
+    n_rows = len(next(iter(columns.values()), ()))
+    return table_of(columns_of_fields(kinds, arrays.__getitem__), n_rows, found)
+
+
+def _arrow(cells: Sequence[Any], depth: int = 0) -> pa.ChunkedArray:
+    """Give values as Arrow has them: of several kinds as texts, of lists and others as objects."""
+    try:
+        return pa.chunked_array([pa.array(cells)])
+    except _NO_ARROW:
+        pass
+    except UnicodeEncodeError:
+        raise FileError("file", "half of a surrogate pair in a text", "whole characters") from None
+    kinds = {*map(type, cells)} - {type(None)}
+    values: list[Any]
+    if kinds <= {int, float, bool}:
+        values = [None if cell is None else float(cell) for cell in cells]
+    elif kinds == {dict} and depth < _MAX_DEPTH:
+        names = dict.fromkeys(chain.from_iterable(filter(None, cells)))
+        check_columns(len(names))
+        parts = [_arrow(_member(cells, name), depth + 1).combine_chunks() for name in names]
+        return pa.chunked_array([pa.StructArray.from_arrays(parts, [*names])])
+    elif not kinds & {dict, list}:
+        values = [_spelled(cell) for cell in cells]
+    elif kinds == {list} and all(isinstance(item, _ONE) for row in cells for item in row or ()):
+        values = [row and [*map(_spelled, row)] for row in cells]
+    else:
+        # Nothing of it can be kept, which its type says.
+        return pa.chunked_array([pa.nulls(len(cells), pa.map_(pa.string(), pa.string()))])
+    return pa.chunked_array([pa.array(values)])
+
+
+def _spelled(cell: object) -> str | None:
+    """Write one value as JSON does."""
+    return cell if isinstance(cell, str) or cell is None else json.dumps(cell)
+
+
+def _of_object(value: Mapping[str, Any]) -> Table | Arrays:
+    """Tell what pandas writes, records and lists by name apart."""
+    lists = {name: part for name, part in value.items() if isinstance(part, list)}
+    objects = {name: part for name, part in value.items() if isinstance(part, dict) and part}
+    check_columns(len(lists))
+    if {"columns", "data"} <= lists.keys() and all(isinstance(row, list) for row in lists["data"]):
+        # As pandas writes with orient="split".
+        if {*map(len, lists["data"])} != {len(lists["columns"])}:
+            raise FileError("columns", "another number of names than of columns", "as many")
+        return _of_rows([[str(name) for name in lists["columns"]], *lists["data"]])
+    if not lists and not objects:
+        return _of_records([value])
+    if len(objects) == len(value) and (table := _of_pandas(objects)) is not None:
+        return table
+    rows = {name: part for name, part in lists.items() if _holds_objects(part)}
+    left = [name for name in value if name not in lists]
+    if rows and (table := _of_row_lists(rows, lists, left)) is not None:
+        return table
+    flat = len(lists) > 1 and len({*map(len, lists.values())}) == 1 and not objects
+    if flat and not any(isinstance(item, dict | list) for item in chain(*lists.values())):
+        return _table(lists, left)
+    return Arrays(tuple(_parts("", value, 0)))
+
+
+def _of_pandas(objects: Mapping[str, dict[str, Any]]) -> Table | None:
+    """Read objects of the same members: a column each, or a row each under its name."""
+    first = next(iter(objects.values()))
+    if any(part.keys() != first.keys() for part in objects.values()):
+        return None
+    single = [not isinstance(item, dict | list) for item in first.values()]
+    inner, outer = (all(map(str.isdigit, keys)) for keys in (first, objects))
+    if inner or (not outer and all(single) and len(first) > len(objects)):
+        counted = [*first] == [str(k) for k in range(len(first))]
+        columns = {name: [*part.values()] for name, part in objects.items()}
+        if any([*part] != [*first] for part in objects.values()):
+            columns = {name: [part[key] for key in first] for name, part in objects.items()}
+        return _table(columns if counted else {"index": [*first]} | columns)
+    if outer or (any(single) and len(objects) > len(first)):
+        counted = [*objects] == [str(k) for k in range(len(objects))]
+        return _of_records([*objects.values()], () if counted else [*objects])
+    return None
+
+
+def _holds_objects(rows: Sequence[Any]) -> bool:
+    """Tell records, and lists of classes with their scores, by the first."""
+    item = next((row for row in rows if row is not None), None)
+    for _ in range(2):
+        item = item[0] if isinstance(item, list) and item else item
+    return isinstance(item, dict)
+
+
+def _of_row_lists(
+    rows: Mapping[str, list[Any]], lists: Mapping[str, list[Any]], left: Sequence[str]
+) -> Table | None:
+    """Read records under a name: alone, one below the other as sets, or beside lists."""
+    firsts = [part[0].keys() if isinstance(part[0], dict) else None for part in rows.values()]
+    if len(rows) == len(lists) and None not in firsts and all(keys == firsts[0] for keys in firsts):
+        if len(rows) == 1:
+            return _of_records(next(iter(rows.values())), left=left)
+        sets = [[name] * len(part) for name, part in rows.items()]
+        stacked = [*chain(*rows.values())]
+        columns = {name: _member(stacked, name) for name in firsts[0] or ()}
+        return _table({"set": [*chain(*sets)]} | columns, left)
+    beside = {
+        name: part for name, part in lists.items() if len(part) == len(next(iter(rows.values())))
+    }
+    if not rows.keys() <= beside.keys():
+        return None
+    left = [*left, *(name for name in lists if name not in beside)]
+    if len(beside) == 1 and firsts[0] is not None:
+        return _of_records(next(iter(rows.values())), left=left)
+    return _table(beside, left)
+
+
+def _parts(name: str, value: Any, depth: int) -> Iterator[Column]:
+    """Give the arrays of nested objects and of short lists of lists, by names with dots."""
+    if depth > _MAX_DEPTH:
+        raise FileError("file", f"JSON nested more than {_MAX_DEPTH} deep", _WANTED)
+    prefix = f"{name}." if name else ""
+    if isinstance(value, dict):
+        if (names := _numbered(value)) is not None:
+            yield from columns_of(name, _arrow(names))
+            return
+        if len(value) > MAX_COLUMNS:
+            raise FileError("file", f"{len(value):,} lists or objects by name", _WANTED)
+        for key, part in value.items():
+            yield from _parts(prefix + key, part, depth + 1)
+    elif isinstance(value, list) and value:
+        columns = columns_of(name, _arrow(value))
+        nested = columns[0].unread in ("objects", "nested lists") and len(value) <= _MAX_PARTS
+        if nested and all(isinstance(row, list) for row in value):
+            for place, part in enumerate(value):
+                yield from _parts(f"{prefix}{place}", part, depth + 1)
+            return
+        yield from columns
+    else:
+        yield unread(name, "an empty list" if isinstance(value, list) else "a single value")
+
+
+def _numbered(value: Mapping[str, Any]) -> list[str] | None:
+    """Give names in order from names by number, or numbers by name."""
+    places = [str(k) for k in range(len(value))]
+    if [*value] == places and all(isinstance(name, str) for name in value.values()):
+        return [*value.values()]
+    whole = len(value) > 1 and all(type(k) is int for k in value.values())
+    if whole and sorted(value.values()) == [*range(len(value))]:
+        return sorted(value, key=value.__getitem__)
+    return None

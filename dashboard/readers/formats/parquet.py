@@ -1,0 +1,96 @@
+"""Parquet files: what the footer says is checked first, then one column at a time is decoded."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import types
+
+from dashboard.readers.contents import check_rows
+from dashboard.readers.formats.arrow_columns import check_columns, columns_of_fields, table_of
+from dashboard.readers.refusal import FileError, quoted, visible
+from dashboard.readers.table import Table
+
+_SPARE_BYTES = 256 << 20
+_WIDTHS = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4, "INT96": 12, "BYTE_ARRAY": 4}
+"""Bytes of a decoded value, 8 for any other; a text is a code, as it is decoded once."""
+
+
+def read_parquet(data: bytes, header: bool | None = None) -> Table:  # noqa: ARG001, FBT001
+    """Read the columns of a Parquet file.
+
+    Parameters
+    ----------
+    data : bytes
+        The file.
+    header : bool, optional
+        Of no use here: the file names its columns.
+
+    Returns
+    -------
+    Table
+        Lists of as many items as columns with two axes, members of structs as columns of their
+        own, dates as texts, and what no column can hold unread.
+
+    Raises
+    ------
+    FileError
+        What is no Parquet file, is damaged or encrypted, or holds more than is read.
+    """
+    if len(data) < 12 or data[:4] not in (b"PAR1", b"PARE"):
+        raise FileError("file", "bytes that are not a Parquet file", "a Parquet file")
+    if data[-4:] == b"PARE" or data[:4] == b"PARE":
+        raise FileError("file", "an encrypted Parquet file", "one without encryption")
+    if data[-4:] != b"PAR1":
+        raise FileError("file", "a Parquet file without its end", "the whole file: copy it again")
+    try:
+        return _table(data)
+    except MemoryError:
+        # Arrow's own is an ArrowException too.
+        raise
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        said = visible(str(error).splitlines()[0] if str(error) else type(error).__name__, 120)
+        raise FileError(
+            "file", f"a damaged Parquet file ({said})", "one that can be read"
+        ) from error
+
+
+def _table(data: bytes) -> Table:
+    meta = pq.read_metadata(pa.BufferReader(data))
+    check_rows(meta.num_rows)
+    check_columns(meta.num_columns)
+    _check_weight(meta, len(data))
+    schema = meta.schema.to_arrow_schema()
+    if len({*schema.names}) < len(schema):
+        twice = next(name for k, name in enumerate(schema.names) if name in schema.names[:k])
+        raise FileError("file", f"column {quoted(twice)} twice", "each column once")
+    texts = [field.name for field in schema if types.is_string(field.type)]
+    file = pq.ParquetFile(
+        pa.BufferReader(data), read_dictionary=texts, page_checksum_verification=True
+    )
+
+    def load(name: str) -> pa.ChunkedArray:
+        # One at a time: what Arrow has decoded is let go where it was copied.
+        column = file.read(columns=[name], use_threads=False).column(name)
+        column.validate(full=True)
+        if len(column) != meta.num_rows:
+            raise pa.ArrowInvalid(f"column {name} has {len(column):,} rows")
+        return column
+
+    kinds = {field.name: field.type for field in schema}
+    return table_of(columns_of_fields(kinds, load), meta.num_rows)
+
+
+def _check_weight(meta: pq.FileMetaData, n_bytes: int) -> None:
+    """Refuse what would take far more memory than the file, before anything is decoded."""
+    weights = np.zeros(max(meta.num_columns, 1), dtype=np.float64)
+    for group in range(meta.num_row_groups):
+        for column in range(meta.num_columns):
+            chunk = meta.row_group(group).column(column)
+            weights[column] += chunk.num_values * _WIDTHS.get(chunk.physical_type, 8)
+            if chunk.physical_type == "BYTE_ARRAY":
+                weights[column] += chunk.total_uncompressed_size
+    # The largest twice, as its row groups are joined.
+    weight, limit = weights.sum() + weights.max(), 4 * n_bytes + _SPARE_BYTES
+    if weight > limit:
+        found = f"{meta.num_rows:,} rows, {weight / (1 << 20):,.0f} MB in memory"
+        raise FileError("file", found, f"at most {limit >> 20:,} MB for a file of its size")

@@ -1,1 +1,0 @@
-"""JSON: a piece at a time, and what its lists grow into."""

@@ -1,0 +1,331 @@
+"""Logits, probabilities or percentages: the scale of the values of all sets together."""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, NoReturn
+
+import numpy as np
+
+from calibcore.blocks import row_blocks, row_totals
+from calibcore.validation import SUM_TOLERANCE, Floats
+from dashboard.readers.contents import SET_NAMES, Array, Options, RawEvent, RawSet, Role
+from dashboard.readers.meaning.measured import ROUNDING, Measured, measure, outside, together
+from dashboard.readers.refusal import Answer, FileError, Question, quoted
+
+RESCALED = 0.05
+"""How far rows of probabilities may be from summing to 1 and still be rescaled."""
+
+_OF_A_SUM = 1e-12
+"""How far from 1 a row of probabilities may sum because of rounding, as in `LogitSet`."""
+
+_FEW = 20
+_NEARLY_RULED_OUT, _SURE_ROWS = 0.01, 0.2
+_HIGHEST_MARK = 20
+"""Up to it the highest of whole numbers may be that of a scale of marks, not a percentage."""
+
+_MOSTLY = 0.6
+"""Share of scores within 0 to 1 from which on others are doubted."""
+
+_PERCENT = re.compile(r"%|(?<![a-z])(percent|percentage|pct|prozent|pourcent|porcent)", re.I)
+_SHARE = re.compile(r"(?<![a-z])(risk|risiko|risque|rischio|riesgo|prob|wahrschein|chance)", re.I)
+_LOG_ODDS = re.compile(
+    r"logit|log[\s_-]?odds|linear[\s_.-]?pred|(?:\A|[\s_])(?:lp|linpred)(?:\Z|[\s_])"
+    r"|decision|margin|(?<![a-z])raw(?![a-z])",
+    re.I,
+)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What the values are, and why.
+
+    Parameters
+    ----------
+    kind : {"logits", "probabilities"}
+        Probabilities also where they were percentages.
+    found : str
+        A sentence.
+    repairs, doubts : tuple of str
+        Sentences.
+    divisor : float
+        100 for percentages.
+    rescaled : bool
+        Rows are to be divided by their sums.
+    natural : bool
+        The logits are natural logarithms of probabilities.
+    """
+
+    kind: Literal["logits", "probabilities"]
+    found: str
+    repairs: tuple[str, ...] = ()
+    divisor: float = 1.0
+    rescaled: bool = False
+    doubts: tuple[str, ...] = ()
+    natural: bool = False
+
+
+def scale_of(sets: Mapping[Role, RawSet], options: Options) -> Scale:
+    """Tell logits from probabilities and percentages, in all sets together.
+
+    Raises
+    ------
+    Question
+        Values that may be either.
+    FileError
+        Values that contradict what the user says, or two sets on different scales.
+
+    Notes
+    -----
+    Probabilities are within 0 to 1 and sum to 1 in every row, to within 5 %; percentages are the
+    same times 100.
+    """
+    apart = {role: measure({role: raw}) for role, raw in sets.items()}
+    rows = together([*apart.values()])
+    if options.values == "logits":
+        return Scale("logits", "Logits, because you said so.", doubts=_like_shares(rows))
+    if len(apart) > 1:
+        _refuse_unlike(apart, options)
+    return _of_all(rows, options)
+
+
+def _of_all(rows: Measured, options: Options) -> Scale:
+    if rows.one_column:
+        return _of_scores(rows, options)
+    for divisor in (1.0, 100.0):
+        if rows.low >= -ROUNDING and rows.off(divisor) <= RESCALED:
+            return _of_probabilities(rows, divisor, options)
+    return _of_logits(rows, options)
+
+
+def _refuse_unlike(apart: Mapping[Role, Measured], options: Options) -> None:
+    """Refuse logits in one set and probabilities, or percentages, in the other."""
+    kinds: dict[Role, str] = {}
+    for role, rows in apart.items():
+        if len(rows) < _FEW or rows.one_value:
+            continue
+        try:
+            found = _of_all(rows, options)
+        except FileError as error:
+            raise FileError.at(SET_NAMES[role], error) from error
+        kinds[role] = "percentages" if found.divisor == 100 else found.kind
+    if len(set(kinds.values())) > 1:
+        raise FileError(
+            "values", ", but ".join(f"{is_} in the {SET_NAMES[r]}" for r, is_ in kinds.items()),
+            "the same in both sets",
+        )  # fmt: skip
+
+
+_LOGITS = Answer("Logits", "Softmax makes them probabilities.", {"values": "logits"})
+_HUNDREDTHS = Answer("Percentages", "They are divided by 100.", {"values": "probabilities"})
+
+
+def _ask(field: str, found: str, *answers: Answer) -> NoReturn:
+    """Ask what the values are; the likeliest answer comes first."""
+    raise Question(field, found, "What are these values?", answers)
+
+
+# One column a class -------------------------------------------------------------------------
+
+
+def _of_probabilities(rows: Measured, divisor: float, options: Options) -> Scale:
+    off, top = rows.off(divisor), f"{divisor:.0f}"
+    because = f"every row is within 0 to {top} and sums to {top}"
+    if off > 1e-9:
+        near = np.format_float_positional(off * divisor, precision=1, fractional=False, trim="-")
+        because += f" (to within {near})"
+    if options.values == "probabilities":
+        because = "you said so"
+    repairs = []
+    if divisor == 100:
+        repairs.append(f"Percentages were divided by 100 in all {len(rows):,} rows.")
+    if off > SUM_TOLERANCE:
+        count = rows.where(lambda _, __, s: np.abs(s / divisor - 1) > SUM_TOLERANCE).count
+        repairs.append(
+            f"Probabilities that sum to {1 - off:.3g} to {1 + off:.3g} were rescaled to sum to 1"
+            f" ({count:,} rows off by more than {SUM_TOLERANCE:g})."
+        )
+    if rows.low < 0:
+        repairs.append("Probabilities below 0 by less than 0.000001 were set to 0.")
+    return Scale(
+        "probabilities", f"Probabilities, because {because}.", tuple(repairs), divisor,
+        off > SUM_TOLERANCE, _twice(rows) if divisor == 1 else (),
+    )  # fmt: skip
+
+
+def _of_logits(rows: Measured, options: Options) -> Scale:
+    """Take values that are no probabilities for logits, or ask."""
+    bad = rows.where(lambda low, _, s: (low < -ROUNDING) | (np.abs(s - 1) > RESCALED))
+    misfit = f"rows sum to {rows.sums[0]:.4g} to {rows.sums[1]:.4g}, unfit {bad}"
+    if options.values == "probabilities":
+        wanted = "rows within 0 to 1 that sum to 1 (or 0 to 100)"
+        raise FileError("probabilities", misfit, wanted)
+    if rows.one_value:
+        return Scale("logits", "Logits; all classes are equal in every row, so either fits.")
+    natural = rows.high <= ROUNDING and rows.sum_to_one(np.exp)
+    if not rows.n_outside:
+        _ask("values", f"values within 0 to 1 whose {misfit}", _LOGITS)
+    if rows.low >= 0 and not natural:
+        _ask("values", f"no value below 0, and {misfit}", _LOGITS)
+    most = rows.where(lambda low, _, s: (low < 0) | ~(np.abs(s - 1) <= SUM_TOLERANCE))
+    if 2 * most.count < len(rows):
+        _ask("values", f"probabilities in most rows, but not {most}", _LOGITS)
+    found = f"Logits, because {rows.n_outside:,} of {len(rows):,} rows have values outside 0 to 1."
+    if natural:
+        found += " They are natural logarithms of probabilities, which softmax gives back."
+    return Scale("logits", found, natural=natural)
+
+
+def _like_shares(rows: Measured) -> tuple[str, ...]:
+    """Doubt the user's word that values are logits where all look like probabilities."""
+    if rows.n_outside or not (rows.one_column or rows.off() <= SUM_TOLERANCE):
+        return ()
+    what = "is within 0 to 1" if rows.one_column else "is within 0 to 1 and sums to 1"
+    said = f"Every row {what}, so these may be probabilities; softmax would flatten them."
+    return (said,)
+
+
+def _twice(rows: Measured) -> tuple[str, ...]:
+    """Doubt rows that a softmax of probabilities would give.
+
+    If q is the softmax of p, then p is log q - mean(log q) + 1 / K, so all of that is at least 0;
+    and where the model is often sure of what is not so, much of it is nearly 0.
+    """
+    n_classes = rows.tables[0].shape[1]
+    top = math.e / (math.e + n_classes - 1)
+    if len(rows) < _FEW or rows.high > top + ROUNDING or rows.low <= 0:
+        return ()
+    n_sure = 0
+    for table in rows.tables:
+        for part in row_blocks(*table.shape):
+            logs = np.log(table[part], dtype=np.float64)
+            lowest = logs.min(axis=1) - logs.mean(axis=1) + 1 / n_classes
+            if lowest.min() < -ROUNDING:
+                return ()
+            n_sure += int(np.count_nonzero(lowest < _NEARLY_RULED_OUT))
+    if n_sure < _SURE_ROWS * len(rows):
+        return ()
+    said = (
+        f"No probability is above {top:.3g}, the highest that a softmax of probabilities gives for"
+        f" {n_classes} classes: perhaps softmax was applied twice."
+    )
+    return (said,)
+
+
+# One score a row ----------------------------------------------------------------------------
+
+
+def _of_scores(rows: Measured, options: Options) -> Scale:
+    """Read a single column: the probability, or the logit, of class 1."""
+    auto, heading, n_rows = options.values == "auto", _heading(rows), len(rows)
+    if not rows.n_outside:
+        said = "Probabilities of class 1, because every score is within 0 to 1."
+        return Scale("probabilities", said, doubts=_of_prediction(rows))
+    told = auto and (_PERCENT.search(heading) or (_SHARE.search(heading) and not _marks(rows)))
+    if rows.low >= 0 and rows.high <= 100 and (told or not auto):
+        why = f"{quoted(heading, 30)} runs from {rows.low:.4g} to {rows.high:.4g}"
+        why = f"because {why}" if auto else "as you said"
+        repair = f"Percentages were divided by 100 in all {n_rows:,} rows."
+        found = f"Probabilities of class 1 in percent, {why}."
+        return Scale("probabilities", found, (repair,), 100.0)
+    found = f"{rows.n_outside:,} of {n_rows:,} scores are outside 0 to 1"
+    if auto and (_LOG_ODDS.search(heading) or rows.low < 0 < rows.high):
+        return Scale("logits", f"Logits of class 1, because {found}.", doubts=_mostly_within(rows))
+    found = f"one column from {rows.low:.4g} to {rows.high:.4g}: {found} {rows.where(outside)}"
+    if not auto:
+        raise FileError("scores", found, "probabilities within 0 to 1, or percentages to 100")
+    if rows.low >= 0 and rows.high <= 100:
+        _ask("scores", found, *((_LOGITS, _HUNDREDTHS) if _marks(rows) else (_HUNDREDTHS, _LOGITS)))
+    _ask("scores", found, _LOGITS)
+
+
+def _marks(rows: Measured) -> bool:
+    """Return whether all scores are small whole numbers, as marks of a scale are."""
+    whole = all(bool((table == np.rint(table)).all()) for table in rows.tables)
+    return rows.low >= 0 and rows.high <= _HIGHEST_MARK and whole
+
+
+def _heading(rows: Measured) -> str:
+    return next((raw.headings[0] for raw in rows.sets.values() if raw.headings), "")
+
+
+def _of_prediction(rows: Measured) -> tuple[str, ...]:
+    """Doubt scores that are never below one half: perhaps those of the predicted class."""
+    if len(rows) < _FEW or rows.low < 0.5:
+        return ()
+    said = (
+        f"No score of {len(rows):,} is below 0.5, so they may be of the predicted class instead of"
+        " class 1."
+    )
+    return (said,)
+
+
+def _mostly_within(rows: Measured) -> tuple[str, ...]:
+    """Doubt logits that are within 0 to 1 in most rows."""
+    n_within = len(rows) - rows.n_outside
+    if len(rows) < _FEW or n_within < _MOSTLY * len(rows) or _LOG_ODDS.search(_heading(rows)):
+        return ()
+    said = (
+        f"{n_within:,} of {len(rows):,} scores are within 0 to 1: if these are probabilities, fix"
+        f" or leave out the rows outside, {rows.where(outside)}."
+    )
+    return (said,)
+
+
+def top_scores(raw: RawEvent, role: Role, repairs: list[str], options: Options) -> Floats:
+    """Bring scores of the predicted class to 0 to 1.
+
+    Raises
+    ------
+    Question
+        Values above 1 that may be percentages, or marks of a scale.
+    FileError
+        Values that are neither.
+    """
+    scores = np.asarray(raw.scores, dtype=np.float64)
+    place = f"confidence {SET_NAMES[role]}".strip()
+    rows = measure({role: RawSet(scores, None, among=raw.among, first_row=raw.first_row)})
+    if rows.low >= 0 and 2 <= rows.high <= 100 and 2 * rows.n_outside > len(rows):
+        if _marks(rows) and options.values != "probabilities":
+            _ask(place, f"whole numbers from {rows.low:.4g} to {rows.high:.4g}", _HUNDREDTHS)
+        repairs.append(f"Percentages were divided by 100 in all {len(scores):,} rows.")
+        return scores / 100
+    if rows.n_outside:
+        found = f"values outside 0 to 1 {rows.where(outside)}"
+        raise FileError(place, found, "scores from 0 to 1, or percentages in every row")
+    return np.clip(scores, 0.0, 1.0)
+
+
+# Probabilities to compute with ----------------------------------------------------------------
+
+
+def as_probabilities(table: Array, scale: Scale) -> Floats:
+    """Return rows that sum to 1, or the table itself where they do."""
+    as_wanted = table.ndim == 2 and table.dtype == np.float64 and table.flags.c_contiguous
+    if as_wanted and scale.divisor == 1 and not scale.rescaled and table.min() >= 0:
+        return table
+    found = np.empty((len(table), 2 if table.ndim == 1 else table.shape[1]))
+    for rows in row_blocks(*found.shape):
+        found[rows] = _as_probabilities(table[rows], scale)
+        _rescale(found[rows])
+    return found
+
+
+def _rescale(block: Floats) -> None:
+    """Do in place, where `LogitSet` would make a further table, what it does with rounded rows."""
+    near = np.abs(row_totals(block) - 1) <= SUM_TOLERANCE
+    np.minimum(block, 1.0, out=block, where=near)
+    totals = row_totals(block)
+    np.divide(block, totals, out=block, where=near & (np.abs(totals - 1) > _OF_A_SUM))
+
+
+def _as_probabilities(table: Array, scale: Scale) -> Floats:
+    p = np.asarray(table, dtype=np.float64)
+    if scale.divisor != 1:
+        p = p / scale.divisor
+    if p.ndim == 1:
+        p = np.clip(p, 0.0, 1.0)
+        return np.column_stack([1 - p, p])
+    p = np.maximum(p, 0.0)
+    return p / p.sum(axis=1, keepdims=True) if scale.rescaled else p

@@ -1,0 +1,426 @@
+"""Arrays of one file by set, each set as a table of which a column may hold a row of values."""
+
+import re
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+from typing import NoReturn
+
+import numpy as np
+
+from calibcore.blocks import row_blocks
+from dashboard.readers.contents import Array, Options, Role
+from dashboard.readers.recognition.set_names import further_sets, parting_of, role_of
+from dashboard.readers.recognition.vocabulary import (
+    CLASS_NAME_KEYS,
+    CORRECT_KEYS,
+    INDEX_KEYS,
+    LABEL_KEYS,
+    LABEL_WORDS,
+    PREDICTED_KEYS,
+    PREDICTION_WORDS,
+    TABLE_KEYS,
+    VALUE_WORDS,
+    WEAK_LABEL_KEYS,
+    WEAK_TABLE_KEYS,
+    key_of,
+    words_of,
+)
+from dashboard.readers.refusal import Answer, FileError, Question, plain, quoted
+from dashboard.readers.table import Arrays, Column, ColumnRole, Reading, Table
+
+_NESTED = re.compile(r"(\d+)\.(\d+)", re.ASCII)
+_UNNAMED = re.compile(r"(arr_)?\d+", re.ASCII)
+_FRACTION = re.compile(r"[+-]?\d*\.\d+(e[+-]?\d+)?", re.ASCII)
+_SHOWN, _CLEAR = 8, 5.0
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The arrays of a file by set.
+
+    Parameters
+    ----------
+    tables : mapping of role to Table
+        An array of two axes is a column whose cells are rows of values.
+    readings : mapping of role to Reading
+        Of the tables of which the names and shapes of arrays tell what they are for; the columns
+        of others are to be recognised as those of any table.
+    found : tuple of str
+        Sentences.
+    """
+
+    tables: Mapping[Role, Table]
+    readings: Mapping[Role, Reading] = field(default_factory=dict)
+    found: tuple[str, ...] = ()
+
+
+def parts_of(parsed: Arrays, options: Options) -> Parts:
+    """Return the arrays of each set as a table, and what they are for where they tell.
+
+    Parameters
+    ----------
+    parsed : Arrays
+        As a format has read them.
+    options : Options
+        ``roles`` may name arrays: ``"outcome"`` for labels, ``"class"`` for the values.
+
+    Raises
+    ------
+    FileError
+        No array can be used.
+    Question
+        Several arrays may hold the values, or the labels.
+    """
+    arrays = [_flat(array) for array in parsed.arrays if not array.unread and array.values.ndim]
+    names, arrays = _class_names(arrays)
+    arrays = [array for array in arrays if len(array.values)]
+    if not arrays:
+        why = next((f"{_called(a)} of {a.unread}" for a in parsed.arrays if a.unread), "")
+        shape = parsed.arrays[0].values.shape if parsed.arrays else ()
+        found = why or f"an empty array of shape {shape}"
+        raise FileError("file", found, "values, labels or both, of a numeric type")
+    refuse_unread(parsed.arrays)
+    tables = {role: _table(columns, parsed, options) for role, columns in _by_set(arrays).items()}
+    readings = {
+        role: reading_of(table, names, options)
+        for role, table in tables.items()
+        if any(c.values.ndim > 1 for c in table.columns) or len(table.columns) == 1
+    }
+    used = {column.name for table in tables.values() for column in table.columns}
+    left = [a.name for a in parsed.arrays if a.unread or not _is_used(a.name, used)]
+    return Parts(tables, readings, _left_out([n for n in left if key_of(n) not in CLASS_NAME_KEYS]))
+
+
+def _called(array: Column) -> str:
+    return f"array {quoted(array.name, 30)}" if array.name else "an array"
+
+
+def refuse_unread(arrays: Sequence[Column]) -> None:
+    """Refuse values or labels, by their names, that could not be read."""
+    for array in arrays:
+        key = key_of(role_of(_last(array.name))[1] or array.name)
+        if array.unread and key in LABEL_KEYS | TABLE_KEYS:
+            raise FileError(_called(array), array.unread, "an array of a numeric type")
+
+
+def _is_used(name: str, used: AbstractSet[str]) -> bool:
+    nested = _NESTED.fullmatch(name)
+    own = role_of(name)[1] or name
+    return name in used or own in used or key_of(_last(name)) in CLASS_NAME_KEYS or bool(nested)
+
+
+def _left_out(names: Sequence[str]) -> tuple[str, ...]:
+    if not names:
+        return ()
+    shown = ", ".join(plain(name or "(no name)", 40) for name in names[:_SHOWN])
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return (f"Arrays left out: {shown}{more}.",)
+
+
+def _flat(array: Column) -> Column:
+    """Return an array without axes of length 1 after the first."""
+    values = array.values
+    if values.ndim < 2 or 1 not in values.shape[1:]:
+        return array
+    longer = [size for size in values.shape[1:] if size > 1]
+    return replace(array, values=values.reshape(len(values), *longer))
+
+
+def _last(name: str) -> str:
+    return name.rsplit(".", 1)[-1]
+
+
+def _class_names(arrays: Sequence[Column]) -> tuple[tuple[str, ...], list[Column]]:
+    """Return the names of the classes, where an array lists them, and the other arrays."""
+    for array in arrays:
+        listed = key_of(_last(array.name)) in CLASS_NAME_KEYS and array.values.ndim == 1
+        if listed and len(arrays) > 1 and array.values.dtype.kind in "iu":
+            codes = array.values.tolist()
+            names = tuple(str(code) if array.texts is None else array.texts[code] for code in codes)
+            return names, [other for other in arrays if other is not array]
+    return (), [*arrays]
+
+
+def _by_set(arrays: Sequence[Column]) -> dict[Role, list[Column]]:
+    """Return the arrays of each set; a set that alone is named needs no name."""
+    nested = [_NESTED.fullmatch(array.name) for array in arrays]
+    firsts = dict.fromkeys(match[1] for match in nested if match)
+    roles: list[tuple[Role, str]]
+    if all(nested) and len(firsts) == 2:
+        both: tuple[Role, ...] = ("calibration", "test")
+        of = dict(zip(firsts, both, strict=True))
+        roles = [(of[match[1]], match[2]) for match in nested if match]
+    elif len(arrays) == 4 and all(_UNNAMED.fullmatch(array.name) for array in arrays):
+        return _four(arrays)
+    else:
+        further = further_sets([array.name for array in arrays])
+        arrays = [array for array in arrays if array.name not in further]
+        roles = [role_of(array.name) for array in arrays]
+    if {"calibration", "test"} <= {role for role, _ in roles}:
+        parts: dict[Role, list[Column]] = {"calibration": [], "test": []}
+        for array, (role, rest) in zip(arrays, roles, strict=True):
+            if role != "rows":
+                parts[role].append(replace(array, name=rest))
+        return parts
+    return {"rows": [*arrays]}
+
+
+def _four(arrays: Sequence[Column]) -> dict[Role, list[Column]]:
+    """Pair four arrays without names: values and labels in turn, or by their lengths.
+
+    Raises
+    ------
+    FileError
+        Their order does not tell which belong together.
+    """
+    wide = [array for array in arrays if array.values.ndim == 2]
+    flat = [array for array in arrays if array.values.ndim == 1]
+    lengths = [len(array.values) for array in wide]
+    pairs = [
+        [table, *(array for array in flat if len(array.values) == n)]
+        for table, n in zip(wide, lengths, strict=True)
+    ]
+    in_turn = [array.values.ndim for array in arrays] in ([2, 1, 2, 1], [1, 2, 1, 2])
+    if in_turn and lengths[0] == lengths[1]:
+        pairs = [list(arrays[:2]), list(arrays[2:])]
+    if len(wide) != 2 or any(len({len(a.values) for a in p}) != 1 or len(p) != 2 for p in pairs):
+        raise FileError("arrays", "four without names, which do not tell the sets", "names")
+    return {"calibration": pairs[0], "test": pairs[1]}
+
+
+def _table(columns: Sequence[Column], parsed: Arrays, options: Options) -> Table:
+    """Return the arrays that have as many rows as the values, or as most arrays."""
+    chosen = {name for name, role in options.roles if role in ("class", "score", "outcome")}
+    wide = [column for column in columns if column.values.ndim == 2]
+    told = [column for column in columns if column.name in chosen] or wide or columns
+    lengths = [len(column.values) for column in told]
+    n_rows = max(lengths, key=lengths.count)
+    kept = tuple(c for c in columns if len(c.values) == n_rows and c.values.ndim < 3)
+    other = next((c for c in columns if len(c.values) != n_rows and _matters(c, chosen)), None)
+    if other is not None:
+        found = f"{len(other.values):,} rows where the others have {n_rows:,}"
+        raise FileError(_called(other), found, "as many labels as values")
+    if not kept:
+        shape = columns[0].values.shape
+        raise FileError("logits", f"an array of shape {shape}", "one row per sample")
+    return Table(
+        kept, n_rows, found=parsed.found, repairs=parsed.repairs, doubts=parsed.doubts
+    )  # fmt: skip
+
+
+def _matters(column: Column, chosen: AbstractSet[str]) -> bool:
+    return column.name in chosen or key_of(_last(column.name)) in LABEL_KEYS | TABLE_KEYS
+
+
+def reading_of(table: Table, class_names: tuple[str, ...], options: Options) -> Reading:
+    """Return what the arrays of a set are for, by their names and shapes.
+
+    Parameters
+    ----------
+    table : Table
+        Arrays of one length; of those of two axes, one is a table of values.
+    class_names : tuple of str
+        Of the values in their order, where the file lists them.
+    options : Options
+        ``roles`` may name arrays.
+    """
+    forced = dict(options.roles)
+    arrays = _Named(table, forced, options)
+    arrays.read()
+    roles = tuple(arrays.roles.get(k, "left out") for k in range(len(table.columns)))
+    reasons = tuple(arrays.reasons.get(k, "") for k in range(len(table.columns)))
+    values = next((c for c, r in zip(table.columns, roles, strict=True) if r == "class"), None)
+    wide = values is not None and values.values.ndim == 2
+    fits = wide and values is not None and values.values.shape[1] == len(class_names)
+    return Reading(
+        roles, reasons, class_names if fits else (), options.event, (), (*arrays.doubts,)
+    )
+
+
+class _Named:
+    """Roles of arrays, found one after another."""
+
+    def __init__(self, table: Table, forced: Mapping[str, ColumnRole], options: Options) -> None:
+        self.columns, self.options = table.columns, options
+        self.keys = [key_of(_last(column.name)) for column in table.columns]
+        self.roles: dict[int, ColumnRole] = {}
+        self.reasons: dict[int, str] = {}
+        self.doubts: list[str] = []
+        for k, column in enumerate(table.columns):
+            if column.name in forced:
+                self.roles[k] = forced[column.name]
+
+    def read(self) -> None:
+        """Find the values, the labels, the predictions, and then the others."""
+        if len(self.columns) == 1 and not self.roles:
+            self._lone()
+            return
+        if not {"class", "score", "ranked score"} & {*self.roles.values()}:
+            self._values()
+        values = next((k for k, role in self.roles.items() if role == "class"), None)
+        if "outcome" not in self.roles.values():
+            self._labels(None if values is None else self.columns[values].values)
+        for k in self._open(1):
+            self._set(k, self._further(k), "")
+        predictions = [k for k, role in self.roles.items() if role == "prediction"]
+        for k in predictions[1:]:
+            self.roles[k] = "group"
+
+    def _set(self, k: int, role: ColumnRole, reason: str) -> None:
+        self.roles[k], self.reasons[k] = role, reason
+
+    def _open(self, ndim: int) -> list[int]:
+        """Return arrays of so many axes that have no role yet."""
+        return [
+            k for k, column in enumerate(self.columns)
+            if k not in self.roles and column.values.ndim == ndim
+        ]  # fmt: skip
+
+    def _lone(self) -> None:
+        column = self.columns[0]
+        texts = column.texts or ()
+        if column.values.ndim == 2 and column.texts is None:
+            self._set(0, "class", "one column per class")
+        elif any(map(_FRACTION.fullmatch, texts)):
+            raise FileError("array", "numbers as text", "an array of a numeric type")
+        elif column.texts is not None or _is_whole(column.values):
+            self._set(0, "outcome", "one class per row")
+        else:
+            self._set(0, "score", "one number per row")
+
+    def _values(self) -> None:
+        """Find the table of the values, or lists of ranked classes with their scores."""
+        wide = [k for k in self._open(2) if self.columns[k].texts is None]
+        hot = [k for k in wide if _is_one_hot(self.columns[k].values)]
+        if hot and (len(wide) > 1 or self.keys[hot[0]] in LABEL_KEYS):
+            # A hot table beside the values is the labels, whatever it is called.
+            named = [k for k in hot if self.keys[k] in LABEL_KEYS] or hot[:1]
+            self._set(named[0], "outcome", "a single 1 per row")
+            wide = [k for k in wide if k != named[0]]
+        if self._ranked(wide) or not wide:
+            return
+        told = self._best(wide, (TABLE_KEYS, WEAK_TABLE_KEYS), VALUE_WORDS)
+        logits = [k for k in told if "logit" in self.keys[k]]
+        if len(told) > 1 and len(logits) == 1:
+            others = " and ".join(quoted(self.columns[k].name, 30) for k in told if k != logits[0])
+            self.doubts.append(
+                f"Of both {quoted(self.columns[logits[0]].name, 30)} and {others}, which may"
+                " disagree, the former was used."
+            )
+            told = logits
+        if len(told) > 1:
+            self._ask(told, "class", "Which array holds the values?")
+        self._set(told[0], "class", "one column per class")
+
+    def _ranked(self, wide: Sequence[int]) -> bool:
+        whole = [k for k in wide if _is_whole(self.columns[k].values)]
+        if len(wide) != 2 or len(whole) != 1:
+            return False
+        classes = self.columns[whole[0]].values
+        scores = next(k for k in wide if k != whole[0])
+        ordered = np.sort(classes, axis=1)
+        values = self.columns[scores].values
+        if classes.shape != values.shape or bool((ordered[:, 1:] == ordered[:, :-1]).any()):
+            return False
+        if bool((values[:, 1:] > values[:, :-1]).any()) or classes.min() < 0:
+            return False
+        self._set(whole[0], "ranked class", "different class numbers in each row")
+        self._set(scores, "ranked score", "as many scores")
+        return True
+
+    def _labels(self, table: Array | None) -> None:
+        """Find the labels by name, or by how often they agree with the largest value."""
+        flat = [k for k in self._open(1) if _may_be_labels(self.columns[k])]
+        wide = [k for k in self._open(2) if _is_one_hot(self.columns[k].values)]
+        for keys in (LABEL_KEYS, WEAK_LABEL_KEYS):
+            if named := [k for k in (*flat, *wide) if self.keys[k] in keys]:
+                self._label_of(named, "by its name")
+                return
+        others = [
+            k for k in flat
+            if self.keys[k] not in PREDICTED_KEYS | TABLE_KEYS | CORRECT_KEYS | INDEX_KEYS
+            and not {*words_of(self.columns[k].name)} & PREDICTION_WORDS
+        ]  # fmt: skip
+        if named := [k for k in others if {*words_of(self.columns[k].name)} & LABEL_WORDS]:
+            self._label_of(named, "by its name")
+        elif table is not None and table.ndim == 2:
+            agreeing = [k for k in others if _agrees(self.columns[k], table)]
+            if agreeing or len(others) == 1:
+                self._label_of(agreeing or others, "the only array of class numbers")
+
+    def _label_of(self, places: Sequence[int], reason: str) -> None:
+        if len(places) > 1:
+            self._ask(places, "outcome", "Which array holds the labels?")
+        self._set(places[0], "outcome", reason)
+
+    def _further(self, k: int) -> ColumnRole:
+        key = self.keys[k]
+        if parting_of(self.columns[k]) is not None and "set" not in self.roles.values():
+            return "set"
+        if key in INDEX_KEYS:
+            return "id"
+        if key in CORRECT_KEYS and {*self.roles.values()} & {"score"}:
+            return "correct"
+        predicted = key in PREDICTED_KEYS | TABLE_KEYS and _may_be_labels(self.columns[k])
+        return "prediction" if predicted else "group"
+
+    def _best(
+        self, places: Sequence[int], lists: Sequence[AbstractSet[str]], words: AbstractSet[str]
+    ) -> Sequence[int]:
+        """Return the arrays of the first list of names that any has, else those of some words."""
+        for keys in lists:
+            if named := [k for k in places if self.keys[k] in keys]:
+                return named
+        return [k for k in places if {*words_of(self.columns[k].name)} & words] or places
+
+    def _ask(self, places: Sequence[int], role: ColumnRole, ask: str) -> NoReturn:
+        names = [self.columns[k].name for k in places]
+        kept = [pair for pair in self.options.roles if pair[0] not in names]
+        answers = tuple(
+            Answer(
+                plain(name, 30), f"Shape {self.columns[k].values.shape}.",
+                {"roles": (*kept, (name, role), *((n, "left out") for n in names if n != name))},
+            )
+            for k, name in zip(places, names, strict=True)
+        )  # fmt: skip
+        listed = ", ".join(quoted(name, 30) for name in names[:6])
+        raise Question("arrays", f"{len(names)} that may be it: {listed}", ask, answers[:6])
+
+
+def _is_whole(values: Array) -> bool:
+    if values.dtype.kind in "biu":
+        return True
+    return values.dtype.kind == "f" and bool((values == np.rint(values)).all())
+
+
+def _may_be_labels(column: Column) -> bool:
+    return column.texts is not None or _is_whole(column.values)
+
+
+def _is_one_hot(values: Array) -> bool:
+    """Return whether each row holds a single 1 among zeros."""
+    if values.dtype.kind not in "biuf" or values.ndim != 2:
+        return False
+    return all(
+        bool(((block == 1).sum(axis=1) == 1).all())
+        and bool(((block == 0).sum(axis=1) == block.shape[1] - 1).all())
+        for block in (values[rows] for rows in row_blocks(*values.shape))
+    )
+
+
+def _agrees(column: Column, table: Array) -> bool:
+    """Return whether class numbers are the largest value's more often than by chance."""
+    values = column.values
+    if column.texts is not None or values.min() < 0 or values.max() > table.shape[1]:
+        return False
+    largest = np.concatenate([table[rows].argmax(axis=1) for rows in row_blocks(*table.shape)])
+    best = 0.0
+    for first in (0, 1):
+        counts = [np.bincount(part.astype(np.intp), minlength=table.shape[1] + 1)
+                  for part in (values, largest + first)]  # fmt: skip
+        chance = float(counts[0][: table.shape[1] + 1] @ counts[1][: table.shape[1] + 1])
+        chance /= len(values) ** 2
+        share = float(np.mean(values == largest + first))
+        best = max(best, (share - chance) / max((chance * (1 - chance) / len(values)) ** 0.5, 1e-9))
+    return best > _CLEAR

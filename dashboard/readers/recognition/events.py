@@ -1,0 +1,120 @@
+"""Which of two outcomes is the event that the score is of."""
+
+from collections.abc import Iterable, Sequence
+
+from dashboard.readers.contents import Options
+from dashboard.readers.recognition.agreement import EVERY, relation
+from dashboard.readers.recognition.features import Feature
+from dashboard.readers.recognition.scoring import Hypothesis, main_kinds, outcome_marks, says_event
+from dashboard.readers.recognition.vocabulary import (
+    EVENT_STEMS,
+    NO,
+    QUIET_STEMS,
+    RISK_STEMS,
+    YES,
+    begins,
+    folded,
+    words_of,
+)
+from dashboard.readers.refusal import Answer, FileError, Question, percent, quoted
+
+_CLEAR = 2.0
+"""Standard errors beyond which the scores tell the event, or contradict the words."""
+
+
+def event_of(
+    best: Hypothesis, features: Sequence[Feature], options: Options
+) -> tuple[str | None, tuple[str, ...]]:
+    """Return the value of the outcome that the score is of, and what should be checked.
+
+    Raises
+    ------
+    Question
+        Words and numbers disagree, or neither says.
+    """
+    scores = best.scores
+    if len(best.outcome) != 1 or best.prediction is not None:
+        return None, ()
+    if scores is None or scores.layout != "one":
+        return None, ()
+    outcome, score = features[best.outcome[0]], features[scores.places[0]]
+    names = [*outcome.kinds[0]]
+    if options.event is not None:
+        return _as_said(options.event, names, outcome), ()
+    kinds = main_kinds(outcome)
+    if kinds is None or not score.is_number:
+        return None, ()
+    no, yes = kinds
+    marks = outcome_marks(outcome)
+    sure = 0.0 if marks is None else relation(score, marks, EVERY).sure
+    higher, lower = (yes, no) if sure >= 0 else (no, yes)
+    by_heading = _by_heading(score, outcome, names, kinds)
+    said = by_heading if by_heading is not None else yes if _told(names, kinds) else None
+    clear, opposed = abs(sure) > _CLEAR, by_heading is None and _opposed(score, outcome)
+    if not clear and said is not None and not opposed:
+        return names[said], ()
+    if not clear or (said == lower and not opposed):
+        raise _which(names, outcome, (higher, lower), sure)
+    event = quoted(names[higher], 30)
+    check = f"Event: {event}, since the scores are higher there. Please check."
+    return names[higher], () if said == higher else (check,)
+
+
+def _as_said(event: str, names: Sequence[str], outcome: Feature) -> str:
+    """Return the user's event as the file writes it."""
+    found = [name for name in names if name == event or folded(name) == folded(event)]
+    if not found:
+        wanted = f"a value of {quoted(outcome.name)}, such as {quoted(names[0] if names else '')}"
+        raise FileError("event", quoted(event), wanted)
+    return found[0]
+
+
+def _told(names: Sequence[str], kinds: tuple[int, int]) -> bool:
+    """Return whether words or numbers say which of two values is the event."""
+    no, yes = (folded(names[k]) for k in kinds)
+    numbers = (no, yes) in (("0", "1"), ("-1", "1"), ("false", "true"))
+    return numbers or (yes in YES and no in NO) or says_event({no, yes}) == yes
+
+
+def _by_heading(
+    score: Feature, outcome: Feature, names: Sequence[str], kinds: tuple[int, int]
+) -> int | None:
+    """Return the value that the heading of the score names, as ``p_yes`` does."""
+    own = [*score.words]
+    about = {*outcome.words}
+    found = [
+        k for k in kinds
+        if (words := words_of(names[k])) and {*words} <= {*own} and not {*words} <= about
+        and (not names[k].isdigit() or own[-1] == names[k])
+    ]  # fmt: skip
+    if not found and not {folded(names[k]) for k in kinds} & (YES | NO):
+        found = [k for k in kinds if _mood([names[k]]) == _mood(own) != 0]
+    return found[0] if len(found) == 1 else None
+
+
+def _mood(texts: Iterable[str]) -> int:
+    """Return 1 where texts speak of an event or a risk, -1 of its absence, 0 of neither or both."""
+    words = [word for text in texts for word in words_of(text)]
+    return begins(words, EVENT_STEMS + RISK_STEMS) - begins(words, QUIET_STEMS)
+
+
+def _opposed(score: Feature, outcome: Feature) -> bool:
+    """Return whether a score of an event stands beside an outcome that says it did not happen."""
+    return _mood(score.words) * _mood(outcome.words) < 0
+
+
+def _which(names: Sequence[str], outcome: Feature, order: tuple[int, int], sure: float) -> Question:
+    n_rows = int(outcome.counts.sum())
+    answers = []
+    for place, k in enumerate(order):
+        count = int(outcome.counts[k])
+        why = f"{count:,} of {n_rows:,} rows ({percent(count / max(n_rows, 1))}) are {names[k]}"
+        if abs(sure) > 1:
+            higher = "higher" if place == 0 else "lower"
+            why += f"; their scores are {higher}"
+        answers.append(Answer(quoted(names[k]), why + ".", {"event": names[k]}))
+    first = order[0]
+    found = f"{int(outcome.counts[first]):,} of {n_rows:,} rows are {quoted(names[first])}"
+    return Question(
+        f"column {quoted(outcome.name, 30)}", found, "Which one is the event?", tuple(answers)
+    )

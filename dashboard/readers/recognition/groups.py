@@ -1,0 +1,157 @@
+"""Further columns of a table: groups, months of dates, and what names the rows."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+
+import numpy as np
+
+from dashboard.readers.contents import Array, SliceColumn
+from dashboard.readers.refusal import plain, visible
+from dashboard.readers.table import Column, ColumnRole
+
+MAX_COLUMNS, MAX_TEXTS, MAX_LENGTH = 40, 200, 200
+_NAME, _SHOWN, _FEWEST_COUNTED, _LONGEST_ID = 60, 8, 5, 18
+_ISO = re.compile(r"([12]\d{3})[-/]?(\d{2})(?:[-/]?\d{2})?(?:[T ].*)?", re.ASCII)
+_DAY_FIRST = re.compile(r"(\d{1,2})[./-](\d{1,2})[./-]([12]\d{3})(?: .*)?", re.ASCII)
+_ARRAY = "column_"
+_WHOLE = re.compile(r"[+-]?\d+(?:\.0*)?", re.ASCII)
+
+
+def groups_of(
+    columns: Sequence[tuple[Column, ColumnRole]],
+) -> tuple[tuple[SliceColumn, ...], tuple[str, ...]]:
+    """Return the grouping columns of a table, and sentences on which they are.
+
+    Parameters
+    ----------
+    columns : sequence of (Column, ColumnRole)
+        Those of the roles ``"group"`` and ``"date"``.
+    """
+    kept: list[SliceColumn] = []
+    left: list[tuple[str, str]] = []
+    names = {column.name.removeprefix(_ARRAY) for column, _ in columns}
+    for named, role in columns:
+        # Archives say by this prefix which of their arrays are columns; it is no part of a name.
+        short = named.name.removeprefix(_ARRAY) if len(names) == len(columns) else named.name
+        column = replace(named, name=short)
+        made = month_of(column) if role == "date" else group_of(column)
+        if len(kept) >= MAX_COLUMNS:
+            made = f"only {MAX_COLUMNS} are kept"
+        if isinstance(made, str):
+            left.append((column.name, made))
+        else:
+            kept.append(made)
+    return tuple(kept), (*_kept(kept), *_left(left))
+
+
+def group_of(column: Column) -> SliceColumn | str:
+    """Return a column to filter and group by, or why there is none.
+
+    Examples
+    --------
+    >>> group_of(Column("ward", np.array([1, 0, 1], np.int32), ("B", "A"))).categories
+    ('B', 'A')
+    """
+    name, values = visible(column.name, _NAME), column.values
+    if column.unread or values.ndim != 1:
+        return column.unread or "its cells are lists"
+    if column.texts is None:
+        if len(values) >= _FEWEST_COUNTED and _counts_rows(values):
+            return f"it only counts the {len(values):,} rows"
+        return SliceColumn(name, values.view(np.uint8) if values.dtype.kind == "b" else values)
+    codes, texts = in_use(values, column.texts)
+    if len(texts) > MAX_TEXTS:
+        return f"more than {MAX_TEXTS} different texts"
+    if max(map(len, texts), default=0) > MAX_LENGTH:
+        return f"texts of more than {MAX_LENGTH} characters"
+    return SliceColumn(name, codes.astype(np.uint8), tuple(visible(t, MAX_LENGTH) for t in texts))
+
+
+def month_of(column: Column) -> SliceColumn | str:
+    """Return the months of a column of dates as texts, or of what is no date the column itself.
+
+    Examples
+    --------
+    >>> dates = Column("day", np.array([0, 1, 2], np.int32), ("2024-03-05", "2024-03-17", ""))
+    >>> month_of(dates).categories, month_of(dates).values.tolist()
+    (('2024-03', ''), [0, 0, 1])
+    """
+    if column.unread or column.values.ndim != 1:
+        return group_of(column)
+    texts, codes = column.texts, column.values
+    if texts is None:
+        values, codes = np.unique(codes, return_inverse=True)
+        texts = tuple(f"{value:.0f}" for value in values.tolist())
+    day_second = any(int(m[2]) > 12 for text in texts if (m := _DAY_FIRST.fullmatch(text)))
+    months = [_month(text, day_second=day_second) for text in texts]
+    if "" in {month for month, text in zip(months, texts, strict=True) if text not in ("", "nan")}:
+        return group_of(column)
+    if len({*months}) > MAX_TEXTS:
+        months = [month[:4] for month in months]
+    places = {month: k for k, month in enumerate(dict.fromkeys(months))}
+    looked_up = np.array([places[month] for month in months], dtype=np.int32)
+    return group_of(Column(column.name, looked_up[codes], tuple(places)))
+
+
+def ids_of(column: Column) -> SliceColumn | None:
+    """Return whole numbers that stand for the names of the rows, the same for 7 and "7.0"."""
+    if column.unread or column.values.ndim != 1:
+        return None
+    if column.texts is not None:
+        ids = np.array([_id_of(text) for text in column.texts], dtype=np.int64)[column.values]
+        return SliceColumn(column.name, ids)
+    values = column.values
+    if values.dtype.kind == "f":
+        safe = np.isfinite(values) & (np.abs(values) < 1 << 62)
+        if not safe.all() or (values != np.rint(values)).any():
+            return None
+    return SliceColumn(column.name, values.astype(np.int64))
+
+
+def in_use(codes: Array, texts: Sequence[str]) -> tuple[Array, tuple[str, ...]]:
+    """Return codes and texts without those texts that no row has."""
+    counts = np.bincount(codes.ravel(), minlength=len(texts))
+    if counts.all():
+        return codes, tuple(texts)
+    places = np.cumsum(counts > 0) - 1
+    used = tuple(text for text, count in zip(texts, counts, strict=True) if count)
+    return places[codes].astype(np.int32), used
+
+
+def _id_of(text: str) -> int:
+    if len(text) < _LONGEST_ID and _WHOLE.fullmatch(text):
+        return int(text.partition(".")[0])
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True)
+
+
+def _month(text: str, *, day_second: bool) -> str:
+    """Return the year and month of a date, "" of what is none."""
+    if match := _ISO.fullmatch(text.strip()):
+        year, month = match[1], int(match[2])
+    elif match := _DAY_FIRST.fullmatch(text.strip()):
+        year, month = match[3], int(match[1 if day_second else 2])
+    else:
+        return ""
+    return f"{year}-{month:02d}" if 1 <= month <= 12 else ""
+
+
+def _counts_rows(values: Array) -> bool:
+    """Return whether a column counts the rows from 0 or from 1."""
+    first = values[0]
+    return first in (0, 1) and np.array_equal(values, np.arange(len(values)) + int(first))
+
+
+def _kept(kept: Sequence[SliceColumn]) -> Iterator[str]:
+    if kept:
+        shown = ", ".join(plain(column.name, 40) for column in kept[:_SHOWN])
+        more = f" and {len(kept) - _SHOWN} more" if len(kept) > _SHOWN else ""
+        yield f"Grouping columns: {shown}{more}."
+
+
+def _left(left: Sequence[tuple[str, str]]) -> Iterator[str]:
+    yield from (f"Column {plain(name, 40)} was left out: {why}." for name, why in left[:_SHOWN])
+    if len(left) > _SHOWN:
+        yield f"{len(left) - _SHOWN} more columns were left out."

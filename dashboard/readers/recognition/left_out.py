@@ -1,0 +1,211 @@
+"""Rows that cannot be used: left out if the user agrees, and counted by column and reason."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dashboard.readers.contents import Options, RawSet, picked, rows_of_file
+from dashboard.readers.recognition.vocabulary import (
+    LOGIT_WORDS,
+    NO,
+    PERCENT_WORDS,
+    YES,
+    folded,
+    missing_among,
+    words_of,
+)
+from dashboard.readers.refusal import Answer, FileError, Question, plain, quoted
+from dashboard.readers.table import Column, ColumnRole, Reading, Table
+
+_OF_NUMBERS = frozenset({"score", "class", "ranked score"})
+_MATTER = _OF_NUMBERS | {"outcome", "prediction", "correct", "ranked class", "set"}
+_FEW_OUTSIDE = 0.05
+"""Share of rows below which scores outside their range are faults of single cells."""
+
+_NEAR = 1e-6
+_COLUMNS, _REASONS = 3, 3
+
+
+@dataclass(frozen=True, eq=False)
+class _Fault:
+    """The rows of one column that cannot be used, and how many for which reason."""
+
+    column: Column
+    rows: NDArray[np.bool_]
+    reasons: Counter[str]
+
+    def said(self) -> str:
+        """Say as in ``age 3 (2 blank, 1 "n/a")``."""
+        listed = self.reasons.most_common(_REASONS)
+        if len(self.reasons) == 1:
+            why = listed[0][0]
+        else:
+            more = ", ..." if len(self.reasons) > _REASONS else ""
+            why = ", ".join(f"{count:,} {reason}" for reason, count in listed) + more
+        return f"{plain(self.column.name, 40)} {int(self.rows.sum()):,} ({why})"
+
+
+def usable_rows(table: Table, reading: Reading, options: Options) -> tuple[Table, tuple[str, ...]]:
+    """Return the rows of a table that can be used, and a sentence on those left out.
+
+    Parameters
+    ----------
+    table : Table
+        As the format has it.
+    reading : Reading
+        What its columns are for; cells of groups and of dates may be blank.
+    options : Options
+        ``leave_out`` agrees to leave rows out.
+
+    Raises
+    ------
+    Question
+        Rows are to be left out, or most of a column cannot be used.
+    FileError
+        A column that was not kept is needed.
+    """
+    faults = [*_faults(table, reading, options)]
+    n_cut = 0 if table.cut is None else len(table.cut)
+    if not faults and not n_cut:
+        return table, ()
+    bad = np.zeros(table.n_rows, dtype=np.bool_)
+    for fault in faults:
+        bad |= fault.rows
+    n_bad, n_all = int(bad.sum()) + n_cut, table.n_rows + n_cut
+    said = _listed(faults, n_cut)
+    leave = Answer(f"Leave out {n_bad:,} rows", f"{n_all - n_bad:,} remain.", {"leave_out": True})
+    _ask_of_columns(faults, leave, options, table.n_rows, everything=bool(bad.all()))
+    if not options.leave_out:
+        rows = RawSet(None, None, first_row=table.first_row, among=table.among)
+        where = f"; {rows_of_file(bad, rows)}" if bad.any() else ""
+        raise Question(
+            "rows", f"{n_bad:,} of {n_all:,} with missing or unusable cells: {said}{where}",
+            "Leave these rows out?", (leave,),
+        )  # fmt: skip
+    repair = f"{n_bad:,} of {n_all:,} rows left out: {said}."
+    return (_chosen(table, ~bad) if bad.any() else table), (repair,)
+
+
+def _listed(faults: list[_Fault], n_cut: int) -> str:
+    said = [fault.said() for fault in faults[:_COLUMNS]]
+    if len(faults) > _COLUMNS:
+        said.append(f"{len(faults) - _COLUMNS} more columns")
+    if n_cut:
+        said.append(f"{n_cut:,} with too few or too many cells")
+    return ", ".join(said)
+
+
+def _ask_of_columns(
+    faults: list[_Fault], leave: Answer, options: Options, n_rows: int, *, everything: bool
+) -> None:
+    """Ask about a column of which most cells cannot be used, rather than about its rows."""
+    mostly = [fault for fault in faults if 2 * int(fault.rows.sum()) > n_rows]
+    if not mostly or (options.leave_out and not everything):
+        return
+    name = mostly[0].column.name
+    roles = (*(pair for pair in options.roles if pair[0] != name), (name, "left out"))
+    ignore = Answer("Leave out the column", "Its rows stay.", {"roles": roles})
+    raise Question(
+        f"column {quoted(name)}", f"{mostly[0].said()} of {n_rows:,} cells that cannot be used",
+        "Leave out this column?", (ignore,) if everything else (ignore, leave),
+    )  # fmt: skip
+
+
+def _chosen(table: Table, rows: NDArray[np.bool_]) -> Table:
+    """Return some rows of a table, whose cells are all good where they matter."""
+    among = rows
+    if table.among is not None:
+        among = table.among.copy()
+        among[table.among] = rows
+    columns = tuple(
+        column if column.unread else replace(column, values=picked(column.values, rows), odd=None)
+        for column in table.columns
+    )
+    return replace(table, columns=columns, n_rows=int(rows.sum()), among=among)
+
+
+def _faults(table: Table, reading: Reading, options: Options) -> Iterator[_Fault]:
+    classes = {folded(name) for name in reading.class_names}
+    for column, role in zip(table.columns, reading.roles, strict=True):
+        if role not in _MATTER:
+            continue
+        if column.unread:
+            found = f"{column.unread}, which were not read"
+            raise FileError(f"column {quoted(column.name)}", found, "numbers or text")
+        reasons: Counter[str] = Counter()
+        if column.texts is not None:
+            rows = _texts(column, role, classes, reasons)
+        else:
+            rows = _numbers(column, role, reasons)
+            if role in ("score", "class") and options.values != "logits":
+                rows |= _outside(column, rows, reasons)
+        if rows.any():
+            yield _Fault(column, rows, reasons)
+
+
+def _texts(
+    column: Column, role: ColumnRole, classes: set[str], reasons: Counter[str]
+) -> NDArray[np.bool_]:
+    """Mark cells of text that cannot be used in a column of some role."""
+    texts = column.texts or ()
+    keys = [folded(text) for text in texts]
+    if role in _OF_NUMBERS:
+        bad = [True] * len(keys)
+    elif role == "correct":
+        bad = [key not in YES | NO for key in keys]
+    else:
+        none = missing_among(keys)
+        bad = [key in none and (not key or key not in classes) for key in keys]
+    marks = np.array(bad, dtype=np.bool_)[column.values]
+    counts = np.bincount(column.values.ravel(), minlength=len(texts))
+    for text, count, is_bad in zip(texts, counts.tolist(), bad, strict=True):
+        if is_bad and count:
+            reasons[_reason(text)] += count
+    return marks if marks.ndim == 1 else np.asarray(marks.any(axis=1))
+
+
+def _numbers(column: Column, role: ColumnRole, reasons: Counter[str]) -> NDArray[np.bool_]:
+    """Mark cells that are no numbers, and of a column of hits those that are not 0 or 1."""
+    values = column.values
+    bad = _any(np.isnan(values)) if values.dtype.kind == "f" else np.zeros(len(values), np.bool_)
+    if column.odd is not None:
+        bad[column.odd.rows] = True
+        for code in column.odd.codes.tolist():
+            reasons[_reason(column.odd.texts[code])] += 1
+    if unnamed := int(bad.sum()) - reasons.total():
+        reasons["NaN"] += max(unnamed, 0)
+    if role == "correct":
+        other = _any((values != 0) & (values != 1)) & ~bad
+        if other.any():
+            reasons["neither 0 nor 1"] += int(other.sum())
+        bad |= other
+    return bad
+
+
+def _outside(column: Column, known: NDArray[np.bool_], reasons: Counter[str]) -> NDArray[np.bool_]:
+    """Mark the few values outside 0 to 1, or 0 to 100, of a column whose others are within."""
+    words = {*words_of(column.name)}
+    none = np.zeros(len(known), dtype=np.bool_)
+    if words & LOGIT_WORDS or column.values.dtype.kind not in "iuf":
+        return none
+    tops = [100.0] if column.percents else [1.0, 100.0] if words & PERCENT_WORDS else [1.0]
+    for top in tops:
+        values: NDArray[Any] = column.values
+        bad = _any((values < -_NEAR) | (values > top + _NEAR)) & ~known
+        if bad.sum() < _FEW_OUTSIDE * (~known).sum():
+            if bad.any():
+                reasons[f"outside 0 to {top:.0f}"] += int(bad.sum())
+            return bad
+    return none
+
+
+def _any(marks: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    return marks if marks.ndim == 1 else np.asarray(marks.any(axis=1))
+
+
+def _reason(text: str) -> str:
+    return quoted(text, 20) if text.strip() else "blank"

@@ -1,0 +1,149 @@
+"""Outcomes beside one score: which value is the event, and what counts as right."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dashboard.readers.contents import Array
+from dashboard.readers.recognition.groups import in_use
+from dashboard.readers.recognition.vocabulary import NO, YES, folded
+from dashboard.readers.refusal import Answer, FileError, Question, plain, quoted
+from dashboard.readers.table import Column
+
+_MOST_ANSWERS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Whether the event happened in each row.
+
+    Parameters
+    ----------
+    labels : ndarray, shape (n_samples,)
+        1 where it did, with ``names``; else numbers as found.
+    names : tuple of str, optional
+        The other value and the event, as the file writes them.
+    found, repairs : tuple of str
+        Sentences.
+    """
+
+    labels: Array
+    names: tuple[str, ...] | None = None
+    found: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
+
+
+def outcome_of_event(column: Column, event: str | None) -> Outcome:
+    """Return in which rows the event happened that a score is of.
+
+    Parameters
+    ----------
+    column : Column
+        The true outcomes, without blank cells.
+    event : str, optional
+        One of its values, as the file writes it.
+
+    Raises
+    ------
+    FileError
+        The event is none of the values.
+    Question
+        Texts that do not say which of them the event is.
+
+    Examples
+    --------
+    >>> column = Column("status", np.array([0, 1, 1], np.int32), ("died", "alive"))
+    >>> outcome_of_event(column, "died").labels.tolist(), outcome_of_event(column, "died").names
+    ([1, 0, 0], ('alive', 'died'))
+    """
+    codes, texts = _written(column)
+    keys = [folded(text) for text in texts]
+    values = {*keys}
+    if column.texts is None and (event is None or (values <= {"0", "1"} and folded(event) == "1")):
+        return Outcome(_whole(column.values))
+    if event is None:
+        event = _by_words(texts) or _ask(column, codes, texts)
+    key = _as_number(event) if column.texts is None else folded(event)
+    if key not in values:
+        listed = ", ".join(quoted(text, 20) for text in texts[:4])
+        raise FileError("event", f"{quoted(event)}, which is not in column {quoted(column.name)}",
+                        f"one of {listed}")  # fmt: skip
+    is_event = np.array([own == key for own in keys])
+    others = list(dict.fromkeys(own for own in keys if own != key))
+    first = texts[keys.index(key)]
+    other = f"not {first}" if len(others) != 1 else texts[keys.index(others[0])]
+    found: tuple[str, ...] = ()
+    if len(others) > 1:
+        told = f"The event is {quoted(first)}; the other {len(others)} values of column"
+        found = (f"{told} {quoted(column.name)} count as {quoted(other)}.",)
+    labels = is_event.astype(np.uint8)[codes]
+    return Outcome(labels, (other, first), found, _spelled(codes, texts, keys))
+
+
+def right_or_wrong(column: Column) -> NDArray[np.bool_]:
+    """Return in which rows the prediction was right, by a column of yes and no or of 1 and 0."""
+    if column.texts is None:
+        return np.asarray(column.values == 1)
+    right = np.array([folded(text) in YES for text in column.texts], dtype=np.bool_)
+    return np.asarray(right[column.values])
+
+
+def _written(column: Column) -> tuple[Array, tuple[str, ...]]:
+    """Return the values as texts, numbers in their shortest form."""
+    if column.texts is not None:
+        return in_use(column.values, column.texts)
+    values, codes = np.unique(column.values, return_inverse=True)
+    if values.dtype.kind == "b":
+        values = values.astype(np.uint8)
+    return codes.reshape(-1), tuple(f"{value:.12g}" for value in values.tolist())
+
+
+def _as_number(event: str) -> str:
+    """Return an event in the form of numbers in `_written`, words of truth as 0 and 1."""
+    key = folded(event)
+    if key in ("true", "false"):
+        return str(int(key == "true"))
+    try:
+        return f"{float(event):.12g}"
+    except ValueError:
+        return key
+
+
+def _whole(values: Array) -> Array:
+    if values.dtype.kind == "f" and bool((values == np.rint(values)).all()):
+        return values.astype(np.int64)
+    return values.astype(np.uint8) if values.dtype.kind == "b" else values
+
+
+def _by_words(texts: Sequence[str]) -> str | None:
+    """Return the value that says yes where all others say no."""
+    yes = [text for text in texts if folded(text) in YES]
+    no = [text for text in texts if folded(text) in NO]
+    said_once = len({folded(text) for text in yes}) == 1
+    return yes[0] if said_once and no and len(yes) + len(no) == len(texts) else None
+
+
+def _ask(column: Column, codes: Array, texts: Sequence[str]) -> str:
+    counts = np.bincount(codes, minlength=len(texts))
+    order = np.argsort(counts, kind="stable")
+    answers = tuple(
+        Answer(
+            plain(texts[k], 30), f"In {counts[k]:,} of {len(codes):,} rows.", {"event": texts[k]}
+        )
+        for k in order.tolist()[:_MOST_ANSWERS]
+    )
+    listed = ", ".join(quoted(text, 20) for text in texts[:_MOST_ANSWERS])
+    raise Question(f"column {quoted(column.name)}", f"the values {listed}",
+                   "Which value does the score predict?", answers)  # fmt: skip
+
+
+def _spelled(codes: Array, texts: Sequence[str], keys: Sequence[str]) -> tuple[str, ...]:
+    """Say that values which differ by capitals or blanks alone were read as one."""
+    odd = [k for k, key in enumerate(keys) if keys.index(key) != k]
+    if not odd:
+        return ()
+    own = quoted(texts[keys.index(keys[odd[0]])], 30)
+    count = int(np.isin(codes, odd).sum())
+    return (f"Labels such as {quoted(texts[odd[0]], 30)} were read as {own} ({count:,} labels).",)

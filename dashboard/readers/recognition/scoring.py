@@ -1,0 +1,415 @@
+"""How much speaks for each reading of a table: a sum of a few weighted evidences."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dashboard.readers.recognition.agreement import Relation, largest, relation, same_classes
+from dashboard.readers.recognition.candidates import Scores, speaks_of_scores, sums_to
+from dashboard.readers.recognition.features import Feature, table_of
+from dashboard.readers.recognition.vocabulary import (
+    CONFIDENCE_KEYS,
+    CONFIDENCE_STEMS,
+    CORRECT_STEMS,
+    DATE_WORDS,
+    EVENT_STEMS,
+    GROUP_STEMS,
+    ID_WORDS,
+    LABEL_KEYS,
+    LABEL_WORDS,
+    LOGIT_WORDS,
+    MEASURE_STEMS,
+    NO,
+    NOT_HAPPENED,
+    PREDICTED_KEYS,
+    PREDICTION_WORDS,
+    PRIOR_WORDS,
+    QUIET_STEMS,
+    SEX_VALUES,
+    SURE_ID_WORDS,
+    SURE_SCORE_STEMS,
+    UNSURE_STEMS,
+    WEAK_LABEL_KEYS,
+    YES,
+    begins,
+    folded,
+    set_of,
+    words_of,
+)
+
+WEIGHTS: Mapping[str, float] = {
+    # the outcome by itself
+    "called the outcome": 4.0,
+    "called an outcome": 2.0,
+    "says what happened": 2.0,
+    "cells say what happened": 1.0,
+    "two values": 0.5,
+    "last of the columns": 1.5,
+    "first of the columns": 0.7,
+    "0 and 1 a class": 2.0,
+    "called something else": -2.5,
+    "cells say the sex": -4.0,
+    "cells name sets": -8.0,
+    "called a prediction": -3.0,
+    "called correct or wrong": -2.0,
+    "numbers not from 0 or 1": -2.0,
+    "many values": -2.0,
+    # the score by itself
+    "called a score": 3.0,
+    "surely called a score": 1.0,
+    "from 0 to 1": 2.5,
+    "percent": 2.0,
+    "from 0 to 100": -1.5,
+    "as logits are": -1.0,
+    "neither shares nor logits": -3.0,
+    "whole numbers": -1.0,
+    "few values": -1.0,
+    "called another number": -3.5,
+    "called unsure": -6.0,
+    "counts up": -5.0,
+    "named as an id": -3.0,
+    "one of several": -9.0,
+    # one score beside an outcome, or beside whether the prediction was right
+    "one score": 2.0,
+    "not two values": -7.0,
+    "rises with the score": 7.0,
+    "rises most": 2.0,
+    "foretold": 3.0,
+    "no relation": -1.5,
+    "same words": 1.5,
+    "cut from the score": -1.5,
+    # a score of the predicted class
+    "called a confidence": 1.5,
+    "called the prediction": 3.0,
+    "same classes": 2.0,
+    "other classes": -8.0,
+    "below chance": -8.0,
+    "right beyond luck": 2.0,
+    "called correct": 4.0,
+    "cells say right and wrong": 3.0,
+    # one column a class
+    "sums": 4.0,
+    "no sums": -4.0,
+    "named as scores": 3.0,
+    "numbered": 1.0,
+    "named by the cells": 4.0,
+    "a list": 4.0,
+    "as many as classes": 1.0,
+    "too few for the classes": -8.0,
+    "largest at the outcome": 3.0,
+    "always the largest": -2.0,
+    "nothing names them": -2.0,
+    # ranks
+    "ranks": 24.0,
+    # pieces
+    "no outcome": 1.0,
+    "no score": 1.0,
+}
+"""What each evidence is worth."""
+
+_JUDGED = ({"wrong", "right"}, {"incorrect", "correct"}, {"falsch", "richtig"})
+_GENERAL = {
+    "score", "probability", "predicted", "prob", "pred", "model", "risk", "label", "class", "true",
+    "outcome", "actual", "days", "flag", "target", "date",
+}  # fmt: skip
+_PARTICIPLE = re.compile(
+    r"[a-z]{3,}ed|ge[a-z]{3,}(t|en|d)|[a-z]{4,}(iert|ado|ada|ido|ida|ato|ata|uto)"
+)
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A reading of the columns that matter, with what speaks for it.
+
+    Parameters
+    ----------
+    scores : Scores, optional
+        Where the values of the model are.
+    outcome : tuple of int
+        Column of the true class, or one of 0 and 1 for each class.
+    prediction, correct : int, optional
+        Columns of the predicted class, and of whether it was right.
+    evidence : mapping of str to float
+        What speaks for it or against it.
+    """
+
+    scores: Scores | None
+    outcome: tuple[int, ...] = ()
+    prediction: int | None = None
+    correct: int | None = None
+    evidence: Mapping[str, float] = field(default_factory=dict, compare=False)
+
+    @property
+    def total(self) -> float:
+        """Sum of the evidence."""
+        return sum(self.evidence.values())
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has both scores and what is true."""
+        return self.scores is not None and (bool(self.outcome) or self.correct is not None)
+
+
+def worth(**strengths: float) -> dict[str, float]:
+    """Return evidence by its name, its weight times its strength."""
+    return times({name.replace("_", " "): strength for name, strength in strengths.items()})
+
+
+def times(found: Mapping[str, float]) -> dict[str, float]:
+    """Multiply how strong each evidence is by its weight."""
+    return {name: WEIGHTS[name] * float(s) for name, s in found.items() if s}
+
+
+def happens(feature: Feature) -> bool:
+    """Return whether a heading says of an event that it has happened."""
+    words = [word for word in feature.words if word not in NOT_HAPPENED]
+    ends = any(
+        _PARTICIPLE.fullmatch(word) and not begins([word], GROUP_STEMS)
+        for word in words
+        if word not in PREDICTION_WORDS
+    )
+    return ends or begins(words, EVENT_STEMS) or begins(words, QUIET_STEMS)
+
+
+def is_called_prediction(feature: Feature) -> bool:
+    """Return whether a heading is that of predicted classes."""
+    return feature.key in PREDICTED_KEYS or bool(PREDICTION_WORDS.intersection(feature.words))
+
+
+def is_called_correct(feature: Feature) -> bool:
+    """Return whether a heading says that the prediction was right or not."""
+    return feature.key not in LABEL_KEYS and begins(feature.words, CORRECT_STEMS)
+
+
+def outcome_alone(feature: Feature, n_columns: int, *, named: bool) -> dict[str, float]:
+    """Weigh what a column says by itself for being the outcome."""
+    words, main = {*feature.words}, main_kinds(feature)
+    two = main is not None
+    written = feature.kinds[0] if feature.n_kinds <= 50 else ()
+    kinds = {folded(written[k]) for k in main} if main else set(map(folded, written))
+    predicted = is_called_prediction(feature)
+    called = feature.key in LABEL_KEYS
+    weakly = feature.key in WEAK_LABEL_KEYS or (bool(words & LABEL_WORDS) and not predicted)
+    event = happens(feature) and two
+    told = two and bool(kinds <= YES | NO or says_event(kinds))
+    other = begins(words, GROUP_STEMS) or begins(words, MEASURE_STEMS)
+    other = other or bool(words & (DATE_WORDS if feature.n_kinds <= 20 else SURE_ID_WORDS))
+    rest = 0.0 if called or weakly else 0.3 if event else 1.0
+    found: dict[str, float] = {
+        "called the outcome": called,
+        "called an outcome": weakly and not called,
+        "says what happened": event and not called,
+        "two values": two,
+        "cells say what happened": told,
+        "called something else": max(rest * other, 0.8 * bool(words & PRIOR_WORDS)),
+        "cells say the sex": two and kinds <= SEX_VALUES,
+        "cells name sets": bool(kinds) and all(map(set_of, kinds)),
+        "called a prediction": predicted and not called,
+        "called correct or wrong": is_called_correct(feature),
+        "numbers not from 0 or 1": feature.is_number and feature.low not in (0, 1) and not two,
+        "many values": feature.n_kinds > 20 and not called,
+    }
+    if not named:
+        found["last of the columns"] = feature.place == n_columns - 1
+        found["first of the columns"] = feature.place == 0
+    return times(found)
+
+
+def says_event(kinds: set[str]) -> str:
+    """Return the one of two cells that says that something happened, "" where neither does.
+
+    Examples
+    --------
+    >>> says_event({"churned", "stayed"}), says_event({"north", "south"})
+    ('churned', '')
+    >>> says_event({"relevant", "not relevant"}), says_event({"inactive", "active"})
+    ('relevant', 'inactive')
+    """
+    short, long = sorted(kinds, key=len) if len(kinds) == 2 else ("", "")
+    if not short or short in YES | NO:
+        return ""
+    events, quiet = (
+        {kind for kind in (short, long) if begins(words_of(kind), stems)}
+        for stems in (EVENT_STEMS, QUIET_STEMS)
+    )
+    if len(short) > 2 and long.endswith((" " + short, "_" + short, "-" + short)):
+        return long if short in quiet else short
+    only = events - quiet or (kinds - quiet if len(quiet) == 1 else set())
+    return only.pop() if len(only) == 1 else ""
+
+
+def score_alone(feature: Feature) -> dict[str, float]:
+    """Weigh what a column of numbers says by itself for being the score."""
+    words = {*feature.words}
+    surely = begins(words, SURE_SCORE_STEMS) or feature.key in CONFIDENCE_KEYS
+    called = surely or speaks_of_scores(words)
+    fractions = feature.is_share and not feature.is_decided
+    known = fractions or feature.is_percent or (called and bool(words & LOGIT_WORDS))
+    hundred = not known and feature.low >= 0 and 1 < feature.high <= 100
+    signed = not known and feature.low < 0 < feature.high and not feature.whole
+    another = begins(words - {"%", "pct", "percent"}, MEASURE_STEMS)
+    return times(
+        {
+            "called a score": called,
+            "surely called a score": surely,
+            "from 0 to 1": fractions,
+            "percent": feature.is_percent and not fractions,
+            "from 0 to 100": hundred,
+            "as logits are": signed,
+            "neither shares nor logits": not (known or hundred or signed),
+            "whole numbers": feature.whole and not feature.is_percent,
+            "few values": feature.n_kinds <= 10 < len(feature.column.values) / 10,
+            "called another number": another * (0.2 if surely else 0.6 if called else 1.0),
+            "called unsure": begins(words, UNSURE_STEMS),
+            "counts up": feature.counts_up and feature.whole,
+            "named as an id": bool(words & ID_WORDS) and feature.whole and feature.n_kinds > 20,
+        }
+    )
+
+
+def outcome_marks(outcome: Feature) -> NDArray[np.int64] | None:
+    """Return 1 for yes, 0 for no and -1 for other rows; None without two main values."""
+    kinds = main_kinds(outcome)
+    if kinds is None:
+        return None
+    marks = np.full(len(outcome.kinds[0]) + 1, -1)
+    marks[[*kinds]] = 0, 1
+    return np.asarray(marks[outcome.kinds[1]])
+
+
+def pair(score: Feature, outcome: Feature, found: Relation | None) -> dict[str, float]:
+    """Weigh one score beside an outcome."""
+    same = _same_words(score, outcome)
+    if found is None:
+        return worth(same_words=same, not_two_values=1)
+    several = 0.15 * (outcome.n_kinds > 2)
+    return worth(same_words=same, not_two_values=several) | _related(score, found)
+
+
+def _related(score: Feature, found: Relation) -> dict[str, float]:
+    cut = abs(found.area - 0.5) > 0.4999 and score.n_kinds > 10
+    few = len(score.column.values) < 200
+    return worth(
+        rises_with_the_score=0.5 if cut else found.strength,
+        foretold=0 if cut else min(found.skill / 0.1, 1),
+        no_relation=abs(found.sure) < 1.5 and not few,
+        cut_from_the_score=cut,
+    )
+
+
+def main_kinds(outcome: Feature) -> tuple[int, int] | None:
+    """Return the places of the two kinds of an outcome, no before yes where words say so.
+
+    Few rows may hold a third, such as "pending", where the two are words for no and yes.
+    """
+    if outcome.n_kinds > 6:
+        return None
+    names = [folded(name) for name in outcome.kinds[0]]
+    if len(names) != 2:
+        yes, no = ([k for k, name in enumerate(names) if name in said] for said in (YES, NO))
+        whole = max(int(outcome.counts.sum()), 1)
+        if outcome.is_number or len(yes) != 1 or len(no) != 1:
+            return None
+        fits = outcome.counts[[no[0], yes[0]]].sum() >= 0.8 * whole
+        return (no[0], yes[0]) if fits else None
+    first, second = names
+    turned = first in YES and second in NO
+    return (1, 0) if turned or says_event({*names}) == first else (0, 1)
+
+
+def _same_words(score: Feature, outcome: Feature) -> bool:
+    """Return whether two headings, or a heading and a cell, share a word or its beginning."""
+    kinds = outcome.kinds[0] if outcome.n_kinds <= 6 else ()
+    others = {word for text in (outcome.name, *kinds) for word in words_of(text)} - _GENERAL
+    own = [word for word in score.words if len(word) >= 4 and word not in _GENERAL]
+    return any(_like(word, other) for word in own for other in others if len(other) >= 4)
+
+
+def _like(first: str, second: str) -> bool:
+    short = min(len(first), len(second))
+    shared = next((k for k in range(short) if first[k] != second[k]), short)
+    return shared >= max(4, short - 3) or (short >= 5 and (first in second or second in first))
+
+
+def with_prediction(
+    score: Feature, truth: Feature | None, prediction: Feature, right: NDArray[np.int64] | None
+) -> dict[str, float]:
+    """Weigh the score of a predicted class, beside the true class or without it."""
+    n_kinds = max(prediction.n_kinds, truth.n_kinds if truth else 0)
+    found = worth(
+        called_the_prediction=is_called_prediction(prediction),
+        called_a_confidence=_is_confidence(score),
+        same_words=bool({*score.words} & {*prediction.words} - _GENERAL),
+        below_chance=score.low < (0.99 / n_kinds) * (1 if score.is_share else 100),
+    )
+    if truth is None:
+        return found
+    same = same_classes(truth, prediction)
+    found |= worth(same_classes=same, other_classes=not same, right_beyond_luck=right is not None)
+    return found if right is None else found | _related(score, relation(score, right))
+
+
+def _is_confidence(score: Feature) -> bool:
+    return score.key in CONFIDENCE_KEYS or begins(score.words, CONFIDENCE_STEMS)
+
+
+def with_correct(score: Feature, correct: Feature) -> dict[str, float]:
+    """Weigh the score of a prediction beside whether it was right; nothing where it is not said."""
+    kinds = {folded(kind) for kind in correct.kinds[0]} if correct.n_kinds <= 6 else set()
+    judged = any(kinds == pair_ for pair_ in _JUDGED)
+    called = is_called_correct(correct) and correct.is_two
+    found = worth(called_correct=called, cells_say_right_and_wrong=judged)
+    return found and found | worth(called_a_confidence=_is_confidence(score))
+
+
+def group_alone(group: Scores, features: Sequence[Feature]) -> dict[str, float]:
+    """Weigh what a group of columns says by itself for being one a class."""
+    members = [features[place] for place in group.places]
+    is_list = members[0].kind == "list"
+    table = table_of(members, members[0].rows)
+    shares = is_list or all(f.is_share for f in members)
+    shares = bool(shares and np.nanmin(table) >= 0 and np.nanmax(table) <= 1)
+    sums = sums_to(table) > 0
+    another = sum(begins(f.words, MEASURE_STEMS) and not speaks_of_scores(f.words) for f in members)
+    telling = is_list or sums or group.says_score or group.is_numbered
+    return worth(
+        sums=sums,
+        no_sums=shares and not sums,
+        named_as_scores=group.says_score,
+        numbered=group.is_numbered,
+        a_list=is_list,
+        called_another_number=(not group.says_score) * another / len(members),
+        whole_numbers=3 * (not is_list and all(f.whole for f in members)),
+        called_unsure=begins(words_of(group.affix), UNSURE_STEMS),
+        nothing_names_them=not telling,
+    )
+
+
+def group_pair(group: Scores, features: Sequence[Feature], outcome: Feature) -> dict[str, float]:
+    """Weigh one column a class beside an outcome."""
+    kinds, names, n_classes = group_kinds(group, features, outcome)
+    members = [features[place] for place in group.places]
+    numbers = outcome.is_number and outcome.low >= 0 and outcome.high <= n_classes
+    fits, share = largest(members, outcome, names) if kinds else (False, 0.0)
+    return worth(
+        named_by_the_cells=bool(names) * (0.5 if numbers else 1.0),
+        as_many_as_classes=len(kinds) == n_classes,
+        too_few_for_the_classes=not kinds or (outcome.is_number and not numbers and not names),
+        largest_at_the_outcome=fits,
+        always_the_largest=fits and share > 0.995,
+    )
+
+
+def group_kinds(
+    group: Scores, features: Sequence[Feature], outcome: Feature
+) -> tuple[list[str], dict[str, int], int]:
+    """Return the values of a column, their places in a group that names them, and its classes."""
+    first = features[group.places[0]]
+    n_classes = first.column.values.shape[1] if first.kind == "list" else len(group.places)
+    kinds = [folded(kind) for kind in outcome.kinds[0]] if outcome.n_kinds <= n_classes else []
+    names = {folded(name): k for k, name in enumerate(group.names)}
+    named = bool(kinds) and len(names) == n_classes and all(kind in names for kind in kinds)
+    return kinds, names if named else {}, n_classes

@@ -1,0 +1,146 @@
+"""Which set a name speaks of, and the column that says so of each row."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dashboard.readers.contents import RawEvent, RawSet, Role
+from dashboard.readers.recognition.groups import in_use
+from dashboard.readers.recognition.vocabulary import CALIBRATION, TEST, TRAINING, set_of, words_of
+from dashboard.readers.refusal import plain, quoted
+from dashboard.readers.table import Column
+
+_SHOWN = 20
+_FURTHER = frozenset(
+    ["tune", "tuning", "tst", "holdout", "heldout", "oot", "oos", "blind", "unseen"]
+)
+"""Words of sets that stand beside a calibration and a test set in some files."""
+
+_SEVERAL = {"hold_out": "holdout", "held_out": "heldout", "out_of_time": "oot",
+            "out_of_sample": "oos"}  # fmt: skip
+
+
+def role_of(name: str) -> tuple[Role, str]:
+    """Return which set a name speaks of, and the rest of the name.
+
+    Examples
+    --------
+    >>> role_of("y_val"), role_of("test-logits"), role_of("logits")
+    (('calibration', 'y'), ('test', 'logits'), ('rows', 'logits'))
+    >>> role_of("calibration.logits"), role_of("out-of-time probs")
+    (('calibration', 'logits'), ('test', 'probs'))
+    """
+    words = _words(name)
+    calibration, test = (not known.isdisjoint(words) for known in (CALIBRATION, TEST))
+    rest = "_".join(word for word in words if word not in CALIBRATION | TEST)
+    if calibration == test:
+        return "rows", rest
+    return ("calibration" if calibration else "test"), rest
+
+
+def is_training(name: str) -> bool:
+    """Return whether a name speaks of rows that a model was trained on."""
+    return (
+        not TRAINING.isdisjoint(_words(name))
+        or re.search(r"(?<![a-z])in[^a-z]?sample(?![a-z])", name.lower()) is not None
+    )
+
+
+def further_sets(names: Iterable[str]) -> set[str]:
+    """Return names of a second set to tune or to test, such as ``holdout`` beside ``test``.
+
+    Examples
+    --------
+    >>> further_sets(["val_y", "test_y", "holdout_y"]), further_sets(["val_y", "holdout_y"])
+    ({'holdout_y'}, set())
+    """
+    roles = {name: role for name in names if (role := role_of(name)[0]) != "rows"}
+    usual = {role for name, role in roles.items() if _FURTHER.isdisjoint(_words(name))}
+    return {
+        name
+        for name, role in roles.items()
+        if role in usual and not _FURTHER.isdisjoint(_words(name))
+    }
+
+
+@lru_cache(maxsize=1000)
+def _words(name: str) -> tuple[str, ...]:
+    line = "_".join(words_of(name))
+    for several, one in _SEVERAL.items():
+        line = re.sub(f"(?<![a-z]){several}(?![a-z])", one, line)
+    return tuple(word for word in line.split("_") if word)
+
+
+@dataclass(frozen=True, eq=False)
+class Parting:
+    """The rows of each set, as a column tells them.
+
+    Parameters
+    ----------
+    rows : mapping of role to ndarray of bool, shape (n_samples,)
+        Calibration and test set; or, where one of them has no rows, ``"rows"`` alone.
+    found, repairs : tuple of str
+        Sentences.
+    """
+
+    rows: Mapping[Role, NDArray[np.bool_]]
+    found: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
+
+    def of(self, raw: RawSet | RawEvent) -> dict[Role, RawSet | RawEvent]:
+        """Return the sets of rows."""
+        sets: dict[Role, RawSet | RawEvent] = {}
+        for role, rows in self.rows.items():
+            part = raw.rows(rows)
+            if isinstance(part, RawSet) and part.ids is not None:
+                part = replace(part, ids=part.ids.rows(rows))
+            sets[role] = part
+        return sets
+
+
+def parting_of(column: Column) -> Parting | None:
+    """Return how a column tells the sets apart; None where its cells do not name sets.
+
+    Notes
+    -----
+    Rows of a training set are left out, as a calibrator is fitted on rows that the model has not
+    seen. Where only one other set is left, its rows are one set.
+
+    Examples
+    --------
+    >>> column = Column("split", np.array([0, 1, 2, 1], np.int32), ("train", "val", "test"))
+    >>> {role: rows.tolist() for role, rows in parting_of(column).rows.items()}
+    {'calibration': [False, True, False, True], 'test': [False, False, True, False]}
+    """
+    if column.texts is None or column.values.ndim != 1:
+        return None
+    codes, texts = in_use(column.values, column.texts)
+    named = [set_of(text) for text in texts]
+    if None in named or len({*named}) < 2:
+        return None
+    marks = {
+        role: np.array([of == role for of in named], dtype=np.bool_)[codes]
+        for role in ("calibration", "test", "training")
+    }
+    said = {
+        role: " and ".join(
+            plain(t, _SHOWN) for t, of in zip(texts, named, strict=True) if of == role
+        )
+        for role in marks
+    }
+    n_training = int(marks["training"].sum())
+    repairs: tuple[str, ...] = ()
+    if n_training:
+        rows = "training row" if n_training == 1 else "training rows"
+        repairs = (f"{n_training:,} {rows} left out by column {quoted(column.name)}.",)
+    if not said["calibration"] or not said["test"]:
+        return Parting({"rows": ~marks["training"]}, (), repairs)
+    found = (
+        f"Column {quoted(column.name)}: {said['calibration']} is the calibration set,"
+        f" {said['test']} the test set."
+    )
+    return Parting({"calibration": marks["calibration"], "test": marks["test"]}, (found,), repairs)

@@ -1,0 +1,340 @@
+"""Every word list of the readers, and how a heading is split into words.
+
+Words are folded: small letters without accents. Lists of stems fit every word that begins with one
+of them, so that "readmi" is of "readmitted" and "readmission"; long stems are also found inside
+the compounds of German and Dutch. Languages: English, German, French, Spanish, Italian, and some
+Dutch and Portuguese. No list need be whole: what columns say together counts for more.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+
+_LONGEST = 200
+_PARTS = re.compile(
+    r"(?<![^\W_])-\d+|\d+|[A-ZÀ-ÖØ-Þ]+(?![a-zß-öø-ÿ])|[^\W\d_](?:(?![A-ZÀ-ÖØ-Þ])[^\W\d_])*|%"
+)
+_INSIDE = 6
+"""Letters of a stem that is looked for inside words too."""
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+def _stems(words: str) -> tuple[str, ...]:
+    return tuple(words.split())
+
+
+# Names of arrays, and of columns, compared as whole names (`key_of`).
+CLASS_NAME_KEYS = _set("""
+    class_names classes target_names label_names classes_ classnames class_list class_order
+    id2label label2id id_to_label label_to_id idx_to_class class_to_idx
+""")
+LABEL_KEYS = _set("""
+    label labels target targets y y_true true_label true_labels ground_truth label_ids truth gt
+    gts groundtruth ytrue true_y y_actual actuals trues truths class true actual obs true_class
+    actual_class target_class class_label gold gold_label gold_labels y_test y_val y_obs outcome
+    y_real actual_label correct_label correct_class correct_answer expected_label observed_class
+    wahre_klasse vraie_classe clase_real classe_reale
+""")
+WEAK_LABEL_KEYS = _set("""
+    annotation annotations answer category cible class_id class_ids classe clase classid dependent
+    diagnosis etiqueta event expected klasse outcomes ref reference references response species
+    status ergebnis resultado risultato resultat true_classes ys zielvariable etiquette ziel
+    zielgrosse esito desfecho variable_cible uitkomst ausgang actual_labels human_label label_id
+    label_idx label_true labels_int labels_true manual_label observed real target_label
+    target_labels gt_label gt_labels gt_class ground_truth_label ground_truth_labels result
+    results finding verdict gold_standard
+""")
+TABLE_KEYS = _set("""
+    logit logits output outputs prob probs probability probabilities proba y_prob y_proba y_pred
+    pred preds prediction predictions probas predict_proba y_pred_proba y_logits class_probs
+    class_probabilities softmax
+""")
+WEAK_TABLE_KEYS = _set("scores y_score y_scores x values confidences y_hat confs")
+INDEX_KEYS = _set("""
+    index id ids idx row rows rowid row_id rowindex row_index sample sample_id image_id rownames
+    unnamed:_0 __index_level_0__ filename file path name image
+""")
+PREDICTED_KEYS = _set("""
+    pred_label predicted_label prediction predicted pred y_pred pred_class .pred_class
+    predicted_class y_hat yhat predict prediction_label scored_labels hypothesis _into_ preds
+    predictions argmax model_answer top1 top1_class vorhersage klasse_vorhersage prevision
+    prediccion predizione previsao voorspelling decision estimate model_label
+""")
+CONFIDENCE_KEYS = _set("""
+    conf max_prob top1 top_1 top1_score top1_prob confs top1conf top1_conf prediction_score
+    max_softmax max_probability msp max_proba top_prob sicherheit
+""")
+CORRECT_KEYS = _set("""
+    correct hit hits is_correct corrects correct? correctness is_right exact_match right accuracy
+    accuracies acc matched is_match richtig ist_richtig korrekt juste correcto acierto corretto
+    correto was_correct prediction_correct pred_correct
+""")
+
+# Words of a heading.
+LABEL_WORDS = _set("label labels target targets gt truth truths true actual gold observed real obs")
+VALUE_WORDS = _set("""
+    logit logits prob probs proba probas probability probabilities softmax score scores
+""")
+PREDICTION_WORDS = _set("""
+    pred preds predicted prediction predictions predict yhat into pgr classification decision
+    decided alert alarm flagged forecast vorhersage vorhergesagt prognose predit predite predicho
+    prediccion predetto previsione previsto voorspeld entscheidung recommended recommendation
+""")
+CONFIDENCE_STEMS = _stems("confiden konfiden confian certain")
+CORRECT_STEMS = _stems("correct korrekt richtig corret acierto juste right hit hits acc accuracy")
+SURE_SCORE_STEMS = _stems("""
+    prob logit softmax wahrscheinlich waarschijnlijk propensity likelihood confidence certainty
+""")
+"""Stems of words that hardly stand for anything else."""
+
+RISK_STEMS = _stems("risk risiko risque riesgo rischio risco hazard")
+SCORE_STEMS = (*SURE_SCORE_STEMS, *RISK_STEMS, *_stems("""
+    scoring konfidenz confian predic predit previs progno pronost voorspel vorhers punt kans score
+    scores chance wahrsch wkt posterior fitted expected estimate forecast pred preds proba yhat
+    ypred phat p pr pd pop output raw model modell modele modelo modello logodds odds linpred lp
+    conf
+"""))  # fmt: skip
+LOGIT_WORDS = _set("logit logits logodds odds lp linpred margin decision linear")
+PERCENT_WORDS = _set("""
+    pct percent percentage prozent pourcent pourcentage porcentaje percentuale perc %
+""")
+CLASS_WORDS = _set("class classe klasse clase label category kategorie cat name idx index k c")
+RANK_WORDS = _set("top rank rang guess")
+UNSURE_STEMS = _stems("""
+    std sd stderr variance var entropy lower upper lo hi ci lcl ucl uncertain brier nll error
+    threshold
+""")
+MEASURE_STEMS = _stems("""
+    age alter edad eta year jahr anno ano annee month monat mois mes amount betrag montant monto
+    importo importe price preis prix precio prezzo cost kosten cout coste costo income einkommen
+    revenu ingreso reddito salary gehalt umsatz sales balance saldo limit count anzahl nombre
+    numero numb qty quantity menge pressure druck presi press bp sbp dbp temp celsius humid feucht
+    wind mm cm km kg weight gewicht poids peso height taille bmi duration dauer duree durata days
+    tage jours dias giorni dagen hours stunden heures minut weeks wochen lab creatinin kreatinin
+    glucose hba lactat laktat troponin sodium potassium albumin crp ldl hdl heart pulse puls spo
+    rate ratio quote share anteil usage util auslast lgd ead ltv dti distan size lat lon lng
+    latitude longitude zip plz tenure visits points grade note nota gpa credits band decile dezil
+    percentile quantile rank rang fold seed epoch batch threshold schwelle seuil umbral cutoff
+    lower upper ci std sd stderr variance var entrop uncertain loss latency time timestamp zeit
+    los discount rabatt remise fico exposure elapsed attendance depth speed volume level niveau
+    verweildauer liegedauer aufenthalt laufzeit term eur usd gbp chf precip brier nll energy
+    perplexity items pages dose mg ml fee tax premium change delta diff residual error area
+    surface num
+""")
+"""Stems of words for numbers that mean something else."""
+
+GROUP_STEMS = _stems("""
+    sex gender geschlecht genre sexe sexo sesso geslacht region regio land country pays pais paese
+    state city stadt ville ciudad citta treat behandl arm trait trat smok rauch fume fuma roker
+    married verheirat marie casad sposat employ insur versich assur asegur retire vaccin geimpft
+    prior previous vorher antec site center centre zentrum ward station hospital clinic klinik
+    department abteilung service branch filiale channel kanal canal segment device os browser race
+    ethnic group gruppe groupe grupo gruppo type typ tipo kind urban rural weekend holiday
+    feiertag night member newsletter product produkt produit plan tarif tier contract partner
+    dependents senior school schule ecole escuela grade course subject language sprache langue
+    model modell version fold cluster level season saison day weekday shift transport payment
+    method homeowner mobile online elective comorbid marital visitor source campaign family obese
+    pregnan icu emergenc vip gold silver public private paperless staffel area district bezirk
+    zone sector industry referr male female loyal promo coupon gift domestic foreign has had
+""")
+"""Stems of words for what tells rows apart but does not happen."""
+
+EVENT_STEMS = _stems("""
+    event evenem success occur readmi default charged churn died dead death deceas mortal fraud
+    relaps recid rezidiv convert conversion click purchas bought buy cancel attrit fail pass
+    respon rain snow storm flood late delay dropout graduat delinqu arrear bankrupt insolv infect
+    sepsis bleed stroke complicat recurr progress cancer malign tumor tumour disease sick ill
+    positive return refund escalat accept approv admit won win lost left quit gone subscrib signup
+    open complain claim injur accident attack abnormal anomal breach spam phish toxic noshow
+    missed no-show no_show inactive closed broken faulty crash defect defekt fehler sold hired
+    case hospital verstorb gestorb tod tot todes ausfall ausgefall kuendig kundig gekuend gekund
+    kauf gekauft storn abgesagt wiederaufnahme betrug rueckfall ruckfall bestand durchgefall
+    abbruch regen schnee reklam retour verspat verspaet krank erkrank decede deces mort murio
+    muert fallec baja abandon impag impay mora moroso defaut resili rehosp reingres ricover
+    riammes rechute recaida ricaduta fraude frod achat achet compr acquist lluvi pluie piogg chuva
+    overleden opgezegd heropname wanbetal deced decess reussi admis echou aprob suspend promoss
+    bocciat reprov obito inadimpl cancelad annul rembours devol storung stoerung panne fallo
+    averia guasto gesturzt fall fell sturz verkauft upsold upsell malad
+""")
+"""Stems of words for an event, in headings that say if it happened and in cells."""
+
+QUIET_STEMS = _stems("""
+    alive surviv stay legit genuine ok okay healthy ham benign active current paid repaid good
+    negative none no not control normal lebt lebend leben living aktiv gesund genes vivant vivo
+    viva sano sain ontime on_time on time retained kept absent rejected bezahlt zuruckgezahlt
+    geblieben renew pagado paye al_corriente actif activo attivo sobrevi dry trocken sec seco rest
+    continu regular intact fine pagato rimast levend betaald nicht shown show attended present
+    erschienen gekomm uneventful
+""")
+"""Stems of words for its absence."""
+
+NOT_HAPPENED = _set("""
+    predicted estimated expected calibrated adjusted weighted based created updated related need
+    speed bed red med scheduled planned assigned rated unused used fitted normalized scaled
+    recommended flagged observed confirmed dated verified registered edited alert received invited
+    offered
+""")
+"""Words that end like an event and are none."""
+
+PRIOR_WORDS = _set("""
+    prior previous previously past last before history earlier vorher fruher anterior antecedent
+    precedent precedente had ever baseline historical
+""")
+SURE_ID_WORDS = _set("""
+    id ids nr uuid guid index idx rowid key mrn identifier kennung identifiant pid sid uid
+    matrikel filename kundennr fallnr nummer
+""")
+ID_WORDS = SURE_ID_WORDS | _set("""
+    no num number numero row case fall case_no patient customer kunde client cliente account konto
+    order ticket record ref code reference identificador caso dossier aktenzeichen name file path
+    image sample email url loan student
+""")  # fmt: skip
+DATE_WORDS = _set("""
+    date datum data fecha day tag jour dia timestamp datetime zeitpunkt time zeit month monat mois
+    mes mese quarter quartal trimestre week woche geburtstag dob
+""")
+
+# Words in cells.
+MISSING = _set("""
+    na n/a n/d n.d. nd s/d n.a. n.v. nan null - -- --- . .. ? ?? missing unknown unbekannt inconnu
+    k.a. #n/a
+""")
+MISSING_TEXTS = MISSING | {
+    "", "k. a.", "n. a.", "keine angabe", "non renseigne", "sin dato", "not available", "no data",
+    "fehlt",
+}  # fmt: skip
+"""Folded texts of cells without a value."""
+
+YES = _set("""
+    yes y true t 1 1.0 + positive pos ja j wahr oui o vrai si s verdadero vero sim verdadeiro
+    positiv positif positivo event case present detected x tak ano igen evet da
+""")
+NO = _set("""
+    no n false f 0 0.0 - negative neg nein falsch non faux falso nao nee negativ negatif negativo
+    control absent none normal -1 not nie ne nem nej hayir
+""")
+SEX_VALUES = _set("""
+    m f male female man woman w mann frau homme femme hombre mujer h maschio femmina d weiblich
+    mannlich maennlich masculin feminin other vrouw v k kvinna kvinde
+""")
+
+# Sets.
+CALIBRATION = _set(
+    "cal calib calibration val valid validation validate dev tune tuning validierung"
+    " kalibrierung calibrage validacion calibrazione"
+)
+TEST = _set(
+    "test eval testing evaluation evaluate tst holdout heldout oot oos blind unseen prueba prova"
+)
+TRAINING = _set("train training trn entrenamiento entrainement addestramento trainieren")
+SET_COLUMNS = _set(
+    "split set subset partition dataset phase usage role menge stage ensemble sample_type"
+    " data_type"
+    " partind fold_type sample"
+)
+BESIDE_SETS = _set("set split data sample menge ")
+_SEVERAL = (
+    ("hold_out", "holdout"), ("held_out", "heldout"), ("out_of_time", "oot"),
+    ("out_of_sample", "oos"),
+)  # fmt: skip
+
+
+@lru_cache(maxsize=20_000)
+def folded(text: str) -> str:
+    """Return a text in small letters, without accents and blanks around it.
+
+    Examples
+    --------
+    >>> folded(" Gekündigt "), folded("Größe")
+    ('gekundigt', 'grosse')
+    """
+    text = text.strip()[:_LONGEST].lower().replace("ß", "ss")
+    if text.isascii():
+        return text
+    apart = unicodedata.normalize("NFKD", text)
+    return "".join(char for char in apart if not unicodedata.combining(char))
+
+
+def spans_of(name: str) -> list[tuple[int, int]]:
+    """Return where the words of a heading begin and end.
+
+    Examples
+    --------
+    >>> [("pYes_30d")[start:end] for start, end in spans_of("pYes_30d")]
+    ['p', 'Yes', '30', 'd']
+    """
+    return [match.span() for match in _PARTS.finditer(name[:_LONGEST])]
+
+
+@lru_cache(maxsize=20_000)
+def words_of(name: str) -> tuple[str, ...]:
+    """Return the words of a heading, folded.
+
+    Examples
+    --------
+    >>> words_of("Predicted-Risk (%)"), words_of("scoreV2"), words_of("rückfall_30d")
+    (('predicted', 'risk', '%'), ('score', 'v', '2'), ('ruckfall', '30', 'd'))
+    """
+    return tuple(folded(name[start:end]) for start, end in spans_of(name))
+
+
+def key_of(name: str) -> str:
+    """Return the spelling in which whole names are compared.
+
+    Examples
+    --------
+    >>> key_of(" True-Label "), key_of("rowIndex")
+    ('true_label', 'row_index')
+    """
+    spaced = re.sub(r"([a-z])([A-Z])", r"\1_\2", name.strip()[:_LONGEST])
+    return re.sub(r"[\s\-]+", "_", folded(spaced))
+
+
+def begins(words: Iterable[str], stems: tuple[str, ...]) -> bool:
+    """Return whether a word begins with one of some stems, or a long word contains a long one.
+
+    A stem of up to three letters must be the whole word.
+
+    Examples
+    --------
+    >>> begins(["kaufwahrscheinlichkeit"], SCORE_STEMS), begins(["ages"], ("age",))
+    (True, False)
+    """
+    return any(_begins(word, stems) for word in words)
+
+
+@lru_cache(maxsize=50_000)
+def _begins(word: str, stems: tuple[str, ...]) -> bool:
+    return any(
+        word == stem
+        or (len(stem) > 3 and word.startswith(stem))
+        or (len(stem) >= _INSIDE and stem in word)
+        for stem in stems
+    )
+
+
+def missing_among(keys: Iterable[str]) -> frozenset[str]:
+    """Return the folded texts that stand for no value among others, "-" unless there is a "+"."""
+    return MISSING_TEXTS - {"-"} if "+" in keys else MISSING_TEXTS
+
+
+def set_of(text: str) -> str | None:
+    """Return which set a name or a cell names: calibration, test, training, or none.
+
+    Examples
+    --------
+    >>> set_of("val"), set_of("Test set"), set_of("train"), set_of("test site"), set_of("oot")
+    ('calibration', 'test', 'training', None, 'test')
+    """
+    line = "_".join(words_of(text))
+    for several, one in _SEVERAL:
+        line = line.replace(several, one)
+    words = {word for word in line.split("_") if word} - BESIDE_SETS
+    if len(words) != 1:
+        return None
+    lists = {"calibration": CALIBRATION, "test": TEST, "training": TRAINING}
+    return next((name for name, known in lists.items() if words <= known), None)

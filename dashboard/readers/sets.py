@@ -1,0 +1,353 @@
+"""From columns with their roles to sets of values and labels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import numpy as np
+
+from dashboard.readers import recognition
+from dashboard.readers.contents import (
+    SET_NAMES,
+    Array,
+    ColumnUse,
+    Contents,
+    Options,
+    RawEvent,
+    RawSet,
+    Role,
+    SliceColumn,
+)
+from dashboard.readers.first_rows import preview_of, uses_of
+from dashboard.readers.recognition.array_names import parts_of, refuse_unread
+from dashboard.readers.recognition.groups import group_of, groups_of, ids_of, in_use
+from dashboard.readers.recognition.left_out import usable_rows
+from dashboard.readers.recognition.outcomes import Outcome, outcome_of_event, right_or_wrong
+from dashboard.readers.recognition.ranks import ranked, top_one
+from dashboard.readers.recognition.set_names import parting_of
+from dashboard.readers.recognition.vocabulary import folded
+from dashboard.readers.refusal import Answer, FileError, Question, plain, quoted
+from dashboard.readers.table import Arrays, Column, ColumnRole, Parsed, Reading, Table
+
+_MOST_EXACT = 2.0**53
+_NEAR = 0.01
+
+
+def contents_of(parsed: Parsed, options: Options) -> Contents:
+    """Return the sets of a file: what its columns or arrays are for, and their rows.
+
+    Parameters
+    ----------
+    parsed : Table or Arrays
+        As a format has read it.
+    options : Options
+        What the user says.
+
+    Raises
+    ------
+    FileError
+        Values or labels that cannot be told. What is known of the columns is its ``known``.
+    Question
+        What the user may answer.
+    """
+    if isinstance(parsed, Arrays):
+        return _of_arrays(parsed, options)
+    refuse_unread(parsed.columns)
+    return sets_from(parsed, _recognised(parsed, options), options)
+
+
+def _of_arrays(parsed: Arrays, options: Options) -> Contents:
+    """Return the sets of arrays, each set read as a table."""
+    parts = parts_of(parsed, options)
+    made = {
+        role: sets_from(table, parts.readings.get(role) or _recognised(table, options), options)
+        for role, table in parts.tables.items()
+    }
+    if len(made) == 1:
+        (only,) = made.values()
+        preview = only.preview if "rows" not in parts.readings else None
+        return replace(only, found=(*only.found, *parts.found), preview=preview)
+    for role, contents in made.items():
+        raw = contents.sets["rows"]
+        if isinstance(raw, RawSet) and (raw.table is None or raw.labels is None):
+            lacking = "values" if raw.table is None else "labels"
+            raise FileError(SET_NAMES[role], f"no {lacking}", "values and labels of both sets")
+    first, second = made.values()
+    return replace(
+        first, sets={role: contents.sets["rows"] for role, contents in made.items()},
+        found=_once(first.found, second.found, parts.found),
+        repairs=_once(first.repairs, second.repairs),
+        missing=_once(first.missing, second.missing), doubts=_once(first.doubts, second.doubts),
+        uses={**second.uses, **first.uses}, preview=None,
+    )  # fmt: skip
+
+
+def _once(*parts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(chain.from_iterable(parts)))
+
+
+def _recognised(parsed: Table, options: Options) -> Reading:
+    """Return what the columns are for; a refusal shows the first rows."""
+    try:
+        return recognition.recognise(parsed, options)
+    except FileError as error:
+        n_columns = len(parsed.columns)
+        unknown: list[ColumnRole] = ["left out"] * n_columns
+        preview = preview_of(parsed, Reading(tuple(unknown), ("",) * n_columns))
+        undecided: list[ColumnUse] = ["undecided"] * len(preview.uses)
+        preview = replace(preview, uses=tuple(undecided))
+        uses: dict[str, ColumnUse] = {column.name: "undecided" for column in parsed.columns}
+        error.known = error.known or Contents({}, uses=uses, preview=preview)
+        raise
+
+
+def sets_from(table: Table, reading: Reading, options: Options) -> Contents:
+    """Return the sets of a table whose columns are known.
+
+    Parameters
+    ----------
+    table : Table
+        As a format has read it.
+    reading : Reading
+        A role for each column.
+    options : Options
+        What the user says.
+    """
+    known = Contents({}, uses=uses_of(table, reading), preview=preview_of(table, reading))
+    try:
+        return _sets(table, reading, options, known)
+    except FileError as error:
+        error.known = error.known or known
+        raise
+
+
+@dataclass
+class _Said:
+    """Sentences that come up on the way."""
+
+    found: list[str]
+    repairs: list[str]
+    missing: list[str]
+    doubts: list[str]
+
+
+def _sets(table: Table, reading: Reading, options: Options, known: Contents) -> Contents:
+    cleaned, left = usable_rows(table, reading, options)
+    said = _Said(
+        [*table.found, *reading.found], [*table.repairs, *left], [],
+        [*table.doubts, *reading.doubts],
+    )  # fmt: skip
+    roles = _Roles(cleaned, reading, options, said)
+    parting = None
+    for column in roles.of("set"):
+        made = None if options.sets == "one" or parting else parting_of(column)
+        if made is not None:
+            parting = made
+            said.found += made.found
+            said.repairs += made.repairs
+        else:
+            roles.groups.append((column, "group"))
+    raw = _raw_of(roles)
+    groups, sentences = groups_of(roles.groups)
+    raw = replace(raw, columns=(*groups, *raw.columns))
+    said.found += sentences
+    if options.sets != "one" and roles.of("set") and parting is None:
+        name = quoted(roles.of("set")[0].name)
+        said.doubts.append(f"Column {name} does not say which rows are calibration or test.")
+    sets: dict[Role, RawSet | RawEvent] = {"rows": raw} if parting is None else parting.of(raw)
+    return replace(
+        known, sets=sets, found=tuple(said.found), repairs=tuple(said.repairs),
+        missing=tuple(said.missing), doubts=tuple(said.doubts),
+    )  # fmt: skip
+
+
+class _Roles:
+    """The columns of a table by their roles, and what is said of them."""
+
+    def __init__(self, table: Table, reading: Reading, options: Options, said: _Said) -> None:
+        self.table, self.reading, self.options, self.said = table, reading, options, said
+        self.pairs = list(zip(table.columns, reading.roles, strict=True))
+        self.groups = [pair for pair in self.pairs if pair[1] in ("group", "date")]
+
+    def of(self, role: ColumnRole) -> list[Column]:
+        """Return the columns of a role in their order."""
+        return [column for column, its in self.pairs if its == role]
+
+    def one(self, role: ColumnRole) -> Column | None:
+        """Return the only column of a role, or ask which one it is."""
+        columns = self.of(role)
+        if len(columns) > 1:
+            raise Question(
+                "columns", f"{len(columns)} of the role {quoted(role)}", f"Which is the {role}?",
+                tuple(self._instead(column, columns, role) for column in columns[:6]),
+            )  # fmt: skip
+        return columns[0] if columns else None
+
+    def _instead(self, chosen: Column, columns: Sequence[Column], role: ColumnRole) -> Answer:
+        others = ((c.name, "left out") for c in columns if c is not chosen)
+        said = plain(chosen.name, 30)
+        return Answer(said, "The others are left out.", {"roles": ((chosen.name, role), *others)})
+
+
+def _raw_of(roles: _Roles) -> RawSet | RawEvent:
+    """Return all rows as one set."""
+    table, said = roles.table, roles.said
+    rows = RawSet(None, None, first_row=table.first_row, among=table.among)
+    outcomes, classes = roles.of("outcome"), roles.of("class")
+    if len(outcomes) > 1 and any(column.texts is not None for column in outcomes):
+        outcomes = [column for column in (roles.one("outcome"),) if column is not None]
+    truth = outcomes[0] if len(outcomes) == 1 else None
+    if lists := roles.of("ranked class"):
+        scores = _values(roles.of("ranked score"), said)
+        raw, missing = ranked(lists, scores, truth, rows)
+        said.missing += missing
+        return raw
+    if classes:
+        raw = _of_classes(classes, roles, rows)
+        if (predicted := roles.one("prediction")) is not None:
+            made = group_of(predicted)
+            raw = raw if isinstance(made, str) else replace(raw, predicted=made)
+        return _with_ids(_labelled(raw, outcomes, classes), roles)
+    score = roles.one("score")
+    if score is None:
+        if not outcomes:
+            raise FileError("columns", "neither scores nor outcomes", "a column of each")
+        return _with_ids(_labelled(rows, outcomes, ()), roles)
+    return _of_score(score, outcomes, roles, rows)
+
+
+def _of_score(
+    score: Column, outcomes: list[Column], roles: _Roles, rows: RawSet
+) -> RawSet | RawEvent:
+    """Return the rows of one score: of the event, or of the predicted class."""
+    said, options = roles.said, roles.options
+    values = _values([score], said)[:, 0]
+    divided = bool(score.percents)
+    raw = replace(rows, table=values, headings=(score.name,), class_names=(score.name,),
+                  divided=divided)  # fmt: skip
+    correct, predicted = roles.one("correct"), roles.one("prediction")
+    if correct is not None:
+        return RawEvent(values, right_or_wrong(correct), rows.first_row, among=rows.among)
+    if not outcomes:
+        made = None if predicted is None else group_of(predicted)
+        if isinstance(made, SliceColumn):
+            raw = replace(raw, predicted=made, top_one=True)
+        return _with_ids(raw, roles)
+    if len(outcomes) > 1:
+        return _labelled(raw, outcomes, ())
+    told = predicted is not None and (predicted.name, "prediction") in options.roles
+    if predicted is not None and (told or not _is_threshold(values, predicted)):
+        _refuse_long(values, predicted)
+        return top_one(values, outcomes[0], predicted, rows)
+    if predicted is not None:
+        roles.groups.append((predicted, "group"))
+        said.found.append(
+            f"Column {quoted(predicted.name)} follows from {quoted(score.name)} by a threshold, so"
+            " the score is of the event."
+        )
+    outcome = outcome_of_event(outcomes[0], options.event or roles.reading.event)
+    said.found += outcome.found
+    said.repairs += outcome.repairs
+    return _of_event(raw, outcome, outcomes[0])
+
+
+def _of_event(raw: RawSet, outcome: Outcome, column: Column) -> RawSet:
+    names = outcome.names
+    return replace(
+        raw, labels=outcome.labels, label_texts=names, class_names=names or raw.class_names,
+        label_name=f"column {quoted(column.name)}",
+    )  # fmt: skip
+
+
+def _refuse_long(scores: Array, predicted: Column) -> None:
+    """Refuse one row per sample and class: each class is there equally often, the sums are 1."""
+    counts = np.unique(predicted.values, return_counts=True)[1]
+    n_samples = int(counts[0])
+    alike = len(counts) > 1 and n_samples > 1 and bool((counts == n_samples).all())
+    if alike and abs(scores.sum() - n_samples) < _NEAR * n_samples:
+        raise FileError(
+            "table", f"one row per sample and class, by column {quoted(predicted.name)}",
+            "one row per sample: pivot the table so that each class has a column",
+        )  # fmt: skip
+
+
+def _is_threshold(scores: Array, predicted: Column) -> bool:
+    """Return whether predictions of two classes follow from the score of one of them."""
+    _, codes = np.unique(predicted.values, return_inverse=True)
+    if codes.max(initial=0) != 1 or scores.min() >= 0.5:
+        return False
+    low, high = sorted((scores[codes == k].min(), scores[codes == k].max()) for k in (0, 1))
+    return bool(low[1] <= high[0])
+
+
+def _of_classes(classes: Sequence[Column], roles: _Roles, rows: RawSet) -> RawSet:
+    table = _values(classes, roles.said)
+    names: tuple[str, ...] | None = roles.reading.class_names or tuple(c.name for c in classes)
+    if len(names or ()) != table.shape[1]:
+        names = None
+    headings = tuple(column.name for column in classes)
+    divided = any(column.percents for column in classes)
+    return replace(
+        rows, table=table, class_names=names, divided=divided,
+        headings=headings if len(headings) == table.shape[1] else None,
+    )  # fmt: skip
+
+
+def _labelled(raw: RawSet, outcomes: Sequence[Column], classes: Sequence[Column]) -> RawSet:
+    """Return a set with its labels: texts, numbers as found, or one-hot columns."""
+    if not outcomes:
+        return raw
+    named = replace(raw, label_name=f"column {quoted(outcomes[0].name)}")
+    if len(outcomes) > 1:
+        ordered = _in_order(outcomes, raw.class_names if classes else None)
+        return replace(named, labels=np.column_stack([column.values for column in ordered]))
+    column = outcomes[0]
+    if column.texts is not None:
+        codes, texts = in_use(column.values, column.texts)
+        return replace(named, labels=codes, label_texts=texts)
+    values = column.values
+    whole = values.dtype.kind == "f" and bool((values == np.rint(values)).all())
+    if whole and np.abs(values).max(initial=0) < _MOST_EXACT:
+        values = values.astype(np.int64)
+    return replace(named, labels=values)
+
+
+def _in_order(outcomes: Sequence[Column], names: tuple[str, ...] | None) -> Sequence[Column]:
+    """Put one-hot outcomes in the order of the classes that their headings end with."""
+    ordered = []
+    for name in map(folded, names or ()):
+        fitting = [column for column in outcomes if folded(column.name).endswith(name)]
+        ordered += fitting if len(fitting) == 1 else []
+    alike = len(ordered) == len(outcomes) == len({id(column) for column in ordered})
+    return ordered if alike else outcomes
+
+
+def _with_ids(raw: RawSet, roles: _Roles) -> RawSet:
+    """Return a lone piece with the column that names its rows."""
+    if (raw.table is None) == (raw.labels is None):
+        return raw
+    ids = next((made for column in roles.of("id") if (made := ids_of(column))), None)
+    return replace(raw, ids=ids)
+
+
+def _values(columns: Sequence[Column], said: _Said) -> Array:
+    """Return columns as one table of the narrowest floats that hold them, (n_rows, n_columns).
+
+    Raises
+    ------
+    FileError
+        Only some cells of a column have a percent sign.
+    """
+    if not columns:
+        raise FileError("columns", "no scores", "a column of scores")
+    dtype = np.result_type(np.float16, *(column.values.dtype for column in columns))
+    table = np.column_stack([column.values.astype(dtype, copy=False) for column in columns])
+    with_signs = [column for column in columns if column.percents]
+    if with_signs:
+        odd = next((c for c in columns if c.percents < len(table)), None)
+        if odd is not None:
+            found = f"{odd.percents:,} of {len(table):,} cells with a percent sign"
+            raise FileError(f"column {quoted(odd.name)}", found, "the sign in all cells or in none")
+        table = table / 100
+        said.repairs.append(f"Percentages were divided by 100 in all {len(table):,} rows.")
+    return table

@@ -1,1 +1,0 @@
-"""Workbooks, of which the cells of one sheet are read."""

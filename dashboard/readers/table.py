@@ -1,0 +1,183 @@
+"""What a format hands over, and what its columns are taken for: the nouns of reading.
+
+bytes -> formats (in the worker) -> `Table` | `Arrays` -> recognition -> `Reading` -> `Upload`
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+ColumnRole = Literal[
+    "outcome",
+    "score",
+    "class",
+    "prediction",
+    "correct",
+    "ranked class",
+    "ranked score",
+    "id",
+    "set",
+    "group",
+    "date",
+    "left out",
+]
+"""What a column is for.
+
+``outcome`` is the true class, ``score`` the one score of the event (or of the prediction, beside
+``prediction`` or ``correct``), ``class`` the value of one class, ``correct`` whether the prediction
+was right, ``ranked class`` and ``ranked score`` the k most probable classes and their values in the
+order of the columns, ``set`` calibration or test, ``group`` a column to filter and to group by, and
+``date`` one of which the month is such a group.
+"""
+
+ROLES: tuple[ColumnRole, ...] = get_args(ColumnRole)
+
+
+@dataclass(frozen=True, eq=False)
+class Odd:
+    """Cells of a column of numbers that are no numbers.
+
+    Parameters
+    ----------
+    rows : ndarray of int64, shape (n_odd,)
+        Their rows, counted from 0, ascending.
+    codes : ndarray of int32, shape (n_odd,)
+        The text of each by its place in ``texts``.
+    texts : tuple of str
+        The different texts, "" for a blank cell.
+    """
+
+    rows: NDArray[np.int64]
+    codes: NDArray[np.int32]
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column of a table, or an array of an archive.
+
+    Parameters
+    ----------
+    name : str
+        As the file has it, "" where it has none. Parts of names of nested values are joined by
+        dots.
+    values : ndarray, shape (n_rows, ...)
+        Numbers (bool, int, uint or float, in the type of the file, of any float16 to float64), NaN
+        where a cell is odd; of text the place of each in ``texts``, as int32. A second axis holds
+        the items of a list in each cell.
+    texts : tuple of str, optional
+        The different texts in the order of their first rows, "" for a blank cell; None where the
+        column holds numbers. Dates are texts in ISO 8601.
+    odd : Odd, optional
+        Cells that are no numbers, where most are.
+    percents, commas : int
+        Cells written with a percent sign, which is dropped without dividing the number, and with a
+        decimal comma.
+    unread : str
+        Why the column was not kept, such as "objects"; its values are then empty. "" else.
+    """
+
+    name: str
+    values: NDArray[Any]
+    texts: tuple[str, ...] | None = None
+    odd: Odd | None = None
+    percents: int = 0
+    commas: int = 0
+    unread: str = ""
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the column holds texts."""
+        return self.texts is not None
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Columns of one length, as a text, a sheet, a Parquet file or JSON records hold them.
+
+    Parameters
+    ----------
+    columns : tuple of Column
+        Of one length, but for those that were not kept.
+    n_rows : int
+        Rows of the table.
+    first_row : int
+        How the file itself would number the first row, for sentences that name rows: of text and
+        sheets the line from the top of the file, else 1.
+    among : ndarray of bool, optional
+        Which of the file's rows from ``first_row`` on these are, where some were passed over, such
+        as blank lines.
+    cut : ndarray of int64, optional
+        Numbers, as the file counts them, of rows that were passed over because they have too few
+        cells or too many.
+    named : bool
+        Whether the file names its columns; else they are called "column 1", "column 2", ...
+    shown : tuple of tuple of str
+        At most ten first rows, each cell as the file has it.
+    found, repairs, doubts : tuple of str
+        Sentences about how the bytes were read: what was found, what was fixed with its count, what
+        looks wrong.
+    """
+
+    columns: tuple[Column, ...]
+    n_rows: int
+    first_row: int = 1
+    among: NDArray[np.bool_] | None = None
+    cut: NDArray[np.int64] | None = None
+    named: bool = True
+    shown: tuple[tuple[str, ...], ...] = ()
+    found: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Arrays:
+    """Arrays of any lengths, as npz, safetensors, PyTorch, pickles and JSON objects hold them.
+
+    Parameters
+    ----------
+    arrays : tuple of Column
+        Each with its name; a bare array has none, parts of a nested tuple are called "0.0", "0.1",
+        "1.0", "1.1", and parts of a dictionary "calibration.logits".
+    found, repairs, doubts : tuple of str
+        As in `Table`.
+    """
+
+    arrays: tuple[Column, ...]
+    found: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+
+
+Parsed = Table | Arrays
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the columns of a table were taken for.
+
+    Parameters
+    ----------
+    roles : tuple of ColumnRole
+        One a column.
+    reasons : tuple of str
+        Why, one short phrase a column such as "two values, rises with the score"; "" where the
+        user said so.
+    class_names : tuple of str
+        Of the class columns in their order, what the classes are called: the headings without what
+        all of them share. Empty where there are none.
+    event : str, optional
+        The value of the outcome that the score is of, as the file writes it, where it is known.
+    found, doubts : tuple of str
+        Sentences.
+    """
+
+    roles: tuple[ColumnRole, ...]
+    reasons: tuple[str, ...]
+    class_names: tuple[str, ...] = ()
+    event: str | None = None
+    found: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()

@@ -1,1 +1,0 @@
-"""Tables of text: lines, fields, and their numbers."""

@@ -1,0 +1,68 @@
+"""What the process that parses a file may take."""
+
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+
+_TIMES, _TIMES_JSON = 4, 13
+_LARGE = 50_000_000
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the process may take.
+
+    Parameters
+    ----------
+    memory : int
+        Bytes of private memory.
+    cpu_seconds : int
+        Of computing.
+    seconds : float
+        Of waiting for the answer.
+    """
+
+    memory: int
+    cpu_seconds: int
+    seconds: float = 120.0
+
+
+def limits_for(ending: str, n_bytes: int) -> Limits:
+    """Return the limits for a file.
+
+    Parameters
+    ----------
+    ending : str
+        Such as ``".csv"``. One JSON document becomes objects of up to 13 times its size.
+    n_bytes : int
+        Size of the file.
+
+    Examples
+    --------
+    >>> limits_for(".csv", 100_000_000).memory >> 20
+    637
+    """
+    times = _TIMES_JSON if ending == ".json" else _TIMES
+    return Limits(times * n_bytes + (256 << 20), 20 if n_bytes < _LARGE else 120)
+
+
+def system_bounds_memory() -> bool:
+    """Return whether the system itself holds a process to its memory."""
+    return sys.platform.startswith("linux")
+
+
+def set_limits(limits: Limits) -> None:
+    """Let the system refuse more to this process, where it can."""
+    try:
+        import resource  # noqa: PLC0415 - not on Windows
+    except ImportError:
+        return
+    used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+    for which, most in (
+        (resource.RLIMIT_DATA, limits.memory),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CPU, int(used) + limits.cpu_seconds),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        with suppress(ValueError, OSError):
+            resource.setrlimit(which, (most, most))

@@ -1,0 +1,68 @@
+"""A person with a hospital's export: what is missing is left out, and the verdict is reached."""
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import OpenPage
+from tests.browser.settled import settle
+
+pytestmark = pytest.mark.browser
+
+HEADS = (
+    "case_no", "discharge_date", "ward", "age_group", "sex", "length_of_stay",
+    "predicted_risk_pct", "readmitted_30d",
+)  # fmt: skip
+ROLES = {
+    "predicted_risk_pct": "Score of the event",
+    "readmitted_30d": "Outcome (true class)",
+    "case_no": "Row ID",
+    "ward": "Grouping",
+}
+N, N_MISSING = 1_200, 9
+
+
+def export() -> tuple[bytes, int]:
+    """Write the file, and count its readmissions among the rows that have a risk."""
+    rng = np.random.default_rng(30)
+    risk = rng.beta(2, 8, N)
+    back = rng.random(N) < 0.8 * risk
+    gone = rng.choice(N, N_MISSING, replace=False)
+    percent = [f"{100 * value:.1f}".replace(".", ",") for value in risk]
+    for row in gone:
+        percent[row] = "n/a"
+    rows = (
+        (
+            f"F{100_000 + k}", f"{k % 28 + 1:02d}.{k % 12 + 1:02d}.2025", f"Ward {k % 6}",
+            ("18-39", "40-64", "65+")[k % 3], "mf"[k // 7 % 2],
+            f"{rng.gamma(2, 2):.1f}".replace(".", ","), percent[k], "Yes" if back[k] else "No",
+        )
+        for k in range(N)
+    )  # fmt: skip
+    text = "\r\n".join(";".join(row) for row in (HEADS, *rows))
+    return text.encode("utf-8-sig"), int(back.sum() - back[gone].sum())
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_from_an_export_to_the_verdict(open_page: OpenPage, width: int) -> None:
+    data, n_back = export()
+    page = open_page("?data=Your+file&resamples=0")
+    page.locator("input[type=file]").set_input_files(
+        {"name": "readmissions.csv", "mimeType": "text/csv", "buffer": data}
+    )
+    page.set_viewport_size({"width": width, "height": 900})
+    question = page.locator(".st-key-import_question")
+    expect(question).to_contain_text(f"{N_MISSING} of {N:,}")
+    for name, role in ROLES.items():
+        expect(page.get_by_role("combobox", name=name, exact=True)).to_have_value(role)
+    question.get_by_role("button", name="Leave out").click()
+    verdict = page.locator(".st-key-verdict")
+    expect(verdict).to_be_visible()
+    expect(question).to_have_count(0)
+    main = page.get_by_test_id("stMain")
+    expect(main).to_contain_text(f"{n_back} of {N - N_MISSING:,} rows are Yes")
+    expect(page.locator(".st-key-left_out")).to_contain_text(f"{N_MISSING} of {N:,} rows left out")
+    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(2)
+    settle(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert "leave_out=1" in page.url

@@ -1,0 +1,131 @@
+"""Roles, event and rows left out: chosen with a click, said on every page, kept in the address."""
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from dashboard.wording import imports as words
+from tests.browser.conftest import OpenPage
+from tests.browser.settled import settle, turn_to
+from tests.browser.test_hospital import N_MISSING, N, export
+
+pytestmark = pytest.mark.browser
+
+LEFT = N - N_MISSING
+
+
+def bring(page: Page, data: bytes) -> None:
+    page.locator("input[type=file]").set_input_files(
+        {"name": "export.csv", "mimeType": "text/csv", "buffer": data}
+    )
+
+
+def expect_role(page: Page, column: str, role: str) -> None:
+    expect(page.get_by_role("combobox", name=column, exact=True)).to_have_value(role)
+
+
+def give_role(page: Page, column: str, role: str) -> None:
+    select = page.get_by_role("combobox", name=column, exact=True)
+    select.scroll_into_view_if_needed()
+    settle(page)  # a list that opens while its select is still scrolling closes again
+    select.click()
+    page.get_by_role("option", name=role, exact=True).click()
+
+
+def expect_verdict(page: Page) -> None:
+    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(2)
+    settle(page)
+
+
+def asked(page: Page) -> dict[str, list[str]]:
+    return parse_qs(urlsplit(page.url).query)
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_two_columns_that_matter_are_in_sight(open_page: OpenPage, width: int) -> None:
+    page = open_page("?data=Your+file&resamples=0")
+    bring(page, export()[0])
+    page.set_viewport_size({"width": width, "height": 900})
+    settle(page)
+    for column, role in (
+        ("readmitted_30d", words.ROLES["outcome"]),
+        ("predicted_risk_pct", words.ROLES["score"]),
+    ):
+        expect_role(page, column, role)
+        box = page.get_by_role("combobox", name=column, exact=True).bounding_box()
+        assert box is not None
+        assert 0 <= box["x"] < box["x"] + box["width"] <= width
+
+
+def test_the_verdict_is_on_the_first_screen_and_the_details_are_closed(open_page: OpenPage) -> None:
+    page = open_page("?data=Your+file&resamples=0&leave_out=1")
+    bring(page, export()[0])
+    expect_verdict(page)
+    box = page.locator(".st-key-verdict").bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= 900
+    expect(page.get_by_text(words.OTHERWISE, exact=True)).to_be_hidden()
+
+
+def test_rows_left_out_are_said_on_every_page_and_can_be_put_back(open_page: OpenPage) -> None:
+    page = open_page("?data=Your+file&resamples=0&leave_out=1")
+    bring(page, export()[0])
+    expect_verdict(page)
+    turn_to(page, "Reliability")
+    expect(page.locator(".st-key-left_out")).to_contain_text(f"{N_MISSING} of {N:,} rows left out")
+    assert asked(page)["leave_out"] == ["1"]
+    page.get_by_role("button", name=words.PUT_BACK, exact=True).click()
+    expect(page.locator(".st-key-import_question")).to_be_visible()
+    settle(page)
+    assert "leave_out" not in asked(page)
+
+
+def test_two_selects_set_roles_right(open_page: OpenPage) -> None:
+    """As if the wrong columns had been detected, which the address says here."""
+    data, n_back = export()
+    wrong = "outcome:sex~score:length_of_stay"
+    page = open_page(f"?data=Your+file&resamples=0&leave_out=1&roles={wrong}")
+    bring(page, data)
+    question = page.locator(".st-key-import_question")
+    expect(question).to_be_visible()
+    settle(page)
+    expect_role(page, "sex", words.ROLES["outcome"])
+    expect_role(page, "length_of_stay", words.ROLES["score"])
+    give_role(page, "readmitted_30d", words.ROLES["outcome"])
+    page.wait_for_url(re.compile("outcome(:|%3A)readmitted_30d"))
+    settle(page)
+    give_role(page, "predicted_risk_pct", words.ROLES["score"])
+    expect_verdict(page)
+    assert asked(page)["roles"] == ["outcome:readmitted_30d~score:predicted_risk_pct"]
+    expect(page.get_by_test_id("stMain")).to_contain_text(f"{n_back} of {LEFT:,} rows are Yes")
+    # Nothing has closed under the hand; one click takes every choice back.
+    page.get_by_role("button", name=words.AS_FOUND_AGAIN).click()
+    expect(question).to_contain_text(f"{N_MISSING} of {N:,}")
+    settle(page)
+    assert not {"roles", "leave_out"} & set(asked(page))
+
+
+def test_the_event_is_the_other_outcome_by_one_click(open_page: OpenPage) -> None:
+    data, n_back = export()
+    page = open_page("?data=Your+file&resamples=0&leave_out=1")
+    bring(page, data)
+    expect_verdict(page)
+    page.get_by_text(words.HOW_READ).click()
+    expect(page.get_by_role("radio", name=f"Yes ({n_back})")).to_be_checked()
+    page.get_by_role("radio", name=f"No ({LEFT - n_back:,})").click()
+    line = f"{LEFT - n_back:,} of {LEFT:,} rows are No"
+    expect(page.get_by_test_id("stMain")).to_contain_text(line)
+    settle(page)
+    expect(page.get_by_text(words.OTHERWISE, exact=True)).to_be_visible()
+    assert asked(page)["positive"] == ["No"]
+
+
+def test_what_the_address_says_wrongly_is_named(open_page: OpenPage) -> None:
+    query = "leave_out=1&values=odds&roles=outcome:readmitted_30d~group:towm"
+    page = open_page(f"?data=Your+file&resamples=0&{query}")
+    bring(page, export()[0])
+    alert = page.get_by_role("alert").filter(has_text="Address of the page")
+    expect(alert).to_contain_text('"odds" is not used')
+    expect(alert).to_contain_text('no column "towm"')

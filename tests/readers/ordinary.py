@@ -1,0 +1,162 @@
+"""Ordinary tables, as different people export them, to see how they are read.
+
+``python -m tests.readers.ordinary`` prints how each was read, and how many of the generated ones.
+"""
+
+import argparse
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from dashboard.readers.contents import Options
+from dashboard.readers.formats.text import read_text
+from dashboard.readers.recognition import recognise
+from dashboard.readers.refusal import FileError, Question
+from dashboard.readers.table import Reading, Table
+from tests.readers.ordinary_making import Ordinary, made
+from tests.readers.ordinary_variants import variants
+
+_HEADINGS = ("outcome", "score", "class", "ranked class", "ranked score")
+_ANSWERS = 4
+"""How many questions in a row a person would answer."""
+
+_SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t"}
+
+
+def _table(block: str) -> Ordinary:
+    """Make the table of a block: a line of settings, and its columns."""
+    first, _, columns = block.partition("\n")
+    name, *settings = first.removeprefix("# ").split("  ")
+    said = dict(setting.split("=", 1) for setting in settings)
+    table = made(
+        name, " ".join(columns.split("\n")), int(said["rows"]),
+        sep=_SEPARATORS[said.get("sep", "comma")], comma="comma" in said,
+        classes=said.get("classes", ""), blanks=said.get("blanks", ""), ask=said.get("ask", ""),
+        event=said.get("event"), weak=float(said.get("weak", "0")),
+        odd="" if said.get("odd") == "blank" else said.get("odd"),
+    )  # fmt: skip
+    return replace(table, roles={}) if said.get("outcome") == "none" else table
+
+
+def ordinary() -> tuple[Ordinary, ...]:
+    """Return the tables that were written down."""
+    text = Path(__file__).with_name("ordinary.txt").read_text(encoding="utf-8")
+    return tuple(_table(block.strip()) for block in text.split("\n\n")[1:])
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a table was read.
+
+    Parameters
+    ----------
+    table : Ordinary
+        Which.
+    said : {"right", "asks", "asks otherwise", "refused", "wrong"}
+        ``asks`` where the first answers lead to what is right, or one is as good as another.
+    why : str
+        What was read or asked instead.
+    """
+
+    table: Ordinary
+    said: str
+    why: str = ""
+
+
+def _alike(one: str, other: str) -> bool:
+    """Compare values as a reader may write them."""
+    words = {"true": "1", "false": "0", "1.0": "1", "0.0": "0"}
+    first, second = one.strip().lower(), other.strip().lower()
+    return first == second or words.get(first, first) == words.get(second, second)
+
+
+def fault_of(table: Ordinary, parsed: Table, reading: Reading) -> str:
+    """Say what a reading took for something else, "" where it is right."""
+    taken = {c.name: role for c, role in zip(parsed.columns, reading.roles, strict=True)}
+    faults = [
+        f"{name}: {taken.get(name)}" for name, role in table.roles.items()
+        if taken.get(name) != role and not (name == "" and role in taken.values())
+    ]  # fmt: skip
+    named = _HEADINGS if table.roles else ("outcome", "correct")
+    faults += [
+        f"{name}: {role}" for name, role in taken.items()
+        if role in named and name not in table.roles and table.perhaps.get(name) != role
+    ]  # fmt: skip
+    faults += [
+        f"{name}: {role}" for name, role in taken.items()
+        if table.roles and role in ("prediction", "correct") and table.roles.get(name) != role
+        and table.perhaps.get(name) != role
+    ]  # fmt: skip
+    event = reading.event if reading.event is not None else "1"
+    scored = "score" in table.roles.values() and table.event is not None
+    if scored and not faults and not _alike(event, table.event or ""):
+        faults.append(f"event {reading.event}")
+    return ", ".join(faults)
+
+
+def _with(options: Options, change: Mapping[str, Any]) -> Options:
+    """Add an answer to what was answered before."""
+    roles = dict(options.roles) | dict(change.get("roles", ()))
+    return replace(options, **{**change, "roles": tuple(roles.items())})
+
+
+def _names(question: Question, first: tuple[str, ...]) -> bool:
+    """Tell whether the first answer names one of some columns or values."""
+    answer = question.answers[0]
+    touched = [str(name) for name, _ in answer.change.get("roles", ())]
+    touched.append(str(answer.change.get("event")))
+    return any(name in touched or name in answer.said for name in first)
+
+
+def judged(table: Ordinary) -> Verdict:
+    """Read a table, answer questions with the first answer, and judge what comes of it."""
+    options, asked = Options(), ""
+    for _ in range(_ANSWERS):
+        try:
+            parsed = read_text(table.text.encode(), None)
+            reading = recognise(parsed, options)
+        except Question as question:
+            if not asked and table.ask:
+                said = "asks" if _names(question, table.first) else "asks otherwise"
+                return Verdict(table, said, f"{question.ask} {question.answers[0].said}")
+            asked = asked or f"{question.ask} {question.answers[0].said}"
+            options = _with(options, question.answers[0].change)
+            continue
+        except FileError as error:
+            said = "refused" if table.roles else "right"
+            return Verdict(table, said, str(error))
+        fault = fault_of(table, parsed, reading)
+        if asked:
+            said = "asks otherwise" if fault or not table.roles else "asks"
+            return Verdict(table, said, f"{asked} ({fault})" if fault else asked)
+        if table.ask:
+            return Verdict(table, "wrong", f"not asked; {fault or 'read as expected'}")
+        return Verdict(table, "wrong" if fault else "right", fault)
+    return Verdict(table, "asks otherwise", asked)
+
+
+def _printed(verdicts: list[Verdict], title: str, *, every: bool) -> None:
+    """Print how many were read how, and those that were not read right at once."""
+    counts = Counter(("to ask: " if v.table.ask else "") + v.said for v in verdicts)
+    for verdict in verdicts:
+        if every or verdict.said != "right":
+            print(f"{verdict.said:15} {verdict.table.name:32} {verdict.why[:150]}")  # noqa: T201
+    print(f"{title}: {len(verdicts)} tables;", dict(sorted(counts.items())), end="\n\n")  # noqa: T201
+
+
+def main() -> None:
+    """Print how the tables are read."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--all", action="store_true", help="list those read right too")
+    parser.add_argument("--variants", type=int, default=300, help="how many to draw")
+    parser.add_argument("--seed", type=int, default=17, help="of what is drawn")
+    chosen = parser.parse_args()
+    _printed([judged(table) for table in ordinary()], "ordinary", every=chosen.all)
+    drawn = variants(chosen.seed, chosen.variants)
+    _printed([judged(table) for table in drawn], f"drawn, seed {chosen.seed}", every=chosen.all)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,391 @@
+"""Which column is what: on tables built by hand."""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dashboard.readers.contents import Options
+from dashboard.readers.recognition import recognise
+from dashboard.readers.refusal import FileError, Question
+from dashboard.readers.table import Column, Odd, Reading, Table
+
+RNG = np.random.default_rng(7)
+
+
+def column(name: str, cells: Sequence[Any] | np.ndarray) -> Column:
+    """Type a column as a format would."""
+    if isinstance(cells, np.ndarray) and cells.dtype.kind in "biuf":
+        return Column(name, cells)
+    texts = [str(cell) for cell in cells]
+    numbers = [number(text) for text in texts]
+    told = [n for n, text in zip(numbers, texts, strict=True) if text.strip()]
+    if told and sum(n is not None for n in told) >= 0.8 * len(told):
+        values = np.array([np.nan if n is None else n for n in numbers])
+        bad = np.flatnonzero(np.isnan(values))
+        own = {text: k for k, text in enumerate(dict.fromkeys(texts[k] for k in bad))}
+        odd = Odd(bad, np.array([own[texts[k]] for k in bad], np.int32), tuple(own))
+        percents = sum("%" in text for text in texts)
+        return Column(name, values, odd=odd if len(bad) else None, percents=percents)
+    places = {text: k for k, text in enumerate(dict.fromkeys(texts))}
+    return Column(name, np.array([places[text] for text in texts], np.int32), tuple(places))
+
+
+def number(text: str) -> float | None:
+    text = text.strip().removesuffix("%").strip()
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        return float(text.replace(",", ".", 1))
+    except ValueError:
+        return None
+
+
+def table(columns: Mapping[str, Any], *, named: bool = True) -> Table:
+    made = tuple(column(name, cells) for name, cells in columns.items())
+    return Table(made, len(made[0].values), named=named)
+
+
+def table_of_csv(text: str) -> Table:
+    lines = text.strip().splitlines()
+    delimiter = max(";,\t|", key=lines[0].count)
+    head, *rows = list(csv.reader(io.StringIO("\n".join(lines)), delimiter=delimiter))
+    return table({name: [row[k] for row in rows] for k, name in enumerate(head)})
+
+
+def roles(columns: Mapping[str, Any], **options: Any) -> dict[str, str]:
+    named = options.pop("named", True)
+    reading = read(columns, named=named, **options)
+    return dict(zip(columns, reading.roles, strict=True))
+
+
+def read(columns: Mapping[str, Any], *, named: bool = True, **options: Any) -> Reading:
+    return recognise(table(columns, named=named), Options(**options))
+
+
+def people(n_rows: int = 600) -> dict[str, Any]:
+    """Draw what a hospital may know, and outcomes as often as the scores say."""
+    p = RNG.beta(2, 5, n_rows)
+    return {
+        "p": p,
+        "y": (RNG.random(n_rows) < p).astype(int),
+        "sex": RNG.choice(["m", "f"], n_rows),
+        "age": RNG.integers(18, 90, n_rows),
+        "n": np.arange(n_rows),
+    }
+
+
+def words(marks: np.ndarray, yes: str, no: str) -> list[str]:
+    return [yes if mark else no for mark in marks]
+
+
+def animals(n_rows: int = 400) -> tuple[np.ndarray, np.ndarray]:
+    """Draw logits of three classes, and the true ones."""
+    logits = RNG.normal(size=(n_rows, 3))
+    return logits, (logits + RNG.gumbel(size=logits.shape)).argmax(axis=1)
+
+
+def shares(logits: np.ndarray) -> np.ndarray:
+    raised = np.exp(logits)
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+
+
+NAMES = np.array(["cat", "dog", "bird"])
+
+
+def asked(columns: Mapping[str, Any], **options: Any) -> Question:
+    with pytest.raises(Question) as caught:
+        read(columns, **options)
+    return caught.value
+
+
+def test_a_hospital_export_is_read_as_a_person_reads_it() -> None:
+    d = people()
+    percent = [f"{100 * p:.1f}".replace(".", ",") for p in d["p"]]
+    columns = {
+        "case_no": d["n"] + 4711, "discharge_date": [f"{k % 28 + 1:02}.03.2024" for k in d["n"]],
+        "ward": RNG.choice(["A", "B", "C"], 600), "age_group": RNG.choice(["<40", ">40"], 600),
+        "sex": d["sex"], "length_of_stay": RNG.integers(1, 30, 600),
+        "predicted_risk_pct": percent, "readmitted_30d": words(d["y"], "Yes", "No"),
+    }  # fmt: skip
+    reading = read(columns)
+    assert reading.roles == (
+        "id", "date", "group", "group", "group", "group", "score", "outcome"
+    )  # fmt: skip
+    assert reading.event == "Yes"
+    assert reading.reasons[-1] == "two values, named as an outcome, rises with the score"
+    assert all(reading.reasons)
+
+
+@pytest.mark.parametrize(
+    "heading", ["loan_amount", "blood_pressure", "creatinine", "alter", "montant", "price"]
+)
+def test_a_number_beside_the_score_is_no_logit_of_a_second_class(heading: str) -> None:
+    d = people()
+    found = roles({heading: 100 + 40 * d["p"] + RNG.normal(size=600), "p": d["p"], "y": d["y"]})
+    assert found == {heading: "group", "p": "score", "y": "outcome"}
+
+
+@pytest.mark.parametrize("heading", ["sex", "region", "treatment", "smoker"])
+def test_what_tells_rows_apart_is_no_outcome_beside_one(heading: str) -> None:
+    d = people()
+    columns = {heading: words(d["y"] ^ (RNG.random(600) < 0.2), "a", "b"), "churned": d["y"]}
+    assert roles({"score": d["p"], **columns})[heading] == "group"
+
+
+def test_a_second_score_is_a_question_and_either_answer_is_followed() -> None:
+    d = people()
+    columns = {"p_model_a": d["p"], "p_model_b": d["p"] ** 1.1 + 0, "y": d["y"]}
+    columns["p_model_b"] = np.clip(d["p"] + RNG.normal(0, 0.05, 600), 0, 1)
+    question = asked(columns)
+    assert {answer.said for answer in question.answers} == {'"p_model_a"', '"p_model_b"'}
+    for answer in question.answers:
+        found = roles(columns, **answer.change)
+        assert found[answer.said.strip('"')] == "score"
+        assert sorted(found.values()) == ["group", "outcome", "score"]
+
+
+def test_two_outcomes_that_happen_are_a_question() -> None:
+    d = people()
+    other = d["y"] ^ (RNG.random(600) < 0.05)
+    question = asked({"p": d["p"], "died": d["y"], "readmitted": other})
+    assert [answer.said for answer in question.answers][:2] == ['"died"', '"readmitted"']
+
+
+def test_an_answer_keeps_what_the_user_has_said_before() -> None:
+    d = people()
+    second = np.clip(d["p"] + RNG.normal(0, 0.05, 600), 0, 1)
+    said = (("n", "group"),)
+    question = asked({"n": d["n"], "p_a": d["p"], "p_b": second, "y": d["y"]}, roles=said)
+    assert ("n", "group") in question.answers[0].change["roles"]
+
+
+def test_roles_of_the_user_hold_and_need_no_reason() -> None:
+    d = people()
+    columns = {"score": d["p"], "x": RNG.random(600), "y": d["y"], "z": d["y"]}
+    reading = read(columns, roles=(("x", "score"), ("z", "outcome")))
+    assert reading.roles == ("group", "score", "group", "outcome")
+    assert reading.reasons[1] == reading.reasons[3] == ""
+
+
+def test_a_role_for_no_column_and_two_scores_are_refused() -> None:
+    d = people()
+    columns = {"p": d["p"], "q": d["p"], "y": d["y"]}
+    with pytest.raises(FileError, match="no column"):
+        read(columns, roles=(("z", "outcome"),))
+    with pytest.raises(FileError, match="two columns"):
+        read(columns, roles=(("p", "score"), ("q", "score")))
+
+
+@pytest.mark.parametrize(
+    ("yes", "no"),
+    [("Yes", "No"), ("ja", "nein"), ("oui", "non"), ("Sí", "No"), ("TRUE", "FALSE"),
+     ("positive", "negative"), ("dead", "alive"), ("churned", "stayed"), ("verstorben", "lebt"),
+     ("spam", "ham"), ("relevant", "not relevant")],
+)  # fmt: skip
+def test_words_tell_the_event(yes: str, no: str) -> None:
+    d = people()
+    assert read({"p": d["p"], "result": words(d["y"], yes, no)}).event == yes
+
+
+def test_the_heading_of_the_score_tells_the_event() -> None:
+    d = people()
+    assert read({"p_blue": d["p"], "winner": words(d["y"], "blue", "red")}).event == "blue"
+
+
+def test_a_risk_beside_survival_is_of_those_who_do_not_survive() -> None:
+    d = people()
+    columns = {"mortality_risk": d["p"], "survived": words(d["y"], "no", "yes")}
+    assert read(columns).event == "no"
+
+
+@pytest.mark.parametrize(
+    ("score", "label", "yes", "no"),
+    [("p", "team", "A", "B"), ("p", "label", "0", "1"), ("prob_0", "label", "0", "1"),
+     ("p", "outcome", "2", "1"), ("score", "label", "no", "yes")],
+)  # fmt: skip
+def test_which_is_the_event_is_asked_where_words_do_not_agree_with_numbers(
+    score: str, label: str, yes: str, no: str
+) -> None:
+    d = people()
+    columns = {score: d["p"], label: words(d["y"], yes, no)}
+    question = asked(columns, roles=((label, "outcome"),))
+    count = int(d["y"].sum())
+    assert question.answers[0].change == {"event": yes}
+    assert f"{count:,} of 600 rows" in question.answers[0].why
+    assert read(columns, roles=((label, "outcome"),), event=no).event == no
+
+
+def test_an_event_that_is_no_value_is_refused() -> None:
+    d = people()
+    with pytest.raises(FileError, match="event"):
+        read({"p": d["p"], "y": d["y"]}, event="maybe")
+
+
+@pytest.mark.parametrize("prefix", ["logit_", "prob_", "P (class=", "score "])
+def test_columns_with_a_common_beginning_are_one_a_class(prefix: str) -> None:
+    logits, true = animals()
+    values = logits if prefix in ("logit_", "score ") else shares(logits)
+    end = ")" if "(" in prefix else ""
+    columns = {f"{prefix}{name}{end}": values[:, k] for k, name in enumerate(NAMES)}
+    reading = read({**columns, "label": NAMES[true], "age": RNG.integers(1, 90, 400)})
+    assert reading.roles == ("class", "class", "class", "outcome", "group")
+    assert reading.class_names == ("cat", "dog", "bird")
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_numbered_logits_and_numbered_labels(first: int) -> None:
+    logits, true = animals()
+    columns = {str(k + first): logits[:, k] for k in range(3)}
+    assert set(roles({**columns, "label": true + first}).values()) == {"class", "outcome"}
+
+
+def test_neighbours_that_sum_to_100_are_one_a_class() -> None:
+    logits, true = animals()
+    columns = {name: 100 * shares(logits)[:, k] for k, name in enumerate(NAMES)}
+    assert list(roles({**columns, "kind": NAMES[true]}).values()) == ["class"] * 3 + ["outcome"]
+
+
+def test_a_column_of_lists_is_one_a_class() -> None:
+    logits, true = animals()
+    assert roles({"probs": shares(logits), "y": true}) == {"probs": "class", "y": "outcome"}
+
+
+def test_a_column_of_0_and_1_for_each_class_is_the_outcome() -> None:
+    logits, true = animals()
+    columns = {f"p_{name}": shares(logits)[:, k] for k, name in enumerate(NAMES)}
+    hot = {f"is_{name}": (true == k).astype(int) for k, name in enumerate(NAMES)}
+    assert list(roles({**columns, **hot}).values()) == ["class"] * 3 + ["outcome"] * 3
+
+
+def test_two_columns_that_sum_to_1_are_the_two_classes() -> None:
+    d = people()
+    columns = {"p_no": 1 - d["p"], "p_yes": d["p"], "answer": words(d["y"], "yes", "no")}
+    assert list(roles(columns).values()) == ["class", "class", "outcome"]
+
+
+def test_two_families_of_the_same_classes_are_a_question_unless_they_say_the_same() -> None:
+    logits, true = animals()
+    columns = {f"logit_{name}": logits[:, k] for k, name in enumerate(NAMES)}
+    same = {f"prob_{name}": shares(logits)[:, k] for k, name in enumerate(NAMES)}
+    other = {f"prob_{name}": shares(2 * logits)[:, k] for k, name in enumerate(NAMES)}
+    label = {"label": NAMES[true]}
+    assert list(roles(columns | same | label).values()).count("class") == 3
+    question = asked(columns | other | label)
+    assert len(question.answers) == 2
+    found = roles(columns | other | label, **question.answers[1].change)
+    assert list(found.values()).count("class") == 3
+
+
+def test_a_logit_beside_its_probability_is_no_second_score() -> None:
+    d = people()
+    columns = {"logit": np.log(d["p"] / (1 - d["p"])), "prob": d["p"], "y": d["y"]}
+    assert roles(columns) == {"logit": "group", "prob": "score", "y": "outcome"}
+
+
+def test_true_and_predicted_class_with_a_confidence() -> None:
+    logits, true = animals()
+    said, top = logits.argmax(axis=1), shares(logits).max(axis=1)
+    columns = {"true_label": NAMES[true], "pred_label": NAMES[said], "confidence": top}
+    assert list(roles(columns).values()) == ["outcome", "prediction", "score"]
+    columns = {"is_correct": (said == true).astype(int), "confidence": top}
+    assert list(roles(columns).values()) == ["correct", "score"]
+
+
+def test_a_decision_cut_from_the_score_is_no_outcome() -> None:
+    d = people()
+    columns = {"score": d["p"], "flagged": (d["p"] > 0.3).astype(int), "actual": d["y"]}
+    assert list(roles(columns).values()) == ["score", "group", "outcome"]
+
+
+def test_the_most_probable_classes_in_their_order() -> None:
+    logits, true = animals()
+    order, values = np.argsort(-logits, axis=1), -np.sort(-shares(logits), axis=1)
+    columns: dict[str, Any] = {"label": NAMES[true]}
+    for k in range(3):
+        columns |= {f"top{k + 1}_class": NAMES[order[:, k]], f"top{k + 1}_prob": values[:, k]}
+    found = list(roles(columns).values())
+    assert found == ["outcome", *["ranked class", "ranked score"] * 3]
+
+
+def test_values_alone_and_labels_alone_are_pieces() -> None:
+    logits, true = animals()
+    columns = {f"p_{name}": shares(logits)[:, k] for k, name in enumerate(NAMES)}
+    ids = {"id": np.arange(400)}
+    assert list(roles(ids | columns).values()) == ["id", "class", "class", "class"]
+    assert list(roles(ids | {"label": true}).values()) == ["id", "outcome"]
+    d = people()
+    reading = read({"sex": d["sex"], "score": d["p"]})
+    assert reading.roles == ("group", "score")
+    assert any("No column can be the outcome" in said for said in reading.found)
+
+
+def test_a_table_without_score_and_outcome_is_refused() -> None:
+    d = people()
+    with pytest.raises(FileError, match="no column that can be the outcome") as caught:
+        read({"age": d["age"], "height_cm": 150 + 30 * d["p"], "visit": d["n"]})
+    assert not isinstance(caught.value, Question)
+
+
+def test_tables_without_headings() -> None:
+    d = people()
+    logits, true = animals()
+    two = {"column 1": d["p"], "column 2": d["y"]}
+    assert list(roles(two, named=False).values()) == ["score", "outcome"]
+    turned = {"column 1": d["y"], "column 2": d["p"]}
+    assert list(roles(turned, named=False).values()) == ["outcome", "score"]
+    many = {f"column {k + 1}": logits[:, k] for k in range(3)} | {"column 4": true}
+    reading = read(many, named=False)
+    assert reading.roles == ("class", "class", "class", "outcome")
+    assert reading.class_names == ()
+
+
+@pytest.mark.parametrize(
+    ("heading", "cells", "role"),
+    [("split", ["val", "test"] * 300, "set"), ("split", ["red", "blue"] * 300, "group"),
+     ("patient_id", np.arange(600)[::-1].copy(), "id"), ("day", ["2024-03-01"] * 600, "date"),
+     ("version", ["v1"] * 600, "left out"), ("when", ["01/02/2024", "3/4/2023"] * 300, "date"),
+     ("note", [f"seen {k} times" for k in range(600)], "left out"),
+     ("year", np.arange(600) % 5 + 2018, "group")],
+)  # fmt: skip
+def test_further_columns(heading: str, cells: Any, role: str) -> None:
+    d = people()
+    assert roles({"p": d["p"], "y": d["y"], heading: cells})[heading] == role
+
+
+def test_blanks_and_words_for_missing_cells_do_not_hide_score_and_outcome() -> None:
+    d = people()
+    score = [f"{p:.3f}" if k % 80 else "n/a" for k, p in enumerate(d["p"])]
+    outcome = [("yes" if y else "no") if k % 70 else "unknown" for k, y in enumerate(d["y"])]
+    assert list(roles({"p": score, "relapse": outcome}).values()) == ["score", "outcome"]
+
+
+@pytest.mark.parametrize("n_classes", [1_000, 4_000])
+def test_thousands_of_classes_are_read(n_classes: int) -> None:
+    logits = RNG.normal(size=(500, n_classes))
+    columns = {f"logit_{k}": logits[:, k] for k in range(n_classes)}
+    reading = read({**columns, "label": logits.argmax(axis=1)})
+    assert reading.roles == ("class",) * n_classes + ("outcome",)
+
+
+def test_the_order_of_the_columns_does_not_matter() -> None:
+    d = people()
+    columns = {
+        "id": d["n"], "sex": d["sex"], "age": d["age"], "risk": d["p"], "died": d["y"],
+        "creatinine": RNG.lognormal(0, 1, 600),
+    }  # fmt: skip
+    expected = roles(columns)
+    for _ in range(10):
+        order = RNG.permutation(list(columns)).tolist()
+        assert roles({name: columns[name] for name in order}) == expected
+
+
+def test_a_csv_of_ten_rows() -> None:
+    text = "id;p;y\n" + "\n".join(f"{k};0,{k}5;{k // 5}" for k in range(10))
+    parsed = table_of_csv(text)
+    assert recognise(parsed, Options()).roles == ("id", "score", "outcome")

@@ -1,0 +1,380 @@
+"""Columns of known roles become sets, and rows that cannot be used are asked about."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dashboard.readers import recognition
+from dashboard.readers.contents import Contents, Options, RawEvent, RawSet
+from dashboard.readers.refusal import FileError, Question
+from dashboard.readers.sets import contents_of, sets_from
+from dashboard.readers.table import Column, ColumnRole, Odd, Reading, Table
+
+LEAVE_OUT = Options(leave_out=True)
+
+
+def numbers(name: str, cells: Any, **more: Any) -> Column:
+    """Make a column of numbers; a text among the cells is an odd one."""
+    odd = [k for k, cell in enumerate(cells) if isinstance(cell, str)]
+    if not odd:
+        return Column(name, np.asarray(cells), **more)
+    texts = tuple(dict.fromkeys(cells[k] for k in odd))
+    codes = np.array([texts.index(cells[k]) for k in odd], np.int32)
+    values = np.array([np.nan if isinstance(cell, str) else cell for cell in cells])
+    return Column(name, values, None, Odd(np.array(odd), codes, texts), **more)
+
+
+def texts(name: str, cells: Sequence[str]) -> Column:
+    """Make a column of text."""
+    different = tuple(dict.fromkeys(cells))
+    return Column(name, np.array([different.index(c) for c in cells], np.int32), different)
+
+
+def read(
+    columns: dict[ColumnRole, Column] | Sequence[tuple[ColumnRole, Column]],
+    options: Options = Options(),  # noqa: B008 - frozen
+    *,
+    table: dict[str, Any] | None = None,
+    **reading: Any,
+) -> Contents:
+    """Read columns of the roles given."""
+    pairs = list(columns.items()) if isinstance(columns, dict) else list(columns)
+    made = tuple(column for _, column in pairs)
+    whole = Table(made, len(made[0].values), **(table or {}))
+    roles = tuple(role for role, _ in pairs)
+    return sets_from(whole, Reading(roles, ("",) * len(roles), **reading), options)
+
+
+def rows_of(contents: Contents) -> RawSet:
+    """Give the one set of a file."""
+    raw = contents.sets["rows"]
+    assert isinstance(raw, RawSet)
+    return raw
+
+
+def event_of(contents: Contents) -> RawEvent:
+    """Give the one set of top-1 scores of a file."""
+    raw = contents.sets["rows"]
+    assert isinstance(raw, RawEvent)
+    return raw
+
+
+CLASSES: list[tuple[ColumnRole, Column]] = [
+    ("class", numbers("p_cat", np.array([0.75, 0.25, 0.5], np.float32))),
+    ("class", numbers("p_dog", np.array([0.25, 0.75, 0.5], np.float32))),
+]
+
+
+def test_class_columns_become_one_table_of_their_type() -> None:
+    """Labels that are text keep their words, and the classes their short names."""
+    raw = rows_of(
+        read([*CLASSES, ("outcome", texts("y", ["dog", "cat", "dog"]))], class_names=("cat", "dog"))
+    )
+    assert raw.table is not None
+    assert raw.table.dtype == np.float32
+    assert raw.table.tolist() == [[0.75, 0.25], [0.25, 0.75], [0.5, 0.5]]
+    assert np.asarray(raw.labels).tolist() == [0, 1, 0]
+    assert raw.label_texts == ("dog", "cat")
+    assert raw.class_names == ("cat", "dog")
+    assert raw.headings == ("p_cat", "p_dog")
+
+
+def test_one_score_of_an_event_gives_1_where_the_event_is() -> None:
+    """Capital letters do not make another value, which is said."""
+    contents = read(
+        {
+            "score": numbers("risk", [0.9, 0.2, 0.7]),
+            "outcome": texts("status", ["Died", "alive", "died"]),
+        },
+        event="died",
+    )
+    raw = rows_of(contents)
+    assert np.asarray(raw.labels).tolist() == [1, 0, 1]
+    assert raw.label_texts == raw.class_names == ("alive", "Died")
+    assert raw.headings == ("risk",)
+    assert any("(1 labels)" in said and '"died"' in said for said in contents.repairs)
+
+
+def test_an_outcome_of_numbers_stands_as_found() -> None:
+    """Nothing is known of the event but that it is 1."""
+    raw = rows_of(read({"score": numbers("p", [0.9, 0.2]), "outcome": numbers("y", [1.0, 0.0])}))
+    assert np.asarray(raw.labels).dtype.kind == "i"
+    assert np.asarray(raw.labels).tolist() == [1, 0]
+    assert raw.label_texts is None
+
+
+def test_the_score_may_be_of_the_lower_number() -> None:
+    """The user says that the score is of 0."""
+    columns: dict[ColumnRole, Column] = {
+        "score": numbers("p", [0.9, 0.2, 0.1]),
+        "outcome": numbers("y", [0, 1, 1]),
+    }
+    raw = rows_of(read(columns, Options(event="0")))
+    assert np.asarray(raw.labels).tolist() == [1, 0, 0]
+    assert raw.class_names == ("1", "0")
+    with pytest.raises(FileError, match='"7"'):
+        read(columns, Options(event="7"))
+
+
+def test_words_of_which_the_event_is_not_known_are_asked_about() -> None:
+    """Each answer names one of them; yes and no need no question."""
+    score = numbers("p", [0.9, 0.2, 0.4])
+    with pytest.raises(Question) as caught:
+        read({"score": score, "outcome": texts("y", ["red", "blue", "blue"])})
+    assert [answer.change for answer in caught.value.answers] == [
+        {"event": "red"},
+        {"event": "blue"},
+    ]
+    raw = rows_of(read({"score": score, "outcome": texts("y", ["ja", "nein", "nein"])}))
+    assert np.asarray(raw.labels).tolist() == [1, 0, 0]
+
+
+def test_one_event_against_all_other_values() -> None:
+    """Several other values count as not the event, which is said."""
+    contents = read(
+        {"score": numbers("p", [0.9, 0.2, 0.4]), "outcome": texts("y", ["a", "b", "c"])}, event="a"
+    )
+    assert np.asarray(rows_of(contents).labels).tolist() == [1, 0, 0]
+    assert rows_of(contents).class_names == ("not a", "a")
+    assert any("other 2 values" in said for said in contents.found)
+
+
+def test_one_hot_outcomes_stand_in_the_order_of_the_classes() -> None:
+    """The headings say which outcome is of which class."""
+    outcomes: list[tuple[ColumnRole, Column]] = [
+        ("outcome", numbers("is_dog", [1, 0, 1])),
+        ("outcome", numbers("is_cat", [0, 1, 0])),
+    ]
+    raw = rows_of(read([*outcomes, *CLASSES], class_names=("cat", "dog")))
+    assert np.asarray(raw.labels).tolist() == [[0, 1], [1, 0], [0, 1]]
+
+
+def test_prediction_with_its_score_is_right_or_wrong() -> None:
+    """The predicted class stays to group by."""
+    contents = read(
+        {
+            "score": numbers("conf", [0.9, 0.6, 0.7]),
+            "prediction": texts("pred", ["cat", "dog", "bird"]),
+            "outcome": texts("true", ["Cat", "cat", "bird"]),
+        }
+    )
+    event = event_of(contents)
+    assert event.scores.tolist() == [0.9, 0.6, 0.7]
+    assert event.hits.tolist() == [True, False, True]
+    assert event.n_classes == 3
+    assert [column.name for column in event.columns] == ["predicted class"]
+    assert event.columns[0].categories == ("cat", "dog", "bird")
+
+
+def test_numbers_of_labels_match_words_with_a_number() -> None:
+    """LABEL_1 is class 1."""
+    event = event_of(
+        read(
+            {
+                "score": numbers("conf", [0.9, 0.6]),
+                "prediction": texts("pred", ["LABEL_1", "LABEL_0"]),
+                "outcome": numbers("true", [1, 1]),
+            }
+        )
+    )
+    assert event.hits.tolist() == [True, False]
+
+
+def test_a_prediction_by_threshold_leaves_the_score_to_the_event() -> None:
+    """Where the predicted 1 begins above the highest score of a predicted 0, it is its score."""
+    columns: dict[ColumnRole, Column] = {
+        "score": numbers("p", [0.9, 0.1, 0.3]),
+        "prediction": numbers("pred", [1, 0, 0]),
+        "outcome": numbers("y", [1, 1, 0]),
+    }
+    raw = rows_of(read(columns))
+    assert np.asarray(raw.table).tolist() == [0.9, 0.1, 0.3]
+    assert [column.name for column in raw.columns] == ["pred"]
+    told = read(columns, Options(roles=(("pred", "prediction"),)))
+    assert event_of(told).hits.tolist() == [True, False, True]
+
+
+def test_correct_beside_a_score() -> None:
+    """Words of yes and no are read as numbers are."""
+    for column in (texts("ok", ["yes", "No"]), numbers("ok", [1, 0]), numbers("ok", [True, False])):
+        event = event_of(read({"score": numbers("conf", [0.9, 0.6]), "correct": column}))
+        assert event.hits.tolist() == [True, False]
+
+
+def test_ranks_of_all_classes_become_a_table() -> None:
+    """Where each row lists every class, none is lost."""
+    columns: list[tuple[ColumnRole, Column]] = [
+        ("ranked class", texts("top1", ["b", "a"])),
+        ("ranked score", numbers("s1", [0.8, 0.6])),
+        ("ranked class", texts("top2", ["a", "b"])),
+        ("ranked score", numbers("s2", [0.2, 0.4])),
+    ]
+    raw = rows_of(read([*columns, ("outcome", texts("y", ["b", "b"]))]))
+    assert raw.class_names == ("a", "b")
+    assert np.asarray(raw.table).tolist() == [[0.2, 0.8], [0.6, 0.4]]
+    assert np.asarray(raw.labels).tolist() == [1, 1]
+    fewer = read([*columns, ("outcome", texts("y", ["b", "c"]))])
+    assert event_of(fewer).hits.tolist() == [True, False]
+    assert len(fewer.missing) == 1
+
+
+def test_ranks_out_of_order_are_refused() -> None:
+    """The first score is the highest."""
+    with pytest.raises(FileError, match="a later score above the first in 1 row"):
+        read(
+            [
+                ("ranked class", texts("top1", ["b", "a", "c"])),
+                ("ranked score", numbers("s1", [0.3, 0.6, 0.5])),
+                ("ranked class", texts("top2", ["a", "b", "a"])),
+                ("ranked score", numbers("s2", [0.6, 0.4, 0.1])),
+                ("outcome", texts("y", ["b", "b", "c"])),
+            ]
+        )
+
+
+def test_percent_signs_divide_once() -> None:
+    """Signs in some cells only are refused."""
+    columns: dict[ColumnRole, Column] = {
+        "score": numbers("p", [50.0, 2.0], percents=2),
+        "outcome": numbers("y", [0, 1]),
+    }
+    contents = read(columns)
+    assert np.asarray(rows_of(contents).table).tolist() == [0.5, 0.02]
+    assert contents.repairs == ("Percentages were divided by 100 in all 2 rows.",)
+    with pytest.raises(FileError, match="1 of 2 cells with a percent sign"):
+        read(columns | {"score": numbers("p", [50.0, 2.0], percents=1)})
+
+
+def test_a_set_column_parts_the_rows() -> None:
+    """Rows of training are left out; the user may keep all rows together."""
+    columns: dict[ColumnRole, Column] = {
+        "score": numbers("p", [0.1, 0.2, 0.3, 0.4]),
+        "outcome": numbers("y", [0, 1, 1, 0]),
+        "set": texts("split", ["train", "val", "test", "val"]),
+    }
+    contents = read(columns)
+    parts = {role: np.asarray(raw.table).tolist()
+             for role, raw in contents.sets.items() if isinstance(raw, RawSet)}  # fmt: skip
+    assert parts == {"calibration": [0.2, 0.4], "test": [0.3]}
+    assert contents.repairs == ('1 training row left out by column "split".',)
+    raw = rows_of(read(columns, Options(sets="one")))
+    assert len(np.asarray(raw.table)) == 4
+    assert [column.name for column in raw.columns] == ["split"]
+
+
+def test_training_rows_beside_one_set_are_left_out() -> None:
+    """What remains is one set."""
+    columns: dict[ColumnRole, Column] = {
+        "score": numbers("p", [0.1, 0.2, 0.3]),
+        "outcome": numbers("y", [0, 1, 1]),
+        "set": texts("split", ["train", "test", "test"]),
+    }
+    assert np.asarray(rows_of(read(columns)).table).tolist() == [0.2, 0.3]
+
+
+def test_cells_that_name_no_set_become_a_group() -> None:
+    """The column is kept, and a doubt says so."""
+    contents = read(
+        {
+            "score": numbers("p", [0.1, 0.2]),
+            "outcome": numbers("y", [0, 1]),
+            "set": texts("split", ["A", "B"]),
+        }
+    )
+    assert [column.name for column in rows_of(contents).columns] == ["split"]
+    assert contents.doubts == ('Column "split" does not say which rows are calibration or test.',)
+
+
+def test_dates_become_months() -> None:
+    """Days before months are told by a day above 12."""
+    columns: list[tuple[ColumnRole, Column]] = [
+        *CLASSES,
+        ("outcome", numbers("y", [0, 1, 1])),
+        ("date", texts("day", ["03.12.2024", "25.12.2024", "01.02.2025"])),
+        ("date", texts("when", ["2024-03-05T10:00", "2024-03-17", "2024-04-01"])),
+        ("date", numbers("code", [20240305, 20240317, 20240401])),
+        ("date", texts("odd", ["spring", "autumn", "spring"])),
+    ]
+    raw = rows_of(read(columns))
+    assert [column.categories for column in raw.columns] == [
+        ("2024-12", "2025-02"), ("2024-03", "2024-04"), ("2024-03", "2024-04"),
+        ("spring", "autumn"),
+    ]  # fmt: skip
+
+
+def test_a_lone_table_keeps_what_names_its_rows() -> None:
+    """Ids of text and of numbers become whole numbers; with labels they are not kept."""
+    ids = texts("id", ["a", "b", "7"])
+    raw = rows_of(read([*CLASSES, ("id", ids)]))
+    assert raw.ids is not None
+    assert raw.ids.values[2] == 7
+    labels = rows_of(read([("outcome", numbers("y", [0, 1, 1])), ("id", ids)]))
+    assert labels.table is None
+    assert labels.ids is not None
+    assert np.array_equal(labels.ids.values, raw.ids.values)
+    whole = rows_of(read([*CLASSES, ("outcome", numbers("y", [0, 1, 1])), ("id", ids)]))
+    assert whole.ids is None
+
+
+def test_scores_of_predictions_without_outcomes_wait_for_them() -> None:
+    """The predicted class is kept beside."""
+    raw = rows_of(read({"score": numbers("conf", [0.9]), "prediction": texts("pred", ["cat"])}))
+    assert raw.top_one
+    assert raw.predicted is not None
+    assert raw.predicted.categories == ("cat",)
+
+
+def test_two_scores_are_asked_about() -> None:
+    """Each answer leaves the other out."""
+    with pytest.raises(Question) as caught:
+        read(
+            [
+                ("score", numbers("model_a", [0.1, 0.9])),
+                ("score", numbers("model_b", [0.2, 0.8])),
+                ("outcome", numbers("y", [0, 1])),
+            ]
+        )
+    assert caught.value.answers[1].change == {
+        "roles": (("model_b", "score"), ("model_a", "left out"))
+    }
+
+
+def test_no_column_of_either_is_refused() -> None:
+    """A table of groups alone has nothing to compute of."""
+    with pytest.raises(FileError, match="neither scores nor outcomes"):
+        read({"group": texts("ward", ["A", "B"])})
+
+
+def test_the_preview_shows_what_matters_first() -> None:
+    """Cells stand as the file has them."""
+    contents = read(
+        [
+            ("group", texts("ward", ["A", "B"])),
+            ("score", numbers("p", [0.5, 0.25])),
+            ("outcome", numbers("y", [0, 1])),
+        ],
+        table={"first_row": 2, "shown": (("A", "50 %", "0"), ("B", "25 %", "1"))},
+    )
+    preview = contents.preview
+    assert preview is not None
+    assert preview.headings == ("y", "p", "ward")
+    assert preview.roles == ("outcome", "score", "group")
+    assert preview.uses == ("label", "class", "slice")
+    assert preview.rows == (("0", "50 %", "A"), ("1", "25 %", "B"))
+    assert preview.numbers == (2, 3)
+    assert contents.uses == {"ward": "slice", "p": "class", "y": "label"}
+
+
+def test_a_question_of_recognition_shows_the_first_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The user answers with the table in sight."""
+
+    def asks(*_: object) -> Reading:
+        raise FileError("columns", "several", "one")
+
+    monkeypatch.setattr(recognition, "recognise", asks)
+    with pytest.raises(FileError) as caught:
+        contents_of(Table((numbers("p", [0.5]),), 1), Options())
+    assert isinstance(caught.value.known, Contents)
+    assert caught.value.known.uses == {"p": "undecided"}

@@ -1,0 +1,230 @@
+"""The process that parses files: what it answers, and what happens when it does not."""
+
+# ruff: noqa: SLF001, ARG001 - the waiting process is not public, and the fixture replaces it
+
+import io
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import psutil
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from dashboard.readers import parse
+from dashboard.readers.refusal import FileError
+from dashboard.readers.table import Arrays, Column, Odd, Parsed, Table
+from dashboard.readers.worker import parse_apart, process
+from dashboard.readers.worker.answer import read_parsed, write_parsed, write_refusal
+from dashboard.readers.worker.limits import Limits, limits_for, system_bounds_memory
+
+CSV = b"cat,dog,label\n2.5,-1,cat\n0.5,1,dog\n"
+HEAD = "import sys; out = sys.stdout.buffer; "
+TEXTS = st.lists(st.text(max_size=5), min_size=1, max_size=4, unique=True).map(tuple)
+NUMBERS = hnp.arrays(
+    st.sampled_from(["?", "i1", "<i4", "u8", "<f2", "f4", "f8", ">f8"]),
+    hnp.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=4),
+)
+
+
+@pytest.fixture
+def workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[process.Workers]:
+    """Keep workers of its own, and end the one that waits."""
+    own = process.Workers()
+    monkeypatch.setattr(process, "WORKERS", own)
+    yield own
+    deadline = time.monotonic() + 10
+    while any(t.name.endswith("(prepare)") for t in threading.enumerate()):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    own.end()
+
+
+def _reader(data: bytes) -> Callable[[memoryview], None]:
+    return process._reader(io.BytesIO(data))
+
+
+def _same(one: object, other: object) -> bool:
+    """Compare nouns and their arrays."""
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return one.shape == other.shape and np.array_equal(
+            one, other, equal_nan=one.dtype.kind == "f"
+        )
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(one, (Table, Arrays, Column, Odd)):
+        return type(one) is type(other) and _same(
+            tuple(vars(one).values()), tuple(vars(other).values())
+        )
+    return one == other
+
+
+@st.composite
+def _columns(draw: st.DrawFn) -> Column:
+    name = draw(st.text(max_size=5))
+    if draw(st.booleans()):
+        texts = draw(TEXTS)
+        codes = draw(hnp.arrays("<i4", 3, elements=st.integers(0, len(texts) - 1)))
+        return Column(name, codes, texts)
+    odd = None
+    if draw(st.booleans()):
+        odd = Odd(np.array([1, 2]), np.zeros(2, "i4"), draw(TEXTS))
+    return Column(name, draw(NUMBERS), None, odd, draw(st.integers(0, 9)), 2, draw(st.text()))
+
+
+NOUNS = st.one_of(
+    st.builds(Arrays, st.lists(_columns(), max_size=3).map(tuple), TEXTS, TEXTS, TEXTS),
+    st.builds(
+        Table, st.lists(_columns(), max_size=3).map(tuple), st.integers(0, 9), st.integers(1, 9),
+        st.none() | hnp.arrays("?", 4), st.none() | hnp.arrays("i8", 2), st.booleans(),
+        st.lists(TEXTS, max_size=2).map(tuple), TEXTS, TEXTS, TEXTS,
+    ),
+)  # fmt: skip
+
+
+@given(NOUNS)
+def test_every_noun_comes_back_as_it_was(parsed: Parsed) -> None:
+    out = io.BytesIO()
+    write_parsed(out, parsed)
+    assert _same(read_parsed(_reader(out.getvalue()), 1 << 20), parsed)
+
+
+def test_an_array_out_of_order_comes_back_as_it_was() -> None:
+    array = np.arange(24.0).reshape(4, 6).T[::2]
+    out = io.BytesIO()
+    write_parsed(out, Arrays((Column("a", array),)))
+    back = read_parsed(_reader(out.getvalue()), 1 << 20)
+    assert isinstance(back, Arrays)
+    np.testing.assert_array_equal(back.arrays[0].values, array)
+
+
+def test_a_refusal_comes_back_as_it_was() -> None:
+    out = io.BytesIO()
+    write_refusal(out, FileError("line 3", "four cells", "three"))
+    with pytest.raises(FileError) as caught:
+        read_parsed(_reader(out.getvalue()), 1000)
+    assert (caught.value.field, caught.value.found, caught.value.wanted) == (
+        "line 3", "four cells", "three",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("head", [
+    "[]", "{}", "{", '{"parsed": {"Path": {}}, "arrays": []}',
+    '{"parsed": {"array": 0}, "arrays": [["<f8", [9999]]]}',
+    '{"parsed": {"array": 0}, "arrays": [["|O8", [1]]]}',
+    '{"parsed": {"array": 0}, "arrays": [["<f8", [-1]]]}',
+    ('{"parsed": {"Arrays": {"arrays": [{"Column": {"name": "", "values": {"array": 0},'
+    ' "texts": ["a"]}}]}}, "arrays": [["<i4", [1]]]}'),
+])  # fmt: skip
+def test_an_answer_that_is_none_is_refused(head: str) -> None:
+    raw = head.encode()
+    answer = struct.pack("<Q", len(raw)) + raw + struct.pack("<i", 7)
+    with pytest.raises(FileError):
+        read_parsed(_reader(answer), 1000)
+
+
+def test_the_process_reads_what_this_one_reads(workers: process.Workers) -> None:
+    workers.prepare()
+    assert _same(parse_apart("a.csv", CSV), parse("a.csv", CSV))
+
+
+def test_the_process_refuses_what_this_one_refuses(workers: process.Workers) -> None:
+    with pytest.raises(FileError) as here:
+        parse("a.npz", b"no archive")
+    with pytest.raises(FileError) as apart:
+        parse_apart("a.npz", b"no archive")
+    assert str(apart.value) == str(here.value)
+
+
+def test_the_process_that_waits_is_used_and_replaced(workers: process.Workers) -> None:
+    workers.prepare()
+    first = workers._waiting
+    workers.prepare()
+    assert workers._waiting is first is not None
+    parse_apart("a.csv", CSV)
+    assert first.returncode is not None
+    _until(lambda: workers._waiting is not None)
+    assert workers._waiting is not first
+
+
+def _until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize(("program", "found"), [
+    ("", "ended the process"),
+    ("sys.stdin.buffer.read(9); sys.exit(1)", "ended the process"),
+    ("out.write(b'x' * 100)", "cannot be read"),
+    ("out.write(bytes(7) + b'\\xff')", "cannot be read"),
+    ("out.write(bytes(9)); out.flush(); out.write(bytes(1 << 20))", "cannot be read"),
+    ("__import__('time').sleep(60)", "within 0.5 seconds"),
+])  # fmt: skip
+def test_a_process_that_does_not_answer_is_refused_and_ended(
+    workers: process.Workers, monkeypatch: pytest.MonkeyPatch, program: str, found: str
+) -> None:
+    monkeypatch.setattr(process, "_START", HEAD + program)
+    taken = process._started()
+    workers._waiting = taken
+    with pytest.raises(FileError, match=found):
+        parse_apart("a.csv", CSV * 100_000, limits=Limits(1 << 28, 20, 0.5))
+    assert taken.returncode is not None
+
+
+def test_a_file_that_takes_too_much_memory_is_refused(workers: process.Workers) -> None:
+    packed = io.BytesIO()
+    np.savez_compressed(packed, logits=np.zeros((20_000_000, 2)))
+    with pytest.raises(FileError):
+        parse_apart("a.npz", packed.getvalue(), limits=Limits(1 << 28, 20))
+
+
+def test_memory_is_watched_where_the_system_does_not_bound_it(
+    workers: process.Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "system_bounds_memory", lambda: False)
+    monkeypatch.setattr(process, "_START", HEAD + "x = bytearray(b'x' * 10**8); sys.stdin.read()")
+    with pytest.raises(FileError, match="more than 50 MB of memory"):
+        parse_apart("a.csv", CSV, limits=Limits(50_000_000, 20, 20.0))
+
+
+def test_what_waiting_raises_ends_the_process(
+    workers: process.Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "_START", HEAD + "__import__('time').sleep(60)")
+    taken = process._started()
+    workers._waiting = taken
+
+    def stop(_: float) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        parse_apart("a.csv", CSV * 100_000, waiting=stop)
+    assert not psutil.pid_exists(taken.pid)
+
+
+def test_several_threads_each_get_their_own_answer(workers: process.Workers) -> None:
+    answers: dict[int, Parsed] = {}
+
+    def ask(k: int) -> None:
+        answers[k] = parse_apart("a.csv", f"p,label\n0.{k},1\n0.5,0\n".encode())
+
+    threads = [threading.Thread(target=ask, args=(k,)) for k in range(1, 4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for k, parsed in answers.items():
+        assert isinstance(parsed, Table)
+        assert parsed.columns[0].values[0] == k / 10
+    assert len(answers) == 3
+
+
+def test_json_may_take_more_memory_than_text() -> None:
+    assert limits_for(".json", 10**8).memory > 2 * limits_for(".csv", 10**8).memory
+    assert isinstance(system_bounds_memory(), bool)
