@@ -91,7 +91,8 @@ def beyond_luck(truth: NDArray[np.int64], said: NDArray[np.int64]) -> bool:
 def same_classes(first: Feature, second: Feature) -> bool:
     """Return whether the values of two columns are mostly the same."""
     shared = len(first.folded_kinds & second.folded_kinds)
-    return shared >= max(2, 0.5 * min(first.n_kinds, second.n_kinds))
+    least = min(first.n_kinds, second.n_kinds)
+    return shared >= max(min(2, least), 0.5 * least)
 
 
 def hits(truth: Feature, said: Feature) -> NDArray[np.int64] | None:

@@ -11,6 +11,10 @@ from numpy.typing import NDArray
 from dashboard.readers.recognition.features import MANY, Feature, table_of
 from dashboard.readers.recognition.vocabulary import (
     CLASS_WORDS,
+    CONFIDENCE_KEYS,
+    CONFIDENCE_STEMS,
+    LABEL_KEYS,
+    PREDICTED_KEYS,
     RANK_WORDS,
     SCORE_STEMS,
     UNSURE_STEMS,
@@ -56,6 +60,11 @@ class Scores:
         return speaks_of_scores(words_of(self.affix))
 
     @property
+    def tells(self) -> bool:
+        """Whether the headings alone say that these are scores of classes."""
+        return self.says_score or self.is_numbered
+
+    @property
     def folded_names(self) -> set[str]:
         """Names of the classes in the spelling in which they are compared."""
         return {folded(name) for name in self.names}
@@ -74,6 +83,11 @@ def speaks_of_scores(words: Iterable[str]) -> bool:
     return begins(words, SCORE_STEMS)
 
 
+def is_called_confidence(feature: Feature) -> bool:
+    """Return whether a heading is that of the score of the predicted class."""
+    return feature.key in CONFIDENCE_KEYS or begins(feature.words, CONFIDENCE_STEMS)
+
+
 def may_say_classes(feature: Feature) -> bool:
     """Return whether a column may say a class in every row."""
     fits = feature.kind == "text" or (feature.whole and feature.low >= -1)
@@ -81,7 +95,8 @@ def may_say_classes(feature: Feature) -> bool:
     few = feature.n_kinds <= 20 or 2 * feature.n_kinds < n_rows
     if feature.is_number and not few:
         few = feature.low >= 0 and feature.high <= MANY and not feature.is_unique
-    few = few and 2 <= feature.n_kinds <= MANY
+    least = 1 if feature.key in LABEL_KEYS | PREDICTED_KEYS else 2
+    few = few and least <= feature.n_kinds <= MANY
     return fits and few and not feature.is_date
 
 
@@ -89,7 +104,8 @@ def lone_scores(features: Sequence[Feature], asked: Iterable[int]) -> list[Score
     """List the columns of which one may be the score of the event."""
     fits = [
         f for f in features
-        if f.is_number and f.n_kinds > 1 and not f.is_decided and (f.n_kinds > 2 or not f.whole)
+        if f.is_number and not f.is_decided and (f.n_kinds > 2 or not f.whole)
+        and (f.n_kinds > 1 or speaks_of_scores(f.words))
     ]  # fmt: skip
     chosen = {f.place for f in fits} | {k for k in asked if features[k].kind != "none"}
     return [Scores("one", (place,)) for place in sorted(chosen)]
@@ -116,7 +132,7 @@ def groups_of(features: Sequence[Feature], outcomes: Sequence[Feature]) -> list[
 
 def _is_told(group: Scores, kinds: Sequence[set[str]]) -> bool:
     names = {folded(name) for name in group.names}
-    return group.says_score or group.is_numbered or any(own <= names for own in kinds)
+    return group.tells or any(own <= names for own in kinds)
 
 
 def _by_affix(numbers: Sequence[Feature]) -> Iterator[Scores]:
@@ -203,8 +219,8 @@ def _by_sum(numbers: Sequence[Feature]) -> Iterator[Scores]:
 
 def _all_left(numbers: Sequence[Feature]) -> Iterator[Scores]:
     """Group all columns with fractions, as logits without telling names may be."""
-    members = [f for f in numbers if not f.whole]
-    if len(members) > (1 if members and not members[0].words else 2):
+    members = [f for f in numbers if not f.whole and not is_called_confidence(f)]
+    if len(members) > 1:
         yield _bare(members)
 
 

@@ -205,11 +205,21 @@ def _ask(
         and not _same_order(best.scores, h.scores, features)
     ]  # fmt: skip
     if rivals:
-        raise _which_scores([best, *rivals], features, options)
+        asked = [best, *rivals]
+        places = {h.scores.places[0] for h in asked if h.scores and h.scores.layout == "one"}
+        asked += [h for h in others if _is_both(h, places)][:1]
+        raise _which_scores(asked, features, options)
     rivals = [h for h in near if h.scores == best.scores and _truths(h) != _truths(best)]
     if rivals:
         order = sorted([best, *rivals], key=lambda h: not h.is_whole)
         raise _which_outcome(order, features, options)
+
+
+def _is_both(hypothesis: Hypothesis, places: set[int]) -> bool:
+    """Return whether a reading takes all of some columns for one a class."""
+    scores = hypothesis.scores
+    fits = hypothesis.is_whole and "as many as classes" in hypothesis.evidence
+    return fits and scores is not None and places == {*scores.places} and len(places) > 1
 
 
 def _margin(best: Hypothesis, other: Hypothesis) -> float:
@@ -260,10 +270,11 @@ def _which_scores(
         others: list[tuple[int, ColumnRole]] = [(p, "group") for p in sorted(asked - {*places})]
         said = " and ".join(quoted(features[place].name) for place in places[:2])
         said += f" and {len(places) - 2} more" if len(places) > 2 else ""
+        said += ", one a class" if len(places) > 1 else ""
         answers[places] = Answer(
             said, why_of(h, _OF_SCORE), _change([*roles, *others], features, options)
         )
-    named = " and ".join(answer.said for answer in [*answers.values()][:3])
+    named = " or ".join(answer.said for answer in [*answers.values()][:3])
     return Question(
         "columns", f"{len(answers)} readings of the score: {named}",
         "Which of these is the score to evaluate?", tuple(answers.values())[:_MOST_ANSWERS],
@@ -310,6 +321,7 @@ _OF_SCORE = {
     "named as scores": "named as scores",
     "sums": "each row sums to 1 or 100",
     "named by the cells": "named by the outcome",
+    "largest at the outcome": "the largest is mostly that of the outcome",
     "from 0 to 1": "from 0 to 1",
     "percent": "percent",
 }
@@ -357,8 +369,9 @@ def _with_prediction(
     if best.scores is None or best.scores.layout != "classes" or best.prediction is not None:
         return best
     taken = {*_roles_of(best), *given}
+    n_classes = len(best.scores.places)
     for f in features:
-        if f.place in taken or not may_say_classes(f):
+        if f.place in taken or not may_say_classes(f) or (f.is_decided and n_classes > 2):
             continue
         if is_called_prediction(f):
             return replace(best, prediction=f.place)

@@ -69,12 +69,15 @@ def hypotheses(features: Sequence[Feature], given: Given, *, named: bool) -> Ite
     groups = [*groups_of(usable, truths.columns), *_group_given(features, given)]
     hot = one_hot(groups, features)
     weights = {group: group_alone(group, features) for group in groups if group not in hot}
+    beside = any("called the outcome" in own for own in truths.alone.values())
+    alone = worth(no_outcome=1, an_outcome_beside=beside)
     for group, own in weights.items():
+        yield Hypothesis(group, evidence=own | alone)
         yield from _of_group(group, own, features, truths)
         for shown in hot:
             yield _of_one_hot(group, own, shown)
     yield from _of_ranks(features, truths)
-    yield from _of_one(features, truths, weights, given)
+    yield from _of_one(features, truths, weights, given, alone)
     for f in truths.columns:
         own = truths.alone[f.place]
         if len(features) <= 2 or sum(own.values()) >= LEAST:
@@ -109,7 +112,6 @@ def _group_given(features: Sequence[Feature], given: Given) -> Iterator[Scores]:
 def _of_group(
     group: Scores, own: Evidence, features: Sequence[Feature], truths: _Truths
 ) -> Iterator[Hypothesis]:
-    yield Hypothesis(group, evidence=own | worth(no_outcome=1))
     for f in truths.columns:
         if f.place not in group.places:
             beside = {"outcome " + name: w for name, w in truths.alone[f.place].items()}
@@ -140,14 +142,18 @@ def _of_ranks(features: Sequence[Feature], truths: _Truths) -> Iterator[Hypothes
 
 
 def _of_one(
-    features: Sequence[Feature], truths: _Truths, groups: Mapping[Scores, Evidence], given: Given
+    features: Sequence[Feature],
+    truths: _Truths,
+    groups: Mapping[Scores, Evidence],
+    given: Given,
+    alone: Evidence,
 ) -> Iterator[Hypothesis]:
     """Yield readings with one score: of an event, or of the predicted class."""
     asked = [place for place, role in given.items() if role == "score"]
-    alone = lone_scores(features, asked)
-    several = _several(features, alone, [g for g, own in groups.items() if _is_told(g, own)])
+    lone = lone_scores(features, asked)
+    several = _several(features, lone, [g for g, own in groups.items() if _is_told(g, own, truths)])
     weighed: list[tuple[float, Scores, Evidence]] = []
-    for scores in alone:
+    for scores in lone:
         place = scores.places[0]
         weights = score_alone(features[place]) | worth(one_of_several=place in several)
         weighed.append((sum(weights.values()), scores, weights | worth(one_score=1)))
@@ -155,27 +161,30 @@ def _of_one(
     for total, scores, own in weighed[:_MOST_SCORES]:
         score = features[scores.places[0]]
         if score.place in asked or total >= LEAST:
-            yield Hypothesis(scores, evidence=own | worth(no_outcome=1))
+            yield Hypothesis(scores, evidence=own | alone)
         if score.is_number:
             yield from _of_event(scores, own, score, truths)
             yield from _of_prediction(scores, own, score, truths)
 
 
-def _is_told(group: Scores, weights: Evidence) -> bool:
+def _is_told(group: Scores, weights: Evidence, truths: _Truths) -> bool:
     """Return whether columns are surely one a class, so that none is the score of an event."""
+    kinds = [f.folded_kinds for f in truths.columns if f.n_kinds > 1 and not f.is_number]
+    if any(own <= group.folded_names for own in kinds):
+        return True
     named = "named as scores" in weights and "no sums" not in weights
     return "sums" in weights or "a list" in weights or (named and len(group.places) > 2)
 
 
 def _several(
-    features: Sequence[Feature], alone: Sequence[Scores], groups: Sequence[Scores]
+    features: Sequence[Feature], lone: Sequence[Scores], groups: Sequence[Scores]
 ) -> set[int]:
     """Return the columns that are one a class, or the largest of these in every row."""
     found = {place for group in groups for place in group.places}
     for group in groups:
         members = [features[place] for place in group.places]
         top = table_of(members, members[0].rows).max(axis=1)
-        for place in {scores.places[0] for scores in alone} - found:
+        for place in {scores.places[0] for scores in lone} - found:
             own = table_of([features[place]], members[0].rows)[:, 0]
             if np.nanmean(np.abs(own - top) <= 1e-3 * np.abs(top)) > 0.95:
                 found.add(place)

@@ -8,11 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.readers.recognition.agreement import Relation, largest, relation, same_classes
-from dashboard.readers.recognition.candidates import Scores, speaks_of_scores, sums_to
+from dashboard.readers.recognition.candidates import (
+    Scores,
+    is_called_confidence,
+    speaks_of_scores,
+    sums_to,
+)
 from dashboard.readers.recognition.features import Feature, table_of
 from dashboard.readers.recognition.vocabulary import (
     CONFIDENCE_KEYS,
-    CONFIDENCE_STEMS,
     CORRECT_STEMS,
     DATE_WORDS,
     EVENT_STEMS,
@@ -98,18 +102,25 @@ WEIGHTS: Mapping[str, float] = {
     "named by the cells": 4.0,
     "a list": 4.0,
     "as many as classes": 1.0,
+    "alike around 0": 2.5,
     "too few for the classes": -8.0,
     "largest at the outcome": 3.0,
+    "largest of as many": 4.0,
     "always the largest": -2.0,
     "nothing names them": -2.0,
     # ranks
     "ranks": 24.0,
     # pieces
     "no outcome": 1.0,
+    "an outcome beside": -3.0,
     "no score": 1.0,
 }
 """What each evidence is worth."""
 
+_ALIKE = 6
+"""How much more one column may span than another, where nothing else says they are alike."""
+
+_BEYOND = 3
 _JUDGED = ({"wrong", "right"}, {"incorrect", "correct"}, {"falsch", "richtig"})
 _GENERAL = {
     "score", "probability", "predicted", "prob", "pred", "model", "risk", "label", "class", "true",
@@ -284,7 +295,8 @@ def pair(score: Feature, outcome: Feature, found: Relation | None) -> dict[str, 
     """Weigh one score beside an outcome."""
     same = _same_words(score, outcome)
     if found is None:
-        return worth(same_words=same, not_two_values=1)
+        constant = outcome.folded_kinds <= YES | NO and outcome.n_kinds == 1
+        return worth(same_words=same, not_two_values=not constant)
     several = 0.15 * (outcome.n_kinds > 2)
     return worth(same_words=same, not_two_values=several) | _related(score, found)
 
@@ -341,7 +353,7 @@ def with_prediction(
     n_kinds = max(prediction.n_kinds, truth.n_kinds if truth else 0)
     found = worth(
         called_the_prediction=is_called_prediction(prediction),
-        called_a_confidence=_is_confidence(score),
+        called_a_confidence=is_called_confidence(score),
         same_words=bool({*score.words} & {*prediction.words} - _GENERAL),
         below_chance=score.low < (0.99 / n_kinds) * (1 if score.is_share else 100),
     )
@@ -352,17 +364,13 @@ def with_prediction(
     return found if right is None else found | _related(score, relation(score, right))
 
 
-def _is_confidence(score: Feature) -> bool:
-    return score.key in CONFIDENCE_KEYS or begins(score.words, CONFIDENCE_STEMS)
-
-
 def with_correct(score: Feature, correct: Feature) -> dict[str, float]:
     """Weigh the score of a prediction beside whether it was right; nothing where it is not said."""
     kinds = {folded(kind) for kind in correct.kinds[0]} if correct.n_kinds <= 6 else set()
     judged = any(kinds == pair_ for pair_ in _JUDGED)
     called = is_called_correct(correct) and correct.is_two
     found = worth(called_correct=called, cells_say_right_and_wrong=judged)
-    return found and found | worth(called_a_confidence=_is_confidence(score))
+    return found and found | worth(called_a_confidence=is_called_confidence(score))
 
 
 def group_alone(group: Scores, features: Sequence[Feature]) -> dict[str, float]:
@@ -374,7 +382,9 @@ def group_alone(group: Scores, features: Sequence[Feature]) -> dict[str, float]:
     shares = bool(shares and np.nanmin(table) >= 0 and np.nanmax(table) <= 1)
     sums = sums_to(table) > 0
     another = sum(begins(f.words, MEASURE_STEMS) and not speaks_of_scores(f.words) for f in members)
-    telling = is_list or sums or group.says_score or group.is_numbered
+    telling = is_list or sums or group.tells
+    spans = np.nanmax(table, axis=0) - np.nanmin(table, axis=0)
+    around = bool((np.nanmin(table) < 0) and all(f.low < 0 < f.high for f in members))
     return worth(
         sums=sums,
         no_sums=shares and not sums,
@@ -385,6 +395,7 @@ def group_alone(group: Scores, features: Sequence[Feature]) -> dict[str, float]:
         whole_numbers=3 * (not is_list and all(f.whole for f in members)),
         called_unsure=begins(words_of(group.affix), UNSURE_STEMS),
         nothing_names_them=not telling,
+        alike_around_0=not telling and around and bool(spans.max() < _ALIKE * spans.min()),
     )
 
 
@@ -392,14 +403,19 @@ def group_pair(group: Scores, features: Sequence[Feature], outcome: Feature) -> 
     """Weigh one column a class beside an outcome."""
     kinds, names, n_classes = group_kinds(group, features, outcome)
     members = [features[place] for place in group.places]
+    called = outcome.key in LABEL_KEYS
     numbers = outcome.is_number and outcome.low >= 0 and outcome.high <= n_classes
-    fits, share = largest(members, outcome, names) if kinds else (False, 0.0)
+    few = not kinds or (outcome.is_number and not numbers and not names)
+    # A few labels beyond the last class are told of as such.
+    out = few and called and outcome.is_number and outcome.n_kinds <= n_classes + _BEYOND
+    fits, share = largest(members, outcome, names) if kinds or out else (False, 0.0)
     return worth(
         named_by_the_cells=bool(names) * (0.5 if numbers else 1.0),
         as_many_as_classes=len(kinds) == n_classes,
-        too_few_for_the_classes=not kinds or (outcome.is_number and not numbers and not names),
+        too_few_for_the_classes=few * (0.2 if out and group.tells else 1.0),
         largest_at_the_outcome=fits,
-        always_the_largest=fits and share > 0.995,
+        largest_of_as_many=fits and len(kinds) == n_classes > 2,
+        always_the_largest=fits and share > 0.995 and not called,
     )
 
 
