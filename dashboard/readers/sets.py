@@ -201,7 +201,7 @@ def _raw_of(roles: _Roles) -> RawSet | RawEvent:
         scores = _values(roles.of("ranked score"), said)
         raw, missing = ranked(lists, scores, truth, rows)
         said.missing += missing
-        return raw
+        return _with_ids(raw, roles) if isinstance(raw, RawSet) else raw
     if classes:
         raw = _of_classes(classes, roles, rows)
         if (predicted := roles.one("prediction")) is not None:

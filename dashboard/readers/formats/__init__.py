@@ -1,11 +1,12 @@
 """Bytes to `Table` or `Arrays`: one module per format, all of them run in the worker."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import cast
 
 from dashboard.readers.refusal import FileError, only_refusals, quoted
-from dashboard.readers.table import Parsed
+from dashboard.readers.table import Column, Parsed, Table
 
 _Reader = Callable[[bytes, bool | None], Parsed]
 
@@ -78,7 +79,16 @@ def parse(name: str, data: bytes, *, header: bool | None = None) -> Parsed:
     if len(data) > _MOST_BYTES.get(kind, len(data)):
         wanted = f"at most {_MOST_BYTES[kind]:,}; as .npz or .parquet the same numbers are smaller"
         raise FileError("file", f"{len(data):,} bytes of text", wanted)
-    return _reader(kind)(data, header)
+    held = _reader(kind)(data, header)
+    if isinstance(held, Table):
+        return replace(held, columns=tuple(map(_flat, held.columns)))
+    return held
+
+
+def _flat(column: Column) -> Column:
+    """Take lists of one number for the number."""
+    flat = column.values.ndim == 2 and column.values.shape[1] == 1
+    return replace(column, values=column.values[:, 0]) if flat else column
 
 
 def ending_of(name: str) -> str:

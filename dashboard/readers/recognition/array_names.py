@@ -10,6 +10,7 @@ import numpy as np
 
 from calibcore.blocks import row_blocks
 from dashboard.readers.contents import Array, Options, Role
+from dashboard.readers.recognition.candidates import lists_classes
 from dashboard.readers.recognition.set_names import further_sets, parting_of, role_of
 from dashboard.readers.recognition.vocabulary import (
     CLASS_NAME_KEYS,
@@ -317,13 +318,10 @@ class _Named:
         whole = [k for k in wide if _is_whole(self.columns[k].values)]
         if len(wide) != 2 or len(whole) != 1:
             return False
-        classes = self.columns[whole[0]].values
         scores = next(k for k in wide if k != whole[0])
-        ordered = np.sort(classes, axis=1)
-        values = self.columns[scores].values
-        if classes.shape != values.shape or bool((ordered[:, 1:] == ordered[:, :-1]).any()):
-            return False
-        if bool((values[:, 1:] > values[:, :-1]).any()) or classes.min() < 0:
+        classes, values = (self.columns[k] for k in (whole[0], scores))
+        same = classes.values.shape == values.values.shape
+        if not same or not lists_classes(classes.values, values.values, words_of(classes.name)):
             return False
         self._set(whole[0], "ranked class", "different class numbers in each row")
         self._set(scores, "ranked score", "as many scores")

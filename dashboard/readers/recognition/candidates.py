@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from dashboard.readers.recognition.vocabulary import (
     CLASS_WORDS,
     CONFIDENCE_KEYS,
     CONFIDENCE_STEMS,
+    CORRECT_KEYS,
     LABEL_KEYS,
     PREDICTED_KEYS,
     RANK_WORDS,
@@ -95,7 +96,7 @@ def may_say_classes(feature: Feature) -> bool:
     few = feature.n_kinds <= 20 or 2 * feature.n_kinds < n_rows
     if feature.is_number and not few:
         few = feature.low >= 0 and feature.high <= MANY and not feature.is_unique
-    least = 1 if feature.key in LABEL_KEYS | PREDICTED_KEYS else 2
+    least = 1 if feature.key in LABEL_KEYS | PREDICTED_KEYS | CORRECT_KEYS else 2
     few = few and least <= feature.n_kinds <= MANY
     return fits and few and not feature.is_date
 
@@ -122,8 +123,9 @@ def groups_of(features: Sequence[Feature], outcomes: Sequence[Feature]) -> list[
     for f in features:
         if f.kind == "list" and 2 <= f.column.values.shape[1] <= MANY:
             found[f.place,] = Scores("classes", (f.place,), affix=f.name)
+    decided = {f.place for f in numbers if f.is_decided}
     for group in _by_affix(numbers):
-        if _is_told(group, kinds) or all(features[k].is_decided for k in group.places):
+        if _is_told(group, kinds) or decided.issuperset(group.places):
             found.setdefault(group.places, group)
     for group in (*_by_cells(numbers, kinds), *_by_sum(numbers), *_all_left(numbers)):
         found.setdefault(group.places, group)
@@ -189,7 +191,7 @@ def _shared(texts: Sequence[str]) -> str:
 
 def _by_cells(numbers: Sequence[Feature], kinds: Sequence[set[str]]) -> Iterator[Scores]:
     """Group the columns that are called as the cells of another column."""
-    there = {folded(f.name): f for f in numbers if f.words}
+    there = {folded(f.name): f for f in numbers}
     for own in kinds:
         if len(own) > 1 and own <= there.keys():
             members = sorted((there[kind] for kind in own), key=lambda f: f.place)
@@ -262,12 +264,57 @@ def rank_pairs(features: Sequence[Feature]) -> list[Scores]:
         same = [g for s, g in scores.items() if sorted(g) == ranks and s != stem]
         run = ranks[0] <= 1 and ranks[-1] - ranks[0] == len(ranks) - 1
         classes = all(may_say_classes(f) or f.kind == "text" for f in group.values())
+        classes = classes and not all(f.is_decided for f in group.values())
         lone = len(ranks) == 1 and not words & RANK_WORDS
         if told and same and run and classes and not lone and stem not in scores:
             ranked = tuple(group[k].place for k in ranks)
             places = tuple(same[0][k].place for k in ranks)
             found.append(Scores("ranked", places, affix=stem, ranked=ranked))
     return found
+
+
+def lists_classes(
+    classes: NDArray[Any], scores: NDArray[Any], words: Iterable[str]
+) -> bool:
+    """Return whether each row lists different classes beside their scores.
+
+    Parameters
+    ----------
+    classes, scores : ndarray, shape (n_rows, n_ranks)
+        Which of them says the classes is not known.
+    words : iterable of str
+        Of the heading of ``classes``.
+    """
+    if classes.dtype.kind == "f" and not (classes == np.rint(classes)).all():
+        return False
+    ordered = np.sort(classes, axis=1)
+    if not (ordered == np.arange(classes.shape[1])).all() or (classes == classes[0]).all():
+        told = any(word.startswith("top") or word in ("indices", "idx") for word in words)
+        falls = bool((scores[:, 1:] <= scores[:, :-1]).all())
+        differ = bool((ordered[:, 1:] > ordered[:, :-1]).all())
+        return told and falls and differ and classes.min() >= 0
+    # Scores in the order of the classes, beside their ranks or what sorts them.
+    for places in (classes.astype(np.intp), np.argsort(classes, axis=1)):
+        steps = np.diff(np.take_along_axis(scores, places, axis=1))
+        if (steps <= 0).all() or (steps >= 0).all():
+            return False
+    return True
+
+
+def list_pairs(features: Sequence[Feature]) -> list[Scores]:
+    """List pairs of a list of classes in each row and a list of their scores, in any order.
+
+    A list that only sorts the scores, which are then in the order of the classes, is none.
+    """
+    lists = [f for f in features if f.kind == "list" and f.column.values.shape[1] > 1]
+    return [
+        Scores("ranked", (scores.place,), ranked=(classes.place,))
+        for classes in lists for scores in lists
+        if classes is not scores and classes.column.values.shape == scores.column.values.shape
+        and lists_classes(
+            *(table_of([f], f.rows) for f in (classes, scores)), words_of(classes.name)
+        )
+    ]  # fmt: skip
 
 
 def one_hot(groups: Sequence[Scores], features: Sequence[Feature]) -> list[Scores]:

@@ -141,6 +141,11 @@ class Feature:
         """The different values, folded."""
         return frozenset(map(folded, self.kinds[0]))
 
+    @cached_property
+    def listed(self) -> frozenset[str]:
+        """The different numbers in the lists of a sample."""
+        return frozenset(f"{v:g}" for v in np.unique(self.column.values[self.rows]).tolist())
+
     @property
     def is_two(self) -> bool:
         """Whether there are two different values."""

@@ -10,6 +10,7 @@ from dashboard.readers.recognition.agreement import Relation, hits, relation, sa
 from dashboard.readers.recognition.candidates import (
     Scores,
     groups_of,
+    list_pairs,
     lone_scores,
     may_say_classes,
     one_hot,
@@ -30,7 +31,7 @@ from dashboard.readers.recognition.scoring import (
     with_prediction,
     worth,
 )
-from dashboard.readers.recognition.vocabulary import LABEL_WORDS, words_of
+from dashboard.readers.recognition.vocabulary import LABEL_WORDS, PREDICTION_WORDS, words_of
 from dashboard.readers.table import ColumnRole
 
 LEAST = 2.0
@@ -76,7 +77,7 @@ def hypotheses(features: Sequence[Feature], given: Given, *, named: bool) -> Ite
         yield from _of_group(group, own, features, truths)
         for shown in hot:
             yield _of_one_hot(group, own, shown)
-    yield from _of_ranks(features, truths)
+    yield from _of_ranks(features, truths, alone)
     yield from _of_one(features, truths, weights, given, alone)
     for f in truths.columns:
         own = truths.alone[f.place]
@@ -122,7 +123,10 @@ def _of_group(
 
 def _of_one_hot(group: Scores, own: Evidence, shown: Scores) -> Hypothesis:
     labels = bool(LABEL_WORDS.intersection(words_of(shown.affix)))
-    found = times({"0 and 1 a class": 1, "called an outcome": labels})
+    foretells = not labels and bool(PREDICTION_WORDS.intersection(words_of(shown.affix)))
+    found = times(
+        {"0 and 1 a class": 1, "called an outcome": labels, "called a prediction": 3 * foretells}
+    )
     found |= worth(
         named_by_the_cells=group.folded_names == shown.folded_names,
         too_few_for_the_classes=len(group.names) != len(shown.names),
@@ -130,14 +134,20 @@ def _of_one_hot(group: Scores, own: Evidence, shown: Scores) -> Hypothesis:
     return Hypothesis(group, shown.places, evidence=own | found)
 
 
-def _of_ranks(features: Sequence[Feature], truths: _Truths) -> Iterator[Hypothesis]:
-    for ranks in rank_pairs(features):
-        first = features[ranks.ranked[0]]
-        yield Hypothesis(ranks, evidence=worth(ranks=1, no_outcome=1))
+def _of_ranks(
+    features: Sequence[Feature], truths: _Truths, alone: Evidence
+) -> Iterator[Hypothesis]:
+    for ranks in (*rank_pairs(features), *list_pairs(features)):
+        members = [features[place] for place in ranks.ranked]
+        listed = frozenset.union(
+            *(f.listed if f.kind == "list" else f.folded_kinds for f in members)
+        )
+        yield Hypothesis(ranks, evidence=worth(ranks=1) | alone)
         for f in truths.columns:
             if f.place not in ranks.ranked:
-                same = bool(first.folded_kinds & f.folded_kinds)
-                found = worth(ranks=1, same_classes=same, other_classes=not same)
+                same = bool(listed & f.folded_kinds)
+                other = not same and "called the outcome" not in truths.alone[f.place]
+                found = worth(ranks=1, same_classes=same, other_classes=other)
                 yield Hypothesis(ranks, (f.place,), evidence=found | truths.alone[f.place])
 
 

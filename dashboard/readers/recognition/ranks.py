@@ -129,9 +129,11 @@ def ranked(
             return replace(rows, table=table, class_names=texts), ()
         labels = place[labels]
         return replace(rows, table=table, class_names=texts, labels=labels, label_texts=texts), ()
-    if labels is None:
-        raise FileError("labels", "the most probable classes alone", "a column of true classes")
     _refuse(np.any(scores[:, 1:] > scores[:, :1], axis=1), "a later score above the first", rows)
+    if labels is None:
+        codes, texts = in_use(listed[:, 0], names)
+        predicted = SliceColumn("predicted class", codes, texts)
+        return replace(rows, table=scores[:, 0], predicted=predicted, top_one=True), ()
     event = _event(scores[:, 0], listed[:, 0], labels, names, rows)
     if n_ranks == 1:
         return event, ()

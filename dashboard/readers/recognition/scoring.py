@@ -106,7 +106,7 @@ WEIGHTS: Mapping[str, float] = {
     "too few for the classes": -8.0,
     "largest at the outcome": 3.0,
     "largest of as many": 4.0,
-    "always the largest": -2.0,
+    "always the largest": -5.0,
     "nothing names them": -2.0,
     # ranks
     "ranks": 24.0,
@@ -368,7 +368,8 @@ def with_correct(score: Feature, correct: Feature) -> dict[str, float]:
     """Weigh the score of a prediction beside whether it was right; nothing where it is not said."""
     kinds = {folded(kind) for kind in correct.kinds[0]} if correct.n_kinds <= 6 else set()
     judged = any(kinds == pair_ for pair_ in _JUDGED)
-    called = is_called_correct(correct) and correct.is_two
+    decided = correct.is_two or correct.is_decided
+    called = is_called_correct(correct) and decided
     found = worth(called_correct=called, cells_say_right_and_wrong=judged)
     return found and found | worth(called_a_confidence=is_called_confidence(score))
 
@@ -409,12 +410,13 @@ def group_pair(group: Scores, features: Sequence[Feature], outcome: Feature) -> 
     # A few labels beyond the last class are told of as such.
     out = few and called and outcome.is_number and outcome.n_kinds <= n_classes + _BEYOND
     fits, share = largest(members, outcome, names) if kinds or out else (False, 0.0)
+    foretells = is_called_prediction(outcome) and not called
     return worth(
         named_by_the_cells=bool(names) * (0.5 if numbers else 1.0),
         as_many_as_classes=len(kinds) == n_classes,
         too_few_for_the_classes=few * (0.2 if out and group.tells else 1.0),
-        largest_at_the_outcome=fits,
-        largest_of_as_many=fits and len(kinds) == n_classes > 2,
+        largest_at_the_outcome=fits and not foretells,
+        largest_of_as_many=fits and not foretells and len(kinds) == n_classes > 2,
         always_the_largest=fits and share > 0.995 and not called,
     )
 
