@@ -22,7 +22,9 @@ ONE_COLUMN = frozenset({"outcome", "score", "prediction", "correct", "id", "set"
 """Roles that the user can give to one column only: the one that was chosen last."""
 
 _WORDS: Mapping[str, Mapping[str, Any]] = {
-    "values": {"Logits": "logits", "Probabilities": "probabilities"},
+    "values": {
+        "Logits": "logits", "Probabilities": "probabilities", "Percentages": "percentages",
+    },  # fmt: skip
     "first_label": {"0": 0, "1": 1},
     "header": {"Names": True, "Data": False},
     "sets": {"One": "one"},

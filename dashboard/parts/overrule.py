@@ -14,7 +14,10 @@ from dashboard.wording import imports as words
 _TEXT = frozenset({"csv", "tsv", "txt", "xlsx"})
 
 _OFFERED: Mapping[str, Mapping[str, Any]] = {
-    "values": {"Auto": "auto", "Logits": "logits", "Probabilities": "probabilities"},
+    "values": {
+        "Auto": "auto", "Logits": "logits", "Probabilities": "probabilities",
+        "Percentages": "percentages",
+    },  # fmt: skip
     "first_label": {"Auto": "auto", "0": 0, "1": 1},
     "header": {"Auto": None, "Names": True, "Data": False},
     "sets": {"Auto": "auto", "One": "one"},

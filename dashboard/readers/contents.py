@@ -231,7 +231,7 @@ class Contents:
 class Choices(TypedDict, total=False):
     """What `Options` takes, for functions that pass it on."""
 
-    values: Literal["auto", "logits", "probabilities"]
+    values: Literal["auto", "logits", "probabilities", "percentages"]
     first_label: Literal["auto", 0, 1]
     class_names: tuple[str, ...]
     header: bool | None
@@ -248,7 +248,7 @@ class Options:
 
     Parameters
     ----------
-    values : {"auto", "logits", "probabilities"}, default "auto"
+    values : {"auto", "logits", "probabilities", "percentages"}, default "auto"
         What the values are.
     first_label : {"auto", 0, 1}, default "auto"
         The number of the first class in the labels.
@@ -275,7 +275,7 @@ class Options:
         A choice that is none.
     """
 
-    values: Literal["auto", "logits", "probabilities"] = "auto"
+    values: Literal["auto", "logits", "probabilities", "percentages"] = "auto"
     first_label: Literal["auto", 0, 1] = "auto"
     class_names: tuple[str, ...] = ()
     header: bool | None = None
@@ -288,7 +288,7 @@ class Options:
     def __post_init__(self) -> None:
         """Refuse choices outside what is offered."""
         for name, value, allowed in (
-            ("values", self.values, ("auto", "logits", "probabilities")),
+            ("values", self.values, ("auto", "logits", "probabilities", "percentages")),
             ("first_label", self.first_label, ("auto", 0, 1)),
             ("sets", self.sets, ("auto", "one")),
         ):

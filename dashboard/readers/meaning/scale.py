@@ -117,8 +117,10 @@ def _refuse_unlike(apart: Mapping[Role, Measured], options: Options) -> None:
         )  # fmt: skip
 
 
+_NO_LOGITS = ("probabilities", "percentages")
 _LOGITS = Answer("Logits", "Softmax makes them probabilities.", {"values": "logits"})
-_HUNDREDTHS = Answer("Percentages", "They are divided by 100.", {"values": "probabilities"})
+_HUNDREDTHS = Answer("Percentages", "They are divided by 100.", {"values": "percentages"})
+_SHARES = Answer("Probabilities", "They stay as they are.", {"values": "probabilities"})
 
 
 def _ask(field: str, found: str, *answers: Answer) -> NoReturn:
@@ -135,7 +137,7 @@ def _of_probabilities(rows: Measured, divisor: float, options: Options) -> Scale
     if off > 1e-9:
         near = np.format_float_positional(off * divisor, precision=1, fractional=False, trim="-")
         because += f" (to within {near})"
-    if options.values == "probabilities":
+    if options.values in _NO_LOGITS:
         because = "you said so"
     repairs = []
     if divisor == 100:
@@ -158,7 +160,7 @@ def _of_logits(rows: Measured, options: Options) -> Scale:
     """Take values that are no probabilities for logits, or ask."""
     bad = rows.where(lambda low, _, s: (low < -ROUNDING) | (np.abs(s - 1) > RESCALED))
     misfit = f"rows sum to {rows.sums[0]:.4g} to {rows.sums[1]:.4g}, unfit {bad}"
-    if options.values == "probabilities":
+    if options.values in _NO_LOGITS:
         wanted = "rows within 0 to 1 that sum to 1 (or 0 to 100)"
         raise FileError("probabilities", misfit, wanted)
     if rows.one_value:
@@ -219,7 +221,12 @@ def _twice(rows: Measured) -> tuple[str, ...]:
 def _of_scores(rows: Measured, options: Options) -> Scale:
     """Read a single column: the probability, or the logit, of class 1."""
     auto, heading, n_rows = options.values == "auto", _heading(rows), len(rows)
-    if not rows.n_outside:
+    stated = options.values == "percentages"
+    if not rows.n_outside and not stated:
+        signs = any(raw.divided for raw in rows.sets.values())
+        if auto and _PERCENT.search(heading) and not signs:
+            found = f"{quoted(heading, 30)} from {rows.low:.4g} to {rows.high:.4g}"
+            _ask("scores", found, _HUNDREDTHS, _SHARES)
         said = "Probabilities of class 1, because every score is within 0 to 1."
         return Scale("probabilities", said, doubts=_of_prediction(rows))
     told = auto and (_PERCENT.search(heading) or (_SHARE.search(heading) and not _marks(rows)))
@@ -236,8 +243,10 @@ def _of_scores(rows: Measured, options: Options) -> Scale:
     if not auto:
         raise FileError("scores", found, "probabilities within 0 to 1, or percentages to 100")
     if rows.low >= 0 and rows.high <= 100:
-        _ask("scores", found, *((_LOGITS, _HUNDREDTHS) if _marks(rows) else (_HUNDREDTHS, _LOGITS)))
-    _ask("scores", found, _LOGITS)
+        _ask("scores", found, _HUNDREDTHS, _LOGITS)
+    raise FileError(
+        "scores", found, "a probability, a percentage or a logit of the event: points are none"
+    )
 
 
 def _marks(rows: Measured) -> bool:
@@ -287,7 +296,7 @@ def top_scores(raw: RawEvent, role: Role, repairs: list[str], options: Options) 
     place = f"confidence {SET_NAMES[role]}".strip()
     rows = measure({role: RawSet(scores, None, among=raw.among, first_row=raw.first_row)})
     if rows.low >= 0 and 2 <= rows.high <= 100 and 2 * rows.n_outside > len(rows):
-        if _marks(rows) and options.values != "probabilities":
+        if _marks(rows) and options.values not in _NO_LOGITS:
             _ask(place, f"whole numbers from {rows.low:.4g} to {rows.high:.4g}", _HUNDREDTHS)
         repairs.append(f"Percentages were divided by 100 in all {len(scores):,} rows.")
         return scores / 100

@@ -10,6 +10,7 @@ import numpy as np
 
 from calibcore.blocks import row_blocks
 from dashboard.readers.contents import Array, Options, Role
+from dashboard.readers.recognition.agreement import beyond_luck
 from dashboard.readers.recognition.candidates import lists_classes
 from dashboard.readers.recognition.set_names import further_sets, parting_of, role_of
 from dashboard.readers.recognition.vocabulary import (
@@ -31,9 +32,10 @@ from dashboard.readers.refusal import Answer, FileError, Question, plain, quoted
 from dashboard.readers.table import Arrays, Column, ColumnRole, Reading, Table
 
 _NESTED = re.compile(r"(\d+)\.(\d+)", re.ASCII)
-_UNNAMED = re.compile(r"(arr_)?\d+", re.ASCII)
+_UNNAMED = re.compile(r"(arr_)?\d+(\.\d+)?", re.ASCII)
 _FRACTION = re.compile(r"[+-]?\d*\.\d+(e[+-]?\d+)?", re.ASCII)
-_SHOWN, _CLEAR = 8, 5.0
+_SHOWN = 8
+_TWO = ("Without names, the first two arrays are the calibration set, the others the test set.",)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,13 +75,12 @@ def parts_of(parsed: Arrays, options: Options) -> Parts:
     Question
         Several arrays may hold the values, or the labels.
     """
-    arrays = [_flat(array) for array in parsed.arrays if not array.unread and array.values.ndim]
-    names, arrays = _class_names(arrays)
-    arrays = [array for array in arrays if len(array.values)]
+    names, further = _class_names([_flat(array) for array in parsed.arrays if not array.unread])
+    arrays = [array for array in further if array.values.size]
     if not arrays:
         why = next((f"{_called(a)} of {a.unread}" for a in parsed.arrays if a.unread), "")
-        shape = parsed.arrays[0].values.shape if parsed.arrays else ()
-        found = why or f"an empty array of shape {shape}"
+        shapes = [f"an empty array of shape {array.values.shape}" for array in parsed.arrays]
+        found = why or (shapes or ["no arrays"])[0]
         raise FileError("file", found, "values, labels or both, of a numeric type")
     refuse_unread(parsed.arrays)
     tables = {role: _table(columns, parsed, options) for role, columns in _by_set(arrays).items()}
@@ -88,9 +89,15 @@ def parts_of(parsed: Arrays, options: Options) -> Parts:
         for role, table in tables.items()
         if any(c.values.ndim > 1 for c in table.columns) or len(table.columns) == 1
     }
-    used = {column.name for table in tables.values() for column in table.columns}
-    left = [a.name for a in parsed.arrays if a.unread or not _is_used(a.name, used)]
-    return Parts(tables, readings, _left_out([n for n in left if key_of(n) not in CLASS_NAME_KEYS]))
+    used: set[int] = set()
+    for role, table in tables.items():
+        roles = readings[role].roles if role in readings else ("group",) * len(table.columns)
+        pairs = zip(table.columns, roles, strict=True)
+        used |= {id(column.values) for column, its in pairs if its != "left out"}
+    left = [array.name for array in parsed.arrays if array.unread]
+    left += [array.name for array in further if id(array.values) not in used]
+    said = _TWO if len(tables) > 1 and all(_UNNAMED.fullmatch(a.name) for a in arrays) else ()
+    return Parts(tables, readings, (*said, *_left_out(left)))
 
 
 def _called(array: Column) -> str:
@@ -103,12 +110,6 @@ def refuse_unread(arrays: Sequence[Column]) -> None:
         key = key_of(role_of(_last(array.name))[1] or array.name)
         if array.unread and key in LABEL_KEYS | TABLE_KEYS:
             raise FileError(_called(array), array.unread, "an array of a numeric type")
-
-
-def _is_used(name: str, used: AbstractSet[str]) -> bool:
-    nested = _NESTED.fullmatch(name)
-    own = role_of(name)[1] or name
-    return name in used or own in used or key_of(_last(name)) in CLASS_NAME_KEYS or bool(nested)
 
 
 def _left_out(names: Sequence[str]) -> tuple[str, ...]:
@@ -168,25 +169,13 @@ def _by_set(arrays: Sequence[Column]) -> dict[Role, list[Column]]:
 
 
 def _four(arrays: Sequence[Column]) -> dict[Role, list[Column]]:
-    """Pair four arrays without names: values and labels in turn, or by their lengths.
-
-    Raises
-    ------
-    FileError
-        Their order does not tell which belong together.
-    """
-    wide = [array for array in arrays if array.values.ndim == 2]
-    flat = [array for array in arrays if array.values.ndim == 1]
-    lengths = [len(array.values) for array in wide]
-    pairs = [
-        [table, *(array for array in flat if len(array.values) == n)]
-        for table, n in zip(wide, lengths, strict=True)
-    ]
-    in_turn = [array.values.ndim for array in arrays] in ([2, 1, 2, 1], [1, 2, 1, 2])
-    if in_turn and lengths[0] == lengths[1]:
-        pairs = [list(arrays[:2]), list(arrays[2:])]
-    if len(wide) != 2 or any(len({len(a.values) for a in p}) != 1 or len(p) != 2 for p in pairs):
-        raise FileError("arrays", "four without names, which do not tell the sets", "names")
+    """Pair four arrays without names, values and labels in turn."""
+    pairs = [list(arrays[:2]), list(arrays[2:])]
+    for pair in pairs:
+        axes, lengths = {a.values.ndim for a in pair}, {len(a.values) for a in pair}
+        if axes != {1, 2} or len(lengths) > 1:
+            wanted = "names such as val_logits, val_labels, test_logits and test_labels"
+            raise FileError("arrays", "four without names, which do not tell the sets", wanted)
     return {"calibration": pairs[0], "test": pairs[1]}
 
 
@@ -205,9 +194,8 @@ def _table(columns: Sequence[Column], parsed: Arrays, options: Options) -> Table
     if not kept:
         shape = columns[0].values.shape
         raise FileError("logits", f"an array of shape {shape}", "one row per sample")
-    return Table(
-        kept, n_rows, found=parsed.found, repairs=parsed.repairs, doubts=parsed.doubts
-    )  # fmt: skip
+    said = {"found": parsed.found, "repairs": parsed.repairs, "doubts": parsed.doubts}
+    return Table(kept, n_rows, **said)
 
 
 def _matters(column: Column, chosen: AbstractSet[str]) -> bool:
@@ -299,6 +287,9 @@ class _Named:
             named = [k for k in hot if self.keys[k] in LABEL_KEYS] or hot[:1]
             self._set(named[0], "outcome", "a single 1 per row")
             wide = [k for k in wide if k != named[0]]
+        texts = [k for k in self._open(2) if self.keys[k] in TABLE_KEYS and k not in wide]
+        if not wide and texts:
+            raise FileError(_called(self.columns[texts[0]]), "texts", "an array of a numeric type")
         if self._ranked(wide) or not wide:
             return
         told = self._best(wide, (TABLE_KEYS, WEAK_TABLE_KEYS), VALUE_WORDS)
@@ -412,13 +403,6 @@ def _agrees(column: Column, table: Array) -> bool:
     values = column.values
     if column.texts is not None or values.min() < 0 or values.max() > table.shape[1]:
         return False
+    truth = values.astype(np.int64)
     largest = np.concatenate([table[rows].argmax(axis=1) for rows in row_blocks(*table.shape)])
-    best = 0.0
-    for first in (0, 1):
-        counts = [np.bincount(part.astype(np.intp), minlength=table.shape[1] + 1)
-                  for part in (values, largest + first)]  # fmt: skip
-        chance = float(counts[0][: table.shape[1] + 1] @ counts[1][: table.shape[1] + 1])
-        chance /= len(values) ** 2
-        share = float(np.mean(values == largest + first))
-        best = max(best, (share - chance) / max((chance * (1 - chance) / len(values)) ** 0.5, 1e-9))
-    return best > _CLEAR
+    return any(beyond_luck(truth - first, largest) for first in (0, 1))

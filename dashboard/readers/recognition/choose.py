@@ -19,6 +19,7 @@ from dashboard.readers.recognition.hypotheses import hypotheses
 from dashboard.readers.recognition.scoring import (
     Hypothesis,
     is_called_prediction,
+    says_event,
 )
 from dashboard.readers.recognition.vocabulary import folded
 from dashboard.readers.refusal import Answer, FileError, Question, quoted
@@ -32,6 +33,11 @@ _OF_PIECES, _OF_TURNED, _OF_EVENTS = 4.0, 2.6, 4.5
 where another column is named as an outcome too and rises with the score as well."""
 
 _TOLD = frozenset({"called the outcome", "called an outcome", "says what happened"})
+_NO_SCORE = frozenset(
+    {"called another number", "called unsure", "one of several", "cut from the score",
+     "named as an id", "counts up",
+     "few values"}
+)  # fmt: skip
 _RELATED = _TOLD | {"rises with the score", "largest at the outcome", "named by the cells"}
 _MOST_OUTCOMES, _MOST_SCORES, _MOST_ANSWERS = 30, 12, 5
 _MATTERS = frozenset(
@@ -204,21 +210,98 @@ def _ask(
         and not {*h.scores.places} < {*(own or ())} and not {*(own or ())} < {*h.scores.places}
         and not _same_order(best.scores, h.scores, features)
     ]  # fmt: skip
+    rivals += [h for h in others if h not in rivals and _is_second_score(best, h, features)]
     if rivals:
         asked = [best, *rivals]
         places = {h.scores.places[0] for h in asked if h.scores and h.scores.layout == "one"}
         asked += [h for h in others if _is_both(h, places)][:1]
         raise _which_scores(asked, features, options)
-    rivals = [h for h in near if h.scores == best.scores and _truths(h) != _truths(best)]
+    _ask_of_score(best, features, options)
+    rivals = [
+        h for h in others
+        if h is not best and h.scores == best.scores and _truths(h) != _truths(best)
+        and (h in near or _is_second_outcome(best, h, features))
+    ]  # fmt: skip
     if rivals:
-        order = sorted([best, *rivals], key=lambda h: not h.is_whole)
+        order = sorted([best, *rivals], key=lambda h: (_foretells(h), not h.is_whole))
         raise _which_outcome(order, features, options)
+
+
+def _is_second_score(best: Hypothesis, other: Hypothesis, features: Sequence[Feature]) -> bool:
+    """Return whether another column may be a score of the same outcome, such as of a second model.
+
+    However well each does, a person must say which of the two is meant.
+    """
+    if best.scores is None or other.scores is None or not best.outcome:
+        return False
+    if not best.scores.layout == other.scores.layout == "one" or best.scores == other.scores:
+        return False
+    told = {"called a score", "percent"} & other.evidence.keys()
+    if not told or _NO_SCORE & other.evidence.keys() or not _same_roles_beside(best, other):
+        return False
+    own, second = (features[h.scores.places[0]] for h in (best, other) if h.scores)
+    alike = own.is_share == second.is_share and own.is_percent == second.is_percent
+    alike = alike and not _one_order(own, second)
+    rises, others = (h.evidence.get("rises with the score", 0.0) for h in (best, other))
+    return alike and others > rises / 2
+
+
+def _ask_of_score(best: Hypothesis, features: Sequence[Feature], options: Options) -> None:
+    """Ask whether a number that nothing calls a score, and that foretells nothing, is one."""
+    scores = best.scores
+    if scores is None or scores.layout != "one" or not best.outcome or best.prediction is not None:
+        return
+    own = features[scores.places[0]]
+    told = {"called a score", "foretold", "same words"} & best.evidence.keys()
+    if told or not own.words or (own.name, "score") in options.roles:
+        return
+    yes = Answer("It is the score", why_of(best, _OF_SCORE),
+                 _change([(own.place, "score")], features, options))  # fmt: skip
+    answers = (yes, _no_score({own.place}, features, options))
+    likely = "called another number" not in best.evidence
+    raise Question(
+        f"column {quoted(own.name)}", "no other column that can be the score",
+        "Is this the score of the model?", answers if likely else answers[::-1],
+    )  # fmt: skip
+
+
+def _no_score(places: set[int], features: Sequence[Feature], options: Options) -> Answer:
+    roles: list[tuple[int, ColumnRole]] = [(place, "group") for place in sorted(places)]
+    why = "Then add a column with the model's score to the file."
+    return Answer("There is no score", why, _change(roles, features, options))
+
+
+def _is_second_outcome(
+    best: Hypothesis, other: Hypothesis, features: Sequence[Feature]
+) -> bool:
+    """Return whether the score rises as much with another outcome, or the best is a mere group."""
+    one = best.scores is not None and best.scores.layout == "one" and best.prediction is None
+    if not one or "called the outcome" in best.evidence:
+        return False
+    if not other.outcome and other.correct is None:
+        told = _TOLD & best.evidence.keys() or bool(says_event({*_kinds_of(best, features)}))
+        return "called something else" in best.evidence and not told
+    rises, others = (h.evidence.get("rises with the score", 0.0) for h in (best, other))
+    cut = "cut from the score" in other.evidence
+    return others > max(0.9 * rises, 1.0) and not cut and "not two values" not in other.evidence
+
+
+def _kinds_of(hypothesis: Hypothesis, features: Sequence[Feature]) -> frozenset[str]:
+    places = hypothesis.outcome[:1]
+    return features[places[0]].folded_kinds if places else frozenset()
+
+
+def _foretells(hypothesis: Hypothesis) -> bool:
+    """Return whether the outcome is named as a prediction."""
+    evidence = hypothesis.evidence
+    return "called a prediction" in evidence and not _TOLD & evidence.keys()
 
 
 def _is_both(hypothesis: Hypothesis, places: set[int]) -> bool:
     """Return whether a reading takes all of some columns for one a class."""
     scores = hypothesis.scores
-    fits = hypothesis.is_whole and "as many as classes" in hypothesis.evidence
+    told = {"as many as classes", "largest at the outcome"} <= hypothesis.evidence.keys()
+    fits = hypothesis.is_whole and told
     return fits and scores is not None and places == {*scores.places} and len(places) > 1
 
 
@@ -274,10 +357,13 @@ def _which_scores(
         answers[places] = Answer(
             said, why_of(h, _OF_SCORE), _change([*roles, *others], features, options)
         )
-    named = " or ".join(answer.said for answer in [*answers.values()][:3])
+    found = [*answers.values()][:_MOST_ANSWERS]
+    named = " or ".join(answer.said for answer in found[:3])
+    if not any({"called a score", "named as scores"} & h.evidence.keys() for h in near):
+        found.append(_no_score(asked, features, options))
     return Question(
         "columns", f"{len(answers)} readings of the score: {named}",
-        "Which of these is the score to evaluate?", tuple(answers.values())[:_MOST_ANSWERS],
+        "Which of these is the score to evaluate?", tuple(found),
     )  # fmt: skip
 
 

@@ -192,7 +192,8 @@ def _outside(column: Column, known: NDArray[np.bool_], reasons: Counter[str]) ->
     none = np.zeros(len(known), dtype=np.bool_)
     if words & LOGIT_WORDS or column.values.dtype.kind not in "iuf":
         return none
-    tops = [100.0] if column.percents else [1.0, 100.0] if words & PERCENT_WORDS else [1.0]
+    percent = column.percents or words & PERCENT_WORDS
+    tops = [100.0] if percent and np.nanmax(column.values) > 1 else [1.0]
     for top in tops:
         values: NDArray[Any] = column.values
         bad = _any((values < -_NEAR) | (values > top + _NEAR)) & ~known

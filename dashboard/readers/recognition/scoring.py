@@ -120,7 +120,7 @@ WEIGHTS: Mapping[str, float] = {
 _ALIKE = 6
 """How much more one column may span than another, where nothing else says they are alike."""
 
-_BEYOND = 3
+_BEYOND, _FEW = 3, 6
 _JUDGED = ({"wrong", "right"}, {"incorrect", "correct"}, {"falsch", "richtig"})
 _GENERAL = {
     "score", "probability", "predicted", "prob", "pred", "model", "risk", "label", "class", "true",
@@ -215,7 +215,7 @@ def outcome_alone(feature: Feature, n_columns: int, *, named: bool) -> dict[str,
         "says what happened": event and not called,
         "two values": two,
         "cells say what happened": told,
-        "called something else": max(rest * other, 0.8 * bool(words & PRIOR_WORDS)),
+        "called something else": max(rest * other, 1.2 * bool(words & PRIOR_WORDS)),
         "cells say the sex": two and kinds <= SEX_VALUES,
         "cells name sets": bool(kinds) and all(map(set_of, kinds)),
         "called a prediction": predicted and not called,
@@ -295,8 +295,13 @@ def pair(score: Feature, outcome: Feature, found: Relation | None) -> dict[str, 
     """Weigh one score beside an outcome."""
     same = _same_words(score, outcome)
     if found is None:
-        constant = outcome.folded_kinds <= YES | NO and outcome.n_kinds == 1
-        return worth(same_words=same, not_two_values=not constant)
+        if outcome.folded_kinds <= YES | NO and outcome.n_kinds == 1:
+            return worth(same_words=same)
+        told = outcome.kind == "text" and outcome.n_kinds <= _FEW and (
+            outcome.key in LABEL_KEYS | WEAK_LABEL_KEYS
+            or begins(map(folded, outcome.kinds[0]), EVENT_STEMS)
+        )  # fmt: skip
+        return worth(same_words=same, not_two_values=0.3 if told else 1)
     several = 0.15 * (outcome.n_kinds > 2)
     return worth(same_words=same, not_two_values=several) | _related(score, found)
 

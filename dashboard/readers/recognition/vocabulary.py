@@ -81,7 +81,7 @@ VALUE_WORDS = _set("""
 """)
 PREDICTION_WORDS = _set("""
     pred preds predicted prediction predictions predict yhat into pgr classification decision
-    decided alert alarm flagged forecast vorhersage vorhergesagt prognose predit predite predicho
+    decided suggestion suggested suggests vorschlag ai ki alert alarm flagged forecast vorhersage vorhergesagt prognose predit predite predicho
     prediccion predetto previsione previsto voorspeld entscheidung recommended recommendation
 """)
 CONFIDENCE_STEMS = _stems("confiden konfiden confian certain")
@@ -91,7 +91,7 @@ SURE_SCORE_STEMS = _stems("""
 """)
 """Stems of words that hardly stand for anything else."""
 
-RISK_STEMS = _stems("risk risiko risque riesgo rischio risco hazard")
+RISK_STEMS = _stems("risk risiko risque riesgo rischio risco risico ryzyk hazard")
 SCORE_STEMS = (*SURE_SCORE_STEMS, *RISK_STEMS, *_stems("""
     scoring konfidenz confian predic predit previs progno pronost voorspel vorhers punt kans score
     scores chance wahrsch wkt posterior fitted expected estimate forecast pred preds proba yhat
