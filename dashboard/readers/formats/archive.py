@@ -8,6 +8,10 @@ from itertools import pairwise
 from dashboard.readers.refusal import FileError, quoted
 
 _SPARE_BYTES = 256 << 20
+_ENCRYPTED = 0x2041
+"""Flags of a member that is encrypted, strongly so, or whose directory is."""
+_ODD = (ValueError, NotImplementedError)
+"""What `zipfile` raises besides at archives it cannot read."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
@@ -34,7 +38,7 @@ def open_archive(data: bytes, ending: str, *, most: int = 256, times: int = 4) -
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
         members = archive.infolist()
-    except (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError) as error:
+    except (zipfile.BadZipFile, EOFError, *_ODD) as error:
         found = "a damaged or truncated zip file" if data[:2] == b"PK" else "no zip file"
         raise FileError("archive", found, f"a whole {ending} file") from error
     size, limit = sum(member.file_size for member in members), times * len(data) + _SPARE_BYTES
@@ -61,7 +65,7 @@ def _check(member: zipfile.ZipInfo, seen: set[str]) -> None:
         raise FileError(place, "the same name twice", "one member of a name")
     if name.startswith(("/", "\\")) or ".." in name.replace("\\", "/").split("/") or ":" in name:
         raise FileError(place, "a name that leads out of the archive", "a plain name")
-    if member.flag_bits & 1:
+    if member.flag_bits & _ENCRYPTED:
         raise FileError(place, "a password", "a file without one")
     if member.compress_type not in _METHODS:
         raise FileError(place, "an unusual compression", "members that are stored or deflated")
@@ -79,7 +83,7 @@ def member_bytes(archive: zipfile.ZipFile, name: str) -> bytes:
     try:
         with archive.open(name) as stream:
             raw = stream.read(size + 1)
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, *_ODD) as error:
         raise FileError(f"member {quoted(name)}", f"damage ({error})", "a whole file") from error
     if len(raw) != size:
         found = f"another size than the declared {size:,} bytes (damaged)"

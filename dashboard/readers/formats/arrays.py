@@ -1,7 +1,11 @@
 """Arrays: .npy, .npz and safetensors, parsed by NumPy and safetensors."""
 
 import io
+import re
+import tokenize
+from collections.abc import Sequence
 from math import prod
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -17,6 +21,7 @@ from dashboard.readers.table import Arrays, Column
 _MOST_AXES = 3
 _MOST_TENSORS = 1_000
 _MOST_TEXTS = 1_000_000
+_WEIGHTS = re.compile(r"(?:.*[._])?(?:weight|bias|running_mean|(?:model_|optimizer_)?state_dict)")
 _TENSORS = {
     "F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4",
     "I16": "<i2", "I8": "i1", "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "u1", "BOOL": "?",
@@ -44,7 +49,28 @@ def read_npz(data: bytes, _: bool | None) -> Arrays:  # noqa: FBT001 - as all re
             )  # fmt: skip
         raw = member_bytes(archive, name)
         arrays.append(_parsed(name.removesuffix(".npy").replace("/", "."), raw))
+    refuse_weights([array.name for array in arrays])
     return Arrays(tuple(arrays))
+
+
+def weights_among(names: Sequence[str]) -> list[str]:
+    """Return names that parameters of a model have."""
+    return [name for name in names if _WEIGHTS.fullmatch(name[-200:])]
+
+
+def refuse_weights(names: Sequence[str]) -> None:
+    """Refuse a model where its logits are looked for: all its arrays are parameters.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the arrays of a file.
+    """
+    weights = weights_among(names)
+    if weights and len(weights) == len(names):
+        listed = ", ".join(quoted(name, 30) for name in weights[:3])
+        found = f"the weights of a model ({listed})"
+        raise FileError("file", found, "logits and labels, named as such")
 
 
 def _parsed(name: str, data: bytes) -> Column:
@@ -55,7 +81,9 @@ def _parsed(name: str, data: bytes) -> Column:
         version = npy.read_magic(stream)
         read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
         shape, fortran, dtype = read(stream)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError) as error:
+    except (
+        ValueError, TypeError, SyntaxError, tokenize.TokenError, MemoryError, RecursionError
+    ) as error:  # fmt: skip
         raise FileError(place, "a damaged .npy header", "an array as numpy.save writes") from error
     if dtype.hasobject:
         return _unread(name, "objects (a pickle)")
@@ -127,9 +155,13 @@ def read_safetensors(data: bytes, _: bool | None) -> Arrays:  # noqa: FBT001 - a
     try:
         tensors = deserialize(data)  # type: ignore[no-untyped-call] # has no types
     except (SafetensorError, ValueError, OverflowError) as error:
-        raise FileError("file", f"damage ({error})", "a whole .safetensors file") from error
+        why = str(error).removeprefix("Error while deserializing: ")
+        raise FileError("file", f"damage ({why})", "a whole .safetensors file") from error
+    # They come in an order of the library's own, another one each time.
+    tensors.sort(key=itemgetter(0))
     if len(tensors) > _MOST_TENSORS:
         raise FileError("file", f"{len(tensors):,} tensors", f"at most {_MOST_TENSORS:,}")
+    refuse_weights([name for name, _ in tensors])
     return Arrays(tuple(_tensor(name, tensor) for name, tensor in tensors))
 
 
@@ -137,7 +169,7 @@ def _tensor(name: str, tensor: Any) -> Column:
     code, shape = tensor["dtype"], tuple(tensor["shape"])
     if code not in _TENSORS:
         return _unread(name, f"numbers of type {code}")
-    flat = np.frombuffer(bytes(tensor["data"]), _TENSORS[code])
+    flat = np.frombuffer(tensor["data"], _TENSORS[code])
     if code == "BF16":
         flat = (flat.astype(np.uint32) << np.uint32(16)).view(np.float32)
     return column_of_array(name, flat.reshape(shape))

@@ -1,7 +1,11 @@
 """Columns of Arrow tables, which Parquet and JSON share: nested ones become flat ones."""
 
+import json
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,11 +19,14 @@ from dashboard.readers.formats.cells import (
     column_of_texts,
 )
 from dashboard.readers.formats.class_lists import columns_of_classes, keys_of_pair
+from dashboard.readers.formats.heading import is_number
 from dashboard.readers.refusal import FileError, quoted, visible
 from dashboard.readers.table import Column, Odd, Table
 
 MAX_COLUMNS = 4096
+NO_ARROW = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
 _MAX_DEPTH = 8
+_ONE = (str, int, float, bool, type(None))
 _N_SHOWN, _ITEMS_SHOWN, _CELL_SHOWN = 10, 4, 60
 
 
@@ -212,7 +219,8 @@ def _of_lists(name: str, cells: pa.ChunkedArray, depth: int) -> list[Column]:
     if types.is_nested(kind):
         return [unread(name, "nested lists")]
     flat = columns_of(name, pa.chunked_array([items]), depth + 1)[0]
-    words = tuple(text for text in (flat.odd.texts if flat.odd else flat.texts or ()) if text)
+    words = [text for text in (flat.odd.texts if flat.odd else flat.texts or ()) if text]
+    words.sort(key=is_number)
     if flat.unread or words or flat.is_text:
         such = f"texts such as {quoted(words[0])}" if words else "blank cells"
         return [unread(name, f"lists of {flat.unread or such}")]
@@ -223,6 +231,8 @@ def _even(flat: Column, lengths: NDArray[np.int64]) -> Column:
     """Put the items of all lists in rows, if all have as many; an empty list is a blank cell."""
     width = int(lengths.max(initial=0))
     blank = lengths == 0
+    if not width:
+        return unread(flat.name, "empty lists")
     wrong = (lengths != width) & ~blank
     if wrong.any():
         row = int(wrong.argmax())
@@ -235,6 +245,51 @@ def _even(flat: Column, lengths: NDArray[np.int64]) -> Column:
     values[~blank] = flat.values.reshape(-1, width)
     rows = np.flatnonzero(blank)
     return replace(flat, values=values, odd=Odd(rows, np.zeros(len(rows), dtype=np.int32), ("",)))
+
+
+def arrow_of(cells: Sequence[Any], depth: int = 0) -> pa.ChunkedArray:
+    """Give values as Arrow has them: of several kinds as texts, of lists and others as objects."""
+    try:
+        return pa.chunked_array([pa.array(cells)])
+    except NO_ARROW:
+        pass
+    except UnicodeEncodeError:
+        raise FileError("file", "half of a surrogate pair in a text", "whole characters") from None
+    kinds = {*map(type, cells)} - {type(None)}
+    values: list[Any]
+    if kinds <= {int, float, bool}:
+        values = [None if cell is None else _as_float(cell) for cell in cells]
+    elif kinds == {dict} and depth < _MAX_DEPTH:
+        names = dict.fromkeys(chain.from_iterable(filter(None, cells)))
+        check_columns(len(names))
+        parts = [arrow_of(member_of(cells, name), depth + 1).combine_chunks() for name in names]
+        return pa.chunked_array([pa.StructArray.from_arrays(parts, [*names])])
+    elif not kinds & {dict, list}:
+        values = [_spelled(cell) for cell in cells]
+    elif kinds == {list} and all(isinstance(item, _ONE) for row in cells for item in row or ()):
+        values = [row and [*map(_spelled, row)] for row in cells]
+    else:
+        # Nothing of it can be kept, which its type says.
+        return pa.chunked_array([pa.nulls(len(cells), pa.map_(pa.string(), pa.string()))])
+    return pa.chunked_array([pa.array(values)])
+
+
+def _as_float(number: float) -> float:
+    """Take whole numbers beyond doubles for infinite ones."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
+def _spelled(cell: object) -> str | None:
+    """Write one value as JSON does."""
+    return cell if isinstance(cell, str) or cell is None else json.dumps(cell)
+
+
+def member_of(records: Sequence[Mapping[str, Any] | None], name: str) -> list[Any]:
+    """List one member of all records, None where there is none."""
+    return [None if record is None else record.get(name) for record in records]
 
 
 def _shown(columns: Sequence[Column], n_rows: int) -> tuple[tuple[str, ...], ...]:

@@ -62,6 +62,7 @@ def put(node: Node) -> Put | None:
     if sizes is None:
         return _rows(node, lists)
     _check(node, list(columns.values()), sizes)
+    named = any(_are_names(values) for values in lists.values())
     arrays: list[tuple[str, Array]] = []
     unread: list[tuple[str, str]] = []
     for name, parts in columns.items():
@@ -70,7 +71,14 @@ def put(node: Node) -> Put | None:
             unread.append((name, f"{described(lists[name][0])} in a batch"))
         else:
             arrays.append((name, whole))
-    return Put(arrays, unread, _said(sizes), _doubts(sizes))
+    return Put(arrays, unread, _said(sizes), () if named else _doubts(sizes))
+
+
+def _are_names(values: Sequence[Node]) -> bool:
+    """Return whether each part has a text of its own, such as the name of its set."""
+    return all(isinstance(value, str) for value in values) and len({*map(str, values)}) == len(
+        values
+    )
 
 
 def put_beside(named: Sequence[tuple[str, Node]]) -> list[Put]:
@@ -125,7 +133,9 @@ def _turned(node: Node) -> dict[str, list[Node]] | None:
     if len(values) >= 2 and all(isinstance(one, Items) and one.kind == "dict" for one in values):
         rows = [_by_name(one) for one in values if isinstance(one, Items)]
         keys = list(rows[0])
-        if not keys or len(keys) * len(rows) > _MAX_CELLS or any(r.keys() != {*keys} for r in rows):
+        if len(keys) * len(rows) > _MAX_CELLS:
+            raise FileError("pickle", f"more than {_MAX_CELLS:,} keys and values", WANTED)
+        if not keys or any(row.keys() != {*keys} for row in rows):
             raise FileError("pickle", f"{described(node)}, without the same keys in each", WANTED)
         if len(values) < _LEAST:
             found = f"{described(node)}: two batches, or a calibration and a test set"
@@ -208,13 +218,23 @@ def _check(node: Node, columns: Sequence[Sequence[Array] | None], sizes: Sequenc
     """Refuse several models, or epochs, of the same rows: batches have labels of their own."""
     for parts in filter(None, columns):
         first = parts[0]
-        if first.ndim != 1 or first.dtype.kind not in "iubUS" or sizes[0] < _LEAST_SAME:
+        if sizes[0] < _LEAST_SAME or not _are_labels(first):
             continue
         if (first != first[0]).any() and all(np.array_equal(first, part) for part in parts[1:]):
             raise FileError(
                 "pickle", f"{described(node)}, {len(sizes):,} with the same {sizes[0]:,} labels:"
                 " several models of the same rows, not batches", WANTED,
             )  # fmt: skip
+
+
+def _are_labels(array: Array) -> bool:
+    """Return whether an array holds classes, or a single 1 in each row."""
+    if array.ndim == 1:
+        return array.dtype.kind in "iubUS"
+    numbers = array.ndim == 2 and array.dtype.kind in "iubf"
+    return numbers and bool(
+        ((array == 1).sum(axis=1) == 1).all() and (array != 0).sum() == len(array)
+    )
 
 
 def _doubts(sizes: Sequence[int]) -> tuple[str, ...]:

@@ -29,6 +29,11 @@ _EITHER = r"^[+-]?[1-9][0-9]{0,2},[0-9]{3}$"
 _POINT = r"^[+-]?[1-9][0-9]{0,2}\.[0-9]{3}$"
 _COMMA = r"^[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?$"
 _LIST = r"^\[[-+0-9.eEinfatyNIF,\s]+\]$"
+_ITEM = rf"{_NUMBER}|^(?i:nan)$"
+_MIXED = r",[^\s].*, |, .*,[^\s]|[^,\s\[]\s+[^,\s\]].*,|,.*[^,\s]\s+[^,\s\]]"
+"""Lists in which commas, or commas and blanks, mean two things, as decimal commas bring about."""
+
+_OTHER_LIST = rf"(?s)^\[.*(?:{_MIXED}).*\]$|^\([-+0-9.eE, ]+\)$|^[\[(]\s*np\.float|^\[.*,\s*\]$"
 _LONG = r"^[+-]?[0-9]{16,}$"
 
 
@@ -52,7 +57,7 @@ def column_of_texts(
     Returns
     -------
     Column
-        Of numbers, with two axes where every cell is a list of as many; or of texts.
+        Of numbers, with two axes where the cells are lists of as many; or of texts.
 
     Examples
     --------
@@ -64,16 +69,21 @@ def column_of_texts(
     """
     codes, texts = encoded(cells)
     counts = np.bincount(codes, minlength=len(texts))
-    if (lists := _lists(texts)) is not None:
-        return Column(name, lists[codes])
-    numbers, percents, commas = _numbers(texts, counts, sure=decimal_comma)
-    is_number = _mask(numbers.is_valid())
     silent = _mask(pc.is_in(pc.utf8_lower(texts), pa.array(sorted(MISSING))))
     says = int(counts[~silent].sum())
+    if _holds(texts, "[", "("):
+        lists, is_list = _lists(texts, counts)
+        if counts[is_list].sum() >= _SHARE * says > 0:
+            odd = None if is_list.all() else _odd(codes, texts, ~is_list)
+            return Column(name, lists[codes], None, odd)
+        if counts[_matches(texts, _OTHER_LIST)].sum() >= _SHARE * says > 0:
+            return Column(name, np.empty(0), unread="lists that are not written as [0.1, 0.9]")
+    numbers, percents, commas = _numbers(texts, counts, sure=decimal_comma)
+    is_number = _mask(numbers.is_valid())
     if (
         not says
         or counts[is_number & ~silent].sum() < _SHARE * says
-        or _matches(texts, _LONG).any()
+        or _has_long(texts)
     ):
         if len(texts) > MAX_TEXTS:
             return Column(name, np.empty(0), unread=f"more than {MAX_TEXTS:,} different texts")
@@ -243,20 +253,26 @@ def _where(texts: pa.Array, shape: str, part: str, new: str, *, literal: bool = 
     return pc.if_else(matched, replace(texts, part, new), texts)
 
 
-def _lists(texts: pa.Array) -> NDArray[np.float64] | None:
-    """Read texts of which each is a list of as many numbers, in square brackets."""
-    if not len(texts) or not texts[0].as_py().startswith("["):
-        return None
-    if not pc.all(pc.match_substring_regex(texts, _LIST)).as_py():
-        return None
-    bare = pc.utf8_trim(texts, "[] \n\t\r")
+def _lists(
+    texts: pa.Array, counts: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Read lists of numbers in square brackets, and mark those of the usual length."""
+    is_list = _matches(texts, _LIST) & ~_matches(texts, f"(?s){_MIXED}")
+    if not is_list.any():
+        return np.empty((len(texts), 0)), is_list
+    bare = pc.utf8_trim(texts.filter(pa.array(is_list)), "[] \n\t\r")
     parts = pc.split_pattern(pc.replace_substring_regex(bare, r"\s*,\s*|\s+", ","), ",")
-    widths = pc.list_value_length(parts)
+    widths = pc.list_value_length(parts).to_numpy()
+    width = int(np.bincount(widths, counts[is_list]).argmax())
+    parts = parts.filter(pa.array(widths == width))
+    is_list[is_list] = widths == width
     cells = parts.flatten()
-    if len(pc.unique(widths)) != 1 or not pc.all(pc.match_substring_regex(cells, _NUMBER)).as_py():
-        return None
-    numbers = pc.replace_substring_regex(cells, r"^\+", "").cast(pa.float64())
-    return np.asarray(numbers.to_numpy(zero_copy_only=False)).reshape(len(texts), -1)
+    good = _matches(cells, _ITEM).reshape(-1, width).all(axis=1)
+    is_list[is_list] = good
+    numbers = pc.replace_substring_regex(parts.filter(pa.array(good)).flatten(), r"^\+", "")
+    values = np.full((len(texts), width), np.nan)
+    values[is_list] = numbers.cast(pa.float64()).to_numpy(zero_copy_only=False).reshape(-1, width)
+    return values, is_list
 
 
 def _has_long(texts: pa.Array) -> bool:

@@ -18,9 +18,12 @@ from pyarrow import types
 from dashboard.readers.contents import check_rows
 from dashboard.readers.formats.arrow_columns import (
     MAX_COLUMNS,
+    NO_ARROW,
+    arrow_of,
     check_columns,
     columns_of,
     columns_of_fields,
+    member_of,
     table_of,
     unread,
 )
@@ -37,10 +40,10 @@ _SHORT = 8 << 20
 _HALF_PAIR = re.compile(
     rb"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]"
 )
+_SPACED = re.compile(rb'"\s+:')
 _BLOCK = 4 << 20
 _MAX_DEPTH, _MAX_PARTS = 8, 64
 _WANTED = '{"logits": [[...]], "labels": [...]}, or one record a row'
-_NO_ARROW = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
 _ONE = (str, int, float, bool, type(None))
 
 
@@ -82,6 +85,7 @@ def read_json(data: bytes, header: bool | None = None) -> Table | Arrays:  # noq
             raise FileError("file", found, wanted)
         _check_weight(text)
         value = _loads(text, 1)
+        _check_members(text, value)
         if isinstance(value, list):
             return _of_list(value)
         if isinstance(value, dict) and value:
@@ -97,6 +101,32 @@ def _check_weight(text: bytes) -> None:
         found = f"JSON whose values take {weight >> 20:,} MB of memory"
         wanted = f"at most {_MOST_WEIGHT >> 20} MB: save as JSON lines of records, .npz or .parquet"
         raise FileError("file", found, wanted)
+
+
+def _check_members(text: bytes, value: Any) -> None:
+    """Refuse a member that stands twice, of which a parser keeps the last."""
+    try:
+        if text.count(b'":') == _n_members(value) and not _SPACED.search(text):
+            return
+    except RecursionError:
+        raise _malformed("nested too deeply", 1) from None
+
+    def whole(pairs: list[tuple[str, Any]]) -> None:
+        names = [name for name, _ in pairs]
+        if len({*names}) < len(names):
+            twice = next(name for k, name in enumerate(names) if name in names[:k])
+            raise FileError("file", f"a member twice: {quoted(twice)}", "each once")
+
+    json.loads(text, object_pairs_hook=whole)
+
+
+def _n_members(value: Any) -> int:
+    """Count the members of all objects."""
+    if not isinstance(value, dict | list):
+        return 0
+    items: Sequence[Any] = value if isinstance(value, list) else [*value.values()]
+    own = len(value) if isinstance(value, dict) else 0
+    return own + sum(map(_n_members, items)) if {*map(type, items)} & {dict, list} else own
 
 
 @contextmanager
@@ -148,7 +178,7 @@ def _loads(text: bytes, line: int) -> Any:
         if len(text) <= _SHORT:
             return orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        if b"NaN" not in text and b"Infinity" not in text:
+        if not any(word in text for word in (b"NaN", b"Infinity")) and "infin" not in error.msg:
             raise _malformed(error.msg, line + error.lineno - 1) from None
     if _HALF_PAIR.search(text):
         raise _malformed("half of a surrogate pair in a text", line)
@@ -173,7 +203,7 @@ def _lines(text: bytes) -> Table | Arrays:
     if text.startswith(b"{"):
         try:
             table = pj.read_json(pa.BufferReader(text), pj.ReadOptions(block_size=_BLOCK))
-        except _NO_ARROW as error:
+        except NO_ARROW as error:
             problem = visible(str(error), 120)
             if "twice" in problem:
                 raise FileError("file", f"a member twice ({problem})", "each once") from None
@@ -203,21 +233,27 @@ def _of_list(value: list[Any]) -> Table | Arrays:
     if kinds <= {dict, type(None)}:
         return _of_records(value)
     if not kinds & {dict, list}:
-        return Arrays(tuple(columns_of("", _arrow(value))))
+        return Arrays(tuple(columns_of("", arrow_of(value))))
     if kinds != {list}:
         row = next(k for k, item in enumerate(value) if type(item) is not type(value[0]))
         raise FileError(f"row {row + 1:,}", "another kind of value than in row 1", "rows alike")
-    array = _arrow(value)
+    array = arrow_of(value)
     columns = columns_of("", array)
     if any(column.name for column in columns):
         # Classes, with their scores in each row.
         return table_of(columns, len(value))
     single = types.is_list(array.type) and not types.is_nested(array.type.value_type)
-    if single and not types.is_string(array.type.value_type):
+    if single and not types.is_string(array.type.value_type) and not _has_labels(value):
         return Arrays(tuple(columns))
     if all(isinstance(item, _ONE) for row in value for item in row):
         return _of_rows(value)
     return Arrays(tuple(_parts("", value, 0)))
+
+
+def _has_labels(rows: Sequence[Sequence[Any]]) -> bool:
+    """Tell whole numbers at one end of rows of numbers with fractions."""
+    ends = [{type(row[end]) for row in rows if row} for end in (0, -1)]
+    return [kinds == {int} for kinds in ends].count(True) == 1
 
 
 def _of_rows(rows: Sequence[Sequence[Any]]) -> Table:
@@ -242,52 +278,17 @@ def _of_records(
     names = dict.fromkeys(chain.from_iterable(filter(None, records)))
     check_columns(len(names))
     columns = {"index": [*index]} if index else {}
-    return _table(columns | {name: _member(records, name) for name in names}, left)
-
-
-def _member(records: Sequence[Mapping[str, Any] | None], name: str) -> list[Any]:
-    return [None if record is None else record.get(name) for record in records]
+    return _table(columns | {name: member_of(records, name) for name in names}, left)
 
 
 def _table(columns: Mapping[str, list[Any]], left: Sequence[str] = ()) -> Table:
     """Put columns of one length together, and name what was left out."""
-    arrays = {name: _arrow(cells) for name, cells in columns.items()}
+    arrays = {name: arrow_of(cells) for name, cells in columns.items()}
     found = (f"Left out: {', '.join(quoted(name) for name in left[:5])}.",) if left else ()
     kinds = {name: array.type for name, array in arrays.items()}
     n_rows = len(next(iter(columns.values()), ()))
+    check_rows(n_rows)
     return table_of(columns_of_fields(kinds, arrays.__getitem__), n_rows, found)
-
-
-def _arrow(cells: Sequence[Any], depth: int = 0) -> pa.ChunkedArray:
-    """Give values as Arrow has them: of several kinds as texts, of lists and others as objects."""
-    try:
-        return pa.chunked_array([pa.array(cells)])
-    except _NO_ARROW:
-        pass
-    except UnicodeEncodeError:
-        raise FileError("file", "half of a surrogate pair in a text", "whole characters") from None
-    kinds = {*map(type, cells)} - {type(None)}
-    values: list[Any]
-    if kinds <= {int, float, bool}:
-        values = [None if cell is None else float(cell) for cell in cells]
-    elif kinds == {dict} and depth < _MAX_DEPTH:
-        names = dict.fromkeys(chain.from_iterable(filter(None, cells)))
-        check_columns(len(names))
-        parts = [_arrow(_member(cells, name), depth + 1).combine_chunks() for name in names]
-        return pa.chunked_array([pa.StructArray.from_arrays(parts, [*names])])
-    elif not kinds & {dict, list}:
-        values = [_spelled(cell) for cell in cells]
-    elif kinds == {list} and all(isinstance(item, _ONE) for row in cells for item in row or ()):
-        values = [row and [*map(_spelled, row)] for row in cells]
-    else:
-        # Nothing of it can be kept, which its type says.
-        return pa.chunked_array([pa.nulls(len(cells), pa.map_(pa.string(), pa.string()))])
-    return pa.chunked_array([pa.array(values)])
-
-
-def _spelled(cell: object) -> str | None:
-    """Write one value as JSON does."""
-    return cell if isinstance(cell, str) or cell is None else json.dumps(cell)
 
 
 def _of_object(value: Mapping[str, Any]) -> Table | Arrays:
@@ -351,7 +352,7 @@ def _of_row_lists(
             return _of_records(next(iter(rows.values())), left=left)
         sets = [[name] * len(part) for name, part in rows.items()]
         stacked = [*chain(*rows.values())]
-        columns = {name: _member(stacked, name) for name in firsts[0] or ()}
+        columns = {name: member_of(stacked, name) for name in firsts[0] or ()}
         return _table({"set": [*chain(*sets)]} | columns, left)
     beside = {
         name: part for name, part in lists.items() if len(part) == len(next(iter(rows.values())))
@@ -371,14 +372,14 @@ def _parts(name: str, value: Any, depth: int) -> Iterator[Column]:
     prefix = f"{name}." if name else ""
     if isinstance(value, dict):
         if (names := _numbered(value)) is not None:
-            yield from columns_of(name, _arrow(names))
+            yield from columns_of(name, arrow_of(names))
             return
         if len(value) > MAX_COLUMNS:
             raise FileError("file", f"{len(value):,} lists or objects by name", _WANTED)
         for key, part in value.items():
             yield from _parts(prefix + key, part, depth + 1)
     elif isinstance(value, list) and value:
-        columns = columns_of(name, _arrow(value))
+        columns = columns_of(name, arrow_of(value))
         nested = columns[0].unread in ("objects", "nested lists") and len(value) <= _MAX_PARTS
         if nested and all(isinstance(row, list) for row in value):
             for place, part in enumerate(value):

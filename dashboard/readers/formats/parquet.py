@@ -63,9 +63,10 @@ def _table(data: bytes) -> Table:
     if len({*schema.names}) < len(schema):
         twice = next(name for k, name in enumerate(schema.names) if name in schema.names[:k])
         raise FileError("file", f"column {quoted(twice)} twice", "each column once")
-    texts = [field.name for field in schema if types.is_string(field.type)]
     file = pq.ParquetFile(
-        pa.BufferReader(data), read_dictionary=texts, page_checksum_verification=True
+        pa.BufferReader(data),
+        read_dictionary=_texts(meta, schema),
+        page_checksum_verification=True,
     )
 
     def load(name: str) -> pa.ChunkedArray:
@@ -78,6 +79,18 @@ def _table(data: bytes) -> Table:
 
     kinds = {field.name: field.type for field in schema}
     return table_of(columns_of_fields(kinds, load), meta.num_rows)
+
+
+def _texts(meta: pq.FileMetaData, schema: pa.Schema) -> list[str]:
+    """Name the columns of texts that Arrow can decode as codes: not those written as changes."""
+    changes = {
+        chunk.path_in_schema
+        for group in map(meta.row_group, range(meta.num_row_groups))
+        for chunk in map(group.column, range(meta.num_columns))
+        if any(encoding.startswith("DELTA") for encoding in chunk.encodings)
+    }
+    names = [field.name for field in schema if types.is_string(field.type)]
+    return [name for name in names if name not in changes]
 
 
 def _check_weight(meta: pq.FileMetaData, n_bytes: int) -> None:

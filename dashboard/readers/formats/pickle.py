@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from dashboard.readers.contents import Array
 from dashboard.readers.formats.arrays import column_of_array
 from dashboard.readers.formats.batches import (
     WANTED,
@@ -131,10 +132,10 @@ def _is_part(node: Node) -> bool:
 def _are_rows(node: Node, values: list[Node]) -> bool:
     """Return whether a few parts are rows of one table, and no arrays of their own."""
     lists = [members(value) for value in values]
-    if all(lists):
+    if all(isinstance(value, Items) and value.kind != "dict" for value in values):
         if any(_holds_arrays(value) for value in values):
             return False
-        sizes, kinds = {len(one) for one in lists}, {type(one[0]) for one in lists}
+        sizes, kinds = {len(one) for one in lists}, {type(one[0]) for one in lists if one}
         # Rows of unequal length are refused as such, and are no arrays of their own.
         return len(sizes) > 1 or (max(sizes) < _MOST_CLASSES and len(kinds) == 1)
     arrays = [one.array for one in values if isinstance(one, Held) and one.array is not None]
@@ -148,13 +149,30 @@ def _column(name: str, node: Node) -> Column:
     if classes:
         return column_of_array(name, np.array(classes))
     try:
-        values = members(node)
-        shapes = {array_of(one, name).ndim for one in values if isinstance(one, Held)}
-        if shapes in ({2}, {3}):
-            return column_of_array(name, joined([array_of(value, name) for value in values], name))
-        return column_of_array(name, array_of(node, name or "pickle"))
+        array = _array(name, node)
     except NoArrayError as error:
+        if _is_place(name) and _holds_arrays(node):
+            raise FileError(f"part {name}", str(error), WANTED) from error
         return _unread(name, str(error))
+    except FileError as error:
+        if not name or _is_place(name):
+            raise
+        return _unread(name, error.found)
+    return column_of_array(name, array)
+
+
+def _array(name: str, node: Node) -> Array:
+    """Return an array, or batches of a table put together."""
+    values = members(node)
+    axes = {one.array.ndim for one in values if isinstance(one, Held) and one.array is not None}
+    if axes in ({2}, {3}):
+        return joined([array_of(value, name) for value in values], name)
+    return array_of(node, name or "pickle")
+
+
+def _is_place(name: str) -> bool:
+    """Return whether an array is told by its place alone, so that it may be what is wanted."""
+    return name.replace(".", "").isdigit()
 
 
 def _unread(name: str, what: str) -> Column:

@@ -17,6 +17,7 @@ from dashboard.readers.table import Column, Table
 _PIECE = 1 << 20
 _MOST_UTF16 = 40_000_000
 _SHOWN = 10
+_JSON = re.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[\[{])")
 _DELIMITERS = {"\t": "Tabs", ";": "Semicolons", ",": "Commas", "|": "Bars", " ": "Blanks"}
 
 
@@ -34,7 +35,7 @@ def read_text(data: bytes, header: bool | None) -> Table:  # noqa: FBT001 - as a
     ------
     FileError
         No table, lines of which more than a fifth have another number of cells than the rest,
-        open quotes, or more rows, columns or longer cells than are read.
+        open quotes, JSON, or more rows, columns or longer cells than are read.
 
     Examples
     --------
@@ -43,6 +44,8 @@ def read_text(data: bytes, header: bool | None) -> Table:  # noqa: FBT001 - as a
     (['risk', 'sex'], [0.5, 0.25])
     """
     body, found = _decoded(data)
+    if _JSON.match(body):
+        raise FileError("file", "JSON text", "a table of text, or a name that ends in .json")
     delimiter = _delimiter(body)
     if delimiter == " ":
         body = _single_blanks(body)

@@ -4,7 +4,6 @@ Written from ``torch/_utils.py`` and ``torch/serialization.py`` of PyTorch 1.6 t
 """
 
 import codecs
-import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Literal
@@ -14,6 +13,7 @@ import numpy as np
 
 from dashboard.readers.contents import Array
 from dashboard.readers.formats.archive import member_bytes, open_archive
+from dashboard.readers.formats.arrays import refuse_weights, weights_among
 from dashboard.readers.formats.pickle import arrays_of
 from dashboard.readers.formats.pickle_machine import Surroundings, run, run_from
 from dashboard.readers.formats.pickle_nodes import (
@@ -174,7 +174,6 @@ _MAX_MEMBERS = 4096
 _MAX_STORAGES = 4096
 # zipfile decodes names by it; no file is to be the cause of an import.
 codecs.lookup("cp437")
-_WEIGHTS = re.compile(r"(?:.*[._])?(?:weight|bias|running_mean|(?:model_|optimizer_)?state_dict)")
 _BEFORE_1_6 = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."
 _PROTOCOL_BEFORE_1_6 = 1001
 _REBUILT = ("_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_tensor_v3", "_rebuild_parameter")
@@ -314,11 +313,6 @@ def _names(node: Node, levels: int) -> list[str]:
 
 def _refuse_weights(top: Node) -> None:
     """Refuse a model where its logits are looked for, which a list of names would not say."""
-    names = _names(top, 2)
-    weights = [name for name in names if _WEIGHTS.fullmatch(name[-200:])]
-    states = [name for name in _names(top, 1) if name.endswith("state_dict")]
+    states = weights_among([n for n in _names(top, 1) if n.endswith("state_dict")])
     beside = isinstance(top, Items) and any(isinstance(one, Held) for one in top.values)
-    if weights and (len(weights) == len(names) or (states and not beside)):
-        listed = ", ".join(quoted(name, 30) for name in (states or weights)[:3])
-        found = f"the weights of a model ({listed})"
-        raise FileError("file", found, "logits and labels, named as such")
+    refuse_weights(states if states and not beside else _names(top, 2))

@@ -2,7 +2,9 @@
 
 import datetime as dt
 import io
+import re
 import zipfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -26,6 +28,11 @@ _MAX_SHEETS = 64
 _MAX_CELL = 1 << 16
 _TIMES, _SPARE_BYTES = 40, 16 << 20
 _SHOWN = 10
+_SCANNED = 64 << 20
+_APART, _MOST_APART = 50, 100_000
+"""Cells that may be laid out for one that is there, and for the sheet."""
+_FAR_ROW = re.compile(rb'\br="[A-Z]{0,3}(\d{5,7})"')
+_FAR_COLUMN = re.compile(rb'\br="([A-Z]{2,3})\d')
 _WANTED = "an .xlsx workbook as a spreadsheet program saves it"
 
 Part: TypeAlias = NDArray[np.float64] | pa.Array
@@ -92,6 +99,29 @@ def _check(data: bytes) -> None:
         raise FileError("workbook", found, "a sheet of fewer rows")
     if any(member.flag_bits & 1 for member in members):
         raise FileError("workbook", "a password", "a workbook without one")
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for member in members:
+            if "worksheets/" in member.filename and member.file_size <= _SCANNED:
+                _check_cells(_unpacked(archive, member))
+
+
+def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    try:
+        return archive.read(member)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError):
+        raise FileError("workbook", "a damaged sheet", _WANTED) from None
+
+
+def _check_cells(sheet: bytes) -> None:
+    """Refuse a few cells far apart, for which the library would lay out all between them."""
+    n_rows = max(map(int, _FAR_ROW.findall(sheet)), default=10_000)
+    letters = max(_FAR_COLUMN.findall(sheet), key=lambda name: (len(name), name), default=b"Z")
+    n_columns = 0
+    for letter in letters:
+        n_columns = 26 * n_columns + letter - ord("A") + 1
+    if n_rows * n_columns > _APART * (sheet.count(b" r=") + _MOST_APART):
+        found = f"cells as far as column {letters.decode()} and row {n_rows:,}, most of them blank"
+        raise FileError("sheet", found, "a sheet without cells far from its table")
 
 
 def _read(book: CalamineWorkbook, *, header: bool | None) -> Table:

@@ -106,7 +106,7 @@ def turned(rows: LogitSet | EventScores, where: str, *, one_score: bool = False)
     one, other = (visible(rows.class_names[k], 30) for k in (1, 0))
     mend = "the columns are in the other order."
     if one_score:
-        mend = "the score is of the other class. If so, name the classes, that of the score second."
+        mend = "the score is of the other class. If so, choose that one as the event."
     yield (
         f"Scores of class {one}{where} are lower in rows of class {one} than in rows of class"
         f" {other} (AUC {area:.2f}; 0.5 is chance): perhaps the labels are turned round, or {mend}"

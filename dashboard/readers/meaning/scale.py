@@ -22,6 +22,9 @@ _OF_A_SUM = 1e-12
 
 _FEW = 20
 _NEARLY_RULED_OUT, _SURE_ROWS = 0.01, 0.2
+_SOME = 0.05
+"""Share of rows within 0 to 1 that sum to 1 from which on they are no chance among logits."""
+
 _HIGHEST_MARK = 20
 """Up to it the highest of whole numbers may be that of a scale of marks, not a percentage."""
 
@@ -84,7 +87,7 @@ def scale_of(sets: Mapping[Role, RawSet], options: Options) -> Scale:
     apart = {role: measure({role: raw}) for role, raw in sets.items()}
     rows = together([*apart.values()])
     if options.values == "logits":
-        return Scale("logits", "Logits, because you said so.", doubts=_like_shares(rows))
+        return Scale("logits", "Logits, because you said so.", doubts=_like_shares(apart))
     if len(apart) > 1:
         _refuse_unlike(apart, options)
     return _of_all(rows, options)
@@ -103,10 +106,13 @@ def _refuse_unlike(apart: Mapping[Role, Measured], options: Options) -> None:
     """Refuse logits in one set and probabilities, or percentages, in the other."""
     kinds: dict[Role, str] = {}
     for role, rows in apart.items():
-        if len(rows) < _FEW or rows.one_value:
+        if len(rows) < _FEW or (rows.one_value and not rows.one_column):
             continue
         try:
             found = _of_all(rows, options)
+        except Question as error:
+            field = f"{SET_NAMES[role]} {error.field}"
+            raise Question(field, error.found, error.ask, error.answers) from error
         except FileError as error:
             raise FileError.at(SET_NAMES[role], error) from error
         kinds[role] = "percentages" if found.divisor == 100 else found.kind
@@ -137,7 +143,7 @@ def _of_probabilities(rows: Measured, divisor: float, options: Options) -> Scale
     if off > 1e-9:
         near = np.format_float_positional(off * divisor, precision=1, fractional=False, trim="-")
         because += f" (to within {near})"
-    if options.values in _NO_LOGITS:
+    if options.values == ("percentages" if divisor == 100 else "probabilities"):
         because = "you said so"
     repairs = []
     if divisor == 100:
@@ -173,18 +179,27 @@ def _of_logits(rows: Measured, options: Options) -> Scale:
     most = rows.where(lambda low, _, s: (low < 0) | ~(np.abs(s - 1) <= SUM_TOLERANCE))
     if 2 * most.count < len(rows):
         _ask("values", f"probabilities in most rows, but not {most}", _LOGITS)
+    some = rows.where(lambda low, high, s: (low >= 0) & (high < 1) & (abs(s - 1) <= SUM_TOLERANCE))
+    if some.count > max(1, _SOME * len(rows)):
+        _ask("values", f"logits in most rows, but probabilities {some}", _LOGITS)
     found = f"Logits, because {rows.n_outside:,} of {len(rows):,} rows have values outside 0 to 1."
     if natural:
         found += " They are natural logarithms of probabilities, which softmax gives back."
     return Scale("logits", found, natural=natural)
 
 
-def _like_shares(rows: Measured) -> tuple[str, ...]:
-    """Doubt the user's word that values are logits where all look like probabilities."""
-    if rows.n_outside or not (rows.one_column or rows.off() <= SUM_TOLERANCE):
+def _like_shares(apart: Mapping[Role, Measured]) -> tuple[str, ...]:
+    """Doubt the user's word that values are logits where all of a set look like probabilities."""
+    like = [
+        role
+        for role, rows in apart.items()
+        if not rows.n_outside and (rows.one_column or rows.off() <= SUM_TOLERANCE)
+    ]
+    if not like:
         return ()
-    what = "is within 0 to 1" if rows.one_column else "is within 0 to 1 and sums to 1"
-    said = f"Every row {what}, so these may be probabilities; softmax would flatten them."
+    of = f" of the {SET_NAMES[like[0]]}" if len(like) < len(apart) else ""
+    what = "is within 0 to 1" if apart[like[0]].one_column else "is within 0 to 1 and sums to 1"
+    said = f"Every row{of} {what}, so these may be probabilities; softmax would flatten them."
     return (said,)
 
 
@@ -230,12 +245,13 @@ def _of_scores(rows: Measured, options: Options) -> Scale:
         said = "Probabilities of class 1, because every score is within 0 to 1."
         return Scale("probabilities", said, doubts=_of_prediction(rows))
     told = auto and (_PERCENT.search(heading) or (_SHARE.search(heading) and not _marks(rows)))
-    if rows.low >= 0 and rows.high <= 100 and (told or not auto):
+    mostly = options.values == "probabilities" and 2 * rows.n_outside > n_rows
+    if rows.low >= 0 and rows.high <= 100 and (told or stated or mostly):
         why = f"{quoted(heading, 30)} runs from {rows.low:.4g} to {rows.high:.4g}"
         why = f"because {why}" if auto else "as you said"
         repair = f"Percentages were divided by 100 in all {n_rows:,} rows."
         found = f"Probabilities of class 1 in percent, {why}."
-        return Scale("probabilities", found, (repair,), 100.0)
+        return Scale("probabilities", found, (repair,), 100.0, doubts=_of_one_set(rows))
     found = f"{rows.n_outside:,} of {n_rows:,} scores are outside 0 to 1"
     if auto and (_LOG_ODDS.search(heading) or rows.low < 0 < rows.high):
         return Scale("logits", f"Logits of class 1, because {found}.", doubts=_mostly_within(rows))
@@ -247,6 +263,15 @@ def _of_scores(rows: Measured, options: Options) -> Scale:
     raise FileError(
         "scores", found, "a probability, a percentage or a logit of the event: points are none"
     )
+
+
+def _of_one_set(rows: Measured) -> tuple[str, ...]:
+    """Doubt percentages of which one set has none above 1."""
+    low = [role for role, raw in rows.sets.items() if np.max(np.asarray(raw.table)) <= 1]
+    if not low or len(rows.sets) == 1:
+        return ()
+    said = f"No score of the {SET_NAMES[low[0]]} is above 1, so these may be no percentages."
+    return (said,)
 
 
 def _marks(rows: Measured) -> bool:
@@ -296,8 +321,13 @@ def top_scores(raw: RawEvent, role: Role, repairs: list[str], options: Options) 
     place = f"confidence {SET_NAMES[role]}".strip()
     rows = measure({role: RawSet(scores, None, among=raw.among, first_row=raw.first_row)})
     if rows.low >= 0 and 2 <= rows.high <= 100 and 2 * rows.n_outside > len(rows):
+        span = f"from {rows.low:.4g} to {rows.high:.4g}"
         if _marks(rows) and options.values not in _NO_LOGITS:
-            _ask(place, f"whole numbers from {rows.low:.4g} to {rows.high:.4g}", _HUNDREDTHS)
+            _ask(place, f"whole numbers {span}", _HUNDREDTHS)
+        small = rows.where(lambda low, _, __: low <= 1)
+        if small.count and (raw.n_classes or 2) < 100 and options.values != "percentages":
+            # The likeliest of so few classes has more than 1 %.
+            _ask(place, f"scores {span}, at or below 1 {small}", _HUNDREDTHS)
         repairs.append(f"Percentages were divided by 100 in all {len(scores):,} rows.")
         return scores / 100
     if rows.n_outside:

@@ -19,6 +19,7 @@ from dashboard.readers.recognition.vocabulary import (
     INDEX_KEYS,
     LABEL_KEYS,
     LABEL_WORDS,
+    MARK_WORDS,
     PREDICTED_KEYS,
     PREDICTION_WORDS,
     TABLE_KEYS,
@@ -35,6 +36,9 @@ _NESTED = re.compile(r"(\d+)\.(\d+)", re.ASCII)
 _UNNAMED = re.compile(r"(arr_)?\d+(\.\d+)?", re.ASCII)
 _FRACTION = re.compile(r"[+-]?\d*\.\d+(e[+-]?\d+)?", re.ASCII)
 _SHOWN = 8
+_WITHIN = "The labels are a column of the array: its numbers agree with the largest value."
+_LEAST_WITHIN = 3
+_TELLING = VALUE_WORDS | LABEL_WORDS
 _TWO = ("Without names, the first two arrays are the calibration set, the others the test set.",)
 
 
@@ -79,10 +83,13 @@ def parts_of(parsed: Arrays, options: Options) -> Parts:
     arrays = [array for array in further if array.values.size]
     if not arrays:
         why = next((f"{_called(a)} of {a.unread}" for a in parsed.arrays if a.unread), "")
-        shapes = [f"an empty array of shape {array.values.shape}" for array in parsed.arrays]
-        found = why or (shapes or ["no arrays"])[0]
+        empty = [f"an empty array of shape {array.values.shape}" for array in parsed.arrays]
+        found = why or (*empty, "no arrays")[0]
         raise FileError("file", found, "values, labels or both, of a numeric type")
-    refuse_unread(parsed.arrays)
+    refuse_unread(parsed.arrays, options)
+    said: tuple[str, ...] = ()
+    if len(arrays) == 1 and not options.roles and (apart := _labels_apart(arrays[0])):
+        arrays, said = apart, (_WITHIN,)
     tables = {role: _table(columns, parsed, options) for role, columns in _by_set(arrays).items()}
     readings = {
         role: reading_of(table, names, options)
@@ -95,20 +102,38 @@ def parts_of(parsed: Arrays, options: Options) -> Parts:
         pairs = zip(table.columns, roles, strict=True)
         used |= {id(column.values) for column, its in pairs if its != "left out"}
     left = [array.name for array in parsed.arrays if array.unread]
-    left += [array.name for array in further if id(array.values) not in used]
-    said = _TWO if len(tables) > 1 and all(_UNNAMED.fullmatch(a.name) for a in arrays) else ()
-    return Parts(tables, readings, (*said, *_left_out(left)))
+    kept = {array.name for array in further} - {array.name for array in arrays}
+    left += [a.name for a in further if id(a.values) not in used and not (said and a.name in kept)]
+    if names and not any(reading.class_names for reading in readings.values()):
+        left += [a.name for a in parsed.arrays if key_of(_last(a.name)) in CLASS_NAME_KEYS]
+    if len(tables) > 1 and all(_UNNAMED.fullmatch(a.name) for a in arrays):
+        said = _TWO
+    return Parts(tables, readings, (*said, *_left_out([*dict.fromkeys(left)])))
 
 
 def _called(array: Column) -> str:
     return f"array {quoted(array.name, 30)}" if array.name else "an array"
 
 
-def refuse_unread(arrays: Sequence[Column]) -> None:
-    """Refuse values or labels, by their names, that could not be read."""
+def _labels_apart(array: Column) -> list[Column] | None:
+    """Return values and labels of a bare array of which the last or the first column is labels."""
+    values = array.values
+    if array.texts is not None or values.ndim != 2 or values.shape[1] < _LEAST_WITHIN:
+        return None
+    for end, others in ((-1, slice(None, -1)), (0, slice(1, None))):
+        labels, rest = values[:, end], values[:, others]
+        if _is_whole(labels) and not _is_whole(rest) and _agrees(Column("", labels), rest):
+            return [Column("values", rest), Column("label", labels.astype(np.int64))]
+    return None
+
+
+def refuse_unread(arrays: Sequence[Column], options: Options) -> None:
+    """Refuse values or labels, by their names or by the user's word, that could not be read."""
+    chosen = {name for name, role in options.roles if role not in ("group", "left out")}
     for array in arrays:
         key = key_of(role_of(_last(array.name))[1] or array.name)
-        if array.unread and key in LABEL_KEYS | TABLE_KEYS:
+        told = key in LABEL_KEYS | TABLE_KEYS or {*words_of(key)} & _TELLING or array.name in chosen
+        if array.unread and told:
             raise FileError(_called(array), array.unread, "an array of a numeric type")
 
 
@@ -146,13 +171,12 @@ def _class_names(arrays: Sequence[Column]) -> tuple[tuple[str, ...], list[Column
 
 def _by_set(arrays: Sequence[Column]) -> dict[Role, list[Column]]:
     """Return the arrays of each set; a set that alone is named needs no name."""
-    nested = [_NESTED.fullmatch(array.name) for array in arrays]
-    firsts = dict.fromkeys(match[1] for match in nested if match)
+    nested = [match for array in arrays if (match := _NESTED.fullmatch(array.name))]
+    firsts = dict.fromkeys(match[1] for match in nested)
     roles: list[tuple[Role, str]]
-    if all(nested) and len(firsts) == 2:
-        both: tuple[Role, ...] = ("calibration", "test")
-        of = dict(zip(firsts, both, strict=True))
-        roles = [(of[match[1]], match[2]) for match in nested if match]
+    if len(nested) == len(arrays) and len(firsts) == 2:
+        first = nested[0][1]
+        roles = [("calibration" if match[1] == first else "test", match[2]) for match in nested]
     elif len(arrays) == 4 and all(_UNNAMED.fullmatch(array.name) for array in arrays):
         return _four(arrays)
     else:
@@ -194,8 +218,7 @@ def _table(columns: Sequence[Column], parsed: Arrays, options: Options) -> Table
     if not kept:
         shape = columns[0].values.shape
         raise FileError("logits", f"an array of shape {shape}", "one row per sample")
-    said = {"found": parsed.found, "repairs": parsed.repairs, "doubts": parsed.doubts}
-    return Table(kept, n_rows, **said)
+    return Table(kept, n_rows, found=parsed.found, repairs=parsed.repairs, doubts=parsed.doubts)
 
 
 def _matters(column: Column, chosen: AbstractSet[str]) -> bool:
@@ -214,28 +237,26 @@ def reading_of(table: Table, class_names: tuple[str, ...], options: Options) -> 
     options : Options
         ``roles`` may name arrays.
     """
-    forced = dict(options.roles)
-    arrays = _Named(table, forced, options)
+    arrays = _Named(table, options)
     arrays.read()
     roles = tuple(arrays.roles.get(k, "left out") for k in range(len(table.columns)))
     reasons = tuple(arrays.reasons.get(k, "") for k in range(len(table.columns)))
-    values = next((c for c, r in zip(table.columns, roles, strict=True) if r == "class"), None)
-    wide = values is not None and values.values.ndim == 2
-    fits = wide and values is not None and values.values.shape[1] == len(class_names)
-    return Reading(
-        roles, reasons, class_names if fits else (), options.event, (), (*arrays.doubts,)
-    )
+    widths = [c.values.shape[1:] for c, r in zip(table.columns, roles, strict=True) if r == "class"]
+    names = class_names if widths[:1] == [(len(class_names),)] else ()
+    return Reading(roles, reasons, names, options.event, (*arrays.found,), (*arrays.doubts,))
 
 
 class _Named:
     """Roles of arrays, found one after another."""
 
-    def __init__(self, table: Table, forced: Mapping[str, ColumnRole], options: Options) -> None:
+    def __init__(self, table: Table, options: Options) -> None:
         self.columns, self.options = table.columns, options
         self.keys = [key_of(_last(column.name)) for column in table.columns]
         self.roles: dict[int, ColumnRole] = {}
         self.reasons: dict[int, str] = {}
         self.doubts: list[str] = []
+        self.found: list[str] = []
+        forced = dict(options.roles)
         for k, column in enumerate(table.columns):
             if column.name in forced:
                 self.roles[k] = forced[column.name]
@@ -252,8 +273,7 @@ class _Named:
             self._labels(None if values is None else self.columns[values].values)
         for k in self._open(1):
             self._set(k, self._further(k), "")
-        predictions = [k for k, role in self.roles.items() if role == "prediction"]
-        for k in predictions[1:]:
+        for k in [k for k, role in self.roles.items() if role == "prediction"][1:]:
             self.roles[k] = "group"
 
     def _set(self, k: int, role: ColumnRole, reason: str) -> None:
@@ -292,7 +312,7 @@ class _Named:
             raise FileError(_called(self.columns[texts[0]]), "texts", "an array of a numeric type")
         if self._ranked(wide) or not wide:
             return
-        told = self._best(wide, (TABLE_KEYS, WEAK_TABLE_KEYS), VALUE_WORDS)
+        told = self._by_name(wide)
         logits = [k for k in told if "logit" in self.keys[k]]
         if len(told) > 1 and len(logits) == 1:
             others = " and ".join(quoted(self.columns[k].name, 30) for k in told if k != logits[0])
@@ -331,12 +351,19 @@ class _Named:
             if self.keys[k] not in PREDICTED_KEYS | TABLE_KEYS | CORRECT_KEYS | INDEX_KEYS
             and not {*words_of(self.columns[k].name)} & PREDICTION_WORDS
         ]  # fmt: skip
-        if named := [k for k in others if {*words_of(self.columns[k].name)} & LABEL_WORDS]:
+        named = [
+            k for k in others
+            if (words := {*words_of(self.columns[k].name)}) & LABEL_WORDS and not words & MARK_WORDS
+        ]  # fmt: skip
+        if named:
             self._label_of(named, "by its name")
         elif table is not None and table.ndim == 2:
             agreeing = [k for k in others if _agrees(self.columns[k], table)]
             if agreeing or len(others) == 1:
                 self._label_of(agreeing or others, "the only array of class numbers")
+            if agreeing:
+                name = quoted(self.columns[agreeing[0]].name, 30)
+                self.found.append(f"Labels: array {name}, which agrees with the largest values.")
 
     def _label_of(self, places: Sequence[int], reason: str) -> None:
         if len(places) > 1:
@@ -354,14 +381,12 @@ class _Named:
         predicted = key in PREDICTED_KEYS | TABLE_KEYS and _may_be_labels(self.columns[k])
         return "prediction" if predicted else "group"
 
-    def _best(
-        self, places: Sequence[int], lists: Sequence[AbstractSet[str]], words: AbstractSet[str]
-    ) -> Sequence[int]:
-        """Return the arrays of the first list of names that any has, else those of some words."""
-        for keys in lists:
+    def _by_name(self, places: Sequence[int]) -> Sequence[int]:
+        """Return the arrays that are named as values are; all of them where none is."""
+        for keys in (TABLE_KEYS, WEAK_TABLE_KEYS):
             if named := [k for k in places if self.keys[k] in keys]:
                 return named
-        return [k for k in places if {*words_of(self.columns[k].name)} & words] or places
+        return [k for k in places if {*words_of(self.columns[k].name)} & VALUE_WORDS] or places
 
     def _ask(self, places: Sequence[int], role: ColumnRole, ask: str) -> NoReturn:
         names = [self.columns[k].name for k in places]
@@ -378,9 +403,8 @@ class _Named:
 
 
 def _is_whole(values: Array) -> bool:
-    if values.dtype.kind in "biu":
-        return True
-    return values.dtype.kind == "f" and bool((values == np.rint(values)).all())
+    kind = values.dtype.kind
+    return kind in "biu" or (kind == "f" and bool((values == np.rint(values)).all()))
 
 
 def _may_be_labels(column: Column) -> bool:
@@ -392,8 +416,7 @@ def _is_one_hot(values: Array) -> bool:
     if values.dtype.kind not in "biuf" or values.ndim != 2:
         return False
     return all(
-        bool(((block == 1).sum(axis=1) == 1).all())
-        and bool(((block == 0).sum(axis=1) == block.shape[1] - 1).all())
+        bool(((block == 1).sum(axis=1) == 1).all() and (block != 0).sum() == len(block))
         for block in (values[rows] for rows in row_blocks(*values.shape))
     )
 

@@ -19,6 +19,7 @@ from dashboard.readers.recognition.vocabulary import (
     RANK_WORDS,
     SCORE_STEMS,
     UNSURE_STEMS,
+    VALUE_WORDS,
     begins,
     folded,
     spans_of,
@@ -89,9 +90,14 @@ def is_called_confidence(feature: Feature) -> bool:
     return feature.key in CONFIDENCE_KEYS or begins(feature.words, CONFIDENCE_STEMS)
 
 
+def _is_called_value(feature: Feature) -> bool:
+    return is_called_confidence(feature) or bool({*feature.words} & VALUE_WORDS)
+
+
 def may_say_classes(feature: Feature) -> bool:
     """Return whether a column may say a class in every row."""
-    fits = feature.kind == "text" or (feature.whole and feature.low >= -1)
+    counts = feature.whole and feature.low >= -1 and not feature.column.percents
+    fits = feature.kind == "text" or counts
     n_rows = len(feature.column.values)
     few = feature.n_kinds <= 20 or 2 * feature.n_kinds < n_rows
     if feature.is_number and not few:
@@ -105,7 +111,8 @@ def lone_scores(features: Sequence[Feature], asked: Iterable[int]) -> list[Score
     """List the columns of which one may be the score of the event."""
     fits = [
         f for f in features
-        if f.is_number and not f.is_decided and (f.n_kinds > 2 or not f.whole)
+        if f.is_number and not f.is_decided
+        and (f.n_kinds > 2 or not f.whole or (f.high > 1 and _is_called_value(f)))
         and (f.n_kinds > 1 or speaks_of_scores(f.words))
     ]  # fmt: skip
     chosen = {f.place for f in fits} | {k for k in asked if features[k].kind != "none"}

@@ -1,5 +1,6 @@
 """Which of two outcomes is the event that the score is of."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from dashboard.readers.contents import Options
@@ -17,6 +18,9 @@ from dashboard.readers.recognition.vocabulary import (
     words_of,
 )
 from dashboard.readers.refusal import Answer, FileError, Question, percent, quoted
+
+_COUNTED = re.compile(r"(arr_|column )?\d+", re.ASCII)
+"""Names that arrays and columns without a name get."""
 
 _CLEAR = 2.0
 """Standard errors beyond which the scores tell the event, or contradict the words."""
@@ -50,7 +54,9 @@ def event_of(
     higher, lower = (yes, no) if sure >= 0 else (no, yes)
     by_heading = _by_heading(score, outcome, names, kinds)
     said = by_heading if by_heading is not None else yes if _told(names, kinds) else None
-    clear, opposed = abs(sure) > _CLEAR, by_heading is None and _opposed(score, outcome)
+    clear = abs(sure) > (2 * _CLEAR if said is None else _CLEAR)
+    quiet = not clear and _mood(outcome.words) < 0 and not says_event({folded(n) for n in names})
+    opposed = by_heading is None and (quiet or _opposed(score, outcome))
     if not clear and said is not None and not opposed:
         return names[said], ()
     if not clear or (said == lower and not opposed):
@@ -81,6 +87,8 @@ def _by_heading(
 ) -> int | None:
     """Return the value that the heading of the score names, as ``p_yes`` does."""
     own = [*score.words]
+    if _COUNTED.fullmatch(score.name):
+        return None
     about = {*outcome.words}
     found = [
         k for k in kinds

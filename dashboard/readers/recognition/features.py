@@ -29,7 +29,7 @@ _DATES = re.compile(
     r"|\d{1,2}[-. ][A-Za-z]{3,9}[-. ]\d{2,4}|[A-Za-z]{3,9} \d{1,2}, \d{4}|\d{4}-?[Qq][1-4]",
     re.ASCII,
 )
-_ASKED = 200
+_ASKED, _FEW = 200, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +172,7 @@ class Feature:
     def counts_up(self) -> bool:
         """Whether whole numbers rise from row to row."""
         values = self.column.values
-        return bool(self.whole and len(values) > 1 and (values[1:] > values[:-1]).all())
+        return bool(self.whole and len(values) > _FEW and (values[1:] > values[:-1]).all())
 
     @cached_property
     def is_date(self) -> bool:

@@ -174,7 +174,7 @@ def _of_one(
             yield Hypothesis(scores, evidence=own | alone)
         if score.is_number:
             yield from _of_event(scores, own, score, truths)
-            yield from _of_prediction(scores, own, score, truths)
+            yield from _of_prediction(scores, own, score, truths, alone)
 
 
 def _is_told(group: Scores, weights: Evidence, truths: _Truths) -> bool:
@@ -226,16 +226,14 @@ _OF_RIGHT = ("rises with the score", "rises most", "foretold", "two values")
 
 
 def _of_prediction(
-    scores: Scores, own: Evidence, score: Feature, truths: _Truths
+    scores: Scores, own: Evidence, score: Feature, truths: _Truths, alone: Evidence
 ) -> Iterator[Hypothesis]:
     for said in truths.columns:
         found = with_prediction(score, None, said, None)
         if said is score or "below chance" in found:
             continue
         if "called the prediction" in found:
-            yield Hypothesis(
-                scores, prediction=said.place, evidence=own | found | worth(no_outcome=1)
-            )
+            yield Hypothesis(scores, prediction=said.place, evidence=own | found | alone)
         for truth, other, right in truths.pairs:
             if other is said and truth is not score:
                 beside = with_prediction(score, truth, said, right) | truths.alone[truth.place]

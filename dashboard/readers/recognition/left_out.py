@@ -77,7 +77,9 @@ def usable_rows(table: Table, reading: Reading, options: Options) -> tuple[Table
         bad |= fault.rows
     n_bad, n_all = int(bad.sum()) + n_cut, table.n_rows + n_cut
     said = _listed(faults, n_cut)
-    leave = Answer(f"Leave out {n_bad:,} rows", f"{n_all - n_bad:,} remain.", {"leave_out": True})
+    remain = f"{n_all - n_bad:,} rows remain."
+    rows_ = "row" if n_bad == 1 else "rows"
+    leave = Answer(f"Leave out {n_bad:,} {rows_}", remain, {"leave_out": True})
     _ask_of_columns(faults, leave, options, table.n_rows, everything=bool(bad.all()))
     if not options.leave_out:
         rows = RawSet(None, None, first_row=table.first_row, among=table.among)

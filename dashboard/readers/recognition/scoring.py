@@ -205,10 +205,11 @@ def outcome_alone(feature: Feature, n_columns: int, *, named: bool) -> dict[str,
     called = feature.key in LABEL_KEYS
     weakly = feature.key in WEAK_LABEL_KEYS or (bool(words & LABEL_WORDS) and not predicted)
     event = happens(feature) and two
-    told = two and bool(kinds <= YES | NO or says_event(kinds))
+    happened = two and bool(says_event(kinds))
+    told = happened or (two and kinds <= YES | NO)
     other = begins(words, GROUP_STEMS) or begins(words, MEASURE_STEMS)
     other = other or bool(words & (DATE_WORDS if feature.n_kinds <= 20 else SURE_ID_WORDS))
-    rest = 0.0 if called or weakly else 0.3 if event else 1.0
+    rest = 0.0 if called or weakly or happened else 0.3 if event else 1.0
     found: dict[str, float] = {
         "called the outcome": called,
         "called an outcome": weakly and not called,

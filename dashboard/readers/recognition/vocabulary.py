@@ -76,12 +76,15 @@ CORRECT_KEYS = _set("""
 
 # Words of a heading.
 LABEL_WORDS = _set("label labels target targets gt truth truths true actual gold observed real obs")
+MARK_WORDS = _set("is has issue issues error errors quality mask weight weights noise flag")
+"""Words of headings that say something of the labels."""
 VALUE_WORDS = _set("""
     logit logits prob probs proba probas probability probabilities softmax score scores
 """)
 PREDICTION_WORDS = _set("""
     pred preds predicted prediction predictions predict yhat into pgr classification decision
-    decided suggestion suggested suggests vorschlag ai ki alert alarm flagged forecast vorhersage vorhergesagt prognose predit predite predicho
+    suggestion suggested suggests vorschlag ai ki
+    decided alert alarm flagged forecast vorhersage vorhergesagt prognose predit predite predicho
     prediccion predetto previsione previsto voorspeld entscheidung recommended recommendation
 """)
 CONFIDENCE_STEMS = _stems("confiden konfiden confian certain")
@@ -156,7 +159,7 @@ EVENT_STEMS = _stems("""
     abbruch regen schnee reklam retour verspat verspaet krank erkrank decede deces mort murio
     muert fallec baja abandon impag impay mora moroso defaut resili rehosp reingres ricover
     riammes rechute recaida ricaduta fraude frod achat achet compr acquist lluvi pluie piogg chuva
-    overleden opgezegd heropname wanbetal deced decess reussi admis echou aprob suspend promoss
+    overleden opgezegd heropname wanbetal deced decess reussi admis recu echou aprob suspend promoss
     bocciat reprov obito inadimpl cancelad annul rembours devol storung stoerung panne fallo
     averia guasto gesturzt fall fell sturz verkauft upsold upsell malad
 """)
