@@ -15,6 +15,7 @@ from dashboard.readers import FileError, Options, Parsed, Upload, parse, underst
 from dashboard.readers.contents import DEFAULTS, RawEvent, RawSet, Role
 from dashboard.readers.refusal import Question
 from dashboard.readers.table import Parsed as Held
+from dashboard.readers.together import ways_of
 from dashboard.readers.upload import Rows
 from dashboard.readers.worker import WORKERS, parse_apart
 from dashboard.settings import Settings
@@ -132,6 +133,18 @@ def parsed(sources: Sequence[SourceFile], options: Options = DEFAULTS) -> tuple[
         return tuple(_held(source, options) for source in sources)
     except FileError:
         return ()
+
+
+def ways_together(
+    sources: Sequence[SourceFile], options: Options = DEFAULTS
+) -> tuple[tuple[str, ...], ...]:
+    """Return what several files may be of one another, each a value of ``together``."""
+    held = parsed(sources, options)
+    if len(held) < 2:
+        return ()
+    pairs = [(source.name, one) for source, one in zip(sources, held, strict=True)]
+    key = tuple((source.name, source.digest) for source in sources), options
+    return _kept("ways", key, lambda: ways_of(pairs, options), most=MOST_READINGS)
 
 
 def _held(source: SourceFile, options: Options) -> Held:

@@ -23,8 +23,10 @@ ONE_COLUMN = frozenset({"outcome", "score", "prediction", "correct", "id", "set"
 
 _WORDS: Mapping[str, Mapping[str, Any]] = {
     "values": {
-        "Logits": "logits", "Probabilities": "probabilities", "Percentages": "percentages",
-    },  # fmt: skip
+        "Logits": "logits",
+        "Probabilities": "probabilities",
+        "Percentages": "percentages",
+    },
     "first_label": {"0": 0, "1": 1},
     "header": {"Names": True, "Data": False},
     "sets": {"One": "one"},
@@ -39,6 +41,7 @@ _KEYS: Mapping[str, str] = {
     "first_label": "labels_from",
     "header": "header",
     "sets": "sets",
+    "together": "together",
     "leave_out": "leave_out",
     "class_names": "class_names",
     "prevalence": "prevalence",
@@ -65,6 +68,9 @@ def write_address(options: Options) -> dict[str, str]:
             written[key] = "~".join(
                 f"{role.replace(' ', '-')}:{_escaped(name)}" for name, role in value
             )
+        elif field == "together":
+            way, *names = value
+            written[key] = ":".join(filter(None, (way, "~".join(map(_escaped, names)))))
         elif field == "class_names":
             written[key] = "~".join(_escaped(name) for name in value)
         else:
@@ -127,6 +133,15 @@ def _roles(text: str) -> tuple[tuple[str, ColumnRole], ...]:
     return roles
 
 
+def _together(text: str) -> tuple[str, ...]:
+    way, _, names = text.partition(":")
+    try:
+        return Options(together=(way, *(_names(names) if names else ()))).together
+    except FileError as error:
+        expected = "rows, sets:file~file or without:file~file"
+        raise _InvalidError(text, expected) from error
+
+
 def _names(text: str) -> tuple[str, ...]:
     return tuple(unquote(part) for part in text.split("~"))
 
@@ -144,6 +159,7 @@ def _prevalence(text: str) -> float:
 _READ: Mapping[str, Callable[[str], Any]] = {
     "roles": _roles,
     "event": str,
+    "together": _together,
     "class_names": _names,
     "prevalence": _prevalence,
 }

@@ -9,6 +9,7 @@ from calibcore.errors import CalibrationInputError
 from dashboard import wording
 from dashboard.compute import files
 from dashboard.compute.files import SourceFile
+from dashboard.compute.unusable import unusable_rows
 from dashboard.parts import chosen, overrule, roles
 from dashboard.readers import Options, Upload
 from dashboard.readers.contents import Contents, Preview
@@ -45,10 +46,9 @@ def show_empty() -> None:
                 icon=":material/download:",
                 on_click="ignore",
             )
-    for tab, (language, code) in zip(
-        st.tabs(list(templates.EXAMPLES)), templates.EXAMPLES.values(), strict=True
-    ):
-        tab.code(code, language=language, wrap_lines=True)
+    tabs = st.tabs(list(templates.EXAMPLES))
+    for tab, code in zip(tabs, templates.EXAMPLES.values(), strict=True):
+        tab.code(code, language=None, wrap_lines=True)
     with st.expander(words.ACCEPTED):
         st.markdown(f"{words.ways_to_bring()}\n\n{words.most()}")
 
@@ -199,6 +199,8 @@ def _show_details(
     if upload is not None:
         roles.choose_event(upload)
     preview, uses = _known(outcome)
+    if isinstance(outcome, Question) and len(sources) == 1:
+        preview = unusable_rows(sources[0], chosen.current(), outcome) or preview
     roles.show_roles(
         preview,
         files.parsed(sources, chosen.current()),

@@ -6,18 +6,22 @@ from typing import Any
 import streamlit as st
 
 from calibcore.data import LogitSet
+from dashboard.compute import files
 from dashboard.compute.files import SourceFile
 from dashboard.parts import chosen
 from dashboard.readers import Options, Upload
 from dashboard.wording import imports as words
+from dashboard.wording import several
 
 _TEXT = frozenset({"csv", "tsv", "txt", "xlsx"})
 
 _OFFERED: Mapping[str, Mapping[str, Any]] = {
     "values": {
-        "Auto": "auto", "Logits": "logits", "Probabilities": "probabilities",
+        "Auto": "auto",
+        "Logits": "logits",
+        "Probabilities": "probabilities",
         "Percentages": "percentages",
-    },  # fmt: skip
+    },
     "first_label": {"Auto": "auto", "0": 0, "1": 1},
     "header": {"Auto": None, "Names": True, "Data": False},
     "sets": {"Auto": "auto", "One": "one"},
@@ -50,7 +54,9 @@ def choose(sources: Sequence[SourceFile], upload: Upload | None) -> None:
         one_of("first_label", options)
     if {source.name.rpartition(".")[2].lower() for source in sources} & _TEXT:
         one_of("header", options)
-    if upload is None or "set" in upload.preview.roles or options.sets == "one":
+    _choose_together(sources, options)
+    two_sets = len(sources) == 1 and len(sets) == 2
+    if upload is None or two_sets or "set" in upload.preview.roles or options.sets == "one":
         one_of("sets", options)
     if not sets or any(isinstance(rows, LogitSet) for rows in sets):
         _choose_names(options)
@@ -91,6 +97,28 @@ def one_of(field: str, options: Options) -> None:
 
 def _set_word(field: str, key: str) -> None:
     chosen.change(**{field: _OFFERED[field][st.session_state[key]]})
+
+
+def _choose_together(sources: Sequence[SourceFile], options: Options) -> None:
+    """Let the user say what several files are of one another, where that may be several things."""
+    names = [source.name for source in sources]
+    ways, now = files.ways_together(sources, options), options.together
+    if not ways and not now:
+        return
+    offered = [(), *ways, *([now] if now and now not in ways else [])]
+    st.session_state["together"] = now
+    st.selectbox(
+        several.LABEL,
+        offered,
+        format_func=lambda way: several.way_said(way, names),
+        key="together",
+        help=several.HELP,
+        on_change=_set_together,
+    )
+
+
+def _set_together() -> None:
+    chosen.change(together=tuple(st.session_state["together"]))
 
 
 def _choose_names(options: Options) -> None:

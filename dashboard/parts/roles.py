@@ -31,42 +31,74 @@ _MATTERS: Sequence[ColumnRole] = (
 
 _CELL = 60
 
-RULES = """
+_WIDE, _NARROW = 11.5, 9.5
+"""Width of a column in rem, where there is room, and on a phone, which shows two of them."""
+
+RULES = f"""
 <style>
-.st-key-role_table { overflow-x: auto; }
-:is(.st-key-role_table, .st-key-role_arrays) { --column: 11.5rem; --numbers: 3rem; }
-.st-key-role_heads {
+.st-key-role_columns {{ container: roles / inline-size; }}
+p.sideways {{ margin: 0; font-size: 0.875rem; opacity: 0.7; }}
+.st-key-role_table {{
+  overflow-x: auto;
+  background:
+    linear-gradient(to left, var(--ground) 1rem, transparent) right / 3rem 100% no-repeat local,
+    linear-gradient(to left, color-mix(in srgb, currentColor 30%, transparent), transparent)
+      right / 1rem 100% no-repeat scroll;
+}}
+:is(.st-key-role_table, .st-key-role_arrays) {{ --column: {_WIDE}rem; }}
+.st-key-role_heads {{
   flex-wrap: nowrap; gap: 0; width: max-content; max-width: none; padding-left: var(--numbers);
-}
-:is(.st-key-role_heads, .st-key-role_arrays) > * { flex: none; width: var(--column); }
-[class*="st-key-role_column"] { width: 100%; padding-right: 0.75rem; gap: 0.25rem; }
-[class*="st-key-role_column"] label p {
+}}
+:is(.st-key-role_heads, .st-key-role_arrays) > * {{ flex: none; width: var(--column); }}
+[class*="st-key-role_column_"] {{ width: 100%; padding-right: 0.75rem; gap: 0.25rem; }}
+[class*="st-key-role_column_"] label p {{
   font-weight: 600; white-space: nowrap; overflow: hidden; text-overflow: ellipsis;
-}
-table.roles {
+}}
+table.roles {{
   border-collapse: collapse; table-layout: fixed; width: max-content;
   font-variant-numeric: tabular-nums;
-}
-table.roles td, table.roles tbody th {
+}}
+table.roles td, table.roles tbody th {{
   width: var(--column); max-width: var(--column); padding: 0.3rem 0.75rem 0.3rem 0.25rem;
   text-align: left; font-weight: 400; white-space: nowrap; overflow: hidden;
   text-overflow: ellipsis;
   border-bottom: 1px solid color-mix(in srgb, currentColor 15%, transparent);
-}
-table.roles tbody th { width: var(--numbers); max-width: var(--numbers); opacity: 0.7; }
-table.roles td small { opacity: 0.7; }
-table.roles th small { display: block; font-weight: 400; opacity: 0.7; }
-table.roles.headed thead th {
+}}
+table.roles tbody th {{
+  width: var(--numbers); max-width: var(--numbers); padding-right: 0.5rem;
+  font-size: 0.8125rem; opacity: 0.7;
+}}
+table.roles td small {{ opacity: 0.7; }}
+table.roles th small {{ display: block; font-weight: 400; opacity: 0.7; }}
+table.roles.headed thead th {{
   padding: 0.3rem 0.75rem 0.3rem 0.25rem; text-align: left; font-weight: 600; font-size: 0.875rem;
-}
-table.roles:not(.headed) thead th {
+}}
+table.roles:not(.headed) thead th {{
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
-}
-@media (max-width: 640px) {
-  :is(.st-key-role_table, .st-key-role_arrays) { --column: 9rem; --numbers: 2rem; }
-}
+}}
+@media (max-width: 640px) {{
+  :is(.st-key-role_table, .st-key-role_arrays) {{ --column: {_NARROW}rem; }}
+  [class*="st-key-role_column_"] {{ padding-right: 0.25rem; }}
+  [class*="st-key-role_column_"] input {{ padding-right: 0; font-size: 0.8rem; }}
+  [class*="st-key-role_column_"] [role="group"] button {{ width: 1.6rem; padding-inline: 0; }}
+}}
 </style>
 """
+
+
+def _sideways(n_columns: int, last_number: int) -> str:
+    """Return the line that says to scroll, with rules that hide it where all columns fit."""
+    numbers = 0.75 + 0.5 * len(str(last_number))
+    wide, narrow = (
+        f"@container roles (min-width: {numbers + n_columns * column:g}rem)"
+        " { p.sideways { display: none; } }"
+        for column in (_WIDE, _NARROW)
+    )
+    rules = (
+        f".st-key-role_table {{ --numbers: {numbers:g}rem; }} {wide}"
+        f" @media (max-width: 640px) {{ {narrow} }}"
+    )
+    return f"<style>{rules}</style><p class='sideways'>{words.sideways(n_columns)}</p>"
 
 
 @dataclass(frozen=True)
@@ -109,9 +141,10 @@ def show_question(question: Question) -> None:
                     on_click=_answer,
                     args=(answer.change,),
                 )
-                why = escape_markdown(answer.why)
-                likeliest = f"{words.LIKELIEST}: {why}" if why and not place else why
-                st.markdown(f":small[{likeliest}]", width="stretch")
+                why = escape_markdown(words.reason(answer.why))
+                if not place and len(question.answers) > 1:
+                    why = f"**{words.LIKELIEST}** {why}"
+                st.markdown(f":small[{why}]" if why else "", width="stretch")
 
 
 def _sentence(question: Question) -> str:
@@ -224,15 +257,18 @@ def show_roles(
     order = _order(list(shown), (visit, _is_decided(preview)))
     in_sight = _in_sight(order, shown, choosable=choosable)
     places = {name: place for place, name in enumerate(sorted(shown))}
+    numbers = preview.numbers or tuple(range(1, len(preview.rows) + 1))
     st.html(RULES)
-    with st.container(key="role_table"):
-        if choosable:
-            with st.container(horizontal=True, gap=None, key="role_heads"):
-                for name in in_sight:
-                    with st.container(key=f"role_column_{places[name]}"):
-                        _choose_role(shown[name], f"role_{places[name]}")
-        numbers = preview.numbers or tuple(range(1, len(preview.rows) + 1))
-        st.html(_table([shown[name] for name in in_sight], numbers, taken, headed=not choosable))
+    with st.container(key="role_columns", gap="small"):
+        st.html(_sideways(len(in_sight), max(numbers, default=1)))
+        with st.container(key="role_table"):
+            if choosable:
+                with st.container(horizontal=True, gap=None, key="role_heads"):
+                    for name in in_sight:
+                        with st.container(key=f"role_column_{places[name]}"):
+                            _choose_role(shown[name], f"role_{places[name]}")
+            columns = [shown[name] for name in in_sight]
+            st.html(_table(columns, numbers, taken, headed=not choosable))
 
 
 def _columns(

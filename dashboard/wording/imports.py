@@ -155,6 +155,11 @@ CHOSEN = "chosen by you"
 UNNAMED = "no name"
 
 
+def sideways(n_columns: int) -> str:
+    """Say that not all columns are in sight at once."""
+    return f"{n_columns:,} columns; scroll sideways to see all \u2192"
+
+
 def more_columns(n_columns: int) -> str:
     """Label the select that brings further columns into sight."""
     return f"{n_columns:,} more columns"
@@ -282,9 +287,20 @@ def _each_kind(upload: Upload) -> str:
 EVENT = "Which one is the event?"
 EVENT_HELP = "The score is the probability of this outcome."
 QUESTION = "One question about this file"
-LIKELIEST = "Most likely"
+LIKELIEST = "Most likely."
 LEFT_OUT = "Rows that cannot be used are left out."
 PUT_BACK = "Undo"
+
+
+def reason(why: str) -> str:
+    """Return what speaks for an answer as a sentence.
+
+    Examples
+    --------
+    >>> reason("named as the outcome, two values"), reason("1,191 rows remain."), reason("")
+    ('Named as the outcome, two values.', '1,191 rows remain.', '')
+    """
+    return f"{why[:1].upper()}{why[1:].rstrip('.')}." if why else ""
 
 
 def event_count(event: str, n_events: int, n_rows: int) -> str:

@@ -2,35 +2,27 @@
 
 from collections.abc import Mapping
 
-EXAMPLES: Mapping[str, tuple[str, str]] = {
+EXAMPLES: Mapping[str, str] = {
     "NumPy": (
-        "python",
-        (
-            "import numpy as np\n\n"
-            "# one row per image, one column per class; the numbers before softmax\n"
-            'np.savez("mine.npz", logits=logits, labels=labels)'
-        ),
+        "import numpy as np\n\n"
+        "# one row per image, one column per class; the numbers before softmax\n"
+        'np.savez("mine.npz", logits=logits, labels=labels)'
     ),
     "PyTorch": (
-        "python",
-        (
-            "import torch\n\n"
-            "with torch.no_grad():\n"
-            "    logits = model(images)\n"
-            'torch.save({"logits": logits.cpu(), "labels": labels.cpu()}, "mine.pt")'
-        ),
+        "import torch\n\n"
+        "with torch.no_grad():\n"
+        "    logits = model(images)\n"
+        'torch.save({"logits": logits.cpu(), "labels": labels.cpu()}, "mine.pt")'
     ),
     "scikit-learn": (
-        "python",
-        (
-            "import pandas as pd\n\n"
-            "table = pd.DataFrame(model.predict_proba(X), columns=model.classes_)\n"
-            'table.assign(label=y).to_csv("mine.csv", index=False)'
-        ),
+        "import pandas as pd\n\n"
+        "table = pd.DataFrame(model.predict_proba(X), columns=model.classes_)\n"
+        'table.assign(label=y).to_csv("mine.csv", index=False)'
     ),
-    "CSV": ("text", "cat,dog,label\n0.91,0.09,cat\n0.34,0.66,dog\n0.55,0.45,dog"),
-    "JSON": ("json", '{"logits": [[2.5, -1.0], [0.3, 1.2]], "labels": [0, 1]}'),
+    "CSV": "cat,dog,label\n0.91,0.09,cat\n0.34,0.66,dog\n0.55,0.45,dog",
+    "JSON": '{"logits": [[2.5, -1.0], [0.3, 1.2]], "labels": [0, 1]}',
 }
+"""Shown without colours, as those of Streamlit are too pale to read on its grey."""
 
 TEMPLATES_HEAD = "Templates with example rows"
 TEMPLATES: Mapping[str, str] = {

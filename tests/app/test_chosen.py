@@ -18,6 +18,8 @@ CHOICES = st.fixed_dictionaries(
         "first_label": st.sampled_from([0, 1]),
         "header": st.booleans(),
         "sets": st.just("one"),
+        "together": st.tuples(st.sampled_from(["sets", "without"]), NAMES, NAMES)
+        | st.just(("rows",)),
         "leave_out": st.just(True),  # noqa: FBT003
         "event": NAMES,
         "class_names": st.lists(NAMES, min_size=1, max_size=4).map(tuple),
@@ -45,7 +47,8 @@ def test_what_is_detected_is_not_in_the_address() -> None:
     ("key", "text"),
     [
         ("values", "odds"), ("header", "maybe"), ("leave_out", "yes"), ("labels_from", "2"),
-        ("sets", "three"), ("prevalence", "100"), ("prevalence", "nan"), ("prevalence", "many"),
+        ("sets", "three"), ("together", "apart:a.csv"),
+        ("prevalence", "100"), ("prevalence", "nan"), ("prevalence", "many"),
         ("roles", "outcome"), ("roles", "outcome:"), ("roles", "boss:risk"),
         ("roles", "outcome:died~:risk"),
     ],

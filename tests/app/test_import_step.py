@@ -28,6 +28,7 @@ from tests.app.pages import (
     charts,
     check_page,
     ks_before_after,
+    measure_cells,
     open_page,
     open_upload,
     tile,
@@ -129,7 +130,7 @@ def test_what_was_found_and_fixed_is_said() -> None:
 
 
 def test_of_many_columns_those_that_matter_come_first_and_each_can_be_reached() -> None:
-    notes = {f"note {k}": RNG.integers(0, 9, N) for k in range(14)}
+    notes: dict[str, Any] = {f"note {k}": RNG.integers(0, 9, N) for k in range(14)}
     page = open_upload(("mine.csv", csv(**notes, label=LABELS)))
     ((first, *_),) = tables(page)
     assert len(first) == roles_module.MOST_SHOWN
@@ -242,6 +243,10 @@ def test_a_question_is_answered_by_one_click() -> None:
     assert not page.error
     assert not charts(page)
     assert step(page).expanded
+    first, *others = (words.reason(one.why) for one in asked.value.answers)
+    assert f":small[**{words.LIKELIEST}** {wording.escape_markdown(first)}]" in said(page)
+    for why in others:
+        assert f":small[{wording.escape_markdown(why)}]" in said(page)
     answers = [one.label for one in page.button if str(one.key).startswith("answer_")]
     assert answers == [wording.escape_markdown(one.said) for one in asked.value.answers]
     click(page, '"target"')
@@ -265,7 +270,7 @@ def test_the_event_is_chosen_and_its_rows_are_counted() -> None:
     assert f"{N - came.sum()} of 300 rows are no" in said(page)
     assert page.query_params["positive"] in ("no", ["no"])
     again = open_upload(("mine.csv", data), positive="no", roles="score:risk~outcome:back")
-    assert tile(again, "KS error") == tile(page, "KS error")
+    assert measure_cells(again).equals(measure_cells(page))
     assert [info.value for info in again.info] == [words.BY_ADDRESS]
 
 
@@ -351,6 +356,13 @@ def test_rows_that_cannot_be_used_are_shown_and_left_out_by_a_click() -> None:
     label[[20, 250]] = ""
     page = open_upload(("mine.csv", csv(label=label, town=town)))
     assert "rows 22, 252" in said(page).replace("\\", "")
+    assert words.COLUMNS_REFUSED in said(page)
+    (rows,) = tables(page)
+    assert [row[0] for row in rows] == ["", ""]
+    assert [row[1:] for row in rows] == [
+        [f"{value:g}" for value in TABLE[row]] + [town[row]] for row in (20, 250)
+    ]
+    assert re.findall(r"<th scope='row'>(\d+)", previews(page)[0]) == ["22", "252"]
     click(page, "Leave out 2 rows")
     kept = label != ""
     expect_ks(page, LABELS[kept], TABLE[kept])
@@ -455,9 +467,9 @@ def test_every_ending_is_named_and_the_examples_can_be_read() -> None:
         assert f"`{ending}`" in text
         assert ending in words.endings()
     code = [block.value for block in page.code]
-    assert code == [example for _, example in templates.EXAMPLES.values()]
+    assert code == [*templates.EXAMPLES.values()]
     for name in ("CSV", "JSON"):
-        told = read(f"example.{name.lower()}", templates.EXAMPLES[name][1].encode())
+        told = read(f"example.{name.lower()}", templates.EXAMPLES[name].encode())
         assert not told.repairs
 
 

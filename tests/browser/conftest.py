@@ -53,9 +53,9 @@ def open_page(browser: Browser, address: str) -> Iterator[OpenPage]:
 
     def _note_error(message: ConsoleMessage) -> None:
         # Opened at a page's own address, Streamlit looks for its server below that address first.
-        looked = message.location.get("url", "").endswith(PROBED)
-        if message.type == "error" and not looked:
-            faults.append(message.text)
+        source = message.location.get("url", "")
+        if message.type == "error" and not source.endswith(PROBED):
+            faults.append(f"{message.text} ({source})")
 
     def _note_outside(url: str) -> None:
         if not url.startswith((address, address.replace("http", "ws"), "data:", "blob:")):

@@ -4,11 +4,13 @@ import re
 from importlib.resources import files
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from dashboard.app import PAGES
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import settle, turn_to
+from tests.browser.test_hospital import export
+from tests.browser.test_roles import bring
 from tests.browser.test_walk import address_of
 
 pytestmark = pytest.mark.browser
@@ -72,5 +74,17 @@ OTHER_STATES = {
 @pytest.mark.parametrize("state", OTHER_STATES)
 def test_no_other_state_has_a_finding(open_page: OpenPage, state: str, scheme: str) -> None:
     page = open_page(OTHER_STATES[state], scheme=scheme, width=390)
+    settle(page)
+    assert findings(page) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_question_and_the_roles_of_columns_have_no_finding(
+    open_page: OpenPage, scheme: str
+) -> None:
+    page = open_page("?data=Your+file&resamples=0", scheme=scheme)
+    bring(page, export()[0])
+    expect(page.locator("table.roles")).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 900})
     settle(page)
     assert findings(page) == []

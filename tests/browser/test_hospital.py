@@ -55,6 +55,12 @@ def test_from_an_export_to_the_verdict(open_page: OpenPage, width: int) -> None:
     expect(question).to_contain_text(f"{N_MISSING} of {N:,}")
     for name, role in ROLES.items():
         expect(page.get_by_role("combobox", name=name, exact=True)).to_have_value(role)
+    bad = page.locator("table.roles tbody tr").filter(
+        has=page.get_by_role("cell", name="n/a", exact=True)
+    )
+    expect(bad).to_have_count(N_MISSING)
+    lines = [k for k, line in enumerate(data.decode("utf-8-sig").splitlines(), 1) if "n/a" in line]
+    assert bad.get_by_role("rowheader").all_inner_texts() == [str(line) for line in lines]
     question.get_by_role("button", name="Leave out").click()
     verdict = page.locator(".st-key-verdict")
     expect(verdict).to_be_visible()

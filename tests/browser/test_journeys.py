@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 
 from calibcore import LogitSet, Split, TopR, WithinTopR, audit, ks_error
 from calibcore.calibrators import SplineCalibration, TemperatureScaling
+from dashboard.wording import imports as words
 from dashboard.wording import percent
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import settle
@@ -73,6 +74,7 @@ def test_an_uploaded_file_shows_the_core_s_numbers(open_page: OpenPage) -> None:
     spline = audit(split, event=TopR(1), calibrator=SplineCalibration()).test
     before = ks_error(*_pair(TopR(1), test))
     expect_ks(page, before, spline.after.curves.ks_error, 5_000)
+    page.get_by_text(words.HOW_READ).click()
     expect(page.get_by_text("Logits, because")).to_be_visible()
 
     choose(page, "2")
@@ -105,7 +107,7 @@ def _temperature(split: Split[LogitSet]) -> float:
 def test_a_broken_file_is_refused_in_one_sentence(open_page: OpenPage) -> None:
     page = open_page("?data=Your+file")
     table = np.zeros((20, 3))
-    table[4, 1] = np.nan
+    table[4, 1] = -np.inf
     file = io.BytesIO()
     np.savez(file, logits=table, labels=np.arange(20) % 3)
     page.locator("input[type=file]").set_input_files(
@@ -113,7 +115,7 @@ def test_a_broken_file_is_refused_in_one_sentence(open_page: OpenPage) -> None:
     )
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text("This cannot be used")
-    expect(alert).to_contain_text("logits: found NaN in 1 row")
+    expect(alert).to_contain_text("minus infinity (-inf) for the true class in 1 row")
     expect(page.locator(".js-plotly-plot")).to_have_count(0)
     expect(page.get_by_text("Traceback")).to_have_count(0)
     # Nothing is lost: a good file afterwards is read as usual.

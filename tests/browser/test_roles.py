@@ -4,7 +4,7 @@ import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from dashboard.wording import imports as words
 from tests.browser.conftest import OpenPage
@@ -26,8 +26,9 @@ def expect_role(page: Page, column: str, role: str) -> None:
     expect(page.get_by_role("combobox", name=column, exact=True)).to_have_value(role)
 
 
-def give_role(page: Page, column: str, role: str) -> None:
-    select = page.get_by_role("combobox", name=column, exact=True)
+def give_role(place: Page | Locator, column: str, role: str) -> None:
+    select = place.get_by_role("combobox", name=column, exact=True)
+    page = select.page
     select.scroll_into_view_if_needed()
     settle(page)  # a list that opens while its select is still scrolling closes again
     select.click()
@@ -37,6 +38,16 @@ def give_role(page: Page, column: str, role: str) -> None:
 def expect_verdict(page: Page) -> None:
     expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(2)
     settle(page)
+
+
+def figures(page: Page, verdict: str) -> list[str]:
+    """Give the verdict, once it is the one that is waited for, and the tiles below it."""
+    expect(page.locator(".st-key-verdict")).to_contain_text(verdict)
+    page.wait_for_timeout(500)
+    settle(page)
+    sentence = page.locator(".st-key-verdict").inner_text()
+    tiles = page.locator(".st-key-tiles [data-testid=stMetricValue]").all_inner_texts()
+    return [sentence[sentence.index("Class ") :], *tiles]
 
 
 def asked(page: Page) -> dict[str, list[str]]:
@@ -57,6 +68,22 @@ def test_the_two_columns_that_matter_are_in_sight(open_page: OpenPage, width: in
         box = page.get_by_role("combobox", name=column, exact=True).bounding_box()
         assert box is not None
         assert 0 <= box["x"] < box["x"] + box["width"] <= width
+    table = page.locator(".st-key-role_table")
+    first = [table.get_by_role("combobox").nth(k).get_attribute("aria-label") for k in (0, 1)]
+    assert first == ["readmitted_30d", "predicted_risk_pct"]
+    cut = "inputs => inputs.filter(one => one.scrollWidth > one.clientWidth).map(one => one.value)"
+    assert table.get_by_role("combobox").evaluate_all(cut) == []
+    assert table.evaluate("node => node.scrollWidth > node.clientWidth")
+    expect(page.get_by_text(words.sideways(8))).to_be_visible()
+
+
+def test_nothing_says_to_scroll_where_all_columns_fit(open_page: OpenPage) -> None:
+    page = open_page("?data=Your+file&resamples=0")
+    bring(page, b"risk,back\n" + b"\n".join([b"0.2,no", b"0.7,yes", b"0.4,no"] * 99))
+    expect_verdict(page)
+    page.get_by_text(words.HOW_READ).click()
+    expect(page.locator(".st-key-role_table")).to_be_visible()
+    expect(page.get_by_text(words.sideways(2))).to_be_hidden()
 
 
 def test_the_verdict_is_on_the_first_screen_and_the_details_are_closed(open_page: OpenPage) -> None:
@@ -120,6 +147,27 @@ def test_the_event_is_the_other_outcome_by_one_click(open_page: OpenPage) -> Non
     settle(page)
     expect(page.get_by_text(words.OTHERWISE, exact=True)).to_be_visible()
     assert asked(page)["positive"] == ["No"]
+
+
+def test_a_click_and_its_address_show_the_same_figures(open_page: OpenPage) -> None:
+    """The other event, then the other class of it, each opened again at the address it left."""
+    data, _ = export()
+    page = open_page("?data=Your+file&resamples=0&leave_out=1")
+    bring(page, data)
+    expect_verdict(page)
+    page.get_by_text(words.HOW_READ).click()
+    page.get_by_role("radio", name="No (").click()
+    shown = figures(page, "Class No, scored")
+    seen = [(page.url, shown)]
+    give_role(page.get_by_test_id("stSidebar"), "Class", "Yes")
+    shown = figures(page, "Class Yes, scored")
+    seen.append((page.url, shown))
+    assert asked(page)["positive"] == ["No"]
+    assert seen[0][1] != seen[1][1]
+    for address, shown in seen:
+        other = open_page(f"?{urlsplit(address).query}")
+        bring(other, data)
+        assert figures(other, shown[0].split(",")[0]) == shown
 
 
 def test_what_the_address_says_wrongly_is_named(open_page: OpenPage) -> None:

@@ -133,7 +133,7 @@ def largest(
     own = codes[rows]
     numberings: list[NDArray[np.int64]] = []
     if names:
-        places = np.array([names[folded(kind)] for kind in written])
+        places = np.array([names.get(folded(kind), -1) for kind in written])
         numberings.append(np.where(own >= 0, places[own], -1))
     elif outcome.is_number:
         truth = np.where(own >= 0, np.nan_to_num(outcome.column.values[rows]).astype(np.int64), -1)

@@ -27,6 +27,9 @@ from dashboard.readers.recognition.vocabulary import (
 )
 
 _MOST_OUTCOMES, _MOST_SCORES, _MOST_GROUPS = 40, 20, 40
+BEYOND = 3
+"""So many labels may be of no class that has a column: mistakes, which are told of as such."""
+
 _FEW, _OFF = 12, 0.02
 _END_OF_WORD = re.compile(r"[^\W_]*\Z")
 _NUMBERED = re.compile(r"([a-z_. ]*?)[_. ]*([0-9]{1,3})[_. ]*([a-z_. ]*)", re.ASCII)
@@ -96,7 +99,7 @@ def _is_called_value(feature: Feature) -> bool:
 
 def may_say_classes(feature: Feature) -> bool:
     """Return whether a column may say a class in every row."""
-    counts = feature.whole and feature.low >= -1 and not feature.column.percents
+    counts = feature.whole and feature.low >= -1 and not is_called_confidence(feature)
     fits = feature.kind == "text" or counts
     n_rows = len(feature.column.values)
     few = feature.n_kinds <= 20 or 2 * feature.n_kinds < n_rows
@@ -200,8 +203,9 @@ def _by_cells(numbers: Sequence[Feature], kinds: Sequence[set[str]]) -> Iterator
     """Group the columns that are called as the cells of another column."""
     there = {folded(f.name): f for f in numbers}
     for own in kinds:
-        if len(own) > 1 and own <= there.keys():
-            members = sorted((there[kind] for kind in own), key=lambda f: f.place)
+        called = own & there.keys()
+        if len(called) > 1 and len(own - called) <= BEYOND:
+            members = sorted((there[kind] for kind in called), key=lambda f: f.place)
             places = tuple(f.place for f in members)
             yield Scores("classes", places, tuple(f.name.strip() for f in members))
 

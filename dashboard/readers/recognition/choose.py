@@ -38,7 +38,14 @@ _NO_SCORE = frozenset(
      "named as an id", "counts up",
      "few values"}
 )  # fmt: skip
+_NO_OUTCOME = frozenset(
+    {"called something else", "cells name sets", "cells say the sex", "called a prediction",
+     "called correct or wrong"}
+)  # fmt: skip
 _RELATED = _TOLD | {"rises with the score", "largest at the outcome", "named by the cells"}
+_WEAK = 3.0
+"""Evidence of a relation with the score, below which an outcome that no name tells is asked about."""
+
 _MOST_OUTCOMES, _MOST_SCORES, _MOST_ANSWERS = 30, 12, 5
 _MATTERS = frozenset(
     {"outcome", "score", "class", "prediction", "correct", "ranked class", "ranked score"}
@@ -283,6 +290,8 @@ def _is_second_outcome(
         return "called something else" in best.evidence and not told
     rises, others = (h.evidence.get("rises with the score", 0.0) for h in (best, other))
     cut = "cut from the score" in other.evidence
+    if not _TOLD & best.evidence.keys() and rises < _WEAK and "two values" in other.evidence:
+        return not _NO_OUTCOME & other.evidence.keys()
     return others > max(0.9 * rises, 1.0) and not cut and "not two values" not in other.evidence
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from dashboard.readers.recognition.agreement import Relation, largest, relation, same_classes
 from dashboard.readers.recognition.candidates import (
+    BEYOND,
     Scores,
     is_called_confidence,
     speaks_of_scores,
@@ -120,7 +121,7 @@ WEIGHTS: Mapping[str, float] = {
 _ALIKE = 6
 """How much more one column may span than another, where nothing else says they are alike."""
 
-_BEYOND, _FEW = 3, 6
+_FEW = 6
 _JUDGED = ({"wrong", "right"}, {"incorrect", "correct"}, {"falsch", "richtig"})
 _GENERAL = {
     "score", "probability", "predicted", "prob", "pred", "model", "risk", "label", "class", "true",
@@ -386,12 +387,13 @@ def group_alone(group: Scores, features: Sequence[Feature]) -> dict[str, float]:
     is_list = members[0].kind == "list"
     table = table_of(members, members[0].rows)
     shares = is_list or all(f.is_share for f in members)
-    shares = bool(shares and np.nanmin(table) >= 0 and np.nanmax(table) <= 1)
+    shares = bool(shares and np.fmin.reduce(table, axis=None) >= 0)
+    shares = shares and bool(np.fmax.reduce(table, axis=None) <= 1)
     sums = sums_to(table) > 0
     another = sum(begins(f.words, MEASURE_STEMS) and not speaks_of_scores(f.words) for f in members)
     telling = is_list or sums or group.tells
-    spans = np.nanmax(table, axis=0) - np.nanmin(table, axis=0)
-    around = bool((np.nanmin(table) < 0) and all(f.low < 0 < f.high for f in members))
+    spans = np.fmax.reduce(table, axis=0) - np.fmin.reduce(table, axis=0)
+    around = not is_list and all(f.low < 0 < f.high for f in members)
     return worth(
         sums=sums,
         no_sums=shares and not sums,
@@ -414,7 +416,7 @@ def group_pair(group: Scores, features: Sequence[Feature], outcome: Feature) -> 
     numbers = outcome.is_number and outcome.low >= 0 and outcome.high <= n_classes
     few = not kinds or (outcome.is_number and not numbers and not names)
     # A few labels beyond the last class are told of as such.
-    out = few and called and outcome.is_number and outcome.n_kinds <= n_classes + _BEYOND
+    out = few and called and outcome.is_number and outcome.n_kinds <= n_classes + BEYOND
     fits, share = largest(members, outcome, names) if kinds or out else (False, 0.0)
     foretells = is_called_prediction(outcome) and not called
     return worth(
@@ -433,7 +435,12 @@ def group_kinds(
     """Return the values of a column, their places in a group that names them, and its classes."""
     first = features[group.places[0]]
     n_classes = first.column.values.shape[1] if first.kind == "list" else len(group.places)
-    kinds = [folded(kind) for kind in outcome.kinds[0]] if outcome.n_kinds <= n_classes else []
+    near = outcome.n_kinds <= n_classes + BEYOND
+    kinds = [folded(kind) for kind in outcome.kinds[0]] if near else []
     names = {folded(name): k for k, name in enumerate(group.names)}
-    named = bool(kinds) and len(names) == n_classes and all(kind in names for kind in kinds)
+    strange = sum(kind not in names for kind in kinds)
+    named = bool(kinds) and len(names) == n_classes and strange <= min(BEYOND, len(kinds) - 2)
+    named = named or (bool(kinds) and not strange)
+    if len(kinds) > n_classes and not named:
+        kinds = []
     return kinds, names if named else {}, n_classes

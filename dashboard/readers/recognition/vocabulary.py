@@ -88,7 +88,7 @@ PREDICTION_WORDS = _set("""
     prediccion predetto previsione previsto voorspeld entscheidung recommended recommendation
 """)
 CONFIDENCE_STEMS = _stems("confiden konfiden confian certain")
-CORRECT_STEMS = _stems("correct korrekt richtig corret acierto juste right hit hits acc accuracy")
+CORRECT_STEMS = _stems("correct korrekt richtig corret acierto juste right hit hits acc accurac")
 SURE_SCORE_STEMS = _stems("""
     prob logit softmax wahrscheinlich waarschijnlijk propensity likelihood confidence certainty
 """)
@@ -137,7 +137,7 @@ GROUP_STEMS = _stems("""
     prior previous vorher antec site center centre zentrum ward station hospital clinic klinik
     department abteilung service branch filiale channel kanal canal segment device os browser race
     ethnic group gruppe groupe grupo gruppo type typ tipo kind urban rural weekend holiday
-    feiertag night member newsletter product produkt produit plan tarif tier contract partner
+    feiertag night member mitglied membre socio newsletter product produkt produit plan tarif tier contract partner
     dependents senior school schule ecole escuela grade course subject language sprache langue
     model modell version fold cluster level season saison day weekday shift transport payment
     method homeowner mobile online elective comorbid marital visitor source campaign family obese
@@ -149,7 +149,7 @@ GROUP_STEMS = _stems("""
 EVENT_STEMS = _stems("""
     event evenem success occur readmi default charged churn died dead death deceas mortal fraud
     relaps recid rezidiv convert conversion click purchas bought buy cancel attrit fail pass
-    respon rain snow storm flood late delay dropout graduat delinqu arrear bankrupt insolv infect
+    respon rain snow storm flood late delay dropout graduat delinqu arrear bankrupt insolv infect infezion infeccion
     sepsis bleed stroke complicat recurr progress cancer malign tumor tumour disease sick ill
     positive return refund escalat accept approv admit won win lost left quit gone subscrib signup
     open complain claim injur accident attack abnormal anomal breach spam phish toxic noshow
@@ -213,11 +213,11 @@ MISSING_TEXTS = MISSING | {
 """Folded texts of cells without a value."""
 
 YES = _set("""
-    yes y true t 1 1.0 + positive pos ja j wahr oui o vrai si s verdadero vero sim verdadeiro
+    yes y true t 1 1.0 + correct right richtig korrekt positive pos ja j wahr oui o vrai si s verdadero vero sim verdadeiro
     positiv positif positivo event case present detected x tak ano igen evet da
 """)
 NO = _set("""
-    no n false f 0 0.0 - negative neg nein falsch non faux falso nao nee negativ negatif negativo
+    no n false f 0 0.0 - incorrect wrong inkorrekt negative neg nein falsch non faux falso nao nee negativ negatif negativo
     control absent none normal -1 not nie ne nem nej hayir
 """)
 SEX_VALUES = _set("""

@@ -1,0 +1,75 @@
+"""The first rows of a refused table that cannot be used, cell by cell as the file has them."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from dashboard.compute.files import SourceFile, parsed
+from dashboard.compute.keep import once
+from dashboard.readers import FileError, Options
+from dashboard.readers.contents import Preview
+from dashboard.readers.first_rows import preview_of
+from dashboard.readers.recognition import recognise
+from dashboard.readers.recognition.left_out import usable_rows
+from dashboard.readers.refusal import Question
+from dashboard.readers.table import Column, Table
+
+_MOST = 10
+
+
+def unusable_rows(source: SourceFile, options: Options, question: Question) -> Preview | None:
+    """Return the rows that a question offers to leave out; None where it is about something else.
+
+    Parameters
+    ----------
+    source : SourceFile
+        The only file.
+    options : Options
+        How it is read.
+    question : Question
+        What is asked about it.
+    """
+    held = parsed((source,), options)
+    table = held[0] if held else None
+    offered = any(answer.change.get("leave_out") for answer in question.answers)
+    if not offered or not isinstance(table, Table):
+        return None
+    key = source.name, source.digest, options
+    return once("unusable rows", key, lambda: _found(table, options))
+
+
+def _found(table: Table, options: Options) -> Preview | None:
+    """Compare the table with what is left of it once rows are left out."""
+    try:
+        reading = recognise(table, options)
+        kept, _ = usable_rows(table, reading, replace(options, leave_out=True))
+    except FileError:
+        return None
+    if kept.among is None:
+        return None
+    of_file = np.arange(table.n_rows) if table.among is None else np.flatnonzero(table.among)
+    places = np.flatnonzero(~kept.among[of_file])[:_MOST]
+    if not len(places):
+        return None
+    among = np.zeros(len(kept.among), dtype=np.bool_)
+    among[of_file[places]] = True
+    cells = tuple(
+        tuple(_cell(column, place) for column in table.columns) for place in places.tolist()
+    )
+    return replace(preview_of(replace(table, shown=cells, among=among), reading), refused=True)
+
+
+def _cell(column: Column, row: int) -> str:
+    """Return a cell as the file has it, a number with six digits."""
+    if column.unread:
+        return ""
+    odd = column.odd
+    if odd is not None and row in odd.rows:
+        return odd.texts[int(odd.codes[np.searchsorted(odd.rows, row)])]
+    value = column.values[row]
+    if column.texts is not None and value.ndim == 0:
+        return column.texts[int(value)]
+    if value.dtype.kind != "f" or value.ndim:
+        return str(value)
+    number = f"{value:.6g}%" if column.percents else f"{value:.6g}"
+    return number.replace(".", ",") if column.commas else number

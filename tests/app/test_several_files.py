@@ -1,0 +1,85 @@
+"""Several files: what they were taken for is said, and can be chosen otherwise."""
+
+from typing import Any
+
+import numpy as np
+from streamlit.testing.v1 import AppTest
+
+from dashboard.wording import imports as words
+from dashboard.wording import several
+from tests.app.pages import bodies, check_page, open_upload, tile
+
+N = 240
+
+
+def scores_file(name: str, n_rows: int = N, seed: int = 1) -> tuple[str, bytes]:
+    """Make rows of a score and an outcome; those of a model have ids, and the same outcomes."""
+    scores = np.random.default_rng(seed).random(n_rows).round(4)
+    outcomes = np.random.default_rng(n_rows).integers(0, 2, n_rows)
+    rows = zip(range(100, 100 + n_rows), scores.tolist(), outcomes.tolist(), strict=True)
+    lines = ["id,score,outcome", *(",".join(map(str, row)) for row in rows)]
+    return name, "\n".join(lines).encode()
+
+
+def choice(page: AppTest) -> Any:
+    """Give the select that says what the files are, or nothing."""
+    return next((one for one in page.selectbox if one.label == several.LABEL), None)
+
+
+def said(page: AppTest) -> str:
+    return "\n".join(bodies(page))
+
+
+def test_two_sets_can_be_one_table_or_the_other_way_round() -> None:
+    given = scores_file("north.csv", 200), scores_file("south.csv", N)
+    page = open_upload(*given)
+    check_page(page)
+    assert "Calibration set from" in said(page)
+    assert "200 calibration \u00b7 240 test rows" in said(page)
+    assert choice(page).options == [
+        "Auto",
+        "Calibration set north.csv, test set south.csv",
+        "Calibration set south.csv, test set north.csv",
+        "One table",
+    ]
+    choice(page).set_value(("sets", "south.csv")).run()
+    check_page(page)
+    assert "240 calibration \u00b7 200 test rows" in said(page)
+    assert "as chosen" in said(page)
+    choice(page).set_value(("rows",)).run()
+    check_page(page)
+    assert "440 rows" in said(page)
+    assert "2 parts of one table" in said(page)
+    assert page.query_params["together"] in ("rows", ["rows"])
+    again = open_upload(*given, together="sets:south.csv")
+    assert "240 calibration \u00b7 200 test rows" in said(again)
+    (reset,) = [one for one in again.button if one.label == words.AS_FOUND_AGAIN]
+    reset.click().run()
+    assert "200 calibration \u00b7 240 test rows" in said(again)
+    assert "together" not in again.query_params
+
+
+def test_of_models_of_the_same_rows_one_is_chosen() -> None:
+    page = open_upload(scores_file("forest.csv", seed=1), scores_file("boost.csv", seed=2))
+    assert "Which model's scores?" in said(page)
+    assert "The page Models compares" in said(page)
+    (button,) = [one for one in page.button if one.label == r"boost\.csv"]
+    button.click().run()
+    check_page(page)
+    alone = open_upload(scores_file("boost.csv", seed=2))
+    assert tile(page, "KS error") == tile(alone, "KS error")
+    assert choice(page).value == ("without", "forest.csv")
+    choice(page).set_value(("without", "boost.csv")).run()
+    alone = open_upload(scores_file("forest.csv", seed=1))
+    assert tile(page, "KS error") == tile(alone, "KS error")
+
+
+def test_one_file_and_its_labels_leave_nothing_to_choose() -> None:
+    name, data = scores_file("scores.csv")
+    lines = [line.rpartition(",") for line in data.decode().splitlines()]
+    values = "\n".join(line[0] for line in lines).encode()
+    labels = "\n".join(f"{line[0].split(',')[0]},{line[2]}" for line in lines[:1] + lines[:0:-1])
+    page = open_upload((name, values), ("outcomes.csv", labels.encode()))
+    check_page(page)
+    assert "were joined by column" in said(page)
+    assert choice(page) is None
