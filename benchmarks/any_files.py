@@ -8,21 +8,24 @@ import json
 import math
 import pickle
 import random
-from collections.abc import Callable, Mapping
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
+from xml.sax.saxutils import escape
 
 import numpy as np
 
-from tests.readers.files import npz
+from tests.readers.files import npy, npz, safetensors, storage, tensor, torch_zip
 
-_NAMES = """
+_WORDS = """
 label labels target y y_true pred prediction predictions label_ids .pred_class confidence
 confidences score scores prob probs prob_0 prob_1 probabilities p p_10 p_2 logits logit_0 logit_1
 top1_class top1_prob topk top_k_indices classes class_names class_0 class_1 correct id ids n count
 weight split fold age cat dog prob_cat prob_dog 0 1 2 3 test_logits val_labels train_probs image s0
 pred_0 outcome calibrated_prob columns data index schema
 """
+NAMES = _WORDS.split()
 _TEXTS = (
     "cat", "dog", "fox", "0", "1", "yes", "no", "Cat ", "cat\u200d", "45%", "nan", "test",
     "train", "-1e-400", "1" * 300, "", "[0.5, 0.5]",
@@ -70,7 +73,7 @@ def _column(dice: random.Random, n_rows: int) -> list[Any]:
 
 def _columns(dice: random.Random) -> Columns:
     n_rows, n_columns = dice.choice(_ROWS), dice.randint(1, 6)
-    columns = {name: _column(dice, n_rows) for name in dice.sample(_NAMES.split(), n_columns)}
+    columns = {name: _column(dice, n_rows) for name in dice.sample(NAMES, n_columns)}
     if dice.random() < 0.2:
         first = next(iter(columns))
         columns[first] = sorted(columns[first], key=str)
@@ -115,7 +118,7 @@ def _json(dice: random.Random) -> bytes:
         lambda: {name: dict(enumerate(column)) for name, column in columns.items()},
         lambda: dict(enumerate(records)),
         lambda: {"columns": list(columns), "data": [list(row.values()) for row in records]},
-        lambda: dict.fromkeys(dice.sample(_NAMES.split(), 2), columns),
+        lambda: dict.fromkeys(dice.sample(NAMES, 2), columns),
         lambda: [
             [{"label": a, "score": b} for a, b in zip(values[0], values[-1], strict=True)]
             for _ in range(3)
@@ -166,7 +169,7 @@ def _pickle(dice: random.Random) -> bytes:
         lambda: tuple(values),
         lambda: list(pairwise(values)),
         lambda: _records(columns),
-        lambda: dict.fromkeys(dice.sample(_NAMES.split(), 2), mixed),
+        lambda: dict.fromkeys(dice.sample(NAMES, 2), mixed),
     )
     return pickle.dumps(dice.choice(layouts)(), dice.choice((2, 4, 5)))
 
@@ -186,13 +189,152 @@ def _parquet(dice: random.Random) -> bytes:
     return buffer.getvalue()
 
 
+def zipped(members: Mapping[str, bytes]) -> bytes:
+    """Write an archive."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def workbook(sheets: Mapping[str, Sequence[Sequence[Any]]]) -> bytes:
+    """Write sheets of numbers, texts, truth values and blanks, as small as programs take them."""
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    package = "http://schemas.openxmlformats.org/package/2006/relationships"
+
+    def link(key: str, kind: str, target: str) -> str:
+        return f'<Relationship Id="{key}" Type="{office}/{kind}" Target="{target}"/>'
+
+    links = [link(f"r{k}", "worksheet", f"worksheets/s{k}.xml") for k in range(len(sheets))]
+    listed = [
+        f'<sheet name="{escape(name)}" sheetId="{k + 1}" r:id="r{k}"/>'
+        for k, name in enumerate(sheets)
+    ]
+    texts: dict[str, int] = {}
+    parts = {
+        "_rels/.rels": f'<Relationships xmlns="{package}">'
+        f"{link('r0', 'officeDocument', 'xl/workbook.xml')}</Relationships>",
+        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>'
+        f"{''.join(listed)}</sheets></workbook>",
+    }
+    for k, rows in enumerate(sheets.values()):
+        lines = [
+            f'<row r="{place}">{"".join(_xlsx_cell(value, texts) for value in row)}</row>'
+            for place, row in enumerate(rows, 1)
+        ]
+        parts[f"xl/worksheets/s{k}.xml"] = (
+            f'<worksheet xmlns="{main}"><sheetData>{"".join(lines)}</sheetData></worksheet>'
+        )
+    shared = "".join(f"<si><t>{escape(text)}</t></si>" for text in texts)
+    parts["xl/sharedStrings.xml"] = f'<sst xmlns="{main}">{shared}</sst>'
+    parts["xl/_rels/workbook.xml.rels"] = (
+        f'<Relationships xmlns="{package}">{"".join(links)}'
+        f"{link('texts', 'sharedStrings', 'sharedStrings.xml')}</Relationships>"
+    )
+    return zipped({name: text.encode() for name, text in parts.items()})
+
+
+def _xlsx_cell(value: object, texts: dict[str, int]) -> str:
+    if value is None:
+        return "<c/>"
+    if isinstance(value, bool):
+        return f'<c t="b"><v>{value:d}</v></c>'
+    if isinstance(value, int | float) and math.isfinite(value):
+        return f"<c><v>{value!r}</v></c>"
+    return f'<c t="s"><v>{texts.setdefault(str(value), len(texts))}</v></c>'
+
+
+def _xlsx(dice: random.Random) -> bytes:
+    sheets: dict[str, list[list[Any]]] = {}
+    for name in dice.choice(
+        (("Sheet1",), ("Sheet1",), ("a", "b"), ("val", "test"), ("notes", "x"))
+    ):
+        columns = _columns(dice)
+        rows = [list(row) for row in zip(*columns.values(), strict=True)]
+        head: list[list[Any]] = [[*columns]] if dice.random() < 0.9 else []
+        title = [[dice.choice(_TEXTS)]] if dice.random() < 0.1 else []
+        sheets[name] = [*title, *head, *rows]
+    if dice.random() < 0.5:
+        first = next(iter(sheets.values()))
+        sheets = dict.fromkeys(sheets, first)
+    return workbook(sheets)
+
+
+def _tensors(dice: random.Random) -> dict[str, np.ndarray[Any, Any]]:
+    """Make arrays of numbers in types that both libraries of tensors have."""
+    kinds = (np.float32, np.float64, np.float16, np.int64, np.int32, np.uint8, np.bool_)
+    made = {}
+    for name, array in _arrays(_columns(dice)).items():
+        if array.dtype.kind != "U":
+            kind = dice.choice(kinds[:3] if array.dtype.kind == "f" else kinds)
+            with np.errstate(all="ignore"):
+                made[name] = array.astype(kind)
+    return made
+
+
+def _safetensors(dice: random.Random) -> bytes:
+    codes = {
+        "f4": "F32",
+        "f8": "F64",
+        "f2": "F16",
+        "i8": "I64",
+        "i4": "I32",
+        "u1": "U8",
+        "b1": "BOOL",
+    }
+    header: dict[str, Any] = {}
+    body = b""
+    for name, array in _tensors(dice).items():
+        place = [len(body), len(body) + array.nbytes]
+        code = codes[array.dtype.str[1:]]
+        header[name] = {"dtype": code, "shape": [*array.shape], "data_offsets": place}
+        body += array.tobytes()
+    if dice.random() < 0.2:
+        header["__metadata__"] = {"format": "pt"}
+    return safetensors(header, body)
+
+
+def _torch(dice: random.Random) -> bytes:
+    codes = {
+        "f4": "Float",
+        "f8": "Double",
+        "f2": "Half",
+        "i8": "Long",
+        "i4": "Int",
+        "u1": "Byte",
+        "b1": "Bool",
+    }
+    arrays = _tensors(dice)
+    named = dice.random() < 0.7
+    parts = []
+    for key, (name, array) in enumerate(arrays.items()):
+        place = storage(str(key), f"{codes[array.dtype.str[1:]]}Storage", array.size)
+        strides = tuple(step // array.itemsize for step in array.strides)
+        made = tensor(place, 0, array.shape, strides)
+        parts.append(f"V{name}\n".encode() + made + b"s" if named else made)
+    program = b"(d" + b"".join(parts) if named else b"(" + b"".join(parts) + b"t"
+    storages = {f"s{key}": array.tobytes() for key, array in enumerate(arrays.values())}
+    return torch_zip(program + b".", **storages)
+
+
+def _npy(dice: random.Random) -> bytes:
+    arrays = _arrays(_columns(dice))
+    return npy(dice.choice([*arrays.values(), np.zeros((2, 2))]))
+
+
 MAKERS: Mapping[str, Callable[[random.Random], bytes]] = {
     "any.csv": _csv,
     "any.json": _json,
     "any.jsonl": _jsonl,
+    "any.npy": _npy,
     "any.npz": _npz,
     "any.p": _pickle,
     "any.parquet": _parquet,
+    "any.pt": _torch,
+    "any.safetensors": _safetensors,
+    "any.xlsx": _xlsx,
 }
 
 

@@ -1,16 +1,20 @@
 """Damaged files by the hundred thousand: what comes out of the readers, and what happens meanwhile.
 
-``python -m benchmarks.fuzz --mutants 1000000 --workers 2`` prints a line for each good file, of
-which there are mutants, and for each kind of `any_files`. File i of a line is always the same, so
-that what is found can be looked at again (``--only NAME --from i --mutants 1``).
+``python -m benchmarks.fuzz --mutants 1000000`` prints a line for each good file, of which there are
+mutants, and for each kind of `any_files`. File i of a line is always the same, so that what is
+found can be looked at again (``--only NAME --from i --mutants 1``); ``--keep DIR`` saves it.
+
+Files are parsed in a process of the fuzz's own, not in the worker: what ends the process, such as a
+C++ library that aborts, the worker refuses. It is counted, and only `_ABORT` is no fault.
 """
 
 import argparse
-import codecs
+import importlib
 import io
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,15 +26,37 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from pathlib import Path
+from traceback import extract_tb
+from typing import Any
 
-from benchmarks.any_files import MAKERS, any_file
-from dashboard.readers import FileError, read
+from benchmarks.any_files import MAKERS, NAMES, any_file, workbook, zipped
+from dashboard.readers import FileError, Question, Upload, read
+from dashboard.readers.formats import prepare
 from dashboard.readers.refusal import UnforeseenError
+from dashboard.readers.table import ROLES
 from tests.readers.files import GOOD, LABELS, LOGITS, PROBABILITIES
+from tests.readers.torch_files import GENUINE
 
 BATCH = 20_000
-HARMLESS = frozenset({"array.__new__", "cpython.run_interactivehook"})
-"""Of what Python reports to its audit hooks, what reading may do; all else is a side effect."""
+HARMLESS = frozenset(
+    {"array.__new__", "builtins.id", "compile", "cpython.run_interactivehook", "object.__getattr__"}
+)
+"""Of what Python reports to its audit hooks, what reading may do; all else is a side effect.
+
+NumPy compiles the header of an array to a syntax tree; to run one would be another event.
+"""
+
+_LATE = (
+    "ast", "encodings.cp1252", "encodings.latin_1", "encodings.raw_unicode_escape",
+    "encodings.unicode_escape", "encodings.utf_16", "encodings.utf_8_sig", "numpy.lib.format",
+    "scipy.optimize", "scipy.special", "scipy.stats", "tokenize", "unicodedata",
+)  # fmt: skip
+"""What is else imported when a file first needs it."""
+
+_ABORT = "ended by signal 6"
+_SECONDS = 60
+_MOST_QUESTIONS = 3
 
 _TOKENS = (
     b"\x00", b"\xff", b"\xff\xff\xff\xff", b"\x7f\xff\xff\xff", b".", b",", b"(", b")", b"R", b"b",
@@ -51,56 +77,26 @@ def parquet_file() -> bytes:
     return buffer.getvalue()
 
 
-def workbook() -> bytes:
-    """Write one sheet of numbers and texts, as small as a spreadsheet program would take it."""
-    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-    package = "http://schemas.openxmlformats.org/package/2006/relationships"
-    heads = [*(f"logit_{k}" for k in range(LOGITS.shape[1])), "label"]
-    texts = "".join(f"<si><t>{head}</t></si>" for head in heads)
-    rows = ["".join(f'<c t="s"><v>{k}</v></c>' for k in range(len(heads)))]
-    rows += [
-        "".join(f"<c><v>{value:.6g}</v></c>" for value in (*row, label))
-        for row, label in zip(LOGITS.tolist(), LABELS.tolist(), strict=True)
-    ]
-    sheet = "".join(f'<row r="{place}">{row}</row>' for place, row in enumerate(rows, 1))
-    parts = {
-        "_rels/.rels": f'<Relationships xmlns="{package}"><Relationship Id="r1"'
-        f' Type="{office}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
-        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}"><Relationship Id="r1"'
-        f' Type="{office}/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="r2"'
-        f' Type="{office}/sharedStrings" Target="sharedStrings.xml"/></Relationships>',
-        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>'
-        '<sheet name="Sheet1" sheetId="1" r:id="r1"/></sheets></workbook>',
-        "xl/sharedStrings.xml": f'<sst xmlns="{main}">{texts}</sst>',
-        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{main}"><sheetData>{sheet}</sheetData>'
-        "</worksheet>",
-    }
-    return _zipped({name: text.encode() for name, text in parts.items()})
-
-
 def seeds() -> dict[str, bytes]:
     """Give one good file or more of each format."""
     rows = [
         {**{f"p{k}": p for k, p in enumerate(row)}, "label": label, "place": "town"}
         for row, label in zip(PROBABILITIES.round(4).tolist(), LABELS.tolist(), strict=True)
     ]
+    heads = [*(f"logit_{k}" for k in range(LOGITS.shape[1])), "label"]
+    cells = [[*row, y] for row, y in zip(LOGITS.tolist(), LABELS.tolist(), strict=True)]
     arrays = {"logits": LOGITS.tolist(), "labels": LABELS.tolist()}
+    decimals = GOOD["good.csv"].replace(b",", b";").replace(b".", b",")
     return {
         **GOOD,
+        "decimals.tsv": decimals,
         "good.parquet": parquet_file(),
-        "good.xlsx": workbook(),
+        "good.xlsx": workbook({"Sheet1": [heads, *cells]}),
         "good.json": json.dumps(arrays).encode(),
+        "records.json": json.dumps(rows).encode(),
         "good.jsonl": "\n".join(map(json.dumps, rows)).encode(),
+        "old.pth": GENUINE["before 1.6"],
     }
-
-
-def _zipped(members: dict[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, data in members.items():
-            archive.writestr(name, data)
-    return buffer.getvalue()
 
 
 def _damaged(data: bytes, dice: random.Random) -> bytes:
@@ -135,7 +131,7 @@ def mutant(data: bytes, number: int) -> bytes:
         members = {name: archive.read(name) for name in archive.namelist()}
     name = dice.choice(sorted(members))
     members[name] = _damaged(members[name], dice)
-    return _zipped(members)
+    return zipped(members)
 
 
 @dataclass
@@ -144,8 +140,8 @@ class Tally:
 
     Parameters
     ----------
-    read, refused : int
-        How many were read, and how many refused in words.
+    read, asked, refused, ended : int
+        How many were read, asked about, and refused in words, and how many ended the process.
     faults : dict of str to int
         What else came out, and every side effect, with the first mutant that had it.
     slowest, weight : float
@@ -153,15 +149,24 @@ class Tally:
     """
 
     read: int = 0
+    asked: int = 0
     refused: int = 0
+    ended: int = 0
     faults: dict[str, int] = field(default_factory=dict)
     slowest: float = 0.0
     weight: float = 0.0
 
+    @property
+    def tried(self) -> int:
+        """How many there were."""
+        return self.read + self.asked + self.refused + self.ended
+
     def add(self, other: "Tally") -> None:
         """Take in another tally."""
         self.read += other.read
+        self.asked += other.asked
         self.refused += other.refused
+        self.ended += other.ended
         self.faults = other.faults | self.faults
         self.slowest = max(self.slowest, other.slowest)
         self.weight = max(self.weight, other.weight)
@@ -190,28 +195,86 @@ class Watch:
             self.on = False
 
 
+def _choices(dice: random.Random) -> dict[str, Any]:
+    """Overrule one file in six, as a user may."""
+    if dice.random() < 5 / 6:
+        return {}
+    names = dice.sample([*NAMES, "logit_0", "label", "p0", "column 1"], 2)
+    return dice.choice((
+        {"header": dice.random() < 0.5},
+        {"first_label": dice.choice((0, 1))},
+        {"values": dice.choice(("logits", "probabilities", "percentages"))},
+        {"sets": "one"},
+        {"leave_out": True},
+        {"event": dice.choice(("0", "1", "cat", "yes")), "prevalence": 0.3},
+        {"class_names": ("cat", "dog", "fox")[: dice.randint(1, 3)]},
+        {"roles": tuple((name, dice.choice(ROLES)) for name in names)},
+    ))  # fmt: skip
+
+
+def understood(name: str, data: bytes, dice: random.Random) -> Upload:
+    """Read a file, overrule it, answer a few of its questions, and split what it holds."""
+    choices = _choices(dice)
+    for left in range(_MOST_QUESTIONS, -1, -1):
+        try:
+            upload = read(name, data, **choices)
+            break
+        except Question as question:
+            said = [question.ask, *(text for a in question.answers for text in (a.said, a.why))]
+            _check_texts(said)
+            if not left or dice.random() < 0.7:
+                raise
+            change = dict(dice.choice(question.answers).change)
+            roles = dict(choices.get("roles", ())) | dict(change.get("roles", ()))
+            choices |= change | {"roles": tuple(roles.items())}
+    _check_texts([*upload.found, *upload.repairs, *upload.missing, *upload.doubts])
+    _check_texts([*upload.preview.headings, *(c for row in upload.preview.rows for c in row)])
+    with suppress(FileError):
+        split, columns = upload.split(), upload.split_columns()
+        for role, part in (("calibration", split.calibration), ("test", split.test)):
+            if any(len(column.values) != part.n_samples for column in columns[role].values()):
+                raise AssertionError("columns of another length than their set")
+    return upload
+
+
+def _check_texts(texts: list[str]) -> None:
+    wrong = [text for text in texts if not text.isprintable()]
+    if wrong:
+        raise AssertionError(f"no plain text: {wrong[0]!r}")
+
+
 def attempt(name: str, data: bytes, tally: Tally, number: int, watch: Watch) -> None:
     """Read one mutant and note what comes of it."""
     start = time.perf_counter()
-    fault = ""
+    fault: BaseException | str | None = None
     with watch.watching() as seen:
         try:
-            read(name, data)
+            understood(name, data, random.Random(number))  # noqa: S311 - not for secrets
         except FileError as error:
             said = str(error)
-            tally.refused += 1
+            tally.asked += isinstance(error, Question)
+            tally.refused += not isinstance(error, Question)
             if isinstance(error, UnforeseenError):
-                fault = repr(error.__cause__)[:120]
+                fault = error.__cause__
             elif len(said) > 600 or not said.isprintable() or "<" in said:
                 fault = "a message that is too long or no plain text"
         except BaseException as error:  # noqa: BLE001 - this is what is looked for
-            fault = f"{type(error).__name__}: {str(error)[:120]}"
+            tally.refused += 1
+            fault = error
         else:
             tally.read += 1
         effects = list(seen)
     tally.slowest = max(tally.slowest, time.perf_counter() - start)
-    for what in ([fault] if fault else []) + effects:
+    told = _told(fault) if isinstance(fault, BaseException) else fault
+    for what in ([told] if told else []) + effects:
         tally.faults.setdefault(what, number)
+
+
+def _told(error: BaseException) -> str:
+    """Say what was raised, and by which line of ours."""
+    ours = [f for f in extract_tb(error.__traceback__) if "dashboard" in f.filename]
+    place = f" at {Path(ours[-1].filename).name}:{ours[-1].lineno}" if ours else ""
+    return f"{type(error).__name__}{place}: {str(error)[:120]}"
 
 
 def _peak() -> float:
@@ -227,12 +290,14 @@ def numbered(name: str) -> Callable[[int], bytes]:
     return partial(any_file, name) if name in MAKERS else partial(mutant, seeds()[name])
 
 
-def warm_up(name: str, made: Callable[[int], bytes]) -> None:
+def warm_up() -> None:
     """Import now what is otherwise imported when it is first needed."""
-    codecs.lookup("raw_unicode_escape")  # of the oldest pickles
-    for number in range(-200, 0):
+    prepare()
+    for module in _LATE:
+        importlib.import_module(module)
+    for name, data in seeds().items():
         with suppress(FileError):
-            read(name, made(number))
+            read(name, data)
 
 
 def run_batch(name: str, first: int, count: int, place: int | None = None) -> Tally:
@@ -245,31 +310,44 @@ def run_batch(name: str, first: int, count: int, place: int | None = None) -> Ta
     first, count : int
         Their numbers.
     place : int, optional
-        File descriptor that always holds the number of the mutant, for a process that dies.
+        File descriptor that always holds the number of the mutant and the tally of those before
+        it, for a process that dies.
     """
     made, tally, watch = numbered(name), Tally(), Watch()
-    warm_up(name, made)
+    warm_up()
     before = _peak()
     for number in range(first, first + count):
         data = made(number)
         if place is not None:
-            os.lseek(place, 0, os.SEEK_SET)
-            os.write(place, b"%20d" % number)
+            os.pwrite(place, json.dumps([number, asdict(tally)]).encode() + b"\n", 0)
+            signal.alarm(_SECONDS)  # which ends the process
         attempt(name, data, tally, number, watch)
     tally.weight = _peak() - before
     return tally
 
 
 def run_apart(name: str, first: int, count: int) -> Tally:
-    """Try mutants in a process of their own, which may die."""
-    command = [sys.executable, "-m", "benchmarks.fuzz", "--batch", name, str(first), str(count)]
-    with tempfile.TemporaryFile() as last:
-        done = subprocess.run(command, check=False, stdin=last, capture_output=True)  # noqa: S603
-        if done.returncode == 0:
-            return Tally(**json.loads(done.stdout))
-        last.seek(0)
-        died_at = int(last.read() or b"-1")
-    return Tally(faults={f"the process died ({done.returncode})": died_at})
+    """Try mutants in a process of their own; after one that ends it, the next in another."""
+    total, end = Tally(), first + count
+    while first < end:
+        asked = [name, str(first), str(end - first)]
+        command = [sys.executable, "-m", "benchmarks.fuzz", "--batch", *asked]
+        with tempfile.TemporaryFile() as last:
+            done = subprocess.run(command, check=False, stdin=last, capture_output=True)  # noqa: S603
+            if done.returncode == 0:
+                total.add(Tally(**json.loads(done.stdout)))
+                break
+            last.seek(0)
+            noted = last.readline()
+        if not noted:
+            total.add(Tally(faults={f"no start: {done.stderr[-200:].decode(errors='replace')}": 0}))
+            break
+        number, before = json.loads(noted)
+        why = f"ended by signal {-done.returncode}"
+        total.add(Tally(**before))
+        total.add(Tally(ended=1, faults={why: number}))
+        first = number + 1
+    return total
 
 
 def _child(name: str, first: int, count: int) -> None:
@@ -280,9 +358,10 @@ def main() -> None:
     """Read the command line, try the mutants and print what came of them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mutants", type=int, default=1_000_000)
-    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--from", type=int, default=0, dest="first")
     parser.add_argument("--only", default="", help="files whose name contains this")
+    parser.add_argument("--keep", type=Path, help="a folder for the files that show a fault")
     parser.add_argument("--batch", nargs=3, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.batch:
@@ -301,15 +380,21 @@ def main() -> None:
         for (name, _, count), tally in zip(
             jobs, pool.map(lambda job: run_apart(*job), jobs), strict=True
         ):
+            new = {what: n for what, n in tally.faults.items() if what not in tallies[name].faults}
             tallies[name].add(tally)
-            tried = tallies[name].read + tallies[name].refused
-            print(f"{name}: {tried:,} tried, {len(tally.faults)} faults in the last {count:,}")
+            said = f"{time.strftime('%H:%M:%S')} {name}: {tallies[name].tried:,} tried"
+            print(f"{said}, {len(tally.faults)} faults in the last {count:,}", flush=True)
+            for what, number in new.items():
+                print(f"    {name}, mutant {number}: {what}", flush=True)
+                if asked.keep is not None:
+                    (asked.keep / f"fuzz.{number}.{name}").write_bytes(numbered(name)(number))
     report(tallies)
 
 
 def report(tallies: dict[str, Tally]) -> None:
     """Print a line for each file, and below them every fault with a mutant that has it."""
-    print(f"\n{'file':18}{'read':>10}{'refused':>10}{'faults':>8}{'slowest':>10}{'memory':>10}")
+    heads = ("read", "asked", "refused", "ended", "faults", "slowest", "memory")
+    print(f"\n{'file':18}" + "".join(f"{head:>10}" for head in heads))
     total = Tally()
     for name, tally in tallies.items():
         total.add(tally)
@@ -318,15 +403,14 @@ def report(tallies: dict[str, Tally]) -> None:
     for name, tally in tallies.items():
         for what, number in tally.faults.items():
             print(f"{name}, mutant {number}: {what}")
-    if any(tally.faults for tally in tallies.values()):
+    if {*total.faults} - {_ABORT}:
         sys.exit(1)
 
 
 def _line(name: str, tally: Tally) -> str:
-    return (
-        f"{name:18}{tally.read:>10,}{tally.refused:>10,}{len(tally.faults):>8}"
-        f"{tally.slowest:>8.2f} s{tally.weight:>7.0f} MB"
-    )
+    counts = (tally.read, tally.asked, tally.refused, tally.ended, len(tally.faults))
+    numbers = "".join(f"{count:>10,}" for count in counts)
+    return f"{name:18}{numbers}{tally.slowest:>8.2f} s{tally.weight:>7.0f} MB"
 
 
 if __name__ == "__main__":

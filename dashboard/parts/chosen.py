@@ -85,8 +85,10 @@ def read_address(query: Mapping[str, str]) -> tuple[Options, tuple[str, ...]]:
     --------
     >>> read_address({"roles": "outcome:readmitted_30d~score:risk", "leave_out": "1"})[0].roles
     (('readmitted_30d', 'outcome'), ('risk', 'score'))
-    >>> read_address({"values": "odds"})[1]
-    ('Address of the page, values: "odds" is not used. Expected Logits or Probabilities.',)
+    >>> read_address({"sets": "two"})[1]
+    ('Address of the page, sets: "two" is not used. Expected One.',)
+    >>> read_address({"together": "sets:cal.csv"})[0].together
+    ('sets', 'cal.csv')
     """
     chosen: dict[str, Any] = {}
     wrong = []

@@ -240,6 +240,7 @@ class Choices(TypedDict, total=False):
     roles: tuple[tuple[str, ColumnRole], ...]
     event: str | None
     leave_out: bool
+    together: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -268,6 +269,11 @@ class Options:
         Of an outcome of two values, the one that the score is of, as the file writes it.
     leave_out : bool
         Leave out rows that cannot be used, instead of asking about them.
+    together : tuple of str
+        What several files are of one another; empty where that is detected. ``("rows",)``: parts
+        of one table. ``("sets", *names)``: the named files are the calibration set, the others the
+        test set. ``("without", *names)``: the named files are left out. Others than those that are
+        there are passed over.
 
     Raises
     ------
@@ -284,6 +290,7 @@ class Options:
     roles: tuple[tuple[str, ColumnRole], ...] = ()
     event: str | None = None
     leave_out: bool = False
+    together: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse choices outside what is offered."""
@@ -294,12 +301,17 @@ class Options:
         ):
             if value not in allowed:
                 raise FileError(name, quoted(value), f"one of {', '.join(map(str, allowed))}")
+        if self.together and self.together[0] not in _TOGETHER:
+            wanted = f"one of {', '.join(_TOGETHER)}"
+            raise FileError("together", quoted(self.together[0]), wanted)
         for _, role in self.roles:
             if role not in ROLES:
                 raise FileError("roles", quoted(role), f"one of {', '.join(ROLES)}")
         if self.prevalence is not None and not 0 < self.prevalence < 1:
             raise FileError("prevalence", f"{self.prevalence:g}", "a share between 0 and 1")
 
+
+_TOGETHER = ("rows", "sets", "without")
 
 DEFAULTS = Options()
 

@@ -19,18 +19,24 @@ from dashboard.readers.contents import (
     SliceColumn,
 )
 from dashboard.readers.first_rows import preview_of, uses_of
-from dashboard.readers.recognition.array_names import parts_of, refuse_unread
+from dashboard.readers.parting import rows_in_use, told_apart, unclear_sets
+from dashboard.readers.recognition.array_names import Parts, parts_of, reading_of, refuse_unread
 from dashboard.readers.recognition.groups import group_of, groups_of, ids_of, in_use
 from dashboard.readers.recognition.left_out import usable_rows
 from dashboard.readers.recognition.outcomes import Outcome, outcome_of_event, right_or_wrong
 from dashboard.readers.recognition.ranks import ranked, top_one
-from dashboard.readers.recognition.set_names import parting_of
+from dashboard.readers.recognition.set_names import role_of
 from dashboard.readers.recognition.vocabulary import folded
 from dashboard.readers.refusal import Answer, FileError, Question, plain, quoted
+from dashboard.readers.stacked import under
 from dashboard.readers.table import Arrays, Column, ColumnRole, Parsed, Reading, Table
 
 _MOST_EXACT = 2.0**53
 _NEAR = 0.01
+_BY_ORDER = (
+    "Only their order tells the sets apart: the first was taken for the calibration set, the second"
+    " for the test set."
+)
 
 
 def contents_of(parsed: Parsed, options: Options) -> Contents:
@@ -52,34 +58,63 @@ def contents_of(parsed: Parsed, options: Options) -> Contents:
     """
     if isinstance(parsed, Arrays):
         return _of_arrays(parsed, options)
-    refuse_unread(parsed.columns)
+    refuse_unread(parsed.columns, options)
     return sets_from(parsed, _recognised(parsed, options), options)
 
 
 def _of_arrays(parsed: Arrays, options: Options) -> Contents:
     """Return the sets of arrays, each set read as a table."""
     parts = parts_of(parsed, options)
-    made = {
-        role: sets_from(table, parts.readings.get(role) or _recognised(table, options), options)
-        for role, table in parts.tables.items()
-    }
-    if len(made) == 1:
-        (only,) = made.values()
-        preview = only.preview if "rows" not in parts.readings else None
+    if len(parts.tables) == 1:
+        (role,) = parts.tables
+        only = _of_part(parts, role, options)
+        preview = only.preview if role not in parts.readings else None
         return replace(only, found=(*only.found, *parts.found), preview=preview)
+    if options.sets == "one":
+        return _all_rows(parts, options)
+    made = {role: _of_part(parts, role, options) for role in parts.tables}
     for role, contents in made.items():
         raw = contents.sets["rows"]
         if isinstance(raw, RawSet) and (raw.table is None or raw.labels is None):
             lacking = "values" if raw.table is None else "labels"
             raise FileError(SET_NAMES[role], f"no {lacking}", "values and labels of both sets")
     first, second = made.values()
+    named = any(role_of(array.name)[0] != "rows" for array in parsed.arrays)
     return replace(
         first, sets={role: contents.sets["rows"] for role, contents in made.items()},
         found=_once(first.found, second.found, parts.found),
         repairs=_once(first.repairs, second.repairs),
-        missing=_once(first.missing, second.missing), doubts=_once(first.doubts, second.doubts),
+        missing=_once(first.missing, second.missing),
+        doubts=_once(first.doubts, second.doubts, () if named else (_BY_ORDER,)),
         uses={**second.uses, **first.uses}, preview=None,
     )  # fmt: skip
+
+
+def _of_part(parts: Parts, role: Role, options: Options) -> Contents:
+    table = parts.tables[role]
+    return sets_from(table, parts.readings.get(role) or _recognised(table, options), options)
+
+
+def _all_rows(parts: Parts, options: Options) -> Contents:
+    """Return the arrays of both sets as one, with the set of each row to group by."""
+    first, second = parts.tables.values()
+    theirs = {column.name: column for column in second.columns}
+    if len({*theirs} & {column.name for column in first.columns}) < 2:
+        # Without names the arrays of both sets stand in the same order.
+        theirs = dict(zip([c.name for c in first.columns], second.columns, strict=False))
+    shared = [column for column in first.columns if column.name in theirs]
+    columns = tuple(under([column, theirs[column.name]]) for column in shared)
+    whole = replace(first, columns=columns, n_rows=first.n_rows + second.n_rows)
+    reading = next(iter(parts.readings.values()), None)
+    known = _recognised(whole, options) if reading is None else reading_of(
+        whole, reading.class_names, options
+    )  # fmt: skip
+    places = np.repeat(np.arange(2, dtype=np.int32), [first.n_rows, second.n_rows])
+    of_row = Column("set", places, tuple(parts.tables))
+    whole = replace(whole, columns=(*columns, of_row))
+    known = replace(known, roles=(*known.roles, "set"), reasons=(*known.reasons, ""))
+    made = sets_from(whole, known, options)
+    return replace(made, found=_once(made.found, parts.found), preview=None)
 
 
 def _once(*parts: tuple[str, ...]) -> tuple[str, ...]:
@@ -132,28 +167,25 @@ class _Said:
 
 
 def _sets(table: Table, reading: Reading, options: Options, known: Contents) -> Contents:
+    table, unused, teller = rows_in_use(table, reading, options)
     cleaned, left = usable_rows(table, reading, options)
     said = _Said(
-        [*table.found, *reading.found], [*table.repairs, *left], [],
+        [*table.found, *reading.found], [*table.repairs, *unused, *left], [],
         [*table.doubts, *reading.doubts],
     )  # fmt: skip
     roles = _Roles(cleaned, reading, options, said)
-    parting = None
-    for column in roles.of("set"):
-        made = None if options.sets == "one" or parting else parting_of(column)
-        if made is not None:
-            parting = made
-            said.found += made.found
-            said.repairs += made.repairs
-        else:
-            roles.groups.append((column, "group"))
+    parting, others = told_apart(cleaned, reading, options, teller)
+    roles.groups += ((column, "group") for column in others)
+    said.found += () if parting is None else parting.found
+    said.repairs += () if parting is None else parting.repairs
+    if parting is None and teller is None:
+        said.doubts += unclear_sets([c for c, _ in roles.groups], others, options)
     raw = _raw_of(roles)
-    groups, sentences = groups_of(roles.groups)
-    raw = replace(raw, columns=(*groups, *raw.columns))
+    kept, sentences = groups_of(roles.groups)
+    raw = replace(raw, columns=(*kept, *raw.columns))
     said.found += sentences
-    if options.sets != "one" and roles.of("set") and parting is None:
-        name = quoted(roles.of("set")[0].name)
-        said.doubts.append(f"Column {name} does not say which rows are calibration or test.")
+    if isinstance(raw, RawSet) and (raw.table is None or raw.labels is None):
+        parting = None
     sets: dict[Role, RawSet | RawEvent] = {"rows": raw} if parting is None else parting.of(raw)
     return replace(
         known, sets=sets, found=tuple(said.found), repairs=tuple(said.repairs),
@@ -237,7 +269,6 @@ def _of_score(
         return _labelled(raw, outcomes, ())
     told = predicted is not None and (predicted.name, "prediction") in options.roles
     if predicted is not None and (told or not _is_threshold(values, predicted)):
-        _refuse_long(values, predicted)
         return top_one(values, outcomes[0], predicted, rows)
     if predicted is not None:
         roles.groups.append((predicted, "group"))
@@ -257,18 +288,6 @@ def _of_event(raw: RawSet, outcome: Outcome, column: Column) -> RawSet:
         raw, labels=outcome.labels, label_texts=names, class_names=names or raw.class_names,
         label_name=f"column {quoted(column.name)}",
     )  # fmt: skip
-
-
-def _refuse_long(scores: Array, predicted: Column) -> None:
-    """Refuse one row per sample and class: each class is there equally often, the sums are 1."""
-    counts = np.unique(predicted.values, return_counts=True)[1]
-    n_samples = int(counts[0])
-    alike = len(counts) > 1 and n_samples > 1 and bool((counts == n_samples).all())
-    if alike and abs(scores.sum() - n_samples) < _NEAR * n_samples:
-        raise FileError(
-            "table", f"one row per sample and class, by column {quoted(predicted.name)}",
-            "one row per sample: pivot the table so that each class has a column",
-        )  # fmt: skip
 
 
 def _is_threshold(scores: Array, predicted: Column) -> bool:

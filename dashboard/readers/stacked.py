@@ -8,7 +8,10 @@ from numpy.typing import NDArray
 
 from dashboard.readers.contents import Array
 from dashboard.readers.refusal import FileError, quoted
-from dashboard.readers.table import Column, Odd
+from dashboard.readers.table import Column, Odd, Table
+
+_FIRST = 1_000
+"""So many rows mostly tell fractions from whole numbers."""
 
 
 def kind_of(column: Column) -> str:
@@ -16,7 +19,9 @@ def kind_of(column: Column) -> str:
     if column.texts is not None:
         return "text"
     values = column.values
-    whole = values.dtype.kind in "biu" or bool((values == np.rint(values)).all())
+    whole = values.dtype.kind in "biu" or all(
+        bool((part == np.rint(part)).all()) for part in (values[:_FIRST], values)
+    )
     return "whole" if whole else "fractions"
 
 
@@ -71,16 +76,33 @@ def order_of(wanted: Array, have: Array) -> NDArray[np.intp] | None:
     return order
 
 
-def reordered(column: Column, order: NDArray[np.intp]) -> Column:
-    """Return the cells of a column in another order of the rows."""
+def rows_at(column: Column, places: NDArray[np.intp]) -> Column:
+    """Return the cells at some different places, in their order."""
     if column.unread:
         return column
     odd = column.odd
     if odd is not None:
-        place = np.argsort(order)[odd.rows]
-        by_row = np.argsort(place)
-        odd = Odd(place[by_row].astype(np.int64), odd.codes[by_row], odd.texts)
-    return replace(column, values=column.values[order], odd=odd)
+        new = np.full(len(column.values), -1)
+        new[places] = np.arange(len(places))
+        rows = new[odd.rows]
+        by_row = np.argsort(rows)[int(np.count_nonzero(rows < 0)) :]
+        odd = Odd(rows[by_row].astype(np.int64), odd.codes[by_row], odd.texts)
+    return replace(column, values=column.values[places], odd=odd)
+
+
+def table_at(table: Table, places: NDArray[np.intp]) -> Table:
+    """Return the rows at some different places, in their order."""
+    among = table.among
+    if len(places) < table.n_rows:
+        kept = np.zeros(table.n_rows, np.bool_)
+        kept[places] = True
+        if among is None:
+            among = kept
+        else:
+            among = among.copy()
+            among[table.among] = kept
+    columns = tuple(rows_at(column, places) for column in table.columns)
+    return replace(table, columns=columns, n_rows=len(places), among=among, shown=())
 
 
 def same_cells(one: Column, other: Column) -> bool:

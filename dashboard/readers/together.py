@@ -1,56 +1,34 @@
 """Several files that belong together: parts of a table, values with labels, or two sets."""
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.readers import recognition
+from dashboard.readers.belonging import (
+    DIGITS,
+    File,
+    alike,
+    ask_models,
+    ask_pairs,
+    groups_of,
+    in_order,
+    models_of,
+    pairings,
+    without,
+)
 from dashboard.readers.contents import Contents, Options, RawEvent, RawSet, Role
+from dashboard.readers.joining import WANTED, Said, beside, called_as, parts_under, stacked
 from dashboard.readers.recognition.array_names import parts_of, reading_of
-from dashboard.readers.recognition.groups import ids_of
-from dashboard.readers.recognition.set_names import is_training, role_of
+from dashboard.readers.recognition.set_names import is_training, parting_of, role_of
 from dashboard.readers.refusal import FileError, quoted
 from dashboard.readers.sets import contents_of, sets_from
-from dashboard.readers.stacked import kind_of, order_of, reordered, same_cells, under
 from dashboard.readers.table import Arrays, Column, ColumnRole, Parsed, Table
 
-_WANTED = "parts of one table, values with their labels, or a calibration and a test set"
-_DIGITS = re.compile(r"\d+", re.ASCII)
-_FEW = 5
-"""Below so many rows, columns of other names may hold the same cells by chance."""
-
 _FILE = "file"
-
-
-@dataclass(frozen=True, eq=False)
-class _File:
-    """A table with the name of its file, without the ending."""
-
-    name: str
-    table: Table
-
-    @property
-    def role(self) -> Role:
-        return role_of(self.name)[0]
-
-    @property
-    def headings(self) -> set[str]:
-        return {column.name for column in self.table.columns}
-
-    def column(self, name: str) -> Column:
-        return next(column for column in self.table.columns if column.name == name)
-
-
-@dataclass
-class _Said:
-    """Sentences on what the files were taken for."""
-
-    found: list[str]
-    repairs: list[str]
-    doubts: list[str]
+_AS_CHOSEN = "as chosen"
 
 
 def combine_parsed(parsed: Sequence[tuple[str, Parsed]], options: Options) -> Contents:
@@ -75,60 +53,97 @@ def combine_parsed(parsed: Sequence[tuple[str, Parsed]], options: Options) -> Co
     FileError
         Files that do not belong together.
     Question
-        As of one file.
+        As of one file; or which of several models is meant, or which files are a pair.
     """
-    if len(parsed) == 1:
-        return contents_of(parsed[0][1], options)
-    said = _Said([], [], [])
-    files = _without_training([_as_file(name, one, options) for name, one in parsed], said)
-    roles = {file.role for file in files}
-    if {"calibration", "test"} == roles:
-        sets = [[file for file in files if file.role == role] for role in ("calibration", "test")]
-        return _two_sets([_one(part, said) for part in sets], options, said, "by name")
-    if len(files) == 2 and _alike(files) and (pair := _named_pair(files)):
-        return _two_sets(pair, options, said, "by name")
-    if {"calibration", "test"} < roles:
-        names = " and ".join(quoted(file.name, 30) for file in files if file.role == "rows")
-        raise FileError("files", f"{names} beside a calibration and a test set", _WANTED)
-    if len(files) == 2 and _alike(files) and not _are_parts(files):
-        _refuse_models(files)
+    said = Said([], [], [])
+    kept = _not_left_out(parsed, options, said)
+    if len(kept) == 1:
+        return _with(contents_of(kept[0][1], options), said)
+    files = _without_training([_as_file(name, one, options) for name, one in kept], said)
+    way = options.together[:1]
+    if way in ((), ("without",)) and options.sets == "auto" and (models := models_of(files)):
+        ask_models(models, n_files=len(files))
+    sets, why = ([], "") if way == ("rows",) or options.sets == "one" else _sets(files, options)
+    if not sets:
+        return _one_set(files, options, said)
+    if why == "being the first":
+        names = " and ".join(quoted(part[0].source, 40) for part in sets)
         said.doubts.append(
-            f"The names {quoted(files[0].name, 40)} and {quoted(files[1].name, 40)} do not tell"
-            " which is the calibration set: the first was taken."
+            f"The names {names} do not tell which is the calibration set: that of"
+            f" {quoted(sets[0][0].source, 40)} was taken."
         )
-        return _two_sets(files, options, said, "being the first")
-    lengths = [*dict.fromkeys(file.table.n_rows for file in files)]
-    if len(files) == 4 and len(lengths) == 2 and not _alike(files):
-        sets = [[file for file in files if file.table.n_rows == n] for n in lengths]
-        if {*map(len, sets)} == {2}:
-            ordered = _in_order_of_sets([_one(part, said) for part in sets])
-            ordered = [ordered[0], _called_as(ordered[0], ordered[1])]
-            return _two_sets(ordered, options, said, "paired by row counts")
-    whole = _one(files, said).table
-    columns: tuple[Column, ...] = ()
-    if _alike(files):
-        counts = [file.table.n_rows for file in files]
-        places = np.repeat(np.arange(len(files), dtype=np.int32), counts)
-        columns = (Column(_FILE, places, tuple(file.name for file in files)),)
-    return _with(_read(whole, options, columns), said)
+    first, second = (_one(part, options, said) for part in sets)
+    return _two_sets([first, called_as(first, second)], options, said, why)
 
 
-def _as_file(name: str, parsed: Parsed, options: Options) -> _File:
+def ways_of(parsed: Sequence[tuple[str, Parsed]], options: Options) -> tuple[tuple[str, ...], ...]:
+    """Return what several files may be of one another: choices for ``together`` of `Options`.
+
+    Parameters
+    ----------
+    parsed, options
+        As of `combine_parsed`.
+
+    Returns
+    -------
+    tuple of tuple of str
+        Empty where there is one way only, or where the files cannot be used.
+    """
+    try:
+        files = [_as_file(name, one, options) for name, one in parsed]
+        both = pairings(files)
+    except FileError:
+        return ()
+    ways: list[tuple[str, ...]] = []
+    if alike(files) and len(files) > 1:
+        pairs = [[file] for file in files] if len(files) == 2 else []
+    else:
+        pairs = [pair for one in both for pair in one.pairs]
+    by_name = [[file for file in files if file.role == role] for role in ("calibration", "test")]
+    if not pairs and all(by_name) and sum(map(len, by_name)) == len(files):
+        pairs = by_name
+    ways += [("sets", *(file.source for file in pair)) for pair in pairs]
+    if pairs or (alike(files) and len(files) > 1):
+        ways.append(("rows",))
+    models = models_of(files)
+    ways += [without(model, models) for model in models]
+    return tuple(ways) if len(ways) > 1 else ()
+
+
+def _as_file(name: str, parsed: Parsed, options: Options) -> File:
     """Return a file as one table; a bare array is called as its file."""
     stem = name.rsplit(".", 1)[0] or name
     if isinstance(parsed, Arrays):
         parts = parts_of(parsed, options)
         if len(parts.tables) > 1:
-            raise FileError(f"file {quoted(name)}", "two sets, beside other files", "one file")
+            raise FileError(f"file {quoted(name)}", "two sets, and other files", "that file alone")
         (parsed,) = parts.tables.values()
-        if len(parsed.columns) == 1:
-            own = role_of(stem)
-            called = own[1] if own[0] != "rows" else stem
-            parsed = replace(parsed, columns=(replace(parsed.columns[0], name=called or "values"),))
-    return _File(stem, parsed)
+        unnamed = True
+    else:
+        unnamed = not parsed.named
+    if len(parsed.columns) > 1 or not unnamed:
+        return File(stem, parsed, name)
+    role, rest = role_of(stem)
+    called = (rest if role != "rows" else stem) or "values"
+    columns = (replace(parsed.columns[0], name=called),)
+    parsed = replace(parsed, columns=columns, named=True)
+    return File(stem, parsed, name, frozenset([called]))
 
 
-def _without_training(files: list[_File], said: _Said) -> list[_File]:
+def _not_left_out(
+    parsed: Sequence[tuple[str, Parsed]], options: Options, said: Said
+) -> Sequence[tuple[str, Parsed]]:
+    """Return the files without those that the user leaves out, at least one."""
+    names = {*options.together[1:]} if options.together[:1] == ("without",) else {""}
+    left = [name for name, _ in parsed if name in names]
+    if not left or len(left) == len(parsed):
+        return parsed
+    listed = " and ".join(quoted(name, 40) for name in left)
+    said.found.append(f"Left out, as chosen: {listed}. The page Models compares models.")
+    return [(name, one) for name, one in parsed if name not in names]
+
+
+def _without_training(files: list[File], said: Said) -> list[File]:
     """Leave out files of a training set beside those of a calibration and of a test set."""
     left = [file for file in files if file.role == "rows" and is_training(file.name)]
     rest = [file for file in files if file not in left]
@@ -156,14 +171,32 @@ def _read(table: Table, options: Options, columns: Sequence[Column] = ()) -> Con
     return sets_from(whole, reading, options)
 
 
-def _with(contents: Contents, said: _Said) -> Contents:
+def _with(contents: Contents, said: Said) -> Contents:
     return replace(
         contents, found=(*said.found, *contents.found), repairs=(*said.repairs, *contents.repairs),
         doubts=(*said.doubts, *contents.doubts),
     )  # fmt: skip
 
 
-def _two_sets(files: Sequence[_File], options: Options, said: _Said, why: str) -> Contents:
+def _one_set(files: Sequence[File], options: Options, said: Said) -> Contents:
+    """Return all files as one set: pairs, or parts, with the file of each row to group by."""
+    groups = groups_of(files)
+    found = pairings(files)
+    parts = [list(files)] if not found else found[0].pairs
+    if len(found) > 1:
+        ask_pairs(found)
+    if len(groups) > 1 and not found:
+        return _with(_read(_one(files, options, said).table, options), said)
+    made = [_one(part, options, said) for part in parts] if found else files
+    table = parts_under(made, said)
+    counts = [file.table.n_rows for file in made]
+    places = np.repeat(np.arange(len(made), dtype=np.int32), counts)
+    name = next(n for n in (_FILE, "name of the file", "source file") if n not in made[0].headings)
+    column = Column(name, places, tuple(file.name for file in made))
+    return _with(_read(table, options, (column,)), said)
+
+
+def _two_sets(files: Sequence[File], options: Options, said: Said, why: str) -> Contents:
     """Return two files as the calibration and the test set, read as one table."""
     fitted, judged = files
     said.found.append(
@@ -174,10 +207,12 @@ def _two_sets(files: Sequence[_File], options: Options, said: _Said, why: str) -
             f"File {quoted(fitted.name)} is called a training set: a model looks better there than"
             " on rows that it has not seen."
         )
-    contents = _with(_read(_stacked(files, said), options), said)
-    raw = contents.sets.get("rows")
-    if raw is None:
-        raise FileError("files", "a column of sets in files of two sets", "one of the two")
+    # A column of sets in both files tells less than the files.
+    together = replace(options, sets="one")
+    if fitted.headings - judged.headings and judged.headings - fitted.headings:
+        return _each_alone(files, together, said)
+    contents = _with(_read(stacked(files, said), together), said)
+    raw = contents.sets["rows"]
     first = fitted.table.n_rows
     kept = np.ones(first + judged.table.n_rows, np.bool_) if raw.among is None else raw.among
     is_first = (np.arange(len(kept)) < first)[kept]
@@ -185,11 +220,40 @@ def _two_sets(files: Sequence[_File], options: Options, said: _Said, why: str) -
         "calibration": _of_file(raw.rows(is_first), fitted.table, kept[:first]),
         "test": _of_file(raw.rows(~is_first), judged.table, kept[first:]),
     }
+    _refuse_halves(sets)
+    return replace(contents, sets=sets)
+
+
+def _refuse_halves(sets: Mapping[Role, RawSet | RawEvent]) -> None:
     for role, part in sets.items():
         if isinstance(part, RawSet) and (part.table is None or part.labels is None):
             lacking = "values" if part.table is None else "labels"
             raise FileError(f"{role} set", f"no {lacking}", "values and labels of both sets")
-    return replace(contents, sets=sets)
+
+
+def _each_alone(files: Sequence[File], options: Options, said: Said) -> Contents:
+    """Return two files of other columns as two sets, each read on its own."""
+    first, second = (_read(file.table, options) for file in files)
+    sets: dict[Role, RawSet | RawEvent] = {
+        "calibration": first.sets["rows"], "test": second.sets["rows"],
+    }  # fmt: skip
+    _refuse_halves(sets)
+    names = [part.class_names or () for part in sets.values() if isinstance(part, RawSet)]
+    if [len(name) for name in names] == [2, 2] and names[0] == names[1][::-1]:
+        event, other = (quoted(name[1]) for name in names)
+        found = f"scores of {event} in one file and of {other} in the other"
+        raise FileError("files", found, "scores of the same event in both")
+    if len({*names}) > 1:
+        said.doubts.append(
+            "The two files call their scores differently: the same classes in the same order were"
+            " assumed."
+        )
+    contents = replace(
+        first, sets=sets, found=tuple(dict.fromkeys((*first.found, *second.found))),
+        repairs=(*first.repairs, *second.repairs), missing=(*first.missing, *second.missing),
+        doubts=(*first.doubts, *second.doubts), uses={**second.uses, **first.uses},
+    )  # fmt: skip
+    return _with(contents, said)
 
 
 def _of_file(raw: RawSet | RawEvent, table: Table, kept: NDArray[np.bool_]) -> RawSet | RawEvent:
@@ -204,159 +268,51 @@ def _of_file(raw: RawSet | RawEvent, table: Table, kept: NDArray[np.bool_]) -> R
 # Which belong together ------------------------------------------------------------------------
 
 
-def _alike(files: Sequence[_File]) -> bool:
-    """Return whether all files have the same columns, of the same kinds."""
-    first = files[0]
-    if any(file.headings != first.headings for file in files):
-        return False
-    kinds = {tuple(kind_of(file.column(c.name)) for c in first.table.columns) for file in files}
-    alone = len(first.table.columns) == 1 and not first.table.named
-    return len(kinds) == 1 or not alone
+def _sets(files: Sequence[File], options: Options) -> tuple[Sequence[Sequence[File]], str]:
+    """Return the files of the calibration set and of the test set, and why; nothing if one set."""
+    if options.together[:1] == ("sets",):
+        chosen = [file for file in files if file.source in options.together[1:]]
+        others = [file for file in files if file not in chosen]
+        if chosen and others:
+            return [chosen, others], _AS_CHOSEN
+    roles = {file.role for file in files}
+    if roles == {"calibration", "test"}:
+        both = [[file for file in files if file.role == role] for role in ("calibration", "test")]
+        return both, "by name"
+    if len(files) == 2 and alike(files):
+        return _pair(files)
+    found = pairings(files)
+    if len(found) > 1:
+        ask_pairs(found)
+    if found:
+        named = bool(roles - {"rows"})
+        ordered = in_order(found[0].pairs)
+        return ordered, f"paired {found[0].why}" if named else "being the first"
+    if {"calibration", "test"} < roles:
+        names = " and ".join(quoted(file.name, 30) for file in files if file.role == "rows")
+        raise FileError("files", f"{names} beside a calibration and a test set", WANTED)
+    return [], ""
 
 
-def _named_pair(files: list[_File]) -> list[_File] | None:
-    """Return the calibration file and the test file, where the name of one of them tells."""
+def _pair(files: Sequence[File]) -> tuple[Sequence[Sequence[File]], str]:
+    """Return two files of the same columns as two sets, unless they are parts of one table."""
     one, other = files
+    pair = [[one], [other]]
     if is_training(one.name) != is_training(other.name):
-        return files if is_training(one.name) else files[::-1]
-    return _in_order_of_sets(files) if {one.role, other.role} - {"rows"} else None
+        return pair if is_training(one.name) else pair[::-1], "by name"
+    if {one.role, other.role} - {"rows"}:
+        return in_order(pair), "by name"
+    numbered = DIGITS.sub("0", one.name) == DIGITS.sub("0", other.name)
+    parted = any(parting_of(column) is not None for column in one.table.columns)
+    return ([], "") if numbered or parted else (pair, "being the first")
 
 
-def _are_parts(files: Sequence[_File]) -> bool:
-    """Return whether names differ by their numbers alone, such as ``part-0`` and ``part-1``."""
-    return len({_DIGITS.sub("0", file.name) for file in files}) == 1
-
-
-def _refuse_models(files: Sequence[_File]) -> None:
-    """Refuse two files of the same rows that differ in fractions alone: scores of two models."""
-    one, other = files
-    if one.table.n_rows != other.table.n_rows:
-        return
-    differing = [
-        column for column in one.table.columns if not same_cells(column, other.column(column.name))
-    ]
-    told = len(differing) < len(one.table.columns)
-    if told and all(kind_of(column) == "fractions" for column in differing):
-        names = " and ".join(quoted(file.name, 40) for file in files)
-        raise FileError(
-            "files", f"the same rows in {names}, with other scores", "one model; Models compares"
-        )
-
-
-def _in_order_of_sets(files: list[_File]) -> list[_File]:
-    """Put the test set last, where a name tells which it is."""
-    return files[::-1] if files[0].role == "test" or files[1].role == "calibration" else files
-
-
-def _called_as(first: _File, second: _File) -> _File:
-    """Return a file whose columns are called as those of the same shape in another."""
-    columns = list(second.table.columns)
-    for k, column in enumerate(columns):
-        shape = (column.values.ndim, kind_of(column))
-        fitting = [c for c in first.table.columns if (c.values.ndim, kind_of(c)) == shape]
-        if column.name not in first.headings and len(fitting) == 1:
-            columns[k] = replace(column, name=fitting[0].name)
-    return replace(second, table=replace(second.table, columns=tuple(columns)))
-
-
-def _one(files: Sequence[_File], said: _Said) -> _File:
+def _one(files: Sequence[File], options: Options, said: Said) -> File:
     """Return files of one set as one: alike ones row by row, others side by side."""
-    groups: list[list[_File]] = []
-    for file in files:
-        group = next((g for g in groups if _alike([g[0], file])), None)
-        if group is None:
-            groups.append([file])
-        else:
-            group.append(file)
-    whole = []
-    for group in groups:
-        if len(group) > 1:
-            names = ", ".join(quoted(file.name, 30) for file in group[:4])
-            more = f" and {len(group) - 4} more" if len(group) > 4 else ""
-            said.found.append(f"{len(group)} parts of one table: {names}{more}.")
-        table = _stacked(group, said) if len(group) > 1 else group[0].table
-        whole.append(_File(group[0].name, table))
-    if len(whole) > 2:
-        raise FileError("files", f"{len(whole)} files of other columns each", _WANTED)
-    return _beside(whole[0], whole[1], said) if len(whole) == 2 else whole[0]
-
-
-# Row by row -----------------------------------------------------------------------------------
-
-
-def _stacked(files: Sequence[_File], said: _Said) -> Table:
-    """Return the rows of all files under one another, in the columns that all have."""
-    tables = [file.table for file in files]
-    shared = set.intersection(*(file.headings for file in files))
-    most = max(len(table.columns) for table in tables)
-    if 2 * len(shared) < most or not shared:
-        raise FileError("files", "other columns in each", _WANTED)
-    left = sorted(set.union(*(file.headings for file in files)) - shared)
-    if left:
-        names = ", ".join(quoted(name, 30) for name in left[:6])
-        said.repairs.append(f"Left out, as not all files have it: {names}.")
-    columns = tuple(
-        under([file.column(column.name) for file in files])
-        for column in tables[0].columns
-        if column.name in shared
-    )
-    cuts = [table.cut for table in tables if table.cut is not None]
-    return Table(
-        columns, sum(table.n_rows for table in tables), named=tables[0].named,
-        cut=np.concatenate(cuts) if cuts else None,
-        found=_once(tables, "found"), repairs=_once(tables, "repairs"),
-        doubts=_once(tables, "doubts"),
-    )  # fmt: skip
-
-
-def _once(tables: Sequence[Table], what: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(said for table in tables for said in getattr(table, what)))
-
-
-# Side by side ---------------------------------------------------------------------------------
-
-
-def _beside(one: _File, other: _File, said: _Said) -> _File:
-    """Return the columns of two files side by side, the same rows of both together."""
-    names = f"{quoted(one.name, 40)} and {quoted(other.name, 40)}"
-    order, name = _order_by_name(one, other)
-    if order is None and one.table.n_rows != other.table.n_rows:
-        counts = f"{one.table.n_rows:,} and {other.table.n_rows:,} rows in {names}"
-        raise FileError("files", counts, "as many labels as values, or one column of ids in both")
-    table = other.table
-    if order is not None:
-        columns = tuple(reordered(column, order) for column in table.columns)
-        table = replace(table, columns=columns)
-        said.found.append(f"{names} were joined by column {quoted(name, 30)}.")
-    else:
-        said.found.append(f"{names} were put side by side in the order of their rows.")
-    new = []
-    for column in table.columns:
-        if column.name not in one.headings:
-            new.append(column)
-        elif not same_cells(one.column(column.name), column):
-            if order is None and one.table.named and other.table.named:
-                said.doubts.append(
-                    f"Column {quoted(column.name, 30)} differs between the files, so their rows may"
-                    " not be the same."
-                )
-            new.append(replace(column, name=f"{column.name} ({other.name})"))
-    return _File(one.name, replace(one.table, columns=(*one.table.columns, *new)))
-
-
-def _order_by_name(one: _File, other: _File) -> tuple[NDArray[np.intp] | None, str]:
-    """Return where each row of one file is in another, and the column that says so."""
-    pairs = [
-        (first, second)
-        for first in one.table.columns
-        for second in other.table.columns
-        if first.name == second.name or _FEW <= len(second.values) == len(first.values)
+    whole = [
+        replace(group[0], table=parts_under(group, said) if len(group) > 1 else group[0].table)
+        for group in groups_of(files)
     ]
-    for first, second in sorted(pairs, key=lambda pair: pair[0].name != pair[1].name):
-        ids, others = ids_of(first), ids_of(second)
-        if ids is None or others is None or len(ids.values) != len(others.values):
-            continue
-        order = order_of(ids.values, others.values)
-        if order is not None:
-            return order, first.name
-    return None, ""
+    if len(whole) > 2:
+        raise FileError("files", f"{len(whole)} files of other columns each", WANTED)
+    return beside(whole[0], whole[1], options, said) if len(whole) == 2 else whole[0]

@@ -1,15 +1,20 @@
 """Small files, good and bad, for the tests of the readers."""
 
+import hashlib
 import io
 import json
 import pickle
 import struct
 import zipfile
 import zlib
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dashboard.readers import Options, Parsed, Upload, parse, understand
+from dashboard.readers.contents import Choices
 
 _RNG = np.random.default_rng(7)
 N, K = 40, 4
@@ -157,3 +162,29 @@ GOOD: dict[str, bytes] = {
     "good.pt": torch_zip(_TENSORS, s0=LOGITS.tobytes(), s1=LABELS.tobytes()),
     "good.pickle": pickled((LOGITS.tolist(), LABELS.tolist()), 0),
 }
+
+
+Given = tuple[str, bytes, Choices]
+
+
+def held(name: str, data: bytes, **choices: Unpack[Choices]) -> Given:
+    """A file, for `combine`."""
+    return name, data, choices
+
+
+def combine(files: Sequence[Given]) -> Upload:
+    """Read several files together, with the choices of any of them."""
+    merged: Choices = {}
+    for _, _, choices in files:
+        merged |= choices
+    return combined([(name, data) for name, data, _ in files], **merged)
+
+
+def combined(files: Sequence[tuple[str, bytes]], **choices: Unpack[Choices]) -> Upload:
+    """Read several files, each a name and its bytes, together."""
+    options = Options(**choices)
+    parsed = [
+        Parsed(name, hashlib.sha256(data).hexdigest(), parse(name, data, header=options.header))
+        for name, data in files
+    ]
+    return understand(parsed, options)

@@ -81,6 +81,22 @@ def test_nested_pairs_without_names() -> None:
         assert np.asarray(raw.labels).tolist() == LABELS[:n_rows].tolist()
 
 
+def test_four_arrays_without_names() -> None:
+    """Values and labels in turn are two sets, which is said; any other order is refused."""
+    four = [TABLE[:3], LABELS[:3], TABLE, LABELS]
+    contents = read({f"arr_{k}": array for k, array in enumerate(four)})
+    assert [*contents.sets] == ["calibration", "test"]
+    assert any(said.startswith("Without names, the first two") for said in contents.found)
+    with pytest.raises(FileError, match="four without names"):
+        read({f"arr_{k}": four[place] for k, place in enumerate((0, 2, 1, 3))})
+
+
+def test_what_is_not_used_is_said() -> None:
+    """A second table and names of other classes are left out."""
+    contents = read({"logits": TABLE, "aux": TABLE + 1, "classes": ["a", "b"], "labels": LABELS})
+    assert "Arrays left out: aux, classes." in contents.found
+
+
 def test_bare_arrays_are_pieces() -> None:
     """Two axes are values, whole numbers are labels, other numbers scores."""
     assert one_of(read({"": TABLE})).labels is None

@@ -1,33 +1,57 @@
-"""Files that belong together."""
+"""Files that belong together, from their bytes: values and labels, two sets, models."""
 
 import hashlib
-import re
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
 
-from calibcore.data import LogitSet
-from dashboard.readers import FileError, Upload, combine, read
+from calibcore.data import EventScores, LogitSet
+from dashboard.readers import FileError, Upload
+from dashboard.readers.refusal import Question
 from tests.readers.files import (
     HEADER,
     LABELS,
     LABELS_TEST,
     LOGITS,
     LOGITS_TEST,
+    PROBABILITIES,
     Array,
+    Given,
+    N,
+    combine,
     csv_of,
+    held,
     npy,
     npz,
 )
+from tests.readers.test_parquet import parquet
+
+CLASSES = ("ant", "bee", "cow", "doe")
+TEXTS = [CLASSES[k] for k in LABELS]
+NAMES = [f"s{k:03d}" for k in range(N)]
+NUMBERS = [7 * k + 100 for k in range(N)]
+SWAPPED = [*range(10), *range(19, 9, -1), *range(20, N)]
+SHUFFLED = [(N + 2 - k) % N for k in range(N)]
 
 
-def piece(name: str, array: Array) -> Upload:
-    return read(name, npy(array))
+def table(name: str, logits: Array, labels: Array) -> Given:
+    return held(name, csv_of(logits, labels, header=HEADER))
 
 
-def table(name: str, logits: Array, labels: Array) -> Upload:
-    return read(name, csv_of(logits, labels, header=HEADER))
+def lines(header: str, *columns: Array | Sequence[object]) -> bytes:
+    rows = (",".join(map(str, row)) for row in zip(*columns, strict=True))
+    return "\n".join([header, *rows]).encode()
+
+
+def values_of(header: str, *columns: Sequence[object]) -> Given:
+    return held("p.csv", lines(f"{header},{','.join(CLASSES)}", *columns, *LOGITS.T.tolist()))
+
+
+def labels_of(header: str, *columns: Sequence[object], order: Sequence[int]) -> Given:
+    ordered = [[column[k] for k in order] for column in (*columns, TEXTS)]
+    return held("y.csv", lines(f"{header},label", *ordered))
 
 
 def same(rows: object, logits: Array, labels: Array) -> None:
@@ -36,293 +60,287 @@ def same(rows: object, logits: Array, labels: Array) -> None:
     np.testing.assert_array_equal(rows.labels, labels)
 
 
-def test_one_passes_through() -> None:
-    upload = piece("a.npy", LOGITS)
-    assert combine([upload]) is upload
+def both(upload: Upload) -> None:
+    same(upload.calibration, LOGITS, LABELS)
+    same(upload.test, LOGITS_TEST, LABELS_TEST)
+
+
+# Values and labels ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("labels", [LABELS, LABELS + 1, np.eye(4)[LABELS], LABELS[:, np.newaxis]])
 @pytest.mark.parametrize("turned", [1, -1])
-def test_logits_and_labels(labels: Array, turned: int) -> None:
-    both = [piece("a.npy", LOGITS), piece("b.npy", labels)][::turned]
-    upload = combine(both)
+def test_values_and_labels_in_either_order(labels: Array, turned: int) -> None:
+    given = [npy(LOGITS), npy(labels)][::turned]
+    upload = combine([held("a.npy", given[0]), held("b.npy", given[1])])
     same(upload.rows, LOGITS, LABELS)
-    digests = "".join(part.digest for part in both)
+    digests = "".join(hashlib.sha256(data).hexdigest() for data in given)
     assert upload.digest == hashlib.sha256(digests.encode()).hexdigest()
-    assert '"a.npy" with labels from "b.npy"' in upload.found[0]
+    assert "side by side" in upload.found[0]
+
+
+@pytest.mark.parametrize("name", ["patient", "uid", "fname", "key", "Zeile"])
+@pytest.mark.parametrize("ids", [NAMES, NUMBERS])
+@pytest.mark.parametrize("order", [SWAPPED, SHUFFLED, range(N)])
+def test_a_column_of_any_name_that_both_files_have_names_the_rows(
+    name: str, ids: Sequence[object], order: Sequence[int]
+) -> None:
+    upload = combine([values_of(name, ids), labels_of(name, ids, order=order)])
+    same(upload.rows, LOGITS, LABELS)
+    assert f'were joined by column "{name}"' in upload.found[0]
+
+
+@pytest.mark.parametrize(("one", "other"), [("filename", "case"), ("case", "url")])
+def test_what_stands_beside_labels_of_named_rows_follows_them(one: str, other: str) -> None:
+    age = [20 + k // 2 for k in range(N)]
+    given = labels_of(f"{other},age,pred", NAMES, age, TEXTS, order=SHUFFLED)
+    upload = combine([values_of(one, NAMES), given])
+    same(upload.rows, LOGITS, LABELS)
+    assert upload.columns["rows"]["age"].values.tolist() == age
+    assert any('"pred" equals the label in all 40 rows' in doubt for doubt in upload.doubts)
+
+
+def test_rows_that_are_in_one_file_only_are_asked_about() -> None:
+    few = [k for k in SHUFFLED if k != 3]
+    given = [values_of("id", NAMES), labels_of("id", NAMES, order=few)]
+    with pytest.raises(Question, match=r"1 of 40 rows of .p. are not in the other file") as caught:
+        combine(given)
+    (answer,) = caught.value.answers
+    assert answer.change == {"leave_out": True}
+    upload = combine([*given[:1], held(*given[1][:2], leave_out=True)])
+    kept = [k for k in range(N) if k != 3]
+    same(upload.rows, LOGITS[kept], LABELS[kept])
+    assert any("1 of 40 rows" in repair for repair in upload.repairs)
+
+
+def test_rows_that_cannot_be_matched() -> None:
+    twice = [0, *range(N - 1)]
+    with pytest.raises(FileError, match="in another order in the other file, and some twice"):
+        combine([values_of("id", twice), labels_of("id", twice, order=range(N - 1, -1, -1))])
+    with pytest.raises(FileError, match="40 and 39 rows"):
+        combine([held("a.npy", npy(LOGITS)), held("b.npy", npy(LABELS[:-1]))])
+    site = [("north", "south", "east")[k % 3] for k in range(N)]
+    upload = combine([values_of("site", site), labels_of("site", site, order=SWAPPED)])
+    assert any('"site" differs between the files' in doubt for doubt in upload.doubts)
+    upload = combine([values_of("site", site), labels_of("site", site, order=range(N))])
+    assert not [doubt for doubt in upload.doubts if "site" in doubt]
+    # An index may have been counted anew.
+    given = [values_of("id", range(N)), labels_of("id", range(1, N + 1), order=range(N))]
+    same(combine(given).rows, LOGITS, LABELS)
+
+
+def test_an_index_says_where_each_row_was_and_another_count_is_doubted() -> None:
+    values = held("p.parquet", parquet({name: LOGITS[:, k] for k, name in enumerate(CLASSES)}))
+    labels = {"label": LABELS[SHUFFLED], "__index_level_0__": SHUFFLED}
+    same(combine([values, held("y.parquet", parquet(labels))]).rows, LOGITS, LABELS)
+    upload = combine([values, labels_of("id", range(N), order=SHUFFLED)])
+    same(upload.rows, LOGITS, LABELS[SHUFFLED])
+    assert any('"id" of "y" counts rows in another order' in doubt for doubt in upload.doubts)
+
+
+def test_a_first_label_that_looks_like_a_header() -> None:
+    for first in ("", "animal\n"):
+        upload = combine(
+            [values_of("n", NAMES), held("y.txt", (first + "\n".join(TEXTS)).encode())]
+        )
+        same(upload.rows, LOGITS, LABELS)
+    with pytest.raises(FileError, match="40 and 39 rows"):
+        combine(
+            [values_of("n", NAMES), held("y.txt", ("animal\n" + "\n".join(TEXTS[1:])).encode())]
+        )
+
+
+# Two sets -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("names", "calibration_first", "why"),
+    ("names", "first", "why"),
     [
-        (("x_val.csv", "x_test.csv"), True, "by its name"),
-        (("x_test.csv", "x_valid.csv"), False, "by its name"),
-        (("x_test.csv", "other.csv"), False, "by its name"),
+        (("x_val.csv", "x_test.csv"), True, "by name"),
+        (("x_test.csv", "x_valid.csv"), False, "by name"),
+        (("x_test.csv", "other.csv"), False, "by name"),
         (("medical.csv", "other.csv"), True, "being the first"),
+        (("holdout.csv", "validation.csv"), False, "by name"),
+        (("out-of-sample.csv", "in-sample.csv"), False, "by name"),
+        (("test.csv", "oot.csv"), False, "by name"),
+        (("tune.csv", "test.csv"), True, "by name"),
+        (("x.csv", "train.csv"), False, "by name"),
     ],
 )
-def test_calibration_and_test(names: tuple[str, str], calibration_first: bool, why: str) -> None:  # noqa: FBT001
-    upload = combine([table(names[0], LOGITS, LABELS), table(names[1], LOGITS_TEST, LABELS_TEST)])
-    sets = (upload.calibration, upload.test)
-    first, second = sets if calibration_first else sets[::-1]
-    same(first, LOGITS, LABELS)
-    same(second, LOGITS_TEST, LABELS_TEST)
-    assert why in upload.found[0]
+def test_calibration_and_test(names: tuple[str, str], first: bool, why: str) -> None:  # noqa: FBT001
+    given = [(LOGITS, LABELS), (LOGITS_TEST, LABELS_TEST)]
+    made = zip(names, given if first else given[::-1], strict=True)
+    upload = combine([table(name, *arrays) for name, arrays in made])
+    both(upload)
+    assert f"({why})" in upload.found[0]
+    doubted = any("do not tell which is the calibration set" in doubt for doubt in upload.doubts)
+    assert doubted == (why == "being the first")
+    trained = any("is called a training set" in doubt for doubt in upload.doubts)
+    assert trained == bool({"train.csv", "in-sample.csv"} & {*names})
 
 
-def test_labels_from_one_are_judged_together() -> None:
+def test_labels_and_choices_hold_for_both_sets() -> None:
     few = np.array([1, 2, 3])
     upload = combine([table("val.csv", LOGITS, LABELS + 1), table("test.csv", LOGITS[:3], few)])
     same(upload.test, LOGITS[:3], few - 1)
+    name, data, _ = table("val.csv", LOGITS, LABELS)
+    upload = combine([held(name, data, values="logits"), table("test.csv", LOGITS_TEST, LABELS)])
+    assert any("said so" in said for said in upload.found)
+
+
+@pytest.mark.parametrize("labels", [TEXTS, LABELS])
+def test_class_columns_in_another_order(labels: Sequence[object]) -> None:
+    def whole(name: str, order: Sequence[int], turned: int) -> Given:
+        columns = [LOGITS[::turned, k].tolist() for k in order]
+        names = ",".join(CLASSES[k] for k in order)
+        return held(name, lines(f"{names},label", *columns, list(labels)[::turned]))
+
+    both(combine([whole("val.csv", range(4), 1), whole("test.csv", (2, 0, 3, 1), -1)]))
+
+
+def test_sets_of_other_columns_are_read_each_on_its_own() -> None:
+    odd = held("test.csv", lines("a,b,c,d,truth", *LOGITS_TEST.T.tolist(), LABELS_TEST))
+    upload = combine([table("val.csv", LOGITS, LABELS), odd])
+    both(upload)
+    assert any("call their scores differently" in doubt for doubt in upload.doubts)
+    events = held("test.csv", lines("confidence,correct", [0.5, 0.9, 0.8], [1, 0, 1]))
+    with pytest.raises(FileError, match="one layout"):
+        combine([table("val.csv", LOGITS, LABELS), events])
+
+
+RISKS = np.random.default_rng(6).random(400)
+CAME = (np.random.default_rng(7).random(400) < RISKS).astype(int)
+WORDS = [("no", "yes")[k] for k in CAME]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("prob_yes", "prob_no"), ("prob_no", "prob_yes"), ("prob_no", "score")]
+)
+def test_scores_of_other_classes_are_refused(one: str, other: str) -> None:
+    scores = {"prob_no": 1 - RISKS}
+    files = [
+        held(name, lines(f"{heading},label", scores.get(heading, RISKS).tolist(), WORDS))
+        for name, heading in (("cal.csv", one), ("test.csv", other))
+    ]
+    with pytest.raises(FileError, match=r'scores of "(yes|no)" in one file and of "(yes|no)"'):
+        combine(files)
+
+
+def test_scores_of_the_same_class_are_read() -> None:
+    given = [("cal.csv", "prob_yes"), ("test.csv", "score")]
+    upload = combine([held(n, lines(f"{h},label", RISKS.tolist(), WORDS)) for n, h in given])
+    assert isinstance(upload.test, LogitSet)
+    np.testing.assert_allclose(upload.test.probabilities[:, 1], RISKS)
+    assert upload.test.labels.tolist() == CAME.tolist()
+
+
+# Four arrays, and more ------------------------------------------------------------------------
+
+FOUR = (LOGITS, LABELS, LOGITS_TEST, LABELS_TEST)
+FEWER = (LOGITS, LABELS, LOGITS_TEST[:30], LABELS_TEST[:30])
+
+
+def arrays_of(names: Sequence[str], arrays: Sequence[Array], order: Sequence[int]) -> list[Given]:
+    made = [held(f"{n}.npy", npy(array)) for n, array in zip(names, arrays, strict=True)]
+    return [made[k] for k in order]
 
 
 @pytest.mark.parametrize(
     "names",
     [
-        ("logits_val.npy", "y_val.npy", "logits_test.npy", "y_test.npy"),
-        ("a.npy", "y_val.npy", "b.npy", "y_test.npy"),
-        ("logits_val.npy", "c.npy", "logits_test.npy", "d.npy"),
-        ("a.npy", "b.npy", "c.npy", "d.npy"),
+        ("logits_val", "y_val", "logits_test", "y_test"),
+        ("valid_preds_v2", "yValid", "heldout_preds_v2", "yHeldout"),
+        ("foo_logits", "foo_labels", "bar_logits", "bar_labels"),
+        ("logits1", "labels1", "logits2", "labels2"),
     ],
 )
-@pytest.mark.parametrize("order", [(0, 1, 2, 3), (0, 2, 3, 1)])
-def test_four(names: Sequence[str], order: Sequence[int]) -> None:
-    arrays = (LOGITS, LABELS, LOGITS_TEST[:30], LABELS_TEST[:30])
-    pieces = [piece(name, array) for name, array in zip(names, arrays, strict=True)]
-    upload = combine([pieces[k] for k in order])
-    same(upload.calibration, LOGITS, LABELS)
-    same(upload.test, LOGITS_TEST[:30], LABELS_TEST[:30])
-
-
-def test_four_when_only_the_labels_are_named() -> None:
-    pieces = [
-        piece("a.npy", LOGITS_TEST[:30]), piece("b.npy", LOGITS),
-        piece("y_val.npy", LABELS), piece("y_test.npy", LABELS_TEST[:30]),
-    ]  # fmt: skip
-    upload = combine(pieces)
-    same(upload.calibration, LOGITS, LABELS)
-    assert "by the names that tell" in " ".join(upload.found)
-
-
-def test_scores_and_one_hot_labels() -> None:
-    upload = combine([piece("s.npy", np.array([0.9, 0.2])), piece("y.npy", np.eye(2)[[1, 0]])])
-    assert isinstance(upload.rows, LogitSet)
-    assert upload.rows.labels.tolist() == [1, 0]
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (0, 2, 3, 1), (1, 3, 0, 2)])
+@pytest.mark.parametrize("arrays", [FOUR, FEWER])
+def test_four_are_paired_by_name(
+    names: Sequence[str], order: Sequence[int], arrays: Sequence[Array]
+) -> None:
+    upload = combine(arrays_of(names, arrays, order))
+    same(upload.calibration, *arrays[:2])
+    same(upload.test, *arrays[2:])
+    assert not any("of other rows" in doubt for doubt in upload.doubts)
 
 
 @pytest.mark.parametrize(
-    ("uploads", "message"),
+    "names",
     [
-        ([], "0 files"),
-        ([piece("a.npy", LOGITS)] * 3, "3 files"),
-        ([piece("a.npy", LOGITS)] * 2, "2 with bare values"),
-        ([piece("a.npy", LABELS)] * 2, "2 with bare labels"),
-        ([piece("a.npy", LABELS), table("b.csv", LOGITS, LABELS)], "1 with both"),
-        ([piece("a.npy", LOGITS), piece("b.npy", LABELS[:-1])], "40 rows in .* 39 labels"),
-        (
-            [piece(f"{k}.npy", array) for k, array in enumerate([LOGITS] * 2 + [LABELS] * 2)],
-            "do not tell calibration",
-        ),
-        (
-            [table("val.csv", LOGITS, LABELS), read("test.csv", b"confidence,correct\n0.5,1\n")],
-            "one layout",
-        ),
-    ],
-)
-def test_refused(uploads: Sequence[Upload], message: str) -> None:
-    with pytest.raises(FileError, match=message):
-        combine(uploads)
-
-
-def test_what_was_overruled_holds_for_all() -> None:
-    first = read("val.csv", csv_of(LOGITS, LABELS, header=HEADER), values="logits")
-    second = table("test.csv", LOGITS_TEST, LABELS_TEST)
-    assert re.search("said so", " ".join(combine([first, second]).found))
-    third = read("test.csv", csv_of(LOGITS, LABELS, header=HEADER), first_label=0)
-    with pytest.raises(FileError, match="different readings"):
-        combine([first, third])
-
-
-# The same rows and the same classes ----------------------------------------------------------
-
-CLASSES = ("ant", "bee", "cow", "doe")
-TEXTS = [CLASSES[k] for k in LABELS]
-
-
-def lines(header: str, *columns: Array | Sequence[object]) -> bytes:
-    rows = (",".join(map(str, row)) for row in zip(*columns, strict=True))
-    return "\n".join([header, *rows]).encode()
-
-
-def values(ids: Sequence[object], name: str = "id") -> Upload:
-    return read("p.csv", lines(f"{name},{','.join(CLASSES)}", ids, *LOGITS.T.tolist()))
-
-
-def by_id(ids: Sequence[object], order: Array, name: str = "id") -> Upload:
-    columns = [[ids[k] for k in order], [TEXTS[k] for k in order]]
-    return read("y.csv", lines(f"{name},label", *columns))
-
-
-@pytest.mark.parametrize("ids", [list(range(100, 140)), [f"{k}.png" for k in range(40)]])
-def test_labels_in_another_order_than_the_rows(ids: Sequence[object]) -> None:
-    order = np.roll(np.arange(40)[::-1], 3)
-    upload = combine([values(ids), by_id(ids, order)])
-    same(upload.rows, LOGITS, LABELS)
-    assert 'in the order of the rows by column "id" (40 rows)' in " ".join(upload.repairs)
-    plain = combine([values(ids), by_id(ids, np.arange(40))])
-    same(plain.rows, LOGITS, LABELS)
-    assert 'Column "id" is the same in both files, row by row.' in plain.found
-    unnamed = combine([values(ids), read("y.csv", lines("label", TEXTS))])
-    same(unnamed.rows, LOGITS, LABELS)
-
-
-def test_labels_of_other_rows() -> None:
-    ids = list(range(40))
-    with pytest.raises(FileError, match="rows that are not those of the other file"):
-        combine([values(ids), by_id(list(range(1, 41)), np.arange(40))])
-    twice = [0, *range(39)]
-    with pytest.raises(FileError, match="rows in another order, and some twice"):
-        combine([values(twice), by_id(twice, np.arange(40)[::-1])])
-    # Without a name, an index may have been counted anew.
-    other = combine([values(ids, ""), by_id(list(range(1, 41)), np.arange(40), "")])
-    same(other.rows, LOGITS, LABELS)
-
-
-def whole(
-    name: str, order: Sequence[int], labels: Array | Sequence[object], turned: int = 1
-) -> Upload:
-    names = ",".join(CLASSES[k] for k in order)
-    columns = [LOGITS[::turned, k].tolist() for k in order]
-    return read(name, lines(f"{names},label", *columns, list(labels)[::turned]))
-
-
-def test_class_columns_in_another_order() -> None:
-    upload = combine(
-        [whole("val.csv", range(4), TEXTS), whole("test.csv", (2, 0, 3, 1), TEXTS, -1)]
-    )
-    same(upload.calibration, LOGITS, LABELS)
-    same(upload.test, LOGITS_TEST, LABELS_TEST)
-    assert "were put in the order" in " ".join(upload.repairs)
-    with pytest.raises(FileError, match="columns in another order in the test set"):
-        combine([whole("val.csv", range(4), LABELS), whole("test.csv", (2, 0, 3, 1), LABELS, -1)])
-
-
-def test_classes_of_other_names() -> None:
-    odd = read("test.csv", lines("a,b,c,d,label", *LOGITS_TEST.T.tolist(), LABELS_TEST))
-    upload = combine([whole("val.csv", range(4), LABELS), odd])
-    same(upload.test, LOGITS_TEST, LABELS_TEST)
-    assert 'name their classes differently ("ant" in one, "a" in the other)' in " ".join(
-        upload.doubts
-    )
-
-
-@pytest.mark.parametrize(
-    ("name", "other"),
-    [
-        ("train.csv", "test.csv"), ("train.csv", "valid.csv"), ("train.csv", "x.csv"),
-        ("in-sample.csv", "out-of-sample.csv"), ("InSample.csv", "test.csv"),
+        ("a", "y_val", "b", "y_test"), ("logits_val", "c", "logits_test", "d"),
+        ("a", "b", "c", "d"),
     ],
 )  # fmt: skip
-def test_a_training_file_is_no_test_set(name: str, other: str) -> None:
-    pair = [whole(other, range(4), TEXTS, -1), whole(name, range(4), TEXTS)]
-    for files in (pair, pair[::-1]):
-        upload = combine(files)
-        same(upload.calibration, LOGITS, LABELS)
-        same(upload.test, LOGITS_TEST, LABELS_TEST)
-        assert f'File "{name}" is called a training set' in " ".join(upload.doubts)
+def test_four_are_paired_by_row_counts_or_asked_about(names: Sequence[str]) -> None:
+    upload = combine(arrays_of(names, FEWER, (0, 1, 3, 2)))
+    same(upload.calibration, *FEWER[:2])
+    same(upload.test, *FEWER[2:])
+    with pytest.raises(Question, match="two with values and two with labels") as caught:
+        combine(arrays_of(names, FOUR, (0, 1, 3, 2)))
+    likely, other = caught.value.answers
+    assert "67.5" in likely.why
+    assert likely.change == {"together": ("sets", f"{names[0]}.npy", f"{names[1]}.npy")}
+    given = arrays_of(names, FOUR, (0, 1, 3, 2))
+    both(combine([*given[:3], held(*given[3][:2], **likely.change)]))
+    assert other.change != likely.change
 
 
-NAMES = ["cat", "dog", "eel", "fox"]
-
-
-@pytest.mark.parametrize(
-    "train", [("train.csv",), ("training_set.csv",), ("my-train.csv", "train2.csv")]
-)
-def test_training_files_beside_both_sets_are_left_out(train: Sequence[str]) -> None:
-    halves = table("test.csv", LOGITS_TEST, LABELS_TEST), table("val.csv", LOGITS, LABELS)
-    upload = combine([halves[0], *(table(n, LOGITS[::-1], LABELS) for n in train), halves[1]])
-    same(upload.calibration, LOGITS, LABELS)
-    same(upload.test, LOGITS_TEST, LABELS_TEST)
-    (said,) = (one for one in upload.repairs if "left out, being of the training set" in one)
-    assert all(f'"{name}"' in said for name in train)
-    assert not any("training" in doubt for doubt in upload.doubts)
-    assert (upload.name, upload.digest) == ("test.csv + val.csv", combine(halves).digest)
-
-
-@pytest.mark.parametrize("labelled", [True, False])
-def test_bare_training_files_are_left_out(labelled: bool) -> None:  # noqa: FBT001
-    arrays = {
+@pytest.mark.parametrize("without", [(), ("train_y",)])
+def test_training_files_beside_both_sets_are_left_out(without: Sequence[str]) -> None:
+    arrays: Mapping[str, Array] = {
         "train_probs": LOGITS[:5], "val_probs": LOGITS, "test_probs": LOGITS_TEST,
         "train_y": LABELS[:5], "val_y": LABELS, "test_y": LABELS_TEST,
     }  # fmt: skip
-    if not labelled:
-        del arrays["train_y"]
-    upload = combine([read(f"{name}.npy", npy(array)) for name, array in arrays.items()])
-    same(upload.calibration, LOGITS, LABELS)
-    same(upload.test, LOGITS_TEST, LABELS_TEST)
-    del arrays["val_y"]
-    found = '3 files beside those of a training set .* missing are the labels of "val_probs.npy"'
-    with pytest.raises(FileError, match=found):
-        combine([read(f"{name}.npy", npy(array)) for name, array in arrays.items()])
+    kept = {name: array for name, array in arrays.items() if name not in without}
+    upload = combine([held(f"{name}.npy", npy(array)) for name, array in kept.items()])
+    both(upload)
+    assert any(said.startswith("Left out as a training set") for said in upload.repairs)
+    lacking = {name: array for name, array in kept.items() if name != "val_y"}
+    with pytest.raises(FileError, match="calibration set: found no labels"):
+        combine([held(f"{name}.npy", npy(array)) for name, array in lacking.items()])
 
 
-def test_a_first_label_that_looks_like_a_header() -> None:
-    texts = [NAMES[k] for k in LABELS]
-    head = ",".join(NAMES)
-    rows = [",".join(map(str, row)) for row in LOGITS.tolist()]
-    values = read("p.csv", "\n".join([head, *rows]).encode())
-    labels = read("y.txt", "\n".join(texts).encode())
-    upload = combine([values, labels])
-    same(upload.rows, LOGITS, LABELS)
-    assert 'The first line of "y.txt", "cat", was taken for the first label' in upload.repairs[0]
-    fewer = read("p.csv", "\n".join([head, *rows[1:]]).encode())
-    upload = combine([fewer, labels])
-    same(upload.rows, LOGITS[1:], LABELS[1:])
-    assert '"y.txt", "cat", was taken for its header and is a label below' in upload.doubts[0]
-    headed = read("y.txt", "\n".join(["animal", *texts]).encode())
-    upload = combine([values, headed])
-    same(upload.rows, LOGITS, LABELS)
-    assert not upload.repairs
-    short = read("y.txt", "\n".join(["animal", *texts[1:]]).encode())
-    with pytest.raises(FileError, match=r"40 rows in .* and 39 labels"):
-        combine([values, short])
-    said = read("y.txt", "\n".join(texts).encode(), header=True)
-    with pytest.raises(FileError, match=r"40 rows in .* and 39 labels"):
-        combine([values, said])
+def test_an_archive_of_two_sets_stands_alone() -> None:
+    two = npz(val_logits=LOGITS, val_y=LABELS, test_logits=LOGITS, test_y=LABELS)
+    with pytest.raises(FileError, match="two sets, and other files"):
+        combine([held("a.npz", two), held("b.npz", two)])
 
 
-@pytest.mark.parametrize(
-    ("names", "calibration_first"),
-    [
-        (("holdout.csv", "validation.csv"), False),
-        (("out-of-sample.csv", "in-sample.csv"), False),
-        (("hold-out.csv", "test.csv"), True),
-        (("test.csv", "oot.csv"), False),
-        (("tune.csv", "val.csv"), False),
-        (("tune.csv", "test.csv"), True),
-    ],
-)
-def test_further_words_for_sets(names: tuple[str, str], calibration_first: bool) -> None:  # noqa: FBT001
-    upload = combine([table(names[0], LOGITS, LABELS), table(names[1], LOGITS_TEST, LABELS_TEST)])
-    sets = (upload.calibration, upload.test)
-    first, second = sets if calibration_first else sets[::-1]
-    same(first, LOGITS, LABELS)
-    same(second, LOGITS_TEST, LABELS_TEST)
-    assert "by its name" in upload.found[0]
+PREDICTED = PROBABILITIES.argmax(axis=1)
+TOPS = PROBABILITIES.max(axis=1)
+TOP_FILES = {
+    "p.csv": lines("pred,confidence", PREDICTED.tolist(), TOPS.tolist()),
+    "p.json": json.dumps({"pred": PREDICTED.tolist(), "confidence": TOPS.tolist()}).encode(),
+    "p.npz": npz(pred=PREDICTED, confidence=TOPS),
+    "y.csv": lines("label", [*LABELS]), "y.txt": lines(str(LABELS[0]), [*LABELS[1:]]),
+    "y.npy": npy(LABELS),
+}  # fmt: skip
 
 
-def test_names_that_do_not_tell_the_sets_are_doubted() -> None:
-    parts = table("external.csv", LOGITS, LABELS), table("internal.csv", LOGITS_TEST, LABELS_TEST)
-    assert any("do not tell a calibration set from a test set" in d for d in combine(parts).doubts)
+@pytest.mark.parametrize("name", ["p.csv", "p.json", "p.npz"])
+@pytest.mark.parametrize("other", ["y.csv", "y.txt", "y.npy"])
+def test_top_one_scores_beside_the_true_labels(name: str, other: str) -> None:
+    rows = combine([held(other, TOP_FILES[other]), held(name, TOP_FILES[name])]).rows
+    assert isinstance(rows, EventScores)
+    np.testing.assert_array_equal(rows.hits, PREDICTED == LABELS)
+    np.testing.assert_array_equal(rows.scores, TOPS)
 
 
-def test_a_further_set_in_an_archive_is_left_out() -> None:
-    arrays = {"val_logits": LOGITS, "val_labels": LABELS, "test_logits": LOGITS_TEST}
-    more = {"holdout_logits": LOGITS, "holdout_labels": LABELS}
-    upload = read("a.npz", npz(**arrays, test_labels=LABELS_TEST, **more))
-    same(upload.test, LOGITS_TEST, LABELS_TEST)
-    assert "holdout_labels, holdout_logits" in " ".join(upload.found)
-    del arrays["test_logits"]
-    upload = read("a.npz", npz(**arrays, **more))
-    same(upload.calibration, LOGITS, LABELS)
-    same(upload.test, LOGITS, LABELS)
+def test_top_one_scores_of_named_rows_and_of_two_sets() -> None:
+    words = [CLASSES[k] for k in PREDICTED]
+    top = lines(
+        "id,predicted,confidence,site", NAMES, words, TOPS.tolist(), [k % 2 for k in LABELS]
+    )
+    upload = combine([held("p.csv", top), labels_of("id", NAMES, order=SHUFFLED)])
+    assert isinstance(upload.rows, EventScores)
+    np.testing.assert_array_equal(upload.rows.hits, PREDICTED == LABELS)
+    np.testing.assert_array_equal(upload.columns["rows"]["site"].values, LABELS % 2)
+    files = [
+        held("val_p.csv", TOP_FILES["p.csv"]), held("val_y.npy", npy(LABELS)),
+        held("test_p.csv", TOP_FILES["p.csv"].replace(b"pred,confidence", b"top1_class,top1_prob")),
+        held("test_y.npy", npy(LABELS)),
+    ]  # fmt: skip
+    for rows in combine(files).sets.values():
+        assert isinstance(rows, EventScores)
+        np.testing.assert_array_equal(rows.hits, PREDICTED == LABELS)

@@ -1,19 +1,20 @@
-"""A column that says of which set each row is tells the sets apart."""
+"""A column that says of which set each row is tells the sets apart; so do names of parts."""
 
 import json
-from collections.abc import Sequence
+import pickle
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
 from calibcore.data import EventScores, LogitSet
-from dashboard.readers import FileError, Upload, combine, read
-from tests.readers.files import HEADER, LABELS, LOGITS, PROBABILITIES, N, csv_of, npy, npz
-from tests.readers.test_parquet import COLUMNS, parquet
+from dashboard.readers import FileError, Upload, read
+from dashboard.readers.refusal import Question
+from tests.readers.files import HEADER, LABELS, LOGITS, NN, PROBABILITIES, N, csv_of, npz
+from tests.readers.test_parquet import parquet
 from tests.readers.test_xlsx import of_rows
 
-TOWNS = [f"town {k % 3}" for k in range(N)]
 HITS = (PROBABILITIES.argmax(axis=1) == LABELS).astype(int)
 TOP = PROBABILITIES.max(axis=1)
 
@@ -23,19 +24,10 @@ def spread(texts: Sequence[str]) -> list[str]:
     return [texts[(k * k + k // 5) % len(texts)] for k in range(N)]
 
 
-def table(sets: Sequence[str], name: str = "split", logits: Any = LOGITS) -> bytes:
+def table(sets: Sequence[object], name: str = "split", logits: Any = LOGITS) -> bytes:
     head, *rows = csv_of(logits, LABELS, header=HEADER).decode().splitlines()
-    lines = [f"{row},{of},{town}" for row, of, town in zip(rows, sets, TOWNS, strict=True)]
-    return "\n".join([f"{head},{name},town", *lines]).encode()
-
-
-def events(sets: Sequence[str], top: Any = TOP, name: str = "split") -> bytes:
-    lines = [f"{p!r},{hit},{of}" for p, hit, of in zip(top.tolist(), HITS, sets, strict=True)]
-    return "\n".join([f"confidence,correct,{name}", *lines]).encode()
-
-
-def arrays_of(logits: Any, labels: list[Any], **beside: Sequence[object]) -> bytes:
-    return json.dumps({"logits": logits.tolist(), "labels": labels, **beside}).encode()
+    lines = [f"{row},{of}" for row, of in zip(rows, sets, strict=True)]
+    return "\n".join([f"{head},{name}", *lines]).encode()
 
 
 def are(upload: Upload, sets: Sequence[str], calibration: set[str], test: set[str]) -> None:
@@ -50,272 +42,92 @@ def are(upload: Upload, sets: Sequence[str], calibration: set[str], test: set[st
 
 
 @pytest.mark.parametrize(
-    ("texts", "said"),
+    ("texts", "name"),
     [
-        (("val", "test"), "val is the calibration set, test the test set."),
-        (("Dev", "TEST", "Valid"), "Dev and Valid are the calibration set, TEST the test set."),
-        (("validate", "evaluation"), "validate is the calibration set, evaluation the test set."),
-        (("calib set", "eval-data"), "calib set is the calibration set, eval-data the test set."),
-        (("Validation", "Holdout"), "Validation is the calibration set, Holdout the test set."),
-        (("tune", "out-of-time"), "tune is the calibration set, out-of-time the test set."),
-        (("cal", "blind"), "cal is the calibration set, blind the test set."),
+        (("val", "test"), "Subset"), (("validate", "evaluation"), "fold"),
+        (("calib set", "eval-data"), "x"), (("Validation", "Holdout"), "kind"),
+        (("tune", "out-of-time"), ".set"), (("cal", "blind"), "data_split"),
+        (("Dev", "TEST", "Valid"), "phase"), (("val", "test", "train", "Training"), "place"),
+        (("val", "test", "holdout"), "split"),
     ],
-)
-def test_a_column_tells_the_sets_apart(texts: tuple[str, ...], said: str) -> None:
+)  # fmt: skip
+def test_a_column_of_any_name_tells_the_sets_apart(texts: Sequence[str], name: str) -> None:
     sets = spread(texts)
-    upload = read("a.csv", table(sets, "Subset"))
-    are(upload, sets, {texts[0], *texts[2:]}, {texts[1]})
-    assert f'Column "Subset" tells the sets apart: {said}' in upload.found
-    assert "Kept to tell rows apart: town." in upload.found
-    assert not upload.repairs
-    assert not [doubt for doubt in upload.doubts if "Subset" in doubt]
-    for role, texts_of in (("calibration", {texts[0], *texts[2:]}), ("test", {texts[1]})):
-        (town,) = upload.columns[role].values()
-        assert town.categories is not None
-        kept = [town.categories[code] for code in town.values]
-        assert kept == [of for of, text in zip(TOWNS, sets, strict=True) if text in texts_of]
+    upload = read("a.csv", table(sets, name))
+    others = {"Valid"} & {*texts}
+    are(upload, sets, {texts[0], *others}, {texts[1]})
+    assert any(f'"{name}"' in said and texts[0] in said for said in upload.found)
+    n_left = sum(sets.count(text) for text in texts[2:] if text not in others)
+    assert [said.split()[0] for said in upload.repairs] == ([str(n_left)] if n_left else [])
+    assert upload.preview.roles[-1] == "set"
+    whole = read("a.csv", table(sets, name), sets="one")
+    assert whole.sets["rows"].n_samples == N
+    assert not whole.repairs
 
 
-def test_other_formats() -> None:
-    sets = spread(("val", "test"))
-    records = [
-        {**{f"logit_{k}": float(row[k]) for k in range(4)}, "label": int(label), "set": of}
-        for row, label, of in zip(LOGITS, LABELS, sets, strict=True)
-    ]
-    rows = [[*one.values()] for one in records]
-    for name, data in (
-        ("a.parquet", parquet(COLUMNS | {"label": LABELS, "set": sets})),
-        ("a.json", json.dumps(records).encode()),
-        ("a.jsonl", "\n".join(map(json.dumps, records)).encode()),
-        ("a.xlsx", of_rows([[*records[0]], *rows])),
-        ("a.json", arrays_of(LOGITS, LABELS.tolist(), set=sets)),
-    ):
-        are(read(name, data), sets, {"val"}, {"test"})
-    bare = "\n".join(["label,set", *(f"{k},{of}" for k, of in zip(LABELS, sets, strict=True))])
-    both = combine([read("x.npy", npy(LOGITS)), read("y.csv", bare.encode())])
-    are(both, sets, {"val"}, {"test"})
+@pytest.mark.parametrize(
+    ("texts", "name", "doubt"),
+    [
+        (("val", "test", "x"), "split", "names a calibration and a test set in 29 of 40 rows"),
+        (("a val", "a test"), "split", "but does not say which is which"),
+        (("Public", "Private"), "usage", "but does not say which is which"),
+        (("T", "V"), "partition", "but does not say which is which"),
+        (("1", "2", "3"), "split", "but does not say which is which"),
+        (("True", "False"), "is_test", "says which rows are the test set"),
+        (("yes", "no"), "in_val", "says which rows are the calibration set"),
+        (("1", "0"), "is_train", "says which rows are for training"),
+        (("val",), "split", ""), (("test", "eval"), "fold", ""), (("here", "test"), "place", ""),
+        (("T", "V"), "grade", ""), (("1", "0"), "is_old", ""),
+    ],
+)  # fmt: skip
+def test_sets_that_are_not_told_apart_are_doubted(
+    texts: Sequence[str], name: str, doubt: str
+) -> None:
+    sets = spread(texts)
+    upload = read("a.csv", table(sets, name))
+    assert list(upload.sets) == ["rows"]
+    assert upload.sets["rows"].n_samples == N
+    about = [one for one in upload.doubts if f'"{name}"' in one]
+    assert [doubt in one for one in about] == [True] * bool(doubt)
+    kept = read("a.csv", table(sets, name), sets="one")
+    assert not [one for one in kept.doubts if f'"{name}"' in one]
 
 
-def test_top_scores() -> None:
+def test_the_user_may_leave_rows_of_neither_set_out() -> None:
+    sets = spread(("val", "test", "x"))
+    upload = read("a.csv", table(sets), roles=(("split", "set"),))
+    are(upload, sets, {"val"}, {"test"})
+    assert upload.repairs == ('11 rows left out by column "split": x.',)
+    blank = spread(("val", "test", ""))
+    with pytest.raises(Question, match=r"split 11 \(blank\)"):
+        read("a.csv", table(blank))
+    are(read("a.csv", table(blank), leave_out=True), blank, {"val"}, {"test"})
+
+
+def test_top_scores_and_predictions_are_parted_too() -> None:
     sets = spread(("val", "test", "train"))
-    upload = read("a.csv", events(sets))
+    lines = [f"{p!r},{hit},{of}" for p, hit, of in zip(TOP.tolist(), HITS, sets, strict=True)]
+    upload = read("a.csv", "\n".join(["confidence,correct,split", *lines]).encode())
     for rows, text in ((upload.calibration, "val"), (upload.test, "test")):
         chosen = [k for k in range(N) if sets[k] == text]
         assert isinstance(rows, EventScores)
         np.testing.assert_array_equal(rows.scores, TOP[chosen])
         np.testing.assert_array_equal(rows.hits, HITS[chosen])
-    assert upload.repairs[0].startswith(f"{sets.count('train')} training rows were left out: ")
-    assert not upload.columns["test"]
-
-
-def test_training_rows_are_left_out() -> None:
-    sets = spread(("train", "val", "test", "Training"))
-    upload = read("a.csv", table(sets))
-    are(upload, sets, {"val"}, {"test"})
-    count = sets.count("train") + sets.count("Training")
-    said = "training rows were left out: a calibrator is fitted on rows that the model has not seen"
-    assert upload.repairs == (f"{count} {said}.",)
-    one = ["train", *spread(("val", "test"))[1:]]
-    assert read("a.csv", table(one)).repairs[0].startswith("1 training row was left out: ")
-
-
-@pytest.mark.parametrize(
-    ("texts", "doubt"),
-    [
-        (("train", "test"), 'Column "split" calls {train} of 40 rows training rows'),
-        (("val", "test", ""), 'Column "split" tells a calibration set from a test set in {named} '),
-        (
-            ("val", "test", "x"),
-            'Column "split" tells a calibration set from a test set in {named} ',
-        ),
-        (("a val", "a test"), 'Column "split" tells a calibration set from a test set, but all'),
-        (("val",), ""),
-        (("a", "b"), 'Column "split" (a, b) may tell sets apart, but does not say which'),
-    ],
-)
-def test_sets_that_are_not_told_apart(texts: tuple[str, ...], doubt: str) -> None:
-    sets = spread(texts)
-    upload = read("a.csv", table(sets))
-    assert isinstance(upload.rows, LogitSet)
-    np.testing.assert_array_equal(upload.rows.labels, LABELS)
-    assert list(upload.columns["rows"]) == ["split", "town"]
-    named = sets.count("val") + sets.count("test")
-    start = doubt.format(train=sets.count("train"), named=f"{named} of 40 rows, but all rows")
-    about = [one for one in upload.doubts if 'Column "split"' in one]
-    assert [one.startswith(start) for one in about] == [True] * bool(doubt)
-
-
-def test_two_such_columns_tell_nothing_apart() -> None:
-    sets = spread(("val", "test"))
-    head, *rows = table(sets).decode().splitlines()
-    lines = [f"{row},{of}" for row, of in zip(rows, reversed(sets), strict=True)]
-    upload = read("a.csv", "\n".join([f"{head},set", *lines]).encode())
-    assert list(upload.sets) == ["rows"]
-    assert sum("tells a calibration set" in doubt for doubt in upload.doubts) == 2
-
-
-def test_the_user_keeps_the_rows_together() -> None:
-    sets = spread(("val", "test"))
-    for data in (table(sets), events(sets)):
-        upload = read("a.csv", data, sets="one")
-        assert list(upload.sets) == ["rows"]
-        assert "split" in upload.columns["rows"]
-        assert not [doubt for doubt in upload.doubts if "Column" in doubt]
-    with pytest.raises(FileError, match="one of auto, one"):
-        read("a.csv", table(sets), sets="two")  # type: ignore[arg-type]
-
-
-def test_refusals_name_the_rows_of_the_file() -> None:
-    sets = ["train"] * 3 + ["val", "test"] * 18 + ["test"]
-    spoilt, wrong = LOGITS.astype(np.float64), TOP.copy()
-    # Row 2 of a text table is the first below its header.
-    spoilt[30], wrong[30] = -np.inf, 1.5
-    spoilt[30, (LABELS[30] + 1) % 4] = 1.0
-    with pytest.raises(FileError, match=r"true class in 1 row \(row 32\)"):
-        read("a.csv", table(sets, logits=spoilt))
-    with pytest.raises(FileError, match=r"test set: found .* in 1 row \(row 32\)"):
-        read("a.csv", events(sets, wrong))
-    spoilt[30] = np.inf
-    with pytest.raises(FileError, match=r"infinity \(inf\) in 1 row \(row 31\)"):
-        read("a.parquet", parquet(
-            {f"logit_{k}": spoilt[:, k] for k in range(4)} | {"label": LABELS, "split": sets}
-        ))  # fmt: skip
-    labels = LABELS.copy()
-    labels[30] = 7
-    with pytest.raises(FileError, match=r"out of range, in 1 row \(row 31\)"):
-        read("a.json", arrays_of(LOGITS, labels.tolist(), split=sets))
-
-
-def test_rows_in_both_sets_are_doubted_by_their_numbers_in_the_file() -> None:
-    sets = spread(("train", "val", "test"))
-    first, second = sets.index("val"), N - 1 - sets[::-1].index("test")
-    twice, labels = LOGITS.copy(), LABELS.copy()
-    twice[second], labels[second] = twice[first], labels[first]
-    upload = read("a.json", arrays_of(twice, labels.tolist(), split=sets))
-    (doubt,) = (doubt for doubt in upload.doubts if "repeats" in doubt)
-    assert f"in 1 row (row {second + 1}): " in doubt
-
-
-def test_predictions_beside_are_parted_too() -> None:
-    sets = ["val", "test", "test", "val"] * (N // 4)
-    right = PROBABILITIES.argmax(axis=1)
-    wrong = np.where(np.array(sets) == "test", (right + 1) % 4, right)
-    for guess, doubt in (
-        (right, ""),
-        (wrong, "is the likeliest class in 0.0 % of the rows of the test set: perhaps"),
-        (LABELS, "equals the label in all 40 rows"),
-    ):
-        data = parquet(COLUMNS | {"label": LABELS, "pred": guess, "split": sets})
-        about = [one for one in read("a.parquet", data).doubts if 'column "pred"' in one.lower()]
-        assert any(doubt in one for one in about) == bool(doubt)
-        assert bool(about) == bool(doubt)
-
-
-@pytest.mark.parametrize("name", ["fold", "type", "kind", "source", "datasplit", "place"])
-def test_a_column_of_any_name_whose_texts_all_name_sets_tells_them_apart(name: str) -> None:
-    sets = spread(("val", "test"))
-    for data in (table(sets, name), events(sets, name=name)):
-        upload = read("a.csv", data)
-        assert list(upload.sets) == ["calibration", "test"]
-        assert upload.sets["test"].n_samples == sets.count("test")
-    for texts in (("val", "test", "barn"), ("test", "eval"), ("here", "test")):
-        upload = read("a.csv", table(spread(texts), f"my_{name}"))
-        assert list(upload.sets) == ["rows"]
-        assert not [doubt for doubt in upload.doubts if name in doubt]
-
-
-@pytest.mark.parametrize(
-    ("name", "texts", "shown"),
-    [
-        ("usage", ("Public", "Private"), "Public, Private"),
-        ("partition", ("T", "V"), "T, V"),
-        ("split", ("1", "2", "3"), "1, 2, 3"),
-        ("split", ("1", "2", "3", "4"), None),
-        ("split", ("1",), None),
-        ("stage", ("T", "V"), None),
-    ],
-)
-def test_sets_in_words_that_are_not_understood_are_doubted(
-    name: str, texts: Sequence[str], shown: str | None
-) -> None:
-    upload = read("a.csv", table(spread(texts), name))
-    assert list(upload.sets) == ["rows"]
-    about = [doubt for doubt in upload.doubts if f'"{name}"' in doubt]
-    assert [doubt.partition(" may ")[0] for doubt in about] == (
-        [f'Column "{name}" ({shown})'] if shown else []
-    )
-
-
-def test_a_column_of_sets_with_blanks_is_doubted() -> None:
-    upload = read("a.csv", table(spread(("val", "test", "")), "place"))
-    assert list(upload.sets) == ["rows"]
-    assert [doubt for doubt in upload.doubts if 'Column "place" tells a calibration set' in doubt]
 
 
 def test_of_two_columns_of_sets_the_one_that_is_called_so_is_followed() -> None:
     sets, others = spread(("val", "test")), ["test", "val"] * (N // 2)
-    upload = read("a.json", arrays_of(LOGITS, LABELS.tolist(), place=others, split=sets))
-    assert [part.n_samples for part in upload.sets.values()] == [
-        sets.count("val"), sets.count("test"),
-    ]  # fmt: skip
+    head, *rows = table(others, "place").decode().splitlines()
+    lines = [f"{row},{of}" for row, of in zip(rows, sets, strict=True)]
+    upload = read("a.csv", "\n".join([f"{head},split", *lines]).encode())
+    are(upload, sets, {"val"}, {"test"})
     assert "place" in upload.columns["test"]
-    assert "split" not in upload.columns["test"]
 
 
-@pytest.mark.parametrize(
-    ("name", "yes", "no", "what"),
-    [
-        ("is_test", "True", "False", "of the test set"),
-        ("isTest", 1, 0, "of the test set"),
-        ("in_val", "yes", "no", "of the calibration set"),
-        ("is_train", 1, 0, "training rows"),
-        ("test", 1, 0, None),
-        ("is_old", 1, 0, None),
-        ("is_test", 2, 1, None),
-    ],
-)
-def test_a_column_that_says_yes_or_no_to_a_set_is_doubted(
-    name: str, yes: object, no: object, what: str | None
-) -> None:
-    flags = [no, no, *[yes, no] * (N // 2 - 1)]
-    upload = read("a.json", arrays_of(PROBABILITIES, LABELS.tolist(), **{name: flags}))
-    assert list(upload.sets) == ["rows"]
-    about = [doubt for doubt in upload.doubts if f'"{name}"' in doubt]
-    assert len(about) == (what is not None)
-    assert all(f"says which rows are {what}" in doubt for doubt in about)
-    kept = read("a.json", arrays_of(PROBABILITIES, LABELS.tolist(), **{name: flags}), sets="one")
-    assert not [doubt for doubt in kept.doubts if f'"{name}"' in doubt]
-
-
-def test_labels_that_are_too_few_are_refused_as_before() -> None:
-    texts = [f"logit_{label}" for label in LABELS[:-1]]
-    for beside in ({}, {"split": spread(("val", "test"))}):
-        with pytest.raises(FileError, match="39"):
-            read("a.json", arrays_of(LOGITS, texts, class_names=HEADER.split(",")[:4], **beside))
-
-
-def test_two_files_that_both_name_the_sets_are_a_calibration_and_a_test_file() -> None:
-    mixed = ["val", "test"] * (N // 2) + ["val"] * (N % 2)
-    files = [read(f"{name}.csv", table(mixed)) for name in ("calibration", "test")]
-    upload = combine(files)
-    assert isinstance(upload.calibration, LogitSet)
-    assert isinstance(upload.test, LogitSet)
-    assert upload.calibration.n_samples == upload.test.n_samples == N
-
-
-def test_files_with_two_sets_are_counted_in_a_refusal() -> None:
-    two_sets = npz(
-        logits_calibration=LOGITS, labels_calibration=LABELS, logits_test=LOGITS, labels_test=LABELS
-    )
-    with pytest.raises(FileError, match="0 with both, 2 with two sets"):
-        combine([read("a.npz", two_sets), read("b.npz", two_sets)])
-
-
-# Rows that are left out are not judged -------------------------------------------------------
+# Rows that are left out are not evaluated -----------------------------------------------------
 
 SETS = spread(["train", "val", "test"])
-OUT = SETS.index("train")
-USED = SETS.index("val")
+OUT, USED = SETS.index("train"), SETS.index("val")
 
 
 def written(kind: str, row: int, cell: Any, label: Any = None) -> Upload:
@@ -333,65 +145,68 @@ def written(kind: str, row: int, cell: Any, label: Any = None) -> Upload:
     if kind == "parquet":
         columns = [list(column) for column in zip(*rows, strict=True)]
         return read("a.parquet", parquet(dict(zip(heads, columns, strict=True))))
-    return read(
-        "a.jsonl", "\n".join(json.dumps(dict(zip(heads, r, strict=True))) for r in rows).encode()
-    )
+    records = [dict(zip(heads, values, strict=True)) for values in rows]
+    return read("a.jsonl", "\n".join(map(json.dumps, records)).encode())
 
 
 @pytest.mark.parametrize("kind", ["csv", "xlsx", "parquet", "jsonl"])
-def test_a_blank_cell_of_a_training_row(kind: str) -> None:
-    upload = written(kind, OUT, None)
-    are(upload, SETS, {"val"}, {"test"})
-    assert "What could not be read is in training rows alone" in " ".join(upload.repairs)
-    assert f"{SETS.count('train')} training rows were left out" in " ".join(upload.repairs)
-    with pytest.raises(FileError, match="blank"):
+def test_cells_of_training_rows_do_not_matter(kind: str) -> None:
+    spoilt: list[tuple[Any, Any]] = [(None, None), (0.5, 17), (0.5, -100)]
+    spoilt += [] if kind == "parquet" else [("n/a", None), (0.5, "")]
+    for cell, label in spoilt:
+        are(written(kind, OUT, cell, label), SETS, {"val"}, {"test"})
+    row = USED + (2 if kind in ("csv", "xlsx") else 1)
+    with pytest.raises(Question, match=rf"logit_1 1 \(blank\); in 1 row \(row {row}\)"):
         written(kind, USED, None)
-
-
-@pytest.mark.parametrize("kind", ["csv", "xlsx", "jsonl"])
-def test_a_word_in_a_training_row(kind: str) -> None:
-    are(written(kind, OUT, "n/a"), SETS, {"val"}, {"test"})
-    number = USED + (2 if kind in ("csv", "xlsx") else 1)
-    with pytest.raises(FileError, match=f'row {number}, column "logit_1": found "n/a"'):
-        written(kind, USED, "n/a")
-
-
-@pytest.mark.parametrize("kind", ["csv", "xlsx", "parquet", "jsonl"])
-def test_labels_of_training_rows(kind: str) -> None:
-    for label in ("", -100, 17):
-        if label == "" and kind == "parquet":
-            continue
-        are(written(kind, OUT, 0.5, label), SETS, {"val"}, {"test"})
-    with pytest.raises(FileError, match="out of range"):
+    with pytest.raises(FileError, match=rf"labels such as 17 in 1 row \(row {row}\)"):
         written(kind, USED, 0.5, 17)
 
 
-def test_values_of_training_rows_are_not_judged() -> None:
-    broken = LOGITS.copy()
-    broken[OUT] = np.nan
-    are(read("a.csv", table(SETS, logits=broken)), SETS, {"val"}, {"test"})
-    arrays = arrays_of(broken, LABELS.tolist(), split=SETS)
-    are(read("a.json", arrays), SETS, {"val"}, {"test"})
-    with pytest.raises(FileError, match=rf"NaN in 1 row \(row {OUT + 2}\) of the file"):
-        read("a.csv", table(SETS, logits=broken), sets="one")
-    broken[OUT] = 0.5
-    are(read("a.csv", table(SETS, logits=broken)), SETS, {"val"}, {"test"})
+# Parts of archives, pickles and JSON ----------------------------------------------------------
 
 
-def test_cells_that_cannot_be_read_without_two_sets() -> None:
-    data = table(["train"] * N).replace(b"\n", b"\nx", 3)
-    with pytest.raises(FileError, match='row 2, column "logit_0": found "x'):
-        read("a.csv", data)
+def some(n_rows: int) -> dict[str, Any]:
+    return {"logits": LOGITS[:n_rows].tolist(), "labels": LABELS[:n_rows].tolist()}
 
 
-@pytest.mark.parametrize("name", ["phase", "data_split", ".set", "x"])
-def test_further_names_of_columns_of_sets(name: str) -> None:
-    are(read("a.csv", table(SETS, name)), SETS, {"val"}, {"test"})
+def records(n_rows: int) -> list[dict[str, Any]]:
+    values = zip(LOGITS[:n_rows].tolist(), LABELS[:n_rows].tolist(), strict=True)
+    return [{**{f"logit_{k}": v for k, v in enumerate(z)}, "label": y} for z, y in values]
 
 
-def test_the_first_rows_say_which_column_tells_the_sets() -> None:
-    upload = read("a.csv", table(SETS))
-    assert upload.preview.uses[-2:] == ("set", "slice")
-    assert upload.preview.numbers == tuple(range(2, 12))
-    one = read("a.csv", table(SETS), sets="one")
-    assert one.preview.uses[-2:] == ("slice", "slice")
+TWO = {"logits_val": LOGITS, "labels_val": LABELS, "logits_test": LOGITS, "labels_test": LABELS}
+NAMED = {"val": {"logits": LOGITS, "labels": LABELS}, "test": {"logits": LOGITS, "labels": LABELS}}
+TUPLES = tuple((logits, labels) for logits, labels in NN)
+PARTS = [
+    ("a.npz", npz(**TWO), False), ("a.pkl", pickle.dumps(NAMED), False),
+    ("a.json", json.dumps({"val": some(40), "test": some(40)}).encode(), False),
+    ("a.npz", npz(*[], **{f"arr_{k}": one for k, one in enumerate(TWO.values())}), True),
+    ("a.pkl", pickle.dumps(TUPLES), True), ("a.pkl", pickle.dumps([*TUPLES]), True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "data", "by_order"), PARTS)
+def test_parts_are_two_sets_or_one(name: str, data: bytes, by_order: bool) -> None:  # noqa: FBT001
+    upload = read(name, data)
+    assert [rows.n_samples for rows in upload.sets.values()] == [N, N]
+    assert any("Only their order" in doubt for doubt in upload.doubts) == by_order
+    whole = read(name, data, sets="one")
+    assert isinstance(whole.rows, LogitSet)
+    assert whole.rows.n_samples == 2 * N
+    np.testing.assert_array_equal(whole.rows.labels[:N], LABELS)
+    assert whole.columns["rows"]["set"].categories == ("calibration", "test")
+    assert not any("Only their order" in doubt for doubt in whole.doubts)
+
+
+@pytest.mark.parametrize("other", ["other", "train", "holdout", "unseen", "extra"])
+@pytest.mark.parametrize("made", [some, records])
+@pytest.mark.parametrize("first", [False, True])
+def test_a_further_part_is_in_neither_set(other: str, made: Any, first: bool) -> None:  # noqa: FBT001
+    parts: Mapping[str, Any] = {"val": made(40), "test": made(40)}
+    whole = {other: made(10), **parts} if first else {**parts, other: made(10)}
+    upload = read("a.json", json.dumps(whole).encode())
+    if list(upload.sets) == ["rows"]:  # records of a set that is not known are doubted
+        assert any("in 80 of 90 rows" in doubt for doubt in upload.doubts)
+        upload = read("a.json", json.dumps(whole).encode(), roles=(("set", "set"),))
+    assert [rows.n_samples for rows in upload.sets.values()] == [40, 40]
+    assert any(other in said for said in (*upload.found, *upload.repairs)) or other == "train"

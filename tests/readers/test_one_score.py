@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibcore.data import LogitSet
-from dashboard.readers import FileError, Upload, read
+from dashboard.readers import Question, Upload, read
 from tests.readers.files import Array
 
 _RNG = np.random.default_rng(11)
@@ -14,6 +14,7 @@ N = 200
 RISK = (1 / (1 + np.exp(-2 * _RNG.normal(size=N)))).round(6)
 ILL = (_RNG.uniform(size=N) < RISK).astype(int)
 ODDS = np.log(RISK / (1 - RISK)).round(6)
+PERCENT = (100 * RISK).round(4)
 AGE = _RNG.integers(30, 90, N)
 
 
@@ -28,6 +29,12 @@ def is_risk(upload: Upload, risk: Array = RISK) -> None:
     np.testing.assert_array_equal(upload.rows.labels, ILL)
 
 
+def asked(data: bytes, **choices: Any) -> Question:
+    with pytest.raises(Question) as caught:
+        read("a.csv", data, **choices)
+    return caught.value
+
+
 @pytest.mark.parametrize(
     "heads",
     [
@@ -36,10 +43,11 @@ def is_risk(upload: Upload, risk: Array = RISK) -> None:
     ],
 )  # fmt: skip
 def test_percent_beside_an_outcome(heads: str) -> None:
-    upload = read("a.csv", table(heads, (100 * RISK).round(4), ILL))
+    upload = read("a.csv", table(heads, PERCENT, ILL))
     is_risk(upload)
     assert "Percentages were divided by 100 in all 200 rows." in upload.repairs
-    assert any("in percent, because the scores are called" in said for said in upload.found)
+    name = heads.partition(",")[0]
+    assert any(f'in percent, because "{name}"' in said for said in upload.found)
 
 
 @pytest.mark.parametrize("heads", ["linear_predictor,event", "log odds,died", "lp,outcome"])
@@ -48,52 +56,45 @@ def test_a_linear_predictor_beside_an_outcome(heads: str, shift: int) -> None:
     upload = read("a.csv", table(heads, (ODDS + shift).round(6), ILL))
     is_risk(upload, 1 / (1 + np.exp(-ODDS - shift)))
     assert upload.values_kind == "logits"
-    assert any("as the heading" in said for said in upload.found)
 
 
 def test_an_outcome_stands_beside_further_columns() -> None:
     site = np.arange(N) % 3
-    is_risk(read("a.csv", table("age,risk_pct,site,died", AGE, (100 * RISK).round(4), site, ILL)))
+    is_risk(read("a.csv", table("age,risk_pct,site,died", AGE, PERCENT, site, ILL)))
 
 
-def test_a_score_that_names_nothing_may_be_percent() -> None:
-    for heads in ("score,label", "risk_score,label"):
-        data = table(heads, (100 * RISK).round(4), ILL)
-        with pytest.raises(FileError, match=r"probabilities if they are percent, to be divided"):
-            read("a.csv", data)
-        is_risk(read("a.csv", data, values="probabilities"))
+@pytest.mark.parametrize("head", ["score", "risk_score"])
+def test_a_score_that_names_nothing_may_be_percent(head: str) -> None:
+    data = table(f"{head},label", PERCENT, ILL)
+    question = asked(data)
+    assert [answer.said for answer in question.answers] == ["Percentages", "Logits"]
+    is_risk(read("a.csv", data, **question.answers[0].change))
 
 
-def test_one_number_above_1_does_not_divide_the_others_by_100() -> None:
-    rare = (RISK / 20).round(6)
-    for heads in ("prob,label", "predicted_risk,outcome"):
-        data = table(heads, [*rare, 1.0, 5], [*ILL, 1, 1])
-        with pytest.raises(FileError, match=r"outside 0 to 1 in 1 row \(row 203\) of the file"):
-            read("a.csv", data)
+@pytest.mark.parametrize("heads", ["prob,label", "predicted_risk,outcome"])
+def test_one_number_above_1_does_not_divide_the_others_by_100(heads: str) -> None:
+    data = table(heads, [*(RISK / 20).round(6), 1.0, 5], [*ILL, 1, 1])
+    assert "(outside 0 to 1); in 1 row (row 203)" in str(asked(data))
+    assert read("a.csv", data, leave_out=True).values_kind == "probabilities"
 
 
 @pytest.mark.parametrize(
     "head",
-    [
-        "years_at_risk", "number_at_risk", "relative_risk", "risk_ratio", "risk_odds", "age_pct",
-        "risk_factors", "risk_class", "risk_per_1000", "log_probability", "prob_bin", "risk_age",
-        "hematocrit_pct", "percent_body_fat", "pct_change",
-    ],
-)  # fmt: skip
-def test_what_is_only_near_a_risk_or_a_percentage_is_not_divided(head: str) -> None:
-    with pytest.raises(FileError, match=r"one column from .* outside 0 to 1 in"):
-        read("a.csv", table(f"{head},outcome", (100 * RISK).round(4), ILL))
-    is_risk(read("a.csv", table("prob_outcome,outcome", (100 * RISK).round(4), ILL)))
+    ["years_at_risk", "relative_risk", "age_pct", "risk_per_1000", "log_probability", "pct_change"],
+)
+def test_what_is_only_near_a_risk_or_a_percentage_is_asked_about(head: str) -> None:
+    """The words beside it speak against a percentage."""
+    data = table(f"{head},outcome", PERCENT, ILL)
+    assert asked(data).answers
+    is_risk(read("a.csv", data, values="percentages", roles=((head, "score"),)))
 
 
-def test_scores_below_1_that_are_called_percent_are_doubted() -> None:
-    for heads, mend in (("risk_pct,died", "divide them by 100"), ("lp,died", "they are logits")):
-        upload = read("a.csv", table(heads, RISK, ILL))
-        is_risk(upload)
-        assert any("although they are called" in s and mend in s for s in upload.doubts)
-    signed = read("a.csv", table("risk (%),died", [f"{100 * v:.4f}%" for v in RISK], ILL))
-    is_risk(signed)
-    assert not any("although they are called" in s for s in signed.doubts)
+def test_scores_below_1_that_are_called_otherwise_are_asked_about() -> None:
+    for head, likely in (("risk_pct", "Percentages"), ("lp", "Logits")):
+        question = asked(table(f"{head},died", RISK, ILL))
+        assert [answer.said for answer in question.answers] == [likely, "Probabilities"]
+    is_risk(read("a.csv", table("risk_pct,died", RISK, ILL), values="probabilities"))
+    is_risk(read("a.csv", table("risk (%),died", [f"{100 * v:.4f}%" for v in RISK], ILL)))
 
 
 def test_the_only_column_beside_a_score_is_the_outcome() -> None:
@@ -101,16 +102,14 @@ def test_the_only_column_beside_a_score_is_the_outcome() -> None:
     upload = read("a.csv", table("risk,gone", RISK, weak))
     assert isinstance(upload.rows, LogitSet)
     np.testing.assert_array_equal(upload.rows.labels, weak)
-    assert any("the only one beside the score" in said for said in upload.doubts)
-    words = np.array(["nein", "ja"])[ILL]
-    is_risk(read("a.csv", table("Risiko,verstorben", RISK, words)))
+    is_risk(read("a.csv", table("Risiko,verstorben", RISK, np.array(["nein", "ja"])[ILL])))
 
 
-def test_an_outcome_that_falls_with_the_score_is_not_taken() -> None:
-    assert read("a.csv", table("risk,gone", RISK, 1 - ILL)).piece is not None
-    upload = read("a.csv", table("risk_pct,gone", (100 * RISK).round(4), 1 - ILL))
-    assert upload.piece is not None
-    assert any('If "risk_pct" is the score of class 1' in said for said in upload.doubts)
+def test_an_outcome_that_falls_with_the_score_is_asked_about() -> None:
+    data = table("risk,gone", RISK, 1 - ILL)
+    first = asked(data).answers[0]
+    assert first.change == {"event": "0"}
+    is_risk(read("a.csv", data, **first.change))
 
 
 def test_logits_of_two_classes_are_no_score_and_outcome() -> None:
@@ -127,47 +126,34 @@ def marked(count: int, mark: float, name: str = "prob") -> bytes:
 
 
 @pytest.mark.parametrize(("count", "mark"), [(1, -1), (1, -999), (2, -0.01), (20, -1), (70, -999)])
-def test_few_scores_outside_0_to_1_make_no_logits(count: int, mark: float) -> None:
-    for name in ("prob", "y_prob", "p1", "score"):
-        with pytest.raises(FileError, match=rf"probabilities in {N - count} of 200 rows") as caught:
-            read("a.csv", marked(count, mark, name))
-        assert f"such as {mark:.4g}, in {count} row" in str(caught.value)
-        assert "your word that these are logits" in str(caught.value)
-        assert read("a.csv", marked(count, mark, name), values="logits").values_kind == "logits"
+@pytest.mark.parametrize("name", ["prob", "p1"])
+def test_marks_for_missing_scores_are_asked_about(count: int, mark: float, name: str) -> None:
+    data = marked(count, mark, name)
+    assert f"{count} row" in str(asked(data))
+    upload = read("a.csv", data, leave_out=True)
+    assert isinstance(upload.rows, LogitSet)
+    assert upload.values_kind == "probabilities"
+    np.testing.assert_allclose(upload.rows.probabilities[:, 1], RISK[count:], atol=2e-6)
+    assert read("a.csv", data, values="logits").values_kind == "logits"
 
 
-def test_scores_of_which_many_are_within_0_to_1_are_doubted() -> None:
+@pytest.mark.parametrize(("width", "doubted"), [(0.5, True), (1.5, False)])
+def test_scores_of_which_many_are_within_0_to_1_are_doubted(width: float, *, doubted: bool) -> None:
     rng = np.random.default_rng(5)
-    noise, uniform = rng.normal(size=400), rng.uniform(size=400)
-    for width, told in ((0.25, "refused"), (0.5, "doubted"), (1.5, "")):
-        z = 0.5 + width * noise
-        data = table("score,label", z, (uniform < 1 / (1 + np.exp(-z))).astype(int))
-        within = f"{np.count_nonzero((z >= 0) & (z <= 1))} of 400"
-        if told == "refused":
-            with pytest.raises(FileError, match=f"probabilities in {within} rows"):
-                read("a.csv", data)
-            continue
-        upload = read("a.csv", data)
-        assert upload.values_kind == "logits"
-        doubted = any(f"{within} scores are within 0 to 1, and" in said for said in upload.doubts)
-        assert doubted == bool(told)
-
-
-@pytest.mark.parametrize(
-    "name", ["logit", "decision_function", "svm margin", "Logits", "raw_output"]
-)
-def test_logits_by_name_may_be_within_0_to_1(name: str) -> None:
-    upload = read("a.csv", marked(2, -0.5, name))
+    z = 0.5 + width * rng.normal(size=400)
+    data = table("score,label", z, (rng.uniform(size=400) < 1 / (1 + np.exp(-z))).astype(int))
+    upload = read("a.csv", data)
     assert upload.values_kind == "logits"
-    assert not any("within 0 to 1" in said for said in upload.doubts)
+    within = f"{np.count_nonzero((z >= 0) & (z <= 1))} of 400 scores are within 0 to 1"
+    assert any(within in said for said in upload.doubts) == doubted
 
 
 @pytest.mark.parametrize("highest", [5, 10, 20])
-def test_marks_of_a_scale_are_no_percentages(highest: int) -> None:
-    data = table("probability,label", np.arange(N) % highest + 1, ILL)
-    with pytest.raises(FileError, match="probabilities if they are percent"):
-        read("a.csv", data)
-    is_risk(read("a.csv", data, values="probabilities"), (np.arange(N) % highest + 1) / 100)
+def test_marks_of_a_scale_are_asked_about(highest: int) -> None:
+    marks = np.arange(N) % highest + 1
+    data = table("probability,label", marks, ILL)
+    assert asked(data).answers[0].change == {"values": "percentages"}
+    is_risk(read("a.csv", data, values="percentages"), marks / 100)
 
 
 def test_logits_that_are_called_a_probability_are_doubted() -> None:

@@ -206,8 +206,7 @@ def test_a_risk_beside_survival_is_of_those_who_do_not_survive() -> None:
 
 @pytest.mark.parametrize(
     ("score", "label", "yes", "no"),
-    [("p", "team", "A", "B"), ("p", "label", "0", "1"), ("prob_0", "label", "0", "1"),
-     ("p", "outcome", "2", "1"), ("score", "label", "no", "yes")],
+    [("p", "label", "0", "1"), ("score", "label", "no", "yes")],
 )  # fmt: skip
 def test_which_is_the_event_is_asked_where_words_do_not_agree_with_numbers(
     score: str, label: str, yes: str, no: str
@@ -219,6 +218,23 @@ def test_which_is_the_event_is_asked_where_words_do_not_agree_with_numbers(
     assert question.answers[0].change == {"event": yes}
     assert f"{count:,} of 600 rows" in question.answers[0].why
     assert read(columns, roles=((label, "outcome"),), event=no).event == no
+
+
+@pytest.mark.parametrize(
+    ("score", "label", "yes", "no"),
+    [("p", "team", "A", "B"), ("prob_0", "label", "0", "1"), ("p", "outcome", "2", "1")],
+)
+def test_where_words_do_not_say_which_is_the_event_the_scores_do(
+    score: str, label: str, yes: str, no: str
+) -> None:
+    d = people()
+    columns = {score: d["p"], label: words(d["y"], yes, no)}
+    found = read(columns, roles=((label, "outcome"),))
+    assert found.event == yes
+    told = any("scores are higher" in said for said in found.found)
+    assert told == (score == "p")
+    weak = columns | {score: np.clip(d["p"] * 0.1 + RNG.random(600) * 0.9, 0, 1)}
+    assert score != "p" or asked(weak, roles=((label, "outcome"), (score, "score"))).answers
 
 
 def test_an_event_that_is_no_value_is_refused() -> None:

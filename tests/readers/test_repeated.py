@@ -36,16 +36,8 @@ def test_the_same_rows_scored_twice() -> None:
         assert MODELS in said
     assert SAID not in two(LOGITS, LABELS, TEST_LOGITS, TEST_LABELS)
     assert SAID not in two(LOGITS, LABELS, LOGITS * 0.6, TEST_LABELS)
-
-
-def test_two_sets_sorted_by_class_are_no_copies() -> None:
-    fewest = min(np.bincount(LABELS, minlength=K).min(), np.bincount(TEST_LABELS).min())
-    rows = [
-        np.concatenate([np.flatnonzero(labels == k)[:fewest] for k in range(K)])
-        for labels in (LABELS, TEST_LABELS)
-    ]
-    labels = np.repeat(np.arange(K), fewest)
-    assert two(LOGITS[rows[0]], labels, TEST_LOGITS[rows[1]], labels) == ""
+    same = np.zeros(N, dtype=int)
+    assert SAID not in two(LOGITS, same, LOGITS * 0.6, same)
 
 
 def test_scores_that_go_together() -> None:
@@ -61,25 +53,6 @@ def test_scores_that_go_together() -> None:
     assert not go_together(np.zeros((100, K)), np.zeros((100, K)), labels)
 
 
-def test_some_rows_of_other_decimals() -> None:
-    some = np.concatenate([TEST_LOGITS, LOGITS[:40].astype(np.float32) + 3])
-    labels = np.concatenate([TEST_LABELS, LABELS[:40]])
-    assert "in 40 rows (first in rows 1201, 1202" in two(LOGITS, LABELS, some, labels)
-    few = two(LOGITS, LABELS, some[: N + 9], labels[: N + 9])
-    assert "decimals" not in few
-
-
-def test_sure_rows_are_alike_by_chance() -> None:
-    sure, labels = np.eye(K)[np.arange(30) % K] * 30, np.arange(30) % K
-    one_more = np.concatenate([LOGITS, sure + 1e-3 * LOGITS[:30]])
-    other = np.concatenate([TEST_LOGITS[: N - 1190], sure + 1e-3 * TEST_LOGITS[:30]])
-    of_one, of_other = (
-        np.concatenate([LABELS, labels]),
-        np.concatenate([TEST_LABELS[: N - 1190], labels]),
-    )
-    assert "decimals" not in two(one_more, of_one, other, of_other)
-
-
 def test_copies_within_one_set() -> None:
     twice = np.concatenate([LOGITS, LOGITS[:200]]), np.concatenate([LABELS, LABELS[:200]])
     assert f"200 of 1,400 rows {COPIES}" in one(*twice)
@@ -87,16 +60,18 @@ def test_copies_within_one_set() -> None:
     hits = (LOGITS.argmax(axis=1) == LABELS).astype(int)
     events = EventScores(np.tile(softmax(LOGITS).max(axis=1), 2), np.tile(hits, 2))
     assert COPIES in next(repeated({"rows": events}, RAW))
+    assert not list(repeated({"rows": LogitSet(LOGITS[:10], LABELS[:10])}, RAW))
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_samples_of_the_same_coarse_values_are_no_copies(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    kinds = rng.normal(size=(30, K))
+    kinds, few = rng.normal(size=(30, K)), np.arange(N) % 6
     logits = kinds[rng.integers(30, size=N)]
     labels = (softmax(logits).cumsum(axis=1) < rng.random((N, 1))).sum(axis=1)
     assert COPIES not in one(logits, labels)
-    assert COPIES not in one(LOGITS, LABELS)
+    # Labels that a few values decide.
+    assert COPIES not in one(kinds[few], (kinds[:6].argmax(axis=1)[few] + (few < 3)) % K)
 
 
 def test_of_many_rows_copies_are_looked_at_together() -> None:
@@ -108,20 +83,6 @@ def test_of_many_rows_copies_are_looked_at_together() -> None:
     assert (np.unique(values, return_counts=True)[1] == 2).all()
     assert len(np.unique(rows)) == len(rows)
     assert set(places % 5000) == set(places[places < 5000])
-
-
-def test_one_class_or_few_rows_tell_nothing() -> None:
-    few = LogitSet(LOGITS[:10], LABELS[:10])
-    assert not list(repeated({"rows": few}, RAW))
-    same = np.zeros(N, dtype=int)
-    assert SAID not in two(LOGITS, same, LOGITS * 0.6, same)
-
-
-def test_labels_that_a_few_values_decide_are_no_copies() -> None:
-    kinds = np.random.default_rng(6).normal(size=(6, K))
-    chosen = np.arange(N) % 6
-    labels = (kinds.argmax(axis=1)[chosen] + (chosen < 3)) % K
-    assert COPIES not in one(kinds[chosen], labels)
 
 
 def test_two_sets_sorted_by_class_and_score_are_no_copies() -> None:

@@ -1,15 +1,24 @@
 """Further columns of a file: kept row by row, through splitting and joining."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcore.data import LogitSet
-from dashboard.readers import FileError, SliceColumn, Upload, combine, read
-from tests.readers.files import HEADER, LABELS, LABELS_TEST, LOGITS, Array, csv_of, npy, npz
+from dashboard.readers import SliceColumn, Upload, read
+from tests.readers.files import (
+    HEADER,
+    LABELS,
+    LABELS_TEST,
+    LOGITS,
+    Array,
+    combined,
+    csv_of,
+    npz,
+)
 
 TOWNS = ["Bonn", "Köln", "", "New York"]
+QUARTERS = [f"{k / 4}" for k in range(40)]
 
 
 def with_columns(extra: dict[str, list[str]], labels: Array = LABELS) -> bytes:
@@ -32,12 +41,14 @@ def said(upload: Upload) -> str:
 def test_numbers_and_texts() -> None:
     towns = [TOWNS[k % 4] for k in range(40)]
     ages = ["" if k == 3 else f"{k * 1.5}" for k in range(40)]
-    upload = read("a.csv", with_columns({"town": towns, "age": ages, "id": towns}))
+    upload = read(
+        "a.csv", with_columns({"town": towns, "age": ages, "id": [f"p{k}" for k in range(40)]})
+    )
     columns = upload.columns["rows"]
     assert list(columns) == ["town", "age"]
     assert cells(columns["town"]) == towns
     assert cells(columns["age"]) == [None if k == 3 else k * 1.5 for k in range(40)]
-    assert "Kept to tell rows apart: town, age." in upload.found
+    assert "Grouping columns: town, age." in upload.found
     assert {upload.uses[name] for name in ("town", "age")} == {"slice"}
     assert upload.uses["id"] == "left out"
 
@@ -49,27 +60,24 @@ def test_numbers_and_texts() -> None:
             st.integers(0, 999).map(str),
         ),
         min_size=6,
-        max_size=400,
+        max_size=200,
     )
 )
-def test_any_column_is_kept_or_left_out(texts: list[str]) -> None:
+def test_any_column_is_kept_as_it_is_or_left_out(texts: list[str]) -> None:
     labels = np.resize(LABELS, len(texts))
     logits = np.resize(LOGITS, (len(texts), 4))
     lines = csv_of(logits, labels, header=HEADER).decode().splitlines()
     rows = [f"{line},{text}" for line, text in zip(lines[1:], texts, strict=True)]
     upload = read("a.csv", "\n".join([lines[0] + ",x", *rows]).encode())
-    blank = {"", "n/a"}
-    numbers = [None if t in blank else float(t) for t in texts if t not in ("a", "b c", "1_0")]
     kept = upload.columns["rows"].get("x")
-    if len(numbers) < len(texts) or numbers.count(None) == len(numbers):
-        expected = texts if len(set(texts)) <= 200 else None
-        assert (None if kept is None else cells(kept)) == expected
-    elif numbers in ([float(k) for k in range(len(texts))], [k + 1.0 for k in range(len(texts))]):
-        assert kept is None
+    assert upload.uses["x"] == ("left out" if kept is None else "slice")
+    if kept is None:
+        return
+    if kept.categories is None:
+        expected = [float(t) if t not in ("", "n/a", "a", "b c", "1_0") else None for t in texts]
+        assert cells(kept) == expected
     else:
-        assert kept is not None
-        assert cells(kept) == numbers
-    assert kept is not None or "Column x was left out" in said(upload)
+        assert [str(cell) for cell in cells(kept)] == texts
 
 
 def test_numbers_that_become_many_later_in_the_file() -> None:
@@ -81,21 +89,20 @@ def test_numbers_that_become_many_later_in_the_file() -> None:
     assert list(upload.columns["rows"]) == ["x"]
 
 
-def test_what_is_too_much_is_left_out_and_said() -> None:
+def test_what_is_too_much_is_left_out() -> None:
     many = [f"t{k}" for k in range(240)]
-    labels = np.resize(LABELS, 240)
-    logits = np.resize(LOGITS, (240, 4))
-    lines = csv_of(logits, labels, header=HEADER).decode().splitlines()
-    heads = [lines[0], "many", "long", *(f"c{k}" for k in range(45))]
-    rows = [
-        ",".join([line, text, "x" * 201, *("y" for _ in range(45))])
-        for line, text in zip(lines[1:], many, strict=True)
+    lines = csv_of(np.resize(LOGITS, (240, 4)), np.resize(LABELS, 240), header=HEADER)
+    head, *rows = lines.decode().splitlines()
+    heads = [head, "many", "long", *(f"c{k}" for k in range(45))]
+    made = [
+        ",".join([row, text, "xy"[k % 2] * 201, *("ab"[k // 3 % 2] for _ in range(45))])
+        for k, (row, text) in enumerate(zip(rows, many, strict=True))
     ]
-    upload = read("a.csv", "\n".join([",".join(heads), *rows]).encode())
-    assert "many was left out: more than 200 different texts" in said(upload)
-    assert "long was left out: texts of more than 200 characters" in said(upload)
-    assert "only 40 are kept" in said(upload)
-    assert list(upload.columns["rows"]) == [f"c{k}" for k in range(38)]
+    upload = read("a.csv", "\n".join([",".join(heads), *made]).encode())
+    assert upload.uses["many"] == "left out"
+    assert "Column long was left out: texts of more than 200 characters" in said(upload)
+    assert list(upload.columns["rows"]) == [f"c{k}" for k in range(40)]
+    assert "Column c40 was left out: only 40 are kept" in said(upload)
 
 
 @given(st.floats(0.1, 0.9), st.integers(0, 99))
@@ -111,15 +118,10 @@ def test_rows_keep_their_columns_in_a_split(share: float, seed: int) -> None:
         assert cells(columns[role]["kind"]) == ["ab"[k % 2] for k in places]
 
 
-def test_refused_as_the_split_is() -> None:
-    with pytest.raises(FileError, match="calibration_share"):
-        read("a.csv", with_columns({"a": ["x"] * 40})).split_columns(calibration_share=1.5)
-
-
 def test_two_files_count_categories_alike() -> None:
-    first = read("val.csv", with_columns({"town": ["Bonn", "Köln"] * 20, "only": ["x"] * 40}))
-    second = read("test.csv", with_columns({"town": ["Köln", "Rom"] * 20, "age": ["1.5"] * 40}))
-    upload = combine([first, second])
+    first = with_columns({"town": ["Bonn", "Köln"] * 20, "only": ["x", "y"] * 20})
+    second = with_columns({"town": ["Köln", "Rom"] * 20, "age": QUARTERS})
+    upload = combined([("val.csv", first), ("test.csv", second)])
     kept = {role: {**part} for role, part in upload.split_columns().items()}
     assert kept == upload.columns
     columns = {role: part["town"] for role, part in upload.columns.items()}
@@ -129,29 +131,11 @@ def test_two_files_count_categories_alike() -> None:
     assert list(upload.columns["calibration"]) == ["town"]
 
 
-def test_of_another_kind_in_one_set() -> None:
-    first = read("val.csv", with_columns({"x": ["1.5"] * 40}))
-    second = read("test.csv", with_columns({"x": ["a"] * 40}))
-    upload = combine([first, second])
-    assert upload.columns == {"calibration": {}, "test": {}}
-    assert "Column x cannot tell rows apart, being of another kind in one set." in upload.missing
-
-
-def test_columns_beside_labels_alone() -> None:
-    lines = ["label,age", *(f"{label},{k % 9}" for k, label in enumerate(LABELS))]
-    labels = read("y.csv", "\n".join(lines).encode())
-    upload = combine([read("x.npy", npy(LOGITS)), labels])
-    assert cells(upload.columns["rows"]["age"]) == [k % 9 for k in range(40)]
-
-
-def test_named_labels_alone_wait_for_the_classes() -> None:
-    lines = ["label", *("abcd"[label] for label in LABELS)]
-    labels = read("y.csv", "\n".join(lines).encode())
-    assert "40 labels of 4 different texts" in said(labels)
-    table = read("x.csv", csv_of(LOGITS[:, :3], LOGITS[:, 3], header="a,b,c,d"))
-    upload = combine([table, labels])
-    assert isinstance(upload.rows, LogitSet)
-    np.testing.assert_array_equal(upload.rows.labels, LABELS)
+def test_numbers_in_one_set_and_texts_in_the_other_are_texts() -> None:
+    first, second = with_columns({"x": QUARTERS}), with_columns({"x": ["a", "b"] * 20})
+    upload = combined([("val.csv", first), ("test.csv", second)])
+    assert cells(upload.columns["test"]["x"]) == ["a", "b"] * 20
+    assert cells(upload.columns["calibration"]["x"])[1] == "0.25"
 
 
 def test_arrays_beside_the_logits() -> None:
@@ -166,47 +150,12 @@ def test_arrays_beside_the_logits() -> None:
         "calibration": ["sex", "age"], "test": ["sex", "age"],
     }  # fmt: skip
     assert cells(upload.columns["test"]["sex"]) == sexes[:9].tolist()
-    for name in ("features_val", "id_val", "short_val"):
-        assert upload.uses[name] == "left out"
-        assert name in said(upload)
-
-
-def test_scores_of_one_event_keep_their_columns() -> None:
-    upload = read("a.csv", b"confidence,correct,age\n0.9,1,31\n0.6,0,40\n0.5,1,50\n")
-    assert cells(upload.columns["rows"]["age"]) == [31, 40, 50]
-    assert set(upload.split_columns()) == {"calibration", "test"}
+    assert "Arrays left out: features_val, short_val." in upload.found
 
 
 def test_decimal_commas_and_texts_with_commas() -> None:
     lines = ["logit_0;logit_1;label;dose;town"]
-    lines += [f"1,5;{k},25;{k % 2};{k},5;Bonn, am Rhein" for k in range(8)]
+    lines += [f"1,5;{k},25;{k % 2};{k},5;{('Bonn, am Rhein', 'Rom')[k % 3 % 2]}" for k in range(40)]
     columns = read("a.csv", "\n".join(lines).encode()).columns["rows"]
-    assert cells(columns["dose"]) == [k + 0.5 for k in range(8)]
-    assert columns["town"].categories == ("Bonn, am Rhein",)
-
-
-def test_too_many_arrays_beside_the_logits() -> None:
-    towns = np.array([f"t{k}" for k in range(201)])
-    labels = np.resize(LABELS, 201)
-    extra = {f"age{k}": labels + k / 7 for k in range(45)}
-    arrays = {
-        "logits": np.resize(LOGITS, (201, 4)),
-        "labels": labels,
-        "column_town": towns,
-        **extra,
-    }
-    data = npz(compress=False, **arrays)
-    upload = read("a.npz", data)
-    assert list(upload.columns["rows"]) == [f"age{k}" for k in range(40)]
-    assert "column_town was left out: more than 200 different texts" in said(upload)
-    assert "only 40 are kept" in said(upload)
-
-
-def test_labels_alone_in_several_columns() -> None:
-    preview = read("y.npz", npz(labels=np.eye(4)[LABELS])).preview
-    assert preview.rows[0] == (str(np.eye(4)[LABELS[0]].tolist()),)
-
-
-def test_one_label_for_all_rows_is_refused_beside_columns() -> None:
-    with pytest.raises(FileError, match=r"shape \(\)"):
-        read("a.npz", npz(logits=LOGITS, labels=np.array(1), age=LABELS + 0.5))
+    assert cells(columns["dose"]) == [k + 0.5 for k in range(40)]
+    assert columns["town"].categories == ("Bonn, am Rhein", "Rom")

@@ -8,7 +8,7 @@ import pytest
 
 from dashboard.readers import recognition
 from dashboard.readers.contents import Contents, Options, RawSet
-from dashboard.readers.refusal import FileError
+from dashboard.readers.refusal import FileError, Question
 from dashboard.readers.table import Arrays, Column, ColumnRole, Odd, Parsed, Reading, Table
 from dashboard.readers.together import combine_parsed
 
@@ -201,13 +201,72 @@ def test_four_bare_arrays(names: Sequence[str]) -> None:
         assert np.array_equal(np.asarray(raw.labels), labels)
 
 
-def test_scores_of_two_models_are_refused() -> None:
-    """The same rows with other scores are no two sets."""
-    with pytest.raises(FileError, match="other scores"):
-        read(
-            ("forest.csv", table({"id": [1, 2], "p": [0.1, 0.2], "y": [0, 1]})),
-            ("boost.csv", table({"id": [1, 2], "p": [0.3, 0.2], "y": [0, 1]})),
-        )
+FOREST = {"id": [1, 2, 3], "p": [0.1, 0.2, 0.9], "y": [0, 1, 1]}
+BOOST = {"id": [3, 2, 1], "p": [0.7, 0.4, 0.3], "y": [1, 1, 0]}
+
+
+def answers_to(
+    *files: tuple[str, Parsed],
+    options: Options = Options(),  # noqa: B008
+) -> dict[str, Contents]:
+    """Give what each answer to the question about files leads to, by what it says."""
+    with pytest.raises(Question) as caught:
+        read(*files, options=options)
+    return {
+        answer.said: read(*files, options=Options(**answer.change))
+        for answer in caught.value.answers
+    }
+
+
+def test_of_two_models_one_is_chosen() -> None:
+    """The same rows with other scores are no two sets, in whatever order they are."""
+    given = [("forest.csv", table(FOREST)), ("boost.csv", table(BOOST))]
+    with pytest.raises(Question, match="2 models of the same rows") as caught:
+        read(*given)
+    assert ["Models" in answer.why for answer in caught.value.answers] == [True, True, False]
+    made = answers_to(*given)
+    assert np.asarray(one_of(made["forest.csv"]).table).tolist() == FOREST["p"]
+    assert np.asarray(one_of(made["boost.csv"]).table).tolist() == BOOST["p"]
+    assert 'Left out, as chosen: "boost.csv"' in made["forest.csv"].found[0]
+    assert [*made["Neither: two sets"].sets] == ["calibration", "test"]
+    # A file that is not there any more changes nothing.
+    gone = read(*given[:1], options=Options(together=("without", "boost.csv")))
+    assert np.asarray(one_of(gone).table).tolist() == FOREST["p"]
+
+
+def test_predictions_of_two_models_differ_too() -> None:
+    """Rows that only count alike, with other outcomes, are no models."""
+    given = [
+        ("forest.csv", table({**FOREST, "ward": [0, 0, 1]})),
+        ("boost.csv", table({**BOOST, "ward": [1, 1, 0]})),
+    ]
+    assert "boost.csv" in answers_to(*given)
+    other = ("boost.csv", table({"id": [1, 2, 3], "p": [0.7, 0.4, 0.3], "y": [1, 0, 0]}))
+    assert [*read(("forest.csv", table(FOREST)), other).sets] == ["calibration", "test"]
+
+
+def test_models_of_two_sets_are_chosen_with_both() -> None:
+    """The files of a model in both sets are told by the words that they share."""
+    names = ["val_forest.csv", "val_boost.csv", "test_boost.csv", "test_forest.csv"]
+    scores = [[0.1, 0.2, 0.9], [0.3, 0.4, 0.7], [0.4, 0.5, 0.6], [0.2, 0.3, 0.8]]
+    given = [
+        (name, table({**FOREST, "p": values}))
+        for name, values in zip(names, scores, strict=True)
+    ]  # fmt: skip
+    made = answers_to(*given)
+    assert [*made] == ["val_forest.csv + test_forest.csv", "val_boost.csv + test_boost.csv"]
+    assert [scores_by_set(contents) for contents in made.values()] == [
+        {"calibration": scores[0], "test": scores[3]},
+        {"calibration": scores[1], "test": scores[2]},
+    ]
+
+
+def test_models_beside_one_file_of_labels() -> None:
+    """Each has all the labels."""
+    files = [("a.npy", bare(LOGITS / 8)), ("b.npy", bare(LOGITS / 2)), ("y.npy", bare(LABELS))]
+    made = answers_to(*files)
+    assert np.array_equal(np.asarray(one_of(made["b.npy"]).table), LOGITS / 2)
+    assert np.array_equal(np.asarray(one_of(made["b.npy"]).labels), LABELS)
 
 
 def test_files_of_other_columns_are_refused() -> None:

@@ -80,11 +80,7 @@ def column_of_texts(
             return Column(name, np.empty(0), unread="lists that are not written as [0.1, 0.9]")
     numbers, percents, commas = _numbers(texts, counts, sure=decimal_comma)
     is_number = _mask(numbers.is_valid())
-    if (
-        not says
-        or counts[is_number & ~silent].sum() < _SHARE * says
-        or _has_long(texts)
-    ):
+    if not says or counts[is_number & ~silent].sum() < _SHARE * says or _has_long(texts):
         if len(texts) > MAX_TEXTS:
             return Column(name, np.empty(0), unread=f"more than {MAX_TEXTS:,} different texts")
         return Column(name, codes, tuple(texts.to_pylist()))

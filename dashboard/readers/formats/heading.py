@@ -17,6 +17,7 @@ _NUMBER = re.compile(
     r"[+\-\u2212]?(?:[0-9][0-9.,' ]*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?\s*%?|[+-]?(?:inf|infinity)",
     re.ASCII | re.IGNORECASE,
 )
+_OF_LABELS = re.compile(r"label|target|outcome|class|truth|\Ay(_true)?\Z", re.I)
 _REMARK = re.compile(r"\s*(?:#|sep=.?$)", re.ASCII | re.IGNORECASE)
 
 Rows = Sequence[Sequence[str]]
@@ -188,7 +189,10 @@ def _is_header(first: Sequence[str], below: Rows) -> bool:
         return bool(words) and not numbers
     if _runs([first[c] for c in numbers]) and len(numbers) > 1:
         return True
-    if any(columns[c] and all(map(is_number, columns[c])) for c in words):
+    above = [c for c in words if columns[c] and all(map(is_number, columns[c]))]
+    if any(_OF_LABELS.search(first[c]) for c in above):
+        return True
+    if above:
         return len(words) >= len(numbers)
     again = [c for c in words if first[c] in columns[c]]
     if numbers:

@@ -252,8 +252,7 @@ def _of_list(value: list[Any]) -> Table | Arrays:
 
 def _has_labels(rows: Sequence[Sequence[Any]]) -> bool:
     """Tell whole numbers at one end of rows of numbers with fractions."""
-    ends = [{type(row[end]) for row in rows if row} for end in (0, -1)]
-    return [kinds == {int} for kinds in ends].count(True) == 1
+    return [{type(row[end]) for row in rows if row} == {int} for end in (0, -1)].count(True) == 1
 
 
 def _of_rows(rows: Sequence[Sequence[Any]]) -> Table:

@@ -228,8 +228,9 @@ def _by_number(
 ) -> dict[Role, Array]:
     """Match labels to classes that are named by other numbers than their places, as 1, 10, 2.
 
-    Labels and names may count from 0 and from 1. Of several readings, the places among them, the
-    one in which the values are highest at the label most often is taken.
+    Labels and names may count from 0 and from 1. Of several readings the one in which the values
+    are highest at the label most often is taken, or none if that is so of places. What the user
+    types is followed.
     """
     names = options.class_names or next(iter(sets.values())).class_names or ()
     numbers = _numbers_of(names)
@@ -243,12 +244,17 @@ def _by_number(
     ]
     turned = np.argsort(numbers)
     known = [{role: turned[places] for role, places in reading.items()} for reading in readings]
+    if options.class_names and all(np.isin(values, numbers).all() for values in flat.values()):
+        return known[0]
+    best = max(known, key=lambda places: _agreement(places, sets), default={})
     lowest = min(int(values.min()) for values in flat.values())
     highest = max(int(values.max()) for values in flat.values())
     first = int(lowest >= 1 and highest == len(numbers))
-    if known and first <= lowest and highest < len(numbers) + first:
-        known.append({role: values.astype(np.intp) - first for role, values in flat.items()})
-    return max(known, key=lambda places: _agreement(places, sets), default={})
+    if best and first <= lowest and highest < len(numbers) + first:
+        as_places = {role: values.astype(np.intp) - first for role, values in flat.items()}
+        if _agreement(as_places, sets) > _agreement(best, sets):
+            return {}
+    return best
 
 
 def _numbers_of(names: Sequence[str]) -> Array | None:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, NoReturn
 
@@ -12,6 +12,13 @@ from calibcore.blocks import row_blocks, row_totals
 from calibcore.validation import SUM_TOLERANCE, Floats
 from dashboard.readers.contents import SET_NAMES, Array, Options, RawEvent, RawSet, Role
 from dashboard.readers.meaning.measured import ROUNDING, Measured, measure, outside, together
+from dashboard.readers.recognition.vocabulary import (
+    MEASURE_STEMS,
+    PERCENT_WORDS,
+    RELATIVE_WORDS,
+    begins,
+    words_of,
+)
 from dashboard.readers.refusal import Answer, FileError, Question, quoted
 
 RESCALED = 0.05
@@ -172,9 +179,10 @@ def _of_logits(rows: Measured, options: Options) -> Scale:
     if rows.one_value:
         return Scale("logits", "Logits; all classes are equal in every row, so either fits.")
     natural = rows.high <= ROUNDING and rows.sum_to_one(np.exp)
-    if not rows.n_outside:
+    named = all(any(map(_LOG_ODDS.search, raw.headings or ())) for raw in rows.sets.values())
+    if not rows.n_outside and not named:
         _ask("values", f"values within 0 to 1 whose {misfit}", _LOGITS)
-    if rows.low >= 0 and not natural:
+    if rows.low >= 0 and not natural and not named:
         _ask("values", f"no value below 0, and {misfit}", _LOGITS)
     most = rows.where(lambda low, _, s: (low < 0) | ~(np.abs(s - 1) <= SUM_TOLERANCE))
     if 2 * most.count < len(rows):
@@ -185,7 +193,15 @@ def _of_logits(rows: Measured, options: Options) -> Scale:
     found = f"Logits, because {rows.n_outside:,} of {len(rows):,} rows have values outside 0 to 1."
     if natural:
         found += " They are natural logarithms of probabilities, which softmax gives back."
-    return Scale("logits", found, natural=natural)
+    base = next((b for b in (10, 2) if rows.high <= ROUNDING and rows.sum_to_one(_power(b))), None)
+    said = (
+        f"These may be logarithms of probabilities to the base {base}, but softmax wants natural."
+    )
+    return Scale("logits", found, natural=natural, doubts=(said,) if base else ())
+
+
+def _power(base: float) -> Callable[[Floats], Floats]:
+    return lambda table: np.power(base, table)
 
 
 def _like_shares(apart: Mapping[Role, Measured]) -> tuple[str, ...]:
@@ -239,12 +255,18 @@ def _of_scores(rows: Measured, options: Options) -> Scale:
     stated = options.values == "percentages"
     if not rows.n_outside and not stated:
         signs = any(raw.divided for raw in rows.sets.values())
+        found = f"{quoted(heading, 30)} from {rows.low:.4g} to {rows.high:.4g}"
         if auto and _PERCENT.search(heading) and not signs:
-            found = f"{quoted(heading, 30)} from {rows.low:.4g} to {rows.high:.4g}"
             _ask("scores", found, _HUNDREDTHS, _SHARES)
+        if auto and _LOG_ODDS.search(heading) and not rows.one_value:
+            _ask("scores", found, _LOGITS, _SHARES)
         said = "Probabilities of class 1, because every score is within 0 to 1."
         return Scale("probabilities", said, doubts=_of_prediction(rows))
-    told = auto and (_PERCENT.search(heading) or (_SHARE.search(heading) and not _marks(rows)))
+    told = (
+        auto
+        and not _is_measure(heading)
+        and (_PERCENT.search(heading) or (_SHARE.search(heading) and _is_share(rows, heading)))
+    )
     mostly = options.values == "probabilities" and 2 * rows.n_outside > n_rows
     if rows.low >= 0 and rows.high <= 100 and (told or stated or mostly):
         why = f"{quoted(heading, 30)} runs from {rows.low:.4g} to {rows.high:.4g}"
@@ -272,6 +294,16 @@ def _of_one_set(rows: Measured) -> tuple[str, ...]:
         return ()
     said = f"No score of the {SET_NAMES[low[0]]} is above 1, so these may be no percentages."
     return (said,)
+
+
+def _is_share(rows: Measured, heading: str) -> bool:
+    return not _marks(rows) and not {"score", "points"} & {*words_of(heading)}
+
+
+def _is_measure(heading: str) -> bool:
+    """Return whether a heading that speaks of risk or percent has a word of another number."""
+    words = {*words_of(heading)} - PERCENT_WORDS
+    return begins(words, MEASURE_STEMS) or bool(words & RELATIVE_WORDS)
 
 
 def _marks(rows: Measured) -> bool:

@@ -130,10 +130,13 @@ def _labels_apart(array: Column) -> list[Column] | None:
 def refuse_unread(arrays: Sequence[Column], options: Options) -> None:
     """Refuse values or labels, by their names or by the user's word, that could not be read."""
     chosen = {name for name, role in options.roles if role not in ("group", "left out")}
+    strange = sorted(name for name in chosen if not any(a.name.endswith(name) for a in arrays))
+    if strange:
+        raise FileError("roles", f"no column {quoted(strange[0])}", "the name of one in the file")
     for array in arrays:
         key = key_of(role_of(_last(array.name))[1] or array.name)
-        told = key in LABEL_KEYS | TABLE_KEYS or {*words_of(key)} & _TELLING or array.name in chosen
-        if array.unread and told:
+        told = key in LABEL_KEYS | TABLE_KEYS or bool({*words_of(key)[-1:]} & _TELLING)
+        if array.unread and (told or array.name in chosen):
             raise FileError(_called(array), array.unread, "an array of a numeric type")
 
 
@@ -183,6 +186,7 @@ def _by_set(arrays: Sequence[Column]) -> dict[Role, list[Column]]:
         further = further_sets([array.name for array in arrays])
         arrays = [array for array in arrays if array.name not in further]
         roles = [role_of(array.name) for array in arrays]
+        roles = _other_set(roles)
     if {"calibration", "test"} <= {role for role, _ in roles}:
         parts: dict[Role, list[Column]] = {"calibration": [], "test": []}
         for array, (role, rest) in zip(arrays, roles, strict=True):
@@ -190,6 +194,21 @@ def _by_set(arrays: Sequence[Column]) -> dict[Role, list[Column]]:
                 parts[role].append(replace(array, name=rest))
         return parts
     return {"rows": [*arrays]}
+
+
+def _other_set(roles: list[tuple[Role, str]]) -> list[tuple[Role, str]]:
+    """Take values and labels without a set beside those of one for the other set."""
+    named = {role for role, _ in roles} - {"rows"}
+    if len(named) != 1:
+        return roles
+    other: Role = "test" if named == {"calibration"} else "calibration"
+    lasts = [{_last(rest) for role, rest in roles if (role == "rows") == alone} for alone in (1, 0)]
+    both = lasts[0] & lasts[1]
+    if len(both) < 2:
+        return roles
+    return [
+        (other if role == "rows" and _last(rest) in both else role, rest) for role, rest in roles
+    ]
 
 
 def _four(arrays: Sequence[Column]) -> dict[Role, list[Column]]:
@@ -349,12 +368,9 @@ class _Named:
         others = [
             k for k in flat
             if self.keys[k] not in PREDICTED_KEYS | TABLE_KEYS | CORRECT_KEYS | INDEX_KEYS
-            and not {*words_of(self.columns[k].name)} & PREDICTION_WORDS
+            and not {*words_of(self.columns[k].name)} & (PREDICTION_WORDS | MARK_WORDS)
         ]  # fmt: skip
-        named = [
-            k for k in others
-            if (words := {*words_of(self.columns[k].name)}) & LABEL_WORDS and not words & MARK_WORDS
-        ]  # fmt: skip
+        named = [k for k in others if {*words_of(self.columns[k].name)} & LABEL_WORDS]
         if named:
             self._label_of(named, "by its name")
         elif table is not None and table.ndim == 2:

@@ -99,7 +99,8 @@ def _is_called_value(feature: Feature) -> bool:
 
 def may_say_classes(feature: Feature) -> bool:
     """Return whether a column may say a class in every row."""
-    counts = feature.whole and feature.low >= -1 and not is_called_confidence(feature)
+    counts = feature.whole and not is_called_confidence(feature)
+    counts = counts and (feature.low >= -1 or feature.key in LABEL_KEYS)
     fits = feature.kind == "text" or counts
     n_rows = len(feature.column.values)
     few = feature.n_kinds <= 20 or 2 * feature.n_kinds < n_rows
@@ -232,7 +233,10 @@ def _by_sum(numbers: Sequence[Feature]) -> Iterator[Scores]:
 
 def _all_left(numbers: Sequence[Feature]) -> Iterator[Scores]:
     """Group all columns with fractions, as logits without telling names may be."""
-    members = [f for f in numbers if not f.whole and not is_called_confidence(f)]
+    members = [
+        f for f in numbers
+        if (not f.whole or f.low < 0 < f.high) and not is_called_confidence(f)
+    ]  # fmt: skip
     if len(members) > 1:
         yield _bare(members)
 
@@ -284,9 +288,7 @@ def rank_pairs(features: Sequence[Feature]) -> list[Scores]:
     return found
 
 
-def lists_classes(
-    classes: NDArray[Any], scores: NDArray[Any], words: Iterable[str]
-) -> bool:
+def lists_classes(classes: NDArray[Any], scores: NDArray[Any], words: Iterable[str]) -> bool:
     """Return whether each row lists different classes beside their scores.
 
     Parameters
@@ -323,7 +325,8 @@ def list_pairs(features: Sequence[Feature]) -> list[Scores]:
         for classes in lists for scores in lists
         if classes is not scores and classes.column.values.shape == scores.column.values.shape
         and lists_classes(
-            *(table_of([f], f.rows) for f in (classes, scores)), words_of(classes.name)
+            table_of([classes], classes.rows), table_of([scores], classes.rows),
+            words_of(classes.name),
         )
     ]  # fmt: skip
 

@@ -44,8 +44,9 @@ _NO_OUTCOME = frozenset(
 )  # fmt: skip
 _RELATED = _TOLD | {"rises with the score", "largest at the outcome", "named by the cells"}
 _WEAK = 3.0
-"""Evidence of a relation with the score, below which an outcome that no name tells is asked about."""
+"""Evidence of a relation with the score, below which an outcome without a name is asked about."""
 
+_LONGEST, _OFF = 2_000_000, 0.02
 _MOST_OUTCOMES, _MOST_SCORES, _MOST_ANSWERS = 30, 12, 5
 _MATTERS = frozenset(
     {"outcome", "score", "class", "prediction", "correct", "ranked class", "ranked score"}
@@ -80,6 +81,8 @@ def recognise(table: Table, options: Options) -> Reading:
             "the true class and the score of each row, each in a column",
         )  # fmt: skip
     best = _of_same_order(best, fitting, features)
+    _refuse_names(best, features)
+    _refuse_long(features, table)
     _refuse_families(best, fitting, features, options)
     _ask(best, fitting, features, options)
     return _reading(best, features, given, options)
@@ -175,6 +178,40 @@ def _one_order(first: Feature, second: Feature) -> bool:
     return rises and first.is_share != second.is_share
 
 
+def _refuse_names(best: Hypothesis, features: Sequence[Feature]) -> None:
+    """Refuse lists of scores that fall in every row, beside lists of names that were not read."""
+    texts = [f for f in features if f.column.unread.startswith("lists of texts")]
+    lists = [features[k] for k in best.scores.places] if best.scores else []
+    if texts and lists and lists[0].kind == "list":
+        table = table_of(lists[:1], lists[0].rows)
+        if (table[:, 1:] <= table[:, :-1]).all():
+            raise FileError(
+                f"column {quoted(texts[0].name)}", "lists of names beside scores that fall",
+                "one column of scores a class, or top1_class, top1_prob and so on",
+            )  # fmt: skip
+
+
+def _refuse_long(features: Sequence[Feature], table: Table) -> None:
+    """Refuse one row per sample and class, whose scores sum to 1 within each sample."""
+    shares = [f for f in features if f.is_share and not f.is_decided and not f.blank]
+    for f in features:
+        n_samples = table.n_rows // max(f.n_kinds, 1)
+        if not may_say_classes(f) or f.n_kinds < 2 or n_samples < 2 or table.n_rows > _LONGEST:
+            continue
+        if not (f.counts == n_samples).all() or f.counts.sum() != table.n_rows:
+            continue
+        for score in shares:
+            values = np.asarray(score.column.values, dtype=np.float64)
+            ids = [k for k in features if k is not f and k.n_kinds == n_samples]
+            sums = [values.reshape(n_samples, -1).sum(axis=1), values.reshape(-1, n_samples).sum(0)]
+            sums += [np.bincount(k.kinds[1], values, n_samples) for k in ids if not k.blank]
+            if any((np.abs(s - 1) < _OFF).all() for s in sums):
+                raise FileError(
+                    "table", f"one row per sample and class, by column {quoted(f.name)}",
+                    "one row per sample: pivot the table so that each class has a column",
+                )  # fmt: skip
+
+
 def _refuse_families(
     best: Hypothesis, others: Sequence[Hypothesis], features: Sequence[Feature], options: Options
 ) -> None:
@@ -256,16 +293,17 @@ def _is_second_score(best: Hypothesis, other: Hypothesis, features: Sequence[Fea
 def _ask_of_score(best: Hypothesis, features: Sequence[Feature], options: Options) -> None:
     """Ask whether a number that nothing calls a score, and that foretells nothing, is one."""
     scores = best.scores
-    if scores is None or scores.layout != "one" or not best.outcome or best.prediction is not None:
+    if scores is None or scores.layout != "one" or not best.is_whole:
         return
     own = features[scores.places[0]]
-    told = {"called a score", "foretold", "same words"} & best.evidence.keys()
+    told = bool({"called a score", "foretold", "same words"} & best.evidence.keys())
+    told = (told or best.prediction is not None) and "called unsure" not in best.evidence
     if told or not own.words or (own.name, "score") in options.roles:
         return
     yes = Answer("It is the score", why_of(best, _OF_SCORE),
                  _change([(own.place, "score")], features, options))  # fmt: skip
     answers = (yes, _no_score({own.place}, features, options))
-    likely = "called another number" not in best.evidence
+    likely = not {"called another number", "called unsure"} & best.evidence.keys()
     raise Question(
         f"column {quoted(own.name)}", "no other column that can be the score",
         "Is this the score of the model?", answers if likely else answers[::-1],
@@ -278,9 +316,7 @@ def _no_score(places: set[int], features: Sequence[Feature], options: Options) -
     return Answer("There is no score", why, _change(roles, features, options))
 
 
-def _is_second_outcome(
-    best: Hypothesis, other: Hypothesis, features: Sequence[Feature]
-) -> bool:
+def _is_second_outcome(best: Hypothesis, other: Hypothesis, features: Sequence[Feature]) -> bool:
     """Return whether the score rises as much with another outcome, or the best is a mere group."""
     one = best.scores is not None and best.scores.layout == "one" and best.prediction is None
     if not one or "called the outcome" in best.evidence:

@@ -26,6 +26,7 @@ _MATTER = _OF_NUMBERS | {"outcome", "prediction", "correct", "ranked class", "se
 _FEW_OUTSIDE = 0.05
 """Share of rows below which scores outside their range are faults of single cells."""
 
+_MARKS = 0.5
 _NEAR = 1e-6
 _COLUMNS, _REASONS = 3, 3
 
@@ -199,7 +200,9 @@ def _outside(column: Column, known: NDArray[np.bool_], reasons: Counter[str]) ->
     for top in tops:
         values: NDArray[Any] = column.values
         bad = _any((values < -_NEAR) | (values > top + _NEAR)) & ~known
-        if bad.sum() < _FEW_OUTSIDE * (~known).sum():
+        share = bad.sum() / max((~known).sum(), 1)
+        # One value outside in many rows stands for a missing one, such as -1 or -999.
+        if share < _FEW_OUTSIDE or (share < _MARKS and len(np.unique(values[bad])) == 1):
             if bad.any():
                 reasons[f"outside 0 to {top:.0f}"] += int(bad.sum())
             return bad

@@ -375,7 +375,7 @@ def with_correct(score: Feature, correct: Feature) -> dict[str, float]:
     """Weigh the score of a prediction beside whether it was right; nothing where it is not said."""
     kinds = {folded(kind) for kind in correct.kinds[0]} if correct.n_kinds <= 6 else set()
     judged = any(kinds == pair_ for pair_ in _JUDGED)
-    decided = correct.is_two or correct.is_decided
+    decided = main_kinds(correct) is not None or correct.is_decided
     called = is_called_correct(correct) and decided
     found = worth(called_correct=called, cells_say_right_and_wrong=judged)
     return found and found | worth(called_a_confidence=is_called_confidence(score))

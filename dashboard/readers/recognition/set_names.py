@@ -16,8 +16,21 @@ from dashboard.readers.table import Column
 
 _SHOWN = 20
 _FURTHER = frozenset(
-    ["tune", "tuning", "tst", "holdout", "heldout", "oot", "oos", "blind", "unseen",
-     "extra", "other", "additional", "second"]
+    [
+        "tune",
+        "tuning",
+        "tst",
+        "holdout",
+        "heldout",
+        "oot",
+        "oos",
+        "blind",
+        "unseen",
+        "extra",
+        "other",
+        "additional",
+        "second",
+    ]
 )
 """Words of sets that stand beside a calibration and a test set in some files."""
 

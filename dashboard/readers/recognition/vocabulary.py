@@ -105,6 +105,9 @@ LOGIT_WORDS = _set("logit logits logodds odds lp linpred margin decision linear"
 PERCENT_WORDS = _set("""
     pct percent percentage prozent pourcent pourcentage porcentaje percentuale perc %
 """)
+RELATIVE_WORDS = _set("log odds per relative factors")
+"""Words beside risk and percent that say it is no probability."""
+
 CLASS_WORDS = _set("class classe klasse clase label category kategorie cat name idx index k c")
 RANK_WORDS = _set("top rank rang guess")
 UNSURE_STEMS = _stems("""
@@ -137,7 +140,8 @@ GROUP_STEMS = _stems("""
     prior previous vorher antec site center centre zentrum ward station hospital clinic klinik
     department abteilung service branch filiale channel kanal canal segment device os browser race
     ethnic group gruppe groupe grupo gruppo type typ tipo kind urban rural weekend holiday
-    feiertag night member mitglied membre socio newsletter product produkt produit plan tarif tier contract partner
+    feiertag night member mitglied membre socio
+    newsletter product produkt produit plan tarif tier contract partner
     dependents senior school schule ecole escuela grade course subject language sprache langue
     model modell version fold cluster level season saison day weekday shift transport payment
     method homeowner mobile online elective comorbid marital visitor source campaign family obese
@@ -149,7 +153,8 @@ GROUP_STEMS = _stems("""
 EVENT_STEMS = _stems("""
     event evenem success occur readmi default charged churn died dead death deceas mortal fraud
     relaps recid rezidiv convert conversion click purchas bought buy cancel attrit fail pass
-    respon rain snow storm flood late delay dropout graduat delinqu arrear bankrupt insolv infect infezion infeccion
+    respon rain snow storm flood late delay dropout graduat delinqu arrear bankrupt insolv infect
+    infezion infeccion
     sepsis bleed stroke complicat recurr progress cancer malign tumor tumour disease sick ill
     positive return refund escalat accept approv admit won win lost left quit gone subscrib signup
     open complain claim injur accident attack abnormal anomal breach spam phish toxic noshow
@@ -213,11 +218,13 @@ MISSING_TEXTS = MISSING | {
 """Folded texts of cells without a value."""
 
 YES = _set("""
-    yes y true t 1 1.0 + correct right richtig korrekt positive pos ja j wahr oui o vrai si s verdadero vero sim verdadeiro
+    yes y true t 1 1.0 + correct right richtig korrekt
+    positive pos ja j wahr oui o vrai si s verdadero vero sim verdadeiro
     positiv positif positivo event case present detected x tak ano igen evet da
 """)
 NO = _set("""
-    no n false f 0 0.0 - incorrect wrong inkorrekt negative neg nein falsch non faux falso nao nee negativ negatif negativo
+    no n false f 0 0.0 - incorrect wrong inkorrekt
+    negative neg nein falsch non faux falso nao nee negativ negatif negativo
     control absent none normal -1 not nie ne nem nej hayir
 """)
 SEX_VALUES = _set("""
@@ -255,11 +262,12 @@ def folded(text: str) -> str:
     >>> folded(" Gekündigt "), folded("Größe")
     ('gekundigt', 'grosse')
     """
-    text = text.strip()[:_LONGEST].lower().replace("ß", "ss")
+    text = " ".join(text[:_LONGEST].split()).lower().replace("ß", "ss")
     if text.isascii():
         return text
     apart = unicodedata.normalize("NFKD", text)
-    return "".join(char for char in apart if not unicodedata.combining(char))
+    seen = (char for char in apart if unicodedata.category(char) not in ("Mn", "Cf"))
+    return " ".join("".join(seen).split())
 
 
 def spans_of(name: str) -> list[tuple[int, int]]:

@@ -1,0 +1,176 @@
+"""The rows of each set by a column, also where some rows are of neither, or of a further set."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from dashboard.readers.contents import Array, Options
+from dashboard.readers.recognition.groups import in_use
+from dashboard.readers.recognition.set_names import Parting, further_sets, parting_of
+from dashboard.readers.recognition.vocabulary import SET_COLUMNS, set_of, words_of
+from dashboard.readers.refusal import plain, quoted
+from dashboard.readers.stacked import table_at
+from dashboard.readers.table import Column, Reading, Table
+
+_MOST_TEXTS, _FEW = 20, 3
+_OF = {"calibration": "the calibration set", "test": "the test set", "training": "for training"}
+_OTHER = "train"
+"""A text whose rows are in no set."""
+
+
+def rows_of_sets(column: Column, *, told: bool) -> Parting | None:
+    """Return how a column tells the sets apart; None where its cells do not name sets.
+
+    Rows of a further test set beside one that is called so are left out.
+
+    Parameters
+    ----------
+    column : Column
+        Of text.
+    told : bool
+        The user said that the column tells the sets: rows of neither are left out then.
+
+    Examples
+    --------
+    >>> column = Column("set", np.array([0, 1, 2], np.int32), ("val", "test", "holdout"))
+    >>> {role: rows.tolist() for role, rows in rows_of_sets(column, told=False).rows.items()}
+    {'calibration': [True, False, False], 'test': [False, True, False]}
+    """
+    if column.texts is None or column.values.ndim != 1:
+        return None
+    codes, texts = in_use(column.values, column.texts)
+    if len(texts) > _MOST_TEXTS:
+        return parting_of(column)
+    out = further_sets(texts) | ({t for t in texts if set_of(t) is None} if told else set())
+    if not out or not _both(texts):
+        return parting_of(column)
+    renamed = tuple(_OTHER if text in out else text for text in texts)
+    made = parting_of(replace(column, values=codes, texts=renamed))
+    if made is None:
+        return None
+    n_left = len(codes) - sum(int(rows.sum()) for rows in made.rows.values())
+    listed = ", ".join(
+        plain(t or "blank", 20) for t in texts if t in out or set_of(t) == "training"
+    )
+    rows = "row" if n_left == 1 else "rows"
+    left = f"{n_left:,} {rows} left out by column {quoted(column.name)}: {listed}."
+    return replace(made, repairs=(left,))
+
+
+def set_columns(table: Table, reading: Reading) -> list[Column]:
+    """Return the columns that tell the sets apart, first those that are called so."""
+    columns = [c for c, role in zip(table.columns, reading.roles, strict=True) if role == "set"]
+    return sorted(columns, key=lambda column: not SET_COLUMNS.intersection(words_of(column.name)))
+
+
+def rows_in_use(
+    table: Table, reading: Reading, options: Options
+) -> tuple[Table, tuple[str, ...], str | None]:
+    """Return a table without rows of no set, whose cells do not matter.
+
+    Returns
+    -------
+    table : Table
+        As it came where no column tells the sets.
+    repairs : tuple of str
+        Which rows are gone.
+    name : str or None
+        The column that says so.
+    """
+    for column in set_columns(table, reading) if options.sets != "one" else ():
+        made = rows_of_sets(column, told=(column.name, "set") in options.roles)
+        if made is not None:
+            kept = np.logical_or.reduce([*made.rows.values()])
+            whole = table if kept.all() else table_at(table, np.flatnonzero(kept))
+            return whole, made.repairs, column.name
+    return table, (), None
+
+
+def told_apart(
+    table: Table, reading: Reading, options: Options, teller: str | None
+) -> tuple[Parting | None, list[Column]]:
+    """Return how rows that can be used are parted, and other columns of sets.
+
+    Parameters
+    ----------
+    table, reading, options
+        The table without rows that cannot be used.
+    teller : str, optional
+        The column that `rows_in_use` has followed; its cells may name one set alone by now.
+    """
+    parting: Parting | None = None
+    others = []
+    for column in set_columns(table, reading):
+        may = options.sets != "one" and parting is None and teller in (None, column.name)
+        told = (column.name, "set") in options.roles
+        made = rows_of_sets(column, told=told) if may else None
+        if made is None and column.name != teller:
+            others.append(column)
+        parting = made or parting
+    return parting, others
+
+
+def unclear_sets(
+    groups: Sequence[Column], of_sets: Sequence[Column], options: Options
+) -> list[str]:
+    """Return a doubt about each grouping column that may tell sets apart but was not followed.
+
+    Parameters
+    ----------
+    groups, of_sets : sequence of Column
+        Those that became groups, and which of them had the role of a column of sets.
+    options : Options
+        What the user says is not doubted.
+    """
+    doubts: list[str] = []
+    chosen = {name for name, role in options.roles if role == "group"}
+    for column in groups if options.sets != "one" else ():
+        if column in of_sets:
+            doubts.append(
+                f"Column {quoted(column.name)} does not say which rows are calibration or test."
+            )
+        if column in of_sets or column.name in chosen:
+            continue
+        texts = _few_texts(column)
+        if texts is None:
+            continue
+        codes, kinds = texts
+        named = np.array([set_of(text) is not None for text in kinds], dtype=np.bool_)
+        name, words = quoted(column.name), {*words_of(column.name)}
+        of = {said for word in words if (said := set_of(word)) is not None}
+        if _both(kinds) and not named.all():
+            doubts.append(
+                f"Column {name} names a calibration and a test set in {named[codes].sum():,} of"
+                f" {len(codes):,} rows, so all rows are one set. Choose Calibration / test as its"
+                " role to leave the others out."
+            )
+        elif 2 <= len(kinds) <= _FEW and words & SET_COLUMNS and not named.any():
+            listed = ", ".join(plain(kind, 20) for kind in kinds)
+            doubts.append(
+                f"Column {name} ({listed}) may tell a calibration from a test set, but does not say"
+                " which is which: all rows are one set. Write val and test into it."
+            )
+        elif len(kinds) == 2 and words & {"is", "in"} and of:
+            doubts.append(
+                f"Column {name} says which rows are {_OF[of.pop()]}, but was not followed: all rows"
+                " are one set. Write val, test or train into it."
+            )
+    return doubts
+
+
+def _few_texts(column: Column) -> tuple[Array, tuple[str, ...]] | None:
+    """Return the few different cells of a column, and the place of each row's."""
+    if column.unread or column.values.ndim != 1:
+        return None
+    if column.texts is not None:
+        codes, texts = in_use(column.values, column.texts)
+        return (codes, texts) if len(texts) <= _MOST_TEXTS else None
+    if not {*words_of(column.name)} & (SET_COLUMNS | {"is", "in"}):
+        return None
+    values, codes = np.unique(column.values, return_inverse=True)
+    return (codes, tuple(f"{v:g}" for v in values.tolist())) if len(values) <= _FEW else None
+
+
+def _both(texts: Iterable[str]) -> bool:
+    return {"calibration", "test"} <= {set_of(text) for text in texts}

@@ -1,0 +1,263 @@
+"""The likeliest classes of each row with their scores, and the prediction with its confidence."""
+
+import io
+import json
+import pickle
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from calibcore.data import EventScores, LogitSet
+from calibcore.events import TopR
+from dashboard.readers import FileError, Question, Upload, read
+from tests.readers.files import LABELS, PROBABILITIES, Array, K, N, npz
+
+ORDER = np.argsort(-PROBABILITIES, axis=1, kind="stable")
+SORTED = np.take_along_axis(PROBABILITIES, ORDER, axis=1)
+NAMES: Array = np.array(["cat", "dog", "fox", "owl"])
+BEST, TOP = ORDER[:, 0], SORTED[:, 0]
+Writer = Callable[[str, str, Array, Array, Array], Upload]
+
+
+def text(columns: dict[str, Any]) -> bytes:
+    rows = [",".join(map(str, row)) for row in zip(*columns.values(), strict=True)]
+    return "\n".join([",".join(columns), *rows]).encode()
+
+
+def are_shares(upload: Upload, names: Iterable[str] = NAMES) -> None:
+    """Expect the scores of all classes and their labels."""
+    assert isinstance(upload.rows, LogitSet)
+    assert upload.class_names == tuple(names)
+    np.testing.assert_allclose(upload.rows.probabilities, PROBABILITIES, atol=1e-9)
+    np.testing.assert_array_equal(upload.rows.labels, LABELS)
+
+
+def are_hits(upload: Upload) -> None:
+    """Expect the score of the first class of each row, and whether it is the true one."""
+    assert isinstance(upload.rows, EventScores)
+    expected = TopR(1).outcomes(PROBABILITIES, LABELS)
+    np.testing.assert_allclose(upload.rows.scores, expected.scores, atol=1e-9)
+    np.testing.assert_array_equal(upload.rows.hits, expected.hits)
+
+
+# Columns by rank -----------------------------------------------------------------------------
+
+
+def by_rank(heads: str, ranks: Sequence[int], names: Array = NAMES) -> dict[str, Any]:
+    columns: dict[str, Any] = {}
+    for place, rank in enumerate(ranks):
+        first, second = heads.format(rank).split(",")
+        columns |= {first: names[ORDER[:, place]], second: SORTED[:, place]}
+    return columns
+
+
+@pytest.mark.parametrize(
+    "heads",
+    [
+        "top{0}_class,top{0}_prob", "class_{0},prob_{0}", "pred_{0},score_{0}",
+        "Top-{0} label,Top-{0} probability", "label_{0},confidence_{0}", "rank{0}.name,rank{0}.p",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("first", [0, 1])
+def test_columns_by_rank_of_all_classes_are_a_table(heads: str, first: int) -> None:
+    columns = by_rank(heads, range(first, first + K))
+    towns = ["Bonn", "Rome"] * 20
+    upload = read("a.csv", text({"true_label": NAMES[LABELS], **columns, "town": towns}))
+    are_shares(upload)
+    assert list(upload.columns["rows"]) == ["town"]
+
+
+def test_classes_that_are_numbers_are_in_their_order() -> None:
+    names = np.array(["10", "9", "100", "0"])
+    columns = by_rank("class_{0},prob_{0}", range(K), names)
+    upload = read("a.csv", text({"label": names[LABELS], **columns}))
+    assert isinstance(upload.rows, LogitSet)
+    assert upload.rows.class_names == ("0", "9", "10", "100")
+    np.testing.assert_array_equal(
+        np.array(upload.rows.class_names)[upload.rows.labels], names[LABELS]
+    )
+
+
+@pytest.mark.parametrize("n_ranks", [1, 2, 3])
+def test_columns_of_some_ranks_keep_the_first(n_ranks: int) -> None:
+    columns = by_rank("top{0}_class,top{0}_prob", range(1, n_ranks + 1))
+    upload = read("a.csv", text({"label": NAMES[LABELS], **columns}))
+    are_hits(upload)
+    told = any(f"Each row lists {n_ranks} of 4 or more" in said for said in upload.missing)
+    assert told == (n_ranks > 1)
+
+
+# Lists by rank -------------------------------------------------------------------------------
+
+
+def as_records(classes: str, scores: str, order: Array, values: Array, truth: Array) -> Upload:
+    rows = [
+        {classes: row, scores: of, "label": label}
+        for row, of, label in zip(order.tolist(), values.tolist(), truth.tolist(), strict=True)
+    ]
+    return read("a.jsonl", "\n".join(map(json.dumps, rows)).encode())
+
+
+def as_parquet(classes: str, scores: str, order: Array, values: Array, truth: Array) -> Upload:
+    buffer = io.BytesIO()
+    columns = {classes: order.tolist(), scores: values.tolist(), "label": truth.tolist()}
+    pq.write_table(pa.table(columns), buffer)
+    return read("a.parquet", buffer.getvalue())
+
+
+def as_cells(classes: str, scores: str, order: Array, values: Array, truth: Array) -> Upload:
+    quoted = [[f'"{row}"' for row in part.tolist()] for part in (order, values)]
+    return read("a.csv", text({classes: quoted[0], scores: quoted[1], "label": truth}))
+
+
+def as_arrays(classes: str, scores: str, order: Array, values: Array, truth: Array) -> Upload:
+    return read("a.npz", npz(compress=False, **{classes: order, scores: values, "labels": truth}))
+
+
+def as_pickle(classes: str, scores: str, order: Array, values: Array, truth: Array) -> Upload:
+    return read("a.pkl", pickle.dumps({classes: order, scores: values, "labels": truth}))
+
+
+def as_lists(classes: str, scores: str, order: Array, values: Array, truth: Array) -> Upload:
+    lists = {classes: order.tolist(), scores: values.tolist(), "labels": truth.tolist()}
+    return read("a.json", json.dumps(lists).encode())
+
+
+WRITERS = [as_records, as_parquet, as_cells, as_arrays, as_pickle, as_lists]
+HEADS = [("topk_indices", "topk_probs"), ("top4_classes", "top4_scores"), ("indices", "probs")]
+
+
+@pytest.mark.parametrize("write", WRITERS)
+@pytest.mark.parametrize(("classes", "scores"), HEADS)
+def test_lists_by_rank(write: Writer, classes: str, scores: str) -> None:
+    are_shares(write(classes, scores, ORDER, SORTED, LABELS), "0123")
+    are_hits(write(classes, scores, ORDER[:, :2], SORTED[:, :2], LABELS))
+
+
+@pytest.mark.parametrize("write", [as_records, as_parquet])
+@pytest.mark.parametrize("head", ["topk_names", "top_labels"])
+def test_names_of_classes_in_lists_are_not_passed_over(write: Writer, head: str) -> None:
+    """Without them the first score of each row would be taken for that of the first class."""
+    for truth in (LABELS, NAMES[LABELS]):
+        with pytest.raises(FileError, match=head):
+            write(head, "topk_probs", NAMES[ORDER], SORTED, truth)
+
+
+@pytest.mark.parametrize("write", [as_arrays, as_parquet])
+@pytest.mark.parametrize("order", [ORDER, ORDER[:, ::-1]])
+def test_places_that_sort_the_scores_leave_them_where_they_stand(
+    write: Writer, order: Array
+) -> None:
+    are_shares(write("ranking", "probs", order, PROBABILITIES, LABELS), "0123")
+
+
+@pytest.mark.parametrize("write", WRITERS)
+@pytest.mark.parametrize("head", ["span", "token_ids", "class_counts"])
+def test_two_numbers_beside_a_class_that_is_rare_in_every_row(write: Writer, head: str) -> None:
+    random = np.random.default_rng(3)
+    rare = random.uniform(0.01, 0.4, 300)
+    table, truth = np.column_stack([1 - rare, rare]), (random.random(300) < rare).astype(int)
+    spans = np.sort(random.integers(0, 40, (300, 2)) + np.array([0, 40]), axis=1)
+    rows = write(head, "probs", spans, table, truth).rows
+    assert isinstance(rows, LogitSet)
+    np.testing.assert_allclose(rows.probabilities, table, atol=1e-12)
+    np.testing.assert_array_equal(rows.labels, truth)
+
+
+@pytest.mark.parametrize("write", [as_records, as_parquet])
+@pytest.mark.parametrize("head", ["file_names", "top_words", "labels_by_annotator"])
+def test_lists_of_other_texts_are_left_out(write: Writer, head: str) -> None:
+    pair = np.column_stack([1 - PROBABILITIES[:, 0] / 2, PROBABILITIES[:, 0] / 2])
+    rows = write(head, "probs", np.tile(np.array(["a", "b"]), (N, 1)), pair, LABELS % 2).rows
+    assert isinstance(rows, LogitSet)
+    np.testing.assert_allclose(rows.probabilities, pair, atol=1e-12)
+
+
+# The prediction alone ------------------------------------------------------------------------
+
+
+def top_one(name: str, scores: Array = TOP) -> dict[str, Any]:
+    return {"y_true": LABELS, "y_pred": BEST, name: scores}
+
+
+@pytest.mark.parametrize("name", ["confidence", "max_prob", "msp", "certainty", "y_score", "p"])
+def test_the_confidence_of_the_prediction(name: str) -> None:
+    upload = read("a.csv", text(top_one(name)))
+    are_hits(upload)
+    assert f'Score: column "{name}".' in upload.found
+
+
+@pytest.mark.parametrize(
+    "heads",
+    [
+        "gt,pred,conf", "truth,estimate,confidence", "species,prediction_label,prediction_score",
+        "actual,predicted,prediction", "Klasse,Vorhersage,Konfidenz", "label,argmax,max_softmax",
+        "label,top1,top1_prob",
+    ],
+)  # fmt: skip
+def test_predictions_in_other_words(heads: str) -> None:
+    for truth, said in ((NAMES[LABELS], NAMES[BEST]), (LABELS, BEST)):
+        made = dict(zip(heads.split(","), (truth, said, TOP), strict=True))
+        are_hits(read("a.csv", text({"x1": np.arange(N) % 7 - 0.5, **made})))
+
+
+@pytest.mark.parametrize("named", [("confidences", "predictions"), ("pred_score", "pred_label")])
+def test_predictions_as_arrays(named: tuple[str, str]) -> None:
+    arrays = {named[0]: TOP, named[1]: BEST, "labels": LABELS}
+    are_hits(read("a.npz", npz(compress=False, **arrays)))
+    listed = {name: array.tolist() for name, array in arrays.items()}
+    are_hits(read("a.json", json.dumps(listed).encode()))
+    are_hits(read("a.npz", npz(confidences=TOP, correct=BEST == LABELS)))
+
+
+def test_whether_the_prediction_was_right() -> None:
+    for name in ("correct", "right"):
+        are_hits(read("a.csv", text({"confidence": TOP, name: (BEST == LABELS).astype(int)})))
+
+
+@pytest.mark.parametrize(
+    "name", ["uncertainty", "loss", "brier", "sample_weight", "p_error", "error_probability"]
+)
+def test_what_is_called_otherwise_is_no_confidence(name: str) -> None:
+    upload = read("a.csv", text(top_one(name, 1 - TOP)))
+    assert upload.piece is not None
+    assert upload.uses[name] != "score"
+
+
+def test_one_odd_word_among_right_and_wrong_is_asked_about() -> None:
+    words = np.where(BEST == LABELS, "yes", "no").astype(object)
+    words[3] = "maybe"
+    data = text({"confidence": TOP, "correct": words})
+    with pytest.raises(Question, match=r'correct 1 \("maybe"\)'):
+        read("a.csv", data)
+    assert isinstance(read("a.csv", data, leave_out=True).rows, EventScores)
+
+
+# One row per sample and class ----------------------------------------------------------------
+
+_LONG = {
+    "image": np.repeat(np.arange(N), K), "true_label": np.repeat(NAMES[LABELS], K),
+    "pred_label": np.tile(NAMES, N), "confidence": PROBABILITIES.ravel(),
+}  # fmt: skip
+_BY_SAMPLE = np.arange(N * K)
+_ORDERS = {
+    "sample": _BY_SAMPLE, "class": _BY_SAMPLE.reshape(N, K).T.ravel(),
+    "score": (ORDER + K * np.arange(N)[:, np.newaxis]).ravel(),
+    "none": np.random.default_rng(1).permutation(N * K),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("order", _ORDERS)
+@pytest.mark.parametrize("names", ["image,true_label,pred_label,confidence", "label,class,p"])
+def test_one_row_per_sample_and_class_is_refused(order: str, names: str) -> None:
+    """Each answer to a question would read such a table wrong."""
+    wanted = names.split(",")
+    columns = list(_LONG.values())[-len(wanted) :]
+    made = {name: of[_ORDERS[order]] for name, of in zip(wanted, columns, strict=True)}
+    with pytest.raises(FileError, match=r"one row per sample and class.*pivot") as caught:
+        read("a.csv", text(made))
+    assert not isinstance(caught.value, Question)
