@@ -363,7 +363,8 @@ def _values(columns: Sequence[Column], said: _Said) -> Array:
     table = np.column_stack([column.values.astype(dtype, copy=False) for column in columns])
     with_signs = [column for column in columns if column.percents]
     if with_signs:
-        odd = next((c for c in columns if c.percents < len(table)), None)
+        mixed = (c for c in (*with_signs, *columns) if c.percents < len(table))
+        odd = next(mixed, None)
         if odd is not None:
             found = f"{odd.percents:,} of {len(table):,} cells with a percent sign"
             raise FileError(f"column {quoted(odd.name)}", found, "the sign in all cells or in none")

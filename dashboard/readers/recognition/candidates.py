@@ -99,7 +99,8 @@ def _is_called_value(feature: Feature) -> bool:
 
 def may_say_classes(feature: Feature) -> bool:
     """Return whether a column may say a class in every row."""
-    counts = feature.whole and not is_called_confidence(feature)
+    confidence = is_called_confidence(feature) and feature.key not in PREDICTED_KEYS
+    counts = feature.whole and not confidence
     counts = counts and (feature.low >= -1 or feature.key in LABEL_KEYS)
     fits = feature.kind == "text" or counts
     n_rows = len(feature.column.values)

@@ -21,7 +21,7 @@ from dashboard.readers.recognition.scoring import (
     is_called_prediction,
     says_event,
 )
-from dashboard.readers.recognition.vocabulary import folded
+from dashboard.readers.recognition.vocabulary import CLASS_LIST_WORDS, WEIGHT_KEYS, folded
 from dashboard.readers.refusal import Answer, FileError, Question, quoted
 from dashboard.readers.table import ColumnRole, Reading, Table
 
@@ -180,7 +180,11 @@ def _one_order(first: Feature, second: Feature) -> bool:
 
 def _refuse_names(best: Hypothesis, features: Sequence[Feature]) -> None:
     """Refuse lists of scores that fall in every row, beside lists of names that were not read."""
-    texts = [f for f in features if f.column.unread.startswith("lists of texts")]
+    texts = [
+        f for f in features
+        if f.column.unread.startswith("lists of texts") and {*f.words[-1:]} & CLASS_LIST_WORDS
+        and (len(f.words) == 1 or f.words[0].startswith("top"))
+    ]  # fmt: skip
     lists = [features[k] for k in best.scores.places] if best.scores else []
     if texts and lists and lists[0].kind == "list":
         table = table_of(lists[:1], lists[0].rows)
@@ -253,6 +257,7 @@ def _ask(
         if h.scores is not None and best.scores is not None and h.scores.places != own
         and not {*h.scores.places} < {*(own or ())} and not {*(own or ())} < {*h.scores.places}
         and not _same_order(best.scores, h.scores, features)
+        and not _same_classes(best.scores, h.scores, features)
     ]  # fmt: skip
     rivals += [h for h in others if h not in rivals and _is_second_score(best, h, features)]
     if rivals:
@@ -265,6 +270,7 @@ def _ask(
         h for h in others
         if h is not best and h.scores == best.scores and _truths(h) != _truths(best)
         and (h in near or _is_second_outcome(best, h, features))
+        and ("cut from the score" not in h.evidence or "cut from the score" in best.evidence)
     ]  # fmt: skip
     if rivals:
         order = sorted([best, *rivals], key=lambda h: (_foretells(h), not h.is_whole))
@@ -368,6 +374,12 @@ def _same_order(first: Scores, second: Scores, features: Sequence[Feature]) -> b
     if first.layout != "one" or second.layout != "one":
         return False
     return _one_order(features[first.places[0]], features[second.places[0]])
+
+
+def _same_classes(first: Scores, second: Scores, features: Sequence[Feature]) -> bool:
+    if first.layout != "classes" or first.folded_names != second.folded_names:
+        return False
+    return len(first.places) == len(second.places) and _say_the_same(first, second, features)
 
 
 def _truths(hypothesis: Hypothesis) -> tuple[int, ...]:
@@ -490,7 +502,12 @@ def _reading(
     names = scores.names if named and scores is not None and scores.layout == "classes" else ()
     event, said = event_of(chosen, features, options)
     found = (*_found(chosen, features), *said)
-    return Reading(tuple(roles), tuple(reasons), names, event, found)
+    doubts = [
+        f"Column {quoted(f.name)} is not used as a weight: each row counts once."
+        for f, role in zip(features, roles, strict=True)
+        if role == "group" and f.is_number and f.key in WEIGHT_KEYS
+    ]
+    return Reading(tuple(roles), tuple(reasons), names, event, found, tuple(doubts))
 
 
 def _with_prediction(

@@ -8,10 +8,12 @@ from dashboard.readers.recognition.agreement import EVERY, relation
 from dashboard.readers.recognition.features import Feature
 from dashboard.readers.recognition.scoring import Hypothesis, main_kinds, outcome_marks, says_event
 from dashboard.readers.recognition.vocabulary import (
+    CLASS_WORDS,
     EVENT_STEMS,
     NO,
     QUIET_STEMS,
     RISK_STEMS,
+    VALUE_WORDS,
     YES,
     begins,
     folded,
@@ -93,11 +95,16 @@ def _by_heading(
     found = [
         k for k in kinds
         if (words := words_of(names[k])) and {*words} <= {*own} and not {*words} <= about
-        and (not names[k].isdigit() or own[-1] == names[k])
+        and (not names[k].isdigit() or _numbers_class(own, names[k]))
     ]  # fmt: skip
     if not found and not {folded(names[k]) for k in kinds} & (YES | NO):
         found = [k for k in kinds if _mood([names[k]]) == _mood(own) != 0]
     return found[0] if len(found) == 1 else None
+
+
+def _numbers_class(own: Sequence[str], number: str) -> bool:
+    """Return whether a heading ends with the number of a class, as ``prob_0`` but no version."""
+    return own[-1] == number and {*own[:-1]} <= VALUE_WORDS | CLASS_WORDS | {"p", "y", "pred"}
 
 
 def _mood(texts: Iterable[str]) -> int:

@@ -85,6 +85,9 @@ def usable_rows(table: Table, reading: Reading, options: Options) -> tuple[Table
     if not options.leave_out:
         rows = RawSet(None, None, first_row=table.first_row, among=table.among)
         where = f"; {rows_of_file(bad, rows)}" if bad.any() else ""
+        if n_cut and table.cut is not None:
+            numbers = ", ".join(f"{row}" for row in table.cut[:3].tolist())
+            where += f"; too few or too many in {'row' if n_cut == 1 else 'rows'} {numbers}"
         raise Question(
             "rows", f"{n_bad:,} of {n_all:,} with missing or unusable cells: {said}{where}",
             "Leave these rows out?", (leave,),

@@ -402,7 +402,7 @@ def group_alone(group: Scores, features: Sequence[Feature]) -> dict[str, float]:
         a_list=is_list,
         called_another_number=(not group.says_score) * another / len(members),
         whole_numbers=3 * (not is_list and all(f.whole for f in members)),
-        called_unsure=begins(words_of(group.affix), UNSURE_STEMS),
+        called_unsure=begins(words_of(group.affix), (*UNSURE_STEMS, "n", "count", "support")),
         nothing_names_them=not telling,
         alike_around_0=not telling and around and bool(spans.max() < _ALIKE * spans.min()),
     )

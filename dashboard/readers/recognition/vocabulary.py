@@ -109,6 +109,11 @@ RELATIVE_WORDS = _set("log odds per relative factors")
 """Words beside risk and percent that say it is no probability."""
 
 CLASS_WORDS = _set("class classe klasse clase label category kategorie cat name idx index k c")
+CLASS_LIST_WORDS = _set("names labels classes categories")
+WEIGHT_KEYS = _set("""
+    sample_weight sample_weights weights case_weight survey_weight freq frequency count counts
+""")
+"""Names of columns that say how many rows a row stands for."""
 RANK_WORDS = _set("top rank rang guess")
 UNSURE_STEMS = _stems("""
     std sd stderr variance var entropy lower upper lo hi ci lcl ucl uncertain brier nll error
