@@ -20,7 +20,8 @@ from dashboard.readers.contents import (
 )
 from dashboard.readers.first_rows import preview_of, uses_of
 from dashboard.readers.parting import rows_in_use, told_apart, unclear_sets
-from dashboard.readers.recognition.array_names import Parts, parts_of, reading_of, refuse_unread
+from dashboard.readers.recognition.array_names import Parts, parts_of, refuse_unread
+from dashboard.readers.recognition.array_roles import reading_of
 from dashboard.readers.recognition.groups import group_of, groups_of, ids_of, in_use
 from dashboard.readers.recognition.left_out import usable_rows
 from dashboard.readers.recognition.outcomes import Outcome, outcome_of_event, right_or_wrong

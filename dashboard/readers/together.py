@@ -21,7 +21,8 @@ from dashboard.readers.belonging import (
 )
 from dashboard.readers.contents import Contents, Options, RawEvent, RawSet, Role
 from dashboard.readers.joining import WANTED, Said, beside, called_as, parts_under, stacked
-from dashboard.readers.recognition.array_names import parts_of, reading_of
+from dashboard.readers.recognition.array_names import parts_of
+from dashboard.readers.recognition.array_roles import reading_of
 from dashboard.readers.recognition.set_names import is_training, parting_of, role_of
 from dashboard.readers.refusal import FileError, quoted
 from dashboard.readers.sets import contents_of, sets_from

@@ -21,7 +21,8 @@ from dashboard.readers.table import ColumnRole
 
 _ROLES: Mapping[str, ColumnRole] = {
     "outcome": "outcome", "score": "score", "percent": "score", "signed": "score",
-    "logit": "score", "against": "score", "class": "class", "classpercent": "class", "classlogit": "class",
+    "logit": "score", "against": "score", "class": "class", "classpercent": "class",
+    "classlogit": "class",
     "other": "class", "otherpercent": "class", "happens": "class", "happenspercent": "class",
     "true": "outcome", "index": "outcome", "pred": "prediction", "conf": "score",
     "confpercent": "score", "correct": "correct", "rank": "ranked class",
@@ -217,7 +218,8 @@ _KINDS: Mapping[str, Maker] = {
     "rankp": lambda rows, args: _numbers(-np.sort(-rows.table, axis=1)[:, int(args[0]) - 1], 4),
 }
 _NUMBERS = frozenset({
-    "num", "amount", "score", "percent", "signed", "logit", "against", "bound", "second", "other", "happens", "conf",
+    "num", "amount", "score", "percent", "signed", "logit", "against", "bound", "second", "other",
+    "happens", "conf",
     "otherpercent", "happenspercent", "confpercent", "top", "class", "classpercent", "classlogit",
     "rankp",
 })  # fmt: skip

@@ -174,8 +174,6 @@ def test_a_column_that_is_never_the_label_is_no_class() -> None:
 
 def test_the_decision_that_is_called_class() -> None:
     scored(table(Probability=SCORE, Class=(SCORE > 0.5).astype(int), Label=OUTCOME))
-    columns = {f"Probability:Class={k}": SHARES[:, k] for k in range(3)}
-    classed(table(**columns, Class=TOP, Label=LABELS))
 
 
 @pytest.mark.parametrize(

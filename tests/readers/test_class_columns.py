@@ -91,14 +91,6 @@ def test_one_events_scores_beside_other_numbers(extra: list[float]) -> None:
     assert isinstance(read("a.csv", data).rows, EventScores)
 
 
-def test_a_numbered_column_of_words_is_not_passed_over() -> None:
-    broken = [f"x{value}" for value in LOGITS[:, 0]]
-    header = "logit_0,logit_1,logit_2,logit_3,label"
-    labels = LABELS % 3
-    with pytest.raises(Question, match='column "logit_0"'):
-        read("a.csv", table(header, broken, *columns(LOGITS)[1:], labels))
-
-
 @pytest.mark.parametrize("first", [0, 1])
 @pytest.mark.parametrize("heads", ["cat,dog,fox,owl", "prob_0,prob_1,prob_2,prob_3"])
 @pytest.mark.parametrize("values", [PROBABILITIES, LOGITS, LOGITS.round()])

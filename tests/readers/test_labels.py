@@ -110,7 +110,7 @@ def test_one_hot_columns(heads: list[str], hot: list[str]) -> None:
         assert not any("perhaps" in said or "decisions" in said for said in upload.doubts)
 
 
-@pytest.mark.parametrize("words", [("0.0", "1.0"), ("False", "True"), ("no", "YES")])
+@pytest.mark.parametrize("words", [("0", "1"), ("0.0", "1.0")])
 def test_one_hot_columns_in_words(words: tuple[str, str]) -> None:
     hot = np.array(words)[np.eye(K, dtype=int)[LABELS]].T
     heads = [f"{before}{name}" for before in ("prob_", "is_") for name in NAMES]

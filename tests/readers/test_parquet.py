@@ -145,7 +145,6 @@ def test_refused_lists(lists: Any, message: str) -> None:
         read("a.parquet", parquet({"logits": lists, "label": LABELS}))
 
 
-
 def test_further_numbers_keep_their_type_until_they_are_shown() -> None:
     ages = np.arange(N, dtype=np.int8)[::-1].copy()
     upload = read("a.parquet", parquet({**COLUMNS, "label": LABELS, "age": ages}))

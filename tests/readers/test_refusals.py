@@ -170,7 +170,7 @@ def test_long_parts_are_shortened() -> None:
     assert plain("\u202e<a>\tb\r\nc") == "\u2039a\u203a b c"
 
 
-@pytest.mark.parametrize("count", [10, 1_000, 100_000])
+@pytest.mark.parametrize("count", [1, 10])
 def test_blank_lines_above_the_rows_are_passed_over(count: int) -> None:
     upload = read("a.csv", table(LINES[0], *[""] * count, *LINES[1:]))
     assert upload.rows is not None

@@ -31,12 +31,11 @@ from dashboard.readers.refusal import FileError, quoted, visible
 from dashboard.readers.table import Arrays, Column, Table
 
 _MOST_BYTES = 40 << 20
-"""Of one document: its numbers weigh up to twelve times their text while they are read."""
+"""Of one document: orjson sets 12 times its text aside, and ends the process where memory ends."""
 
-_MOST_WEIGHT = 320 << 20
-"""Of the Python objects of a document; the arrays made of them come on top."""
+_MOST_WEIGHT = 512 << 20
+"""Of the Python objects of a document, which is more than ordinary ones of most bytes have."""
 
-_SHORT = 8 << 20
 _HALF_PAIR = re.compile(
     rb"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]"
 )
@@ -79,8 +78,8 @@ def read_json(data: bytes, header: bool | None = None) -> Table | Arrays:  # noq
     with _uncollected():
         if _is_lines(text):
             return _lines(text)
-        if len(text) > _MOST_BYTES:
-            found = f"one JSON document of {len(text) / 1e6:,.0f} MB"
+        if len(data) > _MOST_BYTES:
+            found = f"one JSON document of {len(data) / 1e6:,.0f} MB"
             wanted = f"at most {_MOST_BYTES >> 20} MB: save as JSON lines, .npz or .parquet"
             raise FileError("file", found, wanted)
         _check_weight(text)
@@ -95,7 +94,7 @@ def read_json(data: bytes, header: bool | None = None) -> Table | Arrays:  # noq
 
 def _check_weight(text: bytes) -> None:
     """Refuse more values than fit, before they are made."""
-    weights = ((b",", 32), (b"[", 80), (b"{", 240))
+    weights = ((b",", 40), (b'"', 16), (b"[", 80), (b"{", 240))
     weight = sum(text.count(sign) * n_bytes for sign, n_bytes in weights)
     if weight > _MOST_WEIGHT:
         found = f"JSON whose values take {weight >> 20:,} MB of memory"
@@ -105,11 +104,9 @@ def _check_weight(text: bytes) -> None:
 
 def _check_members(text: bytes, value: Any) -> None:
     """Refuse a member that stands twice, of which a parser keeps the last."""
-    try:
-        if text.count(b'":') == _n_members(value) and not _SPACED.search(text):
-            return
-    except RecursionError:
-        raise _malformed("nested too deeply", 1) from None
+    colons = text.count(b'":') + len(_SPACED.findall(text))
+    if colons == _n_members(value, text.count(b"{")):
+        return
 
     def whole(pairs: list[tuple[str, Any]]) -> None:
         names = [name for name, _ in pairs]
@@ -117,16 +114,23 @@ def _check_members(text: bytes, value: Any) -> None:
             twice = next(name for k, name in enumerate(names) if name in names[:k])
             raise FileError("file", f"a member twice: {quoted(twice)}", "each once")
 
-    json.loads(text, object_pairs_hook=whole)
+    try:
+        json.loads(text, object_pairs_hook=whole)
+    except RecursionError:
+        raise _malformed("nested too deeply", 1) from None
 
 
-def _n_members(value: Any) -> int:
-    """Count the members of all objects."""
-    if not isinstance(value, dict | list):
-        return 0
-    items: Sequence[Any] = value if isinstance(value, list) else [*value.values()]
-    own = len(value) if isinstance(value, dict) else 0
-    return own + sum(map(_n_members, items)) if {*map(type, items)} & {dict, list} else own
+def _n_members(value: Any, braces: int) -> int:
+    """Count the members of all objects, of which there are no more than braces."""
+    level, members = [value], 0
+    while level and braces > 0:
+        objects = [part for part in level if type(part) is dict]
+        members += sum(map(len, objects))
+        braces -= len(objects)
+        if braces > 0:
+            lists = (part for part in level if type(part) is list)
+            level = [*chain(*(part.values() for part in objects), *lists)]
+    return members
 
 
 @contextmanager
@@ -168,15 +172,9 @@ def _is_lines(text: bytes) -> bool:
 
 
 def _loads(text: bytes, line: int) -> Any:
-    """Decode a value; where it is long, or has NaN or Infinity in it, by Python's own parser.
-
-    Notes
-    -----
-    orjson takes 13 times the text of address space, and ends the process where memory ends.
-    """
+    """Decode a value; where NaN or Infinity is in it, by Python's own parser."""
     try:
-        if len(text) <= _SHORT:
-            return orjson.loads(text)
+        return orjson.loads(text)
     except orjson.JSONDecodeError as error:
         if not any(word in text for word in (b"NaN", b"Infinity")) and "infin" not in error.msg:
             raise _malformed(error.msg, line + error.lineno - 1) from None
@@ -184,6 +182,8 @@ def _loads(text: bytes, line: int) -> Any:
         raise _malformed("half of a surrogate pair in a text", line)
     try:
         return json.loads(text)
+    except UnicodeDecodeError:
+        raise _malformed("bytes that are not UTF-8", line) from None
     except json.JSONDecodeError as error:
         raise _malformed(error.msg, line + error.lineno - 1) from None
     except RecursionError:
@@ -208,10 +208,7 @@ def _lines(text: bytes) -> Table | Arrays:
             if "twice" in problem:
                 raise FileError("file", f"a member twice ({problem})", "each once") from None
         else:
-            check_rows(table.num_rows)
-            check_columns(table.num_columns)
-            kinds = {field.name: field.type for field in table.schema}
-            return table_of(columns_of_fields(kinds, table.column), table.num_rows)
+            return _of_arrow(table)
     if len(text) > _MOST_BYTES:
         found = f"JSON lines of which one is unlike those before it ({problem})"
         raise FileError("file", found, "records of the same members, or .npz or .parquet")
@@ -222,6 +219,17 @@ def _lines(text: bytes) -> Table | Arrays:
         if not line.isspace()
     ]
     return _of_list(rows)
+
+
+def _of_arrow(table: pa.Table) -> Table:
+    """Read what Arrow made of lines; it takes any bytes for names."""
+    check_rows(table.num_rows)
+    check_columns(table.num_columns)
+    try:
+        kinds = {field.name: field.type for field in table.schema}
+        return table_of(columns_of_fields(kinds, table.column), table.num_rows)
+    except UnicodeDecodeError:
+        raise FileError("file", "bytes that are not UTF-8", "JSON in UTF-8") from None
 
 
 def _of_list(value: list[Any]) -> Table | Arrays:
@@ -309,7 +317,7 @@ def _of_object(value: Mapping[str, Any]) -> Table | Arrays:
     if rows and (table := _of_row_lists(rows, lists, left)) is not None:
         return table
     flat = len(lists) > 1 and len({*map(len, lists.values())}) == 1 and not objects
-    if flat and not any(isinstance(item, dict | list) for item in chain(*lists.values())):
+    if flat and not {*map(type, chain(*lists.values()))} & {dict, list}:
         return _table(lists, left)
     return Arrays(tuple(_parts("", value, 0)))
 

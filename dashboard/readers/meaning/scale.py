@@ -258,7 +258,7 @@ def _of_scores(rows: Measured, options: Options) -> Scale:
         found = f"{quoted(heading, 30)} from {rows.low:.4g} to {rows.high:.4g}"
         if auto and _PERCENT.search(heading) and not signs:
             _ask("scores", found, _HUNDREDTHS, _SHARES)
-        if auto and _LOG_ODDS.search(heading) and not rows.one_value:
+        if auto and _LOG_ODDS.search(heading) and rows.low < rows.high:
             _ask("scores", found, _LOGITS, _SHARES)
         said = "Probabilities of class 1, because every score is within 0 to 1."
         return Scale("probabilities", said, doubts=_of_prediction(rows))

@@ -4,41 +4,42 @@ import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from typing import NoReturn
 
 import numpy as np
 
-from calibcore.blocks import row_blocks
-from dashboard.readers.contents import Array, Options, Role
-from dashboard.readers.recognition.agreement import beyond_luck
-from dashboard.readers.recognition.candidates import lists_classes
-from dashboard.readers.recognition.set_names import further_sets, parting_of, role_of
+from dashboard.readers.contents import Options, Role
+from dashboard.readers.recognition.array_roles import (
+    agrees,
+    called,
+    is_whole,
+    last_name,
+    reading_of,
+)
+from dashboard.readers.recognition.set_names import further_sets, role_of
 from dashboard.readers.recognition.vocabulary import (
     CLASS_NAME_KEYS,
-    CORRECT_KEYS,
-    INDEX_KEYS,
     LABEL_KEYS,
     LABEL_WORDS,
-    MARK_WORDS,
-    PREDICTED_KEYS,
-    PREDICTION_WORDS,
     TABLE_KEYS,
     VALUE_WORDS,
-    WEAK_LABEL_KEYS,
-    WEAK_TABLE_KEYS,
     key_of,
     words_of,
 )
-from dashboard.readers.refusal import Answer, FileError, Question, plain, quoted
-from dashboard.readers.table import Arrays, Column, ColumnRole, Reading, Table
+from dashboard.readers.refusal import FileError, plain, quoted
+from dashboard.readers.table import Arrays, Column, Reading, Table
 
 _NESTED = re.compile(r"(\d+)\.(\d+)", re.ASCII)
+
 _UNNAMED = re.compile(r"(arr_)?\d+(\.\d+)?", re.ASCII)
-_FRACTION = re.compile(r"[+-]?\d*\.\d+(e[+-]?\d+)?", re.ASCII)
+
 _SHOWN = 8
+
 _WITHIN = "The labels are a column of the array: its numbers agree with the largest value."
+
 _LEAST_WITHIN = 3
+
 _TELLING = VALUE_WORDS | LABEL_WORDS
+
 _TWO = ("Without names, the first two arrays are the calibration set, the others the test set.",)
 
 
@@ -82,7 +83,7 @@ def parts_of(parsed: Arrays, options: Options) -> Parts:
     names, further = _class_names([_flat(array) for array in parsed.arrays if not array.unread])
     arrays = [array for array in further if array.values.size]
     if not arrays:
-        why = next((f"{_called(a)} of {a.unread}" for a in parsed.arrays if a.unread), "")
+        why = next((f"{called(a)} of {a.unread}" for a in parsed.arrays if a.unread), "")
         empty = [f"an empty array of shape {array.values.shape}" for array in parsed.arrays]
         found = why or (*empty, "no arrays")[0]
         raise FileError("file", found, "values, labels or both, of a numeric type")
@@ -105,14 +106,10 @@ def parts_of(parsed: Arrays, options: Options) -> Parts:
     kept = {array.name for array in further} - {array.name for array in arrays}
     left += [a.name for a in further if id(a.values) not in used and not (said and a.name in kept)]
     if names and not any(reading.class_names for reading in readings.values()):
-        left += [a.name for a in parsed.arrays if key_of(_last(a.name)) in CLASS_NAME_KEYS]
+        left += [a.name for a in parsed.arrays if key_of(last_name(a.name)) in CLASS_NAME_KEYS]
     if len(tables) > 1 and all(_UNNAMED.fullmatch(a.name) for a in arrays):
         said = _TWO
     return Parts(tables, readings, (*said, *_left_out([*dict.fromkeys(left)])))
-
-
-def _called(array: Column) -> str:
-    return f"array {quoted(array.name, 30)}" if array.name else "an array"
 
 
 def _labels_apart(array: Column) -> list[Column] | None:
@@ -122,7 +119,7 @@ def _labels_apart(array: Column) -> list[Column] | None:
         return None
     for end, others in ((-1, slice(None, -1)), (0, slice(1, None))):
         labels, rest = values[:, end], values[:, others]
-        if _is_whole(labels) and not _is_whole(rest) and _agrees(Column("", labels), rest):
+        if is_whole(labels) and not is_whole(rest) and agrees(Column("", labels), rest):
             return [Column("values", rest), Column("label", labels.astype(np.int64))]
     return None
 
@@ -134,10 +131,10 @@ def refuse_unread(arrays: Sequence[Column], options: Options) -> None:
     if strange:
         raise FileError("roles", f"no column {quoted(strange[0])}", "the name of one in the file")
     for array in arrays:
-        key = key_of(role_of(_last(array.name))[1] or array.name)
+        key = key_of(role_of(last_name(array.name))[1] or array.name)
         told = key in LABEL_KEYS | TABLE_KEYS or bool({*words_of(key)[-1:]} & _TELLING)
         if array.unread and (told or array.name in chosen):
-            raise FileError(_called(array), array.unread, "an array of a numeric type")
+            raise FileError(called(array), array.unread, "an array of a numeric type")
 
 
 def _left_out(names: Sequence[str]) -> tuple[str, ...]:
@@ -157,14 +154,10 @@ def _flat(array: Column) -> Column:
     return replace(array, values=values.reshape(len(values), *longer))
 
 
-def _last(name: str) -> str:
-    return name.rsplit(".", 1)[-1]
-
-
 def _class_names(arrays: Sequence[Column]) -> tuple[tuple[str, ...], list[Column]]:
     """Return the names of the classes, where an array lists them, and the other arrays."""
     for array in arrays:
-        listed = key_of(_last(array.name)) in CLASS_NAME_KEYS and array.values.ndim == 1
+        listed = key_of(last_name(array.name)) in CLASS_NAME_KEYS and array.values.ndim == 1
         if listed and len(arrays) > 1 and array.values.dtype.kind in "iu":
             codes = array.values.tolist()
             names = tuple(str(code) if array.texts is None else array.texts[code] for code in codes)
@@ -202,12 +195,15 @@ def _other_set(roles: list[tuple[Role, str]]) -> list[tuple[Role, str]]:
     if len(named) != 1:
         return roles
     other: Role = "test" if named == {"calibration"} else "calibration"
-    lasts = [{_last(rest) for role, rest in roles if (role == "rows") == alone} for alone in (1, 0)]
+    lasts = [
+        {last_name(rest) for role, rest in roles if (role == "rows") == alone} for alone in (1, 0)
+    ]
     both = lasts[0] & lasts[1]
     if len(both) < 2:
         return roles
     return [
-        (other if role == "rows" and _last(rest) in both else role, rest) for role, rest in roles
+        (other if role == "rows" and last_name(rest) in both else role, rest)
+        for role, rest in roles
     ]
 
 
@@ -233,7 +229,7 @@ def _table(columns: Sequence[Column], parsed: Arrays, options: Options) -> Table
     other = next((c for c in columns if len(c.values) != n_rows and _matters(c, chosen)), None)
     if other is not None:
         found = f"{len(other.values):,} rows where the others have {n_rows:,}"
-        raise FileError(_called(other), found, "as many labels as values")
+        raise FileError(called(other), found, "as many labels as values")
     if not kept:
         shape = columns[0].values.shape
         raise FileError("logits", f"an array of shape {shape}", "one row per sample")
@@ -241,207 +237,4 @@ def _table(columns: Sequence[Column], parsed: Arrays, options: Options) -> Table
 
 
 def _matters(column: Column, chosen: AbstractSet[str]) -> bool:
-    return column.name in chosen or key_of(_last(column.name)) in LABEL_KEYS | TABLE_KEYS
-
-
-def reading_of(table: Table, class_names: tuple[str, ...], options: Options) -> Reading:
-    """Return what the arrays of a set are for, by their names and shapes.
-
-    Parameters
-    ----------
-    table : Table
-        Arrays of one length; of those of two axes, one is a table of values.
-    class_names : tuple of str
-        Of the values in their order, where the file lists them.
-    options : Options
-        ``roles`` may name arrays.
-    """
-    arrays = _Named(table, options)
-    arrays.read()
-    roles = tuple(arrays.roles.get(k, "left out") for k in range(len(table.columns)))
-    reasons = tuple(arrays.reasons.get(k, "") for k in range(len(table.columns)))
-    widths = [c.values.shape[1:] for c, r in zip(table.columns, roles, strict=True) if r == "class"]
-    names = class_names if widths[:1] == [(len(class_names),)] else ()
-    return Reading(roles, reasons, names, options.event, (*arrays.found,), (*arrays.doubts,))
-
-
-class _Named:
-    """Roles of arrays, found one after another."""
-
-    def __init__(self, table: Table, options: Options) -> None:
-        self.columns, self.options = table.columns, options
-        self.keys = [key_of(_last(column.name)) for column in table.columns]
-        self.roles: dict[int, ColumnRole] = {}
-        self.reasons: dict[int, str] = {}
-        self.doubts: list[str] = []
-        self.found: list[str] = []
-        forced = dict(options.roles)
-        for k, column in enumerate(table.columns):
-            if column.name in forced:
-                self.roles[k] = forced[column.name]
-
-    def read(self) -> None:
-        """Find the values, the labels, the predictions, and then the others."""
-        if len(self.columns) == 1 and not self.roles:
-            self._lone()
-            return
-        if not {"class", "score", "ranked score"} & {*self.roles.values()}:
-            self._values()
-        values = next((k for k, role in self.roles.items() if role == "class"), None)
-        if "outcome" not in self.roles.values():
-            self._labels(None if values is None else self.columns[values].values)
-        for k in self._open(1):
-            self._set(k, self._further(k), "")
-        for k in [k for k, role in self.roles.items() if role == "prediction"][1:]:
-            self.roles[k] = "group"
-
-    def _set(self, k: int, role: ColumnRole, reason: str) -> None:
-        self.roles[k], self.reasons[k] = role, reason
-
-    def _open(self, ndim: int) -> list[int]:
-        """Return arrays of so many axes that have no role yet."""
-        return [
-            k for k, column in enumerate(self.columns)
-            if k not in self.roles and column.values.ndim == ndim
-        ]  # fmt: skip
-
-    def _lone(self) -> None:
-        column = self.columns[0]
-        texts = column.texts or ()
-        if column.values.ndim == 2 and column.texts is None:
-            self._set(0, "class", "one column per class")
-        elif any(map(_FRACTION.fullmatch, texts)):
-            raise FileError("array", "numbers as text", "an array of a numeric type")
-        elif column.texts is not None or _is_whole(column.values):
-            self._set(0, "outcome", "one class per row")
-        else:
-            self._set(0, "score", "one number per row")
-
-    def _values(self) -> None:
-        """Find the table of the values, or lists of ranked classes with their scores."""
-        wide = [k for k in self._open(2) if self.columns[k].texts is None]
-        hot = [k for k in wide if _is_one_hot(self.columns[k].values)]
-        if hot and (len(wide) > 1 or self.keys[hot[0]] in LABEL_KEYS):
-            # A hot table beside the values is the labels, whatever it is called.
-            named = [k for k in hot if self.keys[k] in LABEL_KEYS] or hot[:1]
-            self._set(named[0], "outcome", "a single 1 per row")
-            wide = [k for k in wide if k != named[0]]
-        texts = [k for k in self._open(2) if self.keys[k] in TABLE_KEYS and k not in wide]
-        if not wide and texts:
-            raise FileError(_called(self.columns[texts[0]]), "texts", "an array of a numeric type")
-        if self._ranked(wide) or not wide:
-            return
-        told = self._by_name(wide)
-        logits = [k for k in told if "logit" in self.keys[k]]
-        if len(told) > 1 and len(logits) == 1:
-            others = " and ".join(quoted(self.columns[k].name, 30) for k in told if k != logits[0])
-            self.doubts.append(
-                f"Of both {quoted(self.columns[logits[0]].name, 30)} and {others}, which may"
-                " disagree, the former was used."
-            )
-            told = logits
-        if len(told) > 1:
-            self._ask(told, "class", "Which array holds the values?")
-        self._set(told[0], "class", "one column per class")
-
-    def _ranked(self, wide: Sequence[int]) -> bool:
-        whole = [k for k in wide if _is_whole(self.columns[k].values)]
-        if len(wide) != 2 or len(whole) != 1:
-            return False
-        scores = next(k for k in wide if k != whole[0])
-        classes, values = (self.columns[k] for k in (whole[0], scores))
-        same = classes.values.shape == values.values.shape
-        if not same or not lists_classes(classes.values, values.values, words_of(classes.name)):
-            return False
-        self._set(whole[0], "ranked class", "different class numbers in each row")
-        self._set(scores, "ranked score", "as many scores")
-        return True
-
-    def _labels(self, table: Array | None) -> None:
-        """Find the labels by name, or by how often they agree with the largest value."""
-        flat = [k for k in self._open(1) if _may_be_labels(self.columns[k])]
-        wide = [k for k in self._open(2) if _is_one_hot(self.columns[k].values)]
-        for keys in (LABEL_KEYS, WEAK_LABEL_KEYS):
-            if named := [k for k in (*flat, *wide) if self.keys[k] in keys]:
-                self._label_of(named, "by its name")
-                return
-        others = [
-            k for k in flat
-            if self.keys[k] not in PREDICTED_KEYS | TABLE_KEYS | CORRECT_KEYS | INDEX_KEYS
-            and not {*words_of(self.columns[k].name)} & (PREDICTION_WORDS | MARK_WORDS)
-        ]  # fmt: skip
-        named = [k for k in others if {*words_of(self.columns[k].name)} & LABEL_WORDS]
-        if named:
-            self._label_of(named, "by its name")
-        elif table is not None and table.ndim == 2:
-            agreeing = [k for k in others if _agrees(self.columns[k], table)]
-            if agreeing or len(others) == 1:
-                self._label_of(agreeing or others, "the only array of class numbers")
-            if agreeing:
-                name = quoted(self.columns[agreeing[0]].name, 30)
-                self.found.append(f"Labels: array {name}, which agrees with the largest values.")
-
-    def _label_of(self, places: Sequence[int], reason: str) -> None:
-        if len(places) > 1:
-            self._ask(places, "outcome", "Which array holds the labels?")
-        self._set(places[0], "outcome", reason)
-
-    def _further(self, k: int) -> ColumnRole:
-        key = self.keys[k]
-        if parting_of(self.columns[k]) is not None and "set" not in self.roles.values():
-            return "set"
-        if key in INDEX_KEYS:
-            return "id"
-        if key in CORRECT_KEYS and {*self.roles.values()} & {"score"}:
-            return "correct"
-        predicted = key in PREDICTED_KEYS | TABLE_KEYS and _may_be_labels(self.columns[k])
-        return "prediction" if predicted else "group"
-
-    def _by_name(self, places: Sequence[int]) -> Sequence[int]:
-        """Return the arrays that are named as values are; all of them where none is."""
-        for keys in (TABLE_KEYS, WEAK_TABLE_KEYS):
-            if named := [k for k in places if self.keys[k] in keys]:
-                return named
-        return [k for k in places if {*words_of(self.columns[k].name)} & VALUE_WORDS] or places
-
-    def _ask(self, places: Sequence[int], role: ColumnRole, ask: str) -> NoReturn:
-        names = [self.columns[k].name for k in places]
-        kept = [pair for pair in self.options.roles if pair[0] not in names]
-        answers = tuple(
-            Answer(
-                plain(name, 30), f"Shape {self.columns[k].values.shape}.",
-                {"roles": (*kept, (name, role), *((n, "left out") for n in names if n != name))},
-            )
-            for k, name in zip(places, names, strict=True)
-        )  # fmt: skip
-        listed = ", ".join(quoted(name, 30) for name in names[:6])
-        raise Question("arrays", f"{len(names)} that may be it: {listed}", ask, answers[:6])
-
-
-def _is_whole(values: Array) -> bool:
-    kind = values.dtype.kind
-    return kind in "biu" or (kind == "f" and bool((values == np.rint(values)).all()))
-
-
-def _may_be_labels(column: Column) -> bool:
-    return column.texts is not None or _is_whole(column.values)
-
-
-def _is_one_hot(values: Array) -> bool:
-    """Return whether each row holds a single 1 among zeros."""
-    if values.dtype.kind not in "biuf" or values.ndim != 2:
-        return False
-    return all(
-        bool(((block == 1).sum(axis=1) == 1).all() and (block != 0).sum() == len(block))
-        for block in (values[rows] for rows in row_blocks(*values.shape))
-    )
-
-
-def _agrees(column: Column, table: Array) -> bool:
-    """Return whether class numbers are the largest value's more often than by chance."""
-    values = column.values
-    if column.texts is not None or values.min() < 0 or values.max() > table.shape[1]:
-        return False
-    truth = values.astype(np.int64)
-    largest = np.concatenate([table[rows].argmax(axis=1) for rows in row_blocks(*table.shape)])
-    return any(beyond_luck(truth - first, largest) for first in (0, 1))
+    return column.name in chosen or key_of(last_name(column.name)) in LABEL_KEYS | TABLE_KEYS

@@ -30,7 +30,7 @@ _MOST_OUTCOMES, _MOST_SCORES, _MOST_GROUPS = 40, 20, 40
 BEYOND = 3
 """So many labels may be of no class that has a column: mistakes, which are told of as such."""
 
-_FEW, _OFF = 12, 0.02
+_FEW, _OFF, _MOSTLY = 12, 0.02, 0.95
 _END_OF_WORD = re.compile(r"[^\W_]*\Z")
 _NUMBERED = re.compile(r"([a-z_. ]*?)[_. ]*([0-9]{1,3})[_. ]*([a-z_. ]*)", re.ASCII)
 
@@ -339,5 +339,5 @@ def one_hot(groups: Sequence[Scores], features: Sequence[Feature]) -> list[Score
         members = [features[place] for place in group.places]
         if members[0].kind != "list" and all(f.is_decided for f in members):
             sums = table_of(members, members[0].rows).sum(axis=1)
-            found += [group] if (sums == 1).all() else []
+            found += [group] if (sums == 1).mean() >= _MOSTLY else []
     return found

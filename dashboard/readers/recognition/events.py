@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dashboard.readers.contents import Options
 from dashboard.readers.recognition.agreement import EVERY, relation
 from dashboard.readers.recognition.features import Feature
-from dashboard.readers.recognition.scoring import Hypothesis, main_kinds, outcome_marks, says_event
+from dashboard.readers.recognition.scoring import main_kinds, outcome_marks, says_event
 from dashboard.readers.recognition.vocabulary import (
     CLASS_WORDS,
     EVENT_STEMS,
@@ -19,6 +19,7 @@ from dashboard.readers.recognition.vocabulary import (
     folded,
     words_of,
 )
+from dashboard.readers.recognition.weights import Hypothesis
 from dashboard.readers.refusal import Answer, FileError, Question, percent, quoted
 
 _COUNTED = re.compile(r"(arr_|column )?\d+", re.ASCII)

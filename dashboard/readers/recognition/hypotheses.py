@@ -18,7 +18,6 @@ from dashboard.readers.recognition.candidates import (
 )
 from dashboard.readers.recognition.features import Feature, table_of
 from dashboard.readers.recognition.scoring import (
-    Hypothesis,
     group_alone,
     group_pair,
     is_called_prediction,
@@ -26,12 +25,11 @@ from dashboard.readers.recognition.scoring import (
     outcome_marks,
     pair,
     score_alone,
-    times,
     with_correct,
     with_prediction,
-    worth,
 )
 from dashboard.readers.recognition.vocabulary import LABEL_WORDS, PREDICTION_WORDS, words_of
+from dashboard.readers.recognition.weights import Hypothesis, times, worth
 from dashboard.readers.table import ColumnRole
 
 LEAST = 2.0
@@ -183,7 +181,8 @@ def _is_told(group: Scores, weights: Evidence, truths: _Truths) -> bool:
     if any(own <= group.folded_names for own in kinds):
         return True
     named = "named as scores" in weights and "no sums" not in weights
-    return "sums" in weights or "a list" in weights or (named and len(group.places) > 2)
+    sure = {"sums", "mirrored", "a list"} & weights.keys()
+    return bool(sure) or (named and len(group.places) > 2)
 
 
 def _several(

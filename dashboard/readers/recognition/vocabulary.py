@@ -116,6 +116,7 @@ WEIGHT_KEYS = _set("""
 """Names of columns that say how many rows a row stands for."""
 RANK_WORDS = _set("top rank rang guess")
 UNSURE_STEMS = _stems("""
+    n count counts support
     std sd stderr variance var entropy lower upper lo hi ci lcl ucl uncertain brier nll error
     threshold
 """)

@@ -1,0 +1,102 @@
+"""Tables that no reading fits: names beside sorted scores, long tables, two families of scores."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dashboard.readers.contents import Options
+from dashboard.readers.recognition.candidates import (
+    Scores,
+    may_say_classes,
+)
+from dashboard.readers.recognition.features import Feature, table_of
+from dashboard.readers.recognition.questions import say_the_same, which_scores
+from dashboard.readers.recognition.vocabulary import (
+    CLASS_LIST_WORDS,
+    UNSURE_STEMS,
+    begins,
+    folded,
+    words_of,
+)
+from dashboard.readers.recognition.weights import Hypothesis, worth
+from dashboard.readers.refusal import FileError, quoted
+from dashboard.readers.table import Table
+
+_LONGEST, _OFF = 2_000_000, 0.02
+
+
+def refuse_names(best: Hypothesis, features: Sequence[Feature]) -> None:
+    """Refuse lists of scores that fall in every row, beside lists of names that were not read."""
+    texts = [
+        f for f in features
+        if f.column.unread.startswith("lists of texts") and {*f.words[-1:]} & CLASS_LIST_WORDS
+        and (len(f.words) == 1 or f.words[0].startswith("top"))
+    ]  # fmt: skip
+    lists = [features[k] for k in best.scores.places] if best.scores else []
+    if texts and lists and lists[0].kind == "list":
+        table = table_of(lists[:1], lists[0].rows)
+        if (table[:, 1:] <= table[:, :-1]).all():
+            raise FileError(
+                f"column {quoted(texts[0].name)}", "lists of names beside scores that fall",
+                "one column of scores a class, or top1_class, top1_prob and so on",
+            )  # fmt: skip
+
+
+def refuse_long(features: Sequence[Feature], table: Table) -> None:
+    """Refuse one row per sample and class, whose scores sum to 1 within each sample."""
+    shares = [f for f in features if f.is_share and not f.is_decided and not f.blank]
+    for f in features:
+        n_samples = table.n_rows // max(f.n_kinds, 1)
+        if not may_say_classes(f) or f.n_kinds < 2 or n_samples < 2 or table.n_rows > _LONGEST:
+            continue
+        if not (f.counts == n_samples).all() or f.counts.sum() != table.n_rows:
+            continue
+        for score in shares:
+            values = np.asarray(score.column.values, dtype=np.float64)
+            ids = [k for k in features if k is not f and k.n_kinds == n_samples]
+            sums = [values.reshape(n_samples, -1).sum(axis=1), values.reshape(-1, n_samples).sum(0)]
+            sums += [np.bincount(k.kinds[1], values, n_samples) for k in ids if not k.blank]
+            if any((np.abs(s - 1) < _OFF).all() for s in sums):
+                raise FileError(
+                    "table", f"one row per sample and class, by column {quoted(f.name)}",
+                    "one row per sample: pivot the table so that each class has a column",
+                )  # fmt: skip
+
+
+def ask_of_families(
+    best: Hypothesis, others: Sequence[Hypothesis], features: Sequence[Feature], options: Options
+) -> None:
+    """Ask which of two groups of columns of the same classes is meant."""
+    if best.scores is None or best.scores.layout != "classes" or not best.scores.names:
+        return
+    names = {folded(name) for name in best.scores.names}
+    for other in (*others, *_second_family(best, features, options)):
+        scores = other.scores
+        if scores is None or {folded(name) for name in scores.names} != names:
+            continue
+        if {*scores.places} & {*best.scores.places} or "called unsure" in other.evidence:
+            continue
+        if not say_the_same(best.scores, scores, features):
+            raise which_scores([best, other], features, options)
+
+
+def _second_family(
+    best: Hypothesis, features: Sequence[Feature], options: Options
+) -> list[Hypothesis]:
+    """Return further columns that end with the names of the classes, such as calibrated ones."""
+    if best.scores is None:
+        return []
+    said = dict(options.roles)
+    rest = [
+        f for f in features
+        if f.is_number and f.place not in best.scores.places and f.name not in said
+    ]  # fmt: skip
+    places = []
+    for name in best.scores.names:
+        ends = [f for f in rest if words_of(f.name)[-len(words_of(name)) :] == words_of(name)]
+        measures = [f for f in ends if begins(f.words, UNSURE_STEMS) or f.whole]
+        if len(ends) != 1 or measures or not words_of(name):
+            return []
+        places.append(ends[0].place)
+    scores = Scores("classes", tuple(places), best.scores.names)
+    return [Hypothesis(scores, best.outcome, evidence=worth(named_as_scores=1))]
