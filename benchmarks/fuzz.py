@@ -14,6 +14,7 @@ import io
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -21,7 +22,7 @@ import tempfile
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
@@ -54,6 +55,7 @@ _LATE = (
 )  # fmt: skip
 """What is else imported when a file first needs it."""
 
+_DIGITS = re.compile(r"\d+")
 _ABORT = "ended by signal 6"
 _SECONDS = 60
 _MOST_QUESTIONS = 3
@@ -86,10 +88,10 @@ def seeds() -> dict[str, bytes]:
     heads = [*(f"logit_{k}" for k in range(LOGITS.shape[1])), "label"]
     cells = [[*row, y] for row, y in zip(LOGITS.tolist(), LABELS.tolist(), strict=True)]
     arrays = {"logits": LOGITS.tolist(), "labels": LABELS.tolist()}
-    decimals = GOOD["good.csv"].replace(b",", b";").replace(b".", b",")
+    decimals = GOOD["good.csv"].replace(b",", b";").replace(b".", b",").splitlines(keepends=True)
     return {
         **GOOD,
-        "decimals.tsv": decimals,
+        "decimals.tsv": b"".join(decimals[:13]),
         "good.parquet": parquet_file(),
         "good.xlsx": workbook({"Sheet1": [heads, *cells]}),
         "good.json": json.dumps(arrays).encode(),
@@ -238,9 +240,8 @@ def understood(name: str, data: bytes, dice: random.Random) -> Upload:
 
 
 def _check_texts(texts: list[str]) -> None:
-    wrong = [text for text in texts if not text.isprintable()]
-    if wrong:
-        raise AssertionError(f"no plain text: {wrong[0]!r}")
+    if not all(text.isprintable() for text in texts):
+        raise AssertionError("a text that is not plain")
 
 
 def attempt(name: str, data: bytes, tally: Tally, number: int, watch: Watch) -> None:
@@ -274,7 +275,7 @@ def _told(error: BaseException) -> str:
     """Say what was raised, and by which line of ours."""
     ours = [f for f in extract_tb(error.__traceback__) if "dashboard" in f.filename]
     place = f" at {Path(ours[-1].filename).name}:{ours[-1].lineno}" if ours else ""
-    return f"{type(error).__name__}{place}: {str(error)[:120]}"
+    return f"{type(error).__name__}{place}: {_DIGITS.sub('#', str(error))[:120]}"
 
 
 def _peak() -> float:
@@ -300,58 +301,60 @@ def warm_up() -> None:
             read(name, data)
 
 
-def run_batch(name: str, first: int, count: int, place: int | None = None) -> Tally:
+def run_here(starts: Mapping[str, int], end: int, place: int | None = None) -> dict[str, Tally]:
     """Try mutants one after another, in this process.
 
     Parameters
     ----------
-    name : str
-        Of the good file, or of the kind of files.
-    first, count : int
-        Their numbers.
+    starts : mapping of str to int
+        The first mutant of each good file, or kind of files.
+    end : int
+        Before which mutant of each to end.
     place : int, optional
-        File descriptor that always holds the number of the mutant and the tally of those before
-        it, for a process that dies.
+        File descriptor that always holds the mutant at work and the tallies before it, for a
+        process that dies.
     """
-    made, tally, watch = numbered(name), Tally(), Watch()
+    tallies, watch = {name: Tally() for name in starts}, Watch()
     warm_up()
-    before = _peak()
-    for number in range(first, first + count):
-        data = made(number)
-        if place is not None:
-            os.pwrite(place, json.dumps([number, asdict(tally)]).encode() + b"\n", 0)
-            signal.alarm(_SECONDS)  # which ends the process
-        attempt(name, data, tally, number, watch)
-    tally.weight = _peak() - before
-    return tally
+    for name, first in starts.items():
+        made, tally, before = numbered(name), tallies[name], _peak()
+        for number in range(first, end):
+            data = made(number)
+            if place is not None:
+                told = {one: asdict(found) for one, found in tallies.items()}
+                os.pwrite(place, json.dumps([name, number, told]).encode() + b"\n", 0)
+                signal.alarm(_SECONDS)  # which ends the process
+            attempt(name, data, tally, number, watch)
+        tally.weight = _peak() - before
+    return tallies
 
 
-def run_apart(name: str, first: int, count: int) -> Tally:
-    """Try mutants in a process of their own; after one that ends it, the next in another."""
-    total, end = Tally(), first + count
-    while first < end:
-        asked = [name, str(first), str(end - first)]
+def run_apart(starts: Mapping[str, int], end: int) -> dict[str, Tally]:
+    """Do what `run_here` does in another process; after one that ends it, go on in the next."""
+    tallies, left = {name: Tally() for name in starts}, dict(starts)
+    while left:
+        asked = [str(end), *(f"{name}:{first}" for name, first in left.items())]
         command = [sys.executable, "-m", "benchmarks.fuzz", "--batch", *asked]
         with tempfile.TemporaryFile() as last:
             done = subprocess.run(command, check=False, stdin=last, capture_output=True)  # noqa: S603
-            if done.returncode == 0:
-                total.add(Tally(**json.loads(done.stdout)))
-                break
             last.seek(0)
             noted = last.readline()
-        if not noted:
-            total.add(Tally(faults={f"no start: {done.stderr[-200:].decode(errors='replace')}": 0}))
-            break
-        number, before = json.loads(noted)
-        why = f"ended by signal {-done.returncode}"
-        total.add(Tally(**before))
-        total.add(Tally(ended=1, faults={why: number}))
-        first = number + 1
-    return total
-
-
-def _child(name: str, first: int, count: int) -> None:
-    print(json.dumps(asdict(run_batch(name, first, count, place=0))))
+        name, number, told = next(iter(left)), left[next(iter(left))], {}
+        if done.returncode == 0:
+            left, told = {}, json.loads(done.stdout)
+        elif noted:
+            name, number, told = json.loads(noted)
+            tallies[name].add(
+                Tally(ended=1, faults={f"ended by signal {-done.returncode}": number})
+            )
+            left = dict(list(left.items())[list(left).index(name) :]) | {name: number + 1}
+        else:
+            why = f"no start: {done.stderr[-200:].decode(errors='replace')}"
+            tallies[name].add(Tally(faults={why: number}))
+            left = {}
+        for one, found in told.items():
+            tallies[one].add(Tally(**found))
+    return tallies
 
 
 def main() -> None:
@@ -362,11 +365,13 @@ def main() -> None:
     parser.add_argument("--from", type=int, default=0, dest="first")
     parser.add_argument("--only", default="", help="files whose name contains this")
     parser.add_argument("--keep", type=Path, help="a folder for the files that show a fault")
-    parser.add_argument("--batch", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--batch", nargs="+", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.batch:
-        name, first, count = asked.batch
-        _child(name, int(first), int(count))
+        end, *pairs = asked.batch
+        starts = {name: int(first) for name, _, first in (pair.rpartition(":") for pair in pairs)}
+        found = run_here(starts, int(end), place=0)
+        print(json.dumps({name: asdict(tally) for name, tally in found.items()}))
         return
     names = [name for name in (*seeds(), *MAKERS) if asked.only in name]
     share = -(-asked.mutants // len(names))
@@ -377,9 +382,10 @@ def main() -> None:
     ]
     tallies = {name: Tally() for name in names}
     with ThreadPoolExecutor(asked.workers) as pool:
-        for (name, _, count), tally in zip(
-            jobs, pool.map(lambda job: run_apart(*job), jobs), strict=True
+        for (name, _, count), made in zip(
+            jobs, pool.map(lambda job: run_apart({job[0]: job[1]}, sum(job[1:])), jobs), strict=True
         ):
+            tally = made[name]
             new = {what: n for what, n in tally.faults.items() if what not in tallies[name].faults}
             tallies[name].add(tally)
             said = f"{time.strftime('%H:%M:%S')} {name}: {tallies[name].tried:,} tried"

@@ -10,7 +10,7 @@ from dashboard import wording
 from dashboard.compute import files
 from dashboard.compute.files import SourceFile
 from dashboard.compute.unusable import unusable_rows
-from dashboard.parts import chosen, overrule, roles
+from dashboard.parts import asked, chosen, overrule, roles
 from dashboard.readers import Options, Upload
 from dashboard.readers.contents import Contents, Preview
 from dashboard.readers.refusal import Question, visible
@@ -120,7 +120,7 @@ def _visit(sources: Sequence[SourceFile], page: str, *, needed: bool) -> _Visit:
     """
     now = tuple(source.digest for source in sources), page
     last: _Visit = st.session_state.get(_VISIT, _Visit(((), ""), 0, is_open=False))
-    answered = roles.was_answered()
+    answered = asked.was_answered()
     if last.of != now or answered or (needed and not last.is_open):
         last = st.session_state[_VISIT] = _Visit(now, last.number + 1, needed)
     return last
@@ -129,7 +129,7 @@ def _visit(sources: Sequence[SourceFile], page: str, *, needed: bool) -> _Visit:
 def _show_top(outcome: Upload | CalibrationInputError, *, headed: bool) -> Upload | None:
     """Show what must be seen although the details are closed."""
     if isinstance(outcome, Question):
-        roles.show_question(outcome)
+        asked.show_question(outcome)
         return None
     if not isinstance(outcome, Upload):
         st.error(

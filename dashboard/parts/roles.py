@@ -12,7 +12,7 @@ from calibcore.data import LogitSet
 from dashboard.parts import chosen
 from dashboard.readers import Upload
 from dashboard.readers.contents import Preview
-from dashboard.readers.refusal import Question, visible
+from dashboard.readers.refusal import visible
 from dashboard.readers.table import ROLES, Arrays, Column, ColumnRole, Parsed, Table
 from dashboard.wording import escape_markdown
 from dashboard.wording import imports as words
@@ -21,7 +21,7 @@ from dashboard.wording.classes import shortened
 MOST_SHOWN = 12
 """Columns that are shown at once; further ones are chosen from a list."""
 
-_ORDER, _MORE, _EVENT, _ANSWERED = "role_order", "role_more", "event_of_outcome", "role_answered"
+_ORDER, _MORE, _EVENT = "role_order", "role_more", "event_of_outcome"
 
 _MATTERS: Sequence[ColumnRole] = (
     "outcome", "correct", "score", "prediction", "class", "ranked class", "ranked score", "set",
@@ -121,45 +121,6 @@ class _Shown:
     role: ColumnRole | None
     reason: str
     cells: tuple[str, ...] = ()
-
-
-# Questions -----------------------------------------------------------------------------------
-
-
-def show_question(question: Question) -> None:
-    """Ask what only the user can know: a button per answer, the likeliest first."""
-    with st.container(border=True, key="import_question"):
-        st.subheader(words.QUESTION, anchor=False)
-        st.markdown(f"**{escape_markdown(question.ask)}**")
-        st.markdown(f":small[{escape_markdown(_sentence(question))}]")
-        for place, answer in enumerate(question.answers):
-            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-                st.button(
-                    escape_markdown(visible(answer.said, _CELL)),
-                    key=f"answer_{place}",
-                    type="secondary" if place else "primary",
-                    on_click=_answer,
-                    args=(answer.change,),
-                )
-                why = escape_markdown(words.reason(answer.why))
-                if not place and len(question.answers) > 1:
-                    why = f"**{words.LIKELIEST}** {why}"
-                st.markdown(f":small[{why}]" if why else "", width="stretch")
-
-
-def _sentence(question: Question) -> str:
-    found = question.found.rstrip(".")
-    return f"{question.field[:1].upper()}{question.field[1:]}: {found}."
-
-
-def _answer(change: Mapping[str, object]) -> None:
-    chosen.change(**change)
-    st.session_state[_ANSWERED] = True
-
-
-def was_answered() -> bool:
-    """Return whether a question was answered by the click that led to this run."""
-    return bool(st.session_state.pop(_ANSWERED, False))
 
 
 # The event -----------------------------------------------------------------------------------

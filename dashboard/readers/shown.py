@@ -125,7 +125,7 @@ def _labels(raw: RawSet) -> list[object]:
     values = _first(np.atleast_1d(np.asarray(raw.labels)))
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
-    if raw.label_texts is not None:
+    if raw.label_texts is not None and values.ndim == 1:
         return [raw.label_texts[int(code)] for code in values]
     return [value if values.ndim == 1 else str(value) for value in values.tolist()]
 

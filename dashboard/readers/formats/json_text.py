@@ -27,6 +27,7 @@ from dashboard.readers.formats.arrow_columns import (
     table_of,
     unread,
 )
+from dashboard.readers.formats.json_members import check_members
 from dashboard.readers.refusal import FileError, quoted, visible
 from dashboard.readers.table import Arrays, Column, Table
 
@@ -39,7 +40,6 @@ _MOST_WEIGHT = 512 << 20
 _HALF_PAIR = re.compile(
     rb"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]"
 )
-_SPACED = re.compile(rb'"\s+:')
 _BLOCK = 4 << 20
 _MAX_DEPTH, _MAX_PARTS = 8, 64
 _WANTED = '{"logits": [[...]], "labels": [...]}, or one record a row'
@@ -84,7 +84,7 @@ def read_json(data: bytes, header: bool | None = None) -> Table | Arrays:  # noq
             raise FileError("file", found, wanted)
         _check_weight(text)
         value = _loads(text, 1)
-        _check_members(text, value)
+        check_members(text, value)
         if isinstance(value, list):
             return _of_list(value)
         if isinstance(value, dict) and value:
@@ -100,37 +100,6 @@ def _check_weight(text: bytes) -> None:
         found = f"JSON whose values take {weight >> 20:,} MB of memory"
         wanted = f"at most {_MOST_WEIGHT >> 20} MB: save as JSON lines of records, .npz or .parquet"
         raise FileError("file", found, wanted)
-
-
-def _check_members(text: bytes, value: Any) -> None:
-    """Refuse a member that stands twice, of which a parser keeps the last."""
-    colons = text.count(b'":') + len(_SPACED.findall(text))
-    if colons == _n_members(value, text.count(b"{")):
-        return
-
-    def whole(pairs: list[tuple[str, Any]]) -> None:
-        names = [name for name, _ in pairs]
-        if len({*names}) < len(names):
-            twice = next(name for k, name in enumerate(names) if name in names[:k])
-            raise FileError("file", f"a member twice: {quoted(twice)}", "each once")
-
-    try:
-        json.loads(text, object_pairs_hook=whole)
-    except RecursionError:
-        raise _malformed("nested too deeply", 1) from None
-
-
-def _n_members(value: Any, braces: int) -> int:
-    """Count the members of all objects, of which there are no more than braces."""
-    level, members = [value], 0
-    while level and braces > 0:
-        objects = [part for part in level if type(part) is dict]
-        members += sum(map(len, objects))
-        braces -= len(objects)
-        if braces > 0:
-            lists = (part for part in level if type(part) is list)
-            level = [*chain(*(part.values() for part in objects), *lists)]
-    return members
 
 
 @contextmanager
@@ -228,7 +197,9 @@ def _of_arrow(table: pa.Table) -> Table:
     try:
         kinds = {field.name: field.type for field in table.schema}
         return table_of(columns_of_fields(kinds, table.column), table.num_rows)
-    except UnicodeDecodeError:
+    except (UnicodeDecodeError, pa.ArrowInvalid) as error:
+        if isinstance(error, pa.ArrowInvalid) and "UTF8" not in str(error):
+            raise
         raise FileError("file", "bytes that are not UTF-8", "JSON in UTF-8") from None
 
 

@@ -262,11 +262,8 @@ def _of_scores(rows: Measured, options: Options) -> Scale:
             _ask("scores", found, _LOGITS, _SHARES)
         said = "Probabilities of class 1, because every score is within 0 to 1."
         return Scale("probabilities", said, doubts=_of_prediction(rows))
-    told = (
-        auto
-        and not _is_measure(heading)
-        and (_PERCENT.search(heading) or (_SHARE.search(heading) and _is_share(rows, heading)))
-    )
+    named = _PERCENT.search(heading) or (_SHARE.search(heading) and _is_share(rows, heading))
+    told = auto and named and not _is_measure(heading)
     mostly = options.values == "probabilities" and 2 * rows.n_outside > n_rows
     if rows.low >= 0 and rows.high <= 100 and (told or stated or mostly):
         why = f"{quoted(heading, 30)} runs from {rows.low:.4g} to {rows.high:.4g}"

@@ -90,6 +90,8 @@ def say_the_same(first: Scores, second: Scores, features: Sequence[Feature]) -> 
     tables = [
         table_of([features[place] for place in scores.places], rows) for scores in (first, second)
     ]
+    if tables[0].shape != tables[1].shape or tables[0].shape[1] < 2:
+        return False
     shares = []
     for table in tables:
         whole = sums_to(table)

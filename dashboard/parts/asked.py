@@ -1,0 +1,49 @@
+"""Questions of the readers that the user can answer."""
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from dashboard.parts import chosen
+from dashboard.readers.refusal import Question, visible
+from dashboard.wording import escape_markdown
+from dashboard.wording import imports as words
+
+_ANSWERED = "role_answered"
+_SHOWN = 60
+
+
+def show_question(question: Question) -> None:
+    """Ask what only the user can know: a button per answer, the likeliest first."""
+    with st.container(border=True, key="import_question"):
+        st.subheader(words.QUESTION, anchor=False)
+        st.markdown(f"**{escape_markdown(question.ask)}**")
+        st.markdown(f":small[{escape_markdown(_sentence(question))}]")
+        for place, answer in enumerate(question.answers):
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.button(
+                    escape_markdown(visible(answer.said, _SHOWN)),
+                    key=f"answer_{place}",
+                    type="secondary" if place else "primary",
+                    on_click=_answer,
+                    args=(answer.change,),
+                )
+                why = escape_markdown(words.reason(answer.why))
+                if not place and len(question.answers) > 1:
+                    why = f"**{words.LIKELIEST}** {why}"
+                st.markdown(f":small[{why}]" if why else "", width="stretch")
+
+
+def _sentence(question: Question) -> str:
+    found = question.found.rstrip(".")
+    return f"{question.field[:1].upper()}{question.field[1:]}: {found}."
+
+
+def _answer(change: Mapping[str, object]) -> None:
+    chosen.change(**change)
+    st.session_state[_ANSWERED] = True
+
+
+def was_answered() -> bool:
+    """Return whether a question was answered by the click that led to this run."""
+    return bool(st.session_state.pop(_ANSWERED, False))
