@@ -65,6 +65,10 @@ def contents_of(parsed: Parsed, options: Options) -> Contents:
 
 def _of_arrays(parsed: Arrays, options: Options) -> Contents:
     """Return the sets of arrays, each set read as a table."""
+    names = [array.name for array in parsed.arrays]
+    strange = [name for name, _ in options.roles if not any(own.endswith(name) for own in names)]
+    if strange:
+        raise FileError("roles", f"no column {quoted(strange[0])}", "the name of one in the file")
     parts = parts_of(parsed, options)
     if len(parts.tables) == 1:
         (role,) = parts.tables

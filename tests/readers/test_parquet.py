@@ -157,7 +157,9 @@ def test_further_numbers_keep_their_type_until_they_are_shown() -> None:
 def test_two_tables_are_asked_about() -> None:
     lists = LOGITS.tolist()
     with pytest.raises(FileError, match='"probs" or "logits", wanted an answer'):
-        read("a.parquet", parquet({"probs": lists, "logits": lists, "label": LABELS}))
+        read(
+            "a.parquet", parquet({"probs": lists, "logits": (2 * LOGITS).tolist(), "label": LABELS})
+        )
     rows_of(
         parquet({"features": [[1.0, 2.0]] * N, "logits": pa.array(list(LOGITS)), "label": LABELS})
     )

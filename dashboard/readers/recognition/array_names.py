@@ -25,7 +25,7 @@ from dashboard.readers.recognition.vocabulary import (
     key_of,
     words_of,
 )
-from dashboard.readers.refusal import FileError, plain, quoted
+from dashboard.readers.refusal import FileError, plain
 from dashboard.readers.table import Arrays, Column, Reading, Table
 
 _NESTED = re.compile(r"(\d+)\.(\d+)", re.ASCII)
@@ -127,9 +127,6 @@ def _labels_apart(array: Column) -> list[Column] | None:
 def refuse_unread(arrays: Sequence[Column], options: Options) -> None:
     """Refuse values or labels, by their names or by the user's word, that could not be read."""
     chosen = {name for name, role in options.roles if role not in ("group", "left out")}
-    strange = sorted(name for name in chosen if not any(a.name.endswith(name) for a in arrays))
-    if strange:
-        raise FileError("roles", f"no column {quoted(strange[0])}", "the name of one in the file")
     for array in arrays:
         key = key_of(role_of(last_name(array.name))[1] or array.name)
         told = key in LABEL_KEYS | TABLE_KEYS or bool({*words_of(key)[-1:]} & _TELLING)

@@ -247,11 +247,12 @@ def with_prediction(
 ) -> dict[str, float]:
     """Weigh the score of a predicted class, beside the true class or without it."""
     n_kinds = max(prediction.n_kinds, truth.n_kinds if truth else 0)
+    named = is_called_prediction(prediction) and is_called_confidence(score)
     found = worth(
         called_the_prediction=is_called_prediction(prediction),
         called_a_confidence=is_called_confidence(score),
         same_words=bool({*score.words} & {*prediction.words} - _GENERAL),
-        below_chance=score.low < (0.99 / n_kinds) * (1 if score.is_share else 100),
+        below_chance=not named and score.low < (0.99 / n_kinds) * (1 if score.is_share else 100),
     )
     if truth is None:
         return found

@@ -148,15 +148,52 @@ def _built(value: Any, arrays: list[Array]) -> Any:
     if kind == "array":
         return arrays[inside]
     made = _KINDS[kind](**{name: _built(part, arrays) for name, part in inside.items()})
-    if isinstance(made, (Column, Odd)):
-        _check_codes(made)
+    _CHECKS.get(kind, _unchecked)(made)
     return made
 
 
-def _check_codes(part: Column | Odd) -> None:
+def _unchecked(_: Arrays) -> None:
+    """Columns of any lengths, which were checked one by one."""
+
+
+def _check_odd(odd: Odd) -> None:
+    """Raise if the rows and codes of odd cells do not belong together."""
+    _check_codes(odd.codes, odd.texts)
+    if odd.rows.shape != odd.codes.shape or odd.rows.dtype.kind not in "iu" or odd.rows.ndim != 1:
+        raise ValueError(odd.rows.shape)
+    if odd.rows.size and (odd.rows[0] < 0 or (np.diff(odd.rows) <= 0).any()):
+        raise ValueError(odd.rows[:3])
+
+
+def _check_column(column: Column) -> None:
+    """Raise if a code stands for no text, or an odd cell for no row."""
+    if not isinstance(column.values, np.ndarray) or not column.values.ndim:
+        raise TypeError(column.values)
+    if column.texts is not None:
+        _check_codes(column.values, column.texts)
+    rows = column.values[:0] if column.odd is None else column.odd.rows
+    if rows.size and rows[-1] >= len(column.values):
+        raise ValueError(rows[-1])
+
+
+def _check_table(table: Table) -> None:
+    """Raise if a column that is kept, or the rows that were passed over, are not of its length."""
+    if type(table.n_rows) is not int or type(table.first_row) is not int or table.n_rows < 0:
+        raise TypeError(table.n_rows)
+    if any(len(c.values) != table.n_rows for c in table.columns if not c.unread):
+        raise ValueError(table.n_rows)
+    if table.among is not None and np.count_nonzero(table.among) != table.n_rows:
+        raise ValueError(table.among.shape)
+
+
+def _check_codes(codes: Array, texts: tuple[str, ...]) -> None:
     """Raise if a code stands for no text."""
-    codes = part.codes if isinstance(part, Odd) else part.values
-    if part.texts is None or not codes.size:
+    if not codes.size:
         return
-    if codes.dtype.kind not in "iu" or codes.min() < 0 or codes.max() >= len(part.texts):
-        raise ValueError(part.texts[:3])
+    if codes.dtype.kind not in "iu" or codes.min() < 0 or codes.max() >= len(texts):
+        raise ValueError(texts[:3])
+
+
+_CHECKS: Mapping[str, Callable[[Any], None]] = {
+    "Odd": _check_odd, "Column": _check_column, "Table": _check_table,
+}  # fmt: skip

@@ -52,18 +52,29 @@ class Workers:
         self._waiting: Process | None = None
 
     def prepare(self) -> None:
-        """Start a process to wait, if none does."""
-        with self._lock:
+        """Start a process to wait, if none does and the system has room for one."""
+        with self._lock, suppress(OSError):
             if self._waiting is None or self._waiting.poll() is not None:
                 self._waiting = _started()
 
     def take(self) -> Process:
-        """Return the process that waits, or a new one."""
+        """Return the process that waits, or a new one, and start the next.
+
+        Raises
+        ------
+        FileError
+            The system starts no process.
+        """
         with self._lock:
             taken, self._waiting = self._waiting, None
-        if taken is not None and taken.poll() is None:
-            return taken
-        return _started()
+        try:
+            process = taken if taken is not None and taken.poll() is None else _started()
+        except OSError as error:
+            found = f"no process to read it in ({error.strerror or type(error).__name__})"
+            wanted = "some free memory: close other programs, then choose the file again"
+            raise FileError("file", found, wanted) from error
+        threading.Thread(target=self.prepare, daemon=True).start()
+        return process
 
     def end(self) -> None:
         """End the process that waits."""
@@ -135,7 +146,6 @@ def parse_apart(
         _wait(process, threads[1], len(data), limits, waiting)
     finally:
         _end(process)
-        threading.Thread(target=WORKERS.prepare, daemon=True).start()
     if exchange.answer is None:
         raise exchange.refusal or FileError(
             "file", f"{len(data):,} bytes that ended the process reading it", _WANTED
