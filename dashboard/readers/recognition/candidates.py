@@ -90,7 +90,8 @@ def speaks_of_scores(words: Iterable[str]) -> bool:
 
 def is_called_confidence(feature: Feature) -> bool:
     """Return whether a heading is that of the score of the predicted class."""
-    return feature.key in CONFIDENCE_KEYS or begins(feature.words, CONFIDENCE_STEMS)
+    called = feature.key in CONFIDENCE_KEYS or begins(feature.words, CONFIDENCE_STEMS)
+    return called and not begins(feature.words, UNSURE_STEMS)
 
 
 def _is_called_value(feature: Feature) -> bool:
