@@ -16,7 +16,19 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from tests.readers.files import npy, npz, safetensors, storage, tensor, torch_zip
+from tests.readers.files import (
+    GOOD,
+    LABELS,
+    LOGITS,
+    PROBABILITIES,
+    npy,
+    npz,
+    safetensors,
+    storage,
+    tensor,
+    torch_zip,
+)
+from tests.readers.torch_files import GENUINE
 
 _WORDS = """
 label labels target y y_true pred prediction predictions label_ids .pred_class confidence
@@ -349,3 +361,37 @@ def any_file(name: str, number: int) -> bytes:
         Which.
     """
     return MAKERS[name](random.Random(f"{name} {number}"))  # noqa: S311 - not for secrets
+
+
+def parquet_file() -> bytes:
+    """Write a table of classes, labels and one column of text."""
+    import pyarrow as pa  # noqa: PLC0415 - a sixth of a second to import
+    import pyarrow.parquet as pq  # noqa: PLC0415 - as above
+
+    columns = {f"p{k}": PROBABILITIES[:, k] for k in range(PROBABILITIES.shape[1])}
+    places = ["town", "sea"] * (len(LABELS) // 2)
+    buffer = io.BytesIO()
+    pq.write_table(pa.table({**columns, "label": LABELS, "place": places}), buffer)
+    return buffer.getvalue()
+
+
+def seeds() -> dict[str, bytes]:
+    """Give one good file or more of each format."""
+    rows = [
+        {**{f"p{k}": p for k, p in enumerate(row)}, "label": label, "place": "town"}
+        for row, label in zip(PROBABILITIES.round(4).tolist(), LABELS.tolist(), strict=True)
+    ]
+    heads = [*(f"logit_{k}" for k in range(LOGITS.shape[1])), "label"]
+    cells = [[*row, y] for row, y in zip(LOGITS.tolist(), LABELS.tolist(), strict=True)]
+    arrays = {"logits": LOGITS.tolist(), "labels": LABELS.tolist()}
+    decimals = GOOD["good.csv"].replace(b",", b";").replace(b".", b",").splitlines(keepends=True)
+    return {
+        **GOOD,
+        "decimals.tsv": b"".join(decimals[:13]),
+        "good.parquet": parquet_file(),
+        "good.xlsx": workbook({"Sheet1": [heads, *cells]}),
+        "good.json": json.dumps(arrays).encode(),
+        "records.json": json.dumps(rows).encode(),
+        "good.jsonl": "\n".join(map(json.dumps, rows)).encode(),
+        "old.pth": GENUINE["before 1.6"],
+    }

@@ -31,13 +31,11 @@ from pathlib import Path
 from traceback import extract_tb
 from typing import Any
 
-from benchmarks.any_files import MAKERS, NAMES, any_file, workbook, zipped
+from benchmarks.any_files import MAKERS, NAMES, any_file, seeds, zipped
 from dashboard.readers import FileError, Question, Upload, read
 from dashboard.readers.formats import prepare
 from dashboard.readers.refusal import UnforeseenError
 from dashboard.readers.table import ROLES
-from tests.readers.files import GOOD, LABELS, LOGITS, PROBABILITIES
-from tests.readers.torch_files import GENUINE
 
 BATCH = 20_000
 HARMLESS = frozenset(
@@ -65,40 +63,6 @@ _TOKENS = (
     b"N", b"e", b"E9999", b"\n", b'"', b"'", b"0", b"-1", b"9" * 19, b"nan", b"-inf", b"<", b"&",
     b"[", b"]", b"{", b"}", b"PK\x03\x04", b"cos\nsystem\n", b"\x80\x05", b"=1+1", b"\xe2\x80\xae",
 )  # fmt: skip
-
-
-def parquet_file() -> bytes:
-    """Write a table of classes, labels and one column of text."""
-    import pyarrow as pa  # noqa: PLC0415 - a sixth of a second to import
-    import pyarrow.parquet as pq  # noqa: PLC0415 - as above
-
-    columns = {f"p{k}": PROBABILITIES[:, k] for k in range(PROBABILITIES.shape[1])}
-    places = ["town", "sea"] * (len(LABELS) // 2)
-    buffer = io.BytesIO()
-    pq.write_table(pa.table({**columns, "label": LABELS, "place": places}), buffer)
-    return buffer.getvalue()
-
-
-def seeds() -> dict[str, bytes]:
-    """Give one good file or more of each format."""
-    rows = [
-        {**{f"p{k}": p for k, p in enumerate(row)}, "label": label, "place": "town"}
-        for row, label in zip(PROBABILITIES.round(4).tolist(), LABELS.tolist(), strict=True)
-    ]
-    heads = [*(f"logit_{k}" for k in range(LOGITS.shape[1])), "label"]
-    cells = [[*row, y] for row, y in zip(LOGITS.tolist(), LABELS.tolist(), strict=True)]
-    arrays = {"logits": LOGITS.tolist(), "labels": LABELS.tolist()}
-    decimals = GOOD["good.csv"].replace(b",", b";").replace(b".", b",").splitlines(keepends=True)
-    return {
-        **GOOD,
-        "decimals.tsv": b"".join(decimals[:13]),
-        "good.parquet": parquet_file(),
-        "good.xlsx": workbook({"Sheet1": [heads, *cells]}),
-        "good.json": json.dumps(arrays).encode(),
-        "records.json": json.dumps(rows).encode(),
-        "good.jsonl": "\n".join(map(json.dumps, rows)).encode(),
-        "old.pth": GENUINE["before 1.6"],
-    }
 
 
 def _damaged(data: bytes, dice: random.Random) -> bytes:

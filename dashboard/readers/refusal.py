@@ -189,8 +189,10 @@ def only_refusals() -> Iterator[None]:
     try:
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             yield
-    except (CalibrationInputError, MemoryError):
+    except (FileError, MemoryError):
         raise
+    except CalibrationInputError as error:
+        raise FileError.at("", error) from error
     except Exception as error:
         found = f"a layout that is not foreseen ({type(error).__name__}), a fault of the reader's"
         wanted = "another layout or format; please report it"

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.any_files import MAKERS
-from benchmarks.fuzz import Tally, Watch, attempt, run_apart, seeds
+from benchmarks.any_files import MAKERS, seeds
+from benchmarks.fuzz import Tally, Watch, attempt, run_apart
 from dashboard.readers import FORMATS, FileError, formats, read
 from dashboard.readers.formats import ending_of
 from dashboard.readers.refusal import UnforeseenError

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from benchmarks.fuzz import seeds
+from benchmarks.any_files import seeds
 from dashboard.readers import parse
 from dashboard.readers.refusal import FileError
 from dashboard.readers.table import Arrays, Column, Odd, Parsed, Table
@@ -300,7 +300,8 @@ def test_several_threads_each_get_their_own_answer(workers: process.Workers) -> 
     assert len(answers) == 3
 
 
-def test_json_may_take_more_memory_than_text() -> None:
-    assert limits_for(".json", 4 * 10**7).memory > 2 * limits_for(".csv", 4 * 10**7).memory
-    assert limits_for(".json", 10**8) == limits_for(".csv", 10**8)
+@pytest.mark.parametrize("ending", [".json", ".jsonl", ".xlsx"])
+def test_what_becomes_objects_may_take_more_memory_than_text(ending: str) -> None:
+    assert limits_for(ending, 4 * 10**7).memory > 2 * limits_for(".csv", 4 * 10**7).memory
+    assert limits_for(ending, 10**9) == limits_for(".csv", 10**9)
     assert isinstance(system_bounds_memory(), bool)

@@ -3,6 +3,7 @@
 import io
 import re
 import tokenize
+import warnings
 from collections.abc import Sequence
 from math import prod
 from operator import itemgetter
@@ -80,7 +81,8 @@ def _parsed(name: str, data: bytes) -> Column:
     try:
         version = npy.read_magic(stream)
         read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-        shape, fortran, dtype = read(stream)
+        with warnings.catch_warnings(action="ignore"):  # of headers as Python 2 wrote them
+            shape, fortran, dtype = read(stream)
     except (
         ValueError, TypeError, SyntaxError, tokenize.TokenError, MemoryError, RecursionError
     ) as error:  # fmt: skip

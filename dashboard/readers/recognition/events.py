@@ -20,7 +20,7 @@ from dashboard.readers.recognition.vocabulary import (
     words_of,
 )
 from dashboard.readers.recognition.weights import Hypothesis
-from dashboard.readers.refusal import Answer, FileError, Question, percent, quoted
+from dashboard.readers.refusal import Answer, FileError, Question, percent, plain, quoted
 
 _COUNTED = re.compile(r"(arr_|column )?\d+", re.ASCII)
 """Names that arrays and columns without a name get."""
@@ -124,7 +124,8 @@ def _which(names: Sequence[str], outcome: Feature, order: tuple[int, int], sure:
     answers = []
     for place, k in enumerate(order):
         count = int(outcome.counts[k])
-        why = f"{count:,} of {n_rows:,} rows ({percent(count / max(n_rows, 1))}) are {names[k]}"
+        name, share = plain(names[k], 30), percent(count / max(n_rows, 1))
+        why = f"{count:,} of {n_rows:,} rows ({share}) are {name}"
         if abs(sure) > 1:
             higher = "higher" if place == 0 else "lower"
             why += f"; their scores are {higher}"
