@@ -85,9 +85,9 @@ def read(name: str, data: bytes, **choices: Unpack[Choices]) -> Upload:
 
     Examples
     --------
-    >>> upload = read("a.csv", b"cat,dog,label" + b"\n2.5,-1,cat" * 2)
+    >>> upload = read("a.csv", b"cat,dog,label" + b"\n2.5,-1,cat\n0.5,1.5,dog" * 2)
     >>> upload.rows.labels.tolist()
-    [0, 0]
+    [0, 1, 0, 1]
     """
     options = Options(**choices)
     held = parse(name, data, header=options.header)

@@ -140,6 +140,7 @@ def says_event(kinds: set[str]) -> str:
     if len(short) > 2 and long.endswith((" " + short, "_" + short, "-" + short)):
         return long if short in quiet else short
     only = events - quiet or (kinds - quiet if len(quiet) == 1 else set())
+    only = only or (events if quiet == kinds else set())
     return only.pop() if len(only) == 1 else ""
 
 
