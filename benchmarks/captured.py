@@ -211,6 +211,20 @@ def _close(before: Any, now: Any) -> bool:
     return bool(before == now)
 
 
+def _alike(before: Json, now: Json, result: Any) -> bool:
+    """Compare outcomes; classes may stand in another order, each with its column and labels."""
+    classes, names = before.get("classes"), now.get("classes")
+    if classes != names and classes and names and sorted(classes) == sorted(names):
+        places = [names.index(name) for name in classes]
+        moved = np.argsort(places)
+        sets = {
+            role: {"logits": _array(rows.logits[:, places]), "labels": _array(moved[rows.labels])}
+            for role, rows in result.sets.items()
+        }
+        now = now | {"classes": classes, "sets": sets}
+    return _close(before, now)
+
+
 def _present(files: list[tuple[str, bytes, Json]]) -> tuple[Json, Any]:
     """Read a file, or a group, with the present readers."""
     from dashboard.readers import (  # noqa: PLC0415 - not the plugin's
@@ -235,8 +249,9 @@ def _present(files: list[tuple[str, bytes, Json]]) -> tuple[Json, Any]:
         signal.alarm(0)
 
 
-def _answered(files: list[tuple[str, bytes, Json]], result: Any) -> Json | None:
-    """Give the first answer to each question, and say what comes of it."""
+def _answered(files: list[tuple[str, bytes, Json]], result: Any) -> tuple[Json, Any]:
+    """Give the first answer to each question, and say what comes of it as `_outcome`."""
+    outcome: Json = {}
     for _ in range(_QUESTIONS):
         change = dict(result.answers[0].change)
         roles = tuple((dict(files[0][2].get("roles", ())) | dict(change.get("roles", ()))).items())
@@ -244,8 +259,8 @@ def _answered(files: list[tuple[str, bytes, Json]], result: Any) -> Json | None:
         files = [(name, data, options | change) for name, data, options in files]
         outcome, result = _present(files)
         if not hasattr(result, "answers"):
-            return outcome
-    return None
+            break
+    return outcome, result
 
 
 def difference(record: Json, place: Path) -> tuple[str, str]:  # noqa: PLR0911 - one a kind
@@ -260,13 +275,13 @@ def difference(record: Json, place: Path) -> tuple[str, str]:  # noqa: PLR0911 -
     if hasattr(result, "answers"):
         if "refused" in before:
             return "refused before, asks", said
-        alike = _close(before, _answered(files, result))
+        alike = _alike(before, *_answered(files, result))
         return ("asks, what was read first" if alike else "asks, another first"), said
     if "refused" in before:
         if "refused" not in now:
             return "refused before, read", said
         return ("same" if before == now else "refused in other words"), said
-    if _close(before, now):
+    if _alike(before, now, result):
         return "same", said
     if "refused" in now:
         start = b"\n".join(data[:4000] for _, data, _ in files).decode("utf-8", "replace")

@@ -37,7 +37,7 @@ from dashboard.readers.formats import prepare
 from dashboard.readers.refusal import UnforeseenError
 from dashboard.readers.table import ROLES
 
-BATCH = 20_000
+BATCH = 10_000
 HARMLESS = frozenset(
     {"array.__new__", "builtins.id", "compile", "cpython.run_interactivehook", "object.__getattr__"}
 )

@@ -39,7 +39,6 @@ _ONE_THREAD = {
 """Each thread sets memory aside that it never uses, and would count against the limit."""
 
 _LOOK = 0.05
-_PIPE = 1 << 20
 _WANTED = "an undamaged file, a smaller one, or another format such as .npz"
 
 Process = subprocess.Popen[bytes]
@@ -91,27 +90,13 @@ atexit.register(WORKERS.end)
 
 def _started() -> Process:
     home = str(Path(__file__).parents[3])
-    process = subprocess.Popen(  # noqa: S603 - our own program; the file is only its input
+    return subprocess.Popen(  # noqa: S603 - our own program; the file is only its input
         [sys.executable, "-I", "-c", _START, home],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env={**os.environ, **_ONE_THREAD},
     )
-    for pipe in (process.stdin, process.stdout):
-        _widen(pipe)
-    return process
-
-
-def _widen(pipe: IO[bytes] | None) -> None:
-    """Let a pipe hold more where the system can, so that its ends wait for one another less."""
-    try:
-        import fcntl  # noqa: PLC0415 - not on Windows
-
-        if pipe is not None:
-            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE)
-    except (ImportError, AttributeError, OSError):
-        return
 
 
 def _end(process: Process) -> None:
