@@ -93,8 +93,9 @@ def test_what_is_left_out_says_why() -> None:
 
 @each_sample
 def test_probes_are_scores_of_the_sample(sample: str) -> None:
-    assert probes(sample, known=False).tolist() == case(sample).probes.tolist()
-    assert probes(sample, known=True).tolist() == case(sample).known_probes.tolist()
+    # Not bit by bit: NumPy's exp differs in the last one from processor to processor.
+    assert apart(case(sample).probes, probes(sample, known=False)) < 1e-15
+    assert apart(case(sample).known_probes, probes(sample, known=True)) < 1e-15
 
 
 # Measures ---------------------------------------------------------------------------------------
