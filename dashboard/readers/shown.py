@@ -127,8 +127,8 @@ def _by_number(text: str) -> tuple[bool, bool, list[tuple[float, str]]]:
     >>> sorted(["60+", "<18", "", "100+", "ward B", "18-59", "ward A"], key=_by_number)
     ['<18', '18-59', '60+', '100+', 'ward A', 'ward B', '']
     """
-    parts = _DIGITS.findall(text)
-    return not text, text[:1] not in "<≤", [(float(digits or "inf"), rest) for digits, rest in parts]
+    parts = [(float(digits or "inf"), rest) for digits, rest in _DIGITS.findall(text)]
+    return not text, text[:1] not in {"<", "≤"}, parts
 
 
 def _first(values: Array) -> Array:
