@@ -30,7 +30,7 @@ def learning_graph(
     palette: Palette,
     chosen: str = NO_METHOD,
 ) -> go.Figure:
-    """Draw the mean over the draws at each size, and whiskers where the middle 80 % of them lie.
+    """Draw the mean over the draws at each size, and whiskers where the middle 80% of them lie.
 
     Parameters
     ----------

@@ -85,7 +85,7 @@ def shift_graph(curves: Sequence[NamedCurve], side: Side, palette: Palette) -> g
     """Draw by how much each score is moved, and by how much observed frequencies are off it.
 
     Parameters, returns and conventions are those of `map_graph`; upwards is raised. The axis holds
-    what happens to the middle 99 % of the rows and the bins that hold at least one in a hundred;
+    what happens to the middle 99% of the rows and the bins that hold at least one in a hundred;
     other bins are left out.
     """
     figure = go.Figure()

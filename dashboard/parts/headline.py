@@ -9,7 +9,7 @@ from dashboard.parts.classes import QUICK, make_openable, open_class
 from dashboard.parts.links import show_link
 from dashboard.scene import Scene
 from dashboard.wording.next_steps import HEADING, Found, Step, next_steps
-from dashboard.wording.numbers import SPACE
+from dashboard.wording.numbers import NO_BREAK
 from dashboard.wording.reach import power_sentence
 from dashboard.wording.sentences import statistics
 from dashboard.wording.subject import subject
@@ -26,7 +26,7 @@ def show_verdict(scene: Scene) -> None:
     words = wording.event_words(scene.settings.event, scene.class_names)
     found = wording.verdict(judged.before, words, expert=expert)
     with st.container(key="verdict"):
-        st.markdown(f":{found.colour}-badge[{found.icon} {found.word}]")
+        st.markdown(f":{found.found.colour}-badge[{found.found.icon} {found.found.word}]")
         st.subheader(found.sentence, anchor=False)
         st.markdown(wording.outcome(scene.result, judged, scene.settings.method, expert=expert))
         if expert:
@@ -105,7 +105,7 @@ def _show_tiles(scene: Scene, inference: Inference | None) -> None:
             if tile.interval or (inference is None and scene.n_resamples):
                 # A line breaks between the two intervals, not within one; until they are known,
                 # a line is kept free for them.
-                interval = tile.interval.replace(" to ", f"{SPACE}to{SPACE}") or "\u2026"
+                interval = tile.interval.replace(" to ", f"{NO_BREAK}to{NO_BREAK}") or "\u2026"
                 st.markdown(f":small[{interval}]")
 
 

@@ -21,8 +21,8 @@ from dashboard.tables import csv_of
 from dashboard.wording import listed
 from dashboard.wording import slices as words
 from dashboard.wording.classes import shortened
-from dashboard.wording.numbers import SPACE
-from dashboard.wording.sentences import DETECTION_LEVEL
+from dashboard.wording.numbers import NO_BREAK
+from dashboard.wording.verdicts import DETECTION_LEVEL
 
 PAGE = 15
 """Slices on a page."""
@@ -156,7 +156,7 @@ def _slice_table(rows: list[words.SliceRow], *, expert: bool) -> str:
 def _slice_line(row: words.SliceRow, *, expert: bool) -> str:
     sides = [row.before] if row.after is None else [row.before, row.after]
     gaps = ARROW.join(side.gap.removesuffix(" points") for side in sides)
-    intervals = ARROW.join(side.interval.replace(" ", SPACE) for side in sides)
+    intervals = ARROW.join(side.interval.replace(" ", NO_BREAK) for side in sides)
     errors = words.both(side.ks_error for side in sides)
     found = [_verdict(side, expert=expert) for side in sides]
     if len(set(found)) < len(found):

@@ -11,7 +11,7 @@ from dashboard.wording.graphs import (
 )
 from dashboard.wording.numbers import (
     MINUS,
-    SPACE,
+    NO_BREAK,
     duration,
     escape_markdown,
     fit_cost,
@@ -21,7 +21,6 @@ from dashboard.wording.numbers import (
     points,
 )
 from dashboard.wording.sentences import (
-    DETECTION_LEVEL,
     FITTED_HERE,
     LABELS_ALONE,
     LOOKING_CLOSER,
@@ -39,6 +38,7 @@ from dashboard.wording.sentences import (
     verdict,
 )
 from dashboard.wording.tiles import Tile, below_tiles, table_note, tiles, uncertainty_note
+from dashboard.wording.verdicts import DETECTION_LEVEL
 
 __all__ = [
     "CHOICES",
@@ -51,10 +51,10 @@ __all__ = [
     "MINUS",
     "NEXT_STEP",
     "NOT_FITTED",
+    "NO_BREAK",
     "OPTIONS",
     "REFUSED",
     "SAME_DATA",
-    "SPACE",
     "EventWords",
     "Tile",
     "Verdict",

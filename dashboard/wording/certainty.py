@@ -1,7 +1,7 @@
 """Predictions that became certain and wrong, and the NLL that rises with them."""
 
 from calibcore.evaluation import SetResult
-from dashboard.wording.numbers import SPACE, measured
+from dashboard.wording.numbers import measured
 from dashboard.wording.tiles import nll_key
 
 
@@ -14,7 +14,7 @@ def new_misses(judged: SetResult) -> float:
 def now_certain(n_misses: float) -> str:
     """Say how many predictions are certain and wrong."""
     rows = "prediction is" if n_misses == 1 else "predictions are"
-    return f"{n_misses:,.0f} {rows} now certain (0{SPACE}% or 100{SPACE}%) and wrong"
+    return f"{n_misses:,.0f} {rows} now certain (0% or 100%) and wrong"
 
 
 def raised_nll(judged: SetResult) -> str:

@@ -7,8 +7,8 @@ import numpy as np
 
 from calibcore.inference import ClassScreen
 from dashboard.settings import CLASS_BINS
-from dashboard.wording.numbers import SPACE, escape_markdown, p_words
-from dashboard.wording.sentences import DETECTION_LEVEL
+from dashboard.wording.numbers import escape_markdown, p_words
+from dashboard.wording.verdicts import DETECTION_LEVEL
 
 HEADING = "Classes, worst first"
 WORST_BEFORE, WORST_AFTER = "Worst before", "Worst after"
@@ -37,7 +37,7 @@ TWO_CLASSES = (
 
 _PICTURES_NOTE = (
     "Across: mean score of a bin, always one of {n_bins}. Up: how often the class was the true one,"
-    " with its interval. Both from 0 to 100{space}%; dotted: a perfect model; below it, the class"
+    " with its interval. Both from 0 to 100%; dotted: a perfect model; below it, the class"
     " is claimed too often. A name opens its class in every graph of every page."
 )
 
@@ -117,7 +117,7 @@ def class_rows(
     for k in order:
         says = _share(before.mean_score[k], digits)
         if after is not None and (then := _share(after.mean_score[k], digits)) != says:
-            says = f"{says.removesuffix(f'{SPACE}%')} \u2192 {then}"
+            says = f"{says.removesuffix('%')} \u2192 {then}"
         rows.append(
             ClassRow(
                 name=names[k],
@@ -149,7 +149,7 @@ def _digits(screen: ClassScreen) -> int:
 
 
 def _share(value: float, digits: int) -> str:
-    return f"{100 * value:.{digits}f}{SPACE}%"
+    return f"{100 * value:.{digits}f}%"
 
 
 def page_label(n_pages: int) -> str:
@@ -184,7 +184,7 @@ def picture_title(row: ClassRow, *, expert: bool = False) -> tuple[str, str]:
     found = [f"{s.sign} {s.p_value if expert else s.verdict}" for s in (was, now) if s is not None]
     if now is None:
         return f"KS error {was.ks_error}", found[0]
-    before = was.ks_error.removesuffix(f"{SPACE}%")
+    before = was.ks_error.removesuffix("%")
     meaning = f"{found[0]} \u2192 {found[1]}" if found[0] != found[1] else f"{found[0]} (both)"
     return f"KS error {before} \u2192 {now.ks_error}", meaning
 
@@ -199,7 +199,7 @@ def no_classes(class_names: tuple[str, ...] | None) -> str | None:
 def classes_sentence(before: ClassScreen, after: ClassScreen | None, where: str) -> str:
     """Say how many classes are off, before and after."""
     start = f"Of {before.n_classes:,} classes looked at together,"
-    how = f"({where}, Holm-adjusted at 5{SPACE}%)."
+    how = f"({where}, Holm-adjusted at 5%)."
     was = int(before.off(DETECTION_LEVEL).sum())
     now = None if after is None else int(after.off(DETECTION_LEVEL).sum())
     if not was and not now:
@@ -217,7 +217,7 @@ def _count(number: int) -> str:
 
 def pictures_note(before: ClassScreen, after: ClassScreen | None) -> str:
     """Say how the pictures are read, and why there may be none after calibration."""
-    text = _PICTURES_NOTE.format(space=SPACE, n_bins=CLASS_BINS)
+    text = _PICTURES_NOTE.format(n_bins=CLASS_BINS)
     adjusted = (
         f"Off: chance alone does not explain it, allowing for {before.n_classes:,} classes looked"
         " at together (Holm)."

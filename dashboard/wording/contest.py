@@ -10,7 +10,6 @@ from dashboard.settings import NO_METHOD, Settings
 from dashboard.wording.measures import MARKS
 from dashboard.wording.numbers import (
     MINUS,
-    SPACE,
     amount,
     duration,
     escape_markdown,
@@ -22,7 +21,7 @@ from dashboard.wording.numbers import (
 from dashboard.wording.sentences import method_name
 
 NOTHING = "doing nothing"
-PAST_HALF = f"Scores across 50{SPACE}%"
+PAST_HALF = "Scores across 50%"
 
 METHODS_HELP = (
     "Doing nothing always takes part. The method chosen in the panel on the left takes part with"

@@ -10,7 +10,7 @@ from calibcore.learning import LearningCurves, Step
 from calibcore.metrics import METRICS
 from calibcore.metrics.measure import Unit
 from dashboard.settings import NO_METHOD
-from dashboard.wording.numbers import SPACE, amount
+from dashboard.wording.numbers import amount
 from dashboard.wording.sentences import method_name
 
 METHODS = "Calibrators"
@@ -85,7 +85,7 @@ def shown(measure: str, value: float, n_test: int) -> str:
     """Write a mean with its unit."""
     unit: Unit = next(known.unit for known in METRICS if known.key == measure)
     text = amount(value, unit, n_test)
-    return f"{text}{SPACE}%" if unit == "share" else text
+    return f"{text}%" if unit == "share" else text
 
 
 def comparable_nll(found: LearningCurves) -> str:
@@ -143,7 +143,7 @@ def _enough(found: LearningCurves, key: str, measure: str) -> str:
     enough, full = curve.enough(measure), int(curve.sizes[-1])
     if enough == full or enough is None:
         return f"More rows than these {full:,} may help it further."
-    return f"{enough:,} rows bring it within 10{SPACE}% of what all {full:,} do."
+    return f"{enough:,} rows bring it within 10% of what all {full:,} do."
 
 
 def need_rows(found: LearningCurves, measure: str, n_test: int) -> list[NeedRow]:
@@ -175,7 +175,7 @@ def need_note(measure: str) -> str:
     """Say what the table holds."""
     return (
         f"{measure_name(measure)} on the test set, mean over the draws. Enough: rows from which on"
-        f" it is at most 10{SPACE}% worse than with all."
+        f" it is at most 10% worse than with all."
     )
 
 

@@ -13,14 +13,17 @@ class EventWords:
 
     Parameters
     ----------
-    claim : str
-        Sentence with places for what the model says and for what was so.
+    means : str
+        Part of a sentence with places for the mean score and the observed frequency.
     name : str
         What it is called, for Markdown.
+    prediction : bool
+        Whether it is that the model's prediction is correct, so that scores are confidences.
     """
 
-    claim: str
+    means: str
     name: str
+    prediction: bool
 
 
 def event_name(event: ChosenEvent, class_names: tuple[str, ...] | None) -> str:
@@ -29,26 +32,26 @@ def event_name(event: ChosenEvent, class_names: tuple[str, ...] | None) -> str:
         case OneClass(k):
             return f"Class {class_names[k] if class_names else k}"
         case TopR(1):
-            return "Top-1 prediction"
+            return "Top prediction"
         case TopR(r):
-            return f"Top-{r}"
+            return f"Prediction {r}"
         case WithinTopR(r):
-            return f"Within top-{r}"
+            return f"Top-{r} set"
 
 
 def event_words(event: ChosenEvent, class_names: tuple[str, ...] | None) -> EventWords:
     """Find the words for an event; a class name is escaped for Markdown."""
     name = escape_markdown(event_name(event, class_names))
+    shown = name.replace("{", "{{").replace("}", "}}")
     match event:
-        case OneClass(_):
-            claim = "scored {says} on average, was the true one {was} of the time"
-            return EventWords(f"{name.replace('{', '{{').replace('}', '}}')}, {claim}", name)
         case TopR(1):
-            claim = "Among predictions scored {says} on average, {was} were right"
-            return EventWords(claim, name)
+            return EventWords("mean score {score}, but {observed} correct", name, prediction=True)
         case TopR(r):
-            claim = "scored {says} on average, was right {was} of the time"
-            return EventWords(f"The class ranked {r}, {claim}", name)
+            means = f"prediction {r}, mean score {{score}}, observed {{observed}}"
+            return EventWords(means, name, prediction=True)
         case WithinTopR(r):
-            claim = "is given {says} on average, and was so {was} of the time"
-            return EventWords(f"That the truth is among the first {r} classes {claim}", name)
+            means = f"true class in the top {r}, mean score {{score}}, observed {{observed}}"
+            return EventWords(means, name, prediction=False)
+        case OneClass(_):
+            means = f"{shown[0].lower()}{shown[1:]}, mean score {{score}}, observed {{observed}}"
+            return EventWords(means, name, prediction=False)

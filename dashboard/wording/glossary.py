@@ -2,7 +2,7 @@
 
 GLOSSARY = {
     "ks_error": "The largest gap between what the model has claimed and what has happened, summed"
-    " from the lowest score up. It needs no bins. 0 % is perfect.",
+    " from the lowest score up. It needs no bins. 0% is perfect.",
     "kuiper": "The largest miscalibration of any range of scores: the highest minus the lowest gap"
     " between claim and truth, summed from the lowest score up.",
     "ece": "Expected calibration error: rows are put into bins of equal width by their score; the"
@@ -45,7 +45,7 @@ GLOSSARY = {
     "classwise_ece": "The expected calibration error of each class against the others, averaged"
     " over the classes.",
     "max_classwise_ece": "The largest expected calibration error of any class against the others.",
-    "certain_misses": "Rows for which the model said 0 % or 100 %, to all 16 digits, and was wrong."
+    "certain_misses": "Rows for which the model said 0% or 100%, to all 16 digits, and was wrong."
     " Each adds 37 to 708 nats, divided by the number of rows, to the NLL of the event; 708 where"
     " it would otherwise be infinite.",
     "mean_score": "How often the model says that the event happens: its average score.",
@@ -78,7 +78,7 @@ GLOSSARY = {
     "calibrator": "A rule, learned on the calibration set, that changes the scores so that they"
     " agree with what happens.",
     "decision": "The class the model puts first.",
-    "fractile": "The share of the rows whose score is at most this high: at fractile 50 % half of"
+    "fractile": "The share of the rows whose score is at most this high: at fractile 50% half of"
     " the rows score lower.",
 }
 
@@ -120,7 +120,7 @@ its own. Many rows make the grey as thin as the line.
 
 **Reliability diagram in bins.** One bar a bin of scores, as high as the observed frequency; the
 hatched part is the gap to the mean score, the dot. The whisker is Wilson's interval: where the true
-frequency of the bin lies. Bins with less than 1 % of the rows are pale. Below it, how many rows are
+frequency of the bin lies. Bins with less than 1% of the rows are pale. Below it, how many rows are
 in each bin, with the mean of all scores and the observed frequency of all rows. The reliability
 plot shows the same bins as points.
 
@@ -129,7 +129,7 @@ perfect model of this size would rarely leave the grey consistency band. The dot
 how sure the curve is.
 
 **Smoothed.** Each point is an average over the rows that score near it: blue of their scores,
-orange of their hits. Close to 0 % and 100 % the blue line bends, as rows are near on one side only.
+orange of their hits. Close to 0% and 100% the blue line bends, as rows are near on one side only.
 """
 
 _LOSS = ("Fit by", "What the fit makes small on the calibration set.")
@@ -156,8 +156,8 @@ OPTIONS = {
         ),
     ),
     ("spline", "constrained"): (
-        "Keep within 0 to 100 %",
-        "Hold the calibrated scores within 0 to 100 % during the fit, instead of clipping them.",
+        "Keep within 0 to 100%",
+        "Hold the calibrated scores within 0 to 100% during the fit, instead of clipping them.",
     ),
     ("temperature", "loss"): _LOSS,
     ("ensemble_temperature", "loss"): _LOSS,

@@ -9,7 +9,6 @@ from calibcore.evaluation import GRAPH_KNOTS, Side
 from calibcore.reliability import SplineFit
 from dashboard.wording.glossary import HOW_TO_READ
 from dashboard.wording.numbers import (
-    SPACE,
     detected_points,
     null_source,
     of_100,
@@ -32,7 +31,7 @@ WHICH = "Graphs"
 WHICH_HELP = "Of two events on two sets, two graphs of each are shown at once."
 FRACTILE_CURSOR = "Mark the rows at a fractile (%)"
 CURSOR_HELP = (
-    "Puts a mark on the same rows in every graph. At fractile 25 % a quarter of the rows score no"
+    "Puts a mark on the same rows in every graph. At fractile 25% a quarter of the rows score no"
     " higher. Off is the left end."
 )
 
@@ -48,11 +47,11 @@ spline with {GRAPH_KNOTS} knots through G. It cannot resolve features narrower t
 
 **(d)** The same spline over the score: P(hit | score) against the identity.
 
-**Grey.** Null band, H0: P(hit | score) = score. Simultaneous 95 % in (a) and (b), from the Brownian
+**Grey.** Null band, H0: P(hit | score) = score. Simultaneous 95% in (a) and (b), from the Brownian
 limit with variance sum s (1 - s) / N^2, or a Poisson tail where few misses or hits are expected;
-pointwise 95 % in (c) and (d), from the linear map of the spline.
+pointwise 95% in (c) and (d), from the linear map of the spline.
 
-**Bins.** Equal width; whisker: Wilson, 95 %, a bin by itself. Bins with less than 1 % of the rows
+**Bins.** Equal width; whisker: Wilson, 95%, a bin by itself. Bins with less than 1% of the rows
 are pale. **Isotonic (CORP).** PAV fit with its pointwise consistency band under H0, and a
 confidence band. **Smoothed.** Reflected Gaussian kernel whose bandwidth equals the smooth ECE; the
 reference is the kernel mean of the scores, so the bias of the kernel at 0 and 1 is on both lines.
@@ -85,7 +84,7 @@ def band_note(side: Side, *, expert: bool = False) -> str:
     """Say what the grey region of the four graphs is."""
     cases = of_100(side.null.level)
     if expert:
-        level = f"{100 * side.null.level:.0f}{SPACE}%"
+        level = f"{100 * side.null.level:.0f}%"
         return (
             f"Grey: {level} band under perfect calibration, simultaneous in (a) and (b)"
             f" ({null_source(side.curves)}), pointwise in (c) and (d) (spline with {GRAPH_KNOTS}"
@@ -101,7 +100,7 @@ def cumulative_caption(side: Side, *, expert: bool = False) -> str:
     ahead = _ahead(curves, curves.ks_index)
     near = detected_points(side.null.simultaneous, n_samples)
     if expert:
-        level = f"{100 * side.null.level:.0f}{SPACE}%"
+        level = f"{100 * side.null.level:.0f}%"
         return (
             f"KS {percent(curves.ks_error, n_samples)} at fractile {where}, {ahead}; {level} limit"
             f" {near}. Kuiper {percent(curves.kuiper, n_samples)}."

@@ -8,7 +8,7 @@ from calibcore.data import EventScores, LogitSet
 from dashboard.readers import FORMATS, Upload
 from dashboard.readers.refusal import visible
 from dashboard.readers.table import ColumnRole
-from dashboard.wording.numbers import SPACE, escape_markdown
+from dashboard.wording.numbers import NO_BREAK, escape_markdown
 
 MAX_UPLOAD = 400 << 20
 """Most bytes of one file; the server is told the same in its settings."""
@@ -23,16 +23,16 @@ def megabytes(n_bytes: int) -> str:
 
     Examples
     --------
-    >>> megabytes(400 << 20).replace(SPACE, " ")
+    >>> megabytes(400 << 20).replace(NO_BREAK, " ")
     '400 MB'
     """
-    return f"{n_bytes / (1 << 20):,.0f}{SPACE}MB"
+    return f"{n_bytes / (1 << 20):,.0f}{NO_BREAK}MB"
 
 
 def reading_apart(n_bytes: int, seconds: int) -> str:
     """Describe how long a large file has been read for."""
     return (
-        f":small[Reading {n_bytes / 1e6:,.0f}{SPACE}MB with bounded memory: {seconds} s so far."
+        f":small[Reading {n_bytes / 1e6:,.0f}{NO_BREAK}MB with bounded memory: {seconds} s so far."
         " Remove the file on the left to stop.]"
     )
 

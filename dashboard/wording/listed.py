@@ -8,7 +8,7 @@ from calibcore.evaluation import SetResult
 from calibcore.events import TopR
 from dashboard.readers.contents import Contents
 from dashboard.settings import ChosenEvent
-from dashboard.wording.numbers import MINUS, SPACE, is_whole, percent
+from dashboard.wording.numbers import MINUS, is_whole, percent
 from dashboard.wording.sentences import across_half
 
 HIT, BEFORE, AFTER = "Came true", "Score before", "After"
@@ -40,7 +40,7 @@ def _first(event: ChosenEvent) -> str:
 
 def range_sentence(between: tuple[int, int], n_rows: int, n_misses: int, event: ChosenEvent) -> str:
     """Say how many rows are in a range of scores, and how many of them were wrong."""
-    scored = f"scored {between[0]} to {between[1]}{SPACE}%"
+    scored = f"scored {between[0]} to {between[1]}%"
     if n_rows == 0:
         return f"No row is {scored}. Widen the range."
     rows = "1 row is" if n_rows == 1 else f"{n_rows:,} rows are"
@@ -80,16 +80,16 @@ def numbered(contents: Contents, where: str) -> str:
 
 def score(value: float) -> str:
     """Write the score of one row."""
-    return f"{100 * value:.2f}{SPACE}%"
+    return f"{100 * value:.2f}%"
 
 
 def histogram_caption(bins: BinTable, event: ChosenEvent) -> str:
     """Say what the histogram of scores shows."""
     fullest = int(bins.counts.argmax())
     share = bins.counts[fullest] / bins.counts.sum()
-    between = f"{100 * bins.edges[fullest]:.1f} to {100 * bins.edges[fullest + 1]:.1f}{SPACE}%"
+    between = f"{100 * bins.edges[fullest]:.1f} to {100 * bins.edges[fullest + 1]:.1f}%"
     return (
-        f"Fullest: scores {between}, with {100 * share:.1f}{SPACE}% of the rows. Hatched:"
+        f"Fullest: scores {between}, with {100 * share:.1f}% of the rows. Hatched:"
         f" {missed(event)}. Grey ground: the range that is listed, where it is a part."
     )
 

@@ -10,7 +10,7 @@ from calibcore.inference import Finding, Inference, Interval, Judgement, Mark
 from calibcore.inference.held import HELD
 from calibcore.metrics import METRICS, ChangeMeasure, Measure, RowMeasure
 from dashboard.wording.glossary import GLOSSARY
-from dashboard.wording.numbers import SPACE, amount, finer_digits, measured, measured_change
+from dashboard.wording.numbers import amount, finer_digits, measured, measured_change
 
 GROUPS = {
     "cumulative": "Cumulative: no bins",
@@ -22,7 +22,7 @@ GROUPS = {
 """Headings of the full list, by the group of the measure."""
 
 LEAST_HELD = 93
-"""Percent of simulated data sets in which a 95 % interval should hold the truth at least."""
+"""Percent of simulated data sets in which a 95% interval should hold the truth at least."""
 
 MARKS: dict[Mark, tuple[str, str]] = {
     "better": ("\u25b2", "better"),
@@ -83,7 +83,7 @@ def listed(
 def telling(n_classes: int | None, event: Event | None = None) -> tuple[Measure, ...]:
     """Give the measures but for those that tell nothing more with so few classes.
 
-    These are accuracies that are 100 %, and, as two classes mirror each other, the class-wise ECE
+    These are accuracies that are 100%, and, as two classes mirror each other, the class-wise ECE
     of the worst; where the event is one of them, that of both is the ECE.
     """
     if n_classes is None:
@@ -161,7 +161,7 @@ def held_note(key: str) -> str:
         return "It has no interval: its value does not tell how far from true the scores are."
     least, most = HELD[key]
     often = f"{least:.0f}" if round(least) == round(most) else f"{least:.0f} to {most:.0f}"
-    return f"In simulated data its 95{SPACE}% interval held the true value in {often} of 100 cases."
+    return f"In simulated data its 95% interval held the true value in {often} of 100 cases."
 
 
 def narrow_note(measures: tuple[Measure, ...]) -> str:

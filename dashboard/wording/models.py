@@ -12,7 +12,6 @@ from dashboard.wording.certainty import raised_nll
 from dashboard.wording.classes import shortened
 from dashboard.wording.measures import MARKS
 from dashboard.wording.numbers import (
-    SPACE,
     amount,
     difference,
     escape_markdown,
@@ -119,7 +118,7 @@ def conclusion(
 def certain_note(names: Sequence[str], judged: Sequence[SetResult], settings: Settings) -> str:
     """Name models with new predictions that are certain and wrong, and a worse NLL; or nothing."""
     kept = settings.method != "spline" or dict(settings.options).get("constrained") is True
-    cure = "" if kept else " Switch on **Keep within 0 to 100 %** on the left."
+    cure = "" if kept else " Switch on **Keep within 0 to 100%** on the left."
     found = [(name, raised_nll(one)) for name, one in zip(names, judged, strict=True)]
     told = [f"**{escape_markdown(shortened(name))}**: {text}." for name, text in found if text]
     return f"**Mind certainty after calibration.** {' '.join(told)}{cure}" if told else ""
@@ -142,7 +141,7 @@ def _after(judged: Sequence[SetResult], method: str) -> str:
     rows = judged[0].n_samples
     errors = [one.after.curves.ks_error for one in judged]
     low, high = percent(min(errors), rows), percent(max(errors), rows)
-    left = f"{low} each" if low == high else f"{low.removesuffix(f'{SPACE}%')} to {high}"
+    left = f"{low} each" if low == high else f"{low.removesuffix('%')} to {high}"
     text = f"After {method_name(method)} on each, KS errors of {left} remain"
     rights = [one.compare("accuracy").after for one in judged]
     known = [right for right in rights if right is not None]
@@ -179,7 +178,7 @@ def differences_note(n_resamples: int, *, expert: bool) -> str:
         else "the same rows are drawn again with both models"
     )
     return (
-        f"Each model less the first one, with its interval of 95{SPACE}% ({how}; {n_resamples:,}"
+        f"Each model less the first one, with its interval of 95% ({how}; {n_resamples:,}"
         " resamples). Each interval by itself: among many, some leave 0 out by chance."
     )
 
@@ -236,10 +235,10 @@ def picture_line(judged: SetResult, *, calibrated: bool) -> str:
     was, now = measured(row, row.before, rows), measured(row, row.after, rows)
     if not calibrated or was == now:
         return f"KS error {was}"
-    return f"KS error {was.removesuffix(f'{SPACE}%')} \u2192 {now}"
+    return f"KS error {was.removesuffix('%')} \u2192 {now}"
 
 
 PICTURES_NOTE = (
     "Across: mean score of a bin. Up: observed frequency, with its interval. Both from 0 to"
-    f" 100{SPACE}%; dotted: a perfect model; below it, the scores say too much."
+    " 100%; dotted: a perfect model; below it, the scores say too much."
 )

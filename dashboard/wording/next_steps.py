@@ -18,8 +18,9 @@ from dashboard.wording.certainty import new_misses, now_certain, raised_nll
 from dashboard.wording.classes import shortened
 from dashboard.wording.events import event_words
 from dashboard.wording.numbers import detected_points, escape_markdown, percent
-from dashboard.wording.sentences import DETECTION_LEVEL, decisions, method_name
+from dashboard.wording.sentences import decisions, method_name
 from dashboard.wording.tiles import nll_key
+from dashboard.wording.verdicts import DETECTION_LEVEL
 
 HEADING = "What to do next"
 
@@ -79,7 +80,7 @@ class Found:
     waiting : str or None
         Key of a calibrator that waits for a click to be fitted.
     kept_within : bool
-        Whether the option that holds a spline within 0 to 100 % is on.
+        Whether the option that holds a spline within 0 to 100% is on.
     """
 
     result: AuditResult

@@ -17,7 +17,8 @@ _MOST_FINER = 4
 _ABOUT = 3.0
 """Factor up to which a time is "about" so long; beyond, its range is said."""
 
-SPACE = "\u00a0"  # before a percent sign, where a line must not break
+NO_BREAK = "\u00a0"
+"""A space at which a line does not end."""
 
 
 def is_whole(value: float) -> bool:
@@ -33,22 +34,65 @@ def in_full(value: float, digits: int) -> str:
 
 def percent(value: float, n_samples: int) -> str:
     """Write a share in percent: one decimal below 50,000 rows, two from there on."""
-    return f"{_digits(100 * value, n_samples)}{SPACE}%"
+    return f"{_digits(100 * value, n_samples)}%"
 
 
 def points(value: float, n_samples: int, *, signed: bool = False) -> str:
-    """Write a difference of shares in percentage points."""
-    text = _digits(100 * value, n_samples)
-    plus = "+" if signed and float(text.replace(MINUS, "-")) > 0 else ""
-    return f"{plus}{text} points"
+    """Write a difference of shares in a sentence."""
+    return f"{_signed_digits(value, n_samples, signed=signed)} percentage points"
+
+
+def pp(value: float, n_samples: int, *, signed: bool = False) -> str:
+    """Write a difference of shares in a table, a tile or a caption."""
+    return f"{_signed_digits(value, n_samples, signed=signed)} pp"
 
 
 def detected_points(value: float, n_samples: int) -> str:
     """Write a difference that was detected: with a digit that is not 0, unless it is rounding."""
+    return _detected(value, n_samples, "percentage points")
+
+
+def detected_pp(value: float, n_samples: int) -> str:
+    """Write the same as `detected_points` for a table, a tile or a caption."""
+    return _detected(value, n_samples, "pp")
+
+
+def _detected(value: float, n_samples: int, unit: str) -> str:
     if abs(value) < 1e-9:
-        return "0 points"
-    text = points(value, n_samples)
-    return text if text.strip("0. points") else f"{100 * value:.1g} points"
+        return f"0 {unit}"
+    text = _digits(100 * value, n_samples)
+    return f"{text if text.strip('0.') else f'{100 * value:.1g}'} {unit}"
+
+
+def _signed_digits(value: float, n_samples: int, *, signed: bool) -> str:
+    text = _digits(100 * value, n_samples)
+    plus = "+" if signed and float(text.replace(MINUS, "-")) > 0 else ""
+    return f"{plus}{text}"
+
+
+def span(low: str, high: str) -> str:
+    """Write a range: an en dash, the unit once; words where an end is negative.
+
+    Examples
+    --------
+    >>> span("4.6%", "5.7%"), span("\u22120.8 pp", "+0.7 pp")
+    ('4.6\u20135.7%', '\u22120.8 to +0.7 pp')
+    """
+    unit = next((u for u in ("%", " pp") if low.endswith(u) and high.endswith(u)), "")
+    low = low.removesuffix(unit) if unit else low
+    signs = {low[:1], high[:1]} & {MINUS, "+", "-"}
+    return f"{low} to {high}" if signs else f"{low}\u2013{high}"
+
+
+def ci(low: str, high: str) -> str:
+    """Write a confidence interval of 95%, as it stands in brackets.
+
+    Examples
+    --------
+    >>> ci("4.6%", "5.7%")
+    '95% CI 4.6\u20135.7%'
+    """
+    return f"95% CI {span(low, high)}"
 
 
 def _digits(value: float, n_samples: int, *, finer: int = 0) -> str:
@@ -97,7 +141,7 @@ def measured(comparison: Comparison, value: float | None, n_samples: int) -> str
     if value is None or math.isnan(value):
         return "\u2013"
     text = amount(value, comparison.measure.unit, n_samples)
-    return f"{text}{SPACE}%" if comparison.measure.unit == "share" else text
+    return f"{text}%" if comparison.measure.unit == "share" else text
 
 
 def written(value: float, unit: Unit, n_samples: int) -> float:
@@ -142,7 +186,7 @@ def measured_change(
     change = difference(was, now, unit, n_samples, interval)
     finer = finer_digits(interval, unit, n_samples)
     text = amount(change, unit, n_samples, signed=True, finer=finer)
-    return f"{text} points" if unit == "share" else text
+    return f"{text} pp" if unit == "share" else text
 
 
 def rows_of(n_samples: int) -> str:
@@ -152,7 +196,7 @@ def rows_of(n_samples: int) -> str:
 
 def of_100(share: float) -> str:
     """Write how often something is so."""
-    return f"{100 * share:.0f} of 100"
+    return f"{100 * share:.0f}%"
 
 
 def p_words(p_value: float) -> str:

@@ -5,7 +5,7 @@ import numpy as np
 from calibcore.evaluation import Side
 from calibcore.inference import smallest_gap_shown
 from calibcore.metrics.bins import BinSweep
-from dashboard.wording.numbers import SPACE, detected_points, percent, rows_of
+from dashboard.wording.numbers import detected_points, percent, rows_of
 
 BINS_MATTER = "How much the number of bins matters"
 
@@ -26,8 +26,8 @@ def power_sentence(side: Side, n_samples: int, *, expert: bool = False) -> str:
     if smallest == largest:
         if expert:
             return (
-                f"Power: the KS test at 5{SPACE}% finds no shift of the scores of"
-                f" {rows_of(n_samples)} with probability 80{SPACE}%; the largest possible is {gap}."
+                f"Power: the KS test at 5% finds no shift of the scores of"
+                f" {rows_of(n_samples)} with probability 80%; the largest possible is {gap}."
             )
         return (
             f"Even the largest gap possible, {gap}, may well go unseen in such a set of"
@@ -35,8 +35,8 @@ def power_sentence(side: Side, n_samples: int, *, expert: bool = False) -> str:
         )
     if expert:
         return (
-            f"Power: the KS test at 5{SPACE}% finds a shift of all {n_samples:,} scores by {gap}"
-            f" with probability 80{SPACE}%."
+            f"Power: the KS test at 5% finds a shift of all {n_samples:,} scores by {gap}"
+            f" with probability 80%."
         )
     return (
         f"An average gap of {gap} would be found in 80 of 100 such sets of {rows_of(n_samples)}; a"
@@ -49,7 +49,7 @@ def sweep_caption(sweep: BinSweep, n_samples: int) -> str:
     shown = sweep.n_bins >= FEWEST_BINS
     both = np.concatenate([sweep.equal_width[shown], sweep.equal_mass[shown]])
     low, high = (percent(float(end), n_samples) for end in (both.min(), both.max()))
-    unit = f"{SPACE}%"
+    unit = "%"
     found = f"of {low}" if low == high else f"between {low.removesuffix(unit)} and {high}"
     return (
         f"With {FEWEST_BINS} to {sweep.n_bins[-1]} bins the same rows give an ECE {found}. The KS"

@@ -8,14 +8,14 @@ from calibcore.evaluation import Side
 from calibcore.metrics.bins import BinSweep
 from calibcore.reliability import BinnedReliability
 from calibcore.reliability.intervals import LEAST_SHARE
-from dashboard.wording.numbers import SPACE, detected_points, percent, points, rows_of
+from dashboard.wording.numbers import detected_points, percent, points, rows_of
 from dashboard.wording.reach import FEWEST_BINS
 
 DIAGRAM_HEADING = "Score by score"
 BINS_LABEL = "Bins"
 BINS_HELP = "The same number as under Settings on the left: of the diagrams, ECE and MCE."
 
-_LEAST = f"{100 * LEAST_SHARE:g}{SPACE}%"
+_LEAST = f"{100 * LEAST_SHARE:g}%"
 _MOST_RANGES = 2
 
 
@@ -136,7 +136,7 @@ def _clause(side: Side) -> str:
 
 def _expert_clause(side: Side) -> str:
     binned, n_samples = side.binned, side.event.n_samples
-    level = f"{100 * binned.level:.0f}{SPACE}%"
+    level = f"{100 * binned.level:.0f}%"
     found = (
         f"the mean score is outside the {level} Wilson interval in {_off_of(binned)} bins with at"
         f" least {_LEAST} of the rows"
@@ -149,8 +149,8 @@ def _expert_clause(side: Side) -> str:
     ends = f"{_end(binned.bins.edges[worst])}, {_end(binned.bins.edges[worst + 1])}"
     low, high = (percent(float(end[worst]), n_samples) for end in (binned.lower, binned.upper))
     return (
-        f"{found}; the largest such gap is {sign}{gap}, at scores in ({ends}]{SPACE}% (mean score"
-        f" {claimed}, frequency {seen}, interval {low.removesuffix(f'{SPACE}%')} to {high})"
+        f"{found}; the largest such gap is {sign}{gap}, at scores in ({ends}]% (mean score"
+        f" {claimed}, frequency {seen}, interval {low.removesuffix('%')} to {high})"
     )
 
 
@@ -193,7 +193,7 @@ def _runs(binned: BinnedReliability) -> list[tuple[int, tuple[int, int]]]:
 
 def _range(binned: BinnedReliability, first: int, last: int) -> str:
     edges = binned.bins.edges
-    return f"{_end(edges[first])} to {_end(edges[last + 1])}{SPACE}%"
+    return f"{_end(edges[first])} to {_end(edges[last + 1])}%"
 
 
 def _end(edge: float) -> str:

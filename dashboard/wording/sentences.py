@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 from calibcore.calibrators import FittedSpline, FittedTemperature
 from calibcore.data import EventScores, LogitSet
@@ -13,17 +12,15 @@ from calibcore.reliability.smooth import LEAST_BANDWIDTH
 from dashboard.settings import NO_METHOD, method_by_key
 from dashboard.wording.events import EventWords
 from dashboard.wording.numbers import (
-    SPACE,
     detected_points,
     measured,
     null_source,
     of_100,
     p_words,
     percent,
-    points,
+    pp,
 )
-
-DETECTION_LEVEL = 0.05
+from dashboard.wording.verdicts import DETECTION_LEVEL, Finding, finding_of
 
 REFUSED = "This cannot be used"
 
@@ -38,66 +35,42 @@ NEXT_STEP = "Mend the file and upload it again, or choose another one or a sampl
 
 def method_name(key: str) -> str:
     """Name a method, or the choice to change nothing."""
-    return "None (leave as it is)" if key == NO_METHOD else method_by_key(key).name
-
-
-Colour = Literal["red", "blue", "violet", "gray"]
+    return "Uncalibrated" if key == NO_METHOD else method_by_key(key).name
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one side shows, in a word with a sign and a colour, and a sentence.
+    """What one side shows: a finding, and a sentence with its numbers."""
 
-    Parameters
-    ----------
-    word : str
-        The finding.
-    icon : str
-        Sign that says the same without colour.
-    colour : {"red", "blue", "violet", "gray"}
-        Colour that says it again.
-    sentence : str
-        The finding with its numbers.
-    """
-
-    word: str
-    icon: str
-    colour: Colour
+    found: Finding
     sentence: str
 
 
 def verdict(side: Side, event: EventWords, *, expert: bool = False) -> Verdict:
-    """Say what one side shows about its event, with numbers from its result."""
+    """Return what one side shows about its event, with numbers from its result.
+
+    Examples of the sentence: "Overconfident by 5.1 percentage points: mean score 95.7%, but 90.6%
+    correct." and, of a class, "Scores too low by 2.0 percentage points: class cat, mean score
+    10.0%, observed 12.0%."
+    """
     curves, n_samples = side.curves, side.event.n_samples
-    claimed, seen = float(curves.cum_score[-1]), float(curves.cum_hits[-1])
-    says, was = percent(claimed, n_samples), percent(seen, n_samples)
-    word, icon, colour = _finding(side)
+    mean_score, observed = float(curves.cum_score[-1]), float(curves.cum_hits[-1])
+    means = event.means.format(
+        score=percent(mean_score, n_samples), observed=percent(observed, n_samples)
+    )
+    found = finding_of(curves, prediction=event.prediction)
     if expert:
-        large = points(claimed - seen, n_samples, signed=True)
-        sentence = (
-            f"{event.name}: mean score {says}, observed frequency {was}, calibration-in-the-large"
-            f" {large}; KS {percent(curves.ks_error, n_samples)}, {p_words(curves.ks_p_value)}."
-        )
-        return Verdict(word, icon, colour, sentence)
-    amount = detected_points(abs(claimed - seen), n_samples)
-    ending = {
-        "gray": ": no miscalibration detected at this sample size.",
-        "violet": ", but it is too sure at some scores and not sure enough at others: the running"
-        f" totals part by up to {detected_points(curves.ks_error, n_samples)}.",
-        "red": f": overconfident by {amount}.",
-        "blue": f": underconfident by {amount}.",
-    }[colour]
-    return Verdict(word, icon, colour, f"{event.claim.format(says=says, was=was)}{ending}")
-
-
-def _finding(side: Side) -> tuple[str, str, Colour]:
-    curves = side.curves
-    gap = float(curves.cum_score[-1] - curves.cum_hits[-1])
-    if curves.ks_p_value >= DETECTION_LEVEL:
-        return "No miscalibration detected", "\u25cb", "gray"
-    if abs(gap) < curves.ks_error / 2:
-        return "Mixed", "\u25c6", "violet"
-    return ("Overconfident", "\u25b2", "red") if gap > 0 else ("Underconfident", "\u25bc", "blue")
+        gap = pp(mean_score - observed, n_samples, signed=True)
+        ks_error = percent(curves.ks_error, n_samples)
+        tested = f"KS error {ks_error}, {p_words(curves.ks_p_value)}"
+        return Verdict(found, f"{found.word}: {means}, score \u2212 observed {gap}; {tested}.")
+    size = {
+        "gray": "",
+        "violet": f" (KS error {percent(curves.ks_error, n_samples)})",
+        "red": f" by {detected_points(abs(mean_score - observed), n_samples)}",
+        "blue": f" by {detected_points(abs(mean_score - observed), n_samples)}",
+    }[found.colour]
+    return Verdict(found, f"{found.word}{size}: {means}.")
 
 
 def set_name(result: AuditResult, judged: SetResult) -> str:
@@ -167,7 +140,7 @@ def decisions(judged: SetResult) -> str:
 
 def across_half(n_scores: int) -> str:
     """Say how many scores of one of two classes make the class not decided for the likelier one."""
-    return f"{n_scores:,} score{' crosses' if n_scores == 1 else 's cross'} 50{SPACE}%"
+    return f"{n_scores:,} score{' crosses' if n_scores == 1 else 's cross'} 50%"
 
 
 def reliability_caption(side: Side, *, expert: bool = False) -> str:
@@ -184,7 +157,7 @@ def reliability_caption(side: Side, *, expert: bool = False) -> str:
             f" {percent(float(bins.mean_score[fullest]), n_samples)}, observed frequency"
             f" {percent(float(bins.frequency[fullest]), n_samples)}, Wilson interval"
             f" {percent(least, n_samples)} to {percent(most, n_samples)}"
-            f" ({100 * side.binned.level:.0f}{SPACE}%)."
+            f" ({100 * side.binned.level:.0f}%)."
         )
     return (
         f"{percent(float(share), n_samples)} of the rows are in the bin"
@@ -204,7 +177,7 @@ def isotonic_caption(side: Side, *, expert: bool = False) -> str:
         return (
             f"Isotonic regression of the hits on the scores (pool adjacent violators): outside the"
             f" pointwise {_percent_of(band)} consistency band at {outside} of the rows, expected at"
-            f" about {100 * (1 - band.level):.0f}{SPACE}%. Grey: labels drawn under H0, the score"
+            f" about {100 * (1 - band.level):.0f}%. Grey: labels drawn under H0, the score"
             " being the probability; dotted: confidence band, labels drawn from the fit, no"
             f" narrower than Clopper-Pearson a step ({_resamples(band)})."
         )
@@ -246,7 +219,7 @@ def _resamples(band: Band) -> str:
 
 
 def _percent_of(band: Band) -> str:
-    return f"{100 * band.level:.0f}{SPACE}%"
+    return f"{100 * band.level:.0f}%"
 
 
 FITTED_HERE = (

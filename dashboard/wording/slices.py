@@ -9,14 +9,13 @@ from dashboard.readers import Upload
 from dashboard.wording.classes import shortened
 from dashboard.wording.numbers import (
     MINUS,
-    SPACE,
     escape_markdown,
     in_full,
     p_words,
     percent,
     points,
 )
-from dashboard.wording.sentences import DETECTION_LEVEL
+from dashboard.wording.verdicts import DETECTION_LEVEL
 
 PREDICTED, TRUE = "Predicted class", "True class"
 SCORES = {"Score, 5 ranges": 5, "Score, 10 ranges": 10}
@@ -84,15 +83,15 @@ def score_ranges(low: Sequence[float], high: Sequence[float]) -> tuple[str, ...]
     Examples
     --------
     >>> ranges = score_ranges([0.2, 0.9991, 0.99998], [0.999, 0.99997, 1.0])
-    >>> [text.replace(SPACE, " ") for text in ranges]
-    ['20.0 to 99.9 %', '99.910 to 99.997 %', '99.998 to 100.000 %']
+    >>> list(ranges)
+    ['20.0 to 99.9%', '99.910 to 99.997%', '99.998 to 100.000%']
     """
     names: list[str] = []
     for a, b in zip(low, high, strict=True):
         name = ""
         for digits in range(1, 14):
             first, last = f"{100 * a:.{digits}f}", f"{100 * b:.{digits}f}"
-            name = f"{first if first == last else f'{first} to {last}'}{SPACE}%"
+            name = f"{first if first == last else f'{first} to {last}'}%"
             parted = (first == last) == (a == b) and (b == 1 or float(last) < 100)
             if parted and name not in names:
                 break
@@ -178,7 +177,7 @@ def conclusion(
         return start + _only_one(counts)
     found = [_count(count) for count in counts]
     then = f" and {found[1]} after it" if after is not None else ""
-    how = f"family-wise 5{SPACE}%, Holm" if expert else f"corrected for looking at {n_judged:,}"
+    how = "family-wise 5%, Holm" if expert else f"corrected for looking at {n_judged:,}"
     return f"{start}Of {together}, {found[0]} off before calibration{then} ({how})."
 
 
@@ -332,19 +331,19 @@ def _right(right: tuple[SliceShares | None, SliceShares | None], k: int, rows: i
         return ""
     was = percent(float(before.share[k]), rows)
     now = was if after is None else percent(float(after.share[k]), rows)
-    return was if was == now else f"{was.removesuffix(f'{SPACE}%')} \u2192 {now}"
+    return was if was == now else f"{was.removesuffix('%')} \u2192 {now}"
 
 
 def _right_interval(right: SliceShares | None, k: int, rows: int) -> str:
     if right is None:
         return ""
     low, high = (percent(float(end[k]), rows) for end in (right.low, right.high))
-    return f"{low.removesuffix(f'{SPACE}%')} to {high}"
+    return f"{low.removesuffix('%')} to {high}"
 
 
 def both(shares: Iterable[str]) -> str:
     """Write shares before and after, with the unit once."""
-    return " \u2192 ".join(shares).replace(f"{SPACE}% \u2192", " \u2192")
+    return " \u2192 ".join(shares).replace("% \u2192", " \u2192")
 
 
 def table_note(screen: SliceScreen, n_shown: int, *, by: str, expert: bool) -> str:

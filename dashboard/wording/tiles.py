@@ -10,7 +10,6 @@ from dashboard.wording.measures import MARKS, MeasureRow, Shown, measure_rows
 from dashboard.wording.numbers import (
     INFINITY,
     MINUS,
-    SPACE,
     measured,
     measured_change,
     null_source,
@@ -39,15 +38,15 @@ def below_tiles(judged: SetResult, *, expert: bool = False) -> str:
     if expert:
         source = null_source(judged.before.curves, judged.after.curves)
         text = (
-            f"Under perfect calibration the 95{SPACE}% quantile of the KS error of"
+            f"Under perfect calibration the 95% quantile of the KS error of"
             f" {rows_of(n_samples)} is {limits} ({source})."
         )
     misses = judged.compare("certain_misses").after
     if misses:
         rows = "row is" if misses == 1 else "rows are"
         text += (
-            f" After calibration {misses:,.0f} {rows} certain and wrong (said 0{SPACE}% or"
-            f" 100{SPACE}%); each"
+            f" After calibration {misses:,.0f} {rows} certain and wrong (said 0% or"
+            f" 100%); each"
             f" adds up to {708 / n_samples:.3f} to the NLL of the event."
         )
     return text
@@ -137,7 +136,7 @@ def _before_after(row: Comparison, n_samples: int) -> str:
     before, after = measured(row, row.before, n_samples), measured(row, row.after, n_samples)
     if before == after:
         return before
-    return f"{before.removesuffix(f'{SPACE}%')} \u2192 {after}"
+    return f"{before.removesuffix('%')} \u2192 {after}"
 
 
 def uncertainty_note(inference: Inference, *, expert: bool = False) -> str:
@@ -146,7 +145,7 @@ def uncertainty_note(inference: Inference, *, expert: bool = False) -> str:
     drawn = f"{plan.n_resamples:,} resamples, seed {plan.seed}"
     if expert:
         return (
-            f"Intervals of {100 * plan.level:.0f}{SPACE}%, {drawn}: percentile bootstrap of the"
+            f"Intervals of {100 * plan.level:.0f}%, {drawn}: percentile bootstrap of the"
             " rows, paired before and after, reflected for the slope and corrected for bias for"
             " discrimination; of AUROC, Newcombe's with DeLong's variance, and its change and that"
             " of discrimination lengthened where hits or misses are few; of shares, Wilson's; of"

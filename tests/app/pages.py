@@ -91,7 +91,7 @@ def bodies(page: AppTest) -> list[str]:
 def before_after(before: float, after: float, n_samples: int) -> str:
     """Write two shares as a tile does."""
     was, now = wording.percent(before, n_samples), wording.percent(after, n_samples)
-    return was if was == now else f"{was.removesuffix(f'{wording.SPACE}%')} \u2192 {now}"
+    return was if was == now else f"{was.removesuffix('%')} \u2192 {now}"
 
 
 def outcomes(event: Event, rows: LogitSet) -> EventScores:

@@ -95,7 +95,7 @@ def both_screens(name: str) -> tuple[ClassScreen, ClassScreen, tuple[str, ...]]:
 
 def cell(screen: ClassScreen, k: int) -> str:
     """Write one side as the table should, for a sample with two decimals."""
-    value, adjusted = f"{100 * screen.ks_error[k]:.2f}{SPACE}%", screen.adjusted[k]
+    value, adjusted = f"{100 * screen.ks_error[k]:.2f}%", screen.adjusted[k]
     found = "\u25cb not detected"
     if adjusted < 0.05:
         found = "\u25b2 off, too much" if screen.gap[k] > 0 else "\u25bc off, too little"
@@ -113,15 +113,15 @@ def test_the_worst_come_first_with_calibcores_numbers() -> None:
         first, second, rows, says, was = shown[names[k]]
         assert (first, second) == (cell(before, k), cell(after, k))
         assert rows == f"{before.rows[k]:,}"
-        assert was == f"{100 * before.frequency[k]:.2f}{SPACE}%"
+        assert was == f"{100 * before.frequency[k]:.2f}%"
         mean = [f"{100 * screen.mean_score[k]:.2f}" for screen in (before, after)]
         both = mean[0] if mean[0] == mean[1] else f"{mean[0]} \u2192 {mean[1]}"
-        assert says == f"{both}{SPACE}%"
+        assert says == f"{both}%"
     off = [int(screen.off().sum()) for screen in (before, after)]
     assert min(off) > 1
     sentence = (
         f"Of 100 classes looked at together, {off[0]} are off before calibration and {off[1]} are"
-        f" off after it (test set, Holm-adjusted at 5{SPACE}%)."
+        f" off after it (test set, Holm-adjusted at 5%)."
     )
     assert sentence in bodies(page)
 
@@ -260,7 +260,7 @@ def test_pictures_are_the_bins_of_each_class_worst_first() -> None:
             assert x == pytest.approx(bins.mean_score[bins.counts > 0].tolist(), abs=1e-12)
             assert y == bins.frequency[bins.counts > 0].tolist()
         errors = [f"{100 * screen.ks_error[k]:.2f}" for screen in (before, after)]
-        assert f"KS error {errors[0]} \u2192 {errors[1]}{SPACE}%" in shown[names[k]].alt
+        assert f"KS error {errors[0]} \u2192 {errors[1]}%" in shown[names[k]].alt
     assert [button.label for button in page.button] == [
         f"**{escape_markdown(names[k])}**" for k in order
     ]
@@ -342,7 +342,7 @@ def test_the_error_is_drawn_by_the_number_of_bins() -> None:
         for n in range(5, 101)
         for kind in ("equal_width", "equal_mass")
     ]
-    wanted = f"an ECE between {min(errors):.1f} and {max(errors):.1f}{SPACE}%."
+    wanted = f"an ECE between {min(errors):.1f} and {max(errors):.1f}%."
     assert wanted in shown[0].alt
     assert any(wanted in text for text in bodies(page))
     wanders = f"moves the ECE by up to {max(errors) - min(errors):.1f} points before and by"

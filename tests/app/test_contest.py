@@ -292,10 +292,10 @@ def test_scores_across_one_half_have_a_column_of_their_own() -> None:
     assert contest_table([decided], []).columns == ("Decisions changed",)
     crossed = [replace(one, test=replace(one.test, past_half=12)) for one in others]
     table = contest_table([decided, *crossed], [])
-    assert table.columns == ("Decisions changed", "Scores across 50\u00a0%")
+    assert table.columns == ("Decisions changed", "Scores across 50%")
     assert [cells[1][1].text for _, cells in table.rows] == ["\u2013", "12", "12", "12"]
     head, *rows = csv.reader(io.StringIO(contest_csv([decided, *crossed], []), newline=""))
-    assert head[-1] == "Scores across 50\u00a0%, test set"
+    assert head[-1] == "Scores across 50%, test set"
     assert [row[-1] for row in rows] == ["", "12", "12", "12"]
     assert "of two classes the other one" in half_note(crossed)
     assert half_note([decided]) == ""

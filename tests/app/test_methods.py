@@ -85,7 +85,7 @@ def test_a_dear_fit_says_what_it_takes_and_waits(monkeypatch: pytest.MonkeyPatch
     (button,) = [button for button in page.button if button.label == "Fit it"]
     button.click().run()
     assert len(charts(page)) == 2
-    assert tile(page, "KS error").startswith(f"{before.removesuffix(f'{wording.SPACE}%')} \u2192 ")
+    assert tile(page, "KS error").startswith(f"{before.removesuffix('%')} \u2192 ")
     assert not [button for button in page.button if button.label == "Fit it"]
 
 

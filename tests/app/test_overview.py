@@ -23,7 +23,7 @@ from dashboard.parts.saved import offer_table
 from dashboard.wording.imports import FIRST_ROWS
 from dashboard.wording.measures import MARKS
 from dashboard.wording.next_steps import HEADING
-from dashboard.wording.numbers import SPACE
+from dashboard.wording.numbers import NO_BREAK
 from tests.app.pages import (
     bodies,
     charts,
@@ -70,7 +70,7 @@ def test_tiles_and_table_agree(method: str, measures: str) -> None:
             assert shown.delta == "no decision changes"
         else:
             assert shown.delta == mark
-        said = [text.replace(SPACE, " ") for text in bodies(page)]
+        said = [text.replace(NO_BREAK, " ") for text in bodies(page)]
         assert any(f":small[{before}" in text for text in said), shown.label
 
 

@@ -223,7 +223,7 @@ def test_rows_of_a_range_are_listed_most_confident_mistakes_first() -> None:
     assert [line[0] for line in table] == [str(k + 1) for k in order]
     assert table[0][1:3] == [rows.class_names[rows.labels[order[0]]],
                              rows.class_names[rows.probabilities[order[0]].argmax()]]  # fmt: skip
-    assert table[0][3] == f"{100 * event.scores[order[0]]:.2f}{wording.SPACE}%"
+    assert table[0][3] == f"{100 * event.scores[order[0]]:.2f}%"
     assert table[0][5] == column_of("age_band")[order[0]]
     wrong = sum(1 for k in inside if not event.hits[k])
     assert f"{len(inside):,} rows are scored 80 to 95" in said(page)

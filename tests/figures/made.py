@@ -35,7 +35,7 @@ GRAPHS = (
 
 
 def pct(text: str) -> str:
-    return f"{text}{SPACE}%"
+    return f"{text}%"
 
 
 def events(n_samples: int, *, shift: float = 0.1, seed: int = 0) -> EventScores:

@@ -19,7 +19,7 @@ from dashboard.tables import models_table
 from dashboard.wording import measured
 from dashboard.wording import models as words
 from tests.figures.conftest import Keep
-from tests.figures.made import SPACE, pct, texts, trace
+from tests.figures.made import pct, texts, trace
 
 NAMES = ("plain", "<b>sharp</b> $x$", "soft")
 
@@ -111,7 +111,7 @@ def test_the_conclusion_names_the_smallest_error_and_what_remains() -> None:
     )
     assert r"\<b\>sharp\</b\> \$x\$" in said
     low, high = f"{100 * min(left):.1f}", f"{100 * max(left):.1f}"
-    assert f"After Temperature scaling on each, KS errors of {low} to {high}{SPACE}% remain" in said
+    assert f"After Temperature scaling on each, KS errors of {low} to {high}% remain" in said
     rights = [one.compare("accuracy").after or 0.0 for one in found]
     assert f"accuracies that are {100 * (max(rights) - min(rights)):.1f} points apart" in said
     assert "p <" not in said

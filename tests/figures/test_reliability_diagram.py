@@ -231,7 +231,7 @@ def test_the_means_stand_over_the_histogram(result: AuditResult, diagram: Any) -
             line = trace(figure, name)
             assert line.x == pytest.approx([wanted[name]] * 2, abs=1e-12)
             assert line.yaxis == "y2"
-            assert f"{MEANS[name]} {100 * wanted[name]:.1f}\u00a0%" == note.text
+            assert f"{MEANS[name]} {100 * wanted[name]:.1f}%" == note.text
             assert note.x == line.x[0]
             assert line.y[0] == 0
             assert line.y[1] == note.y < figure.layout.yaxis2.range[1]

@@ -16,7 +16,7 @@ from dashboard.wording.reliability import (
     scores_sentence,
     wander_sentence,
 )
-from tests.figures.made import SPACE, blocks, pct
+from tests.figures.made import blocks, pct
 
 # In bins of one fifteenth; the one that is off most has too few rows to count.
 MIXED = blocks((0.97, 10, 0), (0.5, 400, 200), (0.9, 600, 300), (0.3, 400, 320))
@@ -97,7 +97,7 @@ def test_the_sentence_is_true_of_the_rows(side: Side) -> None:
         return
     claimed, seen, gap = map(
         float,
-        re.findall(rf"claimed ([\d.]+){SPACE}%, happened ([\d.]+){SPACE}%, ([\d.]+)", said)[0],
+        re.findall(r"claimed ([\d.]+)%, happened ([\d.]+)%, ([\d.]+)", said)[0],
     )
     assert gap == pytest.approx(max(100 * abs(says - was) for says, was, _ in found), abs=0.06)
     assert any(
@@ -118,7 +118,7 @@ def test_every_bin_that_is_off_is_in_a_range_of_its_sign(side: Side) -> None:
         ranges = [
             (float(low), float(high))
             for part in re.findall(rf"too {sign} ([^,]+)", said)
-            for low, high in re.findall(rf"([\d.]+) to ([\d.]+){SPACE}%", part)
+            for low, high in re.findall(r"([\d.]+) to ([\d.]+)%", part)
         ]
         wanted = [edge for says, was, edge in off_bins(side) if (says > was) == (sign == "high")]
         for edge in wanted:
@@ -146,7 +146,7 @@ def test_experts_get_the_interval() -> None:
     assert scores_sentence(MIXED, TRUE, expert=True) == (
         f"Before calibration, the mean score is outside the {pct('95')} Wilson interval in 2 of 3"
         f" bins with at least {pct('1')} of the rows; the largest such gap is \u221250.0 points, at"
-        f" scores in (26.7, 33.3]{SPACE}% (mean score {pct('30.0')}, frequency {pct('80.0')},"
+        f" scores in (26.7, 33.3]% (mean score {pct('30.0')}, frequency {pct('80.0')},"
         f" interval {low:.1f} to {pct(f'{high:.1f}')}); after it, the mean score is outside the"
         f" {pct('95')} Wilson interval in 0 of 2 bins with at least {pct('1')} of the rows."
     )

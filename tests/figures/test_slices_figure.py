@@ -12,7 +12,7 @@ from dashboard.figures.slices import ROW, score_histogram, slice_plot
 from dashboard.wording import listed
 from dashboard.wording import slices as words
 from tests.figures.conftest import Keep
-from tests.figures.made import MINUS, SPACE, pct, texts, trace
+from tests.figures.made import MINUS, pct, texts, trace
 
 NAMES = ("day", "<b>night</b> $x$", "fog", "dusk")
 ROWS = (400, 600, 500, 9)
@@ -159,14 +159,14 @@ def test_the_table_holds_the_numbers_of_the_result() -> None:
 
 def test_ranges_are_written_with_digits_that_tell_them_apart() -> None:
     assert words.score_ranges([0.3, 0.9], [0.8, 1.0]) == (
-        f"30.0 to 80.0{SPACE}%",
-        f"90.0 to 100.0{SPACE}%",
+        "30.0 to 80.0%",
+        "90.0 to 100.0%",
     )
     close = words.score_ranges([0.5, 0.99991], [0.9999, 1.0])
-    assert close == (f"50.00 to 99.99{SPACE}%", f"99.99 to 100.00{SPACE}%")
+    assert close == ("50.00 to 99.99%", "99.99 to 100.00%")
     # Ends next to 1 take no digits from the other ranges, and 1 alone is written as 100.
     crowded = words.score_ranges([0.3268, 0.97, 0.9999908], [0.97, 0.99990771, 0.99999999])
-    assert [text.removesuffix(f"{SPACE}%") for text in crowded] == [
+    assert [text.removesuffix("%") for text in crowded] == [
         "32.7 to 97.0",
         "97.00 to 99.99",
         "99.999080 to 99.999999",
@@ -178,7 +178,7 @@ def test_ranges_are_written_with_digits_that_tell_them_apart() -> None:
     )
     assert words.range_names([0.0, 12345.6], [12345.2, 2e5]) == ("0 to 12345", "12346 to 200000")
     assert listed.number(1_234_567.0) == "1234567"
-    assert words.score_ranges([1.0], [1.0]) == (f"100.0{SPACE}%",)
+    assert words.score_ranges([1.0], [1.0]) == ("100.0%",)
     assert words.range_names([-1.0, 1.00001], [1.0, 1.00002]) == (
         f"{MINUS}1 to 1",
         "1.00001 to 1.00002",
@@ -187,7 +187,7 @@ def test_ranges_are_written_with_digits_that_tell_them_apart() -> None:
 
 def test_a_range_says_how_many_of_its_rows_are_wrong() -> None:
     said = listed.range_sentence((60, 90), 200, 50, TopR(1))
-    assert said == f"200 rows are scored 60 to 90{SPACE}%; 50 of them ({pct('25.0')}) are mistakes."
+    assert said == f"200 rows are scored 60 to 90%; 50 of them ({pct('25.0')}) are mistakes."
     assert "did not come true" in listed.range_sentence((0, 100), 1, 1, OneClass(1))
     assert listed.range_sentence((3, 4), 0, 0, TopR(1)).startswith("No row")
 

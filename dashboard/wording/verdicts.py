@@ -1,0 +1,99 @@
+"""The words of a finding: its direction, and how strong the evidence for it is."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from calibcore.cumulative import CumulativeCurves
+
+DETECTION_LEVEL = 0.05
+"""p-value of the KS test below which miscalibration counts as detected."""
+
+Colour = Literal["red", "blue", "violet", "gray"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found about scores.
+
+    Parameters
+    ----------
+    word : str
+        The finding, as a badge shows it.
+    icon : str
+        Sign that says the same without colour.
+    colour : {"red", "blue", "violet", "gray"}
+        Colour that says it again.
+    """
+
+    word: str
+    icon: str
+    colour: Colour
+
+    @property
+    def in_sentence(self) -> str:
+        """The finding within a sentence."""
+        return self.word[0].lower() + self.word[1:]
+
+
+NOT_DETECTED = Finding("No miscalibration detected", "\u25cb", "gray")
+
+# Confidence is of a prediction; of one class, or of a risk, it is the scores that are high or low.
+_CONFIDENT = (
+    Finding("Overconfident", "\u25b2", "red"),
+    Finding("Underconfident", "\u25bc", "blue"),
+    Finding("Over- and underconfident", "\u25c6", "violet"),
+)
+_SCORED = (
+    Finding("Scores too high", "\u25b2", "red"),
+    Finding("Scores too low", "\u25bc", "blue"),
+    Finding("Scores too high and too low", "\u25c6", "violet"),
+)
+
+
+def finding(mean_gap: float, ks_error: float, p_value: float, *, prediction: bool) -> Finding:
+    """Return what a mean gap, score minus observed frequency, and a KS error amount to.
+
+    Parameters
+    ----------
+    mean_gap, ks_error : float
+        Of the scores; where the mean gap is less than half of the KS error, gaps of both signs
+        cancel.
+    p_value : float
+        Of the test that decides whether miscalibration is detected.
+    prediction : bool
+        Whether the scores are of a prediction, which is over- or underconfident, rather than of a
+        class or a risk, whose scores are too high or too low.
+
+    Examples
+    --------
+    >>> finding(0.05, 0.05, 0.001, prediction=True).word
+    'Overconfident'
+    >>> finding(-0.01, 0.04, 0.001, prediction=False).word
+    'Scores too high and too low'
+    >>> finding(0.05, 0.05, 0.2, prediction=True).word
+    'No miscalibration detected'
+    """
+    if p_value >= DETECTION_LEVEL:
+        return NOT_DETECTED
+    too_high, too_low, both = _CONFIDENT if prediction else _SCORED
+    if abs(mean_gap) < ks_error / 2:
+        return both
+    return too_high if mean_gap > 0 else too_low
+
+
+def finding_of(curves: CumulativeCurves, *, prediction: bool) -> Finding:
+    """Return what cumulative curves amount to by the KS test."""
+    mean_gap = float(curves.cum_score[-1] - curves.cum_hits[-1])
+    return finding(mean_gap, curves.ks_error, curves.ks_p_value, prediction=prediction)
+
+
+def evidence(p_value: float) -> str:
+    """Return how strong the evidence is, in the words of Muff et al. 2022.
+
+    Examples
+    --------
+    >>> [evidence(p) for p in (0.0002, 0.004, 0.03, 0.2)]
+    ['very strong evidence', 'strong evidence', 'moderate evidence', 'no evidence']
+    """
+    levels = ((0.001, "very strong"), (0.01, "strong"), (DETECTION_LEVEL, "moderate"))
+    return next((f"{word} evidence" for level, word in levels if p_value < level), "no evidence")
