@@ -6,7 +6,7 @@ import streamlit as st
 
 from calibcore.errors import CalibrationInputError
 from dashboard import compute, stage, style, wording
-from dashboard.parts import links
+from dashboard.parts import address, links
 from dashboard.scene import Scene
 from dashboard.views import (
     compare,
@@ -22,12 +22,12 @@ from dashboard.views import (
 # Name, address and content of each page; the first one is shown at the address itself.
 PAGES: tuple[tuple[str, str, Callable[[Scene], None]], ...] = (
     ("Overview", "overview", overview.show),
-    ("KS graphs", "ks", ks_graphs.show),
     ("Reliability", "reliability", reliability.show),
-    ("Compare", "compare", compare.show),
-    ("Maps", "maps", maps.show),
-    ("Data efficiency", "efficiency", efficiency.show),
-    ("Slices", "slices", slices.show),
+    ("Cumulative (KS)", "ks", ks_graphs.show),
+    ("Calibration maps", "maps", maps.show),
+    ("Calibrators", "compare", compare.show),
+    ("Data needed", "efficiency", efficiency.show),
+    ("Subgroups", "slices", slices.show),
     ("Models", "models", models.show),
 )
 
@@ -36,6 +36,7 @@ def main() -> None:
     """Draw one page once."""
     st.set_page_config(page_title="Fractile", page_icon="\U0001f4d0", layout="wide")
     compute.settle_imports()
+    address.remember_asked()
     style.apply()
     scene: Scene | None = None
 
@@ -52,9 +53,12 @@ def main() -> None:
     }
     links.keep_pages(pages)
     page = st.navigation(list(pages.values()), position="top")
+    unusable = st.container()
     try:
         scene = stage.prepare(page.title, first=page.title == PAGES[0][0])
         page.run()
+        with unusable:
+            address.show_unusable()
     except CalibrationInputError as error:
         st.error(
             f"{wording.escape_markdown(str(error))}\n\n{wording.NEXT_STEP}",

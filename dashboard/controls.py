@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -12,6 +11,7 @@ from calibcore.calibrators import CATALOGUE, Choice, Method, Switch, WholeNumber
 from calibcore.events import OneClass, TopR, WithinTopR
 from dashboard import wording
 from dashboard.compute import SourceFile, forget
+from dashboard.parts import address
 from dashboard.readers import FORMATS, Upload
 from dashboard.readers.contents import RawSet
 from dashboard.samples import Sample, samples
@@ -31,19 +31,10 @@ RANKS = 5
 _FILES = "upload"
 _MODELS = "models"
 
-_OPENED = "event_opened"
-"""What the data that were looked at last open on."""
+EVENT_KINDS = {"top": "k-th prediction", "within": "Top-k set", "class": "One class"}
+"""Kinds of event by their word in the address."""
 
 RESAMPLES = (0, 200, 1000, 5000)
-
-
-class _Opened(NamedTuple):
-    """Data, the kind of event that they open on, and which was shown then, chosen or not."""
-
-    digest: str
-    kind: str
-    shown: str | None
-    chosen: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,26 +56,26 @@ class Source:
 def choose_source() -> Source:
     """Let the user pick a sample or bring files."""
     st.header("Data", anchor=False)
-    kind = st.segmented_control(
+    kind = address.choose(
+        st.segmented_control,
         "Data from",
-        ["Sample", "Your file"],
-        default="Sample",
-        required=True,
+        {"sample": "Example", "file": "Your file"},
         key="data",
-        bind="query-params",
-        persist_state="session",
+        default="sample",
+        required=True,
         label_visibility="collapsed",
         width="stretch",
     )
-    return _choose_sample() if kind == "Sample" else _upload_files()
+    return _choose_sample() if kind == "sample" else _upload_files()
 
 
 def _choose_sample() -> Source:
-    by_title = {sample.title: sample for sample in samples()}
-    title = st.selectbox(
-        "Sample", list(by_title), key="sample", bind="query-params", persist_state="session"
+    by_name = {sample.name: sample for sample in samples()}
+    titles = {name: sample.title for name, sample in by_name.items()}
+    name = address.choose(
+        st.selectbox, "Example", titles, key="sample", default=next(iter(by_name))
     )
-    sample = by_title[title]
+    sample = by_name[name]
     return Source(
         (SourceFile(f"{sample.name}.npz", sample.digest, sample.read_bytes, own=True),), sample
     )
@@ -205,7 +196,7 @@ def choose_settings(upload: Upload) -> Settings:
         if upload.rows is None:
             return Settings(event, method, options, int(n_bins))
         share = st.slider(
-            "Rows to fit on (%)",
+            "Calibration share (%)",
             10,
             90,
             50,
@@ -228,38 +219,36 @@ def choose_settings(upload: Upload) -> Settings:
 
 
 def _choose_event(upload: Upload) -> ChosenEvent:
-    st.header("Look at", anchor=False)
+    st.header("Event", anchor=False)
     if upload.class_names is None:
         st.markdown("The top-1 prediction, which is all that this file holds.")
         return TopR(1)
     n_classes = len(upload.class_names)
     # Of two classes, the truth is always among the first two.
-    kinds = ["Top-r", "Within", "Class"] if n_classes > 2 else ["Top-r", "Class"]
-    kind = st.segmented_control(
+    kind = address.choose(
+        st.segmented_control,
         "Event",
-        kinds,
+        EVENT_KINDS if n_classes > 2 else {k: EVENT_KINDS[k] for k in ("top", "class")},
+        key="event",
         default=_opening_event(upload),
         required=True,
-        key="event",
-        bind="query-params",
-        persist_state="session",
         label_visibility="collapsed",
         width="stretch",
     )
-    if kind == "Class":
+    if kind == "class":
         return _choose_class(list(upload.class_names))
-    first, last = (2, n_classes - 1) if kind == "Within" else (1, n_classes)
+    first, last = (2, n_classes - 1) if kind == "within" else (1, n_classes)
     ranks = list(range(first, min(RANKS, last) + 1))
     rank = st.segmented_control(
-        "r, counted from the most probable class",
+        "k",
         ranks,
         default=ranks[0],
         required=True,
-        key="within" if kind == "Within" else "rank",
+        key="within" if kind == "within" else "rank",
         bind="query-params",
         persist_state="session",
     )
-    return WithinTopR(rank or ranks[0]) if kind == "Within" else TopR(rank or ranks[0])
+    return WithinTopR(rank or ranks[0]) if kind == "within" else TopR(rank or ranks[0])
 
 
 def _choose_class(names: list[str]) -> OneClass:
@@ -271,24 +260,12 @@ def _choose_class(names: list[str]) -> OneClass:
 
 
 def _opening_event(upload: Upload) -> str:
-    """Name the kind of event that a file opens on; other data open on theirs, if none was chosen.
-
-    A file of one score a row is about the class that the score is of.
-    """
+    """Return the kind of event that a file opens on; one score per row is that of a class."""
     raw = upload.contents.sets.values()
     one_score = all(
         isinstance(part, RawSet) and part.table is not None and part.table.ndim == 1 for part in raw
     )
-    kind, shown = "Class" if one_score else "Top-r", st.session_state.get("event")
-    before: _Opened = st.session_state.get(_OPENED, _Opened(upload.digest, kind, shown))
-    if (upload.digest, kind) != before[:2]:
-        chosen = before.chosen if shown == before.shown else shown != before.kind
-        if not chosen and shown is not None:
-            shown = st.session_state["event"] = kind
-            st.session_state.pop("class", None)
-        before = _Opened(upload.digest, kind, shown, chosen=chosen)
-    st.session_state[_OPENED] = before
-    return kind
+    return "class" if one_score else "top"
 
 
 def _choose_method(
@@ -296,13 +273,12 @@ def _choose_method(
 ) -> tuple[str, tuple[tuple[str, OptionValue], ...]]:
     st.header("Calibrator", anchor=False)
     offered = {m.key: m for m in CATALOGUE if upload.class_names or m.acts_on == "event"}
-    key = st.selectbox(
+    key = address.choose(
+        st.selectbox,
         "Calibrator",
-        [*offered, NO_METHOD],
-        format_func=wording.method_name,
+        {key: wording.method_name(key) for key in (*offered, NO_METHOD)},
         key="method",
-        bind="query-params",
-        persist_state="session",
+        default=next(iter(offered)),
         label_visibility="collapsed",
     )
     if key not in offered:
@@ -333,14 +309,13 @@ def _choose_options(method: Method, event: ChosenEvent) -> tuple[tuple[str, Opti
                     persist_state="session",
                 )
             case Choice():
-                value = st.selectbox(
+                value = address.choose(
+                    st.selectbox,
                     label,
-                    option.allowed,
+                    {word: wording.CHOICES.get(word, word) for word in option.allowed},
                     key=key,
+                    default=option.default,
                     help=text,
-                    bind="query-params",
-                    format_func=lambda word: wording.CHOICES.get(word, word),
-                    persist_state="session",
                 )
             case Switch():
                 value = st.toggle(
@@ -358,7 +333,7 @@ def _choose_options(method: Method, event: ChosenEvent) -> tuple[tuple[str, Opti
 def choose_resamples() -> int:
     """Let the user say how closely uncertainty is looked for; 0 for not at all."""
     return st.select_slider(
-        "Resamples for intervals",
+        "Bootstrap resamples",
         RESAMPLES,
         1000,
         key="resamples",
@@ -370,30 +345,28 @@ def choose_resamples() -> int:
 
 def choose_set() -> SetChoice:
     """Let the user switch between the set that judges and the set that was fitted on."""
-    chosen = st.segmented_control(
-        "Judge on",
-        ["Test set", "Calibration set"],
-        default="Test set",
-        required=True,
+    chosen = address.choose(
+        st.segmented_control,
+        "Evaluate on",
+        {"test": "Test set", "calibration": "Calibration set"},
         key="set",
-        bind="query-params",
-        persist_state="session",
-        help="The calibrator is fitted on the calibration set. Only the test set, which it has not"
-        " seen, judges it honestly.",
+        default="test",
+        required=True,
+        help="The calibrator is fitted on the calibration set. Only the test set evaluates it"
+        " without bias.",
     )
-    return "calibration" if chosen == "Calibration set" else "test"
+    return "calibration" if chosen == "calibration" else "test"
 
 
 def choose_wording() -> bool:
     """Let the user choose between plain words and those of experts; True for experts."""
-    chosen = st.segmented_control(
+    chosen = address.choose(
+        st.segmented_control,
         "Wording",
-        ["Plain", "Expert"],
-        default="Plain",
-        required=True,
+        {"plain": "Plain", "expert": "Expert"},
         key="wording",
-        bind="query-params",
-        persist_state="session",
+        default="plain",
+        required=True,
         help="Expert: statistics, p-values and the terms of the papers.",
     )
-    return chosen == "Expert"
+    return chosen == "expert"

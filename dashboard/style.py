@@ -7,6 +7,8 @@ from dashboard.figures import DARK, LIGHT, Palette
 _RULES = """
 <style>
 [data-testid="stMainBlockContainer"] { padding: 4.5rem 2rem 4rem; max-width: 1500px; }
+/* What the address holds, where it is a word and not what is shown. */
+[class*="st-key-in_address_"] { display: none; }
 /* A width that is no whole number of pixels makes Streamlit draw a graph twice. */
 [data-testid="stFullScreenFrame"] { width: round(down, 100%, 1px); }
 [data-testid="stMetricLabel"] p { font-size: 0.875rem; }

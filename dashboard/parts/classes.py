@@ -160,7 +160,7 @@ def make_openable(scene: Scene, class_names: tuple[str, ...]) -> None:
 
 def open_class(name: str) -> None:
     """Choose a class as the event, as the controls on the left do."""
-    st.session_state["event"] = "Class"
+    st.session_state["event"] = "class"
     st.session_state["class"] = name
     st.toast(opened(name))
 
