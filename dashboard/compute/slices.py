@@ -1,4 +1,4 @@
-"""The rows told apart: by class, by score, by further columns of the file; and a part of them."""
+"""Subgroups of the rows: by class, by score, by further columns of the file; and a filter."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ from dashboard.compute.keep import key_of, once
 from dashboard.readers import SliceColumn, Upload
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, SetChoice, Settings, Slice
-from dashboard.wording.slices import (
+from dashboard.wording.slice_names import (
     BLANK,
     COLUMN,
     PREDICTED,
@@ -36,11 +36,12 @@ from dashboard.wording.slices import (
     nth_range,
     range_names,
     score_ranges,
+    shown_range,
     slice_name,
 )
 
 FEW_VALUES = 10
-"""A column of numbers with at most so many different ones is told apart by its values."""
+"""A column of numbers with at most so many different ones is grouped by its values."""
 
 NUMBER_RANGES = 5
 """Ranges into which other columns of numbers are cut."""
@@ -53,20 +54,21 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Slicing:
-    """One way to tell the rows of both sets apart.
+    """One way to group the rows of both sets.
 
     Parameters
     ----------
     by : str
-        What they are told apart by.
+        What they are grouped by.
     names : tuple of str
-        Of the slices, all different, for the address.
+        Of the subgroups, all different, for the address.
     shown : tuple of str
-        What each slice holds, as it is written; text of the file, to be escaped.
+        What each subgroup holds, as it is written; text of the file, to be escaped.
     places : mapping of {"calibration", "test"} to ndarray of int, shape (n_samples,)
-        Slice of each row.
+        Subgroup of each row.
     fair : bool
-        Whether the slices were made without the truth, so that a perfect model is right in each.
+        Whether the subgroups were made without the true class, so that perfectly calibrated
+        scores are calibrated in each.
     """
 
     by: str
@@ -77,7 +79,7 @@ class Slicing:
 
     @cached_property
     def open_to_all(self) -> list[str]:
-        """Names of the slices that have rows in both sets, so that all pages can show them."""
+        """Names of the subgroups with rows in both sets, so that all pages can show them."""
         counts = [np.bincount(self.places[name], minlength=len(self.names)) for name in SETS]
         return [
             name
@@ -87,13 +89,13 @@ class Slicing:
 
 
 def ways(upload: Upload) -> list[str]:
-    """List what the rows can be told apart by, the columns of the file first."""
+    """Return what rows can be grouped by, the columns of the file first."""
     classes = [PREDICTED, TRUE] if upload.class_names is not None else []
     return [*_columns(upload), *classes, *SCORES]
 
 
 def _columns(upload: Upload) -> dict[str, str]:
-    """Give the further columns that both sets have: what each is called here, and its own name."""
+    """Return the further columns that both sets have: the name of each here, and its own."""
     sets = [upload.columns.get(name, {}) for name in upload.sets]
     known = [name for name in sets[0] if all(name in columns for columns in sets)] if sets else []
     taken = {PREDICTED, TRUE, *SCORES}
@@ -101,7 +103,7 @@ def _columns(upload: Upload) -> dict[str, str]:
 
 
 def slicing_of(upload: Upload, settings: Settings, by: str) -> Slicing:
-    """Tell all rows of both sets apart, whatever part of them is judged."""
+    """Group all rows of both sets, whatever the filter."""
     if by in SCORES:
         settings = replace(settings, method=NO_METHOD, options=(), n_bins=15, only=None)
         key = key_of(upload, settings), by
@@ -167,18 +169,19 @@ def _by_column(by: str, columns: list[SliceColumn]) -> Slicing:
         names = range_names(found.low.tolist(), found.high.tolist())
     if np.isnan(values).any():
         names = (*names, BLANK)
-    return Slicing(by, names, names, _by_set(places, n_fit))
+    shown = tuple(map(shown_range, names))
+    return Slicing(by, names, shown, _by_set(places, n_fit))
 
 
 def _by_set(places: Places, n_fit: int) -> dict[SetChoice, Places]:
     return {"calibration": places[:n_fit], "test": places[n_fit:]}
 
 
-# A part of the rows --------------------------------------------------------------------------
+# A filter of the rows ------------------------------------------------------------------------
 
 
 def judged_rows(upload: Upload, settings: Settings, chosen: SetChoice) -> Mask | None:
-    """Tell which rows of a set are judged; None for all."""
+    """Return which rows of a set are evaluated; None for all."""
     if settings.only is None:
         return None
     return _rows_of(slicing_of(upload, settings, settings.only.by), settings.only, chosen)
@@ -206,7 +209,7 @@ class Part:
 
 
 def part_of(upload: Upload, settings: Settings, chosen: SetChoice) -> Part | None:
-    """Say which rows of a set are judged; None for all."""
+    """Describe which rows of a set are evaluated; None for all."""
     mask = judged_rows(upload, settings, chosen)
     if settings.only is None or mask is None:
         return None
@@ -216,7 +219,7 @@ def part_of(upload: Upload, settings: Settings, chosen: SetChoice) -> Part | Non
 
 
 def judged_split(upload: Upload, settings: Settings) -> Split[LogitSet] | Split[EventScores]:
-    """Give the rows of both sets that are judged."""
+    """Return the rows of both sets that are evaluated."""
     whole, only = whole_split(upload, settings), settings.only
     if only is None:
         return whole
@@ -237,7 +240,7 @@ def _cut(
 
 
 def split_of(upload: Upload, settings: Settings) -> Split[LogitSet] | Split[EventScores]:
-    """Give the rows to fit on, which are all there are, and the rows to judge."""
+    """Return all calibration rows, to fit on, and the test rows to evaluate."""
     whole = whole_split(upload, settings)
     if settings.only is None:
         return whole
@@ -258,12 +261,12 @@ def _part_key(upload: Upload, settings: Settings) -> object:
 
 @dataclass(frozen=True, eq=False)
 class FoundSlices:
-    """Every slice of the set that is looked at.
+    """Every subgroup of the chosen set.
 
     Parameters
     ----------
     slicing : Slicing
-        How the rows are told apart.
+        How the rows are grouped.
     before : SliceScreen
         Uncalibrated.
     after : SliceScreen
@@ -280,7 +283,7 @@ class FoundSlices:
 
 
 def find_slices(scene: Scene, by: str) -> FoundSlices:
-    """Judge every slice of the set that is looked at."""
+    """Evaluate every subgroup of the chosen set."""
     key = key_of(scene.upload, replace(scene.settings, n_bins=15)), scene.chosen, by
     return once("slices", key, lambda: _find(scene, by))
 
@@ -306,13 +309,13 @@ def _find(scene: Scene, by: str) -> FoundSlices:
 
 
 def of_judged(scene: Scene, values: NDArray[Any]) -> NDArray[Any]:
-    """Keep what belongs to the rows that are judged."""
+    """Select what belongs to the rows that are evaluated."""
     mask = judged_rows(scene.upload, scene.settings, scene.chosen)
     return values if mask is None else values[mask]
 
 
 def said_classes(scene: Scene, *, calibrated: bool) -> Labels | None:
-    """Give the class predicted for each row; None where there are no classes."""
+    """Return the class predicted for each row; None where there are no classes."""
     rows, fitted = scene.rows, scene.result.fitted
     if not isinstance(rows, LogitSet):
         return None

@@ -1,4 +1,4 @@
-"""How far each slice of the rows is off, and the rows by score with the wrong ones marked."""
+"""Mean gap of each subgroup, and the histogram of scores with the wrong rows marked."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,8 +13,8 @@ from dashboard.figures.layout import base_layout, harmless, share_axis, wrapped
 from dashboard.figures.palette import Palette
 from dashboard.figures.sketch import Sketch
 
-ROW, NAME_WIDTH, NAME_SIGNS = 56.2, 150, 22
-"""Pixels of a row, as in the table beside it, and of the names; signs of a name on a line."""
+ROW, NAME_WIDTH, NAME_SIGNS = 50, 150, 22
+"""Pixels of a row, as in the table next to it, and of the names; signs of a name on a line."""
 
 TOP = 34
 """Pixels above the first row, as in the table."""
@@ -28,24 +28,24 @@ def slice_plot(
     order: Places,
     palette: Palette,
 ) -> go.Figure:
-    """Draw the mean gap of slices with its interval.
+    """Draw the mean gap of subgroups with its interval.
 
     Parameters
     ----------
     screens : tuple of SliceScreen
         Before and after calibration; after is None where nothing was fitted.
     names : sequence of str
-        Of all slices, as the file has them.
+        Of all subgroups, as the file has them.
     order : ndarray of int
-        The slices to draw, from the top.
+        The subgroups to draw, from the top.
     palette : Palette
         Colours.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        A row a slice: a circle before and a dot after, each with a whisker; a dotted line at no
-        gap. Slices that are not judged are pale.
+        One row per subgroup: a circle before and a dot after, each with an error bar; a dotted
+        line at no gap. Subgroups with too few rows for a test are pale.
     """
     figure = Sketch()
     before, after = screens
@@ -55,9 +55,9 @@ def slice_plot(
     for name, screen, symbol, colour, shift in looks:
         rows = np.arange(order.size, dtype=np.float64) + shift
         strength = np.where(screen.rows[order] >= screen.least, 1.0, 0.45)
-        _add_whiskers(figure, screen, order, rows, (name, colour))
+        _add_error_bars(figure, screen, order, rows, (name, colour))
         figure.add_scatter(
-            x=screen.mean_gap[order],
+            x=100 * screen.mean_gap[order],
             y=rows,
             mode="markers",
             name=name,
@@ -72,7 +72,7 @@ def slice_plot(
             hovertemplate=f"%{{text}}<extra>{name}</extra>",
         )
     layout = base_layout(
-        "\u25cb before \u00a0 \u25cf after calibration" if after else "\u25cb as the model says"
+        "\u25cb before \u00a0 \u25cf after calibration" if after else "\u25cb uncalibrated"
     )
     return figure.figure(
         layout,
@@ -84,16 +84,17 @@ def slice_plot(
     )
 
 
-def _add_whiskers(
+def _add_error_bars(
     figure: Sketch, screen: SliceScreen, order: Places, rows: Floats, look: tuple[str, str]
 ) -> None:
     name, colour = look
     break_ = np.full(order.size, np.nan)
+    low, high = 100 * screen.gap_low[order], 100 * screen.gap_high[order]
     figure.add_scatter(
-        x=np.stack([screen.gap_low[order], screen.gap_high[order], break_], axis=1).ravel(),
+        x=np.stack([low, high, break_], axis=1).ravel(),
         y=np.stack([rows, rows, break_], axis=1).ravel(),
         mode="lines",
-        name=f"interval, {name}",
+        name=f"95% CI, {name}",
         line={"color": colour, "width": 1.5},
         hoverinfo="skip",
     )
@@ -113,15 +114,15 @@ def _short(name: str) -> str:
 
 
 def _gap_axis(screens: Sequence[SliceScreen], order: Places, palette: Palette) -> dict[str, Any]:
-    """Give an axis that holds every whisker, with some room at its ends."""
-    ends = [end[order] for screen in screens for end in (screen.gap_low, screen.gap_high)]
+    """Return an axis that holds every error bar, with some room at its ends."""
+    ends = [100 * end[order] for screen in screens for end in (screen.gap_low, screen.gap_high)]
     known = np.concatenate([[0.0], *ends])
     low, high = float(np.nanmin(known)), float(np.nanmax(known))
-    room = 0.04 * (high - low) or 0.01
+    room = 0.04 * (high - low) or 1.0
     return {
         "range": [low - room, high + room],
-        "title": {"text": "Mean gap: score less observed frequency", "font": {"size": 12}},
-        "tickformat": ".3~%",
+        "title": {"text": "Mean gap, score \u2212 observed (pp)", "font": {"size": 12}},
+        "tickformat": ".3~g",
         "nticks": 6,
         "tickfont": {"size": 11},
         "gridcolor": palette.band,
@@ -177,7 +178,7 @@ def score_histogram(
     Returns
     -------
     plotly.graph_objects.Figure
-        A bar a bin that holds rows, hatched from below as far as the event did not happen.
+        One bar per bin that holds rows, hatched from below as far as the event did not happen.
     """
     filled = bins.counts > 0
     shares = bins.counts[filled] / bins.counts.sum()
@@ -206,7 +207,7 @@ def score_histogram(
 
 
 def _bars(bins: BinTable, missed: str) -> dict[str, Any]:
-    """Give place, width and words of the bars of the bins that hold rows."""
+    """Return place, width and text of the bars of the bins that hold rows."""
     filled = bins.counts > 0
     edges = zip(bins.edges[:-1], bins.edges[1:], bins.counts, bins.frequency, strict=True)
     return {
@@ -215,7 +216,8 @@ def _bars(bins: BinTable, missed: str) -> dict[str, Any]:
         "hovertemplate": "%{text}<extra></extra>",
         "textposition": "none",
         "text": [
-            f"scores {first:.1%} to {last:.1%}<br>{count:,} rows<br>{1 - seen:.1%} of them {missed}"
+            f"scores {100 * first:.1f}\u2013{last:.1%}<br>{count:,} rows"
+            f"<br>{1 - seen:.1%} of them {missed}"
             for first, last, count, seen in edges
             if count
         ],

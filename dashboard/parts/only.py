@@ -1,11 +1,11 @@
-"""A part of the rows that every page judges alone: chosen, said, and taken off."""
+"""The filter of the rows that every page evaluates: chosen, shown, and removed."""
 
 import streamlit as st
 
 from dashboard.compute.slices import Part, slicing_of, ways
 from dashboard.readers import Upload
 from dashboard.settings import Settings, Slice
-from dashboard.wording import slices as words
+from dashboard.wording import slice_names as words
 
 _BY, _VALUE = "only", "only_which"
 
@@ -14,7 +14,7 @@ _CHOSEN = "only_chosen"
 
 
 def choose_only(upload: Upload, settings: Settings) -> Slice | None:
-    """Let the user choose a part of the rows; None for all."""
+    """Show the filter of the rows; return None for all."""
     _drop_missing(upload, settings)
     by = st.selectbox(
         words.ONLY,
@@ -33,6 +33,7 @@ def choose_only(upload: Upload, settings: Settings) -> Slice | None:
     value = st.selectbox(
         words.ONLY_VALUE,
         offered,
+        format_func=dict(zip(slicing.names, slicing.shown, strict=True)).__getitem__,
         key=_VALUE,
         bind="query-params",
         persist_state="session",
@@ -42,7 +43,7 @@ def choose_only(upload: Upload, settings: Settings) -> Slice | None:
 
 
 def _drop_missing(upload: Upload, settings: Settings) -> None:
-    """Take all rows again where other data do not have the part that was chosen."""
+    """Reset the filter where other data do not have the subgroup that was chosen."""
     by, value = st.session_state.get(_CHOSEN, (None, None))
     if by is None or (st.session_state.get(_BY), st.session_state.get(_VALUE)) != (by, value):
         return
@@ -51,7 +52,7 @@ def _drop_missing(upload: Upload, settings: Settings) -> None:
 
 
 def make_choosable() -> None:
-    """Give the choice of a slice a value while it is not on the page.
+    """Set a value for the choice of a subgroup while it is not on the page.
 
     Streamlit writes what a callback chooses into the address only where there was a value before.
     """
@@ -59,13 +60,13 @@ def make_choosable() -> None:
 
 
 def choose_part(by: str, value: str) -> None:
-    """Choose a part of the rows, in a callback."""
+    """Set the filter, in a callback."""
     st.session_state[_BY] = by
     st.session_state[_VALUE] = value
 
 
 def show_part(part: Part | None) -> None:
-    """Say which rows every page judges, and offer to take all again."""
+    """Show which rows every page evaluates, with a button for all rows."""
     place = st.container()  # there with or without a line, so that what follows keeps its place
     if part is None:
         return

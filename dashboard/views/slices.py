@@ -1,4 +1,4 @@
-"""Slices: parts of the rows, worst first; a part for all pages; and the rows that were wrong."""
+"""Subgroups: worst first, one to filter all pages to, and the individual rows."""
 
 from html import escape
 
@@ -10,7 +10,7 @@ from calibcore.slices import Places, SliceScreen
 from dashboard import compute
 from dashboard.compute.listed import ListedRows, list_rows
 from dashboard.compute.slices import FoundSlices, find_slices, ways
-from dashboard.figures.slices import score_histogram
+from dashboard.figures.slices import ROW, score_histogram
 from dashboard.parts.graph import show_graph
 from dashboard.parts.headline import show_subject
 from dashboard.parts.only import choose_part, make_choosable
@@ -21,13 +21,21 @@ from dashboard.tables import csv_of
 from dashboard.wording import listed
 from dashboard.wording import slices as words
 from dashboard.wording.classes import shortened
+from dashboard.wording.events import event_words
 from dashboard.wording.numbers import NO_BREAK
 from dashboard.wording.verdicts import DETECTION_LEVEL
 
-PAGE = 15
-"""Slices on a page."""
+PAGE = 10
+"""Subgroups on a page, so that their picture is whole on the first screen."""
 
 NOTHING, ARROW = "\u2013", " \u2192 "
+
+_RULES = f"""
+<style>
+.st-key-slices_table table.slices tbody :is(th, td) {{ padding-block: 0.2rem; }}
+.st-key-slices_table table.slices tbody tr {{ height: {ROW}px; }}
+</style>
+"""
 
 
 def show(scene: Scene) -> None:
@@ -42,16 +50,15 @@ def show(scene: Scene) -> None:
         _offer_part(found)
         order = first.order(DETECTION_LEVEL)
         start = choose_page(order.size, PAGE, "slices_page")
-    sentence = words.conclusion(
-        (found.before, after),
-        by,
-        found.slicing.shown,
-        after_first=after_first,
-        expert=scene.expert,
-    )
+    how = words.HowSaid(after_first, _is_prediction(scene), scene.expert)
+    sentence = words.conclusion((found.before, after), by, found.slicing.shown, how)
     top.subheader(sentence, anchor=False)
     _show_slices(scene, found, first, order[start : start + PAGE])
     _show_rows(scene)
+
+
+def _is_prediction(scene: Scene) -> bool:
+    return event_words(scene.settings.event, scene.class_names).prediction
 
 
 def _choose_way(scene: Scene) -> str:
@@ -69,7 +76,7 @@ def _choose_way(scene: Scene) -> str:
 
 
 def _choose_side(found: FoundSlices) -> bool:
-    """Let the user choose which side's worst come first, where the sides differ; True for after."""
+    """Show which side's worst come first, where the sides differ; return True for after."""
     if _after(found) is None:
         return False
     chosen = st.segmented_control(
@@ -90,7 +97,7 @@ def _after(found: FoundSlices) -> SliceScreen | None:
 
 
 def _offer_part(found: FoundSlices) -> None:
-    """Offer to let every page judge one slice alone."""
+    """Show the choice of a subgroup to filter all pages to."""
     slicing = found.slicing
     shown = dict(zip(slicing.names, slicing.shown, strict=True))
     make_choosable()
@@ -109,7 +116,7 @@ def _offer_part(found: FoundSlices) -> None:
 
 
 def _open(by: str) -> None:
-    """Choose a part as the panel on the left does."""
+    """Set the filter as the panel on the left does."""
     value = st.session_state["slice_opened"]
     if value is not None:
         choose_part(by, value)
@@ -117,12 +124,12 @@ def _open(by: str) -> None:
 
 
 def _columns(scene: Scene) -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Give the places of the pictures and of the tables; p-values take more room."""
-    left, right = st.columns([4, 7] if scene.expert else [5, 6], gap="medium")
+    """Return the places of the pictures and of the tables; p-values take more room."""
+    left, right = st.columns([4, 7] if scene.expert else [2, 3], gap="medium")
     return left, right
 
 
-# The slices ---------------------------------------------------------------------------------
+# The subgroups ------------------------------------------------------------------------------
 
 
 def _show_slices(scene: Scene, found: FoundSlices, first: SliceScreen, shown: Places) -> None:
@@ -130,18 +137,22 @@ def _show_slices(scene: Scene, found: FoundSlices, first: SliceScreen, shown: Pl
     left, right = _columns(scene)
     with left:
         figure = compute.draw_slices(scene, found, shown)
-        show_graph("Slices", figure, words.dots_caption(found.before, after))
+        show_graph(words.PICTURE, figure, words.dots_caption(found.before, after))
     with right:
         rows = words.slice_rows(
-            slicing.shown, (found.before, after), (found.right, found.right_after), shown.tolist()
+            slicing.shown,
+            (found.before, after),
+            (found.right, found.right_after),
+            shown.tolist(),
+            prediction=_is_prediction(scene),
         )
+        st.html(_RULES)
         with st.container(key="slices_table"):
             st.html(_slice_table(rows, expert=scene.expert))
         n_shown = first.order(DETECTION_LEVEL).size
         note = words.table_note(first, n_shown, by=slicing.by, expert=scene.expert)
-        st.markdown(f":small[{note}]")
-        for sentence in words.missing(scene.upload, slicing.by):
-            st.markdown(f":small[{sentence}]")
+        said = " ".join((note, *words.missing(scene.upload, slicing.by)))
+        st.markdown(f":small[{said}]", help=words.ABOUT)
 
 
 def _slice_table(rows: list[words.SliceRow], *, expert: bool) -> str:
@@ -155,12 +166,12 @@ def _slice_table(rows: list[words.SliceRow], *, expert: bool) -> str:
 
 def _slice_line(row: words.SliceRow, *, expert: bool) -> str:
     sides = [row.before] if row.after is None else [row.before, row.after]
-    gaps = ARROW.join(side.gap.removesuffix(" points") for side in sides)
+    gaps = ARROW.join(side.gap for side in sides)
     intervals = ARROW.join(side.interval.replace(" ", NO_BREAK) for side in sides)
     errors = words.both(side.ks_error for side in sides)
     found = [_verdict(side, expert=expert) for side in sides]
     if len(set(found)) < len(found):
-        found = [f"{found[0]} (both)"]
+        found = [f"{found[0]} {words.BOTH_SIDES}"]
     cells = (
         f"{escape(gaps)}<small>{escape(intervals)}</small>",
         f"{escape(errors)}<small>{ARROW.join(found)}</small>",
@@ -181,7 +192,7 @@ def _verdict(side: words.OneSide, *, expert: bool) -> str:
 
 
 def _show_rows(scene: Scene) -> None:
-    """List the rows of a range of scores, most confident mistakes first."""
+    """Show the rows of a range of scores, most confident mistakes first."""
     event = scene.settings.event
     st.subheader(listed.heading(event), anchor=False)
     left, right = _columns(scene)
@@ -222,7 +233,7 @@ def _show_list(scene: Scene, found: ListedRows) -> None:
 
 
 def lines_of(found: ListedRows, head: list[str]) -> list[list[str | float]]:
-    """Put the listed rows' cells in the order of their heading."""
+    """Return the listed rows' cells in the order of their heading."""
     classes = [part for part in (found.true, found.said) if part is not None]
     hits = [listed.CAME_TRUE[bool(hit)] for hit in found.hits]
     parts = (

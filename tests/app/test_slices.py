@@ -1,4 +1,4 @@
-"""Slices on the page: judged, chosen for every page, and their rows listed."""
+"""Subgroups on the page: evaluated, chosen for every page, and their rows listed."""
 
 import csv
 import io
@@ -23,7 +23,9 @@ from dashboard.samples import samples
 from dashboard.settings import NO_METHOD
 from dashboard.tables import csv_of
 from dashboard.views.slices import lines_of
-from dashboard.wording.slices import ALL_ROWS
+from dashboard.wording.numbers import pp
+from dashboard.wording.slice_names import ALL_ROWS
+from dashboard.wording.slices import NOT_BY_TRUTH
 from tests.app.pages import (
     MARKUP,
     before_after,
@@ -67,10 +69,10 @@ def column_of(name: str, role: str = "test") -> np.ndarray:
     return np.array(column.categories)[column.values]
 
 
-def test_columns_of_the_file_come_first_and_are_judged() -> None:
+def test_columns_of_the_file_come_first_and_are_evaluated() -> None:
     page = open_page("slices", sample=CRASH.title)
     assert not page.exception
-    check_charts(page, ["Slices", "Scores"])
+    check_charts(page, ["Subgroups", "Scores"])
     assert page.selectbox(key="slices_by").options[:4] == ["age_band", "airbag", "seatbelt", "sex"]
     (table,) = tables(page, "slices")
     upload = read("x.npz", CRASH.read_bytes())
@@ -84,11 +86,11 @@ def test_columns_of_the_file_come_first_and_are_judged() -> None:
     assert [line[0] for line in table] == [names[k] for k in found.order()]
     for line in table:
         k = names.index(line[0])
-        gap = wording.points(found.mean_gap[k], found.rows[k], signed=True).split(" ")[0]
+        gap = pp(found.mean_gap[k], found.rows[k], signed=True).removesuffix(" pp")
         assert line[1].startswith(f"{gap} \u2192 ")
         assert line[3] == wording.percent(event.hits[places == k].mean(), found.rows[k])
     off = int(found.off().sum())
-    assert f"Of 4 slices, {off} is off before calibration" in page.subheader[0].value
+    assert f"Miscalibrated subgroups: {off} of 4 before, " in page.subheader[0].value
 
 
 @pytest.mark.parametrize("by", ["Predicted class", "True class", "Score, 5 ranges", "sex"])
@@ -97,19 +99,20 @@ def test_every_way_opens(by: str) -> None:
     assert not page.exception
     (table,) = tables(page, "slices")
     assert len(table) == (5 if by.startswith("Score") else 2)
-    assert ("nothing is judged" in said(page)) == (by == "True class")
+    assert (NOT_BY_TRUTH in said(page)) == (by == "True class")
 
 
 def test_a_hundred_classes_are_paged_worst_first() -> None:
     page = open_page("slices", sample=CITIES.title)
     (first,) = tables(page, "slices")
-    assert len(first) == 15
-    page.number_input(key="slices_page").set_value(7).run()
+    assert len(first) == 10
+    page.number_input(key="slices_page").set_value(10).run()
     (last,) = tables(page, "slices")
     assert len(last) == 10
+    assert not {line[0] for line in first} & {line[0] for line in last}
     gaps = [float(line[2].split(" ")[0]) for line in first]
     assert gaps == sorted(gaps, reverse=True)
-    assert "fewer than 30 rows: shown, but not judged" in said(page)
+    assert "fewer than 30 rows are shown but not tested" in said(page)
 
 
 # A part for every page ----------------------------------------------------------------------
@@ -135,17 +138,17 @@ def test_bins_refit_nothing_and_an_event_only_maps_of_its_scores(fitted: list[ob
     page.number_input(key="bins").set_value(20).run()
     page.segmented_control(key="rank").set_value(2).run()
     assert len(fitted) == 1
-    page.selectbox(key="method").set_value("spline").run()
+    page.selectbox(key="method_seen").set_value("spline").run()
     page.segmented_control(key="rank").set_value(1).run()
     assert fitted[1:] == [SplineCalibration()] * 2
 
 
-def test_a_slice_chosen_here_is_what_every_page_judges(fitted: list[object]) -> None:
+def test_a_subgroup_chosen_here_is_what_every_page_evaluates(fitted: list[object]) -> None:
     page = open_page("slices", sample=CRASH.title)
     assert fitted == [SplineCalibration()]
     page.selectbox(key="slice_opened").set_value("60+").run()
     old = column_of("age_band") == "60+"
-    line = f"Only rows where age\\_band \\= 60\\+: {old.sum():,} of {old.size:,}."
+    line = f"Filtered to age\\_band \\= 60\\+: {old.sum():,} of {old.size:,} rows."
     assert line in said(page)
     assert page.selectbox(key="only").value == "age_band"
     assert page.selectbox(key="only_which").value == "60+"
@@ -160,12 +163,12 @@ def test_a_slice_chosen_here_is_what_every_page_judges(fitted: list[object]) -> 
     # The fit on all rows is the one that was made before.
     assert len(fitted) == 1
     # The other set, by the same fit.
-    page.segmented_control(key="set").set_value("Calibration set").run()
+    page.segmented_control(key="set_seen").set_value("Calibration set").run()
     of_fit = column_of("age_band", "calibration") == "60+"
-    assert f"{of_fit.sum():,} of {of_fit.size:,}." in said(page)
+    assert f"{of_fit.sum():,} of {of_fit.size:,} rows." in said(page)
     assert len(fitted) == 1
     page.button(key="show_all").click().run()
-    assert "Only rows where" not in said(page)
+    assert "Filtered to" not in said(page)
 
 
 @pytest.mark.parametrize("path", ["overview", "ks", "reliability", "compare", "maps", "efficiency"])
@@ -173,26 +176,26 @@ def test_every_page_opens_on_a_part_of_the_rows(path: str) -> None:
     page = open_page(path, sample=CRASH.title, only="sex", only_which="female")
     assert not page.exception
     assert not page.error
-    assert "Only rows where sex" in said(page)
+    assert "Filtered to sex" in said(page)
 
 
 def test_a_part_that_the_data_do_not_have_is_all_rows() -> None:
     page = open_page("slices", only="sex", only_which="female")
     assert not page.exception
-    assert "Only rows" not in said(page)
+    assert "Filtered to" not in said(page)
     page = open_page("slices", sample=CRASH.title, only="sex", only_which="nobody")
     assert not page.exception
-    assert "Only rows where sex" in said(page)
+    assert "Filtered to sex" in said(page)
 
 
 def test_a_part_is_left_with_the_data_that_have_it() -> None:
     page = open_page("slices", only="Predicted class", only_which="Trouser")
-    assert "Only rows where predicted class Trouser" in said(page)
-    # The only slice with enough rows is spoken of as one.
-    assert "The only slice with enough rows is off before calibration and" in said(page)
-    assert "looking at 1" not in said(page)
-    page.selectbox(key="sample").set_value(CITIES.title).run()
-    assert "Only rows" not in said(page)
+    assert "Filtered to predicted class Trouser" in said(page)
+    # The only subgroup with enough rows is spoken of as one.
+    assert "The only subgroup with enough rows: miscalibrated before, " in said(page)
+    assert "1 tests" not in said(page)
+    page.selectbox(key="sample_seen").set_value(CITIES.title).run()
+    assert "Filtered to" not in said(page)
     assert page.selectbox(key="only").value == ALL_ROWS
     # Chosen by hand, the first part stands until another one is chosen.
     page.selectbox(key="only").set_value("True class").run()
@@ -203,10 +206,10 @@ def test_a_part_is_left_with_the_data_that_have_it() -> None:
 
 def test_a_range_of_scores_outlives_a_change_of_event() -> None:
     page = open_page("slices", only="Score, 5 ranges", only_which="range 2 of 5")
-    assert "Only rows where score" in said(page)
+    assert "Filtered to score" in said(page)
     page.segmented_control(key="rank").set_value(2).run()
     assert page.selectbox(key="only_which").value == "range 2 of 5"
-    assert "Only rows where score" in said(page)
+    assert "Filtered to score" in said(page)
 
 
 # Rows ---------------------------------------------------------------------------------------
@@ -260,7 +263,7 @@ def test_rows_of_a_split_file_keep_the_numbers_they_have_there() -> None:
     by.set_value("age").run()
     (slices,) = tables(page, "slices")
     assert len(slices) == 5
-    ends = sorted(tuple(map(int, line[0].split(" to "))) for line in slices)
+    ends = sorted(tuple(map(int, line[0].split("\u2013"))) for line in slices)
     assert (ends[0][0], ends[-1][1]) == (20, 79)
     assert all(high + 1 == low for (_, high), (low, _) in itertools.pairwise(ends))
 
@@ -296,7 +299,7 @@ def test_the_listed_rows_are_taken_home_without_formulas() -> None:
 # Other data ---------------------------------------------------------------------------------
 
 
-def test_scores_alone_are_told_apart_by_score() -> None:
+def test_scores_alone_are_grouped_by_score() -> None:
     rng = np.random.default_rng(1)
     scores = rng.uniform(0.4, 1, 600)
     data = top_1_file(scores, rng.random(600) < scores - 0.1)
@@ -306,11 +309,11 @@ def test_scores_alone_are_told_apart_by_score() -> None:
         "predicted class", "Score, 5 ranges", "Score, 10 ranges"
     ]  # fmt: skip
     page.selectbox(key="slices_by").set_value("Score, 5 ranges").run()
-    assert "no class probabilities, so its rows cannot be told apart by class" in said(page)
+    assert "no class probabilities, so rows cannot be grouped by class" in said(page)
     (rows,) = tables(page, "listed")
     assert len(rows) == 100
     page.selectbox(key="slice_opened").set_value("range 1 of 5").run()
-    assert "Only rows where score" in said(page)
+    assert "Filtered to score" in said(page)
     assert not page.exception
 
 

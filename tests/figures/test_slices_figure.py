@@ -1,4 +1,4 @@
-"""Slices drawn and written: the arrays and the numbers of the result, and nothing else."""
+"""Subgroups drawn and written: the arrays and the numbers of the result, and nothing else."""
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from calibcore.slices import SliceScreen, screen_slices, slice_shares
 from dashboard.figures import DARK, LIGHT, Palette
 from dashboard.figures.slices import ROW, score_histogram, slice_plot
 from dashboard.wording import listed
+from dashboard.wording import slice_names as names_of
 from dashboard.wording import slices as words
 from tests.figures.conftest import Keep
 from tests.figures.made import MINUS, pct, texts, trace
@@ -19,7 +20,7 @@ ROWS = (400, 600, 500, 9)
 
 
 def screens(*, judge: bool = True) -> tuple[SliceScreen, SliceScreen]:
-    """Slices that are off by 0, 20, -10 and (few rows) 30 points; afterwards by none."""
+    """Subgroups with mean gaps of 0, 20, -10 and (few rows) 30 points; afterwards of none."""
     rng = np.random.default_rng(1)
     places = np.repeat(np.arange(4), ROWS)
     scores = 0.4 + 0.2 * rng.random(places.size)
@@ -39,25 +40,25 @@ def test_the_plot_draws_the_gaps_with_their_intervals(palette: Palette, keep: Ke
     keep(f"slices_{'light' if palette is LIGHT else 'dark'}", figure)
     for name, screen in (("before", before), ("after", after)):
         drawn = trace(figure, name)
-        assert_allclose(drawn.x, screen.mean_gap[order])
-        whisker = trace(figure, f"interval, {name}")
-        assert_allclose(whisker.x[0::3], screen.gap_low[order])
-        assert_allclose(whisker.x[1::3], screen.gap_high[order])
-        assert_allclose(whisker.y[0::3], drawn.y)
-        # The small slice is pale.
+        assert_allclose(drawn.x, 100 * screen.mean_gap[order])
+        error_bar = trace(figure, f"95% CI, {name}")
+        assert_allclose(error_bar.x[0::3], 100 * screen.gap_low[order])
+        assert_allclose(error_bar.x[1::3], 100 * screen.gap_high[order])
+        assert_allclose(error_bar.y[0::3], drawn.y)
+        # The small subgroup is pale.
         assert list(drawn.marker.opacity) == [1.0, 1.0, 1.0, 0.45]
     assert figure.layout.height >= ROW * 4
     left, right = figure.layout.xaxis.range
-    ends = np.concatenate([[0.0], before.gap_low, before.gap_high])
+    ends = 100 * np.concatenate([[0.0], before.gap_low, before.gap_high])
     assert left < np.nanmin(ends)
     assert np.nanmax(ends) < right
     assert order.tolist() == [1, 2, 0, 3]
 
 
-def test_the_plot_of_one_side_has_one_mark_a_slice() -> None:
+def test_the_plot_of_one_side_has_one_mark_per_subgroup() -> None:
     before, _ = screens()
     figure = slice_plot((before, None), (*NAMES, "none"), before.order(), LIGHT)
-    assert {drawn.name for drawn in figure.data} == {"before", "interval, before"}
+    assert {drawn.name for drawn in figure.data} == {"before", "95% CI, before"}
     assert_allclose(trace(figure, "before").y, [0, 1, 2, 3])
 
 
@@ -89,50 +90,53 @@ def test_the_histogram_draws_the_shares_of_rows_and_of_misses() -> None:
 def conclusion(
     found: tuple[SliceScreen, SliceScreen | None], *, by: str = "light", **how: bool
 ) -> str:
-    chosen = {"after_first": False, "expert": False} | how
-    return words.conclusion(found, by, (*NAMES, "none"), **chosen)
+    chosen = {"after_first": False, "prediction": True, "expert": False} | how
+    return words.conclusion(found, by, (*NAMES, "none"), words.HowSaid(**chosen))
 
 
 def test_the_conclusion_names_the_worst_and_counts_the_others() -> None:
     before, after = screens()
-    error = f"{100 * before.ks_error[1]:.1f}"  # slices are sorted by it
+    error = f"{100 * before.ks_error[1]:.1f}"  # subgroups are sorted by it
     assert error != f"{100 * before.mean_gap[1]:.1f}"
+    counted = "Miscalibrated subgroups: 2 of 3 before, 0 after (adjusted for 3 tests)."
     assert conclusion((before, after)) == (
-        r"Worst before calibration: light \= \<b\>night\</b\> \$x\$, overconfident, KS error"
-        f" {pct(error)}. Of 3 slices, 2 are off before calibration and none is found after it"
-        " (corrected for looking at 3)."
+        r"Worst subgroup before calibration: light \= \<b\>night\</b\> \$x\$, overconfident, KS"
+        f" error {pct(error)}. {counted}"
     )
-    assert conclusion((before, None)).endswith("2 are off before calibration (corrected for"
-                                               " looking at 3).")  # fmt: skip
-    # After calibration nothing is worst that is not found off.
-    assert conclusion((before, after), after_first=True).startswith("Of 3 slices, 2 are off")
+    assert conclusion((before, None)).startswith("Worst subgroup: light")
+    assert conclusion((before, None)).endswith(
+        "Miscalibrated subgroups: 2 of 3 (adjusted for 3 tests)."
+    )
+    # After calibration nothing is worst that is not found miscalibrated.
+    assert conclusion((before, after), after_first=True) == counted
     assert "(p < 0.001, Holm)" in conclusion((before, after), expert=True)
     assert "p <" not in conclusion((before, after))
-    assert conclusion((after, None)) == (
-        "Of 3 slices, none is found off before calibration at this sample size."
+    assert "scores too high, KS error" in conclusion((before, after), prediction=False)
+    assert conclusion((after, None)) == "No miscalibration detected in any of 3 subgroups."
+    assert conclusion((after, after)) == (
+        "No miscalibration detected in any of 3 subgroups, before or after calibration."
     )
 
 
-def test_under_true_classes_nothing_is_called_off() -> None:
+def test_under_true_classes_nothing_is_called_miscalibrated() -> None:
     before, after = screens(judge=False)
-    said = conclusion((before, after), by=words.TRUE)
-    says, was = 100 * before.mean_score[1], 100 * before.frequency.share[1]
-    assert said.startswith(r"Farthest apart: true class \<b\>night")
-    assert f"says {pct(f'{says:.1f}')} on average where {pct(f'{was:.1f}')} came true" in said
-    assert "nothing is judged" in said
+    said = conclusion((before, after), by=names_of.TRUE)
+    score, observed = 100 * before.mean_score[1], 100 * before.frequency.share[1]
+    assert said.startswith(r"Largest gap: true class \<b\>night")
+    assert f"mean score {pct(f'{score:.1f}')}, observed {pct(f'{observed:.1f}')}." in said
+    assert said.endswith(words.NOT_BY_TRUTH)
 
 
-def test_few_rows_are_not_judged() -> None:
+def test_few_rows_are_not_tested() -> None:
     found = screen_slices([0.9] * 20, [0] * 20, [0] * 12 + [1] * 8, n_slices=2)
-    said = words.conclusion(
-        (found, None), words.PREDICTED, ("a", "b"), after_first=False, expert=False
-    )
-    assert said == "No slice has the 30 rows that a judgement needs."
-    rows = words.slice_rows(("a", "b"), (found, None), (None, None), [0, 1])
+    how = words.HowSaid(after_first=False, prediction=True, expert=False)
+    said = words.conclusion((found, None), names_of.PREDICTED, ("a", "b"), how)
+    assert said == "No subgroup has the 30 rows that a test needs."
+    rows = words.slice_rows(("a", "b"), (found, None), (None, None), [0, 1], prediction=True)
     assert [row.before.verdict for row in rows] == ["too few rows"] * 2
     assert [row.right for row in rows] == ["", ""]
-    note = words.table_note(found, 2, by=words.PREDICTED, expert=False)
-    assert "2 slices have fewer than 30 rows: shown, but not judged" in note
+    note = words.table_note(found, 2, by=names_of.PREDICTED, expert=False)
+    assert "2 subgroups with fewer than 30 rows are shown but not tested" in note
 
 
 def test_the_table_holds_the_numbers_of_the_result() -> None:
@@ -141,45 +145,57 @@ def test_the_table_holds_the_numbers_of_the_result() -> None:
         np.tile([1, 1, 1, 0], 378)[:1509], np.repeat(np.arange(4), ROWS), n_slices=5
     )
     order = before.order().tolist()
-    rows = words.slice_rows(NAMES, (before, after), (right, right), order)
+    rows = words.slice_rows(NAMES, (before, after), (right, right), order, prediction=True)
     assert [row.name for row in rows] == [NAMES[k] for k in order]
     assert rows[0].rows == "600 rows"
-    assert rows[0].before.gap == f"+{100 * before.mean_gap[1]:.1f} points"
+    assert rows[0].before.gap == f"+{100 * before.mean_gap[1]:.1f}"
     low, high = 100 * before.gap_low[2], 100 * before.gap_high[2]
     assert rows[1].before.interval == f"{low:.1f} to {high:.1f}".replace("-", MINUS)
     assert rows[1].before.ks_error == pct(f"{100 * before.ks_error[2]:.1f}")
     assert [row.before.kind for row in rows] == ["over", "under", "none", "none"]
     assert [row.before.sign for row in rows] == ["\u25b2", "\u25bc", "\u25cb", "\u2013"]
+    found = ["overconfident", "underconfident", "not detected", "too few rows"]
+    assert [row.before.verdict for row in rows] == found
+    of_risk = words.slice_rows(NAMES, (before, after), (right, right), order, prediction=False)
+    assert [row.before.verdict for row in of_risk] == ["too high", "too low", *found[2:]]
     assert rows[0].right == pct("75.0")
     assert rows[3].before.p_value == ""
     note = words.table_note(before, 4, by="light", expert=False)
-    assert "1 slice has fewer than 30 rows" in note
-    assert "1 slice has no row here" in note
+    assert "1 subgroup with fewer than 30 rows is shown but not tested" in note
+    assert "1 subgroup has no rows" in note
+
+
+def test_the_caption_counts_the_intervals_that_include_0() -> None:
+    before, after = screens()
+    covering = int(((before.gap_low <= 0) & (before.gap_high >= 0))[before.rows > 0].sum())
+    said = words.dots_caption(before, after)
+    assert said.endswith(f"{covering} of 4 intervals include 0 before calibration.")
+    assert words.dots_caption(before, None).endswith("include 0.")
 
 
 def test_ranges_are_written_with_digits_that_tell_them_apart() -> None:
-    assert words.score_ranges([0.3, 0.9], [0.8, 1.0]) == (
-        "30.0 to 80.0%",
-        "90.0 to 100.0%",
+    assert names_of.score_ranges([0.3, 0.9], [0.8, 1.0]) == (
+        "30.0\u201380.0%",
+        "90.0\u2013100.0%",
     )
-    close = words.score_ranges([0.5, 0.99991], [0.9999, 1.0])
-    assert close == ("50.00 to 99.99%", "99.99 to 100.00%")
+    close = names_of.score_ranges([0.5, 0.99991], [0.9999, 1.0])
+    assert close == ("50.00\u201399.99%", "99.99\u2013100.00%")
     # Ends next to 1 take no digits from the other ranges, and 1 alone is written as 100.
-    crowded = words.score_ranges([0.3268, 0.97, 0.9999908], [0.97, 0.99990771, 0.99999999])
+    crowded = names_of.score_ranges([0.3268, 0.97, 0.9999908], [0.97, 0.99990771, 0.99999999])
     assert [text.removesuffix("%") for text in crowded] == [
-        "32.7 to 97.0",
-        "97.00 to 99.99",
-        "99.999080 to 99.999999",
+        "32.7\u201397.0",
+        "97.00\u201399.99",
+        "99.999080\u201399.999999",
     ]
-    assert words.range_names([1.0, 3.0], [2.00001, 4.0]) == ("1 to 2", "3 to 4")
-    assert words.range_names([100_234.0, 100_834.0], [100_833.0, 101_433.0]) == (
+    assert names_of.range_names([1.0, 3.0], [2.00001, 4.0]) == ("1 to 2", "3 to 4")
+    assert names_of.range_names([100_234.0, 100_834.0], [100_833.0, 101_433.0]) == (
         "100234 to 100833",
         "100834 to 101433",
     )
-    assert words.range_names([0.0, 12345.6], [12345.2, 2e5]) == ("0 to 12345", "12346 to 200000")
+    assert names_of.range_names([0.0, 12345.6], [12345.2, 2e5]) == ("0 to 12345", "12346 to 200000")
     assert listed.number(1_234_567.0) == "1234567"
-    assert words.score_ranges([1.0], [1.0]) == ("100.0%",)
-    assert words.range_names([-1.0, 1.00001], [1.0, 1.00002]) == (
+    assert names_of.score_ranges([1.0], [1.0]) == ("100.0%",)
+    assert names_of.range_names([-1.0, 1.00001], [1.0, 1.00002]) == (
         f"{MINUS}1 to 1",
         "1.00001 to 1.00002",
     )
@@ -202,6 +218,6 @@ def test_only_a_wrong_prediction_is_called_a_mistake() -> None:
 
 
 def test_the_data_line_says_which_rows_are_left() -> None:
-    assert words.only_line("light = <i>", 312, 10_000) == (
-        r"Only rows where light \= \<i\>: 312 of 10,000."
+    assert names_of.only_line("light = <i>", 312, 10_000) == (
+        r"Filtered to light \= \<i\>: 312 of 10,000 rows."
     )

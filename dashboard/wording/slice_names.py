@@ -1,0 +1,109 @@
+"""Names of subgroups of the rows, and of the ways to group and filter rows."""
+
+from collections.abc import Sequence
+
+from dashboard.wording.numbers import MINUS, escape_markdown, in_full, span
+
+PREDICTED, TRUE = "Predicted class", "True class"
+SCORES = {"Score, 5 ranges": 5, "Score, 10 ranges": 10}
+"""Ways to group rows by their score, and into how many ranges each cuts them."""
+
+COLUMN = "{name} (column)"
+"""Name of a column of the file that is called as one of the ways above."""
+
+BLANK = "(blank)"
+ALL_ROWS = "All rows"
+ONLY, ONLY_VALUE = "Filter by", "Value"
+ONLY_HELP = (
+    "All pages then evaluate these rows only. The calibrator is still fitted on the whole"
+    " calibration set."
+)
+SHOW_ALL = "Show all rows"
+
+
+def category_names(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return names of categories, all different.
+
+    Examples
+    --------
+    >>> category_names(["day", "", "day"])
+    ('day', '(blank)', 'day [3]')
+    """
+    names: list[str] = []
+    for place, text in enumerate(texts, start=1):
+        name = text or BLANK
+        names.append(f"{name} [{place}]" if name in names else name)
+    return tuple(names)
+
+
+def nth_range(k: int, n_ranges: int) -> str:
+    """Return a name for a range of scores that outlives a change of event."""
+    return f"range {k + 1} of {n_ranges}"
+
+
+def score_ranges(low: Sequence[float], high: Sequence[float]) -> tuple[str, ...]:
+    """Return ranges of scores, with as few decimals as keep them and their ends apart.
+
+    Only a score of 1 is written as 100%.
+
+    Examples
+    --------
+    >>> ranges = score_ranges([0.2, 0.9991, 0.99998], [0.999, 0.99997, 1.0])
+    >>> list(ranges)
+    ['20.0\u201399.9%', '99.910\u201399.997%', '99.998\u2013100.000%']
+    """
+    names: list[str] = []
+    for a, b in zip(low, high, strict=True):
+        name = ""
+        for digits in range(1, 14):
+            first, last = f"{100 * a:.{digits}f}%", f"{100 * b:.{digits}f}%"
+            name = first if first == last else span(first, last)
+            full = b == 1 or float(last.removesuffix("%")) < 100
+            if (first == last) == (a == b) and full and name not in names:
+                break
+        names.append(name)
+    return tuple(names)
+
+
+def range_names(low: Sequence[float], high: Sequence[float]) -> tuple[str, ...]:
+    """Return names of ranges of numbers, with as few digits as keep them apart.
+
+    Examples
+    --------
+    >>> range_names([18.0, 30.0], [29.0, 30.0]), range_names([100_234.0], [100_833.0])
+    (('18 to 29', '30'), ('100234 to 100833',))
+    """
+    ends, names = list(zip(low, high, strict=True)), [""]
+    for digits in (4, 6, 9, 17):
+        written = [(in_full(a, digits), in_full(b, digits)) for a, b in ends]
+        names = [a if a == b else f"{a} to {b}" for a, b in written]
+        apart = [a == b for a, b in ends] == [a == b for a, b in written]
+        if apart and len(set(names)) == len(names):
+            break
+    return tuple(name.replace("-", MINUS).replace("e+", "e") for name in names)
+
+
+def shown_range(name: str) -> str:
+    """Return a range of numbers as it is shown; its name in an address stays as it was.
+
+    Examples
+    --------
+    >>> shown_range("18 to 29"), shown_range("\u22121 to 1"), shown_range("30")
+    ('18\u201329', '\u22121 to 1', '30')
+    """
+    low, _, high = name.partition(" to ")
+    return span(low, high) if high else name
+
+
+def slice_name(by: str, shown: str) -> str:
+    """Describe the rows of a subgroup, as the file has it: to be escaped where it is shown."""
+    if by in SCORES:
+        return f"score {shown}"
+    if by in {PREDICTED, TRUE}:
+        return f"{by.lower()} {shown}"
+    return f"{by} = {shown}"
+
+
+def only_line(part: str, n_rows: int, n_all: int) -> str:
+    """Describe on every page which rows are evaluated, for Markdown."""
+    return f"Filtered to {escape_markdown(part)}: {n_rows:,} of {n_all:,} rows."
