@@ -33,7 +33,6 @@ def choose_only(upload: Upload, settings: Settings) -> Slice | None:
     value = st.selectbox(
         words.ONLY_VALUE,
         offered,
-        format_func=dict(zip(slicing.names, slicing.shown, strict=True)).__getitem__,
         key=_VALUE,
         bind="query-params",
         persist_state="session",

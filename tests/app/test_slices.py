@@ -250,7 +250,7 @@ def slices_csv(n_rows: int = 400) -> bytes:
 
 def test_rows_of_a_split_file_keep_the_numbers_they_have_there() -> None:
     data = slices_csv()
-    page = open_upload(("mine.csv", data), path="slices", method=wording.method_name(NO_METHOD))
+    page = open_upload(("mine.csv", data), path="slices", method=NO_METHOD)
     (table,) = tables(page, "listed")
     lines = data.decode().splitlines()
     for line in table[:20]:
@@ -321,9 +321,8 @@ def test_scores_alone_are_grouped_by_score() -> None:
 def test_a_few_rows_and_absent_classes_open(n_rows: int) -> None:
     rng = np.random.default_rng(n_rows)
     data = npz_of(made_set(rng, n_rows), made_set(rng, 8))
-    nothing = wording.method_name(NO_METHOD)
     for by in ("Predicted class", "True class", "Score, 10 ranges"):
-        page = open_upload(("few.npz", data), path="slices", method=nothing, slices_by=by)
+        page = open_upload(("few.npz", data), path="slices", method=NO_METHOD, slices_by=by)
         assert not page.exception
         assert not page.error
         assert tables(page, "slices")
