@@ -16,6 +16,7 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.metrics import METRICS, Measure, RowMeasure
 from dashboard import wording
+from dashboard.parts.old_addresses import OLD_WORDS
 from dashboard.settings import NO_METHOD
 from tests.readers import files
 
@@ -44,7 +45,11 @@ def upload(page: AppTest, *uploaded: tuple[str, bytes]) -> AppTest:
 
 
 def choose(page: AppTest, key: str, value: object) -> AppTest:
-    if key in {"data", "event", "rank", "within", "set", "values"}:
+    """Choose a value, by its word in the address or by the text that it had there before."""
+    in_segments = key in {"data", "event", "rank", "within", "set", "values", "wording"}
+    if key in OLD_WORDS:
+        value, key = OLD_WORDS[key].get(str(value), value), f"{key}_seen"
+    if in_segments:
         return page.segmented_control(key=key).set_value(value).run()
     return page.selectbox(key=key).set_value(value).run()
 

@@ -271,7 +271,7 @@ def test_a_name_opens_its_class_as_the_event() -> None:
     name = list(pictures(page))[1]
     page.button(key=f"open_{sets(GARMENTS.name)[1].class_names.index(name)}").click().run()
     assert not page.exception
-    assert page.segmented_control(key="event").value == "Class"
+    assert page.segmented_control(key="event_seen").value == "Class"
     assert page.selectbox(key="class").value == name
     assert any(text.startswith(f"Class {escape_markdown(name)}, scored") for text in bodies(page))
     assert opened(name) in [toast.value for toast in page.toast]
@@ -369,5 +369,5 @@ def test_the_conclusion_stands_above_the_pictures() -> None:
     sides = result.test.before, result.test.after
     said = scores_sentence(*sides)
     assert any(text.startswith(said) and counted_note(*sides) in text for text in bodies(page))
-    page.segmented_control(key="wording").set_value("Expert").run()
+    page.segmented_control(key="wording_seen").set_value("Expert").run()
     assert any(text.startswith(scores_sentence(*sides, expert=True)) for text in bodies(page))

@@ -269,7 +269,7 @@ def test_an_event_that_the_calibrator_refuses_is_said(rng: np.random.Generator) 
         pooled_isotonic_normalised="false",
         second="Within top-2",
     )
-    assert page.selectbox(key="method").value == "pooled_isotonic"
+    assert page.selectbox(key="method_seen").value == "pooled_isotonic"
     check_fine(page, FOUR)
     assert any("within" in info.value for info in page.info)
 

@@ -54,7 +54,7 @@ def test_rows_of_pooled_isotonic_may_stay_unnormalised_for_one_class_at_a_time()
     page.toggle(key="pooled_isotonic_normalised").set_value(False).run()
     normalised = open_page(sample=HUNDRED, method=method.name)
     assert tile(page, "KS error") != tile(normalised, "KS error")
-    page.segmented_control(key="event").set_value("Within").run()
+    page.segmented_control(key="event_seen").set_value("Within").run()
     assert not page.exception
     assert not page.error
     assert not [toggle for toggle in page.toggle if toggle.key == "pooled_isotonic_normalised"]

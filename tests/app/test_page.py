@@ -70,7 +70,7 @@ def test_every_sample_shows_calibcores_numbers(name: str) -> None:
         for key, value in clicks:
             choose(page, key, value)
         for method in METHODS:
-            if page.selectbox(key="method").value != method:
+            if page.selectbox(key="method_seen").value != method:
                 choose(page, "method", method)
             check_page(page)
             both = ks_before_after(calibration, test, event, method)

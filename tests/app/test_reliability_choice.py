@@ -76,9 +76,9 @@ def test_an_unknown_way_in_the_address_draws_bins() -> None:
 
 def test_the_choice_outlives_another_sample_and_set() -> None:
     page = choose(open_page("reliability", sample=SAMPLE.title), "Smoothed")
-    page.segmented_control(key="set").set_value("Calibration set").run()
+    page.segmented_control(key="set_seen").set_value("Calibration set").run()
     assert all("smoothed" in chart.alt for chart in diagrams(page))
-    page.selectbox(key="sample").set_value(samples()[-1].title).run()
+    page.selectbox(key="sample_seen").set_value(samples()[-1].title).run()
     assert all("smoothed" in chart.alt for chart in diagrams(page))
 
 

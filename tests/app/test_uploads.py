@@ -60,7 +60,7 @@ def test_an_uploaded_file_shows_its_numbers(rng: np.random.Generator) -> None:
     sentence = f"Test set: 700 rows, labels 0, 1, 2, accuracy {right}."
     assert any(f"- {wording.escape_markdown(sentence)}\n" in f"{text}\n" for text in bodies(page))
     for method in METHODS:
-        if page.selectbox(key="method").value != method:
+        if page.selectbox(key="method_seen").value != method:
             choose(page, "method", method)
         both = ks_before_after(calibration, test, TopR(1), method)
         assert tile(page, "KS error") == before_after(*both, 700)
@@ -248,7 +248,7 @@ def test_top_1_scores_alone_open_without_what_needs_all_classes(rng: np.random.G
     keys = {control.key for control in page.segmented_control}
     assert not keys & {"event", "rank", "within"}
     offered = [method.name for method in CATALOGUE if method.acts_on == "event"]
-    assert page.selectbox(key="method").options == [*offered, wording.method_name(NO_METHOD)]
+    assert page.selectbox(key="method_seen").options == [*offered, wording.method_name(NO_METHOD)]
     halves = split_rows(rows)
     fitted = SplineCalibration().fit(halves.calibration.scores, halves.calibration.hits)
     judged = halves.test
