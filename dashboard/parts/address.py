@@ -50,6 +50,8 @@ def choose(
     **shown
         More for the control.
     """
+    if st.session_state.get(key) == default:
+        st.session_state[key] = ""
     with st.container(key=f"in_address_{key}"):
         asked = st.text_input(
             label, key=key, bind="query-params", persist_state="session", autocomplete="off"
@@ -66,11 +68,6 @@ def choose(
         **shown,
     )
     return str(st.session_state[_seen(key)])
-
-
-def set_word(key: str, word: str) -> None:
-    """Choose a word, in a callback."""
-    st.session_state[key] = word
 
 
 def remember_asked() -> None:
@@ -121,4 +118,4 @@ def _place(key: str) -> str:
 
 def _keep(key: str, default: str) -> None:
     chosen = st.session_state[_seen(key)]
-    st.session_state[key] = "" if chosen in (default, None) else chosen
+    st.session_state[key] = default if chosen is None else chosen

@@ -8,7 +8,7 @@ import streamlit as st
 _SHOWN = "saved_of"
 """Data, page and set that are shown."""
 
-_OF_THEIR_OWN = ("Compare", "Data efficiency", "Models")
+_OF_THEIR_OWN = ("Calibrators", "Data needed", "Models")
 """Pages that are not about the set that is chosen."""
 
 DOWNLOAD = "Download the table (CSV)"
@@ -17,8 +17,8 @@ DOWNLOAD = "Download the table (CSV)"
 def name_files(data: Sequence[str], page: str) -> None:
     """Say which data and which page are shown."""
     stems = " ".join(name.rpartition(".")[0] for name in data)
-    judged = "" if page in _OF_THEIR_OWN else st.session_state.get("set", "Test set")
-    st.session_state[_SHOWN] = f"{stems[:60]} {page.lower()} {judged.lower()}"
+    rows = "" if page in _OF_THEIR_OWN else f"{st.session_state.get('set') or 'test'} set"
+    st.session_state[_SHOWN] = f"{stems[:60]} {page.lower()} {rows}"
 
 
 def file_name(what: str) -> str:

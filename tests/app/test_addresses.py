@@ -4,6 +4,13 @@ import ast
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
+from calibcore.calibrators import CATALOGUE, Choice
+from dashboard.parts.old_addresses import OLD_WORDS
+from dashboard.samples import samples
+from tests.app.pages import choose, open_page
+
 DASHBOARD = Path(__file__).parents[2] / "dashboard"
 
 
@@ -13,9 +20,9 @@ def bound_keys(code: str) -> list[str]:
     for call in ast.walk(ast.parse(code)):
         if isinstance(call, ast.Call):
             named = {word.arg: word.value for word in call.keywords}
-            if "bind" in named:
+            if "bind" in named or ast.unparse(call.func) == "address.choose":
                 inside = ast.walk(named["key"])
-                constants = [part.value for part in inside if isinstance(part, ast.Constant)]
+                constants = {part.value for part in inside if isinstance(part, ast.Constant)}
                 keys += [value for value in constants if isinstance(value, str)]
     return keys
 
@@ -25,3 +32,47 @@ def test_no_two_controls_share_a_word_of_the_address() -> None:
     counted = Counter(key for file in files for key in bound_keys(file.read_text("utf-8")))
     assert counted["event"] == 1
     assert [key for key, times in counted.items() if times > 1] == []
+
+
+def test_words_of_old_addresses_are_words_of_now() -> None:
+    assert set(OLD_WORDS["method"].values()) == {"none", *(method.key for method in CATALOGUE)}
+    assert set(OLD_WORDS["sample"].values()) == {sample.name for sample in samples()}
+    for method in CATALOGUE:
+        for option in method.options:
+            if isinstance(option, Choice):
+                words = OLD_WORDS[f"{method.key}_{option.name}"].values()
+                assert set(option.allowed) <= set(words)
+
+
+@pytest.mark.parametrize(
+    ("method", "event"), [("Platt scaling", "Class"), ("platt", "class")], ids=["texts", "words"]
+)
+def test_an_address_opens_what_it_names(method: str, event: str) -> None:
+    page = open_page(sample="crash_survival", method=method, event=event, **{"class": "died"})
+    assert page.selectbox(key="method_seen").value == "platt"
+    assert page.segmented_control(key="event_seen").value == "class"
+    assert page.selectbox(key="class").value == "died"
+    assert not page.warning
+
+
+def test_a_choice_is_a_short_word_in_the_address_and_its_default_is_left_out() -> None:
+    page = choose(open_page(), "method", "Temperature scaling")
+    assert page.query_params["method"] == "temperature"
+    page = choose(page, "method", "Spline")
+    assert page.query_params.get("method", "") == ""
+
+
+@pytest.mark.parametrize(
+    ("key", "asked"),
+    [("hand_t", "5"), ("bins", "200"), ("sample", "nosuch"), ("method", "splin"), ("rank", "9")],
+)
+def test_what_the_address_cannot_have_is_said_until_it_is_chosen(key: str, asked: str) -> None:
+    query = {"by_hand": "Temperature", "method": "temperature"} | {key: asked}
+    page = open_page("maps", **query)
+    assert not page.exception
+    name = f"{key}={asked}".replace("_", "\\_").replace("=", "\\=")
+    (warning,) = [one.value for one in page.warning if "address asks for" in one.value]
+    assert name in warning
+    if key == "sample":
+        page = choose(page, key, "crash_survival")
+        assert not [one for one in page.warning if "address asks for" in one.value]
