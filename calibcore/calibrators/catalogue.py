@@ -72,7 +72,7 @@ CATALOGUE: tuple[Method, ...] = (
             WholeNumber("n_knots", 6, 4, 30),
             Choice("runout", "natural", ("natural", "parabolic", "cubic")),
             Choice("fit_to", "difference", ("difference", "hits")),
-            Switch("constrained", default=False),
+            Switch("constrained", default=True),
             Switch("cross_validated", default=False),
         ),
         paper="Gupta 2021, section 4",
