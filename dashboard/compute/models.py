@@ -1,4 +1,4 @@
-"""Several models on the same rows: read, fitted each on its own calibration set, judged alike."""
+"""Several models on the same rows: read, each fitted on its own calibration set, evaluated."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -28,20 +28,20 @@ AnySplit = Split[LogitSet] | Split[EventScores]
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """One model judged on the test set.
+    """One model, evaluated on the test set.
 
     Parameters
     ----------
     name : str
-        As the file or the sample has it.
+        As the file or the example has it.
     rows : LogitSet or EventScores
-        Its outputs on the rows that are judged.
+        Its outputs on the rows that are evaluated.
     judged : SetResult
         Before calibration and after.
     fitted : FittedScoreMap, FittedVectorMap or None
         The calibrator, fitted on its own calibration set.
     key : hashable
-        Stands for all of it.
+        Identifies all of it.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Model:
 
 
 def mates(sample: Sample) -> tuple[Sample, ...]:
-    """List the other samples that have the same test labels."""
+    """Return the other examples with the same test labels."""
     return once("mates", sample.digest, lambda: _mates(sample))
 
 
@@ -69,14 +69,14 @@ def _mates(sample: Sample) -> tuple[Sample, ...]:
 
 
 def read_sample(sample: Sample) -> Upload:
-    """Read a sample that is set beside another."""
+    """Read an example that is compared with another."""
     return read_files(
         (SourceFile(f"{sample.name}.npz", sample.digest, sample.read_bytes, own=True),)
     )
 
 
 def read_beside(first: Upload, source: SourceFile) -> Upload:
-    """Read a further model's file as the user reads the first; as found where that does not fit."""
+    """Read a further model's file like the first; as detected where that does not fit."""
     try:
         return read_files((source,), first.options)
     except FileError:
@@ -86,7 +86,7 @@ def read_beside(first: Upload, source: SourceFile) -> Upload:
 
 
 def check_other(first: Upload, other: Upload) -> None:
-    """Refuse a file that does not hold the rows of the first one."""
+    """Raise if a file does not hold the rows of the first one."""
     if other.piece is not None:
         found = "labels alone" if other.piece.table is None else "a table without labels"
         raise CalibrationInputError("file", found, "a model's outputs together with the labels")
@@ -112,16 +112,16 @@ def seconds(scene: Scene, others: Sequence[Upload]) -> float:
 
 
 def first_model(scene: Scene, name: str) -> Model:
-    """Give the model that every page is about, on the test set."""
+    """Return the model that every page is about, on the test set."""
     result = scene.result
     key = key_of(scene.upload, scene.settings)
     return Model(name, scene.split.test, result.test, result.fitted, key)
 
 
 def judge_model(scene: Scene, name: str, upload: Upload, progress: Progress) -> Model:
-    """Fit the chosen calibrator to another model, and judge it on the rows of the first.
+    """Fit the chosen calibrator to another model, and evaluate it on the rows of the first.
 
-    Fitted once for each model and settings, whatever part of the rows is judged.
+    Fitted once for each model and settings, whatever the filter of the rows.
     """
     settings = scene.settings
     event, options, key = settings.event, Options(settings.n_bins), _key(scene, upload)
@@ -147,7 +147,7 @@ def judge_model(scene: Scene, name: str, upload: Upload, progress: Progress) -> 
 
 
 def _split_as_first(scene: Scene, upload: Upload) -> AnySplit:
-    """Split as the first model; by its own hits, another model would be split otherwise."""
+    """Split as the first model; by its own outcomes, another model would be split differently."""
     settings = scene.settings
     if scene.upload.rows is None:
         return whole_split(upload, settings)
@@ -164,7 +164,7 @@ def _split_as_first(scene: Scene, upload: Upload) -> AnySplit:
 def differences(
     scene: Scene, first: Model, other: Model, measures: tuple[Measure, ...], progress: Progress
 ) -> tuple[Inference, Inference]:
-    """Find how sure the differences of another model from the first are, before and after.
+    """Compute the differences of another model from the first with intervals, before and after.
 
     In each, ``before`` is the first model and ``after`` the other one: the same rows are drawn
     again with both.

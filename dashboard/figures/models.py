@@ -38,8 +38,8 @@ def plane_figure(
     Returns
     -------
     plotly.graph_objects.Figure
-        Miscalibration across, discrimination up: a circle as trained, named beside it, and a line
-        to a dot after calibration. Dotted lines of equal Brier score rise to the right.
+        Miscalibration across, discrimination up: a named circle before calibration, and a line to
+        a dot after it. Dotted lines of equal Brier score rise to the right.
     """
     figure = go.Figure()
     up_name = "Discrimination" if plane.shared else "Adjusted discrimination"
@@ -51,8 +51,8 @@ def plane_figure(
     _add_lines(figure, plane, x_range, y_range, palette)
     if calibrated:
         _add_moves(figure, across, up, palette)
-    looks = [("as trained", "circle-open", palette.neutral)]
-    looks += [("after calibration", "circle", palette.text)] if calibrated else []
+    looks = [("before", "circle-open", palette.neutral)]
+    looks += [("after", "circle", palette.text)] if calibrated else []
     for side, (name, symbol, colour) in enumerate(looks):
         figure.add_scatter(
             x=across[:, side],
@@ -73,13 +73,13 @@ def plane_figure(
             ),
         )
     _name_models(figure, across[:, 0], up[:, 0], names, (x_range, palette))
-    title = "\u25cb as trained" + (" \u00a0 \u25cf after calibration" if calibrated else "")
+    title = "\u25cb before \u00a0 \u25cf after calibration" if calibrated else "\u25cb uncalibrated"
     return figure.update_layout(
         base_layout(title),
         height=PIXELS,
         margin={"l": 70, "r": 64, "t": 46, "b": 44},
-        xaxis=_axis("Miscalibration (less is better)", x_range),
-        yaxis=_axis(f"{up_name} (more is better)", y_range),
+        xaxis=_axis("Miscalibration (lower is better)", x_range),
+        yaxis=_axis(f"{up_name} (higher is better)", y_range),
     )
 
 
@@ -139,7 +139,7 @@ def _add_lines(
 
 
 def _round_step(least: float) -> float:
-    """Give the least step of 1, 2 or 5 times a power of ten that is not below."""
+    """Return the smallest step of 1, 2 or 5 times a power of ten that is not below."""
     power = 10.0 ** np.floor(np.log10(least))
     return next((float(power * one) for one in _STEPS if power * one >= least), float(power * 10))
 
@@ -163,7 +163,7 @@ def _name_models(
     names: Sequence[str],
     look: tuple[tuple[float, float], Palette],
 ) -> None:
-    """Write each model's name beside its circle, on the side that has more room."""
+    """Add each model's name next to its circle, on the side with more room."""
     (left, right), palette = look
     for x, y, name in zip(across.tolist(), up.tolist(), names, strict=True):
         rightward = x < (left + right) / 2

@@ -1,4 +1,4 @@
-"""Models: several of them on the same rows, as trained and after calibrating each."""
+"""Models: several of them on the same rows, before and after calibrating each."""
 
 from collections.abc import Sequence
 from html import escape
@@ -64,17 +64,15 @@ def show(scene: Scene) -> None:
         scene.settings.method,
         expert=scene.expert,
     )
-    certain = words.certain_note(
+    certain, which = words.certain_note(
         [one.name for one in found], [one.judged for one in found], scene.settings
     )
     with top.container():
         st.subheader(sentence, anchor=False)
         if certain:
-            st.markdown(certain)
-    if scene.chosen == "calibration":
-        st.info(words.BOTH_SETS, icon=":material/info:")
-    measures, columns, place = _show_table(scene, found)
+            st.markdown(f":material/warning: {certain}", help=which)
     _show_plane(scene, found)
+    measures, columns, place = _show_table(scene, found)
     _show_pictures(scene, found)
     if place is not None and measures:  # last, as they take longest
         with place.container():
@@ -85,7 +83,7 @@ def show(scene: Scene) -> None:
 
 
 def _sampled(scene: Scene) -> list[Named]:
-    """Let the user choose further samples of the same rows."""
+    """Show the choice of further examples of the same rows; return those chosen."""
     with st.container():  # what is seen while files are read moves nothing below
         offered = {} if scene.sample is None else {one.title: one for one in mates(scene.sample)}
     if not offered:
@@ -107,7 +105,7 @@ def _sampled(scene: Scene) -> list[Named]:
 
 
 def _brought(scene: Scene) -> list[Named]:
-    """Let the user bring the files of further models."""
+    """Show the uploader for files of further models; return those that fit."""
     found: list[Named] = []
     sources = controls.choose_models(scene.upload.name)
     for source in sources:
@@ -126,9 +124,9 @@ def _brought(scene: Scene) -> list[Named]:
 
 
 def _judged(scene: Scene, others: Sequence[Named], top: ResultPlace) -> list[Model] | None:
-    """Fit and judge every model, unless that is dear and was not asked for.
+    """Fit and evaluate every model, unless that is expensive and was not asked for.
 
-    Meanwhile, what an earlier choice left at the top is taken away.
+    Meanwhile, the result of an earlier choice is removed from the top.
     """
     settings = scene.settings
     name = scene.sample.title if scene.sample is not None else scene.upload.name
@@ -159,7 +157,7 @@ def _judged(scene: Scene, others: Sequence[Named], top: ResultPlace) -> list[Mod
 def _show_table(
     scene: Scene, found: Sequence[Model]
 ) -> tuple[tuple[Measure, ...], str, DeltaGenerator | None]:
-    """Show the measures; give them, the class of tables, and the place for intervals if asked."""
+    """Show the measures; return them, the class of tables, and the place for intervals if asked."""
     st.subheader(words.TABLE, anchor=False)
     measures = _choose_measures(scene, found)
     names, judged = [one.name for one in found], [one.judged for one in found]
@@ -169,7 +167,9 @@ def _show_table(
     with st.container(key="models_table"):
         st.html(_table(names, rows, measures, calibrated=calibrated, columns=columns))
     note = words.table_note(judged[0].n_samples, calibrated=calibrated) + words.half_note(judged)
-    st.markdown(f":small[{note}]")
+    st.markdown(f":small[{note}]", help=words.TABLE_HELP)
+    if scene.chosen == "calibration":
+        st.markdown(f":small[{words.BOTH_SETS}]")
     offer_table(lambda: models_csv(names, judged, measures), name=file_name("table"))
     wanted = st.toggle(
         words.INTERVALS,
@@ -187,8 +187,8 @@ def _show_table(
 def models_csv(
     names: Sequence[str], judged: Sequence[SetResult], measures: Sequence[Measure]
 ) -> str:
-    """Write the models for a spreadsheet, with every digit, each before calibration and after."""
-    head = [f"{m.name}, {side}" for m in measures for side in ("as trained", "calibrated")]
+    """Return the models for a spreadsheet, with every digit, before and after calibration."""
+    head = [f"{m.name}, {side}" for m in measures for side in words.SIDES]
     found = [[one.compare(m.key) for m in measures] for one in judged]
     values = [[value for row in rows for value in (row.before, row.after)] for rows in found]
     lines = [(name, *cells) for name, cells in zip(names, values, strict=True)]
@@ -196,7 +196,7 @@ def models_csv(
 
 
 def _choose_measures(scene: Scene, found: Sequence[Model]) -> tuple[Measure, ...]:
-    """Let the user choose the columns, of the measures that are defined here."""
+    """Show the choice of columns, of the measures that are defined here; return those chosen."""
     defined = {row.measure.key for row in found[0].judged.comparisons if row.before is not None}
     n_classes = None if scene.class_names is None else len(scene.class_names)
     names = {
@@ -249,7 +249,7 @@ def _marked(cell: Cell) -> str:
 def _show_differences(
     scene: Scene, found: Sequence[Model], measures: tuple[Measure, ...], columns: str
 ) -> None:
-    """Show how sure the differences from the first model are."""
+    """Show the differences from the first model with their intervals."""
     first, *others = found
     bar, pairs = st.empty(), []
     for number, other in enumerate(others):
@@ -278,12 +278,12 @@ def _differences_table(
     head = "".join(f"<th scope='col'>{escape(m.name)}</th>" for m in measures)
     lines = []
     for other, (before, after) in zip(others, pairs, strict=True):
-        sides = [("as trained", before)]
+        sides = [(words.SIDES[0], before)]
         if after is not before:
-            sides.append(("after calibration", after))
+            sides.append((words.SIDES[1], after))
         for side, found in sides:
             cells = "".join(
-                # A map of scores leaves no class table, and every decision as it was.
+                # A map of scores leaves no class table, and every predicted class as it was.
                 _difference(
                     before if measure.asks_for_order and _lost(found) else found, measure, rows
                 )
@@ -298,7 +298,7 @@ def _differences_table(
 
 
 def _lost(found: Inference) -> bool:
-    """Tell whether the accuracy cannot be computed there."""
+    """Return whether the accuracy cannot be computed there."""
     return any(one.key == "accuracy" and one.before is None for one in found.findings)
 
 
@@ -312,11 +312,12 @@ def _difference(found: Inference, measure: Measure, rows: int) -> str:
 
 
 def _show_plane(scene: Scene, found: Sequence[Model]) -> None:
-    st.subheader(words.PLANE, anchor=False)
     plane, names = plane_of([one.judged for one in found]), [one.name for one in found]
+    explained = words.plane_help(plane, expert=scene.expert)
+    st.subheader(words.PLANE, anchor=False, help=explained)
     calibrated = scene.settings.method != NO_METHOD
     figure = plane_figure(plane, names, scene.palette, calibrated=calibrated)
-    caption = words.plane_caption(plane, names, calibrated=calibrated, expert=scene.expert)
+    caption = words.plane_caption(plane, names, calibrated=calibrated)
     show_graph("Models", figure, caption)
 
 
@@ -337,6 +338,6 @@ def _show_pictures(scene: Scene, found: Sequence[Model]) -> None:
                     theme=None,
                     key=f"model_{start}_{one.name}",
                     config={"displayModeBar": False},
-                    alt=f"{one.name}: reliability plot. {line}",
+                    alt=f"{one.name}: reliability diagram. {line}",
                 )
     st.markdown(f":small[{words.PICTURES_NOTE}]")

@@ -1,4 +1,4 @@
-"""Several models side by side: which is better calibrated as trained, and what remains after."""
+"""Several models: which is best calibrated before, and what remains after calibration."""
 
 import math
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from calibcore.pairs import Plane
 from dashboard.settings import NO_METHOD, Settings
 from dashboard.wording.certainty import raised_nll
 from dashboard.wording.classes import shortened
+from dashboard.wording.glossary import OPTIONS
 from dashboard.wording.measures import MARKS
 from dashboard.wording.numbers import (
     amount,
@@ -19,71 +20,70 @@ from dashboard.wording.numbers import (
     measured,
     p_words,
     percent,
-    points,
+    pp,
+    span,
 )
 from dashboard.wording.sentences import across_half, method_name
+from dashboard.wording.verdicts import DETECTION_LEVEL
 
-SAMPLES, FILES = "Set beside it", "Files of further models"
-SAMPLES_HELP = "Samples of the same rows: their test labels are the same."
+SAMPLES, FILES = "Compare with", "Files of further models"
+SAMPLES_HELP = "Examples with the same test labels."
 FILES_HELP = (
-    "One file a model, with its labels: the same rows in the same order as in the first one. Each"
+    "One file per model, with labels: the same rows in the same order as in the first file. Each"
     " model is calibrated on its own calibration set."
 )
 NO_MATES = (
-    "No other sample has the test labels of this one, so there is nothing to set beside it. The"
-    " three samples called Fashion CNN are models of the same rows; or choose **Your file** on the"
-    " left and bring the files of several models."
+    "No other example has the same test labels. The three Fashion CNN examples share theirs. Or"
+    " choose **Your file** on the left and upload one file per model."
 )
 NO_FILES = (
-    "Bring the file of at least one further model: the same rows in the same order, with the same"
+    "Upload the file of at least one further model: the same rows in the same order, with the same"
     " labels."
 )
-NO_SAMPLES = "Choose at least one sample to set beside this one."
+NO_SAMPLES = "Choose at least one example to compare with."
 UNCHECKED = (
-    "These files hold one score a row and no labels, so only the number of rows can be compared:"
-    " make sure that they are the same rows in the same order."
+    "These files have one score per row and no labels, so only the number of rows is checked. Make"
+    " sure that they hold the same rows in the same order."
 )
-BOTH_SETS = (
-    "This page always judges on the test set, whose rows all models share. The choice of the set on"
-    " the left does not change it."
-)
-TABLE, PLANE, PICTURES = "Measures", "Miscalibration and discrimination", "Reliability"
-MEASURES, MEASURES_HELP = "Measures", "Columns of the table. Accuracy is always there."
-INTERVALS = "Intervals of the differences"
+BOTH_SETS = "Models are evaluated on the test set, whose rows they share, whatever set is chosen."
+TABLE, PLANE, PICTURES = "Measures", "Miscalibration and discrimination", "Reliability diagrams"
+SIDES = ("before", "after")
+MEASURES, MEASURES_HELP = "Measures", "Columns of the table. Accuracy is always shown."
+INTERVALS = "Differences with 95% CI"
 INTERVALS_HELP = (
-    "How sure each difference from the first model is. It takes some seconds a model; switch it off"
-    " to stop."
+    "Difference of each model from the first. It takes some seconds per model; switch it off to"
+    " stop."
 )
-NO_RESAMPLES = "Intervals need resamples; the panel on the left is set to 0."
+NO_RESAMPLES = "The 95% CI needs resamples: **Bootstrap resamples** is set to 0."
 DIFFERENCES = "Difference from {name}"
 
 
 def working_on(name: str, method: str) -> str:
-    """Say what is being fitted."""
-    return f"{shortened(name)}: {method_name(method)}, fitting and judging"
+    """Return what is being fitted."""
+    return f"{shortened(name)}: fitting and evaluating {method_name(method)}"
 
 
 def comparing(name: str) -> str:
-    """Say whose difference is looked into."""
-    return f"{shortened(name)}: how sure its differences are"
+    """Return whose differences are being resampled."""
+    return f"{shortened(name)}: 95% CI of the differences"
 
 
 def fits_cost(n_models: int, method: str) -> str:
-    """Say what is to be fitted, at the start of a sentence."""
+    """Return what is to be fitted, at the start of a sentence."""
     models = "1 further model" if n_models == 1 else f"{n_models} further models"
     return f"Fitting {method_name(method)} to {models}"
 
 
 def refused(name: str, reason: str) -> str:
-    """Say why a model is left out, for Markdown."""
+    """Return why a model is left out, for Markdown."""
     shown = escape_markdown(shortened(name))
-    return f"{shown} cannot be set beside the first model. {escape_markdown(reason)}"
+    return f"{shown} cannot be compared with the first model. {escape_markdown(reason)}"
 
 
 def conclusion(
     names: Sequence[str], judged: Sequence[SetResult], method: str, *, expert: bool
 ) -> str:
-    """Say which model is better calibrated as trained, and what remains after calibrating all.
+    """Return which model is best calibrated before, and what remains after calibration.
 
     Parameters
     ----------
@@ -94,97 +94,91 @@ def conclusion(
     expert : bool
         Whether p-values are named.
     """
-    shown = [escape_markdown(shortened(name)) for name in names]
-    before = [one.before.curves for one in judged]
-    rows = judged[0].n_samples
+    before, rows = [one.before.curves for one in judged], judged[0].n_samples
     texts = [percent(one.ks_error, rows) for one in before]
-    if expert:
-        texts = [
-            f"{text} ({p_words(one.ks_p_value)})" for text, one in zip(texts, before, strict=True)
-        ]
-    order = sorted(range(len(before)), key=lambda k: before[k].ks_error)
-    best, *others = order
-    against = _listed([f"{texts[k]} of {shown[k]}" for k in others])
-    if percent(before[best].ks_error, rows) == percent(before[others[0]].ks_error, rows):
-        alike = _listed([f"{texts[k]} of {shown[k]}" for k in order])
-        first = f"As trained, no model has the smallest KS error alone: {alike}."
-    else:
-        first = (
-            f"As trained, {shown[best]} has the smallest KS error, {texts[best]} against {against}."
-        )
-    return f"{first} {_after(judged, method)}"
-
-
-def certain_note(names: Sequence[str], judged: Sequence[SetResult], settings: Settings) -> str:
-    """Name models with new predictions that are certain and wrong, and a worse NLL; or nothing."""
-    kept = settings.method != "spline" or dict(settings.options).get("constrained") is True
-    cure = "" if kept else " Switch on **Keep within 0 to 100%** on the left."
-    found = [(name, raised_nll(one)) for name, one in zip(names, judged, strict=True)]
-    told = [f"**{escape_markdown(shortened(name))}**: {text}." for name, text in found if text]
-    return f"**Mind certainty after calibration.** {' '.join(told)}{cure}" if told else ""
-
-
-def half_note(judged: Sequence[SetResult]) -> str:
-    """Say what accuracy after calibration rests on, where scores speak against decisions."""
-    most = max(one.past_half or 0 for one in judged)
-    if not most:
-        return ""
-    return (
-        f" Up to {across_half(most)}; accuracy is still that of decisions taken from the scores"
-        " before calibration."
-    )
+    least = texts[min(range(len(before)), key=lambda k: before[k].ks_error)]
+    best = [k for k, text in enumerate(texts) if text == least]
+    shown = _listed([escape_markdown(shortened(names[k])) for k in best])
+    p_value = f", {p_words(before[best[0]].ks_p_value)}" if expert and len(best) == 1 else ""
+    when = "" if method == NO_METHOD else " before"
+    each = " each" if len(best) > 1 else ""
+    first = f"Best calibrated{when}: {shown} (KS error {least}{each}{p_value})."
+    return f"{first} {_after(judged, method)}".rstrip()
 
 
 def _after(judged: Sequence[SetResult], method: str) -> str:
     if method == NO_METHOD:
-        return "No calibrator is chosen, so nothing follows."
-    rows = judged[0].n_samples
-    errors = [one.after.curves.ks_error for one in judged]
-    low, high = percent(min(errors), rows), percent(max(errors), rows)
-    left = f"{low} each" if low == high else f"{low.removesuffix('%')} to {high}"
-    text = f"After {method_name(method)} on each, KS errors of {left} remain"
+        return ""
+    rows, after = judged[0].n_samples, [one.after.curves for one in judged]
+    low, high = (percent(end(one.ks_error for one in after), rows) for end in (min, max))
+    errors = f"KS error {low} each" if low == high else f"KS errors {span(low, high)}"
+    found = sum(one.ks_p_value < DETECTION_LEVEL for one in after)
+    left = f"miscalibration still detected in {found} of {len(after)}"
+    text = f"After {method_name(method)}: {errors}, {left if found else 'none detected'}"
     rights = [one.compare("accuracy").after for one in judged]
     known = [right for right in rights if right is not None]
     if len(known) < len(rights):
         return f"{text}."
-    apart = max(known) - min(known)
-    return f"{text}, and accuracies that are {points(apart, rows)} apart."
+    return f"{text}; accuracies differ by up to {pp(max(known) - min(known), rows)}."
+
+
+def certain_note(
+    names: Sequence[str], judged: Sequence[SetResult], settings: Settings
+) -> tuple[str, str]:
+    """Return how many models got wrong predictions at 0% or 100%, and which; or nothing."""
+    found = [(name, raised_nll(one)) for name, one in zip(names, judged, strict=True)]
+    told = [f"**{escape_markdown(shortened(name))}**: {text}." for name, text in found if text]
+    if not told:
+        return "", ""
+    have = "has" if len(told) == 1 else "have"
+    what = (
+        f"{len(told)} of {len(found)} models now {have} wrong predictions at 0% or 100%, and a"
+        " higher NLL."
+    )
+    loose = settings.method == "spline" and dict(settings.options).get("constrained") is not True
+    cure = f" Turn on **{OPTIONS['spline', 'constrained'][0]}**." if loose else ""
+    return what + cure, "\n\n".join(told)
+
+
+def half_note(judged: Sequence[SetResult]) -> str:
+    """Return what accuracy after calibration is of, where scores cross 50%."""
+    most = max(one.past_half or 0 for one in judged)
+    if not most:
+        return ""
+    return f" Up to {across_half(most)}, but predicted classes are not updated."
 
 
 def _listed(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
+TABLE_HELP = (
+    "Higher is better for accuracy and discrimination; lower for the rest. Figures written alike"
+    " count as equal. Each model is calibrated on its own calibration set. \u2013: not available."
+)
+
+
 def table_note(n_rows: int, *, calibrated: bool) -> str:
-    """Say what the figures of the table are."""
-    figures = (
-        "Upper figure: as trained. Lower: after the chosen calibrator, fitted to each model on its"
-        " own calibration set. "
-        if calibrated
-        else "As trained. "
-    )
-    return (
-        f"{figures}All on the same {n_rows:,} rows of the test set. **Best** in bold, second best"
-        " underlined, in each of the two by itself; figures written alike count as equal. Accuracy"
-        " and discrimination are better higher, errors and losses lower. \u2013: not defined here."
-    )
+    """Return what the figures of the table are."""
+    lines = " Upper figure: before calibration; lower: after." if calibrated else ""
+    return f"{n_rows:,} test rows.{lines} **Bold**: best; underlined: second best."
 
 
 def differences_note(n_resamples: int, *, expert: bool) -> str:
-    """Say how the differences are found."""
+    """Return how the differences are found."""
     how = (
-        "paired bootstrap; of distances from calibration, MOVER of both intervals"
+        f"paired bootstrap, {n_resamples:,} resamples; MOVER for calibration errors"
         if expert
-        else "the same rows are drawn again with both models"
+        else f"{n_resamples:,} resamples of the same rows"
     )
     return (
-        f"Each model less the first one, with its interval of 95% ({how}; {n_resamples:,}"
-        " resamples). Each interval by itself: among many, some leave 0 out by chance."
+        f"Each model minus the first, with 95% CI ({how}). The intervals are not adjusted for"
+        " several comparisons."
     )
 
 
 def difference_cell(finding: Finding, measure: Measure, rows: int) -> tuple[str, str, str, str]:
-    """Write a difference from the first model: value, interval, the word for it, and its kind."""
+    """Return a difference from the first model: value, interval, the word for it, and its kind."""
     was, now, change = finding.before, finding.after, finding.change
     if was is None or now is None or change is None or math.isnan(change.low):
         return "\u2013", "", "", "none"
@@ -197,40 +191,39 @@ def difference_cell(finding: Finding, measure: Measure, rows: int) -> tuple[str,
             change.high,
         )
     )
-    unit = " points" if measure.unit == "share" else ""
+    unit = " pp" if measure.unit == "share" else ""
     if finding.mark is None:
-        return f"{value}{unit}", f"{low} to {high}", "", "none"
+        return f"{value}{unit}", span(low, high), "", "none"
     sign, word = MARKS[finding.mark]
-    said = "no evidence of a difference" if finding.mark == "no evidence" else word
-    kind = finding.mark.replace(" ", "-")
-    return f"{value}{unit}", f"{low} to {high}", f"{sign} {said}", kind
+    said = "no clear difference" if finding.mark == "no evidence" else word
+    return f"{value}{unit}", span(low, high), f"{sign} {said}", finding.mark.replace(" ", "-")
 
 
-def plane_caption(plane: Plane, names: Sequence[str], *, calibrated: bool, expert: bool) -> str:
-    """Say what the plane shows."""
+def plane_caption(plane: Plane, names: Sequence[str], *, calibrated: bool) -> str:
+    """Return what the plane shows here."""
     scores = [f"{score:.3f}" for score in plane.brier[:, 1 if calibrated else 0]]
     shown = (escape_markdown(shortened(name)) for name in names)
     best = _listed([one for one, score in zip(shown, scores, strict=True) if score == min(scores)])
-    when = "after calibration" if calibrated else "as trained"
-    text = f"Lowest Brier score {when}: {best}, {min(scores)}. Circle: as trained"
-    text += "; dot: after calibration." if calibrated else "."
-    text += (
-        " Further left, the scores are truer; further up, they tell right from wrong better. Along"
-        " a dotted line the Brier score of the event is the same."
-    )
+    when = " after calibration" if calibrated else ""
+    return f"Lowest Brier score{when}: {best}, {min(scores)}."
+
+
+def plane_help(plane: Plane, *, expert: bool) -> str:
+    """Return how to read the plane."""
+    text = "Left: better calibrated. Up: better discrimination. Dotted: equal Brier score."
     if expert:
         text += " CORP: miscalibration \u2212 discrimination + uncertainty, by isotonic regression."
     if not plane.shared:
         text += (
-            " The models are right on different rows, so their uncertainties differ. Discrimination"
-            " is drawn adjusted, as if each had the uncertainty of the first model, so its order"
-            " may differ from that of the table."
+            " The models are correct on different rows, so their uncertainties differ."
+            " Discrimination is adjusted to the uncertainty of the first model; its order may"
+            " differ from that of the table."
         )
     return text
 
 
 def picture_line(judged: SetResult, *, calibrated: bool) -> str:
-    """Say what stands over the picture of a model."""
+    """Return what stands over the picture of a model."""
     row, rows = judged.compare("ks_error"), judged.n_samples
     was, now = measured(row, row.before, rows), measured(row, row.after, rows)
     if not calibrated or was == now:
@@ -238,7 +231,4 @@ def picture_line(judged: SetResult, *, calibrated: bool) -> str:
     return f"KS error {was.removesuffix('%')} \u2192 {now}"
 
 
-PICTURES_NOTE = (
-    "Across: mean score of a bin. Up: observed frequency, with its interval. Both from 0 to"
-    " 100%; dotted: a perfect model; below it, the scores say too much."
-)
+PICTURES_NOTE = "Error bars: 95% CI. Below the diagonal, scores are too high."

@@ -18,7 +18,7 @@ from dashboard.readers import read
 from dashboard.samples import Sample, samples
 from dashboard.settings import NO_METHOD
 from dashboard.views.models import models_csv
-from dashboard.wording.models import NO_SAMPLES
+from dashboard.wording.models import NO_MATES, NO_RESAMPLES, NO_SAMPLES
 from tests.app.pages import (
     MARKUP,
     bodies,
@@ -58,18 +58,17 @@ def error_of(sample: Sample) -> tuple[float, float]:
     return found.before.curves.ks_error, found.after.curves.ks_error
 
 
-def test_samples_of_the_same_rows_stand_side_by_side() -> None:
+def test_samples_of_the_same_rows_are_compared() -> None:
     page = open_page("models", sample=FASHION[0].title)
     assert not page.exception
     rows = table(page)
     assert list(rows) == [sample.title for sample in FASHION]
     errors = {sample.title: error_of(sample) for sample in FASHION}
     for title, (before, after) in errors.items():
-        was, now = rows[title][0].split()[0], rows[title][0].split()[2]
-        assert (was, now) == (f"{100 * before:.1f}", f"{100 * after:.1f}")
+        assert rows[title][0].split() == [f"{100 * before:.1f}%", f"{100 * after:.1f}%"]
     best = min(errors, key=lambda title: errors[title][0])
     assert page.subheader[0].value.startswith(
-        f"As trained, {wording.escape_markdown(best)} has the smallest KS error"
+        f"Best calibrated before: {wording.escape_markdown(best)} (KS error"
     )
     assert len(charts(page)) == 1 + len(FASHION)
     assert all(len(chart.alt) > 20 for chart in charts(page))
@@ -80,7 +79,7 @@ def test_samples_of_the_same_rows_stand_side_by_side() -> None:
 def test_a_sample_alone_says_what_is_missing() -> None:
     page = open_page("models", sample="Three garments that look alike")
     assert not page.exception
-    assert "No other sample has the test labels of this one" in said(page)
+    assert NO_MATES in said(page)
     assert not charts(page)
 
 
@@ -93,7 +92,7 @@ def test_no_sample_beside_asks_for_one() -> None:
 def test_intervals_are_those_of_the_same_rows() -> None:
     page = open_page(
         "models", sample=FASHION[0].title, models_intervals="true", resamples="200",
-        method=wording.method_name(NO_METHOD),
+        method=NO_METHOD,
     )  # fmt: skip
     page.multiselect(key="models_measures").set_value(["ks_error"]).run()
     rows = table(page, "differences")
@@ -101,7 +100,7 @@ def test_intervals_are_those_of_the_same_rows() -> None:
     for sample in FASHION[1:]:
         (cells,) = [cells for name, cells in rows.items() if name.startswith(sample.title)]
         gap = 100 * (error_of(sample)[0] - error_of(FASHION[0])[0])
-        assert cells[0].startswith(f"\u2212{abs(gap):.1f} points")
+        assert cells[0].startswith(f"\u2212{abs(gap):.1f} pp")
         assert "\u25b2 better" in cells[0]
     assert wording.escape_markdown(FASHION[0].title) in said(page)
 
@@ -111,18 +110,18 @@ def test_a_map_of_scores_leaves_the_difference_of_accuracies() -> None:
     page.multiselect(key="models_measures").set_value([]).run()
     cells = [cells[-1] for cells in table(page, "differences").values()]
     assert cells[0::2] == cells[1::2]
-    assert all("points" in cell for cell in cells)
+    assert all(" pp" in cell for cell in cells)
 
 
 def test_intervals_without_resamples_say_so() -> None:
     page = open_page("models", models_intervals="true")
-    assert "Intervals need resamples" in said(page)
+    assert NO_RESAMPLES in said(page)
 
 
 def test_a_part_of_the_rows_is_that_of_the_first_model() -> None:
     page = open_page(
         "models", sample=FASHION[0].title, only="Predicted class", only_which="Shirt",
-        method=wording.method_name(NO_METHOD),
+        method=NO_METHOD,
     )  # fmt: skip
     sets: list[Any] = [read("x.npz", sample.read_bytes()).test for sample in FASHION]
     mine = sets[0].logits.argmax(axis=1) == sets[0].class_names.index("Shirt")
@@ -203,7 +202,7 @@ def test_the_table_is_taken_home_with_every_digit() -> None:
     one = judged[1].compare("ks_error")
     written = models_csv(["=a", "b"], judged, [one.measure])
     head, line, last = csv.reader(io.StringIO(written))
-    assert head == ["Model", "KS error, as trained", "KS error, calibrated"]
+    assert head == ["Model", "KS error, before", "KS error, after"]
     assert (line[0], last[0]) == ("'=a", "b")
     assert [float(cell) for cell in last[1:]] == [one.before, one.after]
 
@@ -219,13 +218,13 @@ def test_scores_alone_are_compared_with_a_warning() -> None:
     bring(page, ("b.csv", csv_of_scores(2)))
     assert not page.exception
     assert list(table(page)) == ["a.csv", "b.csv"]
-    assert "only the number of rows can be compared" in said(page)
+    assert "only the number of rows is checked" in said(page)
 
 
 def test_one_set_is_split_alike_in_every_file() -> None:
     rows = sets(5)[0]
     data = [files.npz(logits=one.logits, labels=one.labels) for one in (rows, again(rows, 1))]
-    page = open_upload(("a.npz", data[0]), path="models", method=wording.method_name(NO_METHOD))
+    page = open_upload(("a.npz", data[0]), path="models", method=NO_METHOD)
     bring(page, ("b.npz", data[1]))
     split: Any = read("a.npz", data[0]).split()
     other: Any = read("b.npz", data[1]).split()

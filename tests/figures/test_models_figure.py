@@ -18,6 +18,10 @@ from dashboard.settings import NO_METHOD, Settings
 from dashboard.tables import models_table
 from dashboard.wording import measured
 from dashboard.wording import models as words
+from dashboard.wording.certainty import raised_nll
+from dashboard.wording.glossary import OPTIONS
+from dashboard.wording.numbers import p_words
+from dashboard.wording.sentences import across_half
 from tests.figures.conftest import Keep
 from tests.figures.made import pct, texts, trace
 
@@ -41,7 +45,7 @@ def test_the_plane_draws_every_model_before_and_after(palette: Palette, keep: Ke
     plane = plane_of(judged())
     figure = plane_figure(plane, NAMES, palette, calibrated=True)
     keep(f"plane_{'light' if palette is LIGHT else 'dark'}", figure)
-    for side, name in enumerate(("as trained", "after calibration")):
+    for side, name in enumerate(("before", "after")):
         drawn = trace(figure, name)
         assert_allclose(drawn.x, plane.miscalibration[:, side])
         assert_allclose(drawn.y, plane.discrimination[:, side])
@@ -104,26 +108,34 @@ def test_the_conclusion_names_the_smallest_error_and_what_remains() -> None:
     errors = [one.before.curves.ks_error for one in found]
     left = [one.after.curves.ks_error for one in found]
     said = words.conclusion(NAMES, found, "temperature", expert=False)
-    best = int(np.argmin(errors))
-    assert best == 0
-    assert said.startswith(
-        f"As trained, plain has the smallest KS error, {pct(f'{100 * errors[0]:.1f}')}"
-    )
-    assert r"\<b\>sharp\</b\> \$x\$" in said
+    assert int(np.argmin(errors)) == 0
+    best = f"(KS error {pct(f'{100 * errors[0]:.1f}')})"
+    assert said.startswith(f"Best calibrated before: plain {best}. ")
     low, high = f"{100 * min(left):.1f}", f"{100 * max(left):.1f}"
-    assert f"After Temperature scaling on each, KS errors of {low} to {high}% remain" in said
+    n_found = sum(one.after.curves.ks_p_value < 0.05 for one in found)
+    still = f"miscalibration still detected in {n_found} of 3" if n_found else "none detected"
+    assert f"After Temperature scaling: KS errors {low}\u2013{high}%, {still}; " in said
     rights = [one.compare("accuracy").after or 0.0 for one in found]
-    assert f"accuracies that are {100 * (max(rights) - min(rights)):.1f} points apart" in said
+    apart = 100 * (max(rights) - min(rights))
+    assert said.endswith(f"accuracies differ by up to {apart:.1f} pp.")
     assert "p <" not in said
-    assert "(p < 0.001)" in words.conclusion(NAMES, found, "temperature", expert=True)
+    p_value = found[0].before.curves.ks_p_value
+    assert p_words(p_value) in words.conclusion(NAMES, found, "temperature", expert=True)
     none = words.conclusion(NAMES, judged(calibrated=False), NO_METHOD, expert=False)
-    assert none.endswith("No calibrator is chosen, so nothing follows.")
+    assert none == f"Best calibrated: plain {best}."
+
+
+def test_a_name_of_a_file_is_no_markup_in_the_conclusion() -> None:
+    one = judged()[0]
+    said = words.conclusion((NAMES[1], "b"), [one, one], NO_METHOD, expert=False)
+    assert said.startswith(r"Best calibrated: \<b\>sharp\</b\> \$x\$ and b (KS error")
 
 
 def test_of_equal_models_none_is_the_best() -> None:
     one = judged()[0]
     said = words.conclusion(("a", "b"), [one, one], "temperature", expert=False)
-    assert "no model has the smallest KS error alone" in said
+    error = pct(f"{100 * one.before.curves.ks_error:.1f}")
+    assert said.startswith(f"Best calibrated before: a and b (KS error {error} each).")
 
 
 def test_a_difference_is_written_with_its_interval() -> None:
@@ -134,30 +146,33 @@ def test_a_difference_is_written_with_its_interval() -> None:
     finding = infer(mine, its, plan).find("ks_error")
     value, interval, said, kind = words.difference_cell(finding, measure, 900)
     gap = 100 * (other.before.curves.ks_error - first.before.curves.ks_error)
-    assert value == f"+{gap:.1f} points"
+    assert value == f"+{gap:.1f} pp"
     assert finding.change is not None
     assert interval == f"+{100 * finding.change.low:.1f} to +{100 * finding.change.high:.1f}"
     assert (said, kind) == ("\u25bc worse", "worse")
     same = infer(mine, Side(first.before.event), plan).find("ks_error")
-    assert words.difference_cell(same, measure, 900)[2] == "\u25cb no evidence of a difference"
+    assert words.difference_cell(same, measure, 900)[2] == "\u25cb no clear difference"
 
 
-def test_the_caption_says_where_the_uncertainties_differ() -> None:
+def test_the_help_says_where_the_uncertainties_differ() -> None:
     plane = plane_of(judged())
-    said = words.plane_caption(plane, NAMES, calibrated=True, expert=False)
     best = int(plane.brier[:, 1].argmin())
-    assert f"{plane.brier[best, 1]:.3f}" in said
+    assert words.plane_caption(plane, ("a", "b", "c"), calibrated=True) == (
+        f"Lowest Brier score after calibration: {'abc'[best]}, {plane.brier[best, 1]:.3f}."
+    )
+    said = words.plane_help(plane, expert=False)
     assert "uncertainties differ" in said
-    assert "Discrimination is drawn adjusted" in said
+    assert "Discrimination is adjusted" in said
     assert "CORP" not in said
-    assert "CORP" in words.plane_caption(plane, NAMES, calibrated=True, expert=True)
+    assert "CORP" in words.plane_help(plane, expert=True)
     figure = plane_figure(plane, NAMES, LIGHT, calibrated=True)
-    assert figure.layout.yaxis.title.text == "Adjusted discrimination (more is better)"
+    assert figure.layout.yaxis.title.text == "Adjusted discrimination (higher is better)"
     alike = plane_of([judged()[0]] * 2)
     assert alike.shared
+    assert "adjusted" not in words.plane_help(alike, expert=False)
     figure = plane_figure(alike, ("a", "b"), LIGHT, calibrated=True)
-    assert figure.layout.yaxis.title.text == "Discrimination (more is better)"
-    said = words.plane_caption(alike, ("a", "b"), calibrated=True, expert=False)
+    assert figure.layout.yaxis.title.text == "Discrimination (higher is better)"
+    said = words.plane_caption(alike, ("a", "b"), calibrated=True)
     assert said.startswith("Lowest Brier score after calibration: a and b, 0.")
 
 
@@ -171,20 +186,20 @@ def test_models_with_certain_misses_are_named_with_what_helps() -> None:
         for row in one.comparisons
     )
     found = [one, replace(one, comparisons=tuple(rows))]
-    said = words.certain_note(("a", "b"), found, Settings(TopR(1), "spline"))
-    assert said == (
-        f"**Mind certainty after calibration.** **b**: 2 predictions are now certain ({pct('0')}"
-        f" or {pct('100')}) and wrong, and the NLL, all classes rises from 0.500 to 0.750. Switch"
-        " on **Keep within 0 to 100 %** on the left."
-    )
+    said, which = words.certain_note(("a", "b"), found, Settings(TopR(1), "spline"))
+    counted = "1 of 2 models now has wrong predictions at 0% or 100%, and a higher NLL."
+    assert said == f"{counted} Turn on **{OPTIONS['spline', 'constrained'][0]}**."
+    assert which == f"**b**: {raised_nll(found[1])}."
+    assert "0.500" in which
+    assert "0.750" in which
     kept = Settings(TopR(1), "spline", (("constrained", True),))
     for settings in (kept, Settings(TopR(1), "isotonic")):
-        assert words.certain_note(("a", "b"), found, settings).endswith("to 0.750.")
-    assert words.certain_note(("a",), [one], kept) == ""
+        assert words.certain_note(("a", "b"), found, settings) == (counted, which)
+    assert words.certain_note(("a",), [one], kept) == ("", "")
 
 
-def test_accuracy_that_scores_speak_against_is_explained() -> None:
+def test_scores_that_cross_half_are_counted() -> None:
     one = judged()[0]
     assert words.half_note([one]) == ""
     said = words.half_note([one, replace(one, past_half=3)])
-    assert said.startswith(f" Up to 3 scores cross {pct('50')}; accuracy is still that of")
+    assert said == f" Up to {across_half(3)}, but predicted classes are not updated."
