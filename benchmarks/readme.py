@@ -4,6 +4,7 @@ from pathlib import Path
 
 README = Path(__file__).parents[1] / "README.md"
 SECURITY = README.parent / "docs" / "security.md"
+SPEED = README.parent / "docs" / "speed.md"
 
 
 def replace(mark: str, made: str, page: Path = README) -> None:

@@ -121,7 +121,7 @@ def ratio_table(rows: Sequence[Row]) -> str:
 
 
 def summary(rows: Sequence[Row]) -> str:
-    """Write jobs by sizes for the README; of measures alone, those that a peer computes too."""
+    """Write jobs by sizes for docs/speed.md; of measures alone, those that a peer computes too."""
     told = [row for row in rows if row.peers or row.job.startswith("all ") or "," not in row.job]
     parts = []
     for shaped in (False, True):
@@ -150,7 +150,7 @@ of a floor, then how many times as long each peer takes. The floor is `numpy.arg
 scores, one `numpy.exp` pass over the float32 logits, or `numpy.sum` of the probabilities where
 the job's name says so; plain NumPy is the few lines one would write by hand, without any check.
 Every measure alone, how far results agree, versions and memory:
-[benchmarks/RESULTS.md](benchmarks/RESULTS.md)."""
+[benchmarks/RESULTS.md](../benchmarks/RESULTS.md)."""
 
 
 def agreement_table(rows: Sequence[Row]) -> str:

@@ -13,7 +13,7 @@ from benchmarks.calibrators.runs import Limits, Row, measure
 _HEADING = """# Every calibrator beside its peers
 
 Written by `make benchmark-calibrators ARGS="--limit 60 --own-limit 400 --out
-benchmarks/CALIBRATORS.md --readme"`."""
+benchmarks/CALIBRATORS.md --summary"`."""
 _SHAPES = ((5_000, 10), (5_000, 100), (25_000, 1_000))
 
 
@@ -35,7 +35,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--own-limit", type=float, default=600.0, help="seconds for Fractile")
     parser.add_argument("--memory", type=float, default=12.0, help="gigabytes for each run")
     parser.add_argument("--out", type=Path, help="write the tables to this Markdown file too")
-    parser.add_argument("--readme", action="store_true", help="write the summary into the README")
+    parser.add_argument(
+        "--summary", action="store_true", help="write the summary into docs/speed.md"
+    )
     options = parser.parse_args()
     if options.repeat < 1:
         parser.error("--repeat: at least 1")
@@ -52,8 +54,8 @@ def main() -> int:
         if options.out is not None:  # after every row: a long run that is ended has its rows
             options.out.write_text(f"{_HEADING}\n\n{report.full(rows, limits)}", encoding="utf-8")
     print(report.full(rows, limits))
-    if options.readme:
-        readme.replace("calibrators", report.summary(rows))
+    if options.summary:
+        readme.replace("calibrators", report.summary(rows), readme.SPEED)
     return int(any(row.ours.seconds is None for row in rows))
 
 

@@ -185,7 +185,7 @@ _SUMMARY = (
     "Every calibrator, fitted on one draw and applied to another, from one run of\n"
     "`make benchmark-calibrators`, one thread: Fractile's time, then how many times as long the\n"
     "fastest peer takes that came to an end. All peers, what they failed to do, memory, and how\n"
-    "close each comes to the optimum: [benchmarks/CALIBRATORS.md](benchmarks/CALIBRATORS.md)."
+    "close each comes to the optimum: [benchmarks/CALIBRATORS.md](../benchmarks/CALIBRATORS.md)."
 )
 
 
@@ -202,7 +202,7 @@ def _summary_cell(row: Row | None) -> str:
 
 
 def summary(rows: Sequence[Row]) -> str:
-    """Write methods by sizes for the README: Fractile's time, the fastest peer's as a multiple."""
+    """Write methods by sizes for docs/speed.md: Fractile's time, the fastest peer's ratio."""
     shapes = list(dict.fromkeys(row.shape for row in rows))
     found = {(row.entry.name, row.shape): row for row in rows}
     lines = [
