@@ -32,7 +32,7 @@ NOTHING, ARROW = "\u2013", " \u2192 "
 
 _RULES = f"""
 <style>
-.st-key-slices_table table.slices tbody :is(th, td) {{ padding-block: 0.2rem; }}
+.st-key-slices_table table.slices tbody :is(th, td) {{ padding-block: 0.1rem; }}
 .st-key-slices_table table.slices tbody tr {{ height: {ROW}px; }}
 </style>
 """
@@ -150,9 +150,9 @@ def _show_slices(scene: Scene, found: FoundSlices, first: SliceScreen, shown: Pl
         with st.container(key="slices_table"):
             st.html(_slice_table(rows, expert=scene.expert))
         n_shown = first.order(DETECTION_LEVEL).size
-        note = words.table_note(first, n_shown, by=slicing.by, expert=scene.expert)
+        note = words.table_note(first, n_shown, by=slicing.by)
         said = " ".join((note, *words.missing(scene.upload, slicing.by)))
-        st.markdown(f":small[{said}]", help=words.ABOUT)
+        st.markdown(f":small[{said}]", help=words.about(first, expert=scene.expert))
 
 
 def _slice_table(rows: list[words.SliceRow], *, expert: bool) -> str:

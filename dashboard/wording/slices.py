@@ -268,20 +268,22 @@ def both(shares: Iterable[str]) -> str:
     return " \u2192 ".join(shares).replace("% \u2192", " \u2192")
 
 
-ABOUT = (
-    "Mean gap: mean score minus observed frequency; above 0, scores are too high on average. KS"
-    " error: largest cumulative gap. Small print: 95% CI of each subgroup by itself, and the"
-    " finding."
-)
-
-
-def table_note(screen: SliceScreen, n_shown: int, *, by: str, expert: bool) -> str:
-    """Return which subgroups are tested, and how."""
-    said = []
+def about(screen: SliceScreen, *, expert: bool) -> str:
+    """Return what the columns of the table are."""
+    text = (
+        "Mean gap: mean score minus observed frequency; above 0, scores are too high on average. KS"
+        " error: largest cumulative gap. Each 95% CI is of one subgroup by itself."
+    )
     n_tested = int(screen.judged.sum())
-    if n_tested > 1:
-        how = f"Holm-adjusted for {n_tested:,} tests; Brownian limit or Poisson tail"
-        said.append(f"Findings: {how if expert else f'adjusted for {n_tested:,} tests'}.")
+    if n_tested < 2:
+        return text
+    how = " (Holm; p-values from the Brownian limit or a Poisson tail)" if expert else ""
+    return f"{text} Findings are adjusted for {n_tested:,} tests{how}."
+
+
+def table_note(screen: SliceScreen, n_shown: int, *, by: str) -> str:
+    """Return what the small print is, and which subgroups are not tested."""
+    said = ["Small print: 95% CI and finding."]
     small = int(((screen.rows > 0) & (screen.rows < screen.least)).sum())
     if small:
         which = "1 subgroup" if small == 1 else f"{small:,} subgroups"

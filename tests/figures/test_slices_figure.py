@@ -135,7 +135,7 @@ def test_few_rows_are_not_tested() -> None:
     rows = words.slice_rows(("a", "b"), (found, None), (None, None), [0, 1], prediction=True)
     assert [row.before.verdict for row in rows] == ["too few rows"] * 2
     assert [row.right for row in rows] == ["", ""]
-    note = words.table_note(found, 2, by=names_of.PREDICTED, expert=False)
+    note = words.table_note(found, 2, by=names_of.PREDICTED)
     assert "2 subgroups with fewer than 30 rows are shown but not tested" in note
 
 
@@ -160,9 +160,11 @@ def test_the_table_holds_the_numbers_of_the_result() -> None:
     assert [row.before.verdict for row in of_risk] == ["too high", "too low", *found[2:]]
     assert rows[0].right == pct("75.0")
     assert rows[3].before.p_value == ""
-    note = words.table_note(before, 4, by="light", expert=False)
+    note = words.table_note(before, 4, by="light")
     assert "1 subgroup with fewer than 30 rows is shown but not tested" in note
     assert "1 subgroup has no rows" in note
+    assert "adjusted for 3 tests" in words.about(before, expert=False)
+    assert "Holm" in words.about(before, expert=True)
 
 
 def test_the_caption_counts_the_intervals_that_include_0() -> None:
