@@ -111,7 +111,7 @@ def ks_before_after(
     after = before
     if method == "spline":
         seen = outcomes(event, calibration)
-        fitted = SplineCalibration().fit(seen.scores, seen.hits)
+        fitted = SplineCalibration(constrained=True).fit(seen.scores, seen.hits)
         after = EventScores(fitted.predict(before.scores), before.hits)
     elif method == "temperature":
         scaled = TemperatureScaling().fit(calibration.logits, calibration.labels)

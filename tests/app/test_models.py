@@ -54,7 +54,7 @@ def said(page: AppTest) -> str:
 
 def error_of(sample: Sample) -> tuple[float, float]:
     split: Any = read("x.npz", sample.read_bytes()).split()
-    found = audit(split, event=TopR(1), calibrator=SplineCalibration()).test
+    found = audit(split, event=TopR(1), calibrator=SplineCalibration(constrained=True)).test
     return found.before.curves.ks_error, found.after.curves.ks_error
 
 
@@ -196,7 +196,7 @@ def test_files_of_one_name_are_numbered_and_stay_apart() -> None:
 def test_the_table_is_taken_home_with_every_digit() -> None:
     first = sets(0)
     judged = [
-        audit(Split(*pair), event=TopR(1), calibrator=SplineCalibration()).test
+        audit(Split(*pair), event=TopR(1), calibrator=SplineCalibration(constrained=True)).test
         for pair in (first, (again(first[0], 1), again(first[1], 2)))
     ]
     one = judged[1].compare("ks_error")

@@ -140,12 +140,12 @@ def test_bins_refit_nothing_and_an_event_only_maps_of_its_scores(fitted: list[ob
     assert len(fitted) == 1
     page.selectbox(key="method_seen").set_value("spline").run()
     page.segmented_control(key="rank").set_value(1).run()
-    assert fitted[1:] == [SplineCalibration()] * 2
+    assert fitted[1:] == [SplineCalibration(constrained=True)] * 2
 
 
 def test_a_subgroup_chosen_here_is_what_every_page_evaluates(fitted: list[object]) -> None:
     page = open_page("slices", sample=CRASH.title)
-    assert fitted == [SplineCalibration()]
+    assert fitted == [SplineCalibration(constrained=True)]
     page.selectbox(key="slice_opened").set_value("60+").run()
     old = column_of("age_band") == "60+"
     line = f"Filtered to age\\_band \\= 60\\+: {old.sum():,} of {old.size:,} rows."
@@ -156,7 +156,7 @@ def test_a_subgroup_chosen_here_is_what_every_page_evaluates(fitted: list[object
     assert line in said(page)
     upload = read("x.npz", CRASH.read_bytes())
     split: Any = upload.split()
-    whole = audit(split, event=TopR(1), calibrator=SplineCalibration())
+    whole = audit(split, event=TopR(1), calibrator=SplineCalibration(constrained=True))
     before, after = (side.event for side in (whole.test.before, whole.test.after))
     was, now = (ks_error(event.scores[old], event.hits[old]) for event in (before, after))
     assert tile(page, "KS error") == before_after(was, now, int(old.sum()))
