@@ -23,7 +23,7 @@ or, on so many samples and events as the number in brackets says, to its size, w
 measure that differs for its convention alone is compared once more where the conventions agree: on
 as many of the first rows as fill 15 bins evenly, in the same bins, or at the same points.
 
-"Read anew": a paper's program or definition, written again slowly and apart from calibcore, because
+"Reimplemented": a paper's program or definition, written again slowly and apart from calibcore, because
 no library of it can be installed or none follows it. Run `make peers` to let the libraries compute
 again; `python -m benchmarks.agreement` writes this file.
 
@@ -73,7 +73,7 @@ def _cells(asked: Asked, peer: str, held: Held) -> list[str]:
     limit = f"{held.within:.1e}".replace(".0e", "e")
     if held.apart:
         limit += f", or its size ({len(held.apart)})"
-    named = ["read anew", ""] if peer == "numpy" else [peer, known[0]["version"]]
+    named = ["reimplemented", ""] if peer == "numpy" else [peer, known[0]["version"]]
     return [*named, "; ".join(words), largest, at, limit]
 
 

@@ -145,7 +145,7 @@ def _row(split: Split[LogitSet], method: Method | None) -> Row:
 
 
 def _table(sample: Sample, split: Split[LogitSet], rows: dict[str, Row]) -> str:
-    size = f"{split.calibration.n_samples:,} rows to fit, {split.test.n_samples:,} to judge"
+    size = f"{split.calibration.n_samples:,} calibration rows, {split.test.n_samples:,} test rows"
     lines = [
         f"\n## {sample.title}\n",
         f"`{sample.name}`: {split.test.n_classes} classes, {size}.\n",

@@ -1,4 +1,4 @@
-"""Do the intervals and tests hold what they promise? ``python -m benchmarks.validation``.
+"""Interval coverage and test size by simulation: ``python -m benchmarks.validation``.
 
 Data are drawn again and again from a model whose truth is known; docs/validation.md gets, for each
 measure, how often its 95 % interval holds the truth, how often its test at 5 % finds fault with a
@@ -245,8 +245,8 @@ def page_of(parts: dict[str, dict[str, str]], n_sets: int) -> str:
 
 
 _HEAD = (
-    "| Measure | Interval before | Interval of the perfect model | Interval of the change"
-    " | Test finds the fault | False alarm |"
+    "| Measure | Interval before | Interval under perfect calibration | Interval of the change"
+    " | Power | False-positive rate |"
 )
 _RULE = "| --- | ---: | ---: | ---: | ---: | ---: |"
 
@@ -316,7 +316,7 @@ def main(words: Sequence[str] | None = None) -> int:
     return 0
 
 
-HELD_HEAD = '''"""How often each measure's 95 % interval held the truth in simulated data.
+HELD_HEAD = '''"""How often each measure's 95% interval held the truth in simulated data.
 
 Written by ``python -m benchmarks.validation``: percent of the data sets, least and most over models
 and sizes; docs/validation.md has all of it.
@@ -327,19 +327,19 @@ from collections.abc import Mapping
 '''
 
 
-INTRODUCTION = """# Do the intervals hold?
+INTRODUCTION = """# Interval coverage and test size
 
 Written by `python -m benchmarks.validation`, which simulates all of it, or with `--only` and
 `--measures` some parts and lines again and keeps the rest; the data sets are the same each time.
 Each figure is a share in percent of {sets:,} simulated data sets, {resamples} resamples each. A
-95 % interval should hold the truth in 93 to 97 of 100 sets; a test at 5 % should find fault with
-the perfect model in 4 to 6.
+95% interval should hold the truth in 93 to 97% of the sets; a test at the 5% level should have a
+false-positive rate of 4 to 6%.
 
 The data: two classes, equally frequent, with one feature that is normal about 1 or -1; the
 classifier says 1 / (1 + exp(b0 + b1 x)), and b0 = 0, b1 = -2 would be true (Vaicenavicius et al.
 2019; Zhang 2020, section 5.1). Truths are sums over a fine mesh of the feature. *Before* is the
-classifier named in the heading, *after* the true one, so the interval of the perfect model should
-hold 0 for every distance. Top-r accuracy, which of two classes is always 100 %, is judged with ten
+classifier named in the heading, *after* the true one, so the interval under perfect calibration should
+hold 0 for every distance. Top-r accuracy, which of two classes is always 100%, is simulated with ten
 classes about -2.25, -1.75, ..., 2.25: class c has the logit -b1 / 2 (c x - c^2 / 2) - b0 c / 2,
 which for classes about 1 and -1 is the model above. The calibration gain is 0 before."""
 

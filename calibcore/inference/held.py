@@ -1,4 +1,4 @@
-"""How often each measure's 95 % interval held the truth in simulated data.
+"""How often each measure's 95% interval held the truth in simulated data.
 
 Written by ``python -m benchmarks.validation``: percent of the data sets, least and most over models
 and sizes; docs/validation.md has all of it.

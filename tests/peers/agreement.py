@@ -272,7 +272,7 @@ ASKED = (
     ),
     _listed(
         "smooth_ece",
-        "smooth ECE, read anew",
+        "smooth ECE, reimplemented",
         {"numpy": Held("here a row is shared out between two points, 1 / 4096 apart", 5e-7)},
     ),
     _listed("event_brier", "event Brier", {SKLEARN: SAME}),

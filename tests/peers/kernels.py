@@ -1,8 +1,8 @@
 """Kernel-smoothed errors by relplot, and by KDEpy as the program of Zhang 2020 calls it.
 
 The program (``ece_kde_binary`` of Mix-n-Match) is no package; what it does around KDEpy is read
-anew, once on its own grid and once on the points that `calibcore.metrics.kernel` has. relplot
-weighs a score of 1 half, so the definition of Blasiok 2024 is read anew too, row by row.
+again, once on its own grid and once on the points that `calibcore.metrics.kernel` has. relplot
+weighs a score of 1 half, so the definition of Blasiok 2024 is reimplemented too, row by row.
 """
 
 import math
@@ -31,7 +31,7 @@ def of_event(events: EventScores) -> Iterator[Figure]:
     convention = "reflected Gaussian on a grid, ten bisections; a score of 1 counts half"
     yield Figure("smooth ECE", "relplot", convention, {"value": float(value)})
     convention = "no mesh: every row's own Gaussian and its mirror images, at 4,097 points"
-    yield Figure("smooth ECE, read anew", "numpy", convention, {"value": _smooth_error(events)})
+    yield Figure("smooth ECE, reimplemented", "numpy", convention, {"value": _smooth_error(events)})
     value = _kde_error(events, AUTHORS)
     yield Figure("KDE-ECE, authors' grid", "KDEpy", _THEIRS, {"value": value})
     value = _kde_error(events, ALIGNED)

@@ -1,7 +1,7 @@
 """The monotone sweep of Roelofs 2022, after the program the authors published with it.
 
 It is not among the packages one can install (google-research, ``caltrain``), so its rule is read
-anew: rows in the order they are sorted, ties or not, row i of N in bin floor(i b / N), and the
+again: rows in the order they are sorted, ties or not, row i of N in bin floor(i b / N), and the
 largest b below N before the frequency first falls. Once more with bins as calibcore cuts them.
 """
 
