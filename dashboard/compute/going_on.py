@@ -9,7 +9,7 @@ import streamlit as st
 from calibcore.calibrators.base import Progress
 
 GRACE = 5.0
-"""Seconds for which work goes on that no page asks for; a page that is turned to asks sooner."""
+"""Seconds for which work goes on that no page asks for; another page asks sooner."""
 
 POLL = 0.05
 """Seconds between two looks at how far it is."""
@@ -29,7 +29,7 @@ class _Work:
         self._done = threading.Event()
 
     def start(self, do: Callable[[Progress], None], at_end: Callable[[], object]) -> None:
-        """Do it, and then what is to be done at its end, in a thread."""
+        """Run it in a thread, and then what follows its end."""
         threading.Thread(target=self._run, args=(do, at_end), daemon=True).start()
 
     def _run(self, do: Callable[[Progress], None], at_end: Callable[[], object]) -> None:
@@ -46,7 +46,7 @@ class _Work:
         self._share = share
 
     def wait(self, progress: Progress) -> None:
-        """Wait for the end, and say meanwhile how far it is."""
+        """Wait for the end, and report progress."""
         self._asked_at = time.monotonic()
         while not self._done.wait(POLL):
             self._asked_at = time.monotonic()
@@ -60,16 +60,16 @@ def _under_way() -> dict[object, _Work]:
 
 
 def see_through(key: object, do: Callable[[Progress], None], progress: Progress) -> None:
-    """Do work, or wait for the end of the same work that another run has begun.
+    """Run work, or wait for the end of the same work that another run has begun.
 
     Parameters
     ----------
     key : hashable
-        Stands for the work.
+        Identifies the work.
     do : callable
-        Does it, and keeps what comes of it; given what to tell the share done, 0 to 1.
+        Runs it and keeps its result; called with a function to report the share done, 0 to 1.
     progress : callable
-        Told that share here. If it raises, the work goes on alone for `GRACE` seconds.
+        Called with that share here. If it raises, the work goes on alone for `GRACE` seconds.
 
     Raises
     ------

@@ -14,7 +14,7 @@ _SHOWN = 60
 
 
 def show_question(question: Question) -> None:
-    """Ask what only the user can know: a button per answer, the likeliest first."""
+    """Show a question to the user: a button per answer, the likeliest first."""
     with st.container(border=True, key="import_question"):
         st.subheader(words.QUESTION, anchor=False)
         st.markdown(f"**{escape_markdown(question.ask)}**")

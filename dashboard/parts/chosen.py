@@ -16,7 +16,7 @@ from dashboard.wording import imports as words
 _OPTIONS, _WRONG, _BY_ADDRESS = "reading_options", "reading_wrong", "reading_by_address"
 
 _CLASS = "class"
-"""Where the controls keep which class is looked at."""
+"""Where the controls keep which class is chosen."""
 
 ONE_COLUMN = frozenset({"outcome", "score", "prediction", "correct", "id", "set"})
 """Roles that the user can give to one column only: the one that was chosen last."""
@@ -234,7 +234,7 @@ def change(**chosen: Any) -> None:
 
 
 def _look_at(before: str | None, event: str | None) -> None:
-    """Let the pages show the class that is the event now, even where they showed the other."""
+    """Select the class that is the event now, even where pages showed the other."""
     if event != before and event is not None and _CLASS in st.session_state:
         st.session_state[_CLASS] = event
     elif event != before:
@@ -242,7 +242,7 @@ def _look_at(before: str | None, event: str | None) -> None:
 
 
 def detect(name: str) -> None:
-    """Take back what was said of one column, in a callback."""
+    """Reset the role of one column to the detected one, in a callback."""
     options: Options = st.session_state.get(_OPTIONS, Options())
     roles = tuple((other, role) for other, role in options.roles if other != name)
     st.session_state.update({_OPTIONS: replace(options, roles=roles), _BY_ADDRESS: False})

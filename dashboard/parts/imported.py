@@ -1,4 +1,4 @@
-"""The import step: what to upload, what a file was read as, and how to change that."""
+"""The import step: what to upload, how a file was read, and how to change that."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from dashboard import wording
 from dashboard.compute import files
 from dashboard.compute.files import SourceFile
 from dashboard.compute.unusable import unusable_rows
-from dashboard.parts import asked, chosen, overrule, roles
+from dashboard.parts import asked, chosen, event_column, overrule, roles
 from dashboard.readers import Options, Upload
 from dashboard.readers.contents import Contents, Preview
 from dashboard.readers.refusal import Question, visible
@@ -49,26 +49,25 @@ def show_empty() -> None:
     tabs = st.tabs(list(templates.EXAMPLES))
     for tab, code in zip(tabs, templates.EXAMPLES.values(), strict=True):
         tab.code(code, language=None, wrap_lines=True)
-    with st.expander(words.ACCEPTED):
-        st.markdown(f"{words.ways_to_bring()}\n\n{words.most()}")
+    with st.expander(templates.ACCEPTED):
+        st.markdown(f"{templates.ways_to_bring()}\n\n{templates.most()}")
 
 
 def show_sample(upload: Upload, sample: Sample) -> None:
-    """Show a sample's name and size, and in one line what more is known of it."""
-    st.header(escape_markdown(sample.title), anchor=False)
-    st.markdown(words.size(upload))
-    with st.expander(words.ABOUT_SAMPLE):
+    """Show one line with an example's name and size, which opens what more is known of it."""
+    label = words.line(sample.title, words.size(upload), words.ABOUT_SAMPLE)
+    with st.expander(label, key="about_sample"):
         st.markdown(sample.teaches)
         st.text(
             f"Model: {sample.model}\nTraining: {sample.training}\n"
             f"Data: {sample.source}\nLicence: {sample.licence}"
         )
         st.markdown(words.bullets((*upload.found, *upload.missing, *files.sets_said(upload))))
-    _show_doubts(upload)
+    _show_checks(upload)
 
 
 def import_files(sources: Sequence[SourceFile], *, page: str, headed: bool) -> Upload | None:
-    """Read files, show in a line what they were read as, and let the user change it.
+    """Read files, and show in one line how; it opens what can be changed.
 
     Parameters
     ----------
@@ -82,7 +81,7 @@ def import_files(sources: Sequence[SourceFile], *, page: str, headed: bool) -> U
     Returns
     -------
     Upload or None
-        None where the files are refused, or where their other half is missing, which is said.
+        None where the files are refused, or where their other half is missing, which is shown.
     """
     chosen.start_anew(sources)
     options = chosen.current()
@@ -92,9 +91,15 @@ def import_files(sources: Sequence[SourceFile], *, page: str, headed: bool) -> U
         upload = _show_top(outcome, headed=headed)
         _show_address(sources, options)
     visit = _visit(sources, page, needed=upload is None)
-    with st.expander(words.HOW_READ, expanded=visit.is_open, key=f"import_step_{visit.number}"):
+    label = words.HOW_READ if upload is None else _line(upload, headed=headed)
+    with st.expander(label, expanded=visit.is_open, key=f"import_step_{visit.number}"):
         _show_details(sources, outcome, visit.number, headed=headed)
     return upload
+
+
+def _line(upload: Upload, *, headed: bool) -> str:
+    about = words.summary(upload, event_column.columns_read(upload))
+    return words.line(upload.name if headed else "", about, words.DETAILS)
 
 
 def _read(sources: Sequence[SourceFile], options: Options) -> Upload | CalibrationInputError:
@@ -115,8 +120,8 @@ class _Visit(NamedTuple):
 def _visit(sources: Sequence[SourceFile], page: str, *, needed: bool) -> _Visit:
     """Open the details where the files need a choice when they are first seen on a page.
 
-    During a visit nothing of that changes, so that the details never close under the hand; the
-    answer to a question, which is asked above them, ends it.
+    During a visit nothing of that changes, so that the details do not close while they are used;
+    the answer to a question, which is asked above them, ends it.
     """
     now = tuple(source.digest for source in sources), page
     last: _Visit = st.session_state.get(_VISIT, _Visit(((), ""), 0, is_open=False))
@@ -133,32 +138,30 @@ def _show_top(outcome: Upload | CalibrationInputError, *, headed: bool) -> Uploa
         return None
     if not isinstance(outcome, Upload):
         st.error(
-            f"{escape_markdown(str(outcome))}\n\n{words.MEND_STEP}",
+            f"{escape_markdown(str(outcome))}\n\n{words.FIX_STEP}",
             title=wording.REFUSED,
             icon=":material/block:",
         )
         return None
-    if headed or outcome.piece is not None:
-        st.header(escape_markdown(outcome.name), anchor=False)
     if outcome.piece is not None:
+        st.header(escape_markdown(outcome.name), anchor=False)
         alone = outcome.piece.table is not None
         ask = words.without_labels(outcome.perhaps_labels) if alone else wording.LABELS_ALONE
         st.info(ask, icon=":material/upload_file:")
         return None
     if headed:
-        st.markdown(words.summary(outcome, roles.event_line(outcome)))
-        _show_doubts(outcome)
+        _show_checks(outcome)
     _show_left_out(outcome)
     return outcome
 
 
-def _show_doubts(upload: Upload) -> None:
+def _show_checks(upload: Upload) -> None:
     if upload.doubts:
-        st.warning(words.warning(upload.doubts), icon=":material/warning:")
+        st.warning(words.first_checks(upload.doubts), icon=":material/warning:")
 
 
 def _show_left_out(upload: Upload) -> None:
-    """Keep in sight on every page that rows were left out, and which."""
+    """Show on every page that rows were left out, and which."""
     if not upload.options.leave_out:
         return
     said = [sentence for sentence in upload.repairs if "left out" in sentence.lower()]
@@ -173,7 +176,7 @@ def _put_back() -> None:
 
 
 def _show_address(sources: Sequence[SourceFile], options: Options) -> None:
-    """Say what of the address is followed for these files, and what is not."""
+    """Show what of the address is followed for these files, and what is not."""
     names = {
         one.name
         for part in files.parsed(sources, options)
@@ -197,7 +200,7 @@ def _show_details(
     """Show the roles of the columns, what was found and fixed, and what else can be chosen."""
     upload = outcome if isinstance(outcome, Upload) else None
     if upload is not None:
-        roles.choose_event(upload)
+        event_column.choose_event(upload)
     preview, uses = _known(outcome)
     if isinstance(outcome, Question) and len(sources) == 1:
         preview = unusable_rows(sources[0], chosen.current(), outcome) or preview
@@ -214,7 +217,8 @@ def _show_details(
         overrule.choose(sources, upload)
     with said:
         if upload is not None:
-            _show_reading(upload, doubted=() if headed else upload.doubts)
+            shown = words.MOST_CHECKS if headed else 0
+            _show_reading(upload, checks=upload.doubts if len(upload.doubts) > shown else ())
         else:
             _show_parsed(sources)
 
@@ -229,14 +233,14 @@ def _known(outcome: Upload | CalibrationInputError) -> tuple[Preview, dict[str, 
     return known.preview or Preview(), dict(known.uses)
 
 
-def _show_reading(upload: Upload, doubted: Sequence[str]) -> None:
-    """Show what was detected, fixed, and doubted where that is not above."""
+def _show_reading(upload: Upload, checks: Sequence[str]) -> None:
+    """Show what was detected and fixed, and the warnings that are not shown above."""
     here = (words.split_here(upload),) if upload.rows is not None else ()
     said = () if upload.piece is not None else files.sets_said(upload)
     for heading, sentences in (
         (words.FOUND, (*upload.found, *said, *here)),
-        (words.MENDED, upload.repairs),
-        (words.DOUBTED, doubted),
+        (words.FIXED, upload.repairs),
+        (words.CHECK, checks),
         (words.MISSING, upload.missing),
     ):
         if sentences:

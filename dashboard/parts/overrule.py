@@ -1,4 +1,4 @@
-"""The controls beside the roles of columns that change how a file is read."""
+"""The controls next to the roles of columns that change how a file is read."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -68,7 +68,7 @@ def choose(sources: Sequence[SourceFile], upload: Upload | None) -> None:
 
 
 def show_reset() -> None:
-    """Offer to take every choice back, where there is one."""
+    """Show a button that undoes every choice, where there is one."""
     if chosen.is_anything():
         st.button(
             words.AS_FOUND_AGAIN,
@@ -79,7 +79,7 @@ def show_reset() -> None:
 
 
 def one_of(field: str, options: Options) -> None:
-    """Let the user choose one of the few values of a field."""
+    """Show the choice of one of the few values of a field."""
     key, label, explained = _LABELLED[field]
     offered = _OFFERED[field]
     now = getattr(options, field)
@@ -100,7 +100,7 @@ def _set_word(field: str, key: str) -> None:
 
 
 def _choose_together(sources: Sequence[SourceFile], options: Options) -> None:
-    """Let the user say what several files are of one another, where that may be several things."""
+    """Show the choice of what several files are of one another, where that is open."""
     names = [source.name for source in sources]
     ways, now = files.ways_together(sources, options), options.together
     if not ways and not now:

@@ -1,27 +1,24 @@
-"""What each column is for, which outcome is the event, and questions that the user can answer."""
+"""What each column of a file is for: the first rows, and a role for every column."""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-import numpy as np
 import streamlit as st
 
-from calibcore.data import LogitSet
 from dashboard.parts import chosen
-from dashboard.readers import Upload
 from dashboard.readers.contents import Preview
 from dashboard.readers.refusal import visible
 from dashboard.readers.table import ROLES, Arrays, Column, ColumnRole, Parsed, Table
-from dashboard.wording import escape_markdown
-from dashboard.wording import imports as words
+from dashboard.wording import escape_markdown, imports
+from dashboard.wording import roles as words
 from dashboard.wording.classes import shortened
 
 MOST_SHOWN = 12
 """Columns that are shown at once; further ones are chosen from a list."""
 
-_ORDER, _MORE, _EVENT = "role_order", "role_more", "event_of_outcome"
+_ORDER, _MORE = "role_order", "role_more"
 
 _MATTERS: Sequence[ColumnRole] = (
     "outcome", "correct", "score", "prediction", "class", "ranked class", "ranked score", "set",
@@ -123,60 +120,6 @@ class _Shown:
     cells: tuple[str, ...] = ()
 
 
-# The event -----------------------------------------------------------------------------------
-
-
-def event_of(upload: Upload) -> str | None:
-    """Return which of two outcomes the score is of; None where there is no such choice."""
-    names, preview = upload.class_names, upload.preview
-    if names is None or len(names) != 2 or "score" not in preview.roles:
-        return None
-    return upload.options.event if upload.options.event in names else names[1]
-
-
-def outcome_counts(upload: Upload) -> dict[str, int]:
-    """Return how many rows of all sets have each of the outcomes."""
-    sets = [rows for rows in upload.sets.values() if isinstance(rows, LogitSet)]
-    names = sets[0].class_names if sets else ()
-    counts = sum(
-        (np.bincount(rows.labels, minlength=len(names)) for rows in sets),
-        np.zeros(len(names), dtype=np.int64),
-    )
-    return dict(zip(names, counts.tolist(), strict=True))
-
-
-def event_line(upload: Upload) -> str:
-    """Return how many rows are the event, "" where there is none to choose."""
-    event = event_of(upload)
-    if event is None:
-        return ""
-    counts = outcome_counts(upload)
-    return words.event_count(event, counts[event], sum(counts.values()))
-
-
-def choose_event(upload: Upload) -> None:
-    """Let the user say which of two outcomes the score is of."""
-    event = event_of(upload)
-    if event is None:
-        return
-    counts = outcome_counts(upload)
-    st.session_state[_EVENT] = event
-    st.segmented_control(
-        words.EVENT,
-        list(counts),
-        format_func=lambda name: words.event_choice(name, counts.get(name, 0)),
-        key=_EVENT,
-        required=True,
-        help=words.EVENT_HELP,
-        on_change=_set_event,
-    )
-    st.markdown(f":small[{escape_markdown(event_line(upload))}]")
-
-
-def _set_event() -> None:
-    chosen.change(event=st.session_state[_EVENT])
-
-
 # Columns -------------------------------------------------------------------------------------
 
 
@@ -188,7 +131,7 @@ def show_roles(
     taken: Sequence[str],
     visit: int,
 ) -> None:
-    """Show the first rows with the role of each column, which the user can change.
+    """Show the first rows with the role of each column, which can be changed.
 
     Parameters
     ----------
@@ -197,7 +140,7 @@ def show_roles(
     parsed : sequence of Table or Arrays
         What the files hold, for columns that the preview leaves out.
     uses : mapping of str to str
-        What every column was taken for, by name.
+        What every column was read as, by name.
     taken : sequence of str
         What the outcome of each row was read as, where it is known.
     visit : int
@@ -207,7 +150,7 @@ def show_roles(
     if arrays:
         _show_arrays(arrays, uses)
         if preview.rows:
-            st.markdown(f"**{words.FIRST_ROWS}**")
+            st.markdown(f"**{imports.FIRST_ROWS}**")
     shown = _columns(preview, parsed, uses)
     if not shown:
         return
@@ -315,7 +258,7 @@ def _in_sight(order: list[str], shown: Mapping[str, _Shown], *, choosable: bool)
 
 
 def _label(name: str) -> str:
-    """Escape a heading only where it needs it, as a screen reader would read the signs out."""
+    """Return a heading, escaped only where needed: a screen reader would read the signs out."""
     shown = visible(name, _CELL)
     plain = re.fullmatch(r"[^\W_]([\w ]*[^\W_])?", shown)
     return shown if plain else escape_markdown(shown) or words.UNNAMED
@@ -349,7 +292,7 @@ def _set_role(name: str, key: str) -> None:
 def _table(
     columns: Sequence[_Shown], numbers: Sequence[int], taken: Sequence[str], *, headed: bool
 ) -> str:
-    """Return the first rows, and beside an outcome what it was read as where that differs."""
+    """Return the first rows, and next to an outcome what it was read as where that differs."""
     head = "".join(
         f"<th scope='col'>{escape(visible(column.name, _CELL))}<small>{_called(column.role)}"
         "</small></th>"
@@ -390,7 +333,7 @@ def _show_arrays(arrays: Sequence[Column], uses: Mapping[str, str]) -> None:
     with st.container(horizontal=True, gap="small", key="role_arrays"):
         for place, one in enumerate(named):
             with st.container(key=f"role_column_array_{place}"):
-                size = words.array_of(one.values.shape, one.unread or one.values.dtype.name)
+                size = imports.array_of(one.values.shape, one.unread or one.values.dtype.name)
                 _choose_role(
                     _Shown(one.name, by_user.get(one.name, _role(uses.get(one.name))), size),
                     f"role_array_{place}",

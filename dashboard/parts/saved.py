@@ -1,4 +1,4 @@
-"""What a page gives away: tables as files, and the names of files, which say what they hold."""
+"""Downloads: tables as files, and names of files that describe what they hold."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -15,14 +15,14 @@ DOWNLOAD = "Download the table (CSV)"
 
 
 def name_files(data: Sequence[str], page: str) -> None:
-    """Say which data and which page are shown."""
+    """Set which data and which page are shown."""
     stems = " ".join(name.rpartition(".")[0] for name in data)
     rows = "" if page in _OF_THEIR_OWN else f"{st.session_state.get('set') or 'test'} set"
     st.session_state[_SHOWN] = f"{stems[:60]} {page.lower()} {rows}"
 
 
 def file_name(what: str) -> str:
-    """Name a file without its ending.
+    """Return the name of a file without its ending.
 
     Parameters
     ----------
@@ -34,12 +34,12 @@ def file_name(what: str) -> str:
 
 
 def offer_table(make: Callable[[], str], *, label: str = DOWNLOAD, name: str) -> None:
-    """Offer a table as a file.
+    """Show a button that saves a table as a file.
 
     Parameters
     ----------
     make : callable
-        Gives the text, comma-separated, when it is asked for.
+        Returns the text, comma-separated, when it is asked for.
     label : str, default `DOWNLOAD`
         Of the button.
     name : str

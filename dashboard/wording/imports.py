@@ -1,13 +1,12 @@
 """The words of the import step: what to upload, how it was read, and how to change that."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from calibcore.data import EventScores, LogitSet
 from dashboard.readers import FORMATS, Upload
 from dashboard.readers.refusal import visible
-from dashboard.readers.table import ColumnRole
 from dashboard.wording.numbers import NO_BREAK, escape_markdown
 
 MAX_UPLOAD = 400 << 20
@@ -43,8 +42,8 @@ BRING = "Upload predictions"
 REMOVE = "Remove"
 UPLOADER = "Predictions with the true labels"
 UPLOADER_HELP = (
-    "One file with both, scores and labels apart, or calibration and test set apart. Files stay on"
-    " the computer that runs Fractile."
+    "One file with both, separate files for scores and labels, or separate files for calibration"
+    " and test set. Files stay on the computer that runs Fractile."
 )
 SETTINGS_KEPT = (
     "The settings in the address of this page are kept. A file is not: after a reload, upload it"
@@ -58,114 +57,29 @@ PANEL_ON_PHONES = (
     ":material/keyboard_double_arrow_right: at the upper left opens the panel for files and"
     " choices, :material/keyboard_double_arrow_left: in it closes it again."
 )
-ACCEPTED = "Accepted formats"
-_WAYS = (
-    (
-        "a table or a spreadsheet",
-        (
-            "`score, outcome`; or one column per class and a column `label`; or `true_label,"
-            " pred_label, confidence`; further columns are kept for grouping"
-        ),
-        "csv tsv txt xlsx parquet",
-    ),
-    (
-        "calibration and test apart",
-        (
-            "`logits_calibration`, `labels_calibration`, `logits_test`, `labels_test` in one"
-            " `.npz`, or a file for each; or a column `split` of a table, with `val` and `test`"
-        ),
-        "",
-    ),
-    ("NumPy arrays", '`np.savez("mine.npz", logits=..., labels=...)`, or two files', "npz npy"),
-    (
-        "JSON",
-        (
-            '`{"logits": [[...], ...], "labels": [...]}`, or one row per line; a row may list'
-            " classes with their scores, as pipelines and services write them"
-        ),
-        "json jsonl ndjson",
-    ),
-    (
-        "PyTorch tensors",
-        '`torch.save({"logits": ..., "labels": ...}, "mine.pt")`, or the same as safetensors',
-        "pt pth safetensors",
-    ),
-    (
-        "pickles",
-        "a dictionary of arrays, or the files of NN_calibration; no code in them is run",
-        "p pkl pickle",
-    ),
-)
-OR_SAMPLE = "No file at hand? Choose **Sample** on the left."
+OR_SAMPLE = "No file at hand? Choose **Example** on the left."
 
 
 def endings() -> str:
-    """List what can be read, as it is said beside the uploader."""
+    """Return what can be read, as the help of the uploader."""
     return f"Reads {', '.join(FORMATS)}; at most {megabytes(MAX_UPLOAD)} per file."
-
-
-def most() -> str:
-    """Return the size limit of a file as a sentence."""
-    return f"At most {megabytes(MAX_UPLOAD)} per file."
-
-
-def ways_to_bring() -> str:
-    """Return the accepted formats, as a table in Markdown."""
-    lines = [
-        f"| {' '.join((what, *(f'`.{ending}`' for ending in ends.split())))} | {how} |"
-        for what, how, ends in _WAYS
-    ]
-    return "\n".join(("| data | how to save it |", "|---|---|", *lines))
 
 
 # How it was read -----------------------------------------------------------------------------
 
 HOW_READ = "How the file was read"
-FOUND, MENDED, DOUBTED, MISSING = "Detected", "Fixed automatically", "Check", "Not available"
-COLUMNS = "Columns"
-COLUMNS_HELP = "First rows as in the file. Change what a column is for in its heading."
-COLUMNS_REFUSED = "First rows that cannot be used. Change what a column is for in its heading."
-ARRAYS = "Arrays"
-ARRAYS_HELP = "Change what an array is for here."
+FOUND, FIXED, CHECK, MISSING = "Detected", "Fixed automatically", "Check", "Not available"
 FIRST_ROWS = "First rows"
-TAKEN_AS, RIGHT, WRONG = "Read as", "correct", "wrong"
-ROW = "row"
-ABOUT_SAMPLE = "About this example"
-MEND_STEP = (
+RIGHT, WRONG = "correct", "wrong"
+ABOUT_SAMPLE = "about this example"
+DETAILS = "details"
+
+MOST_CHECKS = 2
+"""Warnings that are shown above the results; further ones are among the details."""
+
+FIX_STEP = (
     "Change how the file is read below, or fix the file and upload it again, or choose another."
 )
-ROLES: Mapping[ColumnRole, str] = {
-    "outcome": "Outcome (true class)",
-    "score": "Score of the event",
-    "class": "Class score",
-    "prediction": "Predicted class",
-    "correct": "Correct (yes/no)",
-    "id": "Row ID",
-    "set": "Calibration / test",
-    "group": "Grouping",
-    "date": "Date (by month)",
-    "ranked class": "Ranked class",
-    "ranked score": "Ranked score",
-    "left out": "Left out",
-}
-"""What each role is called in the select of a column."""
-
-NOT_DETECTED = "Not detected"
-CHOSEN = "chosen by you"
-UNNAMED = "no name"
-
-
-def sideways(n_columns: int) -> str:
-    """Say that not all columns are in sight at once."""
-    return f"{n_columns:,} columns; scroll sideways to see all \u2192"
-
-
-def more_columns(n_columns: int) -> str:
-    """Label the select that brings further columns into sight."""
-    return f"{n_columns:,} more columns"
-
-
-MORE_PLACEHOLDER = "Choose one to set its role"
 
 
 def array_of(shape: Sequence[int], kind: str) -> str:
@@ -203,35 +117,66 @@ def warning(sentences: Sequence[str]) -> str:
     return escape_markdown(sentences[0]) if len(sentences) == 1 else bullets(sentences)
 
 
+def first_checks(sentences: Sequence[str]) -> str:
+    """Return the first warnings, and how many more the details hold."""
+    more = len(sentences) - MOST_CHECKS
+    further = [f"{_count(more, 'more warning', 'more warnings')} in the details."] * (more > 0)
+    return warning([*sentences[:MOST_CHECKS], *further])
+
+
 def size(upload: Upload) -> str:
-    """Return the size of the data in one line."""
+    """Return the size of the data."""
     return " \u00b7 ".join((*_classes(upload), _rows(upload)))
 
 
-def summary(upload: Upload, event: str = "") -> str:
-    """Describe in one line what was read.
+def line(name: str, about: str, details: str) -> str:
+    """Return the one line that names data and opens details; the name is escaped here."""
+    named = f"**{escape_markdown(name)}** \u00b7 " if name else ""
+    return f"{named}{about} \u2014 {details}"
+
+
+def summary(upload: Upload, columns: Sequence[str]) -> str:
+    """Return in one line what was read.
 
     Parameters
     ----------
     upload : Upload
         With at least one set.
-    event : str
-        The sentence of `event_count`, where two outcomes are known.
+    columns : sequence of str
+        `score_column` and `outcome_column`, where the score is of one of two outcomes.
     """
     kind = {"scores": "confidence scores", None: ""}.get(
         upload.values_kind, str(upload.values_kind)
     )
-    fixes = _count(len(upload.repairs), "automatic fix", "automatic fixes")
-    checks = _count(len(upload.doubts), "warning", "warnings")
-    noted = ", ".join(filter(None, (checks, fixes)))
     parts = (
-        *(() if event else _classes(upload)),
         _rows(upload),
-        kind,
-        escape_markdown(event),
-        f"{noted} (details below)" if noted else "",
+        *(map(escape_markdown, columns) if columns else (*_classes(upload), kind)),
+        _count(len(upload.doubts), "warning", "warnings"),
+        _count(len(upload.repairs), "automatic fix", "automatic fixes"),
     )
     return " \u00b7 ".join(filter(None, parts))
+
+
+def score_column(name: str, *, percent: bool) -> str:
+    """Return which column the score is.
+
+    Examples
+    --------
+    >>> score_column("predicted_risk_pct", percent=True)
+    'score predicted_risk_pct (%)'
+    """
+    return f"score {visible(name, 30)}{' (%)' if percent else ''}"
+
+
+def outcome_column(name: str, event: str, n_events: int) -> str:
+    """Return which column the outcome is, and how many rows are the event.
+
+    Examples
+    --------
+    >>> outcome_column("readmitted_30d", "Yes", 1_540)
+    'outcome readmitted_30d = Yes (1,540)'
+    """
+    return f"outcome {visible(name, 30)} = {visible(event, 30)} ({n_events:,})"
 
 
 def _classes(upload: Upload) -> tuple[str, ...]:
@@ -242,7 +187,7 @@ def _rows(upload: Upload) -> str:
     if upload.calibration is not None and upload.test is not None:
         fit, test = upload.calibration.n_samples, upload.test.n_samples
         return f"{fit:,} calibration \u00b7 {test:,} test rows"
-    return f"{sum(rows.n_samples for rows in upload.sets.values()):,} rows, split at random"
+    return f"{sum(rows.n_samples for rows in upload.sets.values()):,} rows"
 
 
 def _count(n_things: int, one: str, several: str) -> str:
@@ -267,8 +212,8 @@ def _share(share: float) -> str:
 def split_here(upload: Upload) -> str:
     """Describe how a file of one set is split."""
     return (
-        f"Split at random, {_each_kind(upload)}, into a calibration and a test set; change share"
-        " and seed in Settings."
+        f"Split at random, {_each_kind(upload)}, into calibration and test set. Settings hold the"
+        " share and the seed."
     )
 
 
@@ -293,7 +238,7 @@ PUT_BACK = "Undo"
 
 
 def reason(why: str) -> str:
-    """Return what speaks for an answer as a sentence.
+    """Return the reason for an answer as a sentence.
 
     Examples
     --------
@@ -303,19 +248,8 @@ def reason(why: str) -> str:
     return f"{why[:1].upper()}{why[1:].rstrip('.')}." if why else ""
 
 
-def event_count(event: str, n_events: int, n_rows: int) -> str:
-    """Describe how many rows are the event.
-
-    Examples
-    --------
-    >>> event_count("Yes", 1_540, 7_400)
-    '1,540 of 7,400 rows are Yes'
-    """
-    return f"{n_events:,} of {n_rows:,} rows are {visible(event, 40)}"
-
-
 def event_choice(outcome: str, n_outcomes: int) -> str:
-    """Label one of the two outcomes, with its count; text from the file is escaped."""
+    """Return the label of one of two outcomes, with its count; text from the file is escaped."""
     return f"{escape_markdown(visible(outcome, 40))} ({n_outcomes:,})"
 
 
@@ -323,7 +257,7 @@ def event_choice(outcome: str, n_outcomes: int) -> str:
 
 BY_ADDRESS = (
     "The address of this page sets how the file is read, from another file or an earlier visit."
-    " **Reset to detected** below removes that."
+    " **Reset to detected** undoes that."
 )
 
 
@@ -338,7 +272,7 @@ def no_such_column(name: str) -> str:
     return f'Address of the page, roles: this file has no column "{visible(name, 40)}".'
 
 
-# How to read it otherwise --------------------------------------------------------------------
+# Change how it is read ------------------------------------------------------------------------
 
 OTHERWISE = "Change how it is read"
 VALUES = "Values are"
@@ -355,24 +289,23 @@ HEADER = "First row holds"
 HEADER_HELP = "Whether the first row of a text table names the columns."
 SETS = "Sets"
 SETS_HELP = (
-    "Auto: a calibration and a test set, as a column or the parts of the file name them. One: all"
-    " rows are one set, split here at random."
+    "Auto: calibration and test set as a column, or the parts of the file, name them. One: all rows"
+    " are one set, split here at random."
 )
 CLASS_NAMES = "Class names"
 CLASS_NAMES_HELP = (
     "In their order, one per line or separated by commas. Labels that are text are matched to them."
 )
 LEAVE_OUT = "Leave out rows that cannot be used"
-LEAVE_OUT_HELP = "Rows with blank cells, n/a or values out of range. How many is said above."
+LEAVE_OUT_HELP = "Rows with blank cells, n/a or values out of range."
 PREVALENCE = "True share where the model will be used (%)"
 PREVALENCE_HELP = (
-    "Of the event, or of correct predictions where only top-1 scores are there. It changes no"
+    "Of the event; of correct predictions where the file has top-1 scores only. It changes no"
     " number; Fractile warns where the rows differ from it."
 )
 WITHOUT_LABELS = (
-    "No outcome in this file: no column holds true labels. If one does, choose it below as"
-    " **Outcome (true class)**. Otherwise add the file with the true labels, in the panel on the"
-    " left."
+    "No outcome in this file. If a column holds the true labels, choose it below as **Outcome (true"
+    " class)**. Otherwise add the file with the labels, in the panel on the left."
 )
 
 
@@ -383,7 +316,7 @@ def without_labels(columns: Sequence[str]) -> str:
     listed = " or ".join(f'"{escape_markdown(visible(name, 40))}"' for name in columns)
     return (
         f"Which column holds the true labels? If {listed} does, choose it below as **Outcome (true"
-        " class)**. Otherwise add the file with the true labels, in the panel on the left."
+        " class)**. Otherwise add the file with the labels, in the panel on the left."
     )
 
 

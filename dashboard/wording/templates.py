@@ -1,6 +1,8 @@
-"""Files to start from: templates that can be filled in, and how programs write their own."""
+"""Files to start from: accepted formats, templates, and how programs write their own."""
 
 from collections.abc import Mapping
+
+from dashboard.wording.imports import MAX_UPLOAD, megabytes
 
 EXAMPLES: Mapping[str, str] = {
     "NumPy": (
@@ -69,3 +71,59 @@ def _top_row(percent: int, hit: int) -> str:
     predicted = ("bird", "cat", "dog")[percent % 3]
     true = predicted if hit else ("bird", "cat", "dog")[(percent + 1) % 3]
     return f"{true},{predicted},{0.34 + 0.65 * percent / 100:.2f}"
+
+
+# Accepted formats ---------------------------------------------------------------------------
+
+ACCEPTED = "Accepted formats"
+_WAYS = (
+    (
+        "a table or a spreadsheet",
+        (
+            "`score, outcome`; or one column per class and a column `label`; or `true_label,"
+            " pred_label, confidence`; further columns are kept for grouping"
+        ),
+        "csv tsv txt xlsx parquet",
+    ),
+    (
+        "calibration and test apart",
+        (
+            "`logits_calibration`, `labels_calibration`, `logits_test`, `labels_test` in one"
+            " `.npz`, or a file for each; or a column `split` of a table, with `val` and `test`"
+        ),
+        "",
+    ),
+    ("NumPy arrays", '`np.savez("mine.npz", logits=..., labels=...)`, or two files', "npz npy"),
+    (
+        "JSON",
+        (
+            '`{"logits": [[...], ...], "labels": [...]}`, or one row per line; a row may list'
+            " classes with their scores, as pipelines and services write them"
+        ),
+        "json jsonl ndjson",
+    ),
+    (
+        "PyTorch tensors",
+        '`torch.save({"logits": ..., "labels": ...}, "mine.pt")`, or the same as safetensors',
+        "pt pth safetensors",
+    ),
+    (
+        "pickles",
+        "a dictionary of arrays, or the files of NN_calibration; no code in them is run",
+        "p pkl pickle",
+    ),
+)
+
+
+def most() -> str:
+    """Return the size limit of a file as a sentence."""
+    return f"At most {megabytes(MAX_UPLOAD)} per file."
+
+
+def ways_to_bring() -> str:
+    """Return the accepted formats, as a table in Markdown."""
+    lines = [
+        f"| {' '.join((what, *(f'`.{ending}`' for ending in ends.split())))} | {how} |"
+        for what, how, ends in _WAYS
+    ]
+    return "\n".join(("| data | how to save it |", "|---|---|", *lines))

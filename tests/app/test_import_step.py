@@ -21,6 +21,7 @@ from dashboard.readers import FORMATS, FileError, Options, read
 from dashboard.readers.refusal import Question
 from dashboard.settings import Settings
 from dashboard.wording import imports as words
+from dashboard.wording import roles as role_words
 from dashboard.wording import templates
 from tests.app.pages import (
     before_after,
@@ -85,7 +86,8 @@ def role(page: AppTest, column: str) -> Any:
 
 
 def step(page: AppTest) -> Any:
-    (found,) = [one for one in page.expander if one.label == words.HOW_READ]
+    of_step = (words.HOW_READ, words.DETAILS)
+    (found,) = [one for one in page.expander if one.label.endswith(of_step)]
     return found.proto
 
 
@@ -117,7 +119,10 @@ def test_what_was_found_and_fixed_is_said() -> None:
     assert told.repairs
     for sentence in (*told.found, *told.repairs):
         assert f"- {wording.escape_markdown(sentence)}" in said(page)
-    assert "1 automatic fix (details below)" in said(page)
+    assert step(page).label == (
+        "**mine\\.csv** \u00b7 300 rows \u00b7 4 classes \u00b7 logits \u00b7 1 automatic fix"
+        f" \u2014 {words.DETAILS}"
+    )
     assert "stratified by class" in said(page)
     ((*_, last),) = tables(page)
     numbers = re.findall("<th scope='row'>(.*?)</th>", previews(page)[0])
@@ -151,7 +156,7 @@ def test_doubts_are_seen_and_the_step_stays_closed() -> None:
     assert not step(page).expanded
     turn_to(page, "ks")
     assert not page.exception
-    assert f"**{words.DOUBTED}**\n\n{words.bullets(told.doubts)}" in said(page)
+    assert f"**{words.CHECK}**\n\n{words.bullets(told.doubts)}" in said(page)
     assert not step(page).expanded
 
 
@@ -172,7 +177,7 @@ def test_another_column_of_labels_is_another_result() -> None:
     role(page, "guess").set_value("outcome").run()
     expect_ks(page, OTHER)
     assert role(page, "label").value != "outcome"
-    assert words.CHOSEN in said(page)
+    assert role_words.CHOSEN in said(page)
     assert page.query_params["roles"] in ("outcome:guess", ["outcome:guess"])
     click(page, words.AS_FOUND_AGAIN)
     expect_ks(page, LABELS)
@@ -208,11 +213,11 @@ def test_sets_that_a_column_tells_apart_can_be_put_together() -> None:
     fitted, judged = (LogitSet(TABLE[rows], LABELS[rows]) for rows in (fits, ~fits))
     apart = before_after(*ks_before_after(fitted, judged, TopR(1), "spline"), judged.n_samples)
     assert tile(page, "KS error") == apart
-    assert "split at random" not in said(page)
+    assert "Split at random" not in said(page)
     assert role(page, "split").value == "set"
     overrule(page, "sets", "One")
     expect_ks(page, LABELS)
-    assert "split at random" in said(page)
+    assert "Split at random" in said(page)
     click(page, words.AS_FOUND_AGAIN)
     assert tile(page, "KS error") == apart
     page = open_upload(("mine.csv", data), sets="One")
@@ -265,9 +270,10 @@ def test_the_event_is_chosen_and_its_rows_are_counted() -> None:
     data = csv(risk[:, np.newaxis], ("risk",), back=np.where(came, "yes", "no"))
     page = open_upload(("mine.csv", data))
     check_page(page)
-    assert f"{came.sum()} of 300 rows are yes" in said(page)
+    label = wording.escape_markdown(f"score risk \u00b7 outcome back = yes ({came.sum()})")
+    assert f"300 rows \u00b7 {label}" in step(page).label
     overrule(page, "event_of_outcome", "no")
-    assert f"{N - came.sum()} of 300 rows are no" in said(page)
+    assert wording.escape_markdown(f"back = no ({N - came.sum()})") in step(page).label
     assert page.query_params["positive"] in ("no", ["no"])
     again = open_upload(("mine.csv", data), positive="no", roles="score:risk~outcome:back")
     assert measure_cells(again).equals(measure_cells(page))
@@ -356,7 +362,7 @@ def test_rows_that_cannot_be_used_are_shown_and_left_out_by_a_click() -> None:
     label[[20, 250]] = ""
     page = open_upload(("mine.csv", csv(label=label, town=town)))
     assert "rows 22, 252" in said(page).replace("\\", "")
-    assert words.COLUMNS_REFUSED in said(page)
+    assert role_words.COLUMNS_REFUSED in said(page)
     (rows,) = tables(page)
     assert [row[0] for row in rows] == ["", ""]
     assert [row[1:] for row in rows] == [

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from dashboard.wording import imports as words
+from dashboard.wording import roles as role_words
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import settle, turn_to
 from tests.browser.test_hospital import N_MISSING, N, export
@@ -61,8 +62,8 @@ def test_the_two_columns_that_matter_are_in_sight(open_page: OpenPage, width: in
     page.set_viewport_size({"width": width, "height": 900})
     settle(page)
     for column, role in (
-        ("readmitted_30d", words.ROLES["outcome"]),
-        ("predicted_risk_pct", words.ROLES["score"]),
+        ("readmitted_30d", role_words.ROLES["outcome"]),
+        ("predicted_risk_pct", role_words.ROLES["score"]),
     ):
         expect_role(page, column, role)
         box = page.get_by_role("combobox", name=column, exact=True).bounding_box()
@@ -74,7 +75,7 @@ def test_the_two_columns_that_matter_are_in_sight(open_page: OpenPage, width: in
     cut = "inputs => inputs.filter(one => one.scrollWidth > one.clientWidth).map(one => one.value)"
     assert table.get_by_role("combobox").evaluate_all(cut) == []
     assert table.evaluate("node => node.scrollWidth > node.clientWidth")
-    expect(page.get_by_text(words.sideways(8))).to_be_visible()
+    expect(page.get_by_text(role_words.sideways(8))).to_be_visible()
 
 
 def test_nothing_says_to_scroll_where_all_columns_fit(open_page: OpenPage) -> None:
@@ -83,7 +84,7 @@ def test_nothing_says_to_scroll_where_all_columns_fit(open_page: OpenPage) -> No
     expect_verdict(page)
     page.get_by_text(words.HOW_READ).click()
     expect(page.locator(".st-key-role_table")).to_be_visible()
-    expect(page.get_by_text(words.sideways(2))).to_be_hidden()
+    expect(page.get_by_text(role_words.sideways(2))).to_be_hidden()
 
 
 def test_the_verdict_is_on_the_first_screen_and_the_details_are_closed(open_page: OpenPage) -> None:
@@ -118,12 +119,12 @@ def test_two_selects_set_roles_right(open_page: OpenPage) -> None:
     question = page.locator(".st-key-import_question")
     expect(question).to_be_visible()
     settle(page)
-    expect_role(page, "sex", words.ROLES["outcome"])
-    expect_role(page, "length_of_stay", words.ROLES["score"])
-    give_role(page, "readmitted_30d", words.ROLES["outcome"])
+    expect_role(page, "sex", role_words.ROLES["outcome"])
+    expect_role(page, "length_of_stay", role_words.ROLES["score"])
+    give_role(page, "readmitted_30d", role_words.ROLES["outcome"])
     page.wait_for_url(re.compile("outcome(:|%3A)readmitted_30d"))
     settle(page)
-    give_role(page, "predicted_risk_pct", words.ROLES["score"])
+    give_role(page, "predicted_risk_pct", role_words.ROLES["score"])
     expect_verdict(page)
     assert asked(page)["roles"] == ["outcome:readmitted_30d~score:predicted_risk_pct"]
     expect(page.get_by_test_id("stMain")).to_contain_text(f"{n_back} of {LEFT:,} rows are Yes")
