@@ -87,18 +87,25 @@ def import_files(sources: Sequence[SourceFile], *, page: str, headed: bool) -> U
     options = chosen.current()
     with st.container():  # widgets below that move from run to run fall out of the address
         outcome = _read(sources, options)
-    with st.container():
-        upload = _show_top(outcome, headed=headed)
-        _show_address(sources, options)
+    above = st.container()
+    with above:
+        upload = _show_top(outcome)
     visit = _visit(sources, page, needed=upload is None)
     label = words.HOW_READ if upload is None else _line(upload, headed=headed)
     with st.expander(label, expanded=visit.is_open, key=f"import_step_{visit.number}"):
         _show_details(sources, outcome, visit.number, headed=headed)
+    with above if upload is None else st.container():
+        _show_address(sources, options)
+        if upload is not None and headed:
+            _show_checks(upload)
+        if upload is not None:
+            _show_left_out(upload)
     return upload
 
 
 def _line(upload: Upload, *, headed: bool) -> str:
-    about = words.summary(upload, event_column.columns_read(upload))
+    checks = 0 if headed else len(upload.doubts)
+    about = words.summary(upload, event_column.columns_read(upload), n_checks=checks)
     return words.line(upload.name if headed else "", about, words.DETAILS)
 
 
@@ -131,8 +138,8 @@ def _visit(sources: Sequence[SourceFile], page: str, *, needed: bool) -> _Visit:
     return last
 
 
-def _show_top(outcome: Upload | CalibrationInputError, *, headed: bool) -> Upload | None:
-    """Show what must be seen although the details are closed."""
+def _show_top(outcome: Upload | CalibrationInputError) -> Upload | None:
+    """Show why there is nothing to evaluate; return the upload where there is."""
     if isinstance(outcome, Question):
         asked.show_question(outcome)
         return None
@@ -149,9 +156,6 @@ def _show_top(outcome: Upload | CalibrationInputError, *, headed: bool) -> Uploa
         ask = words.without_labels(outcome.perhaps_labels) if alone else wording.LABELS_ALONE
         st.info(ask, icon=":material/upload_file:")
         return None
-    if headed:
-        _show_checks(outcome)
-    _show_left_out(outcome)
     return outcome
 
 

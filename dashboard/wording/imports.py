@@ -135,7 +135,7 @@ def line(name: str, about: str, details: str) -> str:
     return f"{named}{about} \u2014 {details}"
 
 
-def summary(upload: Upload, columns: Sequence[str]) -> str:
+def summary(upload: Upload, columns: Sequence[str], *, n_checks: int) -> str:
     """Return in one line what was read.
 
     Parameters
@@ -144,6 +144,8 @@ def summary(upload: Upload, columns: Sequence[str]) -> str:
         With at least one set.
     columns : sequence of str
         `score_column` and `outcome_column`, where the score is of one of two outcomes.
+    n_checks : int
+        How many warnings are shown nowhere else on the page.
     """
     kind = {"scores": "confidence scores", None: ""}.get(
         upload.values_kind, str(upload.values_kind)
@@ -151,7 +153,7 @@ def summary(upload: Upload, columns: Sequence[str]) -> str:
     parts = (
         _rows(upload),
         *(map(escape_markdown, columns) if columns else (*_classes(upload), kind)),
-        _count(len(upload.doubts), "warning", "warnings"),
+        _count(n_checks, "warning", "warnings"),
         _count(len(upload.repairs), "automatic fix", "automatic fixes"),
     )
     return " \u00b7 ".join(filter(None, parts))

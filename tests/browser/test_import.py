@@ -16,6 +16,9 @@ from tests.browser.settled import settle
 
 pytestmark = pytest.mark.browser
 
+STEP = "[class*=st-key-import_step] summary"
+"""The line that says how the file was read, and opens the details."""
+
 NAMES = (
     "<img src=x onerror=window.ran=1>",
     "[a](http://evil.example)",
@@ -83,7 +86,7 @@ def hovered(page: Page, plot: Locator, point: Locator) -> str:
 
 
 def test_text_of_a_file_is_text_on_every_page(open_page: OpenPage) -> None:
-    page = open_page(f"?data=Your+file&event=Class&resamples=0&slices_by={COLUMN}")
+    page = open_page(f"?data=file&event=Class&resamples=0&slices_by={COLUMN}")
     heard: list[str] = []
 
     def note_dialog(dialog: Dialog) -> None:
@@ -100,7 +103,7 @@ def test_text_of_a_file_is_text_on_every_page(open_page: OpenPage) -> None:
     page.evaluate(WATCH, MADE)
     bring(page, FILE, table())
     main = page.get_by_test_id("stMain")
-    expect_text(main.get_by_role("heading").first, FILE)
+    expect_text(main.locator(STEP), FILE)
     preview = page.locator("[class*=st-key-role_table]")
     for name in (*NAMES, COLUMN):
         expect(preview).to_contain_text(name)
@@ -120,7 +123,7 @@ def test_text_of_a_file_is_text_on_every_page(open_page: OpenPage) -> None:
 
 
 def test_text_of_a_file_is_text_in_plots_in_the_hover_and_in_exports(open_page: OpenPage) -> None:
-    page = open_page("slices?data=Your+file&resamples=0")
+    page = open_page("slices?data=file&resamples=0")
     bring(page, FILE, table())
     slices = page.locator(".js-plotly-plot").first
     for name in NAMES:
@@ -155,7 +158,7 @@ def simple(*, twice: bool = False) -> bytes:
 
 
 def test_a_question_is_answered_by_one_click(open_page: OpenPage) -> None:
-    page = open_page("?data=Your+file&resamples=0")
+    page = open_page("?data=file&resamples=0")
     bring(page, "twice.csv", simple(twice=True))
     question = page.locator(".st-key-import_question")
     settle(page)
@@ -164,13 +167,13 @@ def test_a_question_is_answered_by_one_click(open_page: OpenPage) -> None:
     expect(question).to_have_count(0)
     page.wait_for_url(re.compile("roles=outcome(:|%3A)target"))
     settle(page)
-    page.get_by_text(words.HOW_READ).click()
+    page.locator(STEP).click()
     page.get_by_role("button", name=words.AS_FOUND_AGAIN).click()
     expect(question).to_be_visible()
 
 
 def test_a_template_can_be_brought_back(open_page: OpenPage) -> None:
-    page = open_page("?data=Your+file&resamples=0")
+    page = open_page("?data=file&resamples=0")
     label, name = next(iter(templates.TEMPLATES.items()))
     with page.expect_download() as started:
         page.get_by_role("button", name=label).click()
@@ -179,7 +182,7 @@ def test_a_template_can_be_brought_back(open_page: OpenPage) -> None:
     settle(page)
     otherwise = page.get_by_text(words.OTHERWISE, exact=True)
     expect(otherwise).to_be_hidden()
-    page.get_by_text(words.HOW_READ).click()
+    page.locator(STEP).click()
     expect(otherwise).to_be_visible()
     # It does not close under the hand.
     leave_out = page.locator(".st-key-leave_out")
@@ -190,40 +193,37 @@ def test_a_template_can_be_brought_back(open_page: OpenPage) -> None:
 
 
 def test_what_an_address_says_of_the_file_is_taken_back_whole(open_page: OpenPage) -> None:
-    page = open_page("?data=Your+file&resamples=0&roles=outcome:gone&values=Logits&labels_from=0")
+    page = open_page("?data=file&resamples=0&roles=outcome:gone&values=Logits&labels_from=0")
     bring(page, "three.csv", simple())
     expect(page.get_by_role("alert").filter(has_text="Address of the page")).to_contain_text("gone")
     settle(page)
     reset = page.get_by_role("button", name=words.AS_FOUND_AGAIN)
     if not reset.is_visible():
-        page.get_by_text(words.HOW_READ).click()
+        page.locator(STEP).click()
     reset.click()
     expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(2)
     expect(reset).to_have_count(0)
-    page.wait_for_url(re.compile(r"\?data=Your\+file&resamples=0$"))
+    page.wait_for_url(re.compile(r"\?data=file&resamples=0$"))
 
 
-def test_on_a_phone_the_conclusion_comes_before_what_was_read(open_page: OpenPage) -> None:
-    page = open_page("?data=Your+file&resamples=0")
+@pytest.mark.parametrize("width", [1440, 390])
+def test_after_an_upload_the_verdict_is_on_the_first_screen(
+    open_page: OpenPage, width: int
+) -> None:
+    page = open_page("?data=file&resamples=0", width=width)
     bring(page, "three.csv", simple())
-    verdict, step = page.locator(".st-key-verdict"), page.get_by_text(words.HOW_READ)
-
-    def order(*places: Locator) -> list[int]:
-        for place in places:
-            expect(place).to_be_visible()
-        settle(places[0].page)
-        boxes = [place.bounding_box() for place in places]
-        heights = [box["y"] if box else -1.0 for box in boxes]
-        return sorted(range(len(heights)), key=heights.__getitem__)
-
-    name = page.get_by_role("heading", name="three.csv")
-    assert order(name, verdict, step) == [0, 2, 1]
-    page.set_viewport_size({"width": 390, "height": 800})
-    assert order(name, verdict, step) == [0, 1, 2]
-    sample = open_page("?resamples=0&sample=Three+garments+that+look+alike")
-    sample.set_viewport_size({"width": 390, "height": 800})
-    title = sample.get_by_role("heading", name="Three garments")
-    assert order(title, sample.locator(".st-key-verdict")) == [0, 1]
+    places = [page.locator(STEP), page.locator(".st-key-verdict"), page.locator(".js-plotly-plot")]
+    for place in places:
+        expect(place.first).to_be_visible()
+    settle(page)
+    boxes = [place.first.bounding_box() for place in places]
+    tops = [box["y"] for box in boxes if box]
+    assert len(tops) == 3
+    assert tops == sorted(tops)
+    verdict = boxes[1]
+    assert verdict is not None
+    assert verdict["y"] + verdict["height"] < 900
+    expect(page.locator(STEP)).to_contain_text("three.csv")
 
 
 @pytest.mark.parametrize(("host", "status"), [("127.0.0.1", 101), ("evil.example", 403)])

@@ -11,7 +11,6 @@ from playwright.sync_api import Page, expect
 
 from calibcore import LogitSet, Split, TopR, WithinTopR, audit, ks_error
 from calibcore.calibrators import SplineCalibration, TemperatureScaling
-from dashboard.wording import imports as words
 from dashboard.wording import percent
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import settle
@@ -74,7 +73,7 @@ def test_an_uploaded_file_shows_the_core_s_numbers(open_page: OpenPage) -> None:
     spline = audit(split, event=TopR(1), calibrator=SplineCalibration()).test
     before = ks_error(*_pair(TopR(1), test))
     expect_ks(page, before, spline.after.curves.ks_error, 5_000)
-    page.get_by_text(words.HOW_READ).click()
+    page.locator("[class*=st-key-import_step] summary").click()
     expect(page.get_by_text("Logits, because")).to_be_visible()
 
     choose(page, "2")

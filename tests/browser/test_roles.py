@@ -82,7 +82,7 @@ def test_nothing_says_to_scroll_where_all_columns_fit(open_page: OpenPage) -> No
     page = open_page("?data=Your+file&resamples=0")
     bring(page, b"risk,back\n" + b"\n".join([b"0.2,no", b"0.7,yes", b"0.4,no"] * 99))
     expect_verdict(page)
-    page.get_by_text(words.HOW_READ).click()
+    page.locator("[class*=st-key-import_step] summary").click()
     expect(page.locator(".st-key-role_table")).to_be_visible()
     expect(page.get_by_text(role_words.sideways(2))).to_be_hidden()
 
@@ -140,7 +140,7 @@ def test_the_event_is_the_other_outcome_by_one_click(open_page: OpenPage) -> Non
     page = open_page("?data=Your+file&resamples=0&leave_out=1")
     bring(page, data)
     expect_verdict(page)
-    page.get_by_text(words.HOW_READ).click()
+    page.locator("[class*=st-key-import_step] summary").click()
     expect(page.get_by_role("radio", name=f"Yes ({n_back})")).to_be_checked()
     page.get_by_role("radio", name=f"No ({LEFT - n_back:,})").click()
     line = f"{LEFT - n_back:,} of {LEFT:,} rows are No"
@@ -156,7 +156,7 @@ def test_a_click_and_its_address_show_the_same_figures(open_page: OpenPage) -> N
     page = open_page("?data=Your+file&resamples=0&leave_out=1")
     bring(page, data)
     expect_verdict(page)
-    page.get_by_text(words.HOW_READ).click()
+    page.locator("[class*=st-key-import_step] summary").click()
     page.get_by_role("radio", name="No (").click()
     shown = figures(page, "Class No, scored")
     seen = [(page.url, shown)]

@@ -1,4 +1,4 @@
-"""A part of the rows, as a person chooses it in the browser."""
+"""Subgroups, as a person chooses them in the browser."""
 
 import csv
 import re
@@ -11,16 +11,16 @@ from tests.browser.settled import settle
 
 pytestmark = pytest.mark.browser
 
-CRASH = "sample=Who+survives+a+crash%2C+naive+Bayes&resamples=0"
+CRASH = "sample=crash_survival&resamples=0"
 
 
-def test_a_slice_is_chosen_followed_to_another_page_and_taken_off(open_page: OpenPage) -> None:
+def test_a_subgroup_is_chosen_followed_to_another_page_and_reset(open_page: OpenPage) -> None:
     page = open_page(f"slices?{CRASH}")
     expect(page.locator("table.slices tbody tr")).to_have_count(4)
-    expect(page.get_by_role("figure", name=re.compile("^Slices"))).to_be_visible()
-    page.get_by_role("combobox", name="Show one of them alone").click()
+    expect(page.get_by_role("figure", name=re.compile("^Subgroups"))).to_be_visible()
+    page.get_by_role("combobox", name="Filter all pages to").click()
     page.get_by_role("option", name="60+", exact=True).click()
-    line = page.get_by_text("Only rows where age_band = 60+: 1,364 of 10,217.")
+    line = page.get_by_text("Filtered to age_band = 60+: 1,364 of 10,217 rows.")
     expect(line).to_be_visible()
     page.wait_for_url(re.compile(r"only=age_band&only_which=60%2B"))
     page.get_by_role("link", name="Reliability", exact=True).click()
@@ -34,7 +34,7 @@ def test_a_slice_is_chosen_followed_to_another_page_and_taken_off(open_page: Ope
 
 def test_a_pasted_address_lists_the_rows_of_a_range(open_page: OpenPage) -> None:
     page = open_page(f"slices?{CRASH}&only=sex&only_which=male&scores_listed=70&scores_listed=90")
-    expect(page.get_by_text("Only rows where sex = male: 5,420 of 10,217.")).to_be_visible()
+    expect(page.get_by_text("Filtered to sex = male: 5,420 of 10,217 rows.")).to_be_visible()
     expect(page.get_by_text(re.compile(r"rows are scored 70 to 90"))).to_be_visible()
     rows = page.locator("table.listed tbody tr")
     expect(rows).to_have_count(100)
@@ -49,7 +49,7 @@ def test_a_pasted_address_lists_the_rows_of_a_range(open_page: OpenPage) -> None
 
 
 @pytest.mark.parametrize("query", ["slices?resamples=0", f"slices?{CRASH}"])
-def test_on_a_phone_the_table_of_slices_is_whole(open_page: OpenPage, query: str) -> None:
+def test_on_a_phone_the_table_of_subgroups_is_whole(open_page: OpenPage, query: str) -> None:
     page = open_page(query, width=390)
     expect(page.locator("table.slices tbody tr").first).to_be_visible()
     settle(page)
@@ -58,13 +58,24 @@ def test_on_a_phone_the_table_of_slices_is_whole(open_page: OpenPage, query: str
     assert inside <= width
 
 
-def test_each_slice_has_its_marks_beside_its_row(open_page: OpenPage) -> None:
+def test_each_subgroup_has_its_marks_next_to_its_row(open_page: OpenPage) -> None:
     page = open_page("slices?resamples=0")
     rows = page.locator("table.slices tbody tr")
     expect(rows).to_have_count(10)
-    names = page.get_by_role("figure", name=re.compile("^Slices")).locator(".ytick text")
+    names = page.get_by_role("figure", name=re.compile("^Subgroups")).locator(".ytick text")
     expect(names).to_have_count(10)
     settle(page)
     middle = "nodes => nodes.map(n => n.getBoundingClientRect()).map(r => r.top + r.height / 2)"
     drawn, written = names.evaluate_all(middle), rows.evaluate_all(middle)
     assert max(abs(a - b) for a, b in zip(drawn, written, strict=True)) < 5
+
+
+@pytest.mark.parametrize("sample", ["fashion_cnn_overconfident", "city_country_100"])
+def test_the_first_picture_is_whole_on_the_first_screen(open_page: OpenPage, sample: str) -> None:
+    page = open_page(f"slices?resamples=0&sample={sample}")
+    picture = page.locator(".js-plotly-plot").first
+    expect(picture).to_be_visible()
+    settle(page)
+    box = picture.bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= 900
