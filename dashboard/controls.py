@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from calibcore.calibrators import CATALOGUE, Choice, Method, Switch, WholeNumber
@@ -31,10 +32,13 @@ RANKS = 5
 _FILES = "upload"
 _MODELS = "models"
 
-EVENT_KINDS = {"top": "k-th prediction", "within": "Top-k set", "class": "One class"}
+EVENT_KINDS = {"top": "Prediction", "within": "Top-k set", "class": "Class"}
 """Kinds of event by their word in the address."""
 
 RESAMPLES = (0, 200, 1000, 5000)
+
+_OPTIONS_SHOWN = 3
+"""Options of a calibrator that stand in the panel; further ones open."""
 
 
 @dataclass(frozen=True)
@@ -55,15 +59,13 @@ class Source:
 
 def choose_source() -> Source:
     """Let the user pick a sample or bring files."""
-    st.header("Data", anchor=False)
     kind = address.choose(
         st.segmented_control,
-        "Data from",
+        "Data",
         {"sample": "Example", "file": "Your file"},
         key="data",
         default="sample",
         required=True,
-        label_visibility="collapsed",
         width="stretch",
     )
     return _choose_sample() if kind == "sample" else _upload_files()
@@ -73,7 +75,12 @@ def _choose_sample() -> Source:
     by_name = {sample.name: sample for sample in samples()}
     titles = {name: sample.title for name, sample in by_name.items()}
     name = address.choose(
-        st.selectbox, "Example", titles, key="sample", default=next(iter(by_name))
+        st.selectbox,
+        "Example",
+        titles,
+        key="sample",
+        default=next(iter(by_name)),
+        label_visibility="collapsed",
     )
     sample = by_name[name]
     return Source(
@@ -178,11 +185,11 @@ def _digest(file: UploadedFile) -> str:
     return digests[file.file_id]
 
 
-def choose_settings(upload: Upload) -> Settings:
-    """Let the user pick event, calibrator and settings that fit the data."""
+def choose_settings(upload: Upload, place: DeltaGenerator, *, expert: bool) -> Settings:
+    """Let the user pick event and calibrator, and in a place of their own the settings."""
     event = _choose_event(upload)
-    method, options = _choose_method(upload, event)
-    with st.expander("Settings"):
+    method, options = _choose_method(upload, event, expert=expert)
+    with place:
         n_bins = st.number_input(
             "Bins",
             1,
@@ -219,9 +226,8 @@ def choose_settings(upload: Upload) -> Settings:
 
 
 def _choose_event(upload: Upload) -> ChosenEvent:
-    st.header("Event", anchor=False)
     if upload.class_names is None:
-        st.markdown("The top-1 prediction, which is all that this file holds.")
+        st.markdown("Event: the top prediction, which is all that this file holds.")
         return TopR(1)
     n_classes = len(upload.class_names)
     # Of two classes, the truth is always among the first two.
@@ -232,7 +238,6 @@ def _choose_event(upload: Upload) -> ChosenEvent:
         key="event",
         default=_opening_event(upload),
         required=True,
-        label_visibility="collapsed",
         width="stretch",
     )
     if kind == "class":
@@ -269,9 +274,8 @@ def _opening_event(upload: Upload) -> str:
 
 
 def _choose_method(
-    upload: Upload, event: ChosenEvent
+    upload: Upload, event: ChosenEvent, *, expert: bool
 ) -> tuple[str, tuple[tuple[str, OptionValue], ...]]:
-    st.header("Calibrator", anchor=False)
     offered = {m.key: m for m in CATALOGUE if upload.class_names or m.acts_on == "event"}
     key = address.choose(
         st.selectbox,
@@ -279,55 +283,69 @@ def _choose_method(
         {key: wording.method_name(key) for key in (*offered, NO_METHOD)},
         key="method",
         default=next(iter(offered)),
-        label_visibility="collapsed",
     )
     if key not in offered:
         return NO_METHOD, ()
     method = offered[key]
-    st.markdown(f"{method.explained}\n\n`{method.formula}`\n\n{method.paper}")
-    return key, _choose_options(method, event)
+    row = st.container(horizontal=True, gap="small")
+    with row.popover("About", type="tertiary"):
+        formula = f"`{method.formula}`\n\n" if expert else ""
+        st.markdown(f"{method.explained}\n\n{formula}{method.paper}")
+    return key, _choose_options(method, event, row)
 
 
-def _choose_options(method: Method, event: ChosenEvent) -> tuple[tuple[str, OptionValue], ...]:
-    chosen: list[tuple[str, OptionValue]] = []
-    for option in method.options:
-        if isinstance(option, Switch) and option.one_class and isinstance(event, WithinTopR):
-            continue
-        label, text = wording.OPTIONS[method.key, option.name]
-        key = f"{method.key}_{option.name}"
-        value: OptionValue
-        match option:
-            case WholeNumber():
-                value = st.slider(
-                    label,
-                    option.least,
-                    option.most,
-                    option.default,
-                    key=key,
-                    help=text,
-                    bind="query-params",
-                    persist_state="session",
-                )
-            case Choice():
-                value = address.choose(
-                    st.selectbox,
-                    label,
-                    {word: wording.CHOICES.get(word, word) for word in option.allowed},
-                    key=key,
-                    default=option.default,
-                    help=text,
-                )
-            case Switch():
-                value = st.toggle(
-                    label,
-                    option.default,
-                    key=key,
-                    help=text,
-                    bind="query-params",
-                    persist_state="session",
-                )
-        chosen.append((option.name, value))
+def _choose_options(
+    method: Method, event: ChosenEvent, row: DeltaGenerator
+) -> tuple[tuple[str, OptionValue], ...]:
+    options = [
+        option
+        for option in method.options
+        if not (isinstance(option, Switch) and option.one_class and isinstance(event, WithinTopR))
+    ]
+    chosen = [_choose_option(method, option) for option in options[:_OPTIONS_SHOWN]]
+    if options[_OPTIONS_SHOWN:]:
+        with row.popover("More options", type="tertiary"):
+            chosen += [_choose_option(method, option) for option in options[_OPTIONS_SHOWN:]]
     return tuple(chosen)
+
+
+def _choose_option(
+    method: Method, option: WholeNumber | Choice | Switch
+) -> tuple[str, OptionValue]:
+    label, text = wording.OPTIONS[method.key, option.name]
+    key = f"{method.key}_{option.name}"
+    value: OptionValue
+    match option:
+        case WholeNumber():
+            value = st.slider(
+                label,
+                option.least,
+                option.most,
+                option.default,
+                key=key,
+                help=text,
+                bind="query-params",
+                persist_state="session",
+            )
+        case Choice():
+            value = address.choose(
+                st.selectbox,
+                label,
+                {word: wording.CHOICES.get(word, word) for word in option.allowed},
+                key=key,
+                default=option.default,
+                help=text,
+            )
+        case Switch():
+            value = st.toggle(
+                label,
+                option.default,
+                key=key,
+                help=text,
+                bind="query-params",
+                persist_state="session",
+            )
+    return option.name, value
 
 
 def choose_resamples() -> int:

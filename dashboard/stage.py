@@ -28,17 +28,19 @@ def prepare(page: str, *, first: bool) -> Scene | None:
         imported.show_empty()
         return None
     with st.sidebar:
-        of_the_file = st.container()
+        of_the_file = st.container(gap="small")
         # What a run does not draw leaves the address, so what needs no file is drawn for any.
         chosen = controls.choose_set()
-        n_resamples = controls.choose_resamples()
-        graph.choose_picture_format()
-        expert = controls.choose_wording()
+        with st.expander("Settings"):
+            settings_of_the_file = st.container()
+            n_resamples = controls.choose_resamples()
+            graph.choose_picture_format()
+            expert = controls.choose_wording()
     upload = _read(source, page, first=first)
     if upload is None:
         return None
     with of_the_file:
-        settings = controls.choose_settings(upload)
+        settings = controls.choose_settings(upload, settings_of_the_file, expert=expert)
         settings = replace(settings, only=only.choose_only(upload, settings))
     estimate = compute.estimate(upload, settings)
     waiting = None if working.agreed(estimate, settings) else settings.method

@@ -8,7 +8,9 @@ _RULES = """
 <style>
 [data-testid="stMainBlockContainer"] { padding: 4.5rem 2rem 4rem; max-width: 1500px; }
 /* What the address holds, where it is a word and not what is shown. */
-[class*="st-key-in_address_"] { display: none; }
+[data-testid="stLayoutWrapper"]:has(> [class*="st-key-in_address_"]) { display: none; }
+[data-testid="stSidebarHeader"] { margin-bottom: -3.5rem; }
+[data-testid="stSidebar"] [data-variant="segmented_control"] { padding-inline: 0.4rem; }
 /* A width that is no whole number of pixels makes Streamlit draw a graph twice. */
 [data-testid="stFullScreenFrame"] { width: round(down, 100%, 1px); }
 [data-testid="stMetricLabel"] p { font-size: 0.875rem; }
@@ -68,10 +70,6 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
   :is(.st-key-tiles, [class*="st-key-pictures_6"]) [data-testid="stColumn"] {
     min-width: calc(50% - 0.5rem); flex: 1 1 40%;
   }
-  /* The conclusion comes before what was read. */
-  [data-testid="stVerticalBlock"] > :has(~ [class*="st-key-import_step"]) { order: -2; }
-  [data-testid="stVerticalBlock"]:has(> [class*="st-key-import_step"]) > :has(
-    > :is(.st-key-verdict, .st-key-tiles, .st-key-next_steps)) { order: -1; }
   table.slices :is(th, td):nth-child(n) {
     padding-right: 0.4rem; white-space: normal; font-size: 0.875rem;
   }

@@ -70,10 +70,10 @@ CATALOGUE: tuple[Method, ...] = (
         factory=SplineCalibration,
         options=(
             WholeNumber("n_knots", 6, 4, 30),
-            Choice("runout", "natural", ("natural", "parabolic", "cubic")),
-            Choice("fit_to", "difference", ("difference", "hits")),
             Switch("constrained", default=True),
             Switch("cross_validated", default=False),
+            Choice("runout", "natural", ("natural", "parabolic", "cubic")),
+            Choice("fit_to", "difference", ("difference", "hits")),
         ),
         paper="Gupta 2021, section 4",
         explained="Replaces each score by how often the event happened at scores like it, read off"
