@@ -36,7 +36,7 @@ class Model:
         As the file or the example has it.
     rows : LogitSet or EventScores
         Its outputs on the rows that are evaluated.
-    judged : SetResult
+    result : SetResult
         Before calibration and after.
     fitted : FittedScoreMap, FittedVectorMap or None
         The calibrator, fitted on its own calibration set.
@@ -46,7 +46,7 @@ class Model:
 
     name: str
     rows: Rows
-    judged: SetResult
+    result: SetResult
     fitted: FittedScoreMap | FittedVectorMap | None
     key: object
 
@@ -169,11 +169,11 @@ def differences(
     In each, ``before`` is the first model and ``after`` the other one: the same rows are drawn
     again with both.
     """
-    affordable = max(LEAST_RESAMPLES, MOST_DRAWN // first.judged.n_samples)
+    affordable = max(LEAST_RESAMPLES, MOST_DRAWN // first.result.n_samples)
     plan = Plan(measures, Options(scene.settings.n_bins), min(scene.n_resamples, affordable))
 
     def make() -> tuple[Inference, Inference]:
-        mine, its = (sides_of(one.rows, one.judged, one.fitted) for one in (first, other))
+        mine, its = (sides_of(one.rows, one.result, one.fitted) for one in (first, other))
         before = infer(mine[0], its[0], plan, progress=lambda share: progress(share / 2))
         if first.fitted is None:
             return before, before

@@ -193,7 +193,7 @@ def _rows_of(slicing: Slicing, only: Slice, chosen: SetChoice) -> Mask:
 
 @dataclass(frozen=True)
 class Part:
-    """The part of one set that is judged.
+    """The part of one set that is evaluated.
 
     Parameters
     ----------

@@ -60,12 +60,12 @@ def show(scene: Scene) -> None:
         return
     sentence = words.conclusion(
         [one.name for one in found],
-        [one.judged for one in found],
+        [one.result for one in found],
         scene.settings.method,
         expert=scene.expert,
     )
     certain, which = words.certain_note(
-        [one.name for one in found], [one.judged for one in found], scene.settings
+        [one.name for one in found], [one.result for one in found], scene.settings
     )
     with top.container():
         st.subheader(sentence, anchor=False)
@@ -160,7 +160,7 @@ def _show_table(
     """Show the measures; return them, the class of tables, and the place for intervals if asked."""
     st.subheader(words.TABLE, anchor=False)
     measures = _choose_measures(scene, found)
-    names, judged = [one.name for one in found], [one.judged for one in found]
+    names, judged = [one.name for one in found], [one.result for one in found]
     calibrated = scene.settings.method != NO_METHOD
     columns = choose_columns_on_phones("models")
     rows = models_table(judged, measures)
@@ -197,7 +197,7 @@ def models_csv(
 
 def _choose_measures(scene: Scene, found: Sequence[Model]) -> tuple[Measure, ...]:
     """Show the choice of columns, of the measures that are defined here; return those chosen."""
-    defined = {row.measure.key for row in found[0].judged.comparisons if row.before is not None}
+    defined = {row.measure.key for row in found[0].result.comparisons if row.before is not None}
     n_classes = None if scene.class_names is None else len(scene.class_names)
     names = {
         m.key: m.name
@@ -261,7 +261,7 @@ def _show_differences(
     bar.empty()
     title = words.DIFFERENCES.format(name=escape_markdown(shortened(first.name)))
     st.markdown(f"**{title}**")
-    rows = first.judged.n_samples
+    rows = first.result.n_samples
     with st.container(key="models_table_differences"):
         st.html(_differences_table(others, pairs, measures, rows, columns))
     note = words.differences_note(pairs[0][0].plan.n_resamples, expert=scene.expert)
@@ -312,7 +312,7 @@ def _difference(found: Inference, measure: Measure, rows: int) -> str:
 
 
 def _show_plane(scene: Scene, found: Sequence[Model]) -> None:
-    plane, names = plane_of([one.judged for one in found]), [one.name for one in found]
+    plane, names = plane_of([one.result for one in found]), [one.name for one in found]
     explained = words.plane_help(plane, expert=scene.expert)
     st.subheader(words.PLANE, anchor=False, help=explained)
     calibrated = scene.settings.method != NO_METHOD
@@ -327,7 +327,7 @@ def _show_pictures(scene: Scene, found: Sequence[Model]) -> None:
     for start in range(0, len(found), A_LINE):
         columns = st.columns(A_LINE, gap="small")
         for column, one in zip(columns, found[start : start + A_LINE], strict=False):
-            judged = one.judged
+            judged = one.result
             after = judged.after.binned if calibrated else None
             line = words.picture_line(judged, calibrated=calibrated)
             with column:

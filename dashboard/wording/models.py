@@ -81,20 +81,20 @@ def refused(name: str, reason: str) -> str:
 
 
 def conclusion(
-    names: Sequence[str], judged: Sequence[SetResult], method: str, *, expert: bool
+    names: Sequence[str], results: Sequence[SetResult], method: str, *, expert: bool
 ) -> str:
     """Return which model is best calibrated before, and what remains after calibration.
 
     Parameters
     ----------
-    names, judged : sequence
+    names, results : sequence
         Of the models; names are escaped here.
     method : str
         Key of the calibrator.
     expert : bool
         Whether p-values are named.
     """
-    before, rows = [one.before.curves for one in judged], judged[0].n_samples
+    before, rows = [one.before.curves for one in results], results[0].n_samples
     texts = [percent(one.ks_error, rows) for one in before]
     least = texts[min(range(len(before)), key=lambda k: before[k].ks_error)]
     best = [k for k, text in enumerate(texts) if text == least]
@@ -103,19 +103,19 @@ def conclusion(
     when = "" if method == NO_METHOD else " before"
     each = " each" if len(best) > 1 else ""
     first = f"Best calibrated{when}: {shown} (KS error {least}{each}{p_value})."
-    return f"{first} {_after(judged, method)}".rstrip()
+    return f"{first} {_after(results, method)}".rstrip()
 
 
-def _after(judged: Sequence[SetResult], method: str) -> str:
+def _after(results: Sequence[SetResult], method: str) -> str:
     if method == NO_METHOD:
         return ""
-    rows, after = judged[0].n_samples, [one.after.curves for one in judged]
+    rows, after = results[0].n_samples, [one.after.curves for one in results]
     low, high = (percent(end(one.ks_error for one in after), rows) for end in (min, max))
     errors = f"KS error {low} each" if low == high else f"KS errors {span(low, high)}"
     found = sum(one.ks_p_value < DETECTION_LEVEL for one in after)
     left = f"miscalibration still detected in {found} of {len(after)}"
     text = f"After {method_name(method)}: {errors}, {left if found else 'none detected'}"
-    rights = [one.compare("accuracy").after for one in judged]
+    rights = [one.compare("accuracy").after for one in results]
     known = [right for right in rights if right is not None]
     if len(known) < len(rights):
         return f"{text}."
@@ -123,10 +123,10 @@ def _after(judged: Sequence[SetResult], method: str) -> str:
 
 
 def certain_note(
-    names: Sequence[str], judged: Sequence[SetResult], settings: Settings
+    names: Sequence[str], results: Sequence[SetResult], settings: Settings
 ) -> tuple[str, str]:
     """Return how many models got wrong predictions at 0% or 100%, and which; or nothing."""
-    found = [(name, raised_nll(one)) for name, one in zip(names, judged, strict=True)]
+    found = [(name, raised_nll(one)) for name, one in zip(names, results, strict=True)]
     told = [f"**{escape_markdown(shortened(name))}**: {text}." for name, text in found if text]
     if not told:
         return "", ""
@@ -140,9 +140,9 @@ def certain_note(
     return what + cure, "\n\n".join(told)
 
 
-def half_note(judged: Sequence[SetResult]) -> str:
+def half_note(results: Sequence[SetResult]) -> str:
     """Return what accuracy after calibration is of, where scores cross 50%."""
-    most = max(one.past_half or 0 for one in judged)
+    most = max(one.past_half or 0 for one in results)
     if not most:
         return ""
     return f" Up to {across_half(most)}, but predicted classes are not updated."
@@ -222,9 +222,9 @@ def plane_help(plane: Plane, *, expert: bool) -> str:
     return text
 
 
-def picture_line(judged: SetResult, *, calibrated: bool) -> str:
+def picture_line(results: SetResult, *, calibrated: bool) -> str:
     """Return what stands over the picture of a model."""
-    row, rows = judged.compare("ks_error"), judged.n_samples
+    row, rows = results.compare("ks_error"), results.n_samples
     was, now = measured(row, row.before, rows), measured(row, row.after, rows)
     if not calibrated or was == now:
         return f"KS error {was}"
