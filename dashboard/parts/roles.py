@@ -323,7 +323,7 @@ def _cell(column: _Shown, row: int, taken: Sequence[str]) -> str:
 
 
 def _show_arrays(arrays: Sequence[Column], uses: Mapping[str, str]) -> None:
-    """Let the user say what each array is for, where arrays have names."""
+    """Show the role of each array that has a name, which can be changed."""
     by_user = dict(chosen.current().roles)
     named = [one for one in arrays if one.name][:MOST_SHOWN]
     if not named:

@@ -55,7 +55,7 @@ def show(scene: Scene) -> None:
     others = _sampled(scene) if scene.sample is not None else _brought(scene)
     if not others:
         return
-    found = _judged(scene, others, top)
+    found = _evaluated(scene, others, top)
     if found is None:
         return
     sentence = words.conclusion(
@@ -123,7 +123,7 @@ def _brought(scene: Scene) -> list[Named]:
     return found
 
 
-def _judged(scene: Scene, others: Sequence[Named], top: ResultPlace) -> list[Model] | None:
+def _evaluated(scene: Scene, others: Sequence[Named], top: ResultPlace) -> list[Model] | None:
     """Fit and evaluate every model, unless that is expensive and was not asked for.
 
     Meanwhile, the result of an earlier choice is removed from the top.

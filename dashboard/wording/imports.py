@@ -225,7 +225,7 @@ def split_help(upload: Upload) -> str:
 
 
 def _each_kind(upload: Upload) -> str:
-    """Name the kinds of rows that a split keeps in proportion."""
+    """Return the kinds of rows that a split keeps in proportion."""
     return "stratified by correctness" if upload.class_names is None else "stratified by class"
 
 

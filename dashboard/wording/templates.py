@@ -86,7 +86,7 @@ _WAYS = (
         "csv tsv txt xlsx parquet",
     ),
     (
-        "calibration and test apart",
+        "separate calibration and test set",
         (
             "`logits_calibration`, `labels_calibration`, `logits_test`, `labels_test` in one"
             " `.npz`, or a file for each; or a column `split` of a table, with `val` and `test`"
