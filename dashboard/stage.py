@@ -5,10 +5,10 @@ from dataclasses import replace
 import streamlit as st
 
 from dashboard import compute, controls, style
-from dashboard.parts import graph, imported, only, saved, working
+from dashboard.parts import graph, imported, only, panel, saved, working
 from dashboard.readers import Upload
 from dashboard.scene import Scene
-from dashboard.settings import NO_METHOD
+from dashboard.settings import NO_METHOD, SetChoice, Settings
 
 
 def prepare(page: str, *, first: bool) -> Scene | None:
@@ -41,7 +41,7 @@ def prepare(page: str, *, first: bool) -> Scene | None:
         return None
     with of_the_file:
         settings = controls.choose_settings(upload, settings_of_the_file, expert=expert)
-        settings = replace(settings, only=only.choose_only(upload, settings))
+        settings = _filtered(upload, settings, chosen)
     estimate = compute.estimate(upload, settings)
     waiting = None if working.agreed(estimate, settings) else settings.method
     if waiting is not None:
@@ -63,6 +63,13 @@ def prepare(page: str, *, first: bool) -> Scene | None:
         palette=style.palette(),
         waiting=waiting,
     )
+
+
+def _filtered(upload: Upload, settings: Settings, chosen: SetChoice) -> Settings:
+    """Show the filter of the rows, the last choice of the panel; return settings with it."""
+    settings = replace(settings, only=only.choose_only(upload, settings))
+    panel.close_on_phones(upload.digest, settings.event, settings.method, settings.only, chosen)
+    return settings
 
 
 def _read(source: controls.Source, page: str, *, first: bool) -> Upload | None:

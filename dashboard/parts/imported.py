@@ -10,7 +10,7 @@ from dashboard import wording
 from dashboard.compute import files
 from dashboard.compute.files import SourceFile
 from dashboard.compute.unusable import unusable_rows
-from dashboard.parts import asked, chosen, event_column, overrule, roles
+from dashboard.parts import asked, chosen, event_column, overrule, panel, roles
 from dashboard.readers import Options, Upload
 from dashboard.readers.contents import Contents, Preview
 from dashboard.readers.refusal import Question, visible
@@ -29,6 +29,7 @@ def show_empty() -> None:
     """Show what to upload while no file is there."""
     files.prepare()
     chosen.current()
+    panel.await_choice()
     st.header(words.BRING, anchor=False)
     with st.container(key="phone_panel"):
         st.markdown(words.PANEL_ON_PHONES)

@@ -31,6 +31,7 @@ from tests.app.pages import (
     before_after,
     bodies,
     check_charts,
+    choose,
     made_set,
     npz_of,
     open_page,
@@ -163,7 +164,7 @@ def test_a_subgroup_chosen_here_is_what_every_page_evaluates(fitted: list[object
     # The fit on all rows is the one that was made before.
     assert len(fitted) == 1
     # The other set, by the same fit.
-    page.segmented_control(key="set_seen").set_value("Calibration set").run()
+    choose(page, "set", "Calibration set")
     of_fit = column_of("age_band", "calibration") == "60+"
     assert f"{of_fit.sum():,} of {of_fit.size:,} rows." in said(page)
     assert len(fitted) == 1

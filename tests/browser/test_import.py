@@ -226,6 +226,26 @@ def test_after_an_upload_the_verdict_is_on_the_first_screen(
     expect(page.locator(STEP)).to_contain_text("three.csv")
 
 
+def test_on_a_phone_the_panel_closes_after_a_choice(open_page: OpenPage) -> None:
+    page = open_page("?data=file&resamples=0", width=390)
+    panel, opens = page.get_by_test_id("stSidebar"), page.get_by_test_id("stExpandSidebarButton")
+    opens.click()
+    expect(panel).to_have_attribute("data-collapsed", "false")
+    bring(page, "three.csv", simple())
+    expect(panel).to_have_attribute("data-collapsed", "true")
+    settle(page)
+    opens.click()
+    expect(panel).to_have_attribute("data-collapsed", "false")
+    panel.get_by_text("Calibration set", exact=True).click()
+    expect(panel).to_have_attribute("data-collapsed", "true")
+    wide = open_page("?resamples=0")
+    settle(wide)
+    panel = wide.get_by_test_id("stSidebar")
+    panel.get_by_text("Calibration set", exact=True).click()
+    settle(wide)
+    expect(panel).to_have_attribute("data-collapsed", "false")
+
+
 @pytest.mark.parametrize(("host", "status"), [("127.0.0.1", 101), ("evil.example", 403)])
 def test_a_name_that_points_here_is_turned_away(address: str, host: str, status: int) -> None:
     connection = HTTPConnection(address.removeprefix("http://"), timeout=20)

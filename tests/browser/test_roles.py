@@ -48,7 +48,7 @@ def figures(page: Page, verdict: str) -> list[str]:
     settle(page)
     sentence = page.locator(".st-key-verdict").inner_text()
     tiles = page.locator(".st-key-tiles [data-testid=stMetricValue]").all_inner_texts()
-    return [sentence[sentence.index("Class ") :], *tiles]
+    return [sentence[sentence.index("class ") :], *tiles]
 
 
 def asked(page: Page) -> dict[str, list[str]]:
@@ -127,7 +127,7 @@ def test_two_selects_set_roles_right(open_page: OpenPage) -> None:
     give_role(page, "predicted_risk_pct", role_words.ROLES["score"])
     expect_verdict(page)
     assert asked(page)["roles"] == ["outcome:readmitted_30d~score:predicted_risk_pct"]
-    expect(page.get_by_test_id("stMain")).to_contain_text(f"{n_back} of {LEFT:,} rows are Yes")
+    expect(page.get_by_test_id("stMain")).to_contain_text(f"readmitted_30d = Yes ({n_back})")
     # Nothing has closed under the hand; one click takes every choice back.
     page.get_by_role("button", name=words.AS_FOUND_AGAIN).click()
     expect(question).to_contain_text(f"{N_MISSING} of {N:,}")
@@ -143,7 +143,7 @@ def test_the_event_is_the_other_outcome_by_one_click(open_page: OpenPage) -> Non
     page.locator("[class*=st-key-import_step] summary").click()
     expect(page.get_by_role("radio", name=f"Yes ({n_back})")).to_be_checked()
     page.get_by_role("radio", name=f"No ({LEFT - n_back:,})").click()
-    line = f"{LEFT - n_back:,} of {LEFT:,} rows are No"
+    line = f"readmitted_30d = No ({LEFT - n_back:,})"
     expect(page.get_by_test_id("stMain")).to_contain_text(line)
     settle(page)
     expect(page.get_by_text(words.OTHERWISE, exact=True)).to_be_visible()
@@ -158,10 +158,10 @@ def test_a_click_and_its_address_show_the_same_figures(open_page: OpenPage) -> N
     expect_verdict(page)
     page.locator("[class*=st-key-import_step] summary").click()
     page.get_by_role("radio", name="No (").click()
-    shown = figures(page, "Class No, scored")
+    shown = figures(page, "class No, mean score")
     seen = [(page.url, shown)]
     give_role(page.get_by_test_id("stSidebar"), "Class", "Yes")
-    shown = figures(page, "Class Yes, scored")
+    shown = figures(page, "class Yes, mean score")
     seen.append((page.url, shown))
     assert asked(page)["positive"] == ["No"]
     assert seen[0][1] != seen[1][1]
