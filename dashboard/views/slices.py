@@ -23,10 +23,14 @@ from dashboard.wording import slices as words
 from dashboard.wording.classes import shortened
 from dashboard.wording.events import event_words
 from dashboard.wording.numbers import NO_BREAK
+from dashboard.wording.roles import sideways
 from dashboard.wording.verdicts import DETECTION_LEVEL
 
 PAGE = 10
 """Subgroups on a page, so that their picture is whole on the first screen."""
+
+MOST_ON_PHONES = 5
+"""Columns of the list of rows that a phone shows at once."""
 
 NOTHING, ARROW = "\u2013", " \u2192 "
 
@@ -34,6 +38,7 @@ _RULES = f"""
 <style>
 .st-key-slices_table table.slices tbody :is(th, td) {{ padding-block: 0.1rem; }}
 .st-key-slices_table table.slices tbody tr {{ height: {ROW}px; }}
+.st-key-slices_table table.slices td:last-child small {{ white-space: nowrap; }}
 </style>
 """
 
@@ -222,6 +227,9 @@ def _show_list(scene: Scene, found: ListedRows) -> None:
     # Of the prediction itself, the two classes say already whether it was right.
     seen = found.said is not None and scene.settings.event == TopR(1)
     head = listed.list_head(found.columns, classes=found.said is not None, hits=not seen)
+    if len(head) > MOST_ON_PHONES:
+        with st.container(key="phone_rows_hint"):
+            st.markdown(f":small[{sideways(len(head))}]")
     with st.container(key="rows_table"):
         st.html(_row_table(head, found))
     numbered = listed.numbered(scene.upload.contents, scene.where)
