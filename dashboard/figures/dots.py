@@ -1,4 +1,4 @@
-"""One measure of many methods: a row each, cross-fitted and on the test set."""
+"""One measure of many calibrators: a line each, cross-validated and on the test set."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from dashboard.figures.layout import base_layout, harmless, wrapped
 from dashboard.figures.palette import Palette
 
 Changes = Mapping[tuple[str, JudgedOn], Interval]
-"""Interval of the change from doing nothing, by method and by where it is judged."""
+"""Interval of the change from uncalibrated, by calibrator and by where it is evaluated."""
 
-CROSSED, TEST = "cross-fitted, calibration set", "test set"
+CROSSED, TEST = "cross-validation", "test set"
 """Names of the two marks."""
 
 _ROW, _NAME_WIDTH, _NAME_SIGNS = 36, 172, 27
@@ -27,7 +27,7 @@ _INSIDE = 0.001
 """Share of the width that marks keep from the edge: outside by a rounding, they would not show."""
 
 _SHIFT = 0.21
-"""Rows by which the two marks of a method stand above and below its line."""
+"""Rows by which the two marks of a calibrator stand above and below its line."""
 
 _FORMS = {"share": ".1%", "rows": ",.0f"}
 """How a value is written at the edge; with three decimals where nothing stands here."""
@@ -37,7 +37,7 @@ _UNITS = {"share": "", "nats": ", nats", "squared": "", "rows": ", rows", "numbe
 
 @dataclass(frozen=True)
 class _Look:
-    """How one of the two judgements is drawn."""
+    """How the values of one set are drawn."""
 
     side: JudgedOn
     name: str
@@ -54,43 +54,43 @@ def dot_plot(
     palette: Palette,
     changes: Changes | None = None,
 ) -> go.Figure:
-    """Draw one measure of every method, and what doing nothing shows as lines.
+    """Draw one measure of every calibrator, and the uncalibrated values as vertical lines.
 
     Parameters
     ----------
     contestants : sequence of Contestant
-        One a row, from the top.
+        One per row, from the top.
     names : sequence of str
         Theirs.
     measure : Measure
-        What is drawn; methods that leave it undefined have an empty row.
+        What is drawn; calibrators that leave it undefined have an empty row.
     palette : Palette
         Colours.
     changes : mapping, optional
-        Intervals of the changes, drawn as whiskers counted from the line they are changes from.
+        Intervals of the changes, drawn as error bars from the line they are changes from.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        A filled dot where a method was cross-fitted, an open diamond on the test set, a line each
-        for doing nothing. A value far outside stands at the edge, as a triangle with its number;
-        whiskers end behind that number.
+        A filled dot for cross-validation, an open diamond for the test set, a vertical line each
+        for uncalibrated scores. A value far outside stands at the edge, as a triangle with its
+        number; error bars end behind that number.
     """
     figure = go.Figure()
     looks = (
         _Look("crossed", CROSSED, "circle", palette.text, "solid", -_SHIFT),
         _Look("test", TEST, "diamond-open", palette.neutral, "dash", _SHIFT),
     )
-    whiskers = {look.side: _whiskers(contestants, measure, look.side, changes) for look in looks}
-    limits = _limits(contestants, measure, whiskers)
+    bars = {look.side: _error_bars(contestants, measure, look.side, changes) for look in looks}
+    limits = _limits(contestants, measure, bars)
     for look in looks:
         _add_line(figure, contestants, measure, look)
-        _add_whiskers(figure, whiskers[look.side], look)
+        _add_bars(figure, bars[look.side], look)
         _add_dots(figure, contestants, names, measure, look)
     for look in looks:
         _add_far(figure, contestants, measure, look, (limits, palette.ground))
     height = 86 + _ROW * len(contestants)
-    layout = base_layout("\u25cf cross-fitted \u00a0 \u25c7 test set \u00a0 lines: doing nothing")
+    layout = base_layout(f"\u25cf {CROSSED} \u00a0 \u25c7 {TEST} \u00a0 lines: uncalibrated")
     return figure.update_layout(
         layout,
         title_y=1 - 9 / height,  # as far from the edge as on a graph of the usual height
@@ -139,19 +139,21 @@ def _values(contestants: Sequence[Contestant], measure: Measure, side: JudgedOn)
     return np.array([np.nan if value is None else value for value in found])
 
 
-def _nothing(contestants: Sequence[Contestant], measure: Measure, side: JudgedOn) -> float | None:
-    """Give what doing nothing shows."""
+def _uncalibrated(
+    contestants: Sequence[Contestant], measure: Measure, side: JudgedOn
+) -> float | None:
+    """Return the uncalibrated value."""
     return contestants[0].on(side).compare(measure).before if contestants else None
 
 
-def _whiskers(
+def _error_bars(
     contestants: Sequence[Contestant],
     measure: Measure,
     side: JudgedOn,
     changes: Changes | None,
 ) -> dict[int, tuple[float, float]]:
-    """Give the ends of the whiskers by row, counted from what doing nothing shows."""
-    start = _nothing(contestants, measure, side)
+    """Return the ends of the error bars by row, counted from the uncalibrated value."""
+    start = _uncalibrated(contestants, measure, side)
     if start is None or not changes:
         return {}
     found = {row: changes.get((one.key, side)) for row, one in enumerate(contestants)}
@@ -165,18 +167,18 @@ def _whiskers(
 def _limits(
     contestants: Sequence[Contestant],
     measure: Measure,
-    whiskers: Mapping[JudgedOn, Mapping[int, tuple[float, float]]],
+    bars: Mapping[JudgedOn, Mapping[int, tuple[float, float]]],
 ) -> tuple[float, float]:
-    """Give a range that holds doing nothing and the better half, and some room around it."""
+    """Return a range that holds the uncalibrated value and the better half, with some room."""
     near: list[float] = []
     drawn: list[float] = []
-    for side, ends in whiskers.items():
+    for side, ends in bars.items():
         values = _values(contestants, measure, side)
         rows = np.flatnonzero(np.isfinite(values)).tolist()
         ordered = sorted(rows, key=lambda row: penalty(measure, float(values[row])))
         better = ordered[: -(-len(ordered) // 2)]
-        nothing = _nothing(contestants, measure, side)
-        near += values[better].tolist() + ([nothing] if nothing is not None else [])
+        before = _uncalibrated(contestants, measure, side)
+        near += values[better].tolist() + ([before] if before is not None else [])
         near += [end for row in better for end in ends.get(row, ())]
         drawn += values[ordered].tolist() + [end for both in ends.values() for end in both]
     if not near:
@@ -191,20 +193,20 @@ def _limits(
 def _add_line(
     figure: go.Figure, contestants: Sequence[Contestant], measure: Measure, look: _Look
 ) -> None:
-    value = _nothing(contestants, measure, look.side)
+    value = _uncalibrated(contestants, measure, look.side)
     if value is None:
         return
     figure.add_scatter(
         x=[value, value],
         y=[-0.5, len(contestants) - 0.5],
         mode="lines",
-        name=f"doing nothing, {look.name}",
+        name=f"uncalibrated, {look.name}",
         line={"color": look.colour, "width": 1.25, "dash": look.dash},
         hoverinfo="skip",
     )
 
 
-def _add_whiskers(figure: go.Figure, ends: Mapping[int, tuple[float, float]], look: _Look) -> None:
+def _add_bars(figure: go.Figure, ends: Mapping[int, tuple[float, float]], look: _Look) -> None:
     x: list[float] = []
     y: list[float] = []
     for row, (low, high) in ends.items():
@@ -215,7 +217,7 @@ def _add_whiskers(figure: go.Figure, ends: Mapping[int, tuple[float, float]], lo
             x=x,
             y=y,
             mode="lines",
-            name=f"interval, {look.name}",
+            name=f"95% CI, {look.name}",
             line={"color": look.colour, "width": 2},
             hoverinfo="skip",
         )
@@ -253,7 +255,7 @@ def _add_far(
     look: _Look,
     ground: tuple[tuple[float, float], str],
 ) -> None:
-    """Set a triangle at the edge for each value beyond it, and its number on clear ground."""
+    """Draw a triangle at the edge for each value beyond it, and its number on clear ground."""
     values = _values(contestants, measure, look.side)
     (low, high), behind = ground
     rows = np.flatnonzero((values < low) | (values > high))

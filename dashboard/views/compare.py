@@ -1,4 +1,4 @@
-"""Compare: a contest of calibrators that the test set does not decide."""
+"""Compare calibrators by cross-validation, with their values on the test set."""
 
 from dataclasses import dataclass, replace
 from html import escape
@@ -18,7 +18,6 @@ from dashboard.parts.saved import file_name, offer_table
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
 from dashboard.tables import (
-    CONTEST_MEASURES,
     SIDES,
     Cell,
     ContestTable,
@@ -32,7 +31,7 @@ from dashboard.wording.measures import telling
 from dashboard.wording.subject import data_subject
 
 ASK_FROM = 10.0
-"""Seconds from which on a contest waits for a click."""
+"""Seconds from which on fits wait for a click."""
 
 USUAL = (
     "temperature",
@@ -44,24 +43,29 @@ USUAL = (
     "beta",
     "histogram",
 )
-"""Methods that take part unless others are chosen; all of them are quick."""
+"""Calibrators that are compared unless others are chosen; all of them are quick."""
+
+MEASURES = ("event_nll", "ks_error", "ece", "event_brier", "nll")
+"""Columns of the table unless others are chosen, by key."""
 
 _METHODS, _RUN = "methods", "contest_run"
 
 Findings = dict[tuple[str, JudgedOn], Finding]
-"""How sure a change is, by method and by where it is judged."""
+"""How sure a change is, by calibrator and by where it is evaluated."""
 
 
 def show(scene: Scene) -> None:
-    """Show who wins, the measure that decides, and the table."""
+    """Show the best calibrator, the measure by which all are ranked, and the table."""
     st.markdown(f":small[{data_subject(scene)}]")
     top = ResultPlace()
-    keys = _choose_methods(scene)
     with st.container(horizontal=True, vertical_alignment="bottom"):
+        keys = _choose_methods(scene)
         measure = _choose_measure(scene)
-        intervals = _choose_intervals(scene)
+        intervals = _choose_intervals()
+        dealt = _choose_folds()
+    if intervals and not scene.n_resamples:
+        st.markdown(f":small[{words.NO_RESAMPLES}]")
     working, body = st.empty(), ResultPlace()
-    dealt = _choose_folds()
     if scene.split.calibration.n_samples < 2:
         with body.container():
             st.info(words.NOT_CROSSED, icon=":material/info:")
@@ -73,85 +77,83 @@ def show(scene: Scene) -> None:
         if picks is not None:
             _show_conclusion(scene, picks, contestants, dealt)
     with body.container():
-        _show_refused(found)
         if contestants:
-            _show_found(
-                scene, _Shown(found, contestants, picks, measure, dealt), intervals=intervals
-            )
+            shown = _Shown(found, contestants, picks, measure, dealt)
+            _show_found(scene, shown, intervals=intervals and scene.n_resamples > 0)
+        _show_refused(found)
 
 
 # Controls -----------------------------------------------------------------------------------
 
 
 def _choose_methods(scene: Scene) -> list[str]:
-    """Let the user choose who takes part; doing nothing always does."""
+    """Let the user choose what is compared; uncalibrated scores always are."""
     offered = [key for key in compute.contestants(scene.upload) if key != NO_METHOD]
     usual = [key for key in offered if key in USUAL]
 
     def put(keys: list[str]) -> None:
         st.session_state[_METHODS] = keys
 
-    chosen = st.multiselect(
-        "Methods",
-        offered,
-        default=usual,
-        format_func=method_name,
-        key=_METHODS,
-        bind="query-params",
-        persist_state="session",
-        help=words.METHODS_HELP,
-        placeholder=words.ONLY_NOTHING,
-    )
-    with st.container(horizontal=True):
-        st.button("All methods", on_click=put, args=(offered,))
-        st.button("The usual ones", on_click=put, args=(usual,))
-    st.markdown(f":small[{words.options_note(scene.settings, chosen)}]")
-    if scene.class_names is None:
-        st.markdown(f":small[{words.ONLY_EVENT}]")
+    # Before the choice is drawn, an address may hold it.
+    now = st.session_state.get(_METHODS, st.query_params.get_all(_METHODS) or usual)
+    with st.popover(words.calibrators_label(len(now)), key="methods_popover"):
+        chosen = st.multiselect(
+            words.METHODS,
+            offered,
+            default=usual,
+            format_func=method_name,
+            key=_METHODS,
+            bind="query-params",
+            persist_state="session",
+            help=words.METHODS_HELP,
+            placeholder=words.NO_METHODS,
+        )
+        with st.container(horizontal=True):
+            st.button(words.EVERY, on_click=put, args=(offered,))
+            st.button(words.USUAL, on_click=put, args=(usual,))
+        if scene.class_names is None:
+            st.markdown(f":small[{words.ONLY_EVENT}]")
     return [NO_METHOD, *(key for key in offered if key in chosen)]
 
 
 def _defined(scene: Scene) -> list[Measure]:
-    """List the measures that these data leave defined."""
+    """Return the measures that are defined for these data."""
     if scene.class_names is None:
         return [m for m in METRICS if isinstance(m, EventMeasure)]
     return list(telling(len(scene.class_names), scene.settings.event))
 
 
 def _choose_measure(scene: Scene) -> Measure:
-    """Let the user choose what decides."""
+    """Let the user choose the measure by which calibrators are ranked."""
     by_key = {m.key: m for m in _defined(scene) if can_rank(m)}
     keys = list(by_key)
     chosen = st.selectbox(
-        "Decide and sort by",
+        words.RANK_BY,
         keys,
         index=keys.index("event_nll"),
         format_func=lambda key: by_key[key].name,
         key="by",
         bind="query-params",
         persist_state="session",
-        help=words.DECIDES_HELP,
-        width=320,
+        help=words.RANK_BY_HELP,
+        width=280,
     )
     return by_key[chosen or "event_nll"]
 
 
-def _choose_intervals(scene: Scene) -> bool:
-    wanted = st.toggle(
-        "Intervals",
+def _choose_intervals() -> bool:
+    return st.toggle(
+        words.INTERVALS,
         key="contest_intervals",
         bind="query-params",
         persist_state="session",
         help=words.INTERVALS_HELP,
     )
-    if wanted and not scene.n_resamples:
-        st.markdown(f":small[{words.NO_RESAMPLES}]")
-    return wanted and scene.n_resamples > 0
 
 
 def _choose_folds() -> Dealt:
-    """Let the user choose how the calibration set is dealt."""
-    with st.expander("How the contest works"):
+    """Explain the comparison, and let the user choose its folds."""
+    with st.popover(words.HOW, type="tertiary", icon=":material/info:"):
         st.markdown(words.HOW_IT_WORKS)
         with st.container(horizontal=True):
             n_folds = st.number_input(
@@ -180,14 +182,15 @@ def _choose_folds() -> Dealt:
 def _choose_columns(scene: Scene) -> list[str]:
     names = {m.key: m.name for m in _defined(scene) if m.key != "accuracy"}
     return st.multiselect(
-        "Measures",
+        words.MEASURES,
         list(names),
-        default=[key for key in CONTEST_MEASURES if key in names],
+        default=[key for key in MEASURES if key in names],
         format_func=lambda key: names[key],
         key="contest_measures",
         bind="query-params",
         persist_state="session",
         help=words.MEASURES_HELP,
+        label_visibility="collapsed",
     )
 
 
@@ -197,9 +200,9 @@ def _choose_columns(scene: Scene) -> list[str]:
 def _run(
     scene: Scene, keys: list[str], dealt: Dealt, place: DeltaGenerator, results: list[ResultPlace]
 ) -> FoundContest:
-    """Try the methods, unless that is dear and was not asked for, or was stopped.
+    """Fit the calibrators, unless that is expensive and was not asked for, or was stopped.
 
-    While methods are tried, what an earlier choice left in the places of results is taken away.
+    Meanwhile, the results of an earlier choice are removed from their places.
     """
     wanted = (scene.upload.digest, replace(scene.settings, only=None), dealt, tuple(keys))
     seconds = compute.estimate_contest(scene, keys, dealt)
@@ -232,7 +235,7 @@ def _run(
         with place.container():
             n_missing = sum(key != NO_METHOD for key in found.missing)
             stop = f"{words.STOPPED} " if asked else ""
-            text = stop + words.dear(n_missing, seconds, n_folds)
+            text = stop + words.fit_cost_sentence(n_missing, seconds, n_folds)
             st.info(text, icon=":material/hourglass_top:")
             name = "Go on" if asked else "Start"
             st.button(name, on_click=decide, args=(True,), type="primary")
@@ -244,18 +247,18 @@ def _run(
 
 @dataclass(frozen=True)
 class _Shown:
-    """All that is drawn.
+    """What is drawn.
 
     Parameters
     ----------
     found : FoundContest
-        The contest.
+        The comparison.
     contestants : list of Contestant
-        Sorted by what decides.
+        Sorted by the measure.
     picks : Picks or None
-        Who wins.
+        The best ones.
     measure : Measure
-        What decides.
+        By which they are ranked.
     dealt : Dealt
         The folds.
     """
@@ -272,7 +275,7 @@ def _show_conclusion(scene: Scene, picks: Picks, among: list[Contestant], dealt:
     level = words.level_with(picks, among)
     st.subheader(words.conclusion(picks, n_folds, level, expert=scene.expert), anchor=False)
     same = scene.result.same_data
-    st.markdown(words.on_test(picks, level, expert=scene.expert, same_data=same))
+    st.markdown(words.on_test(picks, among, level, same_data=same))
     if same:
         st.warning(words.SAME_DATA, icon=":material/warning:")
     elif scene.chosen == "calibration":
@@ -301,14 +304,15 @@ def _show_dots(scene: Scene, shown: _Shown, findings: Findings) -> None:
     among, measure = shown.contestants, shown.measure
     names = [method_name(one.key) for one in among]
     figure = dot_plot(among, names, measure, scene.palette, changes)
-    caption = words.dots_caption(shown.picks, measure, among, intervals=bool(changes))
-    show_graph("Contest with intervals" if findings else "Contest", figure, caption)
+    ranks = shown.picks is not None
+    caption = words.dots_caption(measure, among, ranks=ranks, intervals=bool(changes))
+    show_graph("Calibrators with intervals" if findings else "Calibrators", figure, caption)
     if findings:
         st.html(_changes_table(shown, findings))
 
 
 def _look_closer(scene: Scene, shown: _Shown, bar: DeltaGenerator) -> Findings:
-    """Find how sure the changes from doing nothing are."""
+    """Compute the intervals of the changes from uncalibrated."""
     others = [one for one in shown.contestants if one.key != NO_METHOD]
     findings = {}
     for number, one in enumerate(others):
@@ -321,16 +325,16 @@ def _look_closer(scene: Scene, shown: _Shown, bar: DeltaGenerator) -> Findings:
 
 
 def _show_table(scene: Scene, shown: _Shown) -> None:
-    st.subheader("All measures", anchor=False)
+    st.subheader(words.MEASURES, anchor=False)
     measures = measures_shown(_choose_columns(scene), shown.measure)
     columns = choose_columns_on_phones("contest")
     with st.container(key="contest_table"):
         st.html(_table(contest_table(shown.contestants, measures), columns))
     one, dealt = shown.contestants[0], shown.dealt
     n_folds = min(dealt.n_folds, scene.split.calibration.n_samples)
-    note = words.table_note(one.crossed.n_samples, one.test.n_samples, n_folds, dealt.seed)
-    st.markdown(f":small[{note}{words.half_note(shown.contestants)}]")
-    offer_table(lambda: contest_csv(shown.contestants, measures), name=file_name("contest"))
+    note = words.table_note(one.crossed.n_samples, one.test.n_samples, n_folds)
+    st.markdown(f":small[{note}{words.half_note(shown.contestants)}]", help=words.TABLE_HELP)
+    offer_table(lambda: contest_csv(shown.contestants, measures), name=file_name("calibrators"))
     fits = [(one.key, one.test.fitted) for one in shown.contestants]
     warnings = [words.warning(key, text) for key, made in fits if made for text in made.warnings]
     if warnings:
@@ -340,8 +344,9 @@ def _show_table(scene: Scene, shown: _Shown) -> None:
 
 
 def _table(table: ContestTable, columns: str) -> str:
-    """Write the table, the best in bold and the second best underlined."""
-    head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in ("Method", *table.columns))
+    """Return the table, the best in bold and the second best underlined."""
+    heads = ("Calibrator", *table.columns)
+    head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in heads)
     lines = [
         f"<tr><th scope='row'>{escape(name)}</th>{''.join(_cell(*both) for both in cells)}</tr>"
         for name, cells in table.rows
@@ -363,10 +368,10 @@ def _marked(cell: Cell) -> str:
 
 
 def _changes_table(shown: _Shown, findings: Findings) -> str:
-    """Write how sure each method's change from doing nothing is."""
-    name = f"Change of {shown.measure.name}"
+    """Return the table of the changes from uncalibrated with their intervals."""
+    name = f"Change in {shown.measure.name}"
     head = "".join(
-        f"<th scope='col'>{escape(title)}</th>" for title in (name, "Cross-fitted", "Test set")
+        f"<th scope='col'>{escape(title)}</th>" for title in (name, words.CROSSED, words.TEST)
     )
     lines = [
         f"<tr><th scope='row'>{escape(method_name(one.key))}</th>"

@@ -1,4 +1,4 @@
-"""The contest of calibrators on the page."""
+"""The comparison of calibrators on the page."""
 
 import csv
 import io
@@ -19,13 +19,13 @@ from dashboard import wording
 from dashboard.compute import forget
 from dashboard.settings import NO_METHOD
 from dashboard.tables import (
-    CONTEST_MEASURES,
     contest_csv,
     contest_table,
     harmless,
     measures_shown,
 )
-from dashboard.views.compare import USUAL
+from dashboard.views.compare import MEASURES, USUAL
+from dashboard.wording import contest as words
 from dashboard.wording.contest import half_note
 from tests.app.pages import (
     bodies,
@@ -54,7 +54,7 @@ def tables(page: AppTest, kind: str) -> list[str]:
 
 
 def method_rows(page: AppTest) -> dict[str, list[tuple[str, str]]]:
-    """Read the table: for each method, cross-fitted and test set, column by column."""
+    """Read the table: for each calibrator, cross-validated and test set, column by column."""
     lines = [
         line
         for table in tables(page, "all-columns few")
@@ -80,26 +80,28 @@ def button(page: AppTest, label: str) -> Any:
 
 def test_the_usual_methods_are_tried_at_once_and_agree_with_the_tiles() -> None:
     page = open_page("compare", sample=SAMPLE, by="KS error")
-    check_charts(page, ["Contest"])
+    check_charts(page, ["Calibrators"])
     rows = method_rows(page)
     names = {wording.method_name(key) for key in (NO_METHOD, *USUAL)}
     assert set(rows) == names
     before, after = (plain(rows[name][0][1]) for name in (NOTHING, "Spline"))
-    assert tile(turn_to(page, "overview"), "KS error") == f"{before[:-2]} \u2192 {after}"
+    assert (
+        tile(turn_to(page, "overview"), "KS error") == f"{before.removesuffix('%')} \u2192 {after}"
+    )
 
 
-def test_all_methods_take_part_by_one_click_and_the_usual_ones_by_another() -> None:
+def test_all_calibrators_are_chosen_by_one_click_and_the_usual_ones_by_another() -> None:
     page = open_page("compare", sample=SAMPLE)
-    button(page, "All methods").click().run()
+    button(page, words.EVERY).click().run()
     assert set(method_rows(page)) == {NOTHING, *(method.name for method in CATALOGUE)}
     assert not page.exception
-    button(page, "The usual ones").click().run()
+    button(page, words.USUAL).click().run()
     assert len(method_rows(page)) == 1 + len(USUAL)
     page.multiselect(key="methods").set_value([]).run()
     assert list(method_rows(page)) == [NOTHING]
 
 
-def test_the_address_chooses_methods_measures_and_what_decides() -> None:
+def test_the_address_chooses_calibrators_measures_and_the_ranking() -> None:
     page = open_page("compare", sample=SAMPLE, by="Kuiper")
     page.multiselect(key="methods").set_value(["temperature", "one_vs_rest_isotonic"]).run()
     page.multiselect(key="contest_measures").set_value(["ece"]).run()
@@ -107,9 +109,9 @@ def test_the_address_chooses_methods_measures_and_what_decides() -> None:
     (head,) = [
         re.findall("<th scope='col'>(.*?)</th>", one) for one in tables(page, "all-columns few")
     ]
-    wanted = ["Method", "Kuiper", "ECE, equal-width bins", "Accuracy", "Decisions changed"]
+    wanted = ["Calibrator", "Kuiper", "ECE, equal-width bins", "Accuracy", "Decisions changed"]
     assert head == wanted
-    values = [float(plain(cells[0][0])[:-2]) for cells in method_rows(page).values()]
+    values = [float(plain(cells[0][0]).removesuffix("%")) for cells in method_rows(page).values()]
     assert values == sorted(values)
 
 
@@ -118,20 +120,33 @@ def test_the_conclusion_holds_what_the_table_shows() -> None:
     rows = method_rows(page)
     first = next(iter(rows))
     crossed, test = (plain(text) for text in rows[first][0])
-    # On this sample, another method is written with the same figure.
+    # On this sample, another calibrator is written with the same figure.
     (level,) = [name for name in rows if name != first and plain(rows[name][0][0]) == crossed]
-    (sentence,) = [str(one.value) for one in page.subheader if "do best" in str(one.value)]
-    assert sentence.startswith(f"{first} and {level} do best on rows held out of the fit")
-    assert f"NLL of the event {crossed} each," in sentence
-    assert f"({plain(rows[NOTHING][0][0])})" in sentence
+    (sentence,) = [str(one.value) for one in page.subheader if "Best in" in str(one.value)]
+    measure, before = named("event_nll").name, plain(rows[NOTHING][0][0])
+    assert sentence == (
+        f"Best in cross-validation: {first} and {level}, {measure} {crossed} each"
+        f" (uncalibrated {before})."
+    )
     second = " ".join(bodies(page))
-    assert f"no part in that choice, {first}, first in finer digits, shows {test}," in second
+    before = plain(rows[NOTHING][0][1])
+    assert f"Test set: {test} for {first} (uncalibrated {before})." in second
+    tried = len(rows) - 1
+    counts = [
+        sum(
+            float(plain(row[0][side])) < float(plain(rows[NOTHING][0][side]))
+            for name, row in rows.items()
+            if name != NOTHING
+        )
+        for side in (0, 1)
+    ]
+    said = f"{counts[0]} of {tried} in cross-validation, {counts[1]} on the test set."
+    assert f"Better than uncalibrated: {said}" in second
     alone = open_page("compare", methods=["temperature", "platt"])
-    (sentence,) = [str(one.value) for one in alone.subheader if "does best" in str(one.value)]
+    (sentence,) = [str(one.value) for one in alone.subheader if "Best in" in str(one.value)]
     rows = method_rows(alone)
     first, value = next((name, plain(row[0][0])) for name, row in rows.items())
-    assert sentence.startswith(f"{first} does best on rows held out of the fit")
-    assert f"NLL of the event {value}," in sentence
+    assert sentence.startswith(f"Best in cross-validation: {first}, {measure} {value} (")
 
 
 def test_intervals_are_found_when_they_are_asked_for() -> None:
@@ -139,7 +154,7 @@ def test_intervals_are_found_when_they_are_asked_for() -> None:
     page.multiselect(key="methods").set_value(["temperature", "isotonic"]).run()
     assert not tables(page, "changes")
     page.toggle(key="contest_intervals").set_value(True).run()
-    check_charts(page, ["Contest"])
+    check_charts(page, ["Calibrators"])
     (table,) = tables(page, "changes")
     lines = dict(re.findall(r"<tr><th scope='row'>(.*?)</th>(.*?)</tr>", table))
     assert set(lines) == {"Temperature scaling", "Isotonic regression"}
@@ -149,16 +164,16 @@ def test_intervals_are_found_when_they_are_asked_for() -> None:
 
 def test_intervals_without_resamples_say_so() -> None:
     page = open_page("compare", sample=SAMPLE, contest_intervals="true")
-    assert any("Intervals need resamples" in body for body in bodies(page))
+    assert words.NO_RESAMPLES in " ".join(bodies(page))
     assert not tables(page, "changes")
 
 
 def test_expert_words() -> None:
     page = open_page("compare", sample=SAMPLE, wording="Expert", folds="3")
-    assert any("win by 3-fold cross-fitting" in body for body in bodies(page))
+    assert any("Best in 3-fold cross-validation: " in body for body in bodies(page))
 
 
-def test_a_part_of_the_rows_is_judged_alone_and_fitted_with_all() -> None:
+def test_a_part_of_the_rows_is_evaluated_alone_and_fitted_with_all() -> None:
     page = open_page("compare", sample=SAMPLE, only="Predicted class", by="KS error")
     assert not page.exception
     assert len(method_rows(page)) == 1 + len(USUAL)
@@ -167,17 +182,17 @@ def test_a_part_of_the_rows_is_judged_alone_and_fitted_with_all() -> None:
     whole = open_page("compare", sample=SAMPLE, by="KS error")
     (all_rows,) = [body for body in bodies(whole) if "Upper figure" in body]
     n_part, n_whole = (
-        [int(found.replace(",", "")) for found in re.findall(r"the ([\d,]+) rows", text)]
+        [int(found.replace(",", "")) for found in re.findall(r"([\d,]+) rows", text)]
         for text in (note, all_rows)
     )
     assert all(few < many for few, many in zip(n_part, n_whole, strict=True))
     assert tile(turn_to(page, "overview"), "KS error").endswith(after)
 
 
-# Dear contests ------------------------------------------------------------------------------
+# Expensive comparisons ----------------------------------------------------------------------
 
 
-def test_a_dear_contest_waits_for_a_click_and_can_be_stopped(
+def test_an_expensive_comparison_waits_for_a_click_and_can_be_stopped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     forget()
@@ -185,16 +200,16 @@ def test_a_dear_contest_waits_for_a_click_and_can_be_stopped(
     page = open_page("compare", sample=SAMPLE, bins="17")
     assert not method_rows(page)
     (said,) = [str(info.value) for info in page.info]
-    assert said.startswith("8 methods still to be fitted, each 6 times: about ")
+    assert said.startswith("8 calibrators to fit (6 fits each), about ")
     button(page, "Start").click().run()
     assert len(method_rows(page)) == 9
     assert not page.info
-    # One more method: only that one is still to be fitted.
+    # One more calibrator: only that one is to be fitted.
     more = [*page.multiselect(key="methods").value, "per_rank"]
     page.multiselect(key="methods").set_value(more).run()
     assert len(method_rows(page)) == 9
     (said,) = [str(info.value) for info in page.info]
-    assert said.startswith("1 method still to be fitted")
+    assert said.startswith("1 calibrator to fit (6 fits), about ")
     button(page, "Start").click().run()
     assert len(method_rows(page)) == 10
     forget()
@@ -211,8 +226,8 @@ def test_a_file_of_scores_alone_offers_maps_of_scores() -> None:
     assert not page.exception
     offered = {m.key for m in CATALOGUE if m.acts_on == "event"}
     assert set(page.multiselect(key="methods").options) == {wording.method_name(k) for k in offered}
-    assert any("one score a row" in body for body in bodies(page))
-    button(page, "All methods").click().run()
+    assert any(words.ONLY_EVENT in body for body in bodies(page))
+    button(page, words.EVERY).click().run()
     rows = method_rows(page)
     assert len(rows) == 1 + len(offered)
     assert all(plain(cells[-2][0]).endswith("%") for cells in rows.values())  # accuracy
@@ -222,7 +237,7 @@ def test_a_file_of_scores_alone_offers_maps_of_scores() -> None:
 def test_a_few_rows_open_with_a_sentence(n_rows: int) -> None:
     rng = np.random.default_rng(n_rows)
     data = npz_of(made_set(rng, n_rows), made_set(rng, 8))
-    page = open_upload(("few.npz", data), path="compare", method=NOTHING)
+    page = open_upload(("few.npz", data), path="compare", method=NO_METHOD)
     assert not page.exception
     assert not page.error
     said = " ".join(str(info.value) for info in page.info)
@@ -272,15 +287,15 @@ CALIBRATORS: dict[str, ScoreMap | None] = {
 
 
 def test_best_and_second_best_are_marked_and_equals_alike() -> None:
-    measures = measures_shown(CONTEST_MEASURES, named("event_brier"))
+    measures = measures_shown(MEASURES, named("event_brier"))
     table = contest_table(contest_of(CALIBRATORS), measures)
-    assert table.columns[0] == "Brier score of the event"
+    assert table.columns[0] == named("event_brier").name
     assert table.columns[-2:] == ("Accuracy", "Decisions changed")
     places = [[cell.place for cell in cells[0]] for _, cells in table.rows]
     assert places[1][1] == "best"
     assert places[2] == places[3]
     assert [row[1] for row in places] == ["", "best", "second", "second"]
-    column = table.columns.index("NLL, all classes")
+    column = table.columns.index(named("nll").name)
     assert {cells[column][0].text for _, cells in table.rows} == {"\u2013"}
     assert {cells[-1][0].text for _, cells in table.rows} == {"0"}
     # Accuracy is the same everywhere, so nobody is best.
@@ -297,7 +312,7 @@ def test_scores_across_one_half_have_a_column_of_their_own() -> None:
     head, *rows = csv.reader(io.StringIO(contest_csv([decided, *crossed], []), newline=""))
     assert head[-1] == "Scores across 50%, test set"
     assert [row[-1] for row in rows] == ["", "12", "12", "12"]
-    assert "of two classes the other one" in half_note(crossed)
+    assert "predicted classes are not updated" in half_note(crossed)
     assert half_note([decided]) == ""
 
 

@@ -1,4 +1,4 @@
-"""The dots of a contest are its values; the sentences beside them hold its numbers."""
+"""The dots of a comparison are its values; the sentences hold its numbers."""
 
 import json
 from dataclasses import replace
@@ -22,7 +22,7 @@ from calibcore.inference import Finding, Interval
 from calibcore.metrics import METRICS, Measure
 from dashboard.figures import DARK, LIGHT
 from dashboard.figures.dots import CROSSED, TEST, dot_plot
-from dashboard.settings import NO_METHOD, Settings
+from dashboard.settings import NO_METHOD
 from dashboard.wording import contest as words
 from dashboard.wording import method_name
 from tests.figures.conftest import Keep
@@ -86,17 +86,17 @@ def test_the_dots_are_the_values(contestants: list[Contestant], key: str, keep: 
     assert list(figure.layout.yaxis.range) == [4.5, -0.5]
 
 
-def test_lines_stand_at_doing_nothing(contestants: list[Contestant]) -> None:
+def test_lines_stand_at_the_uncalibrated_values(contestants: list[Contestant]) -> None:
     figure, measure = drawn(contestants, "event_nll"), named("event_nll")
     nothing = contestants[0]
     for name, standing in ((CROSSED, nothing.crossed), (TEST, nothing.test)):
-        line = trace(figure, f"doing nothing, {name}")
+        line = trace(figure, f"uncalibrated, {name}")
         assert list(line.x) == [standing.compare(measure).before] * 2
-    dashes = [trace(figure, f"doing nothing, {name}").line.dash for name in (CROSSED, TEST)]
+    dashes = [trace(figure, f"uncalibrated, {name}").line.dash for name in (CROSSED, TEST)]
     assert dashes == ["solid", "dash"]
 
 
-def test_whiskers_are_counted_from_the_line(contestants: list[Contestant]) -> None:
+def test_error_bars_are_counted_from_the_line(contestants: list[Contestant]) -> None:
     measure = named("event_nll")
     names = [method_name(one.key) for one in contestants]
     changes = {
@@ -105,7 +105,7 @@ def test_whiskers_are_counted_from_the_line(contestants: list[Contestant]) -> No
         ("isotonic", "test"): Interval(np.nan, np.nan),
     }
     figure = dot_plot(contestants, names, measure, LIGHT, changes)  # type: ignore[arg-type]
-    crossed, test = (trace(figure, f"interval, {name}") for name in (CROSSED, TEST))
+    crossed, test = (trace(figure, f"95% CI, {name}") for name in (CROSSED, TEST))
     start = contestants[0].crossed.compare(measure).before
     assert start is not None
     assert list(crossed.x[:2]) == [start - 0.3, start - 0.1]
@@ -135,14 +135,14 @@ def test_a_value_far_outside_stands_at_the_edge_with_its_number(
     assert high - 0.01 * (high - low) < edge.x[place] < high
     assert edge.marker.symbol[place] == "triangle-right"
     (number,) = (note for note in figure.layout.annotations if note.y == height)
-    # As in the table, and on the page's ground, so that no whisker strikes it through.
+    # As in the table, and on the page's ground, so that no error bar strikes it through.
     assert (number.x, number.text.strip(), number.bgcolor) == (high, "50.000", LIGHT.ground)
     assert low < trace(figure, TEST).x[1] < high
     # A dot at the edge is whole: the browser hides those beyond it.
     assert [trace(figure, name).cliponaxis for name in (CROSSED, TEST)] == [False, False]
 
 
-def test_whiskers_of_the_better_half_are_whole(contestants: list[Contestant]) -> None:
+def test_error_bars_of_the_better_half_are_whole(contestants: list[Contestant]) -> None:
     measure = named("event_nll")
     contest = ranked(contestants, measure, "crossed")
     names = [method_name(one.key) for one in contest]
@@ -151,7 +151,7 @@ def test_whiskers_of_the_better_half_are_whole(contestants: list[Contestant]) ->
     figure = dot_plot(contest, names, measure, LIGHT, changes)  # type: ignore[arg-type]
     low, high = figure.layout.xaxis.range
     for name in (CROSSED, TEST):
-        left, right, _ = trace(figure, f"interval, {name}").x
+        left, right, _ = trace(figure, f"95% CI, {name}").x
         assert low < left < right < high
     without = drawn(contest, "event_nll").layout.xaxis.range
     assert low < without[0]
@@ -217,54 +217,58 @@ LUCKY = made("isotonic", (0.5, 0.4), (0.6, 0.42))
 BAD = made("histogram", (0.5, 0.9), (0.6, 0.9))
 
 
-def test_the_winner_is_named_with_its_lead() -> None:
-    picks = picks_of([NOTHING, LUCKY, GOOD], "event_nll")
+def test_the_best_is_named_with_the_uncalibrated_value() -> None:
+    shown = [NOTHING, LUCKY, GOOD]
+    picks = picks_of(shown, "event_nll")
+    name = picks.measure.name
     assert words.conclusion(picks, 5, expert=False) == (
-        "Temperature scaling does best on rows held out of the fit: NLL of the event 0.300,"
-        " 0.200 better than doing nothing (0.500)."
+        f"Best in cross-validation: Temperature scaling, {name} 0.300 (uncalibrated 0.500)."
     )
     assert words.conclusion(picks, 7, expert=True) == (
-        "Temperature scaling wins by 7-fold cross-fitting: NLL of the event 0.300,"
-        " 0.200 better than doing nothing (0.500)."
+        f"Best in 7-fold cross-validation: Temperature scaling, {name} 0.300 (uncalibrated 0.500)."
     )
-    assert words.on_test(picks, expert=False, same_data=False) == (
-        "On the test set, which had no part in that choice, it shows 0.450, 0.150 better than doing"
-        " nothing (0.600). Picking on the test set would have found Isotonic regression with 0.420:"
-        " 0.030 better, on the very rows that picked it, so its lead may be luck."
+    there = (
+        "0.450 (uncalibrated 0.600). Isotonic regression reaches 0.420 there, but choosing on the"
+        " test set is biased."
     )
-    assert "0.030 better there, the bias of selecting" in words.on_test(
-        picks, expert=True, same_data=False
-    )
-    assert "no part" not in words.on_test(picks, expert=False, same_data=True)
+    assert words.on_test(picks, shown, same_data=False) == f"Test set: {there}"
+    assert words.on_test(picks, shown, same_data=True) == f"Same rows as the fit: {there}"
 
 
-def test_the_same_pick_and_doing_nothing_are_said() -> None:
-    same = picks_of([NOTHING, GOOD], "event_nll")
-    said = words.on_test(same, expert=False, same_data=False)
-    assert said.endswith("Picking on the test set would have found the same.")
-    nothing = picks_of([NOTHING, BAD], "event_nll")
+def test_the_same_choice_and_no_calibrator_at_all_are_said() -> None:
+    shown = [NOTHING, GOOD]
+    said = words.on_test(picks_of(shown, "event_nll"), shown, same_data=False)
+    assert said == "Test set: 0.450 (uncalibrated 0.600). No other is better there."
+    shown = [NOTHING, BAD]
+    nothing = picks_of(shown, "event_nll")
     assert words.conclusion(nothing, 5, expert=False) == (
-        "No method does better than doing nothing on rows held out of the fit: NLL of the event"
+        f"No calibrator beats uncalibrated scores in cross-validation: {nothing.measure.name}"
         " 0.500."
     )
-    assert "it shows 0.600. Picking" in words.on_test(nothing, expert=False, same_data=False)
+    said = words.on_test(nothing, shown, same_data=False)
+    assert said == "Test set: 0.600. No other is better there."
 
 
 def test_a_lead_that_cannot_be_read_off_is_not_called_one() -> None:
     close = made("isotonic", (0.5, 0.4), (0.6, 0.4499))
-    said = words.on_test(picks_of([GOOD, close], "event_nll"), expert=False, same_data=False)
-    assert said.endswith("Isotonic regression, no better in these digits.")
+    shown = [GOOD, close]
+    said = words.on_test(picks_of(shown, "event_nll"), shown, same_data=False)
+    assert said.endswith("No other is better there.")
     level = made("temperature", (0.5, 0.4999), (0.6, 0.7))
-    found = picks_of([NOTHING, level], "event_nll")
+    shown = [NOTHING, level]
+    found = picks_of(shown, "event_nll")
     assert words.conclusion(found, 5, expert=False) == (
-        "Temperature scaling comes first on rows held out of the fit, but no better than doing"
-        " nothing in these digits: NLL of the event 0.500."
+        f"Best in cross-validation: Temperature scaling, {found.measure.name} 0.500, the same as"
+        " uncalibrated."
     )
-    said = words.on_test(found, expert=False, same_data=False)
-    assert "0.700, 0.100 worse than doing nothing (0.600)" in said
+    said = words.on_test(found, shown, same_data=False)
+    assert said == (
+        "Test set: 0.700, worse than uncalibrated (0.600). No calibrator beats uncalibrated"
+        " scores there."
+    )
 
 
-def test_methods_that_are_level_in_the_digits_shown_are_named_together() -> None:
+def test_calibrators_that_are_level_in_the_digits_shown_are_named_together() -> None:
     rivals = [made(key, (0.5, 0.3004), (0.6, 0.44)) for key in ("platt", "beta", "isotonic")]
     every = [NOTHING, GOOD, LUCKY, *rivals]
     for level, named_ in (
@@ -276,66 +280,54 @@ def test_methods_that_are_level_in_the_digits_shown_are_named_together() -> None
         picks = picks_of(shown, "event_nll")
         assert words.level_with(picks, shown) == level
         assert words.conclusion(picks, 5, level, expert=False) == (
-            f"{named_} do best on rows held out of the fit: NLL of the event 0.300 each, 0.200"
-            " better than doing nothing (0.500)."
+            f"Best in cross-validation: {named_}, {picks.measure.name} 0.300 each"
+            " (uncalibrated 0.500)."
         )
-    said = words.on_test(picks_of(every, "event_nll"), rivals, expert=False, same_data=False)
-    assert "Temperature scaling, first in finer digits, shows 0.450, 0.150 better" in said
+    said = words.on_test(picks_of(every, "event_nll"), every, rivals, same_data=False)
+    assert said.startswith("Test set: 0.450 for Temperature scaling (uncalibrated 0.600). ")
     alone = picks_of([NOTHING, LUCKY, GOOD], "event_nll")
     assert words.level_with(alone, [NOTHING, LUCKY, GOOD]) == []
 
 
-def test_the_caption_names_all_that_are_written_alike() -> None:
+def test_all_that_are_written_alike_on_the_test_set_are_named() -> None:
     rival = made("beta", (0.5, 0.3004), (0.6, 0.4201))
     shown = [NOTHING, LUCKY, GOOD, rival]
-    picks = picks_of(shown, "event_nll")
-    said = words.dots_caption(picks, picks.measure, shown, intervals=False)
-    assert said.startswith(
-        "Temperature scaling and Beta calibration are best by the dots, Isotonic regression and"
-        " Beta calibration by the diamonds. "
-    )
-    best = made("vector", (0.5, 0.2), (0.6, 0.3))
-    twin = made("platt", (0.5, 0.2001), (0.6, 0.3))
-    picks = picks_of([*shown, best, twin], "event_nll")
-    said = words.dots_caption(picks, picks.measure, [*shown, best, twin], intervals=False)
-    assert said.startswith("Vector scaling and Platt scaling are best by both. ")
-    picks = picks_of([*shown, best], "event_nll")
-    said = words.dots_caption(picks, picks.measure, [*shown, best], intervals=False)
-    assert said.startswith("Vector scaling is best by both. ")
+    said = words.on_test(picks_of(shown, "event_nll"), shown, [rival], same_data=False)
+    assert "Isotonic regression and Beta calibration reach 0.420 there" in said
 
 
-def test_a_lead_is_that_of_the_figures_shown() -> None:
-    near = made("beta", (0.5834, 0.5216), (0.5918, 0.5402))
-    rival = made("platt", (0.5834, 0.53), (0.5918, 0.5387))
-    picks = picks_of([near, rival], "event_nll")
-    said = words.conclusion(picks, 5, expert=False)
-    assert said.endswith("0.522, 0.061 better than doing nothing (0.583).")
-    said = words.on_test(picks, expert=False, same_data=False)
-    assert "shows 0.540, 0.052 better than doing nothing (0.592)." in said
-    assert "with 0.539: 0.001 better" in said
+def test_the_caption_counts_those_that_are_better_as_written() -> None:
+    measure = named("event_nll")
+    level = made("beta", (0.5, 0.4999), (0.6, 0.59))
+    shown = [NOTHING, LUCKY, GOOD, BAD, level]
+    said = words.dots_caption(measure, shown, ranks=True, intervals=False)
+    assert said == "Better than uncalibrated: 2 of 4 in cross-validation, 3 on the test set."
+    with_bars = words.dots_caption(measure, shown, ranks=True, intervals=True)
+    assert with_bars == f"{said} Error bars: 95% CI of the change."
 
 
-def test_sentences_of_real_contests_hold_their_numbers(contestants: list[Contestant]) -> None:
+def test_sentences_of_real_comparisons_hold_their_numbers(contestants: list[Contestant]) -> None:
     for measure in METRICS:
         found = pick(contestants, measure)
+        caption = words.dots_caption(measure, contestants, ranks=found is not None, intervals=True)
+        assert caption.endswith("Error bars: 95% CI of the change.")
         if found is None:
-            said = words.dots_caption(None, measure, intervals=False)
-            assert said.startswith(f"{measure.name} does not say which method is better.")
+            assert caption.startswith(f"{measure.name} does not rank calibrators.")
             continue
         said = words.conclusion(found, 5, expert=False)
         assert measure.name in said
         assert (method_name(found.winner.key) in said) == (found.winner.key != NO_METHOD)
-        caption = words.dots_caption(found, measure, intervals=True)
-        assert method_name(found.on_test.key) in caption
-        assert "Whisker" in caption
+        test = words.on_test(found, contestants, same_data=False)
+        assert test.startswith("Test set: ")
+        assert test.endswith(("there.", "on the test set is biased."))
 
 
 def test_changes_are_written_with_sign_unit_and_word() -> None:
     change = Finding("ks_error", None, None, Interval(-0.05, 0.012), "no evidence")
     row = Comparison(named("ks_error"), 0.06, 0.04)
     assert words.change_words(change, row, 1_000) == (
-        f"{MINUS}2.0 points",
-        f"{MINUS}5.0 to +1.2 points",
+        f"{MINUS}2.0 pp",
+        f"{MINUS}5.0 to +1.2 pp",
         "\u25cb no evidence of change",
         "no-evidence",
     )
@@ -354,15 +346,16 @@ def test_changes_are_written_with_sign_unit_and_word() -> None:
     )
 
 
-def test_costs_options_and_refusals_are_said() -> None:
-    assert words.dear(21, 170, 5).startswith(
-        "21 methods still to be fitted, each 6 times: about 3 m"
+def test_costs_and_refusals_are_said() -> None:
+    assert (
+        words.fit_cost_sentence(21, 170, 5)
+        == "21 calibrators to fit (6 fits each), about 3 minutes."
     )
-    assert words.dear(1, 170, 5).startswith("1 method still to be fitted, 6 times: about 3 m")
+    assert words.fit_cost_sentence(1, 170, 5) == "1 calibrator to fit (6 fits), about 3 minutes."
     assert words.working_on("vector", 3, 5) == "Vector scaling: fold 3 of 5"
     assert words.working_on("vector", 0, 5) == "Vector scaling: on the whole calibration set"
-    settings = Settings(TopR(1), "spline", (("n_knots", 9),))
-    assert words.options_note(settings, ["spline"]).startswith("Spline takes part with the options")
-    assert words.options_note(settings, ["vector"]).startswith("All methods")
     assert words.refusal("spline", "<b>").endswith("\\<b\\>")
-    assert "1,000" in words.table_note(1_000, 2_000, 5, 0)
+    note = words.table_note(1_000, 2_000, 5)
+    assert "5-fold cross-validation on 1,000 rows" in note
+    assert "2,000 rows of the test set" in note
+    assert words.calibrators_label(8) == "Calibrators (8)"
