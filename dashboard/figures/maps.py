@@ -1,4 +1,4 @@
-"""What calibrators do to scores: their curves over the histogram, and the rows they move."""
+"""How calibrators change scores: their curves over the histogram, and the rows they move."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,12 +15,13 @@ from dashboard.figures.ends import MARGIN, LineEnd, Look, looks, name_ends
 from dashboard.figures.layout import HEIGHT, base_layout, share_axis, unit_range
 from dashboard.figures.palette import Palette
 from dashboard.figures.thinning import thin
+from dashboard.wording.numbers import ci
 
 TALL = HEIGHT + 100
 """Pixels of a graph with a histogram below."""
 
 USUAL_SHARE = 0.01
-"""Part of the rows that a bin holds at least, to be in the graph of the moves."""
+"""Share of the rows that a bin holds at least, to be in the graph of the changes."""
 
 Mask = NDArray[np.bool_]
 
@@ -76,17 +77,17 @@ def map_graph(curves: Sequence[NamedCurve], side: Side, palette: Palette) -> go.
     _add_histogram(figure, side, palette)
     ends = [LineEnd(n.name, float(n.curve.calibrated[-1]), look) for n, look in drawn]
     name_ends(figure, ends, domain=_ABOVE, pixels=_ABOVE_PIXELS)
-    return _laid_out(figure, "Score to calibrated score, scores below", side, MARGIN).update_layout(
+    return _laid_out(figure, "Calibration map", side, MARGIN).update_layout(
         yaxis={**share_axis("Calibrated score", (0, 1)), "domain": list(_ABOVE)}
     )
 
 
 def shift_graph(curves: Sequence[NamedCurve], side: Side, palette: Palette) -> go.Figure:
-    """Draw by how much each score is moved, and by how much observed frequencies are off it.
+    """Draw the change of each score, and of observed frequencies from it.
 
     Parameters, returns and conventions are those of `map_graph`; upwards is raised. The axis holds
-    what happens to the middle 99% of the rows and the bins that hold at least one in a hundred;
-    other bins are left out.
+    the changes of the middle 99% of the rows, and the bins that hold at least 1% of the rows; other
+    bins are left out.
     """
     figure = go.Figure()
     _add_frequencies(figure, side, palette, side.bins.mean_score, shown=_usual(side))
@@ -96,12 +97,12 @@ def shift_graph(curves: Sequence[NamedCurve], side: Side, palette: Palette) -> g
     ends = []
     for named, look in drawn:
         moved = named.curve.calibrated - named.curve.score
-        _add_curve(figure, named, look, moved, "moved by %{y:+.2%}")
+        _add_curve(figure, named, look, moved, "change %{y:+.2%}")
         ends.append(LineEnd(named.name, float(moved[-1] / limit + 1) / 2, look))
     _add_histogram(figure, side, palette)
     name_ends(figure, ends, domain=_ABOVE, pixels=_ABOVE_PIXELS)
     axis = {**share_axis("Calibrated minus score", (0, limit)), "range": [-limit, limit]}
-    return _laid_out(figure, "By how much each score moves", side, MARGIN).update_layout(
+    return _laid_out(figure, "Change in score", side, MARGIN).update_layout(
         yaxis={**axis, "domain": list(_ABOVE), "tickvals": None, "tickformat": ".3~%"}
     )
 
@@ -118,11 +119,11 @@ def cloud_graph(
     Parameters
     ----------
     before, after : EventScores
-        Row by row the same rows; whether the event happened is taken from after.
+        Row by row the same rows; the outcomes are those of after.
     side : Side
         The same set before calibration.
     names : tuple of str
-        Of the rows where the event happened, and of the others.
+        Of the rows with outcome 1, and of the others.
     palette : Palette
         Colours.
 
@@ -156,13 +157,13 @@ def cloud_graph(
         )
     _add_histogram(figure, side, palette)
     _name_rows(figure, names, palette, low=float(np.mean(after.scores - before.scores)) > 0)
-    return _laid_out(figure, "Scores before and after, row by row", side, 18).update_layout(
+    return _laid_out(figure, "Scores before and after", side, 18).update_layout(
         yaxis={**share_axis("Score after", (0, 1)), "domain": list(_ABOVE)}
     )
 
 
 def chosen_rows(before: Floats, after: Floats) -> NDArray[np.intp]:
-    """Choose at most 1,000 rows at even steps of their order by score, and the extremes of both."""
+    """Return at most 1,000 rows at even steps of their order by score, and the extremes of both."""
     if before.size <= MOST_ROWS:
         return np.arange(before.size)
     order = np.argsort(before, kind="stable")
@@ -172,7 +173,7 @@ def chosen_rows(before: Floats, after: Floats) -> NDArray[np.intp]:
 
 
 def _looks(curves: Sequence[NamedCurve], palette: Palette) -> list[Look]:
-    """Draw the chosen one in the colour of scores, the others by their dashes."""
+    """Return the looks: the chosen one in the colour of scores, the others by their dashes."""
     solid_is_taken = any(one.chosen for one in curves)
     others = iter(looks(len(curves) + 1, palette)[solid_is_taken:])
     return [Look(palette.score, "solid", 2.5) if one.chosen else next(others) for one in curves]
@@ -206,11 +207,11 @@ def _add_unchanged(figure: go.Figure, ends: tuple[float, float], palette: Palett
 def _add_frequencies(
     figure: go.Figure, side: Side, palette: Palette, base: Floats | float, *, shown: Mask
 ) -> None:
-    """Add the observed frequency of bins at their mean score, with its interval, less a base."""
+    """Draw the observed frequency of bins at their mean score, with its interval, minus a base."""
     binned = side.binned
     words = [
-        f"{count:,} rows scored {score:.1%} on average"
-        f"<br>observed {seen:.1%}, {low:.1%} to {up:.1%}"
+        f"{count:,} rows, mean score {score:.1%}"
+        f"<br>observed {seen:.1%} ({ci(f'{low:.1%}', f'{up:.1%}')})"
         for count, score, seen, low, up in zip(
             side.bins.counts[shown],
             side.bins.mean_score[shown],
@@ -250,12 +251,12 @@ def _add_histogram(figure: go.Figure, side: Side, palette: Palette) -> None:
         name="share of rows",
         yaxis="y2",
         marker={"color": palette.score, "line": {"width": 1, "color": palette.ground}},
-        hovertemplate="near score %{x:.0%}<br>%{y:.1%} of the rows<extra></extra>",
+        hovertemplate="near score %{x:.0%}<br>%{y:.1%} of rows<extra></extra>",
     )
 
 
 def _farthest(curves: Sequence[NamedCurve], side: Side) -> float:
-    """Give the largest distance from unchanged among usual scores and bins."""
+    """Return the largest distance from unchanged among usual scores and bins."""
     places = np.quantile(side.event.scores, np.linspace(0.005, 0.995, 100))
     moved = [np.interp(places, one.curve.score, one.curve.calibrated) - places for one in curves]
     usual = _usual(side)
@@ -265,17 +266,17 @@ def _farthest(curves: Sequence[NamedCurve], side: Side) -> float:
 
 
 def _usual(side: Side) -> Mask:
-    """Tell which bins hold at least one row in a hundred."""
+    """Return which bins hold at least 1% of the rows."""
     return np.asarray(side.bins.counts >= USUAL_SHARE * side.bins.counts.sum())
 
 
 def leaves_bins_out(side: Side) -> bool:
-    """Tell whether `shift_graph` leaves out bins that hold rows."""
+    """Return whether `shift_graph` leaves out bins that hold rows."""
     return bool((side.bins.counts[~_usual(side)] > 0).any())
 
 
 def _name_rows(figure: go.Figure, names: tuple[str, str], palette: Palette, *, low: bool) -> None:
-    """Name the two kinds of rows in the corner that the cloud leaves free."""
+    """Draw the names of the two kinds of rows in the corner that the cloud leaves free."""
     figure.add_annotation(
         xref="x domain",
         yref="y domain",

@@ -38,8 +38,8 @@ def triangle(
     Returns
     -------
     plotly.graph_objects.Figure
-        A dot where a row was and an arrow's head where it is now. The dotted lines part the three
-        regions in which each class is the most probable one.
+        A dot where a row was and an arrow's head where it is now. The dotted lines separate the
+        three regions in which each class is the most probable one.
     """
     figure = go.Figure()
     _add_edges(figure, palette)
@@ -82,12 +82,12 @@ def triangle(
 
 
 def _between(start: Floats, end: Floats) -> Floats:
-    """Join starts and ends, with a gap after each pair."""
+    """Return starts and ends joined, with a gap after each pair."""
     return np.stack([start, end, np.full_like(start, np.nan)], axis=1).ravel().astype(np.float32)
 
 
 def _shown(name: str) -> str:
-    """Make a name from a file show as it is, on one short line."""
+    """Return a name from a file so that it shows as it is, on one short line."""
     flat = " ".join(name.replace("$", "").split())
     short = flat if len(flat) <= _LONGEST else f"{flat[: _LONGEST - 1]}\u2026"
     return escape(short, quote=False)
@@ -107,7 +107,7 @@ def _add_edges(figure: go.Figure, palette: Palette) -> None:
     parts = np.stack([np.tile(middle, (3, 1)), halves, np.full((3, 2), np.nan)], axis=1)
     drawn = (
         ("edges", outline, "solid", 1.5),
-        ("borders of the decisions", parts.reshape(-1, 2), "dot", 1.0),
+        ("borders of the predicted classes", parts.reshape(-1, 2), "dot", 1.0),
     )
     for name, places, dash, width in drawn:
         figure.add_scatter(

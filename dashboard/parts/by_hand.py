@@ -1,4 +1,4 @@
-"""The temperature and the knots of the spline, moved by hand."""
+"""The temperature and the knots of the spline, set by hand."""
 
 from html import escape
 
@@ -17,10 +17,19 @@ from dashboard.scene import Scene
 from dashboard.wording import maps as words
 from dashboard.wording import reliability_caption
 
+_KEYS = ("by_hand", "hand_t", "hand_t_wide", "hand_knots")
+"""Settings in the address."""
+
 
 def show(scene: Scene) -> None:
-    """Show one of the two, as it is chosen."""
-    st.subheader(words.BY_HAND, anchor=False)
+    """Show the settings, closed unless the address holds one."""
+    held = any(key in st.query_params for key in _KEYS)
+    opened = st.session_state.setdefault("by_hand_opened", held)
+    with st.expander(words.BY_HAND, expanded=opened):
+        _show_chosen(scene)
+
+
+def _show_chosen(scene: Scene) -> None:
     chosen = st.segmented_control(
         words.BY_HAND,
         [words.TEMPERATURE, words.KNOTS],
@@ -56,19 +65,16 @@ def _show_temperature(scene: Scene) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         by_hand = _choose_temperature(fitted)
-        here, there, one = (compute.at_temperature(scene, rows, t) for t in (by_hand, fitted, 1.0))
-        st.markdown(words.temperature_sentence(fitted, there.measured, one.measured, scene.where))
-        st.markdown(
-            words.hand_sentence(by_hand, here.measured, fitted, swept.most_likely, rows.n_samples)
-        )
+        here, there = (compute.at_temperature(scene, rows, t) for t in (by_hand, fitted))
+        st.markdown(words.temperature_sentence(fitted, swept.most_likely, scene.where))
     with right:
-        st.html(_table(scene, here, there, rows.n_samples))
+        st.html(_table(here, there, rows.n_samples))
     _show_sweep(scene, swept, here.measured, there.measured)
     _show_diagrams(scene, here, there)
 
 
 def _choose_temperature(fitted: float) -> float:
-    """Let the user set T, from 1 on: as the model is."""
+    """Let the user set T; 1 is the uncalibrated model."""
     options = compute.temperatures(fitted, fine=True)
     return st.select_slider(
         words.HAND_T,
@@ -82,10 +88,10 @@ def _choose_temperature(fitted: float) -> float:
     )
 
 
-def _table(scene: Scene, here: AtTemperature, there: AtTemperature, n_rows: int) -> str:
+def _table(here: AtTemperature, there: AtTemperature, n_rows: int) -> str:
     columns = here.measured, there.measured
     accuracies = here.judged.compare("accuracy").after, there.judged.compare("accuracy").after
-    rows = words.temperature_rows(columns, accuracies, n_rows, expert=scene.expert)
+    rows = words.temperature_rows(columns, accuracies, n_rows)
     heads = ("Measure", *words.temperature_columns(*(float(at.temperatures[0]) for at in columns)))
     head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in heads)
     body = "".join(map(_line, rows))
@@ -116,10 +122,10 @@ def _show_diagrams(scene: Scene, here: AtTemperature, there: AtTemperature) -> N
     names = words.temperature_columns(*(float(at.measured.temperatures[0]) for at in (here, there)))
     sides = [at.judged.after for at in (here, there)]
     drawn = zip(("Hand", "Fitted"), names, sides, reversed(sides), strict=True)
-    for place, (key, name, side, beside) in zip(st.columns(2, gap="medium"), drawn, strict=True):
+    for place, (key, name, side, other) in zip(st.columns(2, gap="medium"), drawn, strict=True):
         with place:
             st.markdown(f"**{name}**")
-            figure = reliability_diagram(side, beside, scene.palette)
+            figure = reliability_diagram(side, other, scene.palette)
             show_graph(f"{key} reliability", figure, reliability_caption(side))
 
 
@@ -159,14 +165,15 @@ def _show_knot_graphs(scene: Scene, swept: KnotSweep, by_hand: int) -> None:
     marked = [n for n in (compute.chosen_knots(scene), by_hand) if n is not None]
     names = {n: words.knots_mark(n, by_hand) for n in marked}
     graphs = knot_graphs(swept, names, scene.palette)
-    for place, (name, figure) in zip(st.columns(2, gap="medium"), graphs.items(), strict=True):
+    drawn = zip(st.columns(2, gap="medium"), graphs.items(), words.KNOTS_CAPTIONS, strict=True)
+    for place, (name, figure), caption in drawn:
         with place:
-            show_graph(f"Knots {name}", figure, words.knots_caption(name))
+            show_graph(f"Knots {name}", figure, caption)
     curve = NamedCurve(f"{by_hand} knots", compute.spline_curve(scene, by_hand), chosen=True)
     left, right = st.columns(2, gap="medium")
     with left:
         figure = map_graph([curve], scene.judged.before, scene.palette)
-        show_graph("Knots curve", figure, words.map_caption(scene.settings.n_bins, scene.where))
+        show_graph("Knots curve", figure, words.map_caption(scene.settings.n_bins))
     with right:
         figure = shift_graph([curve], scene.judged.before, scene.palette)
         caption = words.shift_caption(bins_left_out=leaves_bins_out(scene.judged.before))

@@ -1,4 +1,4 @@
-"""Calibration maps: what calibrators do to scores, and what a number set by hand would."""
+"""Calibration maps: how calibrators change scores, and manual settings."""
 
 import streamlit as st
 
@@ -40,7 +40,7 @@ def show(scene: Scene) -> None:
         with left:
             _show_cloud(scene, words.row_names(event))
     with right if on_classes else left:
-        caption = words.map_caption(scene.settings.n_bins, scene.where)
+        caption = words.map_caption(scene.settings.n_bins)
         show_graph("Maps curves", curve_graph, caption)
     if not on_classes:
         with right:
@@ -51,16 +51,16 @@ def show(scene: Scene) -> None:
 
 
 def _choose_curves(scene: Scene) -> list[NamedCurve]:
-    """Let the user choose what is drawn beside the chosen calibrator."""
-    beside = st.multiselect(
-        words.BESIDE,
+    """Let the user add curves to that of the chosen calibrator."""
+    added = st.multiselect(
+        words.CURVES,
         words.SCORE_MAPS,
         words.USUAL_SCORE_MAPS,
         format_func=method_name,
         key="curves",
         bind="query-params",
         persist_state="session",
-        help=words.BESIDE_HELP,
+        help=words.CURVES_HELP,
     )
     chosen = scene.settings.method
     found = []
@@ -68,7 +68,7 @@ def _choose_curves(scene: Scene) -> list[NamedCurve]:
     if own is not None:
         found.append(NamedCurve(words.SHORT_NAMES[chosen], own, chosen=True))
     refused = []
-    for key in beside:
+    for key in added:
         if own is not None and key == chosen:
             continue
         curve = compute.curve_of(scene, key)
@@ -90,7 +90,7 @@ def _show_cloud(scene: Scene, names: tuple[str, str]) -> None:
 
 
 def _show_triangle(scene: Scene) -> None:
-    """Show three classes in a triangle; say why not where a calibrator leaves none."""
+    """Show three classes in a triangle, or why there are no arrows."""
     names = scene.class_names
     if names is None or len(names) != 3:
         return

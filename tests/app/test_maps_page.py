@@ -62,14 +62,14 @@ def sample_sets(name: str) -> tuple[LogitSet, LogitSet]:
 
 def table(page: AppTest) -> str:
     found: Any = page.get("html")
-    return str(next(part.proto.body for part in found if "By hand, T" in part.proto.body))
+    return str(next(part.proto.body for part in found if "Manual, T" in part.proto.body))
 
 
 def test_a_score_map_shows_its_curve_and_its_correction() -> None:
     page = open_page("maps", sample=GARMENTS)
     assert not page.exception
     check_charts(page, ["Maps", "Maps", *AT_T])
-    curves = drawn(page, "Score to calibrated score, scores below")
+    curves = drawn(page, "Calibration map")
     assert {"Spline", "Beta", "Isotonic"} < set(curves)
     calibration, _ = sample_sets(GARMENTS)
     seen = TopR(1).outcomes(calibration.probabilities, calibration.labels)
@@ -77,7 +77,7 @@ def test_a_score_map_shows_its_curve_and_its_correction() -> None:
     line = curves["Spline"]
     expected = fitted.predict(np.clip(values(line, "x").astype(np.float64), 0, 1))
     assert_allclose(values(line, "y"), expected, atol=2e-4)
-    moved = drawn(page, "By how much each score moves")["Spline"]
+    moved = drawn(page, "Change in score")["Spline"]
     difference = fitted.predict(values(moved, "x").astype(np.float64)) - values(moved, "x")
     assert_allclose(values(moved, "y"), difference, atol=2e-4)
 
@@ -87,14 +87,14 @@ def test_a_vector_map_shows_a_cloud_and_three_classes_a_triangle() -> None:
     assert not page.exception
     check_charts(page, ["Maps", "Maps", "Triangle", "Triangle", *AT_T])
     _, test = sample_sets(GARMENTS)
-    cloud = drawn(page, "Scores before and after, row by row")
-    n_shown = sum(values(cloud[name], "x").size for name in ("right", "wrong"))
+    cloud = drawn(page, "Scores before and after")
+    n_shown = sum(values(cloud[name], "x").size for name in ("correct", "wrong"))
     assert 900 < n_shown <= 1_000
     rows = drawn(page, "Rows of the test set")
     assert values(rows["before"], "x").size == 120
-    assert not any("needs one that acts" in text for text in bodies(page))
+    assert not any("adjusts only the selected event" in text for text in bodies(page))
     plain = open_page("maps", sample=GARMENTS)
-    assert any("The arrows need one that acts on all classes" in text for text in bodies(plain))
+    assert words.no_triangle("spline") in bodies(plain)
     assert test.n_classes == 3
 
 
@@ -111,17 +111,17 @@ def test_the_temperature_is_moved_by_hand_and_everything_follows() -> None:
         nll, error = metrics.nll(probabilities, test.labels), metrics.ece(*_pair(outcomes))
         shown = table(page)
         for text in (
-            f"By hand, T = {chosen:.3g}",
+            f"Manual, T = {chosen:.3g}",
             f"Fitted, T = {fitted:.3g}",
             f"{nll:.3f}",
             percent(error, test.n_samples),
         ):
             assert text in shown
         lines = drawn(page, "NLL by temperature")
-        mark = lines[f"by hand {chosen:.3g}"]
+        mark = lines[f"manual {chosen:.3g}"]
         assert_allclose([mark["x"][0], mark["y"][0]], [chosen, nll], rtol=1e-6)
         assert_allclose(lines[f"fitted {fitted:.3g}"]["x"][0], fitted, rtol=1e-12)
-        mark = drawn(page, "ECE by temperature")[f"by hand {chosen:.3g}"]
+        mark = drawn(page, "ECE by temperature")[f"manual {chosen:.3g}"]
         assert_allclose(mark["y"][0], error, rtol=1e-6)
         alts = [chart.alt for chart in charts(page)]
         assert sum(alt.startswith(("Hand", "Fitted")) for alt in alts) == 2
@@ -135,7 +135,7 @@ def test_knots_are_moved_by_hand() -> None:
     page = open_page("maps", sample=GARMENTS, by_hand=KNOTS, spline_n_knots="9")
     check_charts(page, ["Maps", "Maps", "Knots", "Knots", "Knots", "Knots"])
     fit_on, judge_on = (prepare(rows, TopR(1)).event for rows in sample_sets(GARMENTS))
-    swept = knot_sweep(fit_on, judge_on, SplineCalibration(), range(3, 31))
+    swept = knot_sweep(fit_on, judge_on, SplineCalibration(constrained=True), range(3, 31))
     lines = drawn(page, "KS error by number of knots")
     assert values(lines["Test set"], "y").tolist() == swept.test_ks.tolist()
     assert values(lines["Calib. set"], "y").tolist() == swept.calibration_ks.tolist()
@@ -144,8 +144,8 @@ def test_knots_are_moved_by_hand() -> None:
     assert not page.exception
     place = swept.place(14)
     shown = percent(float(swept.test_ks[place]), 3_000)
-    assert any("With 14 knots" in text and shown in text for text in bodies(page))
-    assert "14 knots" in drawn(page, "Score to calibrated score, scores below", last=True)
+    assert any("with 14 knots" in text and shown in text for text in bodies(page))
+    assert "14 knots" in drawn(page, "Calibration map", last=True)
 
 
 @pytest.mark.parametrize("method", ["None (leave as it is)", "Histogram binning"])
@@ -166,8 +166,8 @@ def test_many_classes_are_drawn_and_a_lift_shows_the_map_inside() -> None:
     )
     assert not page.exception
     check_charts(page, ["Maps", "Maps", *AT_T])
-    assert "One vs rest" in drawn(page, "Score to calibrated score, scores below")
-    assert any("before it makes each row sum to 1" in text for text in bodies(page))
+    assert "One vs rest" in drawn(page, "Calibration map")
+    assert any("before each row is normalised" in text for text in bodies(page))
 
 
 def top_scores(n_rows: int) -> bytes:
@@ -210,7 +210,7 @@ def test_names_from_a_file_are_shown_as_they_are() -> None:
     assert not page.exception
     for text in bodies(page):
         assert not MARKUP.search(text)
-    spec = next(chart.spec for chart in charts(page) if "Every place" in chart.spec)
+    spec = next(chart.spec for chart in charts(page) if words.GRID_TITLE in chart.spec)
     shown = [note["text"] for note in json.loads(spec)["layout"]["annotations"]]
     assert "<b>&lt;b&gt;bold&lt;/b&gt;</b>" in shown
     assert not any("$" in text or "<img" in text for text in shown)
@@ -221,7 +221,7 @@ def test_another_page_and_back_keeps_what_was_set() -> None:
     page.select_slider(key="hand_t").set_value(3.16).run()
     turn_to(page, "overview")
     turn_to(page, "maps")
-    assert "By hand, T = 3.16" in table(page)
+    assert "Manual, T = 3.16" in table(page)
     choose(page, "method", "platt")
     assert not page.exception
-    assert "Platt" in drawn(page, "Score to calibrated score, scores below")
+    assert "Platt" in drawn(page, "Calibration map")

@@ -8,7 +8,7 @@ from calibcore.events import TopR
 from dashboard import wording
 from dashboard.compute import forget
 from dashboard.settings import NO_METHOD, Settings
-from tests.app.pages import bodies, charts, open_page, tile
+from tests.app.pages import bodies, charts, choose, open_page, tile
 
 SAMPLE = "Three garments that look alike"
 HUNDRED = "Country from a city's name, 100 classes"
@@ -54,7 +54,7 @@ def test_rows_of_pooled_isotonic_may_stay_unnormalised_for_one_class_at_a_time()
     page.toggle(key="pooled_isotonic_normalised").set_value(False).run()
     normalised = open_page(sample=HUNDRED, method=method.name)
     assert tile(page, "KS error") != tile(normalised, "KS error")
-    page.segmented_control(key="event_seen").set_value("Within").run()
+    choose(page, "event", "Within")
     assert not page.exception
     assert not page.error
     assert not [toggle for toggle in page.toggle if toggle.key == "pooled_isotonic_normalised"]
@@ -78,10 +78,10 @@ def test_a_dear_fit_says_what_it_takes_and_waits(monkeypatch: pytest.MonkeyPatch
     assert said.startswith("Vector scaling on 1,500 rows of 3 classes will take about ")
     assert said.endswith(f"of memory. {wording.NOT_FITTED}")
     maps = open_page("maps", sample=SAMPLE, method="Vector scaling")
-    assert "Vector scaling is not fitted yet, so every score stays as it is." in [
+    assert "Vector scaling is not fitted yet, so scores are unchanged." in [
         head.value for head in maps.subheader
     ]
-    assert "Vector scaling is not fitted yet, so nothing moves here." in bodies(maps)
+    assert "Vector scaling is not fitted yet, so there are no arrows." in bodies(maps)
     (button,) = [button for button in page.button if button.label == "Fit it"]
     button.click().run()
     assert len(charts(page)) == 2

@@ -94,7 +94,7 @@ def test_moves_are_the_curves_less_the_score(side: Side, keep: Keep) -> None:
     seen, usual = trace(figure, "observed frequency"), side.bins.counts >= 30
     assert 0 < usual.sum() < (side.bins.counts > 0).sum()
     assert leaves_bins_out(side)
-    assert "1 in 100" in shift_caption(bins_left_out=True)
+    assert "under 1% of rows" in shift_caption(bins_left_out=True)
     assert_allclose(seen.y, (side.bins.frequency - side.bins.mean_score)[usual])
     low, high = figure.layout.yaxis.range
     assert low == -high
@@ -132,9 +132,9 @@ def test_names_stand_apart_and_in_order() -> None:
 def test_a_cloud_holds_few_rows_and_the_extremes(side: Side, keep: Keep) -> None:
     before = events(5_000)
     after = EventScores(before.scores**2, before.hits)
-    figure = cloud_graph(before, after, side, ("right", "wrong"), LIGHT)
+    figure = cloud_graph(before, after, side, ("correct", "wrong"), LIGHT)
     keep("maps_cloud", figure)
-    right, wrong = trace(figure, "right"), trace(figure, "wrong")
+    right, wrong = trace(figure, "correct"), trace(figure, "wrong")
     x = np.concatenate([right.x, wrong.x])
     assert 990 <= x.size <= 1_000
     assert_allclose(np.concatenate([right.y, wrong.y]), x**2, rtol=1e-5)
@@ -202,7 +202,7 @@ def sweep(temperatures: list[float], base: float = 0.3) -> TemperatureSweep:
 def test_temperatures_are_drawn_and_marked(keep: Keep) -> None:
     swept = sweep(np.geomspace(0.1, 10, 41).tolist())
     fitted, by_hand = sweep([2.1]), sweep([0.7])
-    names = ("fitted 2.1", "by hand 0.7")
+    names = ("fitted 2.1", "manual 0.7")
     graphs = temperature_graphs(swept, fitted, by_hand, names, LIGHT)
     assert list(graphs) == ["nll", "entropy", "ece"]
     for field, title in (("nll", "NLL"), ("entropy", "Entropy"), ("ece", "ECE")):
@@ -217,7 +217,7 @@ def test_temperatures_are_drawn_and_marked(keep: Keep) -> None:
             assert list(mark.y) == [getattr(at, field)[0]]
             assert mark.y[0] < figure.layout.yaxis.range[1]
         sides = {note.text: note.xanchor for note in figure.layout.annotations}
-        assert sides == {"fitted 2.1": "left", "by hand 0.7": "right"}
+        assert sides == {"fitted 2.1": "left", "manual 0.7": "right"}
         assert figure.layout.xaxis.type == "log"
     # Far away the NLL is many times as high, and is cut.
     assert graphs["nll"].layout.yaxis.range[1] < swept.nll.max() / 2
@@ -226,7 +226,7 @@ def test_temperatures_are_drawn_and_marked(keep: Keep) -> None:
 
 def test_equal_temperatures_keep_their_names_apart() -> None:
     swept = sweep([0.5, 1.0, 2.0])
-    names = ("fitted 1", "by hand 1")
+    names = ("fitted 1", "manual 1")
     figure = temperature_graphs(swept, sweep([1.0]), sweep([1.0]), names, DARK)["nll"]
     assert {note.xanchor for note in figure.layout.annotations} == {"left", "right"}
 
@@ -236,12 +236,12 @@ def test_knots_are_drawn_for_both_sets(keep: Keep) -> None:
     test = np.asarray(0.02 + 0.001 * (n_knots - 7) ** 2, dtype=np.float64)
     seen = np.asarray(0.05 / n_knots, dtype=np.float64)
     swept = KnotSweep(n_knots, seen, test, seen + 0.3, test + 0.3)
-    graphs = knot_graphs(swept, {9: "chosen 9", 40: "chosen 40", 5: "by hand 5"}, LIGHT)
+    graphs = knot_graphs(swept, {9: "chosen 9", 40: "chosen 40", 5: "manual 5"}, LIGHT)
     figure = graphs["KS error"]
     keep("knots_ks", figure)
     assert trace(figure, TEST).y.tolist() == test.tolist()
     assert trace(figure, CALIBRATION).y.tolist() == seen.tolist()
-    assert list(trace(figure, "by hand 5").y) == [test[2], seen[2]]
+    assert list(trace(figure, "manual 5").y) == [test[2], seen[2]]
     assert list(trace(figure, "chosen 9").x) == [9, 9]
     assert "chosen 40" not in {line.name for line in figure.data}
     assert names_of(figure) == [CALIBRATION, TEST]
@@ -249,7 +249,7 @@ def test_knots_are_drawn_for_both_sets(keep: Keep) -> None:
     assert trace(nll, TEST).y.tolist() == (test + 0.3).tolist()
     assert "nats" in nll.layout.yaxis.title.text
     wild = np.where(n_knots == 12, 9.0, test)
-    graphs = knot_graphs(KnotSweep(n_knots, seen, test, seen, wild), {5: "by hand 5"}, LIGHT)
+    graphs = knot_graphs(KnotSweep(n_knots, seen, test, seen, wild), {5: "manual 5"}, LIGHT)
     assert names_of(graphs["NLL of the event"]) == [CALIBRATION, f"{TEST} \u2191"]
     assert graphs["NLL of the event"].layout.yaxis.range[1] < 0.2
 
@@ -276,7 +276,7 @@ def learnt() -> LearningCurves:
     return LearningCurves(drawn, plan)
 
 
-NAMES = {NO_METHOD: "Do nothing", "spline": "Spline", "beta": "Beta"}
+NAMES = {NO_METHOD: "Uncalibrated", "spline": "Spline", "beta": "Beta"}
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
@@ -297,18 +297,18 @@ def test_learning_curves_are_means_with_the_middle_of_the_draws(
         lower = mean - np.asarray(line.error_y.arrayminus)
         assert_allclose(upper[seen], curve.quantile("ece", 0.9)[seen])
         assert_allclose(lower[seen], curve.quantile("ece", 0.1)[seen])
-    assert trace(figure, "Do nothing").y.tolist() == [0.05] * 3
-    assert trace(figure, "Do nothing").error_y.array is None
+    assert trace(figure, "Uncalibrated").y.tolist() == [0.05] * 3
+    assert trace(figure, "Uncalibrated").error_y.array is None
     assert trace(figure, "Spline").line.width > trace(figure, "Beta").line.width
     assert figure.layout.xaxis.type == "log"
 
 
 def test_methods_without_the_measure_are_left_out() -> None:
     figure = learning_graph(learnt(), "nll", "NLL", NAMES, LIGHT)
-    assert {line.name for line in figure.data} == {"Do nothing", "Beta"}
+    assert {line.name for line in figure.data} == {"Uncalibrated", "Beta"}
 
 
-def test_what_is_far_worse_than_doing_nothing_leaves_the_graph() -> None:
+def test_what_is_far_worse_than_uncalibrated_leaves_the_graph() -> None:
     found = learnt()
     low, high = axis_limits(list(found.curves), "ece")
     assert low == 0
@@ -333,10 +333,10 @@ def test_what_is_far_worse_than_doing_nothing_leaves_the_graph() -> None:
         ("event_nll", (0.0, 0.13), True),
     ],
 )
-def test_no_whisker_is_cut_unless_the_caption_says_so(
+def test_no_error_bar_is_cut_unless_the_caption_says_so(
     measure: str, ends: tuple[float, float], *, cut: bool
 ) -> None:
-    """Doing nothing gives 0.05, so that errors up to 0.1 have their place."""
+    """Uncalibrated, the error is 0.05, so that errors up to 0.1 have their place."""
     usual = learnt()
     first = np.repeat(np.linspace(*ends, 10)[:, None], len(LEARNED), axis=1)
     rest = [LearningPoint(size, first * 0 + 0.04, ()) for size in usual.plan.sizes[1:]]
