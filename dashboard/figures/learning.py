@@ -1,4 +1,4 @@
-"""Learning curves: a measure against the number of calibration rows, one line a method."""
+"""Learning curves: a measure against the number of calibration rows, one line per calibrator."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,12 +14,12 @@ from dashboard.figures.palette import Palette
 from dashboard.settings import NO_METHOD
 
 LOW, HIGH = 0.1, 0.9
-"""Shares of the draws between which the whiskers reach."""
+"""Shares of the draws between which the error bars reach."""
 
 PIXELS = HEIGHT - 70
 
 _BESIDE = 0.012
-"""Distance of two methods' whiskers, in powers of ten, so that they do not hide each other."""
+"""Distance of two calibrators' error bars, in powers of ten, so that they stay apart."""
 
 
 def learning_graph(
@@ -30,27 +30,27 @@ def learning_graph(
     palette: Palette,
     chosen: str = NO_METHOD,
 ) -> go.Figure:
-    """Draw the mean over the draws at each size, and whiskers where the middle 80% of them lie.
+    """Draw the mean over the draws at each size, with error bars over the middle 80% of them.
 
     Parameters
     ----------
     found : LearningCurves
-        What is drawn; methods for which the measure is not defined are left out.
+        What is drawn; calibrators for which the measure is not defined are left out.
     measure : str
         One of `calibcore.learning.LEARNED`.
     title : str
         Of the figure, and what its vertical axis shows.
     names : mapping of str
-        Name of each method, by key.
+        Name of each calibrator, by key.
     palette : Palette
         Colours.
     chosen : str, default NO_METHOD
-        Key of the method to stand out.
+        Key of the calibrator to stand out.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        Sizes on a logarithmic axis. A mean of more than twice what doing nothing gives leaves the
+        Sizes on a logarithmic axis. A mean of more than twice the uncalibrated value leaves the
         graph; a line that ends above it has an arrow at its name.
     """
     figure = go.Figure()
@@ -82,10 +82,10 @@ def learning_graph(
 
 
 def axis_limits(curves: list[LearningCurve], measure: str) -> tuple[float, float]:
-    """Give the bottom and the top of the axis.
+    """Return the bottom and the top of the axis.
 
-    Errors start at 0. The axis holds every mean and whisker, but for what is more than twice as
-    high as doing nothing, or as the best, if that is worse: it would squeeze the rest.
+    Errors start at 0. The axis holds every mean and error bar, but for what is more than twice as
+    high as uncalibrated, or as the best, if that is worse: it would squeeze the rest.
     """
     if not curves:
         return (0.0, 1.0)
@@ -104,20 +104,20 @@ def axis_limits(curves: list[LearningCurve], measure: str) -> tuple[float, float
 
 
 def _drawn_range(curves: list[LearningCurve], measure: str, most: float) -> tuple[float, float]:
-    """Give the lowest and the highest end of what is drawn, cut off at the most that is allowed."""
+    """Return the lowest and the highest end of what is drawn, cut off at the most allowed."""
     ends = []
     for curve in curves:
         drawn = curve.mean(measure) <= most
-        low, high = _whisker_ends(curve, measure)
+        low, high = _bar_ends(curve, measure)
         ends += [low[drawn], high[drawn], np.minimum(curve.mean(measure), most)]
     found = np.concatenate(ends)
     return float(found.min()), min(float(found.max()), most)
 
 
-def _whisker_ends(curve: LearningCurve, measure: str) -> tuple[Floats, Floats]:
-    """Give the lower and the upper end of each whisker; a mean can lie outside of both.
+def _bar_ends(curve: LearningCurve, measure: str) -> tuple[Floats, Floats]:
+    """Return the lower and the upper end of each error bar; a mean can lie outside of both.
 
-    Doing nothing is the same in every draw.
+    The uncalibrated value is the same in every draw.
     """
     mean = curve.mean(measure)
     if curve.key == NO_METHOD:
@@ -127,10 +127,10 @@ def _whisker_ends(curve: LearningCurve, measure: str) -> tuple[Floats, Floats]:
 
 
 def leaves(found: LearningCurves, measure: str) -> bool:
-    """Tell whether some mean or whisker goes on above the graph."""
+    """Return whether some mean or error bar goes on above the graph."""
     drawn = [c for c in found.curves if c.sizes.size and not np.isnan(c.mean(measure)).any()]
     top = axis_limits(drawn, measure)[1]
-    return any(bool((_whisker_ends(curve, measure)[1] > top).any()) for curve in drawn)
+    return any(bool((_bar_ends(curve, measure)[1] > top).any()) for curve in drawn)
 
 
 def _looks(curves: list[LearningCurve], chosen: str, palette: Palette) -> list[Look]:
@@ -154,11 +154,11 @@ def _add_line(
     top: float,
 ) -> None:
     (name, look, aside), mean = drawn, curve.mean(measure)
-    low, high = _whisker_ends(curve, measure)
+    low, high = _bar_ends(curve, measure)
     style = "%{y:.4f}" if measure in ("nll", "event_nll") else "%{y:.2%}"
     spread: dict[str, Any] = {}
     if curve.key != NO_METHOD:
-        spread = _whiskers(np.where(mean > top, np.nan, mean), low, high, look)
+        spread = _error_bars(np.where(mean > top, np.nan, mean), low, high, look)
     figure.add_scatter(
         x=curve.sizes * aside,
         y=mean,
@@ -173,7 +173,7 @@ def _add_line(
     )
 
 
-def _whiskers(mean: Floats, low: Floats, high: Floats, look: Look) -> dict[str, Any]:
+def _error_bars(mean: Floats, low: Floats, high: Floats, look: Look) -> dict[str, Any]:
     return {
         "type": "data",
         "symmetric": False,

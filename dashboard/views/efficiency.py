@@ -1,4 +1,4 @@
-"""Data efficiency: how good each calibrator is with fewer rows to fit on."""
+"""Data efficiency: the error of each calibrator with fewer calibration rows."""
 
 from html import escape
 
@@ -25,8 +25,10 @@ def show(scene: Scene) -> None:
     headline.show_subject(scene)
     place = st.container()
     keys = _choose_methods(scene)
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        n_draws, measure = _choose_draws(), _choose_error()
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        measure = _choose_error()
+        with st.popover(words.SETTINGS):
+            n_draws = _choose_draws()
     plan = compute.plan_of(scene, n_draws)
     n_rows = scene.split.calibration.n_samples
     if len(plan.sizes) < 2:
@@ -65,7 +67,7 @@ def _choose_methods(scene: Scene) -> list[str]:
 
 
 def _choose_draws() -> int:
-    """Let the user choose how often each size is drawn."""
+    """Let the user choose the number of subsamples per size."""
     chosen = st.segmented_control(
         words.DRAWS,
         [5, 10, 30],
@@ -94,7 +96,7 @@ def _choose_error() -> str:
 
 
 def _learn(scene: Scene, keys: list[str], plan: Plan) -> LearningCurves:
-    """Give the curves, worked out after a click; or what there is of them."""
+    """Return the curves, computed after a click; or what there is of them."""
     work = LongWork(("learning", scene.upload.digest, scene.settings, tuple(keys), plan))
     found = compute.finished(scene, keys, plan)
     if compute.is_complete(found, keys):
@@ -114,22 +116,25 @@ def _learn(scene: Scene, keys: list[str], plan: Plan) -> LearningCurves:
 def _show_graphs(scene: Scene, found: LearningCurves, measure: str) -> None:
     nll = words.comparable_nll(found)
     places = [*st.columns(2, gap="medium"), *st.columns(2, gap="medium")]
-    for place, key in zip(places, (measure, nll, "accuracy"), strict=False):
+    for number, (place, key) in enumerate(zip(places, (measure, nll, "accuracy"), strict=False)):
         with place:
-            _show_graph(scene, found, key)
+            _show_graph(scene, found, key, first=number == 0)
     with places[3]:
         st.html(_table(words.need_heads(found), words.need_rows(found, measure, _n_test(scene))))
         st.markdown(f":small[{words.need_note(measure)}]")
-        st.markdown(f":small[{words.draws_note(found, expert=scene.expert)}]")
+        if scene.expert:
+            st.markdown(f":small[{words.draws_note(found)}]")
 
 
-def _show_graph(scene: Scene, found: LearningCurves, measure: str) -> None:
+def _show_graph(scene: Scene, found: LearningCurves, measure: str, *, first: bool) -> None:
     title = words.measure_name(measure)
     figure = learning_graph(
         found, measure, title, SHORT_NAMES, scene.palette, scene.settings.method
     )
-    caption = words.caption(found, measure, leaves=leaves(found, measure))
-    show_graph(f"Learning {measure}", figure, caption)
+    caption, marks = words.caption(measure, leaves=leaves(found, measure)), words.marks_note(found)
+    if first:  # shown once, described for each
+        caption, marks = f"{caption} {marks}", ""
+    show_graph(f"Learning {measure}", figure, caption, marks)
     missing = words.missing_note(found, measure)
     if missing:
         st.markdown(f":small[{escape_markdown(missing)}]")

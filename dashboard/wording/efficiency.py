@@ -1,4 +1,4 @@
-"""What the page of data efficiency says."""
+"""Words of the page of data efficiency."""
 
 import math
 from typing import NamedTuple
@@ -14,41 +14,38 @@ from dashboard.wording.numbers import amount
 from dashboard.wording.sentences import method_name
 
 METHODS = "Calibrators"
-METHODS_HELP = (
-    "The one chosen on the left keeps its options; the others are fitted with their defaults."
-)
+METHODS_HELP = "The one chosen on the left keeps its options; the others use their defaults."
 ALL = tuple(method.key for method in CATALOGUE)
 SCORE_MAPS = tuple(method.key for method in CATALOGUE if method.acts_on == "event")
 USUAL = ("spline", "temperature", "one_vs_rest_isotonic")
 USUAL_SCORES = ("spline", "platt", "isotonic")
-DRAWS, DRAWS_HELP = "Draws of each size", "More draws make the averages steadier and take longer."
+SETTINGS = "Subsamples"
+DRAWS = "Subsamples per size"
+DRAWS_HELP = "More subsamples give steadier means and take longer."
 ERROR = "Error"
 ERRORS = {"ECE": "ece", "KDE-ECE": "kde_ece", "KS error": "ks_error"}
 SHORT_MEASURES = {key: name for name, key in ERRORS.items()}
-WHAT = "Drawing the curves"
+WHAT = "Computing the learning curves"
 NOTHING_YET = (
-    "How many calibration rows does a calibrator need? Each one is fitted on fewer and fewer rows"
-    " of the calibration set, and judged on the whole test set."
+    "How many calibration rows does a calibrator need? Each one is fitted on ever smaller"
+    " subsamples of the calibration set, and evaluated on the whole test set."
 )
 NO_METHODS = "Choose at least one calibrator."
-LEAVES = (
-    "Above the graph: more than twice what doing nothing gives; an arrow at a name says that its"
-    " line ends there."
-)
-STOPPED = "Not all of it is worked out yet; the graphs show what is."
+LEAVES = "\u2191: the line leaves the graph, above twice the uncalibrated value."
+STOPPED = "Incomplete: some points are missing."
 
 
 class NeedRow(NamedTuple):
-    """One method in the table of needs.
+    """One calibrator in the table of needs.
 
     Parameters
     ----------
     name : str
-        Of the method.
+        Of the calibrator.
     few, full : str
         Mean error with the fewest rows and with all.
     enough : str
-        Rows from which on it is nearly as good as with all.
+        Fewest rows with which it is nearly as good as with all.
     """
 
     name: str
@@ -58,79 +55,79 @@ class NeedRow(NamedTuple):
 
 
 def with_chosen(key: str) -> str:
-    """Say that the method chosen on the left is drawn although it is not in the list."""
-    return f"{method_name(key)}, chosen on the left, is drawn too."
+    """Return that the calibrator chosen on the left is drawn although it is not in the list."""
+    return f"{method_name(key)}, chosen on the left, is included."
 
 
 def too_small(n_rows: int) -> str:
-    """Say that there is no size to go up from."""
+    """Return that the calibration set has too few rows for a curve."""
     return (
-        f"The calibration set has {n_rows:,} rows. A curve starts at 50 rows, or at two a class if"
-        " that is more, so there is nothing to draw here."
+        f"Too few calibration rows ({n_rows:,}). A curve starts at 50 rows, or at two per class if"
+        " that is more."
     )
 
 
 def step_words(step: Step) -> str:
-    """Say what is at work."""
+    """Return what is being fitted."""
     rows = f"{method_name(step.key)}, {step.size:,} rows"
-    return rows if step.n_draws == 1 else f"{rows}, draw {step.draw} of {step.n_draws}"
+    return rows if step.n_draws == 1 else f"{rows}, subsample {step.draw} of {step.n_draws}"
 
 
 def measure_name(measure: str) -> str:
-    """Name a measure as everywhere else."""
+    """Return the name of a measure."""
     return next(known.name for known in METRICS if known.key == measure)
 
 
 def shown(measure: str, value: float, n_test: int) -> str:
-    """Write a mean with its unit."""
+    """Return a mean with its unit."""
     unit: Unit = next(known.unit for known in METRICS if known.key == measure)
     text = amount(value, unit, n_test)
     return f"{text}%" if unit == "share" else text
 
 
 def comparable_nll(found: LearningCurves) -> str:
-    """Choose the NLL that all methods have: that of all classes, or else that of the event."""
+    """Return the key of the NLL that all have: that of all classes, or else that of the event."""
     nll = (curve.mean("nll") for curve in found.curves)
     return "event_nll" if any(np.isnan(mean).any() for mean in nll) else "nll"
 
 
 def conclusion(found: LearningCurves, measure: str, n_test: int) -> str:
-    """Say which method is best with few rows, which overtakes it, and how many are enough.
+    """Return which calibrator is best with few rows and with all, and how many rows are enough.
 
     Parameters
     ----------
     found : LearningCurves
-        What was learnt, doing nothing among it.
+        The curves, uncalibrated among them.
     measure : str
-        By which methods are compared.
+        By which calibrators are compared.
     n_test : int
         Rows of the test set.
     """
     best, name = found.best(measure), SHORT_MEASURES[measure]
     if not best:
-        return f"No calibrator could be judged by {name}."
-    (first_size, first), (last_size, last) = best[0], best[-1]
+        return f"{name} is not available for these calibrators."
+    (few, first), (full, last) = best[0], best[-1]
     early = shown(measure, _mean(found, first, measure, 0), n_test)
     late = shown(measure, _mean(found, last, measure, -1), n_test)
-    start = f"With {first_size:,} calibration rows"
-    if first == last == NO_METHOD:
-        ending = f"nor with all {last_size:,} ({name} {late})"
-        return f"{start} no calibrator beats doing nothing, {ending}."
+    start = f"{early} with {few:,} calibration rows"
+    if few == full:
+        return f"Lowest {name}: {method_name(first)} ({start})."
     if first == last:
-        text = f"{start} {method_name(first)} has the lowest {name} ({early})"
-        if first_size == last_size:
-            return f"{text}."
-        return f"{text}, and again with all {last_size:,} ({late}). {_enough(found, last, measure)}"
-    opening = f"{start} {method_name(first)} has the lowest {name} ({early})"
-    if first == NO_METHOD:
-        opening = f"{start} no calibrator beats doing nothing ({name} {early})"
+        always, figures = all(key == last for _, key in best), f"{start}, {late} with {full:,}"
+        where = "at every size shown" if always else "at both ends"
+        if last != NO_METHOD:
+            text = f"{method_name(last)} has the lowest {name} {where}: {figures}."
+            return f"{text} {_enough(found, last, measure)}"
+        if always:
+            return f"No calibrator beats uncalibrated scores: {name} {figures}."
+        return f"Uncalibrated scores have the lowest {name} {where}: {figures}."
     since = next(size for at, (size, _) in enumerate(best) if all(k == last for _, k in best[at:]))
-    when = f"with all {since:,}" if since == last_size else f"from {since:,} rows on"
-    if last == NO_METHOD:
-        return f"{opening}; {when} no calibrator beats doing nothing ({late})."
-    down = late if since == last_size else f"{late} with all {last_size:,}"
-    ending = f"{when} {method_name(last)} is lowest ({down})"
-    return f"{opening}; {ending}. {_enough(found, last, measure)}"
+    when = f"with {full:,} rows ({late})"
+    if since < full:
+        when = f"from {since:,} rows on ({late} with {full:,})"
+    opening = f"Lowest {name}: {method_name(first)} with {few:,} calibration rows ({early})"
+    text = f"{opening}, {method_name(last)} {when}."
+    return text if last == NO_METHOD else f"{text} {_enough(found, last, measure)}"
 
 
 def _mean(found: LearningCurves, key: str, measure: str, place: int) -> float:
@@ -138,16 +135,16 @@ def _mean(found: LearningCurves, key: str, measure: str, place: int) -> float:
 
 
 def _enough(found: LearningCurves, key: str, measure: str) -> str:
-    """Say how many rows a method needs to be nearly as good as with all."""
+    """Return how many rows a calibrator needs to be nearly as good as with all."""
     curve = found.curve(key)
     enough, full = curve.enough(measure), int(curve.sizes[-1])
     if enough == full or enough is None:
-        return f"More rows than these {full:,} may help it further."
-    return f"{enough:,} rows bring it within 10% of what all {full:,} do."
+        return f"More than {full:,} rows may still help."
+    return f"{enough:,} rows come within 10% of the full-data error."
 
 
 def need_rows(found: LearningCurves, measure: str, n_test: int) -> list[NeedRow]:
-    """Write the table: what each method gives with few rows and with all, and how many it needs."""
+    """Return the table: the error with few rows and with all, and the rows needed."""
     rows = []
     for curve in found.curves:
         mean = curve.mean(measure)
@@ -156,57 +153,48 @@ def need_rows(found: LearningCurves, measure: str, n_test: int) -> list[NeedRow]
         few, full = (shown(measure, float(mean[place]), n_test) for place in (0, -1))
         enough = curve.enough(measure)
         needs = "\u2013" if curve.key == NO_METHOD or enough is None else f"{enough:,}"
-        rows.append(NeedRow(short(curve.key), few, full, needs))
+        rows.append(NeedRow(method_name(curve.key), few, full, needs))
     return rows
 
 
-def short(key: str) -> str:
-    """Name a method in the table."""
-    return "Do nothing" if key == NO_METHOD else method_name(key)
-
-
 def need_heads(found: LearningCurves) -> tuple[str, str, str, str]:
-    """Name the columns of the table."""
+    """Return the column heads of the table."""
     sizes = found.plan.sizes
-    return "Calibrator", f"{sizes[0]:,} rows", f"All {sizes[-1]:,}", "Enough"
+    return "Calibrator", f"{sizes[0]:,} rows", f"All {sizes[-1]:,}", "Rows needed"
 
 
 def need_note(measure: str) -> str:
-    """Say what the table holds."""
+    """Return what the table holds."""
     return (
-        f"{measure_name(measure)} on the test set, mean over the draws. Enough: rows from which on"
-        f" it is at most 10% worse than with all."
+        f"Mean {measure_name(measure)} on the test set. Rows needed: fewest rows within 10% of the"
+        " full-data error."
     )
 
 
-def caption(found: LearningCurves, measure: str, *, leaves: bool = False) -> str:
-    """Say what one graph shows, and why a line leaves it where one does."""
+def caption(measure: str, *, leaves: bool = False) -> str:
+    """Return which direction is better in one graph, and why a line leaves it."""
     better = next(known.better for known in METRICS if known.key == measure)
-    plan = found.plan
-    text = (
-        f"{measure_name(measure)} on the test set: {better} is better. Mean over {plan.n_draws}"
-        " draws; whiskers hold the middle 80 of 100."
-    )
+    text = f"{better.capitalize()} is better."
     return f"{text} {LEAVES}" if leaves else text
 
 
-def draws_note(found: LearningCurves, *, expert: bool) -> str:
-    """Say how rows were drawn."""
-    plan = found.plan
-    text = (
-        f"Of each size {plan.n_draws} draws without repetition, every class by its share, the same"
-        f" for all calibrators (seed {plan.seed}); of the whole set there is one."
-    )
-    if not expert:
-        return text
+def marks_note(found: LearningCurves) -> str:
+    """Return what the marks of the graphs are."""
+    draws = found.plan.n_draws
+    return f"Mean of {draws} stratified subsamples; error bars: 10th\u201390th percentile."
+
+
+def draws_note(found: LearningCurves) -> str:
+    """Return how rows were drawn, for experts."""
     return (
-        f"{text} Large draws overlap, so their spread is that of the choice of calibration rows"
-        " given this test set, not a confidence interval."
+        "Subsamples are drawn without replacement and shared by all calibrators"
+        f" (seed {found.plan.seed}). Large ones overlap, so their spread is not a confidence"
+        " interval."
     )
 
 
 def missing_note(found: LearningCurves, measure: str) -> str:
-    """Say which methods a graph leaves out, and which fits were refused; nothing if none."""
+    """Return which calibrators a graph leaves out, and which fits failed; nothing if none."""
     out = [
         method_name(curve.key)
         for curve in found.curves
@@ -214,13 +202,13 @@ def missing_note(found: LearningCurves, measure: str) -> str:
     ]
     parts = []
     if out:
-        parts.append(f"{', '.join(out)}: {measure_name(measure)} is not defined afterwards.")
+        parts.append(f"{', '.join(out)}: {measure_name(measure)} after calibration not available.")
     for curve in found.curves:
         if curve.n_refused:
             why = next(point.refused[0] for point in curve.points if point.refused)
-            draws = "draw" if curve.n_refused == 1 else "draws"
+            draws = "subsample" if curve.n_refused == 1 else "subsamples"
             parts.append(
-                f"{method_name(curve.key)} could not be fitted on {curve.n_refused} {draws} and is"
-                f" left out there ({why.rstrip('.')})."
+                f"{method_name(curve.key)} could not be fitted on {curve.n_refused} {draws}"
+                f" ({why.rstrip('.')})."
             )
     return " ".join(parts)

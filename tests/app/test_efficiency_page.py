@@ -1,4 +1,4 @@
-"""The page of data efficiency: nothing dear unasked, the core's numbers, what is done is kept."""
+"""Data efficiency: nothing expensive unasked, the core's numbers, what is done is kept."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ def run(page: AppTest) -> AppTest:
 
 
 @pytest.fixture(autouse=True)
-def _all_is_dear(monkeypatch: pytest.MonkeyPatch) -> None:
+def _all_is_expensive(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dashboard.views.efficiency.ASK_FROM", 0.0)
 
 
@@ -47,11 +47,11 @@ def test_what_takes_a_few_seconds_is_drawn_at_once(monkeypatch: pytest.MonkeyPat
     assert words.NOTHING_YET not in bodies(page)
 
 
-def test_nothing_dear_starts_unasked() -> None:
+def test_nothing_expensive_starts_unasked() -> None:
     page = opened(small(), "temperature")
     assert not page.exception
     assert charts(page) == []
-    assert any(text.startswith("Drawing the curves takes") for text in bodies(page))
+    assert any(text.startswith(f"{words.WHAT} takes") for text in bodies(page))
     assert words.NOTHING_YET in bodies(page)
 
 
@@ -65,9 +65,9 @@ def test_the_curves_are_the_core_s() -> None:
     found = learning_curves(Split(*rows), TopR(1), methods, plan)
     assert words.conclusion(found, "ece", 500) in [head.value for head in page.subheader]
     lines = drawn(page, "ECE, equal-width bins")
-    for name, key in (("Temperature", "temperature"), ("Platt", "platt"), ("Do nothing", "none")):
+    for name, key in (("Temperature", "temperature"), ("Platt", "platt"), ("Uncalibrated", "none")):
         assert_allclose(values(lines[name], "y"), found.curve(key).mean("ece"), rtol=1e-9)
-    assert set(drawn(page, "NLL of the event")) == {"Do nothing", "Temperature", "Platt"}
+    assert set(drawn(page, "NLL of the event")) == {"Uncalibrated", "Temperature", "Platt"}
     page.segmented_control(key="learning_error").set_value("KS error").run()
     assert words.conclusion(found, "ks_error", 500) in [head.value for head in page.subheader]
     lines = drawn(page, "KS error")
@@ -80,9 +80,9 @@ def test_another_method_is_added_to_what_is_kept() -> None:
     check_charts(page, GRAPHS)
     page.multiselect(key="learners").set_value(["temperature", "isotonic"]).run()
     assert words.STOPPED in bodies(page)
-    assert set(drawn(page, "Accuracy")) == {"Do nothing", "Temperature"}
+    assert set(drawn(page, "Accuracy")) == {"Uncalibrated", "Temperature"}
     run(page)
-    assert set(drawn(page, "Accuracy")) == {"Do nothing", "Temperature", "Isotonic"}
+    assert set(drawn(page, "Accuracy")) == {"Uncalibrated", "Temperature", "Isotonic"}
     assert words.STOPPED not in bodies(page)
     plan = Plan(learning_sizes(rows[0]), 5)
     found = learning_curves(Split(*rows), TopR(1), {"isotonic": IsotonicCalibration()}, plan)
@@ -124,7 +124,7 @@ def test_methods_of_every_kind_are_drawn() -> None:
     page = run(opened(small(120), *keys))
     assert not page.exception
     check_charts(page, GRAPHS)
-    named = {"Spline", "Venn-Abers", "BBQ", "IRM", "SVS", "Do nothing"}
+    named = {"Spline", "Venn-Abers", "BBQ", "IRM", "SVS", "Uncalibrated"}
     assert set(drawn(page, "NLL of the event")) == named
 
 

@@ -24,36 +24,36 @@ def moved(lowered: int, raised: int, n_rows: int = 1_000) -> Movement:
 @pytest.mark.parametrize(
     ("lowered", "raised", "what"),
     [
-        (1_000, 0, "lowers nearly every score"),
-        (0, 996, "raises nearly every score"),
-        (830, 0, "lowers 83 of 100 scores"),
-        (2, 400, "raises 40 of 100 scores"),
-        (700, 300, "lowers 70 and raises 30 of 100 scores"),
+        (1_000, 0, "lowers nearly all scores"),
+        (0, 996, "raises nearly all scores"),
+        (830, 0, "lowers 83% of scores"),
+        (2, 400, "raises 40% of scores"),
+        (700, 300, "lowers 70% and raises 30% of scores"),
     ],
 )
 def test_the_movement_is_told_with_its_numbers(lowered: int, raised: int, what: str) -> None:
     found = moved(lowered, raised)
     plain = maps.movement_sentence("spline", found, "test set", expert=False)
     assert plain == (
-        f"Spline {what}, by 5.0 points on average; the farthest goes from {pct('71.2')} to"
-        f" {pct('55.0')} (test set)."
+        f"Spline {what}, by 5.0 percentage points on average. Largest change: {pct('71.2')}"
+        f" \u2192 {pct('55.0')}."
     )
     expert = maps.movement_sentence("spline", found, "test set", expert=True)
     assert expert.startswith(plain)
-    assert f"{MINUS}4.1 points" in expert
+    assert expert.endswith(f" Mean change: {MINUS}4.1 percentage points.")
 
 
 def test_what_moves_nothing_says_so() -> None:
     still = moved(0, 0)
     said = maps.movement_sentence("platt", still, "calibration set", expert=False)
-    assert said == "Platt scaling leaves every score of the calibration set as it is."
+    assert said == "Platt scaling leaves all scores of the calibration set unchanged."
     none = maps.movement_sentence(NO_METHOD, moved(5, 5), "test set", expert=True)
-    assert none == "No calibrator is chosen, so every score stays as it is."
+    assert none == "Uncalibrated: scores are unchanged."
     waits = maps.movement_sentence(
         NO_METHOD, moved(5, 5), "test set", expert=False, waiting="dirichlet"
     )
-    assert waits == "Dirichlet calibration is not fitted yet, so every score stays as it is."
-    assert maps.no_triangle(NO_METHOD).startswith("No calibrator is chosen")
+    assert waits == "Dirichlet calibration is not fitted yet, so scores are unchanged."
+    assert maps.no_triangle(NO_METHOD).startswith("Uncalibrated scores have no arrows.")
     assert maps.no_triangle(NO_METHOD, "dirichlet").startswith(
         "Dirichlet calibration is not fitted"
     )
@@ -62,9 +62,9 @@ def test_what_moves_nothing_says_so() -> None:
 def test_curves_that_fall_are_named() -> None:
     assert maps.falls_note([], expert=False) == ""
     one = maps.falls_note(["Spline"], expert=False)
-    assert one == "Spline falls in places: there a higher score becomes a lower one."
+    assert one == "Not monotone (Spline): some higher scores end up below lower ones."
     three = maps.falls_note(["Spline", "BBQ", "Histogram"], expert=False)
-    assert three.startswith("Spline, BBQ and Histogram fall in places")
+    assert three.startswith("Not monotone (Spline, BBQ and Histogram): ")
     assert "AUROC" in maps.falls_note(["Spline"], expert=True)
 
 
@@ -75,9 +75,9 @@ def test_every_method_has_a_short_name_of_its_own() -> None:
 
 
 def test_rows_are_named_after_the_event() -> None:
-    assert maps.row_names(TopR(1)) == ("right", "wrong")
+    assert maps.row_names(TopR(1)) == maps.row_names(TopR(2)) == ("correct", "wrong")
     assert maps.row_names(OneClass(2)) == ("of this class", "of another")
-    assert maps.row_names(WithinTopR(2)) == ("happened", "did not")
+    assert maps.row_names(WithinTopR(2)) == ("in the set", "not in the set")
 
 
 def at(temperature: float, nll: float, ks_error: float = 0.0123) -> TemperatureSweep:
@@ -88,36 +88,27 @@ def at(temperature: float, nll: float, ks_error: float = 0.0123) -> TemperatureS
 
 
 def test_the_fitted_temperature_is_explained() -> None:
-    hot = maps.temperature_sentence(1.944, at(1.944, 0.2791), at(1.0, 0.3712), "test set")
-    assert "chose T = 1.94, which makes every prediction less sure" in hot
-    assert "on the test set the NLL goes from 0.371 to 0.279" in hot
-    cold = maps.temperature_sentence(0.7, at(0.7, 0.5), at(1.0, 0.5001), "test set")
-    assert "surer" in cold
-    assert "stays 0.500" in cold
-    assert "leaves the predictions" in maps.temperature_sentence(1.004, at(1, 1), at(1, 1), "t")
-
-
-def test_the_temperature_by_hand_is_compared_with_the_fitted_one() -> None:
-    said = maps.hand_sentence(2.51, at(2.51, 0.3), 1.944, 1.99, 10_000)
-    assert said == (
-        f"T = 2.51 is above the fitted 1.94. It gives a KS error of {pct('1.2')} and an NLL of"
-        " 0.300; of all temperatures in the graph, the NLL is least near 2."
+    hot = maps.temperature_sentence(1.944, 1.99, "test set")
+    assert hot == (
+        "Fitted T = 1.94 makes predictions less confident. On the test set, NLL is lowest near"
+        " T = 2."
     )
-    assert "is below the fitted" in maps.hand_sentence(1.0, at(1, 1), 1.944, 2, 100)
+    cold = maps.temperature_sentence(0.7, 0.8, "test set")
+    assert cold.startswith("Fitted T = 0.7 makes predictions more confident. ")
+    assert "predictions stay as they are" in maps.temperature_sentence(1.004, 1.0, "test set")
 
 
 def test_the_small_table_holds_both_temperatures() -> None:
     columns = at(1.0, 0.371), at(1.944, 0.279, 0.002)
-    rows = maps.temperature_rows(columns, (0.9061, None), 10_000, expert=False)
+    rows = maps.temperature_rows(columns, (0.9061, None), 10_000)
     assert {row.name: [row.by_hand, row.fitted] for row in rows} == {
         "NLL, all classes": ["0.371", "0.279"],
-        "How undecided (entropy, nats)": ["0.500", "0.500"],
+        maps.MEAN_ENTROPY: ["0.500", "0.500"],
         "ECE, equal-width bins (15)": [pct("2.1"), pct("2.1")],
         "KS error": [pct("1.2"), pct("0.2")],
         "Accuracy": [pct("90.6"), "\u2013"],
     }
-    assert maps.temperature_rows(columns, (0.9, 0.9), 10, expert=True)[1].name != rows[1].name
-    assert maps.temperature_columns(1.0, 1.944) == ("By hand, T = 1", "Fitted, T = 1.94")
+    assert maps.temperature_columns(1.0, 1.944) == ("Manual, T = 1", "Fitted, T = 1.94")
 
 
 def test_knots_are_told_for_both_sets() -> None:
@@ -125,14 +116,17 @@ def test_knots_are_told_for_both_sets() -> None:
     test = np.array([0.05, 0.03, 0.01, 0.02, 0.04])
     swept = KnotSweep(n_knots, test / 2, test, test, test)
     said = maps.knots_sentence(swept, 6, 3_000)
-    assert f"With 6 knots the KS error is {pct('1.0')} on the calibration set" in said
-    assert f"and {pct('2.0')} on the test set" in said
-    assert f"liked 5 knots best ({pct('1.0')})" in said
-    assert "No number does better on the test set" in maps.knots_sentence(swept, 5, 3_000)
-    assert "all its rows" not in said
+    assert said == (
+        f"KS error with 6 knots: {pct('1.0')} on the calibration set, {pct('2.0')} on the test set."
+        f" 5 knots would fit the test set best ({pct('1.0')}), but the choice must not use the test"
+        " set."
+    )
+    assert maps.knots_sentence(swept, 5, 3_000).endswith(
+        "No other number fits the test set better."
+    )
     part = maps.knots_sentence(swept, 6, 3_000, part=True)
-    assert "on the calibration set, all its rows, and" in part
-    assert "on the test set, the chosen rows alone." in part
+    assert "on the calibration set (all rows)," in part
+    assert "on the test set (filtered)." in part
 
 
 # Data efficiency ------------------------------------------------------------------------------
@@ -159,49 +153,53 @@ HUNGRY = curve("isotonic", {50: 0.09, 200: 0.02, 800: 0.01})
 def test_one_that_leads_from_few_to_all() -> None:
     said = efficiency.conclusion(found(NOTHING, STEADY), "ece", 5_000)
     assert said == (
-        f"With 50 calibration rows Temperature scaling has the lowest ECE ({pct('3.0')}), and again"
-        f" with all 800 ({pct('2.0')}). 200 rows bring it within {pct('10')} of what all 800 do."
+        f"Temperature scaling has the lowest ECE at every size shown: {pct('3.0')} with 50"
+        f" calibration rows, {pct('2.0')} with 800. 200 rows come within {pct('10')} of the"
+        " full-data error."
     )
+    dip = curve("beta", {50: 0.09, 200: 0.01, 800: 0.03})
+    said = efficiency.conclusion(found(NOTHING, STEADY, dip), "ece", 5_000)
+    assert said.startswith("Temperature scaling has the lowest ECE at both ends: ")
 
 
 def test_one_that_overtakes() -> None:
     said = efficiency.conclusion(found(NOTHING, STEADY, HUNGRY), "ece", 5_000)
     assert said == (
-        f"With 50 calibration rows Temperature scaling has the lowest ECE ({pct('3.0')}); from 200"
-        f" rows on Isotonic regression is lowest ({pct('1.0')} with all 800). More rows than these"
-        " 800 may help it further."
+        f"Lowest ECE: Temperature scaling with 50 calibration rows ({pct('3.0')}), Isotonic"
+        f" regression from 200 rows on ({pct('1.0')} with 800). More than 800 rows may still help."
     )
     late = curve("isotonic", {50: 0.09, 200: 0.03, 800: 0.019})
     said = efficiency.conclusion(found(NOTHING, STEADY, late), "ece", 5_000)
-    assert f"; with all 800 Isotonic regression is lowest ({pct('1.9')})." in said
+    assert f", Isotonic regression with 800 rows ({pct('1.9')})." in said
 
 
-def test_nothing_can_be_best() -> None:
+def test_uncalibrated_scores_can_be_best() -> None:
     said = efficiency.conclusion(found(NOTHING, HUNGRY), "ece", 5_000)
     assert said.startswith(
-        f"With 50 calibration rows no calibrator beats doing nothing (ECE {pct('5.0')}); from 200"
-        " rows on"
+        f"Lowest ECE: Uncalibrated with 50 calibration rows ({pct('5.0')}), Isotonic regression"
+        " from 200 rows on"
     )
     bad = curve("isotonic", {50: 0.09, 200: 0.08, 800: 0.07})
     said = efficiency.conclusion(found(NOTHING, bad), "ece", 5_000)
     assert said == (
-        "With 50 calibration rows no calibrator beats doing nothing, nor with all 800"
-        f" (ECE {pct('5.0')})."
+        f"No calibrator beats uncalibrated scores: ECE {pct('5.0')} with 50 calibration rows,"
+        f" {pct('5.0')} with 800."
     )
     luck = curve("isotonic", {50: 0.04, 200: 0.08, 800: 0.07})
     said = efficiency.conclusion(found(NOTHING, luck), "ece", 5_000)
-    assert said.endswith(f"; from 200 rows on no calibrator beats doing nothing ({pct('5.0')}).")
+    assert said.endswith(f", Uncalibrated from 200 rows on ({pct('5.0')} with 800).")
+    middle = curve("isotonic", {50: 0.09, 200: 0.01, 800: 0.07})
+    said = efficiency.conclusion(found(NOTHING, middle), "ece", 5_000)
+    assert said.startswith("Uncalibrated scores have the lowest ECE at both ends: ")
 
 
 def test_what_is_half_done_is_told_as_far_as_it_goes() -> None:
     part = curve("temperature", {50: 0.03})
     alone = LearningCurves((part,), Plan((50, 200)))
     said = efficiency.conclusion(alone, "ece", 100)
-    assert (
-        said == f"With 50 calibration rows Temperature scaling has the lowest ECE ({pct('3.0')})."
-    )
+    assert said == f"Lowest ECE: Temperature scaling ({pct('3.0')} with 50 calibration rows)."
     assert efficiency.conclusion(LearningCurves((), Plan((50,))), "ece", 100) == (
-        "No calibrator could be judged by ECE."
+        "ECE is not available for these calibrators."
     )
 
 
@@ -209,32 +207,32 @@ def test_the_table_of_needs() -> None:
     curves = found(NOTHING, STEADY, LearningCurve("beta", ()))
     rows = efficiency.need_rows(curves, "ece", 5_000)
     assert [tuple(row) for row in rows] == [
-        ("Do nothing", pct("5.0"), pct("5.0"), "\u2013"),
+        ("Uncalibrated", pct("5.0"), pct("5.0"), "\u2013"),
         ("Temperature scaling", pct("3.0"), pct("2.0"), "200"),
     ]
-    assert efficiency.need_heads(curves) == ("Calibrator", "50 rows", "All 800", "Enough")
+    assert efficiency.need_heads(curves) == ("Calibrator", "50 rows", "All 800", "Rows needed")
 
 
 def test_what_is_left_out_is_said() -> None:
     curves = found(NOTHING, curve("spline", {50: 0.05}, refused=3))
     assert efficiency.missing_note(found(NOTHING, STEADY), "ece") == ""
     said = efficiency.missing_note(curves, "ece")
-    assert said == "Spline could not be fitted on 3 draws and is left out there (rows: too few)."
-    assert "Spline: NLL, all classes is not defined" in efficiency.missing_note(
-        found(curve("spline", {50: 0.05})), "nll"
+    assert said == "Spline could not be fitted on 3 subsamples (rows: too few)."
+    assert (
+        f"Spline: {efficiency.measure_name('nll')} after calibration not available"
+        in efficiency.missing_note(found(curve("spline", {50: 0.05})), "nll")
     )
     assert efficiency.comparable_nll(curves) == "event_nll"
 
 
 def test_work_is_told_step_by_step() -> None:
     step = Step("temperature", 1_100, 3, 10, 0.4)
-    assert efficiency.step_words(step) == "Temperature scaling, 1,100 rows, draw 3 of 10"
+    assert efficiency.step_words(step) == "Temperature scaling, 1,100 rows, subsample 3 of 10"
     whole = Step("temperature", 5_000, 1, 1, 0.9)
     assert efficiency.step_words(whole) == "Temperature scaling, 5,000 rows"
-    caption = efficiency.caption(found(STEADY), "accuracy")
-    assert "higher is better" in caption
-    assert "Mean over 5 draws" in caption
-    note = efficiency.draws_note(found(STEADY), expert=False)
-    assert "5 draws" in note
+    assert efficiency.caption("accuracy") == "Higher is better."
+    assert efficiency.caption("ece", leaves=True) == f"Lower is better. {efficiency.LEAVES}"
+    assert efficiency.marks_note(found(STEADY)).startswith("Mean of 5 stratified subsamples")
+    note = efficiency.draws_note(found(STEADY))
     assert "seed 0" in note
-    assert "confidence interval" in efficiency.draws_note(found(STEADY), expert=True)
+    assert "not a confidence interval" in note
