@@ -76,10 +76,10 @@ CATALOGUE: tuple[Method, ...] = (
             Choice("fit_to", "difference", ("difference", "hits")),
         ),
         paper="Gupta 2021, section 4",
-        explained="Replaces each score by how often the event happened at scores like it, read off"
-        " a smooth curve through the running totals of the calibration set.",
+        explained="Replaces each score with the observed frequency at similar scores, estimated by"
+        " a smooth curve on the calibration set.",
         formula="calibrated score = slope, at the fractile of the score, of a cubic spline through"
-        " the cumulative hits",
+        " the cumulative outcomes",
         acts_on="event",
         preserves_accuracy=True,
         cost=Cost((25, 25, 8)),
@@ -90,8 +90,8 @@ CATALOGUE: tuple[Method, ...] = (
         factory=TemperatureScaling,
         options=(_LOSS,),
         paper="Guo 2017, section 4.2",
-        explained="Divides all logits by one number, the temperature, chosen so that the"
-        " probabilities fit the labels of the calibration set best.",
+        explained="Divides all logits by one number, the temperature, that fits the labels of the"
+        " calibration set best.",
         formula="calibrated probabilities = softmax(logits / T)",
         acts_on="classes",
         preserves_accuracy=True,
@@ -103,8 +103,8 @@ CATALOGUE: tuple[Method, ...] = (
         factory=EnsembleTemperatureScaling,
         options=(_LOSS,),
         paper="Zhang 2020, eq. 5",
-        explained="Mixes temperature scaling with the uncalibrated probabilities and with equal"
-        " ones for all classes, as fits the labels of the calibration set best.",
+        explained="Mixes temperature scaling with the uncalibrated and with equal probabilities, so"
+        " that the labels of the calibration set fit best.",
         formula="w1 softmax(logits / T) + w2 softmax(logits) + w3 / K, weights summing to 1",
         acts_on="classes",
         preserves_accuracy=True,
@@ -119,8 +119,8 @@ CATALOGUE: tuple[Method, ...] = (
             Choice("space", "logits", ("logits", "log_probabilities")),
         ),
         paper="Guo 2017, section 4.2",
-        explained="Gives every class a factor for its logit, and a number added to it.",
-        formula="softmax(w_k x_k + b_k), x the logits less their mean, or ln p; without bias b = 0",
+        explained="Multiplies the logit of each class by a number, and adds another.",
+        formula="softmax(w_k x_k + b_k), x the logits minus their mean or ln p; b = 0 without bias",
         acts_on="classes",
         preserves_accuracy=False,
         cost=Cost((270, 130, 200)),
@@ -131,9 +131,9 @@ CATALOGUE: tuple[Method, ...] = (
         factory=_matrix,
         options=(Choice("penalty", "odir", ("odir", "none")),),
         paper="Guo 2017, section 4.2; Kull 2019 (ODIR)",
-        explained="Mixes the logits of all classes by a matrix. With many classes it needs the"
-        " penalty, whose two strengths are found by cross-validation.",
-        formula="softmax(W x + b), W a full matrix, x the logits less their mean",
+        explained="Transforms the logits of all classes by a matrix. With many classes it needs the"
+        " penalty, whose two strengths are chosen by cross-validation.",
+        formula="softmax(W x + b), W a full matrix, x the logits minus their mean",
         acts_on="classes",
         preserves_accuracy=False,
         cost=Cost((430, 1_200, 16_000), few=(430, 1_600, 30_000), matrices=_MATRICES, spread=7),
@@ -149,8 +149,7 @@ CATALOGUE: tuple[Method, ...] = (
         factory=_dirichlet,
         options=(Choice("penalty", "odir", ("odir", "l2")),),
         paper="Kull 2019",
-        explained="Mixes the logarithms of all class probabilities by a matrix, held back by a"
-        " penalty.",
+        explained="Transforms the logarithms of all class probabilities by a regularised matrix.",
         formula="softmax(W ln p + b), W a full matrix",
         acts_on="classes",
         preserves_accuracy=False,
@@ -166,8 +165,8 @@ CATALOGUE: tuple[Method, ...] = (
         name="Structured vector scaling (SVS)",
         factory=StructuredVectorScaling,
         paper="Berta 2025, arXiv 2511.03685",
-        explained="Vector scaling that stays close to one temperature unless the rows speak"
-        " against it.",
+        explained="Vector scaling that stays close to one temperature unless the data"
+        " support more.",
         formula="softmax(w_k x_k + b_k), x = ln softmax(logits / T), penalties on w - 1 and b",
         acts_on="classes",
         preserves_accuracy=False,
@@ -178,8 +177,8 @@ CATALOGUE: tuple[Method, ...] = (
         name="Structured matrix scaling (SMS)",
         factory=StructuredMatrixScaling,
         paper="Berta 2025, arXiv 2511.03685",
-        explained="Matrix scaling that stays close to one temperature unless the rows speak"
-        " against it.",
+        explained="Matrix scaling that stays close to one temperature unless the data"
+        " support more.",
         formula="softmax(W x + b), x = ln softmax(logits / T), penalties on W - identity and b",
         acts_on="classes",
         preserves_accuracy=False,
@@ -191,9 +190,9 @@ CATALOGUE: tuple[Method, ...] = (
         factory=_pooled_isotonic,
         options=(Switch("normalised", default=True, one_class=True),),
         paper="Zhang 2020, section 3.3.2",
-        explained="Learns one rising staircase from the probabilities of all classes together, and"
-        " scales each row to sum to 1, unless that is switched off.",
-        formula="g(p_k) / sum_j g(p_j), g a rising step function plus 1e-9 p",
+        explained="Fits one increasing step function to the probabilities of all classes together,"
+        " then normalises each row to sum to 1 (optional).",
+        formula="g(p_k) / sum_j g(p_j), g an increasing step function plus 1e-9 p",
         acts_on="classes",
         preserves_accuracy=True,
         cost=Cost((220, 94, 49)),
@@ -203,8 +202,9 @@ CATALOGUE: tuple[Method, ...] = (
         name="Isotonic, one class against the rest (IROvA)",
         factory=_one_vs_rest_isotonic,
         paper="Zadrozny 2002; Zhang 2020, section 3.3",
-        explained="Learns a rising staircase for each class, and scales each row to sum to 1.",
-        formula="g_k(p_k) / sum_j g_j(p_j), each g_k a rising step function",
+        explained="Fits one increasing step function per class, then normalises each row to sum"
+        " to 1.",
+        formula="g_k(p_k) / sum_j g_j(p_j), each g_k an increasing step function",
         acts_on="classes",
         preserves_accuracy=False,
         cost=Cost((215, 130, 110)),
@@ -215,8 +215,8 @@ CATALOGUE: tuple[Method, ...] = (
         factory=_after_temperature,
         options=(Choice("then", "one_vs_rest", ("one_vs_rest", "pooled")),),
         paper="Zhang 2020, section 3.4",
-        explained="Temperature scaling first; then a rising staircase for each class, or one for"
-        " all, corrects what is left.",
+        explained="Temperature scaling, followed by an increasing step function per class, or one"
+        " shared by all.",
         formula="isotonic(softmax(logits / T))",
         acts_on="classes",
         preserves_accuracy=False,
@@ -228,8 +228,8 @@ CATALOGUE: tuple[Method, ...] = (
         factory=_one_vs_rest,
         options=(Choice("score_map", "beta", tuple(_SCORE_MAPS)),),
         paper="Zadrozny 2002; Vasilev 2023, section 4",
-        explained="Calibrates the probability of each class by itself, and scales each row to sum"
-        " to 1.",
+        explained="Calibrates the probability of each class separately, then normalises each row to"
+        " sum to 1.",
         formula="g_k(p_k) / sum_j g_j(p_j)",
         acts_on="classes",
         preserves_accuracy=False,
@@ -245,8 +245,8 @@ CATALOGUE: tuple[Method, ...] = (
         factory=_per_rank,
         options=(WholeNumber("n_knots", 6, 4, 30),),
         paper="Gupta 2021, Table 5",
-        explained="Fits the spline to the most probable class of every row, to the second, and so"
-        " on.",
+        explained="Fits one spline per rank: to the most probable class of every row, to the second"
+        " most probable, and so on.",
         formula="the r-th largest probability through the spline of rank r",
         acts_on="classes",
         preserves_accuracy=False,
@@ -258,7 +258,7 @@ CATALOGUE: tuple[Method, ...] = (
         factory=BetaEnsemble,
         options=(WholeNumber("n_maps", 2, 1, 5),),
         paper="Zhang 2020, section 3.2.2",
-        explained="Mixes several beta curves, each applied to all classes alike.",
+        explained="Mixes several beta curves, each applied to the probabilities of all classes.",
         formula="sum_m w_m g_m(p_k) / sum_j g_m(p_j), weights summing to 1; 1e-9 p mixed in",
         acts_on="classes",
         preserves_accuracy=True,
@@ -270,7 +270,7 @@ CATALOGUE: tuple[Method, ...] = (
         factory=GaussianProcessCalibration,
         options=(WholeNumber("n_inducing", 10, 2, 50),),
         paper="Wenger 2020",
-        explained="Learns one smooth curve for the logits of all classes, with its uncertainty.",
+        explained="Fits one smooth curve for the logits of all classes, with its uncertainty.",
         formula="softmax(g(ln p)), g a Gaussian process",
         acts_on="classes",
         preserves_accuracy=False,
@@ -282,7 +282,7 @@ CATALOGUE: tuple[Method, ...] = (
         factory=PlattScaling,
         options=(Switch("smoothed_targets", default=False),),
         paper="Platt 1999; Guo 2017, section 4.1",
-        explained="Bends the score of the event by a logistic curve with two numbers.",
+        explained="Maps the score of the event by a logistic curve with two parameters.",
         formula="1 / (1 + exp(-(a log-odds + b)))",
         acts_on="event",
         preserves_accuracy=True,
@@ -294,8 +294,8 @@ CATALOGUE: tuple[Method, ...] = (
         factory=BetaCalibration,
         options=(Choice("parameters", "abm", ("abm", "am", "ab")),),
         paper="Kull 2017",
-        explained="Bends the score of the event by a curve with up to three numbers that can also"
-        " leave it as it is.",
+        explained="Maps the score of the event by a curve with up to three parameters, which"
+        " includes no change.",
         formula="log-odds = a ln s - b ln(1 - s) + c",
         acts_on="event",
         preserves_accuracy=True,
@@ -310,7 +310,7 @@ CATALOGUE: tuple[Method, ...] = (
             Choice("binning", "equal_width", ("equal_width", "equal_mass")),
         ),
         paper="Zadrozny 2001; Guo 2017, section 4.1",
-        explained="Replaces each score by how often the event happened in its bin.",
+        explained="Replaces each score with the observed frequency in its bin.",
         formula="observed frequency of the score's bin",
         acts_on="event",
         preserves_accuracy=True,
@@ -322,9 +322,9 @@ CATALOGUE: tuple[Method, ...] = (
         factory=IsotonicCalibration,
         options=(Switch("interpolate", default=False),),
         paper="Zadrozny 2002",
-        explained="Replaces each score by a rising staircase that follows the hits as closely as a"
-        " rising curve can.",
-        formula="the rising step function with the least squared error",
+        explained="Replaces each score with the value of the increasing step function that is"
+        " closest to the outcomes.",
+        formula="the increasing step function with the least squared error",
         acts_on="event",
         preserves_accuracy=True,
         cost=Cost((30, 10, 3)),
@@ -334,8 +334,8 @@ CATALOGUE: tuple[Method, ...] = (
         name="Bayesian binning (BBQ)",
         factory=BBQ,
         paper="Naeini 2015",
-        explained="Averages histograms with different numbers of bins, each by how well it explains"
-        " the calibration set.",
+        explained="Averages histogram binning over numbers of bins, weighted by their fit to the"
+        " calibration set.",
         formula="sum over binnings of their posterior weight times their frequency",
         acts_on="event",
         preserves_accuracy=True,
@@ -346,8 +346,8 @@ CATALOGUE: tuple[Method, ...] = (
         name="Venn-Abers",
         factory=VennAbers,
         paper="Vovk 2015",
-        explained="Fits isotonic regression twice, once as if the new row were a hit and once as if"
-        " not, and joins the two answers.",
+        explained="Fits isotonic regression with the new row as outcome 1 and as outcome 0, and"
+        " combines the two values.",
         formula="p1 / (1 - p0 + p1)",
         acts_on="event",
         preserves_accuracy=True,

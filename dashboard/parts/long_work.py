@@ -1,4 +1,4 @@
-"""Work that can take long: said before, started by a click, watched, and stopped by another."""
+"""Work that can take long: announced, started by a click, watched, and stopped by another."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -13,28 +13,28 @@ ASK_FROM = 2.0
 """Seconds from which on work waits for a click, unless a page is about little else."""
 
 SHOW_FROM = 1.0
-"""Seconds from which on work that nobody asked for says how far it is."""
+"""Seconds from which on work that nobody asked for shows its progress."""
 
-RUN, STOP = "Work it out", "Stop"
+RUN, STOP = "Compute", "Stop"
 
 Report = Callable[[float, str], None]
 
 
 class ResultPlace:
-    """Where a result stands: what was there stays until it is replaced, so that nothing jumps.
+    """Place of a result: what was there stays until it is replaced, so that nothing jumps.
 
-    Unless work starts: `clear` takes it away, as it belongs to an earlier choice.
+    Unless work starts: `clear` removes it, as it belongs to an earlier choice.
     """
 
     def __init__(self) -> None:
         self._at = st.container()
 
     def clear(self) -> None:
-        """Take away what was there; what is empty then is first in the place, as a result is."""
+        """Remove what was there; the empty place is then first, as a result is."""
         self._at = self._at.empty()
 
     def container(self) -> DeltaGenerator:
-        """Give the place to write to, once."""
+        """Return the place to write to, once."""
         return self._at.container()
 
 
@@ -52,12 +52,12 @@ class LongWork:
         self._place = st.empty()
 
     def agreed(self, seconds: float, what: str, *, ask_from: float = ASK_FROM) -> bool:
-        """Say what work takes, and offer to start it; True if nothing stands in its way.
+        """Show the cost of the work and a start button; return whether it may run.
 
         Parameters
         ----------
         seconds : float
-            What it will take.
+            Its cost.
         what : str
             Names it at the start of a sentence.
         ask_from : float, default `ASK_FROM`
@@ -79,7 +79,7 @@ class LongWork:
 
     @contextmanager
     def watched(self) -> Iterator[Report]:
-        """Show how far work is, and a button that stops what was asked for."""
+        """Show the progress of work, and a button that stops what was asked for."""
         bar, start = None, time.monotonic()
 
         def report(share: float, text: str) -> None:

@@ -6,7 +6,7 @@ from dashboard.wording.classes import page_label
 
 
 def choose_page(n_entries: int, size: int, key: str) -> int:
-    """Let the user turn the pages, if there is more than one; give the first place on the page."""
+    """Let the user turn the pages, if there is more than one; return the first place."""
     n_pages = max(-(-n_entries // size), 1)
     if n_pages == 1:
         return 0

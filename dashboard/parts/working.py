@@ -1,4 +1,4 @@
-"""What is seen while a calibrator is fitted: what is done, how far it is, and a way to stop."""
+"""What is shown while a calibrator is fitted: its progress, and a button that stops it."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,15 +11,15 @@ from dashboard.settings import NO_METHOD, Settings
 from dashboard.wording import NOT_FITTED, fit_cost, method_name
 
 ASK_FROM = 60.0
-"""A fit that may take so many seconds waits for a click."""
+"""Seconds from which on a fit waits for a click."""
 
 SAY_FROM = 10.0
-"""One that may take so many says so."""
+"""Seconds from which on its cost is shown."""
 
 
 def agreed(estimate: Estimate | None, settings: Settings) -> bool:
-    """Say what a dear fit will take, and offer to start it; True if nothing stands in its way."""
-    place = st.empty()  # there with or without a question, so that none stays beside the bar
+    """Show the cost of an expensive fit and a start button; return whether it may run."""
+    place = st.empty()  # there with or without a question, so that none stays with the bar
     if estimate is None or estimate.longest < ASK_FROM:
         return True
     wanted = _wanted(settings, estimate)
@@ -61,7 +61,7 @@ def watched(settings: Settings, estimate: Estimate | None) -> Iterator[Callable[
             bar = st.progress(share, text)
             st.button("Stop", on_click=_stop, args=(settings, estimate))
 
-    text = "Fitting on the calibration set, judging both sets"
+    text = "Fitting on the calibration set, evaluating both sets"
     if estimate is not None and estimate.longest >= SAY_FROM:
         text += f": {fit_cost(estimate.seconds, estimate.bytes, estimate.spread)}"
     with st.spinner(text):
@@ -70,7 +70,7 @@ def watched(settings: Settings, estimate: Estimate | None) -> Iterator[Callable[
 
 
 def _stop(settings: Settings, estimate: Estimate | None) -> None:
-    """Choose to change nothing, and take the agreement back."""
+    """Choose uncalibrated scores, and withdraw the agreement."""
     st.session_state["method"] = NO_METHOD
     if estimate is not None:
         _asked().discard(_wanted(settings, estimate))

@@ -132,64 +132,76 @@ how sure the curve is.
 orange of their hits. Close to 0% and 100% the blue line bends, as rows are near on one side only.
 """
 
-_LOSS = ("Fit by", "What the fit makes small on the calibration set.")
-_PENALTY = ("Penalty", "What holds the many numbers of the matrix back.")
+_LOSS = ("Loss", "Minimised by the fit on the calibration set.")
+_PENALTY = ("Penalty", "Regularises the matrix.")
 
 OPTIONS = {
     ("spline", "n_knots"): (
         "Knots",
-        "More knots follow the calibration rows more closely. The paper uses 6 in most tables.",
+        "More knots follow the calibration rows more closely. The paper mostly uses 6.",
     ),
-    ("spline", "runout"): ("Run-out", "How the spline ends: straight, parabolic or cubic."),
+    ("spline", "runout"): ("Spline ends", "Run-out: straight, parabolic or cubic ends."),
     ("spline", "fit_to"): (
         "Fit to",
         (
-            "The cumulative hits minus the cumulative scores, as the authors' program does, or the"
-            " cumulative hits, as the paper's text says."
+            "Cumulative outcomes minus cumulative scores, as in the authors' program; or cumulative"
+            " outcomes, as in the paper's text."
         ),
     ),
     ("spline", "cross_validated"): (
-        "Choose the knots by cross-validation",
+        "Cross-validate knots",
         (
-            "Tries 3 to 20 knots on the calibration set (from 4 with a cubic run-out), five times"
-            " leaving a fifth of its rows out."
+            "Chooses 3\u201320 knots (4\u201320 with cubic ends) by 5-fold cross-validation on the"
+            " calibration set."
         ),
     ),
     ("spline", "constrained"): (
-        "Keep within 0 to 100%",
-        "Hold the calibrated scores within 0 to 100% during the fit, instead of clipping them.",
+        "Constrain to 0\u2013100%",
+        "Keeps calibrated scores within 0\u2013100% during the fit, instead of clipping them.",
     ),
     ("temperature", "loss"): _LOSS,
     ("ensemble_temperature", "loss"): _LOSS,
-    ("vector", "bias"): ("Add a number to each logit", "Without it, logits are only multiplied."),
-    ("vector", "space"): ("Scale", "The logits, or the logarithms of the probabilities."),
+    ("vector", "bias"): (
+        "Bias per class",
+        "Adds a fitted number to each logit. Without it, logits are only multiplied.",
+    ),
+    ("vector", "space"): ("Input", "Logits, or logarithms of the probabilities."),
     ("matrix", "penalty"): _PENALTY,
     ("dirichlet", "penalty"): _PENALTY,
     ("pooled_isotonic", "normalised"): (
-        "Make rows sum to 1",
+        "Normalise rows",
         (
-            "As the paper says. Its authors' program leaves this out, which moves the KS error;"
-            " then only the score of the chosen event is calibrated, not all class probabilities."
+            "Scales each row to sum to 1, as in the paper. The authors' program does not, which"
+            " changes the KS error; then only the selected event is calibrated."
         ),
     ),
-    ("temperature_isotonic", "then"): ("Then", "A staircase for each class, or one for all."),
-    ("one_vs_rest", "score_map"): ("Calibrate each class by", "The method used on each class."),
+    ("temperature_isotonic", "then"): (
+        "Second step",
+        "One step function per class, or one shared by all.",
+    ),
+    ("one_vs_rest", "score_map"): (
+        "Calibrator per class",
+        "Applied to the probability of each class.",
+    ),
     ("per_rank", "n_knots"): ("Knots", "Of the spline of each rank."),
-    ("beta_ensemble", "n_maps"): ("Curves", "How many beta curves are mixed."),
+    ("beta_ensemble", "n_maps"): ("Curves", "Number of beta curves in the mixture."),
     ("gaussian_process", "n_inducing"): (
         "Inducing points",
-        "Places at which the curve is learned; more follow it more closely and take longer.",
+        "Places where the curve is learned. More follow it more closely and take longer.",
     ),
     ("platt", "smoothed_targets"): (
         "Smoothed targets",
-        "Counts a hit as a little less than 1 and a miss as a little more than 0, as Platt did.",
+        "Replaces outcomes 1 and 0 by targets slightly inside that range, as Platt did.",
     ),
-    ("beta", "parameters"): ("Parameters", "Which of the curve's numbers are free."),
-    ("histogram", "n_bins"): ("Bins of the calibrator", "How many bins the scores are put into."),
-    ("histogram", "binning"): ("Kind of bins", "Equally wide, or with equally many rows."),
+    ("beta", "parameters"): ("Parameters", "Which parameters of the curve are fitted."),
+    ("histogram", "n_bins"): ("Calibrator bins", "Number of bins of the scores."),
+    ("histogram", "binning"): (
+        "Bin type",
+        "Equal width, or equal mass: the same number of rows per bin.",
+    ),
     ("isotonic", "interpolate"): (
-        "Straight lines between the steps",
-        "Joins the steps of the staircase by straight lines.",
+        "Interpolate between steps",
+        "Joins the steps by straight lines.",
     ),
 }
 """Label and tooltip of each option, by method and name."""
@@ -198,17 +210,17 @@ CHOICES = {
     "natural": "Natural (straight)",
     "parabolic": "Parabolic",
     "cubic": "Cubic",
-    "difference": "Hits minus scores",
-    "hits": "Hits",
+    "difference": "Outcomes minus scores",
+    "hits": "Outcomes",
     "nll": "Log loss (NLL)",
     "squared_error": "Squared error",
     "logits": "Logits",
-    "log_probabilities": "Logarithms of the probabilities",
+    "log_probabilities": "Log-probabilities",
     "none": "None",
     "odir": "Off-diagonal and bias (ODIR), cross-validated",
     "l2": "All entries (L2)",
-    "one_vs_rest": "A staircase for each class",
-    "pooled": "One staircase for all",
+    "one_vs_rest": "One function per class",
+    "pooled": "One shared function",
     "beta": "Beta calibration",
     "platt": "Platt scaling",
     "histogram": "Histogram binning",
@@ -217,7 +229,7 @@ CHOICES = {
     "abm": "Three (a, b, m)",
     "am": "Two (a = b, m)",
     "ab": "Two (a, b; m = 1/2)",
-    "equal_width": "Equally wide",
-    "equal_mass": "Equally many rows",
+    "equal_width": "Equal width",
+    "equal_mass": "Equal mass",
 }
 """What an option's words are called on screen."""
