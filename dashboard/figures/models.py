@@ -112,7 +112,7 @@ def _add_lines(
     """Add some lines of equal Brier score, named where they leave the graph at the right."""
     (left, right), base = x_range, plane.uncertainty
     lowest, highest = left - y_range[1] + base, right - y_range[0] + base
-    step = _round_step((highest - lowest) / 6)
+    step = round_step((highest - lowest) / 6)
     digits = max(-int(np.floor(np.log10(step))), 0)
     for score in (np.arange(np.ceil(lowest / step), np.floor(highest / step) + 1) * step).tolist():
         heights = np.array([left, right]) - score + base
@@ -138,7 +138,7 @@ def _add_lines(
             )
 
 
-def _round_step(least: float) -> float:
+def round_step(least: float) -> float:
     """Return the smallest step of 1, 2 or 5 times a power of ten that is not below."""
     power = 10.0 ** np.floor(np.log10(least))
     return next((float(power * one) for one in _STEPS if power * one >= least), float(power * 10))

@@ -10,8 +10,10 @@ from calibcore.binning import BinTable
 from calibcore.slices import Places, SliceScreen
 from calibcore.validation import Floats
 from dashboard.figures.layout import base_layout, harmless, share_axis, wrapped
+from dashboard.figures.models import round_step
 from dashboard.figures.palette import Palette
 from dashboard.figures.sketch import Sketch
+from dashboard.wording.numbers import MINUS
 
 ROW, NAME_WIDTH, NAME_SIGNS = 50, 150, 22
 """Pixels of a row, as in the table next to it, and of the names; signs of a name on a line."""
@@ -57,7 +59,7 @@ def slice_plot(
         strength = np.where(screen.rows[order] >= screen.least, 1.0, 0.45)
         _add_error_bars(figure, screen, order, rows, (name, colour))
         figure.add_scatter(
-            x=100 * screen.mean_gap[order],
+            x=screen.mean_gap[order],
             y=rows,
             mode="markers",
             name=name,
@@ -89,9 +91,8 @@ def _add_error_bars(
 ) -> None:
     name, colour = look
     break_ = np.full(order.size, np.nan)
-    low, high = 100 * screen.gap_low[order], 100 * screen.gap_high[order]
     figure.add_scatter(
-        x=np.stack([low, high, break_], axis=1).ravel(),
+        x=np.stack([screen.gap_low[order], screen.gap_high[order], break_], axis=1).ravel(),
         y=np.stack([rows, rows, break_], axis=1).ravel(),
         mode="lines",
         name=f"95% CI, {name}",
@@ -115,15 +116,18 @@ def _short(name: str) -> str:
 
 def _gap_axis(screens: Sequence[SliceScreen], order: Places, palette: Palette) -> dict[str, Any]:
     """Return an axis that holds every error bar, with some room at its ends."""
-    ends = [100 * end[order] for screen in screens for end in (screen.gap_low, screen.gap_high)]
+    ends = [end[order] for screen in screens for end in (screen.gap_low, screen.gap_high)]
     known = np.concatenate([[0.0], *ends])
     low, high = float(np.nanmin(known)), float(np.nanmax(known))
-    room = 0.04 * (high - low) or 1.0
+    room = 0.04 * (high - low) or 0.01
+    step = round_step((high - low + 2 * room) / 6)
+    first, last = np.ceil((low - room) / step), np.floor((high + room) / step)
+    ticks = (np.arange(first, last + 1) * step).tolist()
     return {
         "range": [low - room, high + room],
         "title": {"text": "Mean gap, score \u2212 observed (pp)", "font": {"size": 12}},
-        "tickformat": ".3~g",
-        "nticks": 6,
+        "tickvals": ticks,
+        "ticktext": [f"{100 * tick:.3g}".replace("-", MINUS) for tick in ticks],
         "tickfont": {"size": 11},
         "gridcolor": palette.band,
         "gridwidth": 0.5,

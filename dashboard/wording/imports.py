@@ -118,7 +118,15 @@ def warning(sentences: Sequence[str]) -> str:
 
 
 def first_checks(sentences: Sequence[str]) -> str:
-    """Return the first warnings, and how many more the details hold."""
+    r"""Return the first warnings, and how many more the details hold.
+
+    Examples
+    --------
+    >>> print(first_checks(["One", "Two", "Three"]).replace("\\", ""))
+    - One
+    - Two
+    - 1 more warning in the details.
+    """
     more = len(sentences) - MOST_CHECKS
     further = [f"{_count(more, 'more warning', 'more warnings')} in the details."] * (more > 0)
     return warning([*sentences[:MOST_CHECKS], *further])

@@ -40,19 +40,24 @@ def test_the_plot_draws_the_gaps_with_their_intervals(palette: Palette, keep: Ke
     keep(f"slices_{'light' if palette is LIGHT else 'dark'}", figure)
     for name, screen in (("before", before), ("after", after)):
         drawn = trace(figure, name)
-        assert_allclose(drawn.x, 100 * screen.mean_gap[order])
+        assert_allclose(drawn.x, screen.mean_gap[order])
         error_bar = trace(figure, f"95% CI, {name}")
-        assert_allclose(error_bar.x[0::3], 100 * screen.gap_low[order])
-        assert_allclose(error_bar.x[1::3], 100 * screen.gap_high[order])
+        assert_allclose(error_bar.x[0::3], screen.gap_low[order])
+        assert_allclose(error_bar.x[1::3], screen.gap_high[order])
         assert_allclose(error_bar.y[0::3], drawn.y)
         # The small subgroup is pale.
         assert list(drawn.marker.opacity) == [1.0, 1.0, 1.0, 0.45]
     assert figure.layout.height >= ROW * 4
     left, right = figure.layout.xaxis.range
-    ends = 100 * np.concatenate([[0.0], before.gap_low, before.gap_high])
+    ends = np.concatenate([[0.0], before.gap_low, before.gap_high])
     assert left < np.nanmin(ends)
     assert np.nanmax(ends) < right
     assert order.tolist() == [1, 2, 0, 3]
+    ticks = figure.layout.xaxis
+    assert [float(text.replace(MINUS, "-")) for text in ticks.ticktext] == pytest.approx(
+        [100 * value for value in ticks.tickvals]
+    )
+    assert left <= ticks.tickvals[0] < 0 < ticks.tickvals[-1] <= right
 
 
 def test_the_plot_of_one_side_has_one_mark_per_subgroup() -> None:
