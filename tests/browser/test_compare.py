@@ -1,4 +1,4 @@
-"""The contest of calibrators, as a person meets it in the browser."""
+"""The comparison of calibrators, as a person meets it in the browser."""
 
 import csv
 import re
@@ -7,6 +7,8 @@ import pytest
 from playwright.sync_api import expect
 
 from dashboard.views.compare import USUAL
+from dashboard.wording import contest as words
+from dashboard.wording.sentences import method_name
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import settle
 
@@ -15,15 +17,17 @@ pytestmark = pytest.mark.browser
 HUNDRED = "Country+from+a+city%27s+name%2C+100+classes"
 
 
-def test_methods_are_set_side_by_side_and_the_table_is_taken_home(open_page: OpenPage) -> None:
+def test_calibrators_are_compared_and_the_table_is_downloaded(open_page: OpenPage) -> None:
     few = "methods=Temperature+scaling&methods=Spline+on+every+rank"
     page = open_page(f"compare?sample=Three+garments+that+look+alike&resamples=0&{few}")
     rows = page.locator(".st-key-contest_table tbody tr")
     expect(rows).to_have_count(3)
-    expect(page.get_by_role("figure", name=re.compile("^Contest"))).to_be_visible()
-    page.get_by_role("button", name="The usual ones").click()
+    expect(page.get_by_role("figure", name=re.compile("^Calibrators"))).to_be_visible()
+    page.get_by_role("button", name=words.calibrators_label(2)).click()
+    page.get_by_role("button", name=words.USUAL).click()
+    page.keyboard.press("Escape")
     expect(rows).to_have_count(1 + len(USUAL))
-    expect(page.get_by_role("heading", name="rows held out of the fit")).to_be_visible()
+    expect(page.get_by_role("heading", name="Best in cross-validation")).to_be_visible()
     settle(page)
     with page.expect_download() as started:
         page.get_by_role("button", name="Download the table").click()
@@ -33,7 +37,7 @@ def test_methods_are_set_side_by_side_and_the_table_is_taken_home(open_page: Ope
     assert f"{float(table[1][1]):.3f}" == shown
 
 
-def test_a_contest_can_be_stopped_and_goes_on(open_page: OpenPage) -> None:
+def test_a_comparison_can_be_stopped_and_goes_on(open_page: OpenPage) -> None:
     page = open_page(f"compare?sample={HUNDRED}&resamples=0&folds=6&methods=Gaussian+process")
     page.get_by_role("button", name=re.compile("Start|Stop")).first.wait_for()
     start = page.get_by_role("button", name="Start")
@@ -41,17 +45,18 @@ def test_a_contest_can_be_stopped_and_goes_on(open_page: OpenPage) -> None:
         start.click()
     expect(page.get_by_text(re.compile("Gaussian process: (fold|on the whole)"))).to_be_visible()
     page.get_by_role("button", name="Stop").click()
-    expect(page.get_by_text("Stopped. 1 method still to be fitted, 7 times")).to_be_visible()
+    expect(page.get_by_text("Stopped. 1 calibrator to fit (7 fits)")).to_be_visible()
     # What was finished is kept and shown.
     rows = page.locator(".st-key-contest_table tbody tr")
     expect(rows).to_have_count(1)
-    expect(rows.first).to_contain_text("None (leave as it is)")
+    expect(rows.first).to_contain_text(method_name("none"))
     page.get_by_role("button", name="Go on").click()
     expect(page.get_by_text(re.compile("Gaussian process: (fold|on the whole)"))).to_be_visible()
 
 
 def test_on_a_phone_every_chosen_method_is_seen(open_page: OpenPage) -> None:
     page = open_page("compare?resamples=0", width=390)
+    page.get_by_role("button", name=words.calibrators_label(len(USUAL))).click()
     chosen = page.get_by_test_id("stMultiSelectTagsContainer").first
     expect(chosen.get_by_text("Isotonic regression")).to_be_visible()
     settle(page)  # the panel on the left slides away
@@ -65,7 +70,7 @@ def test_on_a_phone_every_chosen_method_is_seen(open_page: OpenPage) -> None:
         (
             "compare",
             "contest_table",
-            ["Method", "NLL of the event", "Accuracy", "Decisions changed"],
+            ["Calibrator", "NLL of the event", "Accuracy", "Decisions changed"],
         ),
         ("models", "models_table", ["Model", "KS error", "NLL of the event", "Accuracy"]),
     ],

@@ -10,6 +10,8 @@ from playwright.sync_api import expect
 
 from calibcore import LogitSet, metrics
 from calibcore.calibrators import FittedTemperature
+from dashboard.parts.long_work import RUN
+from dashboard.wording.efficiency import STOPPED
 from tests.browser.conftest import OpenPage
 
 SAMPLES = Path(__file__).parents[2] / "sample_logits"
@@ -20,18 +22,16 @@ pytestmark = pytest.mark.browser
 def test_the_temperature_is_moved_by_hand(open_page: OpenPage) -> None:
     address = "maps?sample=Three+garments+that+look+alike&method=Temperature+scaling"
     page = open_page(f"{address}&hand_t=1.06")
-    expect(
-        page.get_by_role("heading", name=re.compile("lowers nearly every score"))
-    ).to_be_visible()
+    expect(page.get_by_role("heading", name=re.compile("lowers nearly all scores"))).to_be_visible()
     expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(9)
     table = page.locator("table.measures")
-    expect(table).to_contain_text("By hand, T = 1.06")
+    expect(table).to_contain_text("Manual, T = 1.06")
     # Each key moves the temperature by a fortieth of a power of ten.
-    page.get_by_role("slider", name="Temperature T, set by hand").focus()
+    page.get_by_role("slider", name="Temperature T").focus()
     for _ in range(2):
         page.keyboard.press("ArrowRight")
     moved = 10 ** (3 / 40)
-    expect(table).to_contain_text(f"By hand, T = {moved:.3g}")
+    expect(table).to_contain_text(f"Manual, T = {moved:.3g}")
     with np.load(SAMPLES / "three_garments.npz", allow_pickle=False) as data:
         test = LogitSet(data["logits_test"], data["labels_test"])
     probabilities = FittedTemperature(float(f"{moved:.3g}")).predict_proba(test.logits)
@@ -46,17 +46,17 @@ def test_learning_curves_start_on_a_click_and_can_be_stopped(open_page: OpenPage
         "&learners=Temperature+scaling&learners=Matrix+scaling",
         scheme="dark",
     )
-    start = page.get_by_role("button", name="Work it out")
+    start = page.get_by_role("button", name=RUN)
     expect(start).to_be_visible()
     expect(page.locator(".js-plotly-plot")).to_have_count(0)
     start.click()
-    doing = re.compile(r"Matrix scaling, \d+ rows, draw \d+ of 30")
+    doing = re.compile(r"Matrix scaling, \d+ rows, subsample \d+ of 30")
     expect(page.get_by_text(doing)).to_be_visible()
     page.get_by_role("button", name="Stop").click()
     # What is finished is kept and shown; the rest is offered again.
     expect(start).to_be_visible()
     expect(page.get_by_role("button", name="Stop")).to_have_count(0)
-    expect(page.get_by_text("Not all of it is worked out yet")).to_be_visible()
+    expect(page.get_by_text(STOPPED)).to_be_visible()
     expect(page.get_by_role("heading", name=re.compile("calibration rows"))).to_be_visible()
     expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(3)
     expect(page.get_by_role("row", name=re.compile("^Temperature scaling"))).to_be_visible()

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from calibcore import TopR, audit
 from calibcore.calibrators import SplineCalibration
 from dashboard.app import PAGES
+from dashboard.parts.long_work import RUN
 from dashboard.samples import samples
 from dashboard.wording import percent
 from tests.browser.conftest import OpenPage
@@ -29,20 +30,19 @@ _GRAPHS_FIT = """
 """
 
 _OUTCOME = r"the KS error falls from ([\d.]+) % to ([\d.]+) %"
-_TEST = r"\s+[\d.]+\s+test [\d.]+\s+[\d.]+ %\s+test ([\d.]+) %"
+_TEST = r"\s+[\d.]+\s+test [\d.]+\s+[\d.]+%\s+test ([\d.]+)%"
 
 KS = {
     "Overview": (_OUTCOME, r"KS error\s+([\d.]+) \u2192 ([\d.]+) %", r"\t([\d.]+) %\t([\d.]+) %"),
     "KS graphs": (_OUTCOME, r"Before\s+KS error ([\d.]+) %.*After\s+KS error ([\d.]+) %"),
     "Reliability": (_OUTCOME, r"no bins: ([\d.]+) %.*no bins: ([\d.]+) %"),
-    "Compare": (rf"None \(leave as it is\){_TEST}", rf"Spline{_TEST}"),
-    "Maps": (r"a KS error of ([\d.]+) %",),
-    "Data efficiency": (r"Do nothing\t[\d.]+ %\t([\d.]+) %", r"Spline\t[\d.]+ %\t([\d.]+) %"),
+    "Calibrators": (rf"Uncalibrated{_TEST}", rf"Spline{_TEST}"),
+    "Data needed": (r"Uncalibrated\t[\d.]+%\t([\d.]+)%", r"Spline\t[\d.]+%\t([\d.]+)%"),
     "Models": (r"\nKS error ([\d.]+) \u2192 ([\d.]+) %",),
 }
 """Where each page shows the KS error of the whole test set before and after the spline."""
 
-ONLY_AFTER = frozenset({("Compare", 1), ("Data efficiency", 1)})
+ONLY_AFTER = frozenset({("Calibrators", 1), ("Data needed", 1)})
 
 NO_FURTHER = frozenset({"city_country_100", "crash_survival"})
 """Samples that have no other model to be set beside."""
@@ -63,10 +63,10 @@ def text_of(page: Page) -> str:
 def ks_errors(name: str) -> tuple[str, str]:
     """Give the core's KS errors before and after the spline, as they are written."""
     split = split_of(name)
-    judged = audit(split, event=TopR(1), calibrator=SplineCalibration()).test
+    judged = audit(split, event=TopR(1), calibrator=SplineCalibration(constrained=True)).test
     sides = (judged.before, judged.after)
     written = (percent(side.curves.ks_error, judged.n_samples) for side in sides)
-    before, after = (text[:-2] for text in written)
+    before, after = (text.removesuffix("%") for text in written)
     return before, after
 
 
@@ -74,10 +74,10 @@ def check_ks(page: Page, title: str, name: str) -> None:
     """Expect the core's KS errors wherever the page shows them."""
     if title not in KS or (title == "Models" and name in NO_FURTHER):
         return
-    if title == "Data efficiency":
+    if title == "Data needed":
         page.get_by_role("radio", name="KS error", exact=True).click()
         graph = page.get_by_role("figure", name=re.compile("KS error")).first
-        ask = page.get_by_role("button", name="Work it out")
+        ask = page.get_by_role("button", name=RUN)
         expect(graph.or_(ask).first).to_be_visible()
         if ask.count():  # where the machine is slow, or busy
             ask.click()
