@@ -122,7 +122,7 @@ def _gap_axis(screens: Sequence[SliceScreen], order: Places, palette: Palette) -
     room = 0.04 * (high - low) or 0.01
     step = round_step((high - low + 2 * room) / 6)
     first, last = np.ceil((low - room) / step), np.floor((high + room) / step)
-    ticks = (np.arange(first, last + 1) * step).tolist()
+    ticks = (np.arange(first, last + 1) * step + 0.0).tolist()  # no minus before 0
     return {
         "range": [low - room, high + room],
         "title": {"text": "Mean gap, score \u2212 observed (pp)", "font": {"size": 12}},

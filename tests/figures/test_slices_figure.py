@@ -57,6 +57,7 @@ def test_the_plot_draws_the_gaps_with_their_intervals(palette: Palette, keep: Ke
     assert [float(text.replace(MINUS, "-")) for text in ticks.ticktext] == pytest.approx(
         [100 * value for value in ticks.tickvals]
     )
+    assert f"{MINUS}0" not in ticks.ticktext
     assert left <= ticks.tickvals[0] < 0 < ticks.tickvals[-1] <= right
 
 
