@@ -62,7 +62,7 @@ HOW_IT_WORKS = (
     " calibrators.\n\n"
     "**Why cross-validation?** The best of many calibrators on the test set owes part of its lead"
     " to luck. So the choice uses the calibration set alone.\n\n"
-    "**How?** The calibration rows are split into folds at random, stratified by class. Each"
+    "**Method.** The calibration rows are split into folds at random, stratified by class. Each"
     " calibrator is fitted without each fold and gives the scores of that fold. The measures are"
     " those of all these rows together. Then each calibrator is fitted on the whole calibration set"
     " and evaluated once on the test set."

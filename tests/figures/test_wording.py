@@ -19,7 +19,7 @@ from calibcore.data import EventScores, LogitSet, Split
 from calibcore.evaluation import AuditResult, SetResult, Side, audit
 from calibcore.events import Event, OneClass, TopR, WithinTopR
 from calibcore.inference import Finding, Inference, Interval, Judgement, Plan, Reference
-from calibcore.metrics import METRICS, smooth_ece
+from calibcore.metrics import METRICS
 from calibcore.splines import Runout
 from dashboard import wording
 from dashboard.settings import NO_METHOD
@@ -27,10 +27,14 @@ from dashboard.wording.glossary import OPTIONS
 from dashboard.wording.graphs import band_note
 from dashboard.wording.listed import decided_note
 from dashboard.wording.measures import GROUPS, Shown, listed, measure_rows
-from dashboard.wording.numbers import MINUS, amount, null_source
+from dashboard.wording.numbers import MINUS, amount, null_source, pp
 from dashboard.wording.reach import power_sentence
-from dashboard.wording.reliability import plot_caption
-from dashboard.wording.sentences import isotonic_caption, smoothed_caption
+from dashboard.wording.reliability import (
+    bins_caption,
+    isotonic_caption,
+    plot_caption,
+    smoothed_caption,
+)
 from tests.figures.made import blocks, logit_result, pct, result_of, side_of
 
 TOP_1 = wording.event_words(TopR(1), None)
@@ -209,9 +213,9 @@ def test_scores_across_one_half_leave_no_word_of_unchanged_decisions() -> None:
     for none in (0, None):
         assert wording.decisions(replace(judged, past_half=none)).startswith("no decision changes")
     said = decided_note(crossed)
-    assert said.endswith(f"of all 2,000 rows judged, 1,234 scores cross {pct('50')}.")
+    assert said.endswith(f"In all 2,000 rows, {wording.sentences.across_half(1234)}.")
     assert decided_note(judged) == ""
-    assert decided_note(replace(judged, changed_decisions=5)).endswith("; 5 decisions change.")
+    assert decided_note(replace(judged, changed_decisions=5)).endswith("Calibration changes 5 of them.")
 
 
 def test_no_miscalibration_is_only_said_of_rows_that_were_not_fitted() -> None:
@@ -240,38 +244,31 @@ def test_tiles_show_the_results_numbers(outcome_case: tuple[str, AuditResult]) -
 def test_captions_read_the_result() -> None:
     # 500 rows at 0.3 with 250 hits, 500 at 0.9 with 350: the gap is widest half way.
     assert wording.cumulative_caption(MIXED) == (
-        f"Widest gap 10.0 points, at fractile {pct('50.0')}, truth ahead; of a perfect model, at"
-        " most 2.7 points."
+        f"Largest gap {MINUS}10.0 pp (scores too low), at {pct('50.0')} of rows. {pct('95')} limit"
+        " if perfectly calibrated: 2.7 pp."
     )
-    assert ", claim ahead; " in wording.cumulative_caption(OVER)
-    assert wording.warped_caption(OVER) == f"Claimed in all {pct('90.0')}, happened {pct('80.0')}."
-    assert wording.fractile_caption(OVER) == f"Half of the rows score {pct('90.0')} or more."
+    assert "gap +10.0 pp (scores too high)," in wording.cumulative_caption(OVER)
+    assert "too" not in wording.cumulative_caption(UNDETECTED)
+    assert wording.warped_caption(OVER) == f"Mean score {pct('90.0')}, observed {pct('80.0')}."
+    assert wording.fractile_caption(OVER) == f"Median score {pct('90.0')}."
     assert wording.score_caption(blocks((0.5, 5, 3))) == "Too few rows for this graph."
-    assert wording.reliability_caption(blocks((0.5, 300, 240), (0.97, 100, 80))) == (
-        f"{pct('75.0')} of the rows are in the bin {pct('46.7')} to {pct('53.3')}, scored"
-        f" {pct('50.0')} on average, observed {pct('80.0')}. The whisker, here {pct('75.1')} to"
-        f" {pct('84.1')}, holds the true frequency of a bin in about 95 of 100 cases."
-    )
-    assert wording.side_title(OVER, "test set") == (
-        f"KS error {pct('10.0')}, probability {pct('80.0')} (test set)"
-    )
 
 
 def test_the_grey_region_is_explained() -> None:
-    said = "Grey: where a perfect model of this size would stay in 95 of 100 cases."
+    said = "Grey: 95% band if perfectly calibrated."
     assert {band_note(side) for side in SIDES.values()} == {said}
     assert "band under perfect calibration" in wording.HOW_TO_READ
 
 
 @pytest.mark.parametrize("side", SIDES.values(), ids=SIDES)
-def test_the_caption_of_a_perfect_models_gap_is_the_ks_limit(side: Side) -> None:
-    limit = wording.points(side.curves.ks_null_95, side.event.n_samples)
-    assert wording.cumulative_caption(side).endswith(f"of a perfect model, at most {limit}.")
+def test_the_limit_in_the_caption_is_that_of_the_ks_error(side: Side) -> None:
+    limit = pp(side.curves.ks_null_95, side.event.n_samples)
+    assert wording.cumulative_caption(side).endswith(f"if perfectly calibrated: {limit}.")
 
 
 def test_certain_scores_leave_no_room_for_chance() -> None:
     said = wording.cumulative_caption(side_of([1.0] * 50, [1] * 50))
-    assert said.endswith("of a perfect model, at most 0 points.")
+    assert said.endswith("if perfectly calibrated: 0 pp.")
 
 
 @pytest.mark.parametrize("expert", [False, True])
@@ -286,7 +283,7 @@ def test_one_row_is_a_row_and_shows_no_more_than_it_can(*, expert: bool) -> None
     assert wording.percent(0.7, 1) in said[0]
     assert "70.0 points" in power
     assert ("finds no shift" if expert else "may well go unseen") in power
-    assert wording.cumulative_caption(side).endswith("of a perfect model, at most 70.0 points.")
+    assert wording.cumulative_caption(side).endswith("if perfectly calibrated: 70.0 pp.")
 
 
 def test_where_the_limit_comes_from_is_said_as_it_is() -> None:
@@ -312,7 +309,7 @@ def test_infinity_is_a_sign_and_has_its_reason() -> None:
 
 
 @pytest.mark.parametrize(
-    ("runout", "said"), [("natural", r"(\d+) to 20 "), ("cubic", r"from (\d+) ")]
+    ("runout", "said"), [("natural", r"(\d+)\u201320 knots"), ("cubic", r"(\d+)\u201320 with")]
 )
 def test_the_knots_that_are_tried_are_those_that_are_said(runout: Runout, said: str) -> None:
     _, text = OPTIONS["spline", "cross_validated"]
@@ -323,35 +320,6 @@ def test_the_knots_that_are_tried_are_those_that_are_said(runout: Runout, said: 
     hits = np.floor(np.cumsum(scores) + 0.5) > np.floor(np.cumsum(scores) - scores + 0.5)
     fitted = SplineCalibration(cross_validated=True, runout=runout).fit(scores, hits)
     assert fitted.knot_values.size == int(found[1])
-
-
-def test_the_isotonic_caption_reads_the_result() -> None:
-    side = result_of(3000).test.before
-    said = isotonic_caption(side)
-    outside = wording.percent(side.corp_outside, 3000)
-    assert side.corp_outside > 0.5
-    assert said.startswith(
-        f"The curve leaves the grey at {outside} of the rows; a perfect model's,"
-    )
-    assert "at about 5 of 100." in said
-    assert "consistency band, where the curve of a perfect model of this size would lie" in said
-    assert said.endswith("at each score in about 95 of 100 cases (399 resamples, seed 0).")
-
-
-def test_the_smoothed_caption_says_the_smooth_ece() -> None:
-    side = result_of(3000).test.before
-    error = smooth_ece(side.event.scores, side.event.hits)
-    assert side.smooth.bandwidth == pytest.approx(error, rel=1e-5)
-    said = smoothed_caption(side)
-    apart = wording.points(error, 3000)
-    assert said.startswith(f"The lines are {apart} apart, averaged over the rows (smooth ECE).")
-    assert f"averages the rows within about {apart};" in said
-    assert said.endswith("(399 resamples, seed 0).")
-
-
-def test_an_error_below_the_narrowest_kernel_is_not_overstated() -> None:
-    side = side_of([0.0] * 20 + [1.0] * 20, [0] * 20 + [1] * 20)
-    assert smoothed_caption(side).startswith("The lines are at most 0.1 points apart,")
 
 
 @given(st.lists(st.floats(0, 1), min_size=6, max_size=30))
@@ -461,11 +429,10 @@ def sentences_of(side: Side) -> list[str]:
         wording.warped_caption(side),
         wording.fractile_caption(side),
         wording.score_caption(side),
-        wording.reliability_caption(side),
+        bins_caption(side),
         band_note(side),
         isotonic_caption(side),
         smoothed_caption(side),
-        wording.side_title(side, "test set"),
     ]
     found = wording.verdict(side, TOP_1)
     return [*captions, found.word, found.sentence]
