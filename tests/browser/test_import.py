@@ -11,6 +11,7 @@ from playwright.sync_api import Dialog, Locator, Page, Request, expect
 from dashboard.app import PAGES
 from dashboard.wording import imports as words
 from dashboard.wording import templates
+from dashboard.wording.listed import DOWNLOAD
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import settle
 
@@ -137,7 +138,7 @@ def test_text_of_a_file_is_text_in_plots_in_the_hover_and_in_exports(open_page: 
         assert any(name.replace("$", "") in text for text in seen), (name, seen)
     expect(page.locator(MADE)).to_have_count(0)
     with page.expect_download() as started:
-        page.get_by_role("button", name=re.compile("Download these rows")).click()
+        page.get_by_role("button", name=DOWNLOAD).click()
     written = started.value.path().read_text("utf-8")
     cells = {cell for line in csv.reader(written.splitlines()) for cell in line}
     assert {"'=1+1", *NAMES[:-1]} <= cells
