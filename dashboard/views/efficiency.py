@@ -114,11 +114,12 @@ def _learn(scene: Scene, keys: list[str], plan: Plan) -> LearningCurves:
 
 
 def _show_graphs(scene: Scene, found: LearningCurves, measure: str) -> None:
-    nll = words.comparable_nll(found)
+    keys = (measure, words.comparable_nll(found), "accuracy")
     places = [*st.columns(2, gap="medium"), *st.columns(2, gap="medium")]
-    for number, (place, key) in enumerate(zip(places, (measure, nll, "accuracy"), strict=False)):
+    told: list[str] = []
+    for place, key in zip(places, keys, strict=False):
         with place:
-            _show_graph(scene, found, key, first=number == 0)
+            _show_graph(scene, found, key, told)
     with places[3]:
         st.html(_table(words.need_heads(found), words.need_rows(found, measure, _n_test(scene))))
         st.markdown(f":small[{words.need_note(measure)}]")
@@ -126,15 +127,17 @@ def _show_graphs(scene: Scene, found: LearningCurves, measure: str) -> None:
             st.markdown(f":small[{words.draws_note(found)}]")
 
 
-def _show_graph(scene: Scene, found: LearningCurves, measure: str, *, first: bool) -> None:
+def _show_graph(scene: Scene, found: LearningCurves, measure: str, told: list[str]) -> None:
+    """Show one graph; what was told of an earlier one stands in its description alone."""
     title = words.measure_name(measure)
     figure = learning_graph(
         found, measure, title, SHORT_NAMES, scene.palette, scene.settings.method
     )
-    caption, marks = words.caption(measure, leaves=leaves(found, measure)), words.marks_note(found)
-    if first:  # shown once, described for each
-        caption, marks = f"{caption} {marks}", ""
-    show_graph(f"Learning {measure}", figure, caption, marks)
+    notes = [words.marks_note(found), *([words.LEAVES] if leaves(found, measure) else [])]
+    shown = [words.caption(measure), *(note for note in notes if note not in told)]
+    again = [note for note in notes if note in told]
+    told += shown
+    show_graph(f"Learning {measure}", figure, " ".join(shown), " ".join(again))
     missing = words.missing_note(found, measure)
     if missing:
         st.markdown(f":small[{escape_markdown(missing)}]")

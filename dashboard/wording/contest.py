@@ -131,11 +131,12 @@ def conclusion(
     winner, measure = picks.winner, picks.measure
     value = _value(winner, measure, "crossed")
     where = f"{n_folds}-fold cross-validation" if expert else "cross-validation"
-    if winner.key == NO_METHOD:
-        return f"No calibrator beats uncalibrated scores in {where}: {measure.name} {value}."
+    if _gain(winner, measure, "crossed") == 0:
+        return f"No calibrator improves on uncalibrated scores in {where}: {measure.name} {value}."
     names = _few([method_name(one.key) for one in (winner, *level)])
-    shown = f"{measure.name} {value}{' each' if level else ''}"
-    return f"Best in {where}: {names}, {shown}{_against(winner, measure, 'crossed')}."
+    before = _before(winner, measure, "crossed")
+    each = " each" if level else ""
+    return f"Best in {where}: {names}, {measure.name} {value}{each} (uncalibrated {before})."
 
 
 def on_test(
@@ -145,17 +146,27 @@ def on_test(
     *,
     same_data: bool,
 ) -> str:
-    """Return what the best in cross-validation shows on the test set, and what is best there."""
+    """Return what the best in cross-validation shows on the test set, and what is best there.
+
+    Where no calibrator improves on uncalibrated scores, these are the best.
+    """
     winner, measure = picks.winner, picks.measure
-    where = "Same rows as the fit" if same_data else TEST
     value, best = (_value(one, measure, "test") for one in (winner, picks.on_test))
-    whose = f" for {method_name(winner.key)}" if level else ""
-    against = "" if winner.key == NO_METHOD else _against(winner, measure, "test")
-    shown = f"{where}: {value}{whose}{against}."
+    before, gain = _before(winner, measure, "test"), _gain(winner, measure, "test")
+    if _gain(winner, measure, "crossed") == 0:
+        value = before
+        shown = f"uncalibrated {before}"
+    else:
+        whose = f" for {method_name(winner.key)}" if level else ""
+        shown = f"{value}{whose} (uncalibrated {before})"
+        if gain <= 0:
+            how = "worse than" if gain < 0 else "the same as"
+            shown = f"{value}{whose}, {how} uncalibrated{f' ({before})' if gain < 0 else ''}"
+    text = f"{'Same rows as the fit' if same_data else TEST}: {shown}."
     if value == best:
-        return f"{shown} No other is better there."
+        return f"{text} No other is better there."
     if picks.on_test.key == NO_METHOD:
-        return f"{shown} No calibrator beats uncalibrated scores there."
+        return f"{text} No calibrator improves on uncalibrated scores there."
     names = [
         method_name(one.key)
         for one in (picks.on_test, *contestants)
@@ -163,21 +174,12 @@ def on_test(
     ]
     better = list(dict.fromkeys(names))
     verb = "reaches" if len(better) == 1 else "reach"
-    return f"{shown} {_few(better)} {verb} {best} there, but choosing on the test set is biased."
+    return f"{text} {_few(better)} {verb} {best} there, but choosing on the test set is biased."
 
 
 def _value(one: Contestant, measure: Measure, side: JudgedOn) -> str:
     standing = one.on(side)
     return measured(standing.compare(measure), one.value(measure, side), standing.n_samples)
-
-
-def _against(one: Contestant, measure: Measure, side: JudgedOn) -> str:
-    """Return how a value compares with the uncalibrated one, as both are written."""
-    before = _before(one, measure, side)
-    gain = _gain(one, measure, side)
-    if gain == 0:
-        return ", the same as uncalibrated"
-    return f" (uncalibrated {before})" if gain > 0 else f", worse than uncalibrated ({before})"
 
 
 def _before(one: Contestant, measure: Measure, side: JudgedOn) -> str:

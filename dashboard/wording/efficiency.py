@@ -166,16 +166,15 @@ def need_heads(found: LearningCurves) -> tuple[str, str, str, str]:
 def need_note(measure: str) -> str:
     """Return what the table holds."""
     return (
-        f"Mean {measure_name(measure)} on the test set. Rows needed: fewest rows within 10% of the"
-        " full-data error."
+        f"Mean {SHORT_MEASURES[measure]} on the test set. Rows needed: fewest rows within 10% of"
+        " the full-data error."
     )
 
 
-def caption(measure: str, *, leaves: bool = False) -> str:
-    """Return which direction is better in one graph, and why a line leaves it."""
+def caption(measure: str) -> str:
+    """Return which direction is better in one graph."""
     better = next(known.better for known in METRICS if known.key == measure)
-    text = f"{better.capitalize()} is better."
-    return f"{text} {LEAVES}" if leaves else text
+    return f"{better.capitalize()} is better."
 
 
 def marks_note(found: LearningCurves) -> str:

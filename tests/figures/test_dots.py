@@ -242,11 +242,11 @@ def test_the_same_choice_and_no_calibrator_at_all_are_said() -> None:
     shown = [NOTHING, BAD]
     nothing = picks_of(shown, "event_nll")
     assert words.conclusion(nothing, 5, expert=False) == (
-        f"No calibrator beats uncalibrated scores in cross-validation: {nothing.measure.name}"
-        " 0.500."
+        "No calibrator improves on uncalibrated scores in cross-validation:"
+        f" {nothing.measure.name} 0.500."
     )
     said = words.on_test(nothing, shown, same_data=False)
-    assert said == "Test set: 0.600. No other is better there."
+    assert said == "Test set: uncalibrated 0.600. No other is better there."
 
 
 def test_a_lead_that_cannot_be_read_off_is_not_called_one() -> None:
@@ -258,13 +258,17 @@ def test_a_lead_that_cannot_be_read_off_is_not_called_one() -> None:
     shown = [NOTHING, level]
     found = picks_of(shown, "event_nll")
     assert words.conclusion(found, 5, expert=False) == (
-        f"Best in cross-validation: Temperature scaling, {found.measure.name} 0.500, the same as"
-        " uncalibrated."
+        "No calibrator improves on uncalibrated scores in cross-validation:"
+        f" {found.measure.name} 0.500."
     )
     said = words.on_test(found, shown, same_data=False)
+    assert said == "Test set: uncalibrated 0.600. No other is better there."
+    unlucky = made("temperature", (0.5, 0.3), (0.6, 0.7))
+    shown = [NOTHING, unlucky]
+    said = words.on_test(picks_of(shown, "event_nll"), shown, same_data=False)
     assert said == (
-        "Test set: 0.700, worse than uncalibrated (0.600). No calibrator beats uncalibrated"
-        " scores there."
+        "Test set: 0.700, worse than uncalibrated (0.600). No calibrator improves on"
+        " uncalibrated scores there."
     )
 
 
@@ -316,7 +320,8 @@ def test_sentences_of_real_comparisons_hold_their_numbers(contestants: list[Cont
             continue
         said = words.conclusion(found, 5, expert=False)
         assert measure.name in said
-        assert (method_name(found.winner.key) in said) == (found.winner.key != NO_METHOD)
+        improves = not said.startswith("No calibrator improves")
+        assert (method_name(found.winner.key) in said) == improves
         test = words.on_test(found, contestants, same_data=False)
         assert test.startswith("Test set: ")
         assert test.endswith(("there.", "on the test set is biased."))

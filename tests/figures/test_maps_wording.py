@@ -231,7 +231,7 @@ def test_work_is_told_step_by_step() -> None:
     whole = Step("temperature", 5_000, 1, 1, 0.9)
     assert efficiency.step_words(whole) == "Temperature scaling, 5,000 rows"
     assert efficiency.caption("accuracy") == "Higher is better."
-    assert efficiency.caption("ece", leaves=True) == f"Lower is better. {efficiency.LEAVES}"
+    assert efficiency.caption("ece") == "Lower is better."
     assert efficiency.marks_note(found(STEADY)).startswith("Mean of 5 stratified subsamples")
     note = efficiency.draws_note(found(STEADY))
     assert "seed 0" in note
