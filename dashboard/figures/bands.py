@@ -34,7 +34,7 @@ class DrawnBand:
     words: str
 
     def thinned(self, most: int = MOST_BAND_POINTS) -> "DrawnBand":
-        """Give the same region at few places."""
+        """Return the same region at few places."""
         most = min(most, MOST_BAND_POINTS)
         if self.x.size <= most:
             return self
@@ -49,7 +49,7 @@ def add_band(figure: Sketch, band: DrawnBand, colour: str, *, outlined: bool = F
 
 
 def band_trace(band: DrawnBand, colour: str, *, outlined: bool = False) -> dict[str, Any]:
-    """Give a band as plotly takes it, filled or as a dotted outline.
+    """Return a band as plotly takes it, filled or as a dotted outline.
 
     Notes
     -----

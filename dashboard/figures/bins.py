@@ -11,7 +11,8 @@ from dashboard.figures.layout import base_layout, share_axis
 from dashboard.figures.palette import Palette
 from dashboard.figures.sketch import Sketch
 
-KS, WIDE, EVEN, PERFECT = "KS error", "ECE, equal width", "ECE, equal mass", "Perfect model"
+KS, WIDE, EVEN = "KS error", "ECE, equal width", "ECE, equal mass"
+PERFECT = "Perfectly calibrated"
 """Names of the lines, as they stand at their ends."""
 
 _APART = 0.085
@@ -20,7 +21,7 @@ _APART = 0.085
 
 @dataclass(frozen=True)
 class SweepFigures:
-    """How the number of bins decides the error, on both sides.
+    """How the error depends on the number of bins, on both sides.
 
     Parameters
     ----------
@@ -63,8 +64,8 @@ def bins_graph(sweep: BinSweep, beside: BinSweep, n_bins: int, palette: Palette)
     Returns
     -------
     plotly.graph_objects.Figure
-        Two lines, a level one, the chosen number of bins, and in grey what a perfect model would
-        show on average with bins of equal width.
+        Two lines, a level one, the chosen number of bins, and in grey the mean under perfect
+        calibration with bins of equal width.
     """
     highest = 1.08 * max(map(_highest, (sweep, beside))) or 1.0
     figure = Sketch()
@@ -74,7 +75,7 @@ def bins_graph(sweep: BinSweep, beside: BinSweep, n_bins: int, palette: Palette)
     layout = base_layout("ECE by number of bins")
     return figure.figure(
         layout,
-        margin={**layout["margin"], "r": 112},
+        margin={**layout["margin"], "r": 124},
         xaxis={
             **share_axis("Number of bins", (0, 1)),
             "range": [0, int(sweep.n_bins[-1])],
@@ -99,7 +100,7 @@ def _add_lines(figure: Sketch, sweep: BinSweep, palette: Palette) -> None:
         line={"color": palette.band, "width": 1},
         fill="tozeroy",
         fillcolor=palette.band,
-        hovertemplate="a perfect model, on average, %{x} bins: %{y:.2%}<extra></extra>",
+        hovertemplate="mean if perfectly calibrated, %{x} bins: %{y:.2%}<extra></extra>",
     )
     drawn: tuple[tuple[str, Any, dict[str, Any], str], ...] = (
         (EVEN, sweep.equal_mass, {"dash": "dash", "width": 2}, "%{x} bins of equal mass"),

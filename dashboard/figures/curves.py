@@ -1,4 +1,4 @@
-"""Reliability curves: through the bins, isotonic and smoothed, with what says how sure they are."""
+"""Reliability curves: through the bins, isotonic and smoothed, with their 95% bands."""
 
 from typing import Any
 
@@ -53,7 +53,7 @@ def points(bins: BinTable, palette: Palette, *, sizes: Floats, width: float) -> 
 
 
 def add_isotonic(figure: Sketch, found: CorpReliability, palette: Palette) -> None:
-    """Add the isotonic curve, its steps level; where it may truly lie; and the consistency band.
+    """Add the isotonic curve, its steps level, its confidence band and the consistency band.
 
     Parameters
     ----------
@@ -64,10 +64,10 @@ def add_isotonic(figure: Sketch, found: CorpReliability, palette: Palette) -> No
     palette : Palette
         Colours.
     """
-    words = "Consistency band: the curve of a perfect<br>model of this size lies here, at each"
-    consistency = _region(found.consistency, "consistency band", f"{words} score")
+    words = "consistency band,<br>if perfectly calibrated"
+    consistency = _region(found.consistency, "consistency band", words)
     add_band(figure, consistency, palette.band)
-    uncertainty = _region(found.confidence, "uncertainty", "The true frequency lies here")
+    uncertainty = _region(found.confidence, "confidence band", "confidence band")
     add_band(figure, uncertainty, palette.frequency, outlined=True)
     score = np.stack([found.first, found.last], axis=1).ravel()
     frequency = np.repeat(found.step_frequency, 2)
@@ -85,13 +85,13 @@ def add_isotonic(figure: Sketch, found: CorpReliability, palette: Palette) -> No
     name_above(
         figure,
         ("\u2501", FREQUENCY, palette.frequency),
-        ("\u2508", "its interval", palette.frequency),
-        ("\u25a0", "Perfect model", palette.neutral),
+        ("\u2508", "95% CI", palette.frequency),
+        ("\u25a0", "Perfectly calibrated", palette.neutral),
     )
 
 
 def add_smoothed(figure: Sketch, found: SmoothReliability, palette: Palette) -> None:
-    """Add the smoothed curve, pale where rows are few; its band; and the claim, smoothed alike.
+    """Add the smoothed curve, pale where rows are few, its band, and the smoothed mean score.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def add_smoothed(figure: Sketch, found: SmoothReliability, palette: Palette) -> 
     palette : Palette
         Colours.
     """
-    region = _region(found.confidence, "uncertainty", "The smoothed curve truly lies here")
+    region = _region(found.confidence, "confidence band", "confidence band")
     add_band(figure, region, palette.gap)
     dense = np.where(found.density >= PALE_BELOW, 0.0, np.nan)
     drawn = (
@@ -134,8 +134,8 @@ def add_smoothed(figure: Sketch, found: SmoothReliability, palette: Palette) -> 
 
 
 def _region(band: Band, name: str, words: str) -> DrawnBand:
-    share = f"<br>in about {100 * band.level:.0f} of 100 cases"
-    return DrawnBand(band.score, band.lower, band.upper, name, words + share)
+    said = f"{100 * band.level:.0f}% {words},<br>at each score on its own"
+    return DrawnBand(band.score, band.lower, band.upper, name, said)
 
 
 def name_above(figure: Sketch, *names: tuple[str, str, str]) -> None:

@@ -39,7 +39,7 @@ class LineEnd:
     Parameters
     ----------
     name : str
-        Written beside it.
+        Written next to it.
     height : float
         Of its last point, as a share of the axis from 0 to 1; outside where it left the graph.
     look : Look
@@ -52,7 +52,7 @@ class LineEnd:
 
 
 def looks(n_lines: int, palette: Palette) -> list[Look]:
-    """Give each of several lines a look of its own: by its dashes first, then by its lightness."""
+    """Return a look for each of several lines: different dashes first, then lightness."""
     colours = (palette.text, palette.neutral)
     return [
         Look(colours[number // len(_DASHES) % 2], _DASHES[number % len(_DASHES)], 1.75)
@@ -102,7 +102,7 @@ def _apart(heights: list[float], least: float) -> list[float]:
 
 
 def _sample(place: float, look: Look) -> dict[str, Any]:
-    """Give a piece of the line, 22 pixels long, beside its name."""
+    """Return a piece of the line, 22 pixels long, left of its name."""
     return {
         "type": "line",
         "xref": "paper",

@@ -1,4 +1,4 @@
-"""The spline itself, over the running totals it was fitted to."""
+"""The fitted spline, over the cumulative curve it was fitted to."""
 
 import numpy as np
 from plotly import graph_objects as go
@@ -12,13 +12,13 @@ MOST_FIT_POINTS = 400
 """Points of a line, at most."""
 
 _TITLES = {
-    "difference": "Cumulative hits less scores, and the spline",
-    "hits": "Cumulative hits, and the spline",
+    "difference": "Cumulative outcomes \u2212 scores",
+    "hits": "Cumulative outcomes",
 }
 
 
 def fit_graph(fit: SplineFit, palette: Palette) -> go.Figure:
-    """Draw the totals of the calibration set, the spline through them, and its knots.
+    """Draw the cumulative curve of the calibration set, the spline through it, and its knots.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def fit_graph(fit: SplineFit, palette: Palette) -> go.Figure:
     shown = thin(fit.fractile, fit.total, most=MOST_FIT_POINTS)
     x = fit.fractile[shown].astype(np.float32)
     drawn = (
-        ("running total", fit.total, {"color": palette.frequency, "width": 2.5}),
+        ("cumulative curve", fit.total, {"color": palette.frequency, "width": 2.5}),
         ("spline", fit.fitted, {"color": palette.text, "width": 1.5, "dash": "dash"}),
     )
     for name, values, line in drawn:
@@ -45,7 +45,7 @@ def fit_graph(fit: SplineFit, palette: Palette) -> go.Figure:
             mode="lines",
             name=name,
             line=line,
-            hovertemplate=f"fractile %{{x:.1%}}<br>{name} %{{y:.2%}}<extra></extra>",
+            hovertemplate=f"share of rows %{{x:.1%}}<br>{name} %{{y:.2%}}<extra></extra>",
         )
     spline = fit.spline
     figure.add_scatter(
@@ -60,18 +60,18 @@ def fit_graph(fit: SplineFit, palette: Palette) -> go.Figure:
             "color": palette.text,
             "line": {"width": 1.5, "color": palette.ground},
         },
-        hovertemplate="knot at fractile %{x:.1%}<br>%{y:.2%}<extra></extra>",
+        hovertemplate="knot at %{x:.1%} of rows<br>%{y:.2%}<extra></extra>",
     )
     return figure.update_layout(
         base_layout(_TITLES[fit.fit_to]),
-        xaxis=share_axis("Fractile of the calibration set, lowest score first", (0, 1)),
+        xaxis=share_axis("Share of rows, lowest score first", (0, 1)),
         yaxis=_totals_axis(fit),
         annotations=[_names(fit, palette)],
     )
 
 
 def _totals_axis(fit: SplineFit) -> dict[str, object]:
-    """Give the axis of totals, which may be on either side of 0."""
+    """Return the axis of the totals, which may be on either side of 0."""
     ends = (fit.total, fit.fitted, fit.spline.values)
     low = min(0.0, *(float(values.min()) for values in ends))
     high = max(0.0, *(float(values.max()) for values in ends))
@@ -82,12 +82,12 @@ def _totals_axis(fit: SplineFit) -> dict[str, object]:
 
 
 def _names(fit: SplineFit, palette: Palette) -> dict[str, object]:
-    """Name what is drawn in the corner that is farther from the totals."""
+    """Name what is drawn in the corner that is farther from the curve."""
     half = fit.total.size // 2
     left, right = (np.abs(part).mean() for part in (fit.total[:half], fit.total[half:]))
     falls = fit.total.sum() < 0
     on_left = left < right
-    names = (("Running total", palette.frequency), ("Spline, knots", palette.text))
+    names = (("Cumulative curve", palette.frequency), ("Spline, knots", palette.text))
     return {
         "xref": "x domain",
         "yref": "y domain",

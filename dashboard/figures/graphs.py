@@ -14,7 +14,7 @@ from dashboard.figures.layout import base_layout, same_scale, share_axis, unit_r
 from dashboard.figures.palette import Palette
 from dashboard.figures.thinning import MOST_POINTS, thin
 
-PERFECT = "Perfect model"
+PERFECT = "Perfectly calibrated"
 """Name of the band under perfect calibration."""
 
 CURSOR = "Cursor"
@@ -28,10 +28,10 @@ class FourGraphs:
     Parameters
     ----------
     cumulative_by_fractile, cumulative_by_score : plotly.graph_objects.Figure
-        (a) and (b): running totals against fractile and against the cumulative score.
+        (a) and (b): cumulative score and outcomes, against fractile and cumulative score.
     frequency_by_fractile, frequency_by_score : plotly.graph_objects.Figure or None
-        (c) and (d): score and probability against fractile and against score; None where there are
-        too few rows for the curve.
+        (c) and (d): score and observed frequency against fractile and against score; None where
+        there are too few rows for the curve.
     """
 
     cumulative_by_fractile: go.Figure
@@ -58,9 +58,9 @@ class Mark:
 
 @dataclass(frozen=True)
 class _Lines:
-    """Score and probability over a common axis, thinned, with the words of the hover.
+    """Score and observed frequency over a common axis, thinned, with the words of the hover.
 
-    Behind them the band in which the probability stays under perfect calibration.
+    Behind them the band of the frequency under perfect calibration.
     """
 
     x: Floats
@@ -158,7 +158,7 @@ def mark_rows(side: Side, fractile: float, palette: Palette) -> dict[str, Mark]:
     """
     curves, frequency = side.curves, side.frequency
     place = curves.place_at(fractile)
-    hover = f"fractile {curves.fractile[place]:.1%}<br>%{{y:.1%}}<extra></extra>"
+    hover = f"share of rows {curves.fractile[place]:.1%}<br>%{{y:.1%}}<extra></extra>"
     total = float(curves.cum_score[place]), float(curves.cum_hits[place])
     places = {"a": (float(curves.fractile[place]), total), "b": (total[0], total)}
     if frequency is not None:
@@ -172,25 +172,26 @@ def _cumulative_lines(side: Side, x: Floats, x_name: str, most: int) -> _Lines:
     curves = side.curves
     shown = thin(x, curves.gap, keep=[curves.ks_index], most=most)
     band = side.null
-    words = f"A perfect model of this size stays here<br>in {_of_100(band.level)} cases"
     return _Lines(
         x[shown],
         curves.cum_score[shown],
         curves.cum_hits[shown],
         x_name,
         "cumulative score",
-        "cumulative probability",
-        DrawnBand(x, band.lower, band.upper, PERFECT, words).thinned(3 * most // 4),
+        "cumulative outcomes",
+        DrawnBand(x, band.lower, band.upper, PERFECT, _band_words(band.level)).thinned(
+            3 * most // 4
+        ),
     )
 
 
 def _cumulative_by_fractile(side: Side, frame: _Frame) -> go.Figure:
     axes = {
-        "xaxis": share_axis("Fractile of rows, lowest score first", (0, 1)),
+        "xaxis": share_axis("Share of rows, lowest score first", (0, 1)),
         "yaxis": share_axis("Cumulative", frame.total),
     }
-    layout = base_layout("(a) Cumulative, by fractile") | axes
-    return _cumulative(side, frame, side.curves.fractile, "fractile", layout)
+    layout = base_layout("(a) Cumulative, by share of rows") | axes
+    return _cumulative(side, frame, side.curves.fractile, "share of rows", layout)
 
 
 def _cumulative_by_score(side: Side, frame: _Frame) -> go.Figure:
@@ -216,17 +217,14 @@ def _frequency(side: Side, frame: _Frame, *, against: str) -> go.Figure:
     by_score = against == "score"
     x = frequency.score if by_score else frequency.fractile
     shown = thin(x, frequency.frequency, most=frame.most)
-    words = (
-        "The curve of a perfect model of this size lies here,"
-        f"<br>at each {against} in {_of_100(band.level)} cases"
-    )
+    words = f"{_band_words(band.level)},<br>at each score on its own"
     lines = _Lines(
         x[shown],
         frequency.score[shown],
         frequency.frequency[shown],
-        against,
+        "score" if by_score else "share of rows",
         "score",
-        "probability",
+        "observed frequency",
         DrawnBand(x, band.lower, band.upper, PERFECT, words).thinned(3 * frame.most // 4),
     )
     layout = _frequency_layout(frame, by_score=by_score)
@@ -235,10 +233,10 @@ def _frequency(side: Side, frame: _Frame, *, against: str) -> go.Figure:
 
 
 def _frequency_layout(frame: _Frame, *, by_score: bool) -> Part:
-    y_axis = share_axis("Score, probability", frame.highest)
+    y_axis = share_axis("Score, observed frequency", frame.highest)
     if not by_score:
-        x_axis = share_axis("Fractile of rows, lowest score first", (0, 1))
-        return base_layout("(c) By fractile") | {"xaxis": x_axis, "yaxis": y_axis}
+        x_axis = share_axis("Share of rows, lowest score first", (0, 1))
+        return base_layout("(c) By share of rows") | {"xaxis": x_axis, "yaxis": y_axis}
     x_axis = share_axis("Score", frame.highest)
     return base_layout("(d) By score") | {"xaxis": x_axis, "yaxis": same_scale(y_axis)}
 
@@ -270,7 +268,9 @@ def _drawn(lines: _Lines, palette: Palette) -> list[Part]:
 
 def _names(lines: _Lines, layout: Part, palette: Palette) -> Part:
     """Name lines and band in the emptier corner, the upper line first."""
-    names = [("Score", palette.score), ("Probability", palette.frequency)]
+    colours = (palette.score, palette.frequency)
+    named = (lines.score_name.capitalize(), lines.frequency_name.capitalize())
+    names = list(zip(named, colours, strict=True))
     if np.mean(lines.frequency - lines.score) > 0.005 * lines.score[-1]:
         names.reverse()
     above = _is_free_above(lines, layout["xaxis"]["range"], layout["yaxis"]["range"])
@@ -294,7 +294,7 @@ def _names(lines: _Lines, layout: Part, palette: Palette) -> Part:
 
 
 def _is_free_above(lines: _Lines, across: list[float], up: list[float]) -> bool:
-    """Tell whether there is more room above the left part of the lines than below the right one.
+    """Return whether there is more room above the left part of the lines than below the right one.
 
     What is named rises, so one of these two corners is free.
     """
@@ -348,5 +348,5 @@ def _mark(x: float, ends: tuple[float, float], hover: str, palette: Palette) -> 
     return Mark(points, line)
 
 
-def _of_100(level: float) -> str:
-    return f"{100 * level:.0f} of 100"
+def _band_words(level: float) -> str:
+    return f"{100 * level:.0f}% band if perfectly calibrated"

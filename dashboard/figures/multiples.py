@@ -1,4 +1,4 @@
-"""The reliability of one class, small, so that many can be looked at together."""
+"""The reliability of one class, small, so that many can be compared."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ SMALL_HEIGHT = 150
 def class_picture(
     before: BinnedReliability, after: BinnedReliability | None, palette: Palette
 ) -> go.Figure:
-    """Draw the bins of one class before calibration and, beside it, after.
+    """Draw the bins of one class before calibration and, to the right, after.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def class_picture(
     Returns
     -------
     plotly.graph_objects.Figure
-        In each, over the diagonal, a point a bin with its interval and a line through them.
+        In each, over the diagonal, a point per bin with its interval and a line through them.
     """
     traces: list[dict[str, Any]] = []
     layout: dict[str, Any] = {

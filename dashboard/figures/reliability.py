@@ -27,10 +27,10 @@ ROOM = 1.65
 """Height of the histogram's panel, of 1 for the longest bar: two lines of text stand above it."""
 
 TITLES: dict[Diagram, str] = {
-    "bins": "Reliability diagram in bins, scores below",
-    "plot": "Reliability plot, scores below",
-    "isotonic": "Reliability diagram, isotonic (CORP), scores below",
-    "smoothed": "Reliability diagram, smoothed, scores below",
+    "bins": "Reliability diagram",
+    "plot": "Reliability plot",
+    "isotonic": "Reliability diagram, isotonic (CORP)",
+    "smoothed": "Reliability diagram, smoothed",
 }
 
 
@@ -54,7 +54,7 @@ def reliability_diagram(
     -------
     plotly.graph_objects.Figure
         Above, with the dotted line on which score and frequency are equal: bars up to the observed
-        frequency, its interval, the gap to the mean score hatched and a dot at the mean score; or
+        frequency, error bars, the gap to the mean score hatched and a dot at the mean score; or
         points and a line through them; or one of the curves with its bands. Below: the share of
         rows in each bin, with the mean of all scores and the observed frequency of all rows.
 
@@ -125,7 +125,7 @@ def _add_bins(figure: Sketch, binned: BinnedReliability, palette: Palette) -> No
         marker={**_hatching(palette), "opacity": strength},
         **bars,
     )
-    _add_whiskers(figure, binned, _middles(bins)[filled], palette)
+    _add_error_bars(figure, binned, _middles(bins)[filled], palette)
     figure.add_scatter(
         x=score,
         y=score,
@@ -143,11 +143,11 @@ def _add_bins(figure: Sketch, binned: BinnedReliability, palette: Palette) -> No
 
 
 def _add_plot(figure: Sketch, binned: BinnedReliability, palette: Palette) -> None:
-    """Add a point a bin that holds rows, the larger the more, with its interval, and a line."""
+    """Add a point per bin that holds rows, larger with more, with its interval, and a line."""
     bins = binned.bins
     filled = bins.counts > 0
     score, shares = bins.mean_score[filled], _shares(bins)[filled]
-    _add_whiskers(figure, binned, score, palette)
+    _add_error_bars(figure, binned, score, palette)
     figure.add_scatter(
         x=score, y=score, mode="lines", name="mean score", line={"width": 0}, hoverinfo="skip"
     )
@@ -156,11 +156,11 @@ def _add_plot(figure: Sketch, binned: BinnedReliability, palette: Palette) -> No
     name_above(
         figure,
         ("\u25cf", FREQUENCY, palette.frequency),
-        ("\u2508", "Perfect model", palette.neutral),
+        ("\u2508", "Perfectly calibrated", palette.neutral),
     )
 
 
-def _add_whiskers(
+def _add_error_bars(
     figure: Sketch, binned: BinnedReliability, middle: Floats, palette: Palette
 ) -> None:
     """Add the interval of each frequency: a thin line with caps and an edge, if there is room."""
@@ -168,7 +168,7 @@ def _add_whiskers(
     lower, upper = binned.lower[filled], binned.upper[filled]
     looks = [("interval", palette.text, 0.75, "lines")]
     if filled.size <= MOST_CAPS:
-        # The edge parts the line from a bar of nearly its own lightness.
+        # The edge separates the line from a bar of nearly its own lightness.
         looks = [
             ("edge of the interval", palette.ground, 3.5, "lines+markers"),
             ("interval", palette.text, 1.25, "lines+markers"),
@@ -240,7 +240,7 @@ def _add_means(figure: Sketch, side: Side, most: float, palette: Palette) -> Non
 
 
 def _bars(binned: BinnedReliability) -> dict[str, Any]:
-    """Give place, width and words of the bars of the bins that hold rows."""
+    """Return place, width and words of the bars of the bins that hold rows."""
     filled = binned.bins.counts > 0
     return {
         "x": _middles(binned.bins)[filled],
@@ -259,7 +259,7 @@ def _shares(bins: BinTable) -> Floats:
 
 
 def _hatching(palette: Palette) -> dict[str, Any]:
-    """Hatch without a fill, so that it is seen on the bar and beside it."""
+    """Hatch without a fill, so that it is seen on the bar and next to it."""
     return {
         "color": "rgba(0,0,0,0)",
         "line": {"width": 1, "color": palette.text},
@@ -268,7 +268,7 @@ def _hatching(palette: Palette) -> dict[str, Any]:
 
 
 def _hover(binned: BinnedReliability) -> dict[str, Any]:
-    """Give the words over each bin that holds rows."""
+    """Return the words over each bin that holds rows."""
     bins = binned.bins
     rows = zip(
         bins.edges[:-1],
@@ -281,8 +281,8 @@ def _hover(binned: BinnedReliability) -> dict[str, Any]:
         strict=True,
     )
     words = [
-        f"scores {low:.1%} to {high:.1%}<br>{count:,} rows<br>mean score {score:.1%}"
-        f"<br>observed frequency {seen:.1%}, {least:.1%} to {most:.1%}"
+        f"scores {100 * low:.1f}\u2013{high:.1%}<br>{count:,} rows<br>mean score {score:.1%}"
+        f"<br>observed frequency {seen:.1%} (95% CI {100 * least:.1f}\u2013{most:.1%})"
         for low, high, count, score, seen, least, most in rows
         if count
     ]

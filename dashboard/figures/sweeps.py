@@ -84,7 +84,7 @@ def sweep_graph(
     swept : Swept
         What is drawn.
     marks : sequence of Mark
-        What is pointed out, the one set by hand last.
+        What is pointed out, the manual one last.
     palette : Palette
         Colours.
     in_log : bool, default False
@@ -155,7 +155,7 @@ def temperature_graphs(
     swept : TemperatureSweep
         The lines.
     at_fitted, by_hand : TemperatureSweep
-        Of one temperature each: the fitted one and the one set by hand.
+        Of one temperature each: the fitted one and the manual one.
     names : tuple of str
         Of these two.
     palette : Palette
@@ -194,8 +194,8 @@ def knot_graphs(
     swept : KnotSweep
         The lines.
     marked : mapping of int to str
-        Numbers of knots and their names, the one set by hand last; those that are not in the
-        sweep are left out.
+        Numbers of knots and their names, the manual one last; those that are not in the sweep are
+        left out.
     palette : Palette
         Colours.
 
@@ -205,7 +205,7 @@ def knot_graphs(
     """
     drawn: tuple[tuple[str, Unit, Floats, Floats], ...] = (
         ("KS error", "share", swept.test_ks, swept.calibration_ks),
-        ("NLL of the event", "nats", swept.test_nll, swept.calibration_nll),
+        ("NLL (event)", "nats", swept.test_nll, swept.calibration_nll),
     )
     places = {n: name for n, name in marked.items() if n in swept.n_knots}
     graphs = {}
@@ -228,7 +228,7 @@ def knot_graphs(
 
 
 def _highest(swept: Swept, marks: Sequence[Mark], *, in_log: bool) -> float:
-    """Give the top of the axis: what holds the lines, or at least what is near the marks."""
+    """Return the top of the axis: what holds the lines, or at least what is near the marks."""
     everything = np.concatenate([values for _, values in swept.lines])
     marked = max((value for mark in marks for value in mark.values), default=0.0)
     usual = _UNUSUAL * float(np.median(everything))
@@ -239,7 +239,7 @@ def _highest(swept: Swept, marks: Sequence[Mark], *, in_log: bool) -> float:
 
 
 def _lowest(swept: Swept, top: float) -> float:
-    """Give the bottom of the axis: 0 for shares, a little below the least of the others."""
+    """Return the bottom of the axis: 0 for shares, a little below the least of the others."""
     if swept.unit == "share":
         return 0.0
     least = min(float(values.min()) for _, values in swept.lines)

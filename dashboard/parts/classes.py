@@ -13,6 +13,7 @@ from dashboard.parts.turn import choose_page
 from dashboard.scene import Scene
 from dashboard.settings import first_class
 from dashboard.wording.classes import (
+    HEAD,
     HEADING,
     LOOK,
     LOOK_HELP,
@@ -36,13 +37,11 @@ PAGE = {PICTURES: 12, TABLE: 50}
 """Classes on a page."""
 
 QUICK = 4_000_000
-"""Cells of the table that are looked at unasked: they take a fifth of a second."""
-
-_HEAD = ("Class", "KS error before", "After", "Rows", "Says", "Was")
+"""Cells of the table that are evaluated unasked: they take a fifth of a second."""
 
 
 def show(scene: Scene) -> None:
-    """Show which classes are off, and of each how; or why there are none to compare."""
+    """Show which classes are miscalibrated, and how; or why there are none to compare."""
     st.subheader(HEADING, anchor=False)
     class_names = scene.class_names
     missing = no_classes(class_names)
@@ -69,7 +68,8 @@ def _choose_look(n_samples: int, n_classes: int) -> bool:
 
 
 def _show_found(scene: Scene, found: Screening, class_names: tuple[str, ...]) -> None:
-    st.markdown(classes_sentence(found.before, found.after, found.where))
+    expert = scene.expert
+    st.markdown(classes_sentence(found.before, found.after, found.where, expert=expert))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         form, by = _choose_form(), _choose_order(found)
         first = choose_page(len(class_names), PAGE[form], "classes_page")
@@ -78,7 +78,7 @@ def _show_found(scene: Scene, found: Screening, class_names: tuple[str, ...]) ->
         _show_pictures(scene, found, class_names, order)
         return
     st.html(_table(class_rows(class_names, found.before, found.after, order)))
-    st.markdown(f":small[{classes_note(found.before, found.after)}]")
+    st.markdown(f":small[{classes_note(found.before, found.after, expert=expert)}]")
 
 
 def _choose_form() -> str:
@@ -96,7 +96,7 @@ def _choose_form() -> str:
 
 
 def _choose_order(found: Screening) -> ClassScreen:
-    """Let the user choose which side's worst come first, where the sides differ."""
+    """Show the choice of which side's worst come first, where the sides differ."""
     if found.after is None or found.after is found.before:
         return found.before
     chosen = st.segmented_control(
@@ -115,7 +115,7 @@ def _choose_order(found: Screening) -> ClassScreen:
 def _show_pictures(
     scene: Scene, found: Screening, class_names: tuple[str, ...], order: list[int]
 ) -> None:
-    """Show a picture of each class under its name, which opens it, and how far it is off."""
+    """Show a picture of each class under its name, which opens it, and its finding."""
     make_openable(scene, class_names)
     after = None if found.after is found.before else found.after
     rows = class_rows(class_names, found.before, after, order)
@@ -145,11 +145,11 @@ def _show_pictures(
                     config={"displayModeBar": False},
                     alt=f"{row.name}: reliability plot against the other classes. {far}, {meaning}",
                 )
-    st.markdown(f":small[{pictures_note(found.before, found.after)}]")
+    st.markdown(f":small[{pictures_note(found.after)}]")
 
 
 def make_openable(scene: Scene, class_names: tuple[str, ...]) -> None:
-    """Give the choice of a class a value while it is not on the page.
+    """Set the choice of a class while it is not on the page.
 
     Streamlit writes what a callback chooses into the address only where there was a value before.
     """
@@ -166,7 +166,7 @@ def open_class(name: str) -> None:
 
 
 def _table(rows: list[ClassRow]) -> str:
-    head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in _HEAD)
+    head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in HEAD)
     body = "".join(map(_line, rows))
     return (
         f"<table class='classes measures'><thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
@@ -175,7 +175,7 @@ def _table(rows: list[ClassRow]) -> str:
 
 
 def _line(row: ClassRow) -> str:
-    plain = "".join(f"<td>{escape(text)}</td>" for text in (row.rows, row.says, row.was))
+    plain = "".join(f"<td>{escape(text)}</td>" for text in (row.rows, row.mean_score, row.observed))
     return (
         f"<tr><th scope='row'>{escape(row.name)}</th>{_cell(row.before)}{_cell(row.after)}"
         f"{plain}</tr>"

@@ -1,15 +1,21 @@
-"""The reliability diagrams of both sides, drawn in the way that is chosen."""
+"""The reliability diagrams of both sides, drawn as chosen."""
 
 from collections.abc import Callable
 
 import streamlit as st
 
-from dashboard import compute, wording
+from dashboard import compute
 from dashboard.figures import Diagram, reliability_diagram
-from dashboard.parts.graph import show_graph, two_sides
+from dashboard.parts.graph import Titles, show_graph, two_sides
 from dashboard.scene import Scene
-from dashboard.wording.reliability import plot_caption
-from dashboard.wording.sentences import isotonic_caption, smoothed_caption
+from dashboard.wording.reliability import (
+    DIAGRAM_HELP,
+    DIAGRAM_LABEL,
+    bins_caption,
+    isotonic_caption,
+    plot_caption,
+    smoothed_caption,
+)
 
 DIAGRAMS: dict[str, Diagram] = {
     "Bins": "bins",
@@ -18,7 +24,7 @@ DIAGRAMS: dict[str, Diagram] = {
     "Smoothed": "smoothed",
 }
 CAPTIONS: dict[Diagram, Callable[..., str]] = {
-    "bins": wording.reliability_caption,
+    "bins": bins_caption,
     "plot": plot_caption,
     "isotonic": isotonic_caption,
     "smoothed": smoothed_caption,
@@ -36,22 +42,20 @@ def show_diagrams(scene: Scene, diagram: Diagram = "bins") -> None:
         else:
             figure = reliability_diagram(side, beside, scene.palette, diagram)
         with place:
-            st.markdown(f"**{name}**")
             caption = CAPTIONS[diagram](side, expert=scene.expert)
-            show_graph(f"{name} reliability", figure, caption)
+            show_graph(f"{name} reliability", figure, caption, titles=Titles(side=name))
 
 
 def choose_diagram() -> Diagram:
-    """Let the user choose how the diagram is drawn."""
+    """Show the choice of how the diagram is drawn."""
     chosen = st.segmented_control(
-        "Draw the reliability diagram as",
+        DIAGRAM_LABEL,
         list(DIAGRAMS),
         default="Bins",
         required=True,
         key="reliability",
         bind="query-params",
         persist_state="session",
-        help="Bins are the usual picture, and the plot has a point for each of them. The isotonic"
-        " curve finds its own steps. The smoothed one averages the rows near each score.",
+        help=DIAGRAM_HELP,
     )
     return DIAGRAMS[chosen or "Bins"]

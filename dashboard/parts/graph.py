@@ -1,16 +1,44 @@
 """One figure with its caption, and the two sides of a page."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
 import streamlit as st
 from plotly import graph_objects as go
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import style
-from dashboard.figures import Mark
+from dashboard.figures import Mark, Palette
 from dashboard.parts.light import LightFigure
 from dashboard.parts.saved import file_name
 from dashboard.wording.contest import ALL_COLUMNS
 
 PICTURE_FORMATS = ("PNG", "SVG")
+
+
+@dataclass(frozen=True)
+class Titles:
+    """How the titles of a figure and of its axes are written.
+
+    Parameters
+    ----------
+    side : str, default ""
+        Before or after, put before the figure's title.
+    write : callable
+        Writes a title in the words of the reader.
+    """
+
+    side: str = ""
+    write: Callable[[str], str] = str
+
+    def of_figure(self, title: str) -> str:
+        """Return the title of a figure."""
+        text = self.write(title)
+        return f"{self.side}: {text}" if self.side else text
+
+
+AS_DRAWN = Titles()
 
 
 def show_graph(
@@ -20,6 +48,7 @@ def show_graph(
     note: str = "",
     *,
     mark: Mark | None = None,
+    titles: Titles = AS_DRAWN,
 ) -> None:
     """Show a figure over its caption.
 
@@ -30,26 +59,52 @@ def show_graph(
     figure : Figure or None
         None where there is nothing to draw, which the caption then says.
     caption : str
-        What it shows here.
+        What it shows here; "" for none.
     note : str
         What else it shows, where that stands elsewhere on the page.
     mark : Mark or None
         What is added to the figure.
+    titles : Titles
+        How its titles are written.
     """
     with st.container(gap=None):
         if figure is not None:
             st.plotly_chart(
-                LightFigure(figure, style.palette(), mark),
+                _Shown(figure, style.palette(), mark, titles),
                 theme=None,
                 key=key.lower().replace(" ", "_"),
                 config=_config(key),
-                alt=f"{key.split(maxsplit=1)[0]}: {figure.layout.title.text}. {caption} {note}",
+                alt=f"{key.split(maxsplit=1)[0]}: {titles.write(figure.layout.title.text)}."
+                f" {caption} {note}",
             )
-        st.markdown(f":small[{caption}]")
+        if caption:
+            st.markdown(f":small[{caption}]")
+
+
+class _Shown(LightFigure):
+    """A figure as it is sent, its titles in the words of the reader."""
+
+    def __init__(
+        self, figure: go.Figure, palette: Palette, mark: Mark | None, titles: Titles
+    ) -> None:
+        super().__init__(figure, palette, mark)
+        self._titles = titles
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is sent."""
+        sent = super().to_dict()
+        layout: dict[str, Any] = sent["layout"]
+        for name in [name for name in layout if name.startswith(("title", "xaxis", "yaxis"))]:
+            part = layout[name]
+            title = part if name == "title" else part.get("title", {})
+            if "text" in title:
+                write = self._titles.of_figure if name == "title" else self._titles.write
+                title["text"] = write(title["text"])
+        return sent
 
 
 def choose_picture_format() -> None:
-    """Let the user choose what the camera of each graph saves."""
+    """Show the choice of what the camera of each graph saves."""
     st.segmented_control(
         "Save pictures as",
         PICTURE_FORMATS,
@@ -71,7 +126,7 @@ def _config(what: str) -> dict[str, object]:
 
 
 def choose_side_on_phones() -> None:
-    """Where the page is as narrow as a phone, show one side at a time."""
+    """Show one side at a time, with a switch, where the page is as narrow as a phone."""
     with st.container(key="phone_switch"):
         side = st.segmented_control(
             "Show", ["Before", "After"], default="Before", required=True, key="side"
@@ -80,7 +135,7 @@ def choose_side_on_phones() -> None:
 
 
 def choose_columns_on_phones(name: str) -> str:
-    """Where the page is as narrow as a phone, let the user see the columns that do not fit.
+    """Show a switch for the columns that do not fit, where the page is as narrow as a phone.
 
     Parameters
     ----------
@@ -99,6 +154,6 @@ def choose_columns_on_phones(name: str) -> str:
 
 
 def two_sides(name: str) -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Give the places of before, on the left, and after, on the right."""
+    """Return the places of before, on the left, and after, on the right."""
     left, right = st.columns(2, gap="medium")
     return left.container(key=f"before_{name}"), right.container(key=f"after_{name}")

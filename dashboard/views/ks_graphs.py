@@ -1,7 +1,8 @@
-"""KS graphs: the four cumulative and fractile graphs before and after."""
+"""Cumulative (KS): the four cumulative and fractile graphs before and after."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 from plotly import graph_objects as go
@@ -12,7 +13,7 @@ from calibcore.events import OneClass, TopR, WithinTopR
 from dashboard.compute import graphs as compute
 from dashboard.controls import RANKS
 from dashboard.figures import FourGraphs, Palette, mark_rows
-from dashboard.parts import graph, headline, terms
+from dashboard.parts import address, graph, headline, terms
 from dashboard.parts.links import show_link
 from dashboard.scene import Scene
 from dashboard.settings import ChosenEvent, SetChoice
@@ -67,13 +68,14 @@ def show(scene: Scene) -> None:
     _show_fit(scene)
     with st.expander("How to read these graphs"):
         st.markdown(words.how_to_read(expert=scene.expert))
-    terms.show_terms(TERMS)
+        terms.show_terms(TERMS)
 
 
 @st.fragment
 def _show_graphs(scene: Scene) -> None:
     """Show the graphs with their controls, none of which changes anything else on the page."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    head = st.container(horizontal=True, vertical_alignment="center", gap="medium", key="ks_head")
+    with head, st.popover(words.VIEW, icon=":material/tune:"):
         second = _choose_second(scene)
         chosen_sets = SETS if _choose_both() else (scene.chosen,)
         scenes = [scene, *_second_scene(scene, second)]
@@ -81,10 +83,9 @@ def _show_graphs(scene: Scene) -> None:
         letters = _choose_graphs(n_rows)
         fractile = _choose_fractile()
     shown = _Shown(letters, fractile, n_rows, scene.expert)
+    note = words.band_note(scene.judged.before, expert=scene.expert)
+    head.markdown(f":small[{note}]", width="content")
     graph.choose_side_on_phones()
-    if n_rows > 1:
-        note = words.band_note(scene.judged.before, expert=scene.expert)
-        st.markdown(f":small[{note}]")
     number = 0
     for one in scenes:
         rows = [compute.on_set(one, name) for name in chosen_sets]
@@ -97,9 +98,9 @@ def _show_graphs(scene: Scene) -> None:
 
 
 def _choose_second(scene: Scene) -> ChosenEvent | None:
-    """Let the user choose an event to compare with; none for data of one event.
+    """Show the choice of an event to compare with; none for data of one event.
 
-    A part of the rows chosen by the score of an event is no part of another one.
+    A subgroup by the score of an event is none of another event.
     """
     names, only = scene.class_names, scene.settings.only
     if names is None or (only is not None and only.by in SCORES):
@@ -107,17 +108,28 @@ def _choose_second(scene: Scene) -> ChosenEvent | None:
     events: list[ChosenEvent] = [TopR(r) for r in range(1, min(RANKS, len(names)) + 1)]
     events += [WithinTopR(r) for r in range(2, min(RANKS, len(names) - 1) + 1)]
     events += [OneClass(k) for k in range(len(names))]
-    offered = {event_name(event, names): event for event in events if event != scene.settings.event}
-    chosen = st.selectbox(
+    offered = {_word(event, names): event for event in events if event != scene.settings.event}
+    chosen = address.choose(
+        st.selectbox,
         words.SECOND_EVENT,
-        [words.NO_SECOND, *offered],
+        {_OFF: words.NO_SECOND} | {word: event_name(one, names) for word, one in offered.items()},
         key="second",
-        bind="query-params",
-        persist_state="session",
+        default=_OFF,
         help=words.SECOND_EVENT_HELP,
         width=220,
     )
-    return offered.get(chosen or "")
+    return offered.get(chosen)
+
+
+def _word(event: ChosenEvent, names: tuple[str, ...]) -> str:
+    """Return the word for an event in the address."""
+    match event:
+        case OneClass(k):
+            return f"Class {names[k]}"
+        case WithinTopR(r):
+            return f"Within top-{r}"
+        case TopR(r):
+            return f"Top-{r}" if r > 1 else "Top-1 prediction"
 
 
 def _choose_both() -> bool:
@@ -131,7 +143,7 @@ def _choose_both() -> bool:
 
 
 def _choose_graphs(n_rows: int) -> str:
-    """Let the user choose which of the four graphs are drawn, so many as a page can hold."""
+    """Show the choice of which of the four graphs are drawn, as many as a page can hold."""
     fits = {name: p for name, p in WHICH.items() if 2 * n_rows * len(p) <= compute.MOST_FIGURES}
     chosen = st.segmented_control(
         words.WHICH,
@@ -148,7 +160,7 @@ def _choose_graphs(n_rows: int) -> str:
 
 
 def _choose_fractile() -> float | None:
-    """Let the user choose where to mark the same rows in all graphs; None for nowhere."""
+    """Show the choice of where to mark the same rows in all graphs; None for nowhere."""
     chosen = st.select_slider(
         words.FRACTILE_CURSOR,
         [_OFF, *(str(percent) for percent in range(101))],
@@ -163,7 +175,7 @@ def _choose_fractile() -> float | None:
 
 
 def _second_scene(scene: Scene, event: ChosenEvent | None) -> list[Scene]:
-    """Look at the second event, if there is one; say why not where the calibrator refuses it."""
+    """Return the scene of the second event; show why not where the calibrator refuses it."""
     if event is None:
         return []
     try:
@@ -194,7 +206,7 @@ def _show_row(scene: Scene, alike: list[Scene], shown: _Shown, suffix: str) -> N
     # Row by row, so that before and after stand at one height whatever is longer.
     for place, one in zip(graph.two_sides(f"heads{number}"), sides, strict=True):
         with place:
-            _show_head(one.name, one.side, scene.where, shown)
+            _show_head(one.name, one.side, shown)
     for first in range(0, len(shown.letters), 2):
         pair = shown.letters[first : first + 2]
         places = graph.two_sides(f"graphs{number}" if first == 0 else f"graphs{number}_{pair}")
@@ -203,18 +215,13 @@ def _show_row(scene: Scene, alike: list[Scene], shown: _Shown, suffix: str) -> N
                 _show_pair(one, pair, suffix, shown, scene.palette)
 
 
-def _show_head(name: str, side: Side, where: str, shown: _Shown) -> None:
-    """Say whose graphs these are; with one row of graphs, no heading above says which set."""
-    expert = shown.expert
-    if shown.n_rows == 1:
-        st.subheader(name, anchor=False)
-        note = words.band_note(side, expert=expert)
-        title = words.side_title(side, where, expert=expert)
-        st.markdown(f"**{title}**  \n:small[{note}]")
-    else:
-        st.markdown(f"**{name}: {words.side_title(side, expert=expert)}**")
+def _show_head(name: str, side: Side, shown: _Shown) -> None:
+    """Show whose graphs these are, and the numbers of the marked rows."""
+    marked = ""
     if shown.fractile is not None:
-        st.markdown(words.cursor_sentence(side, shown.fractile, expert=expert))
+        said = words.cursor_sentence(side, shown.fractile, expert=shown.expert)
+        marked = f"  \n:small[{said}]"
+    st.markdown(f"**{name}**{marked}")
 
 
 def _show_pair(one: _Side, pair: str, suffix: str, shown: _Shown, palette: Palette) -> None:
@@ -225,16 +232,22 @@ def _show_pair(one: _Side, pair: str, suffix: str, shown: _Shown, palette: Palet
         key = f"{one.name} {letter}{suffix}"
         with column:
             graph.show_graph(
-                key, figure(one.graphs), one.captions[letter], note, mark=marks.get(letter)
+                key,
+                figure(one.graphs),
+                one.captions[letter],
+                note,
+                mark=marks.get(letter),
+                titles=graph.Titles(write=partial(words.titled, expert=shown.expert)),
             )
 
 
 def _show_fit(scene: Scene) -> None:
-    """Show the spline over what it was fitted to, where the calibrator is one."""
+    """Show the spline over what it was fitted to, closed at first, where the calibrator is one."""
     fit = compute.spline_fit(scene)
     if fit is None:
         return
-    st.subheader(words.FIT_HEADING, anchor=False)
     caption = words.fit_caption(fit, expert=scene.expert)
-    graph.show_graph("Fit spline", compute.draw_fit(scene, fit), f"{caption} {words.FIT_NOTE}")
-    show_link("maps", words.FIT_LINK)
+    titles = graph.Titles(write=partial(words.titled, expert=scene.expert))
+    with st.expander(words.FIT_HEADING):
+        graph.show_graph("Fit spline", compute.draw_fit(scene, fit), caption, titles=titles)
+        show_link("maps", words.FIT_LINK)

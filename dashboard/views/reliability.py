@@ -1,27 +1,31 @@
-"""Reliability: said against seen, in bins and curves, and class by class."""
+"""Reliability: score against observed frequency, in bins and curves, and class by class."""
 
 import streamlit as st
 
 from dashboard.parts import bins, classes, diagrams, graph, headline
 from dashboard.scene import Scene
-from dashboard.wording.reliability import DIAGRAM_HEADING, counted_note, scores_sentence
+from dashboard.wording.reliability import counted_note, scores_sentence
 
 
 def show(scene: Scene) -> None:
     """Show the page."""
     headline.show_subject(scene)
     headline.show_verdict(scene)
-    judged = scene.judged
-    after = None if judged.after is judged.before else judged.after
-    st.subheader(DIAGRAM_HEADING, anchor=False)
-    st.markdown(
-        f"{scores_sentence(judged.before, after, expert=scene.expert)}"
-        f"  \n:small[{counted_note(judged.before, after)}]"
-    )
-    with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
-        diagram = diagrams.choose_diagram()
-        bins.choose_bins(scene)
+    diagram = diagrams.choose_diagram()
     graph.choose_side_on_phones()
     diagrams.show_diagrams(scene, diagram)
+    _show_scores(scene)
     bins.show(scene)
     classes.show(scene)
+
+
+def _show_scores(scene: Scene) -> None:
+    """Show at which scores each side is miscalibrated; the details are in the tooltip."""
+    before, after = scene.judged.before, scene.judged.after
+    if after is before:
+        note = counted_note(before, None)
+        st.markdown(scores_sentence(before, expert=scene.expert), help=note)
+        return
+    sides = (("Before", before), ("After", after))
+    lines = (f"- {scores_sentence(side, name, expert=scene.expert)}" for name, side in sides)
+    st.markdown("\n".join(lines), help=counted_note(before, after))

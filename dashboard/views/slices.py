@@ -199,7 +199,7 @@ def _verdict(side: words.OneSide, *, expert: bool) -> str:
 def _show_rows(scene: Scene) -> None:
     """Show the rows of a range of scores, most confident mistakes first."""
     event = scene.settings.event
-    st.subheader(listed.heading(event), anchor=False)
+    st.subheader(listed.HEADING, anchor=False)
     left, right = _columns(scene)
     with left:
         ends = st.slider(

@@ -6,7 +6,6 @@ from dashboard.wording.graphs import (
     cumulative_caption,
     fractile_caption,
     score_caption,
-    side_title,
     warped_caption,
 )
 from dashboard.wording.numbers import (
@@ -76,7 +75,6 @@ __all__ = [
     "score_caption",
     "set_name",
     "set_read",
-    "side_title",
     "table_note",
     "tiles",
     "uncertainty_note",

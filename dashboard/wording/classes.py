@@ -8,49 +8,44 @@ import numpy as np
 from calibcore.inference import ClassScreen
 from dashboard.settings import CLASS_BINS
 from dashboard.wording.numbers import escape_markdown, p_words
-from dashboard.wording.verdicts import DETECTION_LEVEL
+from dashboard.wording.verdicts import DETECTION_LEVEL, NOT_DETECTED, finding
 
-HEADING = "Classes, worst first"
+HEADING = "Classes"
 WORST_BEFORE, WORST_AFTER = "Worst before", "Worst after"
-LOOK = "Look at every class"
+LOOK = "Show all classes"
 LOOK_HELP = (
     "Each class against the others, before and after. With {n_samples:,} rows of {n_classes:,}"
     " classes it takes a few seconds."
 )
 PICTURES, TABLE = "Pictures", "Table"
+HEAD = ("Class", "KS error before", "KS error after", "Rows", "Mean score", "Observed")
 
-_ALONE = (
-    "this calibrator changes the score of the chosen event alone, so there are no class"
-    " probabilities to look at afterwards. One that acts on all classes, such as temperature"
-    " scaling, leaves some."
-)
-NO_CLASSES_LEFT = f"\u2013: {_ALONE}"
+_ALONE = "this calibrator adjusts only the selected event."
+NO_CLASSES_LEFT = f"\u2013: not available; {_ALONE}"
 
 NO_CLASSES = (
-    "This file holds one score a row and no class probabilities, so there are no classes to look"
-    " at. A file with one column a class has them."
+    "This file has one score per row and no class probabilities, so classes cannot be compared. A"
+    " file with one column per class has them."
 )
 TWO_CLASSES = (
-    "With two classes each mirrors the other, so there is no more to compare. With **Class** on the"
-    " left every graph shows one of them."
+    "With two classes, each mirrors the other. With **Class** on the left, every graph shows one of"
+    " them."
 )
 
 _PICTURES_NOTE = (
-    "Across: mean score of a bin, always one of {n_bins}. Up: how often the class was the true one,"
-    " with its interval. Both from 0 to 100%; dotted: a perfect model; below it, the class"
-    " is claimed too often. A name opens its class in every graph of every page."
+    "Reliability diagrams, {n_bins} bins, 95% CI. Below the diagonal: scores too high. Click a"
+    " class to select it on all pages."
 )
 
 _NOTE = (
-    "KS error of each class against the others, and whether it claims too much or too little. Off:"
-    " chance alone does not explain it; p-values are adjusted (Holm) for looking at {n_classes:,}"
-    " classes at once, so that even one wrong call is made in at most 5 of 100 cases. Not detected:"
-    " no miscalibration detected at this sample size. Says: its average score. Was: how often it"
-    " was the true class."
+    "Each class against the others; p-values are {adjusted}. Not detected: no miscalibration"
+    " detected at this sample size."
 )
 
 
 _LONGEST_NAME = 40
+
+_KINDS = {"red": "over", "blue": "under", "violet": "both", "gray": "none"}
 
 
 @dataclass(frozen=True)
@@ -60,10 +55,10 @@ class OneSide:
     Parameters
     ----------
     ks_error : str
-        How far it is off.
+        Its largest cumulative gap.
     sign, verdict, p_value : str
         A sign, the finding, and the adjusted p-value.
-    kind : {"over", "under", "none"}
+    kind : {"over", "under", "both", "none"}
         The finding, for colours.
     """
 
@@ -82,18 +77,18 @@ class ClassRow:
     ----------
     name : str
         As the file has it: to be escaped.
-    rows, says, was : str
+    rows, mean_score, observed : str
         How many rows it has, its mean score, its observed frequency.
     before : OneSide
-        How far it is off.
+        What was found.
     after : OneSide or None
         The same after calibration; None where no class probabilities are left.
     """
 
     name: str
     rows: str
-    says: str
-    was: str
+    mean_score: str
+    observed: str
     before: OneSide
     after: OneSide | None
 
@@ -101,7 +96,7 @@ class ClassRow:
 def class_rows(
     names: tuple[str, ...], before: ClassScreen, after: ClassScreen | None, order: list[int]
 ) -> list[ClassRow]:
-    """Write the rows of the table.
+    """Return the rows of the table.
 
     Parameters
     ----------
@@ -115,15 +110,15 @@ def class_rows(
     digits = _digits(before)
     rows = []
     for k in order:
-        says = _share(before.mean_score[k], digits)
-        if after is not None and (then := _share(after.mean_score[k], digits)) != says:
-            says = f"{says.removesuffix('%')} \u2192 {then}"
+        mean_score = _share(before.mean_score[k], digits)
+        if after is not None and (then := _share(after.mean_score[k], digits)) != mean_score:
+            mean_score = f"{mean_score.removesuffix('%')} \u2192 {then}"
         rows.append(
             ClassRow(
                 name=names[k],
                 rows=f"{before.rows[k]:,}",
-                says=says,
-                was=_share(before.frequency[k], digits),
+                mean_score=mean_score,
+                observed=_share(before.frequency[k], digits),
                 before=_side(before, k, digits),
                 after=None if after is None else _side(after, k, digits),
             )
@@ -132,18 +127,16 @@ def class_rows(
 
 
 def _side(screen: ClassScreen, k: int, digits: int) -> OneSide:
-    adjusted = float(screen.adjusted[k])
-    if adjusted >= DETECTION_LEVEL:
-        sign, verdict, kind = "\u25cb", "not detected", "none"
-    elif screen.gap[k] > 0:
-        sign, verdict, kind = "\u25b2", "off, too much", "over"
-    else:
-        sign, verdict, kind = "\u25bc", "off, too little", "under"
-    return OneSide(_share(screen.ks_error[k], digits), sign, verdict, p_words(adjusted), kind)
+    mean_gap = float(screen.mean_score[k] - screen.frequency[k])
+    error, adjusted = float(screen.ks_error[k]), float(screen.adjusted[k])
+    found = finding(mean_gap, error, adjusted, prediction=False)
+    verdict = "not detected" if found is NOT_DETECTED else found.in_sentence
+    kind = _KINDS[found.colour]
+    return OneSide(_share(error, digits), found.icon, verdict, p_words(adjusted), kind)
 
 
 def _digits(screen: ClassScreen) -> int:
-    """Give the decimals of a percentage that the rows of a usual class can tell apart."""
+    """Return the decimals of a percentage that the rows of a usual class resolve."""
     finest = 100 * float(np.median(screen.null_deviation))
     return 1 if finest <= 0 else min(max(math.ceil(-math.log10(finest)), 1), 4)
 
@@ -153,22 +146,22 @@ def _share(value: float, digits: int) -> str:
 
 
 def page_label(n_pages: int) -> str:
-    """Name the control that turns the pages."""
-    return f"Page, of {n_pages:,}"
+    """Return the name of the control that turns the pages."""
+    return f"Page (of {n_pages:,})"
 
 
 def button_label(name: str) -> str:
-    """Write a class name on a button, cut where it is long."""
+    """Return a class name for a button, cut where it is long."""
     return f"**{escape_markdown(shortened(name))}**"
 
 
 def opened(name: str) -> str:
-    """Say that a class was chosen as the event."""
+    """Return the message that a class was chosen as the event."""
     return f"Every graph now shows class {escape_markdown(shortened(name))}."
 
 
 def shortened(name: str) -> str:
-    """Cut a name that would fill the line.
+    """Return a name, cut where it would fill the line.
 
     Examples
     --------
@@ -179,7 +172,7 @@ def shortened(name: str) -> str:
 
 
 def picture_title(row: ClassRow, *, expert: bool = False) -> tuple[str, str]:
-    """Say what stands over the picture of a class: its KS error, and what that means, each side."""
+    """Return the title of the picture of a class: its KS error and the finding, each side."""
     was, now = row.before, row.after
     found = [f"{s.sign} {s.p_value if expert else s.verdict}" for s in (was, now) if s is not None]
     if now is None:
@@ -190,43 +183,40 @@ def picture_title(row: ClassRow, *, expert: bool = False) -> tuple[str, str]:
 
 
 def no_classes(class_names: tuple[str, ...] | None) -> str | None:
-    """Say why there are no classes to compare; None where there are."""
+    """Return why there are no classes to compare; None where there are."""
     if class_names is None:
         return NO_CLASSES
     return TWO_CLASSES if len(class_names) < 3 else None
 
 
-def classes_sentence(before: ClassScreen, after: ClassScreen | None, where: str) -> str:
-    """Say how many classes are off, before and after."""
-    start = f"Of {before.n_classes:,} classes looked at together,"
-    how = f"({where}, Holm-adjusted at 5%)."
+def classes_sentence(
+    before: ClassScreen, after: ClassScreen | None, where: str, *, expert: bool = False
+) -> str:
+    """Return how many classes are miscalibrated, before and after."""
+    n_classes = f"{before.n_classes:,}"
+    how = f"({where}, {_adjusted(before, expert=expert)})."
     was = int(before.off(DETECTION_LEVEL).sum())
     now = None if after is None else int(after.off(DETECTION_LEVEL).sum())
     if not was and not now:
-        when = " before calibration" if now is None else ", before or after calibration"
-        return f"{start} none is found off at this sample size{when} {how}"
-    then = "" if now is None else f" and {_count(now)} after it"
-    return f"{start} {_count(was)} before calibration{then} {how}"
+        when = "before calibration" if now is None else "before or after calibration"
+        return f"No miscalibration detected in any of {n_classes} classes {when} {how}"
+    then = "" if now is None else f", {now:,} after"
+    verb = "is" if was == 1 else "are"
+    return f"{was:,} of {n_classes} classes {verb} miscalibrated before calibration{then} {how}"
 
 
-def _count(number: int) -> str:
-    if number == 0:
-        return "none is found off"
-    return "1 is off" if number == 1 else f"{number:,} are off"
+def _adjusted(screen: ClassScreen, *, expert: bool) -> str:
+    """Return how p-values allow for many classes."""
+    return f"{'Holm-' if expert else ''}adjusted for {screen.n_classes:,} tests"
 
 
-def pictures_note(before: ClassScreen, after: ClassScreen | None) -> str:
-    """Say how the pictures are read, and why there may be none after calibration."""
+def pictures_note(after: ClassScreen | None) -> str:
+    """Return how the pictures are read, and why there may be none after calibration."""
     text = _PICTURES_NOTE.format(n_bins=CLASS_BINS)
-    adjusted = (
-        f"Off: chance alone does not explain it, allowing for {before.n_classes:,} classes looked"
-        " at together (Holm)."
-    )
-    missing = "" if after is not None else f" Only before: {_ALONE}"
-    return f"{text} {adjusted}{missing}"
+    return text if after is not None else f"{text} Only before: {_ALONE}"
 
 
-def classes_note(before: ClassScreen, after: ClassScreen | None) -> str:
-    """Say what the columns are, and what a dash means."""
-    text = _NOTE.format(n_classes=before.n_classes)
+def classes_note(before: ClassScreen, after: ClassScreen | None, *, expert: bool = False) -> str:
+    """Return what the p-values are of, and what a dash means."""
+    text = _NOTE.format(adjusted=_adjusted(before, expert=expert))
     return text if after is not None else f"{text} {NO_CLASSES_LEFT}"

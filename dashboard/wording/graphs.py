@@ -1,190 +1,173 @@
-"""What stands over and under the four graphs, and under the spline."""
+"""What the four graphs show, and the fitted spline: captions, controls, how to read them."""
 
 import math
 
 import numpy as np
 
-from calibcore.cumulative import CumulativeCurves
 from calibcore.evaluation import GRAPH_KNOTS, Side
 from calibcore.reliability import SplineFit
 from dashboard.wording.glossary import HOW_TO_READ
-from dashboard.wording.numbers import (
-    detected_points,
-    null_source,
-    of_100,
-    p_words,
-    percent,
-    points,
-)
+from dashboard.wording.numbers import detected_pp, null_source, p_words, percent, pp
+from dashboard.wording.verdicts import DETECTION_LEVEL
 
 TOO_FEW = "Too few rows for this graph."
 
+VIEW = "View"
 BOTH_SETS = "Both sets"
 BOTH_SETS_HELP = (
-    "Shows the calibration set and the test set one above the other. Which of them the verdict is"
-    " about is set by **Judge on** in the panel on the left."
+    "Shows the calibration set above the test set. The verdict is about the set chosen under"
+    " **Evaluate on**."
 )
 SECOND_EVENT = "Compare with"
-SECOND_EVENT_HELP = "Draws the same graphs of another event below, with the same calibrator."
+SECOND_EVENT_HELP = "Adds the same graphs of another event, with the same calibrator."
 NO_SECOND = "No second event"
 WHICH = "Graphs"
-WHICH_HELP = "Of two events on two sets, two graphs of each are shown at once."
-FRACTILE_CURSOR = "Mark the rows at a fractile (%)"
+WHICH_HELP = "With two events on two sets, two graphs of each fit on the page."
+FRACTILE_CURSOR = "Mark rows at (%)"
 CURSOR_HELP = (
-    "Puts a mark on the same rows in every graph. At fractile 25% a quarter of the rows score no"
-    " higher. Off is the left end."
+    "Marks the same rows in every graph. At 25%, a quarter of the rows have this score or a lower"
+    " one. Off is the left end."
 )
 
+IN_EXPERT_WORDS = (("Share of rows", "Fractile of rows"), ("share of rows", "fractile"))
+"""What titles say, and what they say to experts."""
+
 _HOW_TO_READ = f"""
-**(a)** Over the fractile k / N of rows sorted by score: cumulative score H and cumulative hits G,
-each divided by N. KS error: the largest |G - H|, at the black mark. Rows of equal score are one
-point.
+**(a)** Over the fractile k / N of rows sorted by score: cumulative score H and cumulative outcomes
+G, each divided by N (Gupta et al. 2021 call G the cumulative probability). KS error: the largest
+|G - H|, at the black mark. Rows of equal score are one point.
 
 **(b)** G and H over H, so that H is the identity; slopes are ratios of frequency to score.
 
 **(c)** Derivatives of (a): the score at each fractile, and the derivative of a least-squares cubic
 spline with {GRAPH_KNOTS} knots through G. It cannot resolve features narrower than its knots.
 
-**(d)** The same spline over the score: P(hit | score) against the identity.
+**(d)** The same spline over the score: P(outcome = 1 | score) against the identity.
 
-**Grey.** Null band, H0: P(hit | score) = score. Simultaneous 95% in (a) and (b), from the Brownian
-limit with variance sum s (1 - s) / N^2, or a Poisson tail where few misses or hits are expected;
-pointwise 95% in (c) and (d), from the linear map of the spline.
+**Grey.** Null band, H0: P(outcome = 1 | score) = score. Simultaneous 95% in (a) and (b), from the
+Brownian limit with variance sum s (1 - s) / N^2, or a Poisson tail where few outcomes of one kind
+are expected; pointwise 95% in (c) and (d), from the linear map of the spline.
 
-**Bins.** Equal width; whisker: Wilson, 95%, a bin by itself. Bins with less than 1% of the rows
-are pale. **Isotonic (CORP).** PAV fit with its pointwise consistency band under H0, and a
-confidence band. **Smoothed.** Reflected Gaussian kernel whose bandwidth equals the smooth ECE; the
-reference is the kernel mean of the scores, so the bias of the kernel at 0 and 1 is on both lines.
+**Bins.** Equal width; error bars: Wilson, 95%, each bin on its own. Bins with less than 1% of the
+rows are pale. **Isotonic (CORP).** PAV fit with its pointwise consistency band (outcomes drawn
+under H0), and a confidence band (outcomes drawn from the fit; no narrower than Clopper-Pearson per
+step). **Smoothed.** Reflected Gaussian kernel whose bandwidth equals the smooth ECE; the reference
+is the kernel mean of the scores, so the bias of the kernel at 0 and 1 is on both lines.
 """
 
-FIT_HEADING = "The spline itself"
-FIT_NOTE = (
-    "The number of knots, and how the spline ends, are set in the panel on the left, below the"
-    " calibrator."
-)
-FIT_LINK = "What it makes of each score"
+FIT_HEADING = "Fitted spline"
+FIT_LINK = "See the calibration map"
 
 
 def how_to_read(*, expert: bool = False) -> str:
-    """Say how the graphs and the diagrams are read, for Markdown."""
+    """Return how the graphs and the diagrams are read, for Markdown."""
     return _HOW_TO_READ if expert else HOW_TO_READ
 
 
-def side_title(side: Side, set_name: str = "", *, expert: bool = False) -> str:
-    """Give the title over the four graphs: KS error, the event's probability, and the set."""
-    n_samples, curves = side.event.n_samples, side.curves
-    seen = percent(float(curves.cum_hits[-1]), n_samples)
-    error = f"KS error {percent(curves.ks_error, n_samples)}"
-    if expert:
-        error += f" ({p_words(curves.ks_p_value)})"
-    return f"{error}, probability {seen}{f' ({set_name})' if set_name else ''}"
+def titled(title: str, *, expert: bool = False) -> str:
+    """Return a title of a graph or of its axis in the words of the reader.
+
+    Examples
+    --------
+    >>> titled("Share of rows, lowest score first", expert=True)
+    'Fractile of rows, lowest score first'
+    """
+    for plain, meant in IN_EXPERT_WORDS if expert else ():
+        title = title.replace(plain, meant)
+    return title
 
 
 def band_note(side: Side, *, expert: bool = False) -> str:
-    """Say what the grey region of the four graphs is."""
-    cases = of_100(side.null.level)
+    """Return what the grey region of the four graphs is."""
+    level = f"{100 * side.null.level:.0f}%"
     if expert:
-        level = f"{100 * side.null.level:.0f}%"
         return (
             f"Grey: {level} band under perfect calibration, simultaneous in (a) and (b)"
-            f" ({null_source(side.curves)}), pointwise in (c) and (d) (spline with {GRAPH_KNOTS}"
-            " knots)."
+            f" ({null_source(side.curves)}), pointwise in (c) and (d) ({GRAPH_KNOTS}-knot spline)."
         )
-    return f"Grey: where a perfect model of this size would stay in {cases} cases."
+    return f"Grey: {level} band if perfectly calibrated."
 
 
 def cumulative_caption(side: Side, *, expert: bool = False) -> str:
-    """Say what graph (a) shows."""
+    """Return what graph (a) shows: where the gap is largest, and how large chance makes it."""
     curves, n_samples = side.curves, side.event.n_samples
     where = percent(curves.ks_fractile, n_samples)
-    ahead = _ahead(curves, curves.ks_index)
-    near = detected_points(side.null.simultaneous, n_samples)
+    gap = pp(float(curves.gap[curves.ks_index]), n_samples, signed=True)
+    if curves.ks_p_value < DETECTION_LEVEL:
+        gap += f" (scores too {'high' if curves.gap[curves.ks_index] > 0 else 'low'})"
+    limit = detected_pp(side.null.simultaneous, n_samples)
+    level = f"{100 * side.null.level:.0f}%"
     if expert:
-        level = f"{100 * side.null.level:.0f}%"
         return (
-            f"KS {percent(curves.ks_error, n_samples)} at fractile {where}, {ahead}; {level} limit"
-            f" {near}. Kuiper {percent(curves.kuiper, n_samples)}."
+            f"KS {percent(curves.ks_error, n_samples)} ({p_words(curves.ks_p_value)}), gap {gap} at"
+            f" fractile {where}; {level} limit {limit}. Kuiper {percent(curves.kuiper, n_samples)}."
         )
-    return (
-        f"Widest gap {points(curves.ks_error, n_samples)}, at fractile {where}, {ahead}; of a"
-        f" perfect model, at most {near}."
-    )
+    return f"Largest gap {gap}, at {where} of rows. {level} limit if perfectly calibrated: {limit}."
 
 
 def warped_caption(side: Side, *, expert: bool = False) -> str:
-    """Say what graph (b) shows."""
+    """Return what graph (b) shows: mean score and observed frequency, its two ends."""
     curves, n_samples = side.curves, side.event.n_samples
-    claimed, seen = float(curves.cum_score[-1]), float(curves.cum_hits[-1])
-    said, was = percent(claimed, n_samples), percent(seen, n_samples)
+    mean_score, observed = float(curves.cum_score[-1]), float(curves.cum_hits[-1])
+    both = f"Mean score {percent(mean_score, n_samples)}, observed {percent(observed, n_samples)}"
     if expert:
-        gap = points(claimed - seen, n_samples, signed=True)
-        return f"Calibration-in-the-large {gap}: mean score {said}, observed frequency {was}."
-    return f"Claimed in all {said}, happened {was}."
+        gap = pp(mean_score - observed, n_samples, signed=True)
+        return f"{both}; score \u2212 observed {gap}."
+    return f"{both}."
 
 
 def fractile_caption(side: Side, *, expert: bool = False) -> str:
-    """Say what graph (c) shows."""
+    """Return what graph (c) shows: the score in the middle of the rows."""
     if side.frequency is None:
         return TOO_FEW
     # Cut, not rounded: at least half of the rows do score this high.
     steps = 1_000 if side.event.n_samples < 50_000 else 10_000
     median = math.floor(float(np.median(side.event.scores)) * steps) / steps
-    said = percent(median, side.event.n_samples)
-    if expert:
-        return (
-            f"Slope of (a) by a least-squares spline of {GRAPH_KNOTS} knots. Median score {said}."
-        )
-    return f"Half of the rows score {said} or more."
+    text = f"Median score {percent(median, side.event.n_samples)}."
+    return f"{text} Slopes of (a): {GRAPH_KNOTS}-knot least-squares spline." if expert else text
 
 
 def score_caption(side: Side, *, expert: bool = False) -> str:
-    """Say what graph (d) shows."""
+    """Return what graph (d) shows: how far apart the lines are."""
     frequency = side.frequency
     if frequency is None:
         return TOO_FEW
-    gap = points(frequency.mean_gap, side.event.n_samples)
+    gap = pp(frequency.mean_gap, side.event.n_samples)
     if expert:
-        return f"Mean absolute distance of the score from the spline estimate: {gap}."
-    return f"The lines are {gap} apart, averaged over the rows."
+        return f"Mean absolute gap between score and spline estimate: {gap}."
+    return f"Mean gap between the lines: {gap}."
 
 
 def cursor_sentence(side: Side, fractile: float, *, expert: bool = False) -> str:
-    """Read off the numbers of the rows at a fractile."""
+    """Return the numbers of the rows at a fractile."""
     curves, n_samples = side.curves, side.event.n_samples
     place = curves.place_at(fractile)
-    where, score, claimed, seen = (
+    where, score, mean_score, observed = (
         percent(float(values[place]), n_samples)
         for values in (curves.fractile, curves.score, curves.cum_score, curves.cum_hits)
     )
-    gap = points(abs(float(curves.gap[place])), n_samples)
-    if gap.strip("0. points"):
-        gap += f", {_ahead(curves, place)}"
-    text = (
-        f"At fractile {where}: score {score}, so far claimed {claimed}, happened {seen}, gap {gap}"
-    )
+    gap = pp(float(curves.gap[place]), n_samples, signed=True)
+    rows = f"At fractile {where}: score" if expert else f"Lowest {where} of rows: score up to"
+    text = f"{rows} {score}; cumulative score {mean_score}, outcomes {observed}, gap {gap}"
     if expert and side.frequency is not None:
         estimate = percent(float(side.frequency.frequency[place - 1]), n_samples)
         text += f"; spline estimate of the frequency {estimate}"
     return f"{text}."
 
 
-def _ahead(curves: CumulativeCurves, place: int) -> str:
-    return "claim ahead" if curves.gap[place] > 0 else "truth ahead"
-
-
 def fit_caption(fit: SplineFit, *, expert: bool = False) -> str:
-    """Say how near the spline comes to what it was fitted to, and what its slope is."""
+    """Return how close the spline comes to what it was fitted to, and what its slope is."""
     n_samples, n_knots = fit.fractile.size, fit.spline.values.size
-    farthest = detected_points(fit.farthest, n_samples)
-    added = "its slope, added to the score, is" if fit.fit_to == "difference" else "its slope is"
+    farthest = detected_pp(fit.farthest, n_samples)
+    slope = "Score + slope" if fit.fit_to == "difference" else "Its slope"
     if expert:
-        rms = detected_points(fit.root_mean_square, n_samples)
+        rms = detected_pp(fit.root_mean_square, n_samples)
         return (
-            f"Least-squares cubic spline, run-out {fit.spline.runout}, {n_knots} knots evenly"
-            f" spaced in fractile; residuals: root mean square {rms}, largest {farthest}."
-            f" {added.capitalize()} the calibrated score, before clipping."
+            f"Least-squares cubic spline (run-out {fit.spline.runout}), {n_knots} knots evenly"
+            f" spaced in fractile; residuals: root mean square {rms}, largest {farthest}. {slope} ="
+            " calibrated score, before clipping."
         )
     return (
-        f"The dashed line through {n_knots} knots stays within {farthest} of what {n_samples:,}"
-        f" rows of the calibration set add up to; {added} the calibrated score."
+        f"The {n_knots}-knot spline fits the cumulative curve of {n_samples:,} calibration rows to"
+        f" within {farthest}. {slope} = calibrated score."
     )

@@ -8,94 +8,85 @@ from calibcore.evaluation import SetResult
 from calibcore.events import TopR
 from dashboard.readers.contents import Contents
 from dashboard.settings import ChosenEvent
-from dashboard.wording.numbers import MINUS, is_whole, percent
+from dashboard.wording.numbers import MINUS, is_whole, percent, rows_of, span
 from dashboard.wording.sentences import across_half
 
-HIT, BEFORE, AFTER = "Came true", "Score before", "After"
+HIT, BEFORE, AFTER = "Outcome", "Score before", "Score after"
 CAME_TRUE = {True: "\u2713 yes", False: "\u2717 no"}
-RANGE = "Scores from, to (%)"
-DOWNLOAD = "Download these rows (CSV)"
-
-
-def missed(event: ChosenEvent) -> str:
-    """Name the rows for which the event did not happen."""
-    return "mistakes" if event == TopR(1) else "rows where it did not come true"
+RANGE = "Score range (%)"
+DOWNLOAD = "Download rows (CSV)"
+HEADING = "Individual rows"
 
 
 def missed_sign(event: ChosenEvent) -> str:
-    """Say of a row that the event did not happen for it, where there is little room."""
-    return "wrong" if event == TopR(1) else "did not come true"
-
-
-def heading(event: ChosenEvent) -> str:
-    """Head the list of rows."""
-    return f"Rows by score, {_first(event)}"
+    """Return the word for a row whose outcome is not the event."""
+    return "wrong" if event == TopR(1) else "without the event"
 
 
 def _first(event: ChosenEvent) -> str:
-    """Say which rows come first."""
-    mistakes = "most confident mistakes" if event == TopR(1) else "highest that did not come true"
+    """Return which rows come first."""
+    mistakes = "most confident mistakes" if event == TopR(1) else "highest scores without the event"
     return f"{mistakes} first"
 
 
 def range_sentence(between: tuple[int, int], n_rows: int, n_misses: int, event: ChosenEvent) -> str:
-    """Say how many rows are in a range of scores, and how many of them were wrong."""
-    scored = f"scored {between[0]} to {between[1]}%"
+    """Return how many rows are in a range of scores, and how many of them are wrong."""
+    scores = span(f"{between[0]}%", f"{between[1]}%")
     if n_rows == 0:
-        return f"No row is {scored}. Widen the range."
-    rows = "1 row is" if n_rows == 1 else f"{n_rows:,} rows are"
+        return f"No rows with a score of {scores}. Widen the range."
     share = percent(n_misses / n_rows, n_rows)
-    return f"{rows} {scored}; {n_misses:,} of them ({share}) are {missed(event)}."
+    return (
+        f"{rows_of(n_rows)} with a score of {scores}, {n_misses:,} ({share}) {missed_sign(event)}."
+    )
 
 
 def list_head(columns: Iterable[str], *, classes: bool, hits: bool) -> list[str]:
-    """Name the columns of the list of rows."""
+    """Return the names of the columns of the list of rows."""
     named = [*(("True", "Predicted") if classes else ()), *((HIT,) if hits else ())]
     return ["Row", *named, BEFORE, AFTER, *columns]
 
 
 def list_note(n_listed: int, n_rows: int, event: ChosenEvent, numbered: str) -> str:
-    """Say which rows the list holds, and how they are numbered."""
+    """Return which rows the list holds, and how they are numbered."""
     cut = f"The first {n_listed:,} of {n_rows:,}" if n_listed < n_rows else f"All {n_listed:,}"
     return f"{cut} rows, {_first(event)}. {numbered}"
 
 
 def decided_note(judged: SetResult) -> str:
-    """Say what predicted classes are taken from, where calibration speaks against some."""
-    text = "Predicted: by the scores before calibration"
+    """Return where predicted classes come from, where calibration changes some."""
+    text = "Predicted classes are those before calibration"
     if judged.past_half:
-        of = f"of all {judged.n_samples:,} rows judged"
-        return f"{text}; {of}, {across_half(judged.past_half)}."
+        return f"{text}. In all {judged.n_samples:,} rows, {across_half(judged.past_half)}."
     changed = judged.changed_decisions
-    return f"{text}; {changed:,} decisions change." if changed else ""
+    return f"{text}. Calibration changes {changed:,} of them." if changed else ""
 
 
 def numbered(contents: Contents, where: str) -> str:
-    """Say how rows are numbered: as the preview and the refusals of their file number them."""
+    """Return how rows are numbered: as the preview and the refusals of their file number them."""
     if any(raw.first_row > 1 for raw in contents.sets.values()):
-        return "Rows are numbered from the top of the file, as an editor and a spreadsheet do."
+        return "Rows are numbered from the top of the file, as in an editor or a spreadsheet."
     place = "the file" if "rows" in contents.sets else f"the {where}"
     return f"Rows are numbered as in {place}, from 1."
 
 
 def score(value: float) -> str:
-    """Write the score of one row."""
+    """Return the score of one row as it is written."""
     return f"{100 * value:.2f}%"
 
 
 def histogram_caption(bins: BinTable, event: ChosenEvent) -> str:
-    """Say what the histogram of scores shows."""
+    """Return what the histogram of scores shows."""
     fullest = int(bins.counts.argmax())
     share = bins.counts[fullest] / bins.counts.sum()
-    between = f"{100 * bins.edges[fullest]:.1f} to {100 * bins.edges[fullest + 1]:.1f}%"
+    between = span(*(f"{100 * bins.edges[fullest + end]:.1f}%" for end in (0, 1)))
     return (
-        f"Fullest: scores {between}, with {100 * share:.1f}% of the rows. Hatched:"
-        f" {missed(event)}. Grey ground: the range that is listed, where it is a part."
+        f"Largest bin: {between}, {100 * share:.1f}% of the rows. Hatched: {missed_sign(event)}."
+        " Grey: listed range."
     )
 
 
 def number(value: float) -> str:
-    """Write a number of the file: whole in full, else with six digits; nothing for a blank one.
+    """Return a number of the file: whole in full, else with six digits; nothing for a blank one.
 
     Examples
     --------

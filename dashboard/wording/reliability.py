@@ -1,4 +1,4 @@
-"""What reliability diagrams show, score by score."""
+"""What reliability diagrams show: captions, and the ranges of scores that are too high or low."""
 
 from itertools import groupby
 
@@ -6,114 +6,190 @@ import numpy as np
 
 from calibcore.evaluation import Side
 from calibcore.metrics.bins import BinSweep
-from calibcore.reliability import BinnedReliability
+from calibcore.reliability import Band, BinnedReliability
 from calibcore.reliability.intervals import LEAST_SHARE
-from dashboard.wording.numbers import detected_points, percent, points, rows_of
+from calibcore.reliability.smooth import LEAST_BANDWIDTH
+from dashboard.wording.numbers import ci, detected_points, detected_pp, percent, rows_of, span
 from dashboard.wording.reach import FEWEST_BINS
 
-DIAGRAM_HEADING = "Score by score"
-BINS_LABEL = "Bins"
-BINS_HELP = "The same number as under Settings on the left: of the diagrams, ECE and MCE."
+DIAGRAM_LABEL = "Reliability diagram as"
+DIAGRAM_HELP = (
+    "**Bins**: height is the observed frequency, the dot the mean score, the hatched part their"
+    " gap. The error bar is a 95% CI; bins with less than 1% of the rows are pale.\n\n"
+    "**Plot**: the same bins as points, larger with more rows.\n\n"
+    "**Isotonic (CORP)**: the best increasing step function, without bins. Outside the grey band,"
+    " chance is an unlikely explanation.\n\n"
+    "**Smoothed**: averages over nearby rows. The width of the average is the smooth ECE."
+)
+SWEEP_HEADING = "Sensitivity to bin count"
+SWEEP_HELP = (
+    "ECE grows with the number of bins even under perfect calibration (grey). The number of bins is"
+    " set under **Settings**."
+)
 
 _LEAST = f"{100 * LEAST_SHARE:g}%"
 _MOST_RANGES = 2
+_NONE = "no miscalibration detected in any bin"
 
 
-def scores_sentence(before: Side, after: Side | None, *, expert: bool = False) -> str:
-    """Say at which scores the model is off, and where it is off most.
+def scores_sentence(side: Side, name: str = "", *, expert: bool = False) -> str:
+    """Return at which scores the model is miscalibrated, and where the gap is largest.
 
     Parameters
     ----------
-    before : Side
-        Before calibration.
-    after : Side or None
-        After calibration; None where nothing is changed.
+    side : Side
+        What is described.
+    name : str, default ""
+        Of the side; for Markdown.
     expert : bool, default False
         Whether the words are for those who know the terms.
 
     Notes
     -----
-    Bins count that hold at least `LEAST_SHARE` of the rows, and are off where the interval of their
-    frequency leaves out their mean score.
+    Bins count that hold at least `LEAST_SHARE` of the rows; one is miscalibrated where the
+    confidence interval of its frequency excludes its mean score.
     """
-    say = _expert_clause if expert else _clause
-    first = say(before)
-    if after is None:
-        return f"{first[0].upper()}{first[1:]}."
-    return f"Before calibration, {first}; after it, {say(after)}."
+    text = (_expert_clause if expert else _clause)(side)
+    return f"**{name}:** {text}." if name else f"{text[0].upper()}{text[1:]}."
 
 
 def counted_note(before: Side, after: Side | None) -> str:
-    """Say which bins the sentence is about, how many chance puts into it, and what is left out."""
+    """Return which bins the sentences are about, how many chance adds, and what is left out."""
     was, pale = _off_of(before.binned), [_pale(before)]
     if after is not None:
-        was += f" before and {_off_of(after.binned)} after calibration"
-        named = (("before calibration", pale[0]), ("after it", _pale(after)))
+        was += f" before, {_off_of(after.binned)} after"
+        named = (("before", pale[0]), ("after", _pale(after)))
         pale = [f"{when} {found}" for when, found in named if found]
-    rest = ", ".join(filter(None, pale))
+    rest = "; ".join(filter(None, pale))
     text = (
-        f"Counted are bins with at least {_LEAST} of the rows whose whisker leaves out their mean"
-        f" score: {was}. Chance alone does that to about"
-        f" {100 * (1 - before.binned.level):.0f} of 100 bins."
+        f"Bins with at least {_LEAST} of the rows whose 95% CI excludes the mean score: {was}"
+        f" (about {100 * (1 - before.binned.level):.0f}% expected by chance)."
     )
-    return f"{text} Paler bins have fewer rows: {rest}." if rest else text
+    return f"{text} Pale bins, with fewer rows: {rest}." if rest else text
 
 
 def _pale(side: Side) -> str:
-    """Say what the bins with few rows show together, if together they have enough."""
+    """Return what the bins with few rows show together, if together they have enough."""
     bins, few = side.bins, ~side.binned.telling & (side.bins.counts > 0)
     rows, n_samples = bins.counts[few], side.event.n_samples
     share = rows.sum() / n_samples
     if share < LEAST_SHARE:
         return ""
-    claimed, seen = (
+    mean_score, observed = (
         percent(float(np.average(mean[few], weights=rows)), n_samples)
         for mean in (bins.mean_score, bins.frequency)
     )
-    return f"together {percent(float(share), n_samples)}, claimed {claimed}, happened {seen}"
+    together = percent(float(share), n_samples)
+    return f"together {together} of the rows, mean score {mean_score}, observed {observed}"
 
 
-def plot_caption(side: Side, *, expert: bool = False) -> str:
-    """Say what the reliability plot shows."""
+# Captions -----------------------------------------------------------------------------------
+
+
+def bins_caption(side: Side, *, expert: bool = False) -> str:
+    """Return what the diagram in bins shows: its largest bin."""
     bins, n_samples = side.bins, side.event.n_samples
-    filled = int(np.count_nonzero(bins.counts))
-    count = "One point" if filled == 1 else f"{filled} points, each"
     fullest = int(bins.counts.argmax())
+    lower, upper = float(side.binned.lower[fullest]), float(side.binned.upper[fullest])
+    interval = ci(percent(lower, n_samples), percent(upper, n_samples))
     if expert:
         return (
-            f"Mean score and observed frequency of the {filled} of {bins.counts.size} bins of equal"
-            " width that hold rows, the larger the more; the fullest:"
-            f" {bins.counts[fullest]:,.0f} of {rows_of(n_samples)}, mean score"
-            f" {percent(float(bins.mean_score[fullest]), n_samples)}, frequency"
-            f" {percent(float(bins.frequency[fullest]), n_samples)}."
+            f"Largest of {bins.counts.size} equal-width bins: {_rows_in_fullest(side)},"
+            f" {_means_in_fullest(side)} ({interval}, Wilson)."
         )
+    edges = (percent(float(bins.edges[fullest + end]), n_samples) for end in (0, 1))
+    share = percent(float(bins.counts[fullest] / bins.counts.sum()), n_samples)
     return (
-        f"{count} a bin of scores, the larger the more rows it holds; the largest is at a mean"
-        f" score of {percent(float(bins.mean_score[fullest]), n_samples)}, observed"
-        f" {percent(float(bins.frequency[fullest]), n_samples)}. Below the diagonal, scores are too"
-        " high."
+        f"Largest bin ({span(*edges)}, {share} of rows): {_means_in_fullest(side, 'score')}"
+        f" ({interval})."
     )
 
 
+def plot_caption(side: Side, *, expert: bool = False) -> str:
+    """Return what the reliability plot shows: how many bins, and the largest."""
+    filled = int(np.count_nonzero(side.bins.counts))
+    means = _means_in_fullest(side)
+    if expert:
+        of = f"{filled} of {side.bins.counts.size} equal-width bins hold rows"
+        return f"{of}; the largest {_rows_in_fullest(side)}, {means}."
+    return f"{filled} bin{'' if filled == 1 else 's'} with rows; the largest has {means}."
+
+
+def _rows_in_fullest(side: Side) -> str:
+    return f"{side.bins.counts.max():,.0f} of {rows_of(side.event.n_samples)}"
+
+
+def _means_in_fullest(side: Side, name: str = "mean score") -> str:
+    bins, n_samples = side.bins, side.event.n_samples
+    fullest = int(bins.counts.argmax())
+    mean_score, observed = (
+        percent(float(means[fullest]), n_samples) for means in (bins.mean_score, bins.frequency)
+    )
+    return f"{name} {mean_score}, observed {observed}"
+
+
+def isotonic_caption(side: Side, *, expert: bool = False) -> str:
+    """Return what the isotonic reliability curve shows: how much of it is outside its band."""
+    band, n_samples = side.corp.consistency, side.event.n_samples
+    outside = percent(side.corp_outside, n_samples)
+    by_chance, level = f"about {100 * (1 - band.level):.0f}% expected", f"{100 * band.level:.0f}%"
+    if expert:
+        return (
+            f"Isotonic regression (PAV): outside the pointwise {level} consistency band for"
+            f" {outside} of rows ({by_chance} under H0). Dotted: {level} confidence band"
+            f" ({_resamples(band)})."
+        )
+    return (
+        f"Outside the grey band for {outside} of rows ({by_chance} if perfectly calibrated)."
+        f" Dotted: {level} confidence band."
+    )
+
+
+def smoothed_caption(side: Side, *, expert: bool = False) -> str:
+    """Return what the smoothed reliability curve shows: the smooth ECE."""
+    found, n_samples = side.smooth, side.event.n_samples
+    # The kernel is as wide as the error itself, unless that is too small.
+    error = f"{detected_pp(found.bandwidth, n_samples).removesuffix(' pp')}%"
+    most = "at most " if found.bandwidth < 1.01 * LEAST_BANDWIDTH else ""
+    level = f"{100 * found.confidence.level:.0f}%"
+    if expert:
+        return (
+            f"Smooth ECE and bandwidth of the Gaussian kernel: {most}{error}. Shaded: pointwise"
+            f" {level} bootstrap band ({_resamples(found.confidence)})."
+        )
+    return f"Smooth ECE {most}{error}. Pale: few rows nearby. Shaded: {level} confidence band."
+
+
+def _resamples(band: Band) -> str:
+    return f"{band.n_resamples:,} resamples, seed {band.seed}"
+
+
+# The number of bins -------------------------------------------------------------------------
+
+
 def wander_sentence(before: BinSweep, after: BinSweep | None, n_samples: int) -> str:
-    """Say how far the choice of bins alone moves the error."""
+    """Return how far the number and kind of bins alone move the error."""
     moves = _moves(before, n_samples)
     if after is not None:
-        moves += f" before and by {_moves(after, n_samples)} after calibration"
-    return f"The choice of bins alone moves the ECE by {moves}; the KS error has no bins to choose."
+        unit = " percentage points"
+        moves += f" before and {_moves(after, n_samples).removesuffix(unit)} after calibration"
+    return f"The choice of bins alone moves the ECE by {moves}. The KS error needs no bins."
 
 
 def _moves(sweep: BinSweep, n_samples: int) -> str:
     found, least = _wander(sweep), 0.001 if n_samples < 50_000 else 0.0001
-    up_to = points(found, n_samples)
-    return f"up to {up_to}" if found >= least else f"less than {points(least, n_samples)}"
+    start = "up to" if found >= least else "less than"
+    return f"{start} {detected_points(max(found, least), n_samples)}"
 
 
 def _wander(sweep: BinSweep) -> float:
-    """Give the distance between the lowest and the highest error."""
+    """Return the distance between the lowest and the highest error."""
     shown = sweep.n_bins >= FEWEST_BINS
     both = np.concatenate([sweep.equal_width[shown], sweep.equal_mass[shown]])
     return float(both.max() - both.min())
+
+
+# Ranges of scores ---------------------------------------------------------------------------
 
 
 def _off_of(binned: BinnedReliability) -> str:
@@ -124,51 +200,52 @@ def _off_of(binned: BinnedReliability) -> str:
 def _clause(side: Side) -> str:
     binned, n_samples = side.binned, side.event.n_samples
     if not binned.off[binned.telling].any():
-        return "no bin is off by more than chance explains"
+        return _NONE
     worst = _worst(binned)
-    claimed, seen, gap = _worst_numbers(binned, worst, n_samples)
-    high = "high" if binned.off[worst] > 0 else "low"
-    where = _places(binned)
+    mean_score, observed, gap = _worst_numbers(binned, worst, n_samples)
     only = np.count_nonzero(binned.off[binned.telling]) == 1
-    most = "" if only else f", most of all from {_range(binned, worst, worst)}"
-    return f"scores are {where}{most}: claimed {claimed}, happened {seen}, {gap} too {high}"
+    at = "" if only else f" at {_range(binned, worst, worst)}"
+    return (
+        f"scores {_places(binned)}; {'' if only else 'largest '}gap {gap}{at}"
+        f" (mean score {mean_score}, observed {observed})"
+    )
 
 
 def _expert_clause(side: Side) -> str:
     binned, n_samples = side.binned, side.event.n_samples
     level = f"{100 * binned.level:.0f}%"
-    found = (
-        f"the mean score is outside the {level} Wilson interval in {_off_of(binned)} bins with at"
-        f" least {_LEAST} of the rows"
+    outside = (
+        f"mean score outside the {level} Wilson interval in {_off_of(binned)} bins with at least"
+        f" {_LEAST} of the rows"
     )
     if not binned.off[binned.telling].any():
-        return found
+        return outside
     worst = _worst(binned)
-    claimed, seen, gap = _worst_numbers(binned, worst, n_samples)
-    sign = "+" if binned.off[worst] > 0 else "\u2212"
+    mean_score, observed, gap = _worst_numbers(binned, worst, n_samples)
     ends = f"{_end(binned.bins.edges[worst])}, {_end(binned.bins.edges[worst + 1])}"
-    low, high = (percent(float(end[worst]), n_samples) for end in (binned.lower, binned.upper))
+    interval = ci(*(percent(float(end[worst]), n_samples) for end in (binned.lower, binned.upper)))
     return (
-        f"{found}; the largest such gap is {sign}{gap}, at scores in ({ends}]% (mean score"
-        f" {claimed}, frequency {seen}, interval {low.removesuffix('%')} to {high})"
+        f"{outside}; largest gap {gap} at scores in ({ends}]% (mean score {mean_score},"
+        f" observed {observed}, {interval})"
     )
 
 
 def _worst(binned: BinnedReliability) -> int:
-    """Find the bin with the largest gap among those that are off and hold enough rows."""
+    """Return the bin with the largest gap among those that are off and hold enough rows."""
     counted = binned.telling & (binned.off != 0)
     return int(np.where(counted, np.abs(binned.bins.gap), -1.0).argmax())
 
 
 def _worst_numbers(binned: BinnedReliability, worst: int, n_samples: int) -> tuple[str, str, str]:
-    """Write mean score, frequency and gap of a bin."""
-    score, seen = float(binned.bins.mean_score[worst]), float(binned.bins.frequency[worst])
-    gap = detected_points(abs(score - seen), n_samples)
-    return percent(score, n_samples), percent(seen, n_samples), gap
+    """Return mean score, frequency and signed gap of a bin."""
+    score, observed = float(binned.bins.mean_score[worst]), float(binned.bins.frequency[worst])
+    sign = "+" if binned.off[worst] > 0 else "\u2212"
+    gap = f"{sign}{detected_pp(abs(score - observed), n_samples)}"
+    return percent(score, n_samples), percent(observed, n_samples), gap
 
 
 def _places(binned: BinnedReliability) -> str:
-    """Say where scores are too high and where they are too low, the worst kind first."""
+    """Return where scores are too high and where they are too low, the worst kind first."""
     worst_sign = int(binned.off[_worst(binned)])
     parts = []
     for sign in (worst_sign, -worst_sign):
@@ -176,15 +253,15 @@ def _places(binned: BinnedReliability) -> str:
         if not runs:
             continue
         if len(runs) <= _MOST_RANGES:
-            where = " and ".join(f"from {_range(binned, low, high)}" for low, high in runs)
+            where = f"at {' and '.join(_range(binned, low, high) for low, high in runs)}"
         else:
-            where = f"in {len(runs)} ranges from {_range(binned, runs[0][0], runs[-1][1])}"
+            where = f"in {len(runs)} ranges within {_range(binned, runs[0][0], runs[-1][1])}"
         parts.append(f"too {'high' if sign > 0 else 'low'} {where}")
     return ", ".join(parts)
 
 
 def _runs(binned: BinnedReliability) -> list[tuple[int, tuple[int, int]]]:
-    """Join neighbouring bins of one sign; bins with few rows neither join nor part them."""
+    """Join neighbouring bins of one sign; bins with few rows neither join nor split them."""
     told = np.flatnonzero(binned.telling)
     grouped = groupby(told.tolist(), key=lambda place: int(binned.off[place]))
     runs = [(sign, list(places)) for sign, places in grouped]
@@ -193,7 +270,7 @@ def _runs(binned: BinnedReliability) -> list[tuple[int, tuple[int, int]]]:
 
 def _range(binned: BinnedReliability, first: int, last: int) -> str:
     edges = binned.bins.edges
-    return f"{_end(edges[first])} to {_end(edges[last + 1])}%"
+    return span(f"{_end(edges[first])}%", f"{_end(edges[last + 1])}%")
 
 
 def _end(edge: float) -> str:

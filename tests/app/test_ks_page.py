@@ -16,7 +16,8 @@ from dashboard.readers import read
 from dashboard.samples import samples
 from dashboard.views.ks_graphs import SETS, WHICH
 from dashboard.wording import graphs as words
-from dashboard.wording import percent, points
+from dashboard.wording import percent
+from dashboard.wording.numbers import pp
 from tests.app.pages import (
     MARKUP,
     bodies,
@@ -35,6 +36,7 @@ GARMENTS = "Three garments that look alike"
 PAIR = ["Before"] * 2 + ["After"] * 2
 FOUR = PAIR + PAIR
 FIT = ["Fit"]
+MARKED = ":small[Lowest "
 
 
 def sets(title: str = GARMENTS) -> dict[str, LogitSet]:
@@ -65,7 +67,7 @@ def check_totals(chart: Any, event: EventScores) -> None:
     curves = cumulative_curves(event.scores, event.hits)
     for name, total in (
         ("cumulative score", curves.cum_score),
-        ("cumulative probability", curves.cum_hits),
+        ("cumulative outcomes", curves.cum_hits),
     ):
         assert line(chart, name)[-1] == pytest.approx(total[-1], abs=1e-6)
 
@@ -94,7 +96,11 @@ def test_both_sets_are_shown_one_above_the_other() -> None:
         rows = sets()[name]
         check_totals(charts(page)[8 * number], outcomes(TopR(1), rows))
         check_totals(charts(page)[8 * number + 2], calibrated(TopR(1), rows))
-    titles = [text for text in bodies(page) if text.startswith("Top\\-1 prediction \u00b7 ")]
+    titles = [
+        text
+        for text in bodies(page)
+        if text.startswith("Top prediction \u00b7 ") and "rows" in text
+    ]
     assert [text.split(" \u00b7 ")[1].split(",")[0] for text in titles] == [
         f"{name} set" for name in SETS
     ]
@@ -103,7 +109,7 @@ def test_both_sets_are_shown_one_above_the_other() -> None:
 @pytest.mark.parametrize("method", ["spline", "temperature"])
 def test_a_second_event_is_set_below(method: str) -> None:
     page = open_page("ks", sample=GARMENTS)
-    choose(choose(page, "method", method), "second", "Class Shirt")
+    choose(page, "method", method).selectbox(key="second_seen").set_value("Class Shirt").run()
     check_fine(page, FOUR + FOUR + (FIT if method == "spline" else []))
     test = sets()["test"]
     event = OneClass(test.class_names.index("Shirt"))
@@ -118,11 +124,11 @@ def test_a_second_event_is_set_below(method: str) -> None:
 
 def test_the_event_that_is_looked_at_is_no_second_one() -> None:
     page = open_page("ks", sample=GARMENTS)
-    offered = page.selectbox(key="second").options
-    assert "Top-1 prediction" not in offered
-    assert offered[:3] == [words.NO_SECOND, "Top-2", "Top-3"]
+    offered = page.selectbox(key="second_seen").options
+    assert "Top prediction" not in offered
+    assert offered[:3] == [words.NO_SECOND, "Prediction 2", "Prediction 3"]
     choose(page, "rank", 2)
-    assert "Top-2" not in page.selectbox(key="second").options
+    assert "Prediction 2" not in page.selectbox(key="second_seen").options
 
 
 def test_two_events_on_two_sets_show_two_graphs_of_each() -> None:
@@ -179,13 +185,13 @@ def test_the_cursor_marks_and_reads_off_the_same_rows() -> None:
     page.select_slider(key="fractile").set_value("25").run()
     check_fine(page, FOUR + FIT)
     test = sets()["test"]
-    said = [text for text in bodies(page) if text.startswith("At fractile")]
+    said = [text for text in bodies(page) if MARKED in text]
     for number, event in enumerate((outcomes(TopR(1), test), calibrated(TopR(1), test))):
         curves = cumulative_curves(event.scores, event.hits)
         k = next(k for k, end in enumerate(curves.fractile.tolist()) if end >= 0.25)
         n = test.n_samples
-        assert f"score {percent(float(curves.score[k]), n)}, so far" in said[number]
-        assert f"gap {points(abs(float(curves.gap[k])), n)}" in said[number]
+        assert f"score up to {percent(float(curves.score[k]), n)}; cumulative" in said[number]
+        assert f"gap {pp(float(curves.gap[k]), n, signed=True)}" in said[number]
         first, second = charts(page)[:4], charts(page)[4:8]
         (a, b), (c, d) = (half[2 * number : 2 * number + 2] for half in (first, second))
         totals = [curves.cum_score[k], curves.cum_hits[k]]
@@ -194,12 +200,12 @@ def test_the_cursor_marks_and_reads_off_the_same_rows() -> None:
         assert line(b, "Cursor", "x")[0] == curves.cum_score[k]
         assert line(d, "Cursor", "x")[0] == curves.score[k]
     page.select_slider(key="fractile").set_value("Off").run()
-    assert not [text for text in bodies(page) if text.startswith("At fractile")]
+    assert not [text for text in bodies(page) if MARKED in text]
 
 
 def test_the_address_sets_the_cursor() -> None:
     page = open_page("ks", sample=GARMENTS, fractile="60")
-    assert len([text for text in bodies(page) if text.startswith("At fractile 60")]) == 2
+    assert len([text for text in bodies(page) if f"{MARKED}60" in text]) == 2
 
 
 # The spline ---------------------------------------------------------------------------------
@@ -211,15 +217,17 @@ def test_the_spline_is_drawn_with_the_knots_of_the_panel() -> None:
     seen = outcomes(TopR(1), sets()["calibration"])
     fitted = SplineCalibration(n_knots=9, fit_to="hits").fit(seen.scores, seen.hits)
     assert line(charts(page)[-1], "knots").tolist() == fitted.knot_values.tolist()
-    assert line(charts(page)[-1], "running total")[-1] == pytest.approx(seen.hits.mean(), abs=1e-6)
-    assert any("through 9 knots" in text for text in bodies(page))
+    assert line(charts(page)[-1], "cumulative curve")[-1] == pytest.approx(
+        seen.hits.mean(), abs=1e-6
+    )
+    assert any("9-knot spline" in text for text in bodies(page))
 
 
 @pytest.mark.parametrize("method", ["temperature", "isotonic", "none", "per_rank"])
 def test_other_calibrators_have_no_spline_to_show(method: str) -> None:
     page = choose(open_page("ks", sample=GARMENTS), "method", method)
     check_fine(page, FOUR)
-    assert words.FIT_HEADING not in bodies(page)
+    assert words.FIT_HEADING not in {shown.label for shown in page.expander}
 
 
 # What files leave out -----------------------------------------------------------------------
@@ -230,16 +238,16 @@ def test_scores_alone_have_no_second_event(rng: np.random.Generator) -> None:
     table = files.csv_of(rows, rng.integers(0, 3, 300), header="pred_label,confidence,true_label")
     page = open_upload(("scores.csv", table), path="ks")
     check_fine(page, FOUR + FIT)
-    assert not [box for box in page.selectbox if box.key == "second"]
+    assert not [box for box in page.selectbox if box.key == "second_seen"]
 
 
 def test_two_classes_have_no_within(rng: np.random.Generator) -> None:
     data = npz_of(made_set(rng, 200, 2), made_set(rng, 200, 2))
     page = open_upload(("two.npz", data), path="ks", both_sets="true")
     check_fine(page, FOUR + FOUR + FIT)
-    offered = page.selectbox(key="second").options
-    assert offered[1] == "Top-2"
-    assert not [name for name in offered if name.startswith("Within")]
+    offered = page.selectbox(key="second_seen").options
+    assert offered[1] == "Prediction 2"
+    assert not [name for name in offered if name.endswith(" set")]
 
 
 def test_few_rows_and_a_class_that_never_comes(rng: np.random.Generator) -> None:

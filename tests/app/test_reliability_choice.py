@@ -14,13 +14,13 @@ from calibcore.events import TopR
 from calibcore.reliability import binned_reliability, corp_reliability, smooth_reliability
 from dashboard.readers import read
 from dashboard.samples import samples
-from tests.app.pages import bodies, charts, open_page, outcomes
+from tests.app.pages import bodies, charts, choose, open_page, outcomes
 
 WAYS = {
-    "Bins": "diagram in bins",
-    "Plot": "plot, scores below",
-    "Isotonic (CORP)": "diagram isotonic (CORP)",
-    "Smoothed": "diagram smoothed",
+    "Bins": "diagram.",
+    "Plot": "plot.",
+    "Isotonic (CORP)": "diagram, isotonic (CORP).",
+    "Smoothed": "diagram, smoothed.",
 }
 SAMPLE = next(sample for sample in samples() if sample.name == "three_garments")
 
@@ -41,7 +41,7 @@ def values(chart: Any, name: str, axis: str) -> NDArray[np.float64]:
     return np.asarray(data, dtype=np.float64)
 
 
-def choose(page: AppTest, way: str) -> AppTest:
+def choose_way(page: AppTest, way: str) -> AppTest:
     return page.segmented_control(key="reliability").set_value(way).run()
 
 
@@ -56,27 +56,32 @@ def test_bins_come_first_and_each_way_can_be_chosen() -> None:
     page = open_page("reliability", sample=SAMPLE.title)
     assert page.segmented_control(key="reliability").value == "Bins"
     for way, title in WAYS.items():
-        choose(page, way)
+        choose_way(page, way)
         for chart in diagrams(page):
-            assert f"Reliability {title}" in chart.alt.replace("diagram,", "diagram")
-            assert "399 resamples, seed 0" in chart.alt or way in {"Bins", "Plot"}
+            assert f"Reliability {title}" in chart.alt
+            assert "399 resamples, seed 0" not in chart.alt
+    choose(page, "wording", "Expert")
+    for way in WAYS:
+        choose_way(page, way)
+        said = ["399 resamples, seed 0" in chart.alt for chart in diagrams(page)]
+        assert set(said) == {way not in {"Bins", "Plot"}}
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_the_address_chooses(way: str) -> None:
     page = open_page("reliability", sample=SAMPLE.title, reliability=way)
     assert page.segmented_control(key="reliability").value == way
-    assert all(WAYS[way] in chart.alt.replace("diagram,", "diagram") for chart in diagrams(page))
+    assert all(WAYS[way] in chart.alt for chart in diagrams(page))
 
 
 def test_an_unknown_way_in_the_address_draws_bins() -> None:
     page = open_page("reliability", sample=SAMPLE.title, reliability="nonsense")
-    assert all("in bins" in chart.alt for chart in diagrams(page))
+    assert all(WAYS["Bins"] in chart.alt for chart in diagrams(page))
 
 
 def test_the_choice_outlives_another_sample_and_set() -> None:
-    page = choose(open_page("reliability", sample=SAMPLE.title), "Smoothed")
-    page.segmented_control(key="set_seen").set_value("Calibration set").run()
+    page = choose_way(open_page("reliability", sample=SAMPLE.title), "Smoothed")
+    choose(page, "set", "Calibration set")
     assert all("smoothed" in chart.alt for chart in diagrams(page))
     page.selectbox(key="sample_seen").set_value(samples()[-1].title).run()
     assert all("smoothed" in chart.alt for chart in diagrams(page))
@@ -89,20 +94,20 @@ def test_what_is_drawn_is_calibcores(event: Any) -> None:
     whiskers = values(diagrams(page)[0], "interval", "y")
     assert whiskers[0::3] == pytest.approx(binned.lower[filled], abs=1e-12)
     assert whiskers[1::3] == pytest.approx(binned.upper[filled], abs=1e-12)
-    points = values(diagrams(choose(page, "Plot"))[0], "observed frequency", "y")
+    points = values(diagrams(choose_way(page, "Plot"))[0], "observed frequency", "y")
     assert points == pytest.approx(binned.bins.frequency[filled], abs=1e-12)
     isotonic = corp_reliability(event.scores, event.hits, seed=0)
-    steps = values(diagrams(choose(page, "Isotonic (CORP)"))[0], "observed frequency", "y")
+    steps = values(diagrams(choose_way(page, "Isotonic (CORP)"))[0], "observed frequency", "y")
     assert steps[0::2] == pytest.approx(isotonic.step_frequency, abs=1e-6)
     smoothed = smooth_reliability(event.scores, event.hits, seed=0)
-    line = values(diagrams(choose(page, "Smoothed"))[0], "observed frequency, few rows", "y")
+    line = values(diagrams(choose_way(page, "Smoothed"))[0], "observed frequency, few rows", "y")
     assert line == pytest.approx(smoothed.frequency, abs=1e-6, nan_ok=True)
 
 
 def test_the_grey_band_is_named_on_the_page_and_for_who_cannot_see() -> None:
     page = open_page("ks", sample=SAMPLE.title)
-    said = "Grey: where a perfect model of this size would stay in 95 of 100 cases."
-    assert sum(said in text for text in bodies(page)) == 2
+    said = "Grey: 95% band if perfectly calibrated."
+    assert sum(said in text for text in bodies(page)) == 1
     graphs = [chart for chart in charts(page) if ": (" in chart.alt]
     assert len(graphs) == 8
     assert all(said in chart.alt for chart in graphs)

@@ -132,7 +132,7 @@ def test_every_line_says_its_numbers(sides: tuple[BinSweep, BinSweep]) -> None:
     figure = bins_graph(*sides, 15, LIGHT)
     assert "bins of equal width: ECE %{y:.2%}" in trace(figure, WIDE).hovertemplate
     assert "bins of equal mass: ECE %{y:.2%}" in trace(figure, EVEN).hovertemplate
-    assert "a perfect model" in trace(figure, PERFECT).hovertemplate
+    assert "if perfectly calibrated" in trace(figure, PERFECT).hovertemplate
 
 
 # Sentences ----------------------------------------------------------------------------------

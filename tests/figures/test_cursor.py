@@ -132,7 +132,7 @@ def fit_of(n_samples: int, **options: object) -> SplineFit:
 def test_few_points_of_the_fit_are_drawn_as_they_are(fit_to: str) -> None:
     fit = fit_of(200, fit_to=fit_to)
     figure = fit_graph(fit, LIGHT)
-    total, spline, knots = (trace(figure, name) for name in ("running total", "spline", "knots"))
+    total, spline, knots = (trace(figure, name) for name in ("cumulative curve", "spline", "knots"))
     assert total.x.tolist() == spline.x.tolist() == fit.fractile.astype(np.float32).tolist()
     assert total.y.tolist() == fit.total.astype(np.float32).tolist()
     assert spline.y.tolist() == fit.fitted.astype(np.float32).tolist()
@@ -146,7 +146,7 @@ def test_few_points_of_the_fit_are_drawn_as_they_are(fit_to: str) -> None:
 
 def test_many_points_of_the_fit_are_thinned_and_keep_the_extremes() -> None:
     fit = fit_of(50_000, n_knots=12)
-    drawn = trace(fit_graph(fit, LIGHT), "running total")
+    drawn = trace(fit_graph(fit, LIGHT), "cumulative curve")
     assert MOST_FIT_POINTS / 2 < drawn.x.size <= MOST_FIT_POINTS
     assert drawn.y.min() == np.float32(fit.total.min())
     assert drawn.y.max() == np.float32(fit.total.max())
@@ -156,7 +156,7 @@ def test_many_points_of_the_fit_are_thinned_and_keep_the_extremes() -> None:
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
 def test_the_fit_is_told_apart_by_dashes_and_named_in_the_figure(palette: Palette) -> None:
     figure = fit_graph(fit_of(300), palette)
-    assert trace(figure, "running total").line.color == palette.frequency
+    assert trace(figure, "cumulative curve").line.color == palette.frequency
     assert trace(figure, "spline").line.dash == "dash"
     (names,) = figure.layout.annotations
     assert "Running total" in names.text

@@ -20,9 +20,13 @@ from dashboard.wording import graphs, reach, sentences
 from dashboard.wording.events import event_name
 from dashboard.wording.glossary import TERMS
 from dashboard.wording.measures import MARKS, measure_rows
-from dashboard.wording.numbers import p_words
-from dashboard.wording.reliability import plot_caption
-from dashboard.wording.sentences import isotonic_caption, smoothed_caption
+from dashboard.wording.numbers import p_words, pp
+from dashboard.wording.reliability import (
+    bins_caption,
+    isotonic_caption,
+    plot_caption,
+    smoothed_caption,
+)
 from dashboard.wording.tiles import tiles
 from tests.figures.made import (
     MINUS,
@@ -51,9 +55,8 @@ CAPTIONS: dict[str, Callable[..., str]] = {
     "b": graphs.warped_caption,
     "c": graphs.fractile_caption,
     "d": graphs.score_caption,
-    "title": graphs.side_title,
     "grey": graphs.band_note,
-    "bins": wording.reliability_caption,
+    "bins": bins_caption,
     "plot": plot_caption,
     "isotonic": isotonic_caption,
     "smoothed": smoothed_caption,
@@ -144,26 +147,27 @@ def test_events_have_names(event: TopR | WithinTopR | OneClass, name: str) -> No
 
 def test_the_cursor_reads_off_the_rows() -> None:
     assert graphs.cursor_sentence(MIXED, 0.25) == (
-        f"At fractile {pct('50.0')}: score {pct('30.0')}, so far claimed {pct('15.0')}, happened"
-        f" {pct('25.0')}, gap 10.0 points, truth ahead."
+        f"Lowest {pct('50.0')} of rows: score up to {pct('30.0')}; cumulative score {pct('15.0')},"
+        f" outcomes {pct('25.0')}, gap {MINUS}10.0 pp."
     )
-    assert graphs.cursor_sentence(MIXED, 1.0).endswith("gap 0.0 points.")
-    assert graphs.cursor_sentence(OVER, 0.3).endswith("gap 10.0 points, claim ahead.")
+    assert graphs.cursor_sentence(MIXED, 1.0).endswith("gap 0.0 pp.")
+    assert graphs.cursor_sentence(OVER, 0.3).endswith("gap +10.0 pp.")
+    said = graphs.cursor_sentence(MIXED, 0.25, expert=True)
+    assert said.startswith(f"At fractile {pct('50.0')}: score {pct('30.0')}; cumulative score")
     few = side_of([0.4, 0.6], [0, 1])
     assert "spline" not in graphs.cursor_sentence(few, 0.5, expert=True)
     assert "spline estimate of the frequency" in graphs.cursor_sentence(MIXED, 0.5, expert=True)
 
 
 @given(st.integers(0, 100))
-def test_the_cursors_gap_is_claim_less_truth(percent: int) -> None:
+def test_the_cursors_gap_is_score_minus_outcomes(percent: int) -> None:
     side = SIDES["drawn"]
     said = graphs.cursor_sentence(side, percent / 100)
-    claimed, seen, gap = (
-        float(re.findall(rf"{word} ([\d.]+)", said)[0]) for word in ("claimed", "happened", "gap")
+    score, outcomes, gap = (
+        float(re.findall(rf"{word} ([+{MINUS}]?[\d.]+)", said)[0].replace(MINUS, "-"))
+        for word in ("cumulative score", "outcomes", "gap")
     )
-    assert abs(claimed - seen) == pytest.approx(gap, abs=0.11)
-    if gap > 0.11:
-        assert ("claim ahead" in said) == (claimed > seen)
+    assert score - outcomes == pytest.approx(gap, abs=0.11)
 
 
 @pytest.mark.parametrize("fit_to", ["difference", "hits"])
@@ -174,12 +178,12 @@ def test_the_fits_caption_reads_the_fit(fit_to: str) -> None:
     fit = calibrator.shown(fitted, rows.scores, rows.hits)
     plain, expert = (graphs.fit_caption(fit, expert=expert) for expert in (False, True))
     assert not JARGON.search(plain)
-    assert "through 7 knots" in plain
-    assert "2,000 rows" in plain
-    largest = wording.points(fit.farthest, 2000)
+    assert "7-knot spline" in plain
+    assert "2,000 calibration rows" in plain
+    largest = pp(fit.farthest, 2000)
     assert f"within {largest}" in plain
     assert f"largest {largest}" in expert
-    assert ("added to the score" in plain) == (fit_to == "difference")
+    assert ("Score + slope = calibrated score" in plain) == (fit_to == "difference")
 
 
 # Tiles --------------------------------------------------------------------------------------

@@ -33,10 +33,10 @@ from tests.figures.made import (
 ROOT = Path(__file__).parents[2]
 FEW, MANY = 390, 30_000
 NAMES = {
-    "cumulative_by_fractile": ("cumulative score", "cumulative probability"),
-    "cumulative_by_score": ("cumulative score", "cumulative probability"),
-    "frequency_by_fractile": ("score", "probability"),
-    "frequency_by_score": ("score", "probability"),
+    "cumulative_by_fractile": ("cumulative score", "cumulative outcomes"),
+    "cumulative_by_score": ("cumulative score", "cumulative outcomes"),
+    "frequency_by_fractile": ("score", "observed frequency"),
+    "frequency_by_score": ("score", "observed frequency"),
 }
 
 each_graph = pytest.mark.parametrize("graph", GRAPHS)
@@ -170,7 +170,7 @@ def band_of(side: Side, graph: str) -> Floats:
 
 
 def drawn_band(figure: Figure) -> Floats:
-    (stretch,) = outline(trace(figure, "Perfect model"))
+    (stretch,) = outline(trace(figure, "Perfectly calibrated"))
     return np.stack(stretch, axis=1)
 
 
@@ -201,7 +201,7 @@ def test_the_band_of_many_rows_is_thinned_to_points_of_it(many: AuditResult, gra
 def test_the_band_is_behind_the_lines_and_about_the_score(few: AuditResult, graph: str) -> None:
     for _, side, beside in sides(few):
         figure = parts(four_graphs(side, beside, LIGHT))[graph]
-        assert [drawn.name for drawn in figure.data][:3] == ["Perfect model", *NAMES[graph]]
+        assert [drawn.name for drawn in figure.data][:3] == ["Perfectly calibrated", *NAMES[graph]]
         points, band = points_of(side, graph), band_of(side, graph)
         assert (band[:, 1] <= points[:, 1] + 1e-12).all()
         assert (points[:, 1] <= band[:, 2] + 1e-12).all()
@@ -224,14 +224,14 @@ def test_a_line_leaves_the_band_where_the_ks_error_does(graph: str) -> None:
 @each_palette
 def test_the_band_is_grey_and_says_what_it_is(few: AuditResult, palette: Palette) -> None:
     for graph, figure in parts(four_graphs(few.test.before, few.test.after, palette)).items():
-        band = trace(figure, "Perfect model")
+        band = trace(figure, "Perfectly calibrated")
         assert band.fillcolor == band.line.color == palette.band
         assert (band.fill, band.hoveron, band.hoverinfo) == ("toself", "fills", "text")
-        assert "perfect model of this size" in band.text
-        assert band.text.endswith("in 95 of 100 cases")
+        assert "band if perfectly calibrated" in band.text
+        assert band.text.startswith("95%")
         assert ("<br>at each " in band.text) == graph.startswith("frequency")
         (label,) = figure.layout.annotations
-        assert f'color:{palette.neutral}">Perfect model</span>' in label.text
+        assert f'color:{palette.neutral}">Perfectly calibrated</span>' in label.text
 
 
 # Axes ---------------------------------------------------------------------------------------
@@ -385,7 +385,7 @@ def test_every_line_and_text_changes_with_the_theme(few: AuditResult) -> None:
 
 
 @each_palette
-def test_score_and_probability_keep_their_colours(few: AuditResult, palette: Palette) -> None:
+def test_score_and_frequency_keep_their_colours(few: AuditResult, palette: Palette) -> None:
     graphs = parts(four_graphs(few.test.before, few.test.after, palette))
     for graph, names in NAMES.items():
         score, frequency = (trace(graphs[graph], name) for name in names)
@@ -394,13 +394,13 @@ def test_score_and_probability_keep_their_colours(few: AuditResult, palette: Pal
         assert frequency.fillcolor == palette.gap
         assert score.line.width == frequency.line.width == 2.5
         (label,) = graphs[graph].layout.annotations
-        assert f'color:{palette.score}"><b>Score</b>' in label.text
-        assert f'color:{palette.frequency}"><b>Probability</b>' in label.text
+        for name, colour in zip(names, (palette.score, palette.frequency), strict=True):
+            assert f'color:{colour}"><b>{name.capitalize()}</b>' in label.text
 
 
 @pytest.mark.parametrize(
     ("hits", "first"),
-    [(60, "Score"), (99, "Probability")],
+    [(60, "Cumulative score"), (99, "Cumulative outcomes")],
 )
 def test_the_upper_line_is_named_first(hits: int, first: str) -> None:
     side = blocks((0.8, 100, hits))

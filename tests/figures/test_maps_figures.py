@@ -245,13 +245,13 @@ def test_knots_are_drawn_for_both_sets(keep: Keep) -> None:
     assert list(trace(figure, "chosen 9").x) == [9, 9]
     assert "chosen 40" not in {line.name for line in figure.data}
     assert names_of(figure) == [CALIBRATION, TEST]
-    nll = graphs["NLL of the event"]
+    nll = graphs["NLL (event)"]
     assert trace(nll, TEST).y.tolist() == (test + 0.3).tolist()
     assert "nats" in nll.layout.yaxis.title.text
     wild = np.where(n_knots == 12, 9.0, test)
     graphs = knot_graphs(KnotSweep(n_knots, seen, test, seen, wild), {5: "manual 5"}, LIGHT)
-    assert names_of(graphs["NLL of the event"]) == [CALIBRATION, f"{TEST} \u2191"]
-    assert graphs["NLL of the event"].layout.yaxis.range[1] < 0.2
+    assert names_of(graphs["NLL (event)"]) == [CALIBRATION, f"{TEST} \u2191"]
+    assert graphs["NLL (event)"].layout.yaxis.range[1] < 0.2
 
 
 # Learning curves ------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ def test_the_isotonic_bands_are_the_results(result: AuditResult) -> None:
         figure = reliability_diagram(side, beside, LIGHT, "isotonic")
         for name, band in (
             ("consistency band", side.corp.consistency),
-            ("uncertainty", side.corp.confidence),
+            ("confidence band", side.corp.confidence),
         ):
             wanted = np.stack([band.score, band.lower, band.upper]).astype(float32)
             assert whole(figure, name).tolist() == wanted.tolist()
@@ -68,19 +68,18 @@ def test_the_isotonic_bands_are_the_results(result: AuditResult) -> None:
 def test_one_band_is_filled_and_the_other_outlined(result: AuditResult, palette: Palette) -> None:
     side = result.test.before
     figure = reliability_diagram(side, side, palette, "isotonic")
-    grey, outlined = trace(figure, "consistency band"), trace(figure, "uncertainty")
+    grey, outlined = trace(figure, "consistency band"), trace(figure, "confidence band")
     assert (grey.fillcolor, grey.line.dash) == (palette.band, "solid")
     assert (outlined.fillcolor, outlined.line.dash) == ("rgba(0,0,0,0)", "dot")
     assert outlined.line.color == trace(figure, "observed frequency").line.color
-    assert "Consistency band: the curve of a perfect" in grey.text
-    for band in (grey, outlined):
-        assert band.text.endswith("in about 95 of 100 cases")
+    assert grey.text.startswith("95% consistency band,<br>if perfectly calibrated")
+    assert outlined.text.startswith("95% confidence band,")
     (label,) = [note for note in figure.layout.annotations if note.yref == "paper"]
     said = re.sub("<[^>]*>", "", label.text)
     assert [part[2:] for part in said.split("\u2002 ")] == [
         "Observed frequency",
-        "its interval",
-        "Perfect model",
+        "95% CI",
+        "Perfectly calibrated",
     ]
 
 
@@ -120,7 +119,7 @@ def test_the_smoothed_lines_are_the_result_and_pale_where_rows_are_few(
 def test_the_smoothed_band_is_the_results_with_its_gaps() -> None:
     side = blocks((0.1, 3000, 300), (0.9, 3000, 2700))  # nothing near the middle
     figure, band = reliability_diagram(side, side, LIGHT, "smoothed"), side.smooth.confidence
-    stretches = outline(trace(figure, "uncertainty"))
+    stretches = outline(trace(figure, "confidence band"))
     assert len(stretches) == 2
     known = ~np.isnan(band.lower)
     wanted = np.stack([band.score, band.lower, band.upper])[:, known].astype(float32)
@@ -135,7 +134,7 @@ def test_the_smoothed_lines_keep_their_colours(result: AuditResult, palette: Pal
     for line, colour in zip(LINES, (palette.score, palette.frequency), strict=True):
         assert trace(figure, line).line.color == colour
         assert trace(figure, f"{line}, few rows").line.color == colour
-    assert trace(figure, "uncertainty").fillcolor == palette.gap
+    assert trace(figure, "confidence band").fillcolor == palette.gap
     (label,) = [note for note in figure.layout.annotations if note.yref == "paper"]
     found = re.findall(r'color:([^"]+)">. (?:<b>)?([\w ]+)', label.text)
     assert found == [(palette.frequency, "Observed frequency"), (palette.score, "Mean score")]
@@ -149,7 +148,7 @@ def test_bands_are_behind_and_bars_below(result: AuditResult, diagram: Diagram) 
     for _, side, beside in sides(result):
         figure = reliability_diagram(side, beside, LIGHT, diagram)
         order = names(figure)
-        bands = {"consistency band", "uncertainty"} & set(order)
+        bands = {"consistency band", "confidence band"} & set(order)
         assert max(map(order.index, bands)) < order.index("observed frequency")
         bins = reliability_diagram(side, beside, LIGHT)
         below, wanted = trace(figure, "share of rows"), trace(bins, "share of rows")

@@ -47,15 +47,15 @@ def test_bars_gaps_and_dots_are_the_bin_table(result: AuditResult, keep: Keep) -
         assert np.allclose(gap.base + gap.y, dots.y, rtol=0, atol=1e-15)
 
 
-def test_whiskers_are_the_intervals(result: AuditResult) -> None:
+def test_error_bars_are_the_intervals(result: AuditResult) -> None:
     for _, side, beside in sides(result):
         figure, bins = reliability_diagram(side, beside, LIGHT), side.bins
-        whiskers = trace(figure, "interval")
-        assert whiskers.y[0::3].tolist() == filled(bins, side.binned.lower)
-        assert whiskers.y[1::3].tolist() == filled(bins, side.binned.upper)
-        assert np.isnan(whiskers.y[2::3]).all()  # each stands alone
+        bars_drawn = trace(figure, "interval")
+        assert bars_drawn.y[0::3].tolist() == filled(bins, side.binned.lower)
+        assert bars_drawn.y[1::3].tolist() == filled(bins, side.binned.upper)
+        assert np.isnan(bars_drawn.y[2::3]).all()  # each stands alone
         bar = trace(figure, "observed frequency")
-        assert whiskers.x[0::3].tolist() == whiskers.x[1::3].tolist() == bar.x.tolist()
+        assert bars_drawn.x[0::3].tolist() == bars_drawn.x[1::3].tolist() == bar.x.tolist()
         names = [drawn.name for drawn in figure.data]
         assert names.index("interval") > names.index("gap to the mean score")
 
@@ -63,19 +63,21 @@ def test_whiskers_are_the_intervals(result: AuditResult) -> None:
 def test_the_intervals_are_wilsons_at_95_percent() -> None:
     # Newcombe 1998, table I, method 3.
     side = blocks((0.5, 263, 81), (0.9, 148, 15))
-    whiskers = trace(reliability_diagram(side, side, LIGHT), "interval").y
-    assert whiskers[:2].round(4).tolist() == [0.2553, 0.3662]
-    assert whiskers[3:5].round(4).tolist() == [0.0624, 0.1605]
+    bars_drawn = trace(reliability_diagram(side, side, LIGHT), "interval").y
+    assert bars_drawn[:2].round(4).tolist() == [0.2553, 0.3662]
+    assert bars_drawn[3:5].round(4).tolist() == [0.0624, 0.1605]
 
 
 @pytest.mark.parametrize(("n_bins", "mode"), [(15, "lines+markers"), (100, "lines")])
-def test_many_whiskers_have_no_caps(n_bins: int, mode: str) -> None:
+def test_many_error_bars_have_no_caps(n_bins: int, mode: str) -> None:
     side = result_of(500, n_bins=n_bins).test.before
     assert trace(reliability_diagram(side, side, LIGHT), "interval").mode == mode
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
-def test_a_whisker_stands_off_the_bar_by_an_edge(result: AuditResult, palette: Palette) -> None:
+def test_an_error_bar_is_separated_from_the_bar_by_an_edge(
+    result: AuditResult, palette: Palette
+) -> None:
     figure = reliability_diagram(*sides(result)[0][1:], palette)
     line, edge = trace(figure, "interval"), trace(figure, "edge of the interval")
     assert np.array_equal(line.x, edge.x, equal_nan=True)
@@ -112,15 +114,17 @@ def test_every_bar_says_its_numbers() -> None:
     side = blocks((0.5, 1500, 1200), (0.97, 500, 400))
     figure = reliability_diagram(side, side, LIGHT)
     words = [
-        "scores 46.7% to 53.3%<br>1,500 rows<br>mean score 50.0%<br>observed frequency 80.0%, ",
-        "scores 93.3% to 100.0%<br>500 rows<br>mean score 97.0%<br>observed frequency 80.0%, ",
+        f"scores {scores}<br>observed frequency 80.0% (95% CI {interval})"
+        for scores, interval in (
+            ("46.7\u201353.3%<br>1,500 rows<br>mean score 50.0%", "77.9\u201381.9%"),
+            ("93.3\u2013100.0%<br>500 rows<br>mean score 97.0%", "76.3\u201383.3%"),
+        )
     ]
-    words = [words[0] + "77.9% to 81.9%", words[1] + "76.3% to 83.3%"]
     for name in (*BARS, "mean score"):
         assert list(trace(figure, name).text) == words
 
 
-def test_gaps_point_down_where_the_model_claims_too_little() -> None:
+def test_gaps_point_down_where_scores_are_too_low() -> None:
     side = blocks((0.5, 100, 80), (0.9, 100, 60))
     gap = trace(reliability_diagram(side, side, LIGHT), "gap to the mean score")
     assert gap.y.tolist() == pytest.approx([-0.3, 0.3])
@@ -199,10 +203,10 @@ def test_points_of_the_plot_are_the_bin_table(result: AuditResult, keep: Keep) -
         assert border.x.tolist() == border.y.tolist() == line.x.tolist()
         assert (line.fill, line.fillcolor) == ("tonexty", LIGHT.gap)
         assert figure.data.index(line) == figure.data.index(border) + 1
-        whiskers = trace(figure, "interval")
-        assert whiskers.x[0::3].tolist() == line.x.tolist()
-        assert whiskers.y[0::3].tolist() == filled(bins, side.binned.lower)
-        assert whiskers.y[1::3].tolist() == filled(bins, side.binned.upper)
+        bars_drawn = trace(figure, "interval")
+        assert bars_drawn.x[0::3].tolist() == line.x.tolist()
+        assert bars_drawn.y[0::3].tolist() == filled(bins, side.binned.lower)
+        assert bars_drawn.y[1::3].tolist() == filled(bins, side.binned.upper)
 
 
 MEANS = {"mean of all scores": "mean score", "observed in all": "observed"}

@@ -8,15 +8,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibcore.evaluation import Side
+from calibcore.metrics import smooth_ece
 from calibcore.metrics.bins import BinSweep
 from calibcore.reliability import binomial_interval
+from dashboard import wording
 from dashboard.wording.reliability import (
+    bins_caption,
     counted_note,
+    isotonic_caption,
     plot_caption,
     scores_sentence,
+    smoothed_caption,
     wander_sentence,
 )
-from tests.figures.made import blocks, pct
+from tests.figures.made import MINUS, blocks, pct, result_of, side_of
 
 # In bins of one fifteenth; the one that is off most has too few rows to count.
 MIXED = blocks((0.97, 10, 0), (0.5, 400, 200), (0.9, 600, 300), (0.3, 400, 320))
@@ -25,29 +30,27 @@ OVER = blocks((0.5, 500, 300), (0.63, 500, 250), (0.7, 500, 300), (0.76, 500, 38
 
 
 def test_the_worst_bin_is_named_with_its_numbers() -> None:
-    assert scores_sentence(MIXED, None) == (
-        f"Scores are too low from 26.7 to {pct('33.3')}, too high from 86.7 to {pct('93.3')}, most"
-        f" of all from 26.7 to {pct('33.3')}: claimed {pct('30.0')}, happened {pct('80.0')}, 50.0"
-        " points too low."
+    assert scores_sentence(MIXED) == (
+        f"Scores too low at 26.7\u2013{pct('33.3')}, too high at 86.7\u2013{pct('93.3')}; largest"
+        f" gap {MINUS}50.0 pp at 26.7\u2013{pct('33.3')} (mean score {pct('30.0')}, observed"
+        f" {pct('80.0')})."
     )
-    assert scores_sentence(MIXED, TRUE) == (
-        f"Before calibration, {scores_sentence(MIXED, None)[:-1].replace('Scores', 'scores')};"
-        " after it, no bin is off by more than chance explains."
-    )
+    said = scores_sentence(MIXED).replace("Scores", "scores")
+    assert scores_sentence(MIXED, "Before") == f"**Before:** {said}"
 
 
 def test_neighbouring_bins_are_one_range_and_the_bin_with_the_other_sign_another() -> None:
-    said = scores_sentence(OVER, None)
-    assert said.startswith(
-        f"Scores are too high from 60 to {pct('73.3')} and from 86.7 to {pct('93.3')}, too low from"
-        f" 46.7 to {pct('53.3')}, most of all from 60 to {pct('66.7')}: claimed {pct('63.0')},"
+    assert scores_sentence(OVER).startswith(
+        f"Scores too high at 60\u2013{pct('73.3')} and 86.7\u2013{pct('93.3')}, too low at"
+        f" 46.7\u2013{pct('53.3')}; largest gap +13.0 pp at 60\u2013{pct('66.7')} (mean score"
+        f" {pct('63.0')},"
     )
 
 
 def test_a_bin_alone_is_not_called_the_worst_of_all() -> None:
-    assert scores_sentence(blocks((0.9, 100, 50)), None) == (
-        f"Scores are too high from 86.7 to {pct('93.3')}: claimed {pct('90.0')}, happened"
-        f" {pct('50.0')}, 40.0 points too high."
+    assert scores_sentence(blocks((0.9, 100, 50))) == (
+        f"Scores too high at 86.7\u2013{pct('93.3')}; gap +40.0 pp (mean score {pct('90.0')},"
+        f" observed {pct('50.0')})."
     )
 
 
@@ -58,13 +61,13 @@ def test_many_ranges_are_counted() -> None:
             for place in range(4, 14)
         )
     )
-    said = scores_sentence(side, None)
-    assert said.startswith(f"Scores are too high in 5 ranges from 33.3 to {pct('93.3')}, most of")
+    said = scores_sentence(side)
+    assert said.startswith(f"Scores too high in 5 ranges within 33.3\u2013{pct('93.3')}; largest")
 
 
 def test_true_scores_and_too_few_rows_show_nothing() -> None:
-    assert scores_sentence(TRUE, None) == "No bin is off by more than chance explains."
-    assert scores_sentence(blocks((0.9, 3, 2)), None) == scores_sentence(TRUE, None)
+    assert scores_sentence(TRUE) == "No miscalibration detected in any bin."
+    assert scores_sentence(blocks((0.9, 3, 2))) == scores_sentence(TRUE)
 
 
 sides = st.lists(
@@ -81,46 +84,46 @@ def off_bins(side: Side) -> list[tuple[float, float, float]]:
         if inside.sum() < 0.01 * scores.size or not inside.any():
             continue
         low, high = binomial_interval(hits[inside].sum(), inside.sum())
-        claimed = scores[inside].mean()
-        if not low <= claimed <= high:
-            found.append((claimed, hits[inside].mean(), (b + 1) / 15))
+        mean_score = scores[inside].mean()
+        if not low <= mean_score <= high:
+            found.append((mean_score, hits[inside].mean(), (b + 1) / 15))
     return found
 
 
 @settings(max_examples=60)
 @given(sides)
 def test_the_sentence_is_true_of_the_rows(side: Side) -> None:
-    said, found = scores_sentence(side, None), off_bins(side)
+    said, found = scores_sentence(side), off_bins(side)
     assert f": {len(found)} of " in counted_note(side, None)
     if not found:
-        assert said == scores_sentence(TRUE, None)
+        assert said == scores_sentence(TRUE)
         return
-    claimed, seen, gap = map(
-        float,
-        re.findall(r"claimed ([\d.]+)%, happened ([\d.]+)%, ([\d.]+)", said)[0],
-    )
-    assert gap == pytest.approx(max(100 * abs(says - was) for says, was, _ in found), abs=0.06)
+    sign, *numbers = re.findall(
+        r"gap (.)([\d.]+) pp.* \(mean score ([\d.]+)%, observed ([\d.]+)%\)", said
+    )[0]
+    gap, mean_score, observed = map(float, numbers)
+    assert gap == pytest.approx(max(100 * abs(scored - was) for scored, was, _ in found), abs=0.06)
     assert any(
-        claimed == pytest.approx(100 * says, abs=0.06)
-        and seen == pytest.approx(100 * was, abs=0.06)
-        for says, was, _ in found
+        mean_score == pytest.approx(100 * scored, abs=0.06)
+        and observed == pytest.approx(100 * was, abs=0.06)
+        for scored, was, _ in found
     )
-    assert said.endswith("points too high." if claimed > seen else "points too low.")
-    assert ("too high" in said) == any(says > was for says, was, _ in found)
-    assert ("too low" in said) == any(says < was for says, was, _ in found)
+    assert sign == ("+" if mean_score > observed else MINUS)
+    assert ("too high" in said) == any(scored > was for scored, was, _ in found)
+    assert ("too low" in said) == any(scored < was for scored, was, _ in found)
 
 
 @settings(max_examples=60)
 @given(sides)
 def test_every_bin_that_is_off_is_in_a_range_of_its_sign(side: Side) -> None:
-    said = scores_sentence(side, None).split(", most of all")[0].split(":")[0]
+    said = scores_sentence(side).split(";")[0]
     for sign in ("high", "low"):
         ranges = [
             (float(low), float(high))
             for part in re.findall(rf"too {sign} ([^,]+)", said)
-            for low, high in re.findall(r"([\d.]+) to ([\d.]+)%", part)
+            for low, high in re.findall(r"([\d.]+)\u2013([\d.]+)%", part)
         ]
-        wanted = [edge for says, was, edge in off_bins(side) if (says > was) == (sign == "high")]
+        wanted = [edge for score, was, edge in off_bins(side) if (score > was) == (sign == "high")]
         for edge in wanted:
             assert any(low < 100 * edge - 0.1 and 100 * edge <= high + 0.06 for low, high in ranges)
         assert bool(ranges) == bool(wanted)
@@ -128,35 +131,76 @@ def test_every_bin_that_is_off_is_in_a_range_of_its_sign(side: Side) -> None:
 
 def test_bins_with_few_rows_are_summed_up_where_together_they_have_enough() -> None:
     few = blocks(*((place / 15 + 0.03, 4, 0) for place in range(5)), (0.9, 980, 882))
+    pale = f"together {pct('2.0')} of the rows, mean score {pct('16.3')}, observed {pct('0.0')}"
     assert counted_note(few, None) == (
-        f"Counted are bins with at least {pct('1')} of the rows whose whisker leaves out their mean"
-        " score: 0 of 1. Chance alone does that to about 5 of 100 bins. Paler bins have fewer rows:"
-        f" together {pct('2.0')}, claimed {pct('16.3')}, happened {pct('0.0')}."
+        f"Bins with at least {pct('1')} of the rows whose {pct('95')} CI excludes the mean score: 0"
+        f" of 1 (about {pct('5')} expected by chance). Pale bins, with fewer rows: {pale}."
     )
-    assert "Paler" not in counted_note(TRUE, None)
+    assert "Pale" not in counted_note(TRUE, None)
     both = counted_note(few, few)
-    assert ": 0 of 1 before and 0 of 1 after calibration." in both
-    assert "fewer rows: before calibration together" in both
-    assert f"after it together {pct('2.0')}, claimed" in both
-    assert "fewer rows: after it together" in counted_note(TRUE, few)
+    assert ": 0 of 1 before, 0 of 1 after (about" in both
+    assert f"fewer rows: before {pale}; after {pale}." in both
+    assert "fewer rows: after together" in counted_note(TRUE, few)
 
 
 def test_experts_get_the_interval() -> None:
     low, high = (100 * float(end) for end in binomial_interval(320, 400))
-    assert scores_sentence(MIXED, TRUE, expert=True) == (
-        f"Before calibration, the mean score is outside the {pct('95')} Wilson interval in 2 of 3"
-        f" bins with at least {pct('1')} of the rows; the largest such gap is \u221250.0 points, at"
-        f" scores in (26.7, 33.3]% (mean score {pct('30.0')}, frequency {pct('80.0')},"
-        f" interval {low:.1f} to {pct(f'{high:.1f}')}); after it, the mean score is outside the"
-        f" {pct('95')} Wilson interval in 0 of 2 bins with at least {pct('1')} of the rows."
+    outside = f"ean score outside the {pct('95')} Wilson interval in"
+    assert scores_sentence(MIXED, expert=True) == (
+        f"M{outside} 2 of 3 bins with at least {pct('1')} of the rows; largest gap {MINUS}50.0 pp"
+        f" at scores in (26.7, 33.3]% (mean score {pct('30.0')}, observed {pct('80.0')},"
+        f" {pct('95')} CI {low:.1f}\u2013{pct(f'{high:.1f}')})."
+    )
+    assert scores_sentence(TRUE, "After", expert=True) == (
+        f"**After:** m{outside} 0 of 2 bins with at least {pct('1')} of the rows."
     )
 
 
-def test_the_plot_caption_reads_the_fullest_bin() -> None:
-    assert plot_caption(TRUE).startswith("2 points, each a bin of scores,")
-    said = plot_caption(MIXED)
-    assert f"mean score of {pct('90.0')}, observed {pct('50.0')}." in said
-    assert plot_caption(blocks((0.5, 4, 2))).startswith("One point a bin")
+# Captions -----------------------------------------------------------------------------------
+
+
+def test_the_caption_of_bins_reads_the_largest() -> None:
+    side = blocks((0.5, 300, 240), (0.97, 100, 80))
+    interval = f"{pct('95')} CI 75.1\u2013{pct('84.1')}"
+    assert bins_caption(side) == (
+        f"Largest bin (46.7\u2013{pct('53.3')}, {pct('75.0')} of rows): score {pct('50.0')},"
+        f" observed {pct('80.0')} ({interval})."
+    )
+    said = bins_caption(side, expert=True)
+    assert said.startswith("Largest of 15 equal-width bins: 300 of 400 rows, mean score")
+    assert said.endswith(f"({interval}, Wilson).")
+
+
+def test_the_plot_caption_reads_the_largest_bin() -> None:
+    assert plot_caption(TRUE).startswith("2 bins with rows; the largest")
+    assert f"mean score {pct('90.0')}, observed {pct('50.0')}." in plot_caption(MIXED)
+    assert plot_caption(blocks((0.5, 4, 2))).startswith("1 bin with rows;")
+
+
+def test_the_isotonic_caption_reads_the_result() -> None:
+    side = result_of(3000).test.before
+    outside = wording.percent(side.corp_outside, 3000)
+    assert side.corp_outside > 0.5
+    assert isotonic_caption(side) == (
+        f"Outside the grey band for {outside} of rows (about {pct('5')} expected if perfectly"
+        f" calibrated). Dotted: {pct('95')} confidence band."
+    )
+    assert isotonic_caption(side, expert=True).endswith("(399 resamples, seed 0).")
+
+
+def test_the_smoothed_caption_says_the_smooth_ece() -> None:
+    side = result_of(3000).test.before
+    error = smooth_ece(side.event.scores, side.event.hits)
+    assert side.smooth.bandwidth == pytest.approx(error, rel=1e-5)
+    said = smoothed_caption(side)
+    assert said.startswith(f"Smooth ECE {wording.percent(error, 3000)}. Pale: few rows nearby.")
+    assert said.endswith(f"Shaded: {pct('95')} confidence band.")
+    assert smoothed_caption(side, expert=True).endswith("(399 resamples, seed 0).")
+
+
+def test_an_error_below_the_narrowest_kernel_is_not_overstated() -> None:
+    side = side_of([0.0] * 20 + [1.0] * 20, [0] * 20 + [1] * 20)
+    assert smoothed_caption(side).startswith(f"Smooth ECE at most {pct('0.1')}.")
 
 
 # The number of bins -------------------------------------------------------------------------
@@ -170,9 +214,9 @@ def sweep_of(low: float, high: float) -> BinSweep:
 
 def test_how_far_the_error_wanders() -> None:
     assert wander_sentence(sweep_of(0.05, 0.054), sweep_of(0.01, 0.026), 3_000) == (
-        "The choice of bins alone moves the ECE by up to 0.4 points before and by up to 1.6 points"
-        " after calibration; the KS error has no bins to choose."
+        "The choice of bins alone moves the ECE by up to 0.4 percentage points before and up to 1.6"
+        " after calibration. The KS error needs no bins."
     )
     said = wander_sentence(sweep_of(0.05, 0.05000001), None, 3_000)
-    assert "moves the ECE by less than 0.1 points; the KS" in said
-    assert "by less than 0.01 points" in wander_sentence(sweep_of(0.05, 0.05), None, 60_000)
+    assert "moves the ECE by less than 0.1 percentage points. The KS" in said
+    assert "by less than 0.01 perc" in wander_sentence(sweep_of(0.05, 0.05), None, 60_000)

@@ -211,18 +211,18 @@ def test_ranges_are_written_with_digits_that_tell_them_apart() -> None:
 
 def test_a_range_says_how_many_of_its_rows_are_wrong() -> None:
     said = listed.range_sentence((60, 90), 200, 50, TopR(1))
-    assert said == f"200 rows are scored 60 to 90%; 50 of them ({pct('25.0')}) are mistakes."
-    assert "did not come true" in listed.range_sentence((0, 100), 1, 1, OneClass(1))
+    assert said == f"200 rows with a score of 60\u201390%, 50 ({pct('25.0')}) wrong."
+    assert "without the event" in listed.range_sentence((0, 100), 1, 1, OneClass(1))
     assert listed.range_sentence((3, 4), 0, 0, TopR(1)).startswith("No row")
 
 
 def test_only_a_wrong_prediction_is_called_a_mistake() -> None:
-    assert listed.heading(TopR(1)) == "Rows by score, most confident mistakes first"
+    assert "most confident mistakes first" in listed.list_note(9, 9, TopR(1), "")
     assert listed.missed_sign(TopR(1)) == "wrong"
     for event in (TopR(2), OneClass(1)):
         note = listed.list_note(100, 1500, event, "Rows are numbered so.")
-        for text in (listed.heading(event), listed.missed_sign(event), note):
-            assert "did not come true" in text
+        for text in (listed.missed_sign(event), note):
+            assert "without the event" in text
 
 
 def test_the_data_line_says_which_rows_are_left() -> None:
