@@ -23,7 +23,7 @@ def test_the_temperature_is_moved_by_hand(open_page: OpenPage) -> None:
     address = "maps?sample=Three+garments+that+look+alike&method=Temperature+scaling"
     page = open_page(f"{address}&hand_t=1.06")
     expect(page.get_by_role("heading", name=re.compile("lowers nearly all scores"))).to_be_visible()
-    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(9)
+    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(9, timeout=60_000)
     table = page.locator("table.measures")
     expect(table).to_contain_text("Manual, T = 1.06")
     # Each key moves the temperature by a fortieth of a power of ten.
