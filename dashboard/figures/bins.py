@@ -176,7 +176,7 @@ def _beside(height: float, sweep: BinSweep, highest: float) -> float:
 
 
 def _name_lines(figure: Sketch, sweep: BinSweep, highest: float, palette: Palette) -> None:
-    """Write each line's name at its end, moved where another name or the top is in the way."""
+    """Add each line's name at its end, moved where another name or the top is in the way."""
     ends: list[tuple[str, float, str]] = [
         (PERFECT, sweep.expected_equal_width[-1], palette.neutral),
         (EVEN, sweep.equal_mass[-1], palette.neutral),

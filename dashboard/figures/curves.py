@@ -139,7 +139,7 @@ def _region(band: Band, name: str, words: str) -> DrawnBand:
 
 
 def name_above(figure: Sketch, *names: tuple[str, str, str]) -> None:
-    """Name what is drawn in one line above it, each with a sign, its name and its colour."""
+    """Add a line above the figure that names what is drawn, each with its sign and colour."""
     figure.add_annotation(
         xref="paper",
         yref="paper",

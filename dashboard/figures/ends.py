@@ -63,7 +63,7 @@ def looks(n_lines: int, palette: Palette) -> list[Look]:
 def name_ends(
     figure: go.Figure, ends: list[LineEnd], *, domain: tuple[float, float] = (0, 1), pixels: int
 ) -> None:
-    """Write names at the ends of lines, in their order, moved apart where they would overlap.
+    """Add names at the ends of lines, in their order, moved apart where they would overlap.
 
     Parameters
     ----------

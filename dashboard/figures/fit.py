@@ -82,7 +82,7 @@ def _totals_axis(fit: SplineFit) -> dict[str, object]:
 
 
 def _names(fit: SplineFit, palette: Palette) -> dict[str, object]:
-    """Name what is drawn in the corner that is farther from the curve."""
+    """Return the names of what is drawn, in the corner that is farther from the curve."""
     half = fit.total.size // 2
     left, right = (np.abs(part).mean() for part in (fit.total[:half], fit.total[half:]))
     falls = fit.total.sum() < 0

@@ -267,7 +267,7 @@ def _drawn(lines: _Lines, palette: Palette) -> list[Part]:
 
 
 def _names(lines: _Lines, layout: Part, palette: Palette) -> Part:
-    """Name lines and band in the emptier corner, the upper line first."""
+    """Return the names of lines and band for the emptier corner, the upper line first."""
     colours = (palette.score, palette.frequency)
     named = (lines.score_name.capitalize(), lines.frequency_name.capitalize())
     names = list(zip(named, colours, strict=True))

@@ -18,7 +18,7 @@ LOW, HIGH = 0.1, 0.9
 
 PIXELS = HEIGHT - 70
 
-_BESIDE = 0.012
+_APART = 0.012
 """Distance of two calibrators' error bars, in powers of ten, so that they stay apart."""
 
 
@@ -62,7 +62,7 @@ def learning_graph(
         zip(curves, _looks(curves, chosen, palette), strict=True)
     ):
         mean = curve.mean(measure)
-        aside = 10 ** (_BESIDE * (number - (len(curves) - 1) / 2))
+        aside = 10 ** (_APART * (number - (len(curves) - 1) / 2))
         _add_line(figure, curve, measure, (names[curve.key], look, aside), limits[1])
         height = (float(mean[-1]) - limits[0]) / (limits[1] - limits[0])
         above = " \u2191" if height > 1 else ""

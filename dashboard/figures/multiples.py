@@ -110,7 +110,7 @@ def _axis(palette: Palette) -> dict[str, Any]:
 
 
 def _name(name: str, number: str, palette: Palette) -> dict[str, Any]:
-    """Name the side above its picture."""
+    """Return the name of the side, above its picture."""
     return {
         "xref": f"x{number}",
         "yref": "paper",

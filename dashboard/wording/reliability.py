@@ -231,7 +231,7 @@ def _expert_clause(side: Side) -> str:
 
 
 def _worst(binned: BinnedReliability) -> int:
-    """Return the bin with the largest gap among those that are off and hold enough rows."""
+    """Return the miscalibrated bin with the largest gap, of those with enough rows."""
     counted = binned.telling & (binned.off != 0)
     return int(np.where(counted, np.abs(binned.bins.gap), -1.0).argmax())
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from calibcore import TopR, cumulative_curves
 from dashboard.wording import percent
@@ -15,11 +15,19 @@ pytestmark = pytest.mark.browser
 
 GARMENTS = "sample=Three+garments+that+look+alike&resamples=0"
 
+GRAPHS = '[class*="_graphs"] .js-plotly-plot .plot-container'
+
+
+def open_view(page: Page) -> None:
+    """Open the settings of the graphs."""
+    page.get_by_role("button", name="View").click()
+
 
 def test_the_cursor_is_moved_by_the_keyboard_and_lives_in_the_address(open_page: OpenPage) -> None:
     page = open_page(f"ks?{GARMENTS}")
-    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(9)
-    slider = page.get_by_role("slider", name="Mark the rows at a fractile")
+    expect(page.locator(GRAPHS)).to_have_count(8)
+    open_view(page)
+    slider = page.get_by_role("slider", name="Mark rows at")
     slider.focus()
     for place in ("0", "1", "2"):
         slider.press("ArrowRight")
@@ -29,22 +37,24 @@ def test_the_cursor_is_moved_by_the_keyboard_and_lives_in_the_address(open_page:
     event = TopR(1).outcomes(test.probabilities, test.labels)
     curves = cumulative_curves(event.scores, event.hits)
     score = percent(float(curves.score[curves.place_at(0.02)]), test.n_samples)
-    said = page.get_by_text(f"At fractile {percent(0.02, test.n_samples)}: score {score}")
+    said = page.get_by_text(f"Lowest {percent(0.02, test.n_samples)} of rows: score up to {score}")
     expect(said).to_be_visible()
     # The same address opens the same view.
     again = open_page(page.url.split("/", 3)[-1])
-    expect(again.get_by_text(f"score {score}")).to_be_visible()
+    expect(again.get_by_text(f"score up to {score}")).to_be_visible()
 
 
 def test_a_second_event_and_both_sets_are_set_below_each_other(open_page: OpenPage) -> None:
     page = open_page(f"ks?{GARMENTS}")
+    open_view(page)
     page.get_by_text("Both sets").click()
-    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(17)
+    expect(page.locator(GRAPHS)).to_have_count(16)
     page.get_by_role("combobox", name="Compare with").click()
-    page.get_by_role("option", name="Top-2", exact=True).click()
-    heading = page.get_by_role("heading", name=re.compile("Top-2 .* test set"))
+    page.get_by_role("option", name="Prediction 2", exact=True).click()
+    expect(page).to_have_url(re.compile("second=Top-2"))
+    heading = page.get_by_role("heading", name=re.compile("Prediction 2 .* test set"))
     expect(heading).to_be_visible()
-    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(17)
+    expect(page.locator(GRAPHS)).to_have_count(16)
     choose(page, "(c) and (d)")
     expect(page.get_by_role("figure", name=re.compile(r"\(c\)"))).to_have_count(8)
     expect(page.get_by_role("figure", name=re.compile(r"\(a\)"))).to_have_count(0)
