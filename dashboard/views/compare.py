@@ -80,7 +80,8 @@ def show(scene: Scene) -> None:
         if contestants:
             shown = _Shown(found, contestants, picks, measure, dealt)
             _show_found(scene, shown, intervals=intervals and scene.n_resamples > 0)
-        _show_refused(found)
+        else:
+            _show_refused(found)
 
 
 # Controls -----------------------------------------------------------------------------------
@@ -292,6 +293,7 @@ def _show_found(scene: Scene, shown: _Shown, *, intervals: bool) -> None:
     with place.container():
         _show_dots(scene, shown, {})
     bar = st.empty()
+    _show_refused(shown.found)
     _show_table(scene, shown)
     if intervals:
         findings = _look_closer(scene, shown, bar)

@@ -28,7 +28,7 @@ METHODS_HELP = (
     "The calibrator chosen on the left keeps its options; the others use their defaults."
     " Uncalibrated scores are always included."
 )
-EVERY, USUAL = "All calibrators", "Default selection"
+EVERY, USUAL = "Select all", "Default selection"
 RANK_BY = "Rank by"
 RANK_BY_HELP = "Sorts the picture and the table by the cross-validated value."
 INTERVALS = "95% CI"
@@ -41,7 +41,7 @@ MEASURES = "Measures"
 MEASURES_HELP = "Columns of the table. Accuracy and changed predicted classes are always shown."
 ALL_COLUMNS = "Show every column"
 CROSSED, TEST = "Cross-validation", "Test set"
-HOW = "About this comparison"
+HOW = "How calibrators are compared"
 STOPPED = "Stopped."
 
 NO_METHODS = "Choose a calibrator to compare."
