@@ -17,6 +17,9 @@ from dashboard.figures.thinning import MOST_POINTS, thin
 PERFECT = "Perfectly calibrated"
 """Name of the band under perfect calibration."""
 
+ROWS = "share of rows"
+"""Name of the axis of (a) and (c), which name the lines of (b) and (d) too."""
+
 CURSOR = "Cursor"
 """Name of the marks at the fractile that is asked for."""
 
@@ -191,7 +194,7 @@ def _cumulative_by_fractile(side: Side, frame: _Frame) -> go.Figure:
         "yaxis": share_axis("Cumulative", frame.total),
     }
     layout = base_layout("(a) Cumulative, by share of rows") | axes
-    return _cumulative(side, frame, side.curves.fractile, "share of rows", layout)
+    return _cumulative(side, frame, side.curves.fractile, ROWS, layout)
 
 
 def _cumulative_by_score(side: Side, frame: _Frame) -> go.Figure:
@@ -206,7 +209,8 @@ def _cumulative_by_score(side: Side, frame: _Frame) -> go.Figure:
 def _cumulative(side: Side, frame: _Frame, x: Floats, x_name: str, layout: Part) -> go.Figure:
     palette = frame.palette
     lines = _cumulative_lines(side, x, x_name, frame.most)
-    layout["annotations"] = [_names(lines, layout, palette)]
+    if x_name == ROWS:
+        layout["annotations"] = [_names(lines, layout, palette)]
     return go.Figure([*_drawn(lines, palette), _ks_mark(side, x, palette)], layout)
 
 
@@ -222,13 +226,14 @@ def _frequency(side: Side, frame: _Frame, *, against: str) -> go.Figure:
         x[shown],
         frequency.score[shown],
         frequency.frequency[shown],
-        "score" if by_score else "share of rows",
+        "score" if by_score else ROWS,
         "score",
         "observed frequency",
         DrawnBand(x, band.lower, band.upper, PERFECT, words).thinned(3 * frame.most // 4),
     )
     layout = _frequency_layout(frame, by_score=by_score)
-    layout["annotations"] = [_names(lines, layout, palette)]
+    if not by_score:
+        layout["annotations"] = [_names(lines, layout, palette)]
     return go.Figure(_drawn(lines, palette), layout)
 
 
