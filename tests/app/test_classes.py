@@ -276,7 +276,7 @@ def test_a_name_opens_its_class_as_the_event() -> None:
     assert not page.exception
     assert page.segmented_control(key="event_seen").value == "class"
     assert page.selectbox(key="class").value == name
-    assert any(f"class {escape_markdown(name)}, mean score" in text for text in bodies(page))
+    assert any(f"\u00b7 Class {escape_markdown(name)} \u00b7" in text for text in bodies(page))
     assert opened(name) in [toast.value for toast in page.toast]
     # The picture of the class and the large diagram are the same bins.
     (before,) = drawn(charts(page)[0], "mean score")

@@ -58,14 +58,14 @@ def test_a_class_is_opened_from_its_picture_and_the_address_keeps_it(open_page: 
     opener = page.locator("[class*=st-key-open_] button").nth(3)
     name = opener.inner_text()
     opener.click()
-    said = re.compile(f"class {re.escape(name)}, mean score")
-    expect(page.get_by_role("heading", name=said)).to_be_visible()
+    said = re.compile(f"\u00b7 Class {re.escape(name)} \u00b7")
+    expect(page.get_by_text(said)).to_be_visible()
     expect(page.get_by_text(f"Every graph now shows class {name}")).to_be_visible()
     page.wait_for_url(re.compile("class="))
     kept = address(page)
     assert (kept["event"], kept["class"], kept["classes_page"]) == (["class"], [name], ["2"])
     again = open_page(f"reliability?{urlparse(page.url).query}")
-    expect(again.get_by_role("heading", name=said)).to_be_visible()
+    expect(again.get_by_text(said)).to_be_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
