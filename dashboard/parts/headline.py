@@ -1,4 +1,4 @@
-"""The conclusion, the four figures that matter most, and what to do next."""
+"""The verdict, the four figures that matter most, and recommendations."""
 
 import streamlit as st
 
@@ -10,27 +10,35 @@ from dashboard.parts.links import show_link
 from dashboard.scene import Scene
 from dashboard.wording.next_steps import HEADING, Found, Step, next_steps
 from dashboard.wording.numbers import NO_BREAK
-from dashboard.wording.reach import power_sentence
-from dashboard.wording.sentences import statistics
+from dashboard.wording.sentences import badge, both_sides_line, findings, statistics
 from dashboard.wording.subject import subject
+
+STEPS_SHOWN = 2
+"""Recommendations that are shown at once."""
 
 
 def show_subject(scene: Scene) -> None:
-    """Say in one small line what the page is about."""
+    """Show in one small line what the page is about."""
     st.markdown(f":small[{subject(scene)}]")
 
 
-def show_verdict(scene: Scene) -> None:
-    """Say the conclusion in two sentences."""
+def show_verdict(scene: Scene, *, brief: bool = False) -> None:
+    """Show the verdict of each side in a line; in full also the numbers that it rests on."""
     judged, expert = scene.judged, scene.expert
     words = wording.event_words(scene.settings.event, scene.class_names)
-    found = wording.verdict(judged.before, words, expert=expert)
-    with st.container(key="verdict"):
-        st.markdown(f":{found.found.colour}-badge[{found.found.icon} {found.found.word}]")
-        st.subheader(found.sentence, anchor=False)
-        st.markdown(wording.outcome(scene.result, judged, scene.settings.method, expert=expert))
+    found = findings(scene.result, judged, words)
+    with st.container(key="verdict", gap="small"):
+        if brief:
+            st.markdown(both_sides_line(scene.result, judged, words))
+        else:
+            size = wording.verdict(judged.before, words, expert=expert).size
+            st.subheader(f"{badge('Before', found['Before'])}{size}", anchor=False)
+            after = f"{badge('After', found['After'])} " if "After" in found else ""
+            done = wording.outcome(scene.result, judged, scene.settings.method, expert=expert)
+            st.markdown(f"{after}{done}")
         if expert:
-            st.markdown(f":small[{statistics(judged)}]")
+            with st.expander("Test statistics"):
+                st.markdown(statistics(judged))
     with st.container():  # there with or without notes, so that what follows keeps its place
         if scene.chosen == "calibration":
             st.info(wording.FITTED_HERE, icon=":material/info:")
@@ -39,7 +47,7 @@ def show_verdict(scene: Scene) -> None:
 
 
 class Figures:
-    """The four figures and what to do next, shown at once and again when more is known."""
+    """The four figures and recommendations, shown at once and again when more is known."""
 
     def __init__(self, scene: Scene) -> None:
         self._scene = scene
@@ -48,7 +56,7 @@ class Figures:
         self._tiles = st.container(key="tiles").empty()
         self._steps = st.container(key="next_steps").empty()
         self.show()
-        _show_notes(scene)
+        _show_warnings(scene)
 
     def show(self, inference: Inference | None = None) -> None:
         """Show both with what is known of the uncertainty."""
@@ -68,14 +76,23 @@ class Figures:
         )
         with self._steps.container(gap="small"):
             st.subheader(HEADING, anchor=False)
-            for step in next_steps(found):
-                with st.container(horizontal=True, vertical_alignment="center"):
-                    st.markdown(step.sentence, width="content")
-                    _show_way(scene, step, "first" if inference is None else "again")
+            steps, shown = next_steps(found), "first" if inference is None else "again"
+            for step in steps[:STEPS_SHOWN]:
+                _show_step(scene, step, shown)
+            if steps[STEPS_SHOWN:]:
+                with st.expander("More"):
+                    for step in steps[STEPS_SHOWN:]:
+                        _show_step(scene, step, shown)
+
+
+def _show_step(scene: Scene, step: Step, shown: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(step.sentence, width="content")
+        _show_way(scene, step, shown)
 
 
 def _show_way(scene: Scene, step: Step, shown: str) -> None:
-    """Offer the page, or the class, that shows more; in one run it may be shown twice."""
+    """Show the way to the page or class with more; in one run it may be shown twice."""
     if step.page:
         show_link(step.page, step.link)
     if step.opens and scene.class_names is not None:
@@ -106,22 +123,17 @@ def _show_tiles(scene: Scene, inference: Inference | None) -> None:
                 # A line breaks between the two intervals, not within one; until they are known,
                 # a line is kept free for them.
                 interval = tile.interval.replace(" to ", f"{NO_BREAK}to{NO_BREAK}") or "\u2026"
-                st.markdown(f":small[{interval}]")
+                st.markdown(f":small[95% CI {interval}]")
 
 
-def _show_notes(scene: Scene) -> None:
-    """Say what the fit warns of, and what the rows can show."""
-    judged, expert = scene.judged, scene.expert
-    notes = [
-        wording.below_tiles(judged, expert=expert),
-        power_sentence(judged.before, judged.n_samples, expert=expert),
-        *(f":material/warning: {wording.escape_markdown(text)}" for text in scene.result.warnings),
-    ]
-    st.markdown("  \n".join(f":small[{note}]" for note in notes))
+def _show_warnings(scene: Scene) -> None:
+    """Show what the fit warns of."""
+    for text in scene.result.warnings:
+        st.markdown(f":small[:material/warning: {wording.escape_markdown(text)}]")
 
 
 def _classes(scene: Scene) -> tuple[ClassScreen, ClassScreen | None] | None:
-    """Look at every class where that is quick; two mirror each other, so one of them is enough."""
+    """Return the tests of every class where that is quick; None where one class mirrors another."""
     names = scene.class_names
     if names is None or scene.judged.n_samples * len(names) > QUICK:
         return None

@@ -1,4 +1,4 @@
-"""The table of measures: before, after, change, and what a perfect model would show."""
+"""The table of measures: before, after, change, and the value if perfectly calibrated."""
 
 from html import escape
 
@@ -21,16 +21,17 @@ from dashboard.wording.measures import (
     measure_rows,
     narrow_note,
 )
+from dashboard.wording.reach import power_sentence
 
 _HEAD = ("Measure", "Before", "After", "Change")
-_CLOSER = ("", "A perfect model")
+_CLOSER = ("", "If perfectly calibrated")
 """Columns of what is known of the uncertainty."""
 
 
 def show(scene: Scene) -> Inference | None:
-    """Show the measures at once, and their uncertainty as soon as it is known; give it."""
+    """Show the measures at once, their uncertainty as soon as it is known, and return it."""
     judged = scene.judged
-    st.subheader(f"Measures on the {scene.where}, {judged.n_samples:,} rows", anchor=False)
+    st.subheader("Measures", anchor=False)
     full = _choose_list()
     n_classes = None if scene.class_names is None else len(scene.class_names)
     measures = listed(full=full, n_classes=n_classes, event=scene.settings.event)
@@ -57,7 +58,7 @@ def show(scene: Scene) -> Inference | None:
 def measures_csv(
     judged: SetResult, measures: tuple[Measure, ...], inference: Inference | None
 ) -> str:
-    """Write the measures for a spreadsheet, with every digit; empty where one is not defined.
+    """Return the measures for a spreadsheet, with every digit; empty where one is not defined.
 
     Each value is followed by the ends of its interval, as far as they are known.
     """
@@ -84,7 +85,7 @@ def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
 
 
 def _choose_list() -> bool:
-    """Let the user choose between the short and the full list of measures; True if full."""
+    """Show the choice between the short and the full list of measures; return True if full."""
     chosen = st.segmented_control(
         "Measures",
         ["Short list", "All"],
@@ -106,13 +107,19 @@ def _show_table(
     grouped: bool,
     closer: bool,
 ) -> None:
-    rows = measure_rows(scene.judged, inference, measures)
+    rows = measure_rows(scene.judged, inference, measures, expert=scene.expert)
     groups = [measure.group if grouped else "" for measure in measures]
     st.html(_table(rows, groups, closer=closer))
-    st.markdown(f":small[{wording.table_note(scene.judged)}]")
+    judged, expert = scene.judged, scene.expert
+    notes = [wording.table_note(judged)]
     if inference is not None:
-        note = f"{wording.uncertainty_note(inference, expert=scene.expert)} {narrow_note(measures)}"
-        st.markdown(f":small[{note.strip()}]")
+        notes += [wording.uncertainty_note(inference, expert=expert), narrow_note(measures)]
+    notes += [
+        wording.below_tiles(judged, expert=expert),
+        power_sentence(judged.before, judged.n_samples, expert=expert),
+    ]
+    with st.expander("About these numbers"):
+        st.markdown("\n".join(f"- {note}" for note in notes if note))
 
 
 def _table(rows: list[MeasureRow], groups: list[str], *, closer: bool) -> str:

@@ -1,4 +1,4 @@
-"""Overview: what was read, the conclusion, what to do next, and the measures that carry it."""
+"""Overview: the verdict, its picture, what calibration changed, recommendations, measures."""
 
 from dashboard.parts import diagrams, graph, headline, measures, terms
 from dashboard.scene import Scene
@@ -17,9 +17,9 @@ TERMS = (
 def show(scene: Scene) -> None:
     """Show the page."""
     headline.show_verdict(scene)
-    figures = headline.Figures(scene)
     graph.choose_side_on_phones()
     diagrams.show_diagrams(scene)
+    figures = headline.Figures(scene)
     inference = measures.show(scene)
     if inference is not None:
         figures.show(inference)

@@ -1,26 +1,32 @@
 """Predictions that became certain and wrong, and the NLL that rises with them."""
 
 from calibcore.evaluation import SetResult
+from calibcore.inference import Mark
+from dashboard.wording.measures import MARKS
 from dashboard.wording.numbers import measured
 from dashboard.wording.tiles import nll_key
 
 
 def new_misses(judged: SetResult) -> float:
-    """Count the certain misses that calibration has added."""
+    """Return how many wrong scores of 0% or 100% calibration has added."""
     misses = judged.compare("certain_misses")
     return (misses.after or 0) - (misses.before or 0)
 
 
 def now_certain(n_misses: float) -> str:
-    """Say how many predictions are certain and wrong."""
-    rows = "prediction is" if n_misses == 1 else "predictions are"
-    return f"{n_misses:,.0f} {rows} now certain (0% or 100%) and wrong"
+    """Return how many predictions are wrong with a score of 0% or 100%."""
+    rows = "prediction has" if n_misses == 1 else "predictions have"
+    return f"{n_misses:,.0f} wrong {rows} a score of exactly 0% or 100%"
 
 
-def raised_nll(judged: SetResult) -> str:
-    """Say that there are new certain misses and a higher NLL; nothing where one is missing."""
+def raised_nll(judged: SetResult, mark: Mark | None = None) -> str:
+    """Return that there are new wrong scores of 0% or 100% and a higher NLL; "" where not both.
+
+    ``mark`` is that of the change of the NLL, as far as it is known.
+    """
     row, n_samples, new = judged.compare(nll_key(judged)), judged.n_samples, new_misses(judged)
     was, now = measured(row, row.before, n_samples), measured(row, row.after, n_samples)
     if new <= 0 or was == now or (row.change or 0) <= 0:
         return ""
-    return f"{now_certain(new)}, and the {row.measure.name} rises from {was} to {now}"
+    clear = "" if mark is None else f", {MARKS[mark][1]}"
+    return f"{now_certain(new)} ({row.measure.name} {was} \u2192 {now}{clear})"

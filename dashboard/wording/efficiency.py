@@ -31,7 +31,7 @@ NOTHING_YET = (
     " subsamples of the calibration set, and evaluated on the whole test set."
 )
 NO_METHODS = "Choose at least one calibrator."
-LEAVES = "\u2191: the line leaves the graph, above twice the uncalibrated value."
+LEAVES = "Values above twice the uncalibrated value are cut off (\u2191)."
 STOPPED = "Incomplete: some points are missing."
 
 

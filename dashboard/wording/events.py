@@ -27,7 +27,7 @@ class EventWords:
 
 
 def event_name(event: ChosenEvent, class_names: tuple[str, ...] | None) -> str:
-    """Name an event; a class name is as it came, to be escaped where it is shown."""
+    """Return the name of an event; a class name is as it came, to be escaped where it is shown."""
     match event:
         case OneClass(k):
             return f"Class {class_names[k] if class_names else k}"
@@ -40,7 +40,7 @@ def event_name(event: ChosenEvent, class_names: tuple[str, ...] | None) -> str:
 
 
 def event_words(event: ChosenEvent, class_names: tuple[str, ...] | None) -> EventWords:
-    """Find the words for an event; a class name is escaped for Markdown."""
+    """Return the words for an event; a class name is escaped for Markdown."""
     name = escape_markdown(event_name(event, class_names))
     shown = name.replace("{", "{{").replace("}", "}}")
     match event:

@@ -1,85 +1,77 @@
 """Definitions, reading aids, and the names of options."""
 
 GLOSSARY = {
-    "ks_error": "The largest gap between what the model has claimed and what has happened, summed"
-    " from the lowest score up. It needs no bins. 0% is perfect.",
-    "kuiper": "The largest miscalibration of any range of scores: the highest minus the lowest gap"
-    " between claim and truth, summed from the lowest score up.",
-    "ece": "Expected calibration error: rows are put into bins of equal width by their score; the"
-    " gap between mean score and observed frequency is averaged over the bins. It depends on the"
-    " number of bins.",
-    "ece_equal_mass": "Expected calibration error over bins that hold equally many rows.",
-    "ece_l2": "Root of the average squared gap over bins of equally many rows; large gaps weigh"
-    " more.",
-    "debiased_ece": "The same, less what chance alone puts into the squared gaps; 0 where chance"
-    " explains them all.",
+    "ks_error": "Largest gap between cumulative scores and cumulative outcomes, rows sorted by"
+    " score. No bins. 0% is best.",
+    "kuiper": "Largest miscalibration of any range of scores: highest minus lowest gap between"
+    " cumulative scores and outcomes.",
+    "ece": "Expected calibration error: the gap between mean score and observed frequency, averaged"
+    " over bins of equal width. It depends on the number of bins.",
+    "ece_equal_mass": "Expected calibration error over bins of equally many rows.",
+    "ece_l2": "Root mean squared gap over bins of equally many rows; large gaps weigh more.",
+    "debiased_ece": "The same, minus what chance adds to the squared gaps; 0 where chance explains"
+    " them all.",
     "sweep_ece": "Expected calibration error over as many equally filled bins as keep the observed"
-    " frequency rising, so that the number of bins need not be chosen.",
+    " frequency increasing, so that no number of bins is chosen.",
     "mce": "Maximum calibration error: the largest gap of any bin. A bin with few rows can decide"
     " it.",
-    "kde_ece": "The average gap between score and observed frequency, both smoothed by a kernel"
-    " instead of cut into bins.",
-    "kde_classwise_ece": "The KDE-ECE of each class against the others, averaged over the classes."
-    " The smoothing alone lifts it where most probabilities are near 0, so compare it with what a"
-    " perfect model of this size would show.",
-    "smooth_ece": "The average gap after smoothing by a kernel that is as wide as the error itself;"
-    " it changes only a little when the scores do.",
-    "miscalibration": "The part of the Brier score that the best rising map of the scores would"
-    " remove (CORP). The Brier score is miscalibration minus discrimination plus uncertainty.",
-    "discrimination": "How much of the Brier score is saved by telling rows apart, after the best"
-    " rising map. Higher is better.",
-    "uncertainty": "The Brier score of always saying the observed frequency. For the event of one"
-    " class it is the same whatever the model.",
-    "event_brier": "Mean squared distance between the score and whether the event happened. Lower"
-    " is better; it rewards calibration and sharpness together.",
-    "event_nll": "Mean negative log-likelihood of the event happening or not, in nats. Lower is"
-    " better; a confident mistake costs much.",
-    "brier": "Mean squared distance between the class probabilities and the truth, summed over the"
+    "kde_ece": "Mean gap between score and observed frequency, both smoothed by a kernel instead of"
+    " bins.",
+    "kde_classwise_ece": "KDE-ECE of each class against the others, averaged over the classes."
+    " Smoothing alone raises it where most probabilities are near 0, so compare it with its value"
+    " under perfect calibration.",
+    "smooth_ece": "Mean gap after smoothing by a kernel as wide as the error itself; it changes"
+    " only a little when the scores do.",
+    "miscalibration": "Part of the Brier score that the best monotone recalibration removes (CORP)."
+    " Brier score = miscalibration \u2212 discrimination + uncertainty.",
+    "discrimination": "Part of the Brier score gained by ranking rows correctly. Higher is better.",
+    "uncertainty": "Brier score of the observed frequency used as every score. For the event of one"
+    " class it does not depend on the model.",
+    "event_brier": "Mean squared distance between score and outcome. Lower is better; it rewards"
+    " calibration and sharpness together.",
+    "event_nll": "Mean negative log-likelihood of the outcomes, in nats. Lower is better; confident"
+    " mistakes cost much.",
+    "brier": "Mean squared distance between class probabilities and true class, summed over the"
     " classes. Lower is better.",
-    "calibration_gain": "By how much calibration lowers the squared calibration error of all"
-    " classes together, from the fall of their Brier score; no bins are needed. Higher is better,"
-    " below 0 calibration did harm. Where decisions have changed, the error falls by this much or"
-    " more.",
-    "nll": "Mean negative log-likelihood of the true class, in nats (log loss). Lower is better; a"
-    " confident mistake costs much.",
-    "classwise_ece": "The expected calibration error of each class against the others, averaged"
-    " over the classes.",
-    "max_classwise_ece": "The largest expected calibration error of any class against the others.",
-    "certain_misses": "Rows for which the model said 0% or 100%, to all 16 digits, and was wrong."
-    " Each adds 37 to 708 nats, divided by the number of rows, to the NLL of the event; 708 where"
-    " it would otherwise be infinite.",
-    "mean_score": "How often the model says that the event happens: its average score.",
-    "hit_rate": "How often the event did happen. For the event within top-r, this is the top-r"
-    " accuracy.",
-    "mean_gap": "How much more often the model says that the event happens than it does; below 0 it"
-    " says so too rarely.",
-    "observed_expected_ratio": "Observed frequency divided by the mean score; 1 is right, below 1"
-    " the model claims too much.",
-    "calibration_intercept": "What would have to be added to the log-odds of every score to agree"
-    " with the hits on average; 0 is right.",
-    "calibration_slope": "The factor by which log-odds should be stretched to agree with the hits:"
-    " 1 is right, below 1 the scores are too extreme.",
-    "auroc": "The chance that a row where the event happened scores higher than one where it did"
-    " not (area under the ROC curve). It says nothing of calibration.",
+    "calibration_gain": "Reduction of the squared calibration error of all classes, from the drop"
+    " of their Brier score. No bins. Higher is better; below 0, calibration made it worse. Where"
+    " predicted classes changed, it is a lower bound.",
+    "nll": "Mean negative log-likelihood of the true class, in nats (log loss). Lower is better;"
+    " confident mistakes cost much.",
+    "classwise_ece": "Expected calibration error of each class against the others, averaged over"
+    " the classes.",
+    "max_classwise_ece": "Largest expected calibration error of any class against the others.",
+    "certain_misses": "Rows with a score of exactly 0% or 100% (to 16 digits) that were wrong. Each"
+    " adds 37 to 708 nats, divided by the number of rows, to the NLL of the event; 708 where it"
+    " would otherwise be infinite.",
+    "mean_score": "Average of the scores.",
+    "hit_rate": "How often the event happened (rate of positives, mean of y_true). For a top-k set,"
+    " this is the top-k accuracy.",
+    "mean_gap": "Mean score minus observed frequency. Above 0: scores too high on average.",
+    "observed_expected_ratio": "Observed frequency divided by mean score; 1 is ideal, below 1:"
+    " scores too high.",
+    "calibration_intercept": "Log-odds shift that matches the observed frequency"
+    " (calibration-in-the-large). 0 is ideal; negative: scores too high.",
+    "calibration_slope": "Factor on the log-odds that best matches the outcomes. 1 is ideal; below"
+    " 1: scores too extreme.",
+    "auroc": "Chance that a row with the event has a higher score than one without (area under the"
+    " ROC curve). It says nothing about calibration.",
     "accuracy": "How often the most probable class is the true one.",
-    "top_2_accuracy": "How often the true class is one of the two most probable ones (top-r"
-    " accuracy with r = 2).",
-    "top_5_accuracy": "How often the true class is one of the five most probable ones (top-r"
-    " accuracy with r = 5).",
-    "calibration_set": "The rows on which the calibrator is fitted.",
-    "test_set": "Rows the calibrator has not seen; they judge it.",
-    "score": "The probability the model gives to the event: that its first choice is right, say.",
-    "observed_frequency": "How often the event happened among the rows in question.",
-    "probability": "How often the event happens: among rows of about the same score, or in all.",
-    "cumulative": "Added up over the rows from the lowest score on, divided by the number of rows.",
-    "null_band": "Where the line of the hits would stay, in 95 of 100 cases or more, if the scores"
-    " were the true probabilities; outside it, chance is no likely reason.",
-    "knots": "Places, evenly spaced over the rows, where the pieces of the spline's curve meet.",
-    "calibrator": "A rule, learned on the calibration set, that changes the scores so that they"
-    " agree with what happens.",
-    "decision": "The class the model puts first.",
-    "fractile": "The share of the rows whose score is at most this high: at fractile 50% half of"
-    " the rows score lower.",
+    "top_2_accuracy": "How often the true class is among the two most probable ones.",
+    "top_5_accuracy": "How often the true class is among the five most probable ones.",
+    "calibration_set": "Rows on which the calibrator is fitted.",
+    "test_set": "Held-out rows, not used to fit; they evaluate the calibrator.",
+    "score": "Predicted probability of the event; for the top prediction also called confidence.",
+    "observed_frequency": "How often the event happened. Gupta 2021 calls it probability.",
+    "probability": "How often the event happens, among rows of about the same score or overall.",
+    "cumulative": "Summed over the rows from the lowest score up, divided by the number of rows.",
+    "null_band": "95% band for the observed curve under perfect calibration. Outside it, chance is"
+    " an unlikely explanation.",
+    "knots": "Points, evenly spaced over the rows, where the pieces of the spline meet.",
+    "calibrator": "A map, fitted on the calibration set, that adjusts scores to observed"
+    " frequencies.",
+    "decision": "The class with the highest probability.",
+    "fractile": "Share of the rows with this score or a lower one (percentile of rows).",
 }
 
 """One-sentence definitions, by the key of the measure or term."""
@@ -91,45 +83,42 @@ TERMS = {
     "probability": "Probability",
     "observed_frequency": "Observed frequency",
     "cumulative": "Cumulative",
-    "null_band": "Perfect model",
+    "null_band": "If perfectly calibrated",
     "knots": "Knots",
     "calibrator": "Calibrator",
     "calibration_set": "Calibration set",
     "test_set": "Test set",
-    "decision": "Decision",
+    "decision": "Predicted class",
 }
 """What terms of the glossary are called where they are listed."""
 
 HOW_TO_READ = """
-**(a)** Rows are sorted by score, lowest first, and both totals grow to the right: what the model
-claims, and what happened. Where the lines part, claim and truth part; the black mark is the widest
-gap, the KS error.
+**(a)** Rows are sorted by score, lowest first; scores and outcomes add up to the right. The largest
+gap between the two lines, the black mark, is the KS error.
 
-**(b)** The same totals, stretched so that the claim is a straight line.
+**(b)** The same totals, stretched so that the cumulative score is a straight line.
 
-**(c)** The slopes of (a): the score of each row, and how often rows like it were hits, estimated by
-a spline with six knots. It cannot follow what happens within a small part of the rows; the
-reliability diagram can.
+**(c)** The slopes of (a): the score of each row, and the observed frequency among rows like it,
+estimated by a spline with six knots (Gupta 2021 labels it probability). It cannot resolve a small
+part of the rows; the reliability diagram can.
 
-**(d)** The same two, against the score itself. The claim is the diagonal.
+**(d)** The same two, against the score itself. The score is the diagonal.
 
-**The grey region** is the band under perfect calibration. Suppose the scores were the true
-probabilities. Chance alone would still part the lines a little. In (a) and (b) the orange line
-then stays in the grey all the way in 95 of 100 cases. In (c) and (d) that holds at each place on
-its own. Many rows make the grey as thin as the line.
+**Grey.** The band under perfect calibration, where chance alone still separates the lines a little.
+In (a) and (b) the whole orange line stays inside in 95% of samples; in (c) and (d) that holds at
+each place. With many rows the grey is as thin as the line.
 
-**Reliability diagram in bins.** One bar a bin of scores, as high as the observed frequency; the
-hatched part is the gap to the mean score, the dot. The whisker is Wilson's interval: where the true
-frequency of the bin lies. Bins with less than 1% of the rows are pale. Below it, how many rows are
-in each bin, with the mean of all scores and the observed frequency of all rows. The reliability
-plot shows the same bins as points.
+**Reliability diagram in bins.** One bar per bin of scores, as high as the observed frequency; the
+hatched part is the gap to the mean score, the dot. Error bars: 95% CI (Wilson). Bins with less than
+1% of the rows are pale. Below it: rows per bin, the mean score and the observed frequency of all
+rows. The reliability plot shows the same bins as points.
 
-**Isotonic (CORP).** The curve that never falls and lies nearest to the hits. It needs no bins. A
-perfect model of this size would rarely leave the grey consistency band. The dotted outline shows
-how sure the curve is.
+**Isotonic (CORP).** The increasing step function nearest to the outcomes. No bins. A perfectly
+calibrated model of this size would rarely leave the grey consistency band. Dotted: 95% confidence
+band.
 
-**Smoothed.** Each point is an average over the rows that score near it: blue of their scores,
-orange of their hits. Close to 0% and 100% the blue line bends, as rows are near on one side only.
+**Smoothed.** Each point averages the rows with nearby scores: blue their scores, orange their
+outcomes. Close to 0% and 100% the blue line bends, as rows are near on one side only.
 """
 
 _LOSS = ("Loss", "Minimised by the fit on the calibration set.")

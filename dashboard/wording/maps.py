@@ -301,3 +301,9 @@ KNOTS_CAPTIONS = (
     "The same splines, by log loss.",
 )
 """Captions of the two graphs over the number of knots."""
+
+KNOTS_MAP_CAPTIONS = (
+    "The spline with {n_knots} knots. Diamonds as above.",
+    "Its change of each score.",
+)
+"""Captions of the two graphs of one spline."""

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from calibcore.evaluation import Comparison, SetResult
 from calibcore.events import Event, OneClass, WithinTopR
@@ -10,7 +9,7 @@ from calibcore.inference import Finding, Inference, Interval, Judgement, Mark
 from calibcore.inference.held import HELD
 from calibcore.metrics import METRICS, ChangeMeasure, Measure, RowMeasure
 from dashboard.wording.glossary import GLOSSARY
-from dashboard.wording.numbers import amount, finer_digits, measured, measured_change
+from dashboard.wording.numbers import amount, finer_digits, measured, measured_change, span
 
 GROUPS = {
     "cumulative": "Cumulative: no bins",
@@ -26,7 +25,7 @@ LEAST_HELD = 93
 
 MARKS: dict[Mark, tuple[str, str]] = {
     "better": ("\u25b2", "better"),
-    "no evidence": ("\u25cb", "no evidence of change"),
+    "no evidence": ("\u25cb", "no clear change"),
     "worse": ("\u25bc", "worse"),
     "not comparable": ("\u2013", "not comparable"),
 }
@@ -50,7 +49,7 @@ class MeasureRow:
     name, definition, source : str
         Of the measure.
     before, after, change, perfect : Shown
-        Its cells; ``perfect`` is what a perfectly calibrated model would show.
+        Its cells; ``perfect`` is the value under perfect calibration.
     mark : Mark or None
         The change in a word.
     """
@@ -68,7 +67,7 @@ class MeasureRow:
 def listed(
     *, full: bool, n_classes: int | None = None, event: Event | None = None
 ) -> tuple[Measure, ...]:
-    """Give the measures of the short or of the full list, without those that repeat another.
+    """Return the measures of the short or of the full list, without those that repeat another.
 
     Where the event is within-top-r, its observed frequency is the top-r accuracy.
     """
@@ -81,7 +80,7 @@ def listed(
 
 
 def telling(n_classes: int | None, event: Event | None = None) -> tuple[Measure, ...]:
-    """Give the measures but for those that tell nothing more with so few classes.
+    """Return the measures but for those that add nothing more with so few classes.
 
     These are accuracies that are 100%, and, as two classes mirror each other, the class-wise ECE
     of the worst; where the event is one of them, that of both is the ECE.
@@ -95,33 +94,39 @@ def telling(n_classes: int | None, event: Event | None = None) -> tuple[Measure,
 
 
 def _rank(measure: Measure) -> int:
-    """Give the r of a top-r accuracy, above 1; 0 for anything else."""
+    """Return the r of a top-r accuracy, above 1; 0 for anything else."""
     first = measure.first if isinstance(measure, RowMeasure) else None
     return first if first is not None and first > 1 else 0
 
 
 def measure_rows(
-    judged: SetResult, inference: Inference | None, measures: tuple[Measure, ...]
+    judged: SetResult,
+    inference: Inference | None,
+    measures: tuple[Measure, ...],
+    *,
+    expert: bool = False,
 ) -> list[MeasureRow]:
-    """Write the rows of the table.
+    """Return the rows of the table.
 
     Parameters
     ----------
     judged : SetResult
-        The judgement on one set.
+        The results on one set.
     inference : Inference or None
         What is known of the uncertainty; None while it is not.
     measures : tuple of Measure
         The rows.
+    expert : bool
+        Whether definitions also give the simulated coverage of the intervals.
     """
     return [
-        _row(judged.compare(key), finding_of(inference, key), judged)
+        _row(judged.compare(key), finding_of(inference, key), judged, expert=expert)
         for key in (measure.key for measure in measures)
     ]
 
 
 def finding_of(inference: Inference | None, key: str) -> Finding | None:
-    """Give what is known of a measure.
+    """Return what is known of a measure.
 
     Where only top-1 scores are there, the accuracy is the observed frequency.
     """
@@ -134,15 +139,18 @@ def finding_of(inference: Inference | None, key: str) -> Finding | None:
     return found
 
 
-def _row(row: Comparison, finding: Finding | None, judged: SetResult) -> MeasureRow:
+def _row(
+    row: Comparison, finding: Finding | None, judged: SetResult, *, expert: bool
+) -> MeasureRow:
     n_samples = judged.n_samples
     before, after = (finding.before, finding.after) if finding else (None, None)
     mark = finding.mark if finding else None
     if mark == "not comparable" and row.change == 0:
         mark = "no evidence"  # accuracy, which a map of scores cannot change
+    definition, held = GLOSSARY[row.measure.key], held_note(row.measure.key, expert=expert)
     return MeasureRow(
         name=row.measure.name,
-        definition=f"{GLOSSARY[row.measure.key]} {held_note(row.measure.key)}",
+        definition=f"{definition} {held}".strip(),
         source=row.measure.source,
         before=Shown(
             measured(row, row.before, n_samples),
@@ -155,25 +163,27 @@ def _row(row: Comparison, finding: Finding | None, judged: SetResult) -> Measure
     )
 
 
-def held_note(key: str) -> str:
-    """Say how far the interval of a measure is to be trusted."""
+def held_note(key: str, *, expert: bool = False) -> str:
+    """Return that a measure has no interval, or, for experts, how often that covered the truth."""
     if key not in HELD:
-        return "It has no interval: its value does not tell how far from true the scores are."
+        return "No 95% CI: its value does not say how miscalibrated the scores are."
+    if not expert:
+        return ""
     least, most = HELD[key]
-    often = f"{least:.0f}" if round(least) == round(most) else f"{least:.0f} to {most:.0f}"
-    return f"In simulated data its 95% interval held the true value in {often} of 100 cases."
+    low, high = f"{least:.0f}%", f"{most:.0f}%"
+    return f"Simulated coverage of its 95% CI: {low if low == high else span(low, high)}."
 
 
 def narrow_note(measures: tuple[Measure, ...]) -> str:
-    """Name the listed measures whose interval held the truth too rarely in simulated data."""
+    """Name the listed measures whose interval covered the truth too rarely in simulations."""
     narrow = [m for m in measures if m.key in HELD and HELD[m.key][0] < LEAST_HELD]
     if not narrow:
         return ""
-    often = f"{min(HELD[measure.key][0] for measure in narrow):.1f}"
+    least = f"{min(HELD[measure.key][0] for measure in narrow):.1f}%"
     names = ", ".join(measure.name for measure in narrow)
     return (
-        "In simulated data some intervals were too narrow, and held the true value in as few as"
-        f" {often} of 100 cases: {names}."
+        f"The 95% CIs of some measures are too narrow (simulated coverage down to {least}):"
+        f" {names}."
     )
 
 
@@ -201,11 +211,11 @@ def _interval(
         amount(end, measure.unit, n_samples, signed=signed, finer=finer)
         for end in (interval.low, interval.high)
     )
-    return f"{low} to {high}"
+    return span(low, high)
 
 
 def _perfect(row: Comparison, judgement: Judgement | None, judged: SetResult) -> Shown:
-    """Say what true probabilities would show; nothing where that follows from the scores alone.
+    """Return the value under perfect calibration; a dash where the scores alone decide it.
 
     The limit of the KS error is that of its test, which all other sentences and bands give.
     """
@@ -215,10 +225,10 @@ def _perfect(row: Comparison, judgement: Judgement | None, judged: SetResult) ->
     reference = judgement.reference
     if math.isnan(reference.mean):
         return Shown("\u2013")
-    upper: Literal["above", "below"] = "above" if row.measure.better == "higher" else "below"
+    sign = ">" if row.measure.better == "higher" else "<"
     if row.measure.better != "lower":
         return Shown(measured(row, reference.mean, n_samples))
     is_ks = row.measure.key == "ks_error"
     end = judged.after.curves.ks_null_95 if is_ks else reference.upper
     limit = amount(end, row.measure.unit, n_samples)
-    return Shown(measured(row, reference.mean, n_samples), f"95 of 100 {upper} {limit}")
+    return Shown(measured(row, reference.mean, n_samples), f"95%: {sign} {limit}")

@@ -1,11 +1,11 @@
-"""What to do next, from what was found."""
+"""Recommendations, from what was found."""
 
 import math
 from dataclasses import dataclass
 
 from calibcore.calibrators import FittedSpline
 from calibcore.evaluation import AuditResult, SetResult
-from calibcore.events import TopR
+from calibcore.events import TopR, WithinTopR
 from calibcore.inference import (
     ClassScreen,
     Inference,
@@ -18,25 +18,25 @@ from dashboard.wording.certainty import new_misses, now_certain, raised_nll
 from dashboard.wording.classes import shortened
 from dashboard.wording.events import event_words
 from dashboard.wording.numbers import detected_points, escape_markdown, percent
-from dashboard.wording.sentences import decisions, method_name
+from dashboard.wording.sentences import capitalised, decisions, method_name
 from dashboard.wording.tiles import nll_key
-from dashboard.wording.verdicts import DETECTION_LEVEL
+from dashboard.wording.verdicts import DETECTION_LEVEL, finding
 
-HEADING = "What to do next"
+HEADING = "Recommendations"
 
 MOST_STEPS = 3
 
 COARSE, FINE = 0.05, 0.01
-"""Average gaps: rows that cannot show the first are too few, rows that show the second suffice."""
+"""Mean gaps: rows that cannot detect the first are too few, rows that detect the second suffice."""
 
 
 _TOP = TopR(1)
-_BY_NLL, _KEEP = "Compare by NLL", "switch on {0}Keep within 0 to 100 %{0}"
+_BY_NLL, _KEEP = "Compare by NLL", 'turn on "Constrain to 0\u2013100%"'
 
 
 @dataclass(frozen=True)
 class Step:
-    """One thing to do.
+    """One recommendation.
 
     Parameters
     ----------
@@ -58,14 +58,14 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """All that the steps rest on.
+    """All that the recommendations rest on.
 
     Parameters
     ----------
     result : AuditResult
-        The calibrator, fitted and judged.
+        The calibrator, fitted and evaluated.
     judged : SetResult
-        The judgement on the set that is looked at.
+        The results on the set that is shown.
     method : str
         Key of the calibrator.
     inference : Inference or None
@@ -74,7 +74,7 @@ class Found:
         Every class before and after, as far as the calibrator leaves class probabilities; None
         where the classes were not looked at.
     event : TopR, WithinTopR or OneClass
-        What is looked at.
+        The event that is evaluated.
     class_names : tuple of str or None
         Of all classes, as the file has them.
     waiting : str or None
@@ -94,26 +94,26 @@ class Found:
     kept_within: bool = False
 
     def mark(self, key: str) -> Mark | None:
-        """Give what is known of the change of a measure; None while it is not."""
+        """Return the mark of the change of a measure; None while it is not known."""
         if self.inference is None or all(f.key != key for f in self.inference.findings):
             return None
         return self.inference.find(key).mark
 
 
 def next_steps(found: Found) -> list[Step]:
-    """Say in one to three sentences what to do, the most pressing first."""
+    """Return one to three recommendations, the most pressing first."""
     if found.result.same_data:
         return [
             Step(
-                "**Bring other rows to judge on.** On the rows it was fitted on every calibrator"
-                " looks better than it is."
+                "**Upload a test set.** On the rows it was fitted on, every calibrator looks better"
+                " than it is."
             )
         ]
     if found.judged is not found.result.test:
         return [
             Step(
-                "**Look at the test set before you decide**, in the panel on the left: these are"
-                " the rows that the calibrator was fitted on."
+                "**Evaluate on the test set before you decide**, in the panel on the left: the"
+                " calibrator was fitted on these rows."
             )
         ]
     steps = [_main(found)]
@@ -130,29 +130,29 @@ def _off(found: Found, *, after: bool) -> bool:
 
 
 def _main(found: Found) -> Step:
-    """Say whether to use, to leave, or to try something else."""
+    """Return whether to use, to leave, or to try something else."""
     chosen = found.method != NO_METHOD
     was_off, is_off = _off(found, after=False), _off(found, after=True)
     if not was_off:
         return _classes_off(found) or _leave(found, harmful=chosen and is_off)
     if found.waiting is not None:
         return Step(
-            f"**Fit {method_name(found.waiting)}**: press *Fit it* on this page, or choose a"
-            " calibrator on the left that takes less."
+            f"**Fit {method_name(found.waiting)}.** Press *Fit* on this page, or choose a faster"
+            " calibrator on the left."
         )
     if not chosen:
         return Step(
-            "**Mend the scores**: choose a calibrator on the left, or let several compete.",
+            "**Calibrate the scores.** Choose a calibrator on the left, or compare several.",
             "compare",
             "Compare calibrators",
         )
     name = method_name(found.method)
-    use = f"after {name}, no miscalibration is detected on the test set"
+    use = f"No miscalibration detected on the test set after {name}"
     if not is_off:
         return _certain_first(found, use) or Step(
-            f"**Use the calibrated scores**: {use}.",
+            f"**Use the calibrated scores.** {use}.",
             "maps",
-            "What it makes of each score",
+            "See the calibration map",
         )
     return _try_another(found, name)
 
@@ -161,17 +161,15 @@ def _leave(found: Found, *, harmful: bool) -> Step:
     judged = found.judged
     if harmful:
         name = method_name(found.method)
-        sentence = (
-            "**Leave the scores as they are**: no miscalibration is detected before"
-            f" {name}, and some is after it."
-        )
+        sentence = f"**Use the uncalibrated scores.** Miscalibration is detected only after {name}."
         return Step(sentence, "compare", "Compare calibrators")
     gap = detected_points(smallest_gap_shown(judged.before.curves), judged.n_samples)
     return Step(
-        "**Leave the scores as they are**: no miscalibration is detected, and an average gap of"
-        f" {gap} would be in 80 of 100 cases. Parts of the rows may still be off.",
+        "**Use the uncalibrated scores.** No miscalibration detected. A mean gap of"
+        f" {gap} would have been detected with 80% probability. Subgroups may still be"
+        " miscalibrated.",
         "slices",
-        "Look at parts of the rows",
+        "Check subgroups",
     )
 
 
@@ -183,28 +181,30 @@ def _try_another(found: Found, name: str) -> Step:
     mark = found.mark("ks_error")
     worse = after.ks_error >= before.ks_error if mark is None else mark == "worse"
     if worse:
-        sentence = f"**Try another calibrator**: {name} does not lower the KS error ({was}, {now})."
+        sentence = (
+            f"**Try another calibrator.** {name} does not lower the KS error ({was} \u2192 {now})."
+        )
     elif mark == "no evidence":
         sentence = (
-            f"**Try another calibrator**: that {name} brings the KS error from {was} to {now} may"
-            " be chance."
+            f"**Try another calibrator.** The drop in KS error with {name} ({was} \u2192 {now}) is"
+            " within chance."
         )
     else:
-        use = f"the KS error falls to {now}, where chance explains up to {limit}"
+        use = f"KS error fell to {now}; its 95% limit under perfect calibration is {limit}"
         first = _certain_first(found, use)
         if first is not None:
             return first
-        sentence = f"**Use the calibrated scores, or try another calibrator**: {use}."
+        sentence = f"**Use the calibrated scores, or try another calibrator.** {use}."
     return Step(sentence, "compare", "Compare calibrators")
 
 
 def _certain_first(found: Found, use: str) -> Step | None:
-    """Warn first of certain misses that raise the NLL, however well calibrated the scores are."""
-    told = raised_nll(found.judged)
+    """Warn first of wrong scores of 0% or 100% that raise the NLL, whatever the calibration."""
+    told = raised_nll(found.judged, found.mark(nll_key(found.judged)))
     if not told:
         return None
-    do = _KEEP.format("") if _can_be_kept(found) else "try another calibrator"
-    return Step(f"**First {do}**: {use}, but {told}.", "compare", _BY_NLL)
+    do = _KEEP if _can_be_kept(found) else "try another calibrator"
+    return Step(f"**{capitalised(do)} first.** {told}. {use}.", "compare", _BY_NLL)
 
 
 def _too_few(found: Found) -> Step | None:
@@ -216,33 +216,33 @@ def _too_few(found: Found) -> Step | None:
     wanted = rows_that_show(judged.before.curves, FINE)
     digits = 2 - math.ceil(math.log10(wanted))
     return Step(
-        f"**Collect more rows**: {judged.n_samples:,} show only large gaps; about"
-        f" {round(wanted, digits):,.0f} would show one of 1 point."
+        f"**Collect more rows.** {judged.n_samples:,} rows reveal only large gaps. Detecting a gap"
+        f" of 1 percentage point takes about {round(wanted, digits):,.0f} rows."
     )
 
 
 def _likelihood(found: Found) -> Step | None:
-    """Warn of predictions that became certain and wrong, or a worse NLL, if not said first."""
+    """Warn of wrong predictions at 0% or 100%, or a worse NLL, if not said first."""
     new = new_misses(found.judged)
     if _main(found).link == _BY_NLL:
         return None
     if new > 0:
-        told = f"**Mind certainty**: {now_certain(new)}."
+        told = f"**Check extreme scores.** {now_certain(new)}."
     elif found.mark(nll_key(found.judged)) == "worse":
-        told = "**Mind the NLL**: it gets worse."
+        told = "**Check the NLL.** It is worse."
     else:
         return None
     return Step(f"{told}{_cure(found)}", "compare", _BY_NLL)
 
 
 def _cure(found: Found) -> str:
-    """Say what leaves no prediction certain, of that which the file allows."""
+    """Return what leaves no prediction at 0% or 100%, as far as the file allows."""
     ways = []
     if _can_be_kept(found):
-        ways.append(_KEEP.format("**"))
+        ways.append(_KEEP)
     if found.method != "temperature" and found.judged.compare("nll").before is not None:
-        ways.append("take temperature scaling")
-    return f" If single predictions count, {', or '.join(ways)}." if ways else ""
+        ways.append("use temperature scaling")
+    return f" If individual predictions matter, {' or '.join(ways)}." if ways else ""
 
 
 def _can_be_kept(found: Found) -> bool:
@@ -253,12 +253,12 @@ def _decisions(found: Found) -> Step | None:
     if not (found.judged.changed_decisions or found.judged.past_half):
         return None
     other = (
-        "A calibrator of all classes decides by its own probabilities"
+        "Calibrators that act on all classes can change predicted classes"
         if found.judged.past_half
         else ""
     )
     return Step(
-        f"**Check the decisions**: {decisions(found.judged)}."
+        f"**Check predicted classes.** {capitalised(decisions(found.judged))}."
         f" {other or 'Temperature scaling changes none'}.",
         "compare",
         "Compare calibrators",
@@ -266,31 +266,36 @@ def _decisions(found: Found) -> Step | None:
 
 
 def _classes_off(found: Found) -> Step | None:
-    """Point to classes that are off before calibration where what is looked at is not."""
+    """Point to classes that are miscalibrated before calibration where the event is not."""
     if found.classes is None:
         return None
     before, after = found.classes
-    told = f"no miscalibration is detected for {_looked_at(found)}"
+    told = f"No miscalibration detected for {_looked_at(found)}"
     if before.n_classes == 2:
-        return _second_class(found, before, f"{told}, but this class is")
+        return _second_class(found, before, f"{told}. This class: ")
     n_off = int(before.off(DETECTION_LEVEL).sum())
     if not n_off:
         return None
-    each = "is" if n_off == 1 else "are"
-    then = "" if after is None else f" before calibration and {_number_off(after)} after it"
+    then = "" if after is None else f" before calibration, {_number_off(after)} after"
     return Step(
-        f"**Look at the classes**: {told}, but {n_off:,} of {before.n_classes:,} classes {each} off"
-        f" one by one{then}.",
+        f"**Check the classes.** {told}. {_so_many(n_off, before.n_classes)} miscalibrated{then}.",
         "reliability",
         "See every class",
     )
 
 
 def _looked_at(found: Found) -> str:
-    """Name what is looked at, within a sentence."""
+    """Return the name of the event, within a sentence."""
     name = event_words(found.event, found.class_names).name
     shown = f"{name[0].lower()}{name[1:]}"
-    return f"the {shown}" if found.event == _TOP else shown
+    return f"the {shown}" if found.event == _TOP or isinstance(found.event, WithinTopR) else shown
+
+
+def _so_many(n_off: int, n_classes: int) -> str:
+    """Return how many of the classes, with their verb."""
+    if n_off == n_classes:
+        return f"All {n_classes:,} classes are"
+    return f"{n_off:,} of {n_classes:,} classes {'is' if n_off == 1 else 'are'}"
 
 
 def _number_off(screen: ClassScreen) -> str:
@@ -298,50 +303,45 @@ def _number_off(screen: ClassScreen) -> str:
 
 
 def _second_class(found: Found, screen: ClassScreen, told: str) -> Step | None:
-    """Point to the second of two classes, which the first mirrors, where it is off by itself."""
+    """Point to the second of two classes, which the first mirrors, if it is miscalibrated."""
     if screen.p_value[1] >= DETECTION_LEVEL or found.class_names is None:
         return None
     n_samples, name = screen.n_samples, found.class_names[1]
-    says, was = float(screen.mean_score[1]), float(screen.frequency[1])
-    gap = abs(says - was)
-    if gap < screen.ks_error[1] / 2:
-        far = detected_points(float(screen.ks_error[1]), n_samples)
-        how = (
-            "too sure at some scores and not sure enough at others: the running totals part by up"
-            f" to {far}"
-        )
+    mean_score, observed = float(screen.mean_score[1]), float(screen.frequency[1])
+    ks_error, p_value = float(screen.ks_error[1]), float(screen.p_value[1])
+    what = finding(mean_score - observed, ks_error, p_value, prediction=False)
+    if what.colour == "violet":
+        size = f" (KS error {percent(ks_error, n_samples)})"
     else:
-        how = (
-            f"{'over' if says > was else 'under'}confident by {detected_points(gap, n_samples)}:"
-            f" scored {percent(says, n_samples)} on average, it was the true one"
-            f" {percent(was, n_samples)} of the time"
-        )
+        gap = detected_points(abs(mean_score - observed), n_samples)
+        means = f"mean score {percent(mean_score, n_samples)}, observed"
+        size = f" by {gap} ({means} {percent(observed, n_samples)})"
     shown = escape_markdown(shortened(name))
     return Step(
-        f"**Look at class {shown}**: {told} {how}.",
+        f"**Check class {shown}.** {capitalised(told)}{what.in_sentence}{size}.",
         link=f"Show class {shown}",
         opens=name,
     )
 
 
 def _classes(found: Found) -> Step | None:
-    """Point to classes that are off one by one."""
+    """Point to classes that are individually miscalibrated."""
     if found.classes is None or (not _off(found, after=False) and _classes_off(found)):
         return None
     before, after = found.classes
     screen = before if after is None else after
     if screen.n_classes == 2:
         when = "before" if after is None or found.method == NO_METHOD else "after"
-        return _second_class(found, screen, f"{when} calibration it is")
+        return _second_class(found, screen, f"{when} calibration: ")
     n_off = int(screen.off(DETECTION_LEVEL).sum())
     if not n_off:
         return None
-    each = "is" if n_off == 1 else "are"
-    when = "" if found.method == NO_METHOD else ", after calibration"
+    told = f"{_so_many(n_off, screen.n_classes)} individually miscalibrated"
+    told += "." if after is None or found.method == NO_METHOD else " after calibration."
     if after is None:
-        when = f" before calibration, and {method_name(found.method)} mends the chosen event alone"
+        told += " This calibrator corrects only the selected event."
     return Step(
-        f"**Look at the classes**: {n_off:,} of {screen.n_classes:,} {each} off one by one{when}.",
+        f"**Check the classes.** {told}",
         "reliability",
         "See every class",
     )

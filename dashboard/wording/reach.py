@@ -7,20 +7,16 @@ from calibcore.inference import smallest_gap_shown
 from calibcore.metrics.bins import BinSweep
 from dashboard.wording.numbers import detected_points, percent, rows_of
 
-BINS_MATTER = "How much the number of bins matters"
+BINS_MATTER = "Sensitivity to bin count"
 
 FEWEST_BINS = 5
 """Bins from which on the caption gives the range of the error; fewer hide more than they show."""
 
-SWEEP_NOTE = (
-    "The same rows, put into 2, 3, 4 ... bins. More bins give chance more room: the grey area is"
-    " the ECE (equal width) that scores like these would show on average if they were the true"
-    " probabilities."
-)
+SWEEP_NOTE = "ECE grows with the number of bins even under perfect calibration (grey)."
 
 
 def power_sentence(side: Side, n_samples: int, *, expert: bool = False) -> str:
-    """Say how large a gap has to be for this many rows to show it."""
+    """Return which mean gap this many rows detect."""
     smallest, largest = smallest_gap_shown(side.curves), side.curves.largest_gap
     gap = detected_points(smallest, n_samples)
     if smallest == largest:
@@ -30,22 +26,19 @@ def power_sentence(side: Side, n_samples: int, *, expert: bool = False) -> str:
                 f" {rows_of(n_samples)} with probability 80%; the largest possible is {gap}."
             )
         return (
-            f"Even the largest gap possible, {gap}, may well go unseen in such a set of"
-            f" {rows_of(n_samples)}."
+            f"{rows_of(n_samples).capitalize()} cannot detect even the largest possible gap, {gap},"
+            " with 80% power."
         )
     if expert:
         return (
             f"Power: the KS test at 5% finds a shift of all {n_samples:,} scores by {gap}"
             f" with probability 80%."
         )
-    return (
-        f"An average gap of {gap} would be found in 80 of 100 such sets of {rows_of(n_samples)}; a"
-        " smaller one may well go unseen."
-    )
+    return f"{rows_of(n_samples).capitalize()} detect a mean gap of {gap} with 80% power."
 
 
 def sweep_caption(sweep: BinSweep, n_samples: int) -> str:
-    """Say between which values the error wanders."""
+    """Return the range of the error over the numbers of bins."""
     shown = sweep.n_bins >= FEWEST_BINS
     both = np.concatenate([sweep.equal_width[shown], sweep.equal_mass[shown]])
     low, high = (percent(float(end), n_samples) for end in (both.min(), both.max()))

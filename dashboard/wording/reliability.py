@@ -10,7 +10,7 @@ from calibcore.reliability import Band, BinnedReliability
 from calibcore.reliability.intervals import LEAST_SHARE
 from calibcore.reliability.smooth import LEAST_BANDWIDTH
 from dashboard.wording.numbers import ci, detected_points, detected_pp, percent, rows_of, span
-from dashboard.wording.reach import FEWEST_BINS
+from dashboard.wording.reach import FEWEST_BINS, SWEEP_NOTE
 
 DIAGRAM_LABEL = "Reliability diagram as"
 DIAGRAM_HELP = (
@@ -21,11 +21,7 @@ DIAGRAM_HELP = (
     " chance is an unlikely explanation.\n\n"
     "**Smoothed**: averages over nearby rows. The width of the average is the smooth ECE."
 )
-SWEEP_HEADING = "Sensitivity to bin count"
-SWEEP_HELP = (
-    "ECE grows with the number of bins even under perfect calibration (grey). The number of bins is"
-    " set under **Settings**."
-)
+SWEEP_HELP = f"{SWEEP_NOTE} The number of bins is set under **Settings**."
 
 _LEAST = f"{100 * LEAST_SHARE:g}%"
 _MOST_RANGES = 2

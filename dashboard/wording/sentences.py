@@ -7,43 +7,66 @@ from calibcore.calibrators import FittedSpline, FittedTemperature
 from calibcore.data import EventScores, LogitSet
 from calibcore.evaluation import AuditResult, SetResult, Side
 from calibcore.metrics import accuracy, hit_rate
-from calibcore.reliability import Band
-from calibcore.reliability.smooth import LEAST_BANDWIDTH
 from dashboard.settings import NO_METHOD, method_by_key
 from dashboard.wording.events import EventWords
 from dashboard.wording.numbers import (
+    ci,
     detected_points,
+    detected_pp,
     measured,
     null_source,
-    of_100,
     p_words,
     percent,
     pp,
+    span,
 )
-from dashboard.wording.verdicts import DETECTION_LEVEL, Finding, finding_of
+from dashboard.wording.verdicts import (
+    DETECTION_LEVEL,
+    NOT_DETECTED,
+    Finding,
+    evidence,
+    finding_of,
+)
 
-REFUSED = "This cannot be used"
+REFUSED = "File not usable"
 
 LABELS_ALONE = (
-    "This file holds labels alone. Add the file with their logits or class probabilities beside it,"
-    " in the panel on the left."
+    "This file holds labels alone. Add the file with their logits or class probabilities in the"
+    " panel on the left."
 )
-NOT_FITTED = "Until it is fitted, every page shows the scores as they are."
-LOOKING_CLOSER = "Looking for the uncertainty of each measure"
-NEXT_STEP = "Mend the file and upload it again, or choose another one or a sample on the left."
+NOT_FITTED = "Until then, all pages show uncalibrated scores."
+LOOKING_CLOSER = "Computing the 95% confidence intervals"
+NEXT_STEP = "Change the file or the settings on the left, or choose another file or an example."
 
 
 def method_name(key: str) -> str:
-    """Name a method, or the choice to change nothing."""
+    """Return the name of a calibrator, or of none."""
     return "Uncalibrated" if key == NO_METHOD else method_by_key(key).name
+
+
+FITTED = Finding("Fitted on these rows", "\u25cb", "gray")
+"""Stands for a finding where no miscalibration is detected on the rows of the fit."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one side shows: a finding, and a sentence with its numbers."""
+    """What one side shows.
+
+    Parameters
+    ----------
+    found : Finding
+        The finding, for a badge.
+    size : str
+        What follows the finding: its size, the numbers it rests on, the evidence; ends in a period.
+    """
 
     found: Finding
-    sentence: str
+    size: str
+
+    @property
+    def sentence(self) -> str:
+        """The finding and its size."""
+        return f"{self.found.word}{self.size}"
 
 
 def verdict(side: Side, event: EventWords, *, expert: bool = False) -> Verdict:
@@ -59,30 +82,76 @@ def verdict(side: Side, event: EventWords, *, expert: bool = False) -> Verdict:
         score=percent(mean_score, n_samples), observed=percent(observed, n_samples)
     )
     found = finding_of(curves, prediction=event.prediction)
+    if found.colour not in {"red", "blue"}:
+        means = means.replace(", but ", ", ")
+    shown = _how_much(found, mean_score - observed, curves.ks_error, n_samples)
+    tested = ""
     if expert:
-        gap = pp(mean_score - observed, n_samples, signed=True)
-        ks_error = percent(curves.ks_error, n_samples)
-        tested = f"KS error {ks_error}, {p_words(curves.ks_p_value)}"
-        return Verdict(found, f"{found.word}: {means}, score \u2212 observed {gap}; {tested}.")
-    size = {
-        "gray": "",
-        "violet": f" (KS error {percent(curves.ks_error, n_samples)})",
-        "red": f" by {detected_points(abs(mean_score - observed), n_samples)}",
-        "blue": f" by {detected_points(abs(mean_score - observed), n_samples)}",
-    }[found.colour]
-    return Verdict(found, f"{found.word}{size}: {means}.")
+        tested = f" ({p_words(curves.ks_p_value)})"
+        if found.colour in {"gray", "violet"}:
+            gap = pp(mean_score - observed, n_samples, signed=True)
+            tested = f" (score \u2212 observed {gap}, {p_words(curves.ks_p_value)})"
+    return Verdict(found, f"{shown}: {means}{tested}.")
+
+
+def _how_much(found: Finding, gap: float, ks_error: float, n_samples: int) -> str:
+    """Return the size of a finding: a mean gap, or, where its sign changes, the KS error."""
+    if found is NOT_DETECTED:
+        return ""
+    if found.colour == "violet":
+        return f" (KS error {percent(ks_error, n_samples)})"
+    return f" by {detected_points(abs(gap), n_samples)}"
+
+
+def badge(name: str, found: Finding) -> str:
+    """Return the verdict of one side as a badge, for Markdown."""
+    return f":{found.colour}-badge[{found.icon} {name}: {found.in_sentence}]"
+
+
+def findings(result: AuditResult, judged: SetResult, event: EventWords) -> dict[str, Finding]:
+    """Return the finding of each side by its name; Before alone where nothing was calibrated.
+
+    That a calibrator suits the rows it was fitted on is no finding.
+    """
+    before, after = (
+        finding_of(side.curves, prediction=event.prediction)
+        for side in (judged.before, judged.after)
+    )
+    if judged.after is judged.before:
+        return {"Before": before}
+    fitted_here = judged is not result.test or result.same_data
+    return {"Before": before, "After": FITTED if after is NOT_DETECTED and fitted_here else after}
+
+
+def both_sides_line(result: AuditResult, judged: SetResult, event: EventWords) -> str:
+    """Return the verdicts of both sides and their KS errors in one line, for Markdown."""
+    sides = {"Before": judged.before, "After": judged.after}
+    parts = []
+    for name, found in findings(result, judged, event).items():
+        curves, n_samples = sides[name].curves, judged.n_samples
+        ks_error = curves.ks_error
+        gap = float(curves.cum_score[-1] - curves.cum_hits[-1])
+        size = f"KS error {percent(ks_error, n_samples)}"
+        if found.colour in {"red", "blue"}:
+            size = f"by {detected_pp(abs(gap), n_samples)}, {size}"
+        parts.append(f"{badge(name, found)} {size}")
+    return " \u00b7 ".join(parts)
+
+
+def capitalised(text: str) -> str:
+    """Return a text with a capital at its head."""
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def set_name(result: AuditResult, judged: SetResult) -> str:
-    """Name the set a judgement is about."""
+    """Return the name of the set that is evaluated."""
     return "test set" if judged is result.test else "calibration set"
 
 
 def outcome(result: AuditResult, judged: SetResult, method: str, *, expert: bool = False) -> str:
-    """Say in one sentence what the calibrator did on one set."""
-    where = set_name(result, judged)
+    """Return what the calibrator did on one set; the verdict of After stands before it."""
     if method == NO_METHOD:
-        return f"No calibrator is fitted, so before and after are the same ({where})."
+        return f"No calibrator is chosen ({set_name(result, judged)})."
     n_samples, before, after = judged.n_samples, judged.before.curves, judged.after.curves
     name = method_name(method)
     if isinstance(result.fitted, FittedTemperature):
@@ -90,16 +159,18 @@ def outcome(result: AuditResult, judged: SetResult, method: str, *, expert: bool
     if isinstance(result.fitted, FittedSpline):
         name += f" ({result.fitted.knot_values.size} knots)"
     was, now = percent(before.ks_error, n_samples), percent(after.ks_error, n_samples)
-    verb = "falls" if after.ks_error < before.ks_error else "rises"
-    change = f"stays {now}" if was == now else f"{verb} from {was} to {now}"
-    text = f"{name}: on the {where} the KS error {change}"
-    if after.ks_p_value >= DETECTION_LEVEL and judged is result.test:
-        text += ", where no miscalibration is detected at this sample size"
-    return f"{text}; {decisions(judged)}."
+    change = f"KS error stays {now}" if was == now else f"KS error {was} \u2192 {now}"
+    tested = ""
+    if after.ks_p_value < DETECTION_LEVEL:
+        tested = f", {evidence(after.ks_p_value)} of miscalibration"
+    if expert:
+        tested += f" ({p_words(after.ks_p_value)})"
+    text = f"{name}: {change} on the {set_name(result, judged)}{tested}."
+    return f"{text} {capitalised(decisions(judged))}."
 
 
 def statistics(judged: SetResult) -> str:
-    """Give the test statistics of both sides, for experts."""
+    """Return the test statistics of both sides, for experts."""
     sides = [("Before", judged.before)]
     if judged.after is not judged.before:
         sides.append(("After", judged.after))
@@ -119,127 +190,63 @@ def statistics(judged: SetResult) -> str:
 
 
 def decisions(judged: SetResult) -> str:
-    """Say what happened to accuracy and decisions."""
+    """Return what happened to accuracy and predicted classes."""
     accuracy, n_samples = judged.compare("accuracy"), judged.n_samples
     if judged.changed_decisions == 0:
-        kept = (
-            ""
-            if accuracy.before is None
-            else f", accuracy stays {percent(accuracy.before, n_samples)}"
-        )
+        shown = "" if accuracy.before is None else percent(accuracy.before, n_samples)
         if judged.past_half:
-            kept = kept.replace("accuracy", "so accuracy")
-            still = "decisions are still taken from the scores before calibration"
-            return f"{across_half(judged.past_half)}, but {still}{kept}"
-        return f"no decision changes{kept}"
+            kept = f", so accuracy stays {shown}" if shown else ""
+            return f"{across_half(judged.past_half)}, but predicted classes are not updated{kept}"
+        return f"predicted classes{f' and accuracy ({shown})' if shown else ''} unchanged"
     after = measured(accuracy, accuracy.after, n_samples)
     before = measured(accuracy, accuracy.before, n_samples)
-    change = f"stays near {after}" if before == after else f"goes from {before} to {after}"
-    return f"{judged.changed_decisions:,} decisions change, accuracy {change}"
+    change = f"accuracy {before} \u2192 {after}" if before != after else f"accuracy stays {after}"
+    changed = judged.changed_decisions
+    classes = "class" if changed == 1 else "classes"
+    return f"{changed:,} predicted {classes} changed, {change}"
 
 
 def across_half(n_scores: int) -> str:
-    """Say how many scores of one of two classes make the class not decided for the likelier one."""
-    return f"{n_scores:,} score{' crosses' if n_scores == 1 else 's cross'} 50%"
+    """Return how many scores of one of two classes crossed one half."""
+    return f"{n_scores:,} score{'' if n_scores == 1 else 's'} crossed 50%"
 
 
 def reliability_caption(side: Side, *, expert: bool = False) -> str:
-    """Say what the reliability diagram in bins shows."""
+    """Return what the reliability diagram in bins shows."""
     bins, n_samples = side.bins, side.event.n_samples
     fullest = int(bins.counts.argmax())
     share = bins.counts[fullest] / bins.counts.sum()
     low, high = float(bins.edges[fullest]), float(bins.edges[fullest + 1])
     least, most = float(side.binned.lower[fullest]), float(side.binned.upper[fullest])
-    if expert:
-        return (
-            f"Fullest of {bins.counts.size} bins of equal width:"
-            f" {bins.counts[fullest]:,.0f} of {n_samples:,} rows, mean score"
-            f" {percent(float(bins.mean_score[fullest]), n_samples)}, observed frequency"
-            f" {percent(float(bins.frequency[fullest]), n_samples)}, Wilson interval"
-            f" {percent(least, n_samples)} to {percent(most, n_samples)}"
-            f" ({100 * side.binned.level:.0f}%)."
-        )
+    mean_score = percent(float(bins.mean_score[fullest]), n_samples)
+    observed = percent(float(bins.frequency[fullest]), n_samples)
+    interval = ci(percent(least, n_samples), percent(most, n_samples))
+    how = ", Wilson" if expert else ""
     return (
-        f"{percent(float(share), n_samples)} of the rows are in the bin"
-        f" {percent(low, n_samples)} to {percent(high, n_samples)}, scored"
-        f" {percent(float(bins.mean_score[fullest]), n_samples)} on average,"
-        f" observed {percent(float(bins.frequency[fullest]), n_samples)}. The whisker, here"
-        f" {percent(least, n_samples)} to {percent(most, n_samples)}, holds the true frequency of"
-        f" a bin in about {of_100(side.binned.level)} cases."
+        f"Largest bin: {span(percent(low, n_samples), percent(high, n_samples))}, with"
+        f" {percent(float(share), n_samples)} of rows. Mean score {mean_score}, observed"
+        f" {observed} ({interval}{how})."
     )
-
-
-def isotonic_caption(side: Side, *, expert: bool = False) -> str:
-    """Say what the isotonic reliability curve shows."""
-    band, n_samples = side.corp.consistency, side.event.n_samples
-    outside, by_chance = percent(side.corp_outside, n_samples), of_100(1 - band.level)
-    if expert:
-        return (
-            f"Isotonic regression of the hits on the scores (pool adjacent violators): outside the"
-            f" pointwise {_percent_of(band)} consistency band at {outside} of the rows, expected at"
-            f" about {100 * (1 - band.level):.0f}%. Grey: labels drawn under H0, the score"
-            " being the probability; dotted: confidence band, labels drawn from the fit, no"
-            f" narrower than Clopper-Pearson a step ({_resamples(band)})."
-        )
-    return (
-        f"The curve leaves the grey at {outside} of the rows; a perfect model's, at about"
-        f" {by_chance}. Grey: consistency band, where the curve of a perfect model of this size"
-        f" would lie. Dotted: where the true frequency lies. {_drawn(band)}"
-    )
-
-
-def smoothed_caption(side: Side, *, expert: bool = False) -> str:
-    """Say what the smoothed reliability curve shows."""
-    found, n_samples = side.smooth, side.event.n_samples
-    # The kernel is as wide as the error itself, unless that is too small.
-    apart = detected_points(found.bandwidth, n_samples)
-    most = "at most " if found.bandwidth < 1.01 * LEAST_BANDWIDTH else ""
-    if expert:
-        band = found.confidence
-        return (
-            f"Smooth ECE {most}{apart}, which is the bandwidth of the reflected Gaussian kernel."
-            " Kernel means of scores and of hits; pale where the density of scores is low. Shaded:"
-            f" pointwise {_percent_of(band)} bootstrap band of the smoothed curve, no narrower than"
-            f" Wilson's interval ({_resamples(band)})."
-        )
-    return (
-        f"The lines are {most}{apart} apart, averaged over the rows (smooth ECE). Each point"
-        f" averages the rows within about {apart}; where few are near, the lines are pale. Shaded:"
-        f" where the smoothed curve truly lies. {_drawn(found.confidence)}"
-    )
-
-
-def _drawn(band: Band) -> str:
-    """Say how often a band holds the curve, and what it was drawn from."""
-    return f"Bands hold at each score in about {of_100(band.level)} cases ({_resamples(band)})."
-
-
-def _resamples(band: Band) -> str:
-    return f"{band.n_resamples:,} resamples, seed {band.seed}"
-
-
-def _percent_of(band: Band) -> str:
-    return f"{100 * band.level:.0f}%"
 
 
 FITTED_HERE = (
-    "The calibrator was fitted on these very rows, so after calibration they look better than new"
-    " rows would. The test set judges it honestly."
+    "These are the rows the calibrator was fitted on, so results After are optimistic. Use the test"
+    " set."
 )
 
 SAME_DATA = (
-    "Same data: the calibrator is judged on the rows it was fitted on, which flatters it. Upload a"
-    " second set for an honest judgement."
+    "Same data: the calibrator is evaluated on the rows it was fitted on, so results After are"
+    " optimistic. Upload a second set for an unbiased evaluation."
 )
 
 
 def set_read(name: str, rows: LogitSet | EventScores) -> str:
-    """Say what one set holds."""
+    """Return what one set holds."""
     words = {"calibration": "Calibration set", "test": "Test set", "rows": "One set"}[name]
     n_samples = rows.n_samples
     if isinstance(rows, EventScores):
         right = percent(hit_rate(rows.scores, rows.hits), n_samples)
-        return f"{words}: {n_samples:,} rows, {right} right."
+        return f"{words}: {n_samples:,} rows, {right} correct."
     right = percent(accuracy(rows.logits, rows.labels), n_samples)
     lowest, highest = int(rows.labels.min()), int(rows.labels.max())
     return f"{words}: {n_samples:,} rows, labels {lowest} to {highest}, accuracy {right}."

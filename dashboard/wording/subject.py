@@ -8,25 +8,25 @@ from dashboard.wording.sentences import method_name
 
 
 def subject(scene: Scene) -> str:
-    """Say which data, event, calibrator and set a page is about, for Markdown."""
+    """Return which data, event, calibrator and set a page is about, for Markdown."""
     method = scene.settings.method
     name = "no calibrator" if method == NO_METHOD else method_name(method)
     return " \u00b7 ".join((data_subject(scene), *map(escape_markdown, (name, scene_set(scene)))))
 
 
 def data_subject(scene: Scene) -> str:
-    """Say which data and event a page of all calibrators is about, for Markdown."""
+    """Return which data and event a page of all calibrators is about, for Markdown."""
     data = scene.sample.title if scene.sample else scene.upload.name
     event = event_name(scene.settings.event, scene.class_names)
     return " \u00b7 ".join(map(escape_markdown, (data, event)))
 
 
 def scene_set(scene: Scene) -> str:
-    """Name the set that is looked at, with its size."""
+    """Return the name of the set that is evaluated, with its size."""
     return f"{scene.where}, {scene.judged.n_samples:,} rows"
 
 
 def row_title(scene: Scene) -> str:
-    """Title a row of graphs: event and set, for Markdown."""
+    """Return the title of a row of graphs: event and set, for Markdown."""
     name = escape_markdown(event_name(scene.settings.event, scene.class_names))
     return f"{name} \u00b7 {scene_set(scene)}"

@@ -13,7 +13,6 @@ from dashboard.wording.numbers import (
     measured,
     measured_change,
     null_source,
-    of_100,
     percent,
     rows_of,
 )
@@ -25,30 +24,19 @@ _COLOURS: dict[Mark | None, Colour] = {"better": "green", "worse": "red"}
 
 
 def below_tiles(judged: SetResult, *, expert: bool = False) -> str:
-    """Say what a perfectly calibrated model of this size would show, and what certainty costs."""
+    """Return the 95% limit of the KS error under perfect calibration."""
     n_samples = judged.n_samples
     before, after = (
         percent(side.curves.ks_null_95, n_samples) for side in (judged.before, judged.after)
     )
-    limits = before if before == after else f"{before} before and {after} after"
+    limits = before if before == after else f"{before} (Before) or {after} (After)"
     text = (
-        f"If the scores were the true probabilities, {rows_of(n_samples)} would show a KS error of"
-        f" at most {limits} in 95 of 100 cases or more."
+        f"With perfect calibration, the KS error would stay below {limits} in at least 95% of"
+        f" samples of {rows_of(n_samples)}."
     )
     if expert:
         source = null_source(judged.before.curves, judged.after.curves)
-        text = (
-            f"Under perfect calibration the 95% quantile of the KS error of"
-            f" {rows_of(n_samples)} is {limits} ({source})."
-        )
-    misses = judged.compare("certain_misses").after
-    if misses:
-        rows = "row is" if misses == 1 else "rows are"
-        text += (
-            f" After calibration {misses:,.0f} {rows} certain and wrong (said 0% or"
-            f" 100%); each"
-            f" adds up to {708 / n_samples:.3f} to the NLL of the event."
-        )
+        text = f"{text[:-1]} ({source})."
     return text
 
 
@@ -75,17 +63,17 @@ class Tile:
 
 
 def nll_key(judged: SetResult) -> str:
-    """Choose the NLL to show: a score map leaves no class table, so its NLL is the event's."""
+    """Return the key of the NLL: a score map leaves no class table, so it is the event's."""
     return "nll" if judged.compare("nll").after is not None else "event_nll"
 
 
 def tiles(judged: SetResult, inference: Inference | None = None) -> tuple[Tile, ...]:
-    """Give the four figures that matter most.
+    """Return the four figures that matter most.
 
     Parameters
     ----------
     judged : SetResult
-        The judgement on one set.
+        The results on one set.
     inference : Inference or None
         What is known of the uncertainty; while it is not, no change is called better or worse.
     """
@@ -103,9 +91,9 @@ def _tile(compared: Comparison, row: MeasureRow, judged: SetResult) -> Tile:
         note = ""
     elif compared.measure.key == "accuracy":
         changed = judged.changed_decisions
-        counted = f"{changed:,} decisions change" if changed else "no decision changes"
+        counted = f"{changed:,} predicted classes changed" if changed else "predictions unchanged"
         if judged.past_half:
-            counted = f"{across_half(judged.past_half)}, decisions as before"
+            counted = f"{across_half(judged.past_half)}, predictions unchanged"
         note = f"{counted}, {note}" if changed and row.mark in _COLOURS else counted
     return Tile(
         row.name,
@@ -118,7 +106,7 @@ def _tile(compared: Comparison, row: MeasureRow, judged: SetResult) -> Tile:
 
 
 def _note(compared: Comparison, mark: Mark | None, n_samples: int) -> str:
-    """Say what the table says of a change; while that is not known, the change itself."""
+    """Return what the table says of a change; while that is not known, the change itself."""
     if mark is not None:
         return " ".join(MARKS[mark])
     change = measured_change(compared, n_samples)
@@ -126,13 +114,13 @@ def _note(compared: Comparison, mark: Mark | None, n_samples: int) -> str:
 
 
 def _between(before: Shown, after: Shown) -> str:
-    """Write the intervals of both sides, once where they are the same or one is not known."""
+    """Return the intervals of both sides, once where they are the same or one is not known."""
     known = [shown.note for shown in (before, after) if shown.note]
     return " \u2192 ".join(dict.fromkeys(known))
 
 
 def _before_after(row: Comparison, n_samples: int) -> str:
-    """Write before and after, with the unit once."""
+    """Return before and after, with the unit once."""
     before, after = measured(row, row.before, n_samples), measured(row, row.after, n_samples)
     if before == after:
         return before
@@ -140,7 +128,7 @@ def _before_after(row: Comparison, n_samples: int) -> str:
 
 
 def uncertainty_note(inference: Inference, *, expert: bool = False) -> str:
-    """Say what the small figures of the table are."""
+    """Return what the small print of the table means."""
     plan = inference.plan
     drawn = f"{plan.n_resamples:,} resamples, seed {plan.seed}"
     if expert:
@@ -150,34 +138,27 @@ def uncertainty_note(inference: Inference, *, expert: bool = False) -> str:
             " discrimination; of AUROC, Newcombe's with DeLong's variance, and its change and that"
             " of discrimination lengthened where hits or misses are few; of shares, Wilson's; of"
             " distances from calibration, by inverting tests on labels drawn under several truths,"
-            " and of their change by MOVER. The fit of the calibrator is not repeated. A perfect"
-            " model: mean, and limit of 95 of 100 draws of the labels from the scores after"
-            " calibration; of the KS error, the limit of its test."
+            " and of their change by MOVER. The calibrator is held fixed. If perfectly calibrated:"
+            " mean and 95% limit over labels drawn from the scores after calibration; of the KS"
+            " error, the limit of its test."
         )
     return (
-        f"Small figures: the true value lies there in about {of_100(plan.level)} cases ({drawn};"
-        " the calibrator is taken as given). Noise lengthens every distance from perfect"
-        " calibration, so such a value can lie above its interval. A perfect model: what scores"
-        " like those after calibration would show if they were the true probabilities."
+        "Small print: 95% CI (calibrator held fixed). Noise inflates calibration errors, so an"
+        " estimate can exceed its own interval. If perfectly calibrated: the mean and 95% limit for"
+        " scores like those after calibration."
     )
 
 
 def table_note(judged: SetResult) -> str:
-    """Say what the table's dashes, infinities and figures mean."""
+    """Return what the table's dashes and infinities mean."""
     text = (
-        "Accuracy, calibration gain, discrimination and AUROC are better higher, errors and losses"
-        " lower. A name opens its definition."
+        "Higher is better for accuracy, discrimination, AUROC and calibration gain; lower for the"
+        " rest. Click a name for its definition."
     )
     if any(math.isinf(v) for row in judged.comparisons for v in (row.before, row.after) if v):
-        text += (
-            f" {INFINITY}: no finite number would do, as every row was a hit, or none was, or the"
-            " scores part hits from misses without an error, or all are 0."
-        )
+        text += f" {INFINITY}: not finite (all outcomes equal, or scores separate them perfectly)."
     if any(row.after is None and row.before is not None for row in judged.comparisons):
-        text += (
-            " \u2013: this calibrator changes the score of the event alone, so there are no class"
-            " probabilities to measure afterwards."
-        )
+        text += " \u2013: not available; this calibrator adjusts only the selected event."
     elif any(row.before is None for row in judged.comparisons):
-        text += " \u2013: needs the probabilities of all classes, which this file does not hold."
+        text += " \u2013: not available without the probabilities of all classes."
     return text
