@@ -9,7 +9,7 @@ from calibcore.sweeps import KnotSweep, TemperatureSweep
 from dashboard.compute import maps as compute
 from dashboard.compute.maps import AtTemperature
 from dashboard.figures import reliability_diagram
-from dashboard.figures.maps import NamedCurve, leaves_bins_out, map_graph, shift_graph
+from dashboard.figures.maps import NamedCurve, map_graph, shift_graph
 from dashboard.figures.sweeps import knot_graphs, temperature_graphs
 from dashboard.parts.graph import show_graph
 from dashboard.parts.long_work import LongWork
@@ -173,8 +173,7 @@ def _show_knot_graphs(scene: Scene, swept: KnotSweep, by_hand: int) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         figure = map_graph([curve], scene.judged.before, scene.palette)
-        show_graph("Knots curve", figure, words.map_caption(scene.settings.n_bins))
+        show_graph("Knots curve", figure, words.KNOTS_MAP_CAPTIONS[0].format(n_knots=by_hand))
     with right:
         figure = shift_graph([curve], scene.judged.before, scene.palette)
-        caption = words.shift_caption(bins_left_out=leaves_bins_out(scene.judged.before))
-        show_graph("Knots shift", figure, caption)
+        show_graph("Knots shift", figure, words.KNOTS_MAP_CAPTIONS[1])
