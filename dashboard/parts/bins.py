@@ -5,14 +5,14 @@ import streamlit as st
 from dashboard import compute
 from dashboard.parts.graph import Titles, show_graph, two_sides
 from dashboard.scene import Scene
-from dashboard.wording.reach import sweep_caption
-from dashboard.wording.reliability import SWEEP_HEADING, SWEEP_HELP, wander_sentence
+from dashboard.wording.reach import BINS_MATTER, sweep_caption
+from dashboard.wording.reliability import SWEEP_HELP, wander_sentence
 
 
 def show(scene: Scene) -> None:
     """Show the ECE against the number of bins, before on the left and after on the right."""
     drawn, judged = compute.draw_sweep(scene), scene.judged
-    st.subheader(SWEEP_HEADING, anchor=False, help=SWEEP_HELP)
+    st.subheader(BINS_MATTER, anchor=False, help=SWEEP_HELP)
     after = None if judged.after is judged.before else drawn.sweep_after
     st.markdown(wander_sentence(drawn.sweep_before, after, judged.n_samples))
     sides = (
