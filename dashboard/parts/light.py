@@ -44,7 +44,7 @@ class LightFigure(go.Figure):  # type: ignore[misc]  # plotly has no types
         self._figure, self._palette, self._mark = figure, palette, mark
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what is sent."""
+        """Return what is sent."""
         layout = self._figure.layout.to_plotly_json()
         layout.pop("template", None)
         for name in [name for name in layout if name.startswith(("xaxis", "yaxis"))]:
@@ -79,7 +79,7 @@ def _axis(direction: str) -> dict[str, Any]:
 
 
 def _under(usual: dict[str, Any], chosen: dict[str, Any]) -> dict[str, Any]:
-    """Put what is usual under what is chosen."""
+    """Return what is chosen, with what is usual under it."""
     both = {
         key: _under(usual[key], value) if isinstance(usual.get(key), dict) else value
         for key, value in chosen.items()
@@ -88,7 +88,7 @@ def _under(usual: dict[str, Any], chosen: dict[str, Any]) -> dict[str, Any]:
 
 
 def _listed(value: Any) -> Any:
-    """Turn arrays into lists, wherever they are."""
+    """Return arrays as lists, wherever they are."""
     if isinstance(value, dict):
         return {key: _listed(part) for key, part in value.items()}
     if not isinstance(value, np.ndarray):

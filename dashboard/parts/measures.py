@@ -22,6 +22,8 @@ from dashboard.wording.measures import (
     narrow_note,
 )
 from dashboard.wording.reach import power_sentence
+from dashboard.wording.sentences import capitalised
+from dashboard.wording.subject import scene_set
 
 _HEAD = ("Measure", "Before", "After", "Change")
 _CLOSER = ("", "If perfectly calibrated")
@@ -33,6 +35,7 @@ def show(scene: Scene) -> Inference | None:
     judged = scene.judged
     st.subheader("Measures", anchor=False)
     full = _choose_list()
+    st.markdown(f":small[{capitalised(scene_set(scene))}]")
     n_classes = None if scene.class_names is None else len(scene.class_names)
     measures = listed(full=full, n_classes=n_classes, event=scene.settings.event)
     place = st.empty()

@@ -8,7 +8,7 @@ from dashboard.wording.glossary import GLOSSARY, TERMS
 
 
 def show_terms(keys: Sequence[str]) -> None:
-    """List terms in one small line, each with a tooltip.
+    """Show terms in one small line, each with a tooltip.
 
     Parameters
     ----------

@@ -137,7 +137,7 @@ def _main(found: Found) -> Step:
         return _classes_off(found) or _leave(found, harmful=chosen and is_off)
     if found.waiting is not None:
         return Step(
-            f"**Fit {method_name(found.waiting)}.** Press *Fit* on this page, or choose a faster"
+            f"**Fit {method_name(found.waiting)}.** Press *Fit it* on this page, or choose a faster"
             " calibrator on the left."
         )
     if not chosen:

@@ -143,7 +143,7 @@ def uncertainty_note(inference: Inference, *, expert: bool = False) -> str:
             " error, the limit of its test."
         )
     return (
-        "Small print: 95% CI (calibrator held fixed). Noise inflates calibration errors, so an"
+        f"Small print: 95% CI ({plan.n_resamples:,} resamples, calibrator held fixed). Noise inflates calibration errors, so an"
         " estimate can exceed its own interval. If perfectly calibrated: the mean and 95% limit for"
         " scores like those after calibration."
     )

@@ -26,7 +26,7 @@ def test_every_method_opens_and_is_explained(method: Method) -> None:
     assert f"{method.name}" in said
     assert tile(page, "KS error").startswith("5.6")
     if method.acts_on == "event" or method.preserves_accuracy:
-        assert "no decision changes" in said
+        assert "Predicted classes and accuracy" in said
 
 
 @pytest.mark.parametrize("method", CATALOGUE, ids=lambda method: method.key)
@@ -69,11 +69,11 @@ def test_a_dear_fit_says_what_it_takes_and_waits(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("dashboard.parts.working.ASK_FROM", 0.0)
     forget()  # what other tests have fitted
     page = open_page(sample=SAMPLE, method="Vector scaling")
-    assert "No calibrator is fitted" in " ".join(bodies(page))
+    assert "No calibrator is chosen" in " ".join(bodies(page))
     before = tile(page, "KS error")
     assert "\u2192" not in before
     (step,) = [text for text in bodies(page) if text.startswith("**Fit ")]
-    assert step.startswith("**Fit Vector scaling**: press *Fit it* on this page")
+    assert step.startswith("**Fit Vector scaling.** Press *Fit it* on this page")
     (said,) = [str(info.value) for info in page.info]
     assert said.startswith("Vector scaling on 1,500 rows of 3 classes will take about ")
     assert said.endswith(f"of memory. {wording.NOT_FITTED}")

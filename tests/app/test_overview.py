@@ -1,4 +1,4 @@
-"""The first page: tiles and table say the same, and what to do next leads to other pages."""
+"""The first page: tiles and table say the same, and recommendations lead to other pages."""
 
 import codecs
 import csv
@@ -39,7 +39,7 @@ from tests.app.pages import (
 )
 from tests.readers import files
 
-OPENINGS = "First|Use|Mend|Leave|Try|Collect|Mind|Check|Look|Bring"
+OPENINGS = "Turn on|Use|Calibrate|Try|Collect|Check|Evaluate|Upload|Fit"
 GARMENTS = "Three garments that look alike"
 
 
@@ -67,11 +67,11 @@ def test_tiles_and_table_agree(method: str, measures: str) -> None:
         if method == "none":
             assert not shown.delta  # nothing was done that could change something
         elif shown.label == "Accuracy":
-            assert shown.delta == "no decision changes"
+            assert shown.delta == "predictions unchanged"
         else:
             assert shown.delta == mark
         said = [text.replace(NO_BREAK, " ") for text in bodies(page)]
-        assert any(f":small[{before}" in text for text in said), shown.label
+        assert any(f":small[95% CI {before}" in text for text in said), shown.label
 
 
 def test_without_resamples_tiles_show_the_change_alone() -> None:
@@ -83,28 +83,28 @@ def test_without_resamples_tiles_show_the_change_alone() -> None:
             assert shown.delta == change[shown.label]
     assert list(measure_cells(page).columns) == ["Before", "After", "Change"]
     said = " ".join(f"{shown.delta}" for shown in page.metric)
-    assert not re.search("better|worse|evidence", said)
+    assert not re.search("better|worse|clear", said)
 
 
 @pytest.mark.parametrize(
     ("query", "opening", "address"),
     [
         ({"sample": GARMENTS, "method": "Temperature scaling"}, "**Use the calibrated", None),
-        ({"sample": GARMENTS, "method": "None (leave as it is)"}, "**Mend", "compare"),
+        ({"sample": GARMENTS, "method": "None (leave as it is)"}, "**Calibrate the", "compare"),
         (
             {
                 "sample": "Synthetic: labels drawn from the scores",
                 "method": "None (leave as it is)",
             },
-            "**Leave",
+            "**Use the uncalibrated",
             "slices",
         ),
-        ({"spline_constrained": "true"}, "**Use the calibrated scores, or try another", "compare"),
-        ({}, "**First switch on Keep within", "compare"),
+        ({}, "**Use the calibrated scores, or try another", "compare"),
+        ({"spline_constrained": "false"}, '**Turn on "Constrain to 0\u2013100%" first.', "compare"),
     ],
     ids=str,
 )
-def test_what_to_do_next_leads_to_a_page(
+def test_recommendations_lead_to_a_page(
     query: dict[str, str], opening: str, address: str | None
 ) -> None:
     page = open_page(**query)
@@ -116,23 +116,22 @@ def test_what_to_do_next_leads_to_a_page(
 
 
 def test_the_spline_that_overshoots_is_told_of_its_switch() -> None:
-    page = open_page()
+    page = open_page(spline_constrained="false")
     nll = next(shown.value for shown in page.metric if "NLL" in shown.label)
     was, now = nll.split(" \u2192 ")
-    assert "3 predictions are now certain" in steps(page)[0]
-    assert steps(page)[0].endswith(f"the NLL of the event rises from {was} to {now}.")
-    page = open_page(spline_constrained="true")
-    assert not any("certain" in text for text in steps(page))
+    told = "3 wrong predictions have a score of exactly 0% or 100%"
+    assert f"{told} (NLL of the event {was} \u2192 {now})." in steps(page)[0]
+    assert not any("exactly" in text for text in steps(open_page()))
 
 
 def test_rows_that_were_fitted_on_give_no_advice() -> None:
     (step,) = steps(open_page(set="Calibration set"))
-    assert step.startswith("**Look at the test set")
+    assert step.startswith("**Evaluate on the test set")
 
 
 def test_experts_read_statistics_and_others_do_not() -> None:
     plain, expert = (" ".join(bodies(open_page(wording=w))) for w in ("Plain", "Expert"))
-    for term in ("Brownian", "calibration-in-the-large", "\u221aN", "Kuiper/"):
+    for term in ("Brownian", "p < 0.001", "\u221aN", "Kuiper/"):
         assert term in expert
         assert term not in plain
 
@@ -171,13 +170,13 @@ def test_a_file_of_one_score_opens_on_its_class() -> None:
     check_page(page)
     assert page.segmented_control(key="event_seen").value == "class"
     assert page.selectbox(key="class").value == "1"
-    (verdict,) = [h.value for h in page.subheader if h.value.startswith("Class ")]
-    assert "overconfident" in verdict
-    # Whoever looks at the top-1 prediction is told of the class and led back to it.
+    (verdict,) = [h.value for h in page.subheader if "class 1, mean score" in h.value]
+    assert "Before: scores too high] by " in verdict
+    # Whoever evaluates the top prediction is told of the class and led back to it.
     choose(page, "event", "Top-r")
-    assert any("no miscalibration detected" in h.value for h in page.subheader)
+    assert any("Before: no miscalibration detected" in h.value for h in page.subheader)
     (first, *_) = steps(page)
-    assert first.startswith("**Look at class 1**")
+    assert first.startswith("**Check class 1.**")
     page.button(key="open_next_again").click().run()
     assert page.segmented_control(key="event_seen").value == "class"
     choose(page, "data", "Sample")
@@ -206,8 +205,8 @@ def test_the_accuracy_of_top_1_scores_has_the_interval_of_their_frequency() -> N
     for side in ("Before", "After"):
         own, alike = (str(notes.loc[name, side]) for name in ("Accuracy", "Observed frequency"))
         assert own == alike
-        assert " to " in own
-    assert not [text for text in bodies(page) if text == ":small[\u2026]"]
+        assert "\u2013" in own
+    assert not [text for text in bodies(page) if text == ":small[95% CI \u2026]"]
     assert not [text for text in steps(page) if "temperature scaling" in text]
 
 

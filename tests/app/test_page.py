@@ -104,7 +104,7 @@ def test_the_other_tiles_and_the_table_show_calibcores_numbers() -> None:
             assert judged.loc[measure.name, column] == wanted
     sentences = " ".join(bodies(page))
     assert f"T = {fitted.temperature:.3g}" in sentences
-    assert "Overconfident" in sentences
+    assert "Before: overconfident" in sentences
 
 
 def test_intervals_appear_when_they_are_asked_for() -> None:
@@ -114,14 +114,14 @@ def test_intervals_appear_when_they_are_asked_for() -> None:
     notes = measure_cells(page, notes=True)
     assert list(notes.index) == [measure.name for measure in METRICS if measure.short]
     ks = {column: str(text) for column, text in notes.loc["KS error"].items()}
-    assert re.fullmatch(r"[\d.]+ to [\d.]+", ks["Before"])
+    assert re.fullmatch(r"[\d.]+\u2013[\d.]+", ks["Before"])
     assert ks["After"]
     assert ks["Change"]
-    assert ks["Perfect"].startswith("95 of 100 below")
+    assert ks["Perfect"].startswith("95%: < ")
     marks = measure_cells(page)["Mark"].astype(str)
     assert marks["KS error"].endswith("better")
     assert marks["NLL, all classes"].endswith("not comparable")
-    assert marks["Accuracy"].endswith("no evidence of change")  # the spline keeps every decision
+    assert marks["Accuracy"].endswith("no clear change")  # the spline keeps every predicted class
     perfect = measure_cells(page)["Perfect"].astype(str)
     assert perfect["NLL, all classes"] == perfect["Accuracy"] == "\u2013"
     assert any("200 resamples" in text for text in bodies(page))
@@ -144,11 +144,11 @@ def test_the_set_switch_says_that_the_rows_were_fitted_on() -> None:
     calibration, test = sets(FIRST)
     page = open_page()
     assert wording.FITTED_HERE not in bodies(page)
-    assert f"Measures on the test set, {test.n_samples:,} rows" in bodies(page)
+    assert f":small[Test set, {test.n_samples:,} rows]" in bodies(page)
     choose(page, "set", "Calibration set")
     check_page(page)
     assert wording.FITTED_HERE in bodies(page)
-    assert f"Measures on the calibration set, {calibration.n_samples:,} rows" in bodies(page)
+    assert f":small[Calibration set, {calibration.n_samples:,} rows]" in bodies(page)
     both = ks_before_after(calibration, calibration, TopR(1), "spline")
     assert tile(page, "KS error") == before_after(*both, calibration.n_samples)
     assert not any("test set" in text for text in bodies(page) if "KS error" in text)

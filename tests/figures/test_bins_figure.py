@@ -160,6 +160,5 @@ def test_the_power_sentence() -> None:
     side = blocks((0.5, 2_500, 1_250))
     # A hit more than 2.2414 deviations of 25, 57; and 0.8416 deviations more: 78.04 of 2,500.
     assert power_sentence(side, 2_500) == (
-        "An average gap of 3.1 points would be found in 80 of 100 such sets of 2,500 rows; a"
-        " smaller one may well go unseen."
+        "2,500 rows detect a mean gap of 3.1 percentage points with 80% power."
     )

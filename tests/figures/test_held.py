@@ -26,13 +26,16 @@ def test_too_narrow_intervals_are_named() -> None:
     assert narrow
     said = narrow_note(METRICS)
     assert all(measure.name in said for measure in narrow)
-    assert f"as few as {min(HELD[measure.key][0] for measure in narrow):.1f} of 100" in said
+    assert f"down to {min(HELD[measure.key][0] for measure in narrow):.1f}%" in said
     good = tuple(measure for measure in METRICS if measure not in narrow)
     assert narrow_note(good) == ""
 
 
-def test_every_definition_says_how_far_its_interval_is_to_be_trusted() -> None:
-    assert held_note("ks_error").startswith("In simulated data its 95")
-    assert held_note("ks_error").endswith(" of 100 cases.")
-    assert held_note("certain_misses").endswith("in 100 of 100 cases.")
-    assert held_note("unknown").startswith("It has no interval")
+def test_experts_read_the_coverage_of_every_interval() -> None:
+    least, most = HELD["ks_error"]
+    said = held_note("ks_error", expert=True)
+    assert said == f"Simulated coverage of its 95% CI: {least:.0f}\u2013{most:.0f}%."
+    assert held_note("certain_misses", expert=True).endswith(": 100%.")
+    assert held_note("ks_error") == ""
+    for expert in (False, True):
+        assert held_note("unknown", expert=expert).startswith("No 95% CI")

@@ -1,4 +1,4 @@
-"""What to do next: each rule on a result made for it."""
+"""Recommendations: each rule on a result made for it."""
 
 import re
 from dataclasses import replace
@@ -67,69 +67,83 @@ def marked(**marks: Mark) -> Inference:
 # Each rule ----------------------------------------------------------------------------------
 
 
-def test_scores_that_were_mended_are_to_be_used() -> None:
+def test_calibrated_scores_are_to_be_used() -> None:
     (step,) = steps(made(OVER, GOOD))
-    assert step.sentence.startswith("**Use the calibrated scores**: after Temperature scaling,")
+    assert step.sentence == (
+        "**Use the calibrated scores.** No miscalibration detected on the test set after"
+        " Temperature scaling."
+    )
     assert step.page == "maps"
 
 
-def test_scores_that_are_off_ask_for_a_calibrator() -> None:
+def test_miscalibrated_scores_ask_for_a_calibrator() -> None:
     (step,) = steps(made(OVER, OVER), NO_METHOD)
-    assert step.sentence.startswith("**Mend the scores**")
+    assert step.sentence.startswith("**Calibrate the scores.** ")
     assert step.page == "compare"
 
 
-def test_scores_that_are_still_off_say_by_how_much() -> None:
+def test_remaining_miscalibration_is_said_with_its_limit() -> None:
     (step,) = steps(made(OVER, NEARLY))
-    assert step.sentence.startswith("**Use the calibrated scores, or try another calibrator**")
-    assert "falls to 3.0%, where chance explains up to 2.7%." in step.sentence
+    assert step.sentence == (
+        "**Use the calibrated scores, or try another calibrator.** KS error fell to 3.0%; its 95%"
+        " limit under perfect calibration is 2.7%."
+    )
     assert step.page == "compare"
 
 
 @pytest.mark.parametrize("inference", [None, marked(ks_error="worse")])
 def test_scores_that_got_worse_ask_for_another_calibrator(inference: Inference | None) -> None:
     (step,) = steps(made(OVER, WORSE), inference=inference)
-    assert "does not lower the KS error (10.0%, 15.0%)" in step.sentence
+    assert "does not lower the KS error (10.0% \u2192 15.0%)" in step.sentence
 
 
-def test_a_fall_that_may_be_chance_is_said_to() -> None:
+def test_a_drop_within_chance_is_said_to_be() -> None:
     (step,) = steps(made(OVER, NEARLY), inference=marked(ks_error="no evidence"))
-    assert step.sentence.endswith("brings the KS error from 10.0% to 3.0% may be chance.")
+    assert step.sentence.endswith("(10.0% \u2192 3.0%) is within chance.")
 
 
 @pytest.mark.parametrize("method", [NO_METHOD, "temperature"])
-def test_scores_that_are_not_off_are_left_with_the_smallest_gap_they_show(method: str) -> None:
+def test_scores_without_detected_miscalibration_stay_with_the_gap_that_would_show(
+    method: str,
+) -> None:
     (step,) = steps(made(GOOD, GOOD), method)
-    assert step.sentence.startswith("**Leave the scores as they are**: no miscalibration is")
+    assert step.sentence.startswith("**Use the uncalibrated scores.** No miscalibration detected.")
     gap = 100 * smallest_gap_shown(GOOD.curves)
-    assert f"an average gap of {gap:.1f} points would be in 80 of 100 cases" in step.sentence
+    said = (
+        f"A mean gap of {gap:.1f} percentage points would have been detected with 80% probability"
+    )
+    assert said in step.sentence
+    assert step.sentence.endswith("Subgroups may still be miscalibrated.")
     assert step.page == "slices"
 
 
 def test_a_calibrator_that_spoils_good_scores_is_named() -> None:
     (step,) = steps(made(GOOD, OVER))
-    assert step.sentence.startswith("**Leave the scores as they are**: no miscalibration is")
-    assert step.sentence.endswith("before Temperature scaling, and some is after it.")
+    assert step.sentence == (
+        "**Use the uncalibrated scores.** Miscalibration is detected only after Temperature"
+        " scaling."
+    )
 
 
 def test_few_rows_ask_for_more() -> None:
     _, step = steps(made(FEW, FEW))
-    assert step.sentence.startswith("**Collect more rows**: 10 show only large gaps; about ")
-    (number,) = re.findall(r"about ([\d,]+) would", step.sentence)
+    assert step.sentence.startswith("**Collect more rows.** 10 rows reveal only large gaps. ")
+    (number,) = re.findall(r"1 percentage point takes about ([\d,]+) rows", step.sentence)
     n_rows = int(number.replace(",", ""))
     # So many rows at 0.8 show a gap of a point: (2.24 sqrt(0.16) + 0.84 sqrt(0.166)) / sqrt(n).
     assert n_rows == pytest.approx((2.2414 * 0.4 + 0.8416 * 0.166**0.5) ** 2 / 0.01**2, rel=0.05)
 
 
-def test_certain_misses_and_a_worse_likelihood_are_minded() -> None:
+def test_extreme_scores_and_a_worse_likelihood_are_to_be_checked() -> None:
     sure = made(OVER, GOOD, certain_misses=3.0)
-    assert steps(sure)[1].sentence.startswith("**Mind certainty**: 3 predictions are now certain")
-    assert "take temperature scaling" in steps(sure, "isotonic")[1].sentence
-    assert "take temperature scaling" not in steps(sure, "temperature")[1].sentence
+    said = "**Check extreme scores.** 3 wrong predictions have a score of exactly 0% or 100%."
+    assert steps(sure)[1].sentence.startswith(said)
+    assert "use temperature scaling" in steps(sure, "isotonic")[1].sentence
+    assert "use temperature scaling" not in steps(sure, "temperature")[1].sentence
     one = steps(made(OVER, GOOD, certain_misses=1.0))[1].sentence
-    assert "1 prediction is now certain" in one
+    assert "1 wrong prediction has a score" in one
     worse = steps(made(OVER, GOOD), inference=marked(nll="worse", ks_error="better"))
-    assert worse[1].sentence.startswith("**Mind the NLL**: it gets worse.")
+    assert worse[1].sentence.startswith("**Check the NLL.** It is worse.")
     # What is not known to be worse is not called so.
     assert len(steps(made(OVER, GOOD, nll=0.9))) == 1
     assert len(steps(made(OVER, GOOD), inference=marked(nll="no evidence"))) == 1
@@ -145,21 +159,21 @@ def test_a_spline_that_overshoots_points_to_its_switch_which_helps() -> None:
         found[constrained] = [
             step.sentence for step in steps(result, "spline", kept_within=constrained)
         ]
-    first = "**First switch on Keep within 0 to 100 %**: the KS error falls to "
+    first = '**Turn on "Constrain to 0\u2013100%" first.** '
     assert [text.startswith(first) for text in found[False]] == [True]
-    assert "now certain" in found[False][0]
-    assert not [text for text in found[True] if "certain" in text]
+    assert "a score of exactly 0% or 100%" in found[False][0]
+    assert not [text for text in found[True] if "Constrain" in text or "exactly" in text]
 
 
 @pytest.mark.parametrize("after", [GOOD, NEARLY])
 def test_certain_misses_that_raise_the_likelihood_come_first(after: Side) -> None:
     result = made(OVER, after, certain_misses=3.0, nll=0.9, brier=0.5)
     (step,) = steps(result, "isotonic")
-    assert step.sentence.startswith("**First try another calibrator**: ")
-    assert step.sentence.endswith(
-        "but 3 predictions are now certain (0% or 100%) and wrong, and the NLL, all"
-        " classes rises from 0.000 to 0.900."
-    )
+    name = result.test.compare("nll").measure.name
+    told = f"3 wrong predictions have a score of exactly 0% or 100% ({name} 0.000 \u2192 0.900"
+    assert step.sentence.startswith(f"**Try another calibrator first.** {told}). ")
+    known = steps(result, "isotonic", inference=marked(nll="no evidence", ks_error="better"))
+    assert f"{told}, no clear change). " in known[0].sentence
     assert step.link == "Compare by NLL"
 
 
@@ -168,24 +182,26 @@ def test_a_spline_that_is_kept_within_is_not_told_to_be() -> None:
     fitted = SplineCalibration().fit([0.2, 0.4, 0.6, 0.7, 0.8, 0.9], [0, 1, 0, 1, 0, 1])
     result = replace(result, fitted=fitted)
     plain, kept = (steps(result, "spline", kept_within=on)[0].sentence for on in (False, True))
-    assert plain.startswith("**First switch on Keep within 0 to 100 %**: ")
-    assert kept.startswith("**First try another calibrator**: ")
+    assert plain.startswith('**Turn on "Constrain to 0\u2013100%" first.** ')
+    assert kept.startswith("**Try another calibrator first.** ")
 
 
-def test_changed_decisions_are_to_be_checked() -> None:
+def test_changed_predicted_classes_are_to_be_checked() -> None:
     judged = made(OVER, GOOD).test
     changed = SetResult(judged.before, judged.after, judged.comparisons, 12)
     result = AuditResult(changed, changed, None, same_data=False)
     found = next_steps(Found(result, result.test, "vector"))
-    assert found[1].sentence.startswith("**Check the decisions**: 12 decisions change, accuracy")
+    assert found[1].sentence.startswith(
+        "**Check predicted classes.** 12 predicted classes changed, accuracy"
+    )
 
 
 def test_scores_across_one_half_are_to_be_checked() -> None:
     result = made(OVER, GOOD)
     crossed = replace(result, test=replace(result.test, past_half=7))
     (_, step) = steps(crossed, "spline")
-    assert step.sentence.startswith("**Check the decisions**: 7 scores cross 50%, but")
-    assert step.sentence.endswith("of all classes decides by its own probabilities.")
+    assert step.sentence.startswith("**Check predicted classes.** 7 scores crossed 50%, but")
+    assert step.sentence.endswith("that act on all classes can change predicted classes.")
 
 
 def screening(*, off: bool) -> ClassScreen:
@@ -196,34 +212,43 @@ def screening(*, off: bool) -> ClassScreen:
     return screen_classes(probabilities / probabilities.sum(axis=1, keepdims=True), labels)
 
 
-def test_classes_that_are_off_are_counted() -> None:
+def so_many(n_off: int) -> str:
+    return "All 4 classes are" if n_off == 4 else f"{n_off} of 4 classes are"
+
+
+def test_miscalibrated_classes_are_counted() -> None:
     good, off = screening(off=False), screening(off=True)
     result = made(OVER, GOOD)
     n_off = int((off.adjusted < 0.05).sum())
     assert n_off > 0
     assert not (good.adjusted < 0.05).any()
     after = steps(result, classes=(good, off))[1]
-    assert after.sentence.endswith(f"{n_off} of 4 are off one by one, after calibration.")
+    assert after.sentence.endswith(
+        f"** {so_many(n_off)} individually miscalibrated after calibration."
+    )
     assert after.page == "reliability"
     alone = steps(result, "spline", classes=(off, None))[1]
-    assert "before calibration, and Spline mends the chosen event alone." in alone.sentence
+    assert alone.sentence.endswith(
+        f"** {so_many(n_off)} individually miscalibrated. This calibrator corrects only the"
+        " selected event."
+    )
     assert len(steps(result, classes=(off, good))) == 1
 
 
-def test_scores_are_not_left_as_they_are_where_classes_are_off() -> None:
+def test_the_classes_come_first_where_the_event_is_not_miscalibrated() -> None:
     good, off = screening(off=False), screening(off=True)
     n_off = int((off.adjusted < 0.05).sum())
     for now in (GOOD, OVER):  # whether or not the calibrator spoils what is looked at
         (step,) = steps(made(GOOD, now), classes=(off, None))
         assert step.sentence == (
-            "**Look at the classes**: no miscalibration is detected for the top\\-1 prediction, but"
-            f" {n_off} of 4 classes are off one by one."
+            "**Check the classes.** No miscalibration detected for the top prediction."
+            f" {so_many(n_off)} miscalibrated."
         )
         assert step.page == "reliability"
     (step,) = steps(made(GOOD, GOOD), classes=(off, good), event=WithinTopR(2))
-    assert step.sentence.endswith("off one by one before calibration and 0 after it.")
-    assert "for within top\\-2, but" in step.sentence
-    assert steps(made(GOOD, GOOD), classes=(good, good))[0].sentence.startswith("**Leave")
+    assert step.sentence.endswith(" miscalibrated before calibration, 0 after.")
+    assert "for the top\\-2 set. " in step.sentence
+    assert steps(made(GOOD, GOOD), classes=(good, good))[0].sentence.startswith("**Use the unc")
 
 
 def two_classes(shift: float, *, turn: float = 1.0) -> ClassScreen:
@@ -239,28 +264,29 @@ def test_of_two_classes_the_second_is_pointed_to_with_its_numbers() -> None:
     names = ("lived", "**died**")
     off = two_classes(0.6)
     (step,) = steps(made(GOOD, GOOD), classes=(off, None), class_names=names)
-    says, was = (f"{100 * share[1]:.1f}" for share in (off.mean_score, off.frequency))
+    score, observed = (f"{100 * share[1]:.1f}" for share in (off.mean_score, off.frequency))
     gap = f"{100 * (off.mean_score[1] - off.frequency[1]):.1f}"
     assert step.sentence == (
-        "**Look at class \\*\\*died\\*\\***: no miscalibration is detected for the top\\-1"
-        f" prediction, but this class is overconfident by {gap} points: scored {says}% on"
-        f" average, it was the true one {was}% of the time."
+        "**Check class \\*\\*died\\*\\*.** No miscalibration detected for the top prediction. This"
+        f" class: scores too high by {gap} percentage points (mean score {score}%, observed"
+        f" {observed}%)."
     )
     assert (step.page, step.opens, step.link) == ("", names[1], "Show class \\*\\*died\\*\\*")
     low = two_classes(-0.6)
     (step,) = steps(made(GOOD, GOOD), classes=(low, None), class_names=names)
-    assert "this class is underconfident by" in step.sentence
+    assert "This class: scores too low by" in step.sentence
     turned = two_classes(0.0, turn=3.0)
     (step,) = steps(made(GOOD, GOOD), classes=(turned, None), class_names=names)
-    assert f"part by up to {100 * turned.ks_error[1]:.1f} points." in step.sentence
+    size = f"(KS error {100 * turned.ks_error[1]:.1f}%)."
+    assert f"This class: scores too high and too low {size}" in step.sentence
     (step,) = steps(made(GOOD, GOOD), classes=(two_classes(0.0), None), class_names=names)
-    assert step.sentence.startswith("**Leave")
+    assert step.sentence.startswith("**Use the uncalibrated")
     good, found = two_classes(0.0), made(OVER, GOOD)
     assert len(steps(found, classes=(off, good), class_names=names)) == 1
     later = steps(found, classes=(good, off), class_names=names)[1]
-    assert "after calibration it is overconfident" in later.sentence
+    assert "After calibration: scores too high" in later.sentence
     alone = steps(found, "spline", classes=(off, None), class_names=names)[1]
-    assert "before calibration it is overconfident" in alone.sentence
+    assert "Before calibration: scores too high" in alone.sentence
 
 
 def test_rows_that_were_fitted_on_decide_nothing() -> None:
@@ -269,7 +295,7 @@ def test_rows_that_were_fitted_on_decide_nothing() -> None:
     assert "test set" in step.sentence
     same = AuditResult(result.calibration, result.test, result.fitted, same_data=True)
     (step,) = next_steps(Found(same, same.test, "spline"))
-    assert step.sentence.startswith("**Bring other rows to judge on.**")
+    assert step.sentence.startswith("**Upload a test set.**")
 
 
 # All of them --------------------------------------------------------------------------------
@@ -292,7 +318,7 @@ def test_there_are_one_to_three_steps_that_agree_with_the_result(
     assert {step.page for step in found} <= ADDRESSES | {""}
     assert all(bool(step.page) == bool(step.link) for step in found)
     was_off = side.curves.ks_p_value < 0.05
-    assert found[0].sentence.startswith("**Leave") == (not was_off)
+    assert found[0].sentence.startswith("**Use the uncalibrated") == (not was_off)
 
 
 @pytest.mark.parametrize("method", ["temperature", "spline"])

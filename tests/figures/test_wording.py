@@ -27,7 +27,7 @@ from dashboard.wording.glossary import OPTIONS
 from dashboard.wording.graphs import band_note
 from dashboard.wording.listed import decided_note
 from dashboard.wording.measures import GROUPS, Shown, listed, measure_rows
-from dashboard.wording.numbers import MINUS, amount, null_source, pp
+from dashboard.wording.numbers import MINUS, amount, detected_points, null_source, pp
 from dashboard.wording.reach import power_sentence
 from dashboard.wording.reliability import (
     bins_caption,
@@ -35,6 +35,8 @@ from dashboard.wording.reliability import (
     plot_caption,
     smoothed_caption,
 )
+from dashboard.wording.sentences import both_sides_line
+from dashboard.wording.verdicts import evidence
 from tests.figures.made import blocks, logit_result, pct, result_of, side_of
 
 TOP_1 = wording.event_words(TopR(1), None)
@@ -49,53 +51,51 @@ UNDETECTED = blocks((0.8, 10, 7))
 SIDES = {"over": OVER, "under": UNDER, "mixed": MIXED, "undetected": UNDETECTED}
 
 
-def test_too_much_claimed() -> None:
+def test_scores_above_the_observed_frequency() -> None:
     found = wording.verdict(OVER, TOP_1)
-    assert (found.word, found.colour) == ("Overconfident", "red")
+    assert (found.found.word, found.found.colour) == ("Overconfident", "red")
     assert found.sentence == (
-        f"Among predictions scored {pct('90.0')} on average, {pct('80.0')} were right:"
-        " overconfident by 10.0 points."
+        "Overconfident by 10.0 percentage points: mean score 90.0%, but 80.0% correct."
     )
 
 
-def test_too_little_claimed() -> None:
+def test_scores_below_the_observed_frequency() -> None:
     found = wording.verdict(UNDER, TOP_1)
-    assert (found.word, found.colour) == ("Underconfident", "blue")
+    assert (found.found.word, found.found.colour) == ("Underconfident", "blue")
     assert found.sentence == (
-        f"Among predictions scored {pct('60.0')} on average, {pct('75.0')} were right:"
-        " underconfident by 15.0 points."
+        "Underconfident by 15.0 percentage points: mean score 60.0%, but 75.0% correct."
     )
 
 
-def test_too_much_here_and_too_little_there() -> None:
+def test_scores_too_high_here_and_too_low_there() -> None:
     # Mean score 0.6 and frequency 0.6, yet after the first half the totals are 0.15 and 0.25.
     found = wording.verdict(MIXED, TOP_1)
-    assert (found.word, found.colour) == ("Mixed", "violet")
-    opening = f"Among predictions scored {pct('60.0')} on average, {pct('60.0')} were right"
-    assert found.sentence.startswith(f"{opening}, but it is too sure at some scores and not sure")
-    assert found.sentence.endswith("the running totals part by up to 10.0 points.")
+    assert (found.found.word, found.found.colour) == (
+        "Over- and underconfident",
+        "violet",
+    )
+    assert found.sentence == (
+        "Over- and underconfident (KS error 10.0%): mean score 60.0%, 60.0% correct."
+    )
 
 
 def test_nothing_detected() -> None:
     # 10 rows at 0.8: the gap of 0.1 is below 2.24 sqrt(0.16 / 10) = 0.28.
     found = wording.verdict(UNDETECTED, TOP_1)
-    assert (found.word, found.colour) == ("No miscalibration detected", "gray")
-    assert found.sentence == (
-        f"Among predictions scored {pct('80.0')} on average, {pct('70.0')} were right:"
-        " no miscalibration detected at this sample size."
-    )
+    assert (found.found.word, found.found.colour) == ("No miscalibration detected", "gray")
+    assert found.sentence == ("No miscalibration detected: mean score 80.0%, 70.0% correct.")
 
 
 def test_each_verdict_has_its_own_word_sign_and_colour() -> None:
-    found = [wording.verdict(side, TOP_1) for side in SIDES.values()]
+    found = [wording.verdict(side, TOP_1).found for side in SIDES.values()]
     for part in ("word", "icon", "colour"):
-        assert len({getattr(verdict, part) for verdict in found}) == 4
+        assert len({getattr(one, part) for one in found}) == 4
 
 
 @pytest.mark.parametrize("hit", [0, 1])
 def test_certain_rows_have_a_verdict(hit: int) -> None:
     found = wording.verdict(side_of([1.0] * 50, [hit] * 50), TOP_1)
-    assert found.word == ("No miscalibration detected" if hit else "Overconfident")
+    assert found.found.word == ("No miscalibration detected" if hit else "Overconfident")
 
 
 @given(
@@ -105,50 +105,52 @@ def test_certain_rows_have_a_verdict(hit: int) -> None:
 )
 def test_a_verdict_agrees_with_its_numbers(parts: list[tuple[float, int, float]]) -> None:
     side = blocks(*((score, n, round(rate * n)) for score, n, rate in parts))
-    found, curves = wording.verdict(side, TOP_1), side.curves
+    said, curves = wording.verdict(side, TOP_1), side.curves
+    found = said.found
     assert (found.word == "No miscalibration detected") == (curves.ks_p_value >= 0.05)
     if found.word in {"Overconfident", "Underconfident"}:
         gap = curves.cum_score[-1] - curves.cum_hits[-1]
         assert (gap > 0) == (found.word == "Overconfident")
         assert abs(gap) >= curves.ks_error / 2
-        assert found.sentence.endswith(f" {wording.points(abs(gap), curves.n_samples)}.")
+        size = detected_points(abs(gap), curves.n_samples)
+        assert said.sentence.startswith(f"{found.word} by {size}: mean score ")
 
 
 def test_no_verdict_rests_on_a_difference_that_rounds_to_nothing() -> None:
-    # 12 misses where 4 are claimed: 0.02 points, yet more than a true model of this size shows
-    # in 95 of 100 cases.
+    # 12 misses where 4 are expected: 0.02 percentage points, yet above the 95% limit under perfect
+    # calibration.
     side = blocks((0.9999, 40_000, 39_988))
     assert side.curves.ks_p_value < wording.DETECTION_LEVEL
-    assert "by 0.0 points" not in wording.verdict(side, TOP_1).sentence
+    assert "by 0.0 " not in wording.verdict(side, TOP_1).sentence
 
 
 @pytest.mark.parametrize(
-    ("event", "opening"),
+    ("event", "sentence"),
     [
-        (TopR(1), "Among predictions scored {} on average, {} were right"),
-        (TopR(3), "The class ranked 3, scored {} on average, was right {} of the time"),
+        (TopR(1), "Overconfident by {}: mean score 90.0%, but 80.0% correct."),
+        (TopR(3), "Overconfident by {}: prediction 3, mean score 90.0%, observed 80.0%."),
         (
             WithinTopR(2),
-            "That the truth is among the first 2 classes is given {} on average, and was so {}",
+            "Scores too high by {}: true class in the top 2, mean score 90.0%, observed 80.0%.",
         ),
-        (OneClass(1), "Class Shirt, scored {} on average, was the true one {} of the time"),
+        (OneClass(1), "Scores too high by {}: class Shirt, mean score 90.0%, observed 80.0%."),
     ],
 )
-def test_each_event_is_named(event: TopR | WithinTopR | OneClass, opening: str) -> None:
+def test_each_event_is_named(event: TopR | WithinTopR | OneClass, sentence: str) -> None:
     words = wording.event_words(event, ("Coat", "Shirt"))
-    sentence = wording.verdict(OVER, words).sentence
-    assert sentence.startswith(opening.format(pct("90.0"), pct("80.0")))
+    wanted = sentence.format("10.0 percentage points")
+    assert wording.verdict(OVER, words).sentence == wanted
 
 
 @pytest.mark.parametrize("name", ["{says}", "{was!r}", "{0.__class__}", "}{", "{", "a{}b"])
 def test_a_class_name_is_never_filled_in(name: str) -> None:
     words = wording.event_words(OneClass(0), (name, "other"))
     sentence = wording.verdict(OVER, words).sentence
-    assert sentence.startswith(f"Class {wording.escape_markdown(name)}, scored {pct('90.0')}")
+    assert f": class {wording.escape_markdown(name)}, mean score 90.0%" in sentence
 
 
 def test_a_class_without_a_name_is_called_by_its_number() -> None:
-    assert wording.event_words(OneClass(3), None).claim.startswith("Class 3, scored")
+    assert wording.event_words(OneClass(3), None).means.startswith("class 3, mean score")
 
 
 # What the calibrator did --------------------------------------------------------------------
@@ -166,52 +168,67 @@ def test_the_outcome_says_set_method_and_numbers(outcome_case: tuple[str, AuditR
         assert where in sentence
         assert wording.set_name(result, judged) == where
         if method == NO_METHOD:
-            assert sentence.startswith("No calibrator is fitted")
+            assert sentence.startswith("No calibrator is chosen")
             continue
         n_samples = judged.n_samples
         for side in (judged.before, judged.after):
             assert wording.percent(side.curves.ks_error, n_samples) in sentence
-        assert "the KS error falls from" in sentence
+        assert " \u2192 " in sentence
         kept = judged.compare("accuracy").before
         assert kept is not None
-        assert f"no decision changes, accuracy stays {wording.percent(kept, n_samples)}" in sentence
+        assert f"Predicted classes and accuracy ({wording.percent(kept, n_samples)})" in sentence
     if method == "temperature":
         assert re.search(r"Temperature scaling \(T = [23]\.\d+\)", sentence)
 
 
 def test_a_calibrator_that_harms_is_said_to() -> None:
+    # It raises the KS error; the verdict of After is never left out.
     result = audit(
         Split(LogitSet([[3.0, 0.0]] * 20, [0, 1] * 10), LogitSet([[3.0, 0.0]] * 20, [0] * 20)),
         event=TopR(1),
         calibrator=TemperatureScaling(),
     )
-    assert "the KS error rises" in wording.outcome(result, result.test, "temperature")
+    sentence = wording.outcome(result, result.test, "temperature")
+    before, after = (side.curves for side in (result.test.before, result.test.after))
+    assert after.ks_error > before.ks_error
+    assert (
+        f"{wording.percent(before.ks_error, 20)} \u2192 {wording.percent(after.ks_error, 20)}"
+        in (sentence)
+    )
+    assert after.ks_p_value < wording.DETECTION_LEVEL
+    assert f"{evidence(after.ks_p_value)} of miscalibration" in sentence
+    line = both_sides_line(result, result.test, TOP_1)
+    assert re.search(
+        r"-badge\[. Before: underconfident\] by .* -badge|.*After: underconfident", line
+    )
 
 
 def test_changed_decisions_are_counted() -> None:
     judged = logit_result("temperature").test
     changed = SetResult(judged.before, judged.after, judged.comparisons, 1234)
-    assert wording.decisions(changed).startswith("1,234 decisions change, accuracy stays near ")
+    assert wording.decisions(changed).startswith("1,234 predicted classes changed, accuracy stays ")
     accuracy = judged.compare("accuracy")
     others = (one for one in judged.comparisons if one is not accuracy)
     better = replace(changed, comparisons=(replace(accuracy, after=1.0), *others))
-    assert re.search("accuracy goes from .* to 100", wording.decisions(better))
-    assert wording.tiles(changed)[-1].note == "1,234 decisions change"
-    assert wording.tiles(judged)[-1].note == "no decision changes"
+    assert re.search("accuracy .* \u2192 100", wording.decisions(better))
+    assert wording.tiles(changed)[-1].note == "1,234 predicted classes changed"
+    assert wording.tiles(judged)[-1].note == "predictions unchanged"
 
 
-def test_scores_across_one_half_leave_no_word_of_unchanged_decisions() -> None:
+def test_scores_across_one_half_leave_no_word_of_unchanged_accuracy() -> None:
     judged = logit_result("spline").test
     shown = wording.measured(judged.compare("accuracy"), judged.compare("accuracy").after, 2000)
     crossed = replace(judged, past_half=1234)
     assert wording.decisions(crossed) == (
-        f"1,234 scores cross {pct('50')}, but decisions are still taken from the scores before"
-        f" calibration, so accuracy stays {shown}"
+        "1,234 scores crossed 50%, but predicted classes are not updated, so accuracy stays"
+        f" {shown}"
     )
-    assert wording.tiles(crossed)[-1].note == f"1,234 scores cross {pct('50')}, decisions as before"
-    assert wording.decisions(replace(judged, past_half=1)).startswith("1 score crosses")
+    assert wording.tiles(crossed)[-1].note == "1,234 scores crossed 50%, predictions unchanged"
+    assert wording.decisions(replace(judged, past_half=1)).startswith("1 score crossed")
     for none in (0, None):
-        assert wording.decisions(replace(judged, past_half=none)).startswith("no decision changes")
+        assert wording.decisions(replace(judged, past_half=none)).startswith(
+            "predicted classes and"
+        )
     said = decided_note(crossed)
     assert said.endswith(f"In all 2,000 rows, {wording.sentences.across_half(1234)}.")
     assert decided_note(judged) == ""
@@ -223,6 +240,10 @@ def test_no_miscalibration_is_only_said_of_rows_that_were_not_fitted() -> None:
     result = logit_result("spline")
     assert result.calibration.after.curves.ks_p_value > 0.05
     assert "no miscalibration" not in wording.outcome(result, result.calibration, "spline")
+    line = both_sides_line(result, result.calibration, TOP_1)
+    assert "After: fitted on these rows" in line
+    assert "no miscalibration" not in line
+    assert "After: no miscalibration detected" in both_sides_line(result, result.test, TOP_1)
 
 
 # Tiles and captions -------------------------------------------------------------------------
@@ -282,8 +303,8 @@ def test_one_row_is_a_row_and_shows_no_more_than_it_can(*, expert: bool) -> None
     for sentence in said:
         assert not re.search(r"\b1 rows|1 scores", sentence)
     assert wording.percent(0.7, 1) in said[0]
-    assert "70.0 points" in power
-    assert ("finds no shift" if expert else "may well go unseen") in power
+    assert "70.0 percentage points" in power
+    assert ("finds no shift" if expert else "cannot detect") in power
     assert wording.cumulative_caption(side).endswith("if perfectly calibrated: 70.0 pp.")
 
 
@@ -305,7 +326,7 @@ def test_infinity_is_a_sign_and_has_its_reason() -> None:
     assert wording.measured(row, row.before, 4) == "\u221e"
     assert wording.measured(row, -row.before, 4) == f"{MINUS}\u221e"
     assert amount(math.inf, "number", 4, signed=True) == "+\u221e"
-    assert "\u221e: no finite number would do" in wording.table_note(judged)
+    assert "\u221e: not finite" in wording.table_note(judged)
     assert "\u221e" not in wording.table_note(result_of(500).test)
 
 
@@ -358,26 +379,26 @@ def test_the_table_shows_what_is_known_of_the_uncertainty() -> None:
     inference = Inference((finding,), Plan(n_resamples=200, seed=7))
     measure = next(measure for measure in METRICS if measure.key == "ks_error")
     (shown,) = measure_rows(result.test, inference, (measure,))
-    assert shown.before.note == "4.1 to 5.9"
+    assert shown.before.note == "4.1\u20135.9"
     assert shown.change.note == f"{wording.MINUS}1.0 to +2.0"
     assert shown.perfect.value == pct("1.2")
     assert shown.mark == "no evidence"
     note = wording.uncertainty_note(inference)
-    assert "200 resamples" in note
-    assert "seed 7" in note
+    assert "95% CI (200 resamples" in note
+    assert "200 resamples, seed 7" in wording.uncertainty_note(inference, expert=True)
 
 
 @pytest.mark.parametrize("n_samples", [12, 24, 2000])
-def test_a_perfect_models_ks_error_has_one_limit(n_samples: int) -> None:
+def test_the_ks_error_has_one_limit_under_perfect_calibration(n_samples: int) -> None:
     judged = result_of(n_samples).test
     before, after = (inference.Side(side.event) for side in (judged.before, judged.after))
     measure = judged.compare("ks_error").measure
     found = inference.infer(before, after, Plan((measure,), n_resamples=200))
     (row,) = measure_rows(judged, found, (measure,))
-    limit = row.perfect.note.removeprefix("95 of 100 below ")
+    limit = row.perfect.note.removeprefix("95%: < ")
     for expert in (False, True):
         assert re.search(
-            rf"\b{limit}\s%( after)? (in|\()", wording.below_tiles(judged, expert=expert)
+            rf"\b{limit}%( \(After\))? in ", wording.below_tiles(judged, expert=expert)
         )
 
 
@@ -436,7 +457,7 @@ def sentences_of(side: Side) -> list[str]:
         smoothed_caption(side),
     ]
     found = wording.verdict(side, TOP_1)
-    return [*captions, found.word, found.sentence]
+    return [*captions, found.found.word, found.sentence]
 
 
 def said_of_results() -> list[str]:
@@ -473,5 +494,8 @@ def test_nothing_is_called_significant() -> None:
 def test_confidence_is_the_top_1_score_alone() -> None:
     shown = [*said_of_results(), *wording.GLOSSARY.values(), wording.HOW_TO_READ]
     shown += [text for pair in wording.OPTIONS.values() for text in pair]
+    named = "for the top prediction also called confidence."
+    assert wording.GLOSSARY["score"].endswith(named)
     for text in shown:
-        assert not re.search(r"(?i)\bconfidence\b(?! (band|interval))", text), text
+        rest = text.removesuffix(named)
+        assert not re.search(r"(?i)\bconfidence\b(?!\s(band|interval))", rest), text
