@@ -80,10 +80,10 @@ def beyond_luck(truth: NDArray[np.int64], said: NDArray[np.int64]) -> bool:
     truth, said = truth[known], said[known]
     if len(truth) < 5:
         return False
-    n_kinds = int(max(truth.max(), said.max(), 0)) + 1
-    own = np.bincount(truth, minlength=n_kinds) / len(truth)
-    other = np.bincount(said[said >= 0], minlength=n_kinds) / len(truth)
-    luck = float(own @ other)
+    kinds, places = np.unique(np.concatenate((truth, said)), return_inverse=True)
+    own = np.bincount(places[: len(truth)], minlength=len(kinds)) / len(truth)
+    other = np.bincount(places[len(truth) :], minlength=len(kinds)) / len(truth)
+    luck = float(own @ np.where(kinds < 0, 0, other))
     error = float(np.sqrt(max(luck * (1 - luck), 1e-9) / len(truth)))
     return float((truth == said).mean()) > luck + 3 * error
 
