@@ -19,7 +19,7 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from calibcore import EventScores
-from calibcore.inference import Finding, Interval, Plan, Side, infer
+from calibcore.inference import Finding, Interval, Plan, SideRows, infer
 from calibcore.inference.classes import SUMMARIES
 from calibcore.metrics import METRICS, ChangeMeasure, EventMeasure, RowMeasure
 from calibcore.probabilities import softmax
@@ -98,10 +98,10 @@ def _centres(key: str) -> Floats:
     return TEN if key in OF_TEN else TWO
 
 
-def _side(model: Model, x: Floats, labels: Labels, centres: Floats) -> Side:
+def _side(model: Model, x: Floats, labels: Labels, centres: Floats) -> SideRows:
     """Give what a classifier says; the event is that class 1 is true."""
     table = model.table(x, centres)
-    return Side(EventScores(table[:, 1], labels == 1), table, labels)
+    return SideRows(EventScores(table[:, 1], labels == 1), table, labels)
 
 
 def truths(model: Model, before: Model | None = None) -> dict[str, float]:

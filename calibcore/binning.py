@@ -1,19 +1,19 @@
 """Rows gathered into bins of their score."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
+from calibcore.results import result_class
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 
 Binning = Literal["equal_width", "equal_mass"]
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class BinTable:
     """What each bin of scores holds.
 

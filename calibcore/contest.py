@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
@@ -16,6 +15,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import Comparison, Prepared, SetResult, check_pooled, fit, judge, prepare
 from calibcore.events import Event
 from calibcore.metrics import Measure, Options
+from calibcore.results import find, result_class
 from calibcore.validation import Floats
 
 JudgedOn = Literal["crossed", "test"]
@@ -24,7 +24,7 @@ JudgedOn = Literal["crossed", "test"]
 Folds = NDArray[np.intp]
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class FoldedScoreMap(FittedScoreMap):
     """One score map a fold; each row goes through the one that was fitted without its fold.
 
@@ -55,7 +55,7 @@ class FoldedScoreMap(FittedScoreMap):
         return FoldedScoreMap(self.fold[chosen], self.maps, warnings=self.warnings)
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class FoldedVectorMap(FittedVectorMap):
     """One vector map a fold; each row goes through the one that was fitted without its fold.
 
@@ -94,7 +94,7 @@ def _check_rows(n_rows: int, fold: Folds) -> None:
         raise CalibrationInputError("rows", f"{n_rows:,}", f"the {fold.size:,} that were dealt")
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class CrossFit:
     """A calibrator judged on the calibration set, each row by a map that has not seen it.
 
@@ -255,7 +255,7 @@ def _fit_folds(
 # Who wins -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class Standing:
     """How a calibrator does on one set: what is left of a judgement when its curves are dropped.
 
@@ -285,10 +285,10 @@ class Standing:
 
     def compare(self, measure: Measure) -> Comparison:
         """Find a measure before and after."""
-        return next(row for row in self.comparisons if row.measure.key == measure.key)
+        return find({row.measure.key: row for row in self.comparisons}, measure.key, "measure")
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class Contestant:
     """One calibrator of a contest.
 
@@ -316,7 +316,7 @@ class Contestant:
         return None if found is None or math.isnan(found) else found
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class Picks:
     """Which calibrator wins by cross-fitting, and which one the test set would have picked.
 

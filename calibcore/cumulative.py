@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibcore.results import result_class
 from calibcore.tally import Tally, gaps_in_rows, tally
 from calibcore.validation import Floats
 
@@ -21,7 +21,7 @@ _LEAST_STEP = 1e-3
 """Steps smaller than this, in rows, are as good as none: the gap is normal."""
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class CumulativeCurves:
     """Running totals of predicted score and observed hits, lowest score first.
 

@@ -17,6 +17,7 @@ from calibcore.data import EventScores
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, OneClass, TopR
 from calibcore.probabilities import log_probabilities
+from calibcore.results import result_class
 from calibcore.validation import Floats
 
 _EVEN, _IN_LOG_ODDS = 401, 201
@@ -25,7 +26,7 @@ _FALL = 1e-6
 """A fall by less is rounding."""
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class ScoreCurve:
     """A score map as a function, at enough places to draw it.
 
@@ -223,7 +224,7 @@ def movement(before: EventScores, after: EventScores) -> Movement:
     )
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class ClassMoves:
     """Rows of class probabilities, and where calibration takes each.
 

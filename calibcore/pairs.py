@@ -1,13 +1,13 @@
 """Several models on the same rows: whether they are the same, and where each stands."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult
+from calibcore.results import result_class
 from calibcore.validation import Floats
 
 
@@ -65,7 +65,7 @@ def check_same_rows(first: LogitSet | EventScores, other: LogitSet | EventScores
         )
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class Plane:
     """Miscalibration against discrimination, of several models before and after calibration.
 

@@ -1,6 +1,6 @@
 """Parts of the rows, each judged by itself: where a model is off, and which rows show it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -16,6 +16,7 @@ from calibcore.events import Event
 from calibcore.inference.many import gap_p_values, holm
 from calibcore.metrics import ClassMeasure, EventMeasure, Measure, Options
 from calibcore.reliability import binned_of, binomial_interval
+from calibcore.results import result_class
 from calibcore.validation import Floats, Hits, Labels
 
 LEAST_ROWS = 30
@@ -24,7 +25,7 @@ LEAST_ROWS = 30
 Places = NDArray[np.intp]
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class SliceShares:
     """A share of the rows of each slice, with its interval.
 
@@ -41,7 +42,7 @@ class SliceShares:
     high: Floats
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class SliceScreen:
     """Every slice of one set by itself, and whether chance explains how far it is off.
 

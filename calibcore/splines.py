@@ -1,6 +1,5 @@
 """Cubic splines with few, evenly spaced knots, fitted to many points by least squares."""
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -10,6 +9,7 @@ from numpy.typing import ArrayLike
 from calibcore import validation
 from calibcore.blocks import row_blocks
 from calibcore.errors import CalibrationInputError
+from calibcore.results import result_class
 from calibcore.validation import Floats
 
 Runout = Literal["natural", "parabolic", "cubic"]
@@ -54,7 +54,7 @@ def curvature_matrix(n_knots: int, runout: Runout) -> Floats:
     return np.vstack([end @ second, second, end[::-1] @ second])
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class CubicSpline:
     """A cubic spline on [0, 1], given by its values at evenly spaced knots.
 

@@ -1,7 +1,7 @@
 """Measures against a number that can be set by hand: the temperature, the knots of the spline."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.events import Event
 from calibcore.metrics import PROBABILITY_FLOOR, ece, event_nll, ks_error
 from calibcore.probabilities import below_largest
+from calibcore.results import result_class
 from calibcore.splines import LEAST_KNOTS
 from calibcore.tally import tally
 from calibcore.validation import Floats
@@ -25,7 +26,7 @@ _NO_WEIGHT = -1e6
 """A logit this far below its row's largest weighs nothing at any temperature."""
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class TemperatureSweep:
     """Measures of the same rows at many temperatures.
 
@@ -154,7 +155,7 @@ def _at(rows: LogitSet, event: Event, temperature: float) -> tuple[float, float,
     return nll / n_rows, entropy / n_rows, EventScores(scores, hits)
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class KnotSweep:
     """What splines with different numbers of knots do, on both sets.
 

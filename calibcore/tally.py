@@ -1,7 +1,7 @@
 """Rows counted by score: what every measure of one event is computed from."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from calibcore import validation
 from calibcore.ordering import block_ends, sort_by_score
 from calibcore.probabilities import PROBABILITY_FLOOR
+from calibcore.results import result_class
 from calibcore.validation import Floats
 
 Result = TypeVar("Result")
@@ -17,7 +18,7 @@ Result = TypeVar("Result")
 _PART = 1 << 15
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class Tally:
     """How many rows, and how many hits, there are at each distinct score.
 

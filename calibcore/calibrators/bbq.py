@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from calibcore import validation
 from calibcore.calibrators.base import FittedScoreMap, ScoreMap
 from calibcore.ordering import block_ends, sort_by_score
+from calibcore.results import result_class
 from calibcore.validation import Floats, Hits
 
 PRIOR_ROWS = 2.0
@@ -21,7 +22,7 @@ _SMALLEST_WEIGHT = 2.0**-60
 """Share of the largest weight below which a binning cannot change the last digit."""
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class FittedBBQ(FittedScoreMap):
     """A fitted average of histograms, which is itself a step function.
 

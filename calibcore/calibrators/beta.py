@@ -25,6 +25,7 @@ from calibcore.calibrators.platt import (
     smoothed,
 )
 from calibcore.ordering import sort_by_score
+from calibcore.results import result_class
 from calibcore.validation import Floats, Hits
 
 Parameters = Literal["abm", "am", "ab"]
@@ -45,7 +46,7 @@ HARMLESS = frozenset(_ONE_FLAT.format(slope) for slope in "ab")
 """Warnings that a lift does not pass on: one slope or the other is 0 in many a class's map."""
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class FittedBeta(FittedScoreMap):
     """A fitted beta calibration curve.
 

@@ -25,6 +25,7 @@ from calibcore.calibrators.beta_ensemble_loss import (
 from calibcore.calibrators.pooled import keep_decisions
 from calibcore.calibrators.temperature import LOSSES, Loss, TemperatureScaling
 from calibcore.data import LogitSet
+from calibcore.results import result_class
 from calibcore.validation import Floats, Logits
 
 STRICTNESS = 1e-9
@@ -62,7 +63,7 @@ _FLAT = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class FittedBetaEnsemble(FittedVectorMap):
     """A fitted ensemble of beta maps.
 

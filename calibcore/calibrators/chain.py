@@ -10,6 +10,7 @@ from calibcore.calibrators.base import FittedVectorMap, Progress, SlowVectorMap,
 from calibcore.calibrators.lifts import FittedLift, Lift, tall_blocks
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
+from calibcore.results import result_class
 from calibcore.validation import Floats
 
 
@@ -19,7 +20,7 @@ def _as_logits(probabilities: Floats) -> Floats:
         return np.asarray(np.log(probabilities, out=probabilities))
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class FittedChain(FittedVectorMap):
     """Two fitted calibrators, one after the other.
 

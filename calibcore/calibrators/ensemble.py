@@ -23,6 +23,7 @@ from calibcore.calibrators.temperature import (
     no_optimum,
 )
 from calibcore.calibrators.tempered import mixture
+from calibcore.results import result_class
 from calibcore.validation import Floats
 
 _LEAST_SHARE = 1e-8
@@ -66,7 +67,7 @@ _WITHOUT_EFFECT = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class FittedEnsembleTemperature(FittedVectorMap):
     """A fitted ensemble temperature scaling.
 

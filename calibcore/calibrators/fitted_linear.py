@@ -20,6 +20,7 @@ from calibcore.calibrators.temperature import fit_temperature
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.probabilities import read_in_place
+from calibcore.results import result_class
 from calibcore.validation import Floats, Labels, Logits
 
 RULED_OUT = -87.3
@@ -121,7 +122,7 @@ def _floored(found: Floats, *, mixed: bool) -> NDArray[np.bool_] | None:
     return None
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class Blocks:
     """The blocks of a calibration set, made anew each time they are gone through.
 
@@ -148,7 +149,7 @@ def _row_blocks(logits: Logits, *, single: bool = False) -> Iterator[slice]:
     return (slice(start, start + step) for start in range(0, len(logits), step))
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class FittedLinear(FittedVectorMap):
     """A fitted linear map, softmax(W x + b).
 

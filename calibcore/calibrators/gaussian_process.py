@@ -20,6 +20,7 @@ from calibcore.calibrators.gaussian_process_search import NOISE, Found, search
 from calibcore.calibrators.temperature import TemperatureScaling
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
+from calibcore.results import result_class
 from calibcore.validation import Floats, Labels, Logits
 
 _FAR_OFF = 20.0
@@ -28,7 +29,7 @@ _FAR_OFF = 20.0
 _WIDE = 500.0
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class FittedGaussianProcess(FittedVectorMap):
     """A fitted Gaussian process: a latent function with its uncertainty.
 

@@ -6,7 +6,6 @@ table lies between two of them.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from calibcore.blocks import row_blocks
 from calibcore.probabilities import below_largest
+from calibcore.results import result_class
 from calibcore.validation import Floats, Labels, Logits
 
 LOWEST_INPUT = -1e4
@@ -25,7 +25,7 @@ N_NODES = 2048
 _ORDERING = 4
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class Cells:
     """A table of log-probabilities as places between neighbouring nodes.
 

@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from calibcore import validation
 from calibcore.binning import Binning, bin_places, bin_scores, equal_width_edges
 from calibcore.calibrators.base import FittedScoreMap, ScoreMap
+from calibcore.results import result_class
 from calibcore.validation import Floats
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class FittedHistogram(FittedScoreMap):
     """A fitted histogram.
 

@@ -9,10 +9,11 @@ from calibcore import validation
 from calibcore.blocks import row_blocks
 from calibcore.calibrators.base import FittedScoreMap, ScoreMap
 from calibcore.ordering import in_order, sort_by_score
+from calibcore.results import result_class
 from calibcore.validation import Floats, Hits
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class FittedIsotonic(FittedScoreMap):
     """A fitted rising curve.
 

@@ -20,6 +20,7 @@ from calibcore.calibrators.lift_warnings import absent, gathered
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.probabilities import softmax, sum_columns
+from calibcore.results import result_class
 from calibcore.validation import Floats, Labels
 
 _TOGETHER = 32
@@ -189,7 +190,7 @@ def _check_classes(table: Floats, n_classes: int) -> None:
 # One map a class ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class FittedOneVsRest(FittedLift):
     """One fitted map a class.
 
@@ -294,7 +295,7 @@ def _rank(table: Floats) -> tuple[NDArray[np.intp], Floats]:
     return order, ranked
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class FittedPerRank(FittedLift):
     """One fitted map a rank.
 

@@ -22,6 +22,7 @@ from calibcore.calibrators.linear_blocks import (
     nll_of,
     pull_back,
 )
+from calibcore.results import result_class
 from calibcore.validation import Floats, Logits
 
 KEPT_CELLS = 1 << 22
@@ -37,7 +38,7 @@ _TOGETHER = 1 << 19
 _NOISE = 1e-6
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class Penalty:
     """Sum of strength * (parameter - centre)**2, added to the mean NLL.
 

@@ -1,7 +1,7 @@
 """Rows of inputs worked on together: their outputs, their probabilities, and sums over them."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.probabilities import LOG2_E
+from calibcore.results import result_class
 from calibcore.validation import Floats, Labels, Logits
 
 _SAFE = 1e-12, 1e25
@@ -18,7 +19,7 @@ _LOWEST = -80.0
 """Outputs from which on no power of single precision underflows."""
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class Block:
     """Rows that are worked on together, one column each: numpy is fastest along long rows.
 

@@ -10,6 +10,7 @@ from calibcore import validation
 from calibcore.calibrators.base import FittedScoreMap, ScoreMap
 from calibcore.calibrators.logistic import minimise_nll
 from calibcore.ordering import sort_by_score
+from calibcore.results import result_class
 from calibcore.validation import Floats, Hits
 
 SMALLEST_SCORE = 2.0**-52
@@ -27,7 +28,7 @@ PARTED = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class FittedPlatt(FittedScoreMap):
     """A fitted logistic curve.
 

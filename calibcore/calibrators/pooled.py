@@ -21,6 +21,7 @@ from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.ordering import sort_together
 from calibcore.probabilities import softmax
+from calibcore.results import result_class
 from calibcore.validation import Floats, Labels
 
 _READING, _SORTED = 0.3, 0.8
@@ -55,7 +56,7 @@ def keep_decisions(block: Floats, decided: NDArray[np.intp]) -> None:
     block[at[lost], decided[lost]] = np.nextafter(largest[lost], 2.0)
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class FittedPooledClasses(FittedLift):
     """One fitted map for the probabilities of all classes.
 
@@ -141,7 +142,7 @@ class PooledClasses(Lift):
         return FittedPooledClasses(fitted, self.strictness, warnings=fitted.warnings)
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class FittedPooledScores(FittedScoreMap):
     """One map fitted on the probabilities of all classes, for the score of the chosen event.
 

@@ -15,6 +15,7 @@ from calibcore.reliability import (
     running_totals,
     spline_frequency,
 )
+from calibcore.results import result_class
 from calibcore.splines import LEAST_KNOTS, CubicSpline, Runout, check_knots
 from calibcore.validation import Floats, Hits
 
@@ -24,7 +25,7 @@ MOST_KNOTS = 20
 _FOLDS = 5
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class FittedSpline(FittedScoreMap):
     """A fitted spline calibration.
 

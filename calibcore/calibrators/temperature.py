@@ -13,6 +13,7 @@ from calibcore import validation
 from calibcore.calibrators.base import FittedVectorMap, Positive, VectorMap
 from calibcore.calibrators.row_sums import FLOOR, Rows, squared_terms
 from calibcore.calibrators.tempered import mixture
+from calibcore.results import result_class
 from calibcore.validation import Floats, Logits
 
 Loss = Literal["nll", "squared_error"]
@@ -52,7 +53,7 @@ _GRID = np.geomspace(1 / TEMPERATURE_BOUNDS[1], 1 / TEMPERATURE_BOUNDS[0], 41)
 """Inverse temperatures, rising by a factor of 1.41, between which a valley is taken to be seen."""
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class FittedTemperature(FittedVectorMap):
     """A fitted temperature.
 

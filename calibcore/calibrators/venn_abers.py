@@ -8,12 +8,13 @@ from numpy.typing import ArrayLike, NDArray
 from calibcore import validation
 from calibcore.calibrators.base import FittedScoreMap, ScoreMap
 from calibcore.ordering import block_ends, sort_by_score
+from calibcore.results import result_class
 from calibcore.validation import Floats, Hits
 
 Counts = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class FittedVennAbers(FittedScoreMap):
     """A fitted pair of rising step functions.
 

@@ -6,7 +6,7 @@ from calibcore.inference.intervals import DistanceEstimate, Interval, Mark
 from calibcore.inference.many import ClassScreen, holm, screen_classes
 from calibcore.inference.plan import Plan
 from calibcore.inference.power import rows_that_show, smallest_gap_shown
-from calibcore.inference.resampling import Side
+from calibcore.inference.resampling import SideRows
 
 __all__ = [
     "ClassScreen",
@@ -18,7 +18,7 @@ __all__ = [
     "Mark",
     "Plan",
     "Reference",
-    "Side",
+    "SideRows",
     "holm",
     "infer",
     "rows_that_show",

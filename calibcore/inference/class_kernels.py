@@ -1,6 +1,5 @@
 """Kernel-smoothed calibration errors of every class, for labels that are exchanged."""
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +12,7 @@ from calibcore.metrics.kernel import (
     spread_of,
 )
 from calibcore.metrics.kernel_classwise import class_masses, share_out
+from calibcore.results import result_class
 from calibcore.validation import Floats
 
 MESH = 1 << 8
@@ -22,7 +22,7 @@ _CELLS = 1 << 20  # of meshes at once
 _BATCH = 128  # curves at once: their meshes stay in a processor's cache
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class ClassKernels:
     """Every class's probabilities with what labels do not change.
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +15,9 @@ from calibcore.inference.intervals import DistanceEstimate, Interval
 from calibcore.inference.inversion import N_DRAWS, Usual
 from calibcore.inference.labels import drawn_labels
 from calibcore.inference.plan import Plan
-from calibcore.inference.resampling import Side
+from calibcore.inference.resampling import SideRows
 from calibcore.metrics.kernel_classwise import kde_classwise_ece
+from calibcore.results import result_class
 from calibcore.validation import Floats, Labels
 
 _STRENGTHS = (0.25, 0.5, 0.75, 1.0)
@@ -41,7 +41,7 @@ _LEAST_BLURRED, _MOST_CURVES = 100, 200_000
 """Curves are dear to blur, so fewer draws are where there are many classes: 200 of 1,000."""
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class ClassBins:
     """Every class's probabilities in bins, so that labels can be exchanged.
 
@@ -129,7 +129,7 @@ SUMMARIES = _BINNED | _BLURRED
 
 
 def judge_classes(
-    rng: np.random.Generator, side: Side, other: Floats | None, plan: Plan
+    rng: np.random.Generator, side: SideRows, other: Floats | None, plan: Plan
 ) -> dict[str, Judgement]:
     """Judge the class-wise errors of one side.
 
@@ -137,7 +137,7 @@ def judge_classes(
     ----------
     rng : numpy.random.Generator
         Where the draws come from.
-    side : Side
+    side : SideRows
         What is judged; without probabilities, there is nothing to judge.
     other : ndarray of float64, shape (n_samples, n_classes), or None
         Probabilities that might be the true ones: those after calibration judge those before.
@@ -179,7 +179,7 @@ def judge_classes(
     return {key: judged[key] for key in wanted}
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class _Labels:
     """Labels as they are, drawn from the probabilities, and drawn from others.
 

@@ -21,6 +21,7 @@ from calibcore.inference.intervals import (
 from calibcore.inference.plan import Plan
 from calibcore.metrics.measure import EventMeasure, Measure
 from calibcore.metrics.rows import RowValues
+from calibcore.results import find, short_repr
 from calibcore.validation import Floats
 
 _UPPER_95 = 1.6448536269514722
@@ -100,6 +101,8 @@ class Finding:
     change: Interval | None
     mark: Mark | None
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True)
 class Inference:
@@ -116,9 +119,11 @@ class Inference:
     findings: tuple[Finding, ...]
     plan: Plan
 
+    __repr__ = short_repr
+
     def find(self, key: str) -> Finding:
         """Look up a measure by its key."""
-        return next(finding for finding in self.findings if finding.key == key)
+        return find({finding.key: finding for finding in self.findings}, key, "measure")
 
 
 def reference(null: Floats, value: float, ideal: float | None) -> Reference:

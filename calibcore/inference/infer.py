@@ -14,7 +14,7 @@ from calibcore.inference.findings import Inference
 from calibcore.inference.plan import Plan
 from calibcore.inference.resampling import (
     OrderedRows,
-    Side,
+    SideRows,
     chunks,
     draw_rows,
     known_of_rows,
@@ -40,13 +40,13 @@ class _Streams(NamedTuple):
 
 
 def infer(
-    before: Side, after: Side, plan: Plan | None = None, *, progress: Progress | None = None
+    before: SideRows, after: SideRows, plan: Plan | None = None, *, progress: Progress | None = None
 ) -> Inference:
     """Find the uncertainty of measures before and after, and of every change.
 
     Parameters
     ----------
-    before, after : Side
+    before, after : SideRows
         The same rows in the same order; the same object where nothing is calibrated.
     plan : Plan, optional
         Which measures, how many draws; all of them and 1,000 by default.
@@ -108,7 +108,7 @@ def infer(
 
 
 def _row_values(
-    before: Side, side: Side, labels: Labels | None, plan: Plan
+    before: SideRows, side: SideRows, labels: Labels | None, plan: Plan
 ) -> dict[str, RowValues]:
     was, table = before.probabilities, side.probabilities
     if table is None or labels is None:
@@ -120,7 +120,7 @@ def _row_values(
 
 
 def _resample(
-    sides: Sequence[Side],
+    sides: Sequence[SideRows],
     of_rows: Sequence[dict[str, RowValues]],
     plan: Plan,
     report: Progress,
@@ -152,7 +152,7 @@ def _resample(
     return [{key: np.concatenate(parts) for key, parts in draws.items()} for draws in found]
 
 
-def _order(sides: Sequence[Side]) -> NDArray[np.intp]:
+def _order(sides: Sequence[SideRows]) -> NDArray[np.intp]:
     """Order the rows by what is known of them, so that draws do not depend on their order.
 
     What is known before comes first, so that its draws do not depend on what is known after.
@@ -167,7 +167,9 @@ def _order(sides: Sequence[Side]) -> NDArray[np.intp]:
     return np.lexsort(keys[::-1])
 
 
-def _others(sides: Sequence[Side], order: NDArray[np.intp], plan: Plan) -> list[dict[str, Floats]]:
+def _others(
+    sides: Sequence[SideRows], order: NDArray[np.intp], plan: Plan
+) -> list[dict[str, Floats]]:
     """Measure each row as if it were of another class, where every decision is right."""
     tables = [side.probabilities for side in sides if side.probabilities is not None]
     labels = sides[0].labels

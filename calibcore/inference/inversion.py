@@ -1,7 +1,7 @@
 """Intervals for distances, which are biased upwards: the truths under which the value is usual."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from calibcore.inference.intervals import DistanceEstimate, Interval, quantiles
 from calibcore.inference.null import redrawn
 from calibcore.inference.resampling import chunks
 from calibcore.metrics.measure import EventMeasure, Options
+from calibcore.results import result_class
 from calibcore.tally import Tally
 from calibcore.validation import Floats
 
@@ -25,7 +26,7 @@ _STRENGTHS = (0.35, 0.7, 1.0, 1.4, 2.0, 3.0, 4.5, 7.0, 10.0)
 """Tried in this order, until every value observed would be unusually low."""
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class Distance:
     """A distance from perfect calibration.
 
@@ -47,7 +48,7 @@ class Distance:
     options: Options
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class Usual:
     """The values that are usual at rising truths: low, median and high of each.
 

@@ -1,13 +1,12 @@
 """Many classes at once: which of them are off, when all are looked at."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.cumulative import FEW_EXPECTED, brownian_tail, expected_steps, rare_tail
 from calibcore.ordering import sort_together
+from calibcore.results import result_class
 from calibcore.validation import Floats, Labels
 
 _CELLS = 1 << 20
@@ -54,7 +53,7 @@ def holm(p_values: ArrayLike) -> Floats:
     return adjusted
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class ClassScreen:
     """Every class against the others: how far each is off, and whether chance explains it.
 

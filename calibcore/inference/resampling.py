@@ -1,7 +1,6 @@
 """Rows drawn again with replacement, as counts of the rows that are there."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,12 +9,13 @@ from numpy.typing import NDArray
 from calibcore.blocks import row_blocks
 from calibcore.data import EventScores
 from calibcore.ordering import block_ends
+from calibcore.results import result_class
 from calibcore.tally import Tally, spared_nats
 from calibcore.validation import Floats, Labels
 
 
-@dataclass(frozen=True, eq=False)
-class Side:
+@result_class
+class SideRows:
     """The rows of a set before or after calibration.
 
     Attributes
@@ -125,7 +125,7 @@ def _counted(places: NDArray[np.intp], shape: tuple[int, int]) -> Floats:
     return found.reshape(shape).astype(np.float64)
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class OrderedRows:
     """An event's rows by score, sorted once, so that any resample is a vector of counts.
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from calibcore import validation
 from calibcore.errors import CalibrationInputError
 from calibcore.metrics import METRICS, Measure
+from calibcore.results import find, result_class
 from calibcore.validation import Floats
 
 LEARNED = ("ks_error", "ece", "kde_ece", "event_nll", "nll", "accuracy")
@@ -62,7 +63,7 @@ class Plan:
         validation.whole_number(self.seed, "seed", least=0)
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class LearningPoint:
     """One calibrator fitted on draws of one size, judged on the test set.
 
@@ -81,7 +82,7 @@ class LearningPoint:
     refused: tuple[str, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class LearningCurve:
     """One calibrator over the size of the calibration set.
 
@@ -140,7 +141,7 @@ class LearningCurve:
         return (point.values[:, column] for point in self.usable)
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class LearningCurves:
     """Calibrators over the size of the calibration set, all fitted on the same draws.
 
@@ -157,7 +158,7 @@ class LearningCurves:
 
     def curve(self, key: str) -> LearningCurve:
         """Find the curve of a calibrator."""
-        return next(curve for curve in self.curves if curve.key == key)
+        return find({curve.key: curve for curve in self.curves}, key, "calibrator")
 
     def best(self, measure: str) -> list[tuple[int, str]]:
         """Say which calibrator has the best mean at each size, the first of equals.

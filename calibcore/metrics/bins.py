@@ -1,7 +1,6 @@
 """How much the number of bins decides a binned calibration error."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from calibcore import validation
 from calibcore.binning import equal_mass_starts, equal_width_starts
 from calibcore.cumulative import ks_of
+from calibcore.results import result_class
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 
@@ -16,7 +16,7 @@ MOST_BINS = 100
 """Bins up to which a sweep goes unless more are asked for."""
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class BinSweep:
     """The expected calibration error of the same rows, by the number of bins.
 

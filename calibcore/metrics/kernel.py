@@ -1,7 +1,6 @@
 """Calibration errors by kernel smoothing: the score is blurred, so there are no bins to choose."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
@@ -17,6 +16,7 @@ from calibcore.metrics.kernel_narrow import (
     moved_together,
 )
 from calibcore.metrics.resamples import resample_rows
+from calibcore.results import result_class
 from calibcore.tally import Tally, hit_sums, tally
 from calibcore.validation import Floats
 
@@ -224,7 +224,7 @@ def smooth_ece_of(counted: Tally, *, rough: bool = False) -> Floats:
 # The mesh ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class _Mesh:
     """Where the blocks of a tally lie between the points of the mesh.
 

@@ -6,12 +6,13 @@ import numpy as np
 
 from calibcore import validation
 from calibcore.errors import CalibrationInputError
+from calibcore.results import result_class
 from calibcore.validation import Floats
 
 MOST_RESAMPLES = 10_000
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class Band:
     """A pointwise region about a reliability curve.
 

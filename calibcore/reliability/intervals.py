@@ -1,6 +1,5 @@
 """The reliability diagram in bins, with an interval about the frequency of each bin."""
 
-from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal
 
@@ -10,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from calibcore import validation
 from calibcore.binning import Binning, BinTable, bin_tally
 from calibcore.reliability.bands import check_level
+from calibcore.results import result_class
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 
@@ -19,7 +19,7 @@ LEAST_SHARE = 0.01
 """Share of the rows from which on a bin is spoken of; the frequency of a smaller one is vague."""
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class BinnedReliability:
     """Bins of scores, with an interval about the frequency of each.
 

@@ -1,12 +1,11 @@
 """The CORP reliability diagram: isotonic regression of the hits on the scores."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore.reliability.bands import Band, Resampling, quantile_band
 from calibcore.reliability.intervals import binomial_interval
+from calibcore.results import result_class
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 
@@ -19,7 +18,7 @@ MOST_GROUPS = 2048
 _DRAWN_AT_ONCE = 64
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class CorpReliability:
     """The isotonic reliability curve, its steps and its two bands.
 

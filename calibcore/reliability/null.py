@@ -1,7 +1,6 @@
 """Where the four graphs of Gupta 2021 would lie if the scores were the true probabilities."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import NormalDist
 
@@ -13,13 +12,14 @@ from calibcore.cumulative import CumulativeCurves
 from calibcore.errors import CalibrationInputError
 from calibcore.reliability.bands import check_level
 from calibcore.reliability.spline import FitTo
+from calibcore.results import result_class
 from calibcore.splines import CubicSpline, Runout, check_knots
 from calibcore.validation import Floats
 
 _ROWS_AT_ONCE = 1 << 15
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class NullBand:
     """Where the cumulative hits of a perfectly calibrated model of this size lie.
 
@@ -108,7 +108,7 @@ def null_band(curves: CumulativeCurves, *, level: float = 0.95) -> NullBand:
     )
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class SplineNullBand:
     """Where the spline estimate of a perfectly calibrated model of this size lies.
 

@@ -1,7 +1,6 @@
 """The smoothed reliability diagram: hits averaged over scores by a reflected Gaussian kernel."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,6 +8,7 @@ from numpy.typing import ArrayLike
 from calibcore.errors import CalibrationInputError
 from calibcore.reliability.bands import Band, Resampling, quantile_band
 from calibcore.reliability.intervals import binomial_interval
+from calibcore.results import result_class
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 
@@ -24,7 +24,7 @@ _REACH = math.exp(-8)
 """Weight of one row at four bandwidths, of 1 at its own score."""
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class SmoothReliability:
     """A kernel-smoothed reliability curve.
 

@@ -1,6 +1,5 @@
 """How often an event happens at each score, by a spline: the curve behind graphs (c) and (d)."""
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -10,13 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 from calibcore import validation
 from calibcore.errors import CalibrationInputError
 from calibcore.ordering import block_ends, sort_by_score
+from calibcore.results import result_class
 from calibcore.splines import CubicSpline, Runout, check_knots, fit_bounded_slope, fit_spline
 from calibcore.validation import Floats, Hits
 
 FitTo = Literal["difference", "hits"]
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class FrequencyCurve:
     """Estimated frequency of the event at each distinct score.
 
@@ -49,7 +49,7 @@ class FrequencyCurve:
         return float(weights @ np.abs(self.score - self.frequency))
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class RunningTotals:
     """The points a spline is fitted to, a row each, lowest score first.
 
@@ -75,7 +75,7 @@ class RunningTotals:
     ends: NDArray[np.intp]
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class SplineFit:
     """A spline beside the points it was fitted to.
 

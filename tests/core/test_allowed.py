@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from calibcore import EventScores, TopR
-from calibcore.inference import Inference, Plan, Side, infer
+from calibcore.inference import Inference, Plan, SideRows, infer
 from calibcore.inference.allowed import allowed_frequencies
 from calibcore.metrics import METRICS, EventMeasure
 from calibcore.probabilities import softmax
@@ -49,7 +49,7 @@ def test_without_a_miss_no_distance_ends_before_the_gap_that_is_possible(
     # A share of 3.84 / (100 + 3.84) may truly be misses, and each distance may be as long.
     scores = np.ones(100) if certain else np.random.default_rng(1).uniform(0.98, 1, 100)
     possible = scores.mean() - binomial_interval(100, 100)[0]
-    side = Side(EventScores(scores if hit else 1 - scores, np.full(100, hit)))
+    side = SideRows(EventScores(scores if hit else 1 - scores, np.full(100, hit)))
     for one in infer(side, side, Plan(DISTANCES, n_resamples=60)).findings:
         assert one.before is not None
         truth = possible**2 if one.key == "miscalibration" else possible
@@ -61,7 +61,7 @@ def test_so_few_misses_are_expected_that_most_sets_have_none() -> None:
     held = dict.fromkeys((one.key for one in DISTANCES), 0)
     for seed in range(40):
         hits = np.random.default_rng(seed).random(200) < 0.99
-        side = Side(EventScores(np.full(200, 0.999), hits.astype(int)))
+        side = SideRows(EventScores(np.full(200, 0.999), hits.astype(int)))
         for one in infer(side, side, Plan(DISTANCES, n_resamples=60, seed=seed)).findings:
             assert one.before is not None
             truth = 0.009**2 if one.key == "miscalibration" else 0.009
@@ -74,7 +74,7 @@ def class_wise(logits: Floats, stretch: float, seed: int) -> tuple[Inference, Fl
     said, true = softmax(logits), softmax(stretch * logits)
     draws = np.random.default_rng(seed).random((len(logits), 1))
     labels = np.minimum((draws > true.cumsum(axis=1)).sum(axis=1), logits.shape[1] - 1)
-    side = Side(TopR(1).outcomes(said, labels), said, labels)
+    side = SideRows(TopR(1).outcomes(said, labels), said, labels)
     errors = []
     for column, its in zip(said.T, true.T, strict=True):
         bins = np.ceil(column * 15)
@@ -106,7 +106,7 @@ def test_class_wise_errors_are_held_where_few_misses_are_seen(
 def test_without_a_miss_class_wise_errors_reach_what_is_possible(*, certain: bool) -> None:
     labels = np.arange(400) % 4
     said = np.eye(4)[labels] if certain else softmax(9 * np.eye(4)[labels])
-    side = Side(TopR(1).outcomes(said, labels), said, labels)
+    side = SideRows(TopR(1).outcomes(said, labels), said, labels)
     # Of each class, a quarter of the rows miss that share, and the others have as many more hits.
     possible = (said.max(axis=1).mean() - binomial_interval(400, 400)[0]) / 2
     for one in infer(side, side, Plan(CLASSWISE, n_resamples=60)).findings:

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from benchmarks.data import draw_table
 from calibcore.data import EventScores
 from calibcore.events import TopR
-from calibcore.inference import Plan, Side, infer
+from calibcore.inference import Plan, SideRows, infer
 from calibcore.inference.class_kernels import MESH, ClassKernels
 from calibcore.inference.classes import judge_classes
 from calibcore.inference.findings import Judgement
@@ -39,7 +39,7 @@ def judge(
     probabilities: Floats, labels: Labels, other: Floats | None, n_resamples: int = 100
 ) -> Judgement:
     event = EventScores(np.zeros(len(labels)), np.zeros(len(labels)))
-    side = Side(event, probabilities, labels)
+    side = SideRows(event, probabilities, labels)
     rng = np.random.default_rng(0)
     return judge_classes(rng, side, other, Plan(ALONE, n_resamples=n_resamples))[KEY]
 
@@ -91,7 +91,7 @@ def test_a_change_without_interval_is_not_comparable() -> None:
     rows = draw_table(500, 4)
     after = softmax(rows.logits / 2)
     before, calmer = (
-        Side(TopR(1).outcomes(table, rows.labels), table, rows.labels)
+        SideRows(TopR(1).outcomes(table, rows.labels), table, rows.labels)
         for table in (rows.probabilities, after)
     )
     found = infer(before, calmer, Plan(ALONE, n_resamples=50)).find(KEY)

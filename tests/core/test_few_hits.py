@@ -11,7 +11,7 @@ from scipy.special import expit
 from scipy.stats import norm, t
 
 from calibcore import EventScores
-from calibcore.inference import Finding, Interval, Plan, Side, infer
+from calibcore.inference import Finding, Interval, Plan, SideRows, infer
 from calibcore.inference.intervals import percentile_interval, stretched
 from calibcore.inference.ranks import rank_interval, stretch_of
 from calibcore.metrics import METRICS
@@ -22,7 +22,9 @@ from tests.strategies import seeded_events
 
 def judge(key: str, before: EventScores, after: EventScores, n_resamples: int = 200) -> Finding:
     measures = tuple(measure for measure in METRICS if measure.key == key)
-    return infer(Side(before), Side(after), Plan(measures, n_resamples=n_resamples)).find(key)
+    return infer(SideRows(before), SideRows(after), Plan(measures, n_resamples=n_resamples)).find(
+        key
+    )
 
 
 def interval_of(key: str, event: EventScores) -> Interval:

@@ -24,7 +24,7 @@ from calibcore.inference import (
     Inference,
     Interval,
     Plan,
-    Side,
+    SideRows,
     holm,
     infer,
     smallest_gap_shown,
@@ -50,7 +50,9 @@ EVENT_MEASURES = [measure for measure in METRICS if isinstance(measure, EventMea
 ROW_MEASURES = [measure for measure in METRICS if isinstance(measure, RowMeasure)]
 
 
-def draw_side(rng: np.random.Generator, n: int, stretch: float, k: int = 4) -> tuple[Side, Side]:
+def draw_side(
+    rng: np.random.Generator, n: int, stretch: float, k: int = 4
+) -> tuple[SideRows, SideRows]:
     """Rows whose logits are stretched before, and right after."""
     logits = 2 * rng.normal(size=(n, k))
     labels = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
@@ -58,7 +60,7 @@ def draw_side(rng: np.random.Generator, n: int, stretch: float, k: int = 4) -> t
     for factor in (stretch, 1.0):
         rows = LogitSet(factor * logits, labels)
         event = TopR(1).outcomes(rows.probabilities, labels)
-        sides.append(Side(event, rows.probabilities, labels))
+        sides.append(SideRows(event, rows.probabilities, labels))
     return sides[0], sides[1]
 
 
@@ -225,7 +227,7 @@ def test_the_ks_reference_is_the_brownian_limit() -> None:
     rng = np.random.default_rng(8)
     scores = rng.uniform(0.05, 0.95, 4000)
     event = EventScores(scores, rng.random(4000) < scores)
-    side = Side(event)
+    side = SideRows(event)
     judged = infer(side, side, Plan(n_resamples=2000)).find("ks_error").before
     assert judged is not None
     curves = cumulative_curves(event.scores, event.hits)
@@ -310,7 +312,7 @@ def test_what_is_found_of_a_measure_does_not_depend_on_the_others(n_classes: int
 
 def test_what_is_found_of_a_side_does_not_depend_on_the_other() -> None:
     before, after = draw_side(np.random.default_rng(14), 60, 1.5)
-    mapped = Side(EventScores(np.sqrt(before.event.scores), before.event.hits))
+    mapped = SideRows(EventScores(np.sqrt(before.event.scores), before.event.hits))
     plan = Plan(n_resamples=40)
     found = [infer(before, other, plan) for other in (before, after, mapped)]
     its = infer(after, after, plan)
@@ -333,7 +335,7 @@ def test_without_a_calibrator_nothing_changes() -> None:
 
 def test_what_has_no_class_table_is_not_comparable() -> None:
     before, after = draw_side(np.random.default_rng(11), 150, 1.5)
-    judged = infer(before, Side(after.event), Plan(n_resamples=30))
+    judged = infer(before, SideRows(after.event), Plan(n_resamples=30))
     for measure in METRICS:
         finding = judged.find(measure.key)
         if isinstance(measure, EventMeasure):
@@ -361,8 +363,8 @@ def test_progress_rises_to_1_and_can_end_the_work() -> None:
 @pytest.mark.parametrize("scores", [[0.5], [1.0, 1.0], [0.0, 1.0], [0.3, 0.3, 0.3, 0.9, 0.9]])
 @pytest.mark.parametrize("hit", [0, 1])
 def test_few_and_certain_rows_are_judged_too(scores: list[float], hit: int) -> None:
-    side = Side(EventScores(scores, [hit] * len(scores)))
-    judged = infer(side, Side(side.event), Plan(n_resamples=30))
+    side = SideRows(EventScores(scores, [hit] * len(scores)))
+    judged = infer(side, SideRows(side.event), Plan(n_resamples=30))
     assert len(judged.findings) == len(METRICS)
 
 
@@ -502,12 +504,12 @@ def test_metrics_are_listed_once() -> None:
     assert metrics.METRICS is METRICS
 
 
-def two_class_side(seed: int, n_samples: int) -> Side:
+def two_class_side(seed: int, n_samples: int) -> SideRows:
     """Rows of the simulations, whose scores are true."""
     rng = np.random.default_rng(seed)
     labels = rng.integers(2, size=n_samples)
     x = 2.0 * labels - 1 + rng.normal(size=n_samples)
-    return Side(EventScores(PERFECT.scores(x), labels))
+    return SideRows(EventScores(PERFECT.scores(x), labels))
 
 
 def test_noise_lifts_discrimination_and_its_interval_is_lowered_by_as_much() -> None:
@@ -530,7 +532,7 @@ def test_a_poor_calibrator_does_not_bring_down_the_interval_of_class_wise_errors
     logits = 3 * rng.normal(size=(4000, 20))
     given, true, poor = (softmax(stretch * logits) for stretch in (1.0, 0.5, 0.85))
     labels = drawn_labels(rng, true, 1)[0]
-    side = Side(TopR(1).outcomes(given, labels), given, labels)
+    side = SideRows(TopR(1).outcomes(given, labels), given, labels)
     plan = Plan(tuple(measure for measure in METRICS if measure.key == key))
     found = judge_classes(rng, side, poor, plan)[key].interval
     distances = ClassBins.of(given, plan.options.n_bins).distances(true)

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from calibcore import EventScores, TopR
-from calibcore.inference import Finding, Inference, Plan, Side, infer
+from calibcore.inference import Finding, Inference, Plan, SideRows, infer
 from calibcore.inference.inversion import Usual
 from calibcore.inference.resampling import OrderedRows, draw_rows, other_labels
 from calibcore.metrics import METRICS, RowMeasure
@@ -21,10 +21,10 @@ def plan(keys: set[str], n_resamples: int = 200, seed: int = 0) -> Plan:
     return Plan(measures, n_resamples=n_resamples, seed=seed)
 
 
-def two_classes(scores: Floats, hits: Floats) -> Side:
+def two_classes(scores: Floats, hits: Floats) -> SideRows:
     """Rows of which class 0 was decided for."""
     table = np.stack([scores, 1 - scores], axis=1)
-    return Side(EventScores(scores, hits), table, (1 - hits).astype(np.int64))
+    return SideRows(EventScores(scores, hits), table, (1 - hits).astype(np.int64))
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def test_hard_decisions_have_an_interval_for_class_wise_errors() -> None:
     for seed in range(40):
         labels = rng.integers(2, size=200)
         table = np.eye(2)[np.where(rng.random(200) < 0.08, 1 - labels, labels)]
-        side = Side(TopR(1).outcomes(table, labels), table, labels)
+        side = SideRows(TopR(1).outcomes(table, labels), table, labels)
         judged = infer(side, side, plan({"classwise_ece"}, 100, seed)).find("classwise_ece").before
         assert judged is not None
         assert judged.interval.high < 0.2
@@ -129,7 +129,7 @@ def test_the_widest_gap_of_few_rows_in_a_bin_is_not_known() -> None:
     held = 0
     for seed in range(40):
         event, _ = saturated(np.random.default_rng(seed), 300)
-        side = Side(event)
+        side = SideRows(event)
         judged = infer(side, side, plan({"mce"}, 100, seed)).find("mce").before
         assert judged is not None
         held += judged.interval.low <= 0.088 <= judged.interval.high
@@ -139,8 +139,8 @@ def test_the_widest_gap_of_few_rows_in_a_bin_is_not_known() -> None:
 def test_a_change_has_the_change_that_was_seen() -> None:
     for seed in range(5):
         event, truth = saturated(np.random.default_rng(seed), 300)
-        after = Side(EventScores(truth, event.hits))
-        for one in infer(Side(event), after, plan({"ks_error", "ece", "kde_ece"}, 60)).findings:
+        after = SideRows(EventScores(truth, event.hits))
+        for one in infer(SideRows(event), after, plan({"ks_error", "ece", "kde_ece"}, 60)).findings:
             check_change(one)
 
 
