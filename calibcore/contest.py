@@ -51,7 +51,7 @@ class FoldedScoreMap(FittedScoreMap):
         return result
 
     def part(self, chosen: NDArray[np.bool_]) -> "FoldedScoreMap":
-        """Give the same maps for some of the rows, in their order."""
+        """Return the same maps for some of the rows, in their order."""
         return FoldedScoreMap(self.fold[chosen], self.maps, warnings=self.warnings)
 
 
@@ -82,7 +82,7 @@ class FoldedVectorMap(FittedVectorMap):
         return result
 
     def part(self, chosen: NDArray[np.bool_]) -> "FoldedVectorMap":
-        """Give the same maps for some of the rows, in their order."""
+        """Return the same maps for some of the rows, in their order."""
         return FoldedVectorMap(self.fold[chosen], self.maps, warnings=self.warnings)
 
 
@@ -111,7 +111,7 @@ class CrossFit:
 
 
 def deal_folds(rows: LogitSet | EventScores, *, n_folds: int = 5, seed: int = 0) -> Folds:
-    """Deal the rows of one set to folds at random.
+    """Assign the rows of one set to folds at random (stratified k-fold).
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def cross_fit(
     n_bins: int = 15,
     progress: Progress | None = None,
 ) -> CrossFit:
-    """Judge a calibrator on the set it learns from, without judging a row by a map that saw it.
+    """Evaluate a calibrator on the calibration set by cross-validation.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def cross_fit(
 
 
 def _checked_folds(values: ArrayLike, n_rows: int) -> Folds:
-    """Refuse folds that would leave rows without a score."""
+    """Check the folds; raise if they would leave rows without a score."""
     fold, numbers = np.asarray(values), np.unique(values)
     fits = fold.shape == (n_rows,) and fold.dtype.kind in "iu" and numbers.size > 1
     if not (fits and numbers[0] == 0 and numbers[-1] == numbers.size - 1):
@@ -307,11 +307,11 @@ class Contestant:
     test: Standing
 
     def on(self, judged_on: JudgedOn) -> Standing:
-        """Give one of the two."""
+        """Return one of the two."""
         return self.crossed if judged_on == "crossed" else self.test
 
     def value(self, measure: Measure, judged_on: JudgedOn) -> float | None:
-        """Give a measure after calibration; None where it is not defined."""
+        """Return a measure after calibration; None where it is not defined."""
         found = self.on(judged_on).compare(measure).after
         return None if found is None or math.isnan(found) else found
 
@@ -343,7 +343,7 @@ class Picks:
 
 
 def can_rank(measure: Measure) -> bool:
-    """Tell whether a measure says which of two calibrators is the better one."""
+    """Return whether a measure says which of two calibrators is the better one."""
     return measure.better in {"lower", "higher"} or (
         measure.better == "nearer" and measure.ideal is not None
     )
@@ -374,7 +374,7 @@ def ranked(
 
 
 def pick(contestants: Sequence[Contestant], measure: Measure) -> Picks | None:
-    """Find the winner of a contest by one measure.
+    """Find the best calibrator of a comparison by one measure.
 
     Parameters
     ----------

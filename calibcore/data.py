@@ -142,7 +142,7 @@ class EventScores:
     scores : array_like of float, shape (n_samples,)
         In [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
-        1 where the event happened.
+        1 where the event happened (y_true of the event).
     rest : array_like of float, shape (n_samples,), optional
         Probability that the event does not happen, where it is known to more digits than 1 - score
         has: that is 0 for a score that is rounded to 1.
@@ -247,7 +247,7 @@ class Split(Generic[Rows]):
     same_data: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse two sets that are not of one kind, or not about the same classes."""
+        """Raise if the sets are not of one kind, or not about the same classes."""
         if isinstance(self.calibration, LogitSet) != isinstance(self.test, LogitSet):
             kinds = "logits of all classes", "an event's scores"
             wanted_kind, found_kind = (

@@ -208,7 +208,7 @@ def audit(
     n_bins: int = 15,
     progress: Progress | None = None,
 ) -> AuditResult:
-    """Fit a calibrator on the calibration set and judge it on both sets.
+    """Fit a calibrator on the calibration set and evaluate it on both sets.
 
     Parameters
     ----------
@@ -300,7 +300,7 @@ def prepare(rows: LogitSet | EventScores, event: Event) -> Prepared:
 
 
 def check_pooled(calibrator: Calibrator | None, event: Event) -> None:
-    """Refuse pooled scores for an event whose score is a sum of probabilities."""
+    """Raise if pooled scores meet an event whose score is a sum of probabilities."""
     if isinstance(calibrator, PooledScores) and isinstance(event, WithinTopR) and event.r > 1:
         raise CalibrationInputError(
             "calibrator",
@@ -338,7 +338,7 @@ def judge(
     fitted: FittedScoreMap | FittedVectorMap | None,
     options: Options,
 ) -> SetResult:
-    """Judge what was fitted on one set."""
+    """Evaluate what was fitted on one set."""
     rows, changed = prepared.rows, 0
     keeps = isinstance(fitted, FittedScoreMap)  # it leaves the order of the classes alone
     after_event, after_probabilities = prepared.event, prepared.probabilities

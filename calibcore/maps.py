@@ -93,7 +93,7 @@ def _around_jumps(fitted: FittedScoreMap) -> Floats:
 
 
 def _jumps(fitted: FittedScoreMap) -> Floats:
-    """Give the scores at which a step map jumps."""
+    """Return the scores at which a step map jumps."""
     match fitted:
         case FittedHistogram() | FittedBBQ():
             return fitted.edges
@@ -108,7 +108,7 @@ def _jumps(fitted: FittedScoreMap) -> Floats:
 
 
 def _bends(fitted: FittedScoreMap) -> Floats:
-    """Give the scores between which a map is a straight line."""
+    """Return the scores between which a map is a straight line."""
     match fitted:
         case FittedSpline():
             return fitted.scores
@@ -231,7 +231,7 @@ class ClassMoves:
     Attributes
     ----------
     before, after : ndarray of float64, shape (n_rows, n_classes)
-        Rows that sum to 1.
+        Rows that sum to 1 (y_prob).
     """
 
     before: Floats

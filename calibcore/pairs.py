@@ -12,7 +12,7 @@ from calibcore.validation import Floats
 
 
 def check_same_rows(first: LogitSet | EventScores, other: LogitSet | EventScores) -> None:
-    """Refuse the rows of another model that are not those of the first.
+    """Raise if the rows of another model are not those of the first.
 
     Parameters
     ----------

@@ -65,7 +65,7 @@ def temperature_sweep(
     n_bins: int = 15,
     progress: Progress | None = None,
 ) -> TemperatureSweep:
-    """Measure the same rows at many temperatures.
+    """Compute NLL and entropy of the same rows at many temperatures.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def _temperatures(values: ArrayLike) -> Floats:
 
 
 def _at(rows: LogitSet, event: Event, temperature: float) -> tuple[float, float, EventScores]:
-    """Give the mean NLL, the mean entropy and the event's scores at one temperature."""
+    """Return the mean NLL, the mean entropy and the event's scores at one temperature."""
     n_rows = rows.n_samples
     scores, hits = np.empty(n_rows), np.empty(n_rows, dtype=np.int8)
     nll = entropy = 0.0
@@ -176,7 +176,7 @@ class KnotSweep:
     test_nll: Floats
 
     def place(self, n_knots: int) -> int:
-        """Give the place of a number of knots, the nearest one if it is not there."""
+        """Return the place of a number of knots, the nearest one if it is not there."""
         return int(np.abs(self.n_knots - n_knots).argmin())
 
 
@@ -188,7 +188,7 @@ def knot_sweep(
     *,
     progress: Progress | None = None,
 ) -> KnotSweep:
-    """Fit a spline for each number of knots, and judge it on both sets.
+    """Fit a spline for each number of knots, and evaluate it on both sets.
 
     Parameters
     ----------

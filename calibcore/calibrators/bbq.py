@@ -44,18 +44,7 @@ class FittedBBQ(FittedScoreMap):
     weights: Floats
 
     def predict(self, scores: ArrayLike) -> Floats:
-        """Calibrate scores.
-
-        Parameters
-        ----------
-        scores : array_like of float, shape (n_samples,)
-            In [0, 1].
-
-        Returns
-        -------
-        ndarray of float64, shape (n_samples,)
-            In [0, 1]; neither 0 nor 1.
-        """
+        """Calibrate scores; none becomes 0 or 1."""
         steps = np.searchsorted(self.edges, validation.scores(scores), side="left")
         return np.asarray(self.heights[steps])
 
@@ -98,24 +87,6 @@ class BBQ(ScoreMap):
     """
 
     def fit(self, scores: ArrayLike, hits: ArrayLike) -> FittedBBQ:
-        """Fit on the scores and hits of the calibration set.
-
-        Parameters
-        ----------
-        scores : array_like of float, shape (n_samples,)
-            In [0, 1].
-        hits : array_like of {0, 1}, shape (n_samples,)
-            Whether the event happened.
-
-        Returns
-        -------
-        FittedBBQ
-
-        Raises
-        ------
-        CalibrationInputError
-            Scores and hits out of range.
-        """
         ordered, ordered_hits = sort_by_score(*validation.scores_and_hits(scores, hits))
         bins = _all_bins(ordered, ordered_hits)
         evidence = np.add.reduceat(_log_evidence(bins), bins.first)
@@ -150,7 +121,7 @@ class _Bins(NamedTuple):
 
 
 def bin_range(n_rows: int) -> tuple[int, int]:
-    """Give the least and the largest number of bins for a number of rows.
+    """Return the least and the largest number of bins for a number of rows.
 
     Examples
     --------
@@ -196,7 +167,7 @@ def _all_bins(ordered: Floats, hits: Hits) -> _Bins:
 
 
 def _log_evidence(bins: _Bins) -> Floats:
-    """Give the logarithm of each bin's marginal likelihood."""
+    """Return the logarithm of each bin's marginal likelihood."""
     from scipy.special import gammaln  # noqa: PLC0415 - a tenth of a second to import
 
     of_hit, of_miss = PRIOR_ROWS * bins.prior, PRIOR_ROWS * (1 - bins.prior)

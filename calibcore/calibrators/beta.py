@@ -63,18 +63,6 @@ class FittedBeta(FittedScoreMap):
     c: float
 
     def predict(self, scores: ArrayLike) -> Floats:
-        """Calibrate scores.
-
-        Parameters
-        ----------
-        scores : array_like of float, shape (n_samples,)
-            In [0, 1].
-
-        Returns
-        -------
-        ndarray of float64, shape (n_samples,)
-            In [0, 1]; never lower for a higher score.
-        """
         low, high = _logarithms(validation.scores(scores))
         return sigmoid(self.a * low + self.b * high + self.c)
 
@@ -122,24 +110,6 @@ class BetaCalibration(ScoreMap):
         validation.choice(self.parameters, "parameters", allowed=("abm", "am", "ab"))
 
     def fit(self, scores: ArrayLike, hits: ArrayLike) -> FittedBeta:
-        """Fit on the scores and hits of the calibration set.
-
-        Parameters
-        ----------
-        scores : array_like of float, shape (n_samples,)
-            In [0, 1].
-        hits : array_like of {0, 1}, shape (n_samples,)
-            Whether the event happened.
-
-        Returns
-        -------
-        FittedBeta
-
-        Raises
-        ------
-        CalibrationInputError
-            Scores and hits out of range.
-        """
         ordered, ordered_hits = sort_by_score(*validation.scores_and_hits(scores, hits))
         if self.parameters == "ab":
             return _fit_through_half(ordered, ordered_hits)
@@ -158,7 +128,7 @@ class BetaCalibration(ScoreMap):
 
 
 def _logarithms(scores: Floats) -> tuple[Floats, Floats]:
-    """Give log(s) and -log(1 - s), with scores held away from 0 and 1."""
+    """Return log(s) and -log(1 - s), with scores held away from 0 and 1."""
     inside = np.clip(scores, SMALLEST_SCORE, 1 - SMALLEST_SCORE)
     return np.log(inside), -np.log1p(-inside)
 

@@ -81,18 +81,7 @@ class FittedBetaEnsemble(FittedVectorMap):
     weights: Floats
 
     def predict_proba(self, logits: ArrayLike) -> Floats:
-        """Calibrate rows of logits.
-
-        Parameters
-        ----------
-        logits : array_like of float, shape (n_samples, n_classes)
-            Raw outputs before softmax.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_samples, n_classes)
-            Rows sum to 1; 0 for a class whose logit is minus infinity.
-        """
+        """Calibrate rows of logits; 0 for a class whose logit is minus infinity."""
         checked = validation.logits(logits)
         maps = Maps(self.a, self.b, self.c, (1 - STRICTNESS) * self.weights)
         result = np.empty(checked.shape)
@@ -163,26 +152,6 @@ class BetaEnsemble(SlowVectorMap):
     def fit(
         self, logits: ArrayLike, labels: ArrayLike, *, progress: Progress | None = None
     ) -> FittedBetaEnsemble:
-        """Fit on the logits and labels of the calibration set.
-
-        Parameters
-        ----------
-        logits : array_like of float, shape (n_samples, n_classes)
-            Raw outputs before softmax.
-        labels : array_like of int, shape (n_samples,)
-            True classes, from 0.
-        progress : callable, optional
-            Told the share of the fit that is done, as far as it can be known.
-
-        Returns
-        -------
-        FittedBetaEnsemble
-
-        Raises
-        ------
-        CalibrationInputError
-            NaN or infinity in the logits, labels that do not fit.
-        """
         checked = LogitSet(logits, labels)
         # The squared error is finite whatever the model rules out.
         possible, left_out = _possible(checked) if self.loss == "nll" else (checked, ())
@@ -243,7 +212,7 @@ def _laid_out(rows: LogitSet) -> LogitSet:
 
 
 def _step(ordered: Logits, largest: Floats) -> float:
-    """Give what distances are rounded to: a power of 2, by those from largest to smallest logit."""
+    """Return the power of 2 distances are rounded to, by those of largest to smallest logit."""
     smallest = ordered[np.arange(len(ordered)), np.isneginf(ordered).sum(axis=1)]
     with np.errstate(over="ignore"):
         distances = largest - smallest

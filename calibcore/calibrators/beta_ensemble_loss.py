@@ -58,7 +58,7 @@ def maps_of(parameters: Floats) -> Maps:
 
 
 def logarithms(block: Logits, plain: Floats | None = None) -> tuple[Floats, Floats]:
-    """Give ln p and ln(1 - p), neither of them infinite, and write p, where that is wanted."""
+    """Return ln p and ln(1 - p), neither of them infinite, and write p, where that is wanted."""
     low = np.empty(block.shape)
     below_largest(block, out=low)
     high = np.exp(low)
@@ -113,7 +113,7 @@ class Done:
             self.tell()
 
     def tell(self) -> None:
-        """Tell the share that is done, as far as it can be known."""
+        """Report the share that is done, as far as it can be known."""
         self.told = self.cells
         if self.progress is not None:
             self.progress(1 - math.exp(-self.cells / (_USUAL_PASSES * self.n_cells)))
@@ -148,7 +148,7 @@ class Search:
         return np.asarray(found.x, dtype=np.float64).reshape(start.shape), bool(found.success)
 
     def evaluate(self, flat: Floats) -> tuple[float, Floats]:
-        """Give the mean loss and its gradient in the parameters."""
+        """Return the mean loss and its gradient in the parameters."""
         parameters = flat.reshape(4, -1)
         maps = maps_of(parameters)
         value, gradient = 0.0, np.zeros(parameters.shape)

@@ -34,18 +34,6 @@ class FittedChain(FittedVectorMap):
     second: FittedVectorMap
 
     def predict_proba(self, logits: ArrayLike) -> Floats:
-        """Calibrate rows of logits.
-
-        Parameters
-        ----------
-        logits : array_like of float, shape (n_samples, n_classes)
-            Raw outputs before softmax.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_samples, n_classes)
-            Rows sum to 1.
-        """
         checked = validation.logits(logits)
         result = np.empty(checked.shape)
         for rows in tall_blocks(*checked.shape):  # so that one table of results is held, not two
@@ -102,26 +90,6 @@ class Chain(SlowVectorMap):
     def fit(
         self, logits: ArrayLike, labels: ArrayLike, *, progress: Progress | None = None
     ) -> FittedChain:
-        """Fit both on the logits and labels of the calibration set.
-
-        Parameters
-        ----------
-        logits : array_like of float, shape (n_samples, n_classes)
-            Raw outputs before softmax.
-        labels : array_like of int, shape (n_samples,)
-            True classes, from 0.
-        progress : callable, optional
-            Told the share of the fit that is done; each of the two counts half.
-
-        Returns
-        -------
-        FittedChain
-
-        Raises
-        ------
-        CalibrationInputError
-            What either of the two refuses.
-        """
         rows = LogitSet(logits, labels)
         first = _fit(self.first, rows, _half(progress, 0.0))
         second: FittedVectorMap

@@ -59,7 +59,7 @@ class Inverse:
         self._parts: Floats | None = None
 
     def now(self, *, keep: bool = False) -> Product:
-        """Give one for where the model is now; or, if ``keep``, the one that there is."""
+        """Return one for where the model is now; or, if ``keep``, the one that there is."""
         if not keep or self._last is None:
             self._last = self._renewed()
         return self._last
@@ -83,7 +83,7 @@ class Inverse:
         return self._products_worth() == 0
 
     def _products_worth(self) -> int:
-        """Give about how many products with the Hessian take as long as to make another."""
+        """Return about how many products with the Hessian take as long as to make another."""
         size = int(self.model.strength.size)
         if self.model.strength.shape[1] == 2:
             return 5 + size // 25 if self._follows() else 0
@@ -233,7 +233,7 @@ def _with_bias(inputs: Logits) -> Logits:
 def _contributions(
     model: Curved, every: int, *, full: bool
 ) -> Iterator[tuple[Logits, NDArray[Any]]]:
-    """Give inputs x_i and p_k x_i of one row in so many, shape (width, n_classes, n_rows)."""
+    """Return inputs x_i and p_k x_i of one row in so many, shape (width, n_classes, n_rows)."""
     if not full:
         for inputs, pair in model.contributions():
             some = pair[:, :, ::every]

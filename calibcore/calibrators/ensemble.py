@@ -83,18 +83,7 @@ class FittedEnsembleTemperature(FittedVectorMap):
     weights: Floats
 
     def predict_proba(self, logits: ArrayLike) -> Floats:
-        """Calibrate rows of logits.
-
-        Parameters
-        ----------
-        logits : array_like of float, shape (n_samples, n_classes)
-            Raw outputs before softmax.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_samples, n_classes)
-            w1 softmax(logits / T) + w2 softmax(logits) + w3 / n_classes.
-        """
+        """Compute w1 softmax(logits / T) + w2 softmax(logits) + w3 / n_classes."""
         hot, plain, flat = self.weights.tolist()
         return mixture(logits, [(hot, 1 / self.temperature), (plain, 1.0)], flat=flat)
 
@@ -140,24 +129,6 @@ class EnsembleTemperatureScaling(VectorMap):
         validation.choice(self.loss, "loss", allowed=LOSSES)
 
     def fit(self, logits: ArrayLike, labels: ArrayLike) -> FittedEnsembleTemperature:
-        """Fit on the logits and labels of the calibration set.
-
-        Parameters
-        ----------
-        logits : array_like of float, shape (n_samples, n_classes)
-            Raw outputs before softmax.
-        labels : array_like of int, shape (n_samples,)
-            True classes, from 0.
-
-        Returns
-        -------
-        FittedEnsembleTemperature
-
-        Raises
-        ------
-        CalibrationInputError
-            NaN or infinity in the logits, labels that do not fit.
-        """
         rows = Rows.checked(logits, labels)
         few = rows.one_in(64, least=_FIRST_ROWS)
         if not (few.own.any() or rows.own.any()) and (nothing_to_find := no_optimum(rows)):
@@ -199,7 +170,7 @@ def _fit(rows: Rows, few: Rows, loss: Loss) -> _Found:
 
 
 def _tempered(rows: Rows, loss: Loss, *, rough: bool = False) -> float:
-    """Give the inverse temperature of temperature scaling."""
+    """Return the inverse temperature of temperature scaling."""
     return 1 / fit_temperature(rows, loss, rough=rough).temperature
 
 
@@ -266,7 +237,7 @@ def _joint(loss: Objective, start: _Found, precision: Precision) -> _Found:
 
 
 def _will_do(best: Least, inverse: float, share: float) -> bool:
-    """Tell whether the loss would fall by less than a digit in 1e13 after this step.
+    """Return whether the loss would fall by less than a digit in 1e13 after this step.
 
     What is left is about the square. Beside T = 1 valleys are so flat that this does not hold.
     """
@@ -282,7 +253,7 @@ def _least_at(place: Place, start: Floats, close: float, closer: float, before: 
 
 
 def _newton(best: Least, inverse: float) -> tuple[float, Floats]:
-    """Give Newton's step in ln(1 / T), and the best weights after it.
+    """Return Newton's step in ln(1 / T), and the best weights after it.
 
     Along the step the best weights move; one that reaches 0 stays there.
     """

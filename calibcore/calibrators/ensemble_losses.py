@@ -33,16 +33,16 @@ class Objective(Protocol):
     weights_worth: float
 
     def at(self, inverse: float, precision: Precision) -> Place:
-        """Give the loss at an inverse temperature."""
+        """Return the loss at an inverse temperature."""
         ...
 
     def on_grid(self, inverses: Floats, weights: Floats) -> Floats:
-        """Give the loss to some digits, one row an inverse temperature, one column weights."""
+        """Return the loss to some digits, one row an inverse temperature, one column weights."""
         ...
 
 
 def _on_weights(blocks: list[NDArray[Any]], weights: Floats) -> OnWeights:
-    """Give the mean NLL, given probabilities of the true class, and the first's derivatives."""
+    """Return the mean NLL, given probabilities of the true class, and the first's derivatives."""
     n_rows, nll, products = 0, 0.0, np.zeros((5, 4))
     for parts in blocks:
         mix = weights.astype(parts.dtype) @ parts[:3]
@@ -78,13 +78,13 @@ class Likelihood:
         return [_around_truth(1.0, np.float64, rows, None)[0] for rows in self.rows.parts]
 
     def at(self, inverse: float, precision: Precision) -> Place:
-        """Give the loss at an inverse temperature."""
+        """Return the loss at an inverse temperature."""
         each = zip(self.rows.parts, self._plain, strict=True)
         blocks = [_around_truth(inverse, precision, rows, plain) for rows, plain in each]
         return partial(_on_weights, blocks)
 
     def on_grid(self, inverses: Floats, weights: Floats) -> Floats:
-        """Give the loss to some digits, one row an inverse temperature, one column weights."""
+        """Return the loss to some digits, one row an inverse temperature, one column weights."""
         n, many = self.rows.n_rows, inverses.size
         below = np.maximum(self.rows.own, FLOOR)
         own = np.exp(np.multiply.outer(inverses, below)) / self.rows.rough_totals(inverses)
@@ -106,7 +106,7 @@ class Likelihood:
 def _around_truth(
     inverse: float, precision: Precision, rows: Rows, plain: Floats | None
 ) -> NDArray[Any]:
-    """Give the true class's probabilities in the three parts, and the first's two derivatives.
+    """Return the true class's probabilities in the three parts, and the first's two derivatives.
 
     Without the plain ones, the first part alone.
     """
@@ -138,7 +138,7 @@ class _SquaredPlace(NamedTuple):
     second: Floats
 
     def on_weights(self, weights: Floats) -> OnWeights:
-        """Give the loss as a function of the weights and the inverse temperature."""
+        """Return the loss as a function of the weights and the inverse temperature."""
         turned = self.gram @ weights
         value, gradient = float(weights @ (turned - 2 * self.own) + 1), 2 * (turned - self.own)
         one, two, _ = weights.tolist()
@@ -158,7 +158,7 @@ class SquaredError:
         self.rows, self.own = rows, np.maximum(rows.own, FLOOR)
 
     def at(self, inverse: float, precision: Precision) -> Place:
-        """Give the loss at an inverse temperature."""
+        """Return the loss at an inverse temperature."""
         means = self.rows.mean(partial(_products, inverse, precision))
         value, first, second = np.reshape(means[:9], (3, 3)).T
         (plain, plain_own), flat = means[9:], 1 / self.rows.n_classes
@@ -166,7 +166,7 @@ class SquaredError:
         return _SquaredPlace(gram, np.array([value[2], plain_own, flat]), first, second).on_weights
 
     def on_grid(self, inverses: Floats, weights: Floats) -> Floats:
-        """Give the loss to some digits, one row an inverse temperature, one column weights."""
+        """Return the loss to some digits, one row an inverse temperature, one column weights."""
         n, flat = inverses.size, 1 / self.rows.n_classes
         exponents = np.concatenate([inverses, 2 * inverses, inverses + 1, [1.0, 2.0]])
         totals = self.rows.rough_totals(exponents)

@@ -73,7 +73,7 @@ class Inputs:
     uniform_share: float = 0.0
 
     def columns(self, logits: Logits) -> tuple[Floats, NDArray[np.bool_] | None]:
-        """Give some rows' inputs, classes first, and which classes are ruled out, if any are."""
+        """Return some rows' inputs, classes first, and which classes are ruled out, if any are."""
         found = np.empty(logits.shape[::-1])
         for some in row_blocks(*logits.shape):
             found[:, some] = logits[some].T
@@ -181,23 +181,7 @@ class FittedLinear(FittedVectorMap):
 
     @np.errstate()  # read_in_place lasts to its end
     def predict_proba(self, logits: ArrayLike) -> Floats:
-        """Calibrate rows of logits.
-
-        Parameters
-        ----------
-        logits : array_like of float, shape (n_samples, n_classes)
-            Raw outputs before softmax.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_samples, n_classes)
-            softmax(W x + b); 0 for a class whose logit is minus infinity.
-
-        Raises
-        ------
-        CalibrationInputError
-            Logits that cannot be used, or not as many classes as the map was fitted on.
-        """
+        """Compute softmax(W x + b); 0 for a class whose logit is minus infinity."""
         table = validation.logits(logits)
         if table.shape[1] != len(self.bias):
             raise CalibrationInputError(

@@ -102,18 +102,7 @@ class FittedGaussianProcess(FittedVectorMap):
         return mean, self.amplitude * np.sqrt(np.maximum(share, 0.0))
 
     def predict_proba(self, logits: ArrayLike) -> Floats:
-        """Calibrate rows of logits.
-
-        Parameters
-        ----------
-        logits : array_like of float, shape (n_samples, n_classes)
-            Raw outputs before softmax.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_samples, n_classes)
-            softmax(g(log p)), averaged over q: see `GaussianProcessCalibration`.
-        """
+        """Compute softmax(g(log p)), averaged over q: see `GaussianProcessCalibration`."""
         table = validation.logits(logits)
         result = np.empty(table.shape)
         for rows in row_blocks(*table.shape):
@@ -122,7 +111,7 @@ class FittedGaussianProcess(FittedVectorMap):
         return result
 
     def _latent_cells(self, values: Floats) -> tuple[Floats, Floats]:
-        """Give the latent means of cells, and what each coordinate of q adds to them."""
+        """Return the latent means of cells, and what each coordinate of q adds to them."""
         finite = np.maximum(values, LOWEST_INPUT)
         white = basis(finite.ravel(), self.places, self._kernel).white
         correction = (self.amplitude * self.q_mean) @ white
@@ -209,26 +198,6 @@ class GaussianProcessCalibration(SlowVectorMap):
     def fit(
         self, logits: ArrayLike, labels: ArrayLike, *, progress: Progress | None = None
     ) -> FittedGaussianProcess:
-        """Fit on the logits and labels of the calibration set.
-
-        Parameters
-        ----------
-        logits : array_like of float, shape (n_samples, n_classes)
-            Raw outputs before softmax.
-        labels : array_like of int, shape (n_samples,)
-            True classes, from 0.
-        progress : callable, optional
-            Told the share of ``max_iterations`` that is done; 1 at the end.
-
-        Returns
-        -------
-        FittedGaussianProcess
-
-        Raises
-        ------
-        CalibrationInputError
-            NaN or infinity in the logits, labels that do not fit.
-        """
         rows = LogitSet(logits, labels)
         possible = np.isfinite(rows.logits[np.arange(rows.n_samples), rows.labels])
         warnings = list(_input_warnings(rows, int(np.count_nonzero(~possible))))

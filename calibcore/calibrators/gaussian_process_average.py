@@ -81,13 +81,13 @@ def average_softmax(mean: Floats, directions: Floats) -> Floats:
 
 
 def _rivalry(mean: Floats, variance: Floats) -> Floats:
-    """Give about the probability that a class is above the one on top, 1/2 for that itself."""
+    """Return about the probability that a class is above the one on top, 1/2 for that itself."""
     margin = mean / np.sqrt(1 + (math.pi / 8) * variance)
     return np.asarray(1 / (1 + np.exp(np.minimum(-margin, 700.0))))
 
 
 def _of_settled(mean: Floats, variance: Floats, directions: Floats) -> Floats:
-    """Give softmax(mean + s / 2), s the variance of what a class has above the row's average.
+    """Return softmax(mean + s / 2), s the variance of what a class has above the row's average.
 
     This is right to the second order in the directions, and for a class far below the others,
     where softmax is exponential. One so uncertain that it would end on top is held to
@@ -166,13 +166,13 @@ def _over(all_points: Floats, mean: Floats, directions: Floats) -> Floats:
 
 
 def _fewest(n_directions: int) -> int:
-    """Give the least power of 2 whose points have directions enough."""
+    """Return the least power of 2 whose points have directions enough."""
     return 1 << (4 * n_directions - 1).bit_length()
 
 
 @cache
 def points(n_points: int, n_directions: int) -> Floats:
-    """Give even points of a standard Gaussian, shape (n_points, n_directions).
+    """Return even points of a standard Gaussian, shape (n_points, n_directions).
 
     Parameters
     ----------

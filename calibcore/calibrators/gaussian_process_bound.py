@@ -58,7 +58,7 @@ class Cells:
         )
 
     def counts(self) -> Floats:
-        """Give each node's share of all cells."""
+        """Return each node's share of all cells."""
         total = np.zeros(len(self.nodes))
         for rows in row_blocks(*self.index.shape):
             ones = np.ones(self.index[rows].shape)
@@ -112,7 +112,7 @@ class Basis(NamedTuple):
 
 
 def inputs(logits: Logits) -> Floats:
-    """Give the log-probabilities the latent function is applied to.
+    """Return the log-probabilities the latent function is applied to.
 
     A finite logit's is at least `LOWEST_INPUT`; a class that is ruled out keeps minus infinity.
     """
@@ -262,7 +262,7 @@ def _lengthscale_slope(
 
 
 def _probabilities(cells: Cells, mean: Floats) -> Iterator[tuple[slice, Floats, float]]:
-    """Give block after block the softmax of the latent mean, and the sum of its log totals."""
+    """Return block after block the softmax of the latent mean, and the sum of its log totals."""
     values, steps = np.append(mean, -np.inf), np.append(np.diff(mean), [0.0, 0.0])
     for rows in row_blocks(*cells.index.shape):
         table = _interpolated(values, steps, cells, rows)

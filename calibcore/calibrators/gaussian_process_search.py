@@ -96,7 +96,7 @@ def search(
 
 
 def _line(places: Floats, limits: "_Limits", slope: float) -> Floats:
-    """Give the parameters of a straight line through the inducing places.
+    """Return the parameters of a straight line through the inducing places.
 
     With a slope near 1 the kernel starts as the paper's does for logits of deviation 10.
     """

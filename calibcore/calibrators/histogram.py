@@ -40,18 +40,7 @@ class FittedHistogram(FittedScoreMap):
         return np.where(self.counts > 0, self.frequency, np.nan)
 
     def predict(self, scores: ArrayLike) -> Floats:
-        """Calibrate scores.
-
-        Parameters
-        ----------
-        scores : array_like of float, shape (n_samples,)
-            In [0, 1].
-
-        Returns
-        -------
-        ndarray of float64, shape (n_samples,)
-            The frequency of each score's bin; in an empty bin the score itself.
-        """
+        """Calibrate scores: the frequency of their bin; in an empty bin the score itself."""
         checked = validation.scores(scores)
         bins = _bins(checked, self.edges, equal_width=self._equal_width)
         found = self._answers.take(bins)
@@ -63,7 +52,7 @@ class FittedHistogram(FittedScoreMap):
 
 @dataclass(frozen=True)
 class HistogramBinning(ScoreMap):
-    """Replace each score by how often the event happened among the scores of its bin.
+    """Replace each score with the observed frequency in its bin.
 
     Parameters
     ----------
@@ -99,24 +88,6 @@ class HistogramBinning(ScoreMap):
         validation.choice(self.binning, "binning", allowed=("equal_width", "equal_mass"))
 
     def fit(self, scores: ArrayLike, hits: ArrayLike) -> FittedHistogram:
-        """Fit on the scores and hits of the calibration set.
-
-        Parameters
-        ----------
-        scores : array_like of float, shape (n_samples,)
-            In [0, 1].
-        hits : array_like of {0, 1}, shape (n_samples,)
-            Whether the event happened.
-
-        Returns
-        -------
-        FittedHistogram
-
-        Raises
-        ------
-        CalibrationInputError
-            Scores and hits out of range.
-        """
         rows, happened = validation.scores_and_hits(scores, hits)
         if self.binning == "equal_width":
             edges = equal_width_edges(self.n_bins)

@@ -33,18 +33,6 @@ class FittedIsotonic(FittedScoreMap):
     interpolate: bool
 
     def predict(self, scores: ArrayLike) -> Floats:
-        """Calibrate scores.
-
-        Parameters
-        ----------
-        scores : array_like of float, shape (n_samples,)
-            In [0, 1].
-
-        Returns
-        -------
-        ndarray of float64, shape (n_samples,)
-            In [0, 1]; never lower for a higher score.
-        """
         checked = validation.scores(scores)
         if self.interpolate:
             ends = np.stack([self.first, self.last], axis=1).ravel()
@@ -98,24 +86,6 @@ class IsotonicCalibration(ScoreMap):
         validation.choice(repr(self.interpolate), "interpolate", allowed=("False", "True"))
 
     def fit(self, scores: ArrayLike, hits: ArrayLike) -> FittedIsotonic:
-        """Fit on the scores and hits of the calibration set.
-
-        Parameters
-        ----------
-        scores : array_like of float, shape (n_samples,)
-            In [0, 1].
-        hits : array_like of {0, 1}, shape (n_samples,)
-            Whether the event happened.
-
-        Returns
-        -------
-        FittedIsotonic
-
-        Raises
-        ------
-        CalibrationInputError
-            Scores and hits out of range.
-        """
         from scipy.optimize import (  # noqa: PLC0415 - a third of a second to import
             isotonic_regression,
         )

@@ -43,23 +43,6 @@ class FittedLift(FittedVectorMap):
     """A fitted lift, which works on class probabilities."""
 
     def predict_proba(self, logits: ArrayLike) -> Floats:
-        """Calibrate rows of logits.
-
-        Parameters
-        ----------
-        logits : array_like of float, shape (n_samples, n_classes)
-            Raw outputs before softmax.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_samples, n_classes)
-            Rows sum to 1.
-
-        Raises
-        ------
-        CalibrationInputError
-            NaN or plus infinity, or another number of classes than in the fit.
-        """
         return self.recalibrate(softmax(logits))
 
     @abstractmethod
@@ -73,26 +56,6 @@ class Lift(SlowVectorMap):
     def fit(
         self, logits: ArrayLike, labels: ArrayLike, *, progress: Progress | None = None
     ) -> FittedLift:
-        """Fit on the logits and labels of the calibration set.
-
-        Parameters
-        ----------
-        logits : array_like of float, shape (n_samples, n_classes)
-            Raw outputs before softmax.
-        labels : array_like of int, shape (n_samples,)
-            True classes, from 0.
-        progress : callable, optional
-            Told the share of the fit that is done.
-
-        Returns
-        -------
-        FittedLift
-
-        Raises
-        ------
-        CalibrationInputError
-            NaN or infinity in the logits, labels that do not fit, or what the score map refuses.
-        """
         rows = LogitSet(logits, labels)
         return self.fit_probabilities(
             lambda some: softmax(rows.logits[some]), rows.n_classes, rows.labels, progress
@@ -163,13 +126,13 @@ def normalise(table: Floats) -> NDArray[np.bool_]:
 
 
 def check_score_map(value: ScoreMap) -> None:
-    """Refuse to lift anything but a map of one score."""
+    """Raise unless what is lifted is a map of one score."""
     if not isinstance(value, ScoreMap):
         raise CalibrationInputError("score_map", type(value).__name__, "a map of one score")
 
 
 def tell(progress: Progress | None, done: float) -> None:
-    """Say how far a fit is, to whoever listens."""
+    """Report how far a fit is, if anything listens."""
     if progress is not None:
         progress(done)
 

@@ -179,7 +179,7 @@ class LinearModel:
 
     @property
     def steepest(self) -> float:
-        """Give a size that the Hessian's entries do not exceed."""
+        """Return a size that the Hessian's entries do not exceed."""
         return float(max(self.mean_squares.max(), 1.0) + 2 * self.strength.max())
 
     @property
@@ -193,7 +193,7 @@ class LinearModel:
         return bool(self.penalty.strength.shape[1] > 2)
 
     def evaluate(self, parameters: Floats, *, rough: bool = False) -> "Evaluation":
-        """Give the penalised mean NLL with its gradient, and whether every row is right.
+        """Return the penalised mean NLL with its gradient, and whether every row is right.
 
         ``rough`` is for single precision, where the model works in it and sees a slope by it.
         """
@@ -231,7 +231,7 @@ class LinearModel:
         return Evaluation(loss, slope, largest, separated, rough)
 
     def _room_of(self, number: int, *, joined: bool) -> Logits | None:
-        """Give where the probabilities of a block, or of blocks that were joined, are kept."""
+        """Return where the probabilities of a block, or of blocks that were joined, are kept."""
         if not self._kept:
             return None
         return np.asarray(self._kept[number][-1] if joined else self._parts[number])
@@ -312,7 +312,7 @@ class LinearModel:
 
 
 def largest_of(values: Floats) -> float:
-    """Give the largest absolute value."""
+    """Return the largest absolute value."""
     return float(max(values.max(), -values.min()))
 
 

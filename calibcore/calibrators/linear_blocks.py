@@ -48,7 +48,7 @@ class Block:
         return self.inputs.min(axis=1), self.inputs.max(axis=1)
 
     def in_precision(self, kind: type[np.floating[Any]]) -> "Block":
-        """Give the same block with inputs of this type."""
+        """Return the same block with inputs of this type."""
         return replace(self, inputs=np.asarray(self.inputs, dtype=kind))
 
 
@@ -96,7 +96,7 @@ def linear_outputs(
     ruled_out: NDArray[np.bool_] | None = None,
     out: NDArray[Any] | None = None,
 ) -> Any:
-    """Give W x + b, classes first; minus infinity for what is ruled out."""
+    """Return W x + b, classes first; minus infinity for what is ruled out."""
     full = parameters.shape[1] > 2
     times, weights = (np.matmul, parameters[:, :-1]) if full else (np.multiply, parameters[:, :1])
     found = times(weights, inputs, out=out)
@@ -119,7 +119,7 @@ def nll_of(own: Logits, total: Logits) -> float:
 def judged(
     block: Block, parameters: Floats, out: NDArray[Any] | None = None
 ) -> tuple[Logits, Logits, Logits]:
-    """Give the probabilities, each row's true output, and sum exp of all.
+    """Return the probabilities, each row's true output, and sum exp of all.
 
     The largest output of a row is taken off first only if that sum would be extreme without.
     """
@@ -144,7 +144,7 @@ def judged(
 
 
 def _has_powers_of_2(block: Block, parameters: Floats) -> bool:
-    """Tell whether powers of 2 serve: in single precision they take two thirds of the time of exp.
+    """Return whether powers of 2 serve: in single precision they take two thirds of exp's time.
 
     Those that underflow take a hundred times as long.
     """

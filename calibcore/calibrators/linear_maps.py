@@ -20,7 +20,7 @@ Odir = tuple[float, float] | Literal["cv"] | None
 
 @dataclass(frozen=True)
 class VectorScaling(SlowVectorMap):
-    """Give every class a factor for its logit and a bias, and choose those that fit best.
+    """Return every class a factor for its logit and a bias, and choose those that fit best.
 
     The order of the classes can change in a row, and with it the accuracy.
 
@@ -75,26 +75,6 @@ class VectorScaling(SlowVectorMap):
     def fit(
         self, logits: ArrayLike, labels: ArrayLike, *, progress: Progress | None = None
     ) -> FittedLinear:
-        """Fit on the logits and labels of the calibration set.
-
-        Parameters
-        ----------
-        logits : array_like of float, shape (n_samples, n_classes)
-            Raw outputs before softmax.
-        labels : array_like of int, shape (n_samples,)
-            True classes, from 0.
-        progress : callable, optional
-            Told the share of the fit that is done; may raise to end it.
-
-        Returns
-        -------
-        FittedLinear
-
-        Raises
-        ------
-        CalibrationInputError
-            NaN or infinity in the logits, labels that do not fit.
-        """
         rows = possible_rows(logits, labels)
         nothing = np.zeros((rows.n_classes, 2))
         penalty = Penalty(nothing, nothing)
@@ -160,10 +140,6 @@ class MatrixScaling(SlowVectorMap):
     def fit(
         self, logits: ArrayLike, labels: ArrayLike, *, progress: Progress | None = None
     ) -> FittedLinear:
-        """Fit on the logits and labels of the calibration set.
-
-        Parameters, result and errors are those of `VectorScaling.fit`.
-        """
         rows = possible_rows(logits, labels)
         return fit_linear(
             rows,
@@ -226,10 +202,6 @@ class DirichletScaling(SlowVectorMap):
     def fit(
         self, logits: ArrayLike, labels: ArrayLike, *, progress: Progress | None = None
     ) -> FittedLinear:
-        """Fit on the logits and labels of the calibration set.
-
-        Parameters, result and errors are those of `VectorScaling.fit`.
-        """
         rows = possible_rows(logits, labels)
         named = (float(self.l2),) if self.l2 else ()
         return fit_linear(
@@ -249,7 +221,7 @@ def _full_penalty(odir: Odir, l2: float, n_classes: int) -> Penalty:
 
 
 def check_strength(value: float, name: str) -> None:
-    """Refuse a penalty that is not a finite number of at least 0."""
+    """Raise if a penalty is not a finite number of at least 0."""
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if not number or not (math.isfinite(value) and value >= 0):
         raise CalibrationInputError(name, repr(value), "a finite number, at least 0")

@@ -57,7 +57,7 @@ _ESCAPING = (
 def said_of(
     found: Optimum, model: LinearModel, absent: NDArray[np.int64], left: float, *, held: bool
 ) -> tuple[str, ...]:
-    """Say where a fit's weights are not to be relied on.
+    """Return warnings of weights that are not to be relied on.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def said_of(
 
 
 def said_of_choice(chosen: Chosen, n_classes: int) -> tuple[str, ...]:
-    """Say where the strengths that cross-validation chose do badly, or end its grid.
+    """Return warnings of cross-validated strengths that do badly or end their grid.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def said_of_choice(chosen: Chosen, n_classes: int) -> tuple[str, ...]:
 
 
 def _last_look(model: LinearModel, parameters: Floats) -> tuple[Floats, Floats]:
-    """Give each class's mean distance from its labels, 0 or 1, and its largest probability."""
+    """Return each class's mean distance from its labels, 0 or 1, and its largest probability."""
     off, largest = np.zeros(len(parameters)), np.zeros(len(parameters))
     for block in model.watched(model.blocks):
         found = linear_outputs(block.inputs, parameters, block.ruled_out)

@@ -125,7 +125,7 @@ def minimise(
 
 
 def _hardly_falls(before: float, now: float, most: float) -> bool:
-    """Tell a slow search from an optimum, near which each fall is the square of the one before."""
+    """Return whether a search is slow; near an optimum a fall is the square of the one before."""
     return before / 10 < now < most
 
 
@@ -146,7 +146,7 @@ def _left(model: LinearModel, here: Evaluation) -> float:
 
 
 def _will_do(share: float, before: float, norm: float, goal: float) -> bool:
-    """Tell whether the inverse of the step before is good enough to end with.
+    """Return whether the inverse of the step before is good enough to end with.
 
     The Hessian has changed by about twice the share to which the gradient fell, and that is about
     the square of the share before, where rounding does not hide it.
@@ -155,7 +155,7 @@ def _will_do(share: float, before: float, norm: float, goal: float) -> bool:
 
 
 def _led_nowhere(model: LinearModel, before: Evaluation, after: Evaluation) -> bool:
-    """Tell whether single precision is no longer enough: at an optimum a step does far more."""
+    """Return whether single precision is no longer enough: at an optimum a step does far more."""
     if model.kind == np.float64 or before.rough:
         return False
     hardly = before.loss - after.loss < _HARDLY

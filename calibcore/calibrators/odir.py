@@ -53,18 +53,18 @@ def odir_penalty(off_diagonal: float, bias: float, *, n_classes: int) -> Penalty
 
 
 def strengths_tried(n_classes: int) -> tuple[float, ...]:
-    """Give the powers of ten that are tried, largest first: those of Kull 2019's experiments."""
+    """Return the powers of ten that are tried, largest first: those of Kull 2019's experiments."""
     lowest = -5 if n_classes < 100 else -2
     return tuple(10.0**power for power in range(6, lowest - 1, -1))
 
 
 def is_searched(n_rows: int, n_classes: int) -> bool:
-    """Tell whether strengths are cross-validated for a table of this size."""
+    """Return whether strengths are cross-validated for a table of this size."""
     return n_rows * n_classes <= MOST_CELLS and n_classes <= MOST_CLASSES
 
 
 def strengths_by_size(n_rows: int, n_classes: int) -> tuple[float, float]:
-    """Give lambda and mu that need no search: they weigh as in structured matrix scaling.
+    """Return lambda and mu that need no search: they weigh as in structured matrix scaling.
 
     There, K (K - 1) / N times the squares off the diagonal, and K / N times those of the bias (see
     `calibcore.calibrators.StructuredMatrixScaling`).
@@ -138,7 +138,7 @@ class _Folds:
         return best
 
     def by_temperature(self) -> float:
-        """Give the mean NLL of the rows held out under temperature scaling of the others."""
+        """Return the mean NLL of the rows held out under temperature scaling of the others."""
         total = 0.0
         for held in self.parts:
             rest = [block for part in self.parts if part is not held for block in part]
@@ -158,7 +158,7 @@ class _Folds:
         return self.losses[pair]
 
     def _held_out(self, number: int, penalty: Penalty) -> float:
-        """Give the summed NLL of one fold under the fit on the others."""
+        """Return the summed NLL of one fold under the fit on the others."""
         held = self.parts[number]
         rest = [block for part in self.parts if part is not held for block in part]
         fitted = LinearModel(rest, penalty, self._free_in(rest), self.centred)
@@ -201,7 +201,7 @@ def _parts(blocks: list[Block], seed: int) -> list[list[Block]]:
 
 
 def _logits(block: Block) -> Logits:
-    """Give logits that have the block's probabilities."""
+    """Return logits that have the block's probabilities."""
     if block.ruled_out is None:
         return block.inputs
     return np.where(block.ruled_out, -np.inf, block.inputs)

@@ -44,18 +44,6 @@ class FittedPlatt(FittedScoreMap):
     intercept: float
 
     def predict(self, scores: ArrayLike) -> Floats:
-        """Calibrate scores.
-
-        Parameters
-        ----------
-        scores : array_like of float, shape (n_samples,)
-            In [0, 1].
-
-        Returns
-        -------
-        ndarray of float64, shape (n_samples,)
-            In [0, 1].
-        """
         odds = self.slope * log_odds(validation.scores(scores))
         return sigmoid(odds + self.intercept)
 
@@ -101,24 +89,6 @@ class PlattScaling(ScoreMap):
         )
 
     def fit(self, scores: ArrayLike, hits: ArrayLike) -> FittedPlatt:
-        """Fit on the scores and hits of the calibration set.
-
-        Parameters
-        ----------
-        scores : array_like of float, shape (n_samples,)
-            In [0, 1].
-        hits : array_like of {0, 1}, shape (n_samples,)
-            Whether the event happened.
-
-        Returns
-        -------
-        FittedPlatt
-
-        Raises
-        ------
-        CalibrationInputError
-            Scores and hits out of range.
-        """
         ordered, ordered_hits = sort_by_score(*validation.scores_and_hits(scores, hits))
         odds = log_odds(ordered)
         same = only_one_class(ordered_hits)
@@ -155,7 +125,7 @@ def _fit(odds: Floats, targets: Floats, said: tuple[str, ...]) -> FittedPlatt:
 
 
 def _flat(targets: Floats) -> FittedPlatt:
-    """Give every score the one smoothed target that all rows have."""
+    """Return every score the one smoothed target that all rows have."""
     chance = float(targets[0])
     row = "a hit" if chance > 0.5 else "a miss"
     found = f"Every calibration row is {row}, so every score becomes {chance:.4g}."
@@ -166,20 +136,20 @@ def _flat(targets: Floats) -> FittedPlatt:
 
 
 def smoothed(hits: Hits) -> Floats:
-    """Give Platt's targets: the mean of the posterior under one more row of each kind."""
+    """Return Platt's targets: the mean of the posterior under one more row of each kind."""
     n_hits = int(np.count_nonzero(hits))
     of_hit, of_miss = (n_hits + 1) / (n_hits + 2), 1 / (hits.size - n_hits + 2)
     return np.where(hits == 1, of_hit, of_miss)
 
 
 def log_odds(scores: Floats) -> Floats:
-    """Give log(s / (1 - s)), with scores held `SMALLEST_SCORE` from 0 and 1."""
+    """Return log(s / (1 - s)), with scores held `SMALLEST_SCORE` from 0 and 1."""
     inside = np.clip(scores, SMALLEST_SCORE, 1 - SMALLEST_SCORE)
     return np.asarray(np.log(inside) - np.log1p(-inside))
 
 
 def logit(chance: float) -> float:
-    """Give the log-odds of one probability strictly inside (0, 1)."""
+    """Return the log-odds of one probability strictly inside (0, 1)."""
     return math.log(chance) - math.log1p(-chance)
 
 
@@ -190,20 +160,20 @@ def sigmoid(odds: Floats) -> Floats:
 
 
 def is_constant(odds: Floats) -> bool:
-    """Tell whether sorted log-odds differ too little to carry a slope."""
+    """Return whether sorted log-odds differ too little to carry a slope."""
     first, last = float(odds[0]), float(odds[-1])
     return abs(last - first) <= SMALLEST_SPAN * max(1.0, abs(first), abs(last))
 
 
 def is_separable(column: Floats, hits: Hits) -> bool:
-    """Tell whether no miss has a higher value than any hit; values sorted, both kinds present."""
+    """Return whether no miss has a higher value than any hit; values sorted, both kinds present."""
     first_hit = int(np.argmax(hits))
     last_miss = hits.size - 1 - int(np.argmin(hits[::-1]))
     return bool(column[last_miss] <= column[first_hit])
 
 
 def only_one_class(hits: Hits) -> str:
-    """Say that hits are all the same, if so."""
+    """Return a warning that hits are all the same, if so."""
     if hits.min() != hits.max():
         return ""
     found = "a hit" if hits[0] else "a miss"
@@ -214,7 +184,7 @@ def only_one_class(hits: Hits) -> str:
 
 
 def constant_score(ordered: Floats) -> str:
-    """Say that the calibration set has one score only."""
+    """Return a warning that the calibration set has one score only."""
     return (
         f"Every calibration row has the score {ordered[0]:.4g} or one too near it to tell them"
         " apart, so only the height of the curve is fitted."

@@ -158,18 +158,6 @@ class FittedPooledScores(FittedScoreMap):
     strictness: float
 
     def predict(self, scores: ArrayLike) -> Floats:
-        """Calibrate scores.
-
-        Parameters
-        ----------
-        scores : array_like of float, shape (n_samples,)
-            In [0, 1].
-
-        Returns
-        -------
-        ndarray of float64, shape (n_samples,)
-            In [0, 1].
-        """
         checked = validation.scores(scores)
         return np.minimum(self.score_map.predict(checked) + self.strictness * checked, 1.0)
 

@@ -178,7 +178,7 @@ class Rows:
     def blocks(
         self, precision: Precision, n_tables: int
     ) -> Iterator[tuple[slice, list[NDArray[Any]]]]:
-        """Give blocks of rows: their place, and tables of their shape.
+        """Return blocks of rows: their place, and tables of their shape.
 
         The first table is the difference to the row's largest, the others are to be written to.
         """
@@ -207,7 +207,7 @@ class Rows:
         return self.logits if self._axis else np.ascontiguousarray(self.logits.T)
 
     def _origin_moved(self, block: NDArray[Any], rows: slice, out: NDArray[Any]) -> NDArray[Any]:
-        """Give z of a block in the precision of ``out``, which is written to unless z is there."""
+        """Return z of a block in the precision of ``out``, written there unless z is."""
         if self._maxima is None:
             if block.dtype == out.dtype:
                 return block
@@ -238,7 +238,7 @@ class Rows:
 
 @lru_cache(maxsize=16)
 def _ones(many: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Give a vector whose product with a table is its sum."""
+    """Return a vector whose product with a table is its sum."""
     return np.ones(many, dtype=dtype)
 
 

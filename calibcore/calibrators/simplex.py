@@ -35,12 +35,12 @@ class Least(NamedTuple):
 
     @property
     def value(self) -> float:
-        """Give the value before the step."""
+        """Return the value before the step."""
         return self.before.value
 
     @property
     def gain(self) -> float:
-        """Give what the step was expected to gain."""
+        """Return what the step was expected to gain."""
         return -float(self.before.gradient @ self.step)
 
 
@@ -51,7 +51,7 @@ def onto_simplex(weights: Floats) -> Floats:
 
 
 def newton_step(gradient: Floats, hessian: Floats, free: NDArray[np.bool_]) -> Floats:
-    """Give Newton's step among free weights that go on summing to the same; the others stay.
+    """Return Newton's step among free weights that go on summing to the same; the others stay.
 
     A trace of curvature is added, because weights of parts that are equal cannot be told apart.
     """
@@ -76,7 +76,7 @@ def _solved(table: Floats, right: Floats) -> Floats:
 
 @lru_cache(maxsize=64)
 def _ways(free: bytes) -> tuple[Floats, Floats]:
-    """Give the ways from the first free weight to each other, one a row, and as large a unit."""
+    """Return the ways from the first free weight to each other, one a row, and as large a unit."""
     towards = np.eye(len(free))[np.frombuffer(free, dtype=np.bool_)]
     return np.asarray(towards[1:] - towards[0]), np.eye(max(len(towards) - 1, 0))
 
@@ -134,7 +134,7 @@ def least_on_simplex(
 
 
 def _feasible_step(here: OnWeights, weights: Floats) -> Floats:
-    """Give Newton's step, which takes no weight that is 0 below 0."""
+    """Return Newton's step, which takes no weight that is 0 below 0."""
     free = weights > 0
     if not free.all():
         slack = here.gradient - here.gradient @ weights

@@ -43,18 +43,7 @@ class FittedSpline(FittedScoreMap):
     knot_values: Floats
 
     def predict(self, scores: ArrayLike) -> Floats:
-        """Calibrate scores: linear between those of the calibration set, constant outside.
-
-        Parameters
-        ----------
-        scores : array_like of float, shape (n_samples,)
-            In [0, 1].
-
-        Returns
-        -------
-        ndarray of float64, shape (n_samples,)
-            In [0, 1]; clipped after the interpolation.
-        """
+        """Calibrate scores: linear between those of the calibration set, constant outside."""
         checked = validation.scores(scores)
         order = np.argsort(checked)  # in order, interpolation takes a fifth of the time
         result = np.empty(checked.size)
@@ -112,24 +101,6 @@ class SplineCalibration(ScoreMap):
         validation.choice(self.fit_to, "fit_to", allowed=("difference", "hits"))
 
     def fit(self, scores: ArrayLike, hits: ArrayLike) -> FittedSpline:
-        """Fit on the scores and hits of the calibration set.
-
-        Parameters
-        ----------
-        scores : array_like of float, shape (n_samples,)
-            In [0, 1].
-        hits : array_like of {0, 1}, shape (n_samples,)
-            Whether the event happened.
-
-        Returns
-        -------
-        FittedSpline
-
-        Raises
-        ------
-        CalibrationInputError
-            Fewer rows than knots, or scores and hits out of range.
-        """
         checked = validation.scores_and_hits(scores, hits)
         n_knots = self._choose_knots(*checked) if self.cross_validated else self.n_knots
         curve = self._fit_curve(*checked, n_knots)

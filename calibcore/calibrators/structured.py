@@ -67,10 +67,6 @@ class StructuredVectorScaling(SlowVectorMap):
     def fit(
         self, logits: ArrayLike, labels: ArrayLike, *, progress: Progress | None = None
     ) -> FittedLinear:
-        """Fit on the logits and labels of the calibration set.
-
-        Parameters, result and errors are those of `VectorScaling.fit`.
-        """
         rows = LogitSet(logits, labels)
         each = rows.n_classes / rows.n_samples
         strengths = (self.bias_strength * each, self.diagonal_strength * each)
@@ -128,10 +124,6 @@ class StructuredMatrixScaling(SlowVectorMap):
     def fit(
         self, logits: ArrayLike, labels: ArrayLike, *, progress: Progress | None = None
     ) -> FittedLinear:
-        """Fit on the logits and labels of the calibration set.
-
-        Parameters, result and errors are those of `VectorScaling.fit`.
-        """
         rows = LogitSet(logits, labels)
         n_classes, each = rows.n_classes, rows.n_classes / rows.n_samples
         strengths = (

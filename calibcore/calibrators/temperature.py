@@ -66,18 +66,7 @@ class FittedTemperature(FittedVectorMap):
     temperature: Positive
 
     def predict_proba(self, logits: ArrayLike) -> Floats:
-        """Calibrate rows of logits.
-
-        Parameters
-        ----------
-        logits : array_like of float, shape (n_samples, n_classes)
-            Raw outputs before softmax.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_samples, n_classes)
-            softmax(logits / temperature).
-        """
+        """Compute softmax(logits / temperature)."""
         return mixture(logits, [(1.0, 1 / self.temperature)])
 
 
@@ -121,24 +110,6 @@ class TemperatureScaling(VectorMap):
         validation.choice(self.loss, "loss", allowed=LOSSES)
 
     def fit(self, logits: ArrayLike, labels: ArrayLike) -> FittedTemperature:
-        """Fit on the logits and labels of the calibration set.
-
-        Parameters
-        ----------
-        logits : array_like of float, shape (n_samples, n_classes)
-            Raw outputs before softmax.
-        labels : array_like of int, shape (n_samples,)
-            True classes, from 0.
-
-        Returns
-        -------
-        FittedTemperature
-
-        Raises
-        ------
-        CalibrationInputError
-            NaN or infinity in the logits, labels that do not fit.
-        """
         return fit_temperature(Rows.checked(logits, labels), self.loss)
 
 
@@ -165,7 +136,7 @@ def _fit(rows: Rows, best_inverse: Callable[[Rows], float]) -> FittedTemperature
 
 
 def no_optimum(rows: Rows) -> str:
-    """Say why no temperature is best, where that is so; otherwise nothing."""
+    """Return a warning where no temperature is best; otherwise nothing."""
     several = _SEVERAL_ROWS if rows.n_rows > _SEVERAL_ROWS[-1] else ()
     few = [rows.part(slice(many)) for many in several]
     if all(is_level(some) for some in (*few, rows)):
@@ -174,7 +145,7 @@ def no_optimum(rows: Rows) -> str:
 
 
 def is_level(rows: Rows) -> bool:
-    """Tell whether in every row the classes that are not ruled out have equal logits."""
+    """Return whether in every row the classes that are not ruled out have equal logits."""
     first = rows.logits[:1]
     if not np.isneginf(first).any() and first.min() < first.max():
         return False
@@ -182,13 +153,13 @@ def is_level(rows: Rows) -> bool:
 
 
 def _smallest(rows: Rows) -> Logits:
-    """Give the smallest logit of each row among the classes that are not ruled out."""
+    """Return the smallest logit of each row among the classes that are not ruled out."""
     other = np.where(np.isneginf(rows.logits), rows.maxima[:, np.newaxis], rows.logits)
     return np.asarray(other.min(axis=1))
 
 
 def bound_warning(temperature: float, rows: Rows) -> tuple[str, ...]:
-    """Say so where a fit on some rows ended at a bound."""
+    """Return a warning where a fit on some rows ended at a bound."""
     low, high = TEMPERATURE_BOUNDS
     if temperature >= high:
         with np.errstate(over="ignore"):
@@ -209,7 +180,7 @@ class _Slope(NamedTuple):
     fourth: float = 0.0
 
     def to_root(self) -> float:
-        """Give Householder's step to where the slope is 0, or Newton's where that is unsafe."""
+        """Return Householder's step to where the slope is 0, or Newton's where that is unsafe."""
         if self.second <= 0:
             return -self.first * math.inf
         newton = -self.first / self.second
@@ -277,7 +248,7 @@ def _search(
 
 
 def is_last_step(size: float, last: float) -> bool:
-    """Tell whether the step after this one would be too small to matter.
+    """Return whether the step after this one would be too small to matter.
 
     Newton's steps shrink quadratically: each is about the square of the one before, times the same
     factor, which the last two show. So the pass that would only confirm it is saved.
@@ -302,7 +273,7 @@ def _squared_error(rows: Rows, inverse: float) -> _Point:
 
 
 def _squared_terms(inverse: float, rows: Rows) -> list[float]:
-    """Give the mean over the rows of the terms that depend on u, and its two derivatives."""
+    """Return the mean over the rows of the terms that depend on u, and its two derivatives."""
     sums = np.empty((6, rows.n_rows))
     for place, tables in rows.blocks(np.float64, 3):
         sums[:, place] = rows.products(inverse, tables)

@@ -36,7 +36,7 @@ class FittedVennAbers(FittedScoreMap):
     upper: Floats
 
     def interval(self, scores: ArrayLike) -> tuple[Floats, Floats]:
-        """Give both calibrated scores.
+        """Return both calibrated scores.
 
         Parameters
         ----------
@@ -55,18 +55,7 @@ class FittedVennAbers(FittedScoreMap):
         return np.asarray(low), np.asarray(high)
 
     def predict(self, scores: ArrayLike) -> Floats:
-        """Calibrate scores: one number from both.
-
-        Parameters
-        ----------
-        scores : array_like of float, shape (n_samples,)
-            In [0, 1].
-
-        Returns
-        -------
-        ndarray of float64, shape (n_samples,)
-            p1 / (1 - p0 + p1), between p0 and p1; neither 0 nor 1.
-        """
+        """Calibrate scores: p1 / (1 - p0 + p1), between p0 and p1; neither 0 nor 1."""
         low, high = self.interval(scores)
         return high / (1 - low + high)
 
@@ -103,24 +92,6 @@ class VennAbers(ScoreMap):
     """
 
     def fit(self, scores: ArrayLike, hits: ArrayLike) -> FittedVennAbers:
-        """Fit on the scores and hits of the calibration set.
-
-        Parameters
-        ----------
-        scores : array_like of float, shape (n_samples,)
-            In [0, 1].
-        hits : array_like of {0, 1}, shape (n_samples,)
-            Whether the event happened.
-
-        Returns
-        -------
-        FittedVennAbers
-
-        Raises
-        ------
-        CalibrationInputError
-            Scores and hits out of range.
-        """
         ordered, ordered_hits = sort_by_score(*validation.scores_and_hits(scores, hits))
         ends = block_ends(ordered)
         sizes = np.diff(ends, prepend=-1)
@@ -142,7 +113,7 @@ class VennAbers(ScoreMap):
 
 
 def _heights_with_a_hit(sizes: Counts, hits: Counts) -> tuple[Counts, Counts]:
-    """Give, of each block, its height in the isotonic regression with one hit more in that block.
+    """Return, of each block, its height in the isotonic regression with one hit more in that block.
 
     Parameters
     ----------
@@ -175,7 +146,7 @@ def _heights_with_a_hit(sizes: Counts, hits: Counts) -> tuple[Counts, Counts]:
 
 
 def _hull_corners(sizes: Counts, hits: Counts) -> tuple[Counts, Counts]:
-    """Give the corners of the lower hull of (-1, -1), P_1, P_2, ..., without the first."""
+    """Return the corners of the lower hull of (-1, -1), P_1, P_2, ..., without the first."""
     from scipy.optimize import (  # noqa: PLC0415 - a third of a second to import
         isotonic_regression,
     )
@@ -188,7 +159,7 @@ def _hull_corners(sizes: Counts, hits: Counts) -> tuple[Counts, Counts]:
 
 
 def _tangent_corners(x: Counts, y: Counts, hull_x: Counts, hull_y: Counts) -> Counts:
-    """Give the corner, right of each point by more than 1, where a line from it touches the hull.
+    """Return the corner, right of each point by more than 1, where a line from it touches the hull.
 
     That is where the first edge begins whose line passes below the point; all later ones do too.
     A binary search, in whole numbers.

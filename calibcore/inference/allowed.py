@@ -11,7 +11,7 @@ _HALVINGS = 40
 
 
 def allowed_frequencies(counted: Tally, level: float) -> list[Floats]:
-    """Give frequencies of which the hits seen are just not too many, and not too few.
+    """Return frequencies of which the hits seen are just not too many, and not too few.
 
     Parameters
     ----------

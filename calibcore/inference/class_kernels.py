@@ -48,7 +48,7 @@ class ClassKernels:
         return spread_of(total, squares, len(table))
 
     def errors(self, labels: NDArray[np.integer]) -> Floats:
-        """Give each class's kernel calibration error for given labels.
+        """Return each class's kernel calibration error for given labels.
 
         Parameters
         ----------
@@ -72,7 +72,7 @@ class ClassKernels:
         return found.reshape(n_draws, n_classes)
 
     def _hits(self, labels: NDArray[np.integer]) -> tuple[Floats, Floats]:
-        """Give the density of the hits and the half width, one row a draw and class."""
+        """Return the density of the hits and the half width, one row a draw and class."""
         n_draws, n_rows = labels.shape
         n_classes = self.probabilities.shape[1]
         own = np.minimum(self.probabilities[np.arange(n_rows), labels], 1.0).ravel()

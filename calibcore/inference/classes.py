@@ -82,11 +82,11 @@ class ClassBins:
         return sums.reshape(self.sums.shape)
 
     def distances(self, other: Floats) -> Floats:
-        """Give each class's error in rows without number, of which other probabilities are true."""
+        """Return each class's error in unlimited rows, if other probabilities are true."""
         return np.asarray(np.abs(self.weighted(other) - self.sums).sum(axis=1) / len(other))
 
     def errors(self, labels: NDArray[np.integer]) -> Floats:
-        """Give each class's expected calibration error for given labels.
+        """Return each class's expected calibration error for given labels.
 
         Parameters
         ----------
@@ -131,7 +131,7 @@ SUMMARIES = _BINNED | _BLURRED
 def judge_classes(
     rng: np.random.Generator, side: SideRows, other: Floats | None, plan: Plan
 ) -> dict[str, Judgement]:
-    """Judge the class-wise errors of one side.
+    """Evaluate the class-wise errors of one side.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ class _Labels:
         return cls(rng, probabilities, other, observed, calibrated, order, {})
 
     def mixed(self) -> Iterator[tuple[Floats, Iterator[tuple[float, NDArray[np.int32]]]]]:
-        """Give others, further and further away, and labels of which shares are drawn from them."""
+        """Return others, further and further away, and labels partly drawn from them."""
         for times in (1, *_FURTHER, _EVEN):
             if times == _EVEN:
                 table = np.full_like(self.probabilities, 1 / self.probabilities.shape[1])
@@ -259,7 +259,7 @@ def _judge(
 def _allowed_errors(
     drawn: _Labels, distances_of: Callable[[Floats], Floats], level: float
 ) -> Floats:
-    """Give each class's error where as many labels are from others as the top-1 hits allow.
+    """Return each class's error where as many labels are from others as the top-1 hits allow.
 
     The others are those drawn from, up to the least share drawn; even ones; and certain ones, from
     which none are drawn. Where misses and hits are many, the draws tell more.
@@ -329,7 +329,7 @@ def further(probabilities: Floats, other: Floats, times: float) -> Floats:
 
 
 def _softened(probabilities: Floats) -> Floats:
-    """Give less certain probabilities: their square roots, scaled to sum to 1."""
+    """Return less certain probabilities: their square roots, scaled to sum to 1."""
     soft = np.sqrt(probabilities)
     soft /= soft.sum(axis=1, keepdims=True)
     return soft

@@ -144,7 +144,7 @@ def reference(null: Floats, value: float, ideal: float | None) -> Reference:
 
 
 def judge_mean(values: RowValues, draws: Floats, level: float, *, is_share: bool) -> Judgement:
-    """Judge a mean over the rows, or a share of them; by perfect scores it is nearly normal."""
+    """Evaluate a mean over the rows, or a share of them; by perfect scores it is nearly normal."""
     n_samples = values.seen.size
     mean = float(values.mean.mean())
     deviation = math.sqrt(float(values.variance.sum())) / n_samples
@@ -182,12 +182,12 @@ def compare(
 
 
 def _unknown(judged: Judgement) -> bool:
-    """Tell whether a side has no interval, or is infinitely far off, so that no change is seen."""
+    """Return whether a side has no interval, or is infinitely far off: no change is seen."""
     return math.isnan(judged.interval.low) or not math.isfinite(judged.value)
 
 
 def _unless(measure: Measure, mark: Mark) -> Mark | None:
-    """Give a mark, unless no direction is better."""
+    """Return a mark, unless no direction is better."""
     return None if measure.better == "neither" else mark
 
 

@@ -28,7 +28,7 @@ Draws = dict[str, Floats]
 
 
 class _Streams(NamedTuple):
-    """Generators of what is drawn."""
+    """Random generators, one per resampling task."""
 
     rows: np.random.Generator
     event: np.random.Generator
@@ -42,7 +42,7 @@ class _Streams(NamedTuple):
 def infer(
     before: SideRows, after: SideRows, plan: Plan | None = None, *, progress: Progress | None = None
 ) -> Inference:
-    """Find the uncertainty of measures before and after, and of every change.
+    """Compute confidence intervals of measures before and after calibration, and of every change.
 
     Parameters
     ----------

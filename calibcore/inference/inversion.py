@@ -73,7 +73,7 @@ class Usual:
         self.values.append(np.array(quantiles(drawn, *self.tails)))
 
     def passes(self, observed: float) -> bool:
-        """Tell whether the value observed would be unusually low under the last truth."""
+        """Return whether the value observed would be unusually low under the last truth."""
         return bool(self.values[-1][0] > max(observed, self.least) * (1 + _ROUNDING))
 
     def estimate(self, observed: float) -> DistanceEstimate:
@@ -194,7 +194,7 @@ def widest(estimates: list[DistanceEstimate]) -> DistanceEstimate:
 
 
 def shifted(counted: Tally, null_deviation: float) -> Floats:
-    """Give the frequencies of a model whose log-odds are all too high, or all too low.
+    """Return the frequencies of a model whose log-odds are all too high, or all too low.
 
     By as much as the mean score is off, but at least by what this many rows can show.
     """

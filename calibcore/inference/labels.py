@@ -17,7 +17,7 @@ def drawn_labels(
     rng : numpy.random.Generator
         Where the draws come from.
     probabilities : ndarray of float64, shape (n_samples, n_classes)
-        Rows that sum to 1.
+        Rows that sum to 1 (y_prob).
     n_draws : int
         How many times.
 

@@ -14,7 +14,7 @@ _CELLS = 1 << 20
 
 
 def holm(p_values: ArrayLike) -> Floats:
-    """Adjust p-values so that all of them may be looked at.
+    """Adjust p-values for multiple tests by Holm's method.
 
     Parameters
     ----------
@@ -105,19 +105,19 @@ class ClassScreen:
         return np.lexsort((-self.ks_error, self.adjusted))
 
     def off(self, level: float = 0.05) -> NDArray[np.bool_]:
-        """Tell which classes are off; with this probability any is, if the scores are true."""
+        """Return which classes are off; with this probability any is, if the scores are true."""
         return self.adjusted < level
 
 
 def screen_classes(probabilities: ArrayLike, labels: ArrayLike) -> ClassScreen:
-    """Look at every class, each against the others, and allow for looking at so many.
+    """Test the calibration of every class against the others, adjusted for the number of tests.
 
     Parameters
     ----------
     probabilities : array_like of float, shape (n_samples, n_classes)
-        Rows that sum to 1.
+        Rows that sum to 1 (y_prob).
     labels : array_like of int, shape (n_samples,)
-        True classes, from 0.
+        True classes (y_true), from 0.
 
     Returns
     -------
@@ -179,7 +179,7 @@ def screen_classes(probabilities: ArrayLike, labels: ArrayLike) -> ClassScreen:
 def _screen_block(
     table: Floats, true: Labels, block: slice
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Give a few classes' mean score, largest gap, and the final gap's null variance and skew.
+    """Return a few classes' mean score, largest gap, and the final gap's null variance and skew.
 
     The last two are as `calibcore.cumulative.rare_tail` takes them.
     """
@@ -204,7 +204,7 @@ def _screen_block(
 def gap_p_values(
     ks_error: Floats, rows: Labels, variance: Floats, skew: Floats
 ) -> tuple[Floats, Floats]:
-    """Give the p-values of several KS errors: each by itself, and careful for looking at many.
+    """Return the p-values of several KS errors: each by itself, and careful for looking at many.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ def grouped(counted: Tally) -> Tally:
 
 
 def redrawn(rng: np.random.Generator, counted: Tally, frequency: Floats, n_draws: int) -> Tally:
-    """Draw the hits anew, each row's from a given frequency at its score.
+    """Resample outcomes with the given frequency per score.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ _HALVINGS = 60
 
 
 def rank_interval(counted: Tally, level: float) -> Interval:
-    """Give the interval of `calibcore.metrics.auroc`, which holds from one hit and one miss on.
+    """Return the interval of `calibcore.metrics.auroc`, which holds from one hit and one miss on.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def rank_interval(counted: Tally, level: float) -> Interval:
 
 
 def _usual(area: float) -> float:
-    """Give the variance of places of hits among misses, or the reverse, of exponential scores."""
+    """Return the variance of places of hits among misses, or the reverse, of exponential scores."""
     return (area * (1 - area) ** 2 / (2 - area) + area**2 * (1 - area) / (1 + area)) / 2
 
 
@@ -94,7 +94,7 @@ def fewest(counted: Tally) -> int:
 
 
 def stretch_of(few: int, level: float) -> float:
-    """Tell by how much more a change may be off than resamples of so few hits or misses show.
+    """Return by how much more a change may be off than resamples of so few hits or misses show.
 
     As Student's t and the spread of a sample do: the few that there are lie nearer to their own
     mean than to the true one, by an amount that is itself uncertain. Infinite for fewer than 2.

@@ -78,7 +78,7 @@ def draw_rows(
 
 
 def other_labels(probabilities: Floats, labels: Labels) -> Labels:
-    """Give each row the most probable of the classes that it is not of.
+    """Return each row the most probable of the classes that it is not of.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def other_labels(probabilities: Floats, labels: Labels) -> Labels:
 def known_of_rows(
     probabilities: Floats, labels: Labels, before: Floats | None
 ) -> list[NDArray[Any]]:
-    """Give the numbers of each row from which every measure that is a mean over rows follows.
+    """Return the numbers of each row from which every measure that is a mean over rows follows.
 
     They are the probability of the true class, its rank, the sum of the squares, and that of the
     products with the probabilities before.

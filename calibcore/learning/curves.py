@@ -53,7 +53,7 @@ class Plan:
     n_bins: int = 15
 
     def __post_init__(self) -> None:
-        """Refuse sizes of which the last is not the largest, as `LearningCurve.enough` needs."""
+        """Raise if the last size is not the largest, as `LearningCurve.enough` needs."""
         for size in self.sizes:
             validation.whole_number(size, "sizes", least=1)
         if not self.sizes or any(a >= b for a, b in pairwise(self.sizes)):
@@ -113,11 +113,11 @@ class LearningCurve:
         return sum(len(point.refused) for point in self.points)
 
     def mean(self, measure: str) -> Floats:
-        """Give the mean over the draws at each usable size; NaN where it is not defined."""
+        """Return the mean over the draws at each usable size; NaN where it is not defined."""
         return np.array([values.mean() for values in self._draws(measure)])
 
     def quantile(self, measure: str, share: float) -> Floats:
-        """Give the value that this share of the draws stays below, at each usable size."""
+        """Return the value that this share of the draws stays below, at each usable size."""
         return np.array([np.quantile(values, share) for values in self._draws(measure)])
 
     def enough(self, measure: str) -> int | None:
@@ -161,7 +161,7 @@ class LearningCurves:
         return find({curve.key: curve for curve in self.curves}, key, "calibrator")
 
     def best(self, measure: str) -> list[tuple[int, str]]:
-        """Say which calibrator has the best mean at each size, the first of equals.
+        """Return the calibrator that has the best mean at each size, the first of equals.
 
         Returns
         -------

@@ -41,14 +41,14 @@ class BinSweep:
 
 
 def bin_sweep(scores: ArrayLike, hits: ArrayLike, *, most: int = MOST_BINS) -> BinSweep:
-    """Give the expected calibration error for every number of bins from 2 up.
+    """Return the expected calibration error for every number of bins from 2 up.
 
     Parameters
     ----------
     scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event, in [0, 1].
+        Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened.
+        Whether the event happened (y_true of the event).
     most : int, default 100
         Largest number of bins, at least 2.
 
@@ -85,7 +85,7 @@ def bin_sweep(scores: ArrayLike, hits: ArrayLike, *, most: int = MOST_BINS) -> B
 
 
 def sweep_bins(counted: Tally, *, most: int = MOST_BINS) -> BinSweep:
-    """Give the `bin_sweep` of rows that are counted by score (one set, not resamples)."""
+    """Return the `bin_sweep` of rows that are counted by score (one set, not resamples)."""
     most = validation.whole_number(most, "most", least=2, most=10_000)
     claimed = counted.counts * counted.scores
     gaps = _from_zero(claimed - counted.hits)
@@ -114,6 +114,6 @@ def _from_zero(values: Floats) -> Floats:
 
 
 def _mean_distance(variance: Floats) -> Floats:
-    """Give how far a sum of centred hits of this variance is from 0 on average."""
+    """Return how far a sum of centred hits of this variance is from 0 on average."""
     spread = np.maximum(variance, 0.0)  # a difference of running totals
     return np.asarray(np.minimum(np.sqrt(2 / math.pi * spread), 2 * spread))

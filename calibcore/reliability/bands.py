@@ -66,7 +66,7 @@ class Resampling:
 
 
 def check_level(level: float) -> float:
-    """Refuse a level that is not strictly between 0 and 1."""
+    """Raise if a level is not strictly between 0 and 1."""
     if not isinstance(level, float | np.floating) or not 0 < level < 1:
         raise CalibrationInputError("level", repr(level), "a number between 0 and 1")
     return float(level)

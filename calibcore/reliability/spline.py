@@ -111,7 +111,7 @@ class SplineFit:
 
 
 def running_totals(scores: Floats, hits: Hits, *, fit_to: FitTo) -> RunningTotals:
-    """Add up hits, or hits minus scores, of checked rows in any order."""
+    """Compute cumulative hits, or hits minus scores, of checked rows in any order."""
     ordered, ordered_hits = sort_by_score(scores, hits)
     n_samples = ordered.size
     ends = block_ends(ordered)
@@ -132,14 +132,14 @@ def spline_frequency(
     fit_to: FitTo = "difference",
     constrained: bool = False,
 ) -> FrequencyCurve:
-    """Estimate how often the event happens at each score, from the slope of the running totals.
+    """Compute the spline's calibration curve: the frequency at each score, by the totals' slope.
 
     Parameters
     ----------
     scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event, in [0, 1].
+        Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened.
+        Whether the event happened (y_true of the event).
     n_knots : int, default 6
         Evenly spaced in fractile; at most ``n_samples``.
     runout : {"natural", "parabolic", "cubic"}, default "natural"
