@@ -3,11 +3,14 @@
 bytes -> formats (in the worker) -> `Table` | `Arrays` -> recognition -> `Reading` -> `Upload`
 """
 
+import re
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+
+_DIGITS = re.compile(r"(\d*)(\D*)")
 
 ColumnRole = Literal[
     "outcome",
@@ -181,3 +184,15 @@ class Reading:
     event: str | None = None
     found: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
+
+
+def by_number(text: str) -> tuple[bool, bool, list[tuple[float, str]]]:
+    """Return a key that sorts texts by their numbers, words by letters, the blank one last.
+
+    Examples
+    --------
+    >>> sorted(["60+", "<18", "", "100+", "ward B", "18-59", "ward A"], key=by_number)
+    ['<18', '18-59', '60+', '100+', 'ward A', 'ward B', '']
+    """
+    parts = [(float(digits or "inf"), rest) for digits, rest in _DIGITS.findall(text)]
+    return not text, text[:1] not in {"<", "≤"}, parts

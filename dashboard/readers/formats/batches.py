@@ -104,8 +104,12 @@ def put_beside(named: Sequence[tuple[str, Node]]) -> list[Put]:
             groups.setdefault(tuple(map(len, parts)), []).append((name, parts))
     made = []
     for sizes, group in groups.items():
-        # A table of each batch, and one number of each row: tables alone may be sets.
-        if {prod(parts[0].shape[1:]) > 1 for _, parts in group} == {True, False}:
+        # A table of each batch, or its scores, and one class of each row: tables alone may be sets.
+        tables = {prod(parts[0].shape[1:]) > 1 for _, parts in group}
+        scores = [{part.dtype.kind == "f" for part in parts} for _, parts in group]
+        if tables == {True, False} or (
+            True not in tables and {True} in scores and {False} in scores
+        ):
             _check(named[0][1], [parts for _, parts in group], sizes)
             arrays = [(name, joined(parts, name)) for name, parts in group]
             made.append(Put(arrays, [], _said(sizes), _doubts(sizes)))

@@ -8,7 +8,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import types
 
-from dashboard.readers.table import Column, Odd
+from dashboard.readers.table import Column, Odd, by_number
 
 _CLASS_KEYS = (
     "label", "class", "class_name", "name", "category", "display_name", "display_names", "classes",
@@ -65,7 +65,8 @@ def columns_of_classes(
     Returns
     -------
     list of Column
-        Classes in the order of their first rows, an odd cell where a row lacks one; or
+        Classes in the order of all rows, or else by number and letter, an odd cell where a row
+        lacks one; or
         ``top1_class``, ``top1_prob``, ``top2_class`` and so on, the highest score first.
     """
     coded = classes.cast(pa.string()).dictionary_encode("encode")
@@ -80,6 +81,11 @@ def columns_of_classes(
     most = len(texts) * len(listed)
     if len(codes) == most or (not even and 2 * len(codes) >= most):
         if len(texts) <= _MAX_CLASSES:
+            if not even or (codes.reshape(len(listed), -1) != codes[: listed[0]]).any():
+                # Sorted by score, rows tell no order of the classes.
+                ordered = sorted(range(len(texts)), key=lambda k: by_number(texts[k]))
+                codes = np.argsort(ordered).astype(np.int32)[codes]
+                texts = tuple(texts[k] for k in ordered)
             return _classes(prefix, len(lengths), texts, (rows, codes, scores))
     elif (width := int(lengths.max(initial=0))) <= _MAX_RANKS:
         order = np.lexsort((-scores.astype(np.float64), rows))
