@@ -20,7 +20,7 @@ from scipy.stats import norm
 
 from calibcore import EventScores
 from calibcore.inference import Finding, Interval, Plan, SideRows, infer
-from calibcore.inference.classes import SUMMARIES
+from calibcore.inference.classwise import SUMMARIES
 from calibcore.metrics import METRICS, ChangeMeasure, EventMeasure, RowMeasure
 from calibcore.probabilities import softmax
 from calibcore.tally import Tally
@@ -28,7 +28,7 @@ from calibcore.validation import Floats, Labels
 
 ROOT = Path(__file__).parents[1]
 OUT = ROOT / "docs" / "validation.md"
-HELD = ROOT / "calibcore" / "inference" / "held.py"
+HELD = ROOT / "calibcore" / "inference" / "coverage.py"
 N_RESAMPLES = 400
 _PLACES = 20_001
 _ROWS = 100_000_000

@@ -202,7 +202,7 @@ def cross_fit(
 
     Examples
     --------
-    >>> from calibcore.calibrators.temperature import TemperatureScaling
+    >>> from calibcore.calibrators.temperature.scaling import TemperatureScaling
     >>> from calibcore.events import TopR
     >>> rows = LogitSet([[2.0, 0.0], [0.0, 2.0]] * 10, [0, 1, 0, 0, 1] * 4)
     >>> found = cross_fit(

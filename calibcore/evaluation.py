@@ -14,8 +14,8 @@ from calibcore.calibrators.base import (
     ScoreMap,
     SlowVectorMap,
 )
+from calibcore.calibrators.lifts.pooled import PooledScores
 from calibcore.calibrators.method import Calibrator
-from calibcore.calibrators.pooled import PooledScores
 from calibcore.cumulative import CumulativeCurves, curves_of
 from calibcore.data import EventScores, LogitSet, Split
 from calibcore.errors import CalibrationInputError

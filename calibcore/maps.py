@@ -6,13 +6,13 @@ import numpy as np
 
 from calibcore import validation
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
-from calibcore.calibrators.bbq import FittedBBQ
-from calibcore.calibrators.histogram import FittedHistogram
-from calibcore.calibrators.isotonic import FittedIsotonic
-from calibcore.calibrators.lifts import FittedOneVsRest, FittedPerRank
-from calibcore.calibrators.pooled import FittedPooledClasses, FittedPooledScores
-from calibcore.calibrators.spline import FittedSpline
-from calibcore.calibrators.venn_abers import FittedVennAbers
+from calibcore.calibrators.lifts.pooled import FittedPooledClasses, FittedPooledScores
+from calibcore.calibrators.lifts.separate import FittedOneVsRest, FittedPerRank
+from calibcore.calibrators.score_maps.bbq import FittedBBQ
+from calibcore.calibrators.score_maps.histogram import FittedHistogram
+from calibcore.calibrators.score_maps.isotonic import FittedIsotonic
+from calibcore.calibrators.score_maps.spline import FittedSpline
+from calibcore.calibrators.score_maps.venn_abers import FittedVennAbers
 from calibcore.data import EventScores
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, OneClass, TopR

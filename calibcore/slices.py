@@ -13,7 +13,7 @@ from calibcore.data import EventScores, LogitSet, Split
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import AuditResult, Comparison, SetResult, Side, judge, prepare
 from calibcore.events import Event
-from calibcore.inference.many import gap_p_values, holm
+from calibcore.inference.multiple_testing import gap_p_values, holm
 from calibcore.metrics import ClassMeasure, EventMeasure, Measure, Options
 from calibcore.reliability import binned_of, binomial_interval
 from calibcore.results import result_class

@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibcore.blocks import row_blocks
 from calibcore.calibrators.base import Progress
-from calibcore.calibrators.lifts import tell
-from calibcore.calibrators.spline import SplineCalibration
-from calibcore.calibrators.temperature import TEMPERATURE_BOUNDS
+from calibcore.calibrators.lifts.separate import tell
+from calibcore.calibrators.score_maps.spline import SplineCalibration
+from calibcore.calibrators.temperature.scaling import TEMPERATURE_BOUNDS
 from calibcore.cumulative import ks_of
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError

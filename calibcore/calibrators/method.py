@@ -6,7 +6,7 @@ from typing import Literal
 
 from calibcore.calibrators.base import ScoreMap, VectorMap
 from calibcore.calibrators.cost import Cost
-from calibcore.calibrators.pooled import PooledScores
+from calibcore.calibrators.lifts.pooled import PooledScores
 
 Calibrator = ScoreMap | VectorMap | PooledScores
 """Whatever is fitted on a calibration set."""

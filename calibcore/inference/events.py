@@ -8,6 +8,8 @@ import numpy as np
 
 from calibcore.cumulative import curves_of
 from calibcore.data import EventScores
+from calibcore.inference.auroc_intervals import fewest, rank_interval, stretch_of
+from calibcore.inference.bootstrap import chunks
 from calibcore.inference.findings import Judgement, reference
 from calibcore.inference.intervals import (
     DistanceEstimate,
@@ -18,10 +20,8 @@ from calibcore.inference.intervals import (
     stretched,
 )
 from calibcore.inference.inversion import N_DRAWS, Distance, invert, shifted
-from calibcore.inference.null import grouped, redrawn
+from calibcore.inference.null_outcomes import grouped, redrawn
 from calibcore.inference.plan import Plan
-from calibcore.inference.ranks import fewest, rank_interval, stretch_of
-from calibcore.inference.resampling import chunks
 from calibcore.metrics.measure import EventMeasure
 from calibcore.reliability import spline_frequency
 from calibcore.tally import Tally, tally

@@ -8,11 +8,7 @@ from numpy.typing import NDArray
 
 from calibcore.calibrators.base import Progress
 from calibcore.inference import findings
-from calibcore.inference.classes import judge_classes
-from calibcore.inference.events import judge_event
-from calibcore.inference.findings import Inference
-from calibcore.inference.plan import Plan
-from calibcore.inference.resampling import (
+from calibcore.inference.bootstrap import (
     OrderedRows,
     SideRows,
     chunks,
@@ -20,6 +16,10 @@ from calibcore.inference.resampling import (
     known_of_rows,
     other_labels,
 )
+from calibcore.inference.classwise import judge_classes
+from calibcore.inference.events import judge_event
+from calibcore.inference.findings import Inference
+from calibcore.inference.plan import Plan
 from calibcore.metrics.rows import RowValues
 from calibcore.validation import Floats, Labels
 
@@ -62,12 +62,12 @@ def infer(
     Means, ratios and regressions get percentile bootstrap intervals: rows are drawn again with
     replacement, the same rows before and after. That of the slope is reflected about its value,
     that of discrimination is lowered by what noise lifts it. AUROC's is Newcombe's, as resamples of
-    few misses show too little (see `calibcore.inference.ranks.rank_interval`); for the same reason
+    few misses show too little (see `auroc_intervals.rank_interval`); for the same reason
     changes of both are lengthened. Shares, and uncertainty, which follows from one, have Wilson's
     interval. A measure that is undefined in more resamples than an interval leaves out has none,
     and a change from or to infinity is not comparable. Where all rows are hits, or none is,
     resamples have some that are not, so that scores of 1 are not called better for want of a miss
-    (see `calibcore.inference.resampling.draw_rows`). Distances from perfect calibration are biased
+    (see `calibcore.inference.bootstrap.draw_rows`). Distances from perfect calibration are biased
     upwards by noise, and more so in a resample; theirs are found by drawing labels under truths at
     several distances (see `calibcore.inference.inversion.invert`), and the interval of their change
     from those of both sides. The calibrator is taken as given: its own fit is not repeated.

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from calibcore.inference.allowed import allowed_frequencies
+from calibcore.inference.bootstrap import chunks
 from calibcore.inference.intervals import DistanceEstimate, Interval, quantiles
-from calibcore.inference.null import redrawn
-from calibcore.inference.resampling import chunks
+from calibcore.inference.null_outcomes import redrawn
+from calibcore.inference.plausible import allowed_frequencies
 from calibcore.metrics.measure import EventMeasure, Options
 from calibcore.results import result_class
 from calibcore.tally import Tally

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from calibcore.calibrators.beta_ensemble import (
+from calibcore.calibrators.ensembles.beta import (
     BetaEnsemble,
     FittedBetaEnsemble,
     _at_bounds,
     _laid_out,
 )
-from calibcore.calibrators.beta_ensemble_loss import Maps
-from calibcore.calibrators.temperature import Loss, TemperatureScaling
+from calibcore.calibrators.ensembles.beta_loss import Maps
+from calibcore.calibrators.temperature.scaling import Loss, TemperatureScaling
 from calibcore.data import LogitSet
 from calibcore.metrics import brier, nll
 from calibcore.probabilities import log_softmax, softmax

@@ -9,15 +9,15 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 from calibcore.calibrators import TemperatureScaling, from_json
-from calibcore.calibrators import gaussian_process_search as module
-from calibcore.calibrators.gaussian_process import (
-    FittedGaussianProcess,
-    GaussianProcessCalibration,
-)
-from calibcore.calibrators.gaussian_process_bound import (
+from calibcore.calibrators.gaussian_process import search as module
+from calibcore.calibrators.gaussian_process.bound import (
     LOWEST_INPUT,
     Kernel,
     inputs,
+)
+from calibcore.calibrators.gaussian_process.calibrator import (
+    FittedGaussianProcess,
+    GaussianProcessCalibration,
 )
 from calibcore.errors import CalibrationInputError
 from calibcore.metrics import nll

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from calibcore.calibrators.gaussian_process_bound import (
+from calibcore.calibrators.gaussian_process.bound import (
     N_NODES,
     Cells,
     Kernel,

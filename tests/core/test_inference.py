@@ -29,16 +29,16 @@ from calibcore.inference import (
     infer,
     smallest_gap_shown,
 )
-from calibcore.inference.classes import ClassBins, further, judge_classes
+from calibcore.inference.bootstrap import OrderedRows, chunks, draw_rows
+from calibcore.inference.classwise import ClassBins, further, judge_classes
 from calibcore.inference.intervals import (
     difference_interval,
     mark_of,
     reflected,
 )
 from calibcore.inference.inversion import Usual
-from calibcore.inference.labels import drawn_labels
-from calibcore.inference.null import MOST_GROUPS, grouped, redrawn
-from calibcore.inference.resampling import OrderedRows, chunks, draw_rows
+from calibcore.inference.null_labels import drawn_labels
+from calibcore.inference.null_outcomes import MOST_GROUPS, grouped, redrawn
 from calibcore.metrics import METRICS, ChangeMeasure, EventMeasure, Options, RowMeasure
 from calibcore.metrics.classwise import classwise_errors
 from calibcore.probabilities import softmax

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from calibcore.inference.allowed import allowed_frequencies
 from calibcore.inference.findings import reference
 from calibcore.inference.inversion import (
     Distance,
@@ -16,7 +15,8 @@ from calibcore.inference.inversion import (
     invert,
     shifted,
 )
-from calibcore.inference.null import redrawn
+from calibcore.inference.null_outcomes import redrawn
+from calibcore.inference.plausible import allowed_frequencies
 from calibcore.metrics import METRICS, EventMeasure, Options
 from calibcore.tally import Tally, count_totals, hit_totals, tally, whole_numbers
 

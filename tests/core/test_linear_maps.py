@@ -16,15 +16,21 @@ from numpy.typing import NDArray
 from calibcore import CalibrationInputError
 from calibcore.calibrators import CATALOGUE, TemperatureScaling, from_json
 from calibcore.calibrators.base import SlowVectorMap, VectorMap
-from calibcore.calibrators.curvature import Inverse, approximate_inverse
-from calibcore.calibrators.fitted_linear import FittedLinear, Inputs
-from calibcore.calibrators.linear import Evaluation, LinearModel, Penalty
-from calibcore.calibrators.linear_blocks import Block
-from calibcore.calibrators.linear_maps import DirichletScaling, MatrixScaling, VectorScaling
-from calibcore.calibrators.linear_warnings import said_of_choice
-from calibcore.calibrators.newton import minimise
-from calibcore.calibrators.odir import Chosen, _parts, choose_odir, odir_penalty, strengths_tried
-from calibcore.calibrators.structured import StructuredMatrixScaling, StructuredVectorScaling
+from calibcore.calibrators.linear.blocks import Block
+from calibcore.calibrators.linear.curvature import Inverse, approximate_inverse
+from calibcore.calibrators.linear.fitted import FittedLinear, Inputs
+from calibcore.calibrators.linear.maps import DirichletScaling, MatrixScaling, VectorScaling
+from calibcore.calibrators.linear.model import Evaluation, LinearModel, Penalty
+from calibcore.calibrators.linear.newton import minimise
+from calibcore.calibrators.linear.odir import (
+    Chosen,
+    _parts,
+    choose_odir,
+    odir_penalty,
+    strengths_tried,
+)
+from calibcore.calibrators.linear.structured import StructuredMatrixScaling, StructuredVectorScaling
+from calibcore.calibrators.linear.warnings import said_of_choice
 from calibcore.probabilities import log_softmax, softmax
 from tests import reference_linear as reference
 from tests.strategies import LogitCase, logit_sets, seeded_logit_sets
@@ -281,7 +287,7 @@ def test_single_precision_on_the_way_ends_where_double_does(
     wanted = method.fit(logits, labels)
     assert isinstance(wanted, FittedLinear)
     for name, value in cells.items():
-        monkeypatch.setattr(f"calibcore.calibrators.linear.{name}", value)
+        monkeypatch.setattr(f"calibcore.calibrators.linear.model.{name}", value)
     found = method.fit(logits, labels)
     assert isinstance(found, FittedLinear)
     assert found.gradient_norm <= 1e-8
@@ -304,8 +310,8 @@ def test_blocks_that_are_joined_count_as_they_do_apart(
         for start, end, mark in zip(cuts, cuts[1:], marks, strict=False)
     ]
     nothing = np.zeros((4, 2))
-    monkeypatch.setattr("calibcore.calibrators.linear._FEW_CELLS", 0)
-    monkeypatch.setattr("calibcore.calibrators.linear._TOGETHER", 4 * most)
+    monkeypatch.setattr("calibcore.calibrators.linear.model._FEW_CELLS", 0)
+    monkeypatch.setattr("calibcore.calibrators.linear.model._TOGETHER", 4 * most)
     model_of = LinearModel(blocks, Penalty(nothing, nothing), np.ones((4, 2), dtype=np.bool_))
     parameters = np.column_stack([scale * rng.uniform(0.5, 1, 4), rng.normal(size=4)])
     direction = rng.normal(size=(4, 2))
@@ -329,8 +335,8 @@ def test_many_logits_are_fitted_block_by_block(
 ) -> None:
     logits, labels = model(rng, n_rows=700)
     wanted = method.fit(logits, labels).predict_proba(logits)
-    monkeypatch.setattr("calibcore.calibrators.fitted_linear.KEPT_CELLS", 0)
-    monkeypatch.setattr("calibcore.calibrators.fitted_linear.block_rows", lambda _: 1)
+    monkeypatch.setattr("calibcore.calibrators.linear.fitted.KEPT_CELLS", 0)
+    monkeypatch.setattr("calibcore.calibrators.linear.fitted.block_rows", lambda _: 1)
     fitted = method.fit(logits, labels)
     assert isinstance(fitted, FittedLinear)
     assert fitted.gradient_norm <= 1e-8
@@ -343,8 +349,8 @@ def test_a_long_search_may_end_where_its_loss_is_surely_near_the_least(
     logits, labels = model(rng)
     method = DirichletScaling(l2=0.01)
     least = method.fit(logits, labels).loss
-    monkeypatch.setattr("calibcore.calibrators.linear.LONG", 0)
-    monkeypatch.setattr("calibcore.calibrators.fitted_linear.SURE", 1e-4)
+    monkeypatch.setattr("calibcore.calibrators.linear.model.LONG", 0)
+    monkeypatch.setattr("calibcore.calibrators.linear.fitted.SURE", 1e-4)
     fitted = method.fit(logits, labels)
     assert fitted.gradient_norm > 1e-8
     assert 0 <= fitted.loss - least <= 1e-4
@@ -357,10 +363,10 @@ def test_a_long_search_that_nothing_bounds_ends_where_step_after_step_gains_litt
     logits, labels = model(rng, n_rows=20, n_classes=6)
     method = MatrixScaling(odir=(1e-3, 1e-3))
     least = method.fit(logits, labels).loss
-    monkeypatch.setattr("calibcore.calibrators.linear.LONG", 0)
-    monkeypatch.setattr("calibcore.calibrators.newton.NEAR", 0)
+    monkeypatch.setattr("calibcore.calibrators.linear.model.LONG", 0)
+    monkeypatch.setattr("calibcore.calibrators.linear.newton.NEAR", 0)
     assert method.fit(logits, labels).gradient_norm <= 1e-8
-    monkeypatch.setattr("calibcore.calibrators.newton.SLOW", 1e-2)
+    monkeypatch.setattr("calibcore.calibrators.linear.newton.SLOW", 1e-2)
     fitted = method.fit(logits, labels)
     assert fitted.gradient_norm > 1e-8
     assert 0 < fitted.loss - least <= 2e-2
@@ -374,8 +380,8 @@ def test_a_long_search_without_mistakes_left_ends_near_no_loss_and_says_how_near
     rng = np.random.default_rng(5)
     logits += rng.normal(size=logits.shape)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("calibcore.calibrators.linear.LONG", 0)
-        patch.setattr("calibcore.calibrators.newton.SLOW", 0)
+        patch.setattr("calibcore.calibrators.linear.model.LONG", 0)
+        patch.setattr("calibcore.calibrators.linear.newton.SLOW", 0)
         fitted = MatrixScaling(odir=(1e-4, 1e-4)).fit(logits, labels)
     assert 1e-8 < fitted.loss <= 1e-4
     (said,) = fitted.warnings
@@ -389,7 +395,7 @@ def test_double_precision_takes_over_where_single_leads_nowhere(
     # Inputs of up to 1e6, hardly penalised: curvatures 13 decades apart.
     logits, labels = model(rng)
     logits *= magnitude
-    monkeypatch.setattr("calibcore.calibrators.linear._FEW_CELLS", 0)
+    monkeypatch.setattr("calibcore.calibrators.linear.model._FEW_CELLS", 0)
     fitted = DirichletScaling(l2=0.01).fit(logits, labels)
     assert fitted.gradient_norm <= 1e-8
 
@@ -558,7 +564,7 @@ def test_a_matrix_for_few_rows_is_reported(rng: np.random.Generator) -> None:
 def test_a_search_that_is_cut_short_says_so(
     monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
 ) -> None:
-    monkeypatch.setattr("calibcore.calibrators.newton._NEWTON_STEPS", 1)
+    monkeypatch.setattr("calibcore.calibrators.linear.newton._NEWTON_STEPS", 1)
     fitted = VectorScaling().fit(*model(rng))
     assert fitted.gradient_norm > 1e-8
     (said,) = [text for text in fitted.warnings if "stopped short" in text]
@@ -772,7 +778,7 @@ def test_a_strength_at_an_end_of_the_grid_is_said(rng: np.random.Generator) -> N
 def test_strengths_of_too_many_logits_are_those_of_structured_matrix_scaling(
     limit: str, most: int, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
 ) -> None:
-    monkeypatch.setattr("calibcore.calibrators.odir." + limit, most)
+    monkeypatch.setattr("calibcore.calibrators.linear.odir." + limit, most)
     logits, labels = model(rng)
     fitted = MatrixScaling(odir="cv").fit(logits, labels)
     assert fitted.penalty == ((4 * 3) ** 2 / 300, 4**2 / 300)
@@ -848,7 +854,7 @@ def test_a_full_matrix_is_fitted_in_few_tables_like_it(
     method: VectorMap, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
 ) -> None:
     logits, labels = model(rng, n_rows=1_600, n_classes=400)
-    monkeypatch.setattr("calibcore.calibrators.fitted_linear.LONG", 0)
+    monkeypatch.setattr("calibcore.calibrators.linear.fitted.LONG", 0)
     single = logits.astype(np.float32)
     method.fit(single[:50], labels[:50])
     tracemalloc.start()
@@ -889,10 +895,10 @@ def test_a_long_fit_is_told_of_within_its_passes(
     method: SlowVectorMap, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
 ) -> None:
     logits, labels = model(rng, n_rows=3_000)
-    monkeypatch.setattr("calibcore.calibrators.fitted_linear.block_rows", lambda _: 1)
+    monkeypatch.setattr("calibcore.calibrators.linear.fitted.block_rows", lambda _: 1)
     calls: list[list[float]] = []
     for most in (math.inf, 0):
-        monkeypatch.setattr("calibcore.calibrators.linear.LONG", most)
+        monkeypatch.setattr("calibcore.calibrators.linear.model.LONG", most)
         calls.append([])
         method.fit(logits, labels, progress=calls[-1].append)
         assert calls[-1] == sorted(calls[-1])

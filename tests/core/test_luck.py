@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 
 from calibcore import EventScores, TopR
 from calibcore.inference import Finding, Inference, Plan, SideRows, infer
+from calibcore.inference.bootstrap import OrderedRows, draw_rows, other_labels
 from calibcore.inference.inversion import Usual
-from calibcore.inference.resampling import OrderedRows, draw_rows, other_labels
 from calibcore.metrics import METRICS, RowMeasure
 from calibcore.reliability import binomial_interval
 from calibcore.validation import Floats

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from calibcore import CalibrationInputError, LogitSet, OneClass, cumulative_curves
 from calibcore.cumulative import brownian_tail
-from calibcore.inference import ClassScreen, holm, many, screen_classes
+from calibcore.inference import ClassScreen, holm, multiple_testing, screen_classes
 from calibcore.metrics import ece
 from calibcore.metrics.bins import bin_sweep
 from tests import reference
@@ -68,7 +68,7 @@ def test_blocks_of_columns_change_nothing(
 ) -> None:
     table, labels = made(rng, 300, 7, sharper=1.7)
     whole = screen_classes(table, labels)
-    monkeypatch.setattr(many, "_CELLS", cells)
+    monkeypatch.setattr(multiple_testing, "_CELLS", cells)
     parts = screen_classes(table, labels)
     for name in ("rows", "mean_score", "gap", "null_deviation", "p_value", "adjusted", "order"):
         assert getattr(parts, name).tolist() == getattr(whole, name).tolist()

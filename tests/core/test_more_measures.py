@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from calibcore import CalibrationInputError, metrics
 from calibcore.binning import BinTable, bin_tally
-from calibcore.calibrators.platt import PlattScaling
+from calibcore.calibrators.score_maps.platt import PlattScaling
 from calibcore.events import WithinTopR
 from calibcore.metrics.binned import debiased_ece_of
 from calibcore.metrics.decomposition import corp_of

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from calibcore.binning import Binning
 from calibcore.calibrators import from_json
 from calibcore.calibrators.base import FittedScoreMap, ScoreMap
-from calibcore.calibrators.bbq import BBQ, bin_range
-from calibcore.calibrators.beta import BetaCalibration, FittedBeta, Parameters
-from calibcore.calibrators.histogram import HistogramBinning
-from calibcore.calibrators.isotonic import IsotonicCalibration
-from calibcore.calibrators.platt import NOT_CONVERGED, PARTED, FittedPlatt, PlattScaling
-from calibcore.calibrators.venn_abers import VennAbers
+from calibcore.calibrators.score_maps.bbq import BBQ, bin_range
+from calibcore.calibrators.score_maps.beta import BetaCalibration, FittedBeta, Parameters
+from calibcore.calibrators.score_maps.histogram import HistogramBinning
+from calibcore.calibrators.score_maps.isotonic import IsotonicCalibration
+from calibcore.calibrators.score_maps.platt import NOT_CONVERGED, PARTED, FittedPlatt, PlattScaling
+from calibcore.calibrators.score_maps.venn_abers import VennAbers
 from calibcore.errors import CalibrationInputError
 from tests import reference_score_maps as reference
 from tests.strategies import EventCase, event_data, seeded_events

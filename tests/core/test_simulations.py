@@ -21,7 +21,7 @@ from benchmarks.validation import (
     parts_of,
     truths,
 )
-from calibcore.inference import held
+from calibcore.inference import coverage
 
 LESS, BETTER = (
     "## Less calibrated (0.5, -1.5), 500 rows",
@@ -40,7 +40,7 @@ def run(page: Path, *words: str, n_sets: int = 3) -> None:
 def test_the_page_is_read_and_written_without_loss() -> None:
     page = OUT.read_text(encoding="utf-8")
     assert page_of(parts_of(page), 1000) == page
-    assert held_text(page) == Path(held.__file__).read_text(encoding="utf-8")
+    assert held_text(page) == Path(coverage.__file__).read_text(encoding="utf-8")
 
 
 def test_parts_and_lines_are_put_in_their_places() -> None:
@@ -71,7 +71,7 @@ def test_a_part_is_simulated_again_and_the_others_stay(tmp_path: Path) -> None:
     assert [*new] == ["Class-wise ECE", "NLL, all classes", "Accuracy"]
     assert new["Accuracy"] == marked["Accuracy"]
     assert new["Class-wise ECE"] == old["Class-wise ECE"]  # the same data sets
-    shares = (tmp_path / "held.py").read_text(encoding="utf-8")
+    shares = (tmp_path / "coverage.py").read_text(encoding="utf-8")
     assert shares == held_text(page.read_text(encoding="utf-8"))
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from calibcore import CalibrationInputError
 from calibcore.calibrators import SplineCalibration
-from calibcore.calibrators.spline import MOST_KNOTS
+from calibcore.calibrators.score_maps.spline import MOST_KNOTS
 from tests.strategies import EventCase, event_data
 
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from calibcore import validation
 from calibcore.blocks import row_blocks
 from calibcore.calibrators.base import FittedScoreMap, Progress, ScoreMap
-from calibcore.calibrators.lifts import (
+from calibcore.calibrators.lifts.separate import (
     FittedLift,
     Lift,
     Part,
@@ -112,7 +112,7 @@ class PooledClasses(Lift):
 
     Examples
     --------
-    >>> from calibcore.calibrators.isotonic import IsotonicCalibration
+    >>> from calibcore.calibrators.score_maps.isotonic import IsotonicCalibration
     >>> fitted = PooledClasses(IsotonicCalibration()).fit([[1.0, 0.0]] * 4, [0, 0, 0, 1])
     >>> fitted.predict_proba([[1.0, 0.0]]).round(6).tolist()
     [[0.75, 0.25]]
@@ -182,7 +182,7 @@ class PooledScores:
 
     Examples
     --------
-    >>> from calibcore.calibrators.isotonic import IsotonicCalibration
+    >>> from calibcore.calibrators.score_maps.isotonic import IsotonicCalibration
     >>> fitted = PooledScores(IsotonicCalibration()).fit([[1.0, 0.0]] * 4, [0, 0, 0, 1])
     >>> fitted.predict([0.8]).round(6).tolist()
     [0.75]

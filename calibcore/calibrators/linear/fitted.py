@@ -9,14 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.blocks import block_rows, row_blocks
-from calibcore.calibrators import odir
 from calibcore.calibrators.base import FittedVectorMap, Positive, Progress
-from calibcore.calibrators.linear import KEPT_CELLS, LONG, LinearModel, Penalty
-from calibcore.calibrators.linear_blocks import Block, linear_outputs, turn_to_probabilities
-from calibcore.calibrators.linear_warnings import said_of, said_of_choice
-from calibcore.calibrators.newton import CONVERGED, GOAL, SURE, Optimum, minimise
-from calibcore.calibrators.row_sums import Rows
-from calibcore.calibrators.temperature import fit_temperature
+from calibcore.calibrators.linear import odir
+from calibcore.calibrators.linear.blocks import Block, linear_outputs, turn_to_probabilities
+from calibcore.calibrators.linear.model import KEPT_CELLS, LONG, LinearModel, Penalty
+from calibcore.calibrators.linear.newton import CONVERGED, GOAL, SURE, Optimum, minimise
+from calibcore.calibrators.linear.warnings import said_of, said_of_choice
+from calibcore.calibrators.temperature.row_sums import Rows
+from calibcore.calibrators.temperature.scaling import fit_temperature
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.probabilities import read_in_place

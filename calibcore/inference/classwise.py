@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 
 from calibcore.binning import bin_places
 from calibcore.blocks import row_blocks
-from calibcore.inference.allowed import largest_allowed
-from calibcore.inference.class_kernels import ClassKernels
+from calibcore.inference.bootstrap import SideRows
+from calibcore.inference.classwise_kernels import ClassKernels
 from calibcore.inference.findings import Judgement, reference
 from calibcore.inference.intervals import DistanceEstimate, Interval
 from calibcore.inference.inversion import N_DRAWS, Usual
-from calibcore.inference.labels import drawn_labels
+from calibcore.inference.null_labels import drawn_labels
 from calibcore.inference.plan import Plan
-from calibcore.inference.resampling import SideRows
+from calibcore.inference.plausible import largest_allowed
 from calibcore.metrics.kernel_classwise import kde_classwise_ece
 from calibcore.results import result_class
 from calibcore.validation import Floats, Labels

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from calibcore.calibrators.base import FittedScoreMap
-from calibcore.calibrators.beta import HARMLESS
+from calibcore.calibrators.score_maps.beta import HARMLESS
 
 _NAMED = 3
 """Warnings of single maps that are passed on; more are only counted."""

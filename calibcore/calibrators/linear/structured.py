@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore.calibrators.base import Progress, SlowVectorMap
-from calibcore.calibrators.fitted_linear import CalibrationRows, FittedLinear, Inputs, fit_linear
-from calibcore.calibrators.linear import Penalty
-from calibcore.calibrators.linear_maps import check_strength
-from calibcore.calibrators.row_sums import Rows
-from calibcore.calibrators.temperature import fit_temperature
+from calibcore.calibrators.linear.fitted import CalibrationRows, FittedLinear, Inputs, fit_linear
+from calibcore.calibrators.linear.maps import check_strength
+from calibcore.calibrators.linear.model import Penalty
+from calibcore.calibrators.temperature.row_sums import Rows
+from calibcore.calibrators.temperature.scaling import fit_temperature
 from calibcore.data import LogitSet
 
 _WITHOUT = (

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from calibcore import validation
 from calibcore.blocks import row_blocks
 from calibcore.calibrators.base import FittedVectorMap, Progress, SlowVectorMap
-from calibcore.calibrators.beta_ensemble_loss import (
+from calibcore.calibrators.ensembles.beta_loss import (
     DEEPEST,
     LARGEST_OFFSET,
     SLOPE_BOUNDS,
@@ -22,8 +22,8 @@ from calibcore.calibrators.beta_ensemble_loss import (
     one_map,
     small_blocks,
 )
-from calibcore.calibrators.pooled import keep_decisions
-from calibcore.calibrators.temperature import LOSSES, Loss, TemperatureScaling
+from calibcore.calibrators.lifts.pooled import keep_decisions
+from calibcore.calibrators.temperature.scaling import LOSSES, Loss, TemperatureScaling
 from calibcore.data import LogitSet
 from calibcore.results import result_class
 from calibcore.validation import Floats, Logits

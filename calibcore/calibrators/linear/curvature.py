@@ -19,7 +19,7 @@ _SMALLEST = float(np.finfo(np.float64).tiny)
 
 
 class Curved(Protocol):
-    """What is asked of a model: `calibcore.calibrators.linear.LinearModel` is one."""
+    """What is asked of a model: `calibcore.calibrators.linear.model.LinearModel` is one."""
 
     free: NDArray[np.bool_]
     centred: bool

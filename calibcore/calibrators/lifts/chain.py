@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from calibcore import validation
 from calibcore.calibrators.base import FittedVectorMap, Progress, SlowVectorMap, VectorMap
-from calibcore.calibrators.lifts import FittedLift, Lift, tall_blocks
+from calibcore.calibrators.lifts.separate import FittedLift, Lift, tall_blocks
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.results import result_class
@@ -69,7 +69,7 @@ class Chain(SlowVectorMap):
 
     Examples
     --------
-    >>> from calibcore.calibrators.temperature import TemperatureScaling
+    >>> from calibcore.calibrators.temperature.scaling import TemperatureScaling
     >>> twice = Chain(TemperatureScaling(), TemperatureScaling())
     >>> fitted = twice.fit([[2.0, 0.0]] * 4, [0, 0, 0, 1])
     >>> round(fitted.second.temperature, 6)

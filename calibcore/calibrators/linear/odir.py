@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.calibrators.base import Progress
-from calibcore.calibrators.linear import LinearModel, Penalty
-from calibcore.calibrators.linear_blocks import Block, summed_nll
-from calibcore.calibrators.newton import minimise
-from calibcore.calibrators.row_sums import Rows
-from calibcore.calibrators.temperature import fit_temperature
+from calibcore.calibrators.linear.blocks import Block, summed_nll
+from calibcore.calibrators.linear.model import LinearModel, Penalty
+from calibcore.calibrators.linear.newton import minimise
+from calibcore.calibrators.temperature.row_sums import Rows
+from calibcore.calibrators.temperature.scaling import fit_temperature
 from calibcore.validation import Floats, Logits
 
 FOLDS = 5

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from calibcore.calibrators.base import Progress
-from calibcore.calibrators.gaussian_process_bound import Bound, Cells, Kernel, basis, bound
+from calibcore.calibrators.gaussian_process.bound import Bound, Cells, Kernel, basis, bound
 from calibcore.validation import Floats
 
 NOISE = 1e-6

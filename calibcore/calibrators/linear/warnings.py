@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.calibrators.linear import LinearModel
-from calibcore.calibrators.linear_blocks import linear_outputs, turn_to_probabilities
-from calibcore.calibrators.newton import CONVERGED, Optimum
-from calibcore.calibrators.odir import Chosen, strengths_tried
+from calibcore.calibrators.linear.blocks import linear_outputs, turn_to_probabilities
+from calibcore.calibrators.linear.model import LinearModel
+from calibcore.calibrators.linear.newton import CONVERGED, Optimum
+from calibcore.calibrators.linear.odir import Chosen, strengths_tried
 from calibcore.validation import Floats
 
 _NO_PART = 1e-7

@@ -8,16 +8,16 @@ from numpy.typing import ArrayLike
 from calibcore import validation
 from calibcore.blocks import row_blocks
 from calibcore.calibrators.base import FittedVectorMap, Positive, Progress, SlowVectorMap
-from calibcore.calibrators.gaussian_process_average import average_softmax
-from calibcore.calibrators.gaussian_process_bound import (
+from calibcore.calibrators.gaussian_process.average import average_softmax
+from calibcore.calibrators.gaussian_process.bound import (
     LOWEST_INPUT,
     Kernel,
     basis,
     inputs,
     place,
 )
-from calibcore.calibrators.gaussian_process_search import NOISE, Found, search
-from calibcore.calibrators.temperature import TemperatureScaling
+from calibcore.calibrators.gaussian_process.search import NOISE, Found, search
+from calibcore.calibrators.temperature.scaling import TemperatureScaling
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.results import result_class

@@ -8,7 +8,7 @@ import numpy as np
 
 from calibcore.blocks import row_blocks, row_maxima, row_totals
 from calibcore.calibrators.base import Progress
-from calibcore.calibrators.temperature import Loss
+from calibcore.calibrators.temperature.scaling import Loss
 from calibcore.probabilities import below_largest
 from calibcore.validation import Floats, Labels, Logits
 

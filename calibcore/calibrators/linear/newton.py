@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from calibcore.calibrators.base import Progress
-from calibcore.calibrators.curvature import Inverse, Product
-from calibcore.calibrators.linear import Evaluation, LinearModel, largest_of
+from calibcore.calibrators.linear.curvature import Inverse, Product
+from calibcore.calibrators.linear.model import Evaluation, LinearModel, largest_of
 from calibcore.validation import Floats
 
 CONVERGED = 1e-8

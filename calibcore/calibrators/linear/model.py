@@ -1,6 +1,6 @@
 """One linear model, softmax(W x + b), with a structure and a penalty: its loss and derivatives.
 
-The penalised mean NLL is convex in W and b. `calibcore.calibrators.newton` finds its minimum with
+The penalised mean NLL is convex in W and b. `linear.newton` finds its minimum with
 the gradient and with products with the Hessian alone, so no table larger than W itself is made
 and the rows are worked on in blocks.
 """
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.calibrators.linear_blocks import (
+from calibcore.calibrators.linear.blocks import (
     Block,
     Typed,
     grouped,

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from calibcore import validation
 from calibcore.calibrators.base import FittedScoreMap, ScoreMap
-from calibcore.calibrators.logistic import minimise_nll
-from calibcore.calibrators.platt import (
+from calibcore.calibrators.score_maps.logistic import minimise_nll
+from calibcore.calibrators.score_maps.platt import (
     NOT_CONVERGED,
     PARTED,
     SMALLEST_SCORE,

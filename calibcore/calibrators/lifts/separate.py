@@ -16,7 +16,7 @@ from calibcore.calibrators.base import (
     ScoreMap,
     SlowVectorMap,
 )
-from calibcore.calibrators.lift_warnings import absent, gathered
+from calibcore.calibrators.lifts.warnings import absent, gathered
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.probabilities import softmax, sum_columns
@@ -222,7 +222,7 @@ class OneVsRest(Lift):
 
     Examples
     --------
-    >>> from calibcore.calibrators.isotonic import IsotonicCalibration
+    >>> from calibcore.calibrators.score_maps.isotonic import IsotonicCalibration
     >>> fitted = OneVsRest(IsotonicCalibration()).fit([[1.0, 0.0]] * 4, [0, 0, 0, 1])
     >>> fitted.predict_proba([[1.0, 0.0]]).tolist()
     [[0.75, 0.25]]
@@ -319,7 +319,7 @@ class PerRank(Lift):
 
     Examples
     --------
-    >>> from calibcore.calibrators.isotonic import IsotonicCalibration
+    >>> from calibcore.calibrators.score_maps.isotonic import IsotonicCalibration
     >>> fitted = PerRank(IsotonicCalibration()).fit([[1.0, 0.0]] * 4, [0, 0, 0, 1])
     >>> fitted.predict_proba([[0.0, 1.0]]).tolist()
     [[0.25, 0.75]]

@@ -8,8 +8,14 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.calibrators.row_sums import FLOOR, Precision, Rows, mean_term, squared_terms
-from calibcore.calibrators.simplex import OnWeights
+from calibcore.calibrators.ensembles.simplex import OnWeights
+from calibcore.calibrators.temperature.row_sums import (
+    FLOOR,
+    Precision,
+    Rows,
+    mean_term,
+    squared_terms,
+)
 from calibcore.validation import Floats
 
 Place = Callable[[Floats], OnWeights]

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 
 from calibcore import validation
 from calibcore.calibrators.base import Progress, SlowVectorMap
-from calibcore.calibrators.fitted_linear import FittedLinear, Inputs, fit_linear, possible_rows
-from calibcore.calibrators.linear import Penalty
-from calibcore.calibrators.odir import odir_penalty
+from calibcore.calibrators.linear.fitted import FittedLinear, Inputs, fit_linear, possible_rows
+from calibcore.calibrators.linear.model import Penalty
+from calibcore.calibrators.linear.odir import odir_penalty
 from calibcore.errors import CalibrationInputError
 
 Odir = tuple[float, float] | Literal["cv"] | None
@@ -112,7 +112,7 @@ class MatrixScaling(SlowVectorMap):
     of all W and b. ``warnings`` name such classes. On the logarithms of the probabilities instead
     of the logits this is `DirichletScaling`.
 
-    How "cv" walks through the strengths is told in `calibcore.calibrators.odir.choose_odir`; the
+    How "cv" walks through the strengths is told in `linear.odir.choose_odir`; the
     strengths used are in ``penalty``. The penalty leaves the diagonal free, and with few rows even
     the best strengths can be far worse than temperature scaling: ``warnings`` say so where they
     are on the rows held out, and where a strength is the largest or smallest tried.

@@ -9,10 +9,20 @@ from numpy.typing import ArrayLike
 
 from calibcore import validation
 from calibcore.calibrators.base import FittedVectorMap, Positive, VectorMap
-from calibcore.calibrators.ensemble_losses import Likelihood, Objective, Place, SquaredError
-from calibcore.calibrators.row_sums import Precision, Rows
-from calibcore.calibrators.simplex import Least, least_on_simplex, newton_step, onto_simplex
-from calibcore.calibrators.temperature import (
+from calibcore.calibrators.ensembles.simplex import (
+    Least,
+    least_on_simplex,
+    newton_step,
+    onto_simplex,
+)
+from calibcore.calibrators.ensembles.temperature_losses import (
+    Likelihood,
+    Objective,
+    Place,
+    SquaredError,
+)
+from calibcore.calibrators.temperature.row_sums import Precision, Rows
+from calibcore.calibrators.temperature.scaling import (
     INDIFFERENT,
     LOSSES,
     TEMPERATURE_BOUNDS,
@@ -22,7 +32,7 @@ from calibcore.calibrators.temperature import (
     is_level,
     no_optimum,
 )
-from calibcore.calibrators.tempered import mixture
+from calibcore.calibrators.temperature.tempered import mixture
 from calibcore.results import result_class
 from calibcore.validation import Floats
 

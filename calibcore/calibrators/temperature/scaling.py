@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from calibcore import validation
 from calibcore.calibrators.base import FittedVectorMap, Positive, VectorMap
-from calibcore.calibrators.row_sums import FLOOR, Rows, squared_terms
-from calibcore.calibrators.tempered import mixture
+from calibcore.calibrators.temperature.row_sums import FLOOR, Rows, squared_terms
+from calibcore.calibrators.temperature.tempered import mixture
 from calibcore.results import result_class
 from calibcore.validation import Floats, Logits
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from calibcore import validation
 from calibcore.calibrators.base import FittedScoreMap, ScoreMap
-from calibcore.calibrators.logistic import minimise_nll
+from calibcore.calibrators.score_maps.logistic import minimise_nll
 from calibcore.ordering import sort_by_score
 from calibcore.results import result_class
 from calibcore.validation import Floats, Hits
