@@ -23,7 +23,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.metrics import nll
 from calibcore.probabilities import softmax
 from tests import reference_gaussian_process as slow
-from tests.core.test_gaussian_process_bound import unwhitened
+from tests.core.calibrators.test_gaussian_process_bound import unwhitened
 from tests.strategies import Floats, LogitCase, logit_sets, seeded_logit_sets
 
 

@@ -26,7 +26,7 @@ from calibcore.calibrators import (
 from calibcore.calibrators.base import Fitted
 from calibcore.calibrators.schema import json_schema
 
-FILE = Path(__file__).parents[2] / "calibcore" / "calibrators" / "fitted.schema.json"
+FILE = Path(__file__).parents[3] / "calibcore" / "calibrators" / "fitted.schema.json"
 
 
 def data(seed: int) -> tuple[np.ndarray, np.ndarray]:
