@@ -32,8 +32,9 @@ def under(columns: Sequence[Column]) -> Column:
     if unread:
         return replace(first, values=first.values[:0], unread=unread)
     if len({column.values.shape[1:] for column in columns}) > 1:
-        shapes = " and ".join(str(column.values.shape[1]) for column in columns[:2])
-        raise FileError(f"array {quoted(first.name)}", f"{shapes} classes", "the same classes")
+        widths = dict.fromkeys((*column.values.shape[1:], 1)[0] for column in columns)
+        found = f"parts {' and '.join(map(str, [*widths][:2]))} wide"
+        raise FileError(f"array {quoted(first.name)}", found, "parts of the same classes")
     counts = [len(column.values) for column in columns]
     if any(column.texts is not None for column in columns):
         parts = [_texts_of(column) for column in columns]

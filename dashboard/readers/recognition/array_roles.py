@@ -132,6 +132,8 @@ class _Named:
         texts = [k for k in self._open(2) if self.keys[k] in TABLE_KEYS and k not in wide]
         if not wide and texts:
             raise FileError(called(self.columns[texts[0]]), "texts", "an array of a numeric type")
+        if not wide:
+            self._score()
         if self._ranked(wide) or not wide:
             return
         told = self._by_name(wide)
@@ -148,6 +150,16 @@ class _Named:
         if len(told) > 1:
             self._ask(told, "class", "Which array holds the values?")
         self._set(told[0], "class", "one column per class")
+
+    def _score(self) -> None:
+        """Find the score of the event beside labels with a single 1 per row."""
+        flat = [
+            k for k in self._open(1)
+            if self.columns[k].texts is None and not is_whole(self.columns[k].values)
+        ]  # fmt: skip
+        told = self._by_name(flat)
+        if "outcome" in self.roles.values() and len(told) == 1:
+            self._set(told[0], "score", "one number per row")
 
     def _say_the_same(self, logits: int, told: Sequence[int]) -> bool:
         """Return whether the other of two tables is the softmax of the first, in some rows."""
