@@ -4,7 +4,7 @@ import io
 import json
 import pickle
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -281,7 +281,7 @@ def test_classes_that_differ_by_their_case_alone_stay_apart() -> None:
 
 
 @pytest.mark.parametrize("first", [0, 1])
-def test_numbers_are_compared_with_the_numbers_in_names(first: int) -> None:
+def test_numbers_are_compared_with_the_numbers_in_names(first: Literal[0, 1]) -> None:
     rng = np.random.default_rng(4)
     truth = rng.integers(0, 4, 300)
     said = np.where(rng.random(300) < 0.7, truth, (truth + 1) % 4)
