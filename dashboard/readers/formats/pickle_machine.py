@@ -29,7 +29,7 @@ MAX_STEPS = 2_000_000
 
 _FIRST = (b"\x80", b"(", b"]", b"}", b"c")
 """How a pickle of anything but one bare number begins."""
-_MAX_HEADER_PROTOCOL = 5
+_MAX_HEADER_PROTOCOL, _MAX_DEPTH = 5, 16
 # Python loads codecs when they are first used; no file is to be the cause of an import.
 codecs.lookup("raw-unicode-escape")
 _STRING = re.compile(
@@ -162,8 +162,14 @@ class _Machine:
         if kind == "dict" and len(values) % 2:
             raise ValueError(values)
         target.values += values
+        inner = [value.depth + 1 for value in values if isinstance(value, Items)]
+        target.depth = max(target.depth, *inner, 1)
+        if target.depth > _MAX_DEPTH:
+            raise refused(f"more than {_MAX_DEPTH} levels of nesting", "nested")
 
     def remember(self, index: int) -> None:
+        if not 0 <= index <= len(self.data):
+            raise refused(f"memo index {index:,} in {len(self.data):,} bytes", "memo")
         self.memo[index] = self.stack[-1]
 
     def recall(self, index: int) -> None:

@@ -87,10 +87,11 @@ class Held:
 
 @dataclass(eq=False, slots=True)
 class Items:
-    """A tuple, a list, or a dictionary as keys and values in turn."""
+    """A tuple, a list, or a dictionary as keys and values in turn, and its levels of nesting."""
 
     kind: Literal["tuple", "list", "dict"]
     values: list["Node"] = field(default_factory=list)
+    depth: int = 1
 
 
 Node = None | bool | int | float | str | bytes | Tag | Dtype | Storage | Held | Items
