@@ -21,6 +21,7 @@ _SCORE_KEYS = (
     "confidences", "probas", "logits", "value",
 )  # fmt: skip
 _MAX_CLASSES, _MAX_RANKS = 4096, 100
+TOO_MANY = "lists of too many classes"
 
 
 def keys_of_pair(kinds: Mapping[str, pa.DataType]) -> tuple[str, str] | None:
@@ -93,7 +94,7 @@ def columns_of_classes(
         return _ranks(
             prefix, (len(lengths), width), texts, (rows, place, codes[order], scores[order])
         )
-    return [Column(name, np.empty(0), unread="lists of too many classes")]
+    return [Column(name, np.empty(0), unread=TOO_MANY)]
 
 
 def _classes(

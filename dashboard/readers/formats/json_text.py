@@ -286,8 +286,10 @@ def _of_object(value: Mapping[str, Any]) -> Table | Arrays:
         return table
     rows = {name: part for name, part in lists.items() if _holds_objects(part)}
     left = [name for name in value if name not in lists]
-    if rows and (table := _of_row_lists(rows, lists, left)) is not None:
-        return table
+    if rows and not _have_names(rows, lists):
+        table = _of_row_lists(rows, lists, left)
+        if table is not None:
+            return table
     flat = len(lists) > 1 and len({*map(len, lists.values())}) == 1 and not objects
     if flat and not {*map(type, chain(*lists.values()))} & {dict, list}:
         return _table(lists, left)
@@ -319,6 +321,14 @@ def _holds_objects(rows: Sequence[Any]) -> bool:
     for _ in range(2):
         item = item[0] if isinstance(item, list) and item else item
     return isinstance(item, dict)
+
+
+def _have_names(rows: Mapping[str, list[Any]], lists: Mapping[str, list[Any]]) -> bool:
+    """Tell a list of texts that names the classes of the lists in records."""
+    first = next(iter(rows.values()))
+    members = first[0].values() if isinstance(first[0], dict) else ()
+    widths = {len(part) for part in members if isinstance(part, list)} - {len(first)}
+    return any(len(part) in widths and {*map(type, part)} == {str} for part in lists.values())
 
 
 def _of_row_lists(

@@ -6,10 +6,9 @@ import io
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import islice
 
 from dashboard.readers.formats.blocks import Blocks
-from dashboard.readers.formats.heading import MAX_COLUMNS, SAMPLE, heading_of, is_number
+from dashboard.readers.formats.heading import MAX_COLUMNS, SAMPLE, first_rows, heading_of, is_number
 from dashboard.readers.formats.rows import without_blank_rows
 from dashboard.readers.refusal import FileError, quoted
 from dashboard.readers.table import Column, Table
@@ -124,10 +123,11 @@ def _is_utf8(data: bytes) -> bool:
 def _delimiter(data: bytes) -> str:
     """Find what parts as many fields in nearly all of the first lines."""
     head = re.sub(r'"[^"]*"', '""', data[: 1 << 16].decode("utf-8", "replace"))
-    lines = [line.strip(" \r") for line in head.split("\n")[: SAMPLE + 1]]
+    lines = [line.strip(" \r") for line in head.split("\n")]
     if len(data) > 1 << 16 and len(lines) > 1:
         lines.pop()
     lines = [re.sub(" +", " ", line) for line in lines if line and not line.startswith("#")]
+    del lines[SAMPLE:]
     shares = {}
     for mark in _DELIMITERS:
         counts = Counter(line.count(mark) for line in lines)
@@ -162,8 +162,8 @@ def _first_rows(data: bytes, delimiter: str) -> tuple[list[list[str]], list[int]
     rows: list[list[str]] = []
     lines = [0]
     try:
-        for row in islice(reader, SAMPLE):
-            rows.append(row)
+        for row in first_rows(reader):
+            rows.append([*row])
             lines.append(reader.line_num)
     except csv.Error as error:
         found = f"a field that cannot be read ({error})"
