@@ -59,14 +59,13 @@ def read_text(data: bytes, header: bool | None) -> Table:  # noqa: FBT001 - as a
     blocks = Blocks(body, start, delimiter, first_row, len(heading.names))
     blocks.read(sample)
     columns = blocks.columns(heading.names)
-    among = blocks.among()
-    columns, n_rows, among = without_blank_rows(columns, blocks.n_rows, among)
-    blocks.check_cut(n_rows)
-    return Table(
-        columns, n_rows, first_row, among, blocks.cut, heading.named,
-        tuple(tuple(row) for row in sample[:_SHOWN]),
+    shown = tuple(tuple(row) for row in sample[:_SHOWN])
+    table = without_blank_rows(Table(
+        columns, blocks.n_rows, first_row, blocks.among(), blocks.cut, heading.named, shown,
         (*found, *heading.found, *_comma_sentence(columns)), heading.repairs,
-    )  # fmt: skip
+    ))  # fmt: skip
+    blocks.check_cut(table.n_rows)
+    return table
 
 
 def _decoded(data: bytes) -> tuple[bytes, list[str]]:

@@ -156,13 +156,13 @@ def _stacked(sheets: Sequence[_Sheet]) -> Table:
         columns.append(Column(title, codes, tuple(plain(sheet.title, 60) for sheet in sheets)))
     heading = sheets[0].heading
     shown = [row for row in sheets[0].first[heading.start :] if "".join(row).strip()]
-    made, n_rows, among = without_blank_rows(tuple(columns), n_rows, None)
-    if not n_rows:
-        raise FileError("file", "a heading and no rows", "at least one row of data")
-    return Table(
-        made, n_rows, first_row, among, None, heading.named,
+    table = without_blank_rows(Table(
+        tuple(columns), n_rows, first_row, None, None, heading.named,
         tuple(tuple(row) for row in shown[:_SHOWN]), repairs=heading.repairs,
-    )  # fmt: skip
+    ))  # fmt: skip
+    if not table.n_rows:
+        raise FileError("file", "a heading and no rows", "at least one row of data")
+    return table
 
 
 def _gather(sheet: _Sheet, parts: list[list[Part]]) -> int:
