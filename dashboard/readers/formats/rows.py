@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dashboard.readers.stacked import table_at
-from dashboard.readers.table import Column, Odd, Table
+from dashboard.readers.table import Column, Odd, Table, table_at
 
 _UNNAMED = re.compile(r"(?:column [0-9]+)?", re.ASCII)
 
