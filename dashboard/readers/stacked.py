@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from dashboard.readers.contents import Array
 from dashboard.readers.refusal import FileError, quoted
-from dashboard.readers.table import Column, Odd, Table
+from dashboard.readers.table import Column, Odd
 
 _FIRST = 1_000
 """So many rows mostly tell fractions from whole numbers."""

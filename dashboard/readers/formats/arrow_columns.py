@@ -85,11 +85,6 @@ def columns_of_fields(
         What stands before each name: "" or a name with a dot.
     depth : int
         How many objects they are in.
-
-    Returns
-    -------
-    list of Column
-        At least one a member, but for members that belong together.
     """
     columns: list[Column] = []
     listed = {name: kind.value_type for name, kind in kinds.items() if _is_list(kind)}
@@ -111,15 +106,6 @@ def columns_of_fields(
 
 def columns_of(name: str, cells: pa.ChunkedArray, depth: int = 0) -> list[Column]:
     """Make columns of one Arrow column: several of a struct, with dots in their names.
-
-    Parameters
-    ----------
-    name : str
-        Of the column.
-    cells : pyarrow.ChunkedArray, shape (n_rows,)
-        Of any type; one that no column can hold is not kept.
-    depth : int
-        How many objects it is in.
 
     Examples
     --------

@@ -90,11 +90,6 @@ def _are_names(values: Sequence[Node]) -> bool:
 def put_beside(named: Sequence[tuple[str, Node]]) -> list[Put]:
     """Put batches together that lie in lists beside one another, tables and what belongs to them.
 
-    Parameters
-    ----------
-    named : sequence of (str, Node)
-        The members of a dictionary, or of a pair.
-
     Raises
     ------
     FileError

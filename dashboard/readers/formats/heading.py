@@ -57,14 +57,7 @@ def first_rows(rows: Iterable[Sequence[str]]) -> Iterator[Sequence[str]]:
 
 
 def heading_of(rows: Rows, *, header: bool | None) -> Heading:
-    """Find the heading in the first rows of a text or a sheet.
-
-    Parameters
-    ----------
-    rows : sequence of rows
-        As `first_rows` gives them, each a cell a text.
-    header : bool, optional
-        Whether the first row names the columns; detected where it is not said.
+    """Find the heading in the first rows of a text or a sheet, which the user may deny or assert.
 
     Raises
     ------

@@ -49,19 +49,9 @@ _ONE = (str, int, float, bool, type(None))
 def read_json(data: bytes, header: bool | None = None) -> Table | Arrays:  # noqa: ARG001, FBT001
     """Read one JSON document, or JSON lines.
 
-    Parameters
-    ----------
-    data : bytes
-        The file, in UTF-8 or with a byte order mark.
-    header : bool, optional
-        Of no use here: members have names.
-
-    Returns
-    -------
-    Table or Arrays
-        A table of records, of columns of one length, or of what pandas writes; else arrays by the
-        names of the members that hold them, joined by dots. NaN and Infinity, which Python writes,
-        are read as numbers, null as a blank cell.
+    Records, columns of one length and what pandas writes become a table; all else arrays by the
+    names of the members that hold them, joined by dots. NaN and Infinity, which Python writes, are
+    read as numbers, null as a blank cell.
 
     Raises
     ------

@@ -13,18 +13,8 @@ from dashboard.readers.table import Table
 def read_parquet(data: bytes, header: bool | None = None) -> Table:  # noqa: ARG001, FBT001
     """Read the columns of a Parquet file.
 
-    Parameters
-    ----------
-    data : bytes
-        The file.
-    header : bool, optional
-        Of no use here: the file names its columns.
-
-    Returns
-    -------
-    Table
-        Lists of as many items as columns with two axes, members of structs as columns of their
-        own, dates as texts, and what no column can hold unread.
+    Lists of as many items become columns with two axes, members of structs columns of their own,
+    dates texts, and what no column can hold stays unread.
 
     Raises
     ------

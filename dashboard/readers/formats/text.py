@@ -23,12 +23,7 @@ _DELIMITERS = {"\t": "Tabs", ";": "Semicolons", ",": "Commas", "|": "Bars", " ":
 def read_text(data: bytes, header: bool | None) -> Table:  # noqa: FBT001 - as all readers take it
     r"""Read a table separated by commas, semicolons, tabs, bars or blanks.
 
-    Parameters
-    ----------
-    data : bytes
-        The file: UTF-8, UTF-16 up to 40 MB, or else taken for Windows-1252.
-    header : bool, optional
-        Whether the first row names the columns; detected where it is not said.
+    UTF-8, UTF-16 up to 40 MB, or else taken for Windows-1252.
 
     Raises
     ------

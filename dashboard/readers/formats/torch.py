@@ -39,17 +39,7 @@ _STORAGES = {
 
 
 def storage_of(reference: Node, find: Callable[[str], bytes], order: Literal["<", ">"]) -> Storage:
-    """Look up the bytes that a persistent reference names.
-
-    Parameters
-    ----------
-    reference : Node
-        ``("storage", type, key, device, number of items)``.
-    find : callable
-        Gives the bytes of a key.
-    order : {"<", ">"}
-        Byte order of the whole file.
-    """
+    """Look up the bytes of ``("storage", type, key, device, number of items)``."""
     match reference:
         case Items("tuple", ["storage", Tag(kind), str(key), str(), int(count)]) if (
             kind in _STORAGES

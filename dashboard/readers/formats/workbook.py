@@ -40,22 +40,13 @@ Part: TypeAlias = NDArray[np.float64] | pa.Array
 def read_workbook(data: bytes, header: bool | None) -> Table:  # noqa: FBT001 - as all readers
     """Read the first sheet that holds a table, visible ones first.
 
-    Parameters
-    ----------
-    data : bytes
-        The file. Saved values of formulas are used; nothing is computed.
-    header : bool, optional
-        Whether the first row names the columns; detected where it is not said.
+    Saved values of formulas are used; nothing is computed. Visible sheets with the same names of
+    columns are put below one another, and a column "sheet" says which row is from which.
 
     Raises
     ------
     FileError
         A damaged, locked or swollen workbook, or no sheet with a table.
-
-    Notes
-    -----
-    Visible sheets with the same names of columns are put below one another, and a column "sheet"
-    says which row is from which.
     """
     _check(data)
     try:
