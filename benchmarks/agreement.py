@@ -23,8 +23,8 @@ or, on so many samples and events as the number in brackets says, to its size, w
 measure that differs for its convention alone is compared once more where the conventions agree: on
 as many of the first rows as fill 15 bins evenly, in the same bins, or at the same points.
 
-"Reimplemented": a paper's program or definition, written again slowly and apart from calibcore, because
-no library of it can be installed or none follows it. Run `make peers` to let the libraries compute
+"Reimplemented": a paper's program or definition, written again slowly and apart from calibcore,
+because no library of it can be installed or none follows it. Run `make peers` to let the libraries compute
 again; `python -m benchmarks.agreement` writes this file.
 
 ## Measures of the tables

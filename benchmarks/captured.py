@@ -55,6 +55,35 @@ DROPPED: tuple[tuple[str, str, str], ...] = (
 They excuse a refusal, never another reading.
 """
 
+OTHERWISE: tuple[tuple[str, str], ...] = (
+    ("one to five rows, or a single column", r"test_fuzz|any_lists_give|are_as_written"),
+    ("one to five rows, or a single column", r"more_classes|many_columns_are|texts_are_bounded"),
+    ("as a table of one row per class, which is asked for", r"numbers_with_nulls|names_with_lists"),
+    ("a number beside the score is no class", r"that_nothing_tells|is_never_the_label"),
+    ("a confidence stands for values without labels", r"logits_stay_classes"),
+    ("probabilities, not their logits", r"that_say_the_same|their_softmax|named_scores_beside"),
+    ("a first line of data is data", r"first_label_that_looks|first_row_may_be_data"),
+    ("scores alone, of no kind yet", r"test_top_one_scores|labels_below_zero"),
+    ("labels are found", r"labels_of_an_unknown|label_of_any|names_of_tables|may_be_the_labels"),
+    ("rows or classes in another order", r"pandas_that_counts|lists_without_l|words_is_a_list"),
+    ("a count is no class", r"a_count_in_another_order"),
+    ("classes without names of their own", r"classes_named_by_numbers|classes_named_under_their"),
+    ("an outcome of one class alone, as the user says", r"test_one_hot_columns"),
+    ("classes in the order of the file", r"columns_in_another_order|the_user_names_columns"),
+    ("an array of one set by its whole name", r"another_label_array|choices_of_columns"),
+    ("training rows are left out, which is said", r"are_not_told_apart|column_that_names_sets"),
+    ("the column called split is followed", r"two_such_columns_tell"),
+    ("sheets of like columns are put together, which is said", r"hidden_sheets_come_last"),
+    ("scores of the true class, which no reading fits", r"of_the_true_class|class_one_beside"),
+    ("labels are few, which is doubted", r"marks_of_labels|numbers_of_names_in_a_list"),
+    ("a word of two is a prediction", r"two_words_beside_scores"),
+    ("percentages in one set only are refused", r"percentages_of_one_set"),
+    ("a cell at the far end of a sheet is refused", r"cells_to_the_right"),
+    ("lists in cells, not as JSON", r"test_every_spelling|classes_listed_in_every_row"),
+    ("class names beside records are typed by the user", r"list_of_class_names_beside_records"),
+)  # fmt: skip
+"""What is read otherwise, or refused, for a reason that was looked at file by file: by test."""
+
 
 def _array(values: Any) -> Json:
     """Sum up an array so that rounding does not matter and the order does."""
@@ -283,14 +312,20 @@ def difference(record: Json, place: Path) -> tuple[str, str]:  # noqa: PLR0911 -
         return ("same" if before == now else "refused in other words"), said
     if _alike(before, now, result):
         return "same", said
+    otherwise = (why for why, test in OTHERWISE if re.search(test, record["test"]))
     if "refused" in now:
         start = b"\n".join(data[:4000] for _, data, _ in files).decode("utf-8", "replace")
         for reason, test, content in DROPPED:
             if re.search(test, record["test"]) and re.search(content, start, re.MULTILINE):
                 return f"dropped: {reason}", said
-        return "worse: refused", said
+        why = next(otherwise, None)
+        return ("worse: refused" if why is None else f"listed: {why}"), said
+    named = before | {"columns": now["columns"]}
     same = all(_close(before[key], now[key]) for key in ("sets", "kind"))
-    return ("read alike, other names or columns" if same else "worse: read otherwise"), said
+    if same or _alike(named, now, result):
+        return "read alike, other names or columns", said
+    why = next(otherwise, None)
+    return ("worse: read otherwise" if why is None else f"listed: {why}"), said
 
 
 def compare(place: Path, *, listed: str) -> int:

@@ -357,6 +357,7 @@ def main() -> None:
             for what, number in new.items():
                 print(f"    {name}, mutant {number}: {what}", flush=True)
                 if asked.keep is not None:
+                    asked.keep.mkdir(parents=True, exist_ok=True)
                     (asked.keep / f"fuzz.{number}.{name}").write_bytes(numbered(name)(number))
     report(tallies)
 

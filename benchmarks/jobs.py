@@ -12,7 +12,7 @@ from benchmarks.peers import N_BINS, Rival
 from calibcore import EventScores, TopR, WithinTopR, ks_error
 from calibcore.binning import Binning
 from calibcore.calibrators import TemperatureScaling
-from calibcore.inference import Inference, Plan, Side, infer
+from calibcore.inference import Inference, Plan, SideRows, infer
 from calibcore.metrics import METRICS, EventMeasure, Options, classwise_ece, ece
 from calibcore.probabilities import softmax
 from calibcore.tally import tally
@@ -120,14 +120,14 @@ def inference_jobs(events: EventScores) -> list[Job]:
     measures = tuple(measure for measure in METRICS if isinstance(measure, EventMeasure))
     plan, n_samples = Plan(measures), events.n_samples
     drawn = np.random.default_rng(0).integers(n_samples, size=n_samples)
-    before = Side(events)
-    after = Side(EventScores(np.square(events.scores), events.hits))
+    before = SideRows(events)
+    after = SideRows(EventScores(np.square(events.scores), events.hits))
 
     def floor() -> None:
         for _ in range(plan.n_resamples):
             np.cumsum(np.bincount(drawn, minlength=n_samples))
 
-    def job(sides: str, later: Side) -> Job:
+    def job(sides: str, later: SideRows) -> Job:
         name = (
             f"uncertainty of {len(measures)} measures, {sides}, {plan.n_resamples:,} resamples"
             " (floor: so many times `numpy.bincount` and `numpy.cumsum` of them)"

@@ -19,8 +19,8 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from calibcore import EventScores
-from calibcore.inference import Finding, Interval, Plan, Side, infer
-from calibcore.inference.classes import SUMMARIES
+from calibcore.inference import Finding, Interval, Plan, SideRows, infer
+from calibcore.inference.classwise import SUMMARIES
 from calibcore.metrics import METRICS, ChangeMeasure, EventMeasure, RowMeasure
 from calibcore.probabilities import softmax
 from calibcore.tally import Tally
@@ -28,7 +28,7 @@ from calibcore.validation import Floats, Labels
 
 ROOT = Path(__file__).parents[1]
 OUT = ROOT / "docs" / "validation.md"
-HELD = ROOT / "calibcore" / "inference" / "held.py"
+HELD = ROOT / "calibcore" / "inference" / "coverage.py"
 N_RESAMPLES = 400
 _PLACES = 20_001
 _ROWS = 100_000_000
@@ -98,10 +98,10 @@ def _centres(key: str) -> Floats:
     return TEN if key in OF_TEN else TWO
 
 
-def _side(model: Model, x: Floats, labels: Labels, centres: Floats) -> Side:
+def _side(model: Model, x: Floats, labels: Labels, centres: Floats) -> SideRows:
     """Give what a classifier says; the event is that class 1 is true."""
     table = model.table(x, centres)
-    return Side(EventScores(table[:, 1], labels == 1), table, labels)
+    return SideRows(EventScores(table[:, 1], labels == 1), table, labels)
 
 
 def truths(model: Model, before: Model | None = None) -> dict[str, float]:
@@ -338,9 +338,9 @@ false-positive rate of 4 to 6%.
 The data: two classes, equally frequent, with one feature that is normal about 1 or -1; the
 classifier says 1 / (1 + exp(b0 + b1 x)), and b0 = 0, b1 = -2 would be true (Vaicenavicius et al.
 2019; Zhang 2020, section 5.1). Truths are sums over a fine mesh of the feature. *Before* is the
-classifier named in the heading, *after* the true one, so the interval under perfect calibration should
-hold 0 for every distance. Top-r accuracy, which of two classes is always 100%, is simulated with ten
-classes about -2.25, -1.75, ..., 2.25: class c has the logit -b1 / 2 (c x - c^2 / 2) - b0 c / 2,
+classifier named in the heading, *after* the true one, so the interval under perfect calibration
+should hold 0 for every distance. Top-r accuracy, which of two classes is always 100%, is simulated
+with ten classes about -2.25, -1.75, ..., 2.25: class c has the logit -b1 / 2 (c x - c^2 / 2) - b0 c / 2,
 which for classes about 1 and -1 is the model above. The calibration gain is 0 before."""
 
 

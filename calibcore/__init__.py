@@ -1,10 +1,15 @@
 """Fractile's core: calibration mathematics on numpy and scipy alone."""
 
+from importlib.metadata import version
+
 from calibcore.cumulative import CumulativeCurves, cumulative_curves, ks_error
 from calibcore.data import EventScores, LogitSet, Split, split_rows
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import AuditResult, audit
 from calibcore.events import OneClass, TopR, WithinTopR
+from calibcore.samples import load_sample
+
+__version__ = version("fractile")
 
 __all__ = [
     "AuditResult",
@@ -16,8 +21,10 @@ __all__ = [
     "Split",
     "TopR",
     "WithinTopR",
+    "__version__",
     "audit",
     "cumulative_curves",
     "ks_error",
+    "load_sample",
     "split_rows",
 ]

@@ -1,19 +1,19 @@
 """Rows gathered into bins of their score."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
+from calibcore.results import result_class
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 
 Binning = Literal["equal_width", "equal_mass"]
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class BinTable:
     """What each bin of scores holds.
 
@@ -48,9 +48,9 @@ def bin_scores(
     Parameters
     ----------
     scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event, in [0, 1].
+        Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened.
+        Whether the event happened (y_true of the event).
     n_bins : int, default 15
         At least 1.
     binning : {"equal_width", "equal_mass"}
@@ -107,7 +107,7 @@ def bin_tally(counted: Tally, *, n_bins: int = 15, binning: Binning = "equal_wid
 
 
 def equal_width_starts(counted: Tally, n_bins: int) -> NDArray[np.intp]:
-    """Give the first block of each bin of equal width, shape (n_bins,)."""
+    """Return the first block of each bin of equal width, shape (n_bins,)."""
     inner = np.arange(1, n_bins) / n_bins
     return np.concatenate([[0], np.searchsorted(counted.scores, inner, side="right")])
 
@@ -115,7 +115,7 @@ def equal_width_starts(counted: Tally, n_bins: int) -> NDArray[np.intp]:
 def equal_mass_starts(
     counted: Tally, n_bins: int, totals: Floats | None = None
 ) -> NDArray[np.intp]:
-    """Give the first block of each bin of equal mass, shape (..., n_bins).
+    """Return the first block of each bin of equal mass, shape (..., n_bins).
 
     ``totals``, the running totals of the counts, are made where they are not given.
     """
@@ -187,5 +187,5 @@ def bin_places(block: Floats, n_bins: int) -> NDArray[np.intp]:
 
 
 def equal_width_edges(n_bins: int) -> Floats:
-    """Give the edges k / n_bins of bins of equal width, shape (n_bins + 1,)."""
+    """Return the edges k / n_bins of bins of equal width, shape (n_bins + 1,)."""
     return np.arange(n_bins + 1) / n_bins

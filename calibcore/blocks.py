@@ -18,12 +18,12 @@ def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
 
 
 def block_rows(n_columns: int) -> int:
-    """Give how many rows are in a block."""
+    """Return how many rows are in a block."""
     return max(1, _CELLS // n_columns)
 
 
 def row_maxima(block: NDArray[Any]) -> NDArray[Any]:
-    """Give the largest value of each row, shape (n_rows, 1)."""
+    """Return the largest value of each row, shape (n_rows, 1)."""
     if block.shape[1] > NARROW:
         # Finding its place takes a third of the time; NaN counts as largest.
         return np.asarray(block[np.arange(len(block)), block.argmax(axis=1)][:, np.newaxis])

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
@@ -16,6 +15,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import Comparison, Prepared, SetResult, check_pooled, fit, judge, prepare
 from calibcore.events import Event
 from calibcore.metrics import Measure, Options
+from calibcore.results import find, result_class
 from calibcore.validation import Floats
 
 JudgedOn = Literal["crossed", "test"]
@@ -24,7 +24,7 @@ JudgedOn = Literal["crossed", "test"]
 Folds = NDArray[np.intp]
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class FoldedScoreMap(FittedScoreMap):
     """One score map a fold; each row goes through the one that was fitted without its fold.
 
@@ -51,11 +51,11 @@ class FoldedScoreMap(FittedScoreMap):
         return result
 
     def part(self, chosen: NDArray[np.bool_]) -> "FoldedScoreMap":
-        """Give the same maps for some of the rows, in their order."""
+        """Return the same maps for some of the rows, in their order."""
         return FoldedScoreMap(self.fold[chosen], self.maps, warnings=self.warnings)
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class FoldedVectorMap(FittedVectorMap):
     """One vector map a fold; each row goes through the one that was fitted without its fold.
 
@@ -82,7 +82,7 @@ class FoldedVectorMap(FittedVectorMap):
         return result
 
     def part(self, chosen: NDArray[np.bool_]) -> "FoldedVectorMap":
-        """Give the same maps for some of the rows, in their order."""
+        """Return the same maps for some of the rows, in their order."""
         return FoldedVectorMap(self.fold[chosen], self.maps, warnings=self.warnings)
 
 
@@ -94,7 +94,7 @@ def _check_rows(n_rows: int, fold: Folds) -> None:
         raise CalibrationInputError("rows", f"{n_rows:,}", f"the {fold.size:,} that were dealt")
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class CrossFit:
     """A calibrator judged on the calibration set, each row by a map that has not seen it.
 
@@ -111,7 +111,7 @@ class CrossFit:
 
 
 def deal_folds(rows: LogitSet | EventScores, *, n_folds: int = 5, seed: int = 0) -> Folds:
-    """Deal the rows of one set to folds at random.
+    """Assign the rows of one set to folds at random (stratified k-fold).
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def cross_fit(
     n_bins: int = 15,
     progress: Progress | None = None,
 ) -> CrossFit:
-    """Judge a calibrator on the set it learns from, without judging a row by a map that saw it.
+    """Evaluate a calibrator on the calibration set by cross-validation.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def cross_fit(
 
     Examples
     --------
-    >>> from calibcore.calibrators.temperature import TemperatureScaling
+    >>> from calibcore.calibrators.temperature.scaling import TemperatureScaling
     >>> from calibcore.events import TopR
     >>> rows = LogitSet([[2.0, 0.0], [0.0, 2.0]] * 10, [0, 1, 0, 0, 1] * 4)
     >>> found = cross_fit(
@@ -219,7 +219,7 @@ def cross_fit(
 
 
 def _checked_folds(values: ArrayLike, n_rows: int) -> Folds:
-    """Refuse folds that would leave rows without a score."""
+    """Check the folds; raise if they would leave rows without a score."""
     fold, numbers = np.asarray(values), np.unique(values)
     fits = fold.shape == (n_rows,) and fold.dtype.kind in "iu" and numbers.size > 1
     if not (fits and numbers[0] == 0 and numbers[-1] == numbers.size - 1):
@@ -255,7 +255,7 @@ def _fit_folds(
 # Who wins -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class Standing:
     """How a calibrator does on one set: what is left of a judgement when its curves are dropped.
 
@@ -285,10 +285,10 @@ class Standing:
 
     def compare(self, measure: Measure) -> Comparison:
         """Find a measure before and after."""
-        return next(row for row in self.comparisons if row.measure.key == measure.key)
+        return find({row.measure.key: row for row in self.comparisons}, measure.key, "measure")
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class Contestant:
     """One calibrator of a contest.
 
@@ -307,16 +307,16 @@ class Contestant:
     test: Standing
 
     def on(self, judged_on: JudgedOn) -> Standing:
-        """Give one of the two."""
+        """Return one of the two."""
         return self.crossed if judged_on == "crossed" else self.test
 
     def value(self, measure: Measure, judged_on: JudgedOn) -> float | None:
-        """Give a measure after calibration; None where it is not defined."""
+        """Return a measure after calibration; None where it is not defined."""
         found = self.on(judged_on).compare(measure).after
         return None if found is None or math.isnan(found) else found
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class Picks:
     """Which calibrator wins by cross-fitting, and which one the test set would have picked.
 
@@ -343,7 +343,7 @@ class Picks:
 
 
 def can_rank(measure: Measure) -> bool:
-    """Tell whether a measure says which of two calibrators is the better one."""
+    """Return whether a measure says which of two calibrators is the better one."""
     return measure.better in {"lower", "higher"} or (
         measure.better == "nearer" and measure.ideal is not None
     )
@@ -374,7 +374,7 @@ def ranked(
 
 
 def pick(contestants: Sequence[Contestant], measure: Measure) -> Picks | None:
-    """Find the winner of a contest by one measure.
+    """Find the best calibrator of a comparison by one measure.
 
     Parameters
     ----------

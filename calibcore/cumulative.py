@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibcore.results import result_class
 from calibcore.tally import Tally, gaps_in_rows, tally
 from calibcore.validation import Floats
 
@@ -21,7 +21,7 @@ _LEAST_STEP = 1e-3
 """Steps smaller than this, in rows, are as good as none: the gap is normal."""
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class CumulativeCurves:
     """Running totals of predicted score and observed hits, lowest score first.
 
@@ -182,7 +182,7 @@ def _where_below(tail: Callable[[float], float], level: float, high: float) -> f
 
 
 def expected_steps(variance: ArrayLike, skew: ArrayLike) -> Floats:
-    """Give how many steps of their usual size the gap makes, if the scores are the truth.
+    """Return how many steps of their usual size the gap makes, if the scores are the truth.
 
     Parameters and conventions are those of `rare_tail`. If all scores are near 0 it is the number
     of hits that are expected; if all are near 1, of misses; infinite without a skew.
@@ -195,7 +195,7 @@ def expected_steps(variance: ArrayLike, skew: ArrayLike) -> Floats:
 
 
 def rare_tail(largest: ArrayLike, variance: ArrayLike, skew: ArrayLike) -> Floats:
-    """Probability that the final gap is this far from 0, on either side, where steps are few.
+    """Compute the two-sided p-value of the final gap where steps are few.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ def rare_tail(largest: ArrayLike, variance: ArrayLike, skew: ArrayLike) -> Float
 
 
 def brownian_tail(x: float) -> float:
-    """Probability that standard Brownian motion on [0, 1] strays as far as ``x`` from 0.
+    """Compute the probability that standard Brownian motion on [0, 1] strays ``x`` from 0.
 
     Parameters
     ----------
@@ -276,7 +276,7 @@ def brownian_tail(x: float) -> float:
 
 
 def brownian_range_tail(x: float) -> float:
-    """Probability that the range of standard Brownian motion on [0, 1] is at least ``x``.
+    """Compute the probability that the range of standard Brownian motion is at least ``x``.
 
     Parameters
     ----------
@@ -309,16 +309,16 @@ def brownian_range_tail(x: float) -> float:
 
 
 def cumulative_curves(scores: ArrayLike, hits: ArrayLike) -> CumulativeCurves:
-    """Accumulate predicted score and observed hits, lowest score first.
+    """Compute cumulative scores and cumulative hits, lowest score first (Gupta's graphs).
 
     If the event is calibrated, the two totals grow together.
 
     Parameters
     ----------
     scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event, in [0, 1]. Any order.
+        Predicted probability of the event (y_prob), in [0, 1]. Any order.
     hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened.
+        Whether the event happened (y_true of the event).
 
     Returns
     -------
@@ -369,7 +369,7 @@ def curves_of(counted: Tally) -> CumulativeCurves:
 
 
 def ks_error(scores: ArrayLike, hits: ArrayLike) -> float:
-    """Largest gap between cumulative score and cumulative hits, in probability units.
+    """Compute the KS calibration error: the largest gap of cumulative score and cumulative hits.
 
     Parameters and errors are those of `cumulative_curves`, whose ``ks_error`` this is, without
     the curves.
@@ -383,18 +383,18 @@ def ks_error(scores: ArrayLike, hits: ArrayLike) -> float:
 
 
 def ks_of(counted: Tally) -> Floats:
-    """Give the `ks_error` of rows that are counted by score; resamples all at once."""
+    """Return the `ks_error` of score-tallied rows, vectorised over resamples."""
     highest, lowest = counted.once(_extremes)
     return np.maximum(np.abs(highest), np.abs(lowest))
 
 
 def kuiper_of(counted: Tally) -> Floats:
-    """Give `CumulativeCurves.kuiper` of rows counted by score; resamples all at once."""
+    """Return `CumulativeCurves.kuiper` of score-tallied rows, vectorised over resamples."""
     highest, lowest = counted.once(_extremes)
     return np.asarray(np.maximum(highest, 0.0) - np.minimum(lowest, 0.0))
 
 
 def _extremes(counted: Tally) -> tuple[Floats, Floats]:
-    """Give the highest and the lowest gap."""
+    """Return the highest and the lowest gap."""
     gaps = counted.once(gaps_in_rows)
     return gaps.max(axis=-1) / counted.n_samples, gaps.min(axis=-1) / counted.n_samples

@@ -1,7 +1,7 @@
 """What everything else is computed from: logits with labels, their split, an event's scores."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Generic, Literal, TypeVar
 
@@ -12,13 +12,14 @@ from calibcore import validation
 from calibcore.blocks import row_blocks, row_totals
 from calibcore.errors import CalibrationInputError
 from calibcore.probabilities import log_probabilities, softmax
+from calibcore.results import result_class
 from calibcore.validation import Floats, Hits, Labels, Logits
 
 _ROUNDING = 1e-12
 """How far from 1 a row of probabilities may sum because of rounding."""
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@result_class
 class LogitSet:
     """Logits of a trained classifier with the true classes.
 
@@ -132,7 +133,7 @@ class LogitSet:
         return made
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@result_class
 class EventScores:
     """Predicted probability of one event, and whether it happened, row by row.
 
@@ -141,7 +142,7 @@ class EventScores:
     scores : array_like of float, shape (n_samples,)
         In [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
-        1 where the event happened.
+        1 where the event happened (y_true of the event).
     rest : array_like of float, shape (n_samples,), optional
         Probability that the event does not happen, where it is known to more digits than 1 - score
         has: that is 0 for a score that is rounded to 1.
@@ -222,7 +223,7 @@ def _row_index(chosen: ArrayLike, n_samples: int) -> NDArray[np.bool_ | np.integ
 Rows = TypeVar("Rows", LogitSet, EventScores)
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class Split(Generic[Rows]):
     """A set to fit on and a set to judge on.
 
@@ -246,7 +247,7 @@ class Split(Generic[Rows]):
     same_data: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse two sets that are not of one kind, or not about the same classes."""
+        """Raise if the sets are not of one kind, or not about the same classes."""
         if isinstance(self.calibration, LogitSet) != isinstance(self.test, LogitSet):
             kinds = "logits of all classes", "an event's scores"
             wanted_kind, found_kind = (

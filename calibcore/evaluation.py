@@ -14,8 +14,8 @@ from calibcore.calibrators.base import (
     ScoreMap,
     SlowVectorMap,
 )
+from calibcore.calibrators.lifts.pooled import PooledScores
 from calibcore.calibrators.method import Calibrator
-from calibcore.calibrators.pooled import PooledScores
 from calibcore.cumulative import CumulativeCurves, curves_of
 from calibcore.data import EventScores, LogitSet, Split
 from calibcore.errors import CalibrationInputError
@@ -35,6 +35,7 @@ from calibcore.reliability import (
     spline_frequency,
     spline_null_band,
 )
+from calibcore.results import find, result_class, short_repr
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 
@@ -42,7 +43,7 @@ GRAPH_KNOTS = 6
 """Knots of the spline that draws the frequency in graphs (c) and (d)."""
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class Side:
     """Everything about the event on one set, before or after calibration.
 
@@ -122,6 +123,8 @@ class Comparison:
     before: float | None
     after: float | None
 
+    __repr__ = short_repr
+
     @property
     def change(self) -> float | None:
         """After minus before."""
@@ -130,7 +133,7 @@ class Comparison:
         return self.after - self.before
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class SetResult:
     """The judgement on one set.
 
@@ -160,10 +163,10 @@ class SetResult:
 
     def compare(self, key: str) -> Comparison:
         """Find a measure's comparison by the measure's key."""
-        return next(row for row in self.comparisons if row.measure.key == key)
+        return find({row.measure.key: row for row in self.comparisons}, key, "measure")
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class AuditResult:
     """One calibrator tried on one event.
 
@@ -188,7 +191,7 @@ class AuditResult:
         return () if self.fitted is None else self.fitted.warnings
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class Prepared:
     """One set with its event and its class probabilities, where it has classes."""
 
@@ -205,7 +208,7 @@ def audit(
     n_bins: int = 15,
     progress: Progress | None = None,
 ) -> AuditResult:
-    """Fit a calibrator on the calibration set and judge it on both sets.
+    """Fit a calibrator on the calibration set and evaluate it on both sets.
 
     Parameters
     ----------
@@ -258,7 +261,7 @@ def audit(
 
 def sides_of(
     rows: LogitSet | EventScores, judged: SetResult, fitted: FittedScoreMap | FittedVectorMap | None
-) -> tuple[inference.Side, inference.Side]:
+) -> tuple[inference.SideRows, inference.SideRows]:
     """Gather what `calibcore.inference.infer` needs of one set.
 
     Parameters
@@ -276,15 +279,15 @@ def sides_of(
         Before and after; the same object where nothing was fitted.
     """
     if isinstance(rows, EventScores):
-        before = inference.Side(judged.before.event)
+        before = inference.SideRows(judged.before.event)
     else:
-        before = inference.Side(judged.before.event, rows.probabilities, rows.labels)
+        before = inference.SideRows(judged.before.event, rows.probabilities, rows.labels)
     if fitted is None:
         return before, before
     if isinstance(fitted, FittedVectorMap) and isinstance(rows, LogitSet):
         probabilities = fitted.predict_proba(rows.logits)
-        return before, inference.Side(judged.after.event, probabilities, rows.labels)
-    return before, inference.Side(judged.after.event)
+        return before, inference.SideRows(judged.after.event, probabilities, rows.labels)
+    return before, inference.SideRows(judged.after.event)
 
 
 def prepare(rows: LogitSet | EventScores, event: Event) -> Prepared:
@@ -297,7 +300,7 @@ def prepare(rows: LogitSet | EventScores, event: Event) -> Prepared:
 
 
 def check_pooled(calibrator: Calibrator | None, event: Event) -> None:
-    """Refuse pooled scores for an event whose score is a sum of probabilities."""
+    """Raise if pooled scores meet an event whose score is a sum of probabilities."""
     if isinstance(calibrator, PooledScores) and isinstance(event, WithinTopR) and event.r > 1:
         raise CalibrationInputError(
             "calibrator",
@@ -335,7 +338,7 @@ def judge(
     fitted: FittedScoreMap | FittedVectorMap | None,
     options: Options,
 ) -> SetResult:
-    """Judge what was fitted on one set."""
+    """Evaluate what was fitted on one set."""
     rows, changed = prepared.rows, 0
     keeps = isinstance(fitted, FittedScoreMap)  # it leaves the order of the classes alone
     after_event, after_probabilities = prepared.event, prepared.probabilities

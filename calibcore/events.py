@@ -24,7 +24,7 @@ class Event(Protocol):
     """Anything that turns class probabilities into one score and one hit a row."""
 
     def outcomes(self, probabilities: ArrayLike, labels: ArrayLike) -> EventScores:
-        """Give the probability of the event and whether it happened, row by row."""
+        """Return the probability of the event and whether it happened, row by row."""
         ...
 
 
@@ -125,18 +125,19 @@ class TopR:
 
     Examples
     --------
-    >>> TopR(2).outcomes([[0.7, 0.2, 0.1]], [1])
-    EventScores(scores=array([0.2]), hits=array([1], dtype=int8))
+    >>> found = TopR(2).outcomes([[0.7, 0.2, 0.1]], [1])
+    >>> found.scores, found.hits
+    (array([0.2]), array([1], dtype=int8))
     """
 
     r: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse a rank below 1."""
+        """Raise if the rank is below 1."""
         validation.whole_number(self.r, "r", least=1)
 
     def outcomes(self, probabilities: ArrayLike, labels: ArrayLike) -> EventScores:
-        """Give the r-th largest probability and whether its class is the true one.
+        """Return the r-th largest probability and whether its class is the true one.
 
         Parameters
         ----------
@@ -179,18 +180,19 @@ class WithinTopR:
 
     Examples
     --------
-    >>> WithinTopR(2).outcomes([[0.5, 0.25, 0.25]], [1])
-    EventScores(scores=array([0.75]), hits=array([1], dtype=int8))
+    >>> found = WithinTopR(2).outcomes([[0.5, 0.25, 0.25]], [1])
+    >>> found.scores, found.hits
+    (array([0.75]), array([1], dtype=int8))
     """
 
     r: int = 2
 
     def __post_init__(self) -> None:
-        """Refuse a rank below 1."""
+        """Raise if the rank is below 1."""
         validation.whole_number(self.r, "r", least=1)
 
     def outcomes(self, probabilities: ArrayLike, labels: ArrayLike) -> EventScores:
-        """Give the summed probability of the r first classes and whether the truth is among them.
+        """Return the summed probability of the r first classes and whether the truth is among them.
 
         Parameters, returns and errors are those of `TopR.outcomes`.
         """
@@ -216,18 +218,19 @@ class OneClass:
 
     Examples
     --------
-    >>> OneClass(0).outcomes([[0.7, 0.3]], [1])
-    EventScores(scores=array([0.7]), hits=array([0], dtype=int8))
+    >>> found = OneClass(0).outcomes([[0.7, 0.3]], [1])
+    >>> found.scores, found.hits
+    (array([0.7]), array([0], dtype=int8))
     """
 
     k: int
 
     def __post_init__(self) -> None:
-        """Refuse a negative class."""
+        """Raise if the class is negative."""
         validation.whole_number(self.k, "k", least=0)
 
     def outcomes(self, probabilities: ArrayLike, labels: ArrayLike) -> EventScores:
-        """Give the probability of class k and whether it is the true class.
+        """Return the probability of class k and whether it is the true class.
 
         Parameters, returns and errors are those of `TopR.outcomes`.
         """

@@ -6,17 +6,18 @@ import numpy as np
 
 from calibcore import validation
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
-from calibcore.calibrators.bbq import FittedBBQ
-from calibcore.calibrators.histogram import FittedHistogram
-from calibcore.calibrators.isotonic import FittedIsotonic
-from calibcore.calibrators.lifts import FittedOneVsRest, FittedPerRank
-from calibcore.calibrators.pooled import FittedPooledClasses, FittedPooledScores
-from calibcore.calibrators.spline import FittedSpline
-from calibcore.calibrators.venn_abers import FittedVennAbers
+from calibcore.calibrators.lifts.pooled import FittedPooledClasses, FittedPooledScores
+from calibcore.calibrators.lifts.separate import FittedOneVsRest, FittedPerRank
+from calibcore.calibrators.score_maps.bbq import FittedBBQ
+from calibcore.calibrators.score_maps.histogram import FittedHistogram
+from calibcore.calibrators.score_maps.isotonic import FittedIsotonic
+from calibcore.calibrators.score_maps.spline import FittedSpline
+from calibcore.calibrators.score_maps.venn_abers import FittedVennAbers
 from calibcore.data import EventScores
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, OneClass, TopR
 from calibcore.probabilities import log_probabilities
+from calibcore.results import result_class
 from calibcore.validation import Floats
 
 _EVEN, _IN_LOG_ODDS = 401, 201
@@ -25,7 +26,7 @@ _FALL = 1e-6
 """A fall by less is rounding."""
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class ScoreCurve:
     """A score map as a function, at enough places to draw it.
 
@@ -92,7 +93,7 @@ def _around_jumps(fitted: FittedScoreMap) -> Floats:
 
 
 def _jumps(fitted: FittedScoreMap) -> Floats:
-    """Give the scores at which a step map jumps."""
+    """Return the scores at which a step map jumps."""
     match fitted:
         case FittedHistogram() | FittedBBQ():
             return fitted.edges
@@ -107,7 +108,7 @@ def _jumps(fitted: FittedScoreMap) -> Floats:
 
 
 def _bends(fitted: FittedScoreMap) -> Floats:
-    """Give the scores between which a map is a straight line."""
+    """Return the scores between which a map is a straight line."""
     match fitted:
         case FittedSpline():
             return fitted.scores
@@ -223,14 +224,14 @@ def movement(before: EventScores, after: EventScores) -> Movement:
     )
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class ClassMoves:
     """Rows of class probabilities, and where calibration takes each.
 
     Attributes
     ----------
     before, after : ndarray of float64, shape (n_rows, n_classes)
-        Rows that sum to 1.
+        Rows that sum to 1 (y_prob).
     """
 
     before: Floats

@@ -58,7 +58,7 @@ def sort_together(scores: Floats, hits: Hits) -> None:
 
 
 def in_order(scores: Floats, hits: Hits) -> bool:
-    """Tell whether rows are already as `sort_by_score` gives them.
+    """Return whether rows are already as `sort_by_score` gives them.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def in_order(scores: Floats, hits: Hits) -> bool:
 
 
 def block_ends(sorted_scores: Floats) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-    """Give the index of the last row of each block of equal scores.
+    """Return the index of the last row of each block of equal scores.
 
     Examples
     --------

@@ -1,18 +1,18 @@
 """Several models on the same rows: whether they are the same, and where each stands."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult
+from calibcore.results import result_class
 from calibcore.validation import Floats
 
 
 def check_same_rows(first: LogitSet | EventScores, other: LogitSet | EventScores) -> None:
-    """Refuse the rows of another model that are not those of the first.
+    """Raise if the rows of another model are not those of the first.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def check_same_rows(first: LogitSet | EventScores, other: LogitSet | EventScores
         )
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class Plane:
     """Miscalibration against discrimination, of several models before and after calibration.
 

@@ -66,7 +66,7 @@ def sum_columns(weights: Floats) -> Floats:
 
 
 def softmax(logits: ArrayLike) -> Floats:
-    """Turn logits into class probabilities.
+    """Compute class probabilities from logits.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def softmax(logits: ArrayLike) -> Floats:
 
 
 def log_softmax(logits: ArrayLike) -> Floats:
-    """Turn logits into logarithms of class probabilities, without underflow.
+    """Compute the logarithms of class probabilities from logits, without underflow.
 
     Parameters and errors are those of `softmax`.
 
@@ -129,7 +129,7 @@ def log_softmax(logits: ArrayLike) -> Floats:
 
 
 def log_probabilities(probabilities: ArrayLike) -> Floats:
-    """Turn class probabilities into logits: their natural logarithm.
+    """Compute logits from class probabilities: their natural logarithm.
 
     Parameters
     ----------

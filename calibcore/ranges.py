@@ -1,15 +1,14 @@
 """Numbers told apart by ranges that hold about as many of them each."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
+from calibcore.results import result_class
 from calibcore.validation import Floats
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class Ranges:
     """Values cut into ranges that hold about the same number of them.
 

@@ -1,6 +1,6 @@
 """Parts of the rows, each judged by itself: where a model is off, and which rows show it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -13,9 +13,10 @@ from calibcore.data import EventScores, LogitSet, Split
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import AuditResult, Comparison, SetResult, Side, judge, prepare
 from calibcore.events import Event
-from calibcore.inference.many import gap_p_values, holm
+from calibcore.inference.multiple_testing import gap_p_values, holm
 from calibcore.metrics import ClassMeasure, EventMeasure, Measure, Options
 from calibcore.reliability import binned_of, binomial_interval
+from calibcore.results import result_class
 from calibcore.validation import Floats, Hits, Labels
 
 LEAST_ROWS = 30
@@ -24,7 +25,7 @@ LEAST_ROWS = 30
 Places = NDArray[np.intp]
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class SliceShares:
     """A share of the rows of each slice, with its interval.
 
@@ -41,7 +42,7 @@ class SliceShares:
     high: Floats
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class SliceScreen:
     """Every slice of one set by itself, and whether chance explains how far it is off.
 
@@ -101,7 +102,7 @@ class SliceScreen:
         return ~np.isnan(self.adjusted)
 
     def off(self, level: float = 0.05) -> NDArray[np.bool_]:
-        """Tell which slices are off; with this probability any is, if the scores are true."""
+        """Return which slices are off; with this probability any is, if the scores are true."""
         return self.adjusted < level
 
     def order(self, level: float = 0.05) -> Places:
@@ -126,14 +127,14 @@ def screen_slices(
     least: int = LEAST_ROWS,
     judge: bool = True,
 ) -> SliceScreen:
-    """Look at every slice of the rows, and allow for looking at so many.
+    """Test the calibration of every subgroup of rows, adjusted for the number of tests.
 
     Parameters
     ----------
     scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event, in [0, 1].
+        Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened.
+        Whether the event happened (y_true of the event).
     places : array_like of int, shape (n_samples,)
         Slice of each row, from 0.
     n_slices : int
@@ -194,7 +195,7 @@ def screen_slices(
 
 
 def slice_shares(flags: ArrayLike, places: ArrayLike, *, n_slices: int) -> SliceShares:
-    """Give the share of the rows of each slice that are flagged.
+    """Return the share of the rows of each slice that are flagged.
 
     Parameters
     ----------
@@ -229,7 +230,7 @@ def slice_shares(flags: ArrayLike, places: ArrayLike, *, n_slices: int) -> Slice
 
 
 def _members(places: ArrayLike, n_samples: int, n_slices: int) -> list[Places]:
-    """Give the rows of each slice, in their order."""
+    """Return the rows of each slice, in their order."""
     n_slices = validation.whole_number(n_slices, "n_slices", least=1)
     where = validation.real_array(places, "places")
     if where.shape != (n_samples,) or where.size == 0:
@@ -251,7 +252,7 @@ def rejudge(
     event: Event,
     n_bins: int = 15,
 ) -> AuditResult:
-    """Judge what is fitted already, perhaps on a part of the rows.
+    """Evaluate what is fitted already, perhaps on a part of the rows.
 
     Parameters
     ----------
@@ -285,7 +286,7 @@ OWN_BINS = ("sweep_ece",)
 def rebin(
     result: AuditResult, split: Split[LogitSet] | Split[EventScores], *, n_bins: int
 ) -> AuditResult:
-    """Judge the same rows in another number of bins, and keep all that has none.
+    """Evaluate the same rows in another number of bins, and keep all that has none.
 
     Parameters are the judgement, the rows that were judged, and the bins; returns what `rejudge`
     gives, in a small part of the time.

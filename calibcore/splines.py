@@ -1,6 +1,5 @@
 """Cubic splines with few, evenly spaced knots, fitted to many points by least squares."""
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -10,6 +9,7 @@ from numpy.typing import ArrayLike
 from calibcore import validation
 from calibcore.blocks import row_blocks
 from calibcore.errors import CalibrationInputError
+from calibcore.results import result_class
 from calibcore.validation import Floats
 
 Runout = Literal["natural", "parabolic", "cubic"]
@@ -19,7 +19,7 @@ LEAST_KNOTS = {"natural": 2, "parabolic": 3, "cubic": 4}
 
 
 def curvature_matrix(n_knots: int, runout: Runout) -> Floats:
-    """Give the linear map from values at the knots to second derivatives there.
+    """Return the linear map from values at the knots to second derivatives there.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def curvature_matrix(n_knots: int, runout: Runout) -> Floats:
     return np.vstack([end @ second, second, end[::-1] @ second])
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class CubicSpline:
     """A cubic spline on [0, 1], given by its values at evenly spaced knots.
 
@@ -115,7 +115,7 @@ def _place(x: ArrayLike, n_knots: int) -> tuple[np.ndarray, Floats, float]:
 
 
 def check_knots(n_knots: int, runout: Runout) -> int:
-    """Refuse fewer knots than the run-out needs."""
+    """Raise if there are fewer knots than the run-out needs."""
     least = LEAST_KNOTS[validation.choice(runout, "runout", allowed=tuple(LEAST_KNOTS))]
     return validation.whole_number(n_knots, "n_knots", least=least, most=1000)
 
@@ -133,7 +133,7 @@ def _basis_derivative(x: Floats, n_knots: int, second: Floats) -> Floats:
 
 
 def _pieces(n_knots: int, second: Floats) -> Floats:
-    """Give the cubic that each knot value contributes to each interval.
+    """Return the cubic basis coefficients per knot and interval.
 
     Returns
     -------
@@ -283,7 +283,7 @@ def fit_bounded_slope(
 
 
 def _worst_places(excess: Floats, starts: np.ndarray) -> list[int]:
-    """Give, of each interval of points, the place of the largest excess."""
+    """Return, of each interval of points, the place of the largest excess."""
     ends = [*starts[1:], excess.size]
     return [int(a + np.argmax(excess[a:b])) for a, b in zip(starts, ends, strict=True)]
 

@@ -1,22 +1,23 @@
 """Measures against a number that can be set by hand: the temperature, the knots of the spline."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore.blocks import row_blocks
 from calibcore.calibrators.base import Progress
-from calibcore.calibrators.lifts import tell
-from calibcore.calibrators.spline import SplineCalibration
-from calibcore.calibrators.temperature import TEMPERATURE_BOUNDS
+from calibcore.calibrators.lifts.separate import tell
+from calibcore.calibrators.score_maps.spline import SplineCalibration
+from calibcore.calibrators.temperature.scaling import TEMPERATURE_BOUNDS
 from calibcore.cumulative import ks_of
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event
 from calibcore.metrics import PROBABILITY_FLOOR, ece, event_nll, ks_error
 from calibcore.probabilities import below_largest
+from calibcore.results import result_class
 from calibcore.splines import LEAST_KNOTS
 from calibcore.tally import tally
 from calibcore.validation import Floats
@@ -25,7 +26,7 @@ _NO_WEIGHT = -1e6
 """A logit this far below its row's largest weighs nothing at any temperature."""
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class TemperatureSweep:
     """Measures of the same rows at many temperatures.
 
@@ -64,7 +65,7 @@ def temperature_sweep(
     n_bins: int = 15,
     progress: Progress | None = None,
 ) -> TemperatureSweep:
-    """Measure the same rows at many temperatures.
+    """Compute NLL and entropy of the same rows at many temperatures.
 
     Parameters
     ----------
@@ -133,7 +134,7 @@ def _temperatures(values: ArrayLike) -> Floats:
 
 
 def _at(rows: LogitSet, event: Event, temperature: float) -> tuple[float, float, EventScores]:
-    """Give the mean NLL, the mean entropy and the event's scores at one temperature."""
+    """Return the mean NLL, the mean entropy and the event's scores at one temperature."""
     n_rows = rows.n_samples
     scores, hits = np.empty(n_rows), np.empty(n_rows, dtype=np.int8)
     nll = entropy = 0.0
@@ -154,7 +155,7 @@ def _at(rows: LogitSet, event: Event, temperature: float) -> tuple[float, float,
     return nll / n_rows, entropy / n_rows, EventScores(scores, hits)
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class KnotSweep:
     """What splines with different numbers of knots do, on both sets.
 
@@ -175,7 +176,7 @@ class KnotSweep:
     test_nll: Floats
 
     def place(self, n_knots: int) -> int:
-        """Give the place of a number of knots, the nearest one if it is not there."""
+        """Return the place of a number of knots, the nearest one if it is not there."""
         return int(np.abs(self.n_knots - n_knots).argmin())
 
 
@@ -187,7 +188,7 @@ def knot_sweep(
     *,
     progress: Progress | None = None,
 ) -> KnotSweep:
-    """Fit a spline for each number of knots, and judge it on both sets.
+    """Fit a spline for each number of knots, and evaluate it on both sets.
 
     Parameters
     ----------

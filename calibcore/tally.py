@@ -1,7 +1,7 @@
 """Rows counted by score: what every measure of one event is computed from."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from calibcore import validation
 from calibcore.ordering import block_ends, sort_by_score
 from calibcore.probabilities import PROBABILITY_FLOOR
+from calibcore.results import result_class
 from calibcore.validation import Floats
 
 Result = TypeVar("Result")
@@ -17,7 +18,7 @@ Result = TypeVar("Result")
 _PART = 1 << 15
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class Tally:
     """How many rows, and how many hits, there are at each distinct score.
 
@@ -54,7 +55,7 @@ class Tally:
             )
 
     def once(self, make: Callable[..., Result], *options: int | str) -> Result:
-        """Give ``make(tally, *options)``, computed once, for measures that share it.
+        """Return ``make(tally, *options)``, computed once, for measures that share it.
 
         Parameters
         ----------
@@ -81,17 +82,17 @@ def score_sums(counted: Tally) -> Floats:
 
 
 def count_totals(counted: Tally) -> Floats:
-    """Give the rows of a tally up to each score, shape (..., n_blocks)."""
+    """Return the rows of a tally up to each score, shape (..., n_blocks)."""
     return _running_totals(counted.counts)
 
 
 def hit_totals(counted: Tally) -> Floats:
-    """Give the hits of a tally up to each score, shape (..., n_blocks)."""
+    """Return the hits of a tally up to each score, shape (..., n_blocks)."""
     return _running_totals(counted.hits)
 
 
 def gaps_in_rows(counted: Tally) -> Floats:
-    """Give by how many hits the scores claim too many so far, up to the end of each score.
+    """Return by how many hits the scores claim too many so far, up to the end of each score.
 
     Returns
     -------
@@ -108,7 +109,7 @@ def gaps_in_rows(counted: Tally) -> Floats:
 
 
 def _running_totals(values: Floats) -> Floats:
-    """Add up along the last axis; whole numbers take a quarter of the time."""
+    """Return cumulative sums along the last axis (integers are 4x faster)."""
     whole = whole_numbers(values)
     if whole is None:
         return np.cumsum(values, axis=-1)
@@ -116,7 +117,7 @@ def _running_totals(values: Floats) -> Floats:
 
 
 def whole_numbers(values: Floats) -> NDArray[np.int32] | None:
-    """Give rows or hits as whole numbers, which add up faster; None if any is a part of one.
+    """Return rows or hits as whole numbers, which add up faster; None if any is a part of one.
 
     Examples
     --------
@@ -128,7 +129,7 @@ def whole_numbers(values: Floats) -> NDArray[np.int32] | None:
 
 
 def spared_nats(scores: Floats, rest: Floats) -> Floats:
-    """Give by how many nats a miss of each row costs less than 1 - score says.
+    """Return by how many nats a miss of each row costs less than 1 - score says.
 
     Examples
     --------
@@ -148,9 +149,9 @@ def tally(scores: ArrayLike, hits: ArrayLike, rest: ArrayLike | None = None) -> 
     Parameters
     ----------
     scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event, in [0, 1]. Any order.
+        Predicted probability of the event (y_prob), in [0, 1]. Any order.
     hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened.
+        Whether the event happened (y_true of the event).
     rest : array_like of float, shape (n_samples,), optional
         As in `calibcore.data.EventScores`.
 

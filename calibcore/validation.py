@@ -23,7 +23,7 @@ _BITS_OF_1 = np.float64(1).view(np.uint64)
 
 
 def real_array(values: ArrayLike, field: str) -> NDArray[Any]:
-    """Turn input into a real numeric array, or refuse it by name.
+    """Check that input is a real numeric array, and return it.
 
     Tables of data frames may hold numbers as objects, which are taken if none is missing.
     """
@@ -43,7 +43,7 @@ def real_array(values: ArrayLike, field: str) -> NDArray[Any]:
 
 
 def _refuse_where(bad: _Marks, field: str, found: str, wanted: str) -> None:
-    """Refuse if any row is marked, naming the first ones, counted from 1 as a spreadsheet does."""
+    """Raise if any row is marked, naming the first ones, counted from 1 as a spreadsheet does."""
     if not np.any(bad):
         return
     places = np.flatnonzero(bad)
@@ -123,7 +123,7 @@ def logits_and_maxima(values: ArrayLike) -> tuple[Logits, Logits]:
 
 
 def _refuse_logits(array: Logits) -> None:
-    """Say what is wrong with logits, if anything is."""
+    """Raise if anything is wrong with logits."""
     _refuse_where(np.isnan(array).any(axis=1), "logits", "NaN", "a number in every cell")
     _refuse_where(np.isposinf(array).any(axis=1), "logits", "infinity", "finite numbers")
     _refuse_where(
@@ -157,7 +157,7 @@ def probabilities(values: ArrayLike) -> Floats:
 
 
 def are_probabilities(highest: np.uint64, sums: Floats) -> bool:
-    """Tell whether a table holds what `probabilities` returns without a change.
+    """Return whether a table holds what `probabilities` returns without a change.
 
     Parameters
     ----------

@@ -4,10 +4,8 @@ import hashlib
 import tomllib
 from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
 
-_PACKAGED = Path(__file__).parent / "sample_logits"
-_CHECKOUT = Path(__file__).parents[1] / "sample_logits"
+from calibcore.samples import SAMPLES_FOLDER
 
 
 @dataclass(frozen=True)
@@ -40,17 +38,12 @@ class Sample:
 
     def read_bytes(self) -> bytes:
         """Read the sample's file."""
-        return (_folder() / f"{self.name}.npz").read_bytes()
-
-
-def _folder() -> Path:
-    """Find the samples in an installed package or in a checkout."""
-    return _PACKAGED if _PACKAGED.is_dir() else _CHECKOUT
+        return (SAMPLES_FOLDER / f"{self.name}.npz").read_bytes()
 
 
 @cache
 def samples() -> tuple[Sample, ...]:
     """List the samples, the first one being what a new user sees."""
-    manifest = tomllib.loads((_folder() / "manifest.toml").read_text(encoding="utf-8"))
+    manifest = tomllib.loads((SAMPLES_FOLDER / "manifest.toml").read_text(encoding="utf-8"))
     names = Sample.__dataclass_fields__
     return tuple(Sample(**{name: entry[name] for name in names}) for entry in manifest["sample"])

@@ -48,8 +48,8 @@ def test_the_spline_brings_top_1_below_one_percent(name: str) -> None:
     assert float(cells[3].split()[0]) < 1
 
 
-def test_the_example_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
+def test_the_example_runs_in_any_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
     outcome = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
     assert outcome.attempted > 5
     assert outcome.failed == 0

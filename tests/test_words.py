@@ -31,7 +31,7 @@ RETIRED = {
 
 
 def texts(path: Path) -> list[str]:
-    """Return what a reader reads of a file: a page whole, of a module its strings and docstrings."""
+    """Return what a reader reads: a page whole, of a module its strings and docstrings."""
     content = path.read_text("utf-8")
     if path.suffix == ".md":
         return [content]

@@ -40,7 +40,7 @@ class Fitted:
         return json.dumps(_encode(self), allow_nan=False)
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether both are the same map, to the bit."""
+        """Return whether both are the same map, to the bit."""
         return isinstance(other, type(self)) and self.to_json() == other.to_json()
 
     def __hash__(self) -> int:
@@ -53,7 +53,23 @@ class FittedScoreMap(Fitted, ABC):
 
     @abstractmethod
     def predict(self, scores: ArrayLike) -> Floats:
-        """Calibrate scores, shape (n_samples,)."""
+        """Calibrate scores.
+
+        Parameters
+        ----------
+        scores : array_like of float, shape (n_samples,)
+            Predicted probability of the event (y_prob), in [0, 1].
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples,)
+            In [0, 1].
+
+        Raises
+        ------
+        CalibrationInputError
+            Scores out of range.
+        """
 
 
 class FittedVectorMap(Fitted, ABC):
@@ -61,7 +77,23 @@ class FittedVectorMap(Fitted, ABC):
 
     @abstractmethod
     def predict_proba(self, logits: ArrayLike) -> Floats:
-        """Calibrate rows of logits, shape (n_samples, n_classes)."""
+        """Calibrate rows of logits.
+
+        Parameters
+        ----------
+        logits : array_like of float, shape (n_samples, n_classes)
+            Raw outputs before softmax.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples, n_classes)
+            Rows sum to 1.
+
+        Raises
+        ------
+        CalibrationInputError
+            NaN or plus infinity, or another number of classes than in the fit.
+        """
 
 
 class ScoreMap(ABC):
@@ -69,7 +101,24 @@ class ScoreMap(ABC):
 
     @abstractmethod
     def fit(self, scores: ArrayLike, hits: ArrayLike) -> FittedScoreMap:
-        """Fit on the calibration set."""
+        """Fit on the scores and hits of the calibration set.
+
+        Parameters
+        ----------
+        scores : array_like of float, shape (n_samples,)
+            Predicted probability of the event (y_prob), in [0, 1].
+        hits : array_like of {0, 1}, shape (n_samples,)
+            Whether the event happened (y_true of the event).
+
+        Returns
+        -------
+        FittedScoreMap
+
+        Raises
+        ------
+        CalibrationInputError
+            Scores or hits out of range, or too few rows.
+        """
 
 
 class VectorMap(ABC):
@@ -77,7 +126,24 @@ class VectorMap(ABC):
 
     @abstractmethod
     def fit(self, logits: ArrayLike, labels: ArrayLike) -> FittedVectorMap:
-        """Fit on the calibration set."""
+        """Fit on the logits and labels of the calibration set.
+
+        Parameters
+        ----------
+        logits : array_like of float, shape (n_samples, n_classes)
+            Raw outputs before softmax.
+        labels : array_like of int, shape (n_samples,)
+            True classes (y_true), from 0.
+
+        Returns
+        -------
+        FittedVectorMap
+
+        Raises
+        ------
+        CalibrationInputError
+            NaN or infinity in the logits, labels that do not fit.
+        """
 
 
 class SlowVectorMap(VectorMap):
@@ -87,11 +153,11 @@ class SlowVectorMap(VectorMap):
     def fit(
         self, logits: ArrayLike, labels: ArrayLike, *, progress: Progress | None = None
     ) -> FittedVectorMap:
-        """Fit on the calibration set, telling ``progress`` how far it is."""
+        """Fit as `VectorMap.fit`, calling ``progress`` with the share of the fit that is done."""
 
 
 def from_json(text: str) -> Fitted:
-    """Make a fitted map from what `Fitted.to_json` wrote.
+    """Load a fitted calibrator from what `Fitted.to_json` wrote.
 
     Parameters
     ----------
@@ -180,7 +246,7 @@ def _restored(value: Any, hint: Any, field: str) -> Any:
 
 
 def _is_plain(value: Any, hint: Any) -> bool:
-    """Tell whether a value of JSON is the word, switch or number that is asked for."""
+    """Return whether a JSON value has the option's type."""
     if get_origin(hint) is Literal:
         return value in get_args(hint)
     if hint in {float, Positive}:
@@ -190,7 +256,7 @@ def _is_plain(value: Any, hint: Any) -> bool:
 
 
 def _try_out(fitted: Fitted) -> None:
-    """Refuse a map that gives no probabilities, as arrays of lengths that do not fit each other."""
+    """Raise if a map gives no probabilities, as arrays of unequal lengths."""
     held = [getattr(fitted, f.name) for f in fields(fitted) if f.name != "warnings"]
     if any(isinstance(value, FittedVectorMap) for value in held):
         return  # of a chain, which may need any number of classes, each link has been tried

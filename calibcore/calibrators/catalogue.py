@@ -1,24 +1,24 @@
 """Every calibrator once: what the page, the command line, the benchmarks and the tests offer."""
 
 from calibcore.calibrators.base import ScoreMap
-from calibcore.calibrators.bbq import BBQ
-from calibcore.calibrators.beta import BetaCalibration
-from calibcore.calibrators.beta_ensemble import BetaEnsemble
-from calibcore.calibrators.chain import Chain
 from calibcore.calibrators.cost import Cost
-from calibcore.calibrators.ensemble import EnsembleTemperatureScaling
-from calibcore.calibrators.gaussian_process import GaussianProcessCalibration
-from calibcore.calibrators.histogram import HistogramBinning
-from calibcore.calibrators.isotonic import IsotonicCalibration
-from calibcore.calibrators.lifts import OneVsRest, PerRank
-from calibcore.calibrators.linear_maps import DirichletScaling, MatrixScaling, VectorScaling
+from calibcore.calibrators.ensembles.beta import BetaEnsemble
+from calibcore.calibrators.ensembles.temperature import EnsembleTemperatureScaling
+from calibcore.calibrators.gaussian_process.calibrator import GaussianProcessCalibration
+from calibcore.calibrators.lifts.chain import Chain
+from calibcore.calibrators.lifts.pooled import PooledClasses, PooledScores
+from calibcore.calibrators.lifts.separate import OneVsRest, PerRank
+from calibcore.calibrators.linear.maps import DirichletScaling, MatrixScaling, VectorScaling
+from calibcore.calibrators.linear.structured import StructuredMatrixScaling, StructuredVectorScaling
 from calibcore.calibrators.method import Choice, Method, Switch, WholeNumber
-from calibcore.calibrators.platt import PlattScaling
-from calibcore.calibrators.pooled import PooledClasses, PooledScores
-from calibcore.calibrators.spline import SplineCalibration
-from calibcore.calibrators.structured import StructuredMatrixScaling, StructuredVectorScaling
-from calibcore.calibrators.temperature import TemperatureScaling
-from calibcore.calibrators.venn_abers import VennAbers
+from calibcore.calibrators.score_maps.bbq import BBQ
+from calibcore.calibrators.score_maps.beta import BetaCalibration
+from calibcore.calibrators.score_maps.histogram import HistogramBinning
+from calibcore.calibrators.score_maps.isotonic import IsotonicCalibration
+from calibcore.calibrators.score_maps.platt import PlattScaling
+from calibcore.calibrators.score_maps.spline import SplineCalibration
+from calibcore.calibrators.score_maps.venn_abers import VennAbers
+from calibcore.calibrators.temperature.scaling import TemperatureScaling
 
 _MATRICES = 18.0
 """Tables of a double for each pair of classes in which Newton's method works on a full matrix."""

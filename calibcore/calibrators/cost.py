@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibcore.calibrators.odir import is_searched
+from calibcore.calibrators.linear.odir import is_searched
 
 _LOG_CLASSES = np.log([10, 100, 1000])
 
@@ -29,7 +29,7 @@ class Cost:
     memory : float
         Peak beyond the logits, as a multiple of their size in float32.
     searched : tuple of float, optional
-        Time on tables of which `calibcore.calibrators.odir.is_searched` holds, if it is another. A
+        Time on tables of which `calibcore.calibrators.linear.odir` cross-validates, if another. A
         search goes further on some rows than on others: it is the geometric mean of that table and
         of the sample logits with as many classes; with 1,000, where there is none, what it would
         be by 8,000 rows of 300 classes.

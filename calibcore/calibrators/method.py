@@ -6,7 +6,7 @@ from typing import Literal
 
 from calibcore.calibrators.base import ScoreMap, VectorMap
 from calibcore.calibrators.cost import Cost
-from calibcore.calibrators.pooled import PooledScores
+from calibcore.calibrators.lifts.pooled import PooledScores
 
 Calibrator = ScoreMap | VectorMap | PooledScores
 """Whatever is fitted on a calibration set."""
@@ -93,7 +93,7 @@ class Method:
         return self.factory(**self._chosen(chosen))
 
     def cost_of(self, **chosen: int | str | bool) -> Cost:
-        """Give the cost with the chosen options, and the default of every other."""
+        """Return the cost with the chosen options, and the default of every other."""
         words = (word for word in self._chosen(chosen).values() if isinstance(word, str))
         return next((self.costs[word] for word in words if word in self.costs), self.cost)
 

@@ -87,7 +87,7 @@ _LENGTHS: dict[str, tuple[dict[str, int], ...]] = {
 
 
 def check_values(fitted: Any) -> None:
-    """Refuse a map that holds what no fit can leave there.
+    """Raise if a map holds what no fit can leave there.
 
     Raises
     ------

@@ -1,12 +1,12 @@
 """Uncertainty: intervals, references under perfect calibration, power, many tests at once."""
 
+from calibcore.inference.bootstrap import SideRows
 from calibcore.inference.findings import Finding, Inference, Judgement, Reference
 from calibcore.inference.infer import infer
 from calibcore.inference.intervals import DistanceEstimate, Interval, Mark
-from calibcore.inference.many import ClassScreen, holm, screen_classes
+from calibcore.inference.multiple_testing import ClassScreen, holm, screen_classes
 from calibcore.inference.plan import Plan
 from calibcore.inference.power import rows_that_show, smallest_gap_shown
-from calibcore.inference.resampling import Side
 
 __all__ = [
     "ClassScreen",
@@ -18,7 +18,7 @@ __all__ = [
     "Mark",
     "Plan",
     "Reference",
-    "Side",
+    "SideRows",
     "holm",
     "infer",
     "rows_that_show",

@@ -8,6 +8,8 @@ import numpy as np
 
 from calibcore.cumulative import curves_of
 from calibcore.data import EventScores
+from calibcore.inference.auroc_intervals import fewest, rank_interval, stretch_of
+from calibcore.inference.bootstrap import chunks
 from calibcore.inference.findings import Judgement, reference
 from calibcore.inference.intervals import (
     DistanceEstimate,
@@ -18,10 +20,8 @@ from calibcore.inference.intervals import (
     stretched,
 )
 from calibcore.inference.inversion import N_DRAWS, Distance, invert, shifted
-from calibcore.inference.null import grouped, redrawn
+from calibcore.inference.null_outcomes import grouped, redrawn
 from calibcore.inference.plan import Plan
-from calibcore.inference.ranks import fewest, rank_interval, stretch_of
-from calibcore.inference.resampling import chunks
 from calibcore.metrics.measure import EventMeasure
 from calibcore.reliability import spline_frequency
 from calibcore.tally import Tally, tally
@@ -36,7 +36,7 @@ _FEW_LIFTED = 5
 def judge_event(
     rng: np.random.Generator, event: EventScores, draws: Mapping[str, Floats], plan: Plan
 ) -> dict[str, Judgement]:
-    """Judge the measures of one event.
+    """Evaluate the measures of one event.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def _interval(
 
 
 def _lowered(counted: Tally, value: float, draws: Floats, lift: float, level: float) -> Interval:
-    """Give the percentile interval of a part of the Brier score, less what noise lifts it.
+    """Return the percentile interval of a part of the Brier score, less what noise lifts it.
 
     Of few hits or misses even that is hardly known, so that less of it is taken off the upper end.
     No part is above what the largest or smallest share of hits allows that these rows leave likely.
@@ -122,14 +122,14 @@ def _lowered(counted: Tally, value: float, draws: Floats, lift: float, level: fl
 
 
 def _likely_shares(counted: Tally, level: float) -> list[float]:
-    """Give the ends of the interval for the share of hits, and the share between nearest to 1/2."""
+    """Return the interval for the share of hits, and the share in it nearest to 1/2."""
     ends = share_interval(float(counted.hits.sum()), counted.n_samples, level)
     found: list[float] = np.clip([ends.low, 0.5, ends.high], ends.low, ends.high).tolist()
     return found
 
 
 def _of_shares(measure: EventMeasure, few: Tally, plan: Plan) -> Interval:
-    """Give what a measure is between the ends of the interval for the share of hits."""
+    """Return what a measure is between the ends of the interval for the share of hits."""
     shares = _likely_shares(few, plan.level)  # the Brier score is greatest at 1/2
     values = measure.compute(replace(few, hits=np.outer(shares, few.counts)), plan.options)
     return Interval(float(values.min()), float(values.max()))

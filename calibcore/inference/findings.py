@@ -21,6 +21,7 @@ from calibcore.inference.intervals import (
 from calibcore.inference.plan import Plan
 from calibcore.metrics.measure import EventMeasure, Measure
 from calibcore.metrics.rows import RowValues
+from calibcore.results import find, short_repr
 from calibcore.validation import Floats
 
 _UPPER_95 = 1.6448536269514722
@@ -100,6 +101,8 @@ class Finding:
     change: Interval | None
     mark: Mark | None
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True)
 class Inference:
@@ -116,9 +119,11 @@ class Inference:
     findings: tuple[Finding, ...]
     plan: Plan
 
+    __repr__ = short_repr
+
     def find(self, key: str) -> Finding:
         """Look up a measure by its key."""
-        return next(finding for finding in self.findings if finding.key == key)
+        return find({finding.key: finding for finding in self.findings}, key, "measure")
 
 
 def reference(null: Floats, value: float, ideal: float | None) -> Reference:
@@ -139,7 +144,7 @@ def reference(null: Floats, value: float, ideal: float | None) -> Reference:
 
 
 def judge_mean(values: RowValues, draws: Floats, level: float, *, is_share: bool) -> Judgement:
-    """Judge a mean over the rows, or a share of them; by perfect scores it is nearly normal."""
+    """Evaluate a mean over the rows, or a share of them; by perfect scores it is nearly normal."""
     n_samples = values.seen.size
     mean = float(values.mean.mean())
     deviation = math.sqrt(float(values.variance.sum())) / n_samples
@@ -177,12 +182,12 @@ def compare(
 
 
 def _unknown(judged: Judgement) -> bool:
-    """Tell whether a side has no interval, or is infinitely far off, so that no change is seen."""
+    """Return whether a side has no interval, or is infinitely far off: no change is seen."""
     return math.isnan(judged.interval.low) or not math.isfinite(judged.value)
 
 
 def _unless(measure: Measure, mark: Mark) -> Mark | None:
-    """Give a mark, unless no direction is better."""
+    """Return a mark, unless no direction is better."""
     return None if measure.better == "neither" else mark
 
 

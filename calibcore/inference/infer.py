@@ -8,18 +8,18 @@ from numpy.typing import NDArray
 
 from calibcore.calibrators.base import Progress
 from calibcore.inference import findings
-from calibcore.inference.classes import judge_classes
-from calibcore.inference.events import judge_event
-from calibcore.inference.findings import Inference
-from calibcore.inference.plan import Plan
-from calibcore.inference.resampling import (
+from calibcore.inference.bootstrap import (
     OrderedRows,
-    Side,
+    SideRows,
     chunks,
     draw_rows,
     known_of_rows,
     other_labels,
 )
+from calibcore.inference.classwise import judge_classes
+from calibcore.inference.events import judge_event
+from calibcore.inference.findings import Inference
+from calibcore.inference.plan import Plan
 from calibcore.metrics.rows import RowValues
 from calibcore.validation import Floats, Labels
 
@@ -28,7 +28,7 @@ Draws = dict[str, Floats]
 
 
 class _Streams(NamedTuple):
-    """Generators of what is drawn."""
+    """Random generators, one per resampling task."""
 
     rows: np.random.Generator
     event: np.random.Generator
@@ -40,13 +40,13 @@ class _Streams(NamedTuple):
 
 
 def infer(
-    before: Side, after: Side, plan: Plan | None = None, *, progress: Progress | None = None
+    before: SideRows, after: SideRows, plan: Plan | None = None, *, progress: Progress | None = None
 ) -> Inference:
-    """Find the uncertainty of measures before and after, and of every change.
+    """Compute confidence intervals of measures before and after calibration, and of every change.
 
     Parameters
     ----------
-    before, after : Side
+    before, after : SideRows
         The same rows in the same order; the same object where nothing is calibrated.
     plan : Plan, optional
         Which measures, how many draws; all of them and 1,000 by default.
@@ -62,12 +62,12 @@ def infer(
     Means, ratios and regressions get percentile bootstrap intervals: rows are drawn again with
     replacement, the same rows before and after. That of the slope is reflected about its value,
     that of discrimination is lowered by what noise lifts it. AUROC's is Newcombe's, as resamples of
-    few misses show too little (see `calibcore.inference.ranks.rank_interval`); for the same reason
+    few misses show too little (see `auroc_intervals.rank_interval`); for the same reason
     changes of both are lengthened. Shares, and uncertainty, which follows from one, have Wilson's
     interval. A measure that is undefined in more resamples than an interval leaves out has none,
     and a change from or to infinity is not comparable. Where all rows are hits, or none is,
     resamples have some that are not, so that scores of 1 are not called better for want of a miss
-    (see `calibcore.inference.resampling.draw_rows`). Distances from perfect calibration are biased
+    (see `calibcore.inference.bootstrap.draw_rows`). Distances from perfect calibration are biased
     upwards by noise, and more so in a resample; theirs are found by drawing labels under truths at
     several distances (see `calibcore.inference.inversion.invert`), and the interval of their change
     from those of both sides. The calibrator is taken as given: its own fit is not repeated.
@@ -108,7 +108,7 @@ def infer(
 
 
 def _row_values(
-    before: Side, side: Side, labels: Labels | None, plan: Plan
+    before: SideRows, side: SideRows, labels: Labels | None, plan: Plan
 ) -> dict[str, RowValues]:
     was, table = before.probabilities, side.probabilities
     if table is None or labels is None:
@@ -120,7 +120,7 @@ def _row_values(
 
 
 def _resample(
-    sides: Sequence[Side],
+    sides: Sequence[SideRows],
     of_rows: Sequence[dict[str, RowValues]],
     plan: Plan,
     report: Progress,
@@ -152,7 +152,7 @@ def _resample(
     return [{key: np.concatenate(parts) for key, parts in draws.items()} for draws in found]
 
 
-def _order(sides: Sequence[Side]) -> NDArray[np.intp]:
+def _order(sides: Sequence[SideRows]) -> NDArray[np.intp]:
     """Order the rows by what is known of them, so that draws do not depend on their order.
 
     What is known before comes first, so that its draws do not depend on what is known after.
@@ -167,7 +167,9 @@ def _order(sides: Sequence[Side]) -> NDArray[np.intp]:
     return np.lexsort(keys[::-1])
 
 
-def _others(sides: Sequence[Side], order: NDArray[np.intp], plan: Plan) -> list[dict[str, Floats]]:
+def _others(
+    sides: Sequence[SideRows], order: NDArray[np.intp], plan: Plan
+) -> list[dict[str, Floats]]:
     """Measure each row as if it were of another class, where every decision is right."""
     tables = [side.probabilities for side in sides if side.probabilities is not None]
     labels = sides[0].labels

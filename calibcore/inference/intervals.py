@@ -46,7 +46,7 @@ class DistanceEstimate:
 
 
 def percentile_interval(values: Floats, level: float) -> Interval:
-    """Give the interval that leaves out as many resamples above as below.
+    """Return the interval that leaves out as many resamples above as below.
 
     Resamples where the measure is undefined (NaN) may lie anywhere, so they count as below for the
     lower end and as above for the upper one. Both ends are NaN where they would be among them, or
@@ -70,7 +70,7 @@ def percentile_interval(values: Floats, level: float) -> Interval:
 
 
 def share_interval(hits: float, n_samples: int, level: float) -> Interval:
-    """Give Wilson's interval for a share, which has a width even where all or none are hits.
+    """Return Wilson's interval for a share, which has a width even where all or none are hits.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def stretched(found: Interval, by: float) -> Interval:
 
 
 def quantiles(values: Floats, *shares: float) -> list[float]:
-    """Give values that so large a share does not exceed; NaN is passed over, infinity is not.
+    """Return values that so large a share does not exceed; NaN is passed over, infinity is not.
 
     They are values that are there, as one cannot interpolate between infinities.
 
@@ -130,7 +130,7 @@ def quantiles(values: Floats, *shares: float) -> list[float]:
 
 
 def difference_interval(before: DistanceEstimate, after: DistanceEstimate) -> Interval:
-    """Give the interval of after minus before from the interval of each.
+    """Return the interval of after minus before from the interval of each.
 
     Notes
     -----
@@ -162,7 +162,7 @@ def difference_interval(before: DistanceEstimate, after: DistanceEstimate) -> In
 
 
 def mark_of(change: Interval | None, better: Literal["lower", "higher"]) -> Mark:
-    """Say in a word what the interval of a change shows.
+    """Return the word for what the interval of a change shows.
 
     Examples
     --------

@@ -1,15 +1,16 @@
 """Intervals for distances, which are biased upwards: the truths under which the value is usual."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from calibcore.inference.allowed import allowed_frequencies
+from calibcore.inference.bootstrap import chunks
 from calibcore.inference.intervals import DistanceEstimate, Interval, quantiles
-from calibcore.inference.null import redrawn
-from calibcore.inference.resampling import chunks
+from calibcore.inference.null_outcomes import redrawn
+from calibcore.inference.plausible import allowed_frequencies
 from calibcore.metrics.measure import EventMeasure, Options
+from calibcore.results import result_class
 from calibcore.tally import Tally
 from calibcore.validation import Floats
 
@@ -25,7 +26,7 @@ _STRENGTHS = (0.35, 0.7, 1.0, 1.4, 2.0, 3.0, 4.5, 7.0, 10.0)
 """Tried in this order, until every value observed would be unusually low."""
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class Distance:
     """A distance from perfect calibration.
 
@@ -47,7 +48,7 @@ class Distance:
     options: Options
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class Usual:
     """The values that are usual at rising truths: low, median and high of each.
 
@@ -72,7 +73,7 @@ class Usual:
         self.values.append(np.array(quantiles(drawn, *self.tails)))
 
     def passes(self, observed: float) -> bool:
-        """Tell whether the value observed would be unusually low under the last truth."""
+        """Return whether the value observed would be unusually low under the last truth."""
         return bool(self.values[-1][0] > max(observed, self.least) * (1 + _ROUNDING))
 
     def estimate(self, observed: float) -> DistanceEstimate:
@@ -193,7 +194,7 @@ def widest(estimates: list[DistanceEstimate]) -> DistanceEstimate:
 
 
 def shifted(counted: Tally, null_deviation: float) -> Floats:
-    """Give the frequencies of a model whose log-odds are all too high, or all too low.
+    """Return the frequencies of a model whose log-odds are all too high, or all too low.
 
     By as much as the mean score is off, but at least by what this many rows can show.
     """

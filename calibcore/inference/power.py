@@ -42,7 +42,7 @@ class _Rows(NamedTuple):
 
 
 def smallest_gap_shown(curves: CumulativeCurves) -> float:
-    """Smallest average gap that the KS test would show with 80 % probability at 5 %.
+    """Return the smallest mean gap that the KS test detects with 80% power at the 5% level.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def smallest_gap_shown(curves: CumulativeCurves) -> float:
 
 
 def rows_that_show(curves: CumulativeCurves, gap: float) -> float:
-    """About how many such rows would show an average gap with 80 % probability.
+    """Return the approximate number of rows for 80% power at a given mean gap.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def rows_that_show(curves: CumulativeCurves, gap: float) -> float:
 
 
 def _power(rows: _Rows, shown: float, gap: float) -> float:
-    """Give the probability that the rows show as large a gap if the scores are off by another."""
+    """Return the probability that the rows show as large a gap if the scores are off by another."""
     from scipy.special import gammainc, ndtr  # noqa: PLC0415 - a tenth of a second to import
 
     variance = min(rows.variance + rows.inward * gap, rows.most_variance)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from calibcore import validation
 from calibcore.errors import CalibrationInputError
 from calibcore.metrics import METRICS, Measure
+from calibcore.results import find, result_class
 from calibcore.validation import Floats
 
 LEARNED = ("ks_error", "ece", "kde_ece", "event_nll", "nll", "accuracy")
@@ -52,7 +53,7 @@ class Plan:
     n_bins: int = 15
 
     def __post_init__(self) -> None:
-        """Refuse sizes of which the last is not the largest, as `LearningCurve.enough` needs."""
+        """Raise if the last size is not the largest, as `LearningCurve.enough` needs."""
         for size in self.sizes:
             validation.whole_number(size, "sizes", least=1)
         if not self.sizes or any(a >= b for a, b in pairwise(self.sizes)):
@@ -62,7 +63,7 @@ class Plan:
         validation.whole_number(self.seed, "seed", least=0)
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class LearningPoint:
     """One calibrator fitted on draws of one size, judged on the test set.
 
@@ -81,7 +82,7 @@ class LearningPoint:
     refused: tuple[str, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class LearningCurve:
     """One calibrator over the size of the calibration set.
 
@@ -112,11 +113,11 @@ class LearningCurve:
         return sum(len(point.refused) for point in self.points)
 
     def mean(self, measure: str) -> Floats:
-        """Give the mean over the draws at each usable size; NaN where it is not defined."""
+        """Return the mean over the draws at each usable size; NaN where it is not defined."""
         return np.array([values.mean() for values in self._draws(measure)])
 
     def quantile(self, measure: str, share: float) -> Floats:
-        """Give the value that this share of the draws stays below, at each usable size."""
+        """Return the value that this share of the draws stays below, at each usable size."""
         return np.array([np.quantile(values, share) for values in self._draws(measure)])
 
     def enough(self, measure: str) -> int | None:
@@ -140,7 +141,7 @@ class LearningCurve:
         return (point.values[:, column] for point in self.usable)
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class LearningCurves:
     """Calibrators over the size of the calibration set, all fitted on the same draws.
 
@@ -157,10 +158,10 @@ class LearningCurves:
 
     def curve(self, key: str) -> LearningCurve:
         """Find the curve of a calibrator."""
-        return next(curve for curve in self.curves if curve.key == key)
+        return find({curve.key: curve for curve in self.curves}, key, "calibrator")
 
     def best(self, measure: str) -> list[tuple[int, str]]:
-        """Say which calibrator has the best mean at each size, the first of equals.
+        """Return the calibrator that has the best mean at each size, the first of equals.
 
         Returns
         -------

@@ -124,7 +124,7 @@ def learning_point(
     plan: Plan,
     tell: Callable[[int, int], None] | None = None,
 ) -> LearningPoint:
-    """Fit a calibrator on draws of one size, and judge each fit on the whole test set.
+    """Fit a calibrator on draws of one size, and evaluate each fit on the whole test set.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def learning_curves(
     progress: Callable[[Step], None] | None = None,
     keep: Keep | None = None,
 ) -> LearningCurves:
-    """Judge calibrators that are fitted on fewer and fewer rows.
+    """Compute learning curves: calibrators fitted on fewer and fewer rows.
 
     Parameters
     ----------

@@ -18,14 +18,14 @@ def ece(
     binning: Binning = "equal_width",
     norm: Literal[1, 2] = 1,
 ) -> float:
-    """Average gap between mean score and observed frequency over bins (ECE).
+    """Compute the expected calibration error (ECE): the mean gap of score and frequency over bins.
 
     Parameters
     ----------
     scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event, in [0, 1].
+        Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened.
+        Whether the event happened (y_true of the event).
     n_bins : int, default 15
         Number of bins.
     binning : {"equal_width", "equal_mass"}
@@ -62,7 +62,7 @@ def ece(
 
 
 def ece_of(table: BinTable, *, norm: Literal[1, 2] = 1) -> Floats:
-    """Give the `ece` of rows that are binned already; resamples all at once."""
+    """Return the `ece` of binned rows, vectorised over resamples."""
     weights = table.counts / table.counts.sum(axis=-1, keepdims=True)
     gaps = np.where(table.counts > 0, np.abs(table.gap), 0.0)
     return np.asarray(np.sum(weights * gaps**norm, axis=-1) ** (1 / norm))
@@ -71,7 +71,7 @@ def ece_of(table: BinTable, *, norm: Literal[1, 2] = 1) -> Floats:
 def debiased_ece(
     scores: ArrayLike, hits: ArrayLike, *, n_bins: int = 15, binning: Binning = "equal_mass"
 ) -> float:
-    """Root of the mean squared gap over bins, less what chance alone would add to it.
+    """Compute the debiased ECE: root mean squared gap over bins, less what chance adds to it.
 
     Few rows make gaps even where there are none; this takes off how much they do on average.
 
@@ -103,7 +103,7 @@ def debiased_ece(
 
 
 def debiased_ece_of(table: BinTable) -> Floats:
-    """Give the `debiased_ece` of rows that are binned already; resamples all at once."""
+    """Return the `debiased_ece` of binned rows, vectorised over resamples."""
     with np.errstate(divide="ignore", invalid="ignore"):  # bins of one row or none are left out
         chance = table.frequency * (1 - table.frequency) / (table.counts - 1)
     excess = np.where(table.counts > 1, table.gap**2 - chance, 0.0)
@@ -114,7 +114,7 @@ def debiased_ece_of(table: BinTable) -> Floats:
 def mce(
     scores: ArrayLike, hits: ArrayLike, *, n_bins: int = 15, binning: Binning = "equal_width"
 ) -> float:
-    """Largest gap between mean score and observed frequency of any bin (MCE).
+    """Compute the maximum calibration error (MCE): the largest gap of score and frequency in a bin.
 
     Parameters and errors are those of `ece`.
 
@@ -136,5 +136,5 @@ def mce(
 
 
 def mce_of(table: BinTable) -> Floats:
-    """Give the `mce` of rows that are binned already; resamples all at once."""
+    """Return the `mce` of binned rows, vectorised over resamples."""
     return np.asarray(np.where(table.counts > 0, np.abs(table.gap), 0.0).max(axis=-1))

@@ -1,7 +1,6 @@
 """How much the number of bins decides a binned calibration error."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from calibcore import validation
 from calibcore.binning import equal_mass_starts, equal_width_starts
 from calibcore.cumulative import ks_of
+from calibcore.results import result_class
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 
@@ -16,7 +16,7 @@ MOST_BINS = 100
 """Bins up to which a sweep goes unless more are asked for."""
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class BinSweep:
     """The expected calibration error of the same rows, by the number of bins.
 
@@ -41,14 +41,14 @@ class BinSweep:
 
 
 def bin_sweep(scores: ArrayLike, hits: ArrayLike, *, most: int = MOST_BINS) -> BinSweep:
-    """Give the expected calibration error for every number of bins from 2 up.
+    """Return the expected calibration error for every number of bins from 2 up.
 
     Parameters
     ----------
     scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event, in [0, 1].
+        Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened.
+        Whether the event happened (y_true of the event).
     most : int, default 100
         Largest number of bins, at least 2.
 
@@ -85,7 +85,7 @@ def bin_sweep(scores: ArrayLike, hits: ArrayLike, *, most: int = MOST_BINS) -> B
 
 
 def sweep_bins(counted: Tally, *, most: int = MOST_BINS) -> BinSweep:
-    """Give the `bin_sweep` of rows that are counted by score (one set, not resamples)."""
+    """Return the `bin_sweep` of rows that are counted by score (one set, not resamples)."""
     most = validation.whole_number(most, "most", least=2, most=10_000)
     claimed = counted.counts * counted.scores
     gaps = _from_zero(claimed - counted.hits)
@@ -114,6 +114,6 @@ def _from_zero(values: Floats) -> Floats:
 
 
 def _mean_distance(variance: Floats) -> Floats:
-    """Give how far a sum of centred hits of this variance is from 0 on average."""
+    """Return how far a sum of centred hits of this variance is from 0 on average."""
     spread = np.maximum(variance, 0.0)  # a difference of running totals
     return np.asarray(np.minimum(np.sqrt(2 / math.pi * spread), 2 * spread))

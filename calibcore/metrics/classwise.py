@@ -12,14 +12,14 @@ _BLOCKS = 8  # at once: sums of all bins are made for each, which is work too
 
 
 def classwise_ece(probabilities: ArrayLike, labels: ArrayLike, *, n_bins: int = 15) -> float:
-    """Average over the classes of each class's expected calibration error.
+    """Compute the class-wise ECE: the mean over classes of each one's expected calibration error.
 
     Parameters
     ----------
     probabilities : array_like of float, shape (n_samples, n_classes)
-        Rows that sum to 1.
+        Rows that sum to 1 (y_prob).
     labels : array_like of int, shape (n_samples,)
-        True classes, from 0.
+        True classes (y_true), from 0.
     n_bins : int, default 15
         Equal-width bins of each class's probability, (lower, upper], the first closed below.
 
@@ -51,7 +51,7 @@ def classwise_ece(probabilities: ArrayLike, labels: ArrayLike, *, n_bins: int = 
 
 
 def max_classwise_ece(probabilities: ArrayLike, labels: ArrayLike, *, n_bins: int = 15) -> float:
-    """Largest expected calibration error of any class.
+    """Compute the largest expected calibration error of any class.
 
     Parameters and errors are those of `classwise_ece`.
 
@@ -69,7 +69,7 @@ def max_classwise_ece(probabilities: ArrayLike, labels: ArrayLike, *, n_bins: in
 
 
 def classwise_errors(probabilities: ArrayLike, labels: ArrayLike, *, n_bins: int = 15) -> Floats:
-    """Give the expected calibration error of each class, in one pass over the table.
+    """Return the expected calibration error of each class, in one pass over the table.
 
     Parameters and errors are those of `classwise_ece`.
 

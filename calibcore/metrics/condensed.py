@@ -37,13 +37,13 @@ class Condensed(NamedTuple):
     half: float
 
     def rows(self, shape: tuple[int, ...]) -> Floats:
-        """Give the weights with one row a resample, for resamples of these leading dimensions."""
+        """Return the weights with one row a resample, for resamples of these leading dimensions."""
         n_points = self.points.size
         return np.broadcast_to(self.weights, (*shape, n_points)).reshape(-1, n_points)
 
 
 def log_odds(counted: Tally) -> Floats:
-    """Give the log-odds of each score of a tally, none infinite.
+    """Return the log-odds of each score of a tally, none infinite.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def condensed(counted: Tally) -> Condensed:
 
 
 def _chebyshev(x: Floats) -> Floats:
-    """Give the first Chebyshev polynomials at x, shape (`_N_POINTS`, n)."""
+    """Return the first Chebyshev polynomials at x, shape (`_N_POINTS`, n)."""
     values = np.empty((_N_POINTS, x.size))
     values[0], values[1] = 1.0, x
     twice = 2 * x

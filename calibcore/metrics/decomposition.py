@@ -34,16 +34,16 @@ class Decomposition(Generic[Part]):
 
 
 def corp(scores: ArrayLike, hits: ArrayLike) -> Decomposition[float]:
-    """Part the Brier score of an event into miscalibration, discrimination and uncertainty.
+    """Compute the CORP decomposition of the Brier score of an event into its three parts.
 
     No bins have to be chosen, and the parts add up to the score to rounding.
 
     Parameters
     ----------
     scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event, in [0, 1].
+        Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened.
+        Whether the event happened (y_true of the event).
 
     Returns
     -------
@@ -81,7 +81,7 @@ def corp(scores: ArrayLike, hits: ArrayLike) -> Decomposition[float]:
 
 
 def corp_of(counted: Tally) -> Decomposition[Floats]:
-    """Give the `corp` of rows that are counted by score; resamples all at once."""
+    """Return the `corp` of score-tallied rows, vectorised over resamples."""
     shape = np.broadcast_shapes(counted.counts.shape, counted.hits.shape)[:-1]
     base = counted.once(hit_sums) / counted.n_samples
     rate = np.broadcast_to(base, shape).ravel()
@@ -100,7 +100,7 @@ def corp_of(counted: Tally) -> Decomposition[Floats]:
 
 
 def _steps(counted: Tally) -> tuple[Floats, Floats, NDArray[np.intp]]:
-    """Give the steps of the isotonic regression of hits on score, one resample after the other.
+    """Return the steps of the isotonic regression of hits on score, one resample after the other.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def _steps(counted: Tally) -> tuple[Floats, Floats, NDArray[np.intp]]:
 
 
 def _joined(counted: Tally) -> tuple[Floats, Floats]:
-    """Give counts and hits, one row a resample; neighbours that no resample parts are joined.
+    """Return counts and hits, one row a resample; neighbours that no resample parts are joined.
 
     Those are scores with hits alone, then perhaps one with both, then scores with misses alone.
     """

@@ -8,16 +8,16 @@ from calibcore.validation import Floats
 
 
 def auroc(scores: ArrayLike, hits: ArrayLike) -> float:
-    """Probability that a hit scores above a miss: area under the ROC curve.
+    """Compute the area under the ROC curve (AUROC): the probability that a hit outscores a miss.
 
     A rising map of the scores leaves it as it is, so calibration should not change it.
 
     Parameters
     ----------
     scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event, in [0, 1].
+        Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened.
+        Whether the event happened (y_true of the event).
 
     Returns
     -------
@@ -46,7 +46,7 @@ def auroc(scores: ArrayLike, hits: ArrayLike) -> float:
 
 
 def auroc_of(counted: Tally) -> Floats:
-    """Give the `auroc` of rows that are counted by score; resamples all at once."""
+    """Return the `auroc` of score-tallied rows, vectorised over resamples."""
     n_hits = counted.once(hit_sums)
     below = counted.once(count_totals) - counted.counts / 2  # half of the rows of equal score too
     ahead = np.einsum("...i,...i->...", counted.hits, below)

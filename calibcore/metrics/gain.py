@@ -10,7 +10,7 @@ from calibcore.validation import Logits
 
 
 def calibration_gain(before: ArrayLike, after: ArrayLike, labels: ArrayLike) -> float:
-    """Give how much calibration lowers the squared calibration error, from the Brier scores.
+    """Return how much calibration lowers the squared calibration error, from the Brier scores.
 
     It needs no bins and no density, and many classes are no harder than two.
 
@@ -19,7 +19,7 @@ def calibration_gain(before: ArrayLike, after: ArrayLike, labels: ArrayLike) -> 
     before, after : array_like of float, shape (n_samples, n_classes)
         Class probabilities without and with calibration; rows that sum to 1.
     labels : array_like of int, shape (n_samples,)
-        True classes, from 0.
+        True classes (y_true), from 0.
 
     Returns
     -------

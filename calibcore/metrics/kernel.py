@@ -1,7 +1,6 @@
 """Calibration errors by kernel smoothing: the score is blurred, so there are no bins to choose."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
@@ -17,6 +16,7 @@ from calibcore.metrics.kernel_narrow import (
     moved_together,
 )
 from calibcore.metrics.resamples import resample_rows
+from calibcore.results import result_class
 from calibcore.tally import Tally, hit_sums, tally
 from calibcore.validation import Floats
 
@@ -35,16 +35,16 @@ _BATCH = 32  # resamples at once: their meshes stay in a processor's cache
 
 
 def kde_ece(scores: ArrayLike, hits: ArrayLike, *, norm: Literal[1, 2] = 1) -> float:
-    """Average gap between score and observed frequency, both from kernel densities (KDE-ECE).
+    """Compute the KDE-ECE: the mean gap of score and observed frequency, by kernel densities.
 
     It needs no bins, and from few rows it is nearer to the truth than a binned error.
 
     Parameters
     ----------
     scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event, in [0, 1].
+        Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened.
+        Whether the event happened (y_true of the event).
     norm : {1, 2}, default 1
         Average of absolute gaps, or root of the average of squared gaps.
 
@@ -88,7 +88,7 @@ def kde_ece(scores: ArrayLike, hits: ArrayLike, *, norm: Literal[1, 2] = 1) -> f
 
 
 def kde_ece_of(counted: Tally, *, norm: Literal[1, 2] = 1, rough: bool = False) -> Floats:
-    """Give the `kde_ece` of rows that are counted by score; resamples all at once.
+    """Return the `kde_ece` of score-tallied rows, vectorised over resamples.
 
     A rough value, on a mesh of `ROUGH_MESH`, is off by some 0.00001.
     """
@@ -148,7 +148,7 @@ def _kde_on_unit(counted: Tally, width: Floats, norm: Literal[1, 2], *, rough: b
 
 
 def _half_widths(counted: Tally) -> Floats:
-    """Give how far the kernel of `kde_ece` reaches, in each resample."""
+    """Return how far the kernel of `kde_ece` reaches, in each resample."""
     centred = counted.scores - (counted.scores[0] + counted.scores[-1]) / 2
     squares, n_hits = np.square(centred), counted.once(hit_sums)
     spread = spread_of(counted.hits @ centred, counted.hits @ squares, n_hits)
@@ -161,7 +161,7 @@ def _half_widths(counted: Tally) -> Floats:
 
 
 def smooth_ece(scores: ArrayLike, hits: ArrayLike) -> float:
-    """Average gap between score and outcome, blurred exactly as much as it is large (smooth ECE).
+    """Compute the smooth ECE: the mean gap of score and outcome, blurred as much as it is large.
 
     It moves little when the scores move little, which a binned error does not promise, and there
     is nothing to choose.
@@ -169,9 +169,9 @@ def smooth_ece(scores: ArrayLike, hits: ArrayLike) -> float:
     Parameters
     ----------
     scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event, in [0, 1].
+        Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened.
+        Whether the event happened (y_true of the event).
 
     Returns
     -------
@@ -209,7 +209,7 @@ def smooth_ece(scores: ArrayLike, hits: ArrayLike) -> float:
 
 
 def smooth_ece_of(counted: Tally, *, rough: bool = False) -> Floats:
-    """Give the `smooth_ece` of rows that are counted by score; resamples all at once.
+    """Return the `smooth_ece` of score-tallied rows, vectorised over resamples.
 
     A rough value, on a mesh of `ROUGH_MESH`, is off by some 0.00001.
     """
@@ -224,7 +224,7 @@ def smooth_ece_of(counted: Tally, *, rough: bool = False) -> Floats:
 # The mesh ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class _Mesh:
     """Where the blocks of a tally lie between the points of the mesh.
 
@@ -264,7 +264,7 @@ def _points(size: int) -> Floats:
 
 @cache
 def _rates(size: int) -> Floats:
-    """Give each cosine's rate of decay under diffusion on the mesh; (k pi)^2 for the slow ones."""
+    """Return each cosine's decay rate under diffusion on the mesh; (k pi)^2 for slow ones."""
     return np.asarray(np.square(2 * size * np.sin(np.pi / 2 * _points(size))))
 
 
@@ -295,7 +295,7 @@ def _in_batches(measure: Callable[[slice], Floats], n_resamples: int) -> Floats:
 
 
 def check_norm(norm: int) -> None:
-    """Refuse another norm than 1 and 2."""
+    """Raise if the norm is neither 1 nor 2."""
     if norm not in (1, 2):
         raise CalibrationInputError("norm", repr(norm), "1 or 2")
 
@@ -325,7 +325,7 @@ def kde_of_densities(
 
 
 def _spectrum(width: Floats, points: Floats) -> Floats:
-    """Give the cosine spectrum of the kernel of each width, so scaled that no mass is lost."""
+    """Return the cosine spectrum of the kernel of each width, so scaled that no mass is lost."""
     from scipy.fft import dct  # noqa: PLC0415 - a tenth of a second to import
 
     width = np.maximum(width, 0.5 / (points.size - 1))
@@ -337,13 +337,13 @@ def _spectrum(width: Floats, points: Floats) -> Floats:
 
 
 def spread_of(total: Floats, total_of_squares: Floats, n: Floats | int) -> Floats:
-    """Give the standard deviation of n scores from their sums; 0 of none."""
+    """Return the standard deviation of n scores from their sums; 0 of none."""
     n = np.maximum(n, 1)
     return np.asarray(np.sqrt(np.maximum(total_of_squares / n - np.square(total / n), 0)))
 
 
 def half_width(spread: Floats, n_samples: int) -> Floats:
-    """Give how far the kernel reaches; less than a cell is as good as nothing."""
+    """Return how far the kernel reaches; less than a cell is as good as nothing."""
     return np.asarray(np.minimum(3 * spread * (2 * n_samples) ** -0.2, 1.0))
 
 
@@ -383,7 +383,7 @@ def _own_width(residual: Floats, close: float) -> Floats:
 
 
 def _excess(spectra: Floats, log_sigma: Floats) -> Floats:
-    """Give log(E(sigma) / sigma)."""
+    """Return log(E(sigma) / sigma)."""
     from scipy.fft import idct  # noqa: PLC0415 - a tenth of a second to import
 
     size = spectra.shape[-1] - 1

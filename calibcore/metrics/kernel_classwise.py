@@ -16,14 +16,14 @@ _MESHES = 2  # as many cells of a table at once, so that adding up meshes is lit
 def kde_classwise_ece(
     probabilities: ArrayLike, labels: ArrayLike, *, norm: Literal[1, 2] = 1
 ) -> float:
-    """Average over the classes of each class's `kde_ece`, the class against the others.
+    """Compute the mean over classes of each one's `kde_ece`, the class against the others.
 
     Parameters
     ----------
     probabilities : array_like of float, shape (n_samples, n_classes)
-        Rows that sum to 1.
+        Rows that sum to 1 (y_prob).
     labels : array_like of int, shape (n_samples,)
-        True classes, from 0.
+        True classes (y_true), from 0.
     norm : {1, 2}, default 1
         As in `kde_ece`; the root is taken of each class, then the average.
 
@@ -66,7 +66,7 @@ def kde_classwise_ece(
 
 
 def _class_widths(table: Floats, true: Labels) -> Floats:
-    """Give the half width of the kernel of each class."""
+    """Return the half width of the kernel of each class."""
     n_rows, n_classes = table.shape
     own = np.minimum(table[np.arange(n_rows), true], 1.0)
     n_hits = np.bincount(true, minlength=n_classes)
@@ -80,7 +80,7 @@ def _class_widths(table: Floats, true: Labels) -> Floats:
 
 
 def _class_densities(table: Floats, true: Labels, block: slice) -> tuple[Floats, Floats]:
-    """Give the densities of all rows and of the hits on the mesh, for a few classes."""
+    """Return the densities of all rows and of the hits on the mesh, for a few classes."""
     columns = table[:, block]
     counts = class_masses(columns, np.broadcast_to(1.0, columns.shape), MESH)
     mine = np.flatnonzero((true >= block.start) & (true < block.stop))

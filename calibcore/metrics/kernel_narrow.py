@@ -55,7 +55,7 @@ def merged(counted: Tally) -> Tally:
 
 
 def exact_spread(counted: Tally) -> Floats:
-    """Give the standard deviation of the scores of the hits, or of all if there are fewer than two.
+    """Return the standard deviation of the hits' scores, or of all if there are fewer than two.
 
     For resamples as rows. It is exact however near to each other the scores are.
     """
@@ -69,7 +69,7 @@ def exact_spread(counted: Tally) -> Floats:
 
 
 def are_alone(counted: Tally, reach: float) -> NDArray[np.bool_]:
-    """Tell which blocks no kernel joins with another, nor with 0 or 1, nor with their frequency.
+    """Return which blocks no kernel joins with another, nor with 0 or 1, nor with their frequency.
 
     The error of such a block is the same however narrow its kernel is.
     """

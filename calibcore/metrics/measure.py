@@ -96,11 +96,11 @@ class EventMeasure(Measure):
         return self.interval == "inverted"
 
     def true_distance(self, expected: Tally, options: Options) -> float:
-        """Give the value that rows without number would show, from hits as they are expected."""
+        """Return the value that rows without number would show, from hits as they are expected."""
         return float(self.true_distances(expected, options))
 
     def true_distances(self, expected: Tally, options: Options) -> Floats:
-        """Give `true_distance` for each of several expectations of the hits."""
+        """Return `true_distance` for each of several expectations of the hits."""
         return (self.truth or self.compute)(expected, options)
 
 

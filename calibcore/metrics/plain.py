@@ -10,14 +10,14 @@ from calibcore.validation import Floats
 
 
 def accuracy(probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """Share of rows whose most probable class is the true one.
+    """Compute the accuracy: the share of rows whose most probable class is the true one.
 
     Parameters
     ----------
     probabilities : array_like of float, shape (n_samples, n_classes)
         Class probabilities; any scores that grow with them will do.
     labels : array_like of int, shape (n_samples,)
-        True classes, from 0.
+        True classes (y_true), from 0.
 
     Returns
     -------
@@ -45,14 +45,14 @@ def accuracy(probabilities: ArrayLike, labels: ArrayLike) -> float:
 
 
 def top_r_accuracy(probabilities: ArrayLike, labels: ArrayLike, r: int) -> float:
-    """Share of rows whose true class is among the r most probable ones.
+    """Compute the top-k accuracy: the share of rows whose true class is among the r most probable.
 
     Parameters
     ----------
     probabilities : array_like of float, shape (n_samples, n_classes)
         Class probabilities; any scores that grow with them will do.
     labels : array_like of int, shape (n_samples,)
-        True classes, from 0.
+        True classes (y_true), from 0.
     r : int
         How many classes count, from 1 to ``n_classes``.
 
@@ -90,12 +90,12 @@ def top_r_accuracy(probabilities: ArrayLike, labels: ArrayLike, r: int) -> float
 
 
 def mean_score(scores: ArrayLike, hits: ArrayLike) -> float:
-    """Average predicted probability of the event: how often the model says it happens.
+    """Compute the mean predicted probability of the event: the mean of y_prob.
 
     Parameters
     ----------
     scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event, in [0, 1].
+        Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
         Not used, so that every measure of an event is called alike.
 
@@ -113,19 +113,19 @@ def mean_score(scores: ArrayLike, hits: ArrayLike) -> float:
 
 
 def mean_score_of(counted: Tally) -> Floats:
-    """Give the `mean_score` of rows that are counted by score; resamples all at once."""
+    """Return the `mean_score` of score-tallied rows, vectorised over resamples."""
     return np.asarray(counted.once(score_sums) / counted.n_samples)
 
 
 def hit_rate(scores: ArrayLike, hits: ArrayLike) -> float:
-    """Observed frequency of the event: how often it does happen.
+    """Compute the observed frequency of the event: the mean of y_true.
 
     Parameters
     ----------
     scores : array_like of float, shape (n_samples,)
         Not used, so that every measure of an event is called alike.
     hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened.
+        Whether the event happened (y_true of the event).
 
     Returns
     -------
@@ -141,19 +141,19 @@ def hit_rate(scores: ArrayLike, hits: ArrayLike) -> float:
 
 
 def hit_rate_of(counted: Tally) -> Floats:
-    """Give the `hit_rate` of rows that are counted by score; resamples all at once."""
+    """Return the `hit_rate` of score-tallied rows, vectorised over resamples."""
     return np.asarray(counted.once(hit_sums) / counted.n_samples)
 
 
 def mean_gap(scores: ArrayLike, hits: ArrayLike) -> float:
-    """Mean score minus observed frequency: above 0 where the model claims too much on average.
+    """Compute the mean score minus the observed frequency: above 0 where scores are too high.
 
     Parameters
     ----------
     scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event, in [0, 1].
+        Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened.
+        Whether the event happened (y_true of the event).
 
     Returns
     -------
@@ -169,19 +169,19 @@ def mean_gap(scores: ArrayLike, hits: ArrayLike) -> float:
 
 
 def mean_gap_of(counted: Tally) -> Floats:
-    """Give the `mean_gap` of rows that are counted by score; resamples all at once."""
+    """Return the `mean_gap` of score-tallied rows, vectorised over resamples."""
     return np.asarray(mean_score_of(counted) - hit_rate_of(counted))
 
 
 def observed_expected_ratio(scores: ArrayLike, hits: ArrayLike) -> float:
-    """Hits over the sum of the scores: below 1 where the model claims too much on average.
+    """Compute the O/E ratio: hits over the sum of the scores, below 1 where these are too high.
 
     Parameters
     ----------
     scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event, in [0, 1].
+        Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened.
+        Whether the event happened (y_true of the event).
 
     Returns
     -------
@@ -201,7 +201,7 @@ def observed_expected_ratio(scores: ArrayLike, hits: ArrayLike) -> float:
 
 
 def observed_expected_ratio_of(counted: Tally) -> Floats:
-    """Give the `observed_expected_ratio` of rows counted by score; resamples all at once."""
+    """Return the `observed_expected_ratio` of score-tallied rows, vectorised over resamples."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # scores may be all 0
         return np.asarray(counted.once(hit_sums) / counted.once(score_sums))
 
@@ -215,9 +215,9 @@ def certain_misses(scores: ArrayLike, hits: ArrayLike) -> int:
     Parameters
     ----------
     scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event, in [0, 1].
+        Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened.
+        Whether the event happened (y_true of the event).
 
     Returns
     -------
@@ -233,7 +233,7 @@ def certain_misses(scores: ArrayLike, hits: ArrayLike) -> int:
 
 
 def certain_misses_of(counted: Tally) -> Floats:
-    """Give the `certain_misses` of rows that are counted by score; resamples all at once."""
+    """Return the `certain_misses` of score-tallied rows, vectorised over resamples."""
     first, last = counted.scores[0] == 0, counted.scores[-1] == 1
     return np.asarray(
         first * counted.hits[..., 0] + last * (counted.counts[..., -1] - counted.hits[..., -1])

@@ -17,14 +17,14 @@ def _table(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Floats, Labels]
 
 
 def nll(probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """Mean negative log-likelihood of the true classes (log loss).
+    """Compute the log loss: the mean negative log-likelihood (NLL) of the true classes.
 
     Parameters
     ----------
     probabilities : array_like of float, shape (n_samples, n_classes)
-        Rows that sum to 1.
+        Rows that sum to 1 (y_prob).
     labels : array_like of int, shape (n_samples,)
-        True classes, from 0.
+        True classes (y_true), from 0.
 
     Returns
     -------
@@ -55,14 +55,14 @@ def nll(probabilities: ArrayLike, labels: ArrayLike) -> float:
 
 
 def event_nll(scores: ArrayLike, hits: ArrayLike, rest: ArrayLike | None = None) -> float:
-    """Mean negative log-likelihood of one event happening or not.
+    """Compute the log loss of one event: its mean negative log-likelihood (NLL).
 
     Parameters
     ----------
     scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event, in [0, 1].
+        Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened.
+        Whether the event happened (y_true of the event).
     rest : array_like of float, shape (n_samples,), optional
         As in `calibcore.data.EventScores`: what is left to 1 where a score is rounded to it.
 
@@ -94,7 +94,7 @@ def event_nll(scores: ArrayLike, hits: ArrayLike, rest: ArrayLike | None = None)
 
 
 def event_nll_of(counted: Tally) -> Floats:
-    """Give the `event_nll` of rows that are counted by score; resamples all at once."""
+    """Return the `event_nll` of score-tallied rows, vectorised over resamples."""
     total: Floats | float = 0.0
     for part in counted.parts():
         hit, miss = (
@@ -105,7 +105,7 @@ def event_nll_of(counted: Tally) -> Floats:
 
 
 def brier(probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """Mean squared distance between the probabilities and the truth, over all classes.
+    """Compute the Brier score of all classes: the mean squared distance of probabilities and truth.
 
     Parameters and errors are those of `nll`.
 
@@ -138,7 +138,7 @@ def brier(probabilities: ArrayLike, labels: ArrayLike) -> float:
 
 
 def event_brier(scores: ArrayLike, hits: ArrayLike) -> float:
-    """Mean squared distance between the score and whether the event happened.
+    """Compute the Brier score of one event: the mean squared distance of score and outcome.
 
     Parameters and errors are those of `event_nll`.
 
@@ -160,7 +160,7 @@ def event_brier(scores: ArrayLike, hits: ArrayLike) -> float:
 
 
 def event_brier_of(counted: Tally) -> Floats:
-    """Give the `event_brier` of rows that are counted by score; resamples all at once."""
+    """Return the `event_brier` of score-tallied rows, vectorised over resamples."""
     total: Floats | float = 0.0
     for part in counted.parts():
         hit, miss = np.square(1 - part.scores), np.square(part.scores)

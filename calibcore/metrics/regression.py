@@ -32,16 +32,16 @@ _MOST_STEPS = 60
 
 
 def calibration_intercept(scores: ArrayLike, hits: ArrayLike) -> float:
-    """Constant to add to the log-odds of all scores so that they agree with the hits on average.
+    """Compute the calibration intercept: what to add to all log-odds to agree with the hits.
 
     Calibration in the large: above 0 where the model claims too little.
 
     Parameters
     ----------
     scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event, in [0, 1].
+        Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened.
+        Whether the event happened (y_true of the event).
 
     Returns
     -------
@@ -72,7 +72,7 @@ def calibration_intercept(scores: ArrayLike, hits: ArrayLike) -> float:
 
 
 def calibration_intercept_of(counted: Tally) -> Floats:
-    """Give the `calibration_intercept` of rows counted by score; resamples all at once."""
+    """Return the `calibration_intercept` of score-tallied rows, vectorised over resamples."""
     shape = np.broadcast_shapes(counted.counts.shape, counted.hits.shape)[:-1]
     odds = counted.once(log_odds)
     n_hits = np.broadcast_to(counted.once(hit_sums), shape).ravel()
@@ -90,16 +90,16 @@ def calibration_intercept_of(counted: Tally) -> Floats:
 
 
 def calibration_slope(scores: ArrayLike, hits: ArrayLike) -> float:
-    """Factor by which the log-odds of the scores should be stretched to agree with the hits.
+    """Compute the calibration slope: the factor that makes the log-odds agree with the hits.
 
     Below 1 where the scores are too extreme (overconfident), above 1 where they are too timid.
 
     Parameters
     ----------
     scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event, in [0, 1].
+        Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened.
+        Whether the event happened (y_true of the event).
 
     Returns
     -------
@@ -134,7 +134,7 @@ def calibration_slope(scores: ArrayLike, hits: ArrayLike) -> float:
 
 
 def calibration_slope_of(counted: Tally) -> Floats:
-    """Give the `calibration_slope` of rows counted by score; resamples all at once."""
+    """Return the `calibration_slope` of score-tallied rows, vectorised over resamples."""
     counts, hits, shape = resample_rows(counted)
     odds, ranges = counted.once(log_odds), _ranges(counts, hits)
     found = ranges.limits(odds)
@@ -159,7 +159,7 @@ def calibration_slope_of(counted: Tally) -> Floats:
 
 
 def _chosen(marks: Marks) -> slice | Marks:
-    """Give an index that copies nothing where all are chosen."""
+    """Return an index that copies nothing where all are chosen."""
     return slice(None) if marks.all() else marks
 
 
@@ -245,7 +245,7 @@ class _Ranges:
     last_miss: Indices
 
     def limits(self, odds: Floats) -> Floats:
-        """Give 0 where a finite slope is best; else infinity, minus infinity or NaN."""
+        """Return 0 where a finite slope is best; else infinity, minus infinity or NaN."""
         low = odds[np.minimum(self.first_hit, self.first_miss)]
         high = odds[np.maximum(self.last_hit, self.last_miss)]
         span = SMALLEST_SPAN * np.maximum(1.0, np.maximum(np.abs(low), np.abs(high)))
@@ -256,7 +256,7 @@ class _Ranges:
         return np.where(one_kind | (high - low <= span), np.nan, endless)
 
     def overlap(self, chosen: Marks) -> tuple[int, int]:
-        """Give the range of blocks in which hits and misses meet in any of the chosen resamples."""
+        """Return the blocks in which hits and misses meet in any of the chosen resamples."""
         low = np.maximum(self.first_hit, self.first_miss)[chosen]
         high = np.minimum(self.last_hit, self.last_miss)[chosen]
         return int(low.min()), int(high.max())
@@ -268,7 +268,7 @@ def _ranges(counts: Floats, hits: Floats) -> _Ranges:
 
 
 def _ends(marks: Marks) -> tuple[Indices, Indices]:
-    """Give the first and the last marked place of each row; the last is -1 if none is."""
+    """Return the first and the last marked place of each row; the last is -1 if none is."""
     n_places = marks.shape[1]
     last = n_places - 1 - marks[:, ::-1].argmax(axis=1)
     first = marks.argmax(axis=1)
@@ -341,7 +341,7 @@ def _newton_step(sums: Floats, goal: Floats) -> Floats:
 
 
 def _shortening(points: Floats, weights: Floats, goal: Floats, at: Floats, step: Floats) -> Floats:
-    """Give the share of each step, 1, 1/2, 1/4 ..., that lowers what `_newton` minimises."""
+    """Return the share of each step, 1, 1/2, 1/4 ..., that lowers what `_newton` minimises."""
 
     def loss(place: Floats) -> tuple[Floats, Floats]:
         odds = place[0][:, np.newaxis] + place[1][:, np.newaxis] * points

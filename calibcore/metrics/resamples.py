@@ -7,7 +7,7 @@ from calibcore.validation import Floats
 
 
 def resample_rows(counted: Tally) -> tuple[Floats, Floats, tuple[int, ...]]:
-    """Give counts and hits with one row a resample, and the leading dimensions they came from.
+    """Return counts and hits with one row a resample, and the leading dimensions they came from.
 
     Returns
     -------

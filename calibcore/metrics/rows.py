@@ -25,7 +25,7 @@ class RowValues(NamedTuple):
 
 
 def _moments(probabilities: Floats, labels: Labels, values: Floats) -> RowValues:
-    """Give the moments of a block whose value for each class is known."""
+    """Return the moments of a block whose value for each class is known."""
     mean = np.einsum("ij,ij->i", probabilities, values)
     off = values - mean[:, np.newaxis]
     off *= off
@@ -34,14 +34,14 @@ def _moments(probabilities: Floats, labels: Labels, values: Floats) -> RowValues
 
 
 def nll_rows(probabilities: Floats, labels: Labels) -> RowValues:
-    """Give each row's `calibcore.metrics.nll`."""
+    """Return each row's `calibcore.metrics.nll`."""
     return _in_blocks(
         probabilities, labels, lambda block: -np.log(np.maximum(block, PROBABILITY_FLOOR))
     )
 
 
 def brier_rows(probabilities: Floats, labels: Labels) -> RowValues:
-    """Give each row's `calibcore.metrics.brier`."""
+    """Return each row's `calibcore.metrics.brier`."""
 
     def values(block: Floats) -> Floats:
         # |p - e_k|^2 = sum of the other classes' p^2 + (1 - p_k)^2
@@ -53,21 +53,21 @@ def brier_rows(probabilities: Floats, labels: Labels) -> RowValues:
 
 
 def accuracy_rows(probabilities: Floats, labels: Labels) -> RowValues:
-    """Give each row's `calibcore.metrics.accuracy`: 1 where the decision is right."""
+    """Return each row's `calibcore.metrics.accuracy`: 1 where the decision is right."""
     decided = probabilities.argmax(axis=1)
     score = probabilities[np.arange(len(labels)), decided]
     return RowValues((decided == labels).astype(np.float64), score, score * (1 - score))
 
 
 def top_r_rows(probabilities: Floats, labels: Labels, r: int) -> RowValues:
-    """Give each row's `calibcore.metrics.top_r_accuracy`; all of fewer classes are among the r."""
+    """Return each row's `calibcore.metrics.top_r_accuracy`; 1 where classes are fewer than r."""
     event = WithinTopR(min(r, probabilities.shape[1])).outcomes(probabilities, labels)
     score = event.scores
     return RowValues(event.hits.astype(np.float64), score, score * (1 - score))
 
 
 def gain_rows(before: Floats, after: Floats, labels: Labels) -> RowValues:
-    """Give each row's `calibcore.metrics.calibration_gain`.
+    """Return each row's `calibcore.metrics.calibration_gain`.
 
     Notes
     -----

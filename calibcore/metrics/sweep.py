@@ -15,16 +15,16 @@ MOST_BINS = 500
 
 
 def sweep_ece(scores: ArrayLike, hits: ArrayLike, *, norm: Literal[1, 2] = 1) -> float:
-    """Average gap over equal-mass bins, as many as keep the frequency rising (ECE sweep).
+    """Compute the sweep ECE: over equal-mass bins, as many as keep the frequency rising.
 
     The number of bins need not be chosen, and suits the number of rows.
 
     Parameters
     ----------
     scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event, in [0, 1].
+        Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened.
+        Whether the event happened (y_true of the event).
     norm : {1, 2}, default 1
         Average of absolute gaps, or root of the average of squared gaps. The paper leaves it open;
         its program takes 2.
@@ -64,14 +64,14 @@ def sweep_ece(scores: ArrayLike, hits: ArrayLike, *, norm: Literal[1, 2] = 1) ->
 
 
 def sweep_ece_of(counted: Tally, *, norm: Literal[1, 2] = 1) -> Floats:
-    """Give the `sweep_ece` of rows that are counted by score; resamples all at once."""
+    """Return the `sweep_ece` of score-tallied rows, vectorised over resamples."""
     n_bins = sweep_bins(counted)
     errors = counted.once(_EqualBins).errors(n_bins.ravel(), counted.once(gaps_in_rows), norm)
     return errors.reshape(n_bins.shape)
 
 
 def sweep_bins(counted: Tally) -> NDArray[np.int64]:
-    """Give the number of bins that `sweep_ece` takes; resamples all at once."""
+    """Return the number of bins that `sweep_ece` takes; resamples all at once."""
     counts, hits, shape = resample_rows(counted)
     bins = counted.once(_EqualBins)
     most = min(MOST_BINS, counted.n_samples)
@@ -110,7 +110,7 @@ class _EqualBins:
         self.high = self.counts[own, last]
 
     def rise(self, resamples: NDArray[np.intp], n_bins: int) -> NDArray[np.bool_]:
-        """Tell for some of the resamples whether the frequency never falls from bin to bin."""
+        """Return for some of the resamples whether the frequency never falls from bin to bin."""
         first = self.low[resamples] * n_bins // self.n_samples
         last = np.ceil(self.high[resamples] * n_bins / self.n_samples)
         if self.shared:
@@ -126,7 +126,7 @@ class _EqualBins:
         return _rise(np.diff(counts), np.diff(hits))
 
     def errors(self, n_bins: NDArray[np.int64], gaps: Floats, norm: Literal[1, 2]) -> Floats:
-        """Give each resample's `ece` with its own number of bins, from its `gaps_in_rows`."""
+        """Return each resample's `ece` with its own number of bins, from its `gaps_in_rows`."""
         row = np.repeat(np.arange(n_bins.size), n_bins)
         firsts = np.cumsum(n_bins) - n_bins
         places = (np.arange(row.size) - firsts[row] + 1) * self.n_samples // n_bins[row]
@@ -145,7 +145,7 @@ class _EqualBins:
 
 
 def _rise(counts: Floats, hits: Floats) -> NDArray[np.bool_]:
-    """Tell for each row whether the frequency never falls along it, empty places aside."""
+    """Return for each row whether the frequency never falls along it, empty places aside."""
     with np.errstate(invalid="ignore"):
         frequency = hits / counts  # an empty place is NaN
         return np.asarray(~(frequency < np.fmax.accumulate(frequency, axis=1)).any(axis=1))

@@ -6,12 +6,13 @@ import numpy as np
 
 from calibcore import validation
 from calibcore.errors import CalibrationInputError
+from calibcore.results import result_class
 from calibcore.validation import Floats
 
 MOST_RESAMPLES = 10_000
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class Band:
     """A pointwise region about a reliability curve.
 
@@ -65,7 +66,7 @@ class Resampling:
 
 
 def check_level(level: float) -> float:
-    """Refuse a level that is not strictly between 0 and 1."""
+    """Raise if a level is not strictly between 0 and 1."""
     if not isinstance(level, float | np.floating) or not 0 < level < 1:
         raise CalibrationInputError("level", repr(level), "a number between 0 and 1")
     return float(level)

@@ -18,14 +18,14 @@ def classwise_reliability(
     interval: Interval = "wilson",
     level: float = 0.95,
 ) -> BinnedReliability:
-    """Gather the rows into bins of each class's probability, all classes at once.
+    """Compute the binned reliability curve of every class.
 
     Parameters
     ----------
     probabilities : array_like of float, shape (n_samples, n_classes)
-        Rows that sum to 1.
+        Rows that sum to 1 (y_prob).
     labels : array_like of int, shape (n_samples,)
-        True classes, from 0.
+        True classes (y_true), from 0.
     n_bins : int, default 15
         Equal-width bins of each class's probability, (lower, upper], the first closed below.
     interval, level

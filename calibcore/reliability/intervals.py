@@ -1,6 +1,5 @@
 """The reliability diagram in bins, with an interval about the frequency of each bin."""
 
-from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal
 
@@ -10,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from calibcore import validation
 from calibcore.binning import Binning, BinTable, bin_tally
 from calibcore.reliability.bands import check_level
+from calibcore.results import result_class
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 
@@ -19,7 +19,7 @@ LEAST_SHARE = 0.01
 """Share of the rows from which on a bin is spoken of; the frequency of a smaller one is vague."""
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class BinnedReliability:
     """Bins of scores, with an interval about the frequency of each.
 
@@ -46,13 +46,13 @@ class BinnedReliability:
 
     @property
     def telling(self) -> NDArray[np.bool_]:
-        """Tell which bins hold at least `LEAST_SHARE` of the rows."""
+        """Return which bins hold at least `LEAST_SHARE` of the rows."""
         counts = self.bins.counts
         return np.asarray(counts / counts.sum(axis=-1, keepdims=True) >= LEAST_SHARE)
 
     @property
     def off(self) -> NDArray[np.int8]:
-        """Tell which bins' intervals leave out their mean score.
+        """Return which bins' intervals leave out their mean score.
 
         1 where the mean score lies above the interval, -1 where it lies below; 0 otherwise, and in
         an empty bin. Scores that are true leave a share ``1 - level`` of the bins off, about.
@@ -61,7 +61,7 @@ class BinnedReliability:
         return np.asarray(above - (self.bins.mean_score < self.lower), dtype=np.int8)
 
     def of_class(self, k: int) -> "BinnedReliability":
-        """Give the bins of one of several classes."""
+        """Return the bins of one of several classes."""
         found = self.bins
         bins = BinTable(found.edges, found.counts[k], found.mean_score[k], found.frequency[k])
         return BinnedReliability(bins, self.lower[k], self.upper[k], self.interval, self.level)
@@ -76,14 +76,14 @@ def binned_reliability(
     interval: Interval = "wilson",
     level: float = 0.95,
 ) -> BinnedReliability:
-    """Gather rows into bins of their score, and say how sure the frequency of each bin is.
+    """Compute a binned reliability curve (calibration curve) with confidence intervals.
 
     Parameters
     ----------
     scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event, in [0, 1].
+        Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened.
+        Whether the event happened (y_true of the event).
     n_bins, binning
         As in `calibcore.binning.bin_scores`.
     interval, level
@@ -141,7 +141,7 @@ def with_intervals(bins: BinTable, interval: Interval, level: float) -> BinnedRe
 def binomial_interval(
     hits: ArrayLike, counts: ArrayLike, *, interval: Interval = "wilson", level: float = 0.95
 ) -> tuple[Floats, Floats]:
-    """Give an interval for a probability from hits among independent rows.
+    """Return an interval for a probability from hits among independent rows.
 
     Parameters
     ----------

@@ -1,12 +1,11 @@
 """The CORP reliability diagram: isotonic regression of the hits on the scores."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore.reliability.bands import Band, Resampling, quantile_band
 from calibcore.reliability.intervals import binomial_interval
+from calibcore.results import result_class
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 
@@ -19,7 +18,7 @@ MOST_GROUPS = 2048
 _DRAWN_AT_ONCE = 64
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class CorpReliability:
     """The isotonic reliability curve, its steps and its two bands.
 
@@ -61,16 +60,16 @@ def corp_reliability(
     seed: int = 0,
     level: float = 0.95,
 ) -> CorpReliability:
-    """Estimate the frequency of the event at each score by the nearest curve that never falls.
+    """Compute the isotonic reliability curve (CORP): the nearest curve that never falls.
 
     It needs no bins: isotonic regression finds them.
 
     Parameters
     ----------
     scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event, in [0, 1].
+        Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened.
+        Whether the event happened (y_true of the event).
     n_resamples : int, default 399
         Label sets drawn for each band; (n_resamples + 1)(1 - level) / 2 is best a whole number.
     seed : int, default 0
@@ -157,7 +156,7 @@ def corp_of(
 
 
 def _step_starts(counted: Tally) -> NDArray[np.intp]:
-    """Give the first block of each step of the isotonic fit."""
+    """Return the first block of each step of the isotonic fit."""
     starts = _isotonic(counted.hits / counted.counts, counted.counts)[1][:-1]
     # From whole numbers the heights are right to the last digit, and equal ones are one step.
     heights = np.add.reduceat(counted.hits, starts) / np.add.reduceat(counted.counts, starts)
@@ -176,7 +175,7 @@ def _isotonic(values: Floats, weights: Floats) -> tuple[Floats, NDArray[np.intp]
 def _rising(
     hits: NDArray[np.int64], count: NDArray[np.int64], level: float
 ) -> tuple[Floats, Floats]:
-    """Give an interval a step that also keeps to those of the steps below and above."""
+    """Return monotone pointwise intervals per step."""
     lower, upper = binomial_interval(hits, count, interval="clopper_pearson", level=level)
     return np.maximum.accumulate(lower), np.minimum.accumulate(upper[::-1])[::-1]
 
@@ -229,6 +228,6 @@ def _draw(counts: Floats, chance: Floats, rng: np.random.Generator, size: int) -
 
 
 def _shares(counted: Tally, n_shares: int) -> NDArray[np.intp]:
-    """Tell which equal share of the rows the middle row of each score is in."""
+    """Return which equal share of the rows the middle row of each score is in."""
     middle = np.cumsum(counted.counts) - counted.counts / 2
     return (middle * n_shares // counted.n_samples).astype(np.intp)

@@ -1,7 +1,6 @@
 """Where the four graphs of Gupta 2021 would lie if the scores were the true probabilities."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import NormalDist
 
@@ -13,15 +12,16 @@ from calibcore.cumulative import CumulativeCurves
 from calibcore.errors import CalibrationInputError
 from calibcore.reliability.bands import check_level
 from calibcore.reliability.spline import FitTo
+from calibcore.results import result_class
 from calibcore.splines import CubicSpline, Runout, check_knots
 from calibcore.validation import Floats
 
 _ROWS_AT_ONCE = 1 << 15
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class NullBand:
-    """Where the cumulative hits of a perfectly calibrated model of this size lie.
+    """Null band of the cumulative outcomes under perfect calibration.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class NullBand:
 
 
 def null_band(curves: CumulativeCurves, *, level: float = 0.95) -> NullBand:
-    """Give the region of the cumulative hits of a perfectly calibrated model with these scores.
+    """Compute the null band of the cumulative hits under perfect calibration.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def null_band(curves: CumulativeCurves, *, level: float = 0.95) -> NullBand:
     )
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class SplineNullBand:
     """Where the spline estimate of a perfectly calibrated model of this size lies.
 
@@ -142,7 +142,7 @@ def spline_null_band(
     fit_to: FitTo = "difference",
     level: float = 0.95,
 ) -> SplineNullBand:
-    """Give the region of the spline estimate of a perfectly calibrated model with these scores.
+    """Compute the null band of the spline estimate under perfect calibration.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ class _LinearFit:
         self._ends = np.cumsum(self._counts)
 
     def moments(self, *, about_score: bool) -> tuple[Floats, Floats]:
-        """Give mean and standard deviation of the estimate at each distinct score."""
+        """Return mean and standard deviation of the estimate at each distinct score."""
         gram, moment, spread = self._sums()
         solved = np.asarray(np.linalg.lstsq(gram, np.eye(len(gram)))[0])
         covariance = solved @ spread @ solved.T / self._n_samples**2
@@ -252,7 +252,7 @@ class _LinearFit:
         return (slice(a, b) for a, b in pairwise(bounds))
 
     def _rows(self, piece: slice) -> tuple[Floats, NDArray[np.intp]]:
-        """Give the fractile of each row of a piece, and where its blocks start."""
+        """Return the fractile of each row of a piece, and where its blocks start."""
         starts = np.concatenate([[0], self._ends])[piece]
         last = int(self._ends[piece][-1])
         fractile = np.arange(int(starts[0]) + 1, last + 1) / self._n_samples

@@ -1,7 +1,6 @@
 """The smoothed reliability diagram: hits averaged over scores by a reflected Gaussian kernel."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,6 +8,7 @@ from numpy.typing import ArrayLike
 from calibcore.errors import CalibrationInputError
 from calibcore.reliability.bands import Band, Resampling, quantile_band
 from calibcore.reliability.intervals import binomial_interval
+from calibcore.results import result_class
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 
@@ -24,7 +24,7 @@ _REACH = math.exp(-8)
 """Weight of one row at four bandwidths, of 1 at its own score."""
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class SmoothReliability:
     """A kernel-smoothed reliability curve.
 
@@ -55,7 +55,7 @@ class SmoothReliability:
 
     @property
     def gap(self) -> Floats:
-        """``mean_score - frequency``: above 0 where the model claims too much."""
+        """``mean_score - frequency``: positive where scores are too high."""
         return self.mean_score - self.frequency
 
 
@@ -68,14 +68,14 @@ def smooth_reliability(
     seed: int = 0,
     level: float = 0.95,
 ) -> SmoothReliability:
-    """Estimate the frequency of the event at each score by a weighted mean of the hits near it.
+    """Compute the kernel-smoothed reliability curve: a weighted mean of the hits near each score.
 
     Parameters
     ----------
     scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event, in [0, 1].
+        Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened.
+        Whether the event happened (y_true of the event).
     bandwidth : float, optional
         Standard deviation of the kernel, from 0.001 to 1; without one, that of smooth ECE.
     n_resamples : int, default 399
@@ -170,7 +170,7 @@ def _checked(bandwidth: float) -> float:
 
 
 def _steps_for(bandwidth: float) -> int:
-    """Give how fine a mesh the bandwidth needs: a power of two."""
+    """Return how fine a mesh the bandwidth needs: a power of two."""
     needed = 2 ** math.ceil(math.log2(_STEPS_A_BANDWIDTH / bandwidth))
     return int(min(max(needed, _SHOWN), _FINEST))
 
@@ -250,7 +250,7 @@ def _share(hits: Floats, rows: Floats, least: float) -> Floats:
 
 
 def _rows_near(weights: Floats, squared: Floats, n_samples: int) -> Floats:
-    """Give how many rows the weights amount to; by Schwarz's inequality from 1 to all."""
+    """Return how many rows the weights amount to; by Schwarz's inequality from 1 to all."""
     total = np.square(weights)
     return np.clip(total / np.maximum(squared, total / n_samples), 1.0, n_samples)
 

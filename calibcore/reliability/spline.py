@@ -1,6 +1,5 @@
 """How often an event happens at each score, by a spline: the curve behind graphs (c) and (d)."""
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -10,13 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 from calibcore import validation
 from calibcore.errors import CalibrationInputError
 from calibcore.ordering import block_ends, sort_by_score
+from calibcore.results import result_class
 from calibcore.splines import CubicSpline, Runout, check_knots, fit_bounded_slope, fit_spline
 from calibcore.validation import Floats, Hits
 
 FitTo = Literal["difference", "hits"]
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class FrequencyCurve:
     """Estimated frequency of the event at each distinct score.
 
@@ -49,7 +49,7 @@ class FrequencyCurve:
         return float(weights @ np.abs(self.score - self.frequency))
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class RunningTotals:
     """The points a spline is fitted to, a row each, lowest score first.
 
@@ -75,7 +75,7 @@ class RunningTotals:
     ends: NDArray[np.intp]
 
 
-@dataclass(frozen=True, eq=False)
+@result_class
 class SplineFit:
     """A spline beside the points it was fitted to.
 
@@ -111,7 +111,7 @@ class SplineFit:
 
 
 def running_totals(scores: Floats, hits: Hits, *, fit_to: FitTo) -> RunningTotals:
-    """Add up hits, or hits minus scores, of checked rows in any order."""
+    """Compute cumulative hits, or hits minus scores, of checked rows in any order."""
     ordered, ordered_hits = sort_by_score(scores, hits)
     n_samples = ordered.size
     ends = block_ends(ordered)
@@ -132,14 +132,14 @@ def spline_frequency(
     fit_to: FitTo = "difference",
     constrained: bool = False,
 ) -> FrequencyCurve:
-    """Estimate how often the event happens at each score, from the slope of the running totals.
+    """Compute the spline's calibration curve: the frequency at each score, by the totals' slope.
 
     Parameters
     ----------
     scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event, in [0, 1].
+        Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened.
+        Whether the event happened (y_true of the event).
     n_knots : int, default 6
         Evenly spaced in fractile; at most ``n_samples``.
     runout : {"natural", "parabolic", "cubic"}, default "natural"

@@ -13,8 +13,8 @@ from dashboard.readers.recognition.groups import ids_of
 from dashboard.readers.recognition.set_names import role_of
 from dashboard.readers.recognition.vocabulary import words_of
 from dashboard.readers.refusal import Answer, Question, percent, plain, quoted
-from dashboard.readers.stacked import kind_of, order_of, rows_at, same_cells
-from dashboard.readers.table import Column, Table
+from dashboard.readers.stacked import kind_of, order_of, same_cells
+from dashboard.readers.table import Column, Table, rows_at
 
 DIGITS = re.compile(r"\d+", re.ASCII)
 FEW = 5

@@ -10,8 +10,8 @@ from dashboard.readers.belonging import FEW, File, has_other_columns, order_by_n
 from dashboard.readers.contents import Array, Options
 from dashboard.readers.recognition.groups import ids_of
 from dashboard.readers.refusal import Answer, FileError, Question, quoted
-from dashboard.readers.stacked import kind_of, same_cells, table_at, under
-from dashboard.readers.table import Column, Table
+from dashboard.readers.stacked import kind_of, same_cells, under
+from dashboard.readers.table import Column, Table, table_at
 
 WANTED = "parts of one table, values with their labels, or a calibration and a test set"
 _INDEX = ("", "__index_level_0__", "Unnamed: 0")

@@ -1,6 +1,5 @@
 """What is shown of a file beside its numbers: first rows, and columns that both sets have."""
 
-import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -15,9 +14,9 @@ from dashboard.readers.contents import (
     SliceColumn,
 )
 from dashboard.readers.refusal import plain, visible
+from dashboard.readers.table import by_number
 
 _ROWS, _CLASSES, _COLUMNS, _CELL, _LIKELY = 10, 20, 20, 60, 3
-_DIGITS = re.compile(r"(\d*)(\D*)")
 
 
 def preview_of(contents: Contents) -> Preview:
@@ -105,7 +104,7 @@ def shared_columns(
 def _alike(parts: Mapping[Role, SliceColumn]) -> dict[Role, SliceColumn]:
     """Count the categories of both sets alike."""
     texts = [column.categories for column in parts.values() if column.categories is not None]
-    together = tuple(sorted({text for part in texts for text in part}, key=_by_number))
+    together = tuple(sorted({text for part in texts for text in part}, key=by_number))
     place = {text: k for k, text in enumerate(together)}
     return {
         role: column
@@ -117,18 +116,6 @@ def _alike(parts: Mapping[Role, SliceColumn]) -> dict[Role, SliceColumn]:
         )
         for role, column in parts.items()
     }
-
-
-def _by_number(text: str) -> tuple[bool, bool, list[tuple[float, str]]]:
-    """Order "<18" before "18-64" before "100+", words by letters, the blank one last.
-
-    Examples
-    --------
-    >>> sorted(["60+", "<18", "", "100+", "ward B", "18-59", "ward A"], key=_by_number)
-    ['<18', '18-59', '60+', '100+', 'ward A', 'ward B', '']
-    """
-    parts = [(float(digits or "inf"), rest) for digits, rest in _DIGITS.findall(text)]
-    return not text, text[:1] not in {"<", "≤"}, parts
 
 
 def _first(values: Array) -> Array:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from dashboard.readers.contents import Array
 from dashboard.readers.refusal import FileError, quoted
-from dashboard.readers.table import Column, Odd, Table
+from dashboard.readers.table import Column, Odd
 
 _FIRST = 1_000
 """So many rows mostly tell fractions from whole numbers."""
@@ -32,8 +32,9 @@ def under(columns: Sequence[Column]) -> Column:
     if unread:
         return replace(first, values=first.values[:0], unread=unread)
     if len({column.values.shape[1:] for column in columns}) > 1:
-        shapes = " and ".join(str(column.values.shape[1]) for column in columns[:2])
-        raise FileError(f"array {quoted(first.name)}", f"{shapes} classes", "the same classes")
+        widths = dict.fromkeys((*column.values.shape[1:], 1)[0] for column in columns)
+        found = f"parts {' and '.join(map(str, [*widths][:2]))} wide"
+        raise FileError(f"array {quoted(first.name)}", found, "parts of the same classes")
     counts = [len(column.values) for column in columns]
     if any(column.texts is not None for column in columns):
         parts = [_texts_of(column) for column in columns]
@@ -74,35 +75,6 @@ def order_of(wanted: Array, have: Array) -> NDArray[np.intp] | None:
     order = np.empty_like(there)
     order[here] = there
     return order
-
-
-def rows_at(column: Column, places: NDArray[np.intp]) -> Column:
-    """Return the cells at some different places, in their order."""
-    if column.unread:
-        return column
-    odd = column.odd
-    if odd is not None:
-        new = np.full(len(column.values), -1)
-        new[places] = np.arange(len(places))
-        rows = new[odd.rows]
-        by_row = np.argsort(rows)[int(np.count_nonzero(rows < 0)) :]
-        odd = Odd(rows[by_row].astype(np.int64), odd.codes[by_row], odd.texts)
-    return replace(column, values=column.values[places], odd=odd)
-
-
-def table_at(table: Table, places: NDArray[np.intp]) -> Table:
-    """Return the rows at some different places, in their order."""
-    among = table.among
-    if len(places) < table.n_rows:
-        kept = np.zeros(table.n_rows, np.bool_)
-        kept[places] = True
-        if among is None:
-            among = kept
-        else:
-            among = among.copy()
-            among[table.among] = kept
-    columns = tuple(rows_at(column, places) for column in table.columns)
-    return replace(table, columns=columns, n_rows=len(places), among=among, shown=())
 
 
 def same_cells(one: Column, other: Column) -> bool:

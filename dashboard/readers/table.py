@@ -3,11 +3,14 @@
 bytes -> formats (in the worker) -> `Table` | `Arrays` -> recognition -> `Reading` -> `Upload`
 """
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+
+_DIGITS = re.compile(r"(\d*)(\D*)")
 
 ColumnRole = Literal[
     "outcome",
@@ -181,3 +184,44 @@ class Reading:
     event: str | None = None
     found: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
+
+
+def rows_at(column: Column, places: NDArray[np.intp]) -> Column:
+    """Return the cells at some different places, in their order."""
+    if column.unread:
+        return column
+    odd = column.odd
+    if odd is not None:
+        new = np.full(len(column.values), -1)
+        new[places] = np.arange(len(places))
+        rows = new[odd.rows]
+        by_row = np.argsort(rows)[int(np.count_nonzero(rows < 0)) :]
+        odd = Odd(rows[by_row].astype(np.int64), odd.codes[by_row], odd.texts)
+    return replace(column, values=column.values[places], odd=odd)
+
+
+def table_at(table: Table, places: NDArray[np.intp]) -> Table:
+    """Return the rows at some different places, in their order."""
+    among = table.among
+    if len(places) < table.n_rows:
+        kept = np.zeros(table.n_rows, np.bool_)
+        kept[places] = True
+        if among is None:
+            among = kept
+        else:
+            among = among.copy()
+            among[table.among] = kept
+    columns = tuple(rows_at(column, places) for column in table.columns)
+    return replace(table, columns=columns, n_rows=len(places), among=among, shown=())
+
+
+def by_number(text: str) -> tuple[bool, bool, list[tuple[float, str]]]:
+    """Return a key that sorts texts by their numbers, words by letters, the blank one last.
+
+    Examples
+    --------
+    >>> sorted(["60+", "<18", "", "100+", "ward B", "18-59", "ward A"], key=by_number)
+    ['<18', '18-59', '60+', '100+', 'ward A', 'ward B', '']
+    """
+    parts = [(float(digits or "inf"), rest) for digits, rest in _DIGITS.findall(text)]
+    return not text, text[:1] not in {"<", "≤"}, parts

@@ -23,7 +23,7 @@ from dashboard.readers.contents import Contents, Options, RawEvent, RawSet, Role
 from dashboard.readers.joining import WANTED, Said, beside, called_as, parts_under, stacked
 from dashboard.readers.recognition.array_names import parts_of
 from dashboard.readers.recognition.array_roles import reading_of
-from dashboard.readers.recognition.set_names import is_training, parting_of, role_of
+from dashboard.readers.recognition.set_names import further_sets, is_training, parting_of, role_of
 from dashboard.readers.refusal import FileError, quoted
 from dashboard.readers.sets import contents_of, sets_from
 from dashboard.readers.table import Arrays, Column, ColumnRole, Parsed, Table
@@ -301,6 +301,8 @@ def _pair(files: Sequence[File]) -> tuple[Sequence[Sequence[File]], str]:
     pair = [[one], [other]]
     if is_training(one.name) != is_training(other.name):
         return pair if is_training(one.name) else pair[::-1], "by name"
+    if further := further_sets((one.name, other.name)):
+        return pair if one.name in further else pair[::-1], "by name"
     if {one.role, other.role} - {"rows"}:
         return in_order(pair), "by name"
     numbered = DIGITS.sub("0", one.name) == DIGITS.sub("0", other.name)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from calibcore.evaluation import Comparison, SetResult
 from calibcore.events import Event, OneClass, WithinTopR
 from calibcore.inference import Finding, Inference, Interval, Judgement, Mark
-from calibcore.inference.held import HELD
+from calibcore.inference.coverage import HELD
 from calibcore.metrics import METRICS, ChangeMeasure, Measure, RowMeasure
 from dashboard.wording.glossary import GLOSSARY
 from dashboard.wording.numbers import amount, finer_digits, measured, measured_change, span

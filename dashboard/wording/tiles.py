@@ -143,8 +143,8 @@ def uncertainty_note(inference: Inference, *, expert: bool = False) -> str:
             " error, the limit of its test."
         )
     return (
-        f"Small print: 95% CI ({plan.n_resamples:,} resamples, calibrator held fixed). Noise inflates calibration errors, so an"
-        " estimate can exceed its own interval. If perfectly calibrated: the mean and 95% limit for"
+        f"Small print: 95% CI ({plan.n_resamples:,} resamples, calibrator held fixed). Noise"
+        " inflates calibration errors, so an estimate can exceed its own interval. If perfectly calibrated: the mean and 95% limit for"
         " scores like those after calibration."
     )
 

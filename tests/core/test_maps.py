@@ -23,9 +23,9 @@ from calibcore.calibrators import (
     VectorMap,
     VennAbers,
 )
-from calibcore.calibrators.isotonic import FittedIsotonic
-from calibcore.calibrators.lifts import FittedOneVsRest, FittedPerRank
-from calibcore.calibrators.pooled import FittedPooledClasses
+from calibcore.calibrators.lifts.pooled import FittedPooledClasses
+from calibcore.calibrators.lifts.separate import FittedOneVsRest, FittedPerRank
+from calibcore.calibrators.score_maps.isotonic import FittedIsotonic
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR

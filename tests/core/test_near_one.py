@@ -16,7 +16,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import audit, sides_of
 from calibcore.events import Event, OneClass, TopR, WithinTopR
 from calibcore.inference import infer
-from calibcore.inference.null import grouped
+from calibcore.inference.null_outcomes import grouped
 from calibcore.inference.plan import Plan
 from calibcore.learning import learning_curves
 from calibcore.learning.curves import LEARNED

@@ -14,16 +14,16 @@ from numpy.testing import assert_allclose
 from benchmarks import agreement
 from calibcore.calibrators import TemperatureScaling
 from calibcore.calibrators.base import FittedScoreMap, ScoreMap, VectorMap
-from calibcore.calibrators.bbq import BBQ
-from calibcore.calibrators.beta import BetaCalibration
-from calibcore.calibrators.ensemble import EnsembleTemperatureScaling
-from calibcore.calibrators.fitted_linear import FittedLinear
-from calibcore.calibrators.histogram import HistogramBinning
-from calibcore.calibrators.isotonic import IsotonicCalibration
-from calibcore.calibrators.linear_maps import DirichletScaling, MatrixScaling, VectorScaling
-from calibcore.calibrators.platt import PlattScaling
-from calibcore.calibrators.structured import StructuredMatrixScaling, StructuredVectorScaling
-from calibcore.calibrators.venn_abers import VennAbers
+from calibcore.calibrators.ensembles.temperature import EnsembleTemperatureScaling
+from calibcore.calibrators.linear.fitted import FittedLinear
+from calibcore.calibrators.linear.maps import DirichletScaling, MatrixScaling, VectorScaling
+from calibcore.calibrators.linear.structured import StructuredMatrixScaling, StructuredVectorScaling
+from calibcore.calibrators.score_maps.bbq import BBQ
+from calibcore.calibrators.score_maps.beta import BetaCalibration
+from calibcore.calibrators.score_maps.histogram import HistogramBinning
+from calibcore.calibrators.score_maps.isotonic import IsotonicCalibration
+from calibcore.calibrators.score_maps.platt import PlattScaling
+from calibcore.calibrators.score_maps.venn_abers import VennAbers
 from calibcore.metrics import METRICS, EventMeasure, brier, certain_misses, event_nll, nll
 from calibcore.validation import Floats
 from tests.peers.agreement import ALONE, ASKED, KEYED, Asked, Held, records

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from benchmarks.validation import held
-from calibcore.inference.held import HELD
+from calibcore.inference.coverage import HELD
 from calibcore.metrics import METRICS
 from dashboard.wording.measures import LEAST_HELD, held_note, narrow_note
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from calibcore import LogitSet, Split, TopR, audit
 from calibcore.calibrators import TemperatureScaling
 from calibcore.evaluation import SetResult
-from calibcore.inference import Plan, Side, infer
+from calibcore.inference import Plan, SideRows, infer
 from calibcore.metrics import METRICS
 from calibcore.pairs import plane_of
 from dashboard.figures import DARK, LIGHT, Palette
@@ -142,7 +142,7 @@ def test_a_difference_is_written_with_its_interval() -> None:
     first, other = judged()[:2]
     measure = next(measure for measure in METRICS if measure.key == "ks_error")
     plan = Plan((measure,), n_resamples=50)
-    mine, its = Side(first.before.event), Side(other.before.event)
+    mine, its = SideRows(first.before.event), SideRows(other.before.event)
     finding = infer(mine, its, plan).find("ks_error")
     value, interval, said, kind = words.difference_cell(finding, measure, 900)
     gap = 100 * (other.before.curves.ks_error - first.before.curves.ks_error)
@@ -150,7 +150,7 @@ def test_a_difference_is_written_with_its_interval() -> None:
     assert finding.change is not None
     assert interval == f"+{100 * finding.change.low:.1f} to +{100 * finding.change.high:.1f}"
     assert (said, kind) == ("\u25bc worse", "worse")
-    same = infer(mine, Side(first.before.event), plan).find("ks_error")
+    same = infer(mine, SideRows(first.before.event), plan).find("ks_error")
     assert words.difference_cell(same, measure, 900)[2] == "\u25cb no clear difference"
 
 

@@ -391,7 +391,7 @@ def test_the_table_shows_what_is_known_of_the_uncertainty() -> None:
 @pytest.mark.parametrize("n_samples", [12, 24, 2000])
 def test_the_ks_error_has_one_limit_under_perfect_calibration(n_samples: int) -> None:
     judged = result_of(n_samples).test
-    before, after = (inference.Side(side.event) for side in (judged.before, judged.after))
+    before, after = (inference.SideRows(side.event) for side in (judged.before, judged.after))
     measure = judged.compare("ks_error").measure
     found = inference.infer(before, after, Plan((measure,), n_resamples=200))
     (row,) = measure_rows(judged, found, (measure,))

@@ -21,7 +21,8 @@ class Figure:
     job : str
         What was asked.
     peer : str
-        Distribution that answered; numpy for what the peers were given and for programs reimplemented.
+        Distribution that answered; numpy for what the peers were given and for programs
+        reimplemented.
     convention : str
         How the peer understands the job.
     values : dict of str to float or list of float

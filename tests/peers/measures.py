@@ -272,7 +272,9 @@ def _equal_mass_of(events: EventScores, suffix: str) -> Iterator[Figure]:
 def _sweep(events: EventScores) -> Iterator[Figure]:
     scores, hits = events.scores, events.hits
     for norm, name in ((1, "l1"), (2, "l2")):
-        convention = "the authors' rule, reimplemented: row i of N in bin floor(i b / N), ties or not"
+        convention = (
+            "the authors' rule, reimplemented: row i of N in bin floor(i b / N), ties or not"
+        )
         value = sweep_error(scores, hits, norm, authors_places)
         yield _one(f"ECE sweep, {name}", "numpy", convention, value)
         convention = "the same with bins ending at the score of row floor(k N / b), ties together"

@@ -54,11 +54,8 @@ def again(name: bytes) -> bytes:
     return joined(zip_parts(b"a", DATA), (b"", zip_parts(name, DATA)[1]))
 
 
-INNER = zip_parts(b"b", DATA, offset=31)
 NOISE = b"\xff" * 50
 LIES: list[tuple[str, bytes, str]] = [
-    ("inside another", joined(zip_parts(b"a", INNER[0], method=0), (b"", INNER[1])), "overlap"),
-    ("the same bytes", again(b"A"), "overlap with another"),
     ("one and the same", again(b"a"), "same name twice"),
     ("directory for a header", zip_of_one(b"a", DATA, offset=60), "damage"),
     ("outside the file", zip_of_one(b"a", DATA, offset=0xFFFFFFFF), "damage"),
@@ -81,10 +78,6 @@ LIES: list[tuple[str, bytes, str]] = [
     ("many members", archive(**{str(k): b"" for k in range(9)}), "9 members"),
     ("half", archive(a=DATA)[:60], "damaged or truncated"),
     ("no zip", b"hello", "no zip file"),
-    *(
-        (name, zip_of_one(name.encode(), DATA), "leads out of the archive")
-        for name in ("../a", "a/../b", "..", "/a", "C:\\a", "a\\..\\b")
-    ),
 ]
 
 

@@ -8,7 +8,6 @@ import pytest
 
 from calibcore.data import LogitSet
 from dashboard.readers import FileError, Question, Upload, read
-from dashboard.readers.formats import batches
 from tests.readers.files import LABELS, LOGITS, PROBABILITIES, K, N
 
 PARTS = [slice(k, k + 16) for k in range(0, N, 16)]
@@ -131,7 +130,10 @@ def test_refused(value: Any, message: str) -> None:
     assert not isinstance(caught.value, Question)
 
 
-def test_too_many_references_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "_MAX_CELLS", 50)
-    with pytest.raises(FileError, match="more than 50 keys and values"):
-        opened([{"label": 1, "score": 0.5}] * 26)
+def test_scores_of_one_class_in_batches() -> None:
+    scores, died = PROBABILITIES[:, 1], (LABELS == 1).astype(int)
+    value = {"scores": [scores[p] for p in CUTS], "label": [died[p] for p in CUTS]}
+    rows = opened(value).rows
+    assert isinstance(rows, LogitSet)
+    np.testing.assert_allclose(rows.probabilities[:, 1], scores)
+    np.testing.assert_array_equal(rows.labels, died)

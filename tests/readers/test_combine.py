@@ -344,3 +344,21 @@ def test_top_one_scores_of_named_rows_and_of_two_sets() -> None:
     for rows in combine(files).sets.values():
         assert isinstance(rows, EventScores)
         np.testing.assert_array_equal(rows.hits, PREDICTED == LABELS)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_file_called_test_is_the_test_set_beside_a_holdout(order: int) -> None:
+    files = [table("hold-out.csv", LOGITS, LABELS), table("test.csv", LOGITS_TEST, LABELS_TEST)]
+    same(combine(files[::order]).test, LOGITS_TEST, LABELS_TEST)
+
+
+def test_scores_of_one_class_beside_one_hot_labels() -> None:
+    hot = np.eye(2)[(LABELS == 1).astype(int)]
+    rows = combine([held("s.npy", npy(PROBABILITIES[:, 1])), held("y.npy", npy(hot))]).rows
+    assert isinstance(rows, LogitSet)
+    np.testing.assert_array_equal(rows.labels, LABELS == 1)
+
+
+def test_one_hot_labels_alone_are_labels() -> None:
+    hot = npz(labels=np.eye(4)[LABELS])
+    same(combine([held("y.npz", hot), held("p.npy", npy(LOGITS))]).rows, LOGITS, LABELS)

@@ -134,3 +134,20 @@ def test_lists_and_their_labels_in_two_files() -> None:
 def test_refused(data: str, message: str) -> None:
     with pytest.raises(FileError, match=message):
         read("a.json", data.encode())
+
+
+LISTED = [{"logits": row, "label": label} for row, label in zip(ROWS, TRUTH, strict=True)]
+
+
+@pytest.mark.parametrize("names", [{}, {"class_names": NAMES}])
+def test_what_stands_beside_lists_of_records(names: dict[str, Any]) -> None:
+    one = read("a.json", json.dumps({"model": "m", "epoch": 3, "rows": LISTED} | names).encode())
+    assert isinstance(one.rows, LogitSet)
+    np.testing.assert_array_equal(one.rows.logits, LOGITS)
+    assert one.class_names == (tuple(NAMES) if names else ("0", "1", "2", "3"))
+    both = {"epoch": 3, "val": LISTED, "test": LISTED[::-1]} | names
+    upload = read("a.json", json.dumps(both).encode())
+    assert isinstance(upload.calibration, LogitSet)
+    assert isinstance(upload.test, LogitSet)
+    np.testing.assert_array_equal(upload.test.labels, LABELS[::-1])
+    assert upload.class_names == one.class_names

@@ -305,3 +305,9 @@ def test_any_damage_is_refused_or_harmless(layout: str, edits: list[tuple[int, i
 @given(rows=st.lists(st.lists(st.floats(), min_size=2, max_size=2), min_size=1, max_size=9))
 def test_numbers_are_those_of_pythons_own_parser(rows: list[list[float]]) -> None:
     np.testing.assert_array_equal(arrays(text({"p": rows}))["p"].values, rows)
+
+
+def test_a_null_at_the_head_of_the_first_list_shifts_nothing() -> None:
+    table = read_json(b'{"p": [null, 0.5], "y": 1}\n{"p": [0.25, 0.75], "y": 0}\n')
+    assert isinstance(table, Table)
+    np.testing.assert_array_equal(table.columns[0].values, [[np.nan, 0.5], [0.25, 0.75]])

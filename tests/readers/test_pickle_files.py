@@ -3,7 +3,6 @@
 import os
 import pickle
 import sys
-import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,7 +23,9 @@ TYPE = b"cnumpy\ndtype\n"
 MAKE = b"cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\n(I0\ntS'b'\ntR"
 FLOAT = TYPE + b"(S'f8'\nI0\nI1\ntR(I3\nS'<'\nNNNI-1\nI-1\nI0\ntb"
 STATE = MAKE + b"(I1\n(I1\nt" + FLOAT + b"I0\nS'12345678'\ntb"
-BOMB = b"(lp0\n" + b"I1\na" * 1000 + (b"(" + b"g0\n" * 1000 + b"lp0\n") * 3 + b"."
+LAUGHS: Any = [1] * 1000
+for _ in range(3):
+    LAUGHS = [LAUGHS] * 1000
 
 
 class Runs:
@@ -196,18 +197,16 @@ REFUSED: list[tuple[str, bytes, str]] = [
     ("protocol", b"\x80\x09N.", "protocol"),
     ("length", b"\x80\x04\x8e" + b"\xff" * 7 + b"\x7f.", "truncated"),
     ("trailing", pickled((LOGITS, LABELS)) + b"N.", "follow the end"),
-    ("memo", b"\x80\x02Nr\xff\xff\xff\x7f.", "memo"),
-    ("deep", b"(" + b")" + b"\x85" * 1000 + b".", "levels of nesting"),
-    ("itself", b"(lp0\ng0\na.", "nesting|after its use"),
-    ("many laughs", BOMB, "repeated"),
+    ("deep", b"]" + b"\x85" * 1000 + b".", "levels of nesting"),
+    ("itself", b"(lp0\ng0\nag0\na.", "nested too deeply, or in themselves|levels"),
+    ("many laughs", pickled(LAUGHS), "repeated references"),
     ("ndarray called", b"cnumpy\nndarray\n(I17179869184\ntR.", "ndarray called directly"),
     ("declared", STATE.replace(b"(I1\n(I1\n", b"(I1\n(I99999999999\n") + b".", "declares"),
     ("negative", STATE.replace(b"(I1\n(I1\n", b"(I1\n(I-1\n") + b".", "not whole numbers"),
     ("state twice", STATE + b"(I1\n(I0\nt" + FLOAT + b"I0\nS''\ntb.", "state for something"),
     ("state of a class", b"cnumpy\nndarray\n}b.", "state for something"),
     ("state of a type", TYPE + b"}b.", "state for something"),
-    ("fields", FLOAT.replace(b"NNN", b"N(S'a'\nt}") + b".", "fields, flags or offsets"),
-    ("flags", FLOAT.replace(b"I-1\nI0\nt", b"I-1\nI63\nt") + b".", "fields, flags or offsets"),
+    ("fields", FLOAT.replace(b"NNN", b"N(S'a'\nt}") + b".", "state for something"),
     ("type twice", FLOAT + b"(I3\nS'<'\nNNNI-1\nI-1\nI0\ntb.", "state for something"),
     ("void", TYPE + b"(S'V8'\nI0\nI1\ntR.", "not a numeric type"),
     ("codec", b"c_codecs\nencode\n(Vabc\nVpunycode\ntR.", "encode with other"),
@@ -235,21 +234,6 @@ def test_steps_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pickle_machine, "MAX_STEPS", 10)
     with pytest.raises(FileError, match="10 steps"):
         opened(list(range(100)))
-
-
-def test_one_text_for_each_row_of_large_batches_is_not_repeated() -> None:
-    """Three bytes a row on disk, and 1,000 in memory were it written out."""
-    parts = [
-        {"y": np.zeros(100_000, "i1"), "p": np.ones((100_000, 2), "i1"), "t": "x" * 250}
-        for _ in range(3)
-    ]
-    data = pickled(parts, 4)
-    tracemalloc.start()
-    arrays = read_pickle(data, None)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert {column.name for column in arrays.arrays if column.unread} == {"t"}
-    assert peak < 32 << 20
 
 
 @pytest.mark.parametrize("seed", range(2))

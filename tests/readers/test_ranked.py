@@ -4,7 +4,7 @@ import io
 import json
 import pickle
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -267,3 +267,29 @@ def test_one_row_per_sample_and_class_is_refused(order: str, names: str) -> None
     with pytest.raises(FileError, match=r"one row per sample and class.*pivot") as caught:
         read("a.csv", text(made))
     assert not isinstance(caught.value, Question)
+
+
+def test_classes_that_differ_by_their_case_alone_stay_apart() -> None:
+    rng = np.random.default_rng(4)
+    names, truth = "aAbB", rng.integers(0, 4, 300)
+    said = np.where(rng.random(300) < 0.6, truth, rng.integers(0, 4, 300))
+    rows = [f"{names[a]},{names[b]},0.7" for a, b in zip(truth, said, strict=True)]
+    upload = read("a.csv", "\n".join(["true_label,pred_label,confidence", *rows]).encode())
+    event = upload.sets["rows"]
+    assert isinstance(event, EventScores)
+    assert event.hits.mean() == pytest.approx((truth == said).mean())
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_numbers_are_compared_with_the_numbers_in_names(first: Literal[0, 1]) -> None:
+    rng = np.random.default_rng(4)
+    truth = rng.integers(0, 4, 300)
+    said = np.where(rng.random(300) < 0.7, truth, (truth + 1) % 4)
+    rows = [f"{a + first},LABEL_{b},0.7" for a, b in zip(truth, said, strict=True)]
+    data = "\n".join(["true_label,pred_label,confidence", *rows]).encode()
+    if first:
+        with pytest.raises(Question, match="one of them counts from 1"):
+            read("a.csv", data)
+    event = read("a.csv", data, first_label=first).sets["rows"]
+    assert isinstance(event, EventScores)
+    assert event.hits.mean() == pytest.approx((truth == said).mean())

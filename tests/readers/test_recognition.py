@@ -10,6 +10,7 @@ import pytest
 
 from dashboard.readers.contents import Options
 from dashboard.readers.recognition import recognise
+from dashboard.readers.recognition.agreement import beyond_luck
 from dashboard.readers.refusal import FileError, Question
 from dashboard.readers.table import Column, Odd, Reading, Table
 
@@ -405,3 +406,10 @@ def test_a_csv_of_ten_rows() -> None:
     text = "id;p;y\n" + "\n".join(f"{k};0,{k}5;{k // 5}" for k in range(10))
     parsed = table_of_csv(text)
     assert recognise(parsed, Options()).roles == ("id", "score", "outcome")
+
+
+def test_labels_of_any_size_are_compared_with_classes() -> None:
+    truth = np.array([0, 1, 2**60, 2, 0, 1, 2**60] * 20)
+    said = np.array([0, 1, 2, -1, 0, 1, 2] * 20)
+    assert not beyond_luck(truth, np.full(140, -1))
+    assert beyond_luck(truth, said)

@@ -244,3 +244,18 @@ def test_decimal_commas_far_down(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.nansum(a.values) == 0.5 * 2_999
     assert c.values[2_500] == 1234.5
     assert c.odd is None
+
+
+@pytest.mark.parametrize("blank", [b"\n", b",\n", b"  \n"])
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_thousand_blank_lines_above_the_table_or_below_its_heading(
+    blank: bytes, place: int
+) -> None:
+    parts = [b"p,y\n", b"0.5,cat\n0.25,dog\n"]
+    parts.insert(place, blank * 1000)
+    table = read(b"".join(parts))
+    assert [column.name for column in table.columns] == ["p", "y"]
+    assert table.columns[0].values.tolist() == [0.5, 0.25]
+    lines = np.arange(len(table.among)) if table.among is not None else np.arange(2)
+    kept = lines if table.among is None else lines[table.among]
+    assert (kept + table.first_row).tolist() == [1002, 1003]

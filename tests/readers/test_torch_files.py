@@ -1,7 +1,6 @@
 """Files of torch.save: what PyTorch wrote is read, and what lies about its storages is refused."""
 
 import struct
-import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from tests.readers.torch_files import LABELS as TRUE_LABELS
 from tests.readers.torch_files import LOGITS as TRUE_LOGITS
 
 FLOATS = np.arange(12, dtype="<f4")
-OLD = GENUINE["before 1.6"]
 
 
 def one(program: bytes, order: bytes | None = b"little", **storages: bytes) -> Any:
@@ -31,7 +29,6 @@ def one(program: bytes, order: bytes | None = b"little", **storages: bytes) -> A
     [
         ("parameter", ("logits", "labels")),
         ("parameter.1.6", ("logits", "labels")),
-        ("before 1.6", ("logits", "labels")),
         ("arrays", ("logits", "labels")),
         ("lists", ("0", "1")),
     ],
@@ -43,13 +40,17 @@ def test_what_pytorch_wrote(name: str, names: tuple[str, str]) -> None:
     assert held[names[1]].tolist() == TRUE_LABELS
 
 
-@pytest.mark.parametrize("name", ["slices", "slices.1.6", "types"])
-def test_parts_of_storages_and_small_types(name: str) -> None:
+@pytest.mark.parametrize("name", ["slices", "slices.1.6"])
+def test_parts_of_storages(name: str) -> None:
     held = list(named(read_torch(GENUINE[name], None)).values())
     assert held[0].tolist() == TRUE_LOGITS[:2]
     assert held[1].tolist() == TRUE_LABELS[:2]
     assert held[2].tolist() == TRUE_LOGITS[2:]
-    assert held[3].tolist() == ([True, False] if name == "types" else TRUE_LABELS[2:])
+    assert held[3].tolist() == TRUE_LABELS[2:]
+
+
+def test_rows_that_share_their_bytes() -> None:
+    assert named(read_torch(GENUINE["expanded"], None))["0"].tolist() == [TRUE_LOGITS[0]] * 4
 
 
 @pytest.mark.parametrize(
@@ -61,8 +62,9 @@ def test_parts_of_storages_and_small_types(name: str) -> None:
         ("checkpoint", 'weights of a model ."model_state_dict"'),
         ("convolution", "4 dimensions .* not the weights of a model"),
         ("negated", "no plain tensor"),
-        ("expanded", r"strides \(0, 1\) of shape \(4, 3\), whose values overlap.*contiguous"),
-        ("float8", "torch.float8_e4m3fn"),
+        ("float8", "_rebuild_tensor_v3.*tensors of float32 and int64"),
+        ("types", "_rebuild_tensor_v3.*tensors of float32 and int64"),
+        ("before 1.6", "before PyTorch 1.6.* saved again by a later PyTorch"),
         ("sparse", "torch._utils._rebuild_sparse_tensor"),
     ],
 )
@@ -97,12 +99,11 @@ def test_bools_of_any_byte() -> None:
 REFUSED: list[tuple[str, bytes, str]] = [
     ("negative offset", tensor(offset=-1), "not whole numbers"),
     ("negative size", tensor(size=(-4, -3)), "not whole numbers"),
-    ("huge size", tensor(size=(10**17, 10**17)), "overlap|storage of 12"),
-    ("wraps round", tensor(size=(1 << 32, 1 << 32), stride=(1 << 32, 1)), "storage of 12"),
-    ("one more row", tensor(size=(5, 3)), "number 15 of a storage of 12"),
-    ("far offset", tensor(offset=10**18 - 1), "of a storage of 12"),
+    ("huge size", tensor(size=(10**17, 10**17)), "overlap|beyond its 48"),
+    ("wraps round", tensor(size=(1 << 32, 1 << 32), stride=(1 << 32, 1)), "beyond its 48"),
+    ("one more row", tensor(size=(5, 3)), "beyond its 48"),
+    ("far offset", tensor(offset=10**18 - 1), "beyond its 48"),
     ("expanded far", tensor(size=(1 << 40, 3), stride=(0, 1)), "overlap"),
-    ("overlap", tensor(size=(4, 3), stride=(2, 1)), "overlap"),
     ("no rows", tensor(size=(0, 3)), "empty tensor"),
     ("not there", tensor(storage("7")), 'reference to "any/data/7", not there'),
     ("outside", tensor(storage("../data.pkl")), "not there"),
@@ -128,14 +129,8 @@ FILES: list[tuple[str, bytes, str]] = [
     ("a pickle", pickled((TRUE_LOGITS, TRUE_LABELS), 2), "a pickle where a file of torch.save"),
     ("text", b"hello", "no zip file"),
     ("arrays", archive(**{"logits.npy": npy(FLOATS)}), "does not write"),
-    ("up and out", archive(**{"a/data.pkl": b"N.", "a/../b": b""}), "leads out"),
     ("byte order", torch_zip(b"N.", b"middle"), 'byteorder: found "middle"'),
     ("checksum", GENUINE["slices"].replace(b"\0\0\xc0\x3f", b"\0\0\xc1\x3f"), "CRC"),
-    ("old, cut", OLD[:-1], "bytes left where"),
-    ("old, longer", OLD + b"\0", "belong to no storage"),
-    ("old, only a head", OLD[:15], "not a pickle"),
-    ("old, count", OLD.replace(struct.pack("<q", 12), struct.pack("<q", 1 << 60)), "bytes left"),
-    ("old, code", OLD.replace(b"torch._utils\n", b"torch.serial\n"), "refers to"),
 ]
 
 
@@ -143,18 +138,6 @@ FILES: list[tuple[str, bytes, str]] = [
 def test_files_refused(data: bytes, said: str) -> None:
     with nothing_happens(), pytest.raises(FileError, match=said):
         read_torch(data, None)
-
-
-def test_a_thousand_tensors_on_one_storage() -> None:
-    values = np.zeros(250_000, "<f4")
-    view = tensor(storage(count=len(values)), 0, (500, 500), (1, 500)) + b"a"
-    data = torch_zip(b"(l" + view * 1000 + b".", s0=values.tobytes())
-    tracemalloc.start()
-    with pytest.raises(FileError, match=r"repeated|again and again"):
-        read_torch(data, None)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 8 * len(data)
 
 
 @given(

@@ -60,13 +60,7 @@ def weights_among(names: Sequence[str]) -> list[str]:
 
 
 def refuse_weights(names: Sequence[str]) -> None:
-    """Refuse a model where its logits are looked for: all its arrays are parameters.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Of the arrays of a file.
-    """
+    """Refuse a model where its logits are looked for: all its arrays are parameters."""
     weights = weights_among(names)
     if weights and len(weights) == len(names):
         listed = ", ".join(quoted(name, 30) for name in weights[:3])
@@ -109,15 +103,7 @@ def _unread(name: str, what: str) -> Column:
 
 
 def column_of_array(name: str, array: NDArray[Any]) -> Column:
-    """Return an array of numbers or texts as a column, or one that says why it was not kept.
-
-    Parameters
-    ----------
-    name : str
-        Of the array.
-    array : ndarray
-        Of any type but objects.
-    """
+    """Return an array of numbers or texts as a column, or one that says why it was not kept."""
     dtype, kind = array.dtype, array.dtype.kind
     if array.ndim == 0:
         array = array.reshape(1)

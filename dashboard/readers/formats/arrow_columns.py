@@ -18,7 +18,7 @@ from dashboard.readers.formats.cells import (
     column_of_numbers,
     column_of_texts,
 )
-from dashboard.readers.formats.class_lists import columns_of_classes, keys_of_pair
+from dashboard.readers.formats.class_lists import TOO_MANY, columns_of_classes, keys_of_pair
 from dashboard.readers.formats.heading import is_number
 from dashboard.readers.refusal import FileError, quoted, visible
 from dashboard.readers.table import Column, Odd, Table
@@ -42,13 +42,28 @@ def table_of(columns: Iterable[Column], n_rows: int, found: tuple[str, ...] = ()
     if not n_rows or not kept:
         raise FileError("file", "no rows" if kept else "no columns", "one row or more")
     check_columns(len(kept))
+    wide = next((column for column in kept if _is_too_wide(column)), None)
+    if wide is not None and not any(
+        c.values.dtype.kind == "f" for c in kept if c is not wide and not c.unread
+    ):
+        found_, wanted = (
+            f"lists of more than {MAX_COLUMNS:,} classes",
+            "as many at most, or an .npz",
+        )
+        raise FileError(f"column {quoted(wide.name)}", found_, wanted)
     return Table(kept, n_rows, shown=_shown(kept, n_rows), found=found)
+
+
+def _is_too_wide(column: Column) -> bool:
+    """Return whether a column lists more classes than a table may have."""
+    long = column.values.ndim == 2 and column.values.shape[1] > MAX_COLUMNS
+    return long or column.unread == TOO_MANY
 
 
 def check_columns(n_columns: int) -> None:
     """Refuse more columns than are read."""
     if n_columns > MAX_COLUMNS:
-        wanted = f"at most {MAX_COLUMNS:,}; of more classes, one column of lists"
+        wanted = f"at most {MAX_COLUMNS:,}; of more classes, an .npz"
         raise FileError("file", f"{n_columns:,} columns", wanted)
 
 
@@ -70,11 +85,6 @@ def columns_of_fields(
         What stands before each name: "" or a name with a dot.
     depth : int
         How many objects they are in.
-
-    Returns
-    -------
-    list of Column
-        At least one a member, but for members that belong together.
     """
     columns: list[Column] = []
     listed = {name: kind.value_type for name, kind in kinds.items() if _is_list(kind)}
@@ -96,15 +106,6 @@ def columns_of_fields(
 
 def columns_of(name: str, cells: pa.ChunkedArray, depth: int = 0) -> list[Column]:
     """Make columns of one Arrow column: several of a struct, with dots in their names.
-
-    Parameters
-    ----------
-    name : str
-        Of the column.
-    cells : pyarrow.ChunkedArray, shape (n_rows,)
-        Of any type; one that no column can hold is not kept.
-    depth : int
-        How many objects it is in.
 
     Examples
     --------

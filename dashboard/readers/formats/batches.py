@@ -1,7 +1,7 @@
 """Lists in pickles: of numbers, of rows and of batches, put together to arrays."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -27,9 +27,8 @@ _LEAST = 3
 """Least number of pairs in a list that are taken for batches, or rows: two are two sets."""
 _FEW = 4
 _LEAST_SAME = 8
-_MOST_KEYS = 1_000
-_MAX_CELLS = 20_000_000
-_MAX_TEXT_BYTES = 64 << 20
+_MOST_REPEATED = 2_000_000
+"""Numbers that rows may have together, where one is referred to many times."""
 
 
 class NoArrayError(Exception):
@@ -61,17 +60,24 @@ def put(node: Node) -> Put | None:
     sizes = _sizes(list(columns.values()))
     if sizes is None:
         return _rows(node, lists)
-    _check(node, list(columns.values()), sizes)
     named = any(_are_names(values) for values in lists.values())
+    made = _put(node, columns, sizes)
+    return replace(made, doubts=()) if named else made
+
+
+def _put(node: Node, columns: Mapping[str, list[Array] | None], sizes: Sequence[int]) -> Put:
+    """Join the parts of each list; what is no array, or of other lengths, is not read."""
+    _check(node, list(columns.values()), sizes)
     arrays: list[tuple[str, Array]] = []
     unread: list[tuple[str, str]] = []
     for name, parts in columns.items():
         whole = _whole(parts, sizes, name) if parts else None
         if whole is None:
-            unread.append((name, f"{described(lists[name][0])} in a batch"))
+            unread.append((name, "something else than the rows of a batch"))
         else:
             arrays.append((name, whole))
-    return Put(arrays, unread, _said(sizes), () if named else _doubts(sizes))
+    said = f"{len(sizes):,} batches were put together, {sum(sizes):,} rows in all."
+    return Put(arrays, unread, said, _doubts(sizes))
 
 
 def _are_names(values: Sequence[Node]) -> bool:
@@ -83,11 +89,6 @@ def _are_names(values: Sequence[Node]) -> bool:
 
 def put_beside(named: Sequence[tuple[str, Node]]) -> list[Put]:
     """Put batches together that lie in lists beside one another, tables and what belongs to them.
-
-    Parameters
-    ----------
-    named : sequence of (str, Node)
-        The members of a dictionary, or of a pair.
 
     Raises
     ------
@@ -104,16 +105,14 @@ def put_beside(named: Sequence[tuple[str, Node]]) -> list[Put]:
             groups.setdefault(tuple(map(len, parts)), []).append((name, parts))
     made = []
     for sizes, group in groups.items():
-        # A table of each batch, and one number of each row: tables alone may be sets.
-        if {prod(parts[0].shape[1:]) > 1 for _, parts in group} == {True, False}:
-            _check(named[0][1], [parts for _, parts in group], sizes)
-            arrays = [(name, joined(parts, name)) for name, parts in group]
-            made.append(Put(arrays, [], _said(sizes), _doubts(sizes)))
+        # A table of each batch, or its scores, and one class of each row: tables alone may be sets.
+        tables = {prod(parts[0].shape[1:]) > 1 for _, parts in group}
+        scores = [{part.dtype.kind == "f" for part in parts} for _, parts in group]
+        if tables == {True, False} or (
+            True not in tables and {True} in scores and {False} in scores
+        ):
+            made.append(_put(named[0][1], dict(group), sizes))
     return made
-
-
-def _said(sizes: Sequence[int]) -> str:
-    return f"{len(sizes):,} batches were put together, {sum(sizes):,} rows in all."
 
 
 def _whole(parts: Sequence[Array], sizes: Sequence[int], name: str) -> Array | None:
@@ -121,8 +120,7 @@ def _whole(parts: Sequence[Array], sizes: Sequence[int], name: str) -> Array | N
     arrays = [part.reshape(1) if part.ndim == 0 else part for part in parts]
     if [len(part) for part in arrays] == [*sizes]:
         return joined(arrays, name)
-    largest = max(part.dtype.itemsize for part in arrays)
-    if any(part.size != 1 for part in arrays) or largest * sum(sizes) > _MAX_TEXT_BYTES:
+    if any(part.size != 1 for part in arrays):
         return None
     return np.repeat(joined([part.reshape(1) for part in arrays], name), sizes)
 
@@ -133,8 +131,6 @@ def _turned(node: Node) -> dict[str, list[Node]] | None:
     if len(values) >= 2 and all(isinstance(one, Items) and one.kind == "dict" for one in values):
         rows = [_by_name(one) for one in values if isinstance(one, Items)]
         keys = list(rows[0])
-        if len(keys) * len(rows) > _MAX_CELLS:
-            raise FileError("pickle", f"more than {_MAX_CELLS:,} keys and values", WANTED)
         if not keys or any(row.keys() != {*keys} for row in rows):
             raise FileError("pickle", f"{described(node)}, without the same keys in each", WANTED)
         if len(values) < _LEAST:
@@ -150,7 +146,7 @@ def _turned(node: Node) -> dict[str, list[Node]] | None:
 def _by_name(items: Items) -> dict[str, Node]:
     """Give a dictionary by the names in it; nothing where they are none, or the same."""
     names = [name_of(key) for key in items.values[::2]]
-    if None in names or len({*names}) < len(names) or len(names) > _MOST_KEYS:
+    if None in names or len({*names}) < len(names):
         return {}
     return {str(name): one for name, one in zip(names, items.values[1::2], strict=True)}
 
@@ -273,6 +269,10 @@ def array_of(node: Node, place: str) -> Array:
     rows = [array_of(value, place) for value in different]
     if any(row.ndim > 2 or row.shape != rows[0].shape for row in rows):
         raise FileError(place, "lists of unequal length or nesting", "rows of equal length")
+    if len(rows) < len(values) and rows[0].size * len(values) > _MOST_REPEATED:
+        raise FileError(
+            place, f"{len(values):,} times the same rows by repeated references", WANTED
+        )
     table = joined([row[np.newaxis] for row in rows], place)
     if table.ndim > 1 and table.shape[1] == 1:
         table = table[:, 0]
@@ -301,7 +301,7 @@ def _vector(values: Sequence[Node]) -> Array:
 def _texts(texts: Sequence[str | bytes], place: str) -> Array:
     """Return texts, of which each takes as much as the longest."""
     longest = max(map(len, texts))
-    if longest > MAX_NAME or 4 * longest * len(texts) > _MAX_TEXT_BYTES:
+    if longest > MAX_NAME:
         found = f"{len(texts):,} texts of up to {longest:,} characters, too large"
         raise FileError(place, found, "class numbers for labels")
     return np.array([text(one) for one in texts])

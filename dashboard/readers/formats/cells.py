@@ -93,13 +93,6 @@ def column_of_texts(
 def column_of_numbers(name: str, cells: pa.Array | pa.ChunkedArray) -> Column:
     """Take numbers in the type that they have, NaN where there is none.
 
-    Parameters
-    ----------
-    name : str
-        Of the column.
-    cells : pyarrow array of bool, int, uint, float or decimal
-        A null for a blank cell.
-
     Examples
     --------
     >>> column = column_of_numbers("age", pa.array([31, None]))

@@ -1,14 +1,17 @@
 """Lists of classes with their scores in each row, as pipelines and services write them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import types
 
-from dashboard.readers.table import Column, Odd
+from dashboard.readers.formats.cells import encoded
+from dashboard.readers.table import Column, Odd, by_number
 
 _CLASS_KEYS = (
     "label", "class", "class_name", "name", "category", "display_name", "display_names", "classes",
@@ -21,15 +24,11 @@ _SCORE_KEYS = (
     "confidences", "probas", "logits", "value",
 )  # fmt: skip
 _MAX_CLASSES, _MAX_RANKS = 4096, 100
+TOO_MANY = "lists of too many classes"
 
 
 def keys_of_pair(kinds: Mapping[str, pa.DataType]) -> tuple[str, str] | None:
     """Find the members of an object that name a class, or classes, and give what they score.
-
-    Parameters
-    ----------
-    kinds : mapping of str to pyarrow.DataType
-        What each member, or each item of its list, is.
 
     Examples
     --------
@@ -57,21 +56,18 @@ def columns_of_classes(
         Before the dot in the name of each column; "" for none.
     lengths : ndarray of int64, shape (n_rows,)
         How many classes each row lists.
-    classes : pyarrow.Array, shape (n_listed,)
-        Texts or whole numbers, row by row.
-    scores : ndarray, shape (n_listed,)
-        Of each class.
+    classes, scores : arrays, shape (n_listed,)
+        Texts or whole numbers, and the score of each, row by row.
 
     Returns
     -------
     list of Column
-        Classes in the order of their first rows, an odd cell where a row lacks one; or
-        ``top1_class``, ``top1_prob``, ``top2_class`` and so on, the highest score first.
+        Classes in the order of all rows, or else by number and letter, an odd cell where a row
+        lacks one; or ``top1_class``, ``top1_prob``, ``top2_class``, ..., the highest score first.
     """
-    coded = classes.cast(pa.string()).dictionary_encode("encode")
-    texts = tuple("" if text is None else text for text in coded.dictionary.to_pylist())
-    codes = np.asarray(coded.indices.to_numpy(zero_copy_only=False), dtype=np.int32)
-    rows = np.repeat(np.arange(len(lengths)), lengths)
+    codes, found = encoded(classes.cast(pa.string()))
+    texts = found.to_pylist()
+    n_rows, rows = len(lengths), np.repeat(np.arange(len(lengths)), lengths)
     if len(np.unique(rows * max(len(texts), 1) + codes)) < len(codes):
         return [Column(name, np.empty(0), unread="lists with the same class twice")]
     prefix = f"{name}." if name else ""
@@ -80,60 +76,43 @@ def columns_of_classes(
     most = len(texts) * len(listed)
     if len(codes) == most or (not even and 2 * len(codes) >= most):
         if len(texts) <= _MAX_CLASSES:
-            return _classes(prefix, len(lengths), texts, (rows, codes, scores))
+            if not even or (codes.reshape(len(listed), -1) != codes[: listed[0]]).any():
+                # Sorted by score, rows tell no order of the classes.
+                ordered = sorted(range(len(texts)), key=lambda k: by_number(texts[k]))
+                codes = np.argsort(ordered).astype(np.int32)[codes]
+                texts = [texts[k] for k in ordered]
+            return _columns([prefix + text for text in texts], n_rows, (codes, rows), scores)
     elif (width := int(lengths.max(initial=0))) <= _MAX_RANKS:
         order = np.lexsort((-scores.astype(np.float64), rows))
         place = np.arange(len(rows)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        return _ranks(
-            prefix, (len(lengths), width), texts, (rows, place, codes[order], scores[order])
-        )
-    return [Column(name, np.empty(0), unread="lists of too many classes")]
+        names = [f"{prefix}top{k + 1}_prob" for k in range(width)]
+        ranked = np.full((width, n_rows), len(texts))
+        ranked[place, rows] = codes[order]
+        every = pa.array([*texts, None], pa.string())
+        pairs = zip(ranked, _columns(names, n_rows, (place, rows), scores[order]), strict=True)
+        return [*chain(*((_rank(column, every.take(pa.array(r))), column) for r, column in pairs))]
+    return [Column(name, np.empty(0), unread=TOO_MANY)]
 
 
-def _classes(
-    prefix: str,
+def _rank(scores: Column, cells: pa.Array) -> Column:
+    """Make the column of the classes beside their scores."""
+    codes, texts = encoded(cells)
+    return Column(scores.name.removesuffix("prob") + "class", codes, tuple(texts.to_pylist()))
+
+
+def _columns(
+    names: Sequence[str],
     n_rows: int,
-    texts: tuple[str, ...],
-    listed: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.generic]],
+    places: tuple[NDArray[Any], NDArray[Any]],
+    scores: NDArray[np.generic],
 ) -> list[Column]:
-    rows, codes, scores = listed
-    table = np.full((len(texts), n_rows), np.nan)
+    """Lay scores out by column and row; a cell without one is odd."""
+    table = np.full((len(names), n_rows), np.nan)
     there = np.zeros(table.shape, dtype=np.bool_)
-    table[codes, rows] = scores
-    there[codes, rows] = True
-    return [
-        Column(prefix + text, table[k], None, _blank(~there[k])) for k, text in enumerate(texts)
-    ]
-
-
-def _ranks(
-    prefix: str,
-    shape: tuple[int, int],
-    texts: tuple[str, ...],
-    listed: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], NDArray[np.generic]],
-) -> list[Column]:
-    rows, place, codes, scores = listed
-    names = np.full(shape[::-1], len(texts), dtype=np.int32)
-    values = np.full(shape[::-1], np.nan)
-    names[place, rows] = codes
-    values[place, rows] = scores
-    every = (*texts, "")
+    table[places], there[places] = scores, True
     columns = []
-    for k in range(shape[1]):
-        missing = names[k] == len(texts)
-        used, first, codes_k = np.unique(names[k], return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        rank = np.argsort(order).astype(np.int32)
-        words = tuple(every[place] for place in used[order].tolist())
-        columns += [
-            Column(f"{prefix}top{k + 1}_class", rank[codes_k], words),
-            Column(f"{prefix}top{k + 1}_prob", values[k], None, _blank(missing)),
-        ]
+    for name, values, known in zip(names, table, there, strict=True):
+        rows = np.flatnonzero(~known)
+        odd = Odd(rows, np.zeros(len(rows), dtype=np.int32), ("",)) if len(rows) else None
+        columns.append(Column(name, values, None, odd))
     return columns
-
-
-def _blank(missing: NDArray[np.bool_]) -> Odd | None:
-    if not missing.any():
-        return None
-    rows = np.flatnonzero(missing)
-    return Odd(rows, np.zeros(len(rows), dtype=np.int32), ("",))

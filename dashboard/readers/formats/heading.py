@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dashboard.readers.formats.cells import MISSING
@@ -10,7 +10,7 @@ from dashboard.readers.refusal import FileError, quoted
 
 MAX_COLUMNS = 4_096
 SAMPLE = 60
-"""Rows that are looked at, the first of all."""
+"""Rows that are looked at, the first that are not blank."""
 
 _MAX_TITLES = 10
 _NUMBER = re.compile(
@@ -46,15 +46,18 @@ class Heading:
     repairs: tuple[str, ...] = ()
 
 
-def heading_of(rows: Rows, *, header: bool | None) -> Heading:
-    """Find the heading in the first rows of a text or a sheet.
+def first_rows(rows: Iterable[Sequence[str]]) -> Iterator[Sequence[str]]:
+    """Give the rows to look at: as many as `SAMPLE` that are not blank, and the blank ones."""
+    left = SAMPLE
+    for row in rows:
+        yield row
+        left -= bool(_filled(row))
+        if not left:
+            return
 
-    Parameters
-    ----------
-    rows : sequence of rows
-        At most `SAMPLE`, each a cell a text; blank ones too.
-    header : bool, optional
-        Whether the first row names the columns; detected where it is not said.
+
+def heading_of(rows: Rows, *, header: bool | None) -> Heading:
+    """Find the heading in the first rows of a text or a sheet, which the user may deny or assert.
 
     Raises
     ------

@@ -49,19 +49,9 @@ _ONE = (str, int, float, bool, type(None))
 def read_json(data: bytes, header: bool | None = None) -> Table | Arrays:  # noqa: ARG001, FBT001
     """Read one JSON document, or JSON lines.
 
-    Parameters
-    ----------
-    data : bytes
-        The file, in UTF-8 or with a byte order mark.
-    header : bool, optional
-        Of no use here: members have names.
-
-    Returns
-    -------
-    Table or Arrays
-        A table of records, of columns of one length, or of what pandas writes; else arrays by the
-        names of the members that hold them, joined by dots. NaN and Infinity, which Python writes,
-        are read as numbers, null as a blank cell.
+    Records, columns of one length and what pandas writes become a table; all else arrays by the
+    names of the members that hold them, joined by dots. NaN and Infinity, which Python writes, are
+    read as numbers, null as a blank cell.
 
     Raises
     ------
@@ -172,6 +162,7 @@ def _lines(text: bytes) -> Table | Arrays:
     if text.startswith(b"{"):
         try:
             table = pj.read_json(pa.BufferReader(text), pj.ReadOptions(block_size=_BLOCK))
+            table.validate(full=True)  # Arrow 26 drops nulls at the head of the first list
         except NO_ARROW as error:
             problem = visible(str(error), 120)
             if "twice" in problem:
@@ -285,8 +276,10 @@ def _of_object(value: Mapping[str, Any]) -> Table | Arrays:
         return table
     rows = {name: part for name, part in lists.items() if _holds_objects(part)}
     left = [name for name in value if name not in lists]
-    if rows and (table := _of_row_lists(rows, lists, left)) is not None:
-        return table
+    if rows and not _have_names(rows, lists):
+        table = _of_row_lists(rows, lists, left)
+        if table is not None:
+            return table
     flat = len(lists) > 1 and len({*map(len, lists.values())}) == 1 and not objects
     if flat and not {*map(type, chain(*lists.values()))} & {dict, list}:
         return _table(lists, left)
@@ -318,6 +311,14 @@ def _holds_objects(rows: Sequence[Any]) -> bool:
     for _ in range(2):
         item = item[0] if isinstance(item, list) and item else item
     return isinstance(item, dict)
+
+
+def _have_names(rows: Mapping[str, list[Any]], lists: Mapping[str, list[Any]]) -> bool:
+    """Tell a list of texts that names the classes of the lists in records."""
+    first = next(iter(rows.values()))
+    members = first[0].values() if isinstance(first[0], dict) else ()
+    widths = {len(part) for part in members if isinstance(part, list)} - {len(first)}
+    return any(len(part) in widths and {*map(type, part)} == {str} for part in lists.values())
 
 
 def _of_row_lists(

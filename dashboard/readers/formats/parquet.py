@@ -1,6 +1,5 @@
-"""Parquet files: what the footer says is checked first, then one column at a time is decoded."""
+"""Parquet files, decoded one column at a time."""
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import types
@@ -10,26 +9,12 @@ from dashboard.readers.formats.arrow_columns import check_columns, columns_of_fi
 from dashboard.readers.refusal import FileError, quoted, visible
 from dashboard.readers.table import Table
 
-_SPARE_BYTES = 256 << 20
-_WIDTHS = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4, "INT96": 12, "BYTE_ARRAY": 4}
-"""Bytes of a decoded value, 8 for any other; a text is a code, as it is decoded once."""
-
 
 def read_parquet(data: bytes, header: bool | None = None) -> Table:  # noqa: ARG001, FBT001
     """Read the columns of a Parquet file.
 
-    Parameters
-    ----------
-    data : bytes
-        The file.
-    header : bool, optional
-        Of no use here: the file names its columns.
-
-    Returns
-    -------
-    Table
-        Lists of as many items as columns with two axes, members of structs as columns of their
-        own, dates as texts, and what no column can hold unread.
+    Lists of as many items become columns with two axes, members of structs columns of their own,
+    dates texts, and what no column can hold stays unread.
 
     Raises
     ------
@@ -58,7 +43,6 @@ def _table(data: bytes) -> Table:
     meta = pq.read_metadata(pa.BufferReader(data))
     check_rows(meta.num_rows)
     check_columns(meta.num_columns)
-    _check_weight(meta, len(data))
     schema = meta.schema.to_arrow_schema()
     if len({*schema.names}) < len(schema):
         twice = next(name for k, name in enumerate(schema.names) if name in schema.names[:k])
@@ -91,19 +75,3 @@ def _texts(meta: pq.FileMetaData, schema: pa.Schema) -> list[str]:
     }
     names = [field.name for field in schema if types.is_string(field.type)]
     return [name for name in names if name not in changes]
-
-
-def _check_weight(meta: pq.FileMetaData, n_bytes: int) -> None:
-    """Refuse what would take far more memory than the file, before anything is decoded."""
-    weights = np.zeros(max(meta.num_columns, 1), dtype=np.float64)
-    for group in range(meta.num_row_groups):
-        for column in range(meta.num_columns):
-            chunk = meta.row_group(group).column(column)
-            weights[column] += chunk.num_values * _WIDTHS.get(chunk.physical_type, 8)
-            if chunk.physical_type == "BYTE_ARRAY":
-                weights[column] += chunk.total_uncompressed_size
-    # The largest twice, as its row groups are joined.
-    weight, limit = weights.sum() + weights.max(), 4 * n_bytes + _SPARE_BYTES
-    if weight > limit:
-        found = f"{meta.num_rows:,} rows, {weight / (1 << 20):,.0f} MB in memory"
-        raise FileError("file", found, f"at most {limit >> 20:,} MB for a file of its size")

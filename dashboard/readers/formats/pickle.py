@@ -51,8 +51,16 @@ def arrays_of(top: Node) -> Arrays:
     FileError
         Anything but arrays, and lists, tuples and dictionaries of them.
     """
-    while len(values := members(top)) == 1 and _holds_arrays(values[0]):
-        top = values[0]
+    try:
+        return _arrays(top)
+    except RecursionError as error:
+        raise FileError("pickle", "lists nested too deeply, or in themselves", WANTED) from error
+
+
+def _arrays(top: Node) -> Arrays:
+    for _ in range(_MOST_PARTS):
+        if len(values := members(top)) == 1 and _holds_arrays(values[0]):
+            top = values[0]
     columns: list[Column] = []
     found: list[str] = []
     doubts: list[str] = []

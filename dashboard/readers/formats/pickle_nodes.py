@@ -12,13 +12,11 @@ from dashboard.readers.contents import Array
 from dashboard.readers.refusal import FileError, plain, quoted
 
 _TYPE = re.compile(r"[<>|=]?(b1|i[1248]|u[1248]|f[248]|[SU][1-9][0-9]{0,2})", re.ASCII)
+_ORDERS = ("<", ">", "|", "=")
 _NUMBERS = "texts, bool, integers or floats of 1 to 8 bytes"
 
 MAX_NAME = 256
 """Longest name of an array or of a class."""
-
-MAX_DEPTH = 16
-"""Deepest nesting of tuples, lists and dictionaries."""
 
 
 def plain_dtype(code: str) -> np.dtype[np.generic]:
@@ -31,11 +29,7 @@ def plain_dtype(code: str) -> np.dtype[np.generic]:
 
 
 def array_from(
-    raw: bytes | memoryview,
-    dtype: np.dtype[np.generic],
-    shape: tuple[int, ...],
-    *,
-    fortran: bool = False,
+    raw: bytes, dtype: np.dtype[np.generic], shape: tuple[int, ...], *, fortran: bool = False
 ) -> Array:
     """Lay an array over bytes, once its declared size is known to be exactly theirs."""
     declared = prod(shape) * dtype.itemsize
@@ -46,12 +40,10 @@ def array_from(
             f"{len(raw):,} bytes of values where shape {shape} declares {declared:,} ({problem})",
             "exactly the declared size, in at most 3 dimensions",
         )
-    if dtype.kind == "b":
-        # A byte other than 0 and 1 behind a NumPy bool has no defined meaning.
-        flat: Array = np.frombuffer(raw, dtype=np.uint8) != 0
-    else:
-        flat = np.frombuffer(raw, dtype=dtype).astype(dtype.newbyteorder("="), copy=False)
-    return flat.reshape(shape, order="F" if fortran else "C")
+    flat: Array = np.frombuffer(raw, np.uint8 if dtype.kind == "b" else dtype)
+    # A byte other than 0 and 1 behind a NumPy bool has no defined meaning.
+    array = flat != 0 if dtype.kind == "b" else flat.astype(dtype.newbyteorder("="), copy=False)
+    return array.reshape(shape, order="F" if fortran else "C")
 
 
 @dataclass(frozen=True)
@@ -76,10 +68,10 @@ class Dtype:
 
 @dataclass(eq=False)
 class Storage:
-    """The bytes that tensors lie in, and the code of their type ("" where it stands elsewhere)."""
+    """The bytes that tensors lie in, and the code of their type."""
 
     code: str
-    raw: memoryview
+    raw: bytes
     order: Literal["<", ">"]
 
 
@@ -92,50 +84,17 @@ class Held:
 
     array: Array | None = None
 
-    @property
-    def weight(self) -> int:
-        """Number of its values."""
-        return 1 if self.array is None else self.array.size
-
 
 @dataclass(eq=False, slots=True)
 class Items:
-    """A tuple, list or dictionary (keys and values in turn), which knows what it weighs.
-
-    Parameters
-    ----------
-    weight : int
-        Number of leaves if all references were written out.
-    depth : int
-        Levels of nesting.
-    sealed : bool
-        It stands in another one, so that it can no longer grow, nor hold itself.
-    """
+    """A tuple, a list, or a dictionary as keys and values in turn, and its levels of nesting."""
 
     kind: Literal["tuple", "list", "dict"]
     values: list["Node"] = field(default_factory=list)
-    weight: int = 1
     depth: int = 1
-    sealed: bool = False
-
-    def extend(self, values: list["Node"], limit: int) -> None:
-        """Add values, within the limits on nesting and weight."""
-        if self.sealed:
-            raise refused("a list changed after its use", "state")
-        for value in values:
-            self.weight += value.weight if isinstance(value, Items | Held) else 1
-            if isinstance(value, Items):
-                value.sealed = True
-                self.depth = max(self.depth, value.depth + 1)
-        if self.sealed or self.depth > MAX_DEPTH:
-            raise refused(f"more than {MAX_DEPTH} levels of nesting", "nested")
-        if self.weight > limit:
-            raise refused(f"more than {limit:,} numbers by repeated references", "repeated")
-        self.values.extend(values)
 
 
-Node = None | bool | int | float | str | bytes | memoryview | Tag | Dtype | Storage | Held | Items
-"""A `memoryview` is a long string of bytes, as it lies in the file."""
+Node = None | bool | int | float | str | bytes | Tag | Dtype | Storage | Held | Items
 
 
 def refused(found: str, field_: str = "pickle") -> FileError:
@@ -152,16 +111,8 @@ def tag_for(module: str, name: str, known: Mapping[tuple[str, str], Tag]) -> Tag
         "pickle",
         f"code: it refers to {quoted(plain(module, 40) + '.' + plain(name, 40), 90)}, which is"
         " not array data; refused",
-        "plain arrays, lists and numbers only, or tensors in a .pt file",
+        "plain arrays, lists and numbers, or tensors of float32 and int64 in a .pt file",
     )
-
-
-def n_bytes(node: Node) -> int:
-    """Count the bytes that a call or a state would copy, or has made."""
-    if isinstance(node, Held):
-        return 0 if node.array is None else node.array.nbytes
-    values = node.values if isinstance(node, Items) else []
-    return sum(len(value) for value in values if isinstance(value, str | bytes | memoryview))
 
 
 def reduce(callee: Node, arguments: Node) -> Node:
@@ -175,21 +126,21 @@ def reduce(callee: Node, arguments: Node) -> Node:
 
 def build(target: Node, state: Node) -> None:
     """Set the state of an array or of a type, each at most once."""
-    parts = state.values if isinstance(state, Items) and state.kind == "tuple" else []
-    if isinstance(target, Dtype) and not target.order:
-        target.order = _byte_order(parts, target)
-    elif isinstance(target, Held) and target.array is None:
-        target.array = _array_from_state(parts)
-    elif not _is_metadata(target, state):
-        raise refused("state for something that is not a plain array", "state")
-
-
-def _is_metadata(target: Node, state: Node) -> bool:
-    """Tell the version numbers that PyTorch hangs on a dictionary of weights, to be passed over."""
     match target, state:
+        case Dtype(order=""), Items("tuple", [int(), mark, None, None, None, *_]) if (
+            text(mark) in _ORDERS
+        ):
+            target.order = str(text(mark))
+        case Held(array=None), Items(
+            "tuple",
+            [1, Items("tuple") as shape, Dtype() as dtype, bool() | 0 | 1 as order, bytes() as raw],
+        ):
+            fortran = bool(order)
+            target.array = array_from(raw, dtype.numpy(), whole_numbers(shape), fortran=fortran)
         case Items("dict"), Items("dict", ["_metadata", Items("dict")]):
-            return True
-    return False
+            pass  # version numbers that PyTorch hangs on a dictionary of weights
+        case _:
+            raise refused("state for something that is not a plain array", "state")
 
 
 def text(value: Node) -> str | None:
@@ -241,7 +192,7 @@ def _scalar(values: list[Node]) -> float | str | bytes:
 def _frombuffer(values: list[Node]) -> Held:
     match values:
         case [
-            bytes() | memoryview() as raw,
+            bytes() as raw,
             Dtype() as dtype,
             Items("tuple") as shape,
             "C" | "F" as order,
@@ -261,33 +212,8 @@ def _encode(values: list[Node]) -> bytes:
     raise refused("encode with other arguments than text and latin1", "encode")
 
 
-def _byte_order(parts: list[Node], target: Dtype) -> str:
-    size = target.numpy().itemsize
-    sizes = ([-1, -1, 0], [size, 1, 0], [size, 4, 8]) if target.code[0] in "SU" else ([-1, -1, 0],)
-    match parts:
-        case [3 | 4, order, None, None, None, width, align, flags, *rest] if rest in ([], [None]):
-            mark = text(order)
-            if mark in ("<", ">", "|", "=") and [width, align, flags] in sizes:
-                return mark
-    raise refused("state of a type with fields, flags or offsets (structured)", "type state")
-
-
-def _array_from_state(parts: list[Node]) -> Array:
-    match parts:
-        case [
-            1,
-            Items("tuple") as shape,
-            Dtype() as dtype,
-            bool() | 0 | 1 as order,
-            bytes() | memoryview() as raw,
-        ]:
-            return array_from(raw, dtype.numpy(), whole_numbers(shape), fortran=bool(order))
-    raise refused("array state that is not a plain array of numbers (object type?)", "state")
-
-
 def name_of(node: Node) -> str | None:
     """Return a text that may be a name; None for anything else, and for one that is too long."""
-    # One very long text that is referred to a million times must not be decoded each time.
     return text(node) if isinstance(node, str | bytes) and len(node) <= MAX_NAME else None
 
 

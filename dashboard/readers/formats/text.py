@@ -6,10 +6,9 @@ import io
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import islice
 
 from dashboard.readers.formats.blocks import Blocks
-from dashboard.readers.formats.heading import MAX_COLUMNS, SAMPLE, heading_of, is_number
+from dashboard.readers.formats.heading import MAX_COLUMNS, SAMPLE, first_rows, heading_of, is_number
 from dashboard.readers.formats.rows import without_blank_rows
 from dashboard.readers.refusal import FileError, quoted
 from dashboard.readers.table import Column, Table
@@ -24,12 +23,7 @@ _DELIMITERS = {"\t": "Tabs", ";": "Semicolons", ",": "Commas", "|": "Bars", " ":
 def read_text(data: bytes, header: bool | None) -> Table:  # noqa: FBT001 - as all readers take it
     r"""Read a table separated by commas, semicolons, tabs, bars or blanks.
 
-    Parameters
-    ----------
-    data : bytes
-        The file: UTF-8, UTF-16 up to 40 MB, or else taken for Windows-1252.
-    header : bool, optional
-        Whether the first row names the columns; detected where it is not said.
+    UTF-8, UTF-16 up to 40 MB, or else taken for Windows-1252.
 
     Raises
     ------
@@ -60,14 +54,13 @@ def read_text(data: bytes, header: bool | None) -> Table:  # noqa: FBT001 - as a
     blocks = Blocks(body, start, delimiter, first_row, len(heading.names))
     blocks.read(sample)
     columns = blocks.columns(heading.names)
-    among = blocks.among()
-    columns, n_rows, among = without_blank_rows(columns, blocks.n_rows, among)
-    blocks.check_cut(n_rows)
-    return Table(
-        columns, n_rows, first_row, among, blocks.cut, heading.named,
-        tuple(tuple(row) for row in sample[:_SHOWN]),
+    shown = tuple(tuple(row) for row in sample[:_SHOWN])
+    table = without_blank_rows(Table(
+        columns, blocks.n_rows, first_row, blocks.among(), blocks.cut, heading.named, shown,
         (*found, *heading.found, *_comma_sentence(columns)), heading.repairs,
-    )  # fmt: skip
+    ))  # fmt: skip
+    blocks.check_cut(table.n_rows)
+    return table
 
 
 def _decoded(data: bytes) -> tuple[bytes, list[str]]:
@@ -124,10 +117,11 @@ def _is_utf8(data: bytes) -> bool:
 def _delimiter(data: bytes) -> str:
     """Find what parts as many fields in nearly all of the first lines."""
     head = re.sub(r'"[^"]*"', '""', data[: 1 << 16].decode("utf-8", "replace"))
-    lines = [line.strip(" \r") for line in head.split("\n")[: SAMPLE + 1]]
+    lines = [line.strip(" \r") for line in head.split("\n")]
     if len(data) > 1 << 16 and len(lines) > 1:
         lines.pop()
     lines = [re.sub(" +", " ", line) for line in lines if line and not line.startswith("#")]
+    del lines[SAMPLE:]
     shares = {}
     for mark in _DELIMITERS:
         counts = Counter(line.count(mark) for line in lines)
@@ -162,8 +156,8 @@ def _first_rows(data: bytes, delimiter: str) -> tuple[list[list[str]], list[int]
     rows: list[list[str]] = []
     lines = [0]
     try:
-        for row in islice(reader, SAMPLE):
-            rows.append(row)
+        for row in first_rows(reader):
+            rows.append([*row])
             lines.append(reader.line_num)
     except csv.Error as error:
         found = f"a field that cannot be read ({error})"

@@ -1,4 +1,4 @@
-"""Files of torch.save: a pickle and the bytes of its tensors, in a zip archive since 1.6.
+"""Files of torch.save: a zip archive of a pickle and the bytes of its tensors.
 
 Written from ``torch/_utils.py`` and ``torch/serialization.py`` of PyTorch 1.6 to 2.13.
 """
@@ -15,7 +15,7 @@ from dashboard.readers.contents import Array
 from dashboard.readers.formats.archive import member_bytes, open_archive
 from dashboard.readers.formats.arrays import refuse_weights, weights_among
 from dashboard.readers.formats.pickle import arrays_of
-from dashboard.readers.formats.pickle_machine import Surroundings, run, run_from
+from dashboard.readers.formats.pickle_machine import Surroundings, run
 from dashboard.readers.formats.pickle_nodes import (
     KNOWN,
     Held,
@@ -23,7 +23,6 @@ from dashboard.readers.formats.pickle_nodes import (
     Node,
     Storage,
     Tag,
-    members,
     name_of,
     refused,
     whole_numbers,
@@ -35,31 +34,18 @@ _BFLOAT16, _BOOL = "bf16", "b1"
 _STORAGES = {
     "BoolStorage": _BOOL, "ByteStorage": "u1", "CharStorage": "i1", "ShortStorage": "i2",
     "IntStorage": "i4", "LongStorage": "i8", "HalfStorage": "f2", "FloatStorage": "f4",
-    "DoubleStorage": "f8", "BFloat16Storage": _BFLOAT16, "UntypedStorage": "",
+    "DoubleStorage": "f8", "BFloat16Storage": _BFLOAT16,
 }  # fmt: skip
-_LATER_TYPES = {"uint16": "u2", "uint32": "u4", "uint64": "u8"}
 
 
-def storage_of(
-    reference: Node, find: Callable[[str], memoryview], order: Literal["<", ">"]
-) -> Storage:
-    """Look up the bytes that a persistent reference names.
-
-    Parameters
-    ----------
-    reference : Node
-        ``("storage", type, key, device, number of items)``.
-    find : callable
-        Gives the bytes of a key.
-    order : {"<", ">"}
-        Byte order of the whole file.
-    """
+def storage_of(reference: Node, find: Callable[[str], bytes], order: Literal["<", ">"]) -> Storage:
+    """Look up the bytes of ``("storage", type, key, device, number of items)``."""
     match reference:
         case Items("tuple", ["storage", Tag(kind), str(key), str(), int(count)]) if (
             kind in _STORAGES
         ):
             storage = Storage(_STORAGES[kind], find(key), order)
-            declared = count * _bits(storage.code or "u1").itemsize
+            declared = count * _bits(storage.code).itemsize
             if declared != len(storage.raw):
                 raise FileError(
                     "storage",
@@ -78,19 +64,8 @@ def _tensor(values: list[Node]) -> Held:
     """Lay a tensor over its storage, of which it may use any regular part."""
     match values:
         case [Storage() as storage, offset, Items("tuple") as size, Items("tuple") as step, *more]:
-            if storage.code and _is_plain(more):
+            if _is_plain(more):
                 return Held(_laid(storage, storage.code, offset, (size, step)))
-    raise refused("arguments that no plain tensor has", "tensor")
-
-
-def _later_tensor(values: list[Node]) -> Held:
-    """Do the same for the types that have no storage of their own."""
-    match values:
-        case [
-            Storage("") as storage, offset, Items("tuple") as size, Items("tuple") as step,
-            bool() as grad, hooks, Tag(kind), *more,
-        ] if kind in _LATER_TYPES and _is_plain([grad, hooks, *more]):  # fmt: skip
-            return Held(_laid(storage, _LATER_TYPES[kind], offset, (size, step)))
     raise refused("arguments that no plain tensor has", "tensor")
 
 
@@ -104,9 +79,9 @@ def _parameter(values: list[Node]) -> Held:
 def _is_plain(more: list[Node]) -> bool:
     """Tell whether nothing is hung on a tensor: no hooks, no lazy change of sign."""
     match more:
-        case [] | [bool(), Items("dict", [])] | [bool(), Items("dict", []), None]:
-            return True
-        case [bool(), Items("dict", []), Items("dict", [])]:
+        case (
+            [] | [bool(), Items("dict", [])] | [bool(), Items("dict", []), None | Items("dict", [])]
+        ):
             return True
     return False
 
@@ -120,35 +95,22 @@ def _laid(storage: Storage, code: str, offset: Node, sizes: tuple[Items, Items])
             "tensor", f"{len(shape)} dimensions with {len(steps)} strides",
             "logits of 2 dimensions and labels of 1, not the weights of a model",
         )  # fmt: skip
-    # The step of a dimension of one is never taken, and may be any number.
-    steps = tuple(step if size > 1 else 0 for size, step in zip(shape, steps, strict=True))
-    _check_reach(shape, steps, start, len(storage.raw) // dtype.itemsize)
-    strides = [step * dtype.itemsize for step in steps]
-    view: Array = np.ndarray(shape, dtype, storage.raw, start * dtype.itemsize, strides)
+    try:
+        strides = [step * dtype.itemsize for step in steps]
+        view: Array = np.ndarray(shape, dtype, storage.raw, start * dtype.itemsize, strides)
+    except (ValueError, OverflowError) as error:
+        found = f"shape {shape} with strides {steps}, beyond its {len(storage.raw):,} bytes"
+        raise FileError("tensor", found, "a tensor saved after .contiguous()") from error
+    if not view.size:
+        raise FileError("tensor", f"an empty tensor of shape {shape}", "at least one row")
+    if view.nbytes > len(storage.raw):
+        found = f"strides {steps} of shape {shape}, whose values overlap"
+        raise FileError("tensor", found, "a tensor saved after .contiguous()")
     if code == _BFLOAT16:
         return (view.astype(np.uint32, order="C") << np.uint32(16)).view(np.float32)
     # A byte other than 0 and 1 behind a NumPy bool has no defined meaning.
     array = view.view(np.uint8) != 0 if code == _BOOL else view
     return array.astype(dtype.newbyteorder("="), order="C", copy=False)
-
-
-def _check_reach(shape: tuple[int, ...], steps: tuple[int, ...], start: int, there: int) -> None:
-    """Make sure that every value lies in the storage, and in a place of its own."""
-    if 0 in shape:
-        raise FileError("tensor", f"an empty tensor of shape {shape}", "at least one row")
-    reach = 0
-    for step, size in sorted(zip(steps, shape, strict=True)):
-        if size > 1 and step <= reach:
-            raise FileError(
-                "tensor", f"strides {steps} of shape {shape}, whose values overlap",
-                "a tensor saved after .contiguous()",
-            )  # fmt: skip
-        reach += step * (size - 1)
-    if start + reach >= there:
-        raise FileError(
-            "tensor", f"values up to number {start + reach + 1:,} of a storage of {there:,}",
-            "a shape, strides and an offset inside the storage",
-        )  # fmt: skip
 
 
 def _ordered_dict(values: list[Node]) -> Items:
@@ -161,27 +123,17 @@ TORCH: Mapping[tuple[str, str], Tag] = {
     **KNOWN,
     ("torch._utils", "_rebuild_tensor"): Tag("_rebuild_tensor", _tensor),
     ("torch._utils", "_rebuild_tensor_v2"): Tag("_rebuild_tensor_v2", _tensor),
-    ("torch._utils", "_rebuild_tensor_v3"): Tag("_rebuild_tensor_v3", _later_tensor),
     ("torch._utils", "_rebuild_parameter"): Tag("_rebuild_parameter", _parameter),
     ("collections", "OrderedDict"): Tag("OrderedDict", _ordered_dict),
-    **{("torch", kind): Tag(kind) for kind in (*_STORAGES, *_LATER_TYPES)},
-    ("torch.storage", "UntypedStorage"): Tag("UntypedStorage"),
+    **{("torch", kind): Tag(kind) for kind in _STORAGES},
 }
 """All that pickles of tensors refer to."""
 
 
 _MAX_MEMBERS = 4096
-_MAX_STORAGES = 4096
 # zipfile decodes names by it; no file is to be the cause of an import.
 codecs.lookup("cp437")
 _BEFORE_1_6 = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."
-_PROTOCOL_BEFORE_1_6 = 1001
-_REBUILT = ("_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_tensor_v3", "_rebuild_parameter")
-_PLACES: Mapping[tuple[str, str], Tag] = {
-    **TORCH,
-    **{("torch._utils", name): Tag(name, lambda _: Held()) for name in _REBUILT},
-}
-"""The same names for a first pass, in which no tensor is laid over bytes."""
 
 
 def read_torch(data: bytes, _: bool | None) -> Arrays:  # noqa: FBT001 - as all readers take it
@@ -192,13 +144,9 @@ def read_torch(data: bytes, _: bool | None) -> Arrays:  # noqa: FBT001 - as all 
     FileError
         Anything else, the weights of a model among it.
     """
-    top = _legacy(data) if data.startswith(_BEFORE_1_6) else _zipped(data)
-    _refuse_weights(top)
-    return arrays_of(top)
-
-
-def _zipped(data: bytes) -> Node:
-    """Interpret a zip archive of a pickle and its storages."""
+    if data.startswith(_BEFORE_1_6):
+        found = "a file of torch.save as it was before PyTorch 1.6"
+        raise FileError("file", found, "it loaded and saved again by a later PyTorch, or an .npz")
     if data[:1] == b"\x80":
         found = "a pickle where a file of torch.save was looked for"
         raise FileError("file", found, "it under a name that ends in .pkl")
@@ -207,78 +155,16 @@ def _zipped(data: bytes) -> Node:
     order = _byte_order(archive, root)
 
     @cache
-    def find(key: str) -> memoryview:
+    def find(key: str) -> bytes:
         name = f"{root}/data/{key}"
         if name not in archive.namelist():
             raise FileError("storage", f"a reference to {quoted(name)}, not there", "a whole file")
-        return memoryview(member_bytes(archive, name))
+        return member_bytes(archive, name)
 
-    around = Surroundings(TORCH, lambda reference: storage_of(reference, find, order), len(data))
-    return run(member_bytes(archive, f"{root}/data.pkl"), around)
-
-
-def _legacy(data: bytes) -> Node:
-    """Interpret the format before 1.6: five pickles, and behind them the bytes of each storage.
-
-    A first pass over the fourth finds its end and the sizes of the storages, a second one lays the
-    tensors over them.
-    """
-    protocol, place = run_from(data, len(_BEFORE_1_6))
-    system, start = run_from(data, place)
-    order = _order_of(system)
-    if protocol != _PROTOCOL_BEFORE_1_6 or order is None:
-        raise refused("another header than torch.save writes", "torch")
-    widths: dict[str, int] = {}
-
-    def note(reference: Node) -> Storage:
-        match reference:
-            case Items("tuple", ["storage", Tag(kind), str(key), *_]) if kind in _STORAGES:
-                widths[key] = _bits(_STORAGES[kind] or "u1").itemsize
-        return Storage("", memoryview(b""), order)
-
-    _, place = run_from(data, start, Surroundings(_PLACES, note))
-    raw = _storages_behind(data, place, widths, order)
-
-    def find(key: str) -> memoryview:
-        if key not in raw:
-            raise FileError("storage", f"a reference to {quoted(key)}, not there", "a whole file")
-        return raw[key]
-
-    def look_up(reference: Node) -> Storage:
-        match reference:
-            case Items("tuple", [*values, None]):
-                reference = Items("tuple", values)
-        return storage_of(reference, find, order)
-
-    return run_from(data, start, Surroundings(TORCH, look_up))[0]
-
-
-def _storages_behind(
-    data: bytes, place: int, widths: Mapping[str, int], order: Literal["<", ">"]
-) -> dict[str, memoryview]:
-    """Give the bytes of each storage, whose names and then contents stand behind the pickle."""
-    keys, place = run_from(data, place)
-    raw: dict[str, memoryview] = {}
-    for key in members(keys)[:_MAX_STORAGES]:
-        count = int.from_bytes(data[place : place + 8], "little" if order == "<" else "big")
-        size, place = count * widths.get(str(name_of(key)), 1), place + 8
-        if size > len(data) - place:
-            found = f"{max(0, len(data) - place):,} bytes left where {size:,} are declared"
-            raise FileError("storage", found, "a whole file")
-        raw[str(name_of(key))] = memoryview(data)[place : place + size]
-        place += size
-    if place != len(data):
-        raise refused("bytes that belong to no storage", "torch")
-    return raw
-
-
-def _order_of(system: Node) -> Literal["<", ">"] | None:
-    """Give the order of bytes that a file before 1.6 tells."""
-    if isinstance(system, Items) and system.kind == "dict":
-        for key, value in zip(system.values[::2], system.values[1::2], strict=True):
-            if name_of(key) == "little_endian":
-                return "<" if value is True else ">" if value is False else None
-    return None
+    around = Surroundings(TORCH, lambda reference: storage_of(reference, find, order))
+    top = run(member_bytes(archive, f"{root}/data.pkl"), around)
+    _refuse_weights(top)
+    return arrays_of(top)
 
 
 def _root(archive: ZipFile) -> str:
@@ -296,11 +182,9 @@ def _byte_order(archive: ZipFile, root: str) -> Literal["<", ">"]:
     """Give the order of bytes, which files of PyTorch before 2.1 do not tell: theirs is little."""
     name = f"{root}/byteorder"
     said = member_bytes(archive, name)[:16] if name in archive.namelist() else b"little"
-    if said == b"little":
-        return "<"
-    if said == b"big":
-        return ">"
-    raise FileError("byteorder", quoted(said.decode("latin-1")), "little or big")
+    if said not in (b"little", b"big"):
+        raise FileError("byteorder", quoted(said.decode("latin-1")), "little or big")
+    return "<" if said == b"little" else ">"
 
 
 def _names(node: Node, levels: int) -> list[str]:

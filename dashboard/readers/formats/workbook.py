@@ -3,8 +3,6 @@
 import datetime as dt
 import io
 import re
-import zipfile
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -16,17 +14,18 @@ from numpy.typing import NDArray
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetVisibleEnum
 
 from dashboard.readers.contents import check_rows
+from dashboard.readers.formats.archive import member_bytes, open_archive
 from dashboard.readers.formats.cells import column_of_texts
-from dashboard.readers.formats.heading import SAMPLE, Heading, heading_of, is_number
+from dashboard.readers.formats.heading import Heading, first_rows, heading_of, is_number
 from dashboard.readers.formats.rows import without_blank_rows
 from dashboard.readers.refusal import FileError, plain, quoted
 from dashboard.readers.table import Column, Table
 
 _OLD = b"\xd0\xcf\x11\xe0"
 _BLOCK = 4_096
-_MAX_SHEETS = 64
+_MAX_SHEETS, _MAX_MEMBERS = 64, 4_096
 _MAX_CELL = 1 << 16
-_TIMES, _SPARE_BYTES = 40, 16 << 20
+_TIMES = 40
 _SHOWN = 10
 _SCANNED = 64 << 20
 _APART, _MOST_APART = 50, 100_000
@@ -41,22 +40,13 @@ Part: TypeAlias = NDArray[np.float64] | pa.Array
 def read_workbook(data: bytes, header: bool | None) -> Table:  # noqa: FBT001 - as all readers
     """Read the first sheet that holds a table, visible ones first.
 
-    Parameters
-    ----------
-    data : bytes
-        The file. Saved values of formulas are used; nothing is computed.
-    header : bool, optional
-        Whether the first row names the columns; detected where it is not said.
+    Saved values of formulas are used; nothing is computed. Visible sheets with the same names of
+    columns are put below one another, and a column "sheet" says which row is from which.
 
     Raises
     ------
     FileError
         A damaged, locked or swollen workbook, or no sheet with a table.
-
-    Notes
-    -----
-    Visible sheets with the same names of columns are put below one another, and a column "sheet"
-    says which row is from which.
     """
     _check(data)
     try:
@@ -87,29 +77,10 @@ def _check(data: bytes) -> None:
     if data.startswith(_OLD):
         found = "a workbook with a password, or an old .xls file"
         raise FileError("file", found, "an .xlsx file without a password")
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            members = archive.infolist()
-    except (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError):
-        what = "a damaged or truncated zip archive" if data[:2] == b"PK" else "not a zip archive"
-        raise FileError("file", what, _WANTED) from None
-    size = sum(member.file_size for member in members)
-    if size > _TIMES * len(data) + _SPARE_BYTES:
-        found = f"{size >> 20:,} MB of sheets in a file of {len(data):,} bytes, too large"
-        raise FileError("workbook", found, "a sheet of fewer rows")
-    if any(member.flag_bits & 1 for member in members):
-        raise FileError("workbook", "a password", "a workbook without one")
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        for member in members:
-            if "worksheets/" in member.filename and member.file_size <= _SCANNED:
-                _check_cells(_unpacked(archive, member))
-
-
-def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    try:
-        return archive.read(member)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError):
-        raise FileError("workbook", "a damaged sheet", _WANTED) from None
+    archive = open_archive(data, ".xlsx", most=_MAX_MEMBERS, times=_TIMES)
+    for member in archive.infolist():
+        if "worksheets/" in member.filename and member.file_size <= _SCANNED:
+            _check_cells(member_bytes(archive, member.filename))
 
 
 def _check_cells(sheet: bytes) -> None:
@@ -152,7 +123,9 @@ def _read(book: CalamineWorkbook, *, header: bool | None) -> Table:
 def _opened(book: CalamineWorkbook, title: str, *, hidden: bool, header: bool | None) -> _Sheet:
     """Find the heading of a sheet."""
     rows = book.get_sheet_by_name(title)
-    first = [[_text(cell) for cell in row] for row in islice(rows.iter_rows(), SAMPLE)]
+    first = [
+        [*row] for row in first_rows([_text(cell) for cell in row] for row in rows.iter_rows())
+    ]
     width = max((k + 1 for row in first for k, cell in enumerate(row) if cell), default=0)
     first = [row[:width] for row in first]
     return _Sheet(title, hidden, first, heading_of(first, header=header), rows)
@@ -174,13 +147,13 @@ def _stacked(sheets: Sequence[_Sheet]) -> Table:
         columns.append(Column(title, codes, tuple(plain(sheet.title, 60) for sheet in sheets)))
     heading = sheets[0].heading
     shown = [row for row in sheets[0].first[heading.start :] if "".join(row).strip()]
-    made, n_rows, among = without_blank_rows(tuple(columns), n_rows, None)
-    if not n_rows:
-        raise FileError("file", "a heading and no rows", "at least one row of data")
-    return Table(
-        made, n_rows, first_row, among, None, heading.named,
+    table = without_blank_rows(Table(
+        tuple(columns), n_rows, first_row, None, None, heading.named,
         tuple(tuple(row) for row in shown[:_SHOWN]), repairs=heading.repairs,
-    )  # fmt: skip
+    ))  # fmt: skip
+    if not table.n_rows:
+        raise FileError("file", "a heading and no rows", "at least one row of data")
+    return table
 
 
 def _gather(sheet: _Sheet, parts: list[list[Part]]) -> int:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.readers.recognition.features import Feature, table_of
+from dashboard.readers.recognition.ranks import spelt_alike
 from dashboard.readers.recognition.vocabulary import folded
 
 EVERY = 500_000
@@ -80,17 +81,18 @@ def beyond_luck(truth: NDArray[np.int64], said: NDArray[np.int64]) -> bool:
     truth, said = truth[known], said[known]
     if len(truth) < 5:
         return False
-    n_kinds = int(max(truth.max(), said.max(), 0)) + 1
-    own = np.bincount(truth, minlength=n_kinds) / len(truth)
-    other = np.bincount(said[said >= 0], minlength=n_kinds) / len(truth)
-    luck = float(own @ other)
+    kinds, places = np.unique(np.concatenate((truth, said)), return_inverse=True)
+    own = np.bincount(places[: len(truth)], minlength=len(kinds)) / len(truth)
+    other = np.bincount(places[len(truth) :], minlength=len(kinds)) / len(truth)
+    luck = float(own @ np.where(kinds < 0, 0, other))
     error = float(np.sqrt(max(luck * (1 - luck), 1e-9) / len(truth)))
     return float((truth == said).mean()) > luck + 3 * error
 
 
 def same_classes(first: Feature, second: Feature) -> bool:
     """Return whether the values of two columns are mostly the same."""
-    shared = len(first.folded_kinds & second.folded_kinds)
+    own, other = spelt_alike(first.kinds[0], second.kinds[0])
+    shared = len({*own} & {*other})
     least = min(first.n_kinds, second.n_kinds)
     return shared >= max(min(2, least), 0.5 * least)
 
@@ -103,8 +105,9 @@ def hits(truth: Feature, said: Feature) -> NDArray[np.int64] | None:
     ndarray of int, shape (n_samples,)
         1 where they do, 0 where they do not, -1 where one is missing.
     """
-    places = {folded(kind): k for k, kind in enumerate(truth.kinds[0])}
-    known = np.array([*(places.get(folded(kind), -2) for kind in said.kinds[0]), -2])
+    own_names, other_names = spelt_alike(truth.kinds[0], said.kinds[0])
+    places = {name: k for k, name in enumerate(own_names)}
+    known = np.array([*(places.get(name, -2) for name in other_names), -2])
     own, other = truth.kinds[1], said.kinds[1]
     if not beyond_luck(own[truth.rows], known[other[truth.rows]]):
         return None

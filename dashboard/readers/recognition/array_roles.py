@@ -20,6 +20,7 @@ from dashboard.readers.recognition.vocabulary import (
     MARK_WORDS,
     PREDICTED_KEYS,
     PREDICTION_WORDS,
+    SET_COLUMNS,
     TABLE_KEYS,
     VALUE_WORDS,
     WEAK_LABEL_KEYS,
@@ -31,6 +32,7 @@ from dashboard.readers.refusal import Answer, FileError, Question, plain, quoted
 from dashboard.readers.table import Column, ColumnRole, Reading, Table
 
 _FRACTION = re.compile(r"[+-]?\d*\.\d+(e[+-]?\d+)?", re.ASCII)
+_ONE_HOT = "a single 1 per row"
 
 
 def called(array: Column) -> str:
@@ -89,7 +91,8 @@ class _Named:
         values = next((k for k, role in self.roles.items() if role == "class"), None)
         if "outcome" not in self.roles.values():
             self._labels(None if values is None else self.columns[values].values)
-        for k in self._open(1):
+        called_sets = [bool(SET_COLUMNS & {*words_of(column.name)}) for column in self.columns]
+        for k in sorted(self._open(1), key=lambda k: not called_sets[k]):
             self._set(k, self._further(k), "")
         for k in [k for k, role in self.roles.items() if role == "prediction"][1:]:
             self.roles[k] = "group"
@@ -108,7 +111,8 @@ class _Named:
         column = self.columns[0]
         texts = column.texts or ()
         if column.values.ndim == 2 and column.texts is None:
-            self._set(0, "class", "one column per class")
+            hot = self.keys[0] in LABEL_KEYS and _is_one_hot(column.values)
+            self._set(0, *(("outcome", _ONE_HOT) if hot else ("class", "one column per class")))
         elif any(map(_FRACTION.fullmatch, texts)):
             raise FileError("array", "numbers as text", "an array of a numeric type")
         elif column.texts is not None or is_whole(column.values):
@@ -123,11 +127,13 @@ class _Named:
         if hot and (len(wide) > 1 or self.keys[hot[0]] in LABEL_KEYS):
             # A hot table beside the values is the labels, whatever it is called.
             named = [k for k in hot if self.keys[k] in LABEL_KEYS] or hot[:1]
-            self._set(named[0], "outcome", "a single 1 per row")
+            self._set(named[0], "outcome", _ONE_HOT)
             wide = [k for k in wide if k != named[0]]
         texts = [k for k in self._open(2) if self.keys[k] in TABLE_KEYS and k not in wide]
         if not wide and texts:
             raise FileError(called(self.columns[texts[0]]), "texts", "an array of a numeric type")
+        if not wide:
+            self._score()
         if self._ranked(wide) or not wide:
             return
         told = self._by_name(wide)
@@ -144,6 +150,16 @@ class _Named:
         if len(told) > 1:
             self._ask(told, "class", "Which array holds the values?")
         self._set(told[0], "class", "one column per class")
+
+    def _score(self) -> None:
+        """Find the score of the event beside labels with a single 1 per row."""
+        flat = [
+            k for k in self._open(1)
+            if self.columns[k].texts is None and not is_whole(self.columns[k].values)
+        ]  # fmt: skip
+        told = self._by_name(flat)
+        if "outcome" in self.roles.values() and len(told) == 1:
+            self._set(told[0], "score", "one number per row")
 
     def _say_the_same(self, logits: int, told: Sequence[int]) -> bool:
         """Return whether the other of two tables is the softmax of the first, in some rows."""

@@ -13,7 +13,7 @@ from dashboard.readers.contents import Array, RawEvent, RawSet, SliceColumn, row
 from dashboard.readers.recognition.groups import MAX_TEXTS, in_use
 from dashboard.readers.recognition.vocabulary import folded
 from dashboard.readers.refusal import FileError, quoted
-from dashboard.readers.table import Column
+from dashboard.readers.table import Column, by_number
 
 _TRAILING = re.compile(r"\D*?(\d{1,6})", re.ASCII)
 _FEW = 20
@@ -46,45 +46,59 @@ def coded_alike(
     FileError
         No true class is ever predicted, in more than a few rows.
     """
-    parts = [_texts_of(column) for column in listed]
-    of_truth = None if truth is None else _texts_of(truth)
-    if of_truth is not None:
-        keys = {folded(text) for text in of_truth[1]}
-        others = {folded(text) for _, texts in parts for text in texts}
-        if not keys & others:
-            numbers = [[_number(text) for text in texts] for _, texts in (of_truth, *parts)]
-            n_rows = len(of_truth[0])
-            in_lists = {*chain.from_iterable(numbers[1:])}
-            if all(all(part) for part in numbers) and {*numbers[0]} & in_lists:
-                of_truth = of_truth[0], tuple(numbers[0])
-                parts = [(c, tuple(n)) for (c, _), n in zip(parts, numbers[1:], strict=True)]
-            elif n_rows >= _FEW:
-                raise FileError(
-                    "labels",
-                    f"{quoted(of_truth[1][0], 30)} and others, none of which is ever predicted, as"
-                    f" {quoted(parts[0][1][0], 30)} is",
-                    "labels in the words of the predictions",
-                )
+    with_truth = int(truth is not None)
+    coded = [_texts_of(column) for column in (*([] if truth is None else [truth]), *listed)]
+    texts = [texts for _, texts in coded]
+    spelt = spelt_alike(*texts)
+    predicted = {*chain.from_iterable(spelt[with_truth:])}
+    if with_truth and len(coded[0][0]) >= _FEW and not {*spelt[0]} & predicted:
+        raise FileError(
+            "labels",
+            f"{quoted(texts[0][0], 30)} and others, none of which is ever predicted, as"
+            f" {quoted(texts[1][0], 30)} is",
+            "labels in the words of the predictions",
+        )
     names: dict[str, str] = {}
-    for _, texts in (*parts, *((of_truth,) if of_truth else ())):
-        for text in texts:
-            names.setdefault(folded(text), text)
+    for k in (*range(with_truth, len(coded)), *range(with_truth)):
+        for key, text in zip(spelt[k], texts[k], strict=True):
+            names.setdefault(key, text)
     place = {key: k for k, key in enumerate(names)}
+    places = [
+        np.array([place[key] for key in keys], dtype=np.int64)[codes]
+        for keys, (codes, _) in zip(spelt, coded, strict=True)
+    ]
+    table = np.column_stack(places[with_truth:])
+    return tuple(names.values()), places[0] if with_truth else None, table
 
-    def places(part: tuple[Array, tuple[str, ...]]) -> Places:
-        return np.array([place[folded(text)] for text in part[1]], dtype=np.int64)[part[0]]
 
-    table = np.column_stack([places(part) for part in parts])
-    return tuple(names.values()), None if of_truth is None else places(of_truth), table
+def spelt_alike(*texts: Sequence[str]) -> list[list[str]]:
+    """Return texts in a spelling in which the same classes are the same.
+
+    Capitals, accents and blanks count only where classes of both differ by nothing else; numbers
+    are compared with the numbers in names, such as LABEL_2, where no class has the same name.
+
+    Examples
+    --------
+    >>> spelt_alike(["Cat", "dog"], ["DOG ", "cat"]), spelt_alike(["a", "A"], ["A", "a"])
+    ([['cat', 'dog'], ['dog', 'cat']], [['a', 'A'], ['A', 'a']])
+    >>> spelt_alike(["1", "2"], ["LABEL_0", "LABEL_1"])
+    [['1', '2'], ['0', '1']]
+    """
+    spelt = [[folded(text) for text in part] for part in texts]
+    if sum(len({*part}) < len({*own}) for part, own in zip(spelt, texts, strict=True)) > 1:
+        return [[text.strip() for text in part] for part in texts]
+    if len(spelt) > 1 and not {*spelt[0]} & {*chain.from_iterable(spelt[1:])}:
+        numbers = [[_number(text) for text in part] for part in texts]
+        different = all(len({*part}) == len(part) for part in numbers)
+        if different and all(all(part) for part in numbers):
+            return numbers
+    return spelt
 
 
 def top_one(scores: Array, truth: Column, predicted: Column, rows: RawSet) -> RawEvent:
     """Return the scores of the predicted classes, and whether these are the true ones."""
     names, labels, listed = coded_alike(truth, [predicted])
-    numbers = None
-    if truth.texts is None and predicted.texts is None:
-        numbers = truth.values, predicted.values
-    return _event(scores, listed[:, 0], labels, names, rows, numbers)
+    return _event(scores, listed[:, 0], labels, names, rows)
 
 
 def ranked(
@@ -119,7 +133,7 @@ def ranked(
     known = np.unique(listed)
     strange = labels is not None and not np.isin(labels, known).all()
     if len(known) == n_ranks > 1 and not strange:
-        order = sorted(known.tolist(), key=lambda k: _sorting(names[k]))
+        order = sorted(known.tolist(), key=lambda k: by_number(names[k]))
         place = np.zeros(len(names), dtype=np.int64)
         place[order] = np.arange(n_ranks)
         table = np.empty(scores.shape, dtype=scores.dtype)
@@ -145,13 +159,17 @@ def ranked(
 
 
 def _event(
-    scores: Array, predicted: Places, labels: Places | None, names: tuple[str, ...], rows: RawSet,
-    numbers: tuple[Array, ...] | None = None,
-) -> RawEvent:  # fmt: skip
+    scores: Array, predicted: Places, labels: Places | None, names: tuple[str, ...], rows: RawSet
+) -> RawEvent:
     columns = rows.columns
     codes, texts = in_use(predicted, names)
     if len(texts) <= MAX_TEXTS:
         columns = (*columns, SliceColumn("predicted class", codes.astype(np.uint8), texts))
+    called = [_number(name) for name in names]
+    numbers = None
+    if labels is not None and all(called):
+        by_place = np.array(called, dtype=np.int64)
+        numbers = by_place[labels], by_place[predicted]
     return RawEvent(
         scores, predicted == labels, rows.first_row, columns, len(names), rows.among,
         numbers=numbers,
@@ -174,12 +192,6 @@ def _texts_of(column: Column) -> tuple[Array, tuple[str, ...]]:
 def _number(text: str) -> str:
     match = _TRAILING.fullmatch(text.strip())
     return str(int(match[1])) if match else ""
-
-
-def _sorting(name: str) -> tuple[bool, int, str]:
-    """Sort class numbers as numbers, before names as text."""
-    whole = name.isascii() and name.isdigit()
-    return not whole, len(name) if whole else 0, name
 
 
 def _refuse(bad: Array, found: str, rows: RawSet) -> None:

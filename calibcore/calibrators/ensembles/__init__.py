@@ -1,0 +1,1 @@
+"""Ensembles: mixtures of temperature-scaled probabilities, and of beta maps."""

@@ -1,0 +1,268 @@
+"""An ensemble of beta calibration maps, the general parametric ensemble for that family."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibcore import validation
+from calibcore.blocks import row_blocks
+from calibcore.calibrators.base import FittedVectorMap, Progress, SlowVectorMap
+from calibcore.calibrators.ensembles.beta_loss import (
+    DEEPEST,
+    LARGEST_OFFSET,
+    SLOPE_BOUNDS,
+    Done,
+    Maps,
+    Search,
+    logarithms,
+    maps_of,
+    one_map,
+    small_blocks,
+)
+from calibcore.calibrators.lifts.pooled import keep_decisions
+from calibcore.calibrators.temperature.scaling import LOSSES, Loss, TemperatureScaling
+from calibcore.data import LogitSet
+from calibcore.results import result_class
+from calibcore.validation import Floats, Logits
+
+STRICTNESS = 1e-9
+"""Share of the model's own probabilities, as in IRM: flat curves still keep the classes' order."""
+
+_FIRST_ROWS = 256
+
+_DIGITS = 20
+"""Binary digits of the usual distance between logits that the fit regards: few for a float32."""
+
+_OFF_HALF = 1 / 3
+"""Added before rounding down, lest halves, which logits often are of a step, go either way."""
+
+_NOTABLE = 1e-6
+"""Weight from which it is said that a map is at a bound."""
+
+_NEAR = 0.99
+"""Share of a bound from which a parameter is at it: there the loss is too flat to come nearer."""
+
+_NOT_CONVERGED = (
+    "The fit was stopped before it had converged; a better ensemble of this kind may exist."
+)
+_LEFT_OUT = (
+    "{:,} calibration rows were left out of the fit: the model gives their true class the"
+    " probability 0, and so does every beta map."
+)
+_NOTHING_LEFT = "No row is left to fit, so the probabilities are kept as they are."
+_UNDETERMINED = (
+    "Map {} of the mixture, of weight {:.2g}, ended at a bound of the search ({}): no finite curve"
+    " fits these rows best, so what it makes of other rows is partly arbitrary."
+)
+_FLAT = (
+    "Map {} of the mixture, of weight {:.2g}, is as flat at low probabilities as the search allows"
+    " (a = {:.4g}); a flatter one would hardly differ."
+)
+
+
+@result_class
+class FittedBetaEnsemble(FittedVectorMap):
+    """A fitted ensemble of beta maps.
+
+    Attributes
+    ----------
+    a, b, c : ndarray of float64, shape (n_maps,)
+        Slopes at low and at high probabilities, and offset, of each map.
+    weights : ndarray of float64, shape (n_maps,)
+        At least 0, summing to 1.
+    """
+
+    a: Floats
+    b: Floats
+    c: Floats
+    weights: Floats
+
+    def predict_proba(self, logits: ArrayLike) -> Floats:
+        """Calibrate rows of logits; 0 for a class whose logit is minus infinity."""
+        checked = validation.logits(logits)
+        maps = Maps(self.a, self.b, self.c, (1 - STRICTNESS) * self.weights)
+        result = np.empty(checked.shape)
+        for rows in small_blocks(*checked.shape):
+            block = result[rows]
+            low, high = logarithms(checked[rows], block)
+            block *= STRICTNESS
+            for number in range(len(self.weights)):
+                part, _ = one_map(low, high, maps, number)
+                part *= maps.weights[number]
+                block += part
+            block[np.isneginf(checked[rows])] = 0
+            np.minimum(block, 1.0, out=block)  # weights may sum to a digit more than 1
+            keep_decisions(block, checked[rows].argmax(axis=1))
+        return result
+
+
+@dataclass(frozen=True)
+class BetaEnsemble(SlowVectorMap):
+    """Mix several beta calibration maps, each applied to all classes alike.
+
+    The classes keep their order in every row, so accuracy cannot change.
+
+    Parameters
+    ----------
+    n_maps : int, default 2
+        How many maps; 1 is beta calibration made to keep the accuracy.
+    loss : {"nll", "squared_error"}, default "nll"
+        What the fit minimises, as for `TemperatureScaling`.
+
+    Notes
+    -----
+    sum_m w_m g_m(p_k) / sum_j g_m(p_j), where g_m(p) = 1 / (1 + exp(-c_m) (1 - p)^b_m / p^a_m),
+    a_m > 0, b_m >= 0, and the weights are at least 0 and sum to 1: section 3.2.2 with the beta
+    family, each map normalised by eq. 4. The paper names this ensemble and leaves its size open.
+    A curve can be flat to the last digit, so `STRICTNESS` times p_k is mixed in, as in step 3 of
+    the paper's IRM; where doubles are too coarse even so, the uncalibrated decision is kept.
+
+    The problem is not convex. All parameters move together (L-BFGS-B, analytic gradient), from
+    temperature scaling, which is the limit b = 0, c to minus infinity, mixed with the uniform
+    probabilities and the identity, a = b = 1, c = 0; on many rows, first on a part of them. What
+    rounds differently may end elsewhere, so distances to a row's largest logit are rounded to 20
+    binary digits of the usual one, and rows and their classes sorted, first: neither their order
+    nor a constant added to a row can matter. Every beta map keeps a probability of 0, so the NLL
+    leaves out rows whose true class is ruled out. ``warnings`` say so, and where a map ends at a
+    bound, as with few rows or none that are wrong.
+
+    References
+    ----------
+    Zhang et al., ICML 2020, section 3.2.2 and conclusion; Kull, Silva Filho, Flach, *Beta
+    calibration*, AISTATS 2017.
+
+    Examples
+    --------
+    >>> fitted = BetaEnsemble(n_maps=1).fit([[2.0, 0.0]] * 4, [0, 0, 0, 1])
+    >>> fitted.predict_proba([[2.0, 0.0]]).round(3).tolist()
+    [[0.75, 0.25]]
+    """
+
+    n_maps: int = 2
+    loss: Loss = "nll"
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        validation.whole_number(self.n_maps, "n_maps", least=1, most=10)
+        validation.choice(self.loss, "loss", allowed=LOSSES)
+
+    def fit(
+        self, logits: ArrayLike, labels: ArrayLike, *, progress: Progress | None = None
+    ) -> FittedBetaEnsemble:
+        checked = LogitSet(logits, labels)
+        # The squared error is finite whatever the model rules out.
+        possible, left_out = _possible(checked) if self.loss == "nll" else (checked, ())
+        if possible is None:
+            return _identity(*left_out, _NOTHING_LEFT)
+        rows = _laid_out(possible)
+        tempered = TemperatureScaling(loss=self.loss).fit(rows.logits, rows.labels)
+        if tempered.warnings and tempered.temperature == 1:  # nothing to find
+            return _identity(*left_out, *tempered.warnings)
+        few = slice(None, None, max(1, min(rows.n_samples // _FIRST_ROWS, 12)))
+        done = Done(progress, rows.logits.size)
+        search = Search(rows.logits[few], rows.labels[few], self.loss, done)
+        tried = [search.minimise(start) for start in _starts(self.n_maps, 1 / tempered.temperature)]
+        best, converged = min(tried, key=lambda found: search.evaluate(found[0].ravel())[0])
+        if few.step > 1:
+            search = Search(rows.logits, rows.labels, self.loss, done)
+            best, converged = search.minimise(best)
+        maps = maps_of(best)
+        said = left_out if converged else (*left_out, _NOT_CONVERGED)
+        return FittedBetaEnsemble(*maps, warnings=(*said, *_at_bounds(maps)))
+
+
+def _identity(*said: str) -> FittedBetaEnsemble:
+    one = np.ones(1)
+    return FittedBetaEnsemble(one, one, np.zeros(1), one, warnings=said)
+
+
+def _possible(rows: LogitSet) -> tuple[LogitSet | None, tuple[str, ...]]:
+    """Leave out the rows whose true class is ruled out, and say so; none may be left."""
+    possible = np.isfinite(rows.logits[np.arange(rows.n_samples), rows.labels])
+    if possible.all():
+        return rows, ()
+    left = LogitSet(rows.logits[possible], rows.labels[possible]) if possible.any() else None
+    return left, (_LEFT_OUT.format(np.count_nonzero(~possible)),)
+
+
+def _laid_out(rows: LogitSet) -> LogitSet:
+    """Round the distances to each row's largest logit, sort them, and the rows.
+
+    Rows come by how far the true class is below the largest logit, then by how far all are, so that
+    one in a few of them is like all. Where these are equal, the rows' bytes decide.
+    """
+    table: Any = np.sort(rows.logits, axis=1)
+    largest = table[:, -1:].astype(np.float64)
+    own = rows.logits[np.arange(rows.n_samples), rows.labels, np.newaxis]
+    step, mixed = _step(table, largest[:, 0]), np.empty(rows.n_samples)
+    weights = np.sqrt(np.arange(1.0, rows.n_classes + 1))
+    with np.errstate(over="ignore"):  # a distance too large for a float is infinite
+        own = _rounded(own - largest, step).astype(table.dtype)
+        for part in row_blocks(*table.shape):
+            below = _rounded(table[part] - largest[part], step)
+            table[part] = below
+            mixed[part] = np.vecdot(np.maximum(below, DEEPEST), weights)
+    order = table.view(np.dtype((np.void, table[0].nbytes))).ravel().argsort()
+    order = order[np.lexsort((mixed[order], own[order, 0]))]
+    table, own = table[order], own[order]
+    return LogitSet(table, (table == own).argmax(axis=1))
+
+
+def _step(ordered: Logits, largest: Floats) -> float:
+    """Return the power of 2 distances are rounded to, by those of largest to smallest logit."""
+    smallest = ordered[np.arange(len(ordered)), np.isneginf(ordered).sum(axis=1)]
+    with np.errstate(over="ignore"):
+        distances = largest - smallest
+    usual = float(np.median(distances[distances > 0])) if distances.any() else 1.0
+    return math.ldexp(1.0, math.frexp(usual)[1] - _DIGITS)
+
+
+def _rounded(distances: Floats, step: float) -> Floats:
+    """Round to multiples of a step; minus 0, which has other bytes than 0, becomes 0."""
+    distances /= step
+    distances += _OFF_HALF
+    np.floor(distances, out=distances)
+    distances *= step
+    distances += 0
+    return distances
+
+
+def _starts(n_maps: int, inverse: float) -> list[Floats]:
+    """Lay out a, b, c and the logarithm of the weight of each map, shape (4, n_maps).
+
+    A tempered map comes first; then a nearly uniform one and the identity, in either order; then
+    tempered ones at other temperatures. One map alone is tempered, with c far from 0 or 0.
+    """
+    slopes = inverse * 2.0 ** np.array([0, 0, 0, 1, -1, 2, -2, 3, -3, 4])[:n_maps]
+    start = np.stack([slopes, np.zeros(n_maps), np.full(n_maps, -8.0), np.full(n_maps, -2.0)])
+    start[3, 0] = 0.0
+    start[0] = np.clip(start[0], *SLOPE_BOUNDS)
+    if n_maps == 1:  # the search may end where the loss is flat, far from c = 0
+        return [start, start * [[1.0], [1.0], [0.0], [1.0]]]
+    starts = []
+    for uniform, identity in ((1, 2), (2, 1)):
+        placed = start.copy()
+        placed[:3, uniform : uniform + 1] = [[0.01], [0.0], [-8.0]]
+        placed[:3, identity : identity + 1] = [[1.0], [1.0], [0.0]]
+        starts.append(placed)
+    return starts if n_maps == 2 else starts[:1]
+
+
+def _at_bounds(maps: Maps) -> tuple[str, ...]:
+    """Name the maps of weight that ended at a bound.
+
+    Not where b = 0, as a map must not fall, nor at the least c, the limit to the last digit.
+    """
+    said = []
+    steepest, furthest = _NEAR * SLOPE_BOUNDS[1], _NEAR * LARGEST_OFFSET
+    for number, (a, b, c, weight) in enumerate(zip(*maps, strict=True), start=1):
+        ends = [("a", a, a >= steepest), ("b", b, b >= steepest), ("c", c, c >= furthest)]
+        named = ", ".join(f"{name} = {value:.4g}" for name, value, at_bound in ends if at_bound)
+        if weight >= _NOTABLE and named:
+            said.append(_UNDETERMINED.format(number, weight, named))
+        elif weight >= _NOTABLE and _NEAR * a <= SLOPE_BOUNDS[0]:
+            said.append(_FLAT.format(number, weight, a))
+    return tuple(said)

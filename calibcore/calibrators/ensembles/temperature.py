@@ -1,0 +1,288 @@
+"""Ensemble temperature scaling: tempered, plain and uniform probabilities, mixed."""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibcore import validation
+from calibcore.calibrators.base import FittedVectorMap, Positive, VectorMap
+from calibcore.calibrators.ensembles.simplex import (
+    Least,
+    least_on_simplex,
+    newton_step,
+    onto_simplex,
+)
+from calibcore.calibrators.ensembles.temperature_losses import (
+    Likelihood,
+    Objective,
+    Place,
+    SquaredError,
+)
+from calibcore.calibrators.temperature.row_sums import Precision, Rows
+from calibcore.calibrators.temperature.scaling import (
+    INDIFFERENT,
+    LOSSES,
+    TEMPERATURE_BOUNDS,
+    Loss,
+    bound_warning,
+    fit_temperature,
+    is_level,
+    no_optimum,
+)
+from calibcore.calibrators.temperature.tempered import mixture
+from calibcore.results import result_class
+from calibcore.validation import Floats
+
+_LEAST_SHARE = 1e-8
+"""Of the model's own probabilities where the fit leaves them none, to keep the classes' order."""
+
+_FACTORS = 2.0 ** np.arange(-4, 5)
+"""Where valleys are looked for: temperatures as multiples of temperature scaling's own."""
+
+_TRIALS = np.array(
+    [
+        [(1 - flat) * own, (1 - flat) * (1 - own), flat]
+        for flat in (1e-4, 0.01, 0.1, 0.4, 0.9)
+        for own in (1.0, 0.9, 0.6, 0.3, 0.05)
+    ]
+)
+"""Weights tried at each of them."""
+
+_SEVERAL_ROWS = 32
+"""Rows that mostly tell that logits differ."""
+
+_FIRST_ROWS = 512
+"""Rows, at least, on which valleys are looked for; all of them if there are not twice as many."""
+
+_CLOSE = 0.01
+"""Valleys that are higher by more than this on those rows are not followed on all."""
+
+_USUAL = 0.8, 0.05
+"""Least tempered and most uniform share with which a fit is taken for the best there is."""
+
+_AS_LOW = 1e-5
+"""What float32 cannot tell apart."""
+
+_MOST_STEPS = 100
+
+_NOTHING_LEARNT = (
+    "Equal probabilities for all classes fit the calibration labels best: the model's scores say"
+    " nothing about them."
+)
+_WITHOUT_EFFECT = (
+    "The part with the temperature got the weight 0, so the temperature, set to 1, changes nothing."
+)
+
+
+@result_class
+class FittedEnsembleTemperature(FittedVectorMap):
+    """A fitted ensemble temperature scaling.
+
+    Attributes
+    ----------
+    temperature : float
+        Divides the logits of the first part.
+    weights : ndarray of float64, shape (3,)
+        Of the tempered, the uncalibrated and the uniform probabilities; at least 0, summing to 1.
+    """
+
+    temperature: Positive
+    weights: Floats
+
+    def predict_proba(self, logits: ArrayLike) -> Floats:
+        """Compute w1 softmax(logits / T) + w2 softmax(logits) + w3 / n_classes."""
+        hot, plain, flat = self.weights.tolist()
+        return mixture(logits, [(hot, 1 / self.temperature), (plain, 1.0)], flat=flat)
+
+
+@dataclass(frozen=True)
+class EnsembleTemperatureScaling(VectorMap):
+    """Mix probabilities at one temperature with the uncalibrated and with the uniform ones.
+
+    The classes keep their order in every row, so accuracy cannot change.
+
+    Parameters
+    ----------
+    loss : {"nll", "squared_error"}, default "nll"
+        What the fit minimises, as for `TemperatureScaling`. The paper uses the squared error.
+
+    Notes
+    -----
+    w1 softmax(z / T) + w2 softmax(z) + w3 / K, with weights of at least 0 that sum to 1. Eq. 5
+    asks for the best temperature and weights together; the authors' program takes the temperature
+    of temperature scaling and fits the weights alone. Here both move: for each temperature the
+    weights are solved exactly (a convex problem), and Newton's method follows the temperature.
+    Although the paper calls it so, the problem is not convex in the temperature; valleys
+    are looked for beside 1 and on a grid about temperature scaling's own, which is on it, so the
+    loss is not above the program's. On many rows, one in 64, or five hundred, tell which valleys
+    are deep enough to be followed on all, in float32 first; where that ends far from temperature
+    scaling, all rows are looked at for valleys.
+
+    References
+    ----------
+    Zhang et al., ICML 2020, section 3.2.2, eq. 5.
+
+    Examples
+    --------
+    >>> fitted = EnsembleTemperatureScaling().fit([[2.0, 0.0]] * 4, [0, 0, 0, 1])
+    >>> fitted.predict_proba([[2.0, 0.0]]).round(4).tolist()
+    [[0.75, 0.25]]
+    """
+
+    loss: Loss = "nll"
+
+    def __post_init__(self) -> None:
+        """Check the option."""
+        validation.choice(self.loss, "loss", allowed=LOSSES)
+
+    def fit(self, logits: ArrayLike, labels: ArrayLike) -> FittedEnsembleTemperature:
+        rows = Rows.checked(logits, labels)
+        few = rows.one_in(64, least=_FIRST_ROWS)
+        if not (few.own.any() or rows.own.any()) and (nothing_to_find := no_optimum(rows)):
+            return FittedEnsembleTemperature(
+                1.0, np.array([1.0, 0.0, 0.0]), warnings=(nothing_to_find,)
+            )
+        found = _fit(rows, few, self.loss)
+        temperature = min(max(1 / found.inverse, TEMPERATURE_BOUNDS[0]), TEMPERATURE_BOUNDS[1])
+        said = bound_warning(temperature, rows)
+        if all(is_level(some) for some in (few.part(slice(_SEVERAL_ROWS)), few, rows)):
+            temperature, said = 1.0, (INDIFFERENT,)
+        if found.weights[0] == 0:
+            temperature, said = 1.0, (_WITHOUT_EFFECT,)
+        weights = found.weights
+        if weights[2] == 1:
+            weights, said = np.array([0.0, _LEAST_SHARE, 1 - _LEAST_SHARE]), (_NOTHING_LEARNT,)
+        return FittedEnsembleTemperature(temperature, weights, warnings=said)
+
+
+class _Found(NamedTuple):
+    value: float
+    inverse: float
+    weights: Floats
+
+
+_BESIDE_1 = _Found(math.inf, 1.0, np.array([0.95, 0.0, 0.05]))
+"""Where to start beside T = 1: the tempered and the plain part are equal, and a valley narrow."""
+
+
+def _fit(rows: Rows, few: Rows, loss: Loss) -> _Found:
+    kind = Likelihood if loss == "nll" else SquaredError
+    whole, starts = kind(rows), [_BESIDE_1]
+    if few is not rows:
+        found = _followed(whole, _valleys(kind(few), _tempered(few, "nll", rough=True)))
+        if found.weights[0] >= _USUAL[0] and found.weights[2] <= _USUAL[1]:
+            return found
+        starts.append(found)
+    return _lowest(whole, [*_valleys(whole, _tempered(rows, loss)), *starts])
+
+
+def _tempered(rows: Rows, loss: Loss, *, rough: bool = False) -> float:
+    """Return the inverse temperature of temperature scaling."""
+    return 1 / fit_temperature(rows, loss, rough=rough).temperature
+
+
+def _followed(loss: Objective, starts: list[_Found]) -> _Found:
+    """Go downhill on all rows from the deepest valleys of some of them, in float32 first."""
+    least = min(one.value for one in starts)
+    near = [one for one in starts if one.value <= least + _CLOSE]
+    rough = [_joint(loss, one, np.float32) for one in near]
+    least = min(one.value for one in rough) + _AS_LOW
+    apart = {f"{one.inverse:.2g}": one for one in rough if one.value <= least}
+    return _lowest(loss, [*apart.values()])
+
+
+def _lowest(loss: Objective, starts: list[_Found]) -> _Found:
+    """Go downhill from each of some places, and choose the deepest."""
+    return min((_joint(loss, one, np.float64) for one in starts), key=lambda one: one.value)
+
+
+def _valleys(loss: Objective, tempered: float) -> list[_Found]:
+    """Find what is lower than its neighbours on a grid about an inverse temperature, and 1."""
+    low, high = 1 / TEMPERATURE_BOUNDS[1], 1 / TEMPERATURE_BOUNDS[0]
+    grid = np.unique(np.clip(np.append(_FACTORS * tempered, 1.0), low, high))
+    values = loss.on_grid(grid, _TRIALS)
+    least = values.min(axis=1)
+    walled = np.concatenate([[math.inf], least, [math.inf]])
+    valleys = np.flatnonzero((least < walled[:-2]) & (least <= walled[2:]))
+    return [
+        _Found(float(least[place]), float(grid[place]), _TRIALS[values[place].argmin()])
+        for place in valleys
+    ]
+
+
+def _joint(loss: Objective, start: _Found, precision: Precision) -> _Found:
+    """Go downhill in the temperature, with the best weights at each, to the next minimum.
+
+    Newton's steps in the logarithm, none longer than a factor of 1.5, cut until they gain. The
+    next after the last would be about its square.
+    """
+    lowest, highest = 1 / TEMPERATURE_BOUNDS[1], 1 / TEMPERATURE_BOUNDS[0]
+    last, slack, noise = (3e-5, 1e-12, 2e-13) if precision is np.float64 else (6e-3, 1e-4, 1e-6)
+    close = max(1e-13, last * loss.weights_worth)
+    inverse = min(max(start.inverse, lowest), highest)
+    best = least_on_simplex(loss.at(inverse, precision), start.weights, close)
+    for _ in range(_MOST_STEPS):
+        step, weights = _newton(best, inverse)
+        following = min(max(inverse * math.exp(step), lowest), highest)
+        moved = abs(following - inverse)
+        if moved == 0:  # at a bound
+            weights = best.weights
+        near = moved <= last * inverse and best.gain <= slack * abs(best.value)
+        if near or _will_do(best, inverse, moved / inverse):
+            return _Found(best.value, following, weights)
+        while True:
+            found = _least_at(loss.at(following, precision), weights, close, slack, best.value)
+            if found.value <= best.value + noise * abs(best.value):
+                break
+            step /= 4
+            if abs(step) < last:
+                return _Found(best.value, inverse, best.weights)
+            weights = (3 * best.weights + weights) / 4
+            following = min(max(inverse * math.exp(step), lowest), highest)
+        inverse, best = following, found
+    return _Found(best.value, inverse, best.weights)
+
+
+def _will_do(best: Least, inverse: float, share: float) -> bool:
+    """Return whether the loss would fall by less than a digit in 1e13 after this step.
+
+    What is left is about the square. Beside T = 1 valleys are so flat that this does not hold.
+    """
+    return abs(math.log(inverse)) > 0.2 and share <= 1e-4 and best.gain <= 1e-8 * abs(best.value)
+
+
+def _least_at(place: Place, start: Floats, close: float, closer: float, before: float) -> Least:
+    """Find the best weights at a temperature, more exactly if the loss would not fall otherwise."""
+    found = least_on_simplex(place, start, close)
+    if found.value > before:
+        return least_on_simplex(place, found.weights, closer)
+    return found
+
+
+def _newton(best: Least, inverse: float) -> tuple[float, Floats]:
+    """Return Newton's step in ln(1 / T), and the best weights after it.
+
+    Along the step the best weights move; one that reaches 0 stays there.
+    """
+    weights, (_, _, hessian, first, second, mixed) = best.weights, best.before
+    first += float(mixed @ best.step)
+    slope, done = inverse * first, 0.0
+    while slope != 0:
+        along = newton_step(inverse * mixed, hessian, weights > 0)
+        bend = inverse * (inverse * second + first + float(mixed @ along))
+        step = -slope / bend if bend > 1e-3 * abs(slope) else -math.copysign(1, slope)
+        step = min(max(step, -0.4 - done), 0.4 - done)
+        moved = weights + step * along
+        if moved.min() >= 0:
+            return done + step, onto_simplex(moved)
+        shares = np.where(moved < 0, weights / np.where(moved < 0, weights - moved, 1.0), 1.0)
+        gone = int(shares.argmin())
+        step *= float(shares[gone])
+        weights = weights + step * along
+        weights[gone] = 0.0
+        slope += bend * step
+        done += step
+    return done, weights

@@ -1,0 +1,1 @@
+"""Gaussian process calibration: the process, its bound, search and averages."""

@@ -1,0 +1,1 @@
+"""Linear maps of logits: vector, matrix, Dirichlet and structured scaling."""

@@ -1,0 +1,325 @@
+"""From logits to the linear model's inputs, the fitted linear map, and the fit they share."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calibcore import validation
+from calibcore.blocks import block_rows, row_blocks
+from calibcore.calibrators.base import FittedVectorMap, Positive, Progress
+from calibcore.calibrators.linear import odir
+from calibcore.calibrators.linear.blocks import Block, linear_outputs, turn_to_probabilities
+from calibcore.calibrators.linear.model import KEPT_CELLS, LONG, LinearModel, Penalty
+from calibcore.calibrators.linear.newton import CONVERGED, GOAL, SURE, Optimum, minimise
+from calibcore.calibrators.linear.warnings import said_of, said_of_choice
+from calibcore.calibrators.temperature.row_sums import Rows
+from calibcore.calibrators.temperature.scaling import fit_temperature
+from calibcore.data import LogitSet
+from calibcore.errors import CalibrationInputError
+from calibcore.probabilities import read_in_place
+from calibcore.results import result_class
+from calibcore.validation import Floats, Labels, Logits
+
+RULED_OUT = -87.3
+"""What a ruled-out class counts as below the largest logit, unless the row has lower ones.
+
+It is the logarithm of the smallest normal float32, below which probabilities are often stored as 0.
+"""
+
+Space = Literal["logits", "log_probabilities"]
+"""What a linear map acts on."""
+
+_FARTHEST = -1e6
+_MODERATE = 100.0
+"""Size up to which exponentials do not ask for a row's largest to be taken off first."""
+
+_SAFE = 1e-100, 1e100
+"""Sums of exponentials between which the largest need not be taken off first."""
+
+_FEWEST_ROWS = 256
+_MANY_ROWS = 2_048
+_MANY_CELLS = 1 << 18
+_ONE_IN = 8
+
+_NOTHING_LEFT = "No row is left to fit, so the logits are kept as they are."
+_NOT_SEARCHED = (
+    "The table has more than {cells:,} cells or {classes} classes, so the penalty's strengths were"
+    " not cross-validated; they are those of structured matrix scaling at this size."
+)
+_ONE_CLASS = (
+    "Only one class is in the calibration set, so there is nothing to learn; T scaling kept."
+)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """How a row of logits becomes the inputs of the linear map.
+
+    Parameters
+    ----------
+    space : {"logits", "log_probabilities"}
+        Logits minus their mean over the classes, or the logarithms of the probabilities.
+    temperature : float, default 1
+        Divides the logits first.
+    uniform_share : float, default 0
+        The probabilities are then mixed with this share of the uniform distribution.
+    """
+
+    space: Space
+    temperature: float = 1.0
+    uniform_share: float = 0.0
+
+    def columns(self, logits: Logits) -> tuple[Floats, NDArray[np.bool_] | None]:
+        """Return some rows' inputs, classes first, and which classes are ruled out, if any are."""
+        found = np.empty(logits.shape[::-1])
+        for some in row_blocks(*logits.shape):
+            found[:, some] = logits[some].T
+        ruled_out, wide = None, not _is_moderate(logits, _MODERATE * self.temperature)
+        if wide:
+            with np.errstate(over="ignore"):  # a difference too large for a float is minus infinity
+                found -= found.max(axis=0)
+        if self.temperature != 1:
+            found /= self.temperature
+        if wide:
+            ruled_out = _floored(found, mixed=self.uniform_share > 0)
+        ones = np.ones(len(found))
+        if self.space == "logits":
+            found -= ones @ found / len(found)
+            return found, ruled_out
+        powers = np.exp(found)
+        if ruled_out is not None:
+            powers[ruled_out] = 0
+        total = ones @ powers
+        if self.uniform_share:
+            powers *= (1 - self.uniform_share) / total
+            powers += self.uniform_share / len(found)
+            return np.log(powers, out=powers), None
+        found -= np.log(total)
+        return found, ruled_out
+
+
+def _is_moderate(table: Logits, most: float) -> bool:
+    return bool(table.max() <= most and table.min() >= -most)
+
+
+def _floored(found: Floats, *, mixed: bool) -> NDArray[np.bool_] | None:
+    """Make differences to the row's largest finite, and say which classes are ruled out.
+
+    None is where the uniform distribution is ``mixed`` in.
+    """
+    lowest = float(found.min())
+    if lowest == -np.inf and not mixed:
+        ruled_out = np.isneginf(found)
+        finite = np.where(ruled_out, 0.0, found)
+        floor = np.maximum(np.minimum(finite.min(axis=0), RULED_OUT), _FARTHEST)
+        np.maximum(found, floor, out=found)
+        return ruled_out
+    if lowest < _FARTHEST:
+        np.maximum(found, _FARTHEST, out=found)
+    return None
+
+
+@result_class
+class Blocks:
+    """The blocks of a calibration set, made anew each time they are gone through.
+
+    So a table of many cells is never held twice; one of few is worth keeping as a list.
+    """
+
+    logits: Logits
+    labels: Labels
+    inputs: Inputs
+
+    def __iter__(self) -> Iterator[Block]:
+        """Make the blocks in turn."""
+        for rows in _row_blocks(self.logits, single=True):
+            inputs, ruled_out = self.inputs.columns(self.logits[rows])
+            yield Block(inputs, self.labels[rows], ruled_out)
+
+
+def _row_blocks(logits: Logits, *, single: bool = False) -> Iterator[slice]:
+    """Cut rows into blocks that are near the processor, and long enough to multiply matrices.
+
+    In single precision, in which most of a fit is done, twice as many are as near.
+    """
+    step = max(block_rows(logits.shape[1]) * (1 + single), _FEWEST_ROWS)
+    return (slice(start, start + step) for start in range(0, len(logits), step))
+
+
+@result_class
+class FittedLinear(FittedVectorMap):
+    """A fitted linear map, softmax(W x + b).
+
+    Attributes
+    ----------
+    weights : ndarray of float64, shape (n_classes,) or (n_classes, n_classes)
+        The diagonal of W, or W.
+    bias : ndarray of float64, shape (n_classes,)
+        Added to W x.
+    space : {"logits", "log_probabilities"}
+        x is the logits minus their row's mean, or the logarithms of the probabilities.
+    temperature, uniform_share : float
+        The logits are first divided by the one, and their probabilities mixed with this share of
+        the uniform distribution (1 and 0 but for structured scaling).
+    penalty : tuple of float
+        Strengths of the penalties, in the order in which the method names them.
+    loss, gradient_norm : float
+        Penalised mean NLL on the calibration set, and its gradient's largest absolute entry.
+    """
+
+    weights: Floats
+    bias: Floats
+    space: Space
+    temperature: Positive
+    uniform_share: float
+    penalty: tuple[float, ...]
+    loss: float
+    gradient_norm: float
+
+    @np.errstate()  # read_in_place lasts to its end
+    def predict_proba(self, logits: ArrayLike) -> Floats:
+        """Compute softmax(W x + b); 0 for a class whose logit is minus infinity."""
+        table = validation.logits(logits)
+        if table.shape[1] != len(self.bias):
+            raise CalibrationInputError(
+                "logits", f"{table.shape[1]} classes", f"the {len(self.bias)} of the fit"
+            )
+        inputs = Inputs(self.space, self.temperature, self.uniform_share)
+        weights = self.weights if self.weights.ndim == 2 else self.weights[:, np.newaxis]
+        parameters = np.hstack([weights, self.bias[:, np.newaxis]])
+        result = np.empty(table.shape)
+        read_in_place(len(table))
+        for rows in _row_blocks(table):
+            for moved in (False, True):
+                block, ruled_out = inputs.columns(table[rows])
+                out = block if parameters.shape[1] == 2 else None
+                found = linear_outputs(block, parameters, ruled_out, out)
+                if moved:
+                    found -= found.max(axis=0)
+                with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+                    total = turn_to_probabilities(found)
+                if total.min() > _SAFE[0] and total.max() < _SAFE[1]:
+                    break
+            result[rows] = found.T
+        return result
+
+
+class CalibrationRows(NamedTuple):
+    """What a fit starts from: the rows that can be fitted, and what to say of the others."""
+
+    logits: Logits
+    labels: Labels
+    inverse_temperature: float
+    warnings: tuple[str, ...]
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.logits.shape[1])
+
+    @property
+    def absent(self) -> NDArray[np.int64]:
+        """Classes that no row belongs to."""
+        return np.flatnonzero(np.bincount(self.labels, minlength=self.n_classes) == 0)
+
+
+def possible_rows(logits: ArrayLike, labels: ArrayLike) -> CalibrationRows:
+    """Check a calibration set, and leave out the rows whose true class is ruled out."""
+    rows = LogitSet(logits, labels)
+    possible = np.isfinite(rows.logits[np.arange(rows.n_samples), rows.labels])
+    # Classes that keep the temperature need the exact one; a search can start from a rough one.
+    all_seen = np.bincount(rows.labels[possible], minlength=rows.n_classes).all()
+    rough = bool(all_seen) and rows.n_samples >= _MANY_ROWS
+    some = slice(None, None, _ONE_IN if rough else 1)
+    few = Rows.checked(rows.logits[some], rows.labels[some])
+    inverse = 1 / fit_temperature(few, "nll", rough=rough).temperature
+    if possible.all():
+        return CalibrationRows(rows.logits, rows.labels, inverse, ())
+    left_out = f"{np.count_nonzero(~possible):,} calibration rows were left out of the fit: the"
+    left_out += " model rules their true class out, and so does every linear map."
+    return CalibrationRows(rows.logits[possible], rows.labels[possible], inverse, (left_out,))
+
+
+@np.errstate()
+def fit_linear(
+    rows: CalibrationRows,
+    inputs: Inputs,
+    penalty: Penalty,
+    *,
+    bias: bool = True,
+    strengths: tuple[float, ...] | None = (),
+    progress: Progress | None = None,
+) -> FittedLinear:
+    """Fit the linear model and say what the user should know of the fit.
+
+    Parameters
+    ----------
+    rows, inputs, penalty
+        What to fit, on what, and how much to hold back; ``penalty`` also says whether the matrix
+        is full.
+    bias : bool
+        Whether there is one.
+    strengths : tuple of float, optional
+        The penalty's strengths, to be recorded; without them cross-validation chooses ODIR's, or,
+        beyond `is_searched`, the size of the table does.
+    progress : callable, optional
+        Told the share of the fit that is done.
+    """
+    read_in_place(len(rows.labels))
+    n_classes = rows.n_classes
+    start = np.zeros_like(penalty.strength)
+    own = (np.arange(n_classes), np.arange(n_classes) if start.shape[1] > 2 else 0)
+    start[own] = rows.inverse_temperature
+    free = np.ones(start.shape, dtype=np.bool_)
+    free[:, -1] = bias
+    # A class without rows would run off to minus infinity if nothing held it back.
+    held = bool(penalty.strength[own].all() and (penalty.strength[:, -1].all() or not bias))
+    absent = rows.absent
+    if not held:
+        free[absent] = False
+    said = rows.warnings
+    if len(rows.labels) == 0 or (not held and len(absent) == n_classes - 1):
+        nothing = Optimum(start, 0.0, 0.0, separated=False, escaping=False)
+        why = _ONE_CLASS if len(rows.labels) else _NOTHING_LEFT
+        return _fitted(nothing, inputs, strengths or (), (*rows.warnings, why))
+    blocks = Blocks(rows.logits, rows.labels, inputs)
+    # Beside a product of large matrices the time to make inputs anew is small.
+    few = rows.logits.size <= KEPT_CELLS and rows.logits.size * start.shape[1] <= LONG
+    kept = list(blocks) if few else blocks
+    model = LinearModel(kept, penalty, free, centred=inputs.space == "logits")
+    if strengths is None:
+        if odir.is_searched(model.n_rows, n_classes):
+            chosen = odir.choose_odir(model, start, progress=progress)
+            strengths, progress = chosen.strengths, None
+            said = (*said, *said_of_choice(chosen, n_classes))
+        else:
+            strengths = odir.strengths_by_size(model.n_rows, n_classes)
+            most = {"cells": odir.MOST_CELLS, "classes": odir.MOST_CLASSES}
+            said = (*said, _NOT_SEARCHED.format_map(most))
+        model = replace(model, penalty=odir.odir_penalty(*strengths, n_classes=n_classes))
+    # Where a step takes long, the last one is shorter: to what counts as the optimum.
+    goal = CONVERGED / 2 if model.long or model.n_cells > _MANY_CELLS else GOAL
+    left = SURE if model.long else 0.0
+    found = minimise(model, start, goal=goal, left=left, progress=progress)
+    said = (*said, *said_of(found, model, absent, left, held=held))
+    return _fitted(found, inputs, strengths, said)
+
+
+def _fitted(
+    found: Optimum, inputs: Inputs, strengths: tuple[float, ...], said: tuple[str, ...]
+) -> FittedLinear:
+    full = found.parameters.shape[1] > 2
+    return FittedLinear(
+        weights=np.ascontiguousarray(found.parameters[:, :-1] if full else found.parameters[:, 0]),
+        bias=np.ascontiguousarray(found.parameters[:, -1]),
+        space=inputs.space,
+        temperature=inputs.temperature,
+        uniform_share=inputs.uniform_share,
+        penalty=strengths,
+        loss=found.loss,
+        gradient_norm=found.gradient_norm,
+        warnings=said,
+    )

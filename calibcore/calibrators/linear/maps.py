@@ -1,0 +1,241 @@
+"""Vector scaling, matrix scaling and Dirichlet calibration: one linear model, three papers."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibcore import validation
+from calibcore.calibrators.base import Progress, SlowVectorMap
+from calibcore.calibrators.linear.fitted import FittedLinear, Inputs, fit_linear, possible_rows
+from calibcore.calibrators.linear.model import Penalty
+from calibcore.calibrators.linear.odir import odir_penalty
+from calibcore.errors import CalibrationInputError
+
+Odir = tuple[float, float] | Literal["cv"] | None
+"""ODIR's strengths (lambda, mu), "cv" to choose them by cross-validation, or none."""
+
+
+@dataclass(frozen=True)
+class VectorScaling(SlowVectorMap):
+    """Return every class a factor for its logit and a bias, and choose those that fit best.
+
+    The order of the classes can change in a row, and with it the accuracy.
+
+    Parameters
+    ----------
+    bias : bool, default True
+        Whether there is a bias.
+    space : {"logits", "log_probabilities"}, default "logits"
+        What the factors multiply: the logits minus their row's mean, or the logarithms of the
+        probabilities. The two differ where the factors do.
+
+    Notes
+    -----
+    softmax(w_k x_k + b_k), with w and b that minimise the mean NLL of the calibration set. Logits
+    matter only up to a constant a row, which unequal factors would not respect, so the row's mean
+    is taken off first. Newton's method starts from temperature scaling, w = 1 / T and b = 0 (from
+    2,048 rows on, T is that of every eighth row unless some class has none), and ends where no
+    entry of the gradient exceeds 1e-10 (with more than 262,144 logits, 5e-9);
+    ``gradient_norm`` tells, and ``warnings`` if it exceeds 1e-8. Where a class is told from the
+    others for all but certain, other weights fit as well, and ``warnings`` say so.
+
+    A class that is ruled out (a logit of minus infinity) stays so: it has probability 0 and no part
+    in the loss. In x, and so in the mean of its row, it counts as 87.3 below the row's largest
+    logit, or as the row's lowest if that is lower (the smallest normal number of single precision,
+    below which probabilities are often stored as 0, has the logarithm -87.3). With the mean of the
+    others alone w and b would be slightly different.
+
+    A class without calibration rows keeps w = 1 / T and b = 0, which alone would run off; so the
+    loss is the least under that condition, not of all w and b. The other biases rise until they all
+    but rule the class out; ``warnings`` say how far. Without a bias nothing does, and the loss can
+    stay well above the least.
+
+    References
+    ----------
+    Guo et al., ICML 2017, section 4.2.
+
+    Examples
+    --------
+    >>> fitted = VectorScaling().fit([[2.0, 0.0]] * 4 + [[0.0, 2.0]] * 2, [0, 0, 0, 1, 1, 0])
+    >>> fitted.predict_proba([[2.0, 0.0], [0.0, 2.0]]).round(3).tolist()
+    [[0.75, 0.25], [0.5, 0.5]]
+    """
+
+    bias: bool = True
+    space: Literal["logits", "log_probabilities"] = "logits"
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        _check_switch(self.bias, "bias")
+        validation.choice(self.space, "space", allowed=("logits", "log_probabilities"))
+
+    def fit(
+        self, logits: ArrayLike, labels: ArrayLike, *, progress: Progress | None = None
+    ) -> FittedLinear:
+        rows = possible_rows(logits, labels)
+        nothing = np.zeros((rows.n_classes, 2))
+        penalty = Penalty(nothing, nothing)
+        return fit_linear(rows, Inputs(self.space), penalty, bias=self.bias, progress=progress)
+
+
+@dataclass(frozen=True)
+class MatrixScaling(SlowVectorMap):
+    """Mix the logits of all classes by a matrix, add a bias, and choose what fits best.
+
+    With many classes it fits the calibration set's accidents too; ODIR holds it back.
+
+    Parameters
+    ----------
+    bias : bool, default True
+        Whether there is a bias.
+    odir : (float, float), "cv" or None, default None
+        Penalties lambda on the entries off the diagonal and mu on the bias; "cv" chooses both by
+        cross-validation on the calibration set.
+
+    Notes
+    -----
+    softmax(W x + b), x the logits minus their row's mean (so a constant added to a row changes
+    nothing), with W and b that minimise
+
+        mean NLL + lambda / (K (K - 1)) sum_{i != j} W_ij**2 + mu / K sum_j b_j**2.
+
+    The search starts from W = I / T, b = 0. Without a penalty W is determined only up to adding
+    one row to all its rows; the search leaves that part as it starts. Where some W gets every
+    calibration row right, or some classes all but certain, no finite one is best, others fit as
+    well, and ``warnings`` say so. A class that is ruled out, by a logit of minus infinity, is
+    treated as in `VectorScaling`: it counts in x, and so in what W makes of the others. A class
+    without calibration rows keeps its row of I / T and its bias of 0, with ODIR as well, as the
+    diagonal has no penalty; the loss is then the least under that condition, and can be above that
+    of all W and b. ``warnings`` name such classes. On the logarithms of the probabilities instead
+    of the logits this is `DirichletScaling`.
+
+    How "cv" walks through the strengths is told in `linear.odir.choose_odir`; the
+    strengths used are in ``penalty``. The penalty leaves the diagonal free, and with few rows even
+    the best strengths can be far worse than temperature scaling: ``warnings`` say so where they
+    are on the rows held out, and where a strength is the largest or smallest tried.
+
+    References
+    ----------
+    Guo et al., ICML 2017, section 4.2; Kull et al., NeurIPS 2019 (ODIR).
+
+    Examples
+    --------
+    >>> logits, labels = [[2.0, 0.0], [0.0, 2.0]] * 3, [0, 1, 0, 1, 1, 0]
+    >>> fitted = MatrixScaling(odir=(1.0, 1.0)).fit(logits, labels)
+    >>> fitted.weights.shape, fitted.gradient_norm <= 1e-8
+    ((2, 2), True)
+    """
+
+    bias: bool = True
+    odir: Odir = None
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        _check_switch(self.bias, "bias")
+        _check_odir(self.odir)
+
+    def fit(
+        self, logits: ArrayLike, labels: ArrayLike, *, progress: Progress | None = None
+    ) -> FittedLinear:
+        rows = possible_rows(logits, labels)
+        return fit_linear(
+            rows,
+            Inputs("logits"),
+            _full_penalty(self.odir, 0.0, rows.n_classes),
+            bias=self.bias,
+            strengths=None if self.odir == "cv" else (self.odir or ()),
+            progress=progress,
+        )
+
+
+@dataclass(frozen=True)
+class DirichletScaling(SlowVectorMap):
+    """Mix the logarithms of all class probabilities by a matrix, add a bias, fit both.
+
+    It is right where the probabilities of each class's rows follow a Dirichlet distribution; with
+    two classes it is beta calibration.
+
+    Parameters
+    ----------
+    odir : (float, float), "cv" or None, default None
+        Penalties lambda on the entries off the diagonal and mu on the bias; "cv" chooses both by
+        cross-validation on the calibration set.
+    l2 : float, default 0
+        Penalty on all entries of the matrix and the bias alike; not together with ``odir``.
+
+    Notes
+    -----
+    softmax(W log p + b), with W and b that minimise
+
+        mean NLL + lambda / (K (K - 1)) sum_{i != j} W_ij**2 + mu / K sum_j b_j**2
+
+    or mean NLL + l2 (sum_ij W_ij**2 + sum_j b_j**2), sums, not means, as in the authors' program.
+    The search is that of `MatrixScaling`, and so is what is done with classes that are ruled out,
+    whose p counts as exp(-87.3) of the row's largest or as its lowest. A class without calibration
+    rows keeps its row of I / T and its bias of 0, but for ``l2`` above 0, which holds all weights:
+    then the loss is the least of all W and b.
+
+    References
+    ----------
+    Kull et al., NeurIPS 2019.
+
+    Examples
+    --------
+    >>> fitted = DirichletScaling(l2=0.001).fit([[2.0, 0.0], [0.0, 2.0]] * 3, [0, 1] * 2 + [1, 0])
+    >>> fitted.space
+    'log_probabilities'
+    """
+
+    odir: Odir = None
+    l2: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        _check_odir(self.odir)
+        check_strength(self.l2, "l2")
+        if self.l2 and self.odir is not None:
+            raise CalibrationInputError("l2", f"{self.l2:g} together with odir", "one of the two")
+
+    def fit(
+        self, logits: ArrayLike, labels: ArrayLike, *, progress: Progress | None = None
+    ) -> FittedLinear:
+        rows = possible_rows(logits, labels)
+        named = (float(self.l2),) if self.l2 else ()
+        return fit_linear(
+            rows,
+            Inputs("log_probabilities"),
+            _full_penalty(self.odir, self.l2, rows.n_classes),
+            strengths=None if self.odir == "cv" else (self.odir or named),
+            progress=progress,
+        )
+
+
+def _full_penalty(odir: Odir, l2: float, n_classes: int) -> Penalty:
+    if isinstance(odir, tuple):
+        return odir_penalty(*odir, n_classes=n_classes)
+    strength = np.full((n_classes, n_classes + 1), float(l2))
+    return Penalty(strength, np.zeros_like(strength))
+
+
+def check_strength(value: float, name: str) -> None:
+    """Raise if a penalty is not a finite number of at least 0."""
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not number or not (math.isfinite(value) and value >= 0):
+        raise CalibrationInputError(name, repr(value), "a finite number, at least 0")
+
+
+def _check_switch(value: bool, name: str) -> None:  # noqa: FBT001 - the value is what is checked
+    if not isinstance(value, bool):
+        raise CalibrationInputError(name, repr(value), "True or False")
+
+
+def _check_odir(odir: Odir) -> None:
+    if odir is None or (isinstance(odir, str) and odir == "cv"):
+        return
+    if not isinstance(odir, tuple) or len(odir) != 2:
+        raise CalibrationInputError("odir", repr(odir), "None, 'cv' or a pair (lambda, mu)")
+    for strength in odir:
+        check_strength(strength, "odir")

@@ -1,0 +1,330 @@
+"""One linear model, softmax(W x + b), with a structure and a penalty: its loss and derivatives.
+
+The penalised mean NLL is convex in W and b. `linear.newton` finds its minimum with
+the gradient and with products with the Hessian alone, so no table larger than W itself is made
+and the rows are worked on in blocks.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibcore.calibrators.linear.blocks import (
+    Block,
+    Typed,
+    grouped,
+    joined,
+    judged,
+    linear_outputs,
+    nll_of,
+    pull_back,
+)
+from calibcore.results import result_class
+from calibcore.validation import Floats, Logits
+
+KEPT_CELLS = 1 << 22
+"""Tables of up to so many cells are kept in double precision where that saves time."""
+
+LONG = 1e9
+"""Cells times columns of the parameters from which on a product takes about a tenth of a second."""
+
+_FEW_CELLS = 1 << 13
+_TOGETHER = 1 << 19
+"""Cells, at most, of blocks that are joined."""
+
+_NOISE = 1e-6
+
+
+@result_class
+class Penalty:
+    """Sum of strength * (parameter - centre)**2, added to the mean NLL.
+
+    Parameters
+    ----------
+    strength : ndarray of float64, shape of the parameters
+        0 leaves a parameter free.
+    centre : ndarray of numbers, of the same shape
+    """
+
+    strength: Floats
+    centre: NDArray[Any]
+
+
+@dataclass(eq=False)
+class LinearModel:
+    """The rows a linear map is fitted on, and what its parameters may be.
+
+    Parameters hold one row a class: its weights, then its bias. With two columns the matrix W is
+    diagonal, with n_classes + 1 it is full.
+
+    Parameters
+    ----------
+    blocks : iterable of Block
+        All rows; gone through many times.
+    penalty : Penalty
+        Its arrays give the parameters their shape.
+    free : ndarray of bool, shape of the parameters
+        False where a parameter keeps its first value.
+    centred : bool
+        Whether the inputs of a row sum to 0, so that a matrix of equal columns changes nothing.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows.
+    mean_squares : ndarray of float64, shape (n_classes,)
+        Of each input, over all rows.
+    kind : numpy type
+        Precision of products and probabilities. Single is enough for a direction, and twice as
+        fast; of the loss and its gradient, only where they are far from the optimum.
+    told : callable
+        Called before each evaluation, each product with the Hessian and, where the model is
+        ``long``, each block of rows that is worked on; whatever it raises ends the work.
+    """
+
+    blocks: Iterable[Block]
+    penalty: Penalty
+    free: NDArray[np.bool_]
+    centred: bool = False
+    n_rows: int = field(init=False)
+    mean_squares: Floats = field(init=False)
+    n_products: int = field(default=0, init=False)
+    told: Callable[[], object] = field(default_factory=lambda: lambda: None, init=False)
+    kind: type[np.floating[Any]] = field(init=False)
+    _lengths: list[int] = field(init=False)
+    _at: Floats = field(init=False)
+    _typed: Iterable[Block] = field(init=False)
+    _kept: list[Logits] = field(init=False)
+    _parts: list[Logits] = field(init=False)
+    _multiplied: bool = field(default=False, init=False)
+    _sums: Floats | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        """Look at the rows, and choose the precision of directions."""
+        self._lengths, squares = [], np.zeros(len(self.free))
+        for block in self.blocks:
+            self._lengths.append(len(block.labels))
+            squares += np.vecdot(block.inputs, block.inputs)
+        self.n_rows = sum(self._lengths)
+        self.mean_squares = squares / self.n_rows
+        self._at = self.penalty.centre
+        self._work_in(np.float64 if self.n_cells <= _FEW_CELLS else np.float32)
+
+    def use_double(self) -> None:
+        """Work in double precision, where single no longer leads on."""
+        self._work_in(np.float64)
+
+    def _work_in(self, kind: type[np.floating[Any]]) -> None:
+        """Make room for the probabilities, and the inputs, in this precision, as far as they fit.
+
+        Beside a product of large matrices the time to make inputs anew is small.
+        """
+        self.kind = kind
+        few = self.n_cells <= KEPT_CELLS
+        self._typed, self._kept, self._parts = Typed(self.blocks, kind), [], []
+        if few and not self.full and kind == np.float32:
+            self._join()
+            return
+        if not self.full or few:
+            as_they_are = few or kind == np.float64
+            self._typed = list(self._typed if as_they_are else self._copied(kind))
+        if few or kind == np.float32:
+            self._kept = list(self._room(2 if few and not self.full else 1, kind, self._lengths))
+            self._parts = [kept[-1] for kept in self._kept]
+
+    def _join(self) -> None:
+        """Keep few cells in single precision, many rows together, as that takes fewer calls."""
+        groups = grouped(self.blocks, 0 if self.long else _TOGETHER // len(self.free))
+        lengths = [sum(len(block.labels) for block in group) for group in groups]
+        typed: list[Block] = []
+        for group, room in zip(groups, self._room(3, np.float32, lengths), strict=True):
+            ends = np.cumsum([len(block.labels) for block in group]).tolist()
+            places = [slice(*both) for both in zip([0, *ends], ends, strict=False)]
+            typed.append(joined(group, places, room[0]))
+            self._kept.append(room[1:])
+            self._parts += [room[2][:, place] for place in places]
+        self._typed = typed
+
+    def _copied(self, kind: type[np.floating[Any]]) -> Iterator[Block]:
+        rooms = self._room(1, kind, self._lengths)
+        for block, room in zip(self.blocks, rooms, strict=True):
+            room[0] = block.inputs
+            yield replace(block, inputs=room[0])
+
+    def _room(
+        self, parts: int, kind: type[np.floating[Any]], lengths: list[int]
+    ) -> Iterator[Logits]:
+        """Make room for so many tables of as many rows.
+
+        One large array is given back to the system, or had again, as a whole.
+        """
+        whole, start = np.empty(parts * self.n_cells, dtype=kind), 0
+        for length in lengths:
+            end = start + parts * len(self.free) * length
+            yield whole[start:end].reshape(parts, len(self.free), length)
+            start = end
+
+    @property
+    def n_cells(self) -> int:
+        """Number of inputs, over all rows."""
+        return self.n_rows * len(self.mean_squares)
+
+    @property
+    def long(self) -> bool:
+        """Whether a product with the Hessian takes about a tenth of a second or more."""
+        return bool(self.n_cells * self.free.shape[1] > LONG)
+
+    @property
+    def steepest(self) -> float:
+        """Return a size that the Hessian's entries do not exceed."""
+        return float(max(self.mean_squares.max(), 1.0) + 2 * self.strength.max())
+
+    @property
+    def strength(self) -> Floats:
+        """Strength of each parameter's penalty."""
+        return self.penalty.strength
+
+    @property
+    def full(self) -> bool:
+        """Whether the matrix has entries off its diagonal."""
+        return bool(self.penalty.strength.shape[1] > 2)
+
+    def evaluate(self, parameters: Floats, *, rough: bool = False) -> "Evaluation":
+        """Return the penalised mean NLL with its gradient, and whether every row is right.
+
+        ``rough`` is for single precision, where the model works in it and sees a slope by it.
+        """
+        self.told()
+        self._at, self._sums, self._multiplied = parameters, None, False
+        loss, separated = 0.0, True
+        rough = rough and self.kind == np.float32
+        slope = np.zeros_like(parameters)
+        found: Logits = np.empty(0)
+        exact = self.blocks if self.kind == np.float32 else self._typed
+        for number, block in enumerate(self.watched(self._typed if rough else exact)):
+            kept = self._room_of(number, joined=rough)
+            same = kept is not None and kept.dtype == block.inputs.dtype
+            room = kept if same else found
+            fits = room is not None and room.shape == block.inputs.shape
+            found, own, total = judged(block, parameters, room if fits else None)
+            if kept is not None and not same:
+                kept[...] = found
+            loss += nll_of(own, total)
+            truth = found.take(block.places)
+            separated = separated and bool(truth.min() > 0.5)
+            found.put(block.places, truth - 1)
+            pull_back(found, block.inputs, slope)
+            found.put(block.places, truth)
+        off = parameters - self.penalty.centre
+        pull = self.penalty.strength * off
+        loss = loss / self.n_rows + float(np.vdot(pull, off))
+        slope /= self.n_rows
+        slope += np.multiply(pull, 2, out=pull)
+        slope[~self.free] = 0.0
+        largest = largest_of(slope)
+        if rough and largest < _NOISE:
+            del off, pull, slope
+            return self.evaluate(parameters)
+        return Evaluation(loss, slope, largest, separated, rough)
+
+    def _room_of(self, number: int, *, joined: bool) -> Logits | None:
+        """Return where the probabilities of a block, or of blocks that were joined, are kept."""
+        if not self._kept:
+            return None
+        return np.asarray(self._kept[number][-1] if joined else self._parts[number])
+
+    def product(self, direction: Floats) -> Floats:
+        """Multiply a direction by the Hessian at the parameters evaluated last."""
+        self.n_products += 1
+        self.told()
+        found = np.zeros_like(direction)
+        scale = largest_of(direction) or 1.0
+        scaled = np.empty(direction.shape, dtype=self.kind)
+        np.divide(direction, scale, out=scaled, casting="same_kind")
+        ones = np.ones(len(direction), dtype=self.kind)
+        if self.full:
+            for inputs, weights in self.weighted():
+                moved = linear_outputs(inputs, scaled)
+                moved *= weights
+                moved -= weights * (ones @ moved)
+                pull_back(moved, inputs, found)
+        else:
+            for _, pair in self.contributions():
+                rows = pair.reshape(scaled.size, -1)
+                found -= (rows @ (scaled.T.ravel() @ rows)).reshape(2, -1).T
+            found += np.vecdot(self.own_sums(), scaled[:, np.newaxis])
+        found *= scale / self.n_rows / 2
+        found += self.strength * direction
+        found *= 2
+        found[~self.free] = 0.0
+        return found
+
+    def own_sums(self) -> Floats:
+        """Sum p_k (x_k, 1) (x_k, 1)' over rows at the parameters evaluated last, for each class.
+
+        Each sum is rounded as its square in `contributions` is: they are to cancel.
+        """
+        if self._sums is None:
+            sums = np.zeros((len(self.free), 3))
+            for inputs, pair in self.contributions():
+                mixed, weight = pair @ np.ones(inputs.shape[1], dtype=self.kind)
+                sums += np.stack([np.vecdot(pair[0], inputs), mixed, weight], axis=1)
+            self._sums = sums[:, [0, 1, 1, 2]].reshape(-1, 2, 2)
+        return self._sums
+
+    def weighted(self) -> Iterator[tuple[Logits, Logits]]:
+        """Go through inputs and probabilities at the parameters evaluated last, classes first."""
+        return ((block.inputs, found) for block, found in self._judged_blocks())
+
+    def missed(self) -> Floats:
+        """Sum 1 - p of the true class over each class's rows at the parameters evaluated last."""
+        found = np.zeros(len(self.free))
+        for block, weights in self._judged_blocks():
+            missed = 1 - weights.take(block.places)
+            found += np.bincount(block.labels, missed, len(found))
+        return found
+
+    def watched(self, blocks: Iterable[Block]) -> Iterator[Block]:
+        """Go through blocks, telling of each where the model is long."""
+        for block in blocks:
+            if self.long:
+                self.told()
+            yield block
+
+    def _judged_blocks(self) -> Iterator[tuple[Block, Logits]]:
+        for number, block in enumerate(self.watched(self._typed)):
+            kept = self._kept
+            yield block, kept[number][-1] if kept else judged(block, self._at)[0]
+
+    def contributions(self) -> Iterator[tuple[Logits, NDArray[Any]]]:
+        """Go through inputs and p_k (x_k, 1), shape (2, n_classes, n_rows), as `weighted`."""
+        for number, (inputs, weights) in enumerate(self.weighted()):
+            if not self._kept or len(self._kept[number]) == 1:
+                yield inputs, np.stack([weights * inputs, weights])
+                continue
+            if not self._multiplied:
+                np.multiply(weights, inputs, out=self._kept[number][0])
+            yield inputs, self._kept[number]
+        self._multiplied = True
+
+
+def largest_of(values: Floats) -> float:
+    """Return the largest absolute value."""
+    return float(max(values.max(), -values.min()))
+
+
+class Evaluation(NamedTuple):
+    """Penalised mean NLL, its gradient, and whether each row has its true class strictly on top.
+
+    ``gradient_norm`` is the gradient's largest absolute entry; ``rough`` where all of it is that
+    of single precision.
+    """
+
+    loss: float
+    slope: Floats
+    gradient_norm: float
+    separated: bool
+    rough: bool

@@ -1,0 +1,126 @@
+"""Histogram binning: every score becomes the frequency observed in its bin."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calibcore import validation
+from calibcore.binning import Binning, bin_places, bin_scores, equal_width_edges
+from calibcore.calibrators.base import FittedScoreMap, ScoreMap
+from calibcore.results import result_class
+from calibcore.validation import Floats
+
+
+@result_class
+class FittedHistogram(FittedScoreMap):
+    """A fitted histogram.
+
+    Attributes
+    ----------
+    edges : ndarray of float64, shape (n_bins + 1,)
+        From 0 to 1. Bin b is (edges[b], edges[b + 1]]; the first one holds 0 too.
+    counts : ndarray of int64, shape (n_bins,)
+        Calibration rows in each bin.
+    frequency : ndarray of float64, shape (n_bins,)
+        Observed frequency; 0 in an empty bin, where it is not used.
+    """
+
+    edges: Floats
+    counts: NDArray[np.int64]
+    frequency: Floats
+
+    @cached_property
+    def _equal_width(self) -> bool:
+        return np.array_equal(self.edges, equal_width_edges(self.counts.size))
+
+    @cached_property
+    def _answers(self) -> Floats:
+        return np.where(self.counts > 0, self.frequency, np.nan)
+
+    def predict(self, scores: ArrayLike) -> Floats:
+        """Calibrate scores: the frequency of their bin; in an empty bin the score itself."""
+        checked = validation.scores(scores)
+        bins = _bins(checked, self.edges, equal_width=self._equal_width)
+        found = self._answers.take(bins)
+        empty = np.isnan(found)
+        if empty.any():
+            found[empty] = checked[empty]
+        return found
+
+
+@dataclass(frozen=True)
+class HistogramBinning(ScoreMap):
+    """Replace each score with the observed frequency in its bin.
+
+    Parameters
+    ----------
+    n_bins : int, default 15
+        At least 1. Vasilev 2023 uses 20.
+    binning : {"equal_width", "equal_mass"}, default "equal_width"
+        Bins as wide as each other, or holding as many calibration rows as each other.
+
+    Notes
+    -----
+    Bins are those of `calibcore.binning.bin_scores`: (lower, upper], tied scores together, and as
+    many as asked for. A bin without calibration rows leaves its scores as they are. A bin whose
+    rows are all hits or all misses gives exactly 1 or 0, so the NLL of other rows can be infinite.
+
+    References
+    ----------
+    Zadrozny and Elkan, *Obtaining calibrated probability estimates from decision trees and naive
+    Bayesian classifiers*, ICML 2001; Guo et al., ICML 2017, section 4.1.
+
+    Examples
+    --------
+    >>> fitted = HistogramBinning(n_bins=2).fit([0.1, 0.4, 0.6, 0.7], [0, 1, 1, 1])
+    >>> fitted.predict([0.5, 0.51]).tolist()
+    [0.5, 1.0]
+    """
+
+    n_bins: int = 15
+    binning: Binning = "equal_width"
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        validation.whole_number(self.n_bins, "n_bins", least=1, most=1_000_000)
+        validation.choice(self.binning, "binning", allowed=("equal_width", "equal_mass"))
+
+    def fit(self, scores: ArrayLike, hits: ArrayLike) -> FittedHistogram:
+        rows, happened = validation.scores_and_hits(scores, hits)
+        if self.binning == "equal_width":
+            edges = equal_width_edges(self.n_bins)
+        else:
+            edges = bin_scores(rows, happened, n_bins=self.n_bins, binning=self.binning).edges
+        bins = _bins(rows, edges, equal_width=self.binning == "equal_width")
+        bins += np.multiply(happened, self.n_bins, dtype=np.int32)  # hits are counted apart
+        n_misses, n_hits = np.bincount(bins, minlength=2 * self.n_bins).reshape(2, -1)
+        counts = n_misses + n_hits
+        frequency = n_hits / np.maximum(counts, 1)
+        return FittedHistogram(
+            edges, counts, frequency, warnings=_warnings(edges, counts, int(n_hits.sum()))
+        )
+
+
+def _bins(scores: Floats, edges: Floats, *, equal_width: bool) -> NDArray[np.intp]:
+    if equal_width:  # takes a third of the time of a search
+        return bin_places(scores, edges.size - 1)
+    return np.searchsorted(edges[1:-1], scores, side="left")
+
+
+def _warnings(edges: Floats, counts: NDArray[np.int64], n_hits: int) -> tuple[str, ...]:
+    found = []
+    if n_hits in (0, counts.sum()):
+        row = "a hit" if n_hits else "a miss"
+        found.append(f"Every calibration row is {row}, so the scores of its bin become certain.")
+    if counts.all():
+        return tuple(found)
+    lowest = int(np.flatnonzero(counts)[0])  # below, there may be no score: top-1 reaches 1 / K
+    empty = np.count_nonzero(((counts == 0) & (edges[1:] > edges[:-1]))[lowest:])
+    if empty:
+        found.append(
+            f"{empty:,} of the {counts.size - lowest:,} bins from the lowest calibration score up"
+            " hold no calibration row; scores there stay as they are."
+        )
+    return tuple(found)

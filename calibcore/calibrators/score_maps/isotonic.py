@@ -1,0 +1,161 @@
+"""Isotonic regression: the rising steps that are nearest to the hits."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calibcore import validation
+from calibcore.blocks import row_blocks
+from calibcore.calibrators.base import FittedScoreMap, ScoreMap
+from calibcore.ordering import in_order, sort_by_score
+from calibcore.results import result_class
+from calibcore.validation import Floats, Hits
+
+
+@result_class
+class FittedIsotonic(FittedScoreMap):
+    """A fitted rising curve.
+
+    Attributes
+    ----------
+    first, last : ndarray of float64, shape (n_steps,)
+        Lowest and highest calibration score of each step, ascending.
+    frequency : ndarray of float64, shape (n_steps,)
+        Height of each step: its observed frequency, ascending.
+    interpolate : bool
+        Whether the curve is straight between two steps or stays on the lower one.
+    """
+
+    first: Floats
+    last: Floats
+    frequency: Floats
+    interpolate: bool
+
+    def predict(self, scores: ArrayLike) -> Floats:
+        checked = validation.scores(scores)
+        if self.interpolate:
+            ends = np.stack([self.first, self.last], axis=1).ravel()
+            differ = np.append(True, ends[1:] > ends[:-1])
+            heights = np.repeat(self.frequency, 2)
+            # Between scores below 1e-308 a slope can overflow, hence the clip.
+            curve = np.interp(checked, ends[differ], heights[differ])
+            return np.asarray(np.clip(curve, 0.0, 1.0))
+        steps = np.searchsorted(self.first[1:], checked, side="right")
+        return np.asarray(self.frequency[steps])
+
+
+@dataclass(frozen=True)
+class IsotonicCalibration(ScoreMap):
+    """Replace each score by the observed frequency around it, pooled until it never falls.
+
+    Parameters
+    ----------
+    interpolate : bool, default False
+        Join the steps by straight lines.
+
+    Notes
+    -----
+    The curve minimises sum_i (hit_i - p(s_i))^2 over all curves p that never fall. Rows with equal
+    scores form one block. A score between two steps takes the value of the last calibration score
+    at or below it; with ``interpolate`` a straight line leads from the last score of the one step
+    to the first of the next, as in scikit-learn. Outside the calibration scores it is constant.
+
+    The lowest step is exactly 0 if the lowest rows are misses, the highest 1 if the highest are
+    hits, so the NLL of other rows can be infinite.
+
+    References
+    ----------
+    Zadrozny and Elkan, *Transforming classifier scores into accurate multiclass probability
+    estimates*, KDD 2002.
+
+    Examples
+    --------
+    >>> hits = [0, 1, 0, 1]
+    >>> IsotonicCalibration().fit([0.1, 0.2, 0.6, 0.8], hits).predict([0.15, 0.7]).tolist()
+    [0.0, 0.5]
+    >>> fitted = IsotonicCalibration(interpolate=True).fit([0.1, 0.2, 0.6, 0.8], hits)
+    >>> fitted.predict([0.15, 0.7]).round(4).tolist()
+    [0.25, 0.75]
+    """
+
+    interpolate: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the option."""
+        validation.choice(repr(self.interpolate), "interpolate", allowed=("False", "True"))
+
+    def fit(self, scores: ArrayLike, hits: ArrayLike) -> FittedIsotonic:
+        from scipy.optimize import (  # noqa: PLC0415 - a third of a second to import
+            isotonic_regression,
+        )
+
+        rows = validation.scores_and_hits(scores, hits)
+        # Pooled classes come in order: no copy is made of what may fill the memory.
+        ordered, ordered_hits = rows if in_order(*rows) else sort_by_score(*rows)
+        starts, hits_before = _groups(ordered, ordered_hits)
+        sizes = np.diff(starts)
+        steps = isotonic_regression(np.diff(hits_before) / sizes, weights=sizes).blocks
+        ends = starts[steps]
+        # From whole numbers, the heights are right to the last digit.
+        heights = np.diff(hits_before[steps]) / np.diff(ends)
+        return FittedIsotonic(
+            ordered[ends[:-1]],
+            ordered[ends[1:] - 1],
+            np.maximum.accumulate(heights),
+            self.interpolate,
+            warnings=_warnings(heights),
+        )
+
+
+def _groups(ordered: Floats, hits: Hits) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    """Part sorted rows into groups that are sure to share a step.
+
+    Returns
+    -------
+    starts : ndarray of intp, shape (n_groups + 1,)
+        First row of each group; then the number of rows.
+    hits_before : ndarray of int64, shape (n_groups + 1,)
+        Hits among the rows before each of these.
+
+    Notes
+    -----
+    Equal scores share a step, and so do neighbours of equal hits, which isotonic regression always
+    pools. Where misses are many, as with all classes pooled, few groups are left. Among tied rows
+    misses come first, so a block's last hit tells whether it is all misses; blocks of more than one
+    row are not looked into further, as parting groups is never wrong.
+    """
+    starts, hits_before, total = [np.zeros(1, dtype=np.intp)], [np.zeros(1, dtype=np.int64)], 0
+    for rows in row_blocks(ordered.size, 1):
+        # Whether a group starts at a row is seen from two rows before it and one after.
+        first, last = max(rows.start - 2, 0), rows.stop + 1
+        found = first + _starts_within(ordered[first:last], hits[first:last])
+        found = found[(found >= rows.start) & (found < rows.stop)]
+        totals = total + np.cumsum(hits[rows], dtype=np.int64)
+        starts.append(found)
+        hits_before.append(totals[found - rows.start] - hits[found])
+        total = int(totals[-1])
+    starts.append(np.array([ordered.size]))
+    hits_before.append(np.array([total]))
+    return np.concatenate(starts), np.concatenate(hits_before)
+
+
+def _starts_within(ordered: Floats, hits: Hits) -> NDArray[np.intp]:
+    parted = ordered[1:] != ordered[:-1]
+    single = np.append(parted, True) & np.append(True, parted)
+    misses = (hits[:-1] == 0) & (hits[1:] == 0) & single[1:]
+    both_hit = (hits[:-1] == 1) & (hits[1:] == 1) & single[:-1]
+    return np.flatnonzero(parted & ~misses & ~both_hit) + 1
+
+
+def _warnings(heights: Floats) -> tuple[str, ...]:
+    if heights.size > 1:
+        return ()
+    if heights[0] in (0, 1):
+        row = "a hit" if heights[0] else "a miss"
+        return (f"Every calibration row is {row}, so every score becomes {heights[0]:.0f}.",)
+    found = (
+        "Hits are not more frequent at higher calibration scores, so every score becomes the same,"
+        f" {heights[0]:.4g}."
+    )
+    return (found,)

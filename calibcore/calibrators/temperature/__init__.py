@@ -1,0 +1,1 @@
+"""Temperature scaling, and sums over the classes at one temperature."""

@@ -1,0 +1,179 @@
+"""Rows drawn again with replacement, as counts of the rows that are there."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibcore.blocks import row_blocks
+from calibcore.data import EventScores
+from calibcore.ordering import block_ends
+from calibcore.results import result_class
+from calibcore.tally import Tally, spared_nats
+from calibcore.validation import Floats, Labels
+
+
+@result_class
+class SideRows:
+    """The rows of a set before or after calibration.
+
+    Attributes
+    ----------
+    event : EventScores
+        Of the chosen event.
+    probabilities : ndarray of float64, shape (n_samples, n_classes), or None
+        Of all classes, where they are known.
+    labels : ndarray of int, shape (n_samples,), or None
+        True classes, where probabilities are known.
+    """
+
+    event: EventScores
+    probabilities: Floats | None = None
+    labels: Labels | None = None
+
+
+_CELLS = 1 << 18
+"""Counts held at once: 2 MB, which a processor's cache holds."""
+
+
+def chunks(n_resamples: int, n_rows: int) -> Iterator[int]:
+    """Cut resamples into chunks of bounded memory: how many are in each."""
+    at_once = max(1, _CELLS // n_rows)
+    return (min(at_once, n_resamples - done) for done in range(0, n_resamples, at_once))
+
+
+class Drawn(NamedTuple):
+    """How often each row is drawn, in resamples as large as the set.
+
+    Attributes
+    ----------
+    counts : ndarray of float64, shape (n_resamples, n_rows)
+        Whole numbers; each resample's sum to ``n_rows``.
+    otherwise : ndarray of float64, shape (n_resamples, n_rows), or None
+        How many of these turn out otherwise than the row did, where all rows turned out alike.
+    """
+
+    counts: Floats
+    otherwise: Floats | None
+
+
+def draw_rows(
+    rng: np.random.Generator, n_resamples: int, n_rows: int, *, alike: bool = False
+) -> Drawn:
+    """Draw rows again.
+
+    Where all rows turned out ``alike``, say as hits, drawing them again never shows a miss, though
+    the next set may have some. Then a share of each resample's rows turns out otherwise, drawn from
+    what so many rows leave likely: the beta distribution (1/2, n + 1/2) of Jeffreys' prior.
+    """
+    drawn = rng.integers(n_rows, size=(n_resamples, n_rows))
+    drawn += np.arange(n_resamples)[:, np.newaxis] * n_rows
+    counts = _counted(drawn, drawn.shape)
+    if not alike:
+        return Drawn(counts, None)
+    other = rng.binomial(n_rows, rng.beta(0.5, n_rows + 0.5, size=n_resamples))
+    first = np.arange(n_rows) < other[:, np.newaxis]
+    return Drawn(counts, _counted(drawn[first], drawn.shape))
+
+
+def other_labels(probabilities: Floats, labels: Labels) -> Labels:
+    """Return each row the most probable of the classes that it is not of.
+
+    Examples
+    --------
+    >>> other_labels(np.array([[0.7, 0.2, 0.1], [0.7, 0.2, 0.1]]), np.array([0, 1])).tolist()
+    [1, 0]
+    """
+    found = np.empty_like(labels)
+    for rows in row_blocks(*probabilities.shape):
+        left = probabilities[rows].copy()
+        left[np.arange(len(left)), labels[rows]] = -1.0
+        found[rows] = left.argmax(axis=1)
+    return found
+
+
+def known_of_rows(
+    probabilities: Floats, labels: Labels, before: Floats | None
+) -> list[NDArray[Any]]:
+    """Return the numbers of each row from which every measure that is a mean over rows follows.
+
+    They are the probability of the true class, its rank, the sum of the squares, and that of the
+    products with the probabilities before.
+
+    Examples
+    --------
+    >>> table = np.array([[0.5, 0.25, 0.25], [0.5, 0.25, 0.25]])
+    >>> own, rank, squares = known_of_rows(table, np.array([0, 2]), None)
+    >>> own.tolist(), rank.tolist(), squares.tolist()
+    ([0.5, 0.25], [0, 2], [0.375, 0.375])
+    """
+    own = probabilities[np.arange(len(labels)), labels]
+    rank = np.empty(len(labels), dtype=np.intp)
+    for rows in row_blocks(*probabilities.shape):
+        block, its = probabilities[rows], own[rows, np.newaxis]
+        first = np.arange(block.shape[1]) < labels[rows, np.newaxis]
+        rank[rows] = np.count_nonzero((block > its) | ((block == its) & first), axis=1)
+    tables = [probabilities]
+    if before is not None and before is not probabilities:
+        tables.append(before)
+    return [own, rank, *(np.einsum("ij,ij->i", probabilities, table) for table in tables)]
+
+
+def _counted(places: NDArray[np.intp], shape: tuple[int, int]) -> Floats:
+    found = np.bincount(places.ravel(), minlength=shape[0] * shape[1])
+    return found.reshape(shape).astype(np.float64)
+
+
+@result_class
+class OrderedRows:
+    """An event's rows by score, sorted once, so that any resample is a vector of counts.
+
+    Attributes
+    ----------
+    scores : ndarray of float64, shape (n_blocks,)
+        Distinct scores, ascending.
+    order : ndarray of int, shape (n_samples,)
+        Rows, lowest score first.
+    starts : ndarray of int, shape (n_blocks,)
+        First place in ``order`` of each score's rows.
+    hits : ndarray of float64, shape (n_samples,)
+        Hits in that order.
+    spared : ndarray of float64, shape (n_near_one,)
+        What a miss of each of the last rows in that order is spared, as in `calibcore.tally.Tally`.
+    """
+
+    scores: Floats
+    order: NDArray[np.intp]
+    starts: NDArray[np.intp]
+    hits: Floats
+    spared: Floats
+
+    @classmethod
+    def of(cls, event: EventScores) -> "OrderedRows":
+        """Sort the rows of an event."""
+        order = np.argsort(event.scores)
+        ordered = event.scores[order]
+        ends = block_ends(ordered)
+        starts = np.concatenate([[0], ends[:-1] + 1])
+        hits = event.hits[order].astype(np.float64)
+        spared = np.empty(0) if event.rest is None else spared_nats(ordered, event.rest[order])
+        return cls(ordered[ends], order, starts, hits, np.trim_zeros(spared, "f"))
+
+    @property
+    def alike(self) -> bool:
+        """Whether all rows are hits, or none is."""
+        return bool(self.hits.min() == self.hits.max())
+
+    def recounted(self, drawn: Drawn) -> Tally:
+        """Tally resamples."""
+        sorted_counts = drawn.counts[:, self.order]
+        hits = sorted_counts * self.hits
+        if self.alike and drawn.otherwise is not None:
+            hits = np.abs(hits - drawn.otherwise[:, self.order])
+        near_one = slice(self.order.size - self.spared.size, None)
+        spared = (sorted_counts[:, near_one] - hits[:, near_one]) @ self.spared
+        if self.starts.size < self.order.size:
+            sorted_counts = np.add.reduceat(sorted_counts, self.starts, axis=1)
+            hits = np.add.reduceat(hits, self.starts, axis=1)
+        return Tally(self.scores, sorted_counts, hits, self.order.size, spared)

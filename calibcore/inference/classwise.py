@@ -1,0 +1,335 @@
+"""The uncertainty of class-wise calibration errors."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibcore.binning import bin_places
+from calibcore.blocks import row_blocks
+from calibcore.inference.bootstrap import SideRows
+from calibcore.inference.classwise_kernels import ClassKernels
+from calibcore.inference.findings import Judgement, reference
+from calibcore.inference.intervals import DistanceEstimate, Interval
+from calibcore.inference.inversion import N_DRAWS, Usual
+from calibcore.inference.null_labels import drawn_labels
+from calibcore.inference.plan import Plan
+from calibcore.inference.plausible import largest_allowed
+from calibcore.metrics.kernel_classwise import kde_classwise_ece
+from calibcore.results import result_class
+from calibcore.validation import Floats, Labels
+
+_STRENGTHS = (0.25, 0.5, 0.75, 1.0)
+"""Shares of the labels that are drawn from other probabilities."""
+
+_FURTHER, _FURTHER_STRENGTHS = (2, 4, 8, 16), (0.75, 1.0)
+"""How many times as far others are looked for where the value observed is usual with all before."""
+
+_EVEN, _EVEN_STRENGTHS = 0, (0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0)
+"""Then labels are drawn from classes that are all as probable, which certain rows need."""
+
+_FEW = 30
+"""Up to so many misses (or hits), values seldom tell small shares of other labels from none."""
+
+_CELLS = 1 << 22
+
+_LEAST_DRAWS, _MOST_LABELS = 100, 4_000_000
+"""Labels are dear to draw, so there are fewer draws where there are many rows."""
+
+_LEAST_BLURRED, _MOST_CURVES = 100, 200_000
+"""Curves are dear to blur, so fewer draws are where there are many classes: 200 of 1,000."""
+
+
+@result_class
+class ClassBins:
+    """Every class's probabilities in bins, so that labels can be exchanged.
+
+    Attributes
+    ----------
+    places : ndarray of int, shape (n_samples, n_classes)
+        Bin of each probability.
+    sums : ndarray of float64, shape (n_classes, n_bins)
+        Sum of the probabilities in each bin.
+    """
+
+    places: NDArray[np.uint16]
+    sums: Floats
+
+    @classmethod
+    def of(cls, probabilities: Floats, n_bins: int) -> "ClassBins":
+        """Bin the probabilities of every class."""
+        n_classes = probabilities.shape[1]
+        places = np.empty(probabilities.shape, dtype=np.uint16)
+        sums = np.zeros(n_classes * n_bins)
+        firsts = np.arange(n_classes) * n_bins
+        for rows in row_blocks(*probabilities.shape):
+            block = probabilities[rows]
+            found = bin_places(block, n_bins)
+            places[rows] = found
+            cells = (found + firsts).ravel()
+            sums += np.bincount(cells, weights=block.ravel(), minlength=sums.size)
+        return cls(places, sums.reshape(n_classes, n_bins))
+
+    def weighted(self, table: Floats) -> Floats:
+        """Sum another table over the bins, shape (n_classes, n_bins)."""
+        n_classes, n_bins = self.sums.shape
+        sums = np.zeros(self.sums.size)
+        firsts = np.arange(n_classes) * n_bins
+        for rows in row_blocks(*table.shape):
+            cells = (self.places[rows] + firsts).ravel()
+            sums += np.bincount(cells, weights=table[rows].ravel(), minlength=sums.size)
+        return sums.reshape(self.sums.shape)
+
+    def distances(self, other: Floats) -> Floats:
+        """Return each class's error in unlimited rows, if other probabilities are true."""
+        return np.asarray(np.abs(self.weighted(other) - self.sums).sum(axis=1) / len(other))
+
+    def errors(self, labels: NDArray[np.integer]) -> Floats:
+        """Return each class's expected calibration error for given labels.
+
+        Parameters
+        ----------
+        labels : ndarray of int, shape (n_draws, n_samples)
+
+        Returns
+        -------
+        ndarray of float64, shape (n_draws, n_classes)
+        """
+        n_draws, n_rows = labels.shape
+        n_bins = self.sums.shape[1]
+        errors = np.empty((n_draws, len(self.sums)))
+        at_once = max(1, _CELLS // max(self.sums.size, n_rows))
+        for start in range(0, n_draws, at_once):
+            chosen = labels[start : start + at_once]
+            cells = chosen.astype(np.intp) * n_bins + self.places[np.arange(n_rows), chosen]
+            cells += np.arange(len(chosen))[:, np.newaxis] * self.sums.size
+            hits = np.bincount(cells.ravel(), minlength=len(chosen) * self.sums.size)
+            gaps = hits.reshape(len(chosen), *self.sums.shape) - self.sums
+            errors[start : start + at_once] = np.abs(gaps).sum(axis=2) / n_rows
+        return errors
+
+
+Summary = Callable[[Floats], Floats]
+_ErrorsOf = Callable[[NDArray[np.integer]], Floats]
+
+
+def _mean(errors: Floats) -> Floats:
+    return np.asarray(errors.mean(axis=-1))
+
+
+def _max(errors: Floats) -> Floats:
+    return np.asarray(errors.max(axis=-1))
+
+
+_BINNED: dict[str, Summary] = {"classwise_ece": _mean, "max_classwise_ece": _max}
+_BLURRED: dict[str, Summary] = {"kde_classwise_ece": _mean}
+SUMMARIES = _BINNED | _BLURRED
+"""What is made of the errors of all classes, by the key of the measure."""
+
+
+def judge_classes(
+    rng: np.random.Generator, side: SideRows, other: Floats | None, plan: Plan
+) -> dict[str, Judgement]:
+    """Evaluate the class-wise errors of one side.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Where the draws come from.
+    side : SideRows
+        What is judged; without probabilities, there is nothing to judge.
+    other : ndarray of float64, shape (n_samples, n_classes), or None
+        Probabilities that might be the true ones: those after calibration judge those before.
+        Without them, or where they are the same, softened ones.
+    plan : Plan
+        Which measures, bins, draws and level.
+
+    Returns
+    -------
+    dict of str to Judgement
+        For those of `SUMMARIES` that are in the plan.
+
+    Notes
+    -----
+    As `calibcore.inference.inversion.invert`: labels are drawn from mixtures of both tables, whose
+    true error is known. Where the value observed would be usual even if the others were true, they
+    are moved on in the same direction, log q to log p + times (log q - log p), until it is not; at
+    last, as nothing moves a probability of 0 so, all classes are as probable in the others.
+    Where few or no misses are seen, values hardly tell such truths apart, and no interval ends
+    before what the number of top-1 hits leaves possible.
+    What is blurred by a kernel has its reference alone: where most probabilities are near 0, the
+    blur parts score and frequency by more than miscalibration does, and may do so less where
+    calibration is worse, so its value does not tell how far from true the probabilities are.
+    """
+    probabilities, labels = side.probabilities, side.labels
+    wanted = {measure.key for measure in plan.measures} & SUMMARIES.keys()
+    if probabilities is None or labels is None or not wanted:
+        return {}
+    if other is None or np.array_equal(other, probabilities):
+        other = _softened(probabilities)
+    n_draws = min(plan.n_resamples, max(_LEAST_DRAWS, _MOST_LABELS // len(labels)))
+    drawn = _Labels.drawn(rng, labels, probabilities, other, n_draws)
+    judged: dict[str, Judgement] = {}
+    if not wanted.isdisjoint(_BINNED):
+        bins = ClassBins.of(probabilities, plan.options.n_bins)
+        judged |= _judge(drawn, bins.errors, bins.distances, _BINNED, plan.level)
+    if not wanted.isdisjoint(_BLURRED):
+        judged |= _judge_blurred(drawn)
+    return {key: judged[key] for key in wanted}
+
+
+@result_class
+class _Labels:
+    """Labels as they are, drawn from the probabilities, and drawn from others.
+
+    Those whose ``order`` is low are the first to be taken from the others, which are ``kept`` by
+    how many times as far as the ones given they are.
+    """
+
+    rng: np.random.Generator
+    probabilities: Floats
+    other: Floats
+    observed: Labels
+    calibrated: NDArray[np.int32]
+    order: Floats
+    kept: dict[int, NDArray[np.int32]]
+
+    @classmethod
+    def drawn(
+        cls,
+        rng: np.random.Generator,
+        observed: Labels,
+        probabilities: Floats,
+        other: Floats,
+        n_draws: int,
+    ) -> "_Labels":
+        calibrated = drawn_labels(rng, probabilities, n_draws)
+        order = rng.random((min(N_DRAWS, n_draws), len(observed)))
+        return cls(rng, probabilities, other, observed, calibrated, order, {})
+
+    def mixed(self) -> Iterator[tuple[Floats, Iterator[tuple[float, NDArray[np.int32]]]]]:
+        """Return others, further and further away, and labels partly drawn from them."""
+        for times in (1, *_FURTHER, _EVEN):
+            if times == _EVEN:
+                table = np.full_like(self.probabilities, 1 / self.probabilities.shape[1])
+            else:
+                table = self.other if times == 1 else further(self.probabilities, self.other, times)
+            if times not in self.kept:
+                self.kept[times] = drawn_labels(self.rng, table, len(self.order))
+            yield table, self._shares(self.kept[times], times)
+
+    def _shares(
+        self, others: NDArray[np.int32], times: int
+    ) -> Iterator[tuple[float, NDArray[np.int32]]]:
+        same = self.calibrated[: len(self.order)]
+        strengths = {1: _STRENGTHS, _EVEN: _EVEN_STRENGTHS}.get(times, _FURTHER_STRENGTHS)
+        for strength in strengths:
+            yield strength, np.where(self.order < strength, others, same)
+
+
+def _judge(
+    drawn: _Labels,
+    errors_of: _ErrorsOf,
+    distances_of: Callable[[Floats], Floats],
+    wanted: Mapping[str, Summary],
+    level: float,
+) -> dict[str, Judgement]:
+    """Judge what is made of the errors, given what they truly are of other probabilities."""
+    observed, null = errors_of(drawn.observed[np.newaxis]), errors_of(drawn.calibrated)
+    values = {key: float(make(observed)[0]) for key, make in wanted.items()}
+    usual = {key: Usual.beginning(make(null), level) for key, make in wanted.items()}
+    allowed = _allowed_errors(drawn, distances_of, level)
+    for table, shares in drawn.mixed():
+        most = distances_of(table)
+        for strength, labels in shares:
+            errors = errors_of(labels)
+            for key, make in wanted.items():
+                usual[key].add(float(make(strength * most)), make(errors))
+        if all(usual[key].passes(value) for key, value in values.items()):
+            break
+    judged = {}
+    for key, make in wanted.items():
+        estimate = usual[key].estimate(values[key]).reaching(float(make(allowed).max()))
+        known = reference(make(null), values[key], 0.0)
+        judged[key] = Judgement(values[key], estimate.interval, known, estimate)
+    return judged
+
+
+def _allowed_errors(
+    drawn: _Labels, distances_of: Callable[[Floats], Floats], level: float
+) -> Floats:
+    """Return each class's error where as many labels are from others as the top-1 hits allow.
+
+    The others are those drawn from, up to the least share drawn; even ones; and certain ones, from
+    which none are drawn. Where misses and hits are many, the draws tell more.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_others, n_classes)
+    """
+    probabilities = drawn.probabilities
+    n_rows, n_classes = probabilities.shape
+    first = probabilities.argmax(axis=1)[:, np.newaxis]
+    said = np.take_along_axis(probabilities, first, axis=1)[:, 0]
+    hits = float(np.count_nonzero(first[:, 0] == drawn.observed))
+    if min(hits, n_rows - hits) > _FEW:
+        return np.zeros((1, n_classes))
+    even = np.broadcast_to(1 / n_classes, probabilities.shape)
+    certain = np.zeros_like(probabilities)
+    np.put_along_axis(certain, first, 1.0, axis=1)
+    found, least_drawn = [], _STRENGTHS[0]
+    for table, most in ((drawn.other, least_drawn), (even, least_drawn), (certain, 1.0)):
+        true = np.take_along_axis(table, first, axis=1)[:, 0]
+        share = min(_allowed_share(said, true, hits, level), most)
+        found.append(share * distances_of(table))
+    return np.array(found)
+
+
+def _allowed_share(said: Floats, true: Floats, hits: float, level: float) -> float:
+    """Find how many of the rows may have another true probability, by the number of hits."""
+    if true.sum() > said.sum():
+        said, true, hits = 1 - said, 1 - true, said.size - hits
+    return largest_allowed(
+        lambda share: said + share * (true - said), np.ones(said.size), hits, level
+    )
+
+
+def _judge_blurred(drawn: _Labels) -> dict[str, Judgement]:
+    """Compare the measure with perfect calibration; no interval of it would say what is true."""
+    probabilities, labels = drawn.probabilities, drawn.observed
+    kernels = ClassKernels(probabilities)
+    n_draws = max(_LEAST_BLURRED, _MOST_CURVES // probabilities.shape[1])
+    null = kernels.errors(drawn.calibrated[:n_draws])
+    seen, value = kernels.errors(labels[np.newaxis]), kde_classwise_ece(probabilities, labels)
+    unknown = DistanceEstimate(math.nan, Interval(math.nan, math.nan))
+    judged = {}
+    for key, make in _BLURRED.items():
+        known = reference(make(null), float(make(seen)[0]), 0.0)
+        judged[key] = Judgement(value, unknown.interval, known, unknown)
+    return judged
+
+
+def further(probabilities: Floats, other: Floats, times: float) -> Floats:
+    """Move other probabilities so many times as far away, in the logarithm.
+
+    Examples
+    --------
+    >>> further(np.array([[0.5, 0.5]]), np.array([[0.25, 0.75]]), 2).round(3).tolist()
+    [[0.1, 0.9]]
+    """
+    found = np.empty_like(other)
+    with np.errstate(divide="ignore", invalid="ignore"):  # 0 stays 0
+        for rows in row_blocks(*other.shape):
+            near, far = np.log(probabilities[rows]), np.log(other[rows])
+            moved = np.where(np.isneginf(near), far, near + times * (far - near))
+            found[rows] = np.exp(moved - moved.max(axis=1, keepdims=True))
+    found /= found.sum(axis=1, keepdims=True)
+    return found
+
+
+def _softened(probabilities: Floats) -> Floats:
+    """Return less certain probabilities: their square roots, scaled to sum to 1."""
+    soft = np.sqrt(probabilities)
+    soft /= soft.sum(axis=1, keepdims=True)
+    return soft

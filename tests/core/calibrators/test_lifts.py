@@ -1,0 +1,444 @@
+import math
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from numpy.typing import ArrayLike, NDArray
+
+from calibcore import CalibrationInputError
+from calibcore.calibrators import SplineCalibration
+from calibcore.calibrators.base import FittedScoreMap, ScoreMap, VectorMap, from_json
+from calibcore.calibrators.lifts.chain import Chain
+from calibcore.calibrators.lifts.pooled import PooledClasses, PooledScores
+from calibcore.calibrators.lifts.separate import Lift, OneVsRest, PerRank
+from calibcore.calibrators.score_maps.beta import BetaCalibration
+from calibcore.calibrators.score_maps.histogram import HistogramBinning
+from calibcore.calibrators.score_maps.isotonic import IsotonicCalibration
+from calibcore.calibrators.temperature.scaling import TemperatureScaling
+from calibcore.events import TopR
+from calibcore.probabilities import softmax
+from tests import reference_ensembles as slow
+from tests.strategies import LogitCase, logit_sets, seeded_logit_sets
+
+Floats = NDArray[np.float64]
+LINES = IsotonicCalibration(interpolate=True)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedAbove(FittedScoreMap):
+    limit: float
+
+    def predict(self, scores: ArrayLike) -> Floats:
+        checked = np.asarray(scores, dtype=np.float64)
+        assert checked.ndim == 1
+        return np.where(checked > self.limit, checked, 0.0)
+
+
+@dataclass(frozen=True)
+class Above(ScoreMap):
+    """Keeps scores above a limit and makes the others 0; remembers what it was fitted on."""
+
+    limit: float
+
+    def fit(self, scores: ArrayLike, hits: ArrayLike) -> FittedAbove:
+        said = (f"{np.sum(scores):.6f} {np.sum(hits)}",)
+        return FittedAbove(self.limit, warnings=said)
+
+
+def model(seed: int, n_rows: int = 60, n_classes: int = 4) -> LogitCase:
+    rng = np.random.default_rng(seed)
+    logits = 2 * rng.normal(scale=1.5, size=(n_rows, n_classes))
+    labels = (logits / 2 + rng.gumbel(size=logits.shape)).argmax(axis=1)
+    return LogitCase(logits, labels.astype(np.int64))
+
+
+# Against the slow reading ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_irm_is_the_slow_reading(seed: int) -> None:
+    logits, labels = model(seed)
+    new, _ = model(seed + 100)
+    before, after = softmax(logits).tolist(), softmax(new).tolist()
+    found = PooledClasses(LINES).fit(logits, labels).predict_proba(new)
+    assert_allclose(found, slow.irm(before, labels.tolist(), after), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_irova_is_the_slow_reading(seed: int) -> None:
+    logits, labels = model(seed)
+    new, _ = model(seed + 100)
+    found = OneVsRest(LINES).fit(logits, labels).predict_proba(new)
+    expected = slow.irova(softmax(logits).tolist(), labels.tolist(), softmax(new).tolist())
+    assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_irova_ts_is_the_slow_reading(seed: int) -> None:
+    logits, labels = model(seed)
+    new, _ = model(seed + 100)
+    fitted = Chain(TemperatureScaling(), OneVsRest(LINES)).fit(logits, labels)
+    kept = slow.program_temperature(logits.tolist(), labels.tolist(), "nll")
+    assert fitted.first.temperature == pytest.approx(kept, rel=1e-6)  # type: ignore[attr-defined]
+    temperature = fitted.first.temperature  # type: ignore[attr-defined]
+    before, after = (
+        [slow.softmax(row, temperature) for row in table.tolist()] for table in (logits, new)
+    )
+    expected = slow.irova(before, labels.tolist(), after)
+    assert_allclose(fitted.predict_proba(new), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_300_sets_with_ties_agree_with_the_slow_reading() -> None:
+    for logits, labels in seeded_logit_sets(31, 300, max_rows=10):
+        table = softmax(logits).tolist()
+        pooled = PooledClasses(LINES).fit(logits, labels).predict_proba(logits)
+        assert_allclose(pooled, slow.irm(table, labels.tolist(), table), rtol=1e-9, atol=1e-12)
+        apart = OneVsRest(LINES).fit(logits, labels).predict_proba(logits)
+        assert_allclose(apart, slow.irova(table, labels.tolist(), table), rtol=1e-9, atol=1e-12)
+
+
+# Each lift ---------------------------------------------------------------------------------------
+
+
+def test_one_vs_rest_hands_each_class_its_own_rows() -> None:
+    logits, labels = model(1, n_classes=40)
+    p = softmax(logits)
+    fitted = OneVsRest(Above(0.01)).fit(logits, labels)
+    for k, score_map in enumerate(fitted.score_maps):  # type: ignore[attr-defined]
+        assert score_map.warnings == (f"{p[:, k].sum():.6f} {np.sum(labels == k)}",)
+    kept = np.where(p > 0.01, p, 0)
+    expected = kept / kept.sum(axis=1, keepdims=True)
+    assert_allclose(fitted.predict_proba(logits), expected, rtol=1e-12)
+
+
+def test_rows_of_zeros_fall_back_and_are_counted() -> None:
+    logits, labels = model(2, n_rows=50, n_classes=3)
+    fitted = OneVsRest(Above(0.6)).fit(logits, labels)
+    p = softmax(logits)
+    low = p.max(axis=1) <= 0.6
+    assert low.any()
+    assert not low.all()
+    found = fitted.predict_proba(logits)
+    assert np.array_equal(found[low], p[low])
+    assert np.array_equal(found[~low].max(axis=1), np.ones(np.count_nonzero(~low)))
+    assert fitted.fallback_rows(logits) == np.count_nonzero(low)  # type: ignore[attr-defined]
+    ranked = PerRank(Above(0.6)).fit(logits, labels).predict_proba(logits)
+    assert np.array_equal(ranked, found)
+
+
+def test_absent_classes_are_said_once() -> None:
+    logits, labels = model(3, n_classes=12)
+    labels = labels % 3
+    fitted = OneVsRest(IsotonicCalibration()).fit(logits, labels)
+    assert len(fitted.warnings) == 1
+    assert fitted.warnings[0].startswith("9 of 12 classes have no row")
+    assert np.all(fitted.predict_proba(logits)[:, 3:] == 0)
+    logits, labels = model(3, n_classes=3)
+    one = OneVsRest(IsotonicCalibration()).fit(logits, labels % 2)
+    assert one.warnings[0].startswith("1 of 3 classes has no row")
+
+
+def test_warnings_of_many_maps_are_few() -> None:
+    logits, labels = model(4, n_rows=400, n_classes=9)
+    fitted = OneVsRest(Above(0.1)).fit(logits, labels)
+    assert [text[:8] for text in fitted.warnings[:3]] == ["Class 0:", "Class 1:", "Class 2:"]
+    assert "9 of 9" in fitted.warnings[3]
+    ranked = PerRank(Above(0.1)).fit(logits, labels)
+    assert [text[:7] for text in ranked.warnings[:3]] == ["Rank 1:", "Rank 2:", "Rank 3:"]
+
+
+def test_a_slope_at_its_bound_is_no_news_of_a_class() -> None:
+    fitted = OneVsRest(BetaCalibration()).fit(*model(5, 100))
+    flat = [one for one in fitted.score_maps if 0 in (one.a, one.b)]  # type: ignore[attr-defined]
+    assert flat
+    assert all("at its bound" in one.warnings[0] for one in flat)
+    assert fitted.warnings == ()
+
+
+def test_pooled_classes_hands_over_every_entry() -> None:
+    logits, labels = model(5)
+    fitted = PooledClasses(Above(0.2)).fit(logits, labels)
+    assert fitted.warnings == ("60.000000 60",)
+
+
+def test_pooled_scores_are_the_entries_before_they_are_normalised() -> None:
+    logits, labels = model(6)
+    p = softmax(logits)
+    rows = PooledClasses(LINES).fit(logits, labels)
+    alone = PooledScores(LINES).fit(logits, labels)
+    entries = alone.predict(p.ravel()).reshape(p.shape)
+    assert_allclose(
+        rows.predict_proba(logits), entries / entries.sum(axis=1, keepdims=True), rtol=1e-8
+    )
+    assert np.abs(entries.sum(axis=1) - 1).max() > 0.01
+    scores = TopR(1).outcomes(p, labels).scores
+    assert np.array_equal(alone.predict(scores), entries.max(axis=1))
+    again = from_json(alone.to_json())
+    assert np.array_equal(again.predict(scores), alone.predict(scores))  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("n_ranks", [None, 1, 2, 4])
+def test_per_rank_sends_each_rank_through_its_map(n_ranks: int | None) -> None:
+    logits, labels = model(7)
+    new, _ = model(107)
+    p, after = softmax(logits), softmax(new)
+    maps = []
+    for r in range(1, (n_ranks or 4) + 1):
+        event = TopR(r).outcomes(p, labels)
+        maps.append(IsotonicCalibration().fit(event.scores, event.hits))
+    fitted = PerRank(IsotonicCalibration(), n_ranks=n_ranks).fit(logits, labels)
+    assert fitted.score_maps == tuple(maps)  # type: ignore[attr-defined]
+    expected = []
+    for row in after.tolist():
+        ranked = sorted(range(4), key=lambda k: -row[k])
+        changed = list(row)
+        for score_map, k in zip(maps, ranked, strict=False):
+            changed[k] = float(score_map.predict([row[k]])[0])
+        expected.append(slow.normalised(changed, row))
+    assert_allclose(fitted.predict_proba(new), expected, rtol=1e-12)
+
+
+def test_of_equal_classes_the_first_has_the_higher_rank() -> None:
+    rng = np.random.default_rng(21)
+    logits = rng.integers(0, 3, size=(300, 40)).astype(np.float64)
+    labels = rng.integers(0, 40, size=300)
+    fitted: Any = PerRank(LINES).fit(logits, labels)
+    p = softmax(logits)
+    ranking = [sorted(range(40), key=row.__getitem__) for row in (-p).tolist()]
+    for r in range(40):
+        scores = [row[order[r]] for row, order in zip(p, ranking, strict=True)]
+        hits = [order[r] == label for order, label in zip(ranking, labels, strict=True)]
+        assert fitted.score_maps[r] == LINES.fit(scores, hits)
+    for row, order, found in zip(p, ranking, fitted.predict_proba(logits), strict=True):
+        maps = zip(fitted.score_maps, order, strict=True)
+        changed = {k: float(one.predict([row[k]])[0]) for one, k in maps}
+        expected = slow.normalised([changed[k] for k in range(40)], row.tolist())
+        assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_a_chain_fits_the_second_on_what_the_first_gives() -> None:
+    logits, labels = model(8)
+    first = TemperatureScaling().fit(logits, labels)
+    between = np.log(first.predict_proba(logits))
+    for second in (TemperatureScaling(loss="squared_error"), OneVsRest(LINES)):
+        chained = Chain(TemperatureScaling(), second).fit(logits, labels)
+        expected = second.fit(between, labels).predict_proba(between)
+        assert_allclose(chained.predict_proba(logits), expected, atol=1e-12)
+    thrice = Chain(TemperatureScaling(), Chain(OneVsRest(LINES), TemperatureScaling()))
+    fitted = thrice.fit(logits, labels)
+    assert fitted.warnings == fitted.first.warnings + fitted.second.warnings
+    assert from_json(fitted.to_json()) == fitted
+
+
+@pytest.mark.parametrize(
+    "calibrator",
+    [
+        OneVsRest(LINES),
+        PerRank(LINES),
+        PooledClasses(LINES),
+        Chain(TemperatureScaling(), OneVsRest(LINES)),
+    ],
+    ids=lambda calibrator: type(calibrator).__name__,
+)
+def test_progress_rises_to_the_end_and_can_stop(calibrator: Any) -> None:
+    told: list[float] = []
+    calibrator.fit(*model(9), progress=told.append)
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+
+    def stop(_: float) -> None:
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        calibrator.fit(*model(9), progress=stop)
+
+
+@pytest.mark.parametrize("lift", [OneVsRest(LINES), PerRank(LINES), PooledClasses(LINES)])
+def test_blocks_of_rows_are_told_as_they_are_read(lift: Lift) -> None:
+    told: list[float] = []
+    many = model(9, 5_000, 1_000)  # three blocks
+    lift.fit(*many, progress=told.append)
+    assert told == sorted(told)
+    assert len([share for share in told if share <= 0.3]) >= 3
+
+
+@pytest.mark.parametrize("n_classes", [4, 60])
+@pytest.mark.parametrize("first", [IsotonicCalibration(), HistogramBinning()], ids=str)
+def test_the_order_of_the_classes_parts_no_ties(first: ScoreMap, n_classes: int) -> None:
+    logits, labels = model(3, 1_500, n_classes)
+    for second in (OneVsRest(IsotonicCalibration()), PooledClasses(IsotonicCalibration())):
+        chain = Chain(OneVsRest(first), second)
+        before = chain.fit(logits, labels).predict_proba(logits)
+        for seed in range(3):
+            classes = np.random.default_rng(seed).permutation(n_classes)
+            renamed = chain.fit(logits[:, classes], np.argsort(classes)[labels])
+            assert np.array_equal(renamed.predict_proba(logits[:, classes]), before[:, classes])
+
+
+# What holds for all ------------------------------------------------------------------------------
+
+MAPS: list[VectorMap] = [
+    OneVsRest(IsotonicCalibration()),
+    OneVsRest(HistogramBinning()),
+    OneVsRest(BetaCalibration()),
+    PooledClasses(IsotonicCalibration()),
+    PooledClasses(LINES),
+    PooledClasses(HistogramBinning()),
+    PerRank(IsotonicCalibration()),
+    PerRank(LINES, n_ranks=1),
+    Chain(TemperatureScaling(), OneVsRest(LINES)),
+    Chain(TemperatureScaling(), PooledClasses(IsotonicCalibration())),
+    Chain(PooledClasses(LINES), TemperatureScaling()),
+]
+
+
+def check_rows(calibrator: VectorMap, case: LogitCase) -> Floats:
+    given_logits = case.logits.copy()
+    fitted = calibrator.fit(*case)
+    found = fitted.predict_proba(case.logits)
+    assert np.array_equal(case.logits, given_logits)
+    assert np.all((found >= 0) & (found <= 1))
+    assert_allclose(found.sum(axis=1), 1, rtol=0, atol=1e-12)
+    again = from_json(fitted.to_json())
+    assert again == fitted
+    assert np.array_equal(again.predict_proba(case.logits), found)  # type: ignore[attr-defined]
+    return found
+
+
+@pytest.mark.parametrize("calibrator", MAPS, ids=str)
+@given(case=logit_sets())
+@settings(max_examples=25)
+def test_rows_sum_to_1_and_json_restores_the_map(calibrator: VectorMap, case: LogitCase) -> None:
+    check_rows(calibrator, case)
+
+
+@pytest.mark.parametrize("score_map", [IsotonicCalibration(), LINES], ids=str)
+def test_irm_keeps_the_first_class_on_1000_sets(score_map: ScoreMap) -> None:
+    for case in seeded_logit_sets(32, 1_000):
+        found = check_rows(PooledClasses(score_map), case)
+        assert np.array_equal(found.argmax(axis=1), softmax(case.logits).argmax(axis=1))
+
+
+@given(logit_sets())
+def test_irm_keeps_the_first_class(case: LogitCase) -> None:
+    found = check_rows(PooledClasses(LINES), case)
+    assert np.array_equal(found.argmax(axis=1), softmax(case.logits).argmax(axis=1))
+
+
+def test_irm_keeps_classes_that_differ_in_a_last_digit() -> None:
+    close = float(np.nextafter(1.0, 2.0))
+    found = PooledClasses(LINES).fit([[1.0, close, 0.0]] * 3, [0, 1, 2])
+    assert found.predict_proba([[1.0, close, 0.0]]).argmax() == 1
+
+
+@pytest.mark.parametrize("calibrator", MAPS, ids=str)
+@given(st.integers(0, 300))
+@settings(max_examples=8)
+def test_what_cannot_matter_does_not(calibrator: VectorMap, seed: int) -> None:
+    # Halves, so that adding a whole number rounds nothing and no tie comes or goes
+    rng = np.random.default_rng(seed)
+    logits, labels = np.round(model(seed).logits * 1e6) / 2**20, model(seed).labels
+    before = calibrator.fit(logits, labels).predict_proba(logits)
+    shift = rng.integers(-1000, 1000, (60, 1))
+    assert_allclose(calibrator.fit(logits + shift, labels).predict_proba(logits - shift), before)
+    rows, classes = rng.permutation(60), rng.permutation(4)
+    moved = calibrator.fit(logits[rows], labels[rows]).predict_proba(logits)
+    assert_allclose(moved, before, rtol=1e-6, atol=1e-9)
+    renamed = calibrator.fit(logits[:, classes], np.argsort(classes)[labels])
+    after = renamed.predict_proba(logits[:, classes])
+    assert_allclose(after, before[:, classes], rtol=1e-6, atol=1e-9)
+
+
+def test_splines_can_be_lifted() -> None:
+    logits, labels = model(11, n_rows=500)
+    for lift in (OneVsRest, PooledClasses, PerRank):
+        check_rows(lift(SplineCalibration()), LogitCase(logits, labels))
+
+
+@pytest.mark.parametrize("lift", [OneVsRest, PooledClasses, PerRank])
+def test_more_rows_than_a_block_change_nothing(lift: type[Lift]) -> None:
+    logits, labels = model(12, n_rows=400, n_classes=70)
+    fitted = lift(LINES).fit(logits, labels)  # type: ignore[call-arg]
+    many = np.tile(logits, (120, 1))
+    assert np.array_equal(fitted.predict_proba(many)[-400:], fitted.predict_proba(logits))
+
+
+@pytest.mark.parametrize("lift", [OneVsRest, PooledClasses, PooledScores, PerRank])
+def test_only_score_maps_are_lifted(lift: Any) -> None:
+    with pytest.raises(CalibrationInputError, match="score_map"):
+        lift(TemperatureScaling())
+    with pytest.raises(CalibrationInputError):
+        lift(LINES).fit([[math.nan, 0.0]], [0])
+    with pytest.raises(CalibrationInputError):
+        lift(LINES).fit([[1.0, 0.0]], [2])
+
+
+def test_wrong_options_are_refused() -> None:
+    for strictness in (0.0, -1e-9, 0.1, math.nan):
+        with pytest.raises(CalibrationInputError, match="strictness"):
+            PooledClasses(LINES, strictness=strictness)
+    with pytest.raises(CalibrationInputError, match="n_ranks"):
+        PerRank(LINES, n_ranks=0)
+    with pytest.raises(CalibrationInputError, match="n_ranks"):
+        PerRank(LINES, n_ranks=5).fit(*model(1))
+    with pytest.raises(CalibrationInputError, match="second"):
+        Chain(TemperatureScaling(), LINES)  # type: ignore[arg-type]
+    for lift in (OneVsRest(LINES), PerRank(LINES)):
+        with pytest.raises(CalibrationInputError, match="4 classes"):
+            lift.fit(*model(1)).predict_proba([[0.0, 1.0]])
+
+
+# Memory ------------------------------------------------------------------------------------------
+
+
+def peak(run: Callable[[], object]) -> int:
+    tracemalloc.start()
+    try:
+        run()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "calibrator",
+    [
+        PooledClasses(IsotonicCalibration()),
+        OneVsRest(IsotonicCalibration()),
+        Chain(TemperatureScaling(), PooledClasses(IsotonicCalibration())),
+        Chain(TemperatureScaling(), OneVsRest(IsotonicCalibration())),
+        Chain(TemperatureScaling(), TemperatureScaling()),
+    ],
+    ids=str,
+)
+def test_three_times_the_logits_is_memory_enough(calibrator: VectorMap) -> None:
+    logits, labels = model(8, 12_000, 1_000)
+    fitted = []
+    assert peak(lambda: fitted.append(calibrator.fit(logits, labels))) < 3 * logits.nbytes
+    assert peak(lambda: fitted[0].predict_proba(logits)) < 3 * logits.nbytes
+
+
+@pytest.mark.parametrize(
+    "lift",
+    [OneVsRest(SplineCalibration()), PerRank(SplineCalibration())],
+    ids=["one_vs_rest", "per_rank"],
+)
+def test_three_times_the_logits_hold_many_maps_and_their_result(lift: Lift) -> None:
+    logits, labels = model(8, 12_000, 1_000)
+    assert peak(lambda: lift.fit(logits, labels).predict_proba(logits)) < 3 * logits.nbytes
+
+
+def test_a_chain_calibrates_blocks_of_rows_as_it_does_rows() -> None:
+    logits, labels = model(9, 9_000, 300)  # more than one block
+    for second in (TemperatureScaling(), OneVsRest(HistogramBinning())):
+        fitted = Chain(TemperatureScaling(), second).fit(logits[:500], labels[:500])
+        some = [0, 6_989, 6_990, 6_991, 8_999]
+        assert_allclose(
+            fitted.predict_proba(logits)[some], fitted.predict_proba(logits[some]), rtol=1e-14
+        )

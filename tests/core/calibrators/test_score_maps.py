@@ -1,0 +1,631 @@
+"""The score maps against slow readings of their definitions, and what all of them keep."""
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.optimize
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from numpy.typing import NDArray
+
+from calibcore.binning import Binning
+from calibcore.calibrators import from_json
+from calibcore.calibrators.base import FittedScoreMap, ScoreMap
+from calibcore.calibrators.score_maps.bbq import BBQ, bin_range
+from calibcore.calibrators.score_maps.beta import BetaCalibration, FittedBeta, Parameters
+from calibcore.calibrators.score_maps.histogram import HistogramBinning
+from calibcore.calibrators.score_maps.isotonic import IsotonicCalibration
+from calibcore.calibrators.score_maps.platt import NOT_CONVERGED, PARTED, FittedPlatt, PlattScaling
+from calibcore.calibrators.score_maps.venn_abers import VennAbers
+from calibcore.errors import CalibrationInputError
+from tests import reference_score_maps as reference
+from tests.strategies import EventCase, event_data, seeded_events
+
+Floats = NDArray[np.float64]
+WIDE = 1e-300  # in a narrower gap the slope that numpy.interp divides by it passes the last double
+
+MAPS: list[ScoreMap] = [
+    PlattScaling(),
+    PlattScaling(smoothed_targets=True),
+    BetaCalibration(),
+    BetaCalibration("am"),
+    BetaCalibration("ab"),
+    HistogramBinning(),
+    HistogramBinning(4, "equal_mass"),
+    IsotonicCalibration(),
+    IsotonicCalibration(interpolate=True),
+    BBQ(),
+    VennAbers(),
+]
+RISING = [one for one in MAPS if isinstance(one, BetaCalibration | IsotonicCalibration | VennAbers)]
+PARAMETERS: tuple[Parameters, ...] = ("abm", "am", "ab")
+BINNINGS: tuple[Binning, ...] = ("equal_width", "equal_mass")
+
+each_map = pytest.mark.parametrize("score_map", MAPS, ids=str)
+
+
+def wrong(value: object) -> Any:
+    return value
+
+
+def events(
+    rng: np.random.Generator, n_rows: int, true: Callable[[Floats], Floats] = lambda s: s**1.5
+) -> EventCase:
+    scores = 1 / (1 + np.exp(-2 * rng.normal(size=n_rows)))
+    return EventCase(scores, (rng.random(n_rows) < true(scores)).astype(np.int64))
+
+
+def asked_of(case: EventCase) -> list[float]:
+    """The calibration scores, the middles of their gaps, and others."""
+    scores = sorted(set(case.scores.tolist()))
+    between = [(low + high) / 2 for low, high in pairwise(scores) if high - low > WIDE]
+    return [*scores, *between, 0.0, 0.123, 0.5, 1.0]
+
+
+# Platt scaling ----------------------------------------------------------------------------------
+
+
+def platt_odds(fitted: FittedPlatt, scores: list[float]) -> list[float]:
+    return [fitted.slope * reference.log_odds(s) + fitted.intercept for s in scores]
+
+
+def check_platt(case: EventCase, *, smoothed: bool) -> str:
+    fitted = PlattScaling(smoothed_targets=smoothed).fit(*case)
+    scores, hits = case.scores.tolist(), case.hits.tolist()
+    kind = reference.curve_case(scores, hits)
+    assert NOT_CONVERGED not in fitted.warnings
+    if kind == "one class" and not smoothed:
+        assert (fitted.slope, fitted.intercept) == (1, 0)
+        assert len(fitted.warnings) == 1
+        return kind
+    parted = kind in ("separable", "reversed") and not smoothed
+    assert (PARTED in fitted.warnings) == parted
+    targets = reference.smoothed_targets(hits) if smoothed or parted else hits
+    if kind == "one class":
+        assert fitted.slope == 0
+        assert_allclose(fitted.predict(scores), targets)
+        assert len(fitted.warnings) == 1
+        return kind
+    odds = platt_odds(fitted, scores)
+    column = [reference.log_odds(s) for s in scores]
+    one = [1.0] * len(scores)
+    if kind == "constant":
+        assert fitted.slope == 1
+        assert_allclose(reference.slopes(odds, targets, [one]), 0, atol=1e-8)
+    else:
+        assert_allclose(reference.slopes(odds, targets, [one, column]), 0, atol=1e-10)
+    assert bool(fitted.warnings) == (kind == "constant" or parted or fitted.slope < 0)
+    assert_allclose(fitted.predict(scores), [reference.chance(z) for z in odds], atol=1e-9)
+    return kind
+
+
+@pytest.mark.parametrize("smoothed", [False, True])
+def test_1000_platt_curves_are_at_the_optimum(smoothed: bool) -> None:  # noqa: FBT001
+    kinds = [check_platt(case, smoothed=smoothed) for case in seeded_events(21, 1_000)]
+    assert {*kinds} == {"one class", "constant", "separable", "reversed", "interior"}
+    assert kinds.count("interior") > 250
+
+
+@given(event_data(), st.booleans())
+def test_a_platt_curve_is_at_the_optimum(case: EventCase, smoothed: bool) -> None:  # noqa: FBT001
+    check_platt(case, smoothed=smoothed)
+
+
+@pytest.mark.parametrize("n_rows", [300, 20_000])
+def test_no_other_search_finds_a_better_platt_curve(n_rows: int, rng: np.random.Generator) -> None:
+    case = events(rng, n_rows)
+    fitted = PlattScaling().fit(*case)
+    column = np.array([reference.log_odds(s) for s in case.scores.tolist()])
+
+    def loss(weights: Floats) -> float:
+        odds = weights[0] * column + weights[1]
+        return float(np.mean(np.logaddexp(0, odds) - case.hits * odds))
+
+    search = scipy.optimize.minimize(loss, [1.0, 0.0], method="Nelder-Mead", tol=1e-12)
+    own = loss(np.array([fitted.slope, fitted.intercept]))
+    assert own <= search.fun * (1 + 1e-9)
+    assert_allclose([fitted.slope, fitted.intercept], search.x, atol=1e-5)
+    step = 1e-4  # central differences of the loss
+    for move in (np.array([step, 0]), np.array([0, step])):
+        weights = np.array([fitted.slope, fitted.intercept])
+        assert abs(loss(weights + move) - loss(weights - move)) / (2 * step) < 1e-9
+
+
+def test_platt_undoes_a_known_distortion(rng: np.random.Generator) -> None:
+    true = rng.normal(size=200_000)
+    hits = rng.random(true.size) < 1 / (1 + np.exp(-true))
+    fitted = PlattScaling().fit(1 / (1 + np.exp(-(3 * true + 1))), hits)
+    assert_allclose([fitted.slope, fitted.intercept], [1 / 3, -1 / 3], atol=0.02)
+    assert fitted.warnings == ()
+
+
+def test_platt_says_that_it_reverses_the_order() -> None:
+    fitted = PlattScaling().fit([0.1, 0.1, 0.1, 0.9, 0.9, 0.9], [1, 1, 0, 1, 0, 0])
+    assert fitted.slope < 0
+    assert "negative" in fitted.warnings[0]
+
+
+def test_rows_that_one_score_parts_get_the_curve_of_smoothed_targets() -> None:
+    # At 1.0, 90 of 100 are hits, and a lone hit lies below: the steepest curve falls.
+    fitted = PlattScaling().fit([1.0] * 100 + [0.6], [1] * 90 + [0] * 10 + [1])
+    mixed = (90 * (92 / 93) + 10 * (1 / 12)) / 100
+    assert_allclose(fitted.predict([1.0, 0.6]), [mixed, 92 / 93], atol=1e-9)
+    assert fitted.warnings[0] == PARTED
+    # And 9 of 10 at 0.99 with a lone miss below: beta calibration too.
+    case = [0.99] * 10 + [0.6], [1] * 9 + [0, 0]
+    wanted = [(9 * (10 / 11) + 1 / 4) / 10, 1 / 4]
+    for method in (PlattScaling(), BetaCalibration(), BetaCalibration("am")):
+        assert_allclose(method.fit(*case).predict([0.99, 0.6]), wanted, atol=1e-8)
+        assert method.fit(*case).warnings == (PARTED,)
+
+
+def test_smoothed_targets_by_hand() -> None:
+    # Two hits at 0.9: target 3/4; two misses at 0.1: target 1/4. Two points, two parameters.
+    fitted = PlattScaling(smoothed_targets=True).fit([0.1, 0.1, 0.9, 0.9], [0, 0, 1, 1])
+    assert fitted.slope == pytest.approx(math.log(3) / math.log(9))
+    assert fitted.intercept == pytest.approx(0, abs=1e-12)
+
+
+# Beta calibration -------------------------------------------------------------------------------
+
+
+def separable_at_half(scores: list[float], hits: list[int]) -> bool:
+    return all(s >= 0.5 if hit else s <= 0.5 for s, hit in zip(scores, hits, strict=True))
+
+
+def check_beta(case: EventCase, parameters: Parameters) -> str:
+    fitted = BetaCalibration(parameters).fit(*case)
+    scores, hits = case.scores.tolist(), case.hits.tolist()
+    assert NOT_CONVERGED not in fitted.warnings
+    assert min(fitted.a, fitted.b) >= 0
+    kind = reference.curve_case(scores, hits)
+    if parameters == "ab":
+        kind = "separable" if separable_at_half(scores, hits) else "interior"
+        if max(abs(reference.log_odds(s)) for s in scores) <= 1e-6:
+            kind = "all half"
+    if kind in ("one class", "all half") or (kind == "separable" and len(set(hits)) == 1):
+        assert (fitted.a, fitted.b, fitted.c) == (1, 1, 0)
+        assert len(fitted.warnings) == 1
+        return kind
+    assert (PARTED in fitted.warnings) == (kind == "separable")
+    targets = reference.smoothed_targets(hits) if kind == "separable" else hits
+    check_constraints(fitted, parameters)
+    low, high = zip(*(reference.beta_columns(s) for s in scores), strict=True)
+    odds = [fitted.a * x + fitted.b * y + fitted.c for x, y in zip(low, high, strict=True)]
+    assert_allclose(fitted.predict(scores), [reference.chance(z) for z in odds], atol=1e-9)
+    if kind == "constant":
+        assert (fitted.a, fitted.b) == (1, 1)
+        assert_allclose(reference.slopes(odds, hits, [[1.0] * len(hits)]), 0, atol=1e-8)
+        return kind
+    check_optimal(fitted, parameters, odds, targets, (list(low), list(high)))
+    return "bound" if kind == "interior" and 0 in (fitted.a, fitted.b) else kind
+
+
+def check_constraints(fitted: FittedBeta, parameters: Parameters) -> None:
+    if parameters == "am":
+        assert fitted.a == fitted.b
+    if parameters == "ab":
+        assert fitted.predict([0.5]).tolist() == pytest.approx([0.5], abs=1e-9)
+
+
+def check_optimal(
+    fitted: FittedBeta,
+    parameters: Parameters,
+    odds: list[float],
+    targets: Sequence[float],
+    columns: tuple[list[float], list[float]],
+) -> None:
+    """No slope of the NLL along an allowed move may be downward (Karush, Kuhn, Tucker)."""
+    low, high = columns
+    if parameters == "am":
+        low = high = [x + y for x, y in zip(low, high, strict=True)]
+    if parameters == "ab":
+        low, high = [x + math.log(2) for x in low], [y - math.log(2) for y in high]
+    else:
+        intercept = reference.slopes(odds, targets, [[1.0] * len(targets)])
+        assert_allclose(intercept, 0, atol=1e-10)
+    found = reference.slopes(odds, targets, [low, high])
+    for weight, slope in zip((fitted.a, fitted.b), found, strict=True):
+        assert slope >= -1e-10
+        assert slope <= 1e-10 or weight == 0
+
+
+@pytest.mark.parametrize("parameters", PARAMETERS)
+def test_1000_beta_curves_are_at_the_optimum_under_the_bounds(parameters: Parameters) -> None:
+    kinds = [check_beta(case, parameters) for case in seeded_events(22, 1_000)]
+    assert {"separable", "bound", "interior"} <= {*kinds}
+    assert min(kinds.count("bound"), kinds.count("interior")) > 20
+
+
+@given(event_data(), st.sampled_from(PARAMETERS))
+def test_a_beta_curve_is_at_the_optimum_under_the_bounds(
+    case: EventCase, parameters: Parameters
+) -> None:
+    check_beta(case, parameters)
+
+
+@pytest.mark.parametrize("shape", ["rising", "hump", "falling"])
+def test_no_other_search_finds_a_better_beta_curve(shape: str, rng: np.random.Generator) -> None:
+    shapes: dict[str, Callable[[Floats], Floats]] = {
+        "rising": lambda s: s**1.5,
+        "hump": lambda s: 0.1 + 2 * s * (1 - s),
+        "falling": lambda s: 1 - s,
+    }
+    case = events(rng, 3_000, shapes[shape])
+    fitted = BetaCalibration().fit(*case)
+    low, high = np.array([reference.beta_columns(s) for s in case.scores.tolist()]).T
+
+    def loss(weights: Floats) -> float:
+        odds = weights[0] * low + weights[1] * high + weights[2]
+        return float(np.mean(np.logaddexp(0, odds) - case.hits * odds))
+
+    bounds = [(0, None), (0, None), (None, None)]
+    search = scipy.optimize.minimize(loss, [1.0, 1.0, 0.0], bounds=bounds, tol=1e-14)
+    own = loss(np.array([fitted.a, fitted.b, fitted.c]))
+    assert own <= search.fun * (1 + 1e-9)
+    assert bool(fitted.warnings) == (0 in (fitted.a, fitted.b)) == (shape != "rising")
+
+
+def test_beta_finds_the_curve_of_beta_distributed_scores(rng: np.random.Generator) -> None:
+    # With densities Beta(4, 2) for hits and Beta(2, 3) for misses: a = 4 - 2, b = 3 - 2.
+    n_rows = 200_000
+    hits = np.arange(n_rows) % 2
+    scores = np.where(hits == 1, rng.beta(4, 2, n_rows), rng.beta(2, 3, n_rows))
+    fitted = BetaCalibration().fit(scores, hits)
+    # B(4, 2) = 3! 1! / 5! = 1/20 and B(2, 3) = 1! 2! / 4! = 1/12: c = log(20 / 12)
+    assert_allclose([fitted.a, fitted.b, fitted.c], [2, 1, math.log(20 / 12)], atol=0.05)
+
+
+def test_abm_can_leave_calibrated_scores_as_they_are(rng: np.random.Generator) -> None:
+    scores = rng.random(400_000)
+    fitted = BetaCalibration().fit(scores, rng.random(scores.size) < scores)
+    assert_allclose([fitted.a, fitted.b, fitted.c], [1, 1, 0], atol=0.02)
+
+
+# Histogram binning ------------------------------------------------------------------------------
+
+
+def test_a_histogram_by_hand() -> None:
+    # Up to 1/4: 0, 0.25 -> 1/2. Up to 1/2: none. Up to 3/4: 0.6 -> 1. Above: 0.8, 1, 1 -> 2/3
+    fitted = HistogramBinning(4).fit([0.0, 0.25, 0.6, 0.8, 1.0, 1.0], [0, 1, 1, 0, 1, 1])
+    assert fitted.counts.tolist() == [2, 0, 1, 3]
+    asked = [0.0, 0.25, 0.2501, 0.5, 0.51, 0.75, 0.76, 1.0]
+    assert fitted.predict(asked).tolist() == [0.5, 0.5, 0.2501, 0.5, 1, 1, 2 / 3, 2 / 3]
+    (said,) = fitted.warnings
+    assert said.startswith("1 of the 4 bins from the lowest calibration score up hold no")
+
+
+def test_bins_below_every_score_are_not_missed() -> None:
+    # The score of the likeliest of 3 classes is at least 1/3.
+    assert HistogramBinning(4).fit([0.4, 0.6, 0.8], [0, 1, 1]).warnings == ()
+    (said,) = HistogramBinning(4).fit([0.4, 0.4, 0.8], [0, 1, 1]).warnings
+    assert said.startswith("1 of the 3 bins from the lowest calibration score up hold no")
+
+
+def test_equal_mass_bins_by_hand() -> None:
+    # Six rows in three bins: up to 0.2, up to 0.6, the rest
+    fitted = HistogramBinning(3, "equal_mass").fit(
+        [0.6, 0.1, 0.2, 0.5, 0.9, 0.8], [1, 0, 1, 1, 1, 0]
+    )
+    assert fitted.edges.tolist() == [0, 0.2, 0.6, 1]
+    assert fitted.predict([0.15, 0.3, 0.7]).tolist() == [0.5, 1, 0.5]
+
+
+def test_600_histograms_agree_with_loops() -> None:
+    for number, case in enumerate(seeded_events(23, 600)):
+        n_bins, binning = (1, 2, 7, 15, 20)[number % 5], BINNINGS[number % 2]
+        fitted = HistogramBinning(n_bins, binning).fit(*case)
+        scores, hits = case.scores.tolist(), case.hits.tolist()
+        asked = asked_of(case)
+        expected = [reference.histogram(scores, hits, n_bins, binning, s) for s in asked]
+        assert fitted.predict(asked).tolist() == expected
+        assert fitted.counts.size == n_bins
+
+
+# Isotonic regression ----------------------------------------------------------------------------
+
+
+def check_isotonic(case: EventCase) -> None:
+    curve = reference.isotonic(case.scores.tolist(), case.hits.tolist())
+    asked = asked_of(case)
+    stepped = IsotonicCalibration().fit(*case).predict(asked)
+    assert stepped.tolist() == [reference.read_step(curve, s) for s in asked]
+    lines = IsotonicCalibration(interpolate=True).fit(*case).predict(asked)
+    assert_allclose(lines, [reference.read_line(curve, s) for s in asked], rtol=0, atol=1e-12)
+
+
+def test_1000_isotonic_curves_agree_with_pooling_by_hand() -> None:
+    for case in seeded_events(24, 1_000, max_size=40):
+        check_isotonic(case)
+
+
+@given(event_data())
+def test_an_isotonic_curve_agrees_with_pooling_by_hand(case: EventCase) -> None:
+    check_isotonic(case)
+
+
+def test_isotonic_on_many_rows_is_the_nearest_rising_curve(rng: np.random.Generator) -> None:
+    case = events(rng, 3_000)
+    fitted = IsotonicCalibration().fit(*case)
+    curve = dict(reference.isotonic(case.scores.tolist(), case.hits.tolist()))
+    assert fitted.predict(case.scores).tolist() == [float(curve[s]) for s in case.scores.tolist()]
+    assert (np.diff(fitted.frequency) > 0).all()
+
+
+# Bayesian binning into quantiles ----------------------------------------------------------------
+
+
+def check_bbq(case: EventCase) -> None:
+    fitted = BBQ().fit(*case)
+    average = reference.bbq(case.scores.tolist(), case.hits.tolist())
+    expected = dict(zip(reference.bin_counts(case.scores.size), average.weights, strict=True))
+    for n_bins, weight in zip(fitted.n_bins.tolist(), fitted.weights.tolist(), strict=True):
+        assert weight == pytest.approx(expected.pop(n_bins), abs=1e-11)
+    assert all(weight < 1e-15 for weight in expected.values())
+    asked = asked_of(case)
+    assert_allclose(
+        fitted.predict(asked), [reference.read_bbq(average, s) for s in asked], rtol=0, atol=1e-11
+    )
+
+
+def test_200_averages_of_histograms_agree_with_the_paper_read_slowly() -> None:
+    for case in seeded_events(25, 200, max_size=60):
+        check_bbq(case)
+
+
+@given(event_data(max_size=60))
+def test_an_average_of_histograms_agrees_with_the_paper_read_slowly(case: EventCase) -> None:
+    check_bbq(case)
+
+
+def test_an_average_over_many_histograms(rng: np.random.Generator) -> None:
+    case = events(rng, 500)
+    check_bbq(EventCase(case.scores.round(3), case.hits))
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 5, 6, 124, 125, 126, 343, 354, 355, 999, 1_000, 1_001])
+def test_the_numbers_of_bins_are_those_of_the_paper(n_rows: int) -> None:
+    expected = reference.bin_counts(n_rows)
+    assert bin_range(n_rows) == (expected[0], expected[-1])
+
+
+def test_the_numbers_of_bins_at_cubes() -> None:
+    assert bin_range(100**3) == (10, 1_000)
+    assert bin_range(100**3 - 1) == (9, 1_000)
+    assert bin_range(100**3 + 1) == (10, 1_001)
+    assert bin_range(10**9) == (100, 10_000)
+
+
+# Venn-Abers -------------------------------------------------------------------------------------
+
+
+def check_venn_abers(case: EventCase) -> None:
+    fitted = VennAbers().fit(*case)
+    asked = asked_of(case)
+    low, high = fitted.interval(asked)
+    scores, hits = case.scores.tolist(), case.hits.tolist()
+    both = [reference.venn_abers(scores, hits, s) for s in asked]
+    assert low.tolist() == [float(p0) for p0, _ in both]
+    assert high.tolist() == [float(p1) for _, p1 in both]
+    merged = [float(p1 / (1 - p0 + p1)) for p0, p1 in both]
+    assert_allclose(fitted.predict(asked), merged, rtol=0, atol=1e-15)
+
+
+def test_500_pairs_agree_with_two_fits_a_score() -> None:
+    for case in seeded_events(26, 500, max_size=25):
+        check_venn_abers(case)
+
+
+@given(event_data(max_size=25))
+def test_a_pair_agrees_with_two_fits_a_score(case: EventCase) -> None:
+    check_venn_abers(case)
+
+
+@pytest.mark.parametrize("digits", [2, 12])
+def test_pairs_on_many_rows_agree_with_two_fits_a_score(
+    digits: int, rng: np.random.Generator
+) -> None:
+    case = events(rng, 2_000)
+    scores, hits = case.scores.round(digits), case.hits
+    fitted = VennAbers().fit(scores, hits)
+    asked = np.concatenate([rng.random(40), rng.choice(scores, 40), [0.0, 1.0]])
+    low, high = fitted.interval(asked)
+    for place, score in enumerate(asked.tolist()):
+        for outcome, found in ((0, low[place]), (1, high[place])):
+            order = np.sort(np.unique(np.append(scores, score)))
+            block = np.searchsorted(order, np.append(scores, score))
+            sizes = np.bincount(block)
+            means = np.bincount(block, weights=np.append(hits, outcome)) / sizes
+            curve = scipy.optimize.isotonic_regression(means, weights=sizes).x
+            assert found == pytest.approx(curve[block[-1]], abs=1e-12)
+
+
+# What every map keeps ---------------------------------------------------------------------------
+
+
+def check_sound(score_map: ScoreMap, case: EventCase) -> None:
+    fitted = score_map.fit(*case)
+    asked = np.array([*asked_of(case), 5e-324, 1e-300, 2.0**-53, 1 - 2.0**-53])
+    found = fitted.predict(asked)
+    assert found.dtype == np.float64
+    assert found.shape == asked.shape
+    assert (found >= 0).all()
+    assert (found <= 1).all()
+    if score_map in RISING:
+        assert (np.diff(found[np.argsort(asked)]) >= -1e-15).all()
+    if isinstance(score_map, BBQ | VennAbers):
+        assert (found > 0).all()
+        assert (found < 1).all()
+    assert all(said.endswith(".") for said in fitted.warnings)
+    again = from_json(fitted.to_json())
+    assert isinstance(again, type(fitted))
+    assert again == fitted
+    assert again.predict(asked).tobytes() == found.tobytes()
+
+
+@each_map
+def test_every_case_gives_probabilities_and_survives_json(score_map: ScoreMap) -> None:
+    for case in seeded_events(27, 240):
+        check_sound(score_map, case)
+
+
+@each_map
+@given(case=event_data())
+def test_any_case_gives_probabilities_and_survives_json(
+    score_map: ScoreMap, case: EventCase
+) -> None:
+    check_sound(score_map, case)
+
+
+@each_map
+def test_the_order_of_the_rows_changes_no_bit(
+    score_map: ScoreMap, rng: np.random.Generator
+) -> None:
+    many = events(rng, 30_000)
+    tied = EventCase(many.scores.round(2), many.hits)
+    for case in (many, tied, *seeded_events(28, 60)):
+        order = rng.permutation(case.scores.size)
+        shuffled = score_map.fit(case.scores[order], case.hits[order])
+        assert shuffled == score_map.fit(*case)
+
+
+CORNERS: dict[str, EventCase] = {
+    "one miss": EventCase(np.array([0.3]), np.array([0])),
+    "one hit": EventCase(np.array([0.3]), np.array([1])),
+    "one hit at 0": EventCase(np.array([0.0]), np.array([1])),
+    "two rows": EventCase(np.array([0.2, 0.9]), np.array([0, 1])),
+    "two rows reversed": EventCase(np.array([0.2, 0.9]), np.array([1, 0])),
+    "two rows of one score": EventCase(np.array([0.7, 0.7]), np.array([1, 0])),
+    "all hits": EventCase(np.linspace(0, 1, 30), np.ones(30, dtype=np.int64)),
+    "all misses": EventCase(np.linspace(0, 1, 30), np.zeros(30, dtype=np.int64)),
+    "saturated and wrong": EventCase(np.repeat([0.0, 1.0], 20), np.arange(40) % 2),
+    "one hit in many": EventCase(np.linspace(0, 1, 5_000), (np.arange(5_000) == 2_000) * 1),
+    "one hit, not in the first search": EventCase(
+        np.linspace(0, 1, 5_000), (np.arange(5_000) == 2_001) * 1
+    ),
+}
+
+
+@each_map
+@pytest.mark.parametrize("corner", CORNERS.values(), ids=CORNERS)
+def test_corners_work_without_a_numpy_warning(score_map: ScoreMap, corner: EventCase) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_sound(score_map, corner)
+
+
+@each_map
+@pytest.mark.parametrize("row", [0, 1])
+def test_every_map_says_that_all_rows_are_the_same(score_map: ScoreMap, row: int) -> None:
+    fitted = score_map.fit(np.linspace(0.6, 0.9, 20), np.full(20, row))
+    if not (isinstance(score_map, BetaCalibration) and score_map.parameters == "ab"):
+        assert "Every calibration row is a" in fitted.warnings[0]
+    assert len(fitted.warnings) >= 1
+
+
+@each_map
+def test_one_score_becomes_its_frequency(score_map: ScoreMap) -> None:
+    fitted = score_map.fit([0.7] * 400, [1, 0, 0, 0] * 100)
+    within = 0.01 if isinstance(score_map, BBQ | VennAbers | PlattScaling) else 1e-9
+    if isinstance(score_map, BetaCalibration) and score_map.parameters == "ab":
+        # It holds 1/2, so above it a rising curve cannot go below
+        assert fitted.predict([0.7]).tolist() == pytest.approx([0.5])
+    else:
+        assert fitted.predict([0.7]).tolist() == pytest.approx([0.25], abs=within)
+
+
+REFUSALS: dict[str, tuple[Callable[[], object], str]] = {
+    "smoothed by a word": (lambda: PlattScaling(smoothed_targets=wrong("no")), "smoothed_targets"),
+    "other parameters": (lambda: BetaCalibration(wrong("bm")), "parameters: found 'bm'"),
+    "no bins": (lambda: HistogramBinning(0), "n_bins: found 0"),
+    "half a bin": (lambda: HistogramBinning(wrong(2.5)), "n_bins: found 2.5"),
+    "other bins": (lambda: HistogramBinning(3, wrong("quantile")), "binning: found 'quantile'"),
+    "interpolation by 1": (lambda: IsotonicCalibration(interpolate=wrong(1)), "interpolate"),
+}
+
+
+@pytest.mark.parametrize(("ask", "said"), REFUSALS.values(), ids=REFUSALS)
+def test_options_are_checked(ask: Callable[[], object], said: str) -> None:
+    with pytest.raises(CalibrationInputError, match=said):
+        ask()
+
+
+@each_map
+@pytest.mark.parametrize(
+    ("scores", "hits", "said"),
+    [
+        ([], [], "scores: found"),
+        ([0.5, math.nan], [0, 1], "scores: found NaN"),
+        ([0.5, 1.5], [0, 1], "scores: found 1.5 in row 2"),
+        ([0.5], [0, 1], "hits: found"),
+        ([0.5, 0.6], [0, 2], "hits: found"),
+    ],
+)
+def test_rows_are_checked(
+    score_map: ScoreMap, scores: list[float], hits: list[int], said: str
+) -> None:
+    with pytest.raises(CalibrationInputError, match=said):
+        score_map.fit(scores, hits)
+
+
+@each_map
+def test_what_is_predicted_is_checked(score_map: ScoreMap) -> None:
+    fitted: FittedScoreMap = score_map.fit([0.2, 0.4, 0.6, 0.8], [0, 1, 0, 1])
+    for bad in ([], [math.nan], [1.1], [[0.5]]):
+        with pytest.raises(CalibrationInputError, match="scores: found"):
+            fitted.predict(wrong(bad))
+
+
+# Many rows --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("share", [0.5, 1e-3])
+@pytest.mark.parametrize("score_map", [PlattScaling(), *map(BetaCalibration, PARAMETERS)], ids=str)
+def test_curves_of_many_rows_are_at_the_optimum(score_map: ScoreMap, share: float) -> None:
+    """The search starts from groups of rows; rare hits with far log-odds are hard for it."""
+    rng = np.random.default_rng(30)
+    hits = (rng.random(20_000) < share).astype(np.int64)
+    odds = np.where(hits == 1, rng.normal(0, 4, hits.size), rng.normal(-12, 8, hits.size))
+    scores = 1 / (1 + np.exp(-odds))
+    fitted = score_map.fit(scores, hits)
+    assert NOT_CONVERGED not in fitted.warnings
+    kept, column = scores.tolist(), [reference.log_odds(s) for s in scores.tolist()]
+    if isinstance(fitted, FittedPlatt):
+        columns = [column, [1.0] * len(column)]
+        assert_allclose(
+            reference.slopes(platt_odds(fitted, kept), hits.tolist(), columns), 0, atol=1e-10
+        )
+    elif isinstance(fitted, FittedBeta):
+        low, high = zip(*(reference.beta_columns(s) for s in kept), strict=True)
+        calibrated = [
+            fitted.a * x + fitted.b * y + fitted.c for x, y in zip(low, high, strict=True)
+        ]
+        assert isinstance(score_map, BetaCalibration)
+        check_optimal(
+            fitted, score_map.parameters, calibrated, hits.tolist(), (list(low), list(high))
+        )
+
+
+@pytest.mark.parametrize("digits", [3, 17])
+def test_isotonic_steps_of_many_rows_do_not_depend_on_their_order(digits: int) -> None:
+    case = events(np.random.default_rng(31), 150_000)  # more than two blocks of rows
+    scores = case.scores.round(digits)
+    order = np.lexsort((case.hits, scores))
+    fitted = IsotonicCalibration().fit(scores, case.hits)
+    assert fitted == IsotonicCalibration().fit(scores[order], case.hits[order])
+    distinct, block = np.unique(scores, return_inverse=True)
+    sizes = np.bincount(block)
+    means = np.bincount(block, weights=case.hits) / sizes
+    expected = scipy.optimize.isotonic_regression(means, weights=sizes).x
+    assert_allclose(fitted.predict(distinct), expected, rtol=0, atol=1e-12)
+
+
+def test_sorted_scores_with_a_negative_zero_are_ties() -> None:
+    found = IsotonicCalibration().fit([-0.0, 0.0, 0.5], [1, 0, 1])
+    assert found == IsotonicCalibration().fit([0.0, 0.5, 0.0], [0, 1, 1])

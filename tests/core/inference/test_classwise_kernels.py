@@ -1,0 +1,111 @@
+"""The uncertainty of the class-wise KDE-ECE, beside slow loops."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from benchmarks.data import draw_table
+from calibcore.data import EventScores
+from calibcore.events import TopR
+from calibcore.inference import Plan, SideRows, infer
+from calibcore.inference.classwise import judge_classes
+from calibcore.inference.classwise_kernels import MESH, ClassKernels
+from calibcore.inference.findings import Judgement
+from calibcore.inference.null_labels import drawn_labels
+from calibcore.metrics import METRICS, kde_classwise_ece
+from calibcore.probabilities import softmax
+from calibcore.validation import Floats, Labels
+from tests import reference_kernel as reference
+
+KEY = "kde_classwise_ece"
+ALONE = tuple(measure for measure in METRICS if measure.key == KEY)
+
+
+@pytest.fixture(autouse=True)
+def same_mesh(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reference, "MESH", MESH)
+
+
+@pytest.fixture
+def table(rng: np.random.Generator) -> Floats:
+    rows = rng.dirichlet([0.3] * 5, size=60)
+    rows[:4] = np.eye(5)[[0, 1, 1, 4]]
+    return rows
+
+
+def judge(
+    probabilities: Floats, labels: Labels, other: Floats | None, n_resamples: int = 100
+) -> Judgement:
+    event = EventScores(np.zeros(len(labels)), np.zeros(len(labels)))
+    side = SideRows(event, probabilities, labels)
+    rng = np.random.default_rng(0)
+    return judge_classes(rng, side, other, Plan(ALONE, n_resamples=n_resamples))[KEY]
+
+
+def test_errors_are_those_of_slow_loops(table: Floats, rng: np.random.Generator) -> None:
+    labels = rng.integers(5, size=(3, 60))
+    labels[1, labels[1] == 2] = 3  # a class without hits, and below one with a single hit
+    labels[2, np.flatnonzero(labels[2] == 2)[1:]] = 3
+    found = ClassKernels(table).errors(labels)
+    for drawn, errors in zip(labels, found, strict=True):
+        for k, error in enumerate(errors):
+            slow = reference.kde_ece_on_mesh(table[:, k].tolist(), [int(y == k) for y in drawn])
+            assert error == pytest.approx(slow[0], rel=1e-6)
+
+
+def test_many_rows_and_classes_are_taken_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = draw_table(300, 40)
+    labels = drawn_labels(np.random.default_rng(1), rows.probabilities, 5)
+    whole = ClassKernels(rows.probabilities)
+    errors = whole.errors(labels)
+    monkeypatch.setattr("calibcore.inference.classwise_kernels._CELLS", 1000)
+    monkeypatch.setattr("calibcore.inference.classwise_kernels._BATCH", 7)
+    parts = ClassKernels(rows.probabilities)
+    assert_allclose(parts.errors(labels), errors, rtol=1e-9)
+
+
+def test_the_reference_is_what_calibrated_labels_show() -> None:
+    rows = draw_table(2_000, 20)
+    judged = judge(rows.probabilities, rows.labels, None)
+    drawn = drawn_labels(np.random.default_rng(2), rows.probabilities, 60)
+    values = [kde_classwise_ece(rows.probabilities, labels) for labels in drawn]
+    deviation = float(np.std(values))
+    assert judged.reference.mean == pytest.approx(np.mean(values), abs=0.6 * deviation)
+    assert judged.reference.upper == pytest.approx(np.quantile(values, 0.95), abs=deviation)
+    assert judged.value == kde_classwise_ece(rows.probabilities, rows.labels)
+
+
+def test_an_error_is_detected_and_no_interval_is_claimed() -> None:
+    rows = draw_table(4_000, 3)
+    judged = judge(rows.probabilities, rows.labels, None)
+    assert judged.reference.p_value < 0.02
+    assert judged.value > judged.reference.upper
+    calm = judge(softmax(rows.logits / 2), rows.labels, None)
+    assert calm.reference.p_value > 0.05
+    assert np.isnan([judged.interval.low, judged.interval.high]).all()
+
+
+def test_a_change_without_interval_is_not_comparable() -> None:
+    rows = draw_table(500, 4)
+    after = softmax(rows.logits / 2)
+    before, calmer = (
+        SideRows(TopR(1).outcomes(table, rows.labels), table, rows.labels)
+        for table in (rows.probabilities, after)
+    )
+    found = infer(before, calmer, Plan(ALONE, n_resamples=50)).find(KEY)
+    assert found.mark == "not comparable"
+
+
+def test_memory_is_bounded() -> None:
+    """Of 100 draws of 400 classes the meshes alone would take 83 MB."""
+    rows = draw_table(500, 400)
+    probabilities = rows.probabilities
+    tracemalloc.start()
+    try:
+        judge(probabilities, rows.labels, softmax(rows.logits / 2))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 60 * 2**20

@@ -1,0 +1,227 @@
+"""Intervals and words where few rows are hits, or few are misses, or a measure is not finite."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import brentq
+from scipy.special import expit
+from scipy.stats import norm, t
+
+from calibcore import EventScores
+from calibcore.inference import Finding, Interval, Plan, SideRows, infer
+from calibcore.inference.auroc_intervals import rank_interval, stretch_of
+from calibcore.inference.intervals import percentile_interval, stretched
+from calibcore.metrics import METRICS
+from calibcore.tally import tally
+from calibcore.validation import Floats
+from tests.strategies import seeded_events
+
+
+def judge(key: str, before: EventScores, after: EventScores, n_resamples: int = 200) -> Finding:
+    measures = tuple(measure for measure in METRICS if measure.key == key)
+    return infer(SideRows(before), SideRows(after), Plan(measures, n_resamples=n_resamples)).find(
+        key
+    )
+
+
+def interval_of(key: str, event: EventScores) -> Interval:
+    judged = judge(key, event, event).before
+    assert judged is not None
+    return judged.interval
+
+
+# AUROC ------------------------------------------------------------------------------------------
+
+
+def share_below(score: float, others: Sequence[float]) -> float:
+    return sum(1.0 if other < score else 0.5 if other == score else 0.0 for other in others) / len(
+        others
+    )
+
+
+def usual(a: float) -> float:
+    """Half of Q1 - A^2 + Q2 - A^2 of Hanley and McNeil."""
+    return (a / (2 - a) + 2 * a**2 / (1 + a) - 2 * a**2) / 2
+
+
+def looked_for(scores: Sequence[float], hits: Sequence[int]) -> list[float]:
+    """The ends of the interval of AUROC, by loops over pairs and a search for roots."""
+    of_hits = [s for s, h in zip(scores, hits, strict=True) if h]
+    of_misses = [s for s, h in zip(scores, hits, strict=True) if not h]
+    for_hits = [share_below(s, of_misses) for s in of_hits]
+    for_misses = [1 - share_below(s, of_hits) for s in of_misses]
+    area = sum(for_hits) / len(for_hits)
+    factor = 0.0
+    for places in (for_hits, for_misses):
+        n = len(places)
+        if 0 < area < 1:
+            ratio = sum((one - area) ** 2 for one in places) / usual(area)
+            factor += (ratio + 10) / (n - 1 + 10) / n
+        else:
+            factor += 1 / n
+    allowed = norm.ppf(0.975) ** 2 * factor
+
+    def off(other: float) -> float:
+        return float((other - area) ** 2 - allowed * usual(other))
+
+    low = brentq(off, 0, area - 1e-9) if area > 0 else 0.0
+    high = brentq(off, area + 1e-9, 1) if area < 1 else 1.0
+    return [low, high]
+
+
+def test_the_interval_of_auroc_is_that_of_loops() -> None:
+    found = 0
+    for events in seeded_events(41, 60, max_size=30):
+        if 0 < events.hits.sum() < len(events.hits):
+            expected = looked_for(events.scores.tolist(), events.hits.tolist())
+            ends = rank_interval(tally(*events), 0.95)
+            assert_allclose([ends.low, ends.high], expected, atol=1e-6)
+            found += 1
+    assert found > 20
+
+
+def test_many_rows_have_delong_s_interval() -> None:
+    rng = np.random.default_rng(0)
+    scores = expit(rng.normal(size=4000))
+    hits = (rng.random(4000) < scores).astype(int)
+    counted = tally(scores, hits)
+    below = (np.searchsorted(np.sort(scores[hits == 0]), scores[hits == 1])) / (hits == 0).sum()
+    above = 1 - np.searchsorted(np.sort(scores[hits == 1]), scores[hits == 0]) / hits.sum()
+    deviation = math.sqrt(below.var(ddof=1) / below.size + above.var(ddof=1) / above.size)
+    ends = rank_interval(counted, 0.95)
+    assert ends.high - ends.low == pytest.approx(2 * 1.95996 * deviation, rel=0.01)
+
+
+def rare(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
+    scores = np.clip(1 - 0.01 * rng.exponential(size=n), 0.5, 1 - 1e-6)
+    return scores, (rng.random(n) < scores).astype(int)
+
+
+def test_auroc_of_three_misses_is_held() -> None:
+    # Scores and truth of 1 - 0.01 e, e exponential: of 300 rows three are misses.
+    every = 1 - 0.01 * (np.arange(20_000) + 0.5) / 2_000  # e up to 10
+    weights = np.exp(-(1 - every) / 0.01)
+    below = np.cumsum((weights * (1 - every))[::-1])[::-1]
+    hits = weights * every
+    truth = float(hits @ (below - weights * (1 - every) / 2) / (hits.sum() * below[0]))
+    assert truth == pytest.approx(0.753, abs=0.002)
+    held = sets = 0
+    for seed in range(120):
+        scores, drawn = rare(np.random.default_rng(seed), 300)
+        if drawn.all():
+            continue
+        ends = interval_of("auroc", EventScores(scores, drawn))
+        held += ends.low <= truth <= ends.high
+        sets += 1
+    assert held >= 0.92 * sets
+
+
+def test_one_hit_at_the_top_does_not_exclude_chance() -> None:
+    scores = np.linspace(0.001, 0.05, 300)
+    ends = interval_of("auroc", EventScores(scores, np.arange(300) == 270))
+    assert ends.low < 0.5
+    assert ends.high > 0.98
+
+
+@pytest.mark.parametrize("hit", [0, 1])
+def test_without_hits_or_misses_there_is_no_auroc(hit: int) -> None:
+    event = EventScores(np.linspace(0.2, 0.9, 50), np.full(50, hit))
+    assert math.isnan(interval_of("auroc", event).low)
+    assert math.isnan(interval_of("calibration_slope", event).low)
+
+
+def noisy_pair(seed: int, n: int, intercept: float) -> tuple[EventScores, EventScores]:
+    """Two models that are equally good, each with noise of its own."""
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(size=n) * 1.5 + intercept
+    hits = rng.random(n) < expit(logits)
+    one, other = (expit(logits + 0.7 * rng.normal(size=n)) for _ in range(2))
+    return EventScores(one, hits), EventScores(other, hits)
+
+
+@pytest.mark.parametrize(("n", "intercept"), [(100, -5), (300, -5), (300, -3)])
+def test_of_equal_models_few_are_called_better_or_worse(n: int, intercept: float) -> None:
+    wrong = 0
+    for seed in range(100):
+        wrong += judge("auroc", *noisy_pair(seed, n, intercept)).mark in ("better", "worse")
+    assert wrong <= 9  # of 5 expected
+
+
+def test_a_rising_map_changes_no_auroc_however_few_the_misses() -> None:
+    scores = np.linspace(0.5, 0.99, 200)
+    before = EventScores(scores, np.arange(200) > 8)
+    found = judge("auroc", before, EventScores(scores**2, before.hits))
+    assert (found.change, found.mark) == (Interval(0, 0), "no evidence")
+
+
+def test_a_better_order_is_still_seen() -> None:
+    rng = np.random.default_rng(3)
+    logits = rng.normal(size=800) * 3 - 3
+    hits = rng.random(800) < expit(logits)
+    noisy = EventScores(expit(logits + 3 * rng.normal(size=800)), hits)
+    for key in ("auroc", "discrimination"):
+        assert judge(key, noisy, EventScores(expit(logits), hits)).mark == "better"
+        assert judge(key, EventScores(expit(logits), hits), noisy).mark == "worse"
+
+
+def test_changes_are_stretched_as_student_s_t() -> None:
+    for few in (2, 3, 10, 1000):
+        expected = t.ppf(0.975, few - 1) / norm.ppf(0.975) * math.sqrt(few / (few - 1))
+        assert stretch_of(few, 0.95) == pytest.approx(expected)
+    assert stretch_of(1, 0.95) == math.inf
+    assert stretched(Interval(1, 2), 1.0) == Interval(1, 2)
+    assert math.isnan(stretched(Interval(1, 2), math.inf).low)
+
+
+# Discrimination -----------------------------------------------------------------------------------
+
+
+def test_discrimination_of_three_misses_is_held() -> None:
+    # The variance of the scores themselves, 0.01 squared.
+    held = 0
+    for seed in range(100):
+        ends = interval_of("discrimination", EventScores(*rare(np.random.default_rng(seed), 300)))
+        held += ends.low <= 0.0001 <= ends.high
+    assert held >= 94
+
+
+# Not finite, not defined --------------------------------------------------------------------------
+
+
+def test_undefined_resamples_may_lie_anywhere() -> None:
+    values = np.arange(1000.0)
+    values[-20:] = math.nan
+    found = percentile_interval(values, 0.95)
+    # The lower end is the 26th value, 20 unknown ones counted; the upper one is the 975th.
+    assert found == Interval(5.0, 974.0)
+    values[-30:] = math.nan
+    assert math.isnan(percentile_interval(values, 0.95).low)
+    assert math.isnan(percentile_interval(np.full(5, math.inf), 0.95).low)
+
+
+@pytest.mark.parametrize("powers", [(1, 3), (3, 1), (0.5, 1)])
+def test_infinite_before_and_after_is_not_comparable(powers: tuple[float, float]) -> None:
+    scores = np.linspace(0.95, 0.999, 200)
+    one, other = (EventScores(scores**power, np.ones(200)) for power in powers)
+    for key in ("calibration_intercept", "calibration_slope", "auroc"):
+        found = judge(key, one, other)
+        assert (found.change, found.mark) == (None, "not comparable"), key
+
+
+def test_a_separated_slope_has_no_change() -> None:
+    scores = np.linspace(0.1, 0.9, 80)
+    parted = EventScores(scores, scores > 0.5)
+    mixed = EventScores(np.where(np.arange(80) % 9, scores, 1 - scores), scores > 0.5)
+    assert judge("calibration_slope", parted, mixed).mark == "not comparable"
+    assert math.isnan(interval_of("calibration_slope", parted).low)
+
+
+def test_one_miss_is_too_few_to_compare_slopes() -> None:
+    scores = np.linspace(0.5, 0.99, 200)
+    before = EventScores(scores, np.arange(200) != 30)
+    for key in ("calibration_slope", "calibration_intercept"):
+        found = judge(key, before, EventScores(scores**3, before.hits))
+        assert (found.change, found.mark) == (None, "not comparable")

@@ -1,0 +1,553 @@
+"""Uncertainty: resamples, draws under perfect calibration, intervals, power, many tests."""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.optimize
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from benchmarks.validation import PERFECT, truths
+from calibcore import CalibrationInputError, EventScores, LogitSet, TopR, metrics
+from calibcore.cumulative import (
+    BROWNIAN_95,
+    brownian_range_tail,
+    brownian_tail,
+    cumulative_curves,
+)
+from calibcore.inference import (
+    DistanceEstimate,
+    Inference,
+    Interval,
+    Plan,
+    SideRows,
+    holm,
+    infer,
+    smallest_gap_shown,
+)
+from calibcore.inference.bootstrap import OrderedRows, chunks, draw_rows
+from calibcore.inference.classwise import ClassBins, further, judge_classes
+from calibcore.inference.intervals import (
+    difference_interval,
+    mark_of,
+    reflected,
+)
+from calibcore.inference.inversion import Usual
+from calibcore.inference.null_labels import drawn_labels
+from calibcore.inference.null_outcomes import MOST_GROUPS, grouped, redrawn
+from calibcore.metrics import METRICS, ChangeMeasure, EventMeasure, Options, RowMeasure
+from calibcore.metrics.classwise import classwise_errors
+from calibcore.probabilities import softmax
+from calibcore.tally import Tally, tally
+from calibcore.validation import Floats
+from tests.strategies import EventCase, event_data
+
+EVENT_MEASURES = [measure for measure in METRICS if isinstance(measure, EventMeasure)]
+ROW_MEASURES = [measure for measure in METRICS if isinstance(measure, RowMeasure)]
+
+
+def draw_side(
+    rng: np.random.Generator, n: int, stretch: float, k: int = 4
+) -> tuple[SideRows, SideRows]:
+    """Rows whose logits are stretched before, and right after."""
+    logits = 2 * rng.normal(size=(n, k))
+    labels = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
+    sides = []
+    for factor in (stretch, 1.0):
+        rows = LogitSet(factor * logits, labels)
+        event = TopR(1).outcomes(rows.probabilities, labels)
+        sides.append(SideRows(event, rows.probabilities, labels))
+    return sides[0], sides[1]
+
+
+@pytest.fixture(scope="module")
+def found() -> Inference:
+    before, after = draw_side(np.random.default_rng(5), 2000, 2.0)
+    return infer(before, after, Plan(n_resamples=300))
+
+
+# Resamples ------------------------------------------------------------------------------------
+
+
+def test_every_resample_is_as_large_as_the_set() -> None:
+    counts = draw_rows(np.random.default_rng(0), 50, 37).counts
+    assert counts.sum(axis=1).tolist() == [37] * 50
+    assert 0 < counts.var() < 3
+
+
+@given(event_data(), st.integers(0, 2**32))
+def test_a_resample_counts_as_its_rows_would(case: EventCase, seed: int) -> None:
+    drawn = draw_rows(np.random.default_rng(seed), 3, case.scores.size)
+    counted = OrderedRows.of(EventScores(*case)).recounted(drawn)
+    for resample in range(3):
+        chosen = np.repeat(np.arange(case.scores.size), drawn.counts[resample].astype(int))
+        direct = tally(case.scores[chosen], case.hits[chosen])
+        there = counted.counts[resample] > 0
+        assert counted.scores[there].tolist() == direct.scores.tolist()
+        assert counted.counts[resample][there].tolist() == direct.counts.tolist()
+        assert counted.hits[resample][there].tolist() == direct.hits.tolist()
+        assert not counted.hits[resample][~there].any()
+
+
+@pytest.mark.parametrize("measure", EVENT_MEASURES, ids=lambda measure: measure.key)
+def test_resamples_are_measured_as_their_rows_would_be(measure: EventMeasure) -> None:
+    rng = np.random.default_rng(1)
+    scores = rng.choice([0.0, 0.1, 0.3, 0.55, 0.8, 0.97, 1.0], size=60) * rng.choice([1, 0.9], 60)
+    hits = (rng.random(60) < scores).astype(int)
+    drawn = draw_rows(rng, 8, 60)
+    counted = OrderedRows.of(EventScores(scores, hits)).recounted(drawn)
+    together = measure.compute(counted, Options(n_bins=7))
+    for resample in range(8):
+        chosen = np.repeat(np.arange(60), drawn.counts[resample].astype(int))
+        alone = measure.compute(tally(scores[chosen], hits[chosen]), Options(n_bins=7))
+        assert_allclose(together[resample], float(alone), rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("measure", EVENT_MEASURES, ids=lambda measure: measure.key)
+def test_drawn_labels_are_measured_as_each_alone(measure: EventMeasure) -> None:
+    rng = np.random.default_rng(2)
+    scores = np.concatenate([rng.random(300), rng.choice([0.0, 0.25, 1.0], 40)])
+    counted = tally(scores, np.zeros(scores.size))
+    drawn = redrawn(rng, counted, np.sqrt(counted.scores), 12)
+    drawn.hits[0] = counted.counts * (counted.scores > 0.5)  # unlike the others: all but separable
+    drawn.hits[0, np.searchsorted(counted.scores, 0.45)] = 1
+    together = measure.compute(drawn, Options())
+    for number, hits in enumerate(drawn.hits):
+        alone = measure.compute(replace(counted, hits=hits), Options())
+        found = np.broadcast_to(together, 12)[number]
+        assert_allclose(found, float(alone), rtol=1e-7, atol=1e-9)
+
+
+def test_chunks_are_of_bounded_memory() -> None:
+    assert list(chunks(5, 10)) == [5]
+    assert list(chunks(3, 10**8)) == [1, 1, 1]
+    assert sum(chunks(1000, 12_345)) == 1000
+
+
+# Under perfect calibration --------------------------------------------------------------------
+
+
+def test_neighbouring_scores_are_joined_and_nothing_is_lost() -> None:
+    rng = np.random.default_rng(2)
+    scores = np.concatenate([rng.random(30_000), np.zeros(40), np.ones(50)])
+    exact = tally(scores, rng.random(scores.size) < scores)
+    few = grouped(exact)
+    assert few.scores.size <= MOST_GROUPS
+    assert (few.scores[0], few.scores[-1]) == (0, 1)
+    assert (few.counts[0], few.counts[-1]) == (40, 50)
+    assert np.all(np.diff(few.scores) > 0)
+    assert few.counts.sum() == exact.n_samples == few.n_samples
+    assert few.hits.sum() == exact.hits.sum()
+    assert_allclose(few.counts @ few.scores, exact.counts @ exact.scores, rtol=1e-12)
+    assert grouped(few) is few
+
+
+@pytest.mark.parametrize("rows_a_score", [1, 3, 200])
+def test_hits_are_drawn_at_the_frequency_asked_for(rows_a_score: int) -> None:
+    scores = np.array([0.0, 0.2, 0.7, 1.0])
+    counts = np.full(4, float(rows_a_score))
+    counted = Tally(scores, counts, np.zeros(4), 4 * rows_a_score)
+    drawn = redrawn(np.random.default_rng(3), counted, scores, 4000)
+    assert drawn.hits.shape == (4000, 4)
+    assert np.all(drawn.hits[:, 0] == 0)
+    assert np.all(drawn.hits[:, 3] == rows_a_score)
+    spread = np.sqrt(scores * (1 - scores) * rows_a_score / 4000)
+    assert np.all(np.abs(drawn.hits.mean(axis=0) - rows_a_score * scores) <= 4 * spread)
+
+
+def test_labels_are_drawn_from_their_row() -> None:
+    rng = np.random.default_rng(4)
+    rows = np.array([[0.0, 1.0, 0.0], [0.2, 0.0, 0.8], [0.5, 0.25, 0.25]])
+    labels = drawn_labels(rng, rows, 8000)
+    assert labels.shape == (8000, 3)
+    assert np.all(labels[:, 0] == 1)
+    for row, expected in zip(labels.T, rows, strict=True):
+        seen = np.bincount(row, minlength=3) / 8000
+        assert np.all(seen[expected == 0] == 0)
+        assert_allclose(seen, expected, atol=0.02)
+
+
+def test_errors_of_exchanged_labels_are_the_class_wise_errors() -> None:
+    rng = np.random.default_rng(6)
+    rows = rng.dirichlet([0.3] * 5, size=80)
+    labels = rng.integers(5, size=(7, 80))
+    errors = ClassBins.of(rows, 6).errors(labels)
+    for drawn, found in zip(labels, errors, strict=True):
+        assert_allclose(found, classwise_errors(rows, drawn, n_bins=6), atol=1e-14)
+
+
+@pytest.mark.parametrize("measure", ROW_MEASURES, ids=lambda measure: measure.key)
+def test_row_values_are_those_of_each_label_weighted(measure: RowMeasure) -> None:
+    rng = np.random.default_rng(7)
+    rows = rng.dirichlet([0.5] * 4, size=30)
+    labels = rng.integers(4, size=30)
+    seen, mean, variance = measure.rows(rows, labels)
+    assert_allclose(seen.mean(), measure.compute(rows, labels, Options()), rtol=1e-12)
+    every = np.stack([measure.rows(rows, np.full(30, k)).seen for k in range(4)], axis=1)
+    assert_allclose(mean, (rows * every).sum(axis=1), rtol=1e-12, atol=1e-14)
+    off = every - mean[:, np.newaxis]
+    assert_allclose(variance, (rows * off**2).sum(axis=1), rtol=1e-9, atol=1e-14)
+
+
+def test_gains_of_rows_are_those_of_each_label_weighted() -> None:
+    """The reference is what true probabilities after calibration would show."""
+    rng = np.random.default_rng(7)
+    before, after = rng.dirichlet([0.5] * 4, size=(2, 30))
+    labels = rng.integers(4, size=30)
+    gain = next(measure for measure in METRICS if isinstance(measure, ChangeMeasure))
+    seen, mean, variance = gain.rows(before, after, labels)
+    assert_allclose(seen.mean(), gain.brought(before, after, labels), rtol=1e-12)
+    every = np.stack([gain.rows(before, after, np.full(30, k)).seen for k in range(4)], axis=1)
+    assert_allclose(mean, (after * every).sum(axis=1), rtol=1e-12, atol=1e-14)
+    off = every - mean[:, np.newaxis]
+    assert_allclose(variance, (after * off**2).sum(axis=1), rtol=1e-9, atol=1e-14)
+
+
+def test_the_gain_is_the_fall_of_the_brier_score_with_its_interval(found: Inference) -> None:
+    gain, brier = found.find("calibration_gain"), found.find("brier")
+    assert gain.before is not None
+    assert gain.after is not None
+    assert brier.before is not None
+    assert brier.after is not None
+    assert gain.change == gain.after.interval
+    assert brier.change is not None
+    assert (gain.before.value, gain.before.interval) == (0, Interval(0, 0))
+    assert_allclose(gain.after.value, brier.before.value - brier.after.value, rtol=1e-12)
+    assert_allclose(gain.change.low, -brier.change.high, atol=2e-4)
+    assert_allclose(gain.change.high, -brier.change.low, atol=2e-4)
+    assert gain.after.reference.mean > 0
+    assert (gain.mark, brier.mark) == ("better", "better")
+
+
+def test_the_ks_reference_is_the_brownian_limit() -> None:
+    rng = np.random.default_rng(8)
+    scores = rng.uniform(0.05, 0.95, 4000)
+    event = EventScores(scores, rng.random(4000) < scores)
+    side = SideRows(event)
+    judged = infer(side, side, Plan(n_resamples=2000)).find("ks_error").before
+    assert judged is not None
+    curves = cumulative_curves(event.scores, event.hits)
+    assert_allclose(judged.reference.upper, curves.ks_null_95, rtol=0.06)
+    assert_allclose(judged.reference.p_value, curves.ks_p_value, atol=0.05)
+    kuiper = infer(side, side, Plan(n_resamples=2000)).find("kuiper").before
+    assert kuiper is not None
+    assert_allclose(kuiper.reference.p_value, curves.kuiper_p_value, atol=0.06)
+
+
+# What is found --------------------------------------------------------------------------------
+
+
+def test_every_measure_is_looked_into(found: Inference) -> None:
+    assert [finding.key for finding in found.findings] == [measure.key for measure in METRICS]
+    for finding in found.findings:
+        for judged in (finding.before, finding.after):
+            assert judged is not None
+            without = finding.key == "kde_classwise_ece"
+            assert without == np.isnan(judged.interval.low)
+            assert without or judged.interval.low <= judged.interval.high
+            assert judged.reference.upper >= judged.reference.mean - 1e-12
+
+
+def test_values_are_those_of_the_measures(found: Inference) -> None:
+    before, after = draw_side(np.random.default_rng(5), 2000, 2.0)
+    for side, name in ((before, "before"), (after, "after")):
+        counted = tally(side.event.scores, side.event.hits)
+        for measure in METRICS:
+            judged = getattr(found.find(measure.key), name)
+            if isinstance(measure, EventMeasure):
+                expected = float(measure.compute(counted, Options()))
+            else:
+                assert before.probabilities is not None
+                assert side.probabilities is not None
+                assert side.labels is not None
+                tables = before.probabilities, side.probabilities
+                expected = measure.after(*tables, side.labels, Options())
+            assert_allclose(judged.value, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_a_mended_model_is_marked_as_better(found: Inference) -> None:
+    for key in ("ks_error", "ece", "kuiper", "kde_ece", "smooth_ece", "event_nll", "nll", "brier"):
+        finding = found.find(key)
+        assert finding.mark == "better", key
+        assert finding.change is not None
+        assert finding.change.high < 0
+    for key in ("mean_gap", "calibration_intercept", "observed_expected_ratio"):
+        assert found.find(key).mark == "better", key
+    assert found.find("accuracy").mark == "no evidence"
+    assert found.find("mean_score").mark is None
+
+
+def test_a_calibrated_model_is_within_its_reference(found: Inference) -> None:
+    for measure in METRICS:
+        judged = found.find(measure.key).after
+        assert judged is not None
+        if measure.ideal == 0 and measure.key != "certain_misses":
+            assert not judged.interval.low > 0.002, measure.key
+            assert judged.reference.p_value > 0.01, measure.key
+
+
+def test_the_seed_decides_everything() -> None:
+    before, after = draw_side(np.random.default_rng(9), 120, 1.5)
+    plan = Plan(n_resamples=40, seed=3)
+    assert infer(before, after, plan) == infer(before, after, plan)
+    assert infer(before, after, plan) != infer(before, after, replace(plan, seed=4))
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_what_is_found_of_a_measure_does_not_depend_on_the_others(n_classes: int) -> None:
+    before, after = draw_side(np.random.default_rng(13), 60, 1.5, n_classes)
+    every = infer(before, after, Plan(n_resamples=40))
+    some = tuple(measure for measure in METRICS if measure.short)
+    few = infer(before, after, Plan(some, n_resamples=40))
+    for measure in METRICS:
+        alone = repr(infer(before, after, Plan((measure,), n_resamples=40)).find(measure.key))
+        assert alone == repr(every.find(measure.key)), measure.key
+        if measure.short:
+            assert alone == repr(few.find(measure.key)), measure.key
+
+
+def test_what_is_found_of_a_side_does_not_depend_on_the_other() -> None:
+    before, after = draw_side(np.random.default_rng(14), 60, 1.5)
+    mapped = SideRows(EventScores(np.sqrt(before.event.scores), before.event.hits))
+    plan = Plan(n_resamples=40)
+    found = [infer(before, other, plan) for other in (before, after, mapped)]
+    its = infer(after, after, plan)
+    for measure in METRICS:
+        key = measure.key
+        if isinstance(measure, EventMeasure | RowMeasure):
+            alone, *beside = (repr(one.find(key).before) for one in found)
+            assert beside == [alone, alone], key
+        if isinstance(measure, EventMeasure) and measure.is_distance:
+            assert its.find(key).after == found[1].find(key).after, key
+
+
+def test_without_a_calibrator_nothing_changes() -> None:
+    side, _ = draw_side(np.random.default_rng(10), 150, 1.0)
+    for finding in infer(side, side, Plan(n_resamples=30)).findings:
+        assert finding.before == finding.after
+        assert finding.change == Interval(0, 0)
+        assert finding.mark in ("no evidence", None)
+
+
+def test_what_has_no_class_table_is_not_comparable() -> None:
+    before, after = draw_side(np.random.default_rng(11), 150, 1.5)
+    judged = infer(before, SideRows(after.event), Plan(n_resamples=30))
+    for measure in METRICS:
+        finding = judged.find(measure.key)
+        if isinstance(measure, EventMeasure):
+            assert finding.after is not None
+        else:
+            assert finding.after is None
+            assert finding.change is None
+            assert finding.mark == "not comparable"
+
+
+def test_progress_rises_to_1_and_can_end_the_work() -> None:
+    before, after = draw_side(np.random.default_rng(12), 150, 1.5)
+    shares: list[float] = []
+    infer(before, after, Plan(n_resamples=30), progress=shares.append)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+
+    def stop(share: float) -> None:
+        raise InterruptedError(share)
+
+    with pytest.raises(InterruptedError):
+        infer(before, after, Plan(n_resamples=30), progress=stop)
+
+
+@pytest.mark.parametrize("scores", [[0.5], [1.0, 1.0], [0.0, 1.0], [0.3, 0.3, 0.3, 0.9, 0.9]])
+@pytest.mark.parametrize("hit", [0, 1])
+def test_few_and_certain_rows_are_judged_too(scores: list[float], hit: int) -> None:
+    side = SideRows(EventScores(scores, [hit] * len(scores)))
+    judged = infer(side, SideRows(side.event), Plan(n_resamples=30))
+    assert len(judged.findings) == len(METRICS)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [({"n_resamples": 5}, "n_resamples"), ({"seed": -1}, "seed"), ({"level": 1.0}, "level")],
+)
+def test_a_plan_is_checked(wrong: dict[str, float], field: str) -> None:
+    with pytest.raises(CalibrationInputError, match=field):
+        Plan(**wrong)  # type: ignore[arg-type]
+
+
+# Intervals ------------------------------------------------------------------------------------
+
+
+def test_usual_values_are_inverted() -> None:
+    usual = Usual.beginning(np.linspace(0, 1, 101), 0.9)
+    usual.add(1.0, np.linspace(1, 2, 101))
+    usual.add(2.0, np.linspace(2, 3, 101))
+    estimate = usual.estimate(1.5)
+    assert_allclose(estimate.centre, 1.0)
+    assert_allclose([estimate.interval.low, estimate.interval.high], [0.55, 1.45])
+    assert usual.estimate(0.5).interval.low == 0
+    assert_allclose(usual.estimate(4.0).interval.high, 2 + (4 - 2.05))
+
+
+def test_the_interval_of_a_change_joins_those_of_both_sides() -> None:
+    before = DistanceEstimate(0.3, Interval(0.2, 0.4))
+    after = DistanceEstimate(0.2, Interval(0.1, 0.3))
+    change = difference_interval(before, after)
+    assert_allclose([change.low, change.high], [-0.1 - math.sqrt(0.02), -0.1 + math.sqrt(0.02)])
+    calibrated = difference_interval(before, DistanceEstimate(0.1, Interval(0.0, 0.2)))
+    assert_allclose([calibrated.low, calibrated.high], [-0.4, -0.2 + math.sqrt(0.02)])
+    turned = difference_interval(DistanceEstimate(0.1, Interval(0.0, 0.2)), before)
+    assert_allclose([turned.low, turned.high], [0.2 - math.sqrt(0.02), 0.4])
+
+
+def test_marks() -> None:
+    assert mark_of(Interval(0.1, 0.2), "lower") == "worse"
+    assert mark_of(Interval(0.1, 0.2), "higher") == "better"
+    assert mark_of(Interval(-0.1, 0.2), "higher") == "no evidence"
+    assert mark_of(None, "higher") == "not comparable"
+
+
+# Tails, power, many tests ---------------------------------------------------------------------
+
+
+def simulated_walks(drift: float) -> Floats:
+    rng = np.random.default_rng(13)
+    steps = rng.normal(size=(4000, 1500)) / math.sqrt(1500) + drift / 1500
+    return np.cumsum(steps, axis=1)
+
+
+def test_tails_of_brownian_motion_are_those_of_random_walks() -> None:
+    walks = simulated_walks(0.0)
+    ranges = np.maximum(walks.max(axis=1), 0) - np.minimum(walks.min(axis=1), 0)
+    # Walks miss the extremes between two steps, by about 0.58 of a step at each end.
+    step = 0.58 / math.sqrt(1500)
+    for limit in (1.2, 1.6, 2.5):
+        assert_allclose((ranges > limit).mean(), brownian_range_tail(limit + 2 * step), atol=0.02)
+    assert brownian_range_tail(0.2) == 1
+    assert brownian_range_tail(math.inf) == 0
+    assert_allclose(brownian_range_tail(0.4), 1, atol=1e-10)
+    assert_allclose(brownian_range_tail(8.0), 8 * math.erfc(8 / math.sqrt(2)) / 2, rtol=1e-12)
+
+
+SHAPES: dict[str, Callable[[np.random.Generator, int], Floats]] = {
+    "even": lambda rng, n: rng.uniform(0.4, 1, n),
+    "one score": lambda _, n: np.full(n, 0.95),
+    "nearly sure": lambda _, n: np.full(n, 0.9995),
+    "sure": lambda _, n: np.ones(n),
+    "saturated": lambda rng, n: rng.beta(3.96, 0.04, n),
+    "rare": lambda rng, n: rng.beta(0.2, 3.8, n),
+    "both ends": lambda rng, n: np.where(rng.random(n) < 0.7, 0.995, 0.005),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("n_rows", [50, 1000])
+def test_the_smallest_gap_is_shown_four_times_in_five(
+    shape: str, n_rows: int, rng: np.random.Generator
+) -> None:
+    scores = np.sort(SHAPES[shape](rng, n_rows))
+    gap = smallest_gap_shown(cumulative_curves(scores, np.zeros(n_rows)))
+    sign = -1 if scores.mean() > 0.5 else 1
+
+    def moved(shift: float) -> Floats:
+        return np.clip(scores + sign * shift, 0, 1)
+
+    shift = scipy.optimize.brentq(lambda x: abs((moved(x) - scores).mean()) - gap, 0, 1)
+    drawn = rng.random((1500, n_rows)) < moved(shift)
+    shown = np.mean([cumulative_curves(scores, hits).ks_p_value < 0.05 for hits in drawn])
+    assert 0.76 < shown < 0.96
+    # A gap half as large mostly goes unseen.
+    drawn = rng.random((300, n_rows)) < moved(shift / 2)
+    assert np.mean([cumulative_curves(scores, hits).ks_p_value < 0.05 for hits in drawn]) < 0.6
+
+
+def test_the_smallest_gap_of_many_scores_at_one_half_by_hand() -> None:
+    # 1,000,000 hits at 1/2 have a deviation of 500: found beyond 2.2414, 4 in 5 at 0.8416 more.
+    curves = cumulative_curves([0.5] * 1_000_000, [0, 1] * 500_000)
+    assert_allclose(smallest_gap_shown(curves), (2.2414 + 0.8416) * 0.0005, rtol=1e-3)
+    assert_allclose(brownian_tail(BROWNIAN_95), 0.05, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("score", "largest"), [(0.3, 0.7), (0.6, 0.6), (1.0, 1.0)])
+def test_no_limit_is_beyond_what_one_row_can_show(score: float, largest: float) -> None:
+    curves = cumulative_curves([score], [0])
+    assert curves.largest_gap == pytest.approx(largest)
+    if score < 1:
+        assert smallest_gap_shown(curves) == curves.ks_null_95 == curves.largest_gap
+
+
+def test_where_misses_are_rare_a_gap_below_the_line_is_not_said_to_be_found() -> None:
+    for expected in (0.01, 0.14, 1.0, 2.5, 4.0):
+        curves = cumulative_curves([1 - expected / 500] * 500, [1] * 500)
+        assert curves.ks_null_95 < smallest_gap_shown(curves) <= curves.largest_gap
+
+
+def test_holm_by_hand() -> None:
+    assert holm([0.01, 0.02, 0.03, 0.5]).tolist() == pytest.approx([0.04, 0.06, 0.06, 0.5])
+    assert holm([0.9, 0.9]).tolist() == [1.0, 1.0]
+    assert holm([0.03]).tolist() == [0.03]
+    with pytest.raises(CalibrationInputError):
+        holm([0.5, math.nan])
+
+
+def test_metrics_are_listed_once() -> None:
+    assert len({measure.key for measure in METRICS}) == len(METRICS)
+    assert len({measure.name for measure in METRICS}) == len(METRICS)
+    for measure in METRICS:
+        if isinstance(measure, EventMeasure) and measure.is_distance:
+            assert measure.ideal == 0
+            assert measure.better == "lower"
+        if measure.better == "nearer":
+            assert measure.ideal is not None
+    assert metrics.METRICS is METRICS
+
+
+def two_class_side(seed: int, n_samples: int) -> SideRows:
+    """Rows of the simulations, whose scores are true."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(2, size=n_samples)
+    x = 2.0 * labels - 1 + rng.normal(size=n_samples)
+    return SideRows(EventScores(PERFECT.scores(x), labels))
+
+
+def test_noise_lifts_discrimination_and_its_interval_is_lowered_by_as_much() -> None:
+    plan = Plan(tuple(m for m in EVENT_MEASURES if m.key == "discrimination"), n_resamples=200)
+    judged = []
+    for seed in range(40):
+        side = two_class_side(seed, 500)
+        judged.append(infer(side, side, plan).find("discrimination").before)
+    truth = truths(PERFECT)["discrimination"]
+    values = np.array([one.value for one in judged if one is not None])
+    middles = np.array([(j.interval.low + j.interval.high) / 2 for j in judged if j is not None])
+    error = values.std() / np.sqrt(values.size)
+    assert values.mean() > truth + 3 * error
+    assert abs(middles.mean() - truth) < 2 * error
+
+
+@pytest.mark.parametrize("key", ["classwise_ece", "max_classwise_ece"])
+def test_a_poor_calibrator_does_not_bring_down_the_interval_of_class_wise_errors(key: str) -> None:
+    rng = np.random.default_rng(7)
+    logits = 3 * rng.normal(size=(4000, 20))
+    given, true, poor = (softmax(stretch * logits) for stretch in (1.0, 0.5, 0.85))
+    labels = drawn_labels(rng, true, 1)[0]
+    side = SideRows(TopR(1).outcomes(given, labels), given, labels)
+    plan = Plan(tuple(measure for measure in METRICS if measure.key == key))
+    found = judge_classes(rng, side, poor, plan)[key].interval
+    distances = ClassBins.of(given, plan.options.n_bins).distances(true)
+    truth = distances.mean() if key == "classwise_ece" else distances.max()
+    assert found.low < truth < found.high
+    assert found.high - found.low < truth
+
+
+def test_probabilities_are_moved_on_in_the_logarithm() -> None:
+    logits = np.random.default_rng(3).normal(size=(50, 4))
+    assert_allclose(further(softmax(logits), softmax(0.9 * logits), 4), softmax(0.6 * logits))
+    known = further(np.array([[0.0, 0.5, 0.5]]), np.array([[0.5, 0.0, 0.5]]), 2)
+    assert_allclose(known, [[0.5, 0.0, 0.5]])
+
+
+def test_a_reflected_interval_without_end_stays() -> None:
+    assert reflected(Interval(1.0, np.inf), 2.0) == Interval(1.0, np.inf)
+    assert reflected(Interval(1.0, 4.0), 2.0) == Interval(0.0, 3.0)

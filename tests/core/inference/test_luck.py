@@ -1,0 +1,173 @@
+"""Intervals where luck hides the truth: no miss seen, a low draw, hard decisions, common values."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from calibcore import EventScores, TopR
+from calibcore.inference import Finding, Inference, Plan, SideRows, infer
+from calibcore.inference.bootstrap import OrderedRows, draw_rows, other_labels
+from calibcore.inference.inversion import Usual
+from calibcore.metrics import METRICS, RowMeasure
+from calibcore.reliability import binomial_interval
+from calibcore.validation import Floats
+
+KEYS = {measure.key for measure in METRICS}
+SHARES = {m.key for m in METRICS if isinstance(m, RowMeasure) and m.asks_for_order}
+
+
+def plan(keys: set[str], n_resamples: int = 200, seed: int = 0) -> Plan:
+    measures = tuple(measure for measure in METRICS if measure.key in keys)
+    return Plan(measures, n_resamples=n_resamples, seed=seed)
+
+
+def two_classes(scores: Floats, hits: Floats) -> SideRows:
+    """Rows of which class 0 was decided for."""
+    table = np.stack([scores, 1 - scores], axis=1)
+    return SideRows(EventScores(scores, hits), table, (1 - hits).astype(np.int64))
+
+
+@pytest.fixture(scope="module")
+def sure() -> Inference:
+    """No miss among 60 rows; afterwards every score is 1."""
+    scores = np.random.default_rng(0).uniform(0.95, 0.99, 60)
+    hits = np.ones(60)
+    return infer(two_classes(scores, hits), two_classes(np.ones(60), hits), plan(KEYS))
+
+
+def test_nothing_is_better_for_want_of_a_miss(sure: Inference) -> None:
+    assert [one.key for one in sure.findings if one.mark == "better"] == []
+    for key in ("event_nll", "nll", "event_brier", "brier"):
+        change = sure.find(key).change
+        assert change is not None
+        assert change.low < 0 < change.high
+
+
+@pytest.mark.parametrize("key", sorted({"hit_rate"} | SHARES))
+def test_shares_have_wilson_s_interval(sure: Inference, key: str) -> None:
+    judged = sure.find(key).after
+    assert judged is not None
+    low, high = binomial_interval(60, 60)
+    assert_allclose([judged.interval.low, judged.interval.high], [low, high])
+
+
+def test_no_interval_leaves_out_its_value_or_the_range(sure: Inference) -> None:
+    for finding in sure.findings:
+        for judged in (finding.before, finding.after):
+            if judged is None or np.isnan(judged.interval.low):
+                continue
+            if finding.key in ("discrimination", "uncertainty"):
+                assert 0 <= judged.interval.low <= judged.value <= judged.interval.high <= 0.25
+
+
+def test_rows_that_turn_out_otherwise_are_as_likely_as_so_many_rows_leave_it() -> None:
+    rng = np.random.default_rng(1)
+    drawn = draw_rows(rng, 4000, 50, alike=True)
+    assert drawn.otherwise is not None
+    assert np.all(drawn.otherwise <= drawn.counts)
+    # Jeffreys' prior and 50 hits: a mean share of 0.5 / 51.
+    assert drawn.otherwise.sum() / 4000 == pytest.approx(50 * 0.5 / 51, rel=0.15)
+    assert draw_rows(rng, 10, 50).otherwise is None
+    for hit in (0, 1):
+        rows = OrderedRows.of(EventScores(np.linspace(0, 1, 50), np.full(50, hit)))
+        otherwise = np.abs(rows.recounted(drawn).hits - hit * drawn.counts)
+        assert_allclose(otherwise, drawn.otherwise)
+
+
+def test_the_most_probable_other_class_is_found() -> None:
+    table = np.random.default_rng(2).dirichlet([0.5] * 5, size=40)
+    labels = np.random.default_rng(3).integers(5, size=40)
+    for row, label, other in zip(table, labels, other_labels(table, labels), strict=True):
+        assert other != label
+        assert row[other] == max(np.delete(row, label))
+
+
+def test_hard_decisions_have_an_interval_for_class_wise_errors() -> None:
+    # 8 of 100 decisions are wrong, so the error of either class is truly 8 %.
+    rng = np.random.default_rng(4)
+    held = 0
+    for seed in range(40):
+        labels = rng.integers(2, size=200)
+        table = np.eye(2)[np.where(rng.random(200) < 0.08, 1 - labels, labels)]
+        side = SideRows(TopR(1).outcomes(table, labels), table, labels)
+        judged = infer(side, side, plan({"classwise_ece"}, 100, seed)).find("classwise_ece").before
+        assert judged is not None
+        assert judged.interval.high < 0.2
+        held += judged.interval.low <= 0.08 <= judged.interval.high
+    assert held >= 36
+
+
+def test_a_low_draw_does_not_exclude_what_so_many_rows_cannot() -> None:
+    usual = Usual.beginning(np.linspace(0.1, 0.3, 1001), 0.95)
+    usual.add(0.2, np.linspace(0.2, 0.4, 1001))
+    assert usual.estimate(0.01).interval.low == 0
+    # Like a value at the 16 % quantile of perfectly calibrated sets, 0.132.
+    assert usual.estimate(0.01).interval.high == pytest.approx(0.2 * (0.132 - 0.105) / 0.1)
+    assert usual.estimate(0.01) == usual.estimate(0.05)
+
+
+def test_a_value_that_many_truths_show_excludes_none_of_them() -> None:
+    common = np.full(1001, 0.5)
+    usual = Usual.beginning(common, 0.95)
+    for truth in (0.1, 0.2):
+        usual.add(truth, common)
+    usual.add(0.4, np.full(1001, 0.9))
+    found = usual.estimate(0.5)
+    assert found.interval.low == 0
+    assert found.centre == pytest.approx(0.1)
+    assert found.interval.high == pytest.approx(0.2, abs=1e-6)
+
+
+def saturated(rng: np.random.Generator, n: int) -> tuple[EventScores, Floats]:
+    logits = 4 + 2 * rng.normal(size=n)
+    scores, truth = (1 / (1 + np.exp(-z)) for z in (logits, logits / 1.5))
+    return EventScores(scores, (rng.random(n) < truth).astype(int)), truth
+
+
+def test_the_widest_gap_of_few_rows_in_a_bin_is_not_known() -> None:
+    # Nearly all scores are near 1; the widest of 15 gaps is truly 0.088, at scores about 0.7.
+    held = 0
+    for seed in range(40):
+        event, _ = saturated(np.random.default_rng(seed), 300)
+        side = SideRows(event)
+        judged = infer(side, side, plan({"mce"}, 100, seed)).find("mce").before
+        assert judged is not None
+        held += judged.interval.low <= 0.088 <= judged.interval.high
+    assert held >= 36
+
+
+def test_a_change_has_the_change_that_was_seen() -> None:
+    for seed in range(5):
+        event, truth = saturated(np.random.default_rng(seed), 300)
+        after = SideRows(EventScores(truth, event.hits))
+        for one in infer(SideRows(event), after, plan({"ks_error", "ece", "kde_ece"}, 60)).findings:
+            check_change(one)
+
+
+def check_change(one: Finding) -> None:
+    assert one.before is not None
+    assert one.after is not None
+    assert one.change is not None
+    assert one.change.low <= one.after.value - one.before.value <= one.change.high
+
+
+def test_the_order_of_the_rows_changes_no_draw() -> None:
+    rng = np.random.default_rng(5)
+    scores = rng.choice([0.2, 0.6, 0.9], 80)
+    side = two_classes(scores, (rng.random(80) < scores).astype(float))
+    after = two_classes(scores**1.5, side.event.hits.astype(float))
+    keys = {"event_nll", "nll", "auroc", "calibration_slope", "accuracy", "calibration_gain"}
+    found = infer(side, after, plan(keys))
+    order = rng.permutation(80)
+    moved = [
+        two_classes(one.event.scores[order], one.event.hits[order].astype(float))
+        for one in (side, after)
+    ]
+    again = infer(moved[0], moved[1], plan(keys))
+    for one, other in zip(found.findings, again.findings, strict=True):
+        assert one.mark == other.mark
+        assert one.change is not None
+        assert other.change is not None
+        assert_allclose(
+            [one.change.low, one.change.high], [other.change.low, other.change.high], atol=1e-12
+        )

@@ -1,0 +1,238 @@
+"""Every class at once, and every number of bins at once."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from numpy.typing import NDArray
+
+from calibcore import CalibrationInputError, LogitSet, OneClass, cumulative_curves
+from calibcore.cumulative import brownian_tail
+from calibcore.inference import ClassScreen, holm, multiple_testing, screen_classes
+from calibcore.metrics import ece
+from calibcore.metrics.bins import bin_sweep
+from tests import reference
+from tests.strategies import EventCase, LogitCase, event_data, logit_sets, seeded_events
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+# Classes ------------------------------------------------------------------------------------
+
+
+def check_screen(found: ClassScreen, table: Floats, labels: Integers) -> None:
+    """Compare with the curves of each class, one by one."""
+    n_rows, n_classes = table.shape
+    assert (found.n_samples, found.n_classes) == (n_rows, n_classes)
+    for k in range(n_classes):
+        event = OneClass(k).outcomes(table, labels)
+        curves = cumulative_curves(event.scores, event.hits)
+        assert found.rows[k] == event.hits.sum()
+        assert found.frequency[k] == event.hits.mean()
+        assert found.mean_score[k] == pytest.approx(event.scores.mean(), abs=1e-12)
+        assert found.ks_error[k] == pytest.approx(curves.ks_error, abs=1e-12)
+        if curves.gap.max() + curves.gap.min() > 1e-9:
+            assert found.gap[k] > 0
+        elif curves.gap.max() + curves.gap.min() < -1e-9:
+            assert found.gap[k] < 0
+        assert found.null_deviation[k] == pytest.approx(curves.null_deviation, rel=1e-9, abs=1e-15)
+        if curves.null_deviation > 1e-9:
+            assert found.p_value[k] == pytest.approx(curves.ks_p_value, abs=1e-6)
+    assert (found.adjusted >= found.p_value - 1e-15).all()
+    assert (found.adjusted <= 1).all()
+
+
+@given(logit_sets())
+def test_it_is_every_class_by_itself(case: LogitCase) -> None:
+    rows = LogitSet(case.logits, case.labels)
+    check_screen(screen_classes(rows.probabilities, rows.labels), rows.probabilities, rows.labels)
+
+
+def made(
+    rng: np.random.Generator, n_rows: int, n_classes: int, *, sharper: float = 1.0
+) -> tuple[Floats, Integers]:
+    """Labels drawn from a table; the table that is given back is sharpened."""
+    logits = 3 * rng.normal(size=(n_rows, n_classes))
+    labels = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
+    return LogitSet(sharper * logits, labels).probabilities, labels
+
+
+@pytest.mark.parametrize("cells", [1, 700, 1 << 20])
+def test_blocks_of_columns_change_nothing(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, cells: int
+) -> None:
+    table, labels = made(rng, 300, 7, sharper=1.7)
+    whole = screen_classes(table, labels)
+    monkeypatch.setattr(multiple_testing, "_CELLS", cells)
+    parts = screen_classes(table, labels)
+    for name in ("rows", "mean_score", "gap", "null_deviation", "p_value", "adjusted", "order"):
+        assert getattr(parts, name).tolist() == getattr(whole, name).tolist()
+    check_screen(parts, table, labels)
+
+
+def test_the_slow_reference(rng: np.random.Generator) -> None:
+    # Rounded scores, so that many are equal.
+    counts = rng.integers(0, 4, (80, 4)) + 1.0
+    table, labels = counts / counts.sum(axis=1, keepdims=True), rng.integers(0, 3, 80)
+    found = screen_classes(table, labels)
+    rows = table.tolist()
+    for k in range(4):
+        scores, hits = reference.one_class(rows, labels.tolist(), k)
+        gaps = reference.curves(scores, hits).gap
+        assert found.gap[k] == pytest.approx(max(gaps, key=abs), abs=1e-12)
+        assert found.p_value[k] == pytest.approx(reference.ks_p_value(scores, hits), abs=1e-9)
+    assert found.rows[3] == 0
+
+
+def test_the_order_of_the_rows_changes_nothing(rng: np.random.Generator) -> None:
+    table, labels = made(rng, 200, 5, sharper=2.0)
+    shuffled = rng.permutation(200)
+    assert (
+        screen_classes(table, labels).gap.tolist()
+        == screen_classes(table[shuffled], labels[shuffled]).gap.tolist()
+    )
+
+
+def test_worst_first() -> None:
+    found = ClassScreen(
+        n_samples=100,
+        rows=np.array([20, 20, 20, 20, 20]),
+        mean_score=np.full(5, 0.2),
+        gap=np.array([0.01, -0.05, 0.03, -0.03, 0.3]),
+        null_deviation=np.full(5, 0.01),
+        p_value=np.array([0.9, 0.001, 0.5, 0.5, 0.01]),
+        adjusted=np.array([1.0, 0.005, 1.0, 1.0, 0.04]),
+    )
+    assert found.order.tolist() == [1, 4, 2, 3, 0]
+    assert found.off().tolist() == [False, True, False, False, True]
+    assert found.off(0.01).tolist() == [False, True, False, False, False]
+    assert found.frequency.tolist() == [0.2] * 5
+
+
+def test_many_expected_rows_are_adjusted_by_holm_alone(rng: np.random.Generator) -> None:
+    # Classes of probability one half have no skew.
+    table, labels = np.full((4_000, 2), 0.5), rng.integers(0, 2, 4_000)
+    found = screen_classes(table, labels)
+    assert found.p_value[0] == found.p_value[1]
+    assert found.adjusted.tolist() == holm(found.p_value).tolist()
+
+
+def test_certain_classes() -> None:
+    right = screen_classes([[1.0, 0.0, 0.0]] * 3, [0, 0, 0])
+    assert right.p_value.tolist() == right.adjusted.tolist() == [1, 1, 1]
+    wrong = screen_classes([[1.0, 0.0, 0.0]] * 3, [0, 0, 1])
+    assert wrong.p_value.tolist() == [0, 0, 1]
+    assert wrong.gap.tolist() == pytest.approx([1 / 3, -1 / 3, 0])
+    assert wrong.order.tolist() == [0, 1, 2]
+
+
+def test_a_sum_above_1_within_the_tolerance_counts_as_1() -> None:
+    found = screen_classes([[1.0005, 0.0], [0.5, 0.5]], [0, 1])
+    assert found.mean_score.tolist() == [0.75, 0.25]
+    assert found.null_deviation[0] == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize(
+    ("table", "labels", "field"),
+    [
+        ([[0.5, 0.6]], [0], "probabilities"),
+        ([[0.5, math.nan]], [0], "probabilities"),
+        ([[0.5, 0.5]], [2], "labels"),
+        ([[0.5, 0.5]], [0, 1], "labels"),
+    ],
+)
+def test_what_does_not_fit_is_refused(
+    table: list[list[float]], labels: list[int], field: str
+) -> None:
+    with pytest.raises(CalibrationInputError) as refused:
+        screen_classes(table, labels)
+    assert refused.value.field == field
+
+
+def test_few_rows_a_class_are_not_called_off_too_often() -> None:
+    # Two expected rows a class: the limit of many rows alone would call one off in half the draws.
+    rng = np.random.default_rng(4)
+    logits = 3 * rng.normal(size=(500, 250))
+    table = LogitSet(logits, np.zeros(500, dtype=np.int64)).probabilities
+    wrong = by_limit = 0
+    for _ in range(60):
+        labels = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
+        found = screen_classes(table, labels)
+        wrong += bool(found.off().any())
+        limits = list(map(brownian_tail, found.ks_error / found.null_deviation))
+        by_limit += bool((holm(limits) < 0.05).any())
+    assert wrong <= 6
+    assert by_limit >= 12
+
+
+def test_a_class_that_is_off_is_found_among_many() -> None:
+    rng = np.random.default_rng(5)
+    table, labels = made(rng, 5_000, 50)
+    changed = labels.copy()
+    changed[labels == 7] = np.where(rng.random((labels == 7).sum()) < 0.6, 8, 7)
+    found = screen_classes(table, changed)
+    assert found.order[:2].tolist() in ([7, 8], [8, 7])
+    assert found.off().nonzero()[0].tolist() == [7, 8]
+    assert found.gap[7] > 0 > found.gap[8]
+
+
+# Bins ---------------------------------------------------------------------------------------
+
+
+@given(event_data(), st.integers(2, 30))
+def test_a_sweep_is_one_error_after_another(case: EventCase, most: int) -> None:
+    found = bin_sweep(case.scores, case.hits, most=most)
+    assert found.n_bins.tolist() == list(range(2, most + 1))
+    for n_bins, wide, even in zip(found.n_bins, found.equal_width, found.equal_mass, strict=True):
+        assert wide == pytest.approx(ece(case.scores, case.hits, n_bins=n_bins), abs=1e-12)
+        other = ece(case.scores, case.hits, n_bins=n_bins, binning="equal_mass")
+        assert even == pytest.approx(other, abs=1e-12)
+    curves = cumulative_curves(case.scores, case.hits)
+    assert found.ks_error == pytest.approx(curves.ks_error, abs=1e-15)
+    assert (found.expected_equal_width >= 0).all()
+
+
+def test_a_sweep_is_the_slow_reference() -> None:
+    for case in seeded_events(8, 20):
+        scores, hits = case.scores.tolist(), case.hits.tolist()
+        found = bin_sweep(scores, hits, most=12)
+        for place, n_bins in enumerate(range(2, 13)):
+            wide = reference.ece(scores, hits, n_bins, "equal_width")
+            even = reference.ece(scores, hits, n_bins, "equal_mass")
+            assert found.equal_width[place] == pytest.approx(wide, abs=1e-12)
+            assert found.equal_mass[place] == pytest.approx(even, abs=1e-12)
+
+
+def test_what_a_perfect_model_shows_is_its_mean_over_draws(rng: np.random.Generator) -> None:
+    scores = 0.2 + 0.8 * rng.beta(4, 1, 2_000)
+    drawn = [bin_sweep(scores, rng.random(2_000) < scores) for _ in range(150)]
+    first = drawn[0]
+    for kind in ("equal_width", "equal_mass"):
+        mean = np.mean([getattr(one, kind) for one in drawn], axis=0)
+        assert_allclose(getattr(first, f"expected_{kind}"), mean, rtol=0.12)
+    # It depends on the scores alone.
+    assert first.expected_equal_width.tolist() == drawn[1].expected_equal_width.tolist()
+
+
+@pytest.mark.parametrize("score", [0.001, 0.05, 0.2, 0.5])
+@pytest.mark.parametrize("n_rows", [1, 2, 6, 12])
+def test_what_a_perfect_model_shows_in_one_full_bin(score: float, n_rows: int) -> None:
+    # All rows share a bin, so the mean over every draw of the hits can be summed.
+    exact = 0.0
+    for hits in product((0, 1), repeat=n_rows):
+        happened = sum(hits)
+        chance = score**happened * (1 - score) ** (n_rows - happened)
+        exact += chance * abs(n_rows * score - happened) / n_rows
+    found = bin_sweep([score] * n_rows, [0] * n_rows, most=2)
+    assert found.expected_equal_width[0] == pytest.approx(exact, rel=0.21)
+
+
+def test_a_sweep_needs_two_bins() -> None:
+    with pytest.raises(CalibrationInputError) as refused:
+        bin_sweep([0.5], [1], most=1)
+    assert refused.value.field == "most"
