@@ -24,8 +24,8 @@ measure that differs for its convention alone is compared once more where the co
 as many of the first rows as fill 15 bins evenly, in the same bins, or at the same points.
 
 "Reimplemented": a paper's program or definition, written again slowly and apart from calibcore,
-because no library of it can be installed or none follows it. Run `make peers` to let the libraries compute
-again; `python -m benchmarks.agreement` writes this file.
+because no library of it can be installed or none follows it. Run `make peers` to let the libraries
+compute again; `python -m benchmarks.agreement` writes this file.
 
 ## Measures of the tables
 """

@@ -104,7 +104,7 @@ LOGITS: dict[str, Move] = {
     "slices": radio("Worst after", "Worst before"),
     "models": SETS,
 }
-"""A control of each page, on 10,000 rows of 10 classes to judge."""
+"""A control of each page, on 10,000 rows of 10 classes to evaluate."""
 
 SCORES: dict[str, Move] = {
     "": SETS,
@@ -113,7 +113,7 @@ SCORES: dict[str, Move] = {
     "maps": SETS,
     "slices": slider("Scores from"),
 }
-"""A control of each page, on a million top-1 scores to judge."""
+"""A control of each page, on a million top-1 scores to evaluate."""
 
 
 def measure(page: Page, move: Move) -> Measured:
@@ -158,7 +158,7 @@ def open_page(browser: Browser, address: str) -> Page:
 
 
 def scores_file() -> bytes:
-    """Write a million top-1 scores to fit on, and a million to judge."""
+    """Write a million top-1 scores to fit on, and a million to evaluate."""
     events = draw_events(2 * MILLION)
     file = io.BytesIO()
     write_table(pa.table({"confidence": events.scores, "correct": events.hits.astype(bool)}), file)

@@ -1,7 +1,7 @@
 """Every method of the catalogue on every sample, in the papers' own form.
 
 ``python -m benchmarks.methods`` fits each method on the calibration sets with its default options,
-judges it on the test sets, and writes ``docs/methods.md`` and the summary in the README.
+evaluates it on the test sets, and writes ``docs/methods.md`` and the summary in the README.
 """
 
 import sys

@@ -69,7 +69,7 @@ TWO, TEN = np.array([-1.0, 1.0]), np.linspace(-2.25, 2.25, 10)
 """About which the feature is normal, class by class."""
 
 OF_TEN = {m.key for m in METRICS if isinstance(m, RowMeasure) and (m.first or 1) > 1}
-"""Measures that are judged with ten classes, as with two they are always 1."""
+"""Measures that are evaluated with ten classes, as with two they are always 1."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ NO_INTERVAL = frozenset({"kde_classwise_ece"})
 
 
 def simulate(job: tuple[Model, int, int, Sequence[str]]) -> tuple[Finding, ...]:
-    """Draw one set of rows, before as the model says and after as is true, and judge it."""
+    """Draw one set of rows, before as the model says and after as is true, and evaluate it."""
     model, n_samples, seed, keys = job
     rng = np.random.default_rng([seed, n_samples])
     found: tuple[Finding, ...] = ()
@@ -274,7 +274,7 @@ def _options(words: Sequence[str] | None) -> argparse.Namespace:
     shorts, keys = [one.short for one in SIMULATIONS], [*KEYS.values()]
     text = "simulate these alone; the page keeps its other parts"
     parser.add_argument("--only", nargs="+", choices=shorts, default=shorts, help=text)
-    text = "judge these alone, by their keys; the page keeps its other lines"
+    text = "evaluate these alone, by their keys; the page keeps its other lines"
     parser.add_argument(
         "--measures", nargs="+", choices=keys, default=keys, help=text, metavar="KEY"
     )
@@ -340,8 +340,9 @@ classifier says 1 / (1 + exp(b0 + b1 x)), and b0 = 0, b1 = -2 would be true (Vai
 2019; Zhang 2020, section 5.1). Truths are sums over a fine mesh of the feature. *Before* is the
 classifier named in the heading, *after* the true one, so the interval under perfect calibration
 should hold 0 for every distance. Top-r accuracy, which of two classes is always 100%, is simulated
-with ten classes about -2.25, -1.75, ..., 2.25: class c has the logit -b1 / 2 (c x - c^2 / 2) - b0 c / 2,
-which for classes about 1 and -1 is the model above. The calibration gain is 0 before."""
+with ten classes about -2.25, -1.75, ..., 2.25: class c has the logit
+-b1 / 2 (c x - c^2 / 2) - b0 c / 2, which for classes about 1 and -1 is the model above. The
+calibration gain is 0 before."""
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ class BinTable:
 
     @property
     def gap(self) -> Floats:
-        """``mean_score - frequency``: above 0 where the model claims too much."""
+        """``mean_score - frequency``: above 0 where scores are too high."""
         return self.mean_score - self.frequency
 
 

@@ -1,4 +1,4 @@
-"""A contest of calibrators: cross-fitted on the calibration set, and judged on the test set."""
+"""A contest of calibrators: cross-fitted on the calibration set, and evaluated on the test set."""
 
 import math
 from collections.abc import Sequence
@@ -12,13 +12,21 @@ from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.calibrators.method import Calibrator
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import Comparison, Prepared, SetResult, check_pooled, fit, judge, prepare
+from calibcore.evaluation import (
+    Comparison,
+    Prepared,
+    SetResult,
+    check_pooled,
+    evaluate,
+    fit,
+    prepare,
+)
 from calibcore.events import Event
 from calibcore.metrics import Measure, Options
 from calibcore.results import find, result_class
 from calibcore.validation import Floats
 
-JudgedOn = Literal["crossed", "test"]
+EvaluatedOn = Literal["crossed", "test"]
 """Cross-fitted on the calibration set; or on the test set, by the fit on all of the former."""
 
 Folds = NDArray[np.intp]
@@ -96,17 +104,17 @@ def _check_rows(n_rows: int, fold: Folds) -> None:
 
 @result_class
 class CrossFit:
-    """A calibrator judged on the calibration set, each row by a map that has not seen it.
+    """A calibrator evaluated on the calibration set, each row by a map that has not seen it.
 
     Attributes
     ----------
-    judged : SetResult
+    evaluated : SetResult
         Measures of all rows together.
     fitted : FoldedScoreMap, FoldedVectorMap or None
         The maps; None where nothing was asked for.
     """
 
-    judged: SetResult
+    evaluated: SetResult
     fitted: FoldedMap | None
 
 
@@ -171,7 +179,7 @@ def cross_fit(
     rows : LogitSet or EventScores
         The calibration set.
     event : Event
-        What the scores are about; event scores are taken as this event's.
+        What the scores are about; event scores are read as this event's.
     calibrator : ScoreMap, VectorMap, PooledScores or None
         As for `calibcore.evaluation.audit`.
     fold : array_like of int, shape (n_samples,)
@@ -215,7 +223,7 @@ def cross_fit(
     dealt = _checked_folds(fold, rows.n_samples)
     prepared = prepare(rows, event)
     fitted = None if calibrator is None else _fit_folds(prepared, calibrator, dealt, progress)
-    return CrossFit(judge(prepared, event, fitted, Options(n_bins=n_bins)), fitted)
+    return CrossFit(evaluate(prepared, event, fitted, Options(n_bins=n_bins)), fitted)
 
 
 def _checked_folds(values: ArrayLike, n_rows: int) -> Folds:
@@ -257,7 +265,7 @@ def _fit_folds(
 
 @result_class
 class Standing:
-    """How a calibrator does on one set: what is left of a judgement when its curves are dropped.
+    """How a calibrator does on one set: what is left of a evaluation when its curves are dropped.
 
     Attributes
     ----------
@@ -278,10 +286,12 @@ class Standing:
     past_half: int | None = None
 
     @classmethod
-    def of(cls, judged: SetResult, fitted: FittedScoreMap | FittedVectorMap | None) -> "Standing":
+    def of(
+        cls, evaluated: SetResult, fitted: FittedScoreMap | FittedVectorMap | None
+    ) -> "Standing":
         """Keep what a contest needs."""
-        changed, past_half = judged.changed_decisions, judged.past_half
-        return cls(judged.comparisons, changed, judged.n_samples, fitted, past_half)
+        changed, past_half = evaluated.changed_decisions, evaluated.past_half
+        return cls(evaluated.comparisons, changed, evaluated.n_samples, fitted, past_half)
 
     def compare(self, measure: Measure) -> Comparison:
         """Find a measure before and after."""
@@ -306,13 +316,13 @@ class Contestant:
     crossed: Standing
     test: Standing
 
-    def on(self, judged_on: JudgedOn) -> Standing:
+    def on(self, evaluated_on: EvaluatedOn) -> Standing:
         """Return one of the two."""
-        return self.crossed if judged_on == "crossed" else self.test
+        return self.crossed if evaluated_on == "crossed" else self.test
 
-    def value(self, measure: Measure, judged_on: JudgedOn) -> float | None:
+    def value(self, measure: Measure, evaluated_on: EvaluatedOn) -> float | None:
         """Return a measure after calibration; None where it is not defined."""
-        found = self.on(judged_on).compare(measure).after
+        found = self.on(evaluated_on).compare(measure).after
         return None if found is None or math.isnan(found) else found
 
 
@@ -367,10 +377,10 @@ def penalty(measure: Measure, value: float | None) -> float:
 
 
 def ranked(
-    contestants: Sequence[Contestant], measure: Measure, judged_on: JudgedOn
+    contestants: Sequence[Contestant], measure: Measure, evaluated_on: EvaluatedOn
 ) -> list[Contestant]:
     """Sort by a measure, the best first; equals keep their order, those without it come last."""
-    return sorted(contestants, key=lambda one: penalty(measure, one.value(measure, judged_on)))
+    return sorted(contestants, key=lambda one: penalty(measure, one.value(measure, evaluated_on)))
 
 
 def pick(contestants: Sequence[Contestant], measure: Measure) -> Picks | None:
@@ -391,6 +401,6 @@ def pick(contestants: Sequence[Contestant], measure: Measure) -> Picks | None:
     """
     if not contestants:
         return None
-    winner, on_test = (ranked(contestants, measure, on)[0] for on in get_args(JudgedOn))
-    ends = (penalty(measure, winner.value(measure, on)) for on in get_args(JudgedOn))
+    winner, on_test = (ranked(contestants, measure, on)[0] for on in get_args(EvaluatedOn))
+    ends = (penalty(measure, winner.value(measure, on)) for on in get_args(EvaluatedOn))
     return Picks(measure, winner, on_test) if all(map(math.isfinite, ends)) else None

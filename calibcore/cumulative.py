@@ -49,7 +49,7 @@ class CumulativeCurves:
 
     @cached_property
     def gap(self) -> Floats:
-        """``cum_score - cum_hits``: above 0 where the model has claimed too much so far."""
+        """``cum_score - cum_hits``: above 0 where the scores have been too high so far."""
         return self.cum_score - self.cum_hits
 
     @cached_property
@@ -103,7 +103,7 @@ class CumulativeCurves:
 
     @cached_property
     def ks_null_95(self) -> float:
-        """KS error that a perfectly calibrated model of this size exceeds in 5 % of cases."""
+        """KS error that a perfectly calibrated model of this size exceeds in 5% of cases."""
         return self.ks_null(0.95)
 
     def ks_null(self, level: float) -> float:

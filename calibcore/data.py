@@ -225,16 +225,16 @@ Rows = TypeVar("Rows", LogitSet, EventScores)
 
 @result_class
 class Split(Generic[Rows]):
-    """A set to fit on and a set to judge on.
+    """A set to fit on and a set to evaluate on.
 
     Parameters
     ----------
     calibration : LogitSet or EventScores
         Every fit sees only this.
     test : LogitSet or EventScores, of the same kind
-        Every judgement is made on this.
+        Every evaluation is made on this.
     same_data : bool, default False
-        The two are the same rows, so the judgement flatters; said wherever a number is shown.
+        The two are the same rows, so the evaluation flatters; said wherever a number is shown.
 
     Raises
     ------
@@ -325,7 +325,7 @@ def calibration_rows(
         raise CalibrationInputError("calibration_share", str(calibration_share), "between 0 and 1")
     seed = validation.whole_number(seed, "seed", least=0)
     if rows.n_samples < 2:
-        raise CalibrationInputError("rows", "1 row", "at least 2, to fit and to judge")
+        raise CalibrationInputError("rows", "1 row", "at least 2, to fit and to evaluate")
     strata = rows.labels if isinstance(rows, LogitSet) else rows.hits
     n_samples = rows.n_samples
     # Rows shuffled, then grouped by stratum; taking evenly spaced places of that order takes the

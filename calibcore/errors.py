@@ -16,11 +16,11 @@ class CalibrationInputError(ValueError):
     Examples
     --------
     >>> print(CalibrationInputError("labels", "5 values", "one label a row of logits (4)"))
-    labels: found 5 values, wanted one label a row of logits (4).
+    labels: 5 values. Expected one label a row of logits (4).
     """
 
     def __init__(self, field: str, found: str, wanted: str) -> None:
-        super().__init__(f"{field}: found {found}, wanted {wanted}.")
+        super().__init__(f"{field}: {found}. Expected {wanted}.")
         self.field = field
         self.found = found
         self.wanted = wanted

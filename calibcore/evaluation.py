@@ -1,4 +1,4 @@
-"""One audit: fit on the calibration set, judge on both sets, before and after."""
+"""One audit: fit on the calibration set, evaluate on both sets, before and after."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -135,7 +135,7 @@ class Comparison:
 
 @result_class
 class SetResult:
-    """The judgement on one set.
+    """The evaluation on one set.
 
     Attributes
     ----------
@@ -173,11 +173,11 @@ class AuditResult:
     Attributes
     ----------
     calibration, test : SetResult
-        The set the calibrator was fitted on, and the set that judges it.
+        The set the calibrator was fitted on, and the set that evaluates it.
     fitted : FittedScoreMap, FittedVectorMap or None
         The fitted calibrator; None where none was asked for.
     same_data : bool
-        Both sets are the same rows, so the judgement flatters.
+        Both sets are the same rows, so the evaluation flatters.
     """
 
     calibration: SetResult
@@ -215,11 +215,11 @@ def audit(
     split : Split
         Of logit sets; or of event scores, where the file held no more than that.
     event : Event
-        What the scores are about. Where the split holds event scores, they are taken as this
+        What the scores are about. Where the split holds event scores, they are read as this
         event's.
     calibrator : ScoreMap, VectorMap, PooledScores or None
         A score map and pooled scores change the event's score alone; a vector map changes all
-        probabilities, of which the event is taken anew. None leaves everything as it is.
+        probabilities, of which the event is taken again. None leaves everything as it is.
     n_bins : int, default 15
         Bins of the reliability diagram and of the binned measures.
     progress : callable, optional
@@ -252,15 +252,17 @@ def audit(
     fitted = fit(calibrator, calibration, progress)
     options = Options(n_bins=n_bins)
     return AuditResult(
-        calibration=judge(calibration, event, fitted, options),
-        test=judge(test, event, fitted, options),
+        calibration=evaluate(calibration, event, fitted, options),
+        test=evaluate(test, event, fitted, options),
         fitted=fitted,
         same_data=split.same_data,
     )
 
 
 def sides_of(
-    rows: LogitSet | EventScores, judged: SetResult, fitted: FittedScoreMap | FittedVectorMap | None
+    rows: LogitSet | EventScores,
+    evaluated: SetResult,
+    fitted: FittedScoreMap | FittedVectorMap | None,
 ) -> tuple[inference.SideRows, inference.SideRows]:
     """Gather what `calibcore.inference.infer` needs of one set.
 
@@ -268,10 +270,10 @@ def sides_of(
     ----------
     rows : LogitSet or EventScores
         The set.
-    judged : SetResult
-        Its judgement.
+    evaluated : SetResult
+        Its evaluation.
     fitted : FittedScoreMap, FittedVectorMap or None
-        The calibrator it was judged with.
+        The calibrator it was evaluated with.
 
     Returns
     -------
@@ -279,15 +281,15 @@ def sides_of(
         Before and after; the same object where nothing was fitted.
     """
     if isinstance(rows, EventScores):
-        before = inference.SideRows(judged.before.event)
+        before = inference.SideRows(evaluated.before.event)
     else:
-        before = inference.SideRows(judged.before.event, rows.probabilities, rows.labels)
+        before = inference.SideRows(evaluated.before.event, rows.probabilities, rows.labels)
     if fitted is None:
         return before, before
     if isinstance(fitted, FittedVectorMap) and isinstance(rows, LogitSet):
         probabilities = fitted.predict_proba(rows.logits)
-        return before, inference.SideRows(judged.after.event, probabilities, rows.labels)
-    return before, inference.SideRows(judged.after.event)
+        return before, inference.SideRows(evaluated.after.event, probabilities, rows.labels)
+    return before, inference.SideRows(evaluated.after.event)
 
 
 def prepare(rows: LogitSet | EventScores, event: Event) -> Prepared:
@@ -332,7 +334,7 @@ def fit(
     return calibrator.fit(logits, labels)
 
 
-def judge(
+def evaluate(
     prepared: Prepared,
     event: Event,
     fitted: FittedScoreMap | FittedVectorMap | None,

@@ -17,7 +17,7 @@ def check_same_rows(first: LogitSet | EventScores, other: LogitSet | EventScores
     Parameters
     ----------
     first, other : LogitSet or EventScores
-        The rows that both are judged on. Of an event's scores only their number can be checked,
+        The rows that both are evaluated on. Of an event's scores only their number can be checked,
         because the models may be right on different rows.
 
     Raises
@@ -32,7 +32,7 @@ def check_same_rows(first: LogitSet | EventScores, other: LogitSet | EventScores
     >>> check_same_rows(rows, LogitSet([[2.0, 0.0], [0.0, 2.0]], [0, 0]))
     Traceback (most recent call last):
     ...
-    calibcore.errors.CalibrationInputError: labels: found 0 in row 2, wanted 1 as in the first...
+    calibcore.errors.CalibrationInputError: labels: 0 in row 2. Expected 1 as in the first...
     """
     if isinstance(first, LogitSet) != isinstance(other, LogitSet):
         kinds = "class probabilities", "one score a row"
@@ -93,12 +93,12 @@ class Plane:
         return self.miscalibration - self.discrimination + self.uncertainty
 
 
-def plane_of(judged: Sequence[SetResult]) -> Plane:
+def plane_of(evaluated: Sequence[SetResult]) -> Plane:
     """Place several models in one plane.
 
     Parameters
     ----------
-    judged : sequence of SetResult
+    evaluated : sequence of SetResult
         One a model, at least one, on the same rows.
 
     Returns
@@ -116,7 +116,7 @@ def plane_of(judged: Sequence[SetResult]) -> Plane:
     Dimitriadis, Gneiting, Jordan, PNAS 2021; Dimitriadis, Gneiting, Jordan, Vogel, *Evaluating
     probabilistic classifiers: the triptych*, International Journal of Forecasting 2024.
     """
-    off, sharp, base = (_both(judged, key) for key in _PARTS)
+    off, sharp, base = (_both(evaluated, key) for key in _PARTS)
     first = float(base[0, 0])
     return Plane(off, sharp - (base - first), first, bool(np.ptp(base) < 1e-12))
 
@@ -124,6 +124,6 @@ def plane_of(judged: Sequence[SetResult]) -> Plane:
 _PARTS = "miscalibration", "discrimination", "uncertainty"
 
 
-def _both(judged: Sequence[SetResult], key: str) -> Floats:
-    rows = [one.compare(key) for one in judged]
+def _both(evaluated: Sequence[SetResult], key: str) -> Floats:
+    rows = [one.compare(key) for one in evaluated]
     return np.array([[row.before, row.after] for row in rows], dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Numbers told apart by ranges that hold about as many of them each."""
+"""Numbers grouped by ranges that hold about as many of them each."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray

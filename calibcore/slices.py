@@ -1,4 +1,4 @@
-"""Parts of the rows, each judged by itself: where a model is off, and which rows show it."""
+"""Subgroups of the rows, each evaluated by itself: where a model is miscalibrated."""
 
 from dataclasses import replace
 from functools import cached_property
@@ -11,7 +11,7 @@ from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
 from calibcore.cumulative import cumulative_curves
 from calibcore.data import EventScores, LogitSet, Split
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import AuditResult, Comparison, SetResult, Side, judge, prepare
+from calibcore.evaluation import AuditResult, Comparison, SetResult, Side, evaluate, prepare
 from calibcore.events import Event
 from calibcore.inference.multiple_testing import gap_p_values, holm
 from calibcore.metrics import ClassMeasure, EventMeasure, Measure, Options
@@ -20,7 +20,7 @@ from calibcore.results import result_class
 from calibcore.validation import Floats, Hits, Labels
 
 LEAST_ROWS = 30
-"""A slice with fewer rows is shown, but not judged."""
+"""A slice with fewer rows is shown, but not evaluated."""
 
 Places = NDArray[np.intp]
 
@@ -34,7 +34,7 @@ class SliceShares:
     share : ndarray of float64, shape (n_slices,)
         NaN in a slice without rows.
     low, high : ndarray of float64, shape (n_slices,)
-        Ends of its Wilson interval of 95 %; NaN in a slice without rows.
+        Ends of its Wilson interval of 95%; NaN in a slice without rows.
     """
 
     share: Floats
@@ -57,12 +57,12 @@ class SliceScreen:
     ks_error : ndarray of float64, shape (n_slices,)
         Largest absolute gap of the slice's own running totals, in probability units.
     p_value : ndarray of float64, shape (n_slices,)
-        Of the KS error, in the limit of many rows; NaN where the slice is not judged.
+        Of the KS error, in the limit of many rows; NaN where the slice is not evaluated.
     adjusted : ndarray of float64, shape (n_slices,)
         Careful with few rows, and adjusted by `calibcore.inference.holm` for the slices that are
-        judged; NaN elsewhere.
+        evaluated; NaN elsewhere.
     least : int
-        A slice with fewer rows is not judged.
+        A slice with fewer rows is not evaluated.
     """
 
     rows: Labels
@@ -80,12 +80,12 @@ class SliceScreen:
 
     @property
     def mean_gap(self) -> Floats:
-        """Mean score less observed frequency: above 0 where the slice is claimed too often."""
+        """Mean score less observed frequency: above 0 where scores are too high."""
         return self.mean_score - self.frequency.share
 
     @property
     def gap_low(self) -> Floats:
-        """Lower end of the interval of the mean gap, the scores taken as they are.
+        """Lower end of the interval of the mean gap, the scores as they are.
 
         Wilson's interval of the frequency, which is a little wide for rows of different scores.
         """
@@ -97,8 +97,8 @@ class SliceScreen:
         return self.mean_score - self.frequency.low
 
     @cached_property
-    def judged(self) -> NDArray[np.bool_]:
-        """Which slices are judged."""
+    def evaluated(self) -> NDArray[np.bool_]:
+        """Which slices are evaluated."""
         return ~np.isnan(self.adjusted)
 
     def off(self, level: float = 0.05) -> NDArray[np.bool_]:
@@ -110,8 +110,8 @@ class SliceScreen:
 
         Notes
         -----
-        Those that are off, then those with enough rows, then the small ones; of each, the largest
-        KS error first. So a small slice, which chance alone puts far off, cannot head the list.
+        Those that are flagged, then those with enough rows, then the small ones; of each, the
+        largest KS error first. So a small slice, which chance alone moves far, cannot head the list.
         """
         kind = np.where(self.off(level), 0, np.where(self.rows >= self.least, 1, 2))
         found = np.lexsort((-np.nan_to_num(self.ks_error), kind))
@@ -125,7 +125,7 @@ def screen_slices(
     *,
     n_slices: int,
     least: int = LEAST_ROWS,
-    judge: bool = True,
+    evaluate: bool = True,
 ) -> SliceScreen:
     """Test the calibration of every subgroup of rows, adjusted for the number of tests.
 
@@ -140,10 +140,10 @@ def screen_slices(
     n_slices : int
         Number of slices; some may have no rows.
     least : int, default 30
-        Slices with fewer rows are not judged.
-    judge : bool, default True
+        Slices with fewer rows are not evaluated.
+    evaluate : bool, default True
         Whether any is. If the slices were made with the truth in hand, such as the true class, a
-        perfect model is off in them too, and no p-value means anything.
+        perfectly calibrated model looks miscalibrated in them too, and no p-value means anything.
 
     Returns
     -------
@@ -158,7 +158,7 @@ def screen_slices(
     -----
     Slice k is `calibcore.cumulative.cumulative_curves` of its rows. P-values as in
     `calibcore.inference.screen_classes`: that of its curves, and adjusted the larger of it and a
-    tail corrected for skew. The slices are taken as given before any label was seen.
+    tail corrected for skew. The slices are as given before any label was seen.
 
     References
     ----------
@@ -185,7 +185,7 @@ def screen_slices(
         variance[k], skew[k] = spread.sum(), spread @ np.abs(1 - 2 * of_slice)
     p_value, adjusted = np.full((2, n_slices), np.nan)
     enough = rows >= max(least, 1)
-    if judge and enough.any():
+    if evaluate and enough.any():
         p_value[enough], careful = gap_p_values(
             gap[enough], rows[enough], variance[enough], skew[enough]
         )
@@ -245,7 +245,7 @@ def _members(places: ArrayLike, n_samples: int, n_slices: int) -> list[Places]:
     return np.split(order, np.searchsorted(where[order], np.arange(1, n_slices)))
 
 
-def rejudge(
+def reevaluate(
     fitted: FittedScoreMap | FittedVectorMap | None,
     split: Split[LogitSet] | Split[EventScores],
     *,
@@ -257,9 +257,9 @@ def rejudge(
     Parameters
     ----------
     fitted : FittedScoreMap, FittedVectorMap or None
-        Taken as it is.
+        As it is.
     split : Split
-        The rows to judge on.
+        The rows to evaluate on.
     event : Event
         What the scores are about; a map of scores was fitted to this event's.
     n_bins : int, default 15
@@ -272,8 +272,8 @@ def rejudge(
     """
     options = Options(n_bins=n_bins)
     return AuditResult(
-        calibration=judge(prepare(split.calibration, event), event, fitted, options),
-        test=judge(prepare(split.test, event), event, fitted, options),
+        calibration=evaluate(prepare(split.calibration, event), event, fitted, options),
+        test=evaluate(prepare(split.test, event), event, fitted, options),
         fitted=fitted,
         same_data=split.same_data,
     )
@@ -288,8 +288,8 @@ def rebin(
 ) -> AuditResult:
     """Evaluate the same rows in another number of bins, and keep all that has none.
 
-    Parameters are the judgement, the rows that were judged, and the bins; returns what `rejudge`
-    gives, in a small part of the time.
+    Parameters are the evaluation, its rows, and the bins; returns what `reevaluate` gives, in a
+    small part of the time.
     """
     sets = (result.calibration, split.calibration), (result.test, split.test)
     calibration, test = (_rebinned(*one, result.fitted, Options(n_bins=n_bins)) for one in sets)
@@ -297,16 +297,16 @@ def rebin(
 
 
 def _rebinned(
-    judged: SetResult,
+    evaluated: SetResult,
     rows: LogitSet | EventScores,
     fitted: FittedScoreMap | FittedVectorMap | None,
     options: Options,
 ) -> SetResult:
     before, after = (
         replace(side, binned=binned_of(side.counted, n_bins=options.n_bins))
-        for side in (judged.before, judged.after)
+        for side in (evaluated.before, evaluated.after)
     )
-    if judged.after is judged.before:
+    if evaluated.after is evaluated.before:
         after = before
     table = after_table = rows.probabilities if isinstance(rows, LogitSet) else None
     if isinstance(fitted, FittedVectorMap) and isinstance(rows, LogitSet):
@@ -326,8 +326,8 @@ def _rebinned(
         was = value(row.measure, row.before, (before, table))
         return replace(row, before=was, after=value(row.measure, row.after, (after, after_table)))
 
-    comparisons = tuple(map(again, judged.comparisons))
-    return replace(judged, before=before, after=after, comparisons=comparisons)
+    comparisons = tuple(map(again, evaluated.comparisons))
+    return replace(evaluated, before=before, after=after, comparisons=comparisons)
 
 
 def sure_misses(

@@ -22,7 +22,7 @@ _PART = 1 << 15
 class Tally:
     """How many rows, and how many hits, there are at each distinct score.
 
-    A resample of the rows, or labels drawn anew, is the same scores with other counts, so one
+    A resample of the rows, or labels drawn again, is the same scores with other counts, so one
     function computes a measure of the rows and of a thousand resamples.
 
     Attributes
@@ -92,7 +92,7 @@ def hit_totals(counted: Tally) -> Floats:
 
 
 def gaps_in_rows(counted: Tally) -> Floats:
-    """Return by how many hits the scores claim too many so far, up to the end of each score.
+    """Return by how many hits the scores expect too many so far, up to the end of each score.
 
     Returns
     -------

@@ -362,7 +362,7 @@ def choose_resamples() -> int:
 
 
 def choose_set() -> SetChoice:
-    """Let the user switch between the set that judges and the set that was fitted on."""
+    """Let the user switch between the set that evaluates and the set that was fitted on."""
     chosen = address.choose(
         st.segmented_control,
         "Evaluate on",

@@ -21,13 +21,13 @@ class Scene:
     sample : Sample or None
         The sample, where the data are one.
     split : Split
-        The rows to fit on, which are all there are, and the rows to judge.
+        The rows to fit on, which are all there are, and the rows to evaluate.
     rows : LogitSet or EventScores
         The rows that are looked at.
     settings : Settings
         All that decides the numbers, apart from the data.
     result : AuditResult
-        The chosen calibrator, fitted and judged.
+        The chosen calibrator, fitted and evaluated.
     chosen : {"calibration", "test"}
         The set that is looked at.
     n_resamples : int
@@ -53,7 +53,7 @@ class Scene:
     waiting: str | None = None
 
     @property
-    def judged(self) -> SetResult:
+    def evaluated(self) -> SetResult:
         """What was found on the set that is looked at."""
         return self.result.test if self.chosen == "test" else self.result.calibration
 

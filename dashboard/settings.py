@@ -19,12 +19,12 @@ CLASS_BINS = 15
 
 @dataclass(frozen=True)
 class Slice:
-    """The part of the rows that is judged.
+    """The part of the rows that is evaluated.
 
     Parameters
     ----------
     by : str
-        What the rows are told apart by, as the page calls it.
+        What the rows are grouped by, as the page calls it.
     value : str
         Which of them are kept.
     """
@@ -52,7 +52,7 @@ class Settings:
     seed : int
         Of the split of a single set.
     only : Slice or None
-        The part of the rows of both sets that is judged; all are fitted on. None for all.
+        The part of the rows of both sets that is evaluated; all are fitted on. None for all.
     """
 
     event: ChosenEvent

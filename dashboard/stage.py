@@ -12,7 +12,7 @@ from dashboard.settings import NO_METHOD, SetChoice, Settings
 
 
 def prepare(page: str, *, first: bool) -> Scene | None:
-    """Read, choose, fit and judge; None where something is still missing.
+    """Read, choose, fit and evaluate; None where something is still missing.
 
     Parameters
     ----------
@@ -48,13 +48,13 @@ def prepare(page: str, *, first: bool) -> Scene | None:
         settings, estimate = replace(settings, method=NO_METHOD, options=()), None
     with working.watched(settings, estimate) as progress:
         result = compute.run_audit(upload, settings, progress)
-    split, judged = compute.split_of(upload, settings), compute.judged_split(upload, settings)
+    split, evaluated = compute.split_of(upload, settings), compute.evaluated_split(upload, settings)
     only.show_part(compute.part_of(upload, settings, chosen))
     return Scene(
         upload=upload,
         sample=source.sample,
         split=split,
-        rows=judged.test if chosen == "test" else judged.calibration,
+        rows=evaluated.test if chosen == "test" else evaluated.calibration,
         settings=settings,
         result=result,
         chosen=chosen,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from calibcore.contest import Contestant, JudgedOn, Standing, can_rank, penalty
+from calibcore.contest import Contestant, EvaluatedOn, Standing, can_rank, penalty
 from calibcore.evaluation import SetResult
 from calibcore.metrics import METRICS, Measure
 from dashboard.wording import measured, method_name
@@ -28,7 +28,7 @@ CONTEST_MEASURES = (
 
 CHANGED = "Decisions changed"
 
-SIDES: tuple[JudgedOn, JudgedOn] = ("crossed", "test")
+SIDES: tuple[EvaluatedOn, EvaluatedOn] = ("crossed", "test")
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\0")
 """Signs with which a cell begins that a spreadsheet would take for a formula."""
@@ -115,7 +115,7 @@ def _counted(count: int | None) -> str:
     return "\u2013" if count is None else f"{count:,}"
 
 
-def _column(contestants: Sequence[Contestant], measure: Measure, side: JudgedOn) -> list[Cell]:
+def _column(contestants: Sequence[Contestant], measure: Measure, side: EvaluatedOn) -> list[Cell]:
     values = [one.value(measure, side) for one in contestants]
     texts = [
         measured(one.on(side).compare(measure), value, one.on(side).n_samples)
@@ -140,13 +140,13 @@ def ranked_cells(
 
 
 def models_table(
-    judged: Sequence[SetResult], measures: Sequence[Measure]
+    evaluated: Sequence[SetResult], measures: Sequence[Measure]
 ) -> list[list[tuple[Cell, Cell]]]:
     """Write several models, the best and the second best of each measure marked.
 
     Parameters
     ----------
-    judged : sequence of SetResult
+    evaluated : sequence of SetResult
         One a model, on the same rows.
     measures : sequence of Measure
         One a column.
@@ -158,12 +158,12 @@ def models_table(
     """
     columns = []
     for measure in measures:
-        rows = [one.compare(measure.key) for one in judged]
+        rows = [one.compare(measure.key) for one in evaluated]
         sides = ([row.before for row in rows], [row.after for row in rows])
         cells = [
             ranked_cells(
                 [
-                    measured(row, v, judged[0].n_samples)
+                    measured(row, v, evaluated[0].n_samples)
                     for row, v in zip(rows, values, strict=True)
                 ],
                 values,

@@ -1,4 +1,4 @@
-"""What a fit takes, from measurements, so that a dear one can say so before it starts."""
+"""What a fit takes, from measurements, so that a slow one can say so before it starts."""
 
 import math
 from dataclasses import dataclass

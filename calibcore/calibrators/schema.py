@@ -21,7 +21,7 @@ def json_schema() -> dict[str, Any]:
     Returns
     -------
     dict
-        JSON Schema, draft 2020-12: one definition a kind of map, told apart by ``kind``.
+        JSON Schema, draft 2020-12: one definition a kind of map, selected by ``kind``.
 
     Examples
     --------

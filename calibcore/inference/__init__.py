@@ -1,7 +1,7 @@
 """Uncertainty: intervals, references under perfect calibration, power, many tests at once."""
 
 from calibcore.inference.bootstrap import SideRows
-from calibcore.inference.findings import Finding, Inference, Judgement, Reference
+from calibcore.inference.findings import Finding, Inference, Reference, Uncertainty
 from calibcore.inference.infer import infer
 from calibcore.inference.intervals import DistanceEstimate, Interval, Mark
 from calibcore.inference.multiple_testing import ClassScreen, holm, screen_classes
@@ -14,11 +14,11 @@ __all__ = [
     "Finding",
     "Inference",
     "Interval",
-    "Judgement",
     "Mark",
     "Plan",
     "Reference",
     "SideRows",
+    "Uncertainty",
     "holm",
     "infer",
     "rows_that_show",

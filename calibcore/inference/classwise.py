@@ -10,7 +10,7 @@ from calibcore.binning import bin_places
 from calibcore.blocks import row_blocks
 from calibcore.inference.bootstrap import SideRows
 from calibcore.inference.classwise_kernels import ClassKernels
-from calibcore.inference.findings import Judgement, reference
+from calibcore.inference.findings import Uncertainty, reference
 from calibcore.inference.intervals import DistanceEstimate, Interval
 from calibcore.inference.inversion import N_DRAWS, Usual
 from calibcore.inference.null_labels import drawn_labels
@@ -35,10 +35,10 @@ _FEW = 30
 _CELLS = 1 << 22
 
 _LEAST_DRAWS, _MOST_LABELS = 100, 4_000_000
-"""Labels are dear to draw, so there are fewer draws where there are many rows."""
+"""Labels are slow to draw, so there are fewer draws where there are many rows."""
 
 _LEAST_BLURRED, _MOST_CURVES = 100, 200_000
-"""Curves are dear to blur, so fewer draws are where there are many classes: 200 of 1,000."""
+"""Curves are slow to blur, so fewer draws are where there are many classes: 200 of 1,000."""
 
 
 @result_class
@@ -128,9 +128,9 @@ SUMMARIES = _BINNED | _BLURRED
 """What is made of the errors of all classes, by the key of the measure."""
 
 
-def judge_classes(
+def evaluate_classes(
     rng: np.random.Generator, side: SideRows, other: Floats | None, plan: Plan
-) -> dict[str, Judgement]:
+) -> dict[str, Uncertainty]:
     """Evaluate the class-wise errors of one side.
 
     Parameters
@@ -138,16 +138,16 @@ def judge_classes(
     rng : numpy.random.Generator
         Where the draws come from.
     side : SideRows
-        What is judged; without probabilities, there is nothing to judge.
+        What is evaluated; without probabilities, there is nothing to evaluate.
     other : ndarray of float64, shape (n_samples, n_classes), or None
-        Probabilities that might be the true ones: those after calibration judge those before.
+        Probabilities that might be the true ones: those after calibration evaluate those before.
         Without them, or where they are the same, softened ones.
     plan : Plan
         Which measures, bins, draws and level.
 
     Returns
     -------
-    dict of str to Judgement
+    dict of str to Uncertainty
         For those of `SUMMARIES` that are in the plan.
 
     Notes
@@ -170,13 +170,13 @@ def judge_classes(
         other = _softened(probabilities)
     n_draws = min(plan.n_resamples, max(_LEAST_DRAWS, _MOST_LABELS // len(labels)))
     drawn = _Labels.drawn(rng, labels, probabilities, other, n_draws)
-    judged: dict[str, Judgement] = {}
+    evaluated: dict[str, Uncertainty] = {}
     if not wanted.isdisjoint(_BINNED):
         bins = ClassBins.of(probabilities, plan.options.n_bins)
-        judged |= _judge(drawn, bins.errors, bins.distances, _BINNED, plan.level)
+        evaluated |= _evaluate(drawn, bins.errors, bins.distances, _BINNED, plan.level)
     if not wanted.isdisjoint(_BLURRED):
-        judged |= _judge_blurred(drawn)
-    return {key: judged[key] for key in wanted}
+        evaluated |= _evaluate_blurred(drawn)
+    return {key: evaluated[key] for key in wanted}
 
 
 @result_class
@@ -228,14 +228,14 @@ class _Labels:
             yield strength, np.where(self.order < strength, others, same)
 
 
-def _judge(
+def _evaluate(
     drawn: _Labels,
     errors_of: _ErrorsOf,
     distances_of: Callable[[Floats], Floats],
     wanted: Mapping[str, Summary],
     level: float,
-) -> dict[str, Judgement]:
-    """Judge what is made of the errors, given what they truly are of other probabilities."""
+) -> dict[str, Uncertainty]:
+    """Evaluate what is made of the errors, given what they truly are of other probabilities."""
     observed, null = errors_of(drawn.observed[np.newaxis]), errors_of(drawn.calibrated)
     values = {key: float(make(observed)[0]) for key, make in wanted.items()}
     usual = {key: Usual.beginning(make(null), level) for key, make in wanted.items()}
@@ -248,12 +248,12 @@ def _judge(
                 usual[key].add(float(make(strength * most)), make(errors))
         if all(usual[key].passes(value) for key, value in values.items()):
             break
-    judged = {}
+    evaluated = {}
     for key, make in wanted.items():
         estimate = usual[key].estimate(values[key]).reaching(float(make(allowed).max()))
         known = reference(make(null), values[key], 0.0)
-        judged[key] = Judgement(values[key], estimate.interval, known, estimate)
-    return judged
+        evaluated[key] = Uncertainty(values[key], estimate.interval, known, estimate)
+    return evaluated
 
 
 def _allowed_errors(
@@ -295,7 +295,7 @@ def _allowed_share(said: Floats, true: Floats, hits: float, level: float) -> flo
     )
 
 
-def _judge_blurred(drawn: _Labels) -> dict[str, Judgement]:
+def _evaluate_blurred(drawn: _Labels) -> dict[str, Uncertainty]:
     """Compare the measure with perfect calibration; no interval of it would say what is true."""
     probabilities, labels = drawn.probabilities, drawn.observed
     kernels = ClassKernels(probabilities)
@@ -303,11 +303,11 @@ def _judge_blurred(drawn: _Labels) -> dict[str, Judgement]:
     null = kernels.errors(drawn.calibrated[:n_draws])
     seen, value = kernels.errors(labels[np.newaxis]), kde_classwise_ece(probabilities, labels)
     unknown = DistanceEstimate(math.nan, Interval(math.nan, math.nan))
-    judged = {}
+    evaluated = {}
     for key, make in _BLURRED.items():
         known = reference(make(null), float(make(seen)[0]), 0.0)
-        judged[key] = Judgement(value, unknown.interval, known, unknown)
-    return judged
+        evaluated[key] = Uncertainty(value, unknown.interval, known, unknown)
+    return evaluated
 
 
 def further(probabilities: Floats, other: Floats, times: float) -> Floats:

@@ -10,7 +10,7 @@ from calibcore.cumulative import curves_of
 from calibcore.data import EventScores
 from calibcore.inference.auroc_intervals import fewest, rank_interval, stretch_of
 from calibcore.inference.bootstrap import chunks
-from calibcore.inference.findings import Judgement, reference
+from calibcore.inference.findings import Uncertainty, reference
 from calibcore.inference.intervals import (
     DistanceEstimate,
     Interval,
@@ -33,9 +33,9 @@ _FEW_LIFTED = 5
 """Hits, or misses, from which half of what noise is found to lift is taken off the upper end."""
 
 
-def judge_event(
+def evaluate_event(
     rng: np.random.Generator, event: EventScores, draws: Mapping[str, Floats], plan: Plan
-) -> dict[str, Judgement]:
+) -> dict[str, Uncertainty]:
     """Evaluate the measures of one event.
 
     Parameters
@@ -51,7 +51,7 @@ def judge_event(
 
     Returns
     -------
-    dict of str to Judgement
+    dict of str to Uncertainty
         By the key of the measure.
     """
     exact = tally(event.scores, event.hits, event.rest)
@@ -67,7 +67,7 @@ def judge_event(
     patterns = _patterns(event, few)
     estimates = invert(of_truths, few, distances, patterns, plan.level)
     lifts = _lifts(of_lifts, few, patterns[-1], plan)
-    judged = {}
+    evaluated = {}
     for measure in plan.of_events:
         key, estimate = measure.key, estimates.get(measure.key)
         value, drawn = values[key], draws.get(key)
@@ -83,8 +83,8 @@ def judge_event(
         else:
             interval = _interval(measure, value, drawn, estimate, plan.level)
         known = reference(null[key], value, measure.ideal)
-        judged[key] = Judgement(value, interval, known, estimate, drawn, stretch)
-    return judged
+        evaluated[key] = Uncertainty(value, interval, known, estimate, drawn, stretch)
+    return evaluated
 
 
 def _interval(

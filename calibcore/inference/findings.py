@@ -25,7 +25,7 @@ from calibcore.results import find, short_repr
 from calibcore.validation import Floats
 
 _UPPER_95 = 1.6448536269514722
-"""Standard deviations that a normal variable exceeds in 5 of 100 cases."""
+"""Standard deviations that a normal variable exceeds in 5% of cases."""
 
 _ALIKE = 1e-4
 """Share by which the same labels may differ: rounding, and what rough kernel measures are off."""
@@ -40,7 +40,7 @@ class Reference:
     mean : float
         On average.
     upper : float
-        Exceeded in 5 of 100 cases.
+        Exceeded in 5% of cases.
     p_value : float
         Share of the cases at least as far from the ideal as the value observed; NaN where the
         measure has no ideal.
@@ -52,7 +52,7 @@ class Reference:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class Uncertainty:
     """The uncertainty of one measure on one side.
 
     Attributes
@@ -87,7 +87,7 @@ class Finding:
     ----------
     key : str
         Of the measure.
-    before, after : Judgement or None
+    before, after : Uncertainty or None
         None where the measure is not defined.
     change : Interval or None
         For after minus before, of the same rows.
@@ -96,8 +96,8 @@ class Finding:
     """
 
     key: str
-    before: Judgement | None
-    after: Judgement | None
+    before: Uncertainty | None
+    after: Uncertainty | None
     change: Interval | None
     mark: Mark | None
 
@@ -143,13 +143,13 @@ def reference(null: Floats, value: float, ideal: float | None) -> Reference:
     return Reference(mean, quantiles(null, 0.95)[0], p_value)
 
 
-def judge_mean(values: RowValues, draws: Floats, level: float, *, is_share: bool) -> Judgement:
+def evaluate_mean(values: RowValues, draws: Floats, level: float, *, is_share: bool) -> Uncertainty:
     """Evaluate a mean over the rows, or a share of them; by perfect scores it is nearly normal."""
     n_samples = values.seen.size
     mean = float(values.mean.mean())
     deviation = math.sqrt(float(values.variance.sum())) / n_samples
     seen = float(values.seen.sum())
-    return Judgement(
+    return Uncertainty(
         seen / n_samples,
         share_interval(seen, n_samples, level) if is_share else percentile_interval(draws, level),
         Reference(mean, mean + _UPPER_95 * deviation, math.nan),
@@ -158,7 +158,7 @@ def judge_mean(values: RowValues, draws: Floats, level: float, *, is_share: bool
 
 
 def compare(
-    measure: Measure, was: Judgement | None, now: Judgement | None, level: float
+    measure: Measure, was: Uncertainty | None, now: Uncertainty | None, level: float
 ) -> Finding:
     """Put both sides of a measure together."""
     if was is not None and was is now:
@@ -181,9 +181,9 @@ def compare(
     return Finding(measure.key, was, now, change, mark)
 
 
-def _unknown(judged: Judgement) -> bool:
+def _unknown(evaluated: Uncertainty) -> bool:
     """Return whether a side has no interval, or is infinitely far off: no change is seen."""
-    return math.isnan(judged.interval.low) or not math.isfinite(judged.value)
+    return math.isnan(evaluated.interval.low) or not math.isfinite(evaluated.value)
 
 
 def _unless(measure: Measure, mark: Mark) -> Mark | None:

@@ -16,8 +16,8 @@ from calibcore.inference.bootstrap import (
     known_of_rows,
     other_labels,
 )
-from calibcore.inference.classwise import judge_classes
-from calibcore.inference.events import judge_event
+from calibcore.inference.classwise import evaluate_classes
+from calibcore.inference.events import evaluate_event
 from calibcore.inference.findings import Inference
 from calibcore.inference.plan import Plan
 from calibcore.metrics.rows import RowValues
@@ -70,7 +70,7 @@ def infer(
     (see `calibcore.inference.bootstrap.draw_rows`). Distances from perfect calibration are biased
     upwards by noise, and more so in a resample; theirs are found by drawing labels under truths at
     several distances (see `calibcore.inference.inversion.invert`), and the interval of their change
-    from those of both sides. The calibrator is taken as given: its own fit is not repeated.
+    from those of both sides. The calibrator is held fixed: its own fit is not repeated.
 
     Every kind of draws has a generator of its own, and both sides the same ones, so that what is
     found of a measure depends neither on the other measures nor on the other side's draws.
@@ -84,20 +84,20 @@ def infer(
 
     of_rows = [_row_values(before, side, side.labels, plan) for side in sides]
     resampled = _resample(sides, of_rows, plan, lambda share: report(share / 3))
-    judged = []
+    evaluated = []
     for number, (side, values, draws) in enumerate(zip(sides, of_rows, resampled, strict=True)):
         report((1 + 2 * number / len(sides)) / 3)
         streams = _Streams.of(plan.seed)
-        found = judge_event(streams.event, side.event, draws, plan)
+        found = evaluate_event(streams.event, side.event, draws, plan)
         for measure in (*plan.of_rows, *plan.of_changes):
             if one := values.get(measure.key):
-                found[measure.key] = findings.judge_mean(
+                found[measure.key] = findings.evaluate_mean(
                     one, draws[measure.key], plan.level, is_share=measure.asks_for_order
                 )
         other = sides[number - 1].probabilities
-        judged.append(found | judge_classes(streams.classes, side, other, plan))
+        evaluated.append(found | evaluate_classes(streams.classes, side, other, plan))
     report(1.0)
-    was, now = judged[0], judged[-1]
+    was, now = evaluated[0], evaluated[-1]
     return Inference(
         tuple(
             findings.compare(one, was.get(one.key), now.get(one.key), plan.level)

@@ -26,7 +26,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class DistanceEstimate:
-    """What one distance is, judged by what would be seen under other truths.
+    """What one distance is, evaluated by what would be seen under other truths.
 
     Attributes
     ----------

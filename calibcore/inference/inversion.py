@@ -116,7 +116,7 @@ def invert(
     counted : Tally
         The rows, at most some thousand distinct scores.
     distances : mapping of str to Distance
-        What is judged.
+        What is evaluated.
     patterns : list of ndarray of float64, each of shape (n_blocks,)
         Frequencies of the event at each score that a miscalibrated model of this kind may have.
     level : float
@@ -132,7 +132,7 @@ def invert(
     bootstrap would not do: a distance of perfect scores from noisy frequencies is above 0, that of
     resampled rows lies higher still, and the interval misses the truth nearly always. A test at
     each strength knows by how much noise alone lifts the value. The interval is the widest that
-    any pattern gives. Its upper end is not below that of a value at the 16 % quantile of perfectly
+    any pattern gives. Its upper end is not below that of a value at the 16% quantile of perfectly
     calibrated sets, as a lucky draw tells no more of the truth (power-constrained limits: Cowan et
     al., arXiv 1105.3166). Nor is it below a distance that the number of hits leaves possible on
     either side of the scores: where few or no misses are seen, the patterns lie on one side alone.
@@ -196,7 +196,7 @@ def widest(estimates: list[DistanceEstimate]) -> DistanceEstimate:
 def shifted(counted: Tally, null_deviation: float) -> Floats:
     """Return the frequencies of a model whose log-odds are all too high, or all too low.
 
-    By as much as the mean score is off, but at least by what this many rows can show.
+    By as much as the mean score misses the frequency, but at least by what this many rows can show.
     """
     gap = float((counted.counts @ counted.scores - counted.hits.sum()) / counted.n_samples)
     wanted = -np.copysign(max(abs(gap), null_deviation), gap)

@@ -1,4 +1,4 @@
-"""Many classes at once: which of them are off, when all are looked at."""
+"""Many classes at once: which of them are miscalibrated, when all are looked at."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,7 @@ def holm(p_values: ArrayLike) -> Floats:
     Returns
     -------
     ndarray of float64, shape (n_tests,)
-        The chance of even one adjusted p-value of at most 5 % is at most 5 % if nothing is off.
+        The chance of even one adjusted p-value of at most 5% is at most 5% if nothing is off.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def holm(p_values: ArrayLike) -> Floats:
 
 @result_class
 class ClassScreen:
-    """Every class against the others: how far each is off, and whether chance explains it.
+    """Every class against the others: how large each gap is, and whether chance explains it.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class ClassScreen:
     mean_score : ndarray of float64, shape (n_classes,)
         Mean predicted probability of each class.
     gap : ndarray of float64, shape (n_classes,)
-        The KS error with its sign: above 0 where the class is claimed too often.
+        The KS error with its sign: above 0 where its scores are too high.
     null_deviation : ndarray of float64, shape (n_classes,)
         As `calibcore.cumulative.CumulativeCurves.null_deviation`.
     p_value : ndarray of float64, shape (n_classes,)
@@ -137,7 +137,7 @@ def screen_classes(probabilities: ArrayLike, labels: ArrayLike) -> ClassScreen:
 
     ``p_value`` is the Brownian limit but where fewer than 3 rows of a class are expected. Far out,
     where a p-value of one among many must lie, more rows are skewed too: with the limit alone one
-    class of a thousand is called off in 20 to 50 of 100 cases in which none is (5,000 and 2,000
+    class of a thousand is flagged in 20 to 50% of cases in which none is (5,000 and 2,000
     rows). So what is adjusted is always the larger of the limit and twice
     `calibcore.cumulative.rare_tail`.
 

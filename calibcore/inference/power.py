@@ -60,9 +60,9 @@ def smallest_gap_shown(curves: CumulativeCurves) -> float:
     -----
     The test shows the gap if the hits of all rows, a whole number, fall short of the sum of the
     scores by more than ``ks_null_95`` allows; a wider gap on the way makes this only likelier.
-    Their number is taken as a Poisson variable, shifted, and scaled to the variance of the scores
+    Their number is treated as a Poisson variable, shifted, and scaled to the variance of the scores
     plus what moving each of them inwards can add. In simulations of 10 to 5,000 rows, with scores
-    of any shape, the probability is 77 to 98 %, mostly 79 to 86 %, and higher if scores are off the
+    of any shape, the probability is 77 to 98%, mostly 79 to 86%, and higher if scores are off the
     other way.
 
     Examples

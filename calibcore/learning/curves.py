@@ -65,7 +65,7 @@ class Plan:
 
 @result_class
 class LearningPoint:
-    """One calibrator fitted on draws of one size, judged on the test set.
+    """One calibrator fitted on draws of one size, evaluated on the test set.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class LearningCurve:
         return np.array([np.quantile(values, share) for values in self._draws(measure)])
 
     def enough(self, measure: str) -> int | None:
-        """Find the size from which on the mean is at most 10 % worse than with all rows.
+        """Find the size from which on the mean is at most 10% worse than with all rows.
 
         Returns
         -------

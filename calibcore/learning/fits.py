@@ -1,4 +1,4 @@
-"""Calibrators fitted on fewer and fewer rows, each judged on the whole test set."""
+"""Calibrators fitted on fewer and fewer rows, each evaluated on the whole test set."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -156,11 +156,11 @@ def learning_point(
         except CalibrationInputError as error:
             refused.append(str(error))
             continue
-        values.append(_judge(test, event, fitted, options))
+        values.append(_evaluate(test, event, fitted, options))
     return LearningPoint(size, np.array(values).reshape(len(values), len(LEARNED)), tuple(refused))
 
 
-def _judge(
+def _evaluate(
     test: Prepared,
     event: Event,
     fitted: FittedScoreMap | FittedVectorMap | None,
@@ -202,7 +202,7 @@ def learning_curves(
     Parameters
     ----------
     split, event
-        As for `calibcore.evaluation.audit`; every fit is judged on the whole test set.
+        As for `calibcore.evaluation.audit`; every fit is evaluated on the whole test set.
     calibrators : mapping of str to calibrator or None
         By a name of their own; None changes nothing, and is a level line.
     plan : Plan
@@ -242,7 +242,7 @@ def learning_curves(
     >>> found.curve("platt").sizes.tolist(), found.curve("platt").points[0].values.shape
     ([50, 100], (3, 6))
     """
-    # A fit takes time by its rows, a judgement by those of the test set.
+    # A fit takes time by its rows, a evaluation by those of the test set.
     work = [size + split.test.n_samples for size in plan.sizes]
     curves, done, all_work = [], 0, len(calibrators) * sum(work)
     for key, calibrator in calibrators.items():

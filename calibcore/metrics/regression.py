@@ -34,7 +34,7 @@ _MOST_STEPS = 60
 def calibration_intercept(scores: ArrayLike, hits: ArrayLike) -> float:
     """Compute the calibration intercept: what to add to all log-odds to agree with the hits.
 
-    Calibration in the large: above 0 where the model claims too little.
+    Calibration in the large: above 0 where scores are too low.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def calibration_slope(scores: ArrayLike, hits: ArrayLike) -> float:
     The b of log-odds(hit) = a + b ln(s / (1 - s)) at the greatest likelihood, with an intercept a
     of its own; the slope of `calibcore.calibrators.PlattScaling`. Scores count as at least 2^-52
     from 0 and from 1, where log-odds are infinite. Log-odds that agree to a millionth count as
-    equal. Separation is judged with ties: a score that both hits and misses have may lie between.
+    equal. Separation allows ties: a score that both hits and misses have may lie between.
     Hits and misses that overlap in a millionth of the range or less may not be solved for: NaN.
 
     References

@@ -55,7 +55,7 @@ class BinnedReliability:
         """Return which bins' intervals leave out their mean score.
 
         1 where the mean score lies above the interval, -1 where it lies below; 0 otherwise, and in
-        an empty bin. Scores that are true leave a share ``1 - level`` of the bins off, about.
+        an empty bin. Scores that are true leave a share ``1 - level`` of the bins outside, about.
         """
         above = (self.bins.mean_score > self.upper).astype(np.int8)
         return np.asarray(above - (self.bins.mean_score < self.lower), dtype=np.int8)
@@ -101,8 +101,8 @@ def binned_reliability(
 
     Notes
     -----
-    The rows of a bin are taken as draws with one probability. Their scores differ a little, so the
-    interval is slightly too wide for their mean frequency.
+    The rows of a bin are treated as draws with one probability. Their scores differ a little, so
+    the interval is slightly too wide for their mean frequency.
 
     References
     ----------

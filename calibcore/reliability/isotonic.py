@@ -91,7 +91,7 @@ def corp_reliability(
     The curve minimises sum_i (hit_i - p(s_i))^2 over all p that never fall; its value on a step is
     the observed frequency there. Rows of equal score form one block.
 
-    Both bands keep the scores, draw labels, fit each draw anew and take pointwise quantiles.
+    Both bands keep the scores, draw labels, fit each draw and take pointwise quantiles.
     *Consistency*: each label is 1 with the probability of its score; the curve of a calibrated
     model still leaves the band by chance, at about 1 - ``level`` of the scores. *Confidence*: each
     label is 1 with the probability of the fitted curve. The paper's program also draws the scores
@@ -100,8 +100,8 @@ def corp_reliability(
     The confidence band is widened to hold the curve and, as a fit of 0 or 1 redraws as itself and
     the fit strays outward at its ends, the Clopper-Pearson interval of each step, from which are
     cut what no step below or above allows. It is no exact interval: simulated for four curves of
-    300 and 3000 rows, it held the true frequency at 93 to 99 % of the scores between 0.05 and 0.95
-    (level 0.95), at 96 to 100 % of those beyond, but of these at only 86 to 95 % if the true curve
+    300 and 3000 rows, it held the true frequency at 93 to 99% of the scores between 0.05 and 0.95
+    (level 0.95), at 96 to 100% of those beyond, but of these at only 86 to 95% if the true curve
     was flat.
 
     With more than 2048 distinct scores, neighbouring scores, a share of 1 / 2048 of the rows at a

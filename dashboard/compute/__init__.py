@@ -26,7 +26,7 @@ from dashboard.compute.pictures import (
     draw_slices,
     draw_sweep,
 )
-from dashboard.compute.slices import judged_split, part_of, split_of
+from dashboard.compute.slices import evaluated_split, part_of, split_of
 
 __all__ = [
     "Dealt",
@@ -43,8 +43,8 @@ __all__ = [
     "draw_sweep",
     "estimate",
     "estimate_contest",
+    "evaluated_split",
     "forget",
-    "judged_split",
     "parsed",
     "part_of",
     "read_files",

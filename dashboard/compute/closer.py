@@ -43,11 +43,11 @@ class Screening:
 
 def closer_look(scene: Scene, listed: tuple[Measure, ...], progress: Progress) -> Inference:
     """Find the uncertainty of listed measures on one set, once for each plan."""
-    judged = scene.judged
-    affordable = max(LEAST_RESAMPLES, MOST_DRAWN // judged.n_samples)
+    evaluated = scene.evaluated
+    affordable = max(LEAST_RESAMPLES, MOST_DRAWN // evaluated.n_samples)
     n_resamples = min(scene.n_resamples, affordable)
     plan = Plan(listed, Options(scene.settings.n_bins), n_resamples)
-    sides = scene.rows, judged, scene.result.fitted
+    sides = scene.rows, evaluated, scene.result.fitted
     return once(
         "inferences",
         (key_of(scene.upload, scene.settings), scene.chosen, plan),

@@ -1,4 +1,4 @@
-"""The contest of calibrators: each cross-fitted and judged once, whatever else takes part."""
+"""The contest of calibrators: each cross-fitted and evaluated once, whatever else takes part."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -7,16 +7,16 @@ from calibcore.calibrators import CATALOGUE, Switch
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.contest import (
     Contestant,
+    EvaluatedOn,
     FoldedScoreMap,
     FoldedVectorMap,
-    JudgedOn,
     Standing,
     cross_fit,
     deal_folds,
 )
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import fit, judge, prepare, sides_of
+from calibcore.evaluation import evaluate, fit, prepare, sides_of
 from calibcore.events import WithinTopR
 from calibcore.inference import Inference, Plan, infer
 from calibcore.metrics import Measure, Options
@@ -24,7 +24,7 @@ from dashboard.compute.closer import LEAST_RESAMPLES, MOST_DRAWN
 from dashboard.compute.files import whole_split
 from dashboard.compute.fits import is_fitted, run_audit, seconds_per_logit
 from dashboard.compute.keep import is_known, key_of, once
-from dashboard.compute.slices import judged_rows, judged_split
+from dashboard.compute.slices import evaluated_rows, evaluated_split
 from dashboard.readers import Upload
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, Settings, method_by_key
@@ -34,8 +34,8 @@ _CONTESTANTS = "contestants"
 _KEPT_ROWS = 100_000
 """Up to so many rows the fits of a contest are kept with their curves, for the other pages."""
 
-_JUDGING = 8_000, 40
-"""Passes of `numpy.exp` that the judgement of a row takes, and of each of its classes."""
+_EVALUATING = 8_000, 40
+"""Passes of `numpy.exp` that the evaluation of a row takes, and of each of its classes."""
 
 _FEW_CLASSES = 10
 """For which a method's cost is taken where only the scores of an event are known."""
@@ -89,14 +89,14 @@ def estimate_contest(scene: Scene, keys: Sequence[str], dealt: Dealt) -> float:
     n_classes = len(scene.class_names or ()) or _FEW_CLASSES
     n_fit, n_test = scene.split.calibration.n_samples, scene.split.test.n_samples
     n_folds = max(min(dealt.n_folds, n_fit), 1)
-    per_row, per_class = _JUDGING
-    judging = (per_row + per_class * n_classes) * (2 * n_fit + n_test) * seconds_per_logit()
+    per_row, per_class = _EVALUATING
+    evaluating = (per_row + per_class * n_classes) * (2 * n_fit + n_test) * seconds_per_logit()
     total = 0.0
     for key in keys:
         settings = _settings(scene, key)
         if _is_fitted(scene, key, dealt):
             continue
-        total += judging
+        total += evaluating
         if key != NO_METHOD:
             cost, speed = method_by_key(key).cost_of(**dict(settings.options)), seconds_per_logit()
             if not is_fitted(scene.upload, settings):
@@ -108,7 +108,7 @@ def estimate_contest(scene: Scene, keys: Sequence[str], dealt: Dealt) -> float:
 def run_contest(
     scene: Scene, keys: Sequence[str], dealt: Dealt, report: Report, *, go: bool
 ) -> FoundContest:
-    """Cross-fit and judge every method, once each for the data, its settings and the folds.
+    """Cross-fit and evaluate every method, once each for the data, its settings and the folds.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def run_contest(
 def _contestant(
     scene: Scene, key: str, dealt: Dealt, tell: Callable[[float, int], None]
 ) -> Contestant:
-    """Give a contestant on the rows that are judged; whatever part they are, it is fitted once."""
+    """Return a contestant on the rows that are evaluated, fitted once whatever part they are."""
     whole = replace(_settings(scene, key), only=None)
     found = once(
         _CONTESTANTS,
@@ -154,30 +154,30 @@ def _contestant(
         return found
     options = Options(scene.settings.n_bins)
 
-    def judged(side: JudgedOn) -> Standing:
+    def evaluated(side: EvaluatedOn) -> Standing:
         fitted = _fitted_on(scene, found, side)
         event = scene.settings.event
-        prepared = prepare(_judged_rows(scene, side), event)
-        return Standing.of(judge(prepared, event, fitted, options), fitted)
+        prepared = prepare(_evaluated_rows(scene, side), event)
+        return Standing.of(evaluate(prepared, event, fitted, options), fitted)
 
     return once(
         "contestants on a part",
         _key(scene, _settings(scene, key), dealt),
-        lambda: Contestant(key, judged("crossed"), judged("test")),
+        lambda: Contestant(key, evaluated("crossed"), evaluated("test")),
     )
 
 
-def _judged_rows(scene: Scene, side: JudgedOn) -> LogitSet | EventScores:
-    split = judged_split(scene.upload, scene.settings)
+def _evaluated_rows(scene: Scene, side: EvaluatedOn) -> LogitSet | EventScores:
+    split = evaluated_split(scene.upload, scene.settings)
     return split.calibration if side == "crossed" else split.test
 
 
 def _fitted_on(
-    scene: Scene, found: Contestant, side: JudgedOn
+    scene: Scene, found: Contestant, side: EvaluatedOn
 ) -> FittedScoreMap | FittedVectorMap | None:
-    """Give what calibrates the rows that are judged, of a contestant fitted on all."""
+    """Give what calibrates the rows that are evaluated, of a contestant fitted on all."""
     fitted = found.on(side).fitted
-    chosen = judged_rows(scene.upload, scene.settings, "calibration")
+    chosen = evaluated_rows(scene.upload, scene.settings, "calibration")
     if isinstance(fitted, FoldedScoreMap | FoldedVectorMap) and chosen is not None:
         return fitted.part(chosen)
     return fitted
@@ -186,7 +186,7 @@ def _fitted_on(
 def _fit_contestant(
     upload: Upload, settings: Settings, dealt: Dealt, tell: Callable[[float, int], None]
 ) -> Contestant:
-    """Fit on the whole calibration set, and once without each fold; judge all rows."""
+    """Fit on the whole calibration set, and once without each fold; evaluate all rows."""
     rows = whole_split(upload, settings).calibration
     n_folds = min(dealt.n_folds, rows.n_samples)
 
@@ -207,11 +207,11 @@ def _fit_contestant(
         n_bins=settings.n_bins,
         progress=part,
     )
-    return Contestant(settings.method, Standing.of(crossed.judged, crossed.fitted), test)
+    return Contestant(settings.method, Standing.of(crossed.evaluated, crossed.fitted), test)
 
 
 def _on_test(upload: Upload, settings: Settings, progress: Progress) -> Standing:
-    """Fit on the whole calibration set, judge on the test set."""
+    """Fit on the whole calibration set, evaluate on the test set."""
     split = whole_split(upload, settings)
     n_rows = split.calibration.n_samples + split.test.n_samples
     if n_rows <= _KEPT_ROWS or is_fitted(upload, settings):
@@ -219,30 +219,30 @@ def _on_test(upload: Upload, settings: Settings, progress: Progress) -> Standing
         return Standing.of(result.test, result.fitted)
     event = settings.event
     fitted = fit(settings.calibrator(), prepare(split.calibration, event), progress)
-    judged = judge(prepare(split.test, event), event, fitted, Options(settings.n_bins))
-    return Standing.of(judged, fitted)
+    evaluated = evaluate(prepare(split.test, event), event, fitted, Options(settings.n_bins))
+    return Standing.of(evaluated, fitted)
 
 
 def contest_closer(
     scene: Scene,
     contestant: Contestant,
     dealt: Dealt,
-    judged_on: JudgedOn,
+    evaluated_on: EvaluatedOn,
     measure: Measure,
 ) -> Inference:
     """Find the uncertainty of one measure of one contestant, and of its change from no method."""
-    rows = _judged_rows(scene, judged_on)
+    rows = _evaluated_rows(scene, evaluated_on)
     affordable = max(LEAST_RESAMPLES, MOST_DRAWN // rows.n_samples)
     options, event = Options(scene.settings.n_bins), scene.settings.event
     plan = Plan((measure,), options, min(scene.n_resamples, affordable))
-    fitted = contestant.on(judged_on).fitted
+    fitted = contestant.on(evaluated_on).fitted
 
     def make() -> Inference:
-        judged = judge(prepare(rows, event), event, fitted, options)
-        return infer(*sides_of(rows, judged, fitted), plan)
+        evaluated = evaluate(prepare(rows, event), event, fitted, options)
+        return infer(*sides_of(rows, evaluated, fitted), plan)
 
     settings = _settings(scene, contestant.key)
-    key = _key(scene, settings, dealt), judged_on, measure.key, plan.n_resamples
+    key = _key(scene, settings, dealt), evaluated_on, measure.key, plan.n_resamples
     return once("contest inferences", key, make)
 
 

@@ -23,8 +23,8 @@ from dashboard.settings import NO_METHOD, OptionValue, method_by_key
 SEED = 0
 """Of the draws."""
 
-_JUDGEMENT = Cost((80.0, 25.0, 15.0))
-"""A test set judged once, in passes of `numpy.exp`, as measured."""
+_UNCERTAINTY = Cost((80.0, 25.0, 15.0))
+"""A test set evaluated once, in passes of `numpy.exp`, as measured."""
 
 _LEAST_ROWS = 2_000
 """A fit on fewer rows takes about as long as one on these, as it needs more steps."""
@@ -39,7 +39,7 @@ def plan_of(scene: Scene, n_draws: int) -> Plan:
 
 
 def finished(scene: Scene, keys: Sequence[str], plan: Plan) -> LearningCurves:
-    """Give what is known already of some methods, doing nothing among them."""
+    """Give what is known already of some methods, no calibration among them."""
     curves = []
     for key in (NO_METHOD, *keys):
         kept = [(_kind(key), _point_key(scene, key, size, plan)) for size in plan.sizes]
@@ -60,7 +60,7 @@ def is_complete(found: LearningCurves, keys: Sequence[str]) -> bool:
 def learn(
     scene: Scene, keys: Sequence[str], plan: Plan, progress: Callable[[Step], None]
 ) -> LearningCurves:
-    """Fit and judge what is not known yet; what is finished is kept, though the rest be stopped."""
+    """Fit and evaluate what is not known yet; what is finished is kept when the rest is stopped."""
 
     def keep(key: str, size: int, make: Callable[[], LearningPoint]) -> LearningPoint:
         return once(_kind(key), _point_key(scene, key, size, plan), make)
@@ -74,7 +74,7 @@ def seconds(scene: Scene, keys: Sequence[str], plan: Plan) -> float:
     """Estimate what is still to be done."""
     rows, speed = scene.split.test, seconds_per_logit()
     n_classes = rows.n_classes if isinstance(rows, LogitSet) else 2
-    judging = _JUDGEMENT.seconds(rows.n_samples, n_classes, speed)
+    evaluating = _UNCERTAINTY.seconds(rows.n_samples, n_classes, speed)
     whole, total = scene.split.calibration.n_samples, 0.0
     for key in keys:
         method, options = method_by_key(key), dict(_options(scene, key))
@@ -84,7 +84,7 @@ def seconds(scene: Scene, keys: Sequence[str], plan: Plan) -> float:
             if is_known(_kind(key), _point_key(scene, key, size, plan)):
                 continue
             fitting = cost.seconds(max(size, _LEAST_ROWS), columns, speed)
-            total += (1 if size == whole else plan.n_draws) * (fitting + judging)
+            total += (1 if size == whole else plan.n_draws) * (fitting + evaluating)
     return total
 
 

@@ -1,4 +1,4 @@
-"""Calibrators fitted and judged once, and what a fit will take before it starts."""
+"""Calibrators fitted and evaluated once, and what a fit will take before it starts."""
 
 import time
 from dataclasses import dataclass, replace
@@ -10,10 +10,10 @@ from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.data import EventScores
 from calibcore.evaluation import AuditResult, check_pooled, fit, prepare
 from calibcore.events import TopR
-from calibcore.slices import rebin, rejudge
+from calibcore.slices import rebin, reevaluate
 from dashboard.compute.files import whole_split
 from dashboard.compute.keep import Key, is_known, key_of, once, once_going_on
-from dashboard.compute.slices import judged_split
+from dashboard.compute.slices import evaluated_split
 from dashboard.readers import Upload
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, Settings, method_by_key
@@ -103,22 +103,22 @@ def _fitted(
 
 
 def run_audit(upload: Upload, settings: Settings, progress: Progress) -> AuditResult:
-    """Fit and judge, each once: a fit serves every number of bins and every part of the rows.
+    """Fit and evaluate, each once: a fit serves every number of bins and every part of the rows.
 
     Another number of bins changes what is in bins alone.
     """
     any_bins = replace(settings, n_bins=15)
 
-    def judge() -> AuditResult:
+    def evaluate() -> AuditResult:
         check_pooled(settings.calibrator(), settings.event)
-        fitted, split = _fitted(upload, settings, progress), judged_split(upload, settings)
-        return rejudge(fitted, split, event=settings.event)
+        fitted, split = _fitted(upload, settings, progress), evaluated_split(upload, settings)
+        return reevaluate(fitted, split, event=settings.event)
 
     def make() -> AuditResult:
-        judged = once("judged", key_of(upload, any_bins), judge)
+        evaluated = once("evaluated", key_of(upload, any_bins), evaluate)
         if settings == any_bins:
-            return judged
-        return rebin(judged, judged_split(upload, settings), n_bins=settings.n_bins)
+            return evaluated
+        return rebin(evaluated, evaluated_split(upload, settings), n_bins=settings.n_bins)
 
     return once("audits", key_of(upload, settings), make)
 

@@ -10,7 +10,7 @@ from calibcore.evaluation import Side
 from calibcore.reliability import SplineFit
 from dashboard.compute.fits import fitted_on, run_audit
 from dashboard.compute.keep import key_of, once
-from dashboard.compute.slices import judged_split
+from dashboard.compute.slices import evaluated_split
 from dashboard.figures import FourGraphs, four_graphs
 from dashboard.figures.fit import fit_graph
 from dashboard.scene import Scene
@@ -30,8 +30,8 @@ def on_set(scene: Scene, chosen: SetChoice) -> Scene:
     """Look at the other set, or at the same."""
     if chosen == scene.chosen:
         return scene
-    judged = judged_split(scene.upload, scene.settings)
-    rows = judged.test if chosen == "test" else judged.calibration
+    evaluated = evaluated_split(scene.upload, scene.settings)
+    rows = evaluated.test if chosen == "test" else evaluated.calibration
     return replace(scene, chosen=chosen, rows=rows)
 
 
@@ -39,7 +39,7 @@ def with_event(scene: Scene, event: ChosenEvent) -> Scene:
     """Look at another event with the same calibrator, fitted to it where it acts on events."""
     settings = replace(scene.settings, event=event)
     result = run_audit(scene.upload, settings, lambda _: None)
-    split = judged_split(scene.upload, settings)
+    split = evaluated_split(scene.upload, settings)
     rows = split.test if scene.chosen == "test" else split.calibration
     return replace(scene, settings=settings, result=result, rows=rows)
 
@@ -58,18 +58,18 @@ def draw_graphs(
     n_figures : int
         How many are on the page.
     """
-    judged = scene.judged
-    shared = [side for other in alike for side in (other.judged.before, other.judged.after)]
+    evaluated = scene.evaluated
+    shared = [side for other in alike for side in (other.evaluated.before, other.evaluated.after)]
     most = {} if n_figures <= USUAL_FIGURES else {"most": FEWER_POINTS}
 
     def draw(side: Side, beside: Side) -> FourGraphs:
         return four_graphs(side, beside, scene.palette, alike=shared, **most)
 
     def make() -> tuple[FourGraphs, FourGraphs]:
-        before = draw(judged.before, judged.after)
-        if judged.after is judged.before:
+        before = draw(evaluated.before, evaluated.after)
+        if evaluated.after is evaluated.before:
             return before, before
-        return before, draw(judged.after, judged.before)
+        return before, draw(evaluated.after, evaluated.before)
 
     with_whom = tuple(other.chosen for other in alike)
     key = key_of(scene.upload, scene.settings), scene.chosen, with_whom, scene.palette
@@ -90,7 +90,7 @@ def captions_of(scene: Scene, write: Mapping[str, Caption]) -> tuple[Captions, C
     def make() -> tuple[Captions, Captions]:
         before, after = (
             {letter: caption(side, expert=scene.expert) for letter, caption in write.items()}
-            for side in (scene.judged.before, scene.judged.after)
+            for side in (scene.evaluated.before, scene.evaluated.after)
         )
         return before, after
 

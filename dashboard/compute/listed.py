@@ -11,7 +11,7 @@ from calibcore.slices import Places, sure_misses
 from calibcore.validation import Floats, Labels
 from dashboard.compute.files import row_numbers
 from dashboard.compute.keep import key_of, once
-from dashboard.compute.slices import of_judged, said_classes
+from dashboard.compute.slices import of_evaluated, said_classes
 from dashboard.readers import SliceColumn
 from dashboard.scene import Scene
 
@@ -56,7 +56,7 @@ def list_rows(scene: Scene, low: float, high: float) -> ListedRows:
 
 
 def _list(scene: Scene, low: float, high: float) -> ListedRows:
-    event, rows = scene.judged.before.event, scene.rows
+    event, rows = scene.evaluated.before.event, scene.rows
     chosen = sure_misses(event.scores, event.hits, low=low, high=high)
     inside = (event.scores >= low) & (event.scores <= high)
     names, said = scene.class_names, said_classes(scene, calibrated=False)
@@ -69,7 +69,7 @@ def _list(scene: Scene, low: float, high: float) -> ListedRows:
         said=None if said is None or names is None else [names[k] for k in said[chosen]],
         hits=event.hits[chosen].astype(np.int64),
         before=event.scores[chosen],
-        after=scene.judged.after.event.scores[chosen],
+        after=scene.evaluated.after.event.scores[chosen],
         columns={
             name: _cells(column, chosen)
             for name, column in _once(scene, "row columns", _columns).items()
@@ -80,24 +80,26 @@ def _list(scene: Scene, low: float, high: float) -> ListedRows:
 
 
 def _numbers(scene: Scene) -> Places:
-    """Give the numbers that the rows that are judged have in their file or set."""
+    """Give the numbers that the rows that are evaluated have in their file or set."""
     settings, upload = scene.settings, scene.upload
     numbers = row_numbers(upload)
     if upload.rows is None:
-        return of_judged(scene, numbers[scene.chosen])
+        return of_evaluated(scene, numbers[scene.chosen])
     share, seed = settings.calibration_share, settings.seed
     fitted = calibration_rows(upload.rows, calibration_share=share, seed=seed)
-    return of_judged(scene, numbers["rows"][fitted if scene.chosen == "calibration" else ~fitted])
+    return of_evaluated(
+        scene, numbers["rows"][fitted if scene.chosen == "calibration" else ~fitted]
+    )
 
 
 def _columns(scene: Scene) -> dict[str, SliceColumn]:
-    """Give the further columns of the rows that are judged."""
+    """Give the further columns of the rows that are evaluated."""
     settings = scene.settings
     columns = scene.upload.split_columns(
         calibration_share=settings.calibration_share, seed=settings.seed
     ).get(scene.chosen, {})
     return {
-        name: replace(column, values=of_judged(scene, column.values))
+        name: replace(column, values=of_evaluated(scene, column.values))
         for name, column in columns.items()
     }
 

@@ -18,7 +18,7 @@ from calibcore.calibrators.base import FittedScoreMap, Progress, ScoreMap
 from calibcore.calibrators.cost import Cost
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import SetResult, judge, prepare
+from calibcore.evaluation import SetResult, evaluate, prepare
 from calibcore.maps import (
     ClassMoves,
     Movement,
@@ -62,18 +62,18 @@ class AtTemperature:
     ----------
     measured : TemperatureSweep
         Of this temperature alone.
-    judged : SetResult
+    evaluated : SetResult
         The set before, and after division by this temperature.
     """
 
     measured: TemperatureSweep
-    judged: SetResult
+    evaluated: SetResult
 
 
 def moved(scene: Scene) -> Movement:
     """Measure how far the chosen calibrator moves the scores of the set that is looked at."""
-    judged = scene.judged
-    return movement(judged.before.event, judged.after.event)
+    evaluated = scene.evaluated
+    return movement(evaluated.before.event, evaluated.after.event)
 
 
 def chosen_curve(scene: Scene) -> ScoreCurve | None:
@@ -105,7 +105,7 @@ def draw_maps(scene: Scene, curves: Sequence[NamedCurve]) -> tuple[go.Figure, go
     """Draw curves, and by how much they move scores, over the set that is looked at."""
     names = tuple((one.name, one.chosen) for one in curves)
     key = (key_of(scene.upload, scene.settings), scene.chosen, scene.palette, names)
-    side, palette = scene.judged.before, scene.palette
+    side, palette = scene.evaluated.before, scene.palette
     return once(
         "maps", key, lambda: (map_graph(curves, side, palette), shift_graph(curves, side, palette))
     )
@@ -119,7 +119,7 @@ def arrows(scene: Scene) -> tuple[ClassMoves, ClassMoves] | None:
     if rows.n_classes != 3:
         return None
     # At even steps of the order by score, so that sure and unsure rows are there alike.
-    order = np.argsort(scene.judged.before.event.scores, kind="stable")
+    order = np.argsort(scene.evaluated.before.event.scores, kind="stable")
     steps = np.linspace(0, order.size - 1, min(ARROWS, order.size)).round().astype(np.intp)
     chosen = order[steps]
     after = fitted.predict_proba(rows.logits[chosen])
@@ -183,15 +183,15 @@ def sweep_temperature(
 
 
 def at_temperature(scene: Scene, rows: LogitSet, temperature: float) -> AtTemperature:
-    """Measure and judge the set that is looked at at one temperature."""
+    """Measure and evaluate the set that is looked at at one temperature."""
     settings = scene.settings
 
     def make() -> AtTemperature:
         event, n_bins = settings.event, settings.n_bins
         measured = temperature_sweep(rows, event, [temperature], n_bins=n_bins)
         fitted = FittedTemperature(temperature)
-        judged = judge(prepare(rows, event), event, fitted, Options(n_bins=n_bins))
-        return AtTemperature(measured, judged)
+        evaluated = evaluate(prepare(rows, event), event, fitted, Options(n_bins=n_bins))
+        return AtTemperature(measured, evaluated)
 
     return _of_data(scene, "temperatures", make, temperature)
 
@@ -222,7 +222,7 @@ def knots_seconds(scene: Scene) -> float:
 
 
 def sweep_knots(scene: Scene, progress: Progress) -> KnotSweep:
-    """Fit splines with many numbers of knots, and judge them on both sets."""
+    """Fit splines with many numbers of knots, and evaluate them on both sets."""
     spline, knots = spline_at_hand(scene), range(FIRST_KNOTS, LAST_KNOTS + 1)
 
     def make() -> KnotSweep:

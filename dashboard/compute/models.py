@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.data import EventScores, LogitSet, Split, calibration_rows
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import AuditResult, SetResult, audit, judge, prepare, sides_of
+from calibcore.evaluation import AuditResult, SetResult, audit, evaluate, prepare, sides_of
 from calibcore.inference import Inference, Plan, infer
 from calibcore.metrics import Measure, Options
 from calibcore.pairs import check_same_rows
@@ -14,7 +14,7 @@ from dashboard.compute.closer import LEAST_RESAMPLES, MOST_DRAWN
 from dashboard.compute.files import SourceFile, read_files, whole_split
 from dashboard.compute.fits import estimate
 from dashboard.compute.keep import is_known, key_of, once
-from dashboard.compute.slices import judged_rows
+from dashboard.compute.slices import evaluated_rows
 from dashboard.readers import FileError, Upload
 from dashboard.readers.contents import DEFAULTS
 from dashboard.samples import Sample, samples
@@ -118,7 +118,7 @@ def first_model(scene: Scene, name: str) -> Model:
     return Model(name, scene.split.test, result.test, result.fitted, key)
 
 
-def judge_model(scene: Scene, name: str, upload: Upload, progress: Progress) -> Model:
+def evaluate_model(scene: Scene, name: str, upload: Upload, progress: Progress) -> Model:
     """Fit the chosen calibrator to another model, and evaluate it on the rows of the first.
 
     Fitted once for each model and settings, whatever the filter of the rows.
@@ -134,14 +134,14 @@ def judge_model(scene: Scene, name: str, upload: Upload, progress: Progress) -> 
         )
 
     every, result = once(_FITS, _fit_key(scene, upload), whole)
-    mask = judged_rows(scene.upload, settings, "test")
+    mask = evaluated_rows(scene.upload, settings, "test")
     if mask is None:
         return Model(name, every, result.test, result.fitted, key)
 
     def part() -> Model:
         rows: Rows = every.rows(mask)
-        judged = judge(prepare(rows, event), event, result.fitted, options)
-        return Model(name, rows, judged, result.fitted, key)
+        evaluated = evaluate(prepare(rows, event), event, result.fitted, options)
+        return Model(name, rows, evaluated, result.fitted, key)
 
     return once("parts of models", key, part)
 

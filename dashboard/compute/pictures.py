@@ -27,7 +27,7 @@ def draw_reliability(scene: Scene, side: SideChoice) -> go.Figure:
     """Draw the reliability diagram in bins of one side of one set."""
 
     def make() -> go.Figure:
-        shown, beside = scene.judged.before, scene.judged.after
+        shown, beside = scene.evaluated.before, scene.evaluated.after
         if side == "after":
             shown, beside = beside, shown
         return reliability_diagram(shown, beside, scene.palette)
@@ -40,9 +40,11 @@ def draw_sweep(scene: Scene) -> SweepFigures:
     any_bins = _key(scene, n_bins=CLASS_BINS)[:2]
 
     def swept() -> tuple[BinSweep, BinSweep]:
-        judged = scene.judged
-        before = sweep_bins(judged.before.counted)
-        after = before if judged.after is judged.before else sweep_bins(judged.after.counted)
+        evaluated = scene.evaluated
+        before = sweep_bins(evaluated.before.counted)
+        after = (
+            before if evaluated.after is evaluated.before else sweep_bins(evaluated.after.counted)
+        )
         return before, after
 
     def make() -> SweepFigures:

@@ -180,7 +180,7 @@ def _by_set(places: Places, n_fit: int) -> dict[SetChoice, Places]:
 # A filter of the rows ------------------------------------------------------------------------
 
 
-def judged_rows(upload: Upload, settings: Settings, chosen: SetChoice) -> Mask | None:
+def evaluated_rows(upload: Upload, settings: Settings, chosen: SetChoice) -> Mask | None:
     """Return which rows of a set are evaluated; None for all."""
     if settings.only is None:
         return None
@@ -210,7 +210,7 @@ class Part:
 
 def part_of(upload: Upload, settings: Settings, chosen: SetChoice) -> Part | None:
     """Describe which rows of a set are evaluated; None for all."""
-    mask = judged_rows(upload, settings, chosen)
+    mask = evaluated_rows(upload, settings, chosen)
     if settings.only is None or mask is None:
         return None
     found = slicing_of(upload, settings, settings.only.by)
@@ -218,7 +218,7 @@ def part_of(upload: Upload, settings: Settings, chosen: SetChoice) -> Part | Non
     return Part(slice_name(found.by, shown), int(mask.sum()), mask.size)
 
 
-def judged_split(upload: Upload, settings: Settings) -> Split[LogitSet] | Split[EventScores]:
+def evaluated_split(upload: Upload, settings: Settings) -> Split[LogitSet] | Split[EventScores]:
     """Return the rows of both sets that are evaluated."""
     whole, only = whole_split(upload, settings), settings.only
     if only is None:
@@ -230,12 +230,12 @@ def judged_split(upload: Upload, settings: Settings) -> Split[LogitSet] | Split[
 def _cut(
     whole: Split[LogitSet] | Split[EventScores], slicing: Slicing, only: Slice
 ) -> Split[LogitSet] | Split[EventScores]:
-    fitted, judged = (_rows_of(slicing, only, chosen) for chosen in SETS)
+    fitted, evaluated = (_rows_of(slicing, only, chosen) for chosen in SETS)
     match whole.calibration, whole.test:
         case LogitSet() as calibration, LogitSet() as test:
-            return Split(calibration.rows(fitted), test.rows(judged), whole.same_data)
+            return Split(calibration.rows(fitted), test.rows(evaluated), whole.same_data)
         case EventScores() as scores, EventScores() as events:
-            return Split(scores.rows(fitted), events.rows(judged), whole.same_data)
+            return Split(scores.rows(fitted), events.rows(evaluated), whole.same_data)
     raise AssertionError(whole)
 
 
@@ -244,7 +244,7 @@ def split_of(upload: Upload, settings: Settings) -> Split[LogitSet] | Split[Even
     whole = whole_split(upload, settings)
     if settings.only is None:
         return whole
-    match whole.calibration, judged_split(upload, settings).test:
+    match whole.calibration, evaluated_split(upload, settings).test:
         case LogitSet() as calibration, LogitSet() as test:
             return Split(calibration, test, whole.same_data)
         case EventScores() as scores, EventScores() as events:
@@ -289,28 +289,28 @@ def find_slices(scene: Scene, by: str) -> FoundSlices:
 
 
 def _find(scene: Scene, by: str) -> FoundSlices:
-    slicing, judged = slicing_of(scene.upload, scene.settings, by), scene.judged
-    places = of_judged(scene, slicing.places[scene.chosen])
+    slicing, evaluated = slicing_of(scene.upload, scene.settings, by), scene.evaluated
+    places = of_evaluated(scene, slicing.places[scene.chosen])
     n_slices = len(slicing.names)
 
     def screened(event: EventScores) -> SliceScreen:
         return screen_slices(
-            event.scores, event.hits, places, n_slices=n_slices, judge=slicing.fair
+            event.scores, event.hits, places, n_slices=n_slices, evaluate=slicing.fair
         )
 
     def share(flags: NDArray[np.bool_] | None) -> SliceShares | None:
         return None if flags is None else slice_shares(flags, places, n_slices=n_slices)
 
-    before = screened(judged.before.event)
-    after = before if judged.after is judged.before else screened(judged.after.event)
+    before = screened(evaluated.before.event)
+    after = before if evaluated.after is evaluated.before else screened(evaluated.after.event)
     said = [said_classes(scene, calibrated=calibrated) for calibrated in (False, True)]
     right, right_after = (share(_right(scene, classes)) for classes in said)
     return FoundSlices(slicing, before, after, right, right_after)
 
 
-def of_judged(scene: Scene, values: NDArray[Any]) -> NDArray[Any]:
+def of_evaluated(scene: Scene, values: NDArray[Any]) -> NDArray[Any]:
     """Select what belongs to the rows that are evaluated."""
-    mask = judged_rows(scene.upload, scene.settings, scene.chosen)
+    mask = evaluated_rows(scene.upload, scene.settings, scene.chosen)
     return values if mask is None else values[mask]
 
 
@@ -328,5 +328,5 @@ def _right(scene: Scene, said: Labels | None) -> NDArray[np.bool_] | None:
     if said is not None and isinstance(scene.rows, LogitSet):
         return np.asarray(said == scene.rows.labels)
     if scene.settings.event == TopR(1):
-        return scene.judged.before.event.hits.astype(np.bool_)
+        return scene.evaluated.before.event.hits.astype(np.bool_)
     return None

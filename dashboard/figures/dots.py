@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from plotly import graph_objects as go
 
-from calibcore.contest import Contestant, JudgedOn, penalty
+from calibcore.contest import Contestant, EvaluatedOn, penalty
 from calibcore.inference import Interval
 from calibcore.metrics import Measure
 from calibcore.validation import Floats
 from dashboard.figures.layout import base_layout, harmless, wrapped
 from dashboard.figures.palette import Palette
 
-Changes = Mapping[tuple[str, JudgedOn], Interval]
+Changes = Mapping[tuple[str, EvaluatedOn], Interval]
 """Interval of the change from uncalibrated, by calibrator and by where it is evaluated."""
 
 CROSSED, TEST = "cross-validation", "test set"
@@ -39,7 +39,7 @@ _UNITS = {"share": "", "nats": ", nats", "squared": "", "rows": ", rows", "numbe
 class _Look:
     """How the values of one set are drawn."""
 
-    side: JudgedOn
+    side: EvaluatedOn
     name: str
     symbol: str
     colour: str
@@ -134,13 +134,13 @@ def _axis(measure: Measure, limits: tuple[float, float], palette: Palette) -> di
     }
 
 
-def _values(contestants: Sequence[Contestant], measure: Measure, side: JudgedOn) -> Floats:
+def _values(contestants: Sequence[Contestant], measure: Measure, side: EvaluatedOn) -> Floats:
     found = (one.value(measure, side) for one in contestants)
     return np.array([np.nan if value is None else value for value in found])
 
 
 def _uncalibrated(
-    contestants: Sequence[Contestant], measure: Measure, side: JudgedOn
+    contestants: Sequence[Contestant], measure: Measure, side: EvaluatedOn
 ) -> float | None:
     """Return the uncalibrated value."""
     return contestants[0].on(side).compare(measure).before if contestants else None
@@ -149,7 +149,7 @@ def _uncalibrated(
 def _error_bars(
     contestants: Sequence[Contestant],
     measure: Measure,
-    side: JudgedOn,
+    side: EvaluatedOn,
     changes: Changes | None,
 ) -> dict[int, tuple[float, float]]:
     """Return the ends of the error bars by row, counted from the uncalibrated value."""
@@ -167,7 +167,7 @@ def _error_bars(
 def _limits(
     contestants: Sequence[Contestant],
     measure: Measure,
-    bars: Mapping[JudgedOn, Mapping[int, tuple[float, float]]],
+    bars: Mapping[EvaluatedOn, Mapping[int, tuple[float, float]]],
 ) -> tuple[float, float]:
     """Return a range that holds the uncalibrated value and the better half, with some room."""
     near: list[float] = []

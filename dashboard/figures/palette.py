@@ -10,7 +10,7 @@ class Palette:
     Parameters
     ----------
     score : str
-        What the model claims.
+        Scores.
     frequency : str
         What happened: probability, observed frequency.
     gap : str

@@ -11,15 +11,15 @@ from dashboard.wording.reliability import SWEEP_HELP, wander_sentence
 
 def show(scene: Scene) -> None:
     """Show the ECE against the number of bins, before on the left and after on the right."""
-    drawn, judged = compute.draw_sweep(scene), scene.judged
+    drawn, evaluated = compute.draw_sweep(scene), scene.evaluated
     st.subheader(BINS_MATTER, anchor=False, help=SWEEP_HELP)
-    after = None if judged.after is judged.before else drawn.sweep_after
-    st.markdown(wander_sentence(drawn.sweep_before, after, judged.n_samples))
+    after = None if evaluated.after is evaluated.before else drawn.sweep_after
+    st.markdown(wander_sentence(drawn.sweep_before, after, evaluated.n_samples))
     sides = (
         ("Before", drawn.before, drawn.sweep_before),
         ("After", drawn.after, drawn.sweep_after),
     )
     for place, (name, figure, sweep) in zip(two_sides("sweep"), sides, strict=True):
         with place:
-            note = sweep_caption(sweep, judged.n_samples)
+            note = sweep_caption(sweep, evaluated.n_samples)
             show_graph(f"{name} bins", figure, "", note, titles=Titles(side=name))

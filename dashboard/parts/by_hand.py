@@ -90,7 +90,7 @@ def _choose_temperature(fitted: float) -> float:
 
 def _table(here: AtTemperature, there: AtTemperature, n_rows: int) -> str:
     columns = here.measured, there.measured
-    accuracies = here.judged.compare("accuracy").after, there.judged.compare("accuracy").after
+    accuracies = here.evaluated.compare("accuracy").after, there.evaluated.compare("accuracy").after
     rows = words.temperature_rows(columns, accuracies, n_rows)
     heads = ("Measure", *words.temperature_columns(*(float(at.temperatures[0]) for at in columns)))
     head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in heads)
@@ -120,7 +120,7 @@ def _show_sweep(
 
 def _show_diagrams(scene: Scene, here: AtTemperature, there: AtTemperature) -> None:
     names = words.temperature_columns(*(float(at.measured.temperatures[0]) for at in (here, there)))
-    sides = [at.judged.after for at in (here, there)]
+    sides = [at.evaluated.after for at in (here, there)]
     drawn = zip(("Hand", "Fitted"), names, sides, reversed(sides), strict=True)
     for place, (key, name, side, other) in zip(st.columns(2, gap="medium"), drawn, strict=True):
         with place:
@@ -157,7 +157,7 @@ def _show_knots(scene: Scene) -> None:
     if by_hand != asked:
         st.markdown(words.fewer_knots(by_hand, n_rows))
     part = scene.settings.only is not None
-    st.markdown(words.knots_sentence(swept, by_hand, scene.judged.n_samples, part=part))
+    st.markdown(words.knots_sentence(swept, by_hand, scene.evaluated.n_samples, part=part))
     _show_knot_graphs(scene, swept, by_hand)
 
 
@@ -172,8 +172,8 @@ def _show_knot_graphs(scene: Scene, swept: KnotSweep, by_hand: int) -> None:
     curve = NamedCurve(f"{by_hand} knots", compute.spline_curve(scene, by_hand), chosen=True)
     left, right = st.columns(2, gap="medium")
     with left:
-        figure = map_graph([curve], scene.judged.before, scene.palette)
+        figure = map_graph([curve], scene.evaluated.before, scene.palette)
         show_graph("Knots curve", figure, words.KNOTS_MAP_CAPTIONS[0].format(n_knots=by_hand))
     with right:
-        figure = shift_graph([curve], scene.judged.before, scene.palette)
+        figure = shift_graph([curve], scene.evaluated.before, scene.palette)
         show_graph("Knots shift", figure, words.KNOTS_MAP_CAPTIONS[1])

@@ -48,7 +48,7 @@ def show(scene: Scene) -> None:
     if class_names is None or missing is not None:
         st.markdown(missing)
         return
-    n_samples = scene.judged.n_samples
+    n_samples = scene.evaluated.n_samples
     if n_samples * len(class_names) > QUICK and not _choose_look(n_samples, len(class_names)):
         return
     with st.spinner(LOOK):

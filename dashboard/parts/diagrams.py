@@ -33,9 +33,12 @@ CAPTIONS: dict[Diagram, Callable[..., str]] = {
 
 def show_diagrams(scene: Scene, diagram: Diagram = "bins") -> None:
     """Show the diagram of each side."""
-    judged = scene.judged
+    evaluated = scene.evaluated
     places = two_sides("diagram")
-    sides = (("Before", judged.before, judged.after), ("After", judged.after, judged.before))
+    sides = (
+        ("Before", evaluated.before, evaluated.after),
+        ("After", evaluated.after, evaluated.before),
+    )
     for place, (name, side, beside) in zip(places, sides, strict=True):
         if diagram == "bins":
             figure = compute.draw_reliability(scene, "before" if name == "Before" else "after")

@@ -24,21 +24,21 @@ def show_subject(scene: Scene) -> None:
 
 def show_verdict(scene: Scene, *, brief: bool = False) -> None:
     """Show the verdict of each side in a line; in full also the numbers that it rests on."""
-    judged, expert = scene.judged, scene.expert
+    evaluated, expert = scene.evaluated, scene.expert
     words = wording.event_words(scene.settings.event, scene.class_names)
-    found = findings(scene.result, judged, words)
+    found = findings(scene.result, evaluated, words)
     with st.container(key="verdict", gap="small"):
         if brief:
-            st.markdown(both_sides_line(scene.result, judged, words))
+            st.markdown(both_sides_line(scene.result, evaluated, words))
         else:
-            size = wording.verdict(judged.before, words, expert=expert).size
+            size = wording.verdict(evaluated.before, words, expert=expert).size
             st.subheader(f"{badge('Before', found['Before'])}{size}", anchor=False)
             after = f"{badge('After', found['After'])} " if "After" in found else ""
-            done = wording.outcome(scene.result, judged, scene.settings.method, expert=expert)
+            done = wording.outcome(scene.result, evaluated, scene.settings.method, expert=expert)
             st.markdown(f"{after}{done}")
         if expert:
             with st.expander("Test statistics"):
-                st.markdown(statistics(judged))
+                st.markdown(statistics(evaluated))
     with st.container():  # there with or without notes, so that what follows keeps its place
         if scene.chosen == "calibration":
             st.info(wording.FITTED_HERE, icon=":material/info:")
@@ -65,7 +65,7 @@ class Figures:
             _show_tiles(scene, inference)
         found = Found(
             scene.result,
-            scene.judged,
+            scene.evaluated,
             scene.settings.method,
             inference,
             self._classes,
@@ -108,7 +108,7 @@ def _show_way(scene: Scene, step: Step, shown: str) -> None:
 
 
 def _show_tiles(scene: Scene, inference: Inference | None) -> None:
-    shown = wording.tiles(scene.judged, inference)
+    shown = wording.tiles(scene.evaluated, inference)
     for column, tile in zip(st.columns(4), shown, strict=True):
         with column.container(border=True, height="stretch", gap=None):
             st.metric(
@@ -135,7 +135,7 @@ def _show_warnings(scene: Scene) -> None:
 def _classes(scene: Scene) -> tuple[ClassScreen, ClassScreen | None] | None:
     """Return the tests of every class where that is quick; None where one class mirrors another."""
     names = scene.class_names
-    if names is None or scene.judged.n_samples * len(names) > QUICK:
+    if names is None or scene.evaluated.n_samples * len(names) > QUICK:
         return None
     if len(names) == 2 and isinstance(scene.settings.event, OneClass):
         return None

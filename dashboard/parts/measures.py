@@ -32,7 +32,7 @@ _CLOSER = ("", "If perfectly calibrated")
 
 def show(scene: Scene) -> Inference | None:
     """Show the measures at once, their uncertainty as soon as it is known, and return it."""
-    judged = scene.judged
+    evaluated = scene.evaluated
     st.subheader("Measures", anchor=False)
     full = _choose_list()
     st.markdown(f":small[{capitalised(scene_set(scene))}]")
@@ -43,7 +43,7 @@ def show(scene: Scene) -> Inference | None:
         # The columns of the uncertainty have their place before it is known.
         _show_table(scene, None, measures, grouped=full, closer=scene.n_resamples > 0)
     found = None
-    offer_table(lambda: measures_csv(judged, measures, found), name=file_name("measures"))
+    offer_table(lambda: measures_csv(evaluated, measures, found), name=file_name("measures"))
     if not scene.n_resamples:
         return None
     bar = st.empty()
@@ -59,7 +59,7 @@ def show(scene: Scene) -> Inference | None:
 
 
 def measures_csv(
-    judged: SetResult, measures: tuple[Measure, ...], inference: Inference | None
+    evaluated: SetResult, measures: tuple[Measure, ...], inference: Inference | None
 ) -> str:
     """Return the measures for a spreadsheet, with every digit; empty where one is not defined.
 
@@ -69,9 +69,9 @@ def measures_csv(
     for name in _HEAD[1:]:
         head += [name, f"{name}, from", f"{name}, to"]
     lines = []
-    marks = (shown.mark for shown in measure_rows(judged, inference, measures))
+    marks = (shown.mark for shown in measure_rows(evaluated, inference, measures))
     for measure, mark in zip(measures, marks, strict=True):
-        row, known = judged.compare(measure.key), finding_of(inference, measure.key)
+        row, known = evaluated.compare(measure.key), finding_of(inference, measure.key)
         before, after, change = (known.before, known.after, known.change) if known else [None] * 3
         lines.append((
             measure.name,
@@ -110,16 +110,16 @@ def _show_table(
     grouped: bool,
     closer: bool,
 ) -> None:
-    rows = measure_rows(scene.judged, inference, measures, expert=scene.expert)
+    rows = measure_rows(scene.evaluated, inference, measures, expert=scene.expert)
     groups = [measure.group if grouped else "" for measure in measures]
     st.html(_table(rows, groups, closer=closer))
-    judged, expert = scene.judged, scene.expert
-    notes = [wording.table_note(judged)]
+    evaluated, expert = scene.evaluated, scene.expert
+    notes = [wording.table_note(evaluated)]
     if inference is not None:
         notes += [wording.uncertainty_note(inference, expert=expert), narrow_note(measures)]
     notes += [
-        wording.below_tiles(judged, expert=expert),
-        power_sentence(judged.before, judged.n_samples, expert=expert),
+        wording.below_tiles(evaluated, expert=expert),
+        power_sentence(evaluated.before, evaluated.n_samples, expert=expert),
     ]
     with st.expander("About these numbers"):
         st.markdown("\n".join(f"- {note}" for note in notes if note))

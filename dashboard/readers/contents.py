@@ -43,7 +43,7 @@ def picked(array: Array, chosen: NDArray[np.bool_]) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class SliceColumn:
-    """A further column, by which the rows of a set can be told apart.
+    """A further column, by which the rows of a set can be grouped.
 
     Parameters
     ----------

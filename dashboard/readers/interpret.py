@@ -308,7 +308,7 @@ def _named_otherwise(
 
 def _constant(sets: Mapping[Role, LogitSet]) -> tuple[str, ...]:
     if all(map(_one_row, sets.values())) and any(part.n_samples > 1 for part in sets.values()):
-        return ("All rows have the same values, so no calibrator can tell them apart.",)
+        return ("All rows have the same values, so no calibrator can give them different scores.",)
     return ()
 
 

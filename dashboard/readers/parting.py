@@ -113,7 +113,7 @@ def told_apart(
 def unclear_sets(
     groups: Sequence[Column], of_sets: Sequence[Column], options: Options
 ) -> list[str]:
-    """Return a doubt about each grouping column that may tell sets apart but was not followed.
+    """Return a doubt about each grouping column that may name sets but was not followed.
 
     Parameters
     ----------

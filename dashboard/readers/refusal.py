@@ -25,10 +25,10 @@ def percent(share: float) -> str:
     Examples
     --------
     >>> percent(0.25), percent(0.00012), percent(0)
-    ('25.0 %', '0.01 %', '0.0 %')
+    ('25.0%', '0.01%', '0.0%')
     """
     rounds_off = 0 < share < 0.0005
-    return f"{100 * share:.1g} %" if rounds_off else f"{100 * share:.1f} %"
+    return f"{100 * share:.1g}%" if rounds_off else f"{100 * share:.1f}%"
 
 
 def visible(text: str, limit: int = 200) -> str:
@@ -122,7 +122,7 @@ class FileError(CalibrationInputError):
     Examples
     --------
     >>> print(FileError("row 3", "a blank cell", "a number in every cell"))
-    row 3: found a blank cell, wanted a number in every cell.
+    row 3: a blank cell. Expected a number in every cell.
     """
 
     def __init__(self, field: str, found: str, wanted: str) -> None:

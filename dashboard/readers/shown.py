@@ -94,7 +94,7 @@ def shared_columns(
         kinds = {column.categories is None for column in parts.values()}
         if len(parts) < len(by_name) or len(kinds) > 1:
             why = "of another kind in one set" if len(kinds) > 1 else "not in both sets"
-            left.append(f"Column {plain(name, 40)} cannot tell rows apart, being {why}.")
+            left.append(f"Column {plain(name, 40)} cannot be used for grouping: {why}.")
             continue
         for role, column in _alike(parts).items():
             kept[role][name] = column

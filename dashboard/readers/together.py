@@ -145,7 +145,7 @@ def _not_left_out(
 
 
 def _without_training(files: list[File], said: Said) -> list[File]:
-    """Leave out files of a training set beside those of a calibration and of a test set."""
+    """Leave out files of a training set among those of a calibration and of a test set."""
     left = [file for file in files if file.role == "rows" and is_training(file.name)]
     rest = [file for file in files if file not in left]
     if not left or {file.role for file in rest} != {"calibration", "test"}:
@@ -199,9 +199,10 @@ def _one_set(files: Sequence[File], options: Options, said: Said) -> Contents:
 
 def _two_sets(files: Sequence[File], options: Options, said: Said, why: str) -> Contents:
     """Return two files as the calibration and the test set, read as one table."""
-    fitted, judged = files
+    fitted, evaluated = files
     said.found.append(
-        f"Calibration set from {quoted(fitted.name)}, test set from {quoted(judged.name)} ({why})."
+        f"Calibration set from {quoted(fitted.name)}, test set from {quoted(evaluated.name)}"
+        f" ({why})."
     )
     if is_training(fitted.name):
         said.doubts.append(
@@ -210,16 +211,16 @@ def _two_sets(files: Sequence[File], options: Options, said: Said, why: str) -> 
         )
     # A column of sets in both files tells less than the files.
     together = replace(options, sets="one")
-    if fitted.headings - judged.headings and judged.headings - fitted.headings:
+    if fitted.headings - evaluated.headings and evaluated.headings - fitted.headings:
         return _each_alone(files, together, said)
     contents = _with(_read(stacked(files, said), together), said)
     raw = contents.sets["rows"]
     first = fitted.table.n_rows
-    kept = np.ones(first + judged.table.n_rows, np.bool_) if raw.among is None else raw.among
+    kept = np.ones(first + evaluated.table.n_rows, np.bool_) if raw.among is None else raw.among
     is_first = (np.arange(len(kept)) < first)[kept]
     sets: dict[Role, RawSet | RawEvent] = {
         "calibration": _of_file(raw.rows(is_first), fitted.table, kept[:first]),
-        "test": _of_file(raw.rows(~is_first), judged.table, kept[first:]),
+        "test": _of_file(raw.rows(~is_first), evaluated.table, kept[first:]),
     }
     _refuse_halves(sets)
     return replace(contents, sets=sets)

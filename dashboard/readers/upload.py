@@ -24,7 +24,7 @@ Rows = LogitSet | EventScores
 
 @dataclass(frozen=True, eq=False)
 class Upload:
-    """What was found in a file, what it was taken for, and what was mended.
+    """What was found in a file, what it was taken for, and what was fixed.
 
     Parameters
     ----------
@@ -53,8 +53,8 @@ class Upload:
     columns : mapping of str to mapping of str to SliceColumn
         Of each set in `sets`, further columns by name, the same names and categories in both.
     contents, options
-        What the file held before it was taken for anything, so that several files are judged
-        together, and how the user overruled the judgement.
+        What the file held before it was taken for anything, so that several files are evaluated
+        together, and how the user overruled the evaluation.
     """
 
     name: str
@@ -109,7 +109,7 @@ class Upload:
     def split(
         self, *, calibration_share: float = 0.5, seed: int = 0
     ) -> Split[LogitSet] | Split[EventScores]:
-        """Give a set to fit on and a set to judge on.
+        """Give a set to fit on and a set to evaluate on.
 
         Parameters
         ----------
@@ -125,8 +125,8 @@ class Upload:
             match self.calibration, self.test, self.rows:
                 case LogitSet() as calibration, LogitSet() as test, _:
                     return Split(calibration, test)
-                case EventScores() as scores, EventScores() as judged, _:
-                    return Split(scores, judged)
+                case EventScores() as scores, EventScores() as evaluated, _:
+                    return Split(scores, evaluated)
                 case _, _, LogitSet() as rows:
                     return split_rows(rows, calibration_share=calibration_share, seed=seed)
                 case _, _, EventScores() as events:

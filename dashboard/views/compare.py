@@ -6,7 +6,7 @@ from html import escape
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from calibcore.contest import Contestant, JudgedOn, Picks, can_rank, pick, ranked
+from calibcore.contest import Contestant, EvaluatedOn, Picks, can_rank, pick, ranked
 from calibcore.inference import Finding
 from calibcore.metrics import METRICS, EventMeasure, Measure
 from dashboard import compute
@@ -50,7 +50,7 @@ MEASURES = ("event_nll", "ks_error", "ece", "event_brier", "nll")
 
 _METHODS, _RUN = "methods", "contest_run"
 
-Findings = dict[tuple[str, JudgedOn], Finding]
+Findings = dict[tuple[str, EvaluatedOn], Finding]
 """How sure a change is, by calibrator and by where it is evaluated."""
 
 
@@ -388,7 +388,7 @@ def _changes_table(shown: _Shown, findings: Findings) -> str:
     )
 
 
-def _change(shown: _Shown, one: Contestant, finding: Finding, side: JudgedOn) -> str:
+def _change(shown: _Shown, one: Contestant, finding: Finding, side: EvaluatedOn) -> str:
     standing = one.on(side)
     row = standing.compare(shown.measure)
     change, found, mark, kind = words.change_words(finding, row, standing.n_samples)

@@ -83,7 +83,7 @@ def _show_graphs(scene: Scene) -> None:
         letters = _choose_graphs(n_rows)
         fractile = _choose_fractile()
     shown = _Shown(letters, fractile, n_rows, scene.expert)
-    note = words.band_note(scene.judged.before, expert=scene.expert)
+    note = words.band_note(scene.evaluated.before, expert=scene.expert)
     head.markdown(f":small[{note}]", width="content")
     graph.choose_side_on_phones()
     number = 0
@@ -195,11 +195,11 @@ def _show_row(scene: Scene, alike: list[Scene], shown: _Shown, suffix: str) -> N
     n_figures = 2 * shown.n_rows * len(shown.letters)
     drawn = compute.draw_graphs(scene, alike=alike, n_figures=n_figures)
     captions = compute.captions_of(scene, {letter: said for letter, (_, said) in PANELS.items()})
-    judged = scene.judged
+    evaluated = scene.evaluated
     sides = [
         _Side(name, side, graphs, written)
         for name, side, graphs, written in zip(
-            ("Before", "After"), (judged.before, judged.after), drawn, captions, strict=True
+            ("Before", "After"), (evaluated.before, evaluated.after), drawn, captions, strict=True
         )
     ]
     number = suffix.replace(" ", "_")

@@ -44,7 +44,7 @@ def show(scene: Scene) -> None:
         show_graph("Maps curves", curve_graph, caption)
     if not on_classes:
         with right:
-            caption = words.shift_caption(bins_left_out=leaves_bins_out(scene.judged.before))
+            caption = words.shift_caption(bins_left_out=leaves_bins_out(scene.evaluated.before))
             show_graph("Maps shift", move_graph, caption)
     _show_triangle(scene)
     by_hand.show(scene)
@@ -82,11 +82,11 @@ def _choose_curves(scene: Scene) -> list[NamedCurve]:
 
 
 def _show_cloud(scene: Scene, names: tuple[str, str]) -> None:
-    judged = scene.judged
-    before, after = judged.before.event, judged.after.event
-    figure = cloud_graph(before, after, judged.before, names, scene.palette)
+    evaluated = scene.evaluated
+    before, after = evaluated.before.event, evaluated.after.event
+    figure = cloud_graph(before, after, evaluated.before, names, scene.palette)
     n_shown = chosen_rows(before.scores, after.scores).size
-    show_graph("Maps cloud", figure, words.cloud_caption(judged.n_samples, n_shown, scene.where))
+    show_graph("Maps cloud", figure, words.cloud_caption(evaluated.n_samples, n_shown, scene.where))
 
 
 def _show_triangle(scene: Scene) -> None:

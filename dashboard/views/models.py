@@ -16,8 +16,8 @@ from dashboard.compute.models import (
     Model,
     check_other,
     differences,
+    evaluate_model,
     first_model,
-    judge_model,
     mates,
     read_beside,
     read_sample,
@@ -145,7 +145,7 @@ def _evaluated(scene: Scene, others: Sequence[Named], top: ResultPlace) -> list[
                 report(done, words.working_on(title, settings.method))
 
             try:
-                found.append(judge_model(scene, title, upload, tell))
+                found.append(evaluate_model(scene, title, upload, tell))
             except CalibrationInputError as error:
                 st.error(words.refused(title, str(error)), icon=":material/block:")
     return found if len(found) > 1 else None
@@ -160,17 +160,19 @@ def _show_table(
     """Show the measures; return them, the class of tables, and the place for intervals if asked."""
     st.subheader(words.TABLE, anchor=False)
     measures = _choose_measures(scene, found)
-    names, judged = [one.name for one in found], [one.result for one in found]
+    names, evaluated = [one.name for one in found], [one.result for one in found]
     calibrated = scene.settings.method != NO_METHOD
     columns = choose_columns_on_phones("models")
-    rows = models_table(judged, measures)
+    rows = models_table(evaluated, measures)
     with st.container(key="models_table"):
         st.html(_table(names, rows, measures, calibrated=calibrated, columns=columns))
-    note = words.table_note(judged[0].n_samples, calibrated=calibrated) + words.half_note(judged)
+    note = words.table_note(evaluated[0].n_samples, calibrated=calibrated) + words.half_note(
+        evaluated
+    )
     st.markdown(f":small[{note}]", help=words.TABLE_HELP)
     if scene.chosen == "calibration":
         st.markdown(f":small[{words.BOTH_SETS}]")
-    offer_table(lambda: models_csv(names, judged, measures), name=file_name("table"))
+    offer_table(lambda: models_csv(names, evaluated, measures), name=file_name("table"))
     wanted = st.toggle(
         words.INTERVALS,
         key="models_intervals",
@@ -185,11 +187,11 @@ def _show_table(
 
 
 def models_csv(
-    names: Sequence[str], judged: Sequence[SetResult], measures: Sequence[Measure]
+    names: Sequence[str], evaluated: Sequence[SetResult], measures: Sequence[Measure]
 ) -> str:
     """Return the models for a spreadsheet, with every digit, before and after calibration."""
     head = [f"{m.name}, {side}" for m in measures for side in words.SIDES]
-    found = [[one.compare(m.key) for m in measures] for one in judged]
+    found = [[one.compare(m.key) for m in measures] for one in evaluated]
     values = [[value for row in rows for value in (row.before, row.after)] for rows in found]
     lines = [(name, *cells) for name, cells in zip(names, values, strict=True)]
     return csv_of(["Model", *head], lines)
@@ -327,12 +329,12 @@ def _show_pictures(scene: Scene, found: Sequence[Model]) -> None:
     for start in range(0, len(found), A_LINE):
         columns = st.columns(A_LINE, gap="small")
         for column, one in zip(columns, found[start : start + A_LINE], strict=False):
-            judged = one.result
-            after = judged.after.binned if calibrated else None
-            line = words.picture_line(judged, calibrated=calibrated)
+            evaluated = one.result
+            after = evaluated.after.binned if calibrated else None
+            line = words.picture_line(evaluated, calibrated=calibrated)
             with column:
                 st.markdown(f"**{escape_markdown(shortened(one.name))}**  \n:small[{line}]")
-                picture = class_picture(judged.before.binned, after, scene.palette)
+                picture = class_picture(evaluated.before.binned, after, scene.palette)
                 st.plotly_chart(
                     LightFigure(picture, scene.palette),
                     theme=None,

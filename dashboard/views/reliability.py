@@ -21,7 +21,7 @@ def show(scene: Scene) -> None:
 
 def _show_scores(scene: Scene) -> None:
     """Show at which scores each side is miscalibrated; the details are in the tooltip."""
-    before, after = scene.judged.before, scene.judged.after
+    before, after = scene.evaluated.before, scene.evaluated.after
     if after is before:
         note = counted_note(before, None)
         st.markdown(scores_sentence(before, expert=scene.expert), help=note)

@@ -213,7 +213,7 @@ def _show_rows(scene: Scene) -> None:
         )
         low, high = sorted(ends)  # an address may hold them the other way round
         found = list_rows(scene, low / 100, high / 100)
-        bins = scene.judged.before.bins
+        bins = scene.evaluated.before.bins
         shown = low / 100, high / 100
         figure = score_histogram(bins, shown, listed.missed_sign(event), scene.palette)
         show_graph("Scores", figure, listed.histogram_caption(bins, event))
@@ -234,7 +234,7 @@ def _show_list(scene: Scene, found: ListedRows) -> None:
         st.html(_row_table(head, found))
     numbered = listed.numbered(scene.upload.contents, scene.where)
     note = listed.list_note(len(found.numbers), found.n_rows, scene.settings.event, numbered)
-    decided = listed.decided_note(scene.judged) if found.said is not None else ""
+    decided = listed.decided_note(scene.evaluated) if found.said is not None else ""
     st.markdown(f":small[{note} {decided}]")
     lines = lines_of(found, head)
     offer_table(lambda: csv_of(head, lines), label=listed.DOWNLOAD, name=file_name("rows"))

@@ -7,9 +7,9 @@ from dashboard.wording.numbers import measured
 from dashboard.wording.tiles import nll_key
 
 
-def new_misses(judged: SetResult) -> float:
+def new_misses(evaluated: SetResult) -> float:
     """Return how many wrong scores of 0% or 100% calibration has added."""
-    misses = judged.compare("certain_misses")
+    misses = evaluated.compare("certain_misses")
     return (misses.after or 0) - (misses.before or 0)
 
 
@@ -19,12 +19,16 @@ def now_certain(n_misses: float) -> str:
     return f"{n_misses:,.0f} wrong {rows} a score of exactly 0% or 100%"
 
 
-def raised_nll(judged: SetResult, mark: Mark | None = None) -> str:
+def raised_nll(evaluated: SetResult, mark: Mark | None = None) -> str:
     """Return that there are new wrong scores of 0% or 100% and a higher NLL; "" where not both.
 
     ``mark`` is that of the change of the NLL, as far as it is known.
     """
-    row, n_samples, new = judged.compare(nll_key(judged)), judged.n_samples, new_misses(judged)
+    row, n_samples, new = (
+        evaluated.compare(nll_key(evaluated)),
+        evaluated.n_samples,
+        new_misses(evaluated),
+    )
     was, now = measured(row, row.before, n_samples), measured(row, row.after, n_samples)
     if new <= 0 or was == now or (row.change or 0) <= 0:
         return ""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from calibcore.contest import Contestant, JudgedOn, Picks, penalty
+from calibcore.contest import Contestant, EvaluatedOn, Picks, penalty
 from calibcore.evaluation import Comparison
 from calibcore.inference import Finding, Interval
 from calibcore.metrics import Measure
@@ -177,18 +177,18 @@ def on_test(
     return f"{text} {_few(better)} {verb} {best} there, but choosing on the test set is biased."
 
 
-def _value(one: Contestant, measure: Measure, side: JudgedOn) -> str:
+def _value(one: Contestant, measure: Measure, side: EvaluatedOn) -> str:
     standing = one.on(side)
     return measured(standing.compare(measure), one.value(measure, side), standing.n_samples)
 
 
-def _before(one: Contestant, measure: Measure, side: JudgedOn) -> str:
+def _before(one: Contestant, measure: Measure, side: EvaluatedOn) -> str:
     standing = one.on(side)
     row = standing.compare(measure)
     return measured(row, row.before, standing.n_samples)
 
 
-def _gain(one: Contestant, measure: Measure, side: JudgedOn) -> float:
+def _gain(one: Contestant, measure: Measure, side: EvaluatedOn) -> float:
     """Return how much better than the uncalibrated value a calibrator is, as both are written."""
     row, rows = one.on(side).compare(measure), one.on(side).n_samples
     after, before = (
@@ -206,7 +206,7 @@ def dots_caption(
         text = f"{measure.name} does not rank calibrators."
     else:
         tried = [one for one in contestants if one.key != NO_METHOD]
-        sides: tuple[JudgedOn, JudgedOn] = ("crossed", "test")
+        sides: tuple[EvaluatedOn, EvaluatedOn] = ("crossed", "test")
         crossed, test = (sum(_gain(one, measure, side) > 0 for one in tried) for side in sides)
         text = (
             f"Better than uncalibrated: {crossed} of {len(tried)} in cross-validation, {test} on"

@@ -52,12 +52,12 @@ def list_note(n_listed: int, n_rows: int, event: ChosenEvent, numbered: str) -> 
     return f"{cut} rows, {_first(event)}. {numbered}"
 
 
-def decided_note(judged: SetResult) -> str:
+def decided_note(evaluated: SetResult) -> str:
     """Return where predicted classes come from, where calibration changes some."""
     text = "Predicted classes are those before calibration"
-    if judged.past_half:
-        return f"{text}. In all {judged.n_samples:,} rows, {across_half(judged.past_half)}."
-    changed = judged.changed_decisions
+    if evaluated.past_half:
+        return f"{text}. In all {evaluated.n_samples:,} rows, {across_half(evaluated.past_half)}."
+    changed = evaluated.changed_decisions
     return f"{text}. Calibration changes {changed:,} of them." if changed else ""
 
 

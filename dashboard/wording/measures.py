@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from calibcore.evaluation import Comparison, SetResult
 from calibcore.events import Event, OneClass, WithinTopR
-from calibcore.inference import Finding, Inference, Interval, Judgement, Mark
+from calibcore.inference import Finding, Inference, Interval, Mark, Uncertainty
 from calibcore.inference.coverage import HELD
 from calibcore.metrics import METRICS, ChangeMeasure, Measure, RowMeasure
 from dashboard.wording.glossary import GLOSSARY
@@ -100,7 +100,7 @@ def _rank(measure: Measure) -> int:
 
 
 def measure_rows(
-    judged: SetResult,
+    evaluated: SetResult,
     inference: Inference | None,
     measures: tuple[Measure, ...],
     *,
@@ -110,7 +110,7 @@ def measure_rows(
 
     Parameters
     ----------
-    judged : SetResult
+    evaluated : SetResult
         The results on one set.
     inference : Inference or None
         What is known of the uncertainty; None while it is not.
@@ -120,7 +120,7 @@ def measure_rows(
         Whether definitions also give the simulated coverage of the intervals.
     """
     return [
-        _row(judged.compare(key), finding_of(inference, key), judged, expert=expert)
+        _row(evaluated.compare(key), finding_of(inference, key), evaluated, expert=expert)
         for key in (measure.key for measure in measures)
     ]
 
@@ -140,9 +140,9 @@ def finding_of(inference: Inference | None, key: str) -> Finding | None:
 
 
 def _row(
-    row: Comparison, finding: Finding | None, judged: SetResult, *, expert: bool
+    row: Comparison, finding: Finding | None, evaluated: SetResult, *, expert: bool
 ) -> MeasureRow:
-    n_samples = judged.n_samples
+    n_samples = evaluated.n_samples
     before, after = (finding.before, finding.after) if finding else (None, None)
     mark = finding.mark if finding else None
     if mark == "not comparable" and row.change == 0:
@@ -158,7 +158,7 @@ def _row(
         ),
         after=Shown(measured(row, row.after, n_samples), _between(row, after, n_samples)),
         change=_change(row, finding.change if finding else None, n_samples),
-        perfect=_perfect(row, after, judged),
+        perfect=_perfect(row, after, evaluated),
         mark=mark,
     )
 
@@ -193,8 +193,8 @@ def _change(row: Comparison, change: Interval | None, n_samples: int) -> Shown:
     return Shown(measured_change(row, n_samples, interval=change), interval)
 
 
-def _between(row: Comparison, judgement: Judgement | None, n_samples: int) -> str:
-    return _interval(row.measure, judgement.interval if judgement else None, n_samples)
+def _between(row: Comparison, uncertainty: Uncertainty | None, n_samples: int) -> str:
+    return _interval(row.measure, uncertainty.interval if uncertainty else None, n_samples)
 
 
 def _interval(
@@ -214,21 +214,21 @@ def _interval(
     return span(low, high)
 
 
-def _perfect(row: Comparison, judgement: Judgement | None, judged: SetResult) -> Shown:
+def _perfect(row: Comparison, uncertainty: Uncertainty | None, evaluated: SetResult) -> Shown:
     """Return the value under perfect calibration; a dash where the scores alone decide it.
 
     The limit of the KS error is that of its test, which all other sentences and bands give.
     """
-    n_samples = judged.n_samples
-    if judgement is None or row.measure.better == "neither":
+    n_samples = evaluated.n_samples
+    if uncertainty is None or row.measure.better == "neither":
         return Shown("\u2013")
-    reference = judgement.reference
+    reference = uncertainty.reference
     if math.isnan(reference.mean):
         return Shown("\u2013")
     sign = ">" if row.measure.better == "higher" else "<"
     if row.measure.better != "lower":
         return Shown(measured(row, reference.mean, n_samples))
     is_ks = row.measure.key == "ks_error"
-    end = judged.after.curves.ks_null_95 if is_ks else reference.upper
+    end = evaluated.after.curves.ks_null_95 if is_ks else reference.upper
     limit = amount(end, row.measure.unit, n_samples)
     return Shown(measured(row, reference.mean, n_samples), f"95%: {sign} {limit}")

@@ -64,7 +64,7 @@ class Found:
     ----------
     result : AuditResult
         The calibrator, fitted and evaluated.
-    judged : SetResult
+    evaluated : SetResult
         The results on the set that is shown.
     method : str
         Key of the calibrator.
@@ -84,7 +84,7 @@ class Found:
     """
 
     result: AuditResult
-    judged: SetResult
+    evaluated: SetResult
     method: str
     inference: Inference | None = None
     classes: tuple[ClassScreen, ClassScreen | None] | None = None
@@ -109,7 +109,7 @@ def next_steps(found: Found) -> list[Step]:
                 " than it is."
             )
         ]
-    if found.judged is not found.result.test:
+    if found.evaluated is not found.result.test:
         return [
             Step(
                 "**Evaluate on the test set before you decide**, in the panel on the left: the"
@@ -125,7 +125,7 @@ def next_steps(found: Found) -> list[Step]:
 
 
 def _off(found: Found, *, after: bool) -> bool:
-    side = found.judged.after if after else found.judged.before
+    side = found.evaluated.after if after else found.evaluated.before
     return side.curves.ks_p_value < DETECTION_LEVEL
 
 
@@ -158,12 +158,12 @@ def _main(found: Found) -> Step:
 
 
 def _leave(found: Found, *, harmful: bool) -> Step:
-    judged = found.judged
+    evaluated = found.evaluated
     if harmful:
         name = method_name(found.method)
         sentence = f"**Use the uncalibrated scores.** Miscalibration is detected only after {name}."
         return Step(sentence, "compare", "Compare calibrators")
-    gap = detected_points(smallest_gap_shown(judged.before.curves), judged.n_samples)
+    gap = detected_points(smallest_gap_shown(evaluated.before.curves), evaluated.n_samples)
     return Step(
         "**Use the uncalibrated scores.** No miscalibration detected. A mean gap of"
         f" {gap} would have been detected with 80% probability. Subgroups may still be"
@@ -174,8 +174,8 @@ def _leave(found: Found, *, harmful: bool) -> Step:
 
 
 def _try_another(found: Found, name: str) -> Step:
-    judged = found.judged
-    n_samples, before, after = judged.n_samples, judged.before.curves, judged.after.curves
+    evaluated = found.evaluated
+    n_samples, before, after = evaluated.n_samples, evaluated.before.curves, evaluated.after.curves
     was, now = percent(before.ks_error, n_samples), percent(after.ks_error, n_samples)
     limit = percent(after.ks_null_95, n_samples)
     mark = found.mark("ks_error")
@@ -200,7 +200,7 @@ def _try_another(found: Found, name: str) -> Step:
 
 def _certain_first(found: Found, use: str) -> Step | None:
     """Warn first of wrong scores of 0% or 100% that raise the NLL, whatever the calibration."""
-    told = raised_nll(found.judged, found.mark(nll_key(found.judged)))
+    told = raised_nll(found.evaluated, found.mark(nll_key(found.evaluated)))
     if not told:
         return None
     do = _KEEP if _can_be_kept(found) else "try another calibrator"
@@ -209,26 +209,26 @@ def _certain_first(found: Found, use: str) -> Step | None:
 
 def _too_few(found: Found) -> Step | None:
     """Ask for more rows where these show nothing but large gaps."""
-    judged = found.judged
-    gap = smallest_gap_shown(judged.before.curves)
+    evaluated = found.evaluated
+    gap = smallest_gap_shown(evaluated.before.curves)
     if gap <= COARSE or _off(found, after=False):
         return None
-    wanted = rows_that_show(judged.before.curves, FINE)
+    wanted = rows_that_show(evaluated.before.curves, FINE)
     digits = 2 - math.ceil(math.log10(wanted))
     return Step(
-        f"**Collect more rows.** {judged.n_samples:,} rows reveal only large gaps. Detecting a gap"
-        f" of 1 percentage point takes about {round(wanted, digits):,.0f} rows."
+        f"**Collect more rows.** {evaluated.n_samples:,} rows reveal only large gaps. Detecting a"
+        f" gap of 1 percentage point takes about {round(wanted, digits):,.0f} rows."
     )
 
 
 def _likelihood(found: Found) -> Step | None:
     """Warn of wrong predictions at 0% or 100%, or a worse NLL, if not said first."""
-    new = new_misses(found.judged)
+    new = new_misses(found.evaluated)
     if _main(found).link == _BY_NLL:
         return None
     if new > 0:
         told = f"**Check extreme scores.** {now_certain(new)}."
-    elif found.mark(nll_key(found.judged)) == "worse":
+    elif found.mark(nll_key(found.evaluated)) == "worse":
         told = "**Check the NLL.** It is worse."
     else:
         return None
@@ -240,7 +240,7 @@ def _cure(found: Found) -> str:
     ways = []
     if _can_be_kept(found):
         ways.append(_KEEP)
-    if found.method != "temperature" and found.judged.compare("nll").before is not None:
+    if found.method != "temperature" and found.evaluated.compare("nll").before is not None:
         ways.append("use temperature scaling")
     return f" If individual predictions matter, {' or '.join(ways)}." if ways else ""
 
@@ -250,15 +250,15 @@ def _can_be_kept(found: Found) -> bool:
 
 
 def _decisions(found: Found) -> Step | None:
-    if not (found.judged.changed_decisions or found.judged.past_half):
+    if not (found.evaluated.changed_decisions or found.evaluated.past_half):
         return None
     other = (
         "Calibrators that act on all classes can change predicted classes"
-        if found.judged.past_half
+        if found.evaluated.past_half
         else ""
     )
     return Step(
-        f"**Check predicted classes.** {capitalised(decisions(found.judged))}."
+        f"**Check predicted classes.** {capitalised(decisions(found.evaluated))}."
         f" {other or 'Temperature scaling changes none'}.",
         "compare",
         "Compare calibrators",

@@ -209,7 +209,7 @@ def p_words(p_value: float) -> str:
 
 
 def null_source(*sides: CumulativeCurves) -> str:
-    """Say what p-values, and the limit of the KS error of a perfect model, come from."""
+    """Say what p-values, and the limit of the KS error under perfect calibration, come from."""
     rare = {curves.is_rare for curves in sides}
     if rare == {False}:
         return "Brownian limit"

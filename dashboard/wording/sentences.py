@@ -108,27 +108,27 @@ def badge(name: str, found: Finding) -> str:
     return f":{found.colour}-badge[{found.icon} {name}: {found.in_sentence}]"
 
 
-def findings(result: AuditResult, judged: SetResult, event: EventWords) -> dict[str, Finding]:
+def findings(result: AuditResult, evaluated: SetResult, event: EventWords) -> dict[str, Finding]:
     """Return the finding of each side by its name; Before alone where nothing was calibrated.
 
     That a calibrator suits the rows it was fitted on is no finding.
     """
     before, after = (
         finding_of(side.curves, prediction=event.prediction)
-        for side in (judged.before, judged.after)
+        for side in (evaluated.before, evaluated.after)
     )
-    if judged.after is judged.before:
+    if evaluated.after is evaluated.before:
         return {"Before": before}
-    fitted_here = judged is not result.test or result.same_data
+    fitted_here = evaluated is not result.test or result.same_data
     return {"Before": before, "After": FITTED if after is NOT_DETECTED and fitted_here else after}
 
 
-def both_sides_line(result: AuditResult, judged: SetResult, event: EventWords) -> str:
+def both_sides_line(result: AuditResult, evaluated: SetResult, event: EventWords) -> str:
     """Return the verdicts of both sides and their KS errors in one line, for Markdown."""
-    sides = {"Before": judged.before, "After": judged.after}
+    sides = {"Before": evaluated.before, "After": evaluated.after}
     parts = []
-    for name, found in findings(result, judged, event).items():
-        curves, n_samples = sides[name].curves, judged.n_samples
+    for name, found in findings(result, evaluated, event).items():
+        curves, n_samples = sides[name].curves, evaluated.n_samples
         ks_error = curves.ks_error
         gap = float(curves.cum_score[-1] - curves.cum_hits[-1])
         size = f"KS error {percent(ks_error, n_samples)}"
@@ -143,16 +143,16 @@ def capitalised(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}"
 
 
-def set_name(result: AuditResult, judged: SetResult) -> str:
+def set_name(result: AuditResult, evaluated: SetResult) -> str:
     """Return the name of the set that is evaluated."""
-    return "test set" if judged is result.test else "calibration set"
+    return "test set" if evaluated is result.test else "calibration set"
 
 
-def outcome(result: AuditResult, judged: SetResult, method: str, *, expert: bool = False) -> str:
+def outcome(result: AuditResult, evaluated: SetResult, method: str, *, expert: bool = False) -> str:
     """Return what the calibrator did on one set; the verdict of After stands before it."""
     if method == NO_METHOD:
-        return f"No calibrator is chosen ({set_name(result, judged)})."
-    n_samples, before, after = judged.n_samples, judged.before.curves, judged.after.curves
+        return f"No calibrator chosen ({set_name(result, evaluated)})."
+    n_samples, before, after = evaluated.n_samples, evaluated.before.curves, evaluated.after.curves
     name = method_name(method)
     if isinstance(result.fitted, FittedTemperature):
         name += f" (T = {result.fitted.temperature:.{4 if expert else 3}g})"
@@ -165,15 +165,15 @@ def outcome(result: AuditResult, judged: SetResult, method: str, *, expert: bool
         tested = f", {evidence(after.ks_p_value)} of miscalibration"
     if expert:
         tested += f" ({p_words(after.ks_p_value)})"
-    text = f"{name}: {change} on the {set_name(result, judged)}{tested}."
-    return f"{text} {capitalised(decisions(judged))}."
+    text = f"{name}: {change} on the {set_name(result, evaluated)}{tested}."
+    return f"{text} {capitalised(decisions(evaluated))}."
 
 
-def statistics(judged: SetResult) -> str:
+def statistics(evaluated: SetResult) -> str:
     """Return the test statistics of both sides, for experts."""
-    sides = [("Before", judged.before)]
-    if judged.after is not judged.before:
-        sides.append(("After", judged.after))
+    sides = [("Before", evaluated.before)]
+    if evaluated.after is not evaluated.before:
+        sides.append(("After", evaluated.after))
     parts = []
     for name, side in sides:
         curves = side.curves
@@ -189,19 +189,21 @@ def statistics(judged: SetResult) -> str:
     )
 
 
-def decisions(judged: SetResult) -> str:
+def decisions(evaluated: SetResult) -> str:
     """Return what happened to accuracy and predicted classes."""
-    accuracy, n_samples = judged.compare("accuracy"), judged.n_samples
-    if judged.changed_decisions == 0:
+    accuracy, n_samples = evaluated.compare("accuracy"), evaluated.n_samples
+    if evaluated.changed_decisions == 0:
         shown = "" if accuracy.before is None else percent(accuracy.before, n_samples)
-        if judged.past_half:
+        if evaluated.past_half:
             kept = f", so accuracy stays {shown}" if shown else ""
-            return f"{across_half(judged.past_half)}, but predicted classes are not updated{kept}"
+            return (
+                f"{across_half(evaluated.past_half)}, but predicted classes are not updated{kept}"
+            )
         return f"predicted classes{f' and accuracy ({shown})' if shown else ''} unchanged"
     after = measured(accuracy, accuracy.after, n_samples)
     before = measured(accuracy, accuracy.before, n_samples)
     change = f"accuracy {before} \u2192 {after}" if before != after else f"accuracy stays {after}"
-    changed = judged.changed_decisions
+    changed = evaluated.changed_decisions
     classes = "class" if changed == 1 else "classes"
     return f"{changed:,} predicted {classes} changed, {change}"
 

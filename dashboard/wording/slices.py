@@ -83,7 +83,7 @@ def conclusion(
     first = after if after is not None and how.after_first else before
     worst = int(first.order(DETECTION_LEVEL)[0])
     name = escape_markdown(slice_name(by, shortened(shown[worst])))
-    n_tested = int(before.judged.sum())
+    n_tested = int(before.evaluated.sum())
     if not n_tested:
         return _not_tested(before, worst, name)
     counts = [int(screen.off(DETECTION_LEVEL).sum()) for screen in screens if screen is not None]
@@ -241,7 +241,7 @@ _KINDS = {"red": "over", "blue": "under", "violet": "over", "gray": "none"}
 
 def _verdict(screen: SliceScreen, k: int, *, prediction: bool) -> tuple[str, str, str]:
     """Return a sign, a word and a kind for what is found of a subgroup."""
-    if not screen.judged[k]:
+    if not screen.evaluated[k]:
         return "\u2013", "too few rows" if screen.rows[k] < screen.least else "not tested", "none"
     found = _found(screen, k, prediction=prediction)
     word = "not detected" if found.colour == "gray" else found.in_sentence
@@ -274,7 +274,7 @@ def about(screen: SliceScreen, *, expert: bool) -> str:
         "Mean gap: mean score minus observed frequency; above 0, scores are too high on average. KS"
         " error: largest cumulative gap. Each 95% CI is of one subgroup by itself."
     )
-    n_tested = int(screen.judged.sum())
+    n_tested = int(screen.evaluated.sum())
     if n_tested < 2:
         return text
     how = " (Holm; p-values from the Brownian limit or a Poisson tail)" if expert else ""

@@ -23,7 +23,7 @@ def data_subject(scene: Scene) -> str:
 
 def scene_set(scene: Scene) -> str:
     """Return the name of the set that is evaluated, with its size."""
-    return f"{scene.where}, {scene.judged.n_samples:,} rows"
+    return f"{scene.where}, {scene.evaluated.n_samples:,} rows"
 
 
 def row_title(scene: Scene) -> str:

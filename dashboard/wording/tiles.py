@@ -23,11 +23,11 @@ Colour = Literal["green", "red", "gray"]
 _COLOURS: dict[Mark | None, Colour] = {"better": "green", "worse": "red"}
 
 
-def below_tiles(judged: SetResult, *, expert: bool = False) -> str:
+def below_tiles(evaluated: SetResult, *, expert: bool = False) -> str:
     """Return the 95% limit of the KS error under perfect calibration."""
-    n_samples = judged.n_samples
+    n_samples = evaluated.n_samples
     before, after = (
-        percent(side.curves.ks_null_95, n_samples) for side in (judged.before, judged.after)
+        percent(side.curves.ks_null_95, n_samples) for side in (evaluated.before, evaluated.after)
     )
     limits = before if before == after else f"{before} (Before) or {after} (After)"
     text = (
@@ -35,7 +35,7 @@ def below_tiles(judged: SetResult, *, expert: bool = False) -> str:
         f" samples of {rows_of(n_samples)}."
     )
     if expert:
-        source = null_source(judged.before.curves, judged.after.curves)
+        source = null_source(evaluated.before.curves, evaluated.after.curves)
         text = f"{text[:-1]} ({source})."
     return text
 
@@ -47,7 +47,7 @@ class Tile:
     Parameters
     ----------
     name, value, note, definition : str
-        What stands in the tile, and its tooltip; the note is empty where no calibrator is chosen.
+        What stands in the tile, and its tooltip; the note is empty without a calibrator.
     colour : {"green", "red", "gray"}
         How the note is coloured: as better, worse or neither.
     interval : str
@@ -62,42 +62,42 @@ class Tile:
     interval: str = ""
 
 
-def nll_key(judged: SetResult) -> str:
+def nll_key(evaluated: SetResult) -> str:
     """Return the key of the NLL: a score map leaves no class table, so it is the event's."""
-    return "nll" if judged.compare("nll").after is not None else "event_nll"
+    return "nll" if evaluated.compare("nll").after is not None else "event_nll"
 
 
-def tiles(judged: SetResult, inference: Inference | None = None) -> tuple[Tile, ...]:
+def tiles(evaluated: SetResult, inference: Inference | None = None) -> tuple[Tile, ...]:
     """Return the four figures that matter most.
 
     Parameters
     ----------
-    judged : SetResult
+    evaluated : SetResult
         The results on one set.
     inference : Inference or None
         What is known of the uncertainty; while it is not, no change is called better or worse.
     """
-    keys = ("ks_error", "ece", nll_key(judged), "accuracy")
-    measures = tuple(judged.compare(key).measure for key in keys)
-    rows = measure_rows(judged, inference, measures)
+    keys = ("ks_error", "ece", nll_key(evaluated), "accuracy")
+    measures = tuple(evaluated.compare(key).measure for key in keys)
+    rows = measure_rows(evaluated, inference, measures)
     return tuple(
-        _tile(judged.compare(key), row, judged) for key, row in zip(keys, rows, strict=True)
+        _tile(evaluated.compare(key), row, evaluated) for key, row in zip(keys, rows, strict=True)
     )
 
 
-def _tile(compared: Comparison, row: MeasureRow, judged: SetResult) -> Tile:
-    note = _note(compared, row.mark, judged.n_samples)
-    if judged.after is judged.before:
+def _tile(compared: Comparison, row: MeasureRow, evaluated: SetResult) -> Tile:
+    note = _note(compared, row.mark, evaluated.n_samples)
+    if evaluated.after is evaluated.before:
         note = ""
     elif compared.measure.key == "accuracy":
-        changed = judged.changed_decisions
+        changed = evaluated.changed_decisions
         counted = f"{changed:,} predicted classes changed" if changed else "predictions unchanged"
-        if judged.past_half:
-            counted = f"{across_half(judged.past_half)}, predictions unchanged"
+        if evaluated.past_half:
+            counted = f"{across_half(evaluated.past_half)}, predictions unchanged"
         note = f"{counted}, {note}" if changed and row.mark in _COLOURS else counted
     return Tile(
         row.name,
-        _before_after(compared, judged.n_samples),
+        _before_after(compared, evaluated.n_samples),
         note,
         row.definition,
         _COLOURS.get(row.mark, "gray"),
@@ -144,21 +144,21 @@ def uncertainty_note(inference: Inference, *, expert: bool = False) -> str:
         )
     return (
         f"Small print: 95% CI ({plan.n_resamples:,} resamples, calibrator held fixed). Noise"
-        " inflates calibration errors, so an estimate can exceed its own interval. If perfectly calibrated: the mean and 95% limit for"
-        " scores like those after calibration."
+        " inflates calibration errors, so an estimate can exceed its own interval. If perfectly"
+        " calibrated: the mean and 95% limit for scores like those after calibration."
     )
 
 
-def table_note(judged: SetResult) -> str:
+def table_note(evaluated: SetResult) -> str:
     """Return what the table's dashes and infinities mean."""
     text = (
         "Higher is better for accuracy, discrimination, AUROC and calibration gain; lower for the"
         " rest. Click a name for its definition."
     )
-    if any(math.isinf(v) for row in judged.comparisons for v in (row.before, row.after) if v):
+    if any(math.isinf(v) for row in evaluated.comparisons for v in (row.before, row.after) if v):
         text += f" {INFINITY}: not finite (all outcomes equal, or scores separate them perfectly)."
-    if any(row.after is None and row.before is not None for row in judged.comparisons):
+    if any(row.after is None and row.before is not None for row in evaluated.comparisons):
         text += " \u2013: not available; this calibrator adjusts only the selected event."
-    elif any(row.before is None for row in judged.comparisons):
+    elif any(row.before is None for row in evaluated.comparisons):
         text += " \u2013: not available without the probabilities of all classes."
     return text

@@ -104,10 +104,10 @@ def outcomes(event: Event, rows: LogitSet) -> EventScores:
 
 
 def ks_before_after(
-    calibration: LogitSet, judged: LogitSet, event: Event, method: str
+    calibration: LogitSet, evaluated: LogitSet, event: Event, method: str
 ) -> tuple[float, float]:
     """Both KS errors, from calibcore's parts."""
-    before = outcomes(event, judged)
+    before = outcomes(event, evaluated)
     after = before
     if method == "spline":
         seen = outcomes(event, calibration)
@@ -115,7 +115,7 @@ def ks_before_after(
         after = EventScores(fitted.predict(before.scores), before.hits)
     elif method == "temperature":
         scaled = TemperatureScaling().fit(calibration.logits, calibration.labels)
-        after = event.outcomes(scaled.predict_proba(judged.logits), judged.labels)
+        after = event.outcomes(scaled.predict_proba(evaluated.logits), evaluated.labels)
     return ks_error(before.scores, before.hits), ks_error(after.scores, after.hits)
 
 

@@ -273,7 +273,7 @@ def contest_of(calibrators: dict[str, ScoreMap | None]) -> list[Contestant]:
         crossed = cross_fit(rows, event=TopR(1), calibrator=made, fold=fold)
         test = audit(Split(rows, rows), event=TopR(1), calibrator=made).test
         found.append(
-            Contestant(key, Standing.of(crossed.judged, crossed.fitted), Standing.of(test, None))
+            Contestant(key, Standing.of(crossed.evaluated, crossed.fitted), Standing.of(test, None))
         )
     return found
 

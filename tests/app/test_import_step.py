@@ -210,8 +210,10 @@ def test_sets_that_a_column_tells_apart_can_be_put_together() -> None:
     data = csv(label=LABELS, split=np.where(fits, "val", "test").tolist())
     page = open_upload(("mine.csv", data))
     check_page(page)
-    fitted, judged = (LogitSet(TABLE[rows], LABELS[rows]) for rows in (fits, ~fits))
-    apart = before_after(*ks_before_after(fitted, judged, TopR(1), "spline"), judged.n_samples)
+    fitted, evaluated = (LogitSet(TABLE[rows], LABELS[rows]) for rows in (fits, ~fits))
+    apart = before_after(
+        *ks_before_after(fitted, evaluated, TopR(1), "spline"), evaluated.n_samples
+    )
     assert tile(page, "KS error") == apart
     assert "Split at random" not in said(page)
     assert role(page, "split").value == "set"

@@ -49,9 +49,9 @@ def sets(title: str = GARMENTS) -> dict[str, LogitSet]:
 
 def calibrated(event: TopR | WithinTopR | OneClass, rows: LogitSet) -> EventScores:
     """The event after the spline, from calibcore's parts."""
-    seen, judged = outcomes(event, sets()["calibration"]), outcomes(event, rows)
+    seen, evaluated = outcomes(event, sets()["calibration"]), outcomes(event, rows)
     fitted = SplineCalibration().fit(seen.scores, seen.hits)
-    return EventScores(fitted.predict(judged.scores), judged.hits)
+    return EventScores(fitted.predict(evaluated.scores), evaluated.hits)
 
 
 def line(chart: Any, name: str, axis: str = "y") -> np.ndarray:

@@ -134,8 +134,8 @@ def _pair(outcomes: EventScores) -> tuple[np.ndarray, np.ndarray]:
 def test_knots_are_moved_by_hand() -> None:
     page = open_page("maps", sample=GARMENTS, by_hand=KNOTS, spline_n_knots="9")
     check_charts(page, ["Maps", "Maps", "Knots", "Knots", "Knots", "Knots"])
-    fit_on, judge_on = (prepare(rows, TopR(1)).event for rows in sample_sets(GARMENTS))
-    swept = knot_sweep(fit_on, judge_on, SplineCalibration(constrained=True), range(3, 31))
+    fit_on, evaluate_on = (prepare(rows, TopR(1)).event for rows in sample_sets(GARMENTS))
+    swept = knot_sweep(fit_on, evaluate_on, SplineCalibration(constrained=True), range(3, 31))
     lines = drawn(page, "KS error by number of knots")
     assert values(lines["Test set"], "y").tolist() == swept.test_ks.tolist()
     assert values(lines["Calib. set"], "y").tolist() == swept.calibration_ks.tolist()

@@ -195,12 +195,12 @@ def test_files_of_one_name_are_numbered_and_stay_apart() -> None:
 
 def test_the_table_is_taken_home_with_every_digit() -> None:
     first = sets(0)
-    judged = [
+    evaluated = [
         audit(Split(*pair), event=TopR(1), calibrator=SplineCalibration(constrained=True)).test
         for pair in (first, (again(first[0], 1), again(first[1], 2)))
     ]
-    one = judged[1].compare("ks_error")
-    written = models_csv(["=a", "b"], judged, [one.measure])
+    one = evaluated[1].compare("ks_error")
+    written = models_csv(["=a", "b"], evaluated, [one.measure])
     head, line, last = csv.reader(io.StringIO(written))
     assert head == ["Model", "KS error, before", "KS error, after"]
     assert (line[0], last[0]) == ("'=a", "b")

@@ -88,7 +88,7 @@ def test_the_other_tiles_and_the_table_show_calibcores_numbers() -> None:
     assert tile(page, "ECE, equal-width bins") == before_after(gaps[0], gaps[1], test.n_samples)
     right = accuracy(test.probabilities, test.labels)
     assert tile(page, "Accuracy") == wording.percent(right, test.n_samples)
-    judged = measure_cells(page)
+    evaluated = measure_cells(page)
     for measure in METRICS:
         sides = {"Before": (before, test.probabilities), "After": (after, calibrated)}
         for column, (event, probabilities) in sides.items():
@@ -101,7 +101,7 @@ def test_the_other_tiles_and_the_table_show_calibcores_numbers() -> None:
                 "share": wording.percent(value, test.n_samples),
                 "rows": f"{value:,.0f}",
             }.get(measure.unit, f"{value:.3f}".replace("-", wording.MINUS))
-            assert judged.loc[measure.name, column] == wanted
+            assert evaluated.loc[measure.name, column] == wanted
     sentences = " ".join(bodies(page))
     assert f"T = {fitted.temperature:.3g}" in sentences
     assert "Before: overconfident" in sentences
@@ -186,10 +186,10 @@ def test_the_address_sets_the_splines_options() -> None:
         spline_constrained="true",
     )
     check_page(page)
-    seen, judged = outcomes(TopR(1), calibration), outcomes(TopR(1), test)
+    seen, evaluated = outcomes(TopR(1), calibration), outcomes(TopR(1), test)
     spline = SplineCalibration(n_knots=10, runout="cubic", fit_to="hits", constrained=True)
-    after = spline.fit(seen.scores, seen.hits).predict(judged.scores)
-    both = ks_error(judged.scores, judged.hits), ks_error(after, judged.hits)
+    after = spline.fit(seen.scores, seen.hits).predict(evaluated.scores)
+    both = ks_error(evaluated.scores, evaluated.hits), ks_error(after, evaluated.hits)
     assert tile(page, "KS error") == before_after(*both, test.n_samples)
 
 

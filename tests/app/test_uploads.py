@@ -125,7 +125,7 @@ def test_one_changed_cell_of_a_large_array_changes_the_result(rng: np.random.Gen
     assert len(shown) == 3
 
 
-def test_the_same_files_under_swapped_names_are_judged_anew(rng: np.random.Generator) -> None:
+def test_the_same_files_under_swapped_names_are_evaluated_anew(rng: np.random.Generator) -> None:
     # Calibration and test are told by the names, so the names are part of what was uploaded.
     one, other = made_set(rng, 300), made_set(rng, 300)
     one_file, other_file = (
@@ -253,10 +253,10 @@ def test_top_1_scores_alone_open_without_what_needs_all_classes(rng: np.random.G
     fitted = SplineCalibration(constrained=True).fit(
         halves.calibration.scores, halves.calibration.hits
     )
-    judged = halves.test
+    evaluated = halves.test
     both = (
-        ks_error(judged.scores, judged.hits),
-        ks_error(fitted.predict(judged.scores), judged.hits),
+        ks_error(evaluated.scores, evaluated.hits),
+        ks_error(fitted.predict(evaluated.scores), evaluated.hits),
     )
     assert tile(page, "KS error") == before_after(*both, 300)
     table = measure_cells(page)

@@ -1,4 +1,4 @@
-"""What a person does in the browser, judged by what they read on the screen."""
+"""What a person does in the browser, evaluated by what they read on the screen."""
 
 import io
 import re

@@ -38,5 +38,5 @@ def test_files_are_brought_and_a_wrong_one_is_named(open_page: OpenPage) -> None
         [SAMPLES / "fashion_cnn_overconfident.npz", SAMPLES / "three_garments.npz"]
     )
     expect(page.locator("table.models tbody tr")).to_have_count(2)
-    wrong = "three_garments.npz cannot be compared with the first model. rows: found 3,000, wanted"
+    wrong = "three_garments.npz cannot be compared with the first model. rows: 3,000. Expected"
     expect(page.get_by_text(wrong)).to_be_visible()

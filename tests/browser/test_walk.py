@@ -63,9 +63,9 @@ def text_of(page: Page) -> str:
 def ks_errors(name: str) -> tuple[str, str]:
     """Give the core's KS errors before and after the spline, as they are written."""
     split = split_of(name)
-    judged = audit(split, event=TopR(1), calibrator=SplineCalibration(constrained=True)).test
-    sides = (judged.before, judged.after)
-    written = (percent(side.curves.ks_error, judged.n_samples) for side in sides)
+    evaluated = audit(split, event=TopR(1), calibrator=SplineCalibration(constrained=True)).test
+    sides = (evaluated.before, evaluated.after)
+    written = (percent(side.curves.ks_error, evaluated.n_samples) for side in sides)
     before, after = (text.removesuffix("%") for text in written)
     return before, after
 

@@ -92,9 +92,9 @@ def test_folds_of_event_scores_share_out_the_hits_and_the_seed_counts() -> None:
 @pytest.mark.parametrize("n_folds", [1, 4])
 def test_a_number_of_folds_out_of_range_is_refused(n_folds: int) -> None:
     rows = EventScores([0.1, 0.2, 0.3], [0, 1, 0])
-    with pytest.raises(CalibrationInputError, match=f"n_folds: found {n_folds}.*from 2 to 3"):
+    with pytest.raises(CalibrationInputError, match=f"n_folds: {n_folds}.*from 2 to 3"):
         deal_folds(rows, n_folds=n_folds)
-    with pytest.raises(CalibrationInputError, match="rows: found 1 row"):
+    with pytest.raises(CalibrationInputError, match="rows: 1 row"):
         deal_folds(EventScores([0.1], [0]))
 
 
@@ -122,7 +122,7 @@ def test_score_maps_are_those_of_the_other_folds(
 ) -> None:
     rows = draw_rows(rng, 120)
     fold = deal_folds(rows, n_folds=4)
-    found = cross_fit(rows, event=event, calibrator=calibrator, fold=fold).judged
+    found = cross_fit(rows, event=event, calibrator=calibrator, fold=fold).evaluated
     plain = event.outcomes(rows.probabilities, rows.labels)
     for row in range(rows.n_samples):
         fitted = fitted_by_hand(calibrator, rows, event, fold == fold[row])
@@ -150,7 +150,7 @@ def test_vector_maps_are_those_of_the_other_folds(
         wanted[row] = fitted.predict_proba(rows.logits[row : row + 1])[0]
     assert isinstance(crossed.fitted, FoldedVectorMap)
     np.testing.assert_allclose(crossed.fitted.predict_proba(rows.logits), wanted, rtol=1e-12)
-    outcomes, found = event.outcomes(wanted, rows.labels), crossed.judged
+    outcomes, found = event.outcomes(wanted, rows.labels), crossed.evaluated
     pairs = {
         "nll": metrics.nll(wanted, rows.labels),
         "classwise_ece": metrics.classwise_ece(wanted, rows.labels),
@@ -168,7 +168,7 @@ def test_event_scores_are_cross_fitted_too(rng: np.random.Generator) -> None:
     scores = rng.random(90)
     rows = EventScores(scores, rng.random(90) < scores**2)
     fold = deal_folds(rows)
-    found = cross_fit(rows, event=TopR(1), calibrator=IsotonicCalibration(), fold=fold).judged
+    found = cross_fit(rows, event=TopR(1), calibrator=IsotonicCalibration(), fold=fold).evaluated
     for number in range(5):
         rest, mine = fold != number, fold == number
         fitted = IsotonicCalibration().fit(scores[rest], rows.hits[rest])
@@ -180,7 +180,7 @@ def test_event_scores_are_cross_fitted_too(rng: np.random.Generator) -> None:
 def test_pooled_scores_are_cross_fitted_where_they_are_allowed(rng: np.random.Generator) -> None:
     rows = draw_rows(rng, 100)
     fold, made = deal_folds(rows), PooledScores(IsotonicCalibration())
-    found = cross_fit(rows, event=TopR(1), calibrator=made, fold=fold).judged
+    found = cross_fit(rows, event=TopR(1), calibrator=made, fold=fold).evaluated
     fitted = made.fit(rows.logits[fold != 2], rows.labels[fold != 2])
     scores = TopR(1).outcomes(rows.probabilities, rows.labels).scores[fold == 2]
     assert found.after.event.scores[fold == 2].tolist() == fitted.predict(scores).tolist()
@@ -193,15 +193,15 @@ def test_doing_nothing_is_the_same_with_and_without_folds(rng: np.random.Generat
     crossed = cross_fit(rows, event=TopR(1), calibrator=None, fold=deal_folds(rows))
     plain = audit(Split(rows, rows), event=TopR(1), calibrator=None).calibration
     assert crossed.fitted is None
-    assert crossed.judged.comparisons == plain.comparisons
+    assert crossed.evaluated.comparisons == plain.comparisons
 
 
-def test_no_row_is_judged_by_a_map_that_saw_its_label(rng: np.random.Generator) -> None:
+def test_no_row_is_evaluated_by_a_map_that_saw_its_label(rng: np.random.Generator) -> None:
     rows = draw_rows(rng, 150)
     fold = deal_folds(rows)
     changed = np.where(fold == 3, (rows.labels + 1) % 4, rows.labels)
     both = [
-        cross_fit(each, event=TopR(1), calibrator=VectorScaling(), fold=fold).judged.after.event
+        cross_fit(each, event=TopR(1), calibrator=VectorScaling(), fold=fold).evaluated.after.event
         for each in (rows, LogitSet(rows.logits, changed))
     ]
     assert both[0].scores[fold == 3].tolist() == both[1].scores[fold == 3].tolist()
@@ -232,7 +232,7 @@ def test_folded_maps_take_no_other_rows(rng: np.random.Generator) -> None:
         given = rows.logits[1:] if isinstance(fitted, FoldedVectorMap) else np.full(59, 0.5)
         assert fitted is not None
         call = fitted.predict_proba if isinstance(fitted, FoldedVectorMap) else fitted.predict
-        with pytest.raises(CalibrationInputError, match="found 59, wanted the 60"):
+        with pytest.raises(CalibrationInputError, match=r"59\. Expected the 60"):
             call(given)
 
 
@@ -268,7 +268,7 @@ def contest(split: Split[LogitSet]) -> list[Contestant]:
     for key, made in CALIBRATORS.items():
         crossed = cross_fit(split.calibration, event=TopR(1), calibrator=made, fold=fold)
         plain = audit(split, event=TopR(1), calibrator=made)
-        standings = Standing.of(crossed.judged, crossed.fitted), Standing.of(plain.test, None)
+        standings = Standing.of(crossed.evaluated, crossed.fitted), Standing.of(plain.test, None)
         found.append(Contestant(key, *standings))
     return found
 
@@ -362,13 +362,13 @@ def test_folds_that_would_leave_rows_out_are_refused(
     calibrator: HistogramBinning | None, fold: list[int], found: str
 ) -> None:
     rows = EventScores([0.2, 0.4, 0.6, 0.8], [0, 1, 0, 1])
-    with pytest.raises(CalibrationInputError, match=f"fold: found {found}"):
+    with pytest.raises(CalibrationInputError, match=f"fold: {found}"):
         cross_fit(rows, event=TopR(1), calibrator=calibrator, fold=fold)
     cross_fit(rows, event=TopR(1), calibrator=calibrator, fold=[0, 1, 0, 1])
 
 
 def test_a_seed_below_0_is_refused() -> None:
-    with pytest.raises(CalibrationInputError, match="seed: found -2"):
+    with pytest.raises(CalibrationInputError, match="seed: -2"):
         deal_folds(EventScores([0.2, 0.4], [0, 1]), n_folds=2, seed=-2)
 
 

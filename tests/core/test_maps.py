@@ -145,7 +145,7 @@ def test_movement_counts_what_moves() -> None:
     assert_allclose(moved.mean_shift, -0.1 / 4, atol=1e-8)
     assert_allclose(moved.mean_distance, 0.3 / 4, atol=1e-8)
     assert (moved.score, moved.calibrated) == (0.9, 0.7)
-    with pytest.raises(CalibrationInputError, match="after: found 3 rows"):
+    with pytest.raises(CalibrationInputError, match="after: 3 rows"):
         movement(before, after.rows([0, 1, 2]))
 
 

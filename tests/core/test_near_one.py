@@ -23,7 +23,7 @@ from calibcore.learning.curves import LEARNED
 from calibcore.learning.curves import Plan as LearningPlan
 from calibcore.metrics import METRICS, PROBABILITY_FLOOR, event_nll, nll
 from calibcore.probabilities import softmax
-from calibcore.slices import rejudge
+from calibcore.slices import reevaluate
 from calibcore.tally import tally
 from tests.strategies import PRECISIONS, LogitCase
 
@@ -108,8 +108,8 @@ def test_intervals_of_two_classes_are_those_of_both(
     event: Event, *, right: bool, rng: np.random.Generator
 ) -> None:
     rows = far_rows(rng, 300, right=right)
-    judged = audit(Split(rows, rows), event=event, calibrator=TemperatureScaling())
-    sides = sides_of(rows, judged.test, judged.fitted)
+    evaluated = audit(Split(rows, rows), event=event, calibrator=TemperatureScaling())
+    sides = sides_of(rows, evaluated.test, evaluated.fitted)
     event_found, found = infer(*sides, Plan(measures=MEASURES, n_resamples=100)).findings
     for one, other in (event_found.before, found.before), (event_found.after, found.after):
         assert one is not None
@@ -126,12 +126,12 @@ def test_every_road_gives_it(rng: np.random.Generator) -> None:
     rows = far_rows(rng, 400)
     part = rows.rows(np.arange(0, 400, 2))
     crossed = cross_fit(rows, event=TopR(1), calibrator=None, fold=deal_folds(rows))
-    for judged in (
+    for evaluated in (
         audit(Split(rows, rows), event=OneClass(1), calibrator=None).test,
-        crossed.judged,
-        rejudge(None, Split(part, part), event=TopR(1)).test,
+        crossed.evaluated,
+        reevaluate(None, Split(part, part), event=TopR(1)).test,
     ):
-        found, both = (judged.compare(key).after for key in ("event_nll", "nll"))
+        found, both = (evaluated.compare(key).after for key in ("event_nll", "nll"))
         assert found == pytest.approx(both, rel=1e-9)
     plan = LearningPlan((100, 400), n_draws=2)
     curve = learning_curves(Split(rows, rows), TopR(1), {"none": None}, plan).curve("none")

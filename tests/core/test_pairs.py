@@ -31,7 +31,7 @@ def test_the_first_row_that_differs_is_named() -> None:
     labels = first.labels.copy()
     labels[[16, 300]] = (labels[[16, 300]] + 1) % 3
     names = first.class_names[labels[16]], first.class_names[first.labels[16]]
-    message = f"labels: found {names[0]} in row 17, wanted {names[1]} as in the first model."
+    message = f"labels: {names[0]} in row 17. Expected {names[1]} as in the first model."
     with pytest.raises(CalibrationInputError, match=message):
         check_same_rows(first, made(1, labels))
 
@@ -39,9 +39,9 @@ def test_the_first_row_that_differs_is_named() -> None:
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        (made(1).rows(np.arange(399)), "rows: found 399, wanted the 400 of"),
-        (LogitSet(np.zeros((400, 2)), np.zeros(400, int)), "classes: found 2, wanted the 3 of"),
-        (EventScores(np.zeros(400), np.zeros(400)), "found one score a row, wanted class prob"),
+        (made(1).rows(np.arange(399)), "rows: 399. Expected the 400 of"),
+        (LogitSet(np.zeros((400, 2)), np.zeros(400, int)), "classes: 2. Expected the 3 of"),
+        (EventScores(np.zeros(400), np.zeros(400)), "one score a row. Expected class prob"),
     ],
 )
 def test_other_rows_are_refused(other: LogitSet | EventScores, message: str) -> None:
@@ -51,11 +51,11 @@ def test_other_rows_are_refused(other: LogitSet | EventScores, message: str) -> 
 
 def test_classes_beside_scores_alone_are_refused() -> None:
     scores = EventScores(np.zeros(400), np.zeros(400))
-    with pytest.raises(CalibrationInputError, match="found class probabilities, wanted one score"):
+    with pytest.raises(CalibrationInputError, match=r"class probabilities\. Expected one score"):
         check_same_rows(scores, made(0))
 
 
-def judged(event: Event) -> list[SetResult]:
+def evaluated(event: Event) -> list[SetResult]:
     first = made(0)
     sets = [first, made(1, first.labels, sharper=3.0), made(2, first.labels, sharper=0.4)]
     return [
@@ -65,7 +65,7 @@ def judged(event: Event) -> list[SetResult]:
 
 @pytest.mark.parametrize("event", [TopR(1), OneClass(2)])
 def test_lines_of_equal_brier_score_hold_for_every_model(event: Event) -> None:
-    found = judged(event)
+    found = evaluated(event)
     plane = plane_of(found)
     for row, one in enumerate(found):
         for column, side in enumerate((one.before, one.after)):
@@ -86,7 +86,7 @@ def test_lines_of_equal_brier_score_hold_for_every_model(event: Event) -> None:
 def test_the_same_classes_in_another_order_are_refused() -> None:
     logits = [[1.0, 0.0], [0.0, 1.0]]
     first = LogitSet(logits, [0, 1], ["cat", "dog"])
-    with pytest.raises(CalibrationInputError, match="classes: found dog in place 1, wanted cat"):
+    with pytest.raises(CalibrationInputError, match=r"classes: dog in place 1\. Expected cat"):
         check_same_rows(first, LogitSet(logits, [0, 1], ["dog", "cat"]))
     check_same_rows(first, LogitSet(logits, [0, 1]))
     check_same_rows(first, LogitSet(logits, [0, 1], ["Cat", "Dog"]))

@@ -72,7 +72,9 @@ def test_an_unknown_key_is_refused_with_the_keys(result: AuditResult) -> None:
         SideRows(result.test.after.event),
         Plan(measures=METRICS[:2], n_resamples=20),
     )
-    with pytest.raises(CalibrationInputError, match="'no such key', wanted one of ks_error, kuip"):
+    with pytest.raises(
+        CalibrationInputError, match=r"'no such key'\. Expected one of ks_error, kuip"
+    ):
         result.test.compare("no such key")
     with pytest.raises(CalibrationInputError, match="wanted one of ks_error, kuiper"):
         found.find("no such key")

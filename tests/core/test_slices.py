@@ -16,7 +16,7 @@ from calibcore.ranges import equal_ranges
 from calibcore.slices import (
     SliceScreen,
     rebin,
-    rejudge,
+    reevaluate,
     screen_slices,
     slice_shares,
     sure_misses,
@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 
 def check_screen(found: SliceScreen, case: EventCase, places: list[int], least: int) -> None:
     """Compare with the rows of each slice, gathered one by one."""
-    judged: dict[int, float] = {}
+    evaluated: dict[int, float] = {}
     for k in range(found.n_slices):
         scores, hits = [], []
         for score, hit, place in zip(case.scores, case.hits, places, strict=True):
@@ -51,9 +51,9 @@ def check_screen(found: SliceScreen, case: EventCase, places: list[int], least: 
         low, high = wilson(sum(hits), n_rows)
         assert found.gap_low[k] == pytest.approx(claimed - high, abs=1e-12)
         assert found.gap_high[k] == pytest.approx(claimed - low, abs=1e-12)
-        assert found.judged[k] == (n_rows >= least)
+        assert found.evaluated[k] == (n_rows >= least)
         if n_rows >= least:
-            judged[k] = found.p_value[k]
+            evaluated[k] = found.p_value[k]
             spread = math.fsum(score * (1 - score) for score in scores)
             if spread > 1e-9:
                 assert found.p_value[k] == pytest.approx(
@@ -61,7 +61,7 @@ def check_screen(found: SliceScreen, case: EventCase, places: list[int], least: 
                 )
         else:
             assert math.isnan(found.p_value[k])
-    for k, p_value in judged.items():
+    for k, p_value in evaluated.items():
         assert p_value - 1e-15 <= found.adjusted[k] <= 1
 
 
@@ -102,7 +102,7 @@ def test_the_worst_come_first_and_small_ones_last() -> None:
     found = screen_slices(scores, hits, places, n_slices=5)
     assert found.order().tolist() == [2, 1, 0, 4]
     assert found.off().tolist() == [False, True, True, False, False]
-    assert found.judged.tolist() == [True, True, True, False, False]
+    assert found.evaluated.tolist() == [True, True, True, False, False]
     # The small slice is not one of those that p-values are adjusted for.
     without = screen_slices(scores[:-9], hits[:-9], places[:-9], n_slices=3)
     assert_allclose(found.adjusted[:3], without.adjusted)
@@ -110,10 +110,10 @@ def test_the_worst_come_first_and_small_ones_last() -> None:
     assert alone.adjusted[0] <= found.adjusted[0]
 
 
-def test_slices_made_with_the_truth_in_hand_are_not_judged() -> None:
+def test_slices_made_with_the_truth_in_hand_are_not_evaluated() -> None:
     scores, hits = drawn(np.random.default_rng(4), 800, 0.15)
-    found = screen_slices(scores, hits, hits.astype(int), n_slices=2, judge=False)
-    assert not found.judged.any()
+    found = screen_slices(scores, hits, hits.astype(int), n_slices=2, evaluate=False)
+    assert not found.evaluated.any()
     assert not found.off().any()
     assert found.order().tolist() == np.argsort(-found.ks_error).tolist()
     assert screen_slices(scores, hits, hits.astype(int), n_slices=2).off().all()
@@ -131,7 +131,7 @@ def test_of_calibrated_scores_few_sets_have_a_slice_that_is_off() -> None:
 
 @pytest.mark.parametrize(
     ("places", "message"),
-    [([0, 2], "places: found 0 to 2"), ([-1, 0], "places: found -1 to 0"), ([0], "places: found")],
+    [([0, 2], "places: 0 to 2"), ([-1, 0], "places: -1 to 0"), ([0], "places: ")],
 )
 def test_places_that_do_not_fit_are_refused(places: list[int], message: str) -> None:
     with pytest.raises(CalibrationInputError, match=message):
@@ -190,10 +190,10 @@ def test_the_most_confident_mistakes_come_first(
     assert found.tolist() == expected[:most]
 
 
-# A fit judged on a part ---------------------------------------------------------------------
+# A fit evaluated on a part ---------------------------------------------------------------------
 
 
-def test_a_part_is_judged_by_the_fit_on_all_rows() -> None:
+def test_a_part_is_evaluated_by_the_fit_on_all_rows() -> None:
     rng = np.random.default_rng(7)
     logits = 4 * rng.normal(size=(600, 3))
     labels = (logits / 2 + rng.gumbel(size=logits.shape)).argmax(axis=1)
@@ -202,7 +202,7 @@ def test_a_part_is_judged_by_the_fit_on_all_rows() -> None:
     fitted = audit(whole, event=TopR(1), calibrator=TemperatureScaling(), n_bins=7)
     mine, its = np.arange(300) % 3 == 0, labels[300:] == 1
     part = Split(whole.calibration.rows(mine), whole.test.rows(its))
-    found = rejudge(fitted.fitted, part, event=TopR(1), n_bins=7)
+    found = reevaluate(fitted.fitted, part, event=TopR(1), n_bins=7)
     assert found.fitted is fitted.fitted
     assert found.test.n_samples == its.sum()
     assert found.calibration.n_samples == 100
@@ -218,7 +218,7 @@ def test_a_score_map_is_kept_too() -> None:
     rows = EventScores(scores, hits)
     fitted = audit(Split(rows, rows), event=TopR(1), calibrator=SplineCalibration())
     part = rows.rows(scores > 0.5)
-    found = rejudge(fitted.fitted, Split(part, part), event=TopR(1))
+    found = reevaluate(fitted.fitted, Split(part, part), event=TopR(1))
     expected = fitted.test.after.event.scores[scores > 0.5]
     assert_allclose(found.test.after.event.scores, expected)
 
@@ -243,7 +243,7 @@ def alike(one: object, other: object) -> None:
 
 @pytest.mark.parametrize("n_bins", [1, 7, 40])
 @pytest.mark.parametrize("calibrator", [None, SplineCalibration(), TemperatureScaling()])
-def test_another_number_of_bins_gives_what_judging_anew_gives(
+def test_another_number_of_bins_gives_what_evaluating_anew_gives(
     calibrator: SplineCalibration | TemperatureScaling | None, n_bins: int
 ) -> None:
     rng = np.random.default_rng(3)
@@ -253,7 +253,7 @@ def test_another_number_of_bins_gives_what_judging_anew_gives(
     first = audit(split, event=TopR(1), calibrator=calibrator)
     kept = first.test.before.corp, first.test.after.frequency_null
     found = rebin(first, split, n_bins=n_bins)
-    alike(found, rejudge(first.fitted, split, event=TopR(1), n_bins=n_bins))
+    alike(found, reevaluate(first.fitted, split, event=TopR(1), n_bins=n_bins))
     assert found.test.before.bins.counts.size == n_bins
     assert (found.test.after is found.test.before) == (calibrator is None)
     # What has no bins is the same object, not the same numbers computed again.
@@ -268,18 +268,18 @@ def test_scores_alone_are_put_into_other_bins_too(own: SplineCalibration | None)
     rows = EventScores(*drawn(rng, 300, 0.1))
     split = Split(rows, rows)
     first = audit(split, event=TopR(1), calibrator=own)
-    alike(rebin(first, split, n_bins=9), rejudge(first.fitted, split, event=TopR(1), n_bins=9))
+    alike(rebin(first, split, n_bins=9), reevaluate(first.fitted, split, event=TopR(1), n_bins=9))
     assert rebin(first, split, n_bins=9).test.compare("classwise_ece").before is None
 
 
 @pytest.mark.parametrize(
     ("places", "n_slices", "message"),
     [
-        ([0.5, 1.2], 2, "places: found values of type float64"),
-        (["a", "b"], 2, "places: found values of type <U1"),
-        ([0, 1], 0, "n_slices: found 0"),
-        ([0, 2], 2, "places: found 0 to 2"),
-        ([0], 2, "places: found shape"),
+        ([0.5, 1.2], 2, "places: values of type float64"),
+        (["a", "b"], 2, "places: values of type <U1"),
+        ([0, 1], 0, "n_slices: 0"),
+        ([0, 2], 2, "places: 0 to 2"),
+        ([0], 2, "places: shape"),
     ],
 )
 def test_places_that_are_no_slices_are_refused(

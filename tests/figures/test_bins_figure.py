@@ -15,8 +15,8 @@ from tests.figures.made import Figure, blocks, pct, result_of, trace
 
 @pytest.fixture(scope="module")
 def sides() -> tuple[BinSweep, BinSweep]:
-    judged = result_of(3000).test
-    before, after = judged.before.event, judged.after.event
+    evaluated = result_of(3000).test
+    before, after = evaluated.before.event, evaluated.after.event
     return bin_sweep(before.scores, before.hits), bin_sweep(after.scores, after.hits)
 
 

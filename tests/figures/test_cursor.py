@@ -106,10 +106,10 @@ def test_rows_of_graphs_share_their_axes() -> None:
 
 
 def test_sixteen_graphs_of_many_rows_are_light() -> None:
-    judged = result_of(30_000).test
+    evaluated = result_of(30_000).test
     drawn = [
         parts(four_graphs(one, other, LIGHT, most=FEWER_POINTS))
-        for one, other in ((judged.before, judged.after), (judged.after, judged.before))
+        for one, other in ((evaluated.before, evaluated.after), (evaluated.after, evaluated.before))
     ]
     figures = [figure for graphs in drawn for figure in graphs.values()]
     # Plotly's own template is left out on the page.

@@ -55,7 +55,7 @@ def contestants() -> list[Contestant]:
     for key, made in CALIBRATORS.items():
         crossed = cross_fit(split.calibration, event=TopR(1), calibrator=made, fold=fold)
         plain = audit(split, event=TopR(1), calibrator=made)
-        standings = Standing.of(crossed.judged, crossed.fitted), Standing.of(plain.test, None)
+        standings = Standing.of(crossed.evaluated, crossed.fitted), Standing.of(plain.test, None)
         found.append(Contestant(key, *standings))
     return found
 

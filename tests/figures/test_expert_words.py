@@ -12,7 +12,7 @@ from calibcore.calibrators import SplineCalibration
 from calibcore.cumulative import brownian_range_tail, brownian_tail
 from calibcore.evaluation import SetResult, Side
 from calibcore.events import OneClass, TopR, WithinTopR
-from calibcore.inference import Inference, Interval, Judgement, Mark, Plan, Reference
+from calibcore.inference import Inference, Interval, Mark, Plan, Reference, Uncertainty
 from calibcore.inference.findings import Finding
 from calibcore.metrics import METRICS
 from dashboard import wording
@@ -105,8 +105,8 @@ def test_the_experts_verdict_reads_the_result() -> None:
 
 
 def test_statistics_are_those_of_the_definitions() -> None:
-    judged = SetResult(MIXED, OVER, (), 0)
-    said = sentences.statistics(judged)
+    evaluated = SetResult(MIXED, OVER, (), 0)
+    said = sentences.statistics(evaluated)
     # 1000 rows: the totals part by 0.1 half way; variance (500 * 0.21 + 500 * 0.09) / 1000^2.
     deviation = math.sqrt(150) / 1000
     for text in (
@@ -194,9 +194,9 @@ def test_the_fits_caption_reads_the_fit(fit_to: str) -> None:
 
 
 def finding(key: str, mark: Mark | None) -> Finding:
-    judged = Judgement(0.05, Interval(0.041, 0.059), Reference(0.012, 0.021, 0.001))
-    after = Judgement(0.05, Interval(0.0, 0.01), Reference(0.012, 0.021, 0.001))
-    return Finding(key, judged, after, Interval(-0.01, 0.02), mark)
+    evaluated = Uncertainty(0.05, Interval(0.041, 0.059), Reference(0.012, 0.021, 0.001))
+    after = Uncertainty(0.05, Interval(0.0, 0.01), Reference(0.012, 0.021, 0.001))
+    return Finding(key, evaluated, after, Interval(-0.01, 0.02), mark)
 
 
 def found(mark: Mark | None) -> Inference:
@@ -206,12 +206,12 @@ def found(mark: Mark | None) -> Inference:
 @pytest.mark.parametrize("mark", MARKS)
 @pytest.mark.parametrize("decisions", [0, 12])
 def test_tiles_say_what_the_table_says(mark: Mark, decisions: int) -> None:
-    judged = result_of(500).test
-    judged = SetResult(judged.before, judged.after, judged.comparisons, decisions)
-    shown = tiles(judged, found(mark))
+    evaluated = result_of(500).test
+    evaluated = SetResult(evaluated.before, evaluated.after, evaluated.comparisons, decisions)
+    shown = tiles(evaluated, found(mark))
     keys = ("ks_error", "ece", "event_nll", "accuracy")
-    measures = tuple(judged.compare(key).measure for key in keys)
-    table = measure_rows(judged, found(mark), measures)
+    measures = tuple(evaluated.compare(key).measure for key in keys)
+    table = measure_rows(evaluated, found(mark), measures)
     for tile, row in zip(shown, table, strict=True):
         assert row.mark is not None
         words = " ".join(MARKS[row.mark])
@@ -229,14 +229,14 @@ def test_tiles_say_what_the_table_says(mark: Mark, decisions: int) -> None:
 
 
 def test_before_it_is_known_no_tile_says_better_or_worse() -> None:
-    judged = result_of(500).test
-    for tile in tiles(judged):
+    evaluated = result_of(500).test
+    for tile in tiles(evaluated):
         assert not re.search("better|worse|evidence", tile.note)
         assert (tile.colour, tile.interval) == ("gray", "")
-    ks = judged.compare("ks_error")
-    assert tiles(judged)[0].note == wording.measured_change(ks, 500)
-    assert tiles(judged)[0].note.startswith(MINUS)
-    same = SetResult(judged.before, judged.before, judged.comparisons, 0)
+    ks = evaluated.compare("ks_error")
+    assert tiles(evaluated)[0].note == wording.measured_change(ks, 500)
+    assert tiles(evaluated)[0].note.startswith(MINUS)
+    same = SetResult(evaluated.before, evaluated.before, evaluated.comparisons, 0)
     unchanged = [row for row in same.comparisons if row.measure.key == "accuracy"]
     assert unchanged
     assert {tile.note for tile in tiles(same, found("no evidence"))} == {""}
@@ -253,16 +253,16 @@ def test_how_to_read_has_both_wordings() -> None:
 
 
 def test_notes_in_both_wordings() -> None:
-    judged, inference = result_of(500).test, found("better")
-    assert not JARGON.search(wording.below_tiles(judged))
+    evaluated, inference = result_of(500).test, found("better")
+    assert not JARGON.search(wording.below_tiles(evaluated))
     assert not JARGON.search(wording.uncertainty_note(inference))
-    assert "Brownian" in wording.below_tiles(judged, expert=True)
+    assert "Brownian" in wording.below_tiles(evaluated, expert=True)
     assert "percentile bootstrap" in wording.uncertainty_note(inference, expert=True)
     assert "200 resamples, seed 0" in wording.uncertainty_note(inference, expert=True)
     for expert in (False, True):
         assert "200 resamples" in wording.uncertainty_note(inference, expert=expert)
-        limit = wording.percent(judged.before.curves.ks_null_95, 500)
-        assert limit in wording.below_tiles(judged, expert=expert)
+        limit = wording.percent(evaluated.before.curves.ks_null_95, 500)
+        assert limit in wording.below_tiles(evaluated, expert=expert)
 
 
 def test_every_term_has_a_definition() -> None:

@@ -28,7 +28,7 @@ from tests.figures.made import pct, texts, trace
 NAMES = ("plain", "<b>sharp</b> $x$", "soft")
 
 
-def judged(*, calibrated: bool = True) -> list[SetResult]:
+def evaluated(*, calibrated: bool = True) -> list[SetResult]:
     rng = np.random.default_rng(0)
     labels = rng.integers(3, size=900)
     found = []
@@ -42,7 +42,7 @@ def judged(*, calibrated: bool = True) -> list[SetResult]:
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
 def test_the_plane_draws_every_model_before_and_after(palette: Palette, keep: Keep) -> None:
-    plane = plane_of(judged())
+    plane = plane_of(evaluated())
     figure = plane_figure(plane, NAMES, palette, calibrated=True)
     keep(f"plane_{'light' if palette is LIGHT else 'dark'}", figure)
     for side, name in enumerate(("before", "after")):
@@ -55,7 +55,7 @@ def test_the_plane_draws_every_model_before_and_after(palette: Palette, keep: Ke
 
 
 def test_along_a_line_the_brier_score_is_the_one_it_is_named_for() -> None:
-    plane = plane_of(judged())
+    plane = plane_of(evaluated())
     figure = plane_figure(plane, NAMES, LIGHT, calibrated=True)
     lines = [drawn for drawn in figure.data if drawn.name == "equal Brier score"]
     named = [one for one in figure.layout.annotations if one.text.startswith("Brier")]
@@ -71,14 +71,14 @@ def test_along_a_line_the_brier_score_is_the_one_it_is_named_for() -> None:
 
 
 def test_without_a_calibrator_there_is_one_mark_a_model() -> None:
-    figure = plane_figure(plane_of(judged(calibrated=False)), NAMES, LIGHT, calibrated=False)
+    figure = plane_figure(plane_of(evaluated(calibrated=False)), NAMES, LIGHT, calibrated=False)
     assert {"after calibration", "from before to after"}.isdisjoint(
         drawn.name for drawn in figure.data
     )
 
 
 def test_one_point_alone_has_room_around_it() -> None:
-    one = judged()[:1]
+    one = evaluated()[:1]
     figure = plane_figure(plane_of([one[0], one[0]]), ("a", "a"), LIGHT, calibrated=False)
     low, high = figure.layout.yaxis.range
     assert low < plane_of(one).discrimination[0, 0] < high
@@ -88,7 +88,7 @@ def test_one_point_alone_has_room_around_it() -> None:
 
 
 def test_the_table_marks_the_best_of_each_side_by_itself() -> None:
-    found = judged()
+    found = evaluated()
     measures = [measure for measure in METRICS if measure.key in {"ks_error", "accuracy"}]
     table = models_table(found, measures)
     column = [cells[0] for cells in table]
@@ -104,7 +104,7 @@ def test_the_table_marks_the_best_of_each_side_by_itself() -> None:
 
 
 def test_the_conclusion_names_the_smallest_error_and_what_remains() -> None:
-    found = judged()
+    found = evaluated()
     errors = [one.before.curves.ks_error for one in found]
     left = [one.after.curves.ks_error for one in found]
     said = words.conclusion(NAMES, found, "temperature", expert=False)
@@ -121,25 +121,25 @@ def test_the_conclusion_names_the_smallest_error_and_what_remains() -> None:
     assert "p <" not in said
     p_value = found[0].before.curves.ks_p_value
     assert p_words(p_value) in words.conclusion(NAMES, found, "temperature", expert=True)
-    none = words.conclusion(NAMES, judged(calibrated=False), NO_METHOD, expert=False)
+    none = words.conclusion(NAMES, evaluated(calibrated=False), NO_METHOD, expert=False)
     assert none == f"Best calibrated: plain {best}."
 
 
 def test_a_name_of_a_file_is_no_markup_in_the_conclusion() -> None:
-    one = judged()[0]
+    one = evaluated()[0]
     said = words.conclusion((NAMES[1], "b"), [one, one], NO_METHOD, expert=False)
     assert said.startswith(r"Best calibrated: \<b\>sharp\</b\> \$x\$ and b (KS error")
 
 
 def test_of_equal_models_none_is_the_best() -> None:
-    one = judged()[0]
+    one = evaluated()[0]
     said = words.conclusion(("a", "b"), [one, one], "temperature", expert=False)
     error = pct(f"{100 * one.before.curves.ks_error:.1f}")
     assert said.startswith(f"Best calibrated before: a and b (KS error {error} each).")
 
 
 def test_a_difference_is_written_with_its_interval() -> None:
-    first, other = judged()[:2]
+    first, other = evaluated()[:2]
     measure = next(measure for measure in METRICS if measure.key == "ks_error")
     plan = Plan((measure,), n_resamples=50)
     mine, its = SideRows(first.before.event), SideRows(other.before.event)
@@ -155,7 +155,7 @@ def test_a_difference_is_written_with_its_interval() -> None:
 
 
 def test_the_help_says_where_the_uncertainties_differ() -> None:
-    plane = plane_of(judged())
+    plane = plane_of(evaluated())
     best = int(plane.brier[:, 1].argmin())
     assert words.plane_caption(plane, ("a", "b", "c"), calibrated=True) == (
         f"Lowest Brier score after calibration: {'abc'[best]}, {plane.brier[best, 1]:.3f}."
@@ -167,7 +167,7 @@ def test_the_help_says_where_the_uncertainties_differ() -> None:
     assert "CORP" in words.plane_help(plane, expert=True)
     figure = plane_figure(plane, NAMES, LIGHT, calibrated=True)
     assert figure.layout.yaxis.title.text == "Adjusted discrimination (higher is better)"
-    alike = plane_of([judged()[0]] * 2)
+    alike = plane_of([evaluated()[0]] * 2)
     assert alike.shared
     assert "adjusted" not in words.plane_help(alike, expert=False)
     figure = plane_figure(alike, ("a", "b"), LIGHT, calibrated=True)
@@ -177,7 +177,7 @@ def test_the_help_says_where_the_uncertainties_differ() -> None:
 
 
 def test_models_with_certain_misses_are_named_with_what_helps() -> None:
-    one = judged()[0]
+    one = evaluated()[0]
     given = {"certain_misses": (0.0, 2.0), "nll": (0.5, 0.75)}
     rows = (
         replace(row, before=given[row.measure.key][0], after=given[row.measure.key][1])
@@ -199,7 +199,7 @@ def test_models_with_certain_misses_are_named_with_what_helps() -> None:
 
 
 def test_scores_that_cross_half_are_counted() -> None:
-    one = judged()[0]
+    one = evaluated()[0]
     assert words.half_note([one]) == ""
     said = words.half_note([one, replace(one, past_half=3)])
     assert said == f" Up to {across_half(3)}, but predicted classes are not updated."

@@ -49,8 +49,8 @@ def made(before: Side, after: Side, **values: float) -> AuditResult:
     none = [row for row in template if row.measure.key == "certain_misses"]
     if "certain_misses" not in values:
         rows += (Comparison(none[0].measure, 0.0, 0.0),)
-    judged = SetResult(before, after, rows, 0)
-    return AuditResult(SetResult(before, after, rows, 0), judged, None, same_data=False)
+    evaluated = SetResult(before, after, rows, 0)
+    return AuditResult(SetResult(before, after, rows, 0), evaluated, None, same_data=False)
 
 
 def steps(result: AuditResult, method: str = "temperature", **known: object) -> list[Step]:
@@ -187,8 +187,8 @@ def test_a_spline_that_is_kept_within_is_not_told_to_be() -> None:
 
 
 def test_changed_predicted_classes_are_to_be_checked() -> None:
-    judged = made(OVER, GOOD).test
-    changed = SetResult(judged.before, judged.after, judged.comparisons, 12)
+    evaluated = made(OVER, GOOD).test
+    changed = SetResult(evaluated.before, evaluated.after, evaluated.comparisons, 12)
     result = AuditResult(changed, changed, None, same_data=False)
     found = next_steps(Found(result, result.test, "vector"))
     assert found[1].sentence.startswith(

@@ -19,7 +19,7 @@ NAMES = ("day", "<b>night</b> $x$", "fog", "dusk")
 ROWS = (400, 600, 500, 9)
 
 
-def screens(*, judge: bool = True) -> tuple[SliceScreen, SliceScreen]:
+def screens(*, evaluate: bool = True) -> tuple[SliceScreen, SliceScreen]:
     """Subgroups with mean gaps of 0, 20, -10 and (few rows) 30 points; afterwards of none."""
     rng = np.random.default_rng(1)
     places = np.repeat(np.arange(4), ROWS)
@@ -27,7 +27,8 @@ def screens(*, judge: bool = True) -> tuple[SliceScreen, SliceScreen]:
     truth = scores - np.array([0.0, 0.2, -0.1, 0.3])[places]
     hits = rng.random(places.size) < truth
     before, after = (
-        screen_slices(values, hits, places, n_slices=5, judge=judge) for values in (scores, truth)
+        screen_slices(values, hits, places, n_slices=5, evaluate=evaluate)
+        for values in (scores, truth)
     )
     return before, after
 
@@ -125,7 +126,7 @@ def test_the_conclusion_names_the_worst_and_counts_the_others() -> None:
 
 
 def test_under_true_classes_nothing_is_called_miscalibrated() -> None:
-    before, after = screens(judge=False)
+    before, after = screens(evaluate=False)
     said = conclusion((before, after), by=names_of.TRUE)
     score, observed = 100 * before.mean_score[1], 100 * before.frequency.share[1]
     assert said.startswith(r"Largest gap: true class \<b\>night")

@@ -18,7 +18,7 @@ from calibcore.calibrators import CATALOGUE, Choice, SplineCalibration, Temperat
 from calibcore.data import EventScores, LogitSet, Split
 from calibcore.evaluation import AuditResult, SetResult, Side, audit
 from calibcore.events import Event, OneClass, TopR, WithinTopR
-from calibcore.inference import Finding, Inference, Interval, Judgement, Plan, Reference
+from calibcore.inference import Finding, Inference, Interval, Plan, Reference, Uncertainty
 from calibcore.metrics import METRICS
 from calibcore.splines import Runout
 from dashboard import wording
@@ -163,18 +163,18 @@ def outcome_case(request: pytest.FixtureRequest) -> tuple[str, AuditResult]:
 
 def test_the_outcome_says_set_method_and_numbers(outcome_case: tuple[str, AuditResult]) -> None:
     method, result = outcome_case
-    for where, judged in (("test set", result.test), ("calibration set", result.calibration)):
-        sentence = wording.outcome(result, judged, method)
+    for where, evaluated in (("test set", result.test), ("calibration set", result.calibration)):
+        sentence = wording.outcome(result, evaluated, method)
         assert where in sentence
-        assert wording.set_name(result, judged) == where
+        assert wording.set_name(result, evaluated) == where
         if method == NO_METHOD:
             assert sentence.startswith("No calibrator is chosen")
             continue
-        n_samples = judged.n_samples
-        for side in (judged.before, judged.after):
+        n_samples = evaluated.n_samples
+        for side in (evaluated.before, evaluated.after):
             assert wording.percent(side.curves.ks_error, n_samples) in sentence
         assert " \u2192 " in sentence
-        kept = judged.compare("accuracy").before
+        kept = evaluated.compare("accuracy").before
         assert kept is not None
         assert f"Predicted classes and accuracy ({wording.percent(kept, n_samples)})" in sentence
     if method == "temperature":
@@ -204,35 +204,37 @@ def test_a_calibrator_that_harms_is_said_to() -> None:
 
 
 def test_changed_decisions_are_counted() -> None:
-    judged = logit_result("temperature").test
-    changed = SetResult(judged.before, judged.after, judged.comparisons, 1234)
+    evaluated = logit_result("temperature").test
+    changed = SetResult(evaluated.before, evaluated.after, evaluated.comparisons, 1234)
     assert wording.decisions(changed).startswith("1,234 predicted classes changed, accuracy stays ")
-    accuracy = judged.compare("accuracy")
-    others = (one for one in judged.comparisons if one is not accuracy)
+    accuracy = evaluated.compare("accuracy")
+    others = (one for one in evaluated.comparisons if one is not accuracy)
     better = replace(changed, comparisons=(replace(accuracy, after=1.0), *others))
     assert re.search("accuracy .* \u2192 100", wording.decisions(better))
     assert wording.tiles(changed)[-1].note == "1,234 predicted classes changed"
-    assert wording.tiles(judged)[-1].note == "predictions unchanged"
+    assert wording.tiles(evaluated)[-1].note == "predictions unchanged"
 
 
 def test_scores_across_one_half_leave_no_word_of_unchanged_accuracy() -> None:
-    judged = logit_result("spline").test
-    shown = wording.measured(judged.compare("accuracy"), judged.compare("accuracy").after, 2000)
-    crossed = replace(judged, past_half=1234)
+    evaluated = logit_result("spline").test
+    shown = wording.measured(
+        evaluated.compare("accuracy"), evaluated.compare("accuracy").after, 2000
+    )
+    crossed = replace(evaluated, past_half=1234)
     assert wording.decisions(crossed) == (
         "1,234 scores crossed 50%, but predicted classes are not updated, so accuracy stays"
         f" {shown}"
     )
     assert wording.tiles(crossed)[-1].note == "1,234 scores crossed 50%, predictions unchanged"
-    assert wording.decisions(replace(judged, past_half=1)).startswith("1 score crossed")
+    assert wording.decisions(replace(evaluated, past_half=1)).startswith("1 score crossed")
     for none in (0, None):
-        assert wording.decisions(replace(judged, past_half=none)).startswith(
+        assert wording.decisions(replace(evaluated, past_half=none)).startswith(
             "predicted classes and"
         )
     said = decided_note(crossed)
     assert said.endswith(f"In all 2,000 rows, {wording.sentences.across_half(1234)}.")
-    assert decided_note(judged) == ""
-    changed = decided_note(replace(judged, changed_decisions=5))
+    assert decided_note(evaluated) == ""
+    changed = decided_note(replace(evaluated, changed_decisions=5))
     assert changed.endswith("Calibration changes 5 of them.")
 
 
@@ -251,13 +253,13 @@ def test_no_miscalibration_is_only_said_of_rows_that_were_not_fitted() -> None:
 
 def test_tiles_show_the_results_numbers(outcome_case: tuple[str, AuditResult]) -> None:
     method, result = outcome_case
-    judged = result.test
-    tiles = wording.tiles(judged)
+    evaluated = result.test
+    tiles = wording.tiles(evaluated)
     nll = "event_nll" if method == "spline" else "nll"
     for tile, key in zip(tiles, ("ks_error", "ece", nll, "accuracy"), strict=True):
-        row = judged.compare(key)
-        before = wording.measured(row, row.before, judged.n_samples)
-        after = wording.measured(row, row.after, judged.n_samples)
+        row = evaluated.compare(key)
+        before = wording.measured(row, row.before, evaluated.n_samples)
+        after = wording.measured(row, row.after, evaluated.n_samples)
         wanted = f"{before.removesuffix(pct(''))} \u2192 {after}" if before != after else before
         assert tile.value == wanted
         assert tile.definition.startswith(wording.GLOSSARY[key])
@@ -296,10 +298,10 @@ def test_certain_scores_leave_no_room_for_chance() -> None:
 @pytest.mark.parametrize("expert", [False, True])
 def test_one_row_is_a_row_and_shows_no_more_than_it_can(*, expert: bool) -> None:
     rows = Split(EventScores([0.3, 0.7], [0, 1]), EventScores([0.7], [1]))
-    judged = audit(rows, event=TopR(1), calibrator=None).test
-    side = judged.before
+    evaluated = audit(rows, event=TopR(1), calibrator=None).test
+    side = evaluated.before
     power = power_sentence(side, 1, expert=expert)
-    said = (wording.below_tiles(judged, expert=expert), power, plot_caption(side, expert=expert))
+    said = (wording.below_tiles(evaluated, expert=expert), power, plot_caption(side, expert=expert))
     for sentence in said:
         assert not re.search(r"\b1 rows|1 scores", sentence)
     assert wording.percent(0.7, 1) in said[0]
@@ -319,14 +321,14 @@ def test_where_the_limit_comes_from_is_said_as_it_is() -> None:
 
 def test_infinity_is_a_sign_and_has_its_reason() -> None:
     rows = EventScores([0.2, 0.3, 0.8, 0.9], [0, 0, 1, 1])
-    judged = audit(Split(rows, rows), event=TopR(1), calibrator=None).test
-    row = judged.compare("calibration_slope")
+    evaluated = audit(Split(rows, rows), event=TopR(1), calibrator=None).test
+    row = evaluated.compare("calibration_slope")
     assert row.before is not None
     assert math.isinf(row.before)
     assert wording.measured(row, row.before, 4) == "\u221e"
     assert wording.measured(row, -row.before, 4) == f"{MINUS}\u221e"
     assert amount(math.inf, "number", 4, signed=True) == "+\u221e"
-    assert "\u221e: not finite" in wording.table_note(judged)
+    assert "\u221e: not finite" in wording.table_note(evaluated)
     assert "\u221e" not in wording.table_note(result_of(500).test)
 
 
@@ -357,16 +359,16 @@ def test_a_percent_sign_is_written_in_one_way() -> None:
 
 
 def test_the_table_has_one_row_a_measure() -> None:
-    judged = logit_result("spline").test
-    rows = measure_rows(judged, None, METRICS)
+    evaluated = logit_result("spline").test
+    rows = measure_rows(evaluated, None, METRICS)
     assert [row.name for row in rows] == [measure.name for measure in METRICS]
-    for row, shown in zip(judged.comparisons, rows, strict=True):
-        n_samples = judged.n_samples
+    for row, shown in zip(evaluated.comparisons, rows, strict=True):
+        n_samples = evaluated.n_samples
         assert shown.before == Shown(wording.measured(row, row.before, n_samples))
         assert shown.after == Shown(wording.measured(row, row.after, n_samples))
         assert shown.change == Shown(wording.measured_change(row, n_samples))
         assert shown.mark is None
-    assert [row.name for row in measure_rows(judged, None, listed(full=False))] == [
+    assert [row.name for row in measure_rows(evaluated, None, listed(full=False))] == [
         measure.name for measure in METRICS if measure.short
     ]
     assert {measure.group for measure in METRICS} == set(GROUPS)
@@ -374,8 +376,8 @@ def test_the_table_has_one_row_a_measure() -> None:
 
 def test_the_table_shows_what_is_known_of_the_uncertainty() -> None:
     result = logit_result("temperature")
-    judged = Judgement(0.05, Interval(0.041, 0.059), Reference(0.012, 0.021, 0.001))
-    finding = Finding("ks_error", judged, judged, Interval(-0.01, 0.02), "no evidence")
+    evaluated = Uncertainty(0.05, Interval(0.041, 0.059), Reference(0.012, 0.021, 0.001))
+    finding = Finding("ks_error", evaluated, evaluated, Interval(-0.01, 0.02), "no evidence")
     inference = Inference((finding,), Plan(n_resamples=200, seed=7))
     measure = next(measure for measure in METRICS if measure.key == "ks_error")
     (shown,) = measure_rows(result.test, inference, (measure,))
@@ -390,15 +392,15 @@ def test_the_table_shows_what_is_known_of_the_uncertainty() -> None:
 
 @pytest.mark.parametrize("n_samples", [12, 24, 2000])
 def test_the_ks_error_has_one_limit_under_perfect_calibration(n_samples: int) -> None:
-    judged = result_of(n_samples).test
-    before, after = (inference.SideRows(side.event) for side in (judged.before, judged.after))
-    measure = judged.compare("ks_error").measure
+    evaluated = result_of(n_samples).test
+    before, after = (inference.SideRows(side.event) for side in (evaluated.before, evaluated.after))
+    measure = evaluated.compare("ks_error").measure
     found = inference.infer(before, after, Plan((measure,), n_resamples=200))
-    (row,) = measure_rows(judged, found, (measure,))
+    (row,) = measure_rows(evaluated, found, (measure,))
     limit = row.perfect.note.removeprefix("95%: < ")
     for expert in (False, True):
         assert re.search(
-            rf"\b{limit}%( \(After\))? in ", wording.below_tiles(judged, expert=expert)
+            rf"\b{limit}%( \(After\))? in ", wording.below_tiles(evaluated, expert=expert)
         )
 
 
@@ -413,9 +415,9 @@ def test_of_two_classes_no_measure_is_listed_that_repeats_another() -> None:
     rng = np.random.default_rng(0)
     logits = rng.normal(size=(200, 2))
     rows = LogitSet(logits, rng.integers(0, 2, 200))
-    judged = audit(Split(rows, rows), event=OneClass(1), calibrator=None).test
+    evaluated = audit(Split(rows, rows), event=OneClass(1), calibrator=None).test
     for key in class_wise:
-        assert judged.compare(key).before == pytest.approx(judged.compare("ece").before)
+        assert evaluated.compare(key).before == pytest.approx(evaluated.compare("ece").before)
 
 
 # The whole of it ----------------------------------------------------------------------------
@@ -464,10 +466,10 @@ def said_of_results() -> list[str]:
     said = [text for side in SIDES.values() for text in sentences_of(side)]
     for method, n_test in product(["spline", "temperature", NO_METHOD], [20, 2000]):
         result = logit_result(method, n_test=n_test)
-        for judged in (result.test, result.calibration):
-            said += [wording.outcome(result, judged, method), wording.table_note(judged)]
-            said += [wording.decisions(judged), wording.below_tiles(judged)]
-            said += [f"{tile.name} {tile.note}" for tile in wording.tiles(judged)]
+        for evaluated in (result.test, result.calibration):
+            said += [wording.outcome(result, evaluated, method), wording.table_note(evaluated)]
+            said += [wording.decisions(evaluated), wording.below_tiles(evaluated)]
+            said += [f"{tile.name} {tile.note}" for tile in wording.tiles(evaluated)]
     return said
 
 

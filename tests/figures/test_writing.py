@@ -36,21 +36,21 @@ from tests.figures.made import MINUS, pct
 )
 def test_percent_and_points(value: float, n_samples: int, text: str) -> None:
     assert wording.percent(value, n_samples) == pct(text)
-    assert wording.points(value, n_samples) == f"{text} points"
+    assert wording.points(value, n_samples) == f"{text} percentage points"
 
 
 @pytest.mark.parametrize(
     ("value", "text"), [(0.012, "1.2"), (0.0004, "0.04"), (1e-8, "1e-06"), (2e-16, "0"), (0, "0")]
 )
 def test_what_was_detected_has_digits_unless_it_is_rounding(value: float, text: str) -> None:
-    assert detected_points(value, 10) == f"{text} points"
+    assert detected_points(value, 10) == f"{text} percentage points"
 
 
 @pytest.mark.parametrize(
     ("value", "text"), [(0.05, "+5.0"), (-0.05, f"{MINUS}5.0"), (0.0002, "0.0"), (-0.0002, "0.0")]
 )
 def test_signed_points(value: float, text: str) -> None:
-    assert wording.points(value, 10, signed=True) == f"{text} points"
+    assert wording.points(value, 10, signed=True) == f"{text} percentage points"
 
 
 @given(st.floats(-1, 1), st.sampled_from([1, 49_999, 50_000, 10**7]))
@@ -70,8 +70,8 @@ def comparison(unit: str, before: float | None, after: float | None) -> Comparis
 @pytest.mark.parametrize(
     ("unit", "before", "after", "shown", "change"),
     [
-        ("share", 0.5, 0.25, pct("50.0"), f"{MINUS}25.0 points"),
-        ("share", 0.25, 0.5, pct("25.0"), "+25.0 points"),
+        ("share", 0.5, 0.25, pct("50.0"), f"{MINUS}25.0 pp"),
+        ("share", 0.25, 0.5, pct("25.0"), "+25.0 pp"),
         ("nats", 0.5, 0.25, "0.500", f"{MINUS}0.250"),
         ("nats", 0.25, 0.2502, "0.250", "0.000"),
         ("nats", 0.2502, 0.25, "0.250", "0.000"),
@@ -80,7 +80,7 @@ def comparison(unit: str, before: float | None, after: float | None) -> Comparis
         ("rows", 0, 0, "0", "0"),
         ("rows", 0, 34_567, "0", "+34,567"),
         # Of what is written: 6.5 less 1.1 is 5.4, though 5.48 is nearer to 5.5.
-        ("share", 0.0654, 0.0106, pct("6.5"), f"{MINUS}5.4 points"),
+        ("share", 0.0654, 0.0106, pct("6.5"), f"{MINUS}5.4 pp"),
     ],
 )
 def test_each_unit_has_its_form(
@@ -94,9 +94,9 @@ def test_each_unit_has_its_form(
 def test_a_change_with_its_interval_is_not_outside_it_for_rounding() -> None:
     row = comparison("share", 0.0654, 0.0106)
     wide, near, fine = Interval(-0.06, -0.05), Interval(-0.055, -0.0545), Interval(0.0, 0.0)
-    assert wording.measured_change(row, 100, interval=wide) == f"{MINUS}5.4 points"
-    assert wording.measured_change(row, 100, interval=near) == f"{MINUS}5.5 points"
-    assert wording.measured_change(row, 100, interval=fine) == f"{MINUS}5.5 points"
+    assert wording.measured_change(row, 100, interval=wide) == f"{MINUS}5.4 pp"
+    assert wording.measured_change(row, 100, interval=near) == f"{MINUS}5.5 pp"
+    assert wording.measured_change(row, 100, interval=fine) == f"{MINUS}5.5 pp"
     close, finer = comparison("nats", 0.25, 0.2502), Interval(0.0001, 0.0003)
     assert wording.measured_change(close, 100, interval=finer) == "+0.0002"
 
@@ -132,8 +132,8 @@ def test_an_interval_beside_0_has_digits_that_show_it(
 def test_no_minus_before_a_zero() -> None:
     # Every row certain and right: a likelihood of 1, whose logarithm is 0.
     rows = EventScores(np.ones(20), np.ones(20, dtype=int))
-    judged = audit(Split(rows, rows), event=TopR(1), calibrator=None).test
-    row = judged.compare("event_nll")
+    evaluated = audit(Split(rows, rows), event=TopR(1), calibrator=None).test
+    row = evaluated.compare("event_nll")
     assert wording.measured(row, row.before, 20) == "0.000"
 
 

@@ -110,8 +110,8 @@ def _names(question: Question, first: tuple[str, ...]) -> bool:
     return any(name in touched or name in answer.said for name in first)
 
 
-def judged(table: Ordinary) -> Verdict:
-    """Read a table, answer questions with the first answer, and judge what comes of it."""
+def evaluated(table: Ordinary) -> Verdict:
+    """Read a table, answer questions with the first answer, and evaluate what comes of it."""
     options, asked = Options(), ""
     for _ in range(_ANSWERS):
         try:
@@ -153,9 +153,9 @@ def main() -> None:
     parser.add_argument("--variants", type=int, default=300, help="how many to draw")
     parser.add_argument("--seed", type=int, default=17, help="of what is drawn")
     chosen = parser.parse_args()
-    _printed([judged(table) for table in ordinary()], "ordinary", every=chosen.all)
+    _printed([evaluated(table) for table in ordinary()], "ordinary", every=chosen.all)
     drawn = variants(chosen.seed, chosen.variants)
-    _printed([judged(table) for table in drawn], f"drawn, seed {chosen.seed}", every=chosen.all)
+    _printed([evaluated(table) for table in drawn], f"drawn, seed {chosen.seed}", every=chosen.all)
 
 
 if __name__ == "__main__":

@@ -195,7 +195,7 @@ def test_lists_of_classes_by_rank() -> None:
 
 def test_a_set_without_labels_is_refused() -> None:
     """Both sets need both."""
-    with pytest.raises(FileError, match="test set: found no labels"):
+    with pytest.raises(FileError, match="test set: no labels"):
         read({"val_logits": TABLE, "val_labels": LABELS, "test_logits": TABLE})
 
 

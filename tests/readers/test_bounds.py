@@ -33,7 +33,7 @@ def test_rows_are_bounded(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contents, "MAX_ROWS", N)
     read(name, FILES[name])
     monkeypatch.setattr(contents, "MAX_ROWS", N - 1)
-    with pytest.raises(FileError, match=f"file: found {N} rows, wanted at most {N - 1}"):
+    with pytest.raises(FileError, match=f"file: {N} rows. Expected at most {N - 1}"):
         read(name, FILES[name])
 
 

@@ -252,7 +252,7 @@ def test_a_column_of_zeros_within_the_array_is_no_label() -> None:
 
 
 def test_a_table_that_is_turned_is_refused() -> None:
-    with pytest.raises(FileError, match='"labels": found 40 rows where the others have 4'):
+    with pytest.raises(FileError, match='"labels": 40 rows where the others have 4'):
         read("a.npz", npz(logits=LOGITS.T.copy(), labels=LABELS))
 
 

@@ -297,7 +297,7 @@ def test_training_files_beside_both_sets_are_left_out(without: Sequence[str]) ->
     both(upload)
     assert any(said.startswith("Left out as a training set") for said in upload.repairs)
     lacking = {name: array for name, array in kept.items() if name != "val_y"}
-    with pytest.raises(FileError, match="calibration set: found no labels"):
+    with pytest.raises(FileError, match="calibration set: no labels"):
         combine([held(f"{name}.npy", npy(array)) for name, array in lacking.items()])
 
 

@@ -251,7 +251,7 @@ def test_too_few_rows(n_rows: int) -> None:
         assert gap > 0.1
         said = f"With {n_rows} rows, scores that are all off by less than {100 * gap:.1f} percen"
         assert doubts[-1].startswith(said)
-        assert "larger ones in the half that is judged" in doubts[-1]
+        assert "larger ones in the half that is evaluated" in doubts[-1]
         halves = (logits[::2], labels[::2]), (logits[1::2], labels[1::2])
         assert not any("in the half" in doubt for doubt in two(*halves).doubts)
 

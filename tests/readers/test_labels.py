@@ -53,7 +53,7 @@ def test_labels_are_mended(labels: Array, repair: str | None) -> None:
 @pytest.mark.parametrize(
     ("place", "wrong", "message"),
     [
-        (0, -1, r"labels such as -1 in 1 row \(row 1\), wanted class numbers from 0 to 3"),
+        (0, -1, r"labels such as -1 in 1 row \(row 1\). Expected class numbers from 0 to 3"),
         (2, 7, r"labels such as 7 in 1 row \(row 3\)"),
         (2, np.inf, r"NaN or inf in 1 row \(row 3\)"),
     ],

@@ -4,12 +4,12 @@ from collections import Counter
 
 import pytest
 
-from tests.readers.ordinary import Verdict, judged, ordinary
+from tests.readers.ordinary import Verdict, evaluated, ordinary
 
 
 @pytest.fixture(scope="module")
 def verdicts() -> list[Verdict]:
-    return [judged(table) for table in ordinary()]
+    return [evaluated(table) for table in ordinary()]
 
 
 def _told(verdicts: list[Verdict], *said: str) -> list[str]:

@@ -61,16 +61,16 @@ def test_a_column_that_is_not_there(name: str) -> None:
 @pytest.mark.parametrize(
     ("choices", "message"),
     [
-        ({"roles": (("logit_0", "outcome"),)}, '"logit_0": found values that are not integers'),
-        ({"roles": (("town", "outcome"),)}, '"town": found "Bonn", which no class is called'),
-        ({"roles": (("big", "outcome"),)}, '"big": found labels such as 90 in 40 rows'),
-        ({"roles": (("town", "class"), ("odd", "class"))}, 'column "town": found town 40'),
-        ({"roles": (("odd", "truth"),)}, 'roles: found "truth", wanted one of outcome, score'),
-        ({"class_names": ("a", "b")}, "class_names: found 2 names"),
-        ({"first_label": 2}, 'first_label: found "2"'),
-        ({"values": "odds"}, 'values: found "odds"'),
-        ({"sets": "two"}, 'sets: found "two"'),
-        ({"prevalence": 1.5}, "prevalence: found 1.5, wanted a share"),
+        ({"roles": (("logit_0", "outcome"),)}, '"logit_0": values that are not integers'),
+        ({"roles": (("town", "outcome"),)}, '"town": "Bonn", which no class is called'),
+        ({"roles": (("big", "outcome"),)}, '"big": labels such as 90 in 40 rows'),
+        ({"roles": (("town", "class"), ("odd", "class"))}, 'column "town": town 40'),
+        ({"roles": (("odd", "truth"),)}, 'roles: "truth". Expected one of outcome, score'),
+        ({"class_names": ("a", "b")}, "class_names: 2 names"),
+        ({"first_label": 2}, 'first_label: "2"'),
+        ({"values": "odds"}, 'values: "odds"'),
+        ({"sets": "two"}, 'sets: "two"'),
+        ({"prevalence": 1.5}, "prevalence: 1.5. Expected a share"),
     ],
 )
 def test_choices_that_do_not_fit(choices: dict[str, Any], message: str) -> None:

@@ -197,7 +197,7 @@ def test_any_damage_is_refused_or_harmless(edits: list[tuple[int, int]]) -> None
     ],
 )
 def test_more_classes_in_a_cell_than_a_table_may_have(lists: list[Any]) -> None:
-    with pytest.raises(FileError, match=r'column "out": found lists of more than 4,096 .*npz'):
+    with pytest.raises(FileError, match=r'column "out": lists of more than 4,096 .*npz'):
         read_parquet(parquet({"out": lists, "label": [0, 4096]}))
     table = read_parquet(parquet({"out": lists, "score": [0.25, 0.5], "label": [0, 1]}))
     assert [column.name for column in table.columns] == ["out", "score", "label"]

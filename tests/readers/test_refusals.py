@@ -45,7 +45,7 @@ def text_npy(points: list[int]) -> bytes:
 REFUSALS: list[tuple[str, bytes, str]] = [
     # nothing but marks of remarks, and texts that are no labels
     *(("a.csv", text, "only blank lines") for text in (b"#\n", b" #\n# \n" * 30)),
-    ("a.p", pickled({"logits": [["a", "b"]], "probs": [["a", "b"]]}), '"logits": found texts'),
+    ("a.p", pickled({"logits": [["a", "b"]], "probs": [["a", "b"]]}), '"logits": texts'),
     # names and empty files
     ("a.docx", b"x", r"docx.*not supported.*\.npz"),
     ("README", b"x", "without an ending"),
@@ -87,7 +87,7 @@ REFUSALS: list[tuple[str, bytes, str]] = [
     (
         "a.npz",
         npz(val_logits=LOGITS, val_y=LABELS, test_logits=LOGITS),
-        "test set: found no labels",
+        "test set: no labels",
     ),
     ("a.npz", archive(**{"class_names.npy": text_npy([65, 66, 67, 0x110000])}), "no Unicode"),
     # text tables
@@ -95,7 +95,7 @@ REFUSALS: list[tuple[str, bytes, str]] = [
     ("a.csv", NPZ, "zip archive"),
     ("a.csv", b"\n \n\n", "no rows|label"),
     ("a.csv", LINES[0].encode(), "a heading and no rows"),
-    ("a.csv", CSV.replace(b"\n", b"\n\x00", 3), r"row 2: found a NUL"),
+    ("a.csv", CSV.replace(b"\n", b"\n\x00", 3), r"row 2: a NUL"),
     ("a.csv", with_row("1,2,3,4"), r"too few or too many cells.*\brow 4\b"),
     ("a.csv", with_row("1,2,3,4,5,6"), r"too many cells.*\brow 4\b"),
     ("a.csv", table(*LINES, *LINES[1:] * 2, "1,2,3"), r"too many cells.*\brow 122\b"),
@@ -109,10 +109,10 @@ REFUSALS: list[tuple[str, bytes, str]] = [
     ("a.csv", with_row("1,2,3,4," + "x" * 300), "row 4"),
     ("a.csv", with_row("1,2,3,4,nan"), r'label 1 \("nan"\)'),
     ("a.csv", with_row("1,2,3,4,9"), r"such as 9 in 1 row \(row 4\)"),
-    ("a.csv", with_row("1,2%,3,4,2"), '"logit_1": found 1 of 41 cells with a percent sign'),
+    ("a.csv", with_row("1,2%,3,4,2"), '"logit_1": 1 of 41 cells with a percent sign'),
     ("a.csv", with_row('1,2,"3,4,2'), "closed quotes|a field that"),
     ("a.csv", with_row("1,2," + "9" * 2_000_000), "too few or too many cells"),
-    ("a.csv", table("a,b,label", "1,2,0", '1,"2,0', "1,3,1"), "row 3: found a quote that is not"),
+    ("a.csv", table("a,b,label", "1,2,0", '1,"2,0', "1,3,1"), "row 3: a quote that is not"),
     ("a.csv", with_row('1,"2",' + "9" * 200_000 + ",1,1"), "row 4|field"),
     ("a.csv", with_row("1,2," + "9" * 200_000 + ",1,1"), "row 4"),
     ("a.csv", table(",".join(["1"] * 5000)), "5,000 columns"),
@@ -152,14 +152,14 @@ def test_names_are_only_shown(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "most"), [("a.csv", 300_000_000), ("a.txt", 300_000_000)])
 def test_more_text_than_is_read_is_not_looked_at(name: str, most: int) -> None:
-    with pytest.raises(FileError, match=f"^file: found {most + 1:,} bytes of text.*parquet"):
+    with pytest.raises(FileError, match=f"^file: {most + 1:,} bytes of text.*parquet"):
         read(name, bytes(most + 1))
     with pytest.raises(FileError, match=r"NUL|not JSON"):
         read(name, bytes(10))
 
 
 def test_ten_million_rows_are_the_most() -> None:
-    with pytest.raises(FileError, match=r"^file: found 10,000,001 rows, wanted at most 10,000,000"):
+    with pytest.raises(FileError, match=r"^file: 10,000,001 rows. Expected at most 10,000,000"):
         read("a.csv", b"score,label\n" + b"0,1\n" * 10_000_001)
 
 

@@ -29,14 +29,14 @@ ROWS = [HEADER.split(","), *([*r.tolist(), int(y)] for r, y in zip(SHARES, LABEL
         ("a.csv", text(), "in 1 row (row 6) of the file"),
         ("a.csv", text("# one\n# two"), "in 1 row (row 8) of the file"),
         ("a.csv", text(below=3), "in 1 row (row 9) of the file"),
-        ("a.npz", npz(probs=SHARES, labels=LABELS), "in 1 row (row 5), wanted"),
+        ("a.npz", npz(probs=SHARES, labels=LABELS), "in 1 row (row 5). Expected"),
         ("a.csv", b"score,label\n0.5,1\n\n7.5,0\n0.5,1", "in 1 row (row 4) of the file"),
         ("a.csv", RANKED, "same class twice in 1 row (row 4) of the file"),
         ("a.xlsx", of_rows(ROWS), "in 1 row (row 6) of the file"),
         (
             "a.npz",
             npz(probs_val=PROBABILITIES, y_val=LABELS, probs_test=SHARES, y_test=LABELS),
-            "test set values: found values within 0 to 1 whose rows sum to 0.5 to 1, unfit",
+            "test set values: values within 0 to 1 whose rows sum to 0.5 to 1, unfit",
         ),
     ],
 )

@@ -96,7 +96,7 @@ DAMAGED: dict[str, bytes] = {
     "a name that is none": safetensors(json.dumps({"\ud800<b>\x1b[31m" + "x" * 1000: 1}).encode()),
 }
 REFUSALS: list[tuple[str, bytes, str]] = [
-    *((name, data, "file: found damage") for name, data in DAMAGED.items()),
+    *((name, data, "file: damage") for name, data in DAMAGED.items()),
     ("nothing", safetensors({}), "no arrays"),
     ("nothing but metadata", safetensors({"__metadata__": {"format": "pt"}}), "no arrays"),
     ("float8", one(a=entry(dtype="F8_E4M3", shape=[4, 4])), "numbers of type F8_E4M3"),

@@ -192,14 +192,14 @@ def test_a_comma_means_the_same_in_all_columns() -> None:
         (b"", "only blank lines"),
         (b"\n \n,,\n", "only blank lines"),
         (b"a,b\n", "a heading and no rows"),
-        (b"a,b\n1,2\n3,\x004\n", "row 3: found a NUL byte"),
+        (b"a,b\n1,2\n3,\x004\n", "row 3: a NUL byte"),
         (b"\xff\xfea,\x00\xd8", "not UTF-16"),
-        (b"a,b\n" + b"1,2\n3\n" * 5, "row 3: found 5 rows with more or fewer cells than the 2"),
-        (b'a,b\n1,2\n1,"2\n3,4\n', "row 3: found a quote that is not closed"),
-        (b"1," * 5_000 + b"1\n", "row 1: found 5,001 columns, wanted at most 4,096"),
-        (b"1," * 190_000 + b"1\n", "row 1: found 190,001 columns"),
+        (b"a,b\n" + b"1,2\n3\n" * 5, "row 3: 5 rows with more or fewer cells than the 2"),
+        (b'a,b\n1,2\n1,"2\n3,4\n', "row 3: a quote that is not closed"),
+        (b"1," * 5_000 + b"1\n", "row 1: 5,001 columns. Expected at most 4,096"),
+        (b"1," * 190_000 + b"1\n", "row 1: 190,001 columns"),
         (b"a,b\n" + b"x" * 70_000 + b",1\n", "cell of 70,000 bytes"),
-        (b"a,b\n" + b"x" * 200_000 + b",1\n", "row 2: found a field that cannot be read"),
+        (b"a,b\n" + b"x" * 200_000 + b",1\n", "row 2: a field that cannot be read"),
         (b"a" * 1_100_000, "a line of more than 1,048,576 bytes"),
     ],
 )
@@ -210,7 +210,7 @@ def test_refusals(data: bytes, message: str) -> None:
 
 def test_too_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dashboard.readers.contents.MAX_ROWS", 10)
-    with pytest.raises(FileError, match="11 rows, wanted at most 10"):
+    with pytest.raises(FileError, match=r"11 rows\. Expected at most 10"):
         read("a\n" + "1\n" * 11)
 
 

@@ -129,7 +129,7 @@ FILES: list[tuple[str, bytes, str]] = [
     ("a pickle", pickled((TRUE_LOGITS, TRUE_LABELS), 2), "a pickle where a file of torch.save"),
     ("text", b"hello", "no zip file"),
     ("arrays", archive(**{"logits.npy": npy(FLOATS)}), "does not write"),
-    ("byte order", torch_zip(b"N.", b"middle"), 'byteorder: found "middle"'),
+    ("byte order", torch_zip(b"N.", b"middle"), 'byteorder: "middle"'),
     ("checksum", GENUINE["slices"].replace(b"\0\0\xc0\x3f", b"\0\0\xc1\x3f"), "CRC"),
 ]
 

@@ -99,7 +99,7 @@ def test_the_user_overrules() -> None:
     assert "because you said so" in " ".join(upload_of(PROBABILITIES, values="probabilities").found)
     assert "you said" not in " ".join(upload_of(PROBABILITIES, values="percentages").found)
     for word in ("probabilities", "percentages"):
-        with pytest.raises(FileError, match="probabilities: found rows sum to"):
+        with pytest.raises(FileError, match="probabilities: rows sum to"):
             upload_of(LOGITS, values=word)
     with pytest.raises(FileError, match=r"unfit in 1 row \(row 8\)"):
         upload_of(changed(np.full((40, 4), 0.25), 7, [1.5, 0, 0, 0]), values="probabilities")
@@ -169,7 +169,7 @@ def one_archive(calibration: Array, test: Array, **choices: Any) -> Upload:
         (LOGITS, OTHERS, "logits in the calibration set, but probabilities in the test set"),
         (100 * PROBABILITIES, OTHERS, "percentages in the calibration set, but probabilities in"),
         # All of one set is at fault, not a few of all rows.
-        (LOGITS, OTHERS * 0.8, "test set values: found values within 0 to 1 whose rows sum to 0.8"),
+        (LOGITS, OTHERS * 0.8, "test set values: values within 0 to 1 whose rows sum to 0.8"),
         (LOGITS, LOGITS_TEST[:, :3], "4 classes in the calibration set but 3 classes in the test"),
     ],
 )
@@ -179,7 +179,7 @@ def test_sets_of_other_values_are_refused(calibration: Array, test: Array, said:
 
 
 def test_a_question_about_one_set_can_be_answered() -> None:
-    with pytest.raises(Question, match="calibration set values: found no value below 0") as caught:
+    with pytest.raises(Question, match="calibration set values: no value below 0") as caught:
         one_archive(np.abs(LOGITS), LOGITS_TEST)
     (answer,) = caught.value.answers
     assert one_archive(np.abs(LOGITS), LOGITS_TEST, **answer.change).values_kind == "logits"

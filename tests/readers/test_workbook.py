@@ -91,9 +91,9 @@ def test_sheets_of_the_same_columns_are_put_together() -> None:
     ("data", "message"),
     [
         (b"\xd0\xcf\x11\xe0" + b"\0" * 600, "a password, or an old .xls file"),
-        (b"a,b,label\n1,2,0\n", "no zip file, wanted a whole .xlsx file"),
+        (b"a,b,label\n1,2,0\n", "no zip file. Expected a whole .xlsx file"),
         (of_rows([HEAD, *BODY])[:900], "a damaged or truncated zip"),
-        (workbook(sheet_xml(rows_xml([HEAD, *BODY]))[:-40]), "workbook: found damage"),
+        (workbook(sheet_xml(rows_xml([HEAD, *BODY]))[:-40]), "workbook: damage"),
         (workbook(sheet_xml(rows_xml([HEAD, *BODY])), parts={"xl/media/a.png": "\0" * (300 << 20)}),
          "expand to 300 MB"),
         (of_rows([]), "only blank lines"),

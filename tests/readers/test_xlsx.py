@@ -246,7 +246,7 @@ def test_refused_sheets(sheet: str) -> None:
     ],
 )
 def test_nothing_outside_of_a_workbook_is_read(parts: dict[str, str]) -> None:
-    with pytest.raises(FileError, match=r"workbook: found (damage|0 sheets)"):
+    with pytest.raises(FileError, match=r"workbook: (damage|0 sheets)"):
         read("a.xlsx", workbook(sheet_xml(rows_xml(ROWS)), parts=parts))
 
 

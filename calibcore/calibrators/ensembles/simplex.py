@@ -53,7 +53,7 @@ def onto_simplex(weights: Floats) -> Floats:
 def newton_step(gradient: Floats, hessian: Floats, free: NDArray[np.bool_]) -> Floats:
     """Return Newton's step among free weights that go on summing to the same; the others stay.
 
-    A trace of curvature is added, because weights of parts that are equal cannot be told apart.
+    A trace of curvature is added, because weights of parts that are equal cannot be distinguished.
     """
     ways, unit = _ways(free.tobytes())
     bend = ways @ hessian @ ways.T + 1e-13 * (sum(hessian.diagonal().tolist()) or 1.0) * unit

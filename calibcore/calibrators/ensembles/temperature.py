@@ -64,7 +64,7 @@ _USUAL = 0.8, 0.05
 """Least tempered and most uniform share with which a fit is taken for the best there is."""
 
 _AS_LOW = 1e-5
-"""What float32 cannot tell apart."""
+"""What float32 cannot distinguish."""
 
 _MOST_STEPS = 100
 

@@ -15,8 +15,8 @@ NOISE = 1e-6
 AMPLITUDES = (0.05, 1e2)
 """Range of the kernel's amplitude, in standard deviations of the inputs.
 
-Where the labels ask for no correction the bound is highest at amplitude 0, which would claim to
-know the function for certain; the lower end keeps its uncertainty honest.
+Where the labels ask for no correction the bound is highest at amplitude 0, which would pretend to
+know the function for certain; the lower end keeps its uncertainty from being too small.
 """
 
 LENGTHSCALES = (0.1, 1e2)

@@ -177,7 +177,7 @@ class PooledScores:
     Notes
     -----
     The score s of a top-r or one-class event becomes min(1, g(s) + strictness s), which is what
-    the authors' program of Zhang 2020 judges. The score of a within-top-r event is a sum of
+    the authors' program of Zhang 2020 evaluates. The score of a within-top-r event is a sum of
     probabilities, which this map was not made for.
 
     Examples

@@ -80,7 +80,7 @@ def joined(group: list[Block], places: list[slice], whole: Logits) -> Block:
 
 
 class Typed:
-    """Blocks with inputs of one type, made anew each time they are gone through."""
+    """Blocks with inputs of one type, made again each time they are gone through."""
 
     def __init__(self, blocks: Iterable[Block], kind: type[np.floating[Any]]) -> None:
         self.blocks, self.kind = blocks, kind
@@ -108,7 +108,7 @@ def linear_outputs(
 
 def summed_nll(blocks: Iterable[Block], parameters: Floats) -> float:
     """Sum the negative logarithms of the true classes' probabilities."""
-    return sum(nll_of(*judged(block, parameters)[1:]) for block in blocks)
+    return sum(nll_of(*evaluated(block, parameters)[1:]) for block in blocks)
 
 
 def nll_of(own: Logits, total: Logits) -> float:
@@ -116,7 +116,7 @@ def nll_of(own: Logits, total: Logits) -> float:
     return float(np.log(total).sum(dtype=np.float64) - own.sum(dtype=np.float64))
 
 
-def judged(
+def evaluated(
     block: Block, parameters: Floats, out: NDArray[Any] | None = None
 ) -> tuple[Logits, Logits, Logits]:
     """Return the probabilities, each row's true output, and sum exp of all.

@@ -43,7 +43,7 @@ class Curved(Protocol):
 
 
 class Inverse:
-    """The stand-in for the inverse Hessian, made anew once that pays.
+    """The stand-in for the inverse Hessian, made again once that pays.
 
     That of a diagonal matrix starts with each class by itself, which does well where little is
     asked of a step, far from the optimum. Once there is a better one, it is brought to where the
@@ -79,7 +79,7 @@ class Inverse:
 
     @property
     def exact(self) -> bool:
-        """Whether it is the inverse itself, but for rounding, made anew for each step."""
+        """Whether it is the inverse itself, but for rounding, made again for each step."""
         return self._products_worth() == 0
 
     def _products_worth(self) -> int:

@@ -124,7 +124,7 @@ def _floored(found: Floats, *, mixed: bool) -> NDArray[np.bool_] | None:
 
 @result_class
 class Blocks:
-    """The blocks of a calibration set, made anew each time they are gone through.
+    """The blocks of a calibration set, made again each time they are gone through.
 
     So a table of many cells is never held twice; one of few is worth keeping as a list.
     """

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from calibcore.calibrators.linear.blocks import (
     Block,
     Typed,
+    evaluated,
     grouped,
     joined,
-    judged,
     linear_outputs,
     nll_of,
     pull_back,
@@ -120,7 +120,7 @@ class LinearModel:
     def _work_in(self, kind: type[np.floating[Any]]) -> None:
         """Make room for the probabilities, and the inputs, in this precision, as far as they fit.
 
-        Beside a product of large matrices the time to make inputs anew is small.
+        Beside a product of large matrices the time to make inputs again is small.
         """
         self.kind = kind
         few = self.n_cells <= KEPT_CELLS
@@ -209,7 +209,7 @@ class LinearModel:
             same = kept is not None and kept.dtype == block.inputs.dtype
             room = kept if same else found
             fits = room is not None and room.shape == block.inputs.shape
-            found, own, total = judged(block, parameters, room if fits else None)
+            found, own, total = evaluated(block, parameters, room if fits else None)
             if kept is not None and not same:
                 kept[...] = found
             loss += nll_of(own, total)
@@ -277,12 +277,12 @@ class LinearModel:
 
     def weighted(self) -> Iterator[tuple[Logits, Logits]]:
         """Go through inputs and probabilities at the parameters evaluated last, classes first."""
-        return ((block.inputs, found) for block, found in self._judged_blocks())
+        return ((block.inputs, found) for block, found in self._evaluated_blocks())
 
     def missed(self) -> Floats:
         """Sum 1 - p of the true class over each class's rows at the parameters evaluated last."""
         found = np.zeros(len(self.free))
-        for block, weights in self._judged_blocks():
+        for block, weights in self._evaluated_blocks():
             missed = 1 - weights.take(block.places)
             found += np.bincount(block.labels, missed, len(found))
         return found
@@ -294,10 +294,10 @@ class LinearModel:
                 self.told()
             yield block
 
-    def _judged_blocks(self) -> Iterator[tuple[Block, Logits]]:
+    def _evaluated_blocks(self) -> Iterator[tuple[Block, Logits]]:
         for number, block in enumerate(self.watched(self._typed)):
             kept = self._kept
-            yield block, kept[number][-1] if kept else judged(block, self._at)[0]
+            yield block, kept[number][-1] if kept else evaluated(block, self._at)[0]
 
     def contributions(self) -> Iterator[tuple[Logits, NDArray[Any]]]:
         """Go through inputs and p_k (x_k, 1), shape (2, n_classes, n_rows), as `weighted`."""

@@ -186,6 +186,6 @@ def only_one_class(hits: Hits) -> str:
 def constant_score(ordered: Floats) -> str:
     """Return a warning that the calibration set has one score only."""
     return (
-        f"Every calibration row has the score {ordered[0]:.4g} or one too near it to tell them"
-        " apart, so only the height of the curve is fitted."
+        f"Every calibration row has the score {ordered[0]:.4g} or one too near it to"
+        " distinguish them, so only the height of the curve is fitted."
     )

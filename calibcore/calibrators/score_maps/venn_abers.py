@@ -182,4 +182,4 @@ def _warnings(hits: Hits) -> tuple[str, ...]:
     if hits.min() != hits.max():
         return ()
     row = "a hit" if hits[0] else "a miss"
-    return (f"Every calibration row is {row}, so only the added row tells scores apart.",)
+    return (f"Every calibration row is {row}, so only the added row distinguishes scores.",)

@@ -41,7 +41,7 @@ def mixture(logits: ArrayLike, parts: Iterable[Part], *, flat: float = 0.0) -> F
 
     Notes
     -----
-    The first logit of each row is taken off, so that adding a constant changes no bit; nothing has
+    The first logit of each row is subtracted, so that adding a constant changes no bit; nothing has
     to be looked for. The largest is only where exponentials do not sum to a moderate number so,
     and among few classes, where ties must not depend on the order of the classes.
     Sums run along each row by itself: equal rows have equal probabilities wherever they are.

@@ -43,7 +43,7 @@ def column_of_texts(
     *,
     decimal_comma: bool = False,
 ) -> Column:
-    """Take texts for numbers, where at least 80 % of the cells that say something are.
+    """Take texts for numbers, where at least 80% of the cells that say something are.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def column_of_texts(
 
     Examples
     --------
-    >>> column = column_of_texts("risk", ["12,5", "7,25 %", "n/a", "8"] * 2)
+    >>> column = column_of_texts("risk", ["12,5", "7,25%", "n/a", "8"] * 2)
     >>> column.values.tolist()[:4], column.odd.texts, column.commas, column.percents
     ([12.5, 7.25, nan, 8.0], ('n/a',), 4, 2)
     >>> column_of_texts("sex", ["m", "f", None, "m"]).texts

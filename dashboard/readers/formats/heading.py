@@ -97,7 +97,7 @@ def is_number(cell: str) -> bool:
 
     Examples
     --------
-    >>> is_number("1.234,5"), is_number("12 %"), is_number("a1")
+    >>> is_number("1.234,5"), is_number("12%"), is_number("a1")
     (True, True, False)
     """
     return len(cell) < 100 and _NUMBER.fullmatch(cell.strip()) is not None

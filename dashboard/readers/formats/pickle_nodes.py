@@ -1,4 +1,4 @@
-"""What the interpreter builds instead of Python objects: inert things that can do nothing."""
+"""What the interpreter builds instead of Python objects: inert things that can run nothing."""
 
 import re
 from collections.abc import Callable, Mapping

@@ -73,7 +73,7 @@ def doubts_of(
     Parameters
     ----------
     sets : mapping of role to LogitSet or EventScores
-        As they will be judged.
+        As they will be evaluated.
     raw : mapping of role to RawSet or RawEvent
         As they stood in the file, with the same rows.
     kind : {"logits", "probabilities", "scores"}
@@ -116,7 +116,7 @@ def _all_right(seen: list[_Seen]) -> Iterator[str]:
     if count < _FEW_ROWS or not all(part.hits.all() for part in seen):
         return
     yield (
-        f"The label is the likeliest class in all {count:,} rows (accuracy exactly 100 %): perhaps"
+        f"The label is the likeliest class in all {count:,} rows (accuracy exactly 100%): perhaps"
         " the labels are the model's predictions, not the truth."
     )
 
@@ -358,7 +358,7 @@ def enriched(hits: Array, stated: float, what: str) -> Iterator[str]:
         return
     yield (
         f"The share of {what} is {percent(observed)}, and you state {percent(stated)}: calibration"
-        " judged here holds for the share observed, not for the one stated."
+        " evaluated here holds for the share observed, not for the one stated."
     )
 
 
@@ -375,10 +375,10 @@ def _few(seen: list[_Seen]) -> Iterator[str]:
         if not few and count > _MANY_ROWS:
             continue
         gap = smallest_gap_shown(cumulative_curves(part.first_scores, part.hits[:_SORTED]))
-        fewer = "" if SET_NAMES[part.role] else ", and larger ones in the half that is judged"
+        fewer = "" if SET_NAMES[part.role] else ", and larger ones in the half that is evaluated"
         unseen = (
             f"scores that are all off by less than {100 * gap:.1f} percentage points are likely to"
-            f" go unseen{fewer} (KS test, power 80 %)."
+            f" go unseen{fewer} (KS test, power 80%)."
         )
         if few:
             seen_at_all = f"; {unseen}" if count <= _SORTED else "."

@@ -374,7 +374,7 @@ def counted_alike(
     if options.first_label == 1:
         if agreed[shift] <= agreed[0]:
             return events
-        repairs.append(f"Classes were counted anew: {said}.")
+        repairs.append(f"Classes were numbered again: {said}.")
         return {
             role: replace(raw, hits=raw.numbers[0] == raw.numbers[1] + shift)
             for role, raw in events.items()

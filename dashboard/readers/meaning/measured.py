@@ -21,7 +21,7 @@ Test = Callable[[Array, Array, Floats], Marks]
 
 @dataclass(frozen=True)
 class Measured:
-    """Extremes of the values and sums of all rows, from which marks are made anew.
+    """Extremes of the values and sums of all rows, from which marks are made again.
 
     What is kept a row would outweigh a table of few classes.
 

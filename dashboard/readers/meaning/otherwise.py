@@ -72,7 +72,7 @@ def turned(rows: LogitSet | EventScores, where: str, *, one_score: bool = False)
     Parameters
     ----------
     rows : LogitSet or EventScores
-        As they will be judged; of more than two classes nothing is said.
+        As they will be evaluated; of more than two classes nothing is said.
     where : str
         Of which set it is said.
     one_score : bool, default False

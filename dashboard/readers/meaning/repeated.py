@@ -1,4 +1,4 @@
-"""Rows that stand in a file more than once: in both sets, in one set, or scored anew."""
+"""Rows that stand in a file more than once: in both sets, in one set, or scored again."""
 
 from collections.abc import Iterator, Mapping
 
@@ -27,12 +27,12 @@ _LEAST_SORTED = 8
 def repeated(
     sets: Mapping[Role, _Rows], raw: Mapping[Role, RawSet] | Mapping[Role, RawEvent]
 ) -> Iterator[str]:
-    """Doubt rows that the fit and the judgement would share.
+    """Doubt rows that the fit and the evaluation would share.
 
     Parameters
     ----------
     sets : mapping of role to LogitSet or EventScores
-        As they will be judged.
+        As they will be evaluated.
     raw : mapping of role to RawSet or RawEvent
         As they stood in the file, with the same rows.
     """
@@ -46,19 +46,19 @@ def repeated(
         yield (
             "The test set has rows of the calibration set, values and label alike,"
             f" {rows_of_file(shared, raw['test'])}: with so few decimals they may be different"
-            " samples; if they are copies, they were seen in the fit and flatter the judgement."
+            " samples; if they are copies, they were seen in the fit and flatter the evaluation."
         )
     elif shared is not None:
         yield (
             "The test set repeats rows of the calibration set, values and label alike,"
             f" {rows_of_file(shared, raw['test'])}: they were seen in the fit, so they flatter"
-            " the judgement."
+            " the evaluation."
         )
     elif _scored_twice(calibration, test):
         yield (
             f"Both sets have the same labels in all {test.n_samples:,} rows, and their scores go"
             " together: perhaps these are the same rows, scored twice. If so, they were seen in the"
-            " fit, and they flatter the judgement; two models are compared on the page Models."
+            " fit, and they flatter the evaluation; two models are compared on the page Models."
         )
 
 
@@ -105,7 +105,7 @@ def _within(rows: _Rows) -> Iterator[str]:
     of_rows = f"{len(same):,} rows" + (" looked at" if len(same) < n_rows else "")
     yield (
         f"{n_copies:,} of {of_rows} repeat another one, values and label alike: copies fall into"
-        " both halves of a random split, so rows that were seen in the fit flatter the judgement."
+        " both halves of a random split, so rows that were seen in the fit flatter the evaluation."
         " Keep each row once, or give the two sets apart."
     )
 

@@ -88,7 +88,7 @@ def scale_of(sets: Mapping[Role, RawSet], options: Options) -> Scale:
 
     Notes
     -----
-    Probabilities are within 0 to 1 and sum to 1 in every row, to within 5 %; percentages are the
+    Probabilities are within 0 to 1 and sum to 1 in every row, to within 5%; percentages are the
     same times 100.
     """
     apart = {role: measure({role: raw}) for role, raw in sets.items()}
@@ -355,7 +355,7 @@ def top_scores(raw: RawEvent, role: Role, repairs: list[str], options: Options) 
             _ask(place, f"whole numbers {span}", _HUNDREDTHS)
         small = rows.where(lambda low, _, __: low <= 1)
         if small.count and (raw.n_classes or 2) < 100 and options.values != "percentages":
-            # The likeliest of so few classes has more than 1 %.
+            # The likeliest of so few classes has more than 1%.
             _ask(place, f"scores {span}, at or below 1 {small}", _HUNDREDTHS)
         repairs.append(f"Percentages were divided by 100 in all {len(scores):,} rows.")
         return scores / 100

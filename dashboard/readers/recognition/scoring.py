@@ -52,7 +52,7 @@ _ALIKE = 6
 
 _FEW = 6
 
-_JUDGED = ({"wrong", "right"}, {"incorrect", "correct"}, {"falsch", "richtig"})
+_EVALUATED = ({"wrong", "right"}, {"incorrect", "correct"}, {"falsch", "richtig"})
 
 _GENERAL = {
     "score", "probability", "predicted", "prob", "pred", "model", "risk", "label", "class", "true",
@@ -265,10 +265,10 @@ def with_prediction(
 def with_correct(score: Feature, correct: Feature) -> dict[str, float]:
     """Weigh the score of a prediction beside whether it was right; nothing where it is not said."""
     kinds = {folded(kind) for kind in correct.kinds[0]} if correct.n_kinds <= 6 else set()
-    judged = any(kinds == pair_ for pair_ in _JUDGED)
+    evaluated = any(kinds == pair_ for pair_ in _EVALUATED)
     decided = main_kinds(correct) is not None or correct.is_decided
     called = is_called_correct(correct) and decided
-    found = worth(called_correct=called, cells_say_right_and_wrong=judged)
+    found = worth(called_correct=called, cells_say_right_and_wrong=evaluated)
     return found and found | worth(called_a_confidence=is_called_confidence(score))
 
 

@@ -154,7 +154,7 @@ GROUP_STEMS = _stems("""
     pregnan icu emergenc vip gold silver public private paperless staffel area district bezirk
     zone sector industry referr male female loyal promo coupon gift domestic foreign has had
 """)
-"""Stems of words for what tells rows apart but does not happen."""
+"""Stems of words for what describes rows but does not happen."""
 
 EVENT_STEMS = _stems("""
     event evenem success occur readmi default charged churn died dead death deceas mortal fraud

@@ -116,7 +116,7 @@ def test_a_field_that_does_not_hold_its_type_is_refused(fitted: Fitted, wrong: A
 )
 def test_a_refusal_names_the_field(fitted: Fitted, name: str, wrong: Any) -> None:
     content = {**json.loads(fitted.to_json()), name: wrong}
-    with pytest.raises(CalibrationInputError, match=f"^{name}: found "):
+    with pytest.raises(CalibrationInputError, match=f"^{name}: "):
         from_json(json.dumps(content))
 
 
@@ -136,7 +136,7 @@ def test_arrays_that_do_not_fit_each_other_are_refused(
     fitted: Fitted, name: str, wrong: Any
 ) -> None:
     content = {**json.loads(fitted.to_json()), name: wrong}
-    with pytest.raises(CalibrationInputError, match=f"^{type(fitted).__name__}: found arrays"):
+    with pytest.raises(CalibrationInputError, match=f"^{type(fitted).__name__}: arrays"):
         from_json(json.dumps(content))
 
 
@@ -188,7 +188,7 @@ def content_of(key: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("key", "field", "wrong"), FIELDS_OUT_OF_RANGE)
 def test_a_value_that_no_fit_can_give_is_refused_by_name(key: str, field: str, wrong: Any) -> None:
-    with pytest.raises(CalibrationInputError, match=f"^{field}: found "):
+    with pytest.raises(CalibrationInputError, match=f"^{field}: "):
         from_json(json.dumps({**content_of(key), field: wrong}))
 
 
@@ -214,5 +214,5 @@ def test_arrays_of_other_lengths_are_refused(key: str, field: str, wrong: Any) -
 def test_a_map_inside_another_is_of_the_right_family() -> None:
     content = json.loads(FITTED[2].to_json())
     content["score_maps"][1] = json.loads(FITTED[0].to_json())
-    with pytest.raises(CalibrationInputError, match=r"^score_maps: found "):
+    with pytest.raises(CalibrationInputError, match=r"^score_maps: "):
         from_json(json.dumps(content))

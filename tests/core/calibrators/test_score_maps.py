@@ -542,10 +542,10 @@ def test_one_score_becomes_its_frequency(score_map: ScoreMap) -> None:
 
 REFUSALS: dict[str, tuple[Callable[[], object], str]] = {
     "smoothed by a word": (lambda: PlattScaling(smoothed_targets=wrong("no")), "smoothed_targets"),
-    "other parameters": (lambda: BetaCalibration(wrong("bm")), "parameters: found 'bm'"),
-    "no bins": (lambda: HistogramBinning(0), "n_bins: found 0"),
-    "half a bin": (lambda: HistogramBinning(wrong(2.5)), "n_bins: found 2.5"),
-    "other bins": (lambda: HistogramBinning(3, wrong("quantile")), "binning: found 'quantile'"),
+    "other parameters": (lambda: BetaCalibration(wrong("bm")), "parameters: 'bm'"),
+    "no bins": (lambda: HistogramBinning(0), "n_bins: 0"),
+    "half a bin": (lambda: HistogramBinning(wrong(2.5)), "n_bins: 2.5"),
+    "other bins": (lambda: HistogramBinning(3, wrong("quantile")), "binning: 'quantile'"),
     "interpolation by 1": (lambda: IsotonicCalibration(interpolate=wrong(1)), "interpolate"),
 }
 
@@ -560,11 +560,11 @@ def test_options_are_checked(ask: Callable[[], object], said: str) -> None:
 @pytest.mark.parametrize(
     ("scores", "hits", "said"),
     [
-        ([], [], "scores: found"),
-        ([0.5, math.nan], [0, 1], "scores: found NaN"),
-        ([0.5, 1.5], [0, 1], "scores: found 1.5 in row 2"),
-        ([0.5], [0, 1], "hits: found"),
-        ([0.5, 0.6], [0, 2], "hits: found"),
+        ([], [], "scores: "),
+        ([0.5, math.nan], [0, 1], "scores: NaN"),
+        ([0.5, 1.5], [0, 1], "scores: 1.5 in row 2"),
+        ([0.5], [0, 1], "hits: "),
+        ([0.5, 0.6], [0, 2], "hits: "),
     ],
 )
 def test_rows_are_checked(
@@ -578,7 +578,7 @@ def test_rows_are_checked(
 def test_what_is_predicted_is_checked(score_map: ScoreMap) -> None:
     fitted: FittedScoreMap = score_map.fit([0.2, 0.4, 0.6, 0.8], [0, 1, 0, 1])
     for bad in ([], [math.nan], [1.1], [[0.5]]):
-        with pytest.raises(CalibrationInputError, match="scores: found"):
+        with pytest.raises(CalibrationInputError, match="scores: "):
             fitted.predict(wrong(bad))
 
 

@@ -53,5 +53,5 @@ def test_the_order_of_rows_changes_nothing(case: EventCase, random: Random) -> N
 
 
 def test_too_few_rows_are_refused() -> None:
-    with pytest.raises(CalibrationInputError, match="scores: found 3 rows"):
+    with pytest.raises(CalibrationInputError, match="scores: 3 rows"):
         SplineCalibration(cross_validated=True).fit([0.1, 0.2, 0.3], [0, 1, 0])

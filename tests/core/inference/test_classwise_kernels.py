@@ -10,9 +10,9 @@ from benchmarks.data import draw_table
 from calibcore.data import EventScores
 from calibcore.events import TopR
 from calibcore.inference import Plan, SideRows, infer
-from calibcore.inference.classwise import judge_classes
+from calibcore.inference.classwise import evaluate_classes
 from calibcore.inference.classwise_kernels import MESH, ClassKernels
-from calibcore.inference.findings import Judgement
+from calibcore.inference.findings import Uncertainty
 from calibcore.inference.null_labels import drawn_labels
 from calibcore.metrics import METRICS, kde_classwise_ece
 from calibcore.probabilities import softmax
@@ -35,13 +35,13 @@ def table(rng: np.random.Generator) -> Floats:
     return rows
 
 
-def judge(
+def evaluate(
     probabilities: Floats, labels: Labels, other: Floats | None, n_resamples: int = 100
-) -> Judgement:
+) -> Uncertainty:
     event = EventScores(np.zeros(len(labels)), np.zeros(len(labels)))
     side = SideRows(event, probabilities, labels)
     rng = np.random.default_rng(0)
-    return judge_classes(rng, side, other, Plan(ALONE, n_resamples=n_resamples))[KEY]
+    return evaluate_classes(rng, side, other, Plan(ALONE, n_resamples=n_resamples))[KEY]
 
 
 def test_errors_are_those_of_slow_loops(table: Floats, rng: np.random.Generator) -> None:
@@ -68,23 +68,23 @@ def test_many_rows_and_classes_are_taken_in_blocks(monkeypatch: pytest.MonkeyPat
 
 def test_the_reference_is_what_calibrated_labels_show() -> None:
     rows = draw_table(2_000, 20)
-    judged = judge(rows.probabilities, rows.labels, None)
+    evaluated = evaluate(rows.probabilities, rows.labels, None)
     drawn = drawn_labels(np.random.default_rng(2), rows.probabilities, 60)
     values = [kde_classwise_ece(rows.probabilities, labels) for labels in drawn]
     deviation = float(np.std(values))
-    assert judged.reference.mean == pytest.approx(np.mean(values), abs=0.6 * deviation)
-    assert judged.reference.upper == pytest.approx(np.quantile(values, 0.95), abs=deviation)
-    assert judged.value == kde_classwise_ece(rows.probabilities, rows.labels)
+    assert evaluated.reference.mean == pytest.approx(np.mean(values), abs=0.6 * deviation)
+    assert evaluated.reference.upper == pytest.approx(np.quantile(values, 0.95), abs=deviation)
+    assert evaluated.value == kde_classwise_ece(rows.probabilities, rows.labels)
 
 
 def test_an_error_is_detected_and_no_interval_is_claimed() -> None:
     rows = draw_table(4_000, 3)
-    judged = judge(rows.probabilities, rows.labels, None)
-    assert judged.reference.p_value < 0.02
-    assert judged.value > judged.reference.upper
-    calm = judge(softmax(rows.logits / 2), rows.labels, None)
+    evaluated = evaluate(rows.probabilities, rows.labels, None)
+    assert evaluated.reference.p_value < 0.02
+    assert evaluated.value > evaluated.reference.upper
+    calm = evaluate(softmax(rows.logits / 2), rows.labels, None)
     assert calm.reference.p_value > 0.05
-    assert np.isnan([judged.interval.low, judged.interval.high]).all()
+    assert np.isnan([evaluated.interval.low, evaluated.interval.high]).all()
 
 
 def test_a_change_without_interval_is_not_comparable() -> None:
@@ -104,7 +104,7 @@ def test_memory_is_bounded() -> None:
     probabilities = rows.probabilities
     tracemalloc.start()
     try:
-        judge(probabilities, rows.labels, softmax(rows.logits / 2))
+        evaluate(probabilities, rows.labels, softmax(rows.logits / 2))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -20,7 +20,7 @@ from calibcore.validation import Floats
 from tests.strategies import seeded_events
 
 
-def judge(key: str, before: EventScores, after: EventScores, n_resamples: int = 200) -> Finding:
+def evaluate(key: str, before: EventScores, after: EventScores, n_resamples: int = 200) -> Finding:
     measures = tuple(measure for measure in METRICS if measure.key == key)
     return infer(SideRows(before), SideRows(after), Plan(measures, n_resamples=n_resamples)).find(
         key
@@ -28,9 +28,9 @@ def judge(key: str, before: EventScores, after: EventScores, n_resamples: int = 
 
 
 def interval_of(key: str, event: EventScores) -> Interval:
-    judged = judge(key, event, event).before
-    assert judged is not None
-    return judged.interval
+    evaluated = evaluate(key, event, event).before
+    assert evaluated is not None
+    return evaluated.interval
 
 
 # AUROC ------------------------------------------------------------------------------------------
@@ -146,14 +146,14 @@ def noisy_pair(seed: int, n: int, intercept: float) -> tuple[EventScores, EventS
 def test_of_equal_models_few_are_called_better_or_worse(n: int, intercept: float) -> None:
     wrong = 0
     for seed in range(100):
-        wrong += judge("auroc", *noisy_pair(seed, n, intercept)).mark in ("better", "worse")
+        wrong += evaluate("auroc", *noisy_pair(seed, n, intercept)).mark in ("better", "worse")
     assert wrong <= 9  # of 5 expected
 
 
 def test_a_rising_map_changes_no_auroc_however_few_the_misses() -> None:
     scores = np.linspace(0.5, 0.99, 200)
     before = EventScores(scores, np.arange(200) > 8)
-    found = judge("auroc", before, EventScores(scores**2, before.hits))
+    found = evaluate("auroc", before, EventScores(scores**2, before.hits))
     assert (found.change, found.mark) == (Interval(0, 0), "no evidence")
 
 
@@ -163,8 +163,8 @@ def test_a_better_order_is_still_seen() -> None:
     hits = rng.random(800) < expit(logits)
     noisy = EventScores(expit(logits + 3 * rng.normal(size=800)), hits)
     for key in ("auroc", "discrimination"):
-        assert judge(key, noisy, EventScores(expit(logits), hits)).mark == "better"
-        assert judge(key, EventScores(expit(logits), hits), noisy).mark == "worse"
+        assert evaluate(key, noisy, EventScores(expit(logits), hits)).mark == "better"
+        assert evaluate(key, EventScores(expit(logits), hits), noisy).mark == "worse"
 
 
 def test_changes_are_stretched_as_student_s_t() -> None:
@@ -207,7 +207,7 @@ def test_infinite_before_and_after_is_not_comparable(powers: tuple[float, float]
     scores = np.linspace(0.95, 0.999, 200)
     one, other = (EventScores(scores**power, np.ones(200)) for power in powers)
     for key in ("calibration_intercept", "calibration_slope", "auroc"):
-        found = judge(key, one, other)
+        found = evaluate(key, one, other)
         assert (found.change, found.mark) == (None, "not comparable"), key
 
 
@@ -215,7 +215,7 @@ def test_a_separated_slope_has_no_change() -> None:
     scores = np.linspace(0.1, 0.9, 80)
     parted = EventScores(scores, scores > 0.5)
     mixed = EventScores(np.where(np.arange(80) % 9, scores, 1 - scores), scores > 0.5)
-    assert judge("calibration_slope", parted, mixed).mark == "not comparable"
+    assert evaluate("calibration_slope", parted, mixed).mark == "not comparable"
     assert math.isnan(interval_of("calibration_slope", parted).low)
 
 
@@ -223,5 +223,5 @@ def test_one_miss_is_too_few_to_compare_slopes() -> None:
     scores = np.linspace(0.5, 0.99, 200)
     before = EventScores(scores, np.arange(200) != 30)
     for key in ("calibration_slope", "calibration_intercept"):
-        found = judge(key, before, EventScores(scores**3, before.hits))
+        found = evaluate(key, before, EventScores(scores**3, before.hits))
         assert (found.change, found.mark) == (None, "not comparable")

@@ -30,7 +30,7 @@ from calibcore.inference import (
     smallest_gap_shown,
 )
 from calibcore.inference.bootstrap import OrderedRows, chunks, draw_rows
-from calibcore.inference.classwise import ClassBins, further, judge_classes
+from calibcore.inference.classwise import ClassBins, evaluate_classes, further
 from calibcore.inference.intervals import (
     difference_interval,
     mark_of,
@@ -228,11 +228,11 @@ def test_the_ks_reference_is_the_brownian_limit() -> None:
     scores = rng.uniform(0.05, 0.95, 4000)
     event = EventScores(scores, rng.random(4000) < scores)
     side = SideRows(event)
-    judged = infer(side, side, Plan(n_resamples=2000)).find("ks_error").before
-    assert judged is not None
+    evaluated = infer(side, side, Plan(n_resamples=2000)).find("ks_error").before
+    assert evaluated is not None
     curves = cumulative_curves(event.scores, event.hits)
-    assert_allclose(judged.reference.upper, curves.ks_null_95, rtol=0.06)
-    assert_allclose(judged.reference.p_value, curves.ks_p_value, atol=0.05)
+    assert_allclose(evaluated.reference.upper, curves.ks_null_95, rtol=0.06)
+    assert_allclose(evaluated.reference.p_value, curves.ks_p_value, atol=0.05)
     kuiper = infer(side, side, Plan(n_resamples=2000)).find("kuiper").before
     assert kuiper is not None
     assert_allclose(kuiper.reference.p_value, curves.kuiper_p_value, atol=0.06)
@@ -244,12 +244,12 @@ def test_the_ks_reference_is_the_brownian_limit() -> None:
 def test_every_measure_is_looked_into(found: Inference) -> None:
     assert [finding.key for finding in found.findings] == [measure.key for measure in METRICS]
     for finding in found.findings:
-        for judged in (finding.before, finding.after):
-            assert judged is not None
+        for evaluated in (finding.before, finding.after):
+            assert evaluated is not None
             without = finding.key == "kde_classwise_ece"
-            assert without == np.isnan(judged.interval.low)
-            assert without or judged.interval.low <= judged.interval.high
-            assert judged.reference.upper >= judged.reference.mean - 1e-12
+            assert without == np.isnan(evaluated.interval.low)
+            assert without or evaluated.interval.low <= evaluated.interval.high
+            assert evaluated.reference.upper >= evaluated.reference.mean - 1e-12
 
 
 def test_values_are_those_of_the_measures(found: Inference) -> None:
@@ -257,7 +257,7 @@ def test_values_are_those_of_the_measures(found: Inference) -> None:
     for side, name in ((before, "before"), (after, "after")):
         counted = tally(side.event.scores, side.event.hits)
         for measure in METRICS:
-            judged = getattr(found.find(measure.key), name)
+            evaluated = getattr(found.find(measure.key), name)
             if isinstance(measure, EventMeasure):
                 expected = float(measure.compute(counted, Options()))
             else:
@@ -266,7 +266,7 @@ def test_values_are_those_of_the_measures(found: Inference) -> None:
                 assert side.labels is not None
                 tables = before.probabilities, side.probabilities
                 expected = measure.after(*tables, side.labels, Options())
-            assert_allclose(judged.value, expected, rtol=1e-9, atol=1e-12)
+            assert_allclose(evaluated.value, expected, rtol=1e-9, atol=1e-12)
 
 
 def test_a_mended_model_is_marked_as_better(found: Inference) -> None:
@@ -283,11 +283,11 @@ def test_a_mended_model_is_marked_as_better(found: Inference) -> None:
 
 def test_a_calibrated_model_is_within_its_reference(found: Inference) -> None:
     for measure in METRICS:
-        judged = found.find(measure.key).after
-        assert judged is not None
+        evaluated = found.find(measure.key).after
+        assert evaluated is not None
         if measure.ideal == 0 and measure.key != "certain_misses":
-            assert not judged.interval.low > 0.002, measure.key
-            assert judged.reference.p_value > 0.01, measure.key
+            assert not evaluated.interval.low > 0.002, measure.key
+            assert evaluated.reference.p_value > 0.01, measure.key
 
 
 def test_the_seed_decides_everything() -> None:
@@ -335,9 +335,9 @@ def test_without_a_calibrator_nothing_changes() -> None:
 
 def test_what_has_no_class_table_is_not_comparable() -> None:
     before, after = draw_side(np.random.default_rng(11), 150, 1.5)
-    judged = infer(before, SideRows(after.event), Plan(n_resamples=30))
+    evaluated = infer(before, SideRows(after.event), Plan(n_resamples=30))
     for measure in METRICS:
-        finding = judged.find(measure.key)
+        finding = evaluated.find(measure.key)
         if isinstance(measure, EventMeasure):
             assert finding.after is not None
         else:
@@ -362,10 +362,10 @@ def test_progress_rises_to_1_and_can_end_the_work() -> None:
 
 @pytest.mark.parametrize("scores", [[0.5], [1.0, 1.0], [0.0, 1.0], [0.3, 0.3, 0.3, 0.9, 0.9]])
 @pytest.mark.parametrize("hit", [0, 1])
-def test_few_and_certain_rows_are_judged_too(scores: list[float], hit: int) -> None:
+def test_few_and_certain_rows_are_evaluated_too(scores: list[float], hit: int) -> None:
     side = SideRows(EventScores(scores, [hit] * len(scores)))
-    judged = infer(side, SideRows(side.event), Plan(n_resamples=30))
-    assert len(judged.findings) == len(METRICS)
+    evaluated = infer(side, SideRows(side.event), Plan(n_resamples=30))
+    assert len(evaluated.findings) == len(METRICS)
 
 
 @pytest.mark.parametrize(
@@ -514,13 +514,13 @@ def two_class_side(seed: int, n_samples: int) -> SideRows:
 
 def test_noise_lifts_discrimination_and_its_interval_is_lowered_by_as_much() -> None:
     plan = Plan(tuple(m for m in EVENT_MEASURES if m.key == "discrimination"), n_resamples=200)
-    judged = []
+    evaluated = []
     for seed in range(40):
         side = two_class_side(seed, 500)
-        judged.append(infer(side, side, plan).find("discrimination").before)
+        evaluated.append(infer(side, side, plan).find("discrimination").before)
     truth = truths(PERFECT)["discrimination"]
-    values = np.array([one.value for one in judged if one is not None])
-    middles = np.array([(j.interval.low + j.interval.high) / 2 for j in judged if j is not None])
+    values = np.array([one.value for one in evaluated if one is not None])
+    middles = np.array([(j.interval.low + j.interval.high) / 2 for j in evaluated if j is not None])
     error = values.std() / np.sqrt(values.size)
     assert values.mean() > truth + 3 * error
     assert abs(middles.mean() - truth) < 2 * error
@@ -534,7 +534,7 @@ def test_a_poor_calibrator_does_not_bring_down_the_interval_of_class_wise_errors
     labels = drawn_labels(rng, true, 1)[0]
     side = SideRows(TopR(1).outcomes(given, labels), given, labels)
     plan = Plan(tuple(measure for measure in METRICS if measure.key == key))
-    found = judge_classes(rng, side, poor, plan)[key].interval
+    found = evaluate_classes(rng, side, poor, plan)[key].interval
     distances = ClassBins.of(given, plan.options.n_bins).distances(true)
     truth = distances.mean() if key == "classwise_ece" else distances.max()
     assert found.low < truth < found.high

@@ -45,19 +45,25 @@ def test_nothing_is_better_for_want_of_a_miss(sure: Inference) -> None:
 
 @pytest.mark.parametrize("key", sorted({"hit_rate"} | SHARES))
 def test_shares_have_wilson_s_interval(sure: Inference, key: str) -> None:
-    judged = sure.find(key).after
-    assert judged is not None
+    evaluated = sure.find(key).after
+    assert evaluated is not None
     low, high = binomial_interval(60, 60)
-    assert_allclose([judged.interval.low, judged.interval.high], [low, high])
+    assert_allclose([evaluated.interval.low, evaluated.interval.high], [low, high])
 
 
 def test_no_interval_leaves_out_its_value_or_the_range(sure: Inference) -> None:
     for finding in sure.findings:
-        for judged in (finding.before, finding.after):
-            if judged is None or np.isnan(judged.interval.low):
+        for evaluated in (finding.before, finding.after):
+            if evaluated is None or np.isnan(evaluated.interval.low):
                 continue
             if finding.key in ("discrimination", "uncertainty"):
-                assert 0 <= judged.interval.low <= judged.value <= judged.interval.high <= 0.25
+                assert (
+                    0
+                    <= evaluated.interval.low
+                    <= evaluated.value
+                    <= evaluated.interval.high
+                    <= 0.25
+                )
 
 
 def test_rows_that_turn_out_otherwise_are_as_likely_as_so_many_rows_leave_it() -> None:
@@ -90,10 +96,12 @@ def test_hard_decisions_have_an_interval_for_class_wise_errors() -> None:
         labels = rng.integers(2, size=200)
         table = np.eye(2)[np.where(rng.random(200) < 0.08, 1 - labels, labels)]
         side = SideRows(TopR(1).outcomes(table, labels), table, labels)
-        judged = infer(side, side, plan({"classwise_ece"}, 100, seed)).find("classwise_ece").before
-        assert judged is not None
-        assert judged.interval.high < 0.2
-        held += judged.interval.low <= 0.08 <= judged.interval.high
+        evaluated = (
+            infer(side, side, plan({"classwise_ece"}, 100, seed)).find("classwise_ece").before
+        )
+        assert evaluated is not None
+        assert evaluated.interval.high < 0.2
+        held += evaluated.interval.low <= 0.08 <= evaluated.interval.high
     assert held >= 36
 
 
@@ -130,9 +138,9 @@ def test_the_widest_gap_of_few_rows_in_a_bin_is_not_known() -> None:
     for seed in range(40):
         event, _ = saturated(np.random.default_rng(seed), 300)
         side = SideRows(event)
-        judged = infer(side, side, plan({"mce"}, 100, seed)).find("mce").before
-        assert judged is not None
-        held += judged.interval.low <= 0.088 <= judged.interval.high
+        evaluated = infer(side, side, plan({"mce"}, 100, seed)).find("mce").before
+        assert evaluated is not None
+        held += evaluated.interval.low <= 0.088 <= evaluated.interval.high
     assert held >= 36
 
 

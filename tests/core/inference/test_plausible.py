@@ -70,7 +70,7 @@ def test_so_few_misses_are_expected_that_most_sets_have_none() -> None:
 
 
 def class_wise(logits: Floats, stretch: float, seed: int) -> tuple[Inference, Floats]:
-    """Judge labels of other probabilities, and give the true class-wise errors by loops."""
+    """Evaluate labels of other probabilities, and give the true class-wise errors by loops."""
     said, true = softmax(logits), softmax(stretch * logits)
     draws = np.random.default_rng(seed).random((len(logits), 1))
     labels = np.minimum((draws > true.cumsum(axis=1)).sum(axis=1), logits.shape[1] - 1)

@@ -42,7 +42,7 @@ PLAN = Plan((60, 150, 400), n_draws=4, seed=9, n_bins=10)
 
 
 def by_hand(calibrator: Calibrator | None, size: int, draw: int) -> list[float]:
-    """Fit and judge one draw with public functions alone."""
+    """Fit and evaluate one draw with public functions alone."""
     event, test = TopR(1), SPLIT.test
     rows = drawn_rows(SPLIT.calibration, size, seed=9, draw=draw)
     assert isinstance(rows, LogitSet)
@@ -92,7 +92,7 @@ def test_the_curves_are_a_slow_loop_over_draws() -> None:
 
 
 @pytest.mark.parametrize("event", [WithinTopR(2), OneClass(1)])
-def test_other_events_are_judged_too(event: WithinTopR | OneClass) -> None:
+def test_other_events_are_evaluated_too(event: WithinTopR | OneClass) -> None:
     plan = Plan((400,))
     found = learning_curves(SPLIT, event, {"t": TemperatureScaling()}, plan)
     fitted = TemperatureScaling().fit(SPLIT.calibration.logits, SPLIT.calibration.labels)
@@ -254,12 +254,12 @@ def test_the_best_at_each_size() -> None:
 @pytest.mark.parametrize(
     ("plan", "message"),
     [
-        (lambda: Plan(()), "sizes: found none"),
-        (lambda: Plan((100, 50)), "sizes: found 100, 50"),
-        (lambda: Plan((50, 50)), "sizes: found 50, 50"),
-        (lambda: Plan((0, 50)), "sizes: found 0"),
-        (lambda: Plan((50,), n_draws=0), "n_draws: found 0"),
-        (lambda: Plan((50,), seed=-1), "seed: found -1"),
+        (lambda: Plan(()), "sizes: none"),
+        (lambda: Plan((100, 50)), "sizes: 100, 50"),
+        (lambda: Plan((50, 50)), "sizes: 50, 50"),
+        (lambda: Plan((0, 50)), "sizes: 0"),
+        (lambda: Plan((50,), n_draws=0), "n_draws: 0"),
+        (lambda: Plan((50,), seed=-1), "seed: -1"),
     ],
 )
 def test_plans_that_cannot_be_followed_are_refused(plan: Callable[[], Plan], message: str) -> None:

@@ -56,5 +56,5 @@ def test_many_classes_are_taken_in_blocks(rng: np.random.Generator) -> None:
 
 
 def test_no_bin_is_refused() -> None:
-    with pytest.raises(CalibrationInputError, match="n_bins: found 0"):
+    with pytest.raises(CalibrationInputError, match="n_bins: 0"):
         classwise_ece([[0.5, 0.5]], [0], n_bins=0)

@@ -332,9 +332,9 @@ def test_a_calibrated_model_comes_near_0(rng: np.random.Generator) -> None:
 
 @pytest.mark.parametrize("norm", [0, 3, "1"])
 def test_another_norm_is_refused(norm: Literal[1, 2]) -> None:
-    with pytest.raises(CalibrationInputError, match="norm: found"):
+    with pytest.raises(CalibrationInputError, match="norm: "):
         kde_ece([0.5], [1], norm=norm)
-    with pytest.raises(CalibrationInputError, match="norm: found"):
+    with pytest.raises(CalibrationInputError, match="norm: "):
         kde_classwise_ece([[0.5, 0.5]], [1], norm=norm)
 
 

@@ -395,7 +395,7 @@ def test_the_sweep_takes_more_bins_for_more_rows(rng: np.random.Generator) -> No
 
 
 def test_another_norm_is_refused() -> None:
-    with pytest.raises(CalibrationInputError, match="norm: found 3"):
+    with pytest.raises(CalibrationInputError, match="norm: 3"):
         metrics.sweep_ece([0.5], [1], norm=3)  # type: ignore[arg-type]
 
 
@@ -462,13 +462,13 @@ def test_tables_of_unlike_shape_are_refused() -> None:
         (metrics.changed_decisions, lambda a, b: metrics.calibration_gain(a, b, [0])),
         ([[0.5, 0.5], [0.5, 0.5]], [[0.2, 0.3, 0.5]]),
     ):
-        with pytest.raises(CalibrationInputError, match="after: found shape"):
+        with pytest.raises(CalibrationInputError, match="after: shape"):
             measure([[0.5, 0.5]], others)
 
 
 @pytest.mark.parametrize("r", [0, 3])
 def test_ranks_that_do_not_exist_are_refused(r: int) -> None:
-    with pytest.raises(CalibrationInputError, match=f"r: found {r}"):
+    with pytest.raises(CalibrationInputError, match=f"r: {r}"):
         metrics.top_r_accuracy([[0.5, 0.5]], [0], r)
 
 

@@ -11,7 +11,9 @@ rows = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 1)), min_size=1, ma
 
 
 @given(rows, st.sampled_from([1, 2, 15, 100]))
-def test_each_bin_is_judged_by_its_own_interval(drawn: list[tuple[int, int]], n_bins: int) -> None:
+def test_each_bin_is_evaluated_by_its_own_interval(
+    drawn: list[tuple[int, int]], n_bins: int
+) -> None:
     scores, hits = (np.array(values) for values in zip(*drawn, strict=True))
     found = binned_reliability(scores / 20, hits, n_bins=n_bins)
     for b, sign in enumerate(found.off.tolist()):
