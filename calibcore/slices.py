@@ -111,7 +111,8 @@ class SliceScreen:
         Notes
         -----
         Those that are flagged, then those with enough rows, then the small ones; of each, the
-        largest KS error first. So a small slice, which chance alone moves far, cannot head the list.
+        largest KS error first. So a small slice, far off by
+        chance alone, cannot head the list.
         """
         kind = np.where(self.off(level), 0, np.where(self.rows >= self.least, 1, 2))
         found = np.lexsort((-np.nan_to_num(self.ks_error), kind))

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import compute, controls, style
 from dashboard.parts import graph, imported, only, panel, saved, working
@@ -13,6 +14,8 @@ from dashboard.settings import NO_METHOD, SetChoice, Settings
 
 def prepare(page: str, *, first: bool) -> Scene | None:
     """Read, choose, fit and evaluate; None where something is still missing.
+
+    What a run does not draw leaves the address, so what needs no file is drawn for any.
 
     Parameters
     ----------
@@ -29,7 +32,6 @@ def prepare(page: str, *, first: bool) -> Scene | None:
         return None
     with st.sidebar:
         of_the_file = st.container(gap="small")
-        # What a run does not draw leaves the address, so what needs no file is drawn for any.
         chosen = controls.choose_set()
         with st.expander("Settings"):
             settings_of_the_file = st.container()
@@ -40,8 +42,7 @@ def prepare(page: str, *, first: bool) -> Scene | None:
     if upload is None:
         return None
     with of_the_file:
-        settings = controls.choose_settings(upload, settings_of_the_file, expert=expert)
-        settings = _filtered(upload, settings, chosen)
+        settings = _choose(upload, settings_of_the_file, chosen, expert=expert)
     estimate = compute.estimate(upload, settings)
     waiting = None if working.agreed(estimate, settings) else settings.method
     if waiting is not None:
@@ -65,8 +66,11 @@ def prepare(page: str, *, first: bool) -> Scene | None:
     )
 
 
-def _filtered(upload: Upload, settings: Settings, chosen: SetChoice) -> Settings:
-    """Show the filter of the rows, the last choice of the panel; return settings with it."""
+def _choose(
+    upload: Upload, further: DeltaGenerator, chosen: SetChoice, *, expert: bool
+) -> Settings:
+    """Show what is chosen of a file, the filter last; return the settings."""
+    settings = controls.choose_settings(upload, further, expert=expert)
     settings = replace(settings, only=only.choose_only(upload, settings))
     panel.close_on_phones(upload.digest, settings.event, settings.method, settings.only, chosen)
     return settings

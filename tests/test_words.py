@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,7 @@ FROM_OUTSIDE = ("dashboard/readers/recognition/vocabulary.py", "dashboard/parts/
 """Words of users' files, and of links that were printed before."""
 
 
+@cache
 def texts(path: Path) -> list[str]:
     """Return what a reader reads: a page whole, of a module its strings and docstrings."""
     content = path.read_text("utf-8")

@@ -79,7 +79,7 @@ def test_names_stand_in_the_corner_the_lines_leave_free(
     score: np.ndarray, hits: np.ndarray, corner: str
 ) -> None:
     side = side_of(score, hits)
-    graph = four_graphs(side, side, LIGHT).frequency_by_score
+    graph = four_graphs(side, side, LIGHT).frequency_by_fractile
     assert graph is not None
     (names,) = graph.layout.annotations
     assert names.yanchor == corner
@@ -141,7 +141,7 @@ def test_few_points_of_the_fit_are_drawn_as_they_are(fit_to: str) -> None:
     low, high = figure.layout.yaxis.range
     assert low < min(fit.total.min(), fit.spline.values.min())
     assert high > max(fit.total.max(), fit.spline.values.max())
-    assert ("less scores" in figure.layout.title.text) == (fit_to == "difference")
+    assert ("\u2212 scores" in figure.layout.title.text) == (fit_to == "difference")
 
 
 def test_many_points_of_the_fit_are_thinned_and_keep_the_extremes() -> None:
@@ -159,6 +159,6 @@ def test_the_fit_is_told_apart_by_dashes_and_named_in_the_figure(palette: Palett
     assert trace(figure, "cumulative curve").line.color == palette.frequency
     assert trace(figure, "spline").line.dash == "dash"
     (names,) = figure.layout.annotations
-    assert "Running total" in names.text
+    assert "Cumulative curve" in names.text
     assert "Spline, knots" in names.text
     assert not [text for text in texts(figure) if "$" in text]

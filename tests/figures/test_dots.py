@@ -333,7 +333,7 @@ def test_changes_are_written_with_sign_unit_and_word() -> None:
     assert words.change_words(change, row, 1_000) == (
         f"{MINUS}2.0 pp",
         f"{MINUS}5.0 to +1.2 pp",
-        "\u25cb no evidence of change",
+        "\u25cb no clear change",
         "no-evidence",
     )
     blank = Finding("nll", None, None, None, "not comparable")

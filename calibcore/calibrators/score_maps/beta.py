@@ -31,8 +31,8 @@ from calibcore.validation import Floats, Hits
 Parameters = Literal["abm", "am", "ab"]
 
 _ALL_HALF = (
-    "Every calibration row has the score 1/2, which no curve may change, or one too near it to tell"
-    " them apart; the scores stay as they are."
+    "Every calibration row has the score 1/2, which no curve may change, or one too near it to"
+    " distinguish them; the scores stay as they are."
 )
 _FLAT = (
     "Both slopes are at their bound, 0: hits are not more frequent at higher scores, so every score"
