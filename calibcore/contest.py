@@ -94,9 +94,6 @@ class FoldedVectorMap(FittedVectorMap):
         return FoldedVectorMap(self.fold[chosen], self.maps, warnings=self.warnings)
 
 
-FoldedMap = FoldedScoreMap | FoldedVectorMap
-
-
 def _check_rows(n_rows: int, fold: Folds) -> None:
     if n_rows != fold.size:
         raise CalibrationInputError("rows", f"{n_rows:,}", f"the {fold.size:,} that were dealt")
@@ -115,7 +112,7 @@ class CrossFit:
     """
 
     evaluated: SetResult
-    fitted: FoldedMap | None
+    fitted: FoldedScoreMap | FoldedVectorMap | None
 
 
 def deal_folds(rows: LogitSet | EventScores, *, n_folds: int = 5, seed: int = 0) -> Folds:
@@ -196,7 +193,7 @@ def cross_fit(
     Raises
     ------
     CalibrationInputError
-        Folds that do not fit the rows; what the fit without a fold refuses, as `audit` does.
+        Folds that do not fit the rows; what `audit` refuses.
 
     Notes
     -----
@@ -213,9 +210,8 @@ def cross_fit(
     >>> from calibcore.calibrators.temperature.scaling import TemperatureScaling
     >>> from calibcore.events import TopR
     >>> rows = LogitSet([[2.0, 0.0], [0.0, 2.0]] * 10, [0, 1, 0, 0, 1] * 4)
-    >>> found = cross_fit(
-    ...     rows, event=TopR(1), calibrator=TemperatureScaling(), fold=deal_folds(rows)
-    ... )
+    >>> made = TemperatureScaling()
+    >>> found = cross_fit(rows, event=TopR(1), calibrator=made, fold=deal_folds(rows))
     >>> len(found.fitted.maps)
     5
     """
@@ -238,7 +234,7 @@ def _checked_folds(values: ArrayLike, n_rows: int) -> Folds:
 
 def _fit_folds(
     prepared: Prepared, calibrator: Calibrator, fold: Folds, progress: Progress | None
-) -> FoldedMap:
+) -> FoldedScoreMap | FoldedVectorMap:
     n_folds = int(fold.max()) + 1
     maps = []
     for number in range(n_folds):
@@ -265,7 +261,7 @@ def _fit_folds(
 
 @result_class
 class Standing:
-    """How a calibrator does on one set: what is left of a evaluation when its curves are dropped.
+    """How a calibrator does on one set: what is left of an evaluation when its curves are dropped.
 
     Attributes
     ----------
@@ -286,12 +282,10 @@ class Standing:
     past_half: int | None = None
 
     @classmethod
-    def of(
-        cls, evaluated: SetResult, fitted: FittedScoreMap | FittedVectorMap | None
-    ) -> "Standing":
+    def of(cls, result: SetResult, fitted: FittedScoreMap | FittedVectorMap | None) -> "Standing":
         """Keep what a contest needs."""
-        changed, past_half = evaluated.changed_decisions, evaluated.past_half
-        return cls(evaluated.comparisons, changed, evaluated.n_samples, fitted, past_half)
+        changed, past = result.changed_decisions, result.past_half
+        return cls(result.comparisons, changed, result.n_samples, fitted, past)
 
     def compare(self, measure: Measure) -> Comparison:
         """Find a measure before and after."""

@@ -260,9 +260,7 @@ def audit(
 
 
 def sides_of(
-    rows: LogitSet | EventScores,
-    evaluated: SetResult,
-    fitted: FittedScoreMap | FittedVectorMap | None,
+    rows: LogitSet | EventScores, result: SetResult, fitted: FittedScoreMap | FittedVectorMap | None
 ) -> tuple[inference.SideRows, inference.SideRows]:
     """Gather what `calibcore.inference.infer` needs of one set.
 
@@ -270,7 +268,7 @@ def sides_of(
     ----------
     rows : LogitSet or EventScores
         The set.
-    evaluated : SetResult
+    result : SetResult
         Its evaluation.
     fitted : FittedScoreMap, FittedVectorMap or None
         The calibrator it was evaluated with.
@@ -281,15 +279,15 @@ def sides_of(
         Before and after; the same object where nothing was fitted.
     """
     if isinstance(rows, EventScores):
-        before = inference.SideRows(evaluated.before.event)
+        before = inference.SideRows(result.before.event)
     else:
-        before = inference.SideRows(evaluated.before.event, rows.probabilities, rows.labels)
+        before = inference.SideRows(result.before.event, rows.probabilities, rows.labels)
     if fitted is None:
         return before, before
     if isinstance(fitted, FittedVectorMap) and isinstance(rows, LogitSet):
         probabilities = fitted.predict_proba(rows.logits)
-        return before, inference.SideRows(evaluated.after.event, probabilities, rows.labels)
-    return before, inference.SideRows(evaluated.after.event)
+        return before, inference.SideRows(result.after.event, probabilities, rows.labels)
+    return before, inference.SideRows(result.after.event)
 
 
 def prepare(rows: LogitSet | EventScores, event: Event) -> Prepared:
