@@ -393,5 +393,4 @@ def seeds() -> dict[str, bytes]:
         "good.json": json.dumps(arrays).encode(),
         "records.json": json.dumps(rows).encode(),
         "good.jsonl": "\n".join(map(json.dumps, rows)).encode(),
-        "old.pth": GENUINE["before 1.6"],
     }
