@@ -28,7 +28,6 @@ from tests.readers.files import (
     tensor,
     torch_zip,
 )
-from tests.readers.torch_files import GENUINE
 
 _WORDS = """
 label labels target y y_true pred prediction predictions label_ids .pred_class confidence
