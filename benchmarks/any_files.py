@@ -28,7 +28,6 @@ from tests.readers.files import (
     tensor,
     torch_zip,
 )
-from tests.readers.torch_files import GENUINE
 
 _WORDS = """
 label labels target y y_true pred prediction predictions label_ids .pred_class confidence
@@ -393,5 +392,4 @@ def seeds() -> dict[str, bytes]:
         "good.json": json.dumps(arrays).encode(),
         "records.json": json.dumps(rows).encode(),
         "good.jsonl": "\n".join(map(json.dumps, rows)).encode(),
-        "old.pth": GENUINE["before 1.6"],
     }

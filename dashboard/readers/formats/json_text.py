@@ -163,6 +163,8 @@ def _lines(text: bytes) -> Table | Arrays:
         try:
             table = pj.read_json(pa.BufferReader(text), pj.ReadOptions(block_size=_BLOCK))
             table.validate(full=True)  # Arrow 26 drops nulls at the head of the first list
+        except UnicodeDecodeError:  # of a name, in Arrow's own message
+            raise FileError("file", "bytes that are not UTF-8", "JSON in UTF-8") from None
         except NO_ARROW as error:
             problem = visible(str(error), 120)
             if "twice" in problem:
