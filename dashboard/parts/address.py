@@ -4,13 +4,15 @@ Streamlit binds what a choice shows. So a text that nobody sees is bound instead
 it is empty while nothing is chosen, and the choice that is seen follows it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import streamlit as st
 
 from dashboard.parts.old_addresses import OLD_WORDS
 from dashboard.wording import addresses as words
+
+_COMMA, _NONE = ",", "none"
 
 _ASKED = "address_asked"
 """What the address held when the session began; then what of it could not be used."""
@@ -52,12 +54,10 @@ def choose(
     """
     if st.session_state.get(key) == default:
         st.session_state[key] = ""
-    with st.container(key=f"in_address_{key}"):
-        asked = st.text_input(
-            label, key=key, bind="query-params", persist_state="session", autocomplete="off"
-        )
-    word = OLD_WORDS.get(key, {}).get(asked, asked)
+    held = _hold(label, key)
+    word = _word(held, options, key)
     st.session_state[_seen(key)] = word if word in options else default
+    st.session_state[_refused(key)] = held != "" and word not in options
     control(
         label,
         list(options),
@@ -68,6 +68,60 @@ def choose(
         **shown,
     )
     return str(st.session_state[_seen(key)])
+
+
+def choose_several(
+    label: str, options: Mapping[str, str], *, key: str, default: Sequence[str], **shown: Any
+) -> list[str]:
+    """Let the user choose several words, which the address holds under `key` with commas between.
+
+    Parameters are those of `choose`; the words that are returned stand in the order of choosing.
+    """
+    texts = st.query_params.get_all(key)
+    if len(texts) > 1:  # as addresses were: each text on its own
+        st.session_state[key] = _COMMA.join(_word(text, options, key) for text in texts)
+    if st.session_state.get(key) == _COMMA.join(default):
+        st.session_state[key] = ""
+    held = _hold(label, key)
+    chosen = [_word(text, options, key) for text in held.split(_COMMA)] if held else list(default)
+    st.session_state[_seen(key)] = [word for word in dict.fromkeys(chosen) if word in options]
+    st.session_state[_refused(key)] = held != _NONE and any(w not in options for w in chosen)
+    st.multiselect(
+        label,
+        list(options),
+        format_func=options.__getitem__,
+        key=_seen(key),
+        on_change=_keep_several,
+        args=(key, default),
+        **shown,
+    )
+    return list(st.session_state[_seen(key)])
+
+
+def several(key: str, default: Sequence[str]) -> list[str]:
+    """Return the words chosen of several, before the choice is drawn."""
+    held = st.session_state.get(key, _COMMA.join(st.query_params.get_all(key)))
+    return [word for word in held.split(_COMMA) if word != _NONE] if held else list(default)
+
+
+def put(key: str, words: Sequence[str]) -> None:
+    """Choose several words in the user's place, before the choice is drawn."""
+    st.session_state[key] = _COMMA.join(words) or _NONE
+
+
+def _hold(label: str, key: str) -> str:
+    """Bind a text that nobody sees to the address; return it."""
+    with st.container(key=f"in_address_{key}"):
+        held = st.text_input(
+            label, key=key, bind="query-params", persist_state="session", autocomplete="off"
+        )
+    return str(held)
+
+
+def _word(asked: str, options: Mapping[str, str], key: str) -> str:
+    """Return the word for what the address holds: a word, or the text of one then or now."""
+    word = OLD_WORDS.get(key, {}).get(asked, asked)
+    return word if word in options else next((w for w, t in options.items() if t == asked), word)
 
 
 def remember_asked() -> None:
@@ -93,8 +147,8 @@ def show_unusable() -> None:
 
 def _is_used(key: str, values: list[str]) -> bool:
     chosen = st.session_state[_place(key)]
-    if _seen(key) in st.session_state:
-        return values in ([chosen], [""]) or OLD_WORDS.get(key, {}).get(values[-1]) == chosen
+    if _refused(key) in st.session_state:
+        return not st.session_state[_refused(key)]
     now = chosen if isinstance(chosen, list | tuple) else [chosen]
     return [_written(value) for value in now] == [_written(value) for value in values]
 
@@ -111,6 +165,10 @@ def _seen(key: str) -> str:
     return f"{key}_seen"
 
 
+def _refused(key: str) -> str:
+    return f"{key}_refused"
+
+
 def _place(key: str) -> str:
     """Name the place of the value that is used."""
     return _seen(key) if _seen(key) in st.session_state else key
@@ -119,3 +177,9 @@ def _place(key: str) -> str:
 def _keep(key: str, default: str) -> None:
     chosen = st.session_state[_seen(key)]
     st.session_state[key] = default if chosen is None else chosen
+
+
+def _keep_several(key: str, default: Sequence[str]) -> None:
+    put(key, st.session_state[_seen(key)])
+    if st.session_state[_seen(key)] == list(default):
+        st.session_state[key] = ""

@@ -11,11 +11,12 @@ from dashboard.compute.maps import AtTemperature
 from dashboard.figures import reliability_diagram
 from dashboard.figures.maps import NamedCurve, map_graph, shift_graph
 from dashboard.figures.sweeps import knot_graphs, temperature_graphs
+from dashboard.parts import address
 from dashboard.parts.graph import show_graph
 from dashboard.parts.long_work import LongWork
 from dashboard.scene import Scene
 from dashboard.wording import maps as words
-from dashboard.wording import reliability_caption
+from dashboard.wording.reliability import bins_caption
 
 _KEYS = ("by_hand", "hand_t", "hand_t_wide", "hand_knots")
 """Settings in the address."""
@@ -30,17 +31,16 @@ def show(scene: Scene) -> None:
 
 
 def _show_chosen(scene: Scene) -> None:
-    chosen = st.segmented_control(
+    chosen = address.choose(
+        st.segmented_control,
         words.BY_HAND,
-        [words.TEMPERATURE, words.KNOTS],
-        default=words.TEMPERATURE,
-        required=True,
+        {"temperature": words.TEMPERATURE, "knots": words.KNOTS},
         key="by_hand",
-        bind="query-params",
-        persist_state="session",
+        default="temperature",
+        required=True,
         label_visibility="collapsed",
     )
-    if chosen == words.KNOTS:
+    if chosen == "knots":
         _show_knots(scene)
     else:
         _show_temperature(scene)
@@ -126,7 +126,7 @@ def _show_diagrams(scene: Scene, here: AtTemperature, there: AtTemperature) -> N
         with place:
             st.markdown(f"**{name}**")
             figure = reliability_diagram(side, other, scene.palette)
-            show_graph(f"{key} reliability", figure, reliability_caption(side))
+            show_graph(f"{key} reliability", figure, bins_caption(side))
 
 
 # Knots ----------------------------------------------------------------------------------------

@@ -8,19 +8,18 @@ from calibcore.events import OneClass
 from calibcore.inference import ClassScreen
 from dashboard import compute
 from dashboard.compute import Screening
+from dashboard.parts import address
 from dashboard.parts.light import LightFigure
 from dashboard.parts.turn import choose_page
 from dashboard.scene import Scene
 from dashboard.settings import first_class
 from dashboard.wording.classes import (
+    FORMS,
     HEAD,
     HEADING,
     LOOK,
     LOOK_HELP,
-    PICTURES,
-    TABLE,
-    WORST_AFTER,
-    WORST_BEFORE,
+    ORDERS,
     ClassRow,
     OneSide,
     button_label,
@@ -33,7 +32,7 @@ from dashboard.wording.classes import (
     pictures_note,
 )
 
-PAGE = {PICTURES: 12, TABLE: 50}
+PAGE = {"pictures": 12, "table": 50}
 """Classes on a page."""
 
 QUICK = 4_000_000
@@ -74,7 +73,7 @@ def _show_found(scene: Scene, found: Screening, class_names: tuple[str, ...]) ->
         form, by = _choose_form(), _choose_order(found)
         first = choose_page(len(class_names), PAGE[form], "classes_page")
     order: list[int] = by.order[first : first + PAGE[form]].tolist()
-    if form == PICTURES:
+    if form == "pictures":
         _show_pictures(scene, found, class_names, order)
         return
     st.html(_table(class_rows(class_names, found.before, found.after, order)))
@@ -82,34 +81,31 @@ def _show_found(scene: Scene, found: Screening, class_names: tuple[str, ...]) ->
 
 
 def _choose_form() -> str:
-    chosen = st.segmented_control(
+    return address.choose(
+        st.segmented_control,
         "Classes as",
-        list(PAGE),
-        default=PICTURES,
-        required=True,
+        FORMS,
         key="classes_as",
-        bind="query-params",
-        persist_state="session",
+        default="pictures",
+        required=True,
         label_visibility="collapsed",
     )
-    return chosen or PICTURES
 
 
 def _choose_order(found: Screening) -> ClassScreen:
     """Show the choice of which side's worst come first, where the sides differ."""
     if found.after is None or found.after is found.before:
         return found.before
-    chosen = st.segmented_control(
+    chosen = address.choose(
+        st.segmented_control,
         "Order",
-        [WORST_BEFORE, WORST_AFTER],
-        default=WORST_BEFORE,
-        required=True,
+        ORDERS,
         key="classes_by",
-        bind="query-params",
-        persist_state="session",
+        default="before",
+        required=True,
         label_visibility="collapsed",
     )
-    return found.after if chosen == WORST_AFTER else found.before
+    return found.after if chosen == "after" else found.before
 
 
 def _show_pictures(

@@ -1,11 +1,13 @@
 """The reliability diagrams of both sides, drawn as chosen."""
 
 from collections.abc import Callable
+from typing import cast
 
 import streamlit as st
 
 from dashboard import compute
 from dashboard.figures import Diagram, reliability_diagram
+from dashboard.parts import address
 from dashboard.parts.graph import Titles, show_graph, two_sides
 from dashboard.scene import Scene
 from dashboard.wording.reliability import (
@@ -17,11 +19,11 @@ from dashboard.wording.reliability import (
     smoothed_caption,
 )
 
-DIAGRAMS: dict[str, Diagram] = {
-    "Bins": "bins",
-    "Plot": "plot",
-    "Isotonic (CORP)": "isotonic",
-    "Smoothed": "smoothed",
+DIAGRAMS: dict[Diagram, str] = {
+    "bins": "Bins",
+    "plot": "Plot",
+    "isotonic": "Isotonic (CORP)",
+    "smoothed": "Smoothed",
 }
 CAPTIONS: dict[Diagram, Callable[..., str]] = {
     "bins": bins_caption,
@@ -51,14 +53,13 @@ def show_diagrams(scene: Scene, diagram: Diagram = "bins") -> None:
 
 def choose_diagram() -> Diagram:
     """Show the choice of how the diagram is drawn."""
-    chosen = st.segmented_control(
+    chosen = address.choose(
+        st.segmented_control,
         DIAGRAM_LABEL,
-        list(DIAGRAMS),
-        default="Bins",
-        required=True,
+        {str(key): name for key, name in DIAGRAMS.items()},
         key="reliability",
-        bind="query-params",
-        persist_state="session",
+        default="bins",
+        required=True,
         help=DIAGRAM_HELP,
     )
-    return DIAGRAMS[chosen or "Bins"]
+    return cast("Diagram", chosen)

@@ -8,6 +8,7 @@ from calibcore.evaluation import SetResult
 from calibcore.inference import Inference, Interval
 from calibcore.metrics import Measure
 from dashboard import compute, wording
+from dashboard.parts import address
 from dashboard.parts.saved import file_name, offer_table
 from dashboard.scene import Scene
 from dashboard.tables import csv_of
@@ -89,17 +90,16 @@ def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
 
 def _choose_list() -> bool:
     """Show the choice between the short and the full list of measures; return True if full."""
-    chosen = st.segmented_control(
+    chosen = address.choose(
+        st.segmented_control,
         "Measures",
-        ["Short list", "All"],
-        default="Short list",
-        required=True,
+        {"short": "Short list", "all": "All"},
         key="measures",
-        bind="query-params",
-        persist_state="session",
+        default="short",
+        required=True,
         label_visibility="collapsed",
     )
-    return chosen == "All"
+    return chosen == "all"
 
 
 def _show_table(

@@ -50,6 +50,10 @@ OLD_WORDS: Mapping[str, Mapping[str, str]] = {
     "set": {"Test set": "test", "Calibration set": "calibration"},
     "wording": {"Plain": "plain", "Expert": "expert"},
     "method": _METHODS,
+    "methods": _METHODS,
+    "curves": _METHODS,
+    "score_learners": _METHODS,
+    "learners": _METHODS,
     "spline_runout": {
         "Natural (straight)": "natural",
         "Parabolic": "parabolic",
@@ -80,6 +84,9 @@ OLD_WORDS: Mapping[str, Mapping[str, str]] = {
         "Two (a = b, m)": "am",
         "Two (a, b; m = 1/2)": "ab",
     },
+    "second": {f"Top-{r}": f"top_{r}" for r in range(2, 6)}
+    | {f"Within top-{r}": f"within_{r}" for r in range(2, 6)}
+    | {"Top-1 prediction": "top_1"},
     "histogram_binning": {"Equally wide": "equal_width", "Equally many rows": "equal_mass"},
 }
 """By the setting's name: the text of then, and the word of now."""

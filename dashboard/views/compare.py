@@ -12,6 +12,7 @@ from calibcore.metrics import METRICS, EventMeasure, Measure
 from dashboard import compute
 from dashboard.compute import Dealt, FoundContest
 from dashboard.figures.dots import dot_plot
+from dashboard.parts import address
 from dashboard.parts.graph import choose_columns_on_phones, show_graph
 from dashboard.parts.long_work import ResultPlace
 from dashboard.parts.saved import file_name, offer_table
@@ -48,7 +49,7 @@ USUAL = (
 MEASURES = ("event_nll", "ks_error", "ece", "event_brier", "nll")
 """Columns of the table unless others are chosen, by key."""
 
-_METHODS, _RUN = "methods", "contest_run"
+_RUN = "contest_run"
 
 Findings = dict[tuple[str, EvaluatedOn], Finding]
 """How sure a change is, by calibrator and by where it is evaluated."""
@@ -92,26 +93,20 @@ def _choose_methods(scene: Scene) -> list[str]:
     offered = [key for key in compute.contestants(scene.upload) if key != NO_METHOD]
     usual = [key for key in offered if key in USUAL]
 
-    def put(keys: list[str]) -> None:
-        st.session_state[_METHODS] = keys
-
     # Before the choice is drawn, an address may hold it.
-    now = st.session_state.get(_METHODS, st.query_params.get_all(_METHODS) or usual)
-    with st.popover(words.calibrators_label(len(now)), key="methods_popover"):
-        chosen = st.multiselect(
+    n_chosen = len(address.several("methods", usual))
+    with st.popover(words.calibrators_label(n_chosen), key="methods_popover"):
+        chosen = address.choose_several(
             words.METHODS,
-            offered,
+            {key: method_name(key) for key in offered},
+            key="methods",
             default=usual,
-            format_func=method_name,
-            key=_METHODS,
-            bind="query-params",
-            persist_state="session",
             help=words.METHODS_HELP,
             placeholder=words.NO_METHODS,
         )
         with st.container(horizontal=True):
-            st.button(words.EVERY, on_click=put, args=(offered,))
-            st.button(words.USUAL, on_click=put, args=(usual,))
+            st.button(words.EVERY, on_click=address.put, args=("methods", offered))
+            st.button(words.USUAL, on_click=address.put, args=("methods", usual))
         if scene.class_names is None:
             st.markdown(f":small[{words.ONLY_EVENT}]")
     return [NO_METHOD, *(key for key in offered if key in chosen)]
@@ -127,19 +122,16 @@ def _defined(scene: Scene) -> list[Measure]:
 def _choose_measure(scene: Scene) -> Measure:
     """Let the user choose the measure by which calibrators are ranked."""
     by_key = {m.key: m for m in _defined(scene) if can_rank(m)}
-    keys = list(by_key)
-    chosen = st.selectbox(
+    chosen = address.choose(
+        st.selectbox,
         words.RANK_BY,
-        keys,
-        index=keys.index("event_nll"),
-        format_func=lambda key: by_key[key].name,
+        {key: m.name for key, m in by_key.items()},
         key="by",
-        bind="query-params",
-        persist_state="session",
+        default="event_nll",
         help=words.RANK_BY_HELP,
         width=280,
     )
-    return by_key[chosen or "event_nll"]
+    return by_key[chosen]
 
 
 def _choose_intervals() -> bool:
@@ -182,14 +174,11 @@ def _choose_folds() -> Dealt:
 
 def _choose_columns(scene: Scene) -> list[str]:
     names = {m.key: m.name for m in _defined(scene) if m.key != "accuracy"}
-    return st.multiselect(
+    return address.choose_several(
         words.MEASURES,
-        list(names),
-        default=[key for key in MEASURES if key in names],
-        format_func=lambda key: names[key],
+        names,
         key="contest_measures",
-        bind="query-params",
-        persist_state="session",
+        default=[key for key in MEASURES if key in names],
         help=words.MEASURES_HELP,
         label_visibility="collapsed",
     )

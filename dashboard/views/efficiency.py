@@ -7,7 +7,7 @@ import streamlit as st
 from calibcore.learning import LearningCurves, Plan, Step
 from dashboard.compute import efficiency as compute
 from dashboard.figures.learning import learning_graph, leaves
-from dashboard.parts import headline
+from dashboard.parts import address, headline
 from dashboard.parts.graph import show_graph
 from dashboard.parts.long_work import LongWork
 from dashboard.scene import Scene
@@ -50,14 +50,12 @@ def _choose_methods(scene: Scene) -> list[str]:
     """Let the user choose what is fitted."""
     chosen = scene.settings.method
     with_classes = scene.class_names is not None
-    keys: list[str] = st.multiselect(
+    offered = words.ALL if with_classes else words.SCORE_MAPS
+    keys = address.choose_several(
         words.METHODS,
-        words.ALL if with_classes else words.SCORE_MAPS,
-        words.USUAL if with_classes else words.USUAL_SCORES,
-        format_func=method_name,
+        {key: method_name(key) for key in offered},
         key="learners" if with_classes else "score_learners",
-        bind="query-params",
-        persist_state="session",
+        default=words.USUAL if with_classes else words.USUAL_SCORES,
         help=words.METHODS_HELP,
     )
     if chosen in (NO_METHOD, *keys):
@@ -83,16 +81,14 @@ def _choose_draws() -> int:
 
 def _choose_error() -> str:
     """Let the user choose by which error calibrators are compared."""
-    chosen = st.segmented_control(
+    return address.choose(
+        st.segmented_control,
         words.ERROR,
-        list(words.ERRORS),
-        default="ECE",
-        required=True,
+        words.SHORT_MEASURES,
         key="learning_error",
-        bind="query-params",
-        persist_state="session",
+        default="ece",
+        required=True,
     )
-    return words.ERRORS[chosen or "ECE"]
 
 
 def _learn(scene: Scene, keys: list[str], plan: Plan) -> LearningCurves:

@@ -31,7 +31,7 @@ PANELS: dict[str, tuple[Callable[[FourGraphs], go.Figure | None], compute.Captio
 }
 """Each graph and its caption, by its letter."""
 
-WHICH = {"All four": "abcd", "(a) and (b)": "ab", "(c) and (d)": "cd"}
+WHICH = {"abcd": "All four", "ab": "(a) and (b)", "cd": "(c) and (d)"}
 
 SETS: tuple[SetChoice, SetChoice] = ("calibration", "test")
 
@@ -125,11 +125,11 @@ def _word(event: ChosenEvent, names: tuple[str, ...]) -> str:
     """Return the word for an event in the address."""
     match event:
         case OneClass(k):
-            return f"Class {names[k]}"
+            return f"class_{names[k]}"
         case WithinTopR(r):
-            return f"Within top-{r}"
+            return f"within_{r}"
         case TopR(r):
-            return f"Top-{r}" if r > 1 else "Top-1 prediction"
+            return f"top_{r}"
 
 
 def _choose_both() -> bool:
@@ -144,19 +144,17 @@ def _choose_both() -> bool:
 
 def _choose_graphs(n_rows: int) -> str:
     """Show the choice of which of the four graphs are drawn, as many as a page can hold."""
-    fits = {name: p for name, p in WHICH.items() if 2 * n_rows * len(p) <= compute.MOST_FIGURES}
-    chosen = st.segmented_control(
+    fits = {p: name for p, name in WHICH.items() if 2 * n_rows * len(p) <= compute.MOST_FIGURES}
+    return address.choose(
+        st.segmented_control,
         words.WHICH,
-        list(fits),
+        fits,
+        key="graphs" if len(fits) == len(WHICH) else "graphs_few",
         default=next(iter(fits)),
         required=True,
-        key="graphs" if len(fits) == len(WHICH) else "graphs_few",
-        bind="query-params",
-        persist_state="session",
         help=words.WHICH_HELP,
         width="content",
     )
-    return fits.get(chosen or "", next(iter(fits.values())))
 
 
 def _choose_fractile() -> float | None:

@@ -5,7 +5,7 @@ import streamlit as st
 from dashboard.compute import maps as compute
 from dashboard.figures.maps import NamedCurve, chosen_rows, cloud_graph, leaves_bins_out
 from dashboard.figures.triangle import triangle
-from dashboard.parts import by_hand, headline
+from dashboard.parts import address, by_hand, headline
 from dashboard.parts.graph import show_graph
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, method_by_key
@@ -52,14 +52,11 @@ def show(scene: Scene) -> None:
 
 def _choose_curves(scene: Scene) -> list[NamedCurve]:
     """Let the user add curves to that of the chosen calibrator."""
-    added = st.multiselect(
+    added = address.choose_several(
         words.CURVES,
-        words.SCORE_MAPS,
-        words.USUAL_SCORE_MAPS,
-        format_func=method_name,
+        {key: method_name(key) for key in words.SCORE_MAPS},
         key="curves",
-        bind="query-params",
-        persist_state="session",
+        default=words.USUAL_SCORE_MAPS,
         help=words.CURVES_HELP,
     )
     chosen = scene.settings.method

@@ -25,6 +25,7 @@ from dashboard.compute.models import (
 )
 from dashboard.figures import class_picture
 from dashboard.figures.models import plane_figure
+from dashboard.parts import address
 from dashboard.parts.graph import choose_columns_on_phones, show_graph
 from dashboard.parts.headline import show_subject
 from dashboard.parts.light import LightFigure
@@ -85,23 +86,21 @@ def show(scene: Scene) -> None:
 def _sampled(scene: Scene) -> list[Named]:
     """Show the choice of further examples of the same rows; return those chosen."""
     with st.container():  # what is seen while files are read moves nothing below
-        offered = {} if scene.sample is None else {one.title: one for one in mates(scene.sample)}
+        offered = {} if scene.sample is None else {one.name: one for one in mates(scene.sample)}
     if not offered:
         st.info(words.NO_MATES, icon=":material/info:")
         return []
-    chosen = st.multiselect(
+    chosen = address.choose_several(
         words.SAMPLES,
-        list(offered),
-        default=list(offered),
+        {name: one.title for name, one in offered.items()},
         key="beside",
-        bind="query-params",
-        persist_state="session",
+        default=list(offered),
         help=words.SAMPLES_HELP,
     )
     if not chosen:
         st.info(words.NO_SAMPLES, icon=":material/info:")
     with st.container():
-        return [(title, read_sample(offered[title])) for title in chosen]
+        return [(offered[name].title, read_sample(offered[name])) for name in chosen]
 
 
 def _brought(scene: Scene) -> list[Named]:
@@ -206,14 +205,11 @@ def _choose_measures(scene: Scene, found: Sequence[Model]) -> tuple[Measure, ...
         for m in telling(n_classes, scene.settings.event)
         if m.key in defined and m.key != "accuracy" and not isinstance(m, ChangeMeasure)
     }
-    chosen = st.multiselect(
+    chosen = address.choose_several(
         words.MEASURES,
-        list(names),
-        default=list(MEASURES),
-        format_func=lambda key: names[key],
+        names,
         key="models_measures",
-        bind="query-params",
-        persist_state="session",
+        default=[key for key in MEASURES if key in names],
         help=words.MEASURES_HELP,
         label_visibility="collapsed",
     )

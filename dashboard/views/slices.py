@@ -11,6 +11,7 @@ from dashboard import compute
 from dashboard.compute.listed import ListedRows, list_rows
 from dashboard.compute.slices import FoundSlices, find_slices, ways
 from dashboard.figures.slices import ROW, score_histogram
+from dashboard.parts import address
 from dashboard.parts.graph import show_graph
 from dashboard.parts.headline import show_subject
 from dashboard.parts.only import choose_part, make_choosable
@@ -84,17 +85,16 @@ def _choose_side(found: FoundSlices) -> bool:
     """Show which side's worst come first, where the sides differ; return True for after."""
     if _after(found) is None:
         return False
-    chosen = st.segmented_control(
+    chosen = address.choose(
+        st.segmented_control,
         "Order",
-        [words.WORST_BEFORE, words.WORST_AFTER],
-        default=words.WORST_BEFORE,
-        required=True,
+        words.ORDERS,
         key="slices_order",
-        bind="query-params",
-        persist_state="session",
+        default="before",
+        required=True,
         label_visibility="collapsed",
     )
-    return chosen == words.WORST_AFTER
+    return chosen == "after"
 
 
 def _after(found: FoundSlices) -> SliceScreen | None:

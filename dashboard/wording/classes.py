@@ -11,13 +11,13 @@ from dashboard.wording.numbers import escape_markdown, p_words
 from dashboard.wording.verdicts import DETECTION_LEVEL, NOT_DETECTED, finding
 
 HEADING = "Classes"
-WORST_BEFORE, WORST_AFTER = "Worst before", "Worst after"
+ORDERS = {"before": "Worst before", "after": "Worst after"}
 LOOK = "Show all classes"
 LOOK_HELP = (
     "Each class against the others, before and after. With {n_samples:,} rows of {n_classes:,}"
     " classes it takes a few seconds."
 )
-PICTURES, TABLE = "Pictures", "Table"
+FORMS = {"pictures": "Pictures", "table": "Table"}
 HEAD = ("Class", "KS error before", "KS error after", "Rows", "Mean score", "Observed")
 
 _ALONE = "this calibrator adjusts only the selected event."

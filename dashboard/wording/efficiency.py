@@ -23,8 +23,7 @@ SETTINGS = "Subsamples"
 DRAWS = "Subsamples per size"
 DRAWS_HELP = "More subsamples give steadier means and take longer."
 ERROR = "Error"
-ERRORS = {"ECE": "ece", "KDE-ECE": "kde_ece", "KS error": "ks_error"}
-SHORT_MEASURES = {key: name for name, key in ERRORS.items()}
+SHORT_MEASURES = {"ece": "ECE", "kde_ece": "KDE-ECE", "ks_error": "KS error"}
 WHAT = "Computing the learning curves"
 NOTHING_YET = (
     "How many calibration rows does a calibrator need? Each one is fitted on ever smaller"

@@ -10,7 +10,6 @@ from calibcore.metrics import accuracy, hit_rate
 from dashboard.settings import NO_METHOD, method_by_key
 from dashboard.wording.events import EventWords
 from dashboard.wording.numbers import (
-    ci,
     detected_points,
     detected_pp,
     measured,
@@ -18,7 +17,6 @@ from dashboard.wording.numbers import (
     p_words,
     percent,
     pp,
-    span,
 )
 from dashboard.wording.verdicts import (
     DETECTION_LEVEL,
@@ -211,24 +209,6 @@ def decisions(evaluated: SetResult) -> str:
 def across_half(n_scores: int) -> str:
     """Return how many scores of one of two classes crossed one half."""
     return f"{n_scores:,} score{'' if n_scores == 1 else 's'} crossed 50%"
-
-
-def reliability_caption(side: Side, *, expert: bool = False) -> str:
-    """Return what the reliability diagram in bins shows."""
-    bins, n_samples = side.bins, side.event.n_samples
-    fullest = int(bins.counts.argmax())
-    share = bins.counts[fullest] / bins.counts.sum()
-    low, high = float(bins.edges[fullest]), float(bins.edges[fullest + 1])
-    least, most = float(side.binned.lower[fullest]), float(side.binned.upper[fullest])
-    mean_score = percent(float(bins.mean_score[fullest]), n_samples)
-    observed = percent(float(bins.frequency[fullest]), n_samples)
-    interval = ci(percent(least, n_samples), percent(most, n_samples))
-    how = ", Wilson" if expert else ""
-    return (
-        f"Largest bin: {span(percent(low, n_samples), percent(high, n_samples))}, with"
-        f" {percent(float(share), n_samples)} of rows. Mean score {mean_score}, observed"
-        f" {observed} ({interval}{how})."
-    )
 
 
 FITTED_HERE = (

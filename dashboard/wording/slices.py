@@ -28,7 +28,7 @@ BY_HELP = (
 )
 OPEN, OPEN_PLACE = "Filter all pages to", "Choose a subgroup"
 OPEN_HELP = "Only subgroups with rows in both sets are listed."
-WORST_BEFORE, WORST_AFTER = "Worst before", "Worst after"
+ORDERS = {"before": "Worst before", "after": "Worst after"}
 HEAD = ("Subgroup", "Mean gap (pp)", "KS error", "Accuracy")
 PICTURE = "Subgroups"
 BOTH_SIDES = "before and after"

@@ -29,7 +29,7 @@ def open_page(path: str = "overview", **query: str | list[str]) -> AppTest:
     """Open a page with every measure, and without intervals unless they are asked for."""
     page = AppTest.from_file(str(APP), default_timeout=60)
     page._page_hash = calc_hash(path)  # noqa: SLF001 - `switch_page` knows pages in files only
-    page.query_params.update({"resamples": "0", "measures": "All"} | query)
+    page.query_params.update({"resamples": "0", "measures": "all"} | query)
     return page.run()
 
 

@@ -28,8 +28,6 @@ from dashboard.wording.classes import (
     HEADING,
     NO_CLASSES,
     NO_CLASSES_LEFT,
-    PICTURES,
-    TABLE,
     TWO_CLASSES,
     opened,
     page_label,
@@ -75,7 +73,7 @@ def lines(page: AppTest) -> dict[str, list[str]]:
 
 
 def open_table(title: str, method: str = "Temperature scaling", **query: str) -> AppTest:
-    return open_page("reliability", sample=title, method=method, classes_as=TABLE, **query)
+    return open_page("reliability", sample=title, method=method, classes_as="table", **query)
 
 
 def sets(name: str) -> tuple[LogitSet, LogitSet]:
@@ -162,7 +160,7 @@ def test_a_score_map_leaves_a_dash_with_its_reason() -> None:
     assert not any(NO_CLASSES_LEFT in text for text in bodies(page))
 
 
-@pytest.mark.parametrize("form", [PICTURES, TABLE])
+@pytest.mark.parametrize("form", ["pictures", "table"])
 def test_two_classes_or_none_say_why_there_is_nothing_to_compare(form: str) -> None:
     page = open_page("reliability", sample=SAMPLES["crash_survival"].title, classes_as=form)
     assert {HEADING, TWO_CLASSES} <= set(bodies(page))
@@ -187,7 +185,7 @@ HOSTILE = (
 )
 
 
-@pytest.mark.parametrize("form", [PICTURES, TABLE])
+@pytest.mark.parametrize("form", ["pictures", "table"])
 def test_class_names_are_escaped(rng: np.random.Generator, form: str) -> None:
     calibration, test = made_set(rng, 200, len(HOSTILE)), made_set(rng, 200, len(HOSTILE))
     page = open_upload(
@@ -196,7 +194,7 @@ def test_class_names_are_escaped(rng: np.random.Generator, form: str) -> None:
     assert not page.exception
     assert not page.error
     assert not any(MARKUP.search(text) for text in bodies(page))
-    if form == PICTURES:
+    if form == "pictures":
         labels = [button.label for button in page.button if button.key]
         assert {escape_markdown(name) for name in HOSTILE} == {label[2:-2] for label in labels}
         assert not any(MARKUP.search(label) for label in labels)
@@ -299,7 +297,7 @@ def test_a_page_beyond_the_last_is_the_last() -> None:
     )
     assert page.number_input(key="classes_page").label == page_label(9)
     assert len(pictures(page)) == 100 - 8 * 12
-    page.segmented_control(key="classes_as").set_value(TABLE).run()
+    page.segmented_control(key="classes_as_seen").set_value("table").run()
     assert not page.exception
     assert page.number_input(key="classes_page").value == 2
     assert len(lines(page)) == 50

@@ -97,14 +97,14 @@ def test_all_calibrators_are_chosen_by_one_click_and_the_usual_ones_by_another()
     assert not page.exception
     button(page, words.USUAL).click().run()
     assert len(method_rows(page)) == 1 + len(USUAL)
-    page.multiselect(key="methods").set_value([]).run()
+    page.multiselect(key="methods_seen").set_value([]).run()
     assert list(method_rows(page)) == [NOTHING]
 
 
 def test_the_address_chooses_calibrators_measures_and_the_ranking() -> None:
     page = open_page("compare", sample=SAMPLE, by="Kuiper")
-    page.multiselect(key="methods").set_value(["temperature", "one_vs_rest_isotonic"]).run()
-    page.multiselect(key="contest_measures").set_value(["ece"]).run()
+    page.multiselect(key="methods_seen").set_value(["temperature", "one_vs_rest_isotonic"]).run()
+    page.multiselect(key="contest_measures_seen").set_value(["ece"]).run()
     assert len(method_rows(page)) == 3
     (head,) = [
         re.findall("<th scope='col'>(.*?)</th>", one) for one in tables(page, "all-columns few")
@@ -151,7 +151,7 @@ def test_the_conclusion_holds_what_the_table_shows() -> None:
 
 def test_intervals_are_found_when_they_are_asked_for() -> None:
     page = open_page("compare", sample=SAMPLE, resamples="200", by="NLL, all classes")
-    page.multiselect(key="methods").set_value(["temperature", "isotonic"]).run()
+    page.multiselect(key="methods_seen").set_value(["temperature", "isotonic"]).run()
     assert not tables(page, "changes")
     page.toggle(key="contest_intervals").set_value(True).run()
     check_charts(page, ["Calibrators"])
@@ -205,8 +205,8 @@ def test_an_expensive_comparison_waits_for_a_click_and_can_be_stopped(
     assert len(method_rows(page)) == 9
     assert not page.info
     # One more calibrator: only that one is to be fitted.
-    more = [*page.multiselect(key="methods").value, "per_rank"]
-    page.multiselect(key="methods").set_value(more).run()
+    more = [*page.multiselect(key="methods_seen").value, "per_rank"]
+    page.multiselect(key="methods_seen").set_value(more).run()
     assert len(method_rows(page)) == 9
     (said,) = [str(info.value) for info in page.info]
     assert said.startswith("1 calibrator to fit (6 fits), about ")
@@ -225,7 +225,9 @@ def test_a_file_of_scores_alone_offers_maps_of_scores() -> None:
     page = open_upload(("scores.csv", data), path="compare")
     assert not page.exception
     offered = {m.key for m in CATALOGUE if m.acts_on == "event"}
-    assert set(page.multiselect(key="methods").options) == {wording.method_name(k) for k in offered}
+    assert set(page.multiselect(key="methods_seen").options) == {
+        wording.method_name(k) for k in offered
+    }
     assert any(words.ONLY_EVENT in body for body in bodies(page))
     button(page, words.EVERY).click().run()
     rows = method_rows(page)

@@ -26,7 +26,7 @@ def small(n_rows: int = 400) -> tuple[LogitSet, LogitSet]:
 
 def opened(rows: tuple[LogitSet, LogitSet], *keys: str, **query: str) -> AppTest:
     page = open_upload(("small.npz", npz_of(*rows)), path="efficiency", draws="5", **query)
-    page.multiselect(key="learners").set_value(list(keys)).run()
+    page.multiselect(key="learners_seen").set_value(list(keys)).run()
     return page
 
 
@@ -68,7 +68,7 @@ def test_the_curves_are_the_core_s() -> None:
     for name, key in (("Temperature", "temperature"), ("Platt", "platt"), ("Uncalibrated", "none")):
         assert_allclose(values(lines[name], "y"), found.curve(key).mean("ece"), rtol=1e-9)
     assert set(drawn(page, "NLL of the event")) == {"Uncalibrated", "Temperature", "Platt"}
-    page.segmented_control(key="learning_error").set_value("KS error").run()
+    page.segmented_control(key="learning_error_seen").set_value("ks_error").run()
     assert words.conclusion(found, "ks_error", 500) in [head.value for head in page.subheader]
     lines = drawn(page, "KS error")
     assert_allclose(values(lines["Platt"], "y"), found.curve("platt").mean("ks_error"))
@@ -78,7 +78,7 @@ def test_another_method_is_added_to_what_is_kept() -> None:
     rows = small(300)
     page = run(opened(rows, "temperature", method="None (leave as it is)"))
     check_charts(page, GRAPHS)
-    page.multiselect(key="learners").set_value(["temperature", "isotonic"]).run()
+    page.multiselect(key="learners_seen").set_value(["temperature", "isotonic"]).run()
     assert words.STOPPED in bodies(page)
     assert set(drawn(page, "Accuracy")) == {"Uncalibrated", "Temperature"}
     run(page)
@@ -115,7 +115,7 @@ def test_what_is_drawn_although_it_is_not_listed_is_said() -> None:
     page = opened(small(300), "temperature", method="Platt scaling")
     text = words.with_chosen("platt")
     assert any(text in body for body in bodies(page))
-    page.multiselect(key="learners").set_value(["temperature", "platt"]).run()
+    page.multiselect(key="learners_seen").set_value(["temperature", "platt"]).run()
     assert not any(text in body for body in bodies(page))
 
 
@@ -131,7 +131,7 @@ def test_methods_of_every_kind_are_drawn() -> None:
 def test_scores_alone_offer_score_maps() -> None:
     page = open_upload(("top.csv", top_scores(300)), path="efficiency", draws="5")
     assert not page.exception
-    offered: Any = page.multiselect(key="score_learners").options
+    offered: Any = page.multiselect(key="score_learners_seen").options
     assert "Temperature scaling" not in offered
     assert "Spline" in offered
     run(page)

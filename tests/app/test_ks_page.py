@@ -134,9 +134,9 @@ def test_the_event_that_is_looked_at_is_no_second_one() -> None:
 def test_two_events_on_two_sets_show_two_graphs_of_each() -> None:
     page = open_page("ks", sample=GARMENTS, both_sets="true", second="Top-2")
     check_fine(page, PAIR * 4 + FIT)
-    control = page.segmented_control(key="graphs_few")
-    assert control.options == list(WHICH)[1:]
-    control.set_value("(c) and (d)").run()
+    control = page.segmented_control(key="graphs_few_seen")
+    assert control.options == list(WHICH.values())[1:]
+    control.set_value("cd").run()
     check_fine(page, PAIR * 4 + FIT)
     shown = [chart for chart in charts(page) if ": (c)" in chart.alt or ": (d)" in chart.alt]
     assert len(shown) == 16

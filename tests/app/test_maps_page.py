@@ -182,7 +182,7 @@ def test_scores_alone_say_what_is_missing() -> None:
     assert not page.exception
     assert words.ONLY_SCORES in bodies(page)
     check_charts(page, ["Maps", "Maps"])
-    page.segmented_control(key="by_hand").set_value(KNOTS).run()
+    page.segmented_control(key="by_hand_seen").set_value("knots").run()
     assert not page.exception
     check_charts(page, ["Maps", "Maps", "Knots", "Knots", "Knots", "Knots"])
 

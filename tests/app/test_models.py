@@ -72,7 +72,7 @@ def test_samples_of_the_same_rows_are_compared() -> None:
     )
     assert len(charts(page)) == 1 + len(FASHION)
     assert all(len(chart.alt) > 20 for chart in charts(page))
-    page.multiselect(key="beside").set_value([FASHION[2].title]).run()
+    page.multiselect(key="beside_seen").set_value([FASHION[2].name]).run()
     assert list(table(page)) == [FASHION[0].title, FASHION[2].title]
 
 
@@ -85,7 +85,7 @@ def test_a_sample_alone_says_what_is_missing() -> None:
 
 def test_no_sample_beside_asks_for_one() -> None:
     page = open_page("models")
-    page.multiselect(key="beside").set_value([]).run()
+    page.multiselect(key="beside_seen").set_value([]).run()
     assert [info.value for info in page.info] == [NO_SAMPLES]
 
 
@@ -94,7 +94,7 @@ def test_intervals_are_those_of_the_same_rows() -> None:
         "models", sample=FASHION[0].title, models_intervals="true", resamples="200",
         method=NO_METHOD,
     )  # fmt: skip
-    page.multiselect(key="models_measures").set_value(["ks_error"]).run()
+    page.multiselect(key="models_measures_seen").set_value(["ks_error"]).run()
     rows = table(page, "differences")
     assert len(rows) == 2
     for sample in FASHION[1:]:
@@ -107,7 +107,7 @@ def test_intervals_are_those_of_the_same_rows() -> None:
 
 def test_a_map_of_scores_leaves_the_difference_of_accuracies() -> None:
     page = open_page("models", models_intervals="true", resamples="200")
-    page.multiselect(key="models_measures").set_value([]).run()
+    page.multiselect(key="models_measures_seen").set_value([]).run()
     cells = [cells[-1] for cells in table(page, "differences").values()]
     assert cells[0::2] == cells[1::2]
     assert all(" pp" in cell for cell in cells)

@@ -17,10 +17,10 @@ from dashboard.samples import samples
 from tests.app.pages import bodies, charts, choose, open_page, outcomes
 
 WAYS = {
-    "Bins": "diagram.",
-    "Plot": "plot.",
-    "Isotonic (CORP)": "diagram, isotonic (CORP).",
-    "Smoothed": "diagram, smoothed.",
+    "bins": "diagram.",
+    "plot": "plot.",
+    "isotonic": "diagram, isotonic (CORP).",
+    "smoothed": "diagram, smoothed.",
 }
 SAMPLE = next(sample for sample in samples() if sample.name == "three_garments")
 
@@ -42,7 +42,7 @@ def values(chart: Any, name: str, axis: str) -> NDArray[np.float64]:
 
 
 def choose_way(page: AppTest, way: str) -> AppTest:
-    return page.segmented_control(key="reliability").set_value(way).run()
+    return page.segmented_control(key="reliability_seen").set_value(way).run()
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def event() -> Any:
 
 def test_bins_come_first_and_each_way_can_be_chosen() -> None:
     page = open_page("reliability", sample=SAMPLE.title)
-    assert page.segmented_control(key="reliability").value == "Bins"
+    assert page.segmented_control(key="reliability_seen").value == "bins"
     for way, title in WAYS.items():
         choose_way(page, way)
         for chart in diagrams(page):
@@ -64,19 +64,19 @@ def test_bins_come_first_and_each_way_can_be_chosen() -> None:
     for way in WAYS:
         choose_way(page, way)
         said = ["399 resamples, seed 0" in chart.alt for chart in diagrams(page)]
-        assert set(said) == {way not in {"Bins", "Plot"}}
+        assert set(said) == {way not in {"bins", "plot"}}
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_the_address_chooses(way: str) -> None:
     page = open_page("reliability", sample=SAMPLE.title, reliability=way)
-    assert page.segmented_control(key="reliability").value == way
+    assert page.segmented_control(key="reliability_seen").value == way
     assert all(WAYS[way] in chart.alt for chart in diagrams(page))
 
 
 def test_an_unknown_way_in_the_address_draws_bins() -> None:
     page = open_page("reliability", sample=SAMPLE.title, reliability="nonsense")
-    assert all(WAYS["Bins"] in chart.alt for chart in diagrams(page))
+    assert all(WAYS["bins"] in chart.alt for chart in diagrams(page))
 
 
 def test_the_choice_outlives_another_sample_and_set() -> None:
