@@ -7,6 +7,7 @@ import streamlit as st
 from calibcore.errors import CalibrationInputError
 from dashboard import compute, stage, style, wording
 from dashboard.parts import address, links
+from dashboard.readers import FileError
 from dashboard.scene import Scene
 from dashboard.views import (
     compare,
@@ -61,8 +62,8 @@ def main() -> None:
             address.show_unusable()
     except CalibrationInputError as error:
         st.error(
-            f"{wording.escape_markdown(str(error))}\n\n{wording.NEXT_STEP}",
-            title=wording.REFUSED,
+            f"{wording.refusal(error)}\n\n{wording.NEXT_STEP}",
+            title=wording.REFUSED if isinstance(error, FileError) else wording.NOT_FITTING,
             icon=":material/block:",
         )
         st.stop()

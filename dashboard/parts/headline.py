@@ -34,7 +34,13 @@ def show_verdict(scene: Scene, *, brief: bool = False) -> None:
             size = wording.verdict(evaluated.before, words, expert=expert).size
             st.subheader(f"{badge('Before', found['Before'])}{size}", anchor=False)
             after = f"{badge('After', found['After'])} " if "After" in found else ""
-            done = wording.outcome(scene.result, evaluated, scene.settings.method, expert=expert)
+            done = wording.outcome(
+                scene.result,
+                evaluated,
+                scene.settings.method,
+                expert=expert,
+                waiting=scene.waiting,
+            )
             st.markdown(f"{after}{done}")
         if expert:
             with st.expander("Test statistics"):

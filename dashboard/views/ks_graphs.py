@@ -17,9 +17,9 @@ from dashboard.parts import address, graph, headline, terms
 from dashboard.parts.links import show_link
 from dashboard.scene import Scene
 from dashboard.settings import ChosenEvent, SetChoice
-from dashboard.wording import escape_markdown
 from dashboard.wording import graphs as words
 from dashboard.wording.events import event_name
+from dashboard.wording.sentences import refusal
 from dashboard.wording.slices import SCORES
 from dashboard.wording.subject import row_title
 
@@ -179,7 +179,7 @@ def _second_scene(scene: Scene, event: ChosenEvent | None) -> list[Scene]:
     try:
         return [compute.with_event(scene, event)]
     except CalibrationInputError as error:
-        st.info(escape_markdown(str(error)), icon=":material/info:")
+        st.info(refusal(error), icon=":material/info:")
         return []
 
 

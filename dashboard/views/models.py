@@ -114,7 +114,7 @@ def _brought(scene: Scene) -> list[Named]:
             check_other(scene.upload, upload)
             found.append((source.name, upload))
         except CalibrationInputError as error:
-            st.error(words.refused(source.name, str(error)), icon=":material/block:")
+            st.error(words.refused(source.name, error), icon=":material/block:")
     if not sources:
         st.info(words.NO_FILES, icon=":material/upload_file:")
     elif scene.class_names is None and found:
@@ -146,7 +146,7 @@ def _evaluated(scene: Scene, others: Sequence[Named], top: ResultPlace) -> list[
             try:
                 found.append(evaluate_model(scene, title, upload, tell))
             except CalibrationInputError as error:
-                st.error(words.refused(title, str(error)), icon=":material/block:")
+                st.error(words.refused(title, error), icon=":material/block:")
     return found if len(found) > 1 else None
 
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 
+from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult
 from calibcore.inference import Finding
 from calibcore.metrics import Measure
@@ -23,7 +24,7 @@ from dashboard.wording.numbers import (
     pp,
     span,
 )
-from dashboard.wording.sentences import across_half, method_name
+from dashboard.wording.sentences import across_half, method_name, refusal
 from dashboard.wording.verdicts import DETECTION_LEVEL
 
 SAMPLES, FILES = "Compare with", "Files of further models"
@@ -74,10 +75,10 @@ def fits_cost(n_models: int, method: str) -> str:
     return f"Fitting {method_name(method)} to {models}"
 
 
-def refused(name: str, reason: str) -> str:
+def refused(name: str, error: CalibrationInputError) -> str:
     """Return why a model is left out, for Markdown."""
     shown = escape_markdown(shortened(name))
-    return f"{shown} cannot be compared with the first model. {escape_markdown(reason)}"
+    return f"{shown} cannot be compared with the first model. {refusal(error)}"
 
 
 def conclusion(

@@ -1,10 +1,12 @@
 """The sentences: what a result shows, in plain words with its numbers."""
 
 import math
+import re
 from dataclasses import dataclass
 
 from calibcore.calibrators import FittedSpline, FittedTemperature
 from calibcore.data import EventScores, LogitSet
+from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import AuditResult, SetResult, Side
 from calibcore.metrics import accuracy, hit_rate
 from dashboard.settings import NO_METHOD, method_by_key
@@ -12,6 +14,7 @@ from dashboard.wording.events import EventWords
 from dashboard.wording.numbers import (
     detected_points,
     detected_pp,
+    escape_markdown,
     measured,
     null_source,
     p_words,
@@ -26,7 +29,7 @@ from dashboard.wording.verdicts import (
     finding_of,
 )
 
-REFUSED = "File not usable"
+REFUSED, NOT_FITTING = "File not usable", "Settings do not fit this file"
 
 LABELS_ALONE = (
     "This file holds labels alone. Add the file with their logits or class probabilities in the"
@@ -141,15 +144,33 @@ def capitalised(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}"
 
 
+def refusal(error: CalibrationInputError) -> str:
+    """Return a refusal for Markdown, with a capital where it begins with a word."""
+    text = str(error)
+    return escape_markdown(capitalised(text) if re.match(r"[a-z]{2,}[: ]", text) else text)
+
+
 def set_name(result: AuditResult, evaluated: SetResult) -> str:
     """Return the name of the set that is evaluated."""
     return "test set" if evaluated is result.test else "calibration set"
 
 
-def outcome(result: AuditResult, evaluated: SetResult, method: str, *, expert: bool = False) -> str:
+def outcome(
+    result: AuditResult,
+    evaluated: SetResult,
+    method: str,
+    *,
+    expert: bool = False,
+    waiting: str | None = None,
+) -> str:
     """Return what the calibrator did on one set; the verdict of After stands before it."""
     if method == NO_METHOD:
-        return f"No calibrator chosen ({set_name(result, evaluated)})."
+        what = (
+            "No calibrator chosen"
+            if waiting is None
+            else f"{method_name(waiting)} is not fitted yet"
+        )
+        return f"{what} ({set_name(result, evaluated)})."
     n_samples, before, after = evaluated.n_samples, evaluated.before.curves, evaluated.after.curves
     name = method_name(method)
     if isinstance(result.fitted, FittedTemperature):

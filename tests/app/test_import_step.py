@@ -491,7 +491,7 @@ def test_a_template_can_be_uploaded_as_it_is(name: str) -> None:
 def test_the_size_is_checked_here_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dashboard.compute.files.MAX_UPLOAD", 1 << 20)
     page = open_upload(("big.npy", b"x" * ((1 << 20) + 1)))
-    assert "found 1" in page.error[0].value
+    assert "1 MB" in page.error[0].value
     assert "at most 1" in page.error[0].value
 
 

@@ -69,7 +69,7 @@ def test_a_dear_fit_says_what_it_takes_and_waits(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("dashboard.parts.working.ASK_FROM", 0.0)
     forget()  # what other tests have fitted
     page = open_page(sample=SAMPLE, method="Vector scaling")
-    assert "No calibrator is chosen" in " ".join(bodies(page))
+    assert "Vector scaling is not fitted yet (test set)." in " ".join(bodies(page))
     before = tile(page, "KS error")
     assert "\u2192" not in before
     (step,) = [text for text in bodies(page) if text.startswith("**Fit ")]

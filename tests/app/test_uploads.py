@@ -290,7 +290,7 @@ def check_refusal(page: AppTest) -> None:
     assert not charts(page)
     assert not page.metric
     (error,) = page.error
-    assert error.proto.title == wording.REFUSED == "This cannot be used"
+    assert error.proto.title in (wording.REFUSED, wording.NOT_FITTING)
     assert error.value.endswith((wording.NEXT_STEP, imports.FIX_STEP))
     assert "Traceback" not in error.value
     assert 'File "' not in error.value

@@ -31,20 +31,17 @@ SAMPLES = {
 """Names of pictures by numbers of classes, and the samples that have so many."""
 
 STATES: Mapping[str, tuple[str, Mapping[str, str]]] = {
-    "ks_within_2": ("ks", {"method": "Temperature scaling", "event": "Within", "fractile": "40"}),
-    "ks_both_sets": ("ks", {"both_sets": "true", "second": "Top-2"}),
-    "one_class": ("", {"sample": "Who survives a crash, naive Bayes", "event": "Class"}),
-    "calibration_set": ("", {"set": "Calibration set"}),
-    "all_measures": ("", {"measures": "All", "method": "Temperature scaling", "wording": "Expert"}),
-    "as_it_is": ("reliability", {"method": "None (leave as it is)"}),
-    "isotonic": ("reliability", {"reliability": "Isotonic (CORP)", "classes_as": "Table"}),
+    "ks_within_2": ("ks", {"method": "temperature", "event": "within", "fractile": "40"}),
+    "ks_both_sets": ("ks", {"both_sets": "true", "second": "top_2"}),
+    "one_class": ("", {"sample": "crash_survival", "event": "class"}),
+    "calibration_set": ("", {"set": "calibration"}),
+    "all_measures": ("", {"measures": "all", "method": "temperature", "wording": "expert"}),
+    "as_it_is": ("reliability", {"method": "none"}),
+    "isotonic": ("reliability", {"reliability": "isotonic", "classes_as": "table"}),
     "contest_intervals": ("compare", {"contest_intervals": "true", "resamples": "200"}),
-    "three_classes": (
-        "maps",
-        {"sample": "Three garments that look alike", "method": "Matrix scaling"},
-    ),
-    "knots": ("maps", {"by_hand": "Knots of the spline", "hand_knots": "9"}),
-    "upload": ("", {"data": "Your file"}),
+    "three_classes": ("maps", {"sample": "three_garments", "method": "matrix"}),
+    "knots": ("maps", {"by_hand": "knots", "hand_knots": "9"}),
+    "upload": ("", {"data": "file"}),
 }
 """Addresses beside the pages themselves."""
 
