@@ -14,19 +14,7 @@ from dashboard.wording import measured, method_name
 from dashboard.wording.contest import PAST_HALF, crosses_half
 from dashboard.wording.numbers import is_whole
 
-CONTEST_MEASURES = (
-    "event_nll",
-    "ks_error",
-    "ece",
-    "mce",
-    "event_brier",
-    "classwise_ece",
-    "nll",
-    "brier",
-)
-"""Measures by which methods are compared unless others are chosen, by key."""
-
-CHANGED = "Decisions changed"
+CHANGED = "Predictions changed"
 
 SIDES: tuple[EvaluatedOn, EvaluatedOn] = ("crossed", "test")
 
@@ -59,9 +47,9 @@ class ContestTable:
     Parameters
     ----------
     columns : tuple of str
-        Measures, accuracy and decisions changed.
+        Measures, accuracy and predictions changed.
     rows : tuple of (str, tuple of (Cell, Cell))
-        Name of each method; for each column, cross-fitted and on the test set.
+        Name of each calibrator; for each column, cross-validated and on the test set.
     """
 
     columns: tuple[str, ...]
@@ -83,7 +71,7 @@ def contest_table(contestants: Sequence[Contestant], measures: Sequence[Measure]
     contestants : sequence of Contestant
         One a row.
     measures : sequence of Measure
-        One a column; decisions changed come last, and scores across one half where there are any.
+        One a column; predictions changed come last, and scores across one half where there are any.
 
     Returns
     -------
@@ -193,8 +181,8 @@ def contest_csv(contestants: Sequence[Contestant], measures: Sequence[Measure]) 
     writer = csv.writer(written, lineterminator="\r\n")
     counts = _counts(contestants)
     names = [*(measure.name for measure in measures), *counts]
-    ends = "cross-fitted on the calibration set", "test set"
-    writer.writerow(["Method", *(harmless(f"{name}, {end}") for name in names for end in ends)])
+    ends = "cross-validated on the calibration set", "test set"
+    writer.writerow(["Calibrator", *(harmless(f"{name}, {end}") for name in names for end in ends)])
     for one in contestants:
         cells: list[object] = [harmless(method_name(one.key))]
         for measure in measures:

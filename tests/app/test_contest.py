@@ -109,7 +109,7 @@ def test_the_address_chooses_calibrators_measures_and_the_ranking() -> None:
     (head,) = [
         re.findall("<th scope='col'>(.*?)</th>", one) for one in tables(page, "all-columns few")
     ]
-    wanted = ["Calibrator", "Kuiper", "ECE, equal-width bins", "Accuracy", "Decisions changed"]
+    wanted = ["Calibrator", "Kuiper", "ECE, equal-width bins", "Accuracy", "Predictions changed"]
     assert head == wanted
     values = [float(plain(cells[0][0]).removesuffix("%")) for cells in method_rows(page).values()]
     assert values == sorted(values)
@@ -292,7 +292,7 @@ def test_best_and_second_best_are_marked_and_equals_alike() -> None:
     measures = measures_shown(MEASURES, named("event_brier"))
     table = contest_table(contest_of(CALIBRATORS), measures)
     assert table.columns[0] == named("event_brier").name
-    assert table.columns[-2:] == ("Accuracy", "Decisions changed")
+    assert table.columns[-2:] == ("Accuracy", "Predictions changed")
     places = [[cell.place for cell in cells[0]] for _, cells in table.rows]
     assert places[1][1] == "best"
     assert places[2] == places[3]
@@ -306,10 +306,10 @@ def test_best_and_second_best_are_marked_and_equals_alike() -> None:
 
 def test_scores_across_one_half_have_a_column_of_their_own() -> None:
     decided, *others = contest_of(CALIBRATORS)
-    assert contest_table([decided], []).columns == ("Decisions changed",)
+    assert contest_table([decided], []).columns == ("Predictions changed",)
     crossed = [replace(one, test=replace(one.test, past_half=12)) for one in others]
     table = contest_table([decided, *crossed], [])
-    assert table.columns == ("Decisions changed", "Scores across 50%")
+    assert table.columns == ("Predictions changed", "Scores across 50%")
     assert [cells[1][1].text for _, cells in table.rows] == ["\u2013", "12", "12", "12"]
     head, *rows = csv.reader(io.StringIO(contest_csv([decided, *crossed], []), newline=""))
     assert head[-1] == "Scores across 50%, test set"
@@ -328,8 +328,8 @@ def test_the_file_holds_every_digit_and_no_formula() -> None:
     measures = [named("event_nll"), named("calibration_intercept"), named("nll")]
     head, *rows = csv.reader(io.StringIO(contest_csv(contest, measures), newline=""))
     assert head[:3] == [
-        "Method",
-        "NLL of the event, cross-fitted on the calibration set",
+        "Calibrator",
+        "NLL of the event, cross-validated on the calibration set",
         "NLL of the event, test set",
     ]
     assert len(head) == 1 + 2 * 4

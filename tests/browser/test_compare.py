@@ -70,7 +70,7 @@ def test_on_a_phone_every_chosen_method_is_seen(open_page: OpenPage) -> None:
         (
             "compare",
             "contest_table",
-            ["Calibrator", "NLL of the event", "Accuracy", "Decisions changed"],
+            ["Calibrator", "NLL of the event", "Accuracy", "Predictions changed"],
         ),
         ("models", "models_table", ["Model", "KS error", "NLL of the event", "Accuracy"]),
     ],

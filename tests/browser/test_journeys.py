@@ -30,7 +30,7 @@ def split_of(name: str) -> Split[LogitSet]:
 
 def expect_ks(page: Page, before: float, after: float, n_samples: int) -> None:
     was, now = percent(before, n_samples), percent(after, n_samples)
-    shown = was if was == now else f"{was[:-2]} \u2192 {now}"
+    shown = was if was == now else f"{was[:-1]} \u2192 {now}"
     tile = page.get_by_test_id("stMetric").filter(has_text="KS error")
     expect(tile.get_by_test_id("stMetricValue")).to_have_text(shown)
 
@@ -48,19 +48,14 @@ def choose_method(page: Page, name: str) -> None:
 
 def test_the_first_page_shows_an_overconfident_model(open_page: OpenPage) -> None:
     page = open_page("ks")
-    expect(page.get_by_text("\u25b2 Overconfident")).to_be_visible()
+    expect(page.get_by_text("\u25b2 Before: overconfident")).to_be_visible()
     expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(9)
     split = split_of("fashion_cnn_overconfident")
     event = TopR(1).outcomes(split.test.probabilities, split.test.labels)
-    claimed, right = event.scores.mean(), event.hits.mean()
-    sentence = (
-        f"Among predictions scored {percent(float(claimed), 10_000)} on average,"
-        f" {percent(float(right), 10_000)} were right: overconfident by"
-        f" {100 * (claimed - right):.1f} points."
-    )
-    expect(page.get_by_role("heading", name=sentence)).to_be_visible()
+    gap = event.scores.mean() - event.hits.mean()
+    expect(page.get_by_text(f"by {100 * gap:.1f} pp, KS error")).to_be_visible()
     figure = page.get_by_role("figure").first
-    expect(figure).to_have_attribute("aria-label", re.compile(r"Before: \(a\).*gap 5\.1 points"))
+    expect(figure).to_have_attribute("aria-label", re.compile(r"Before: \(a\).*gap \+5\.1 pp"))
 
 
 def test_an_uploaded_file_shows_the_core_s_numbers(open_page: OpenPage) -> None:
@@ -70,17 +65,17 @@ def test_an_uploaded_file_shows_the_core_s_numbers(open_page: OpenPage) -> None:
     split = split_of("city_country_100")
     test = split.test
 
-    spline = audit(split, event=TopR(1), calibrator=SplineCalibration()).test
+    spline = audit(split, event=TopR(1), calibrator=SplineCalibration(constrained=True)).test
     before = ks_error(*_pair(TopR(1), test))
     expect_ks(page, before, spline.after.curves.ks_error, 5_000)
     page.locator("[class*=st-key-import_step] summary").click()
     expect(page.get_by_text("Logits, because")).to_be_visible()
 
     choose(page, "2")
-    second = audit(split, event=TopR(2), calibrator=SplineCalibration()).test
+    second = audit(split, event=TopR(2), calibrator=SplineCalibration(constrained=True)).test
     expect_ks(page, ks_error(*_pair(TopR(2), test)), second.after.curves.ks_error, 5_000)
 
-    choose(page, "Within")
+    choose(page, "Top-k set")
     choose_method(page, "Temperature scaling")
     within = audit(split, event=WithinTopR(2), calibrator=TemperatureScaling()).test
     expect_ks(page, ks_error(*_pair(WithinTopR(2), test)), within.after.curves.ks_error, 5_000)
@@ -90,7 +85,7 @@ def test_an_uploaded_file_shows_the_core_s_numbers(open_page: OpenPage) -> None:
     fitted_on = audit(split, event=WithinTopR(2), calibrator=TemperatureScaling()).calibration
     before = fitted_on.before.curves.ks_error
     expect_ks(page, before, fitted_on.after.curves.ks_error, 5_000)
-    expect(page.get_by_text("fitted on these very rows")).to_be_visible()
+    expect(page.get_by_text("the rows the calibrator was fitted on")).to_be_visible()
 
 
 def _pair(event: TopR | WithinTopR, rows: LogitSet) -> tuple[np.ndarray, np.ndarray]:
@@ -113,7 +108,7 @@ def test_a_broken_file_is_refused_in_one_sentence(open_page: OpenPage) -> None:
         {"name": "broken.npz", "mimeType": "application/zip", "buffer": file.getvalue()}
     )
     alert = page.get_by_role("alert")
-    expect(alert).to_contain_text("This cannot be used")
+    expect(alert).to_contain_text("File not usable")
     expect(alert).to_contain_text("minus infinity (-inf) for the true class in 1 row")
     expect(page.locator(".js-plotly-plot")).to_have_count(0)
     expect(page.get_by_text("Traceback")).to_have_count(0)
@@ -125,21 +120,21 @@ def test_a_broken_file_is_refused_in_one_sentence(open_page: OpenPage) -> None:
 
 def test_the_address_holds_the_settings(open_page: OpenPage) -> None:
     page = open_page()
-    choose(page, "Within")
+    choose(page, "Top-k set")
     choose(page, "3")
     choose_method(page, "Temperature scaling")
     choose(page, "Calibration set")
-    expect(page.get_by_text("fitted on these very rows")).to_be_visible()
-    page.wait_for_url(re.compile("set=Calibration"))
+    expect(page.get_by_text("the rows the calibrator was fitted on")).to_be_visible()
+    page.wait_for_url(re.compile("set=calibration"))
     rows = audit(
         split_of("fashion_cnn_overconfident"), event=WithinTopR(3), calibrator=TemperatureScaling()
     ).calibration
     errors = rows.before.curves.ks_error, rows.after.curves.ks_error
     expect_ks(page, *errors, rows.n_samples)
     query = urlparse(page.url).query
-    assert parse_qs(query)["event"] == ["Within"]
+    assert parse_qs(query)["event"] == ["within"]
     again = open_page(f"?{query}")
-    expect(again.get_by_text("fitted on these very rows")).to_be_visible()
+    expect(again.get_by_text("the rows the calibrator was fitted on")).to_be_visible()
     expect(again.get_by_text("T = 1.94")).to_be_visible()
     expect_ks(again, *errors, rows.n_samples)
 
@@ -181,8 +176,8 @@ def test_names_from_a_file_are_shown_as_they_are(open_page: OpenPage) -> None:
         page.get_by_role("combobox", name="Class").click()
         page.get_by_role("option", name=name).click()
         shown = re.compile(re.escape(name).replace("http:", "http:\u2060?"))
-        # While the page is drawn anew, the sentence of the class before may still stand.
-        heading = page.get_by_role("heading", level=3).filter(has_text="scored")
+        # While the page is drawn again, the sentence of the class before may still stand.
+        heading = page.get_by_role("heading", level=3).filter(has_text="score")
         expect(heading.filter(has_text=shown)).to_be_visible()
     expect(page.get_by_test_id("stMain").locator("a[href*=example]")).to_have_count(0)
 
@@ -197,7 +192,7 @@ def test_a_long_fit_shows_how_far_it_is_and_can_be_stopped(open_page: OpenPage) 
     expect(page.get_by_role("progressbar")).to_be_visible()
     expect(page.get_by_text("Gaussian process: fitting on the calibration set")).to_be_visible()
     page.get_by_role("button", name="Stop").click()
-    expect(page.get_by_text("No calibrator is fitted")).to_be_visible()
+    expect(page.get_by_text("Gaussian process is not fitted yet")).to_be_visible()
     expect(page.get_by_role("progressbar")).to_have_count(0)
 
 
@@ -219,11 +214,11 @@ def test_a_fit_goes_on_while_another_page_is_opened(open_page: OpenPage) -> None
     tenth = re.compile("[1-9][0-9]")
     expect(page.get_by_role("progressbar")).to_have_attribute("aria-valuenow", tenth)
     page.evaluate(_NOTE_SHARES)
-    page.get_by_role("link", name="Maps", exact=True).first.click()
-    page.wait_for_url(re.compile("/maps.*method=Gaussian"))
+    page.get_by_role("link", name="Calibration maps", exact=True).first.click()
+    page.wait_for_url(re.compile("/maps.*method=(G|g)aussian"))
     settle(page)
     shares: list[float] = page.evaluate("window.__shares")
-    # Begun anew, it would start at 0; a share just before the turn may show once more.
+    # Begun again, it would start at 0; a share just before the turn may show once more.
     assert min(shares) > 5
     assert len(set(shares)) > 5
     expect(page.get_by_text("\u00b7 Gaussian process \u00b7")).to_be_visible()
@@ -232,13 +227,13 @@ def test_a_fit_goes_on_while_another_page_is_opened(open_page: OpenPage) -> None
 def test_measures_get_intervals_and_words_and_their_names_open(open_page: OpenPage) -> None:
     page = open_page("?sample=Three+garments+that+look+alike&method=Temperature+scaling")
     row = page.locator("table.measures").first.locator("tr", has_text="KS error")
-    expect(row.locator("td").first.locator("small")).to_have_text(re.compile(r"[\d.]+ to [\d.]+"))
+    expect(row.locator("td").first.locator("small")).to_have_text(re.compile(r"[\d.]+\u2013[\d.]+"))
     expect(row.locator(".mark")).to_have_text("\u25b2 better")
     split = split_of("three_garments")
     event = TopR(1).outcomes(split.test.probabilities, split.test.labels)
     shown = percent(ks_error(event.scores, event.hits), split.test.n_samples)
     expect(row.locator("td").first).to_contain_text(shown)
-    definition = row.get_by_text("The largest gap between what the model has claimed")
+    definition = row.get_by_text("Largest gap")
     expect(definition).to_be_hidden()
     row.locator("summary").click()
     expect(definition).to_be_visible()
