@@ -77,12 +77,15 @@ def choose_several(
 
     Parameters are those of `choose`; the words that are returned stand in the order of choosing.
     """
-    texts = st.query_params.get_all(key)
-    if len(texts) > 1:  # as addresses were: each text on its own
-        st.session_state[key] = _COMMA.join(_word(text, options, key) for text in texts)
+    texts = [] if key in st.session_state else st.query_params.get_all(key)
     if st.session_state.get(key) == _COMMA.join(default):
         st.session_state[key] = ""
+    if _old(key) in st.session_state:
+        st.session_state[key] = st.session_state.pop(_old(key))
     held = _hold(label, key)
+    if len(texts) > 1:  # as addresses were, each text on its own, of which a text holds the last
+        held = _COMMA.join(_word(text, options, key) for text in texts)
+        st.session_state[_old(key)] = held
     chosen = [_word(text, options, key) for text in held.split(_COMMA)] if held else list(default)
     st.session_state[_seen(key)] = [word for word in dict.fromkeys(chosen) if word in options]
     st.session_state[_refused(key)] = held != _NONE and any(w not in options for w in chosen)
@@ -106,6 +109,7 @@ def several(key: str, default: Sequence[str]) -> list[str]:
 
 def put(key: str, words: Sequence[str]) -> None:
     """Choose several words in the user's place, before the choice is drawn."""
+    st.session_state.pop(_old(key), None)
     st.session_state[key] = _COMMA.join(words) or _NONE
 
 
@@ -163,6 +167,10 @@ def _written(value: object) -> str:
 
 def _seen(key: str) -> str:
     return f"{key}_seen"
+
+
+def _old(key: str) -> str:
+    return f"{key}_old"
 
 
 def _refused(key: str) -> str:

@@ -117,7 +117,7 @@ def test_text_of_a_file_is_text_on_every_page(open_page: OpenPage) -> None:
             page.locator("[data-testid=stApp][data-test-script-state=notRunning]")
         ).to_be_visible()
         expect(main).to_contain_text(NAMES[0])
-        expect(page.get_by_text("This cannot be used")).to_have_count(0)
+        expect(page.get_by_text("File not usable")).to_have_count(0)
     assert page.evaluate("window.made") == []
     assert page.evaluate("window.ran") is None
     assert heard == []

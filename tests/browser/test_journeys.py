@@ -192,7 +192,7 @@ def test_a_long_fit_shows_how_far_it_is_and_can_be_stopped(open_page: OpenPage) 
     expect(page.get_by_role("progressbar")).to_be_visible()
     expect(page.get_by_text("Gaussian process: fitting on the calibration set")).to_be_visible()
     page.get_by_role("button", name="Stop").click()
-    expect(page.get_by_text("Gaussian process is not fitted yet")).to_be_visible()
+    expect(page.get_by_text("No calibrator chosen")).to_be_visible()
     expect(page.get_by_role("progressbar")).to_have_count(0)
 
 

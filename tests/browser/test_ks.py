@@ -51,7 +51,7 @@ def test_a_second_event_and_both_sets_are_set_below_each_other(open_page: OpenPa
     expect(page.locator(GRAPHS)).to_have_count(16)
     page.get_by_role("combobox", name="Compare with").click()
     page.get_by_role("option", name="Prediction 2", exact=True).click()
-    expect(page).to_have_url(re.compile("second=Top-2"))
+    expect(page).to_have_url(re.compile("second=top_2"))
     heading = page.get_by_role("heading", name=re.compile("Prediction 2 .* test set"))
     expect(heading).to_be_visible()
     expect(page.locator(GRAPHS)).to_have_count(16)
@@ -74,9 +74,9 @@ def test_a_phone_shows_one_side_of_each_row(open_page: OpenPage, scheme: str) ->
 
 def test_what_to_do_next_leads_to_a_page_that_keeps_the_choices(open_page: OpenPage) -> None:
     page = open_page(f"?{GARMENTS}&method=Temperature+scaling")
-    expect(page.get_by_role("heading", name="What to do next")).to_be_visible()
-    page.get_by_text("What it makes of each score").click()
-    page.wait_for_url(re.compile("/maps.*method=Temperature"))
+    expect(page.get_by_role("heading", name="Recommendations")).to_be_visible()
+    page.get_by_text("See the calibration map").click()
+    page.wait_for_url(re.compile("/maps.*method=(T|t)emperature"))
     expect(page.get_by_text("Three garments that look alike \u00b7")).to_be_visible()
 
 
