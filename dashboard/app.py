@@ -54,6 +54,8 @@ def main() -> None:
     }
     links.keep_pages(pages)
     page = st.navigation(list(pages.values()), position="top")
+    with st.container(key="page_name"):
+        st.header(page.title, anchor=False)
     unusable = st.container()
     try:
         scene = stage.prepare(page.title, first=page.title == PAGES[0][0])

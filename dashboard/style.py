@@ -7,6 +7,10 @@ from dashboard.figures import DARK, LIGHT, Palette
 _RULES = """
 <style>
 [data-testid="stMainBlockContainer"] { padding: 4.5rem 2rem 4rem; max-width: 1500px; }
+/* The bar above names the page to those who see it. */
+[data-testid="stLayoutWrapper"]:has(> .st-key-page_name) {
+  position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
+}
 /* What the address holds, where it is a word and not what is shown. */
 [data-testid="stLayoutWrapper"]:has(> [class*="st-key-in_address_"]) { display: none; }
 [data-testid="stSidebarHeader"] { margin-bottom: -3.5rem; }

@@ -66,7 +66,7 @@ def test_from_an_export_to_the_verdict(open_page: OpenPage, width: int) -> None:
     expect(verdict).to_be_visible()
     expect(question).to_have_count(0)
     main = page.get_by_test_id("stMain")
-    expect(main).to_contain_text(f"{n_back} of {N - N_MISSING:,} rows are Yes")
+    expect(main).to_contain_text(f"readmitted_30d = Yes ({n_back})")
     expect(page.locator(".st-key-left_out")).to_contain_text(f"{N_MISSING} of {N:,} rows left out")
     expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(2)
     settle(page)
