@@ -80,6 +80,8 @@ OTHERWISE: tuple[tuple[str, str], ...] = (
     ("percentages in one set only are refused", r"percentages_of_one_set"),
     ("a cell at the far end of a sheet is refused", r"cells_to_the_right"),
     ("lists in cells, not as JSON", r"test_every_spelling|classes_listed_in_every_row"),
+    ("rows to tune on are the calibration set", r"further_words_for_sets\[names4"),
+    ("tensors of unsigned numbers", r"test_torch\.py::test_both_sets\[types"),
     ("class names beside records are typed by the user", r"list_of_class_names_beside_records"),
 )  # fmt: skip
 """What is read otherwise, or refused, for a reason that was looked at file by file: by test."""
