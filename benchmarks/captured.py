@@ -13,6 +13,7 @@ import json
 import multiprocessing
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -32,6 +33,7 @@ _PLACE = "FRACTILE_CAPTURED"
 
 _NICE = shutil.which("nice") or "/usr/bin/nice"
 _LARGEST = 20_000_000
+_MEMORY = 1 << 30
 _SECONDS = 120
 _QUESTIONS = 4
 _NOW: dict[str, str] = {"test": ""}
@@ -363,6 +365,7 @@ def compare(place: Path, *, listed: str) -> int:
 
 
 def _differences(records: list[Json], start: int, place: Path, answers: Any) -> None:
+    resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))  # as the worker's, but wider
     for k in range(start, len(records)):
         answers.put((k, *difference(records[k], place)))
 
