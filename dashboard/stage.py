@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import compute, controls, style
-from dashboard.parts import graph, imported, only, panel, saved, working
+from dashboard.parts import downloads, fit_progress, graph, import_step, panel, row_filter
 from dashboard.readers import Upload
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, SetChoice, Settings
@@ -28,7 +28,7 @@ def prepare(page: str, *, first: bool) -> Scene | None:
         st.title("Fractile", anchor=False)
         source = controls.choose_source()
     if not source.files:
-        imported.show_empty()
+        import_step.show_empty()
         return None
     with st.sidebar:
         of_the_file = st.container(gap="small")
@@ -44,13 +44,13 @@ def prepare(page: str, *, first: bool) -> Scene | None:
     with of_the_file:
         settings = _choose(upload, settings_of_the_file, chosen, expert=expert)
     estimate = compute.estimate(upload, settings)
-    waiting = None if working.agreed(estimate, settings) else settings.method
+    waiting = None if fit_progress.agreed(estimate, settings) else settings.method
     if waiting is not None:
         settings, estimate = replace(settings, method=NO_METHOD, options=()), None
-    with working.watched(settings, estimate) as progress:
+    with fit_progress.watched(settings, estimate) as progress:
         result = compute.run_audit(upload, settings, progress)
     split, evaluated = compute.split_of(upload, settings), compute.evaluated_split(upload, settings)
-    only.show_part(compute.part_of(upload, settings, chosen))
+    row_filter.show_part(compute.part_of(upload, settings, chosen))
     return Scene(
         upload=upload,
         sample=source.sample,
@@ -71,17 +71,17 @@ def _choose(
 ) -> Settings:
     """Show what is chosen of a file, the filter last; return the settings."""
     settings = controls.choose_settings(upload, further, expert=expert)
-    settings = replace(settings, only=only.choose_only(upload, settings))
+    settings = replace(settings, only=row_filter.choose_only(upload, settings))
     panel.close_on_phones(upload.digest, settings.event, settings.method, settings.only, chosen)
     return settings
 
 
 def _read(source: controls.Source, page: str, *, first: bool) -> Upload | None:
-    saved.name_files([file.name for file in source.files], page)
+    downloads.name_files([file.name for file in source.files], page)
     if source.sample is None:
-        return imported.import_files(source.files, page=page, headed=first)
+        return import_step.import_files(source.files, page=page, headed=first)
     with st.container():  # widgets below that move from run to run fall out of the address
         upload = compute.read_files(source.files)
     if first:
-        imported.show_sample(upload, source.sample)
+        import_step.show_sample(upload, source.sample)
     return upload

@@ -1,6 +1,6 @@
 """The only place that keeps results; everything is keyed by digest and settings."""
 
-from dashboard.compute.closer import Screening, closer_look, screen
+from dashboard.compute.cache import forget
 from dashboard.compute.contest import (
     Dealt,
     FoundContest,
@@ -19,7 +19,6 @@ from dashboard.compute.files import (
     taken_as,
 )
 from dashboard.compute.fits import Estimate, estimate, run_audit
-from dashboard.compute.keep import forget
 from dashboard.compute.pictures import (
     draw_classes,
     draw_reliability,
@@ -27,6 +26,7 @@ from dashboard.compute.pictures import (
     draw_sweep,
 )
 from dashboard.compute.slices import evaluated_split, part_of, split_of
+from dashboard.compute.uncertainty import Screening, closer_look, screen
 
 __all__ = [
     "Dealt",

@@ -20,11 +20,11 @@ from calibcore.evaluation import evaluate, fit, prepare, sides_of
 from calibcore.events import WithinTopR
 from calibcore.inference import Inference, Plan, infer
 from calibcore.metrics import Measure, Options
-from dashboard.compute.closer import LEAST_RESAMPLES, MOST_DRAWN
+from dashboard.compute.cache import is_known, key_of, once
 from dashboard.compute.files import whole_split
 from dashboard.compute.fits import is_fitted, run_audit, seconds_per_logit
-from dashboard.compute.keep import is_known, key_of, once
 from dashboard.compute.slices import evaluated_rows, evaluated_split
+from dashboard.compute.uncertainty import LEAST_RESAMPLES, MOST_DRAWN
 from dashboard.readers import Upload
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, Settings, method_by_key

@@ -15,8 +15,8 @@ from calibcore.learning import (
     learning_curves,
     learning_sizes,
 )
+from dashboard.compute.cache import is_known, key_of, once
 from dashboard.compute.fits import seconds_per_logit
-from dashboard.compute.keep import is_known, key_of, once
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, OptionValue, method_by_key
 

@@ -10,7 +10,7 @@ import streamlit as st
 
 from calibcore.data import EventScores, LogitSet, Split
 from calibcore.validation import Labels
-from dashboard.compute.keep import key_of, once
+from dashboard.compute.cache import key_of, once
 from dashboard.readers import FileError, Options, Parsed, Upload, parse, understand
 from dashboard.readers.contents import DEFAULTS, RawEvent, RawSet, Role
 from dashboard.readers.refusal import Question

@@ -11,8 +11,8 @@ from calibcore.data import EventScores
 from calibcore.evaluation import AuditResult, check_pooled, fit, prepare
 from calibcore.events import TopR
 from calibcore.slices import rebin, reevaluate
+from dashboard.compute.cache import Key, is_known, key_of, once, once_going_on
 from dashboard.compute.files import whole_split
-from dashboard.compute.keep import Key, is_known, key_of, once, once_going_on
 from dashboard.compute.slices import evaluated_split
 from dashboard.readers import Upload
 from dashboard.scene import Scene

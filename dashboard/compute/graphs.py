@@ -8,8 +8,8 @@ from plotly import graph_objects as go
 from calibcore.calibrators import FittedSpline, SplineCalibration
 from calibcore.evaluation import Side
 from calibcore.reliability import SplineFit
+from dashboard.compute.cache import key_of, once
 from dashboard.compute.fits import fitted_on, run_audit
-from dashboard.compute.keep import key_of, once
 from dashboard.compute.slices import evaluated_split
 from dashboard.figures import FourGraphs, four_graphs
 from dashboard.figures.fit import fit_graph

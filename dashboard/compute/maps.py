@@ -30,8 +30,8 @@ from calibcore.maps import (
 )
 from calibcore.metrics import Options
 from calibcore.sweeps import KnotSweep, TemperatureSweep, knot_sweep, temperature_sweep
+from dashboard.compute.cache import is_known, key_of, once
 from dashboard.compute.fits import fitted_on, seconds_per_logit
-from dashboard.compute.keep import is_known, key_of, once
 from dashboard.figures.maps import NamedCurve, map_graph, shift_graph
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, method_by_key

@@ -10,11 +10,11 @@ from calibcore.evaluation import AuditResult, SetResult, audit, evaluate, prepar
 from calibcore.inference import Inference, Plan, infer
 from calibcore.metrics import Measure, Options
 from calibcore.pairs import check_same_rows
-from dashboard.compute.closer import LEAST_RESAMPLES, MOST_DRAWN
+from dashboard.compute.cache import is_known, key_of, once
 from dashboard.compute.files import SourceFile, read_files, whole_split
 from dashboard.compute.fits import estimate
-from dashboard.compute.keep import is_known, key_of, once
 from dashboard.compute.slices import evaluated_rows
+from dashboard.compute.uncertainty import LEAST_RESAMPLES, MOST_DRAWN
 from dashboard.readers import FileError, Upload
 from dashboard.readers.contents import DEFAULTS
 from dashboard.samples import Sample, samples

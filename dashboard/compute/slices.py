@@ -21,8 +21,8 @@ from calibcore.slices import (
     slice_shares,
 )
 from calibcore.validation import Labels
+from dashboard.compute.cache import key_of, once
 from dashboard.compute.files import whole_split
-from dashboard.compute.keep import key_of, once
 from dashboard.readers import SliceColumn, Upload
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, SetChoice, Settings, Slice

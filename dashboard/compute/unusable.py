@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from dashboard.compute.cache import once
 from dashboard.compute.files import SourceFile, parsed
-from dashboard.compute.keep import once
 from dashboard.readers import FileError, Options
 from dashboard.readers.contents import Preview
 from dashboard.readers.first_rows import preview_of

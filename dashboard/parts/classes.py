@@ -9,8 +9,8 @@ from calibcore.inference import ClassScreen
 from dashboard import compute
 from dashboard.compute import Screening
 from dashboard.parts import address
-from dashboard.parts.light import LightFigure
-from dashboard.parts.turn import choose_page
+from dashboard.parts.paging import choose_page
+from dashboard.parts.sent_figure import LightFigure
 from dashboard.scene import Scene
 from dashboard.settings import first_class
 from dashboard.wording.classes import (

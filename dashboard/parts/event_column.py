@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from calibcore.data import LogitSet
-from dashboard.parts import chosen
+from dashboard.parts import reading_choices
 from dashboard.readers import Upload
 from dashboard.wording import imports as words
 
@@ -62,4 +62,4 @@ def choose_event(upload: Upload) -> None:
 
 
 def _set_event() -> None:
-    chosen.change(event=st.session_state[_EVENT])
+    reading_choices.change(event=st.session_state[_EVENT])

@@ -10,8 +10,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import style
 from dashboard.figures import Mark, Palette
-from dashboard.parts.light import LightFigure
-from dashboard.parts.saved import file_name
+from dashboard.parts.downloads import file_name
+from dashboard.parts.sent_figure import LightFigure
 from dashboard.wording.contest import ALL_COLUMNS
 
 PICTURE_FORMATS = ("PNG", "SVG")

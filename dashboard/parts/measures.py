@@ -9,7 +9,7 @@ from calibcore.inference import Inference, Interval
 from calibcore.metrics import Measure
 from dashboard import compute, wording
 from dashboard.parts import address
-from dashboard.parts.saved import file_name, offer_table
+from dashboard.parts.downloads import file_name, offer_table
 from dashboard.scene import Scene
 from dashboard.tables import csv_of
 from dashboard.wording.measures import (

@@ -13,9 +13,9 @@ from dashboard import compute
 from dashboard.compute import Dealt, FoundContest
 from dashboard.figures.dots import dot_plot
 from dashboard.parts import address
+from dashboard.parts.downloads import file_name, offer_table
 from dashboard.parts.graph import choose_columns_on_phones, show_graph
 from dashboard.parts.long_work import ResultPlace
-from dashboard.parts.saved import file_name, offer_table
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
 from dashboard.tables import (

@@ -8,15 +8,15 @@ from streamlit.delta_generator import DeltaGenerator
 from calibcore.events import TopR
 from calibcore.slices import Places, SliceScreen
 from dashboard import compute
-from dashboard.compute.listed import ListedRows, list_rows
+from dashboard.compute.listed_rows import ListedRows, list_rows
 from dashboard.compute.slices import FoundSlices, find_slices, ways
 from dashboard.figures.slices import ROW, score_histogram
 from dashboard.parts import address
+from dashboard.parts.downloads import file_name, offer_table
 from dashboard.parts.graph import show_graph
 from dashboard.parts.headline import show_subject
-from dashboard.parts.only import choose_part, make_choosable
-from dashboard.parts.saved import file_name, offer_table
-from dashboard.parts.turn import choose_page
+from dashboard.parts.paging import choose_page
+from dashboard.parts.row_filter import choose_part, make_choosable
 from dashboard.scene import Scene
 from dashboard.tables import csv_of
 from dashboard.wording import listed

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.parts.chosen import assigned, read_address, write_address
+from dashboard.parts.reading_choices import assigned, read_address, write_address
 from dashboard.readers import Options
 from dashboard.readers.table import ROLES
 

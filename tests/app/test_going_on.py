@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from calibcore.calibrators.base import Progress
-from dashboard.compute import going_on
-from dashboard.compute.going_on import see_through
+from dashboard.compute import background
+from dashboard.compute.background import see_through
 
 
 class Click(BaseException):
@@ -58,7 +58,7 @@ def test_a_click_does_not_end_the_work_and_the_next_run_waits_for_it() -> None:
 
 
 def test_work_that_nobody_asks_for_ends_and_is_begun_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(going_on, "GRACE", 0.05)
+    monkeypatch.setattr(background, "GRACE", 0.05)
     work = Steps()
     with pytest.raises(Click):
         see_through("two", work, click)
@@ -72,7 +72,7 @@ def test_work_that_nobody_asks_for_ends_and_is_begun_anew(monkeypatch: pytest.Mo
 
 
 def test_work_in_sight_outlasts_the_time_of_grace(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(going_on, "GRACE", 0.2)
+    monkeypatch.setattr(background, "GRACE", 0.2)
 
     def slow(report: Progress) -> None:
         for step in range(8):

@@ -15,7 +15,7 @@ from calibcore.data import LogitSet, split_rows
 from calibcore.events import TopR
 from dashboard import wording
 from dashboard.compute import SourceFile, read_files
-from dashboard.compute.keep import key_of
+from dashboard.compute.cache import key_of
 from dashboard.parts import roles as roles_module
 from dashboard.readers import FORMATS, FileError, Options, read
 from dashboard.readers.refusal import Question

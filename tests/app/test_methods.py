@@ -66,7 +66,7 @@ def test_names_and_keys_are_their_own() -> None:
 
 
 def test_a_dear_fit_says_what_it_takes_and_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dashboard.parts.working.ASK_FROM", 0.0)
+    monkeypatch.setattr("dashboard.parts.fit_progress.ASK_FROM", 0.0)
     forget()  # what other tests have fitted
     page = open_page(sample=SAMPLE, method="Vector scaling")
     assert "Vector scaling is not fitted yet (test set)." in " ".join(bodies(page))
@@ -95,13 +95,13 @@ def test_a_stopped_fit_asks_again() -> None:
 
         from calibcore.events import TopR  # noqa: PLC0415 - the same
         from dashboard.compute import Estimate  # noqa: PLC0415
-        from dashboard.parts import working  # noqa: PLC0415
+        from dashboard.parts import fit_progress  # noqa: PLC0415
         from dashboard.settings import Settings  # noqa: PLC0415
 
         dear = Settings(TopR(1), st.session_state.get("method", "dirichlet"))
         estimate = Estimate(60.0, 1e9, 1000, 1000) if dear.method == "dirichlet" else None
-        if working.agreed(estimate, dear):
-            with working.watched(dear, estimate) as report:
+        if fit_progress.agreed(estimate, dear):
+            with fit_progress.watched(dear, estimate) as report:
                 report(0.1)
                 st.stop()
 

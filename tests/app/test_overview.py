@@ -18,8 +18,8 @@ from calibcore.evaluation import sides_of
 from calibcore.inference import Plan, infer
 from calibcore.metrics import METRICS
 from dashboard.app import PAGES
+from dashboard.parts.downloads import offer_table
 from dashboard.parts.measures import measures_csv
-from dashboard.parts.saved import offer_table
 from dashboard.wording.imports import FIRST_ROWS
 from dashboard.wording.measures import MARKS
 from dashboard.wording.next_steps import HEADING

@@ -217,7 +217,7 @@ def test_an_address_that_makes_no_sense_opens_the_page(query: dict[str, str]) ->
 def test_many_rows_get_fewer_resamples_and_the_note_says_how_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("dashboard.compute.closer.MOST_DRAWN", 3000 * 120)
+    monkeypatch.setattr("dashboard.compute.uncertainty.MOST_DRAWN", 3000 * 120)
     page = open_page(
         sample=SAMPLES["three_garments"].title, resamples="1000", measures="Short list"
     )

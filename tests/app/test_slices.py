@@ -17,7 +17,7 @@ from calibcore.evaluation import fit
 from calibcore.slices import screen_slices
 from dashboard import wording
 from dashboard.compute import fits, forget
-from dashboard.compute.listed import ListedRows
+from dashboard.compute.listed_rows import ListedRows
 from dashboard.readers import read
 from dashboard.samples import samples
 from dashboard.settings import NO_METHOD

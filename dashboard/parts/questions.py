@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from dashboard.parts import chosen
+from dashboard.parts import reading_choices
 from dashboard.readers.refusal import Question, visible
 from dashboard.wording import escape_markdown
 from dashboard.wording import imports as words
@@ -40,7 +40,7 @@ def _sentence(question: Question) -> str:
 
 
 def _answer(change: Mapping[str, object]) -> None:
-    chosen.change(**change)
+    reading_choices.change(**change)
     st.session_state[_ANSWERED] = True
 
 

@@ -12,7 +12,7 @@ from calibcore.inference import ClassScreen, Inference, Plan, infer, screen_clas
 from calibcore.metrics import Measure, Options
 from calibcore.reliability import BinnedReliability, classwise_reliability
 from calibcore.validation import Floats, Labels
-from dashboard.compute.keep import key_of, once
+from dashboard.compute.cache import key_of, once
 from dashboard.scene import Scene
 from dashboard.settings import CLASS_BINS, NO_METHOD
 

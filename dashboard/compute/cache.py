@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from calibcore.calibrators.base import Progress
-from dashboard.compute.going_on import see_through
+from dashboard.compute.background import see_through
 from dashboard.readers import Upload
 from dashboard.settings import Settings
 

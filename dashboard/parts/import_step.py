@@ -10,7 +10,7 @@ from dashboard import wording
 from dashboard.compute import files
 from dashboard.compute.files import SourceFile
 from dashboard.compute.unusable import unusable_rows
-from dashboard.parts import asked, chosen, event_column, overrule, panel, roles
+from dashboard.parts import event_column, panel, questions, reading_choices, reading_controls, roles
 from dashboard.readers import Options, Upload
 from dashboard.readers.contents import Contents, Preview
 from dashboard.readers.refusal import Question, visible
@@ -28,7 +28,7 @@ _VISIT = "import_visit"
 def show_empty() -> None:
     """Show what to upload while no file is there."""
     files.prepare()
-    chosen.current()
+    reading_choices.current()
     panel.await_choice()
     st.header(words.BRING, anchor=False)
     with st.container(key="phone_panel"):
@@ -84,8 +84,8 @@ def import_files(sources: Sequence[SourceFile], *, page: str, headed: bool) -> U
     Upload or None
         None where the files are refused, or where their other half is missing, which is shown.
     """
-    chosen.start_anew(sources)
-    options = chosen.current()
+    reading_choices.start_anew(sources)
+    options = reading_choices.current()
     with st.container():  # widgets below that move from run to run fall out of the address
         outcome = _read(sources, options)
     above = st.container()
@@ -133,7 +133,7 @@ def _visit(sources: Sequence[SourceFile], page: str, *, needed: bool) -> _Visit:
     """
     now = tuple(source.digest for source in sources), page
     last: _Visit = st.session_state.get(_VISIT, _Visit(((), ""), 0, is_open=False))
-    answered = asked.was_answered()
+    answered = questions.was_answered()
     if last.of != now or answered or (needed and not last.is_open):
         last = st.session_state[_VISIT] = _Visit(now, last.number + 1, needed)
     return last
@@ -142,7 +142,7 @@ def _visit(sources: Sequence[SourceFile], page: str, *, needed: bool) -> _Visit:
 def _show_top(outcome: Upload | CalibrationInputError) -> Upload | None:
     """Show why there is nothing to evaluate; return the upload where there is."""
     if isinstance(outcome, Question):
-        asked.show_question(outcome)
+        questions.show_question(outcome)
         return None
     if not isinstance(outcome, Upload):
         st.error(
@@ -177,7 +177,7 @@ def _show_left_out(upload: Upload) -> None:
 
 
 def _put_back() -> None:
-    chosen.change(leave_out=False)
+    reading_choices.change(leave_out=False)
 
 
 def _show_address(sources: Sequence[SourceFile], options: Options) -> None:
@@ -188,10 +188,10 @@ def _show_address(sources: Sequence[SourceFile], options: Options) -> None:
         for one in (part.columns if isinstance(part, Table) else part.arrays)
     }
     missing = [name for name, _ in options.roles if names and name not in names]
-    wrong = (*chosen.wrong_in_address(), *map(words.no_such_column, missing))
+    wrong = (*reading_choices.wrong_in_address(), *map(words.no_such_column, missing))
     if wrong:
         st.warning(words.warning(wrong), icon=":material/link_off:")
-    elif chosen.by_address():
+    elif reading_choices.by_address():
         st.info(words.BY_ADDRESS, icon=":material/link:")
 
 
@@ -208,10 +208,10 @@ def _show_details(
         event_column.choose_event(upload)
     preview, uses = _known(outcome)
     if isinstance(outcome, Question) and len(sources) == 1:
-        preview = unusable_rows(sources[0], chosen.current(), outcome) or preview
+        preview = unusable_rows(sources[0], reading_choices.current(), outcome) or preview
     roles.show_roles(
         preview,
-        files.parsed(sources, chosen.current()),
+        files.parsed(sources, reading_choices.current()),
         uses=uses,
         taken=() if upload is None or upload.piece is not None else files.taken_as(upload),
         visit=visit,
@@ -219,7 +219,7 @@ def _show_details(
     said, choices = st.columns([3, 2], gap="large")
     with choices:
         st.markdown(f"**{words.OTHERWISE}**")
-        overrule.choose(sources, upload)
+        reading_controls.choose(sources, upload)
     with said:
         if upload is not None:
             shown = words.MOST_CHECKS if headed else 0
@@ -254,7 +254,9 @@ def _show_reading(upload: Upload, checks: Sequence[str]) -> None:
 
 def _show_parsed(sources: Sequence[SourceFile]) -> None:
     """Show how the bytes of refused files were read."""
-    for source, part in zip(sources, files.parsed(sources, chosen.current()), strict=False):
+    for source, part in zip(
+        sources, files.parsed(sources, reading_choices.current()), strict=False
+    ):
         sentences = (*part.found, *part.repairs, *part.doubts)
         if isinstance(part, Table) and len(sources) > 1:
             size = words.table_of(part.n_rows, [one.name for one in part.columns])

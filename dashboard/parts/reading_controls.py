@@ -8,7 +8,7 @@ import streamlit as st
 from calibcore.data import LogitSet
 from dashboard.compute import files
 from dashboard.compute.files import SourceFile
-from dashboard.parts import chosen
+from dashboard.parts import reading_choices
 from dashboard.readers import Options, Upload
 from dashboard.wording import imports as words
 from dashboard.wording import several
@@ -47,7 +47,7 @@ def choose(sources: Sequence[SourceFile], upload: Upload | None) -> None:
     upload : Upload, optional
         None where they are refused.
     """
-    options = chosen.current()
+    options = reading_choices.current()
     one_of("values", options)
     sets = () if upload is None else tuple(upload.sets.values())
     if upload is None or any(isinstance(rows, LogitSet) for rows in sets):
@@ -69,11 +69,11 @@ def choose(sources: Sequence[SourceFile], upload: Upload | None) -> None:
 
 def show_reset() -> None:
     """Show a button that undoes every choice, where there is one."""
-    if chosen.is_anything():
+    if reading_choices.is_anything():
         st.button(
             words.AS_FOUND_AGAIN,
             key="reset_reading",
-            on_click=chosen.reset,
+            on_click=reading_choices.reset,
             icon=":material/undo:",
         )
 
@@ -96,7 +96,7 @@ def one_of(field: str, options: Options) -> None:
 
 
 def _set_word(field: str, key: str) -> None:
-    chosen.change(**{field: _OFFERED[field][st.session_state[key]]})
+    reading_choices.change(**{field: _OFFERED[field][st.session_state[key]]})
 
 
 def _choose_together(sources: Sequence[SourceFile], options: Options) -> None:
@@ -118,7 +118,7 @@ def _choose_together(sources: Sequence[SourceFile], options: Options) -> None:
 
 
 def _set_together() -> None:
-    chosen.change(together=tuple(st.session_state["together"]))
+    reading_choices.change(together=tuple(st.session_state["together"]))
 
 
 def _choose_names(options: Options) -> None:
@@ -135,7 +135,7 @@ def _choose_names(options: Options) -> None:
 
 
 def _set_names() -> None:
-    chosen.change(class_names=words.class_names_in(st.session_state["class_names"] or ""))
+    reading_choices.change(class_names=words.class_names_in(st.session_state["class_names"] or ""))
 
 
 def _choose_leave_out(options: Options) -> None:
@@ -144,7 +144,7 @@ def _choose_leave_out(options: Options) -> None:
 
 
 def _set_leave_out() -> None:
-    chosen.change(leave_out=bool(st.session_state["leave_out"]))
+    reading_choices.change(leave_out=bool(st.session_state["leave_out"]))
 
 
 def _choose_prevalence(options: Options) -> None:
@@ -166,4 +166,4 @@ def _choose_prevalence(options: Options) -> None:
 
 def _set_prevalence() -> None:
     percent = st.session_state["prevalence"]
-    chosen.change(prevalence=None if percent is None else percent / 100)
+    reading_choices.change(prevalence=None if percent is None else percent / 100)

@@ -9,8 +9,8 @@ import numpy as np
 from calibcore.data import LogitSet, calibration_rows
 from calibcore.slices import Places, sure_misses
 from calibcore.validation import Floats, Labels
+from dashboard.compute.cache import key_of, once
 from dashboard.compute.files import row_numbers
-from dashboard.compute.keep import key_of, once
 from dashboard.compute.slices import of_evaluated, said_classes
 from dashboard.readers import SliceColumn
 from dashboard.scene import Scene
