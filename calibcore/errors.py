@@ -20,7 +20,9 @@ class CalibrationInputError(ValueError):
     """
 
     def __init__(self, field: str, found: str, wanted: str) -> None:
-        super().__init__(f"{field}: {found}. Expected {wanted}.")
+        super().__init__(
+            f"{field}: {found}. Expected {wanted}{'' if wanted.endswith('?') else '.'}"
+        )
         self.field = field
         self.found = found
         self.wanted = wanted

@@ -15,7 +15,7 @@ RETIRED = {
     "score, mean score": r"\bclaim(s|ed|ing)?\b",
     "perfectly calibrated": r"\bperfect models?\b",
     "unbiased": r"\b(dis)?honest(ly)?\b",
-    "group by, filter by": r"\b(tells?|told|telling) (\w+ )?apart\b",
+    "group by, filter by": r"\b(tells?|told|telling) (\w+ ){0,2}apart\b",
     "a percentage": r"(?<![,\d])\d+ of 100\b|\bof 100 (sets|cases|rows|bins)",
     "overconfident, scores too high": r"\btoo sure\b|\bnot sure\b|\boff, ",
     "uncalibrated": r"\b(do|does|doing) nothing\b|as it is\)|no calibrator is",

@@ -156,7 +156,7 @@ def evaluate_classes(
     true error is known. Where the value observed would be usual even if the others were true, they
     are moved on in the same direction, log q to log p + times (log q - log p), until it is not; at
     last, as nothing moves a probability of 0 so, all classes are as probable in the others.
-    Where few or no misses are seen, values hardly tell such truths apart, and no interval ends
+    Where few or no misses are seen, values hardly differ between such truths, and no interval ends
     before what the number of top-1 hits leaves possible.
     What is blurred by a kernel has its reference alone: where most probabilities are near 0, the
     blur parts score and frequency by more than miscalibration does, and may do so less where

@@ -259,7 +259,7 @@ def _words(file: File) -> set[str]:
 
 
 def _same_words(pairs: Sequence[Sequence[File]]) -> bool:
-    """Return whether what tells two files of a kind apart is in the names of their partners."""
+    """Return whether what distinguishes two files of a kind is in the names of their partners."""
     own = [
         [_words(pair[side]) - _words(pairs[1 - k][side]) for side in (0, 1)]
         for k, pair in enumerate(pairs)

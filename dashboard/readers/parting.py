@@ -19,7 +19,7 @@ _OTHER = "train"
 
 
 def rows_of_sets(column: Column, *, told: bool) -> Parting | None:
-    """Return how a column tells the sets apart; None where its cells do not name sets.
+    """Return how a column names the sets; None where its cells do not name sets.
 
     Rows of a further test set beside one that is called so are left out.
 
@@ -58,7 +58,7 @@ def rows_of_sets(column: Column, *, told: bool) -> Parting | None:
 
 
 def set_columns(table: Table, reading: Reading) -> list[Column]:
-    """Return the columns that tell the sets apart, first those that are called so."""
+    """Return the columns that name the sets, first those that are called so."""
     columns = [c for c, role in zip(table.columns, reading.roles, strict=True) if role == "set"]
     return sorted(columns, key=lambda column: not SET_COLUMNS.intersection(words_of(column.name)))
 

@@ -35,8 +35,8 @@ from dashboard.readers.table import Arrays, Column, ColumnRole, Parsed, Reading,
 _MOST_EXACT = 2.0**53
 _NEAR = 0.01
 _BY_ORDER = (
-    "Only their order tells the sets apart: the first was taken for the calibration set, the second"
-    " for the test set."
+    "Only the order of the sets says which is which: the first was taken for the calibration set,"
+    " the second for the test set."
 )
 
 

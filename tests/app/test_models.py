@@ -257,7 +257,7 @@ def test_further_files_are_read_as_the_user_reads_the_first() -> None:
     assert list(table(page)) == ["a.npz", "same.npz", "other.npz"]
     (refused,) = [str(error.value) for error in page.error]
     assert "wrong" in refused
-    assert "labels" in refused
+    assert "Labels" in refused
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

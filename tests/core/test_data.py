@@ -157,7 +157,7 @@ def test_two_sets_of_different_kinds_are_refused() -> None:
     logits, scores = LogitSet([[0.0, 1.0]], [0]), EventScores([0.5], [1])
     with pytest.raises(CalibrationInputError, match=r"test: an event's scores\. Expected logits"):
         Split(logits, scores)  # type: ignore[type-var]
-    with pytest.raises(CalibrationInputError, match=r"test: logits .* wanted an event's"):
+    with pytest.raises(CalibrationInputError, match=r"test: logits .* Expected an event's"):
         Split(scores, logits)  # type: ignore[type-var]
 
 

@@ -425,7 +425,7 @@ def test_the_spline_wants_a_row_a_knot(
     split: Split[LogitSet], rng: np.random.Generator, n_rows: int
 ) -> None:
     few = Split(draw_rows(rng, n_rows), split.test)
-    with pytest.raises(CalibrationInputError, match="wanted at least 6, one a knot"):
+    with pytest.raises(CalibrationInputError, match="Expected at least 6, one a knot"):
         audit(few, event=TopR(1), calibrator=SplineCalibration())
     enough = Split(draw_rows(rng, 6), split.test)
     assert audit(enough, event=TopR(1), calibrator=SplineCalibration()).fitted is not None

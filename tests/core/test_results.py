@@ -49,7 +49,7 @@ def test_a_sample_loads_from_any_folder(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 @pytest.mark.parametrize("name", ["fashion", "../sample_logits/crash_survival", ""])
 def test_an_unknown_sample_is_refused_with_the_names(name: str) -> None:
-    with pytest.raises(CalibrationInputError, match="wanted one of city_country_100, "):
+    with pytest.raises(CalibrationInputError, match="Expected one of city_country_100, "):
         load_sample(name)
 
 
@@ -76,5 +76,5 @@ def test_an_unknown_key_is_refused_with_the_keys(result: AuditResult) -> None:
         CalibrationInputError, match=r"'no such key'\. Expected one of ks_error, kuip"
     ):
         result.test.compare("no such key")
-    with pytest.raises(CalibrationInputError, match="wanted one of ks_error, kuiper"):
+    with pytest.raises(CalibrationInputError, match="Expected one of ks_error, kuiper"):
         found.find("no such key")

@@ -144,7 +144,7 @@ def test_only_knots_that_the_rows_allow_are_tried() -> None:
     assert swept.n_knots.tolist() == [3, 4, 5, 6, 7, 8]
     assert swept.n_knots[swept.place(6)] == 6
     assert swept.n_knots[swept.place(30)] == 8
-    with pytest.raises(CalibrationInputError, match=r"rows: 2, .*at least 3"):
+    with pytest.raises(CalibrationInputError, match=r"rows: 2\. .*at least 3"):
         knot_sweep(events(4, 2), few, SplineCalibration(), range(3, 31))
 
 

@@ -168,7 +168,7 @@ def test_the_outcome_says_set_method_and_numbers(outcome_case: tuple[str, AuditR
         assert where in sentence
         assert wording.set_name(result, evaluated) == where
         if method == NO_METHOD:
-            assert sentence.startswith("No calibrator is chosen")
+            assert sentence.startswith("No calibrator chosen")
             continue
         n_samples = evaluated.n_samples
         for side in (evaluated.before, evaluated.after):

@@ -118,7 +118,7 @@ SAME = "with the same 40 labels: several models"
         (([[1.0, 2.0]] * 9 + [[]], [0, 1] * 5), "part 0: a list of 0"),
         (([[1.0, "2"]] * 10, [0, 1] * 5), "part 0: .* of several kinds"),
         (([[1.0], []], [0, 1]), "part 0: a list of 0"),
-        ({"logits": np.eye(3), "labels": [np.uint64(2**64 - 1), 1, 2]}, "wanted class numbers"),
+        ({"logits": np.eye(3), "labels": [np.uint64(2**64 - 1), 1, 2]}, "Expected class numbers"),
         ([{"epoch": e, "logits": LOGITS * (e + 1), "labels": LABELS} for e in range(4)], SAME),
         ([(ONE_HOT, LOGITS * s) for s in (1, 0.9, 0.8)], SAME),
         ({"logits": [LOGITS, LOGITS * 2], "labels": [LABELS, LABELS]}, SAME),

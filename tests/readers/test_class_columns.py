@@ -272,6 +272,6 @@ def test_what_is_neither_logits_nor_shares_is_asked_about() -> None:
 
 def test_logarithms_of_one_score_are_refused() -> None:
     data = table("score,label", np.log(RISK), ILL)
-    with pytest.raises(FileError, match="wanted a probability"):
+    with pytest.raises(FileError, match="Expected a probability"):
         read("a.csv", data)
     assert read("a.csv", data, values="logits").values_kind == "logits"

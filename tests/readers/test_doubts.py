@@ -112,14 +112,14 @@ def test_shared_rows_are_those_found_by_looking(part_rows: int, data: st.DataObj
 
 def test_labels_that_are_the_predictions_or_of_other_rows() -> None:
     doubts = one(LOGITS * 2, np.random.default_rng(5).permutation(LABELS)).doubts
-    assert any("guessing would be right in 33.3 %" in doubt for doubt in doubts)
+    assert any("guessing would be right in 33.3%" in doubt for doubt in doubts)
     (doubt,) = one(labels=LOGITS.argmax(axis=1)).doubts
-    assert "in all 1,200 rows (accuracy exactly 100 %)" in doubt
+    assert "in all 1,200 rows (accuracy exactly 100%)" in doubt
     nearly = LOGITS.argmax(axis=1)
     nearly[:10] = (nearly[:10] + 1) % K
     assert one(labels=nearly).doubts == ()
     rows = "\n".join(["confidence,correct", *(f"0.{k},1" for k in range(5001, 6200))])
-    assert "accuracy exactly 100 %" in read("a.csv", rows.encode()).doubts[0]
+    assert "accuracy exactly 100%" in read("a.csv", rows.encode()).doubts[0]
 
 
 def test_a_column_that_equals_the_label() -> None:
@@ -138,13 +138,13 @@ def test_a_prediction_that_equals_the_label_or_is_of_other_columns() -> None:
     assert with_column("pred_label", best).doubts == ()
     assert with_column("pred", best + 1, labels=LABELS + 1).doubts == ()
     swapped = LOGITS[:, [1, 0, 2]]
-    said = f"likeliest class in {100 * np.mean(swapped.argmax(axis=1) == best):.1f} % of the rows"
+    said = f"likeliest class in {100 * np.mean(swapped.argmax(axis=1) == best):.1f}% of the rows"
     assert said in with_column("pred_label", best, logits=swapped).doubts[0]
 
 
 def test_labels_from_one_without_the_last_class() -> None:
     logits = np.column_stack([LOGITS, np.full(N, -9.0)])
-    said = f"counted from 1 it would be {100 * np.mean(LOGITS.argmax(axis=1) == LABELS):.1f} %"
+    said = f"counted from 1 it would be {100 * np.mean(LOGITS.argmax(axis=1) == LABELS):.1f}%"
     assert any(said in doubt for doubt in one(logits, LABELS + 1).doubts)
     absent = LABELS > 0
     for other in (one(logits, LABELS + 1, first_label=1), one(LOGITS[absent], LABELS[absent])):
@@ -211,7 +211,7 @@ def test_scores_of_one_of_two_classes() -> None:
 def test_scores_of_exactly_one() -> None:
     logits = LOGITS.copy()
     logits[:60, 0] = 1000
-    assert "exactly 1 in 60 of 1,200 rows (5.0 %)" in one(logits).doubts[0]
+    assert "exactly 1 in 60 of 1,200 rows (5.0%)" in one(logits).doubts[0]
     logits[12:60] = LOGITS[12:60]
     assert one(logits).doubts == ()
 
@@ -234,7 +234,7 @@ def test_a_stated_prevalence() -> None:
     logits, labels = made(7, n_classes=2)
     observed = labels.mean()
     (doubt,) = one(logits, labels, prevalence=0.02).doubts
-    assert f"share of class 1 in the rows is {100 * observed:.1f} %, and you state 2.0 %" in doubt
+    assert f"share of class 1 in the rows is {100 * observed:.1f}%, and you state 2.0%" in doubt
     assert one(logits, labels, prevalence=float(observed) + 0.01).doubts == ()
     assert "held against nothing" in one(prevalence=0.02).doubts[0]
 

@@ -63,7 +63,7 @@ def test_our_own_samples() -> None:
     same(upload.test, LOGITS_TEST[:9], LABELS_TEST[:9])
     assert logit_set(upload.test).class_names == ("a", "<b>", "é", "=")
     assert upload.rows is None
-    assert "age cannot tell rows apart, being not in both sets" in said(upload)
+    assert "age cannot be used for grouping: not in both sets" in said(upload)
     assert upload.split().test is upload.test
 
 

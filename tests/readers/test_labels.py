@@ -195,14 +195,14 @@ def test_one_of_two_counts_from_1(first: int, other: int) -> None:
     data = top_1(TRUTH + first, TOLD + other)
     share = 100 * np.mean(TRUTH == TOLD)
     with pytest.raises(
-        Question, match=f"and in {share:.1f} % if one of them counts from 1"
+        Question, match=f"and in {share:.1f}% if one of them counts from 1"
     ) as asked:
         read("a.csv", data)
     with pytest.raises(Question, match="counts from 1"):
         combine([held("val.csv", data), held("test.csv", data)])
     yes, no = (read("a.csv", data, **answer.change) for answer in asked.value.answers)
     np.testing.assert_array_equal(hits(yes), TRUTH == TOLD)
-    assert yes.repairs[0].startswith("Classes were counted anew")
+    assert yes.repairs[0].startswith("Classes were numbered again")
     np.testing.assert_array_equal(hits(no), TRUTH + first == TOLD + other)
     assert no.repairs == ()
 

@@ -127,7 +127,7 @@ def test_two_files_count_categories_alike() -> None:
     columns = {role: part["town"] for role, part in upload.columns.items()}
     assert columns["calibration"].categories == columns["test"].categories
     assert cells(columns["test"]) == ["Köln", "Rom"] * 20
-    assert "Column only cannot tell rows apart, being not in both sets." in upload.missing
+    assert "Column only cannot be used for grouping: not in both sets." in upload.missing
     assert list(upload.columns["calibration"]) == ["town"]
 
 

@@ -293,8 +293,8 @@ def _saturated(seen: list[_Seen]) -> Iterator[str]:
         if n_rows >= _FEW_ROWS and count > _SATURATED * n_rows:
             yield (
                 f"The score is exactly 1 in {count:,} of {n_rows:,} rows{part.where}"
-                f" ({percent(count / n_rows)}): no map of scores can tell these rows"
-                " apart."
+                f" ({percent(count / n_rows)}): no calibrator can give these rows"
+                " different scores."
             )
 
 

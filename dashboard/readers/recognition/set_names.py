@@ -117,7 +117,7 @@ class Parting:
 
 
 def parting_of(column: Column) -> Parting | None:
-    """Return how a column tells the sets apart; None where its cells do not name sets.
+    """Return how a column names the sets; None where its cells do not name sets.
 
     Notes
     -----

@@ -207,7 +207,7 @@ def test_a_value_that_no_fit_can_give_is_refused_by_name(key: str, field: str, w
     ],
 )
 def test_arrays_of_other_lengths_are_refused(key: str, field: str, wrong: Any) -> None:
-    with pytest.raises(CalibrationInputError, match="found arrays that do not fit"):
+    with pytest.raises(CalibrationInputError, match="arrays that do not fit"):
         from_json(json.dumps({**content_of(key), field: wrong}))
 
 
