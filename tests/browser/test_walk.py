@@ -125,6 +125,7 @@ def choose_expert(page: Page) -> None:
     """Choose the experts' wording, which is among the settings."""
     panel = page.get_by_test_id("stSidebar")
     panel.get_by_text("Settings", exact=True).click()
+    settle(page)  # what opens moves what is in it
     panel.get_by_role("radio", name="Expert", exact=True).click()
     page.wait_for_url(re.compile("wording=expert"))
 
