@@ -136,7 +136,7 @@ def _bring_files(
 
 
 def _numbered(sources: Sequence[SourceFile], taken: Sequence[str]) -> tuple[SourceFile, ...]:
-    """Give files that are called alike a number, as a browser does: ``preds (2).csv``."""
+    """Return files that are called alike a number, as a browser does: ``preds (2).csv``."""
     names = list(taken)
     for source in sources:
         name, number = source.name, 1

@@ -71,7 +71,7 @@ class Settings:
 
 
 def first_class(n_classes: int) -> int:
-    """Give the class that is shown until one is chosen: of two the second, which is the event."""
+    """Return the class that is shown until one is chosen: of two the second, which is the event."""
     return int(n_classes == 2)
 
 

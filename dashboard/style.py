@@ -112,5 +112,5 @@ def hide_on_phones(prefix: str) -> None:
 
 
 def palette() -> Palette:
-    """Give the colours that fit the theme in use."""
+    """Return the colours that fit the theme in use."""
     return DARK if st.context.theme.type == "dark" else LIGHT

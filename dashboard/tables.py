@@ -90,7 +90,7 @@ def contest_table(contestants: Sequence[Contestant], measures: Sequence[Measure]
 
 
 def _counts(contestants: Sequence[Contestant]) -> dict[str, Callable[[Standing], int | None]]:
-    """Give the columns that count rows."""
+    """Return the columns that count rows."""
     found: dict[str, Callable[[Standing], int | None]] = {
         CHANGED: lambda one: one.changed_decisions
     }

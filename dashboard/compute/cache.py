@@ -29,7 +29,7 @@ Result = TypeVar("Result")
 
 
 def key_of(upload: Upload, settings: Settings) -> Key:
-    """Give what stands for the data and the settings."""
+    """Return what stands for the data and the settings."""
     how = replace(upload.options, prevalence=None)  # which changes no number
     return upload.digest, upload.name, f"{upload.values_kind}, {how}", repr(settings)
 
@@ -42,12 +42,12 @@ def _shelf(kind: str) -> OrderedDict[object, Any]:
 
 
 def is_known(kind: str, key: object) -> bool:
-    """Tell whether a result is kept."""
+    """Return whether a result is kept."""
     return key in _shelf(kind)
 
 
 def once(kind: str, key: object, make: Callable[[], Result], *, most: int = MOST_RESULTS) -> Result:
-    """Give the result that is kept, or make it.
+    """Return the result that is kept, or make it.
 
     Not a cached function, because those cannot show how far they are.
 
@@ -73,7 +73,7 @@ def once(kind: str, key: object, make: Callable[[], Result], *, most: int = MOST
 def once_going_on(
     kind: str, key: object, make: Callable[[Progress], Result], progress: Progress
 ) -> Result:
-    """Give the result that is kept, or make it; a click elsewhere does not end the work.
+    """Return the result that is kept, or make it; a click elsewhere does not end the work.
 
     Parameters
     ----------

@@ -175,7 +175,7 @@ def _evaluated_rows(scene: Scene, side: EvaluatedOn) -> LogitSet | EventScores:
 def _fitted_on(
     scene: Scene, found: Contestant, side: EvaluatedOn
 ) -> FittedScoreMap | FittedVectorMap | None:
-    """Give what calibrates the rows that are evaluated, of a contestant fitted on all."""
+    """Return what calibrates the rows that are evaluated, of a contestant fitted on all."""
     fitted = found.on(side).fitted
     chosen = evaluated_rows(scene.upload, scene.settings, "calibration")
     if isinstance(fitted, FoldedScoreMap | FoldedVectorMap) and chosen is not None:
@@ -247,7 +247,7 @@ def contest_closer(
 
 
 def _settings(scene: Scene, key: str) -> Settings:
-    """Give the settings with which a method takes part."""
+    """Return the settings with which a method takes part."""
     if key == scene.settings.method:
         return scene.settings
     if key == NO_METHOD:

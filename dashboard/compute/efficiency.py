@@ -33,13 +33,13 @@ Options = tuple[tuple[str, OptionValue], ...]
 
 
 def plan_of(scene: Scene, n_draws: int) -> Plan:
-    """Give the sizes, the draws and the bins."""
+    """Return the sizes, the draws and the bins."""
     sizes = learning_sizes(scene.split.calibration)
     return Plan(sizes, n_draws, SEED, scene.settings.n_bins)
 
 
 def finished(scene: Scene, keys: Sequence[str], plan: Plan) -> LearningCurves:
-    """Give what is known already of some methods, no calibration among them."""
+    """Return what is known already of some methods, no calibration among them."""
     curves = []
     for key in (NO_METHOD, *keys):
         kept = [(_kind(key), _point_key(scene, key, size, plan)) for size in plan.sizes]
@@ -51,7 +51,7 @@ def finished(scene: Scene, keys: Sequence[str], plan: Plan) -> LearningCurves:
 
 
 def is_complete(found: LearningCurves, keys: Sequence[str]) -> bool:
-    """Tell whether every size of every method is known."""
+    """Return whether every size of every method is known."""
     lengths = {curve.key: len(curve.points) for curve in found.curves}
     wanted = len(found.plan.sizes)
     return all(lengths.get(key) == wanted for key in (NO_METHOD, *keys))
@@ -89,7 +89,7 @@ def seconds(scene: Scene, keys: Sequence[str], plan: Plan) -> float:
 
 
 def _options(scene: Scene, key: str) -> Options:
-    """Give the chosen options to the chosen method, and to others their defaults."""
+    """Return the chosen options to the chosen method, and to others their defaults."""
     return scene.settings.options if key == scene.settings.method else ()
 
 

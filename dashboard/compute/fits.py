@@ -80,12 +80,12 @@ def estimate(upload: Upload, settings: Settings) -> Estimate | None:
 
 
 def is_fitted(upload: Upload, settings: Settings) -> bool:
-    """Tell whether a fit is kept."""
+    """Return whether a fit is kept."""
     return is_known(_FITS, _fit_key(upload, settings))
 
 
 def _fit_key(upload: Upload, settings: Settings) -> Key:
-    """Give what decides a fit: no bins, no part of the rows; and of all classes, no event."""
+    """Return what decides a fit: no bins, no part of the rows; and of all classes, no event."""
     of_event = settings.method == NO_METHOD or method_by_key(settings.method).acts_on == "event"
     event = settings.event if of_event else TopR(1)
     return key_of(upload, replace(settings, event=event, n_bins=15, only=None))
@@ -124,7 +124,7 @@ def run_audit(upload: Upload, settings: Settings, progress: Progress) -> AuditRe
 
 
 def fitted_on(scene: Scene) -> EventScores:
-    """Give the event on all rows that calibrators are fitted on."""
+    """Return the event on all rows that calibrators are fitted on."""
     if scene.settings.only is None:
         return scene.result.calibration.before.event
     rows, event = scene.split.calibration, scene.settings.event

@@ -80,7 +80,7 @@ def _list(scene: Scene, low: float, high: float) -> ListedRows:
 
 
 def _numbers(scene: Scene) -> Places:
-    """Give the numbers that the rows that are evaluated have in their file or set."""
+    """Return the numbers that the rows that are evaluated have in their file or set."""
     settings, upload = scene.settings, scene.upload
     numbers = row_numbers(upload)
     if upload.rows is None:
@@ -93,7 +93,7 @@ def _numbers(scene: Scene) -> Places:
 
 
 def _columns(scene: Scene) -> dict[str, SliceColumn]:
-    """Give the further columns of the rows that are evaluated."""
+    """Return the further columns of the rows that are evaluated."""
     settings = scene.settings
     columns = scene.upload.split_columns(
         calibration_share=settings.calibration_share, seed=settings.seed

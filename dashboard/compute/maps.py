@@ -77,7 +77,7 @@ def moved(scene: Scene) -> Movement:
 
 
 def chosen_curve(scene: Scene) -> ScoreCurve | None:
-    """Give the chosen calibrator as a curve; None where it is none."""
+    """Return the chosen calibrator as a curve; None where it is none."""
     inside = map_inside(scene.result.fitted, scene.settings.event)
     if inside is None:
         return None
@@ -112,7 +112,7 @@ def draw_maps(scene: Scene, curves: Sequence[NamedCurve]) -> tuple[go.Figure, go
 
 
 def arrows(scene: Scene) -> tuple[ClassMoves, ClassMoves] | None:
-    """Give the arrows of a grid and of some rows; None unless three classes are recalibrated."""
+    """Return the arrows of a grid and of some rows; None unless three classes are recalibrated."""
     fitted, rows = scene.result.fitted, scene.rows
     if not isinstance(fitted, FittedVectorMap) or not isinstance(rows, LogitSet):
         return None
@@ -130,7 +130,7 @@ def arrows(scene: Scene) -> tuple[ClassMoves, ClassMoves] | None:
 
 
 def fitted_temperature(scene: Scene) -> float | None:
-    """Give the temperature that the calibration set chooses; None where there are no classes."""
+    """Return the temperature that the calibration set chooses; None where there are no classes."""
     if isinstance(scene.result.fitted, FittedTemperature):
         return scene.result.fitted.temperature
     rows = scene.split.calibration
@@ -155,7 +155,7 @@ def temperatures(fitted: float, *, fine: bool) -> list[float]:
 
 
 def is_wide(fitted: float) -> bool:
-    """Tell whether a temperature is outside those that usually are enough."""
+    """Return whether a temperature is outside those that usually are enough."""
     return not 0.11 < fitted < 9
 
 
@@ -200,13 +200,13 @@ def at_temperature(scene: Scene, rows: LogitSet, temperature: float) -> AtTemper
 
 
 def spline_at_hand(scene: Scene) -> SplineCalibration:
-    """Give the spline with the options that are chosen, or the usual ones."""
+    """Return the spline with the options that are chosen, or the usual ones."""
     made = scene.settings.calibrator()
     return made if isinstance(made, SplineCalibration) else SplineCalibration()
 
 
 def chosen_knots(scene: Scene) -> int | None:
-    """Give the number of knots of the spline that is chosen; None where it is another method."""
+    """Return the number of knots of the spline that is chosen; None where it is another method."""
     fitted = scene.result.fitted
     return fitted.knot_values.size if isinstance(fitted, FittedSpline) else None
 
@@ -245,7 +245,7 @@ def spline_curve(scene: Scene, n_knots: int) -> ScoreCurve:
 
 
 def _data_key(scene: Scene, *, with_set: bool = True) -> tuple[object, ...]:
-    """Give what stands for the data, the event and the bins, whatever calibrator is chosen."""
+    """Return what stands for the data, the event and the bins, whatever calibrator is chosen."""
     alike = replace(scene.settings, method=NO_METHOD, options=())
     return (*key_of(scene.upload, alike), *((scene.chosen,) if with_set else ()))
 

@@ -84,6 +84,6 @@ def draw_slices(scene: Scene, found: FoundSlices, shown: Places) -> go.Figure:
 
 
 def _key(scene: Scene, n_bins: int | None = None) -> tuple[object, ...]:
-    """Give what decides a figure; with a number of bins, one that heeds no other."""
+    """Return what decides a figure; with a number of bins, one that heeds no other."""
     settings = scene.settings if n_bins is None else replace(scene.settings, n_bins=n_bins)
     return key_of(scene.upload, settings), scene.chosen, scene.palette

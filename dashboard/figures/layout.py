@@ -9,7 +9,7 @@ HEIGHT = 280
 
 
 def base_layout(title: str) -> dict[str, Any]:
-    """Give the layout every graph starts from."""
+    """Return the layout every graph starts from."""
     return {
         "title": {"text": title, "font": {"size": 13}, "x": 0, "xanchor": "left", "y": 0.97},
         "height": HEIGHT,
@@ -22,7 +22,7 @@ def base_layout(title: str) -> dict[str, Any]:
 
 
 def share_axis(title: str, limits: tuple[float, float]) -> dict[str, Any]:
-    """Give an axis of shares, drawn in percent from the first to the second limit."""
+    """Return an axis of shares, drawn in percent from the first to the second limit."""
     axis: dict[str, Any] = {
         "title": {"text": title, "font": {"size": 12}, "standoff": 4},
         "range": [limits[0] - 0.01 * limits[1], limits[1] * 1.01],
@@ -45,7 +45,7 @@ def same_scale(axis: dict[str, Any]) -> dict[str, Any]:
 
 
 def unit_range(*ends: float) -> tuple[float, float]:
-    """Give the range from 0 that holds every value, the whole of 0 to 1 if they fill most of it."""
+    """Return the range from 0 that holds every value: 0 to 1 if they fill most of it."""
     highest = max(map(float, ends))
     return (0, 1) if highest > 0.6 or highest == 0 else (0, highest * 1.04)
 

@@ -326,7 +326,7 @@ def _within(whole: NDArray[np.bool_] | None, chosen: NDArray[np.bool_]) -> NDArr
 
 
 def row_list(bad: NDArray[np.bool_], first_row: int) -> str:
-    """Say in how many rows something is wrong, and which come first.
+    """Return in how many rows something is wrong, and which come first.
 
     Notes
     -----
@@ -341,12 +341,12 @@ def row_list(bad: NDArray[np.bool_], first_row: int) -> str:
 
 
 def rows_of_file(bad: NDArray[np.bool_], raw: RawSet | RawEvent) -> str:
-    """Say as `row_list` which rows of a set are meant, by their numbers in the file."""
+    """Return as `row_list` which rows of a set are meant, by their numbers in the file."""
     return row_list(bad if raw.among is None else _within(raw.among, bad), raw.first_row)
 
 
 def rows_of_sets(marks: Mapping[Role, NDArray[np.bool_]], sets: Mapping[Role, RawSet]) -> str:
-    """Say which rows of one set, or of two, are meant."""
+    """Return which rows of one set, or of two, are meant."""
     parts = {role: rows_of_file(bad, sets[role]) for role, bad in marks.items() if bad.any()}
     if len(sets) == 1:
         return next(iter(parts.values()), "in no row")

@@ -21,7 +21,7 @@ _ROWS, _SHOWN, _CELL = 10, 20, 60
 
 
 def uses_of(table: Table, reading: Reading) -> dict[str, ColumnUse]:
-    """Say what each column was taken for; the only score of an event is a class's."""
+    """Return what each column was taken for; the only score of an event is a class's."""
     of_top_one = {"prediction", "correct", "ranked class"} & {*reading.roles}
     uses = {c.name: _USES[role] for c, role in zip(table.columns, reading.roles, strict=True)}
     if of_top_one:

@@ -252,7 +252,7 @@ def _refuse_ruled_out(
 
 
 def _masked(sets: Mapping[Role, LogitSet], reading: Scale) -> tuple[str, ...]:
-    """Say what minus infinity was read as."""
+    """Return what minus infinity was read as."""
     if reading.kind == "probabilities":
         return ()
     holed = [part.logits for part in sets.values() if part.logits.min() == -np.inf]
@@ -263,7 +263,7 @@ def _masked(sets: Mapping[Role, LogitSet], reading: Scale) -> tuple[str, ...]:
 
 
 def _impossible(sets: Mapping[Role, LogitSet], reading: Scale) -> tuple[str, ...]:
-    """Say what a probability of 0 does."""
+    """Return what a probability of 0 does."""
     if reading.kind != "probabilities":
         return ()
     count = sum(int(_ruled_out(part).sum()) for part in sets.values())
@@ -278,7 +278,7 @@ def _impossible(sets: Mapping[Role, LogitSet], reading: Scale) -> tuple[str, ...
 
 
 def _tied(sets: Mapping[Role, LogitSet]) -> tuple[str, ...]:
-    """Say in how many rows the order of the classes decides, if they are not few."""
+    """Return in how many rows the order of the classes decides, if they are not few."""
     count = 0
     for part in sets.values():
         for rows in row_blocks(*part.given.shape):
@@ -313,6 +313,6 @@ def _constant(sets: Mapping[Role, LogitSet]) -> tuple[str, ...]:
 
 
 def _one_row(part: LogitSet) -> bool:
-    """Tell rows that are all the same, stopping where one differs."""
+    """Recognise rows that are all the same, stopping where one differs."""
     blocks = (part.given[rows] for rows in row_blocks(*part.given.shape))
     return all(bool((block == part.given[:1]).all()) for block in blocks)

@@ -53,7 +53,7 @@ def visible(text: str, limit: int = 200) -> str:
 
 
 def _joins(text: str, place: int) -> bool:
-    """Tell a joiner between signs that it shapes."""
+    """Recognise a joiner between signs that it shapes."""
     around = text[place - 1 : place] + text[place + 1 : place + 2]
     return (
         text[place] in _JOINERS
@@ -131,7 +131,7 @@ class FileError(CalibrationInputError):
 
     @classmethod
     def at(cls, place: str, error: CalibrationInputError) -> "FileError":
-        """Say of another refusal in which part of the file it arose."""
+        """Return of another refusal in which part of the file it arose."""
         field = f"{place} {error.field}" if place else error.field
         made = cls(field, error.found, error.wanted)
         made.known = getattr(error, "known", None)

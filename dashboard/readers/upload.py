@@ -109,7 +109,7 @@ class Upload:
     def split(
         self, *, calibration_share: float = 0.5, seed: int = 0
     ) -> Split[LogitSet] | Split[EventScores]:
-        """Give a set to fit on and a set to evaluate on.
+        """Return a set to fit on and a set to evaluate on.
 
         Parameters
         ----------
@@ -141,7 +141,7 @@ class Upload:
     def split_columns(
         self, *, calibration_share: float = 0.5, seed: int = 0
     ) -> Mapping[str, Mapping[str, SliceColumn]]:
-        """Give the further columns of the sets of `split`, row by row, under the same options.
+        """Return the further columns of the sets of `split`, row by row, under the same options.
 
         Returns
         -------

@@ -22,7 +22,7 @@ NO_BREAK = "\u00a0"
 
 
 def is_whole(value: float) -> bool:
-    """Tell a whole number that is written in full, as an id or a year is."""
+    """Recognise a whole number that is written in full, as an id or a year is."""
     return abs(value) < 1e15 and float(value).is_integer()
 
 
@@ -209,7 +209,7 @@ def p_words(p_value: float) -> str:
 
 
 def null_source(*sides: CumulativeCurves) -> str:
-    """Say what p-values, and the limit of the KS error under perfect calibration, come from."""
+    """Return what p-values, and the limit of the KS error under perfect calibration, come from."""
     rare = {curves.is_rare for curves in sides}
     if rare == {False}:
         return "Brownian limit"

@@ -145,12 +145,12 @@ def _plain(name: str, cells: pa.ChunkedArray) -> Column:
 
 
 def unread(name: str, why: str) -> Column:
-    """Give a column that was not kept."""
+    """Return a column that was not kept."""
     return Column(name, np.empty(0), unread=why)
 
 
 def _why_unread(kind: pa.DataType) -> str:
-    """Say why no column can hold such values, if none can."""
+    """Return why no column can hold such values, if none can."""
     if types.is_map(kind) or types.is_union(kind):
         return "objects"
     if types.is_duration(kind) or types.is_interval(kind):
@@ -185,7 +185,7 @@ def _whole(cells: pa.ChunkedArray) -> pa.Array:
 
 
 def _lengths(lists: pa.Array) -> NDArray[np.int64]:
-    """Give the length of each list, 0 for a null."""
+    """Return the length of each list, 0 for a null."""
     lengths = pc.fill_null(pc.list_value_length(lists), 0)
     return np.asarray(lengths.to_numpy(zero_copy_only=False), dtype=np.int64)
 
@@ -249,7 +249,7 @@ def _even(flat: Column, lengths: NDArray[np.int64]) -> Column:
 
 
 def arrow_of(cells: Sequence[Any], depth: int = 0) -> pa.ChunkedArray:
-    """Give values as Arrow has them: of several kinds as texts, of lists and others as objects."""
+    """Return values as Arrow has them: several kinds as texts, lists and others as objects."""
     try:
         return pa.chunked_array([pa.array(cells)])
     except NO_ARROW:

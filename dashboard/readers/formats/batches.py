@@ -144,7 +144,7 @@ def _turned(node: Node) -> dict[str, list[Node]] | None:
 
 
 def _by_name(items: Items) -> dict[str, Node]:
-    """Give a dictionary by the names in it; nothing where they are none, or the same."""
+    """Return a dictionary by the names in it; nothing where they are none, or the same."""
     names = [name_of(key) for key in items.values[::2]]
     if None in names or len({*names}) < len(names):
         return {}
@@ -156,7 +156,7 @@ def _is_row(values: list[Node]) -> bool:
 
 
 def _arrays(values: list[Node]) -> list[Array] | None:
-    """Give each of the values as an array; None where one of them is none."""
+    """Return each of the values as an array; None where one of them is none."""
     try:
         return [_one(value) for value in values]
     except (NoArrayError, FileError):
@@ -234,7 +234,7 @@ def _are_labels(array: Array) -> bool:
 
 
 def _doubts(sizes: Sequence[int]) -> tuple[str, ...]:
-    """Say that a few parts of other lengths may be sets: of batches only the last is shorter."""
+    """Return that a few parts of other lengths may be sets: of batches only the last is shorter."""
     even = len({*sizes[:-1]}) == 1 and sizes[-1] <= sizes[0]
     if even or len(sizes) > _FEW:
         return ()

@@ -97,7 +97,7 @@ class Blocks:
         self._texts_before()
 
     def columns(self, names: Sequence[str]) -> tuple[Column, ...]:
-        """Give the whole columns; decimal commas in one speak for those of the others."""
+        """Return the whole columns; decimal commas in one speak for those of the others."""
         made = [self._column(c, name) for c, name in enumerate(names)]
         if any(column.commas for column in made):
             for c, column in enumerate(made):

@@ -181,7 +181,7 @@ _NARROW = "\u00a0\u2009\u202f"
 def _numbers(
     texts: pa.Array, counts: NDArray[np.int64], *, sure: bool
 ) -> tuple[pa.Array, NDArray[np.bool_], NDArray[np.bool_]]:
-    """Give the number in each text, null where there is none, and its percent sign and comma."""
+    """Return the number in each text, null where there is none, and its percent sign and comma."""
     none = np.zeros(len(texts), dtype=np.bool_)
     plain, percents, points, commas = texts, none, none, none
     if _holds(texts, "\u2212"):
@@ -227,7 +227,7 @@ def _without_commas(
 
 
 def _holds(texts: pa.Array, *marks: str) -> bool:
-    """Tell whether a sign is anywhere in the texts, far faster than text by text."""
+    """Return whether a sign is anywhere in the texts, far faster than text by text."""
     data = texts.buffers()[2]
     raw = b"" if data is None else data.to_pybytes()
     return any(mark.encode() in raw for mark in marks)
@@ -265,7 +265,7 @@ def _lists(
 
 
 def _has_long(texts: pa.Array) -> bool:
-    """Tell whole numbers of more digits than a double has: they are names."""
+    """Recognise whole numbers of more digits than a double has: they are names."""
     longest = pc.max(pc.binary_length(texts)).as_py() or 0
     return longest > 15 and bool(_matches(texts, _LONG).any())
 
@@ -283,5 +283,5 @@ def _matches(texts: pa.Array, shape: str) -> NDArray[np.bool_]:
 
 
 def _mask(booleans: Any) -> NDArray[np.bool_]:
-    """Give an array of numpy that can be changed."""
+    """Return an array of numpy that can be changed."""
     return np.array(booleans.to_numpy(zero_copy_only=False), dtype=np.bool_)

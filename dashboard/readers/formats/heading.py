@@ -47,7 +47,7 @@ class Heading:
 
 
 def first_rows(rows: Iterable[Sequence[str]]) -> Iterator[Sequence[str]]:
-    """Give the rows to look at: as many as `SAMPLE` that are not blank, and the blank ones."""
+    """Return the rows to look at: as many as `SAMPLE` that are not blank, and the blank ones."""
     left = SAMPLE
     for row in rows:
         yield row
@@ -93,7 +93,7 @@ def heading_of(rows: Rows, *, header: bool | None) -> Heading:
 
 
 def is_number(cell: str) -> bool:
-    """Tell a text that is written as a number, with whatever marks.
+    """Recognise a text that is written as a number, with whatever marks.
 
     Examples
     --------
@@ -128,12 +128,12 @@ def _top(rows: Rows) -> int:
 
 
 def _is_remark(row: Sequence[str]) -> bool:
-    """Tell a line that begins with a number sign, or that tells Excel the delimiter."""
+    """Recognise a line that begins with a number sign, or that tells Excel the delimiter."""
     return bool(row) and _REMARK.match(row[0]) is not None
 
 
 def _is_title(rows: Rows, place: int, filled: Sequence[int], width: int) -> bool:
-    """Tell a row above the table: a remark, or a few cells above a heading of many more."""
+    """Recognise a row above the table: a remark, or a few cells above a heading of many more."""
     row = rows[place]
     following = next((k for k in range(place + 1, len(rows)) if filled[k]), None)
     if _is_remark(row):
@@ -150,7 +150,7 @@ def _is_title(rows: Rows, place: int, filled: Sequence[int], width: int) -> bool
 
 
 def _is_words(row: Sequence[str]) -> bool:
-    """Tell a row without a number, such as a heading."""
+    """Recognise a row without a number, such as a heading."""
     return not any(map(is_number, row))
 
 
@@ -172,19 +172,19 @@ def _column(rows: Rows, place: int) -> list[str]:
 
 
 def _runs(cells: Sequence[str]) -> bool:
-    """Tell whole numbers that count up from 0 or 1."""
+    """Recognise whole numbers that count up from 0 or 1."""
     texts = [cell.strip() for cell in cells]
     return any(texts == [str(k) for k in range(low, low + len(texts))] for low in (0, 1))
 
 
 def _counts(first: Sequence[str], below: Rows) -> bool:
-    """Tell a row that numbers the columns, as programs write that know no names."""
+    """Recognise a row that numbers the columns, as programs write that know no names."""
     cells = first[1:] if not first[0].strip() else first
     return len(cells) > 2 and _runs(cells) and bool(below) and not _runs(below[0])
 
 
 def _is_header(first: Sequence[str], below: Rows) -> bool:
-    """Tell names of columns from values: words above numbers, or that do not occur below."""
+    """Distinguish names of columns from values: words above numbers, or that do not occur below."""
     words = [c for c, cell in enumerate(first) if _says([cell]) and not is_number(cell)]
     numbers = [c for c, cell in enumerate(first) if is_number(cell)]
     columns = {c: _column(below, c) for c in (*words, *numbers)}
@@ -215,7 +215,7 @@ def _with_row_names(names: list[str], below: Rows) -> list[str]:
 
 
 def _different(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Give names of which each occurs once, and say which had to change."""
+    """Return names of which each occurs once, and say which had to change."""
     made: list[str] = []
     repairs = []
     taken = {name for name in names if name}

@@ -120,7 +120,7 @@ def _as_utf8(data: bytes) -> bytes:
 
 
 def _is_lines(text: bytes) -> bool:
-    """Tell JSON lines by a first line that is whole, and a further one."""
+    """Recognise JSON lines by a first line that is whole, and a further one."""
     end = text.find(b"\n")
     if end < 0 or end > _MOST_BYTES:
         return False
@@ -197,7 +197,7 @@ def _of_arrow(table: pa.Table) -> Table:
 
 
 def _of_list(value: list[Any]) -> Table | Arrays:
-    """Tell records, rows and lists of single values apart."""
+    """Distinguish records, rows and lists of single values."""
     check_rows(len(value))
     kinds = {*map(type, value)}
     if not value or kinds == {type(None)}:
@@ -223,7 +223,7 @@ def _of_list(value: list[Any]) -> Table | Arrays:
 
 
 def _has_labels(rows: Sequence[Sequence[Any]]) -> bool:
-    """Tell whole numbers at one end of rows of numbers with fractions."""
+    """Recognise whole numbers at one end of rows of numbers with fractions."""
     return [{type(row[end]) for row in rows if row} == {int} for end in (0, -1)].count(True) == 1
 
 
@@ -263,7 +263,7 @@ def _table(columns: Mapping[str, list[Any]], left: Sequence[str] = ()) -> Table:
 
 
 def _of_object(value: Mapping[str, Any]) -> Table | Arrays:
-    """Tell what pandas writes, records and lists by name apart."""
+    """Distinguish what pandas writes, records and lists by name."""
     lists = {name: part for name, part in value.items() if isinstance(part, list)}
     objects = {name: part for name, part in value.items() if isinstance(part, dict) and part}
     check_columns(len(lists))
@@ -308,7 +308,7 @@ def _of_pandas(objects: Mapping[str, dict[str, Any]]) -> Table | None:
 
 
 def _holds_objects(rows: Sequence[Any]) -> bool:
-    """Tell records, and lists of classes with their scores, by the first."""
+    """Distinguish records and lists of classes with their scores, by the first."""
     item = next((row for row in rows if row is not None), None)
     for _ in range(2):
         item = item[0] if isinstance(item, list) and item else item
@@ -316,7 +316,7 @@ def _holds_objects(rows: Sequence[Any]) -> bool:
 
 
 def _have_names(rows: Mapping[str, list[Any]], lists: Mapping[str, list[Any]]) -> bool:
-    """Tell a list of texts that names the classes of the lists in records."""
+    """Recognise a list of texts that names the classes of the lists in records."""
     first = next(iter(rows.values()))
     members = first[0].values() if isinstance(first[0], dict) else ()
     widths = {len(part) for part in members if isinstance(part, list)} - {len(first)}
@@ -347,7 +347,7 @@ def _of_row_lists(
 
 
 def _parts(name: str, value: Any, depth: int) -> Iterator[Column]:
-    """Give the arrays of nested objects and of short lists of lists, by names with dots."""
+    """Return the arrays of nested objects and of short lists of lists, by names with dots."""
     if depth > _MAX_DEPTH:
         raise FileError("file", f"JSON nested more than {_MAX_DEPTH} deep", _WANTED)
     prefix = f"{name}." if name else ""
@@ -372,7 +372,7 @@ def _parts(name: str, value: Any, depth: int) -> Iterator[Column]:
 
 
 def _numbered(value: Mapping[str, Any]) -> list[str] | None:
-    """Give names in order from names by number, or numbers by name."""
+    """Return names in order from names by number, or numbers by name."""
     places = [str(k) for k in range(len(value))]
     if [*value] == places and all(isinstance(name, str) for name in value.values()):
         return [*value.values()]

@@ -62,7 +62,7 @@ class Dtype:
     order: str = ""
 
     def numpy(self) -> np.dtype[np.generic]:
-        """Give the real type, made from a code that was checked."""
+        """Return the real type, made from a code that was checked."""
         return plain_dtype((self.order or "=") + self.code)
 
 
@@ -144,14 +144,14 @@ def build(target: Node, state: Node) -> None:
 
 
 def text(value: Node) -> str | None:
-    """Give text, which Python 2 wrote as bytes."""
+    """Return text, which Python 2 wrote as bytes."""
     if isinstance(value, bytes):
         return value.decode("latin-1")
     return value if isinstance(value, str) else None
 
 
 def whole_numbers(items: Items) -> tuple[int, ...]:
-    """Give sizes or steps, none of them negative."""
+    """Return sizes or steps, none of them negative."""
     sizes = tuple(
         size for size in items.values
         if isinstance(size, int) and not isinstance(size, bool) and 0 <= size < 1 << 62

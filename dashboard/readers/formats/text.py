@@ -64,7 +64,7 @@ def read_text(data: bytes, header: bool | None) -> Table:  # noqa: FBT001 - as a
 
 
 def _decoded(data: bytes) -> tuple[bytes, list[str]]:
-    """Bring a text to UTF-8 without a mark, whose lines end with line feeds."""
+    """Convert a text to UTF-8 without a mark, whose lines end with line feeds."""
     for magic, what in ((b"\x1f\x8b", "a gzip file"), (b"PK\x03\x04", "a zip archive")):
         if data.startswith(magic):
             raise FileError("file", f"{what}, compressed", "plain text; unpack it first")
@@ -142,7 +142,7 @@ def _single_blanks(data: bytes) -> bytes:
 
 
 def _first_rows(data: bytes, delimiter: str) -> tuple[list[list[str]], list[int]]:
-    """Give the first rows, and how many lines stand above each."""
+    """Return the first rows, and how many lines stand above each."""
     head = data[:_PIECE]
     if len(data) > _PIECE:
         head = head[: head.rfind(b"\n") + 1]
@@ -174,7 +174,7 @@ def _offset(data: bytes, n_lines: int) -> int:
 
 
 def _comma_sentence(columns: Sequence[Column]) -> tuple[str, ...]:
-    """Say where commas mark decimals, counted by the cells that have one."""
+    """Return where commas mark decimals, counted by the cells that have one."""
     having = [column for column in columns if column.commas]
     if not having:
         return ()

@@ -77,7 +77,7 @@ def _parameter(values: list[Node]) -> Held:
 
 
 def _is_plain(more: list[Node]) -> bool:
-    """Tell whether nothing is hung on a tensor: no hooks, no lazy change of sign."""
+    """Return whether nothing is hung on a tensor: no hooks, no lazy change of sign."""
     match more:
         case (
             [] | [bool(), Items("dict", [])] | [bool(), Items("dict", []), None | Items("dict", [])]
@@ -87,7 +87,7 @@ def _is_plain(more: list[Node]) -> bool:
 
 
 def _laid(storage: Storage, code: str, offset: Node, sizes: tuple[Items, Items]) -> Array:
-    """Give the values of a tensor, contiguous and in the order of bytes of this machine."""
+    """Return the values of a tensor, contiguous and in the order of bytes of this machine."""
     dtype = _bits(code, storage.order)
     (start,), shape, steps = (whole_numbers(items) for items in (Items("tuple", [offset]), *sizes))
     if len(shape) != len(steps) or len(shape) > 3:
@@ -168,7 +168,7 @@ def read_torch(data: bytes, _: bool | None) -> Arrays:  # noqa: FBT001 - as all 
 
 
 def _root(archive: ZipFile) -> str:
-    """Give the folder that holds all members."""
+    """Return the folder that holds all members."""
     roots = {name.partition("/")[0] for name in archive.namelist()}
     root = min(roots, default="")
     if len(roots) != 1 or f"{root}/data.pkl" not in archive.namelist():
@@ -179,7 +179,7 @@ def _root(archive: ZipFile) -> str:
 
 
 def _byte_order(archive: ZipFile, root: str) -> Literal["<", ">"]:
-    """Give the order of bytes, which files of PyTorch before 2.1 do not tell: theirs is little."""
+    """Return the order of bytes, which files before PyTorch 2.1 do not tell: theirs is little."""
     name = f"{root}/byteorder"
     said = member_bytes(archive, name)[:16] if name in archive.namelist() else b"little"
     if said not in (b"little", b"big"):

@@ -169,7 +169,7 @@ def _gather(sheet: _Sheet, parts: list[list[Part]]) -> int:
 
 
 def _part(cells: Sequence[Any]) -> Part:
-    """Give a block of a column as numbers, or where some cell is none as texts."""
+    """Return a block of a column as numbers, or where some cell is none as texts."""
     if set(map(type, cells)) == {float}:
         return np.array(cells)
     return pa.array(map(_text, cells), pa.string())
@@ -191,7 +191,7 @@ def _column(name: str, parts: Sequence[Part]) -> Column:
 
 
 def _whole(values: NDArray[np.float64]) -> NDArray[Any]:
-    """Give whole numbers as such: a sheet knows only one kind of numbers."""
+    """Return whole numbers as such: a sheet knows only one kind of numbers."""
     if len(values) and (np.abs(values) < 2**53).all() and (values == np.floor(values)).all():
         return values.astype(np.int64)
     return values
@@ -212,7 +212,7 @@ def _text(cell: object) -> str:
 
 
 def _said(used: Sequence[str], titles: Sequence[str]) -> tuple[str, ...]:
-    """Say which sheets were read and which were not."""
+    """Return which sheets were read and which were not."""
     others = [plain(title, 30) for title in titles if title not in used]
     left = f" Not read: {', '.join(others[:6])}{' and more' if len(others) > 6 else ''}."
     named = ", ".join(plain(title, 30) for title in used[:6])

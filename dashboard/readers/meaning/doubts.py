@@ -58,7 +58,7 @@ class _Seen:
 
     @property
     def where(self) -> str:
-        """Say of which set something is said."""
+        """Return of which set something is said."""
         return f" of the {SET_NAMES[self.role]}" if SET_NAMES[self.role] else ""
 
 
@@ -162,7 +162,7 @@ def _predictions(seen: list[_Seen]) -> Iterator[str]:
 
 
 def _threshold(rows: Rows, decided: Array) -> float | None:
-    """Give the least probability of class 1 with which it is decided, if none without is higher."""
+    """Return the least probability of class 1 that decides for it, if none without is higher."""
     if not isinstance(rows, LogitSet) or rows.n_classes != 2 or {*np.unique(decided)} != {0, 1}:
         return None
     ones = rows.probabilities[:, 1]
@@ -180,7 +180,7 @@ def _labels(part: _Seen) -> Array:
 
 
 def _compared(part: _Seen, column: SliceColumn, rows: slice = slice(None)) -> tuple[Array, Array]:
-    """Give the labels and a column in numbers that can be compared; -1 matches nothing."""
+    """Return the labels and a column in numbers that can be compared; -1 matches nothing."""
     raw, labels, values = part.raw, _labels(part)[rows], column.values[rows]
     named = isinstance(raw, RawSet) and raw.label_texts is not None
     if column.categories is None:
@@ -274,7 +274,7 @@ def _written(part: _Seen) -> Array:
 
 
 def _fits(table: Array, decimals: int, unit: float) -> bool:
-    """Tell whether all values have so few decimals, stopping at the first block that has more."""
+    """Return whether all values have so few decimals, stopping at the first block that has more."""
     scale = 10.0**decimals / unit
     slack = 1e-9 if table.dtype.itemsize == 8 else 2e-6
     for rows in row_blocks(*table.shape):
@@ -316,7 +316,7 @@ def _absent_classes(seen: list[_Seen]) -> Iterator[str]:
 
 
 def _prevalence(seen: list[_Seen], options: Options) -> Iterator[str]:
-    """Hold the share of class 1, or of right predictions, against what the user states."""
+    """Compare the share of class 1, or of right predictions, with what the user states."""
     stated = options.prevalence
     if stated is None:
         return
@@ -333,7 +333,7 @@ def _prevalence(seen: list[_Seen], options: Options) -> Iterator[str]:
 
 
 def enriched(hits: Array, stated: float, what: str) -> Iterator[str]:
-    """Say where an event is more or less frequent than where the model will be used.
+    """Return where an event is more or less frequent than where the model will be used.
 
     Parameters
     ----------
@@ -363,7 +363,7 @@ def enriched(hits: Array, stated: float, what: str) -> Iterator[str]:
 
 
 def _few(seen: list[_Seen]) -> Iterator[str]:
-    """Say what so few rows can show."""
+    """Return what so few rows can show."""
     for part in seen:
         count = len(part.hits)
         if count == 1:

@@ -44,7 +44,7 @@ class LabelReading:
 
 
 def read_labels(sets: Mapping[Role, RawSet], n_classes: int, options: Options) -> LabelReading:
-    """Bring the labels of all sets to 0 .. n_classes - 1.
+    """Convert the labels of all sets to 0 .. n_classes - 1.
 
     Raises
     ------
@@ -194,7 +194,7 @@ def _looked_up(places: Mapping[str, int], texts: Sequence[str], codes: Array) ->
 
 
 def _flat(raw: RawSet, role: Role, n_classes: int, repairs: list[str]) -> Array:
-    """Bring labels to one number per row, whatever their type."""
+    """Convert labels to one number per row, whatever their type."""
     values, place = np.asarray(raw.labels), _place(role, raw)
     if values.dtype.kind not in "biuf" or values.ndim not in (1, 2):
         found = f"values of type {type_name(values.dtype)} and shape {values.shape}"
@@ -291,7 +291,7 @@ def _counted(
     options: Options,
     repairs: list[str],
 ) -> dict[Role, Array]:
-    """Bring numbers that count from 0 or from 1, or are -1 and 1, to numbers from 0."""
+    """Convert numbers that count from 0 or from 1, or are -1 and 1, to numbers from 0."""
     whole = {role: _whole(values, sets[role], role, repairs) for role, values in flat.items()}
     if n_classes == 2 and all(map(_is_signed, whole.values())):
         repairs.append(f"Labels -1 and 1 were read as 0 and 1{_n(whole)}.")

@@ -54,7 +54,7 @@ class Measured:
 
     @property
     def one_column(self) -> bool:
-        """Tell a single score a row."""
+        """Recognise a single score a row."""
         return self.tables[0].ndim == 1 or self.tables[0].shape[1] == 1
 
     def __len__(self) -> int:
@@ -62,7 +62,7 @@ class Measured:
         return sum(map(len, self.tables))
 
     def off(self, divisor: float = 1.0) -> float:
-        """Give how far the sum of a row is from 1 at most."""
+        """Return how far the sum of a row is from 1 at most."""
         return max(abs(one / divisor - 1) for one in self.sums)
 
     def where(self, test: Test) -> "Marked":
@@ -76,7 +76,7 @@ class Measured:
         )
 
     def sum_to_one(self, turned: Callable[[Array], Array]) -> bool:
-        """Tell whether every row sums to 1 once its values are turned into something else."""
+        """Return whether every row sums to 1 once its values are turned into something else."""
         for table in self.tables:
             for part in row_blocks(*table.shape):
                 with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
@@ -99,12 +99,12 @@ class Marked:
         return sum(int(np.count_nonzero(bad)) for bad in self.marks.values())
 
     def __str__(self) -> str:
-        """Say which rows are marked."""
+        """Return which rows are marked."""
         return rows_of_sets(self.marks, self.sets)
 
 
 def by_rows(table: Array) -> Iterator[tuple[Array, Array, Floats]]:
-    """Give the smallest value, the largest and the sum of each row, some rows at a time."""
+    """Return the smallest value, the largest and the sum of each row, some rows at a time."""
     columns = table[:, np.newaxis] if table.ndim == 1 else table
     for rows in row_blocks(*columns.shape):
         block = columns[rows]

@@ -114,7 +114,7 @@ def turned(rows: LogitSet | EventScores, where: str, *, one_score: bool = False)
 
 
 def _area(scores: Floats, truth: NDArray[np.bool_]) -> float | None:
-    """Give the area under the ROC curve if it is clearly below one half."""
+    """Return the area under the ROC curve if it is clearly below one half."""
     n_ones = int(np.count_nonzero(truth))
     pairs = n_ones * (len(truth) - n_ones)
     if not pairs or len(truth) < _FEW_ROWS:
@@ -127,7 +127,7 @@ def _area(scores: Floats, truth: NDArray[np.bool_]) -> float | None:
 
 
 def _are_of_true_class(rows: EventScores) -> bool:
-    """Tell scores that say themselves which rows are right, as those of the true class do."""
+    """Recognise scores that say themselves which rows are right, as those of the true class do."""
     right, high = rows.hits == 1, rows.scores > _HALF
     n_wrong, n_right = int(np.count_nonzero(~right)), int(np.count_nonzero(right))
     enough = min(n_wrong, n_right) >= _FEW_ROWS

@@ -63,7 +63,7 @@ def shared_rows(calibration: _Set, test: _Set) -> NDArray[np.bool_] | None:
 def words_of(
     table: Array, labels: Array, most_rows: int
 ) -> tuple[_Words, _Words, NDArray[np.intp]]:
-    """Give 64 bits for the values of each row, 64 for values and label, and which rows these are.
+    """Return 64 bits for the values of each row, 64 for values and label, and which rows these are.
 
     Of more rows than wanted a share is taken by their values, so that copies stay together.
     """
@@ -96,7 +96,7 @@ def _compare(shared: NDArray[np.bool_], ours: _Rows, theirs: _Rows) -> None:
 
 
 def _parts(calibration: _Set, test: _Set) -> Iterator[tuple[_Places, _Places]]:
-    """Give the rows of both sets whose hashes begin alike, since to keep all takes much memory."""
+    """Return the rows of both sets whose hashes begin alike: to keep all takes much memory."""
     count = min(-(-max(len(calibration[1]), len(test[1])) // _PART_ROWS), 256)
     ours, theirs = (
         np.concatenate(
@@ -112,7 +112,7 @@ def _parts(calibration: _Set, test: _Set) -> Iterator[tuple[_Places, _Places]]:
 
 
 def _sorted(whole: _Set, places: _Places) -> tuple[_Words, _Places]:
-    """Give the hashes of some rows in their order, and which rows they are of."""
+    """Return the hashes of some rows in their order, and which rows they are of."""
     found = _hashes(whole[0], whole[1], places)
     words = np.concatenate([np.empty(0, dtype=np.uint64), *found])
     order = np.argsort(words)
@@ -120,7 +120,7 @@ def _sorted(whole: _Set, places: _Places) -> tuple[_Words, _Places]:
 
 
 def _hashes(table: Array, labels: Array, places: _Places | None = None) -> Iterator[_Words]:
-    """Give 64 bits a row, of all rows or of some, a block of rows at a time."""
+    """Return 64 bits a row, of all rows or of some, a block of rows at a time."""
     odd = np.random.default_rng(0).integers(1 << 63, size=table.shape[1] + 1, dtype=np.uint64)
     odd = odd * np.uint64(2) + np.uint64(1)
     for block in row_blocks(len(labels) if places is None else len(places), table.shape[1]):

@@ -63,7 +63,7 @@ def repeated(
 
 
 def _by_chance(shared: NDArray[np.bool_], sets: tuple[tuple[Array, Array], ...]) -> bool:
-    """Tell a few shared rows of values with two decimals at most."""
+    """Recognise a few shared rows of values with two decimals at most."""
     count = int(np.count_nonzero(shared))
     if count >= min(_LEAST_SURE, len(shared)):
         return False
@@ -117,7 +117,7 @@ def _sizes(words: NDArray[np.uint64]) -> NDArray[np.intp]:
 
 
 def _right(rows: _Rows, places: NDArray[np.intp]) -> float:
-    """Give the share of some rows in which the likeliest class is the true one."""
+    """Return the share of some rows in which the likeliest class is the true one."""
     if not len(places):
         return 0.0
     if isinstance(rows, EventScores):
@@ -130,7 +130,7 @@ def _right(rows: _Rows, places: NDArray[np.intp]) -> float:
 
 
 def _scored_twice(calibration: _Rows, test: _Rows) -> bool:
-    """Tell the same rows in the same order."""
+    """Recognise the same rows in the same order."""
     truth = _labels(calibration)
     if not np.array_equal(truth, _labels(test)):
         return False
@@ -140,7 +140,7 @@ def _scored_twice(calibration: _Rows, test: _Rows) -> bool:
 
 
 def go_together(one: Array, other: Array, labels: Array) -> bool:
-    """Tell two scorings of the same rows from scores of other rows with the same labels.
+    """Distinguish two scorings of the same rows from scores of other rows with the same labels.
 
     Labels alone do not tell, as they are the same in two sets that are sorted by class. So values
     are compared that are left once their mean in each class is taken off; where these are in order
@@ -197,7 +197,7 @@ def _in_order(values: Floats, truth: NDArray[np.intp]) -> NDArray[np.bool_]:
 
 
 def _of_truth(rows: _Rows, truth: Array) -> Floats:
-    """Give the score of the true class."""
+    """Return the score of the true class."""
     if isinstance(rows, EventScores):
         return rows.scores[: len(truth)]
     scores = np.empty(len(truth))

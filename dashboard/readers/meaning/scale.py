@@ -77,7 +77,7 @@ class Scale:
 
 
 def scale_of(sets: Mapping[Role, RawSet], options: Options) -> Scale:
-    """Tell logits from probabilities and percentages, in all sets together.
+    """Distinguish logits from probabilities and percentages, in all sets together.
 
     Raises
     ------
@@ -337,7 +337,7 @@ def _mostly_within(rows: Measured) -> tuple[str, ...]:
 
 
 def top_scores(raw: RawEvent, role: Role, repairs: list[str], options: Options) -> Floats:
-    """Bring scores of the predicted class to 0 to 1.
+    """Convert scores of the predicted class to 0 to 1.
 
     Raises
     ------

@@ -18,7 +18,7 @@ _MOST_SIGNS = 3
 
 
 def folded(text: str) -> str:
-    """Give a text without what its writing alone decides: capital letters, blanks, unseen signs.
+    """Return a text without what its writing alone decides: capital letters, blanks, unseen signs.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def quoted_apart(text: str, other: str) -> str:
 
 
 def matched(text: str, own: str, count: int) -> str:
-    """Say that labels were matched to classes that are written otherwise."""
+    """Return that labels were matched to classes that are written otherwise."""
     plain_signs = text.isascii() and own.isascii()
     what = "letters or blanks" if plain_signs else "letters, blanks or signs that are not seen"
     return (

@@ -126,7 +126,7 @@ def _reading(
     given: Mapping[int, ColumnRole],
     options: Options,
 ) -> Reading:
-    """Give each column its role and the reason."""
+    """Return each column its role and the reason."""
     chosen = _with_prediction(best, features, given)
     matter = roles_of(chosen)
     roles: list[ColumnRole] = []

@@ -40,7 +40,7 @@ class _Fault:
     reasons: Counter[str]
 
     def said(self) -> str:
-        """Say as in ``age 3 (2 blank, 1 "n/a")``."""
+        """Return as in ``age 3 (2 blank, 1 "n/a")``."""
         listed = self.reasons.most_common(_REASONS)
         if len(self.reasons) == 1:
             why = listed[0][0]

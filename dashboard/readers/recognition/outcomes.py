@@ -140,7 +140,7 @@ def _ask(column: Column, codes: Array, texts: Sequence[str]) -> str:
 
 
 def _spelled(codes: Array, texts: Sequence[str], keys: Sequence[str]) -> tuple[str, ...]:
-    """Say that values which differ by capitals or blanks alone were read as one."""
+    """Return that values which differ by capitals or blanks alone were read as one."""
     odd = [k for k, key in enumerate(keys) if keys.index(key) != k]
     if not odd:
         return ()
