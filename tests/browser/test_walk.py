@@ -80,7 +80,7 @@ def check_ks(page: Page, title: str, name: str) -> None:
         expect(graph.or_(ask).first).to_be_visible()
         if ask.count():  # where the machine is slow, or busy
             ask.click()
-        expect(graph).to_be_visible(timeout=120_000)
+        expect(graph).to_be_visible(timeout=240_000)
         settle(page)
     before, after = ks_errors(name)
     text = text_of(page)
@@ -126,8 +126,10 @@ def choose_expert(page: Page) -> None:
     panel = page.get_by_test_id("stSidebar")
     panel.get_by_text("Settings", exact=True).click()
     settle(page)  # what opens moves what is in it
-    panel.get_by_role("radio", name="Expert", exact=True).click()
-    page.wait_for_url(re.compile("wording=expert"))
+    expert = panel.get_by_role("radio", name="Expert", exact=True)
+    expert.click()
+    expect(expert).to_be_checked()
+    page.wait_for_url(re.compile("wording=expert"), timeout=90_000)  # a fit may have to end first
 
 
 def test_back_and_forward_bring_the_page_and_its_settings_back(open_page: OpenPage) -> None:

@@ -189,13 +189,13 @@ PARTS = [
 def test_parts_are_two_sets_or_one(name: str, data: bytes, by_order: bool) -> None:  # noqa: FBT001
     upload = read(name, data)
     assert [rows.n_samples for rows in upload.sets.values()] == [N, N]
-    assert any("Only their order" in doubt for doubt in upload.doubts) == by_order
+    assert any("Only the order of the sets" in doubt for doubt in upload.doubts) == by_order
     whole = read(name, data, sets="one")
     assert isinstance(whole.rows, LogitSet)
     assert whole.rows.n_samples == 2 * N
     np.testing.assert_array_equal(whole.rows.labels[:N], LABELS)
     assert whole.columns["rows"]["set"].categories == ("calibration", "test")
-    assert not any("Only their order" in doubt for doubt in whole.doubts)
+    assert not any("Only the order of the sets" in doubt for doubt in whole.doubts)
 
 
 @pytest.mark.parametrize("other", ["other", "train", "holdout", "unseen", "extra"])
