@@ -367,7 +367,12 @@ def compare(place: Path, *, listed: str) -> int:
 def _differences(records: list[Json], start: int, place: Path, answers: Any) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))  # as the worker's, but wider
     for k in range(start, len(records)):
-        answers.put((k, *difference(records[k], place)))
+        try:
+            kind, said = difference(records[k], place)
+        except MemoryError:  # which the worker says in a sentence
+            kind = "refused in other words" if "refused" in records[k] else "worse: memory"
+            said = ""
+        answers.put((k, kind, said))
 
 
 def main() -> None:
