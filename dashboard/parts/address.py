@@ -86,7 +86,9 @@ def choose_several(
     if len(texts) > 1:  # as addresses were, each text on its own, of which a text holds the last
         held = _COMMA.join(_word(text, options, key) for text in texts)
         st.session_state[_old(key)] = held
-    chosen = [_word(text, options, key) for text in held.split(_COMMA)] if held else list(default)
+    single = _word(held, options, key) in options  # a text of before may hold a comma itself
+    texts = [held] if single else held.split(_COMMA)
+    chosen = [_word(text, options, key) for text in texts] if held else list(default)
     st.session_state[_seen(key)] = [word for word in dict.fromkeys(chosen) if word in options]
     st.session_state[_refused(key)] = held != _NONE and any(w not in options for w in chosen)
     st.multiselect(

@@ -63,6 +63,17 @@ def test_a_choice_is_a_short_word_in_the_address_and_its_default_is_left_out() -
 
 
 @pytest.mark.parametrize(
+    "asked",
+    ["Isotonic, one class against the rest (IROvA)", "one_vs_rest_isotonic"],
+    ids=["the text of before, with a comma", "the word"],
+)
+def test_a_single_one_of_several_is_understood(asked: str) -> None:
+    page = open_page("efficiency", sample="three_garments", learners=asked)
+    assert page.multiselect(key="learners_seen").value == ["one_vs_rest_isotonic"]
+    assert not [one for one in page.warning if "address asks for" in one.value]
+
+
+@pytest.mark.parametrize(
     ("key", "asked"),
     [("hand_t", "5"), ("bins", "200"), ("sample", "nosuch"), ("method", "splin"), ("rank", "9")],
 )
