@@ -11,7 +11,7 @@ from tests.browser.server import running_dashboard
 OpenPage = Callable[..., Page]
 PROBED = ("/_stcore/host-config", "/_stcore/health")
 
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=60_000)
 
 
 @pytest.fixture(scope="session")
@@ -44,7 +44,7 @@ def open_page(browser: Browser, address: str) -> Iterator[OpenPage]:
         )
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(60_000)
         page.on("console", _note_error)
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("request", lambda request: _note_outside(request.url))

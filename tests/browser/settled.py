@@ -28,7 +28,7 @@ quiet => {
 
 def settle(page: Page, *, quiet_ms: int = QUIET_MS) -> None:
     """Wait until nothing on the page moves any more."""
-    page.wait_for_function(_AT_REST, arg=quiet_ms, polling=50, timeout=60_000)
+    page.wait_for_function(_AT_REST, arg=quiet_ms, polling=50, timeout=120_000)
 
 
 def turn_to(page: Page, title: str) -> None:

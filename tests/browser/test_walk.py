@@ -75,12 +75,13 @@ def check_ks(page: Page, title: str, name: str) -> None:
         return
     if title == "Data needed":
         page.get_by_role("radio", name="KS error", exact=True).click()
-        graph = page.get_by_role("figure", name=re.compile("KS error")).first
+        page.wait_for_url(re.compile("learning_error=ks_error"))
+        settle(page)  # while the page is drawn again, the button is away for a moment
         ask = page.get_by_role("button", name=RUN)
-        expect(graph.or_(ask).first).to_be_visible()
         if ask.count():  # where the machine is slow, or busy
             ask.click()
-        expect(graph).to_be_visible(timeout=240_000)
+        graph = page.get_by_role("figure", name=re.compile("KS error")).first
+        expect(graph).to_be_visible(timeout=90_000)
         settle(page)
     before, after = ks_errors(name)
     text = text_of(page)
