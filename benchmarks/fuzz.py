@@ -287,7 +287,7 @@ def run_here(starts: Mapping[str, int], end: int, place: int | None = None) -> d
             if place is not None:
                 told = {one: asdict(found) for one, found in tallies.items()}
                 os.pwrite(place, json.dumps([name, number, told]).encode() + b"\n", 0)
-                signal.alarm(_SECONDS)  # which ends the process
+                signal.setitimer(signal.ITIMER_PROF, _SECONDS)  # of work; then the process ends
             attempt(name, data, tally, number, watch)
         tally.weight = _peak() - before
     return tallies

@@ -27,7 +27,7 @@ from dashboard.readers.recognition.left_out import usable_rows
 from dashboard.readers.recognition.outcomes import Outcome, outcome_of_event, right_or_wrong
 from dashboard.readers.recognition.ranks import ranked, top_one
 from dashboard.readers.recognition.set_names import role_of
-from dashboard.readers.recognition.vocabulary import folded
+from dashboard.readers.recognition.vocabulary import NO, YES, folded
 from dashboard.readers.refusal import Answer, FileError, Question, plain, quoted
 from dashboard.readers.stacked import under
 from dashboard.readers.table import Arrays, Column, ColumnRole, Parsed, Reading, Table
@@ -231,7 +231,7 @@ def _raw_of(roles: _Roles) -> RawSet | RawEvent:
     table, said = roles.table, roles.said
     rows = RawSet(None, None, first_row=table.first_row, among=table.among)
     outcomes, classes = roles.of("outcome"), roles.of("class")
-    if len(outcomes) > 1 and any(column.texts is not None for column in outcomes):
+    if len(outcomes) > 1 and not all(map(_is_decided, outcomes)):
         outcomes = [column for column in (roles.one("outcome"),) if column is not None]
     truth = outcomes[0] if len(outcomes) == 1 else None
     if lists := roles.of("ranked class"):
@@ -324,7 +324,8 @@ def _labelled(raw: RawSet, outcomes: Sequence[Column], classes: Sequence[Column]
     named = replace(raw, label_name=f"column {quoted(outcomes[0].name)}")
     if len(outcomes) > 1:
         ordered = _in_order(outcomes, raw.class_names if classes else None)
-        return replace(named, labels=np.column_stack([column.values for column in ordered]))
+        marks = [c.values if c.texts is None else right_or_wrong(c) for c in ordered]
+        return replace(named, labels=np.column_stack(marks))
     column = outcomes[0]
     if column.texts is not None:
         codes, texts = in_use(column.values, column.texts)
@@ -334,6 +335,11 @@ def _labelled(raw: RawSet, outcomes: Sequence[Column], classes: Sequence[Column]
     if whole and np.abs(values).max(initial=0) < _MOST_EXACT:
         values = values.astype(np.int64)
     return replace(named, labels=values)
+
+
+def _is_decided(column: Column) -> bool:
+    """Return whether a column may be one of several of 0 and 1, or of yes and no."""
+    return {folded(text) for text in column.texts or ()} <= YES | NO
 
 
 def _in_order(outcomes: Sequence[Column], names: tuple[str, ...] | None) -> Sequence[Column]:

@@ -9,7 +9,7 @@ import pytest
 from calibcore.data import EventScores, LogitSet
 from dashboard.readers import FileError, Question, Upload, read
 from dashboard.readers.refusal import visible
-from tests.readers.files import LABELS, LOGITS, PROBABILITIES, Array, K, combine, held, npz
+from tests.readers.files import LABELS, LOGITS, PROBABILITIES, Array, K, N, combine, held, npz
 
 NAMES = ["cat", "dog", "fox", "hen"]
 BEST = PROBABILITIES.argmax(axis=1)
@@ -110,11 +110,29 @@ def test_one_hot_columns(heads: list[str], hot: list[str]) -> None:
         assert not any("perhaps" in said or "decisions" in said for said in upload.doubts)
 
 
-@pytest.mark.parametrize("words", [("0", "1"), ("0.0", "1.0")])
-def test_one_hot_columns_in_words(words: tuple[str, str]) -> None:
+@pytest.mark.parametrize("before", ["is_", ""])
+@pytest.mark.parametrize("words", [("0", "1"), ("0.0", "1.0"), ("False", "True"), ("no", "yes")])
+def test_one_hot_columns_in_words(words: tuple[str, str], before: str) -> None:
     hot = np.array(words)[np.eye(K, dtype=int)[LABELS]].T
-    heads = [f"{before}{name}" for before in ("prob_", "is_") for name in NAMES]
-    are(read("a.csv", table(heads, *PROBABILITIES.T, *hot)))
+    heads = [*(f"prob_{name}" for name in NAMES), *(f"{before}{name}" for name in NAMES), "smoker"]
+    smokers = np.array(["yes", "no"])[np.arange(N) % 2]
+    upload = read("a.csv", table(heads, *PROBABILITIES.T, *hot, smokers))
+    are(upload)
+    assert upload.repairs == ("One-hot labels were turned into class numbers (40 rows).",)
+
+
+@pytest.mark.parametrize("word", ["high", "n/a", ""])
+@pytest.mark.parametrize("heads", [NAMES, [f"class_{k}" for k in range(K)]])
+def test_a_class_without_numbers_is_named(heads: list[str], word: str) -> None:
+    names = [f"p_{head}" for head in heads]
+    labels = np.array(heads)[LABELS] if heads == NAMES else LABELS
+    data = table([*names, "label"], *PROBABILITIES.T[:-1], [word] * N, labels)
+    with pytest.raises(FileError, match=f'column "{names[-1]}": .*as in column "{names[0]}"'):
+        read("a.csv", data)
+    data = table([*names, "label"], *PROBABILITIES.T[:-1], [word] * N, LABELS % (K - 1))
+    if heads != NAMES:  # numbers call for a column of values, whether a row is of it or not
+        upload = read("a.csv", data, roles=((names[-1], "left out"),), values="logits")
+        assert upload.class_names == ("0", "1", "2")
 
 
 @pytest.mark.parametrize("before", ["rf_", "human_", "is_"])

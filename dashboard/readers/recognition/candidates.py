@@ -9,17 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.readers.recognition.features import MANY, Feature, table_of
+from dashboard.readers.recognition.outcomes import right_or_wrong
 from dashboard.readers.recognition.vocabulary import (
     CLASS_WORDS,
     CONFIDENCE_KEYS,
     CONFIDENCE_STEMS,
     CORRECT_KEYS,
     LABEL_KEYS,
+    NO,
     PREDICTED_KEYS,
     RANK_WORDS,
     SCORE_STEMS,
     UNSURE_STEMS,
     VALUE_WORDS,
+    YES,
     begins,
     folded,
     spans_of,
@@ -137,7 +140,7 @@ def groups_of(features: Sequence[Feature], outcomes: Sequence[Feature]) -> list[
         if f.kind == "list" and 2 <= f.column.values.shape[1] <= MANY:
             found[f.place,] = Scores("classes", (f.place,), affix=f.name)
     decided = {f.place for f in numbers if f.is_decided}
-    for group in _by_affix(numbers):
+    for group in by_affix(numbers):
         if _is_told(group, kinds) or decided.issuperset(group.places):
             found.setdefault(group.places, group)
     for group in (*_by_cells(numbers, kinds), *_by_sum(numbers), *_all_left(numbers)):
@@ -150,10 +153,10 @@ def _is_told(group: Scores, kinds: Sequence[set[str]]) -> bool:
     return group.tells or any(own <= names for own in kinds)
 
 
-def _by_affix(numbers: Sequence[Feature]) -> Iterator[Scores]:
+def by_affix(columns: Sequence[Feature]) -> Iterator[Scores]:
     """Group headings by what they begin or end with, up to three words."""
     groups: dict[tuple[str, bool], list[tuple[Feature, str]]] = {}
-    for f in numbers:
+    for f in columns:
         spans = spans_of(f.name) if f.words else []
         if len(spans) == 1 and f.name.strip().isdigit():
             groups.setdefault(("", True), []).append((f, f.name.strip()))
@@ -334,11 +337,28 @@ def list_pairs(features: Sequence[Feature]) -> list[Scores]:
 
 
 def one_hot(groups: Sequence[Scores], features: Sequence[Feature]) -> list[Scores]:
-    """List groups of columns of 0 and 1 of which in every row one is 1."""
-    found = []
-    for group in groups:
-        members = [features[place] for place in group.places]
-        if members[0].kind != "list" and all(f.is_decided for f in members):
-            sums = table_of(members, members[0].rows).sum(axis=1)
-            found += [group] if (sums == 1).mean() >= _MOSTLY else []
-    return found
+    """List groups of columns of 0 and 1, or of yes and no, of which in every row one is 1 or yes.
+
+    Parameters
+    ----------
+    groups : sequence of Scores
+        Groups of columns of numbers; the names of the classes alone may head others.
+    features : sequence of Feature
+        Of all columns.
+    """
+    words = [f for f in features if f.kind == "text" and {*f.texts} <= YES | NO and f.n_kinds == 2]
+    marks = {f.place: f for f in (*words, *features) if f in words or f.is_decided}
+    by_name = {folded(f.name): f for f in marks.values()}
+    named = [
+        Scores("classes", tuple(by_name[folded(name)].place for name in group.names), group.names)
+        for group in groups
+        if group.names and group.folded_names <= by_name.keys()
+    ]
+    found = {}
+    for group in (*groups, *by_affix(words), *named):
+        if marks.keys() >= {*group.places}:
+            members = [marks[place] for place in group.places]
+            n_yes = sum(right_or_wrong(f.column)[f.rows].astype(np.intp) for f in members)
+            if np.mean(n_yes == 1) >= _MOSTLY:
+                found[group.places] = group
+    return list(found.values())

@@ -13,7 +13,12 @@ from dashboard.readers.recognition.features import Feature, features_of
 from dashboard.readers.recognition.further import further_role
 from dashboard.readers.recognition.hypotheses import hypotheses
 from dashboard.readers.recognition.questions import ask, one_order, roles_of, same_roles_beside
-from dashboard.readers.recognition.refused import ask_of_families, refuse_long, refuse_names
+from dashboard.readers.recognition.refused import (
+    ask_of_families,
+    refuse_long,
+    refuse_names,
+    refuse_words,
+)
 from dashboard.readers.recognition.scoring import is_called_prediction
 from dashboard.readers.recognition.vocabulary import (
     WEIGHT_KEYS,
@@ -56,6 +61,7 @@ def recognise(table: Table, options: Options) -> Reading:
         )  # fmt: skip
     best = _of_same_order(best, fitting, features)
     refuse_names(best, features)
+    refuse_words(best, features, options)
     refuse_long(features, table)
     ask_of_families(best, fitting, features, options)
     ask(best, fitting, features, options)

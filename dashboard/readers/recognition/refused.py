@@ -7,6 +7,7 @@ import numpy as np
 from dashboard.readers.contents import Options
 from dashboard.readers.recognition.candidates import (
     Scores,
+    by_affix,
     may_say_classes,
 )
 from dashboard.readers.recognition.features import Feature, table_of
@@ -39,6 +40,25 @@ def refuse_names(best: Hypothesis, features: Sequence[Feature]) -> None:
             raise FileError(
                 f"column {quoted(texts[0].name)}", "lists of names beside scores that fall",
                 "one column of scores a class, or top1_class, top1_prob and so on",
+            )  # fmt: skip
+
+
+def refuse_words(best: Hypothesis, features: Sequence[Feature], options: Options) -> None:
+    """Refuse values of classes of which one column holds no numbers, though it is called alike."""
+    if best.scores is None or best.scores.layout == "ranked" or "sums" in best.evidence:
+        return
+    said = {name for name, _ in options.roles}
+    kinds = {kind for place in best.outcome for kind in features[place].folded_kinds}
+    for group in by_affix([f for f in features if f.kind != "list" and f.name not in said]):
+        odd = [f for f in features if f.place in group.places and not f.is_number]
+        names = {folded(group.names[group.places.index(f.place)]) for f in odd}
+        held = {*best.scores.places} < {*group.places}
+        if odd and held and (group.is_numbered or names <= kinds):
+            text = next((quoted(text, 20) for text in odd[0].column.texts or () if text), "")
+            like = quoted(features[best.scores.places[0]].name)
+            raise FileError(
+                f"column {quoted(odd[0].name)}", f"words, such as {text}" if text else "blank",
+                f"numbers, as in column {like}, or the role left out",
             )  # fmt: skip
 
 
