@@ -19,8 +19,6 @@ from dashboard.samples import Sample
 from dashboard.wording import escape_markdown, templates
 from dashboard.wording import imports as words
 
-_REFUSED_BEFORE = "import_refused"
-
 _VISIT = "import_visit"
 """Files and page that were shown last."""
 
