@@ -4,99 +4,26 @@ import math
 from collections.abc import Sequence
 from typing import Literal, get_args
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from calibcore import validation
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.calibrators.method import Calibrator
 from calibcore.data import EventScores, LogitSet
-from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import (
-    Comparison,
-    Prepared,
-    SetResult,
+from calibcore.evaluation import Comparison, SetResult, evaluate
+from calibcore.events import Event
+from calibcore.fitting import (
+    FoldedScoreMap,
+    FoldedVectorMap,
     check_pooled,
-    evaluate,
-    fit,
+    fit_folds,
     prepare,
 )
-from calibcore.events import Event
 from calibcore.metrics import Measure, Options
 from calibcore.results import find, result_class
-from calibcore.validation import Floats
+from calibcore.splits import checked_folds
 
 EvaluatedOn = Literal["crossed", "test"]
 """Cross-fitted on the calibration set; or on the test set, by the fit on all of the former."""
-
-Folds = NDArray[np.intp]
-
-
-@result_class
-class FoldedScoreMap(FittedScoreMap):
-    """One score map a fold; each row goes through the one that was fitted without its fold.
-
-    Attributes
-    ----------
-    fold : ndarray of int, shape (n_samples,)
-        Fold of each row of the set that the maps were fitted on.
-    maps : tuple of FittedScoreMap
-        One a fold.
-    """
-
-    fold: Folds
-    maps: tuple[FittedScoreMap, ...]
-
-    def predict(self, scores: ArrayLike) -> Floats:
-        """Calibrate the scores of the very rows that were dealt, in their order."""
-        checked = validation.scores(scores)
-        _check_rows(checked.size, self.fold)
-        result = np.empty(checked.shape)
-        for number, fitted in enumerate(self.maps):
-            mine = np.flatnonzero(self.fold == number)
-            if mine.size:
-                result[mine] = fitted.predict(checked[mine])
-        return result
-
-    def part(self, chosen: NDArray[np.bool_]) -> "FoldedScoreMap":
-        """Return the same maps for some of the rows, in their order."""
-        return FoldedScoreMap(self.fold[chosen], self.maps, warnings=self.warnings)
-
-
-@result_class
-class FoldedVectorMap(FittedVectorMap):
-    """One vector map a fold; each row goes through the one that was fitted without its fold.
-
-    Attributes
-    ----------
-    fold : ndarray of int, shape (n_samples,)
-        Fold of each row of the set that the maps were fitted on.
-    maps : tuple of FittedVectorMap
-        One a fold.
-    """
-
-    fold: Folds
-    maps: tuple[FittedVectorMap, ...]
-
-    def predict_proba(self, logits: ArrayLike) -> Floats:
-        """Calibrate the logits of the very rows that were dealt, in their order."""
-        checked = validation.logits(logits)
-        _check_rows(len(checked), self.fold)
-        result = np.empty(checked.shape)
-        for number, fitted in enumerate(self.maps):
-            mine = np.flatnonzero(self.fold == number)
-            if mine.size:
-                result[mine] = fitted.predict_proba(checked[mine])
-        return result
-
-    def part(self, chosen: NDArray[np.bool_]) -> "FoldedVectorMap":
-        """Return the same maps for some of the rows, in their order."""
-        return FoldedVectorMap(self.fold[chosen], self.maps, warnings=self.warnings)
-
-
-def _check_rows(n_rows: int, fold: Folds) -> None:
-    if n_rows != fold.size:
-        raise CalibrationInputError("rows", f"{n_rows:,}", f"the {fold.size:,} that were dealt")
 
 
 @result_class
@@ -113,51 +40,6 @@ class CrossFit:
 
     evaluated: SetResult
     fitted: FoldedScoreMap | FoldedVectorMap | None
-
-
-def deal_folds(rows: LogitSet | EventScores, *, n_folds: int = 5, seed: int = 0) -> Folds:
-    """Assign the rows of one set to folds at random (stratified k-fold).
-
-    Parameters
-    ----------
-    rows : LogitSet or EventScores
-        At least two rows.
-    n_folds : int, default 5
-        From 2 to the number of rows.
-    seed : int, default 0
-        At least 0; the same seed deals alike.
-
-    Returns
-    -------
-    ndarray of int, shape (n_samples,)
-        Fold of each row, from 0.
-
-    Raises
-    ------
-    CalibrationInputError
-        One row alone, or a number of folds or a seed that is out of range.
-
-    Notes
-    -----
-    Stratified by true class (by hit, for an event's scores): the folds' sizes, and the numbers of
-    rows they have of any one class, differ by one row at most.
-
-    Examples
-    --------
-    >>> deal_folds(EventScores([0.5] * 6, [0, 0, 1, 1, 1, 1]), n_folds=2).sum()
-    np.int64(3)
-    """
-    if rows.n_samples < 2:
-        raise CalibrationInputError("rows", "1 row", "at least 2, to leave some out")
-    n_folds = validation.whole_number(n_folds, "n_folds", least=2, most=rows.n_samples)
-    seed = validation.whole_number(seed, "seed", least=0)
-    strata = rows.labels if isinstance(rows, LogitSet) else rows.hits
-    shuffled = np.random.default_rng(seed).permutation(rows.n_samples)
-    fold = np.empty(rows.n_samples, dtype=np.intp)
-    # Dealt in turn along rows grouped by stratum, so that every stratum is spread evenly.
-    grouped = shuffled[np.argsort(strata[shuffled], kind="stable")]
-    fold[grouped] = np.arange(rows.n_samples) % n_folds
-    return fold
 
 
 def cross_fit(
@@ -210,50 +92,17 @@ def cross_fit(
     >>> from calibcore.calibrators.temperature.scaling import TemperatureScaling
     >>> from calibcore.events import TopR
     >>> rows = LogitSet([[2.0, 0.0], [0.0, 2.0]] * 10, [0, 1, 0, 0, 1] * 4)
+    >>> from calibcore.splits import deal_folds
     >>> made = TemperatureScaling()
     >>> found = cross_fit(rows, event=TopR(1), calibrator=made, fold=deal_folds(rows))
     >>> len(found.fitted.maps)
     5
     """
     check_pooled(calibrator, event)
-    dealt = _checked_folds(fold, rows.n_samples)
+    dealt = checked_folds(fold, rows.n_samples)
     prepared = prepare(rows, event)
-    fitted = None if calibrator is None else _fit_folds(prepared, calibrator, dealt, progress)
+    fitted = None if calibrator is None else fit_folds(calibrator, prepared, dealt, progress)
     return CrossFit(evaluate(prepared, event, fitted, Options(n_bins=n_bins)), fitted)
-
-
-def _checked_folds(values: ArrayLike, n_rows: int) -> Folds:
-    """Check the folds; raise if they would leave rows without a score."""
-    fold, numbers = np.asarray(values), np.unique(values)
-    fits = fold.shape == (n_rows,) and fold.dtype.kind in "iu" and numbers.size > 1
-    if not (fits and numbers[0] == 0 and numbers[-1] == numbers.size - 1):
-        wanted = f"for each of {n_rows:,} rows its fold: 0, 1 and so on, each of them in use"
-        raise CalibrationInputError("fold", ", ".join(map(str, numbers[:5])), wanted)
-    return fold.astype(np.intp, copy=False)
-
-
-def _fit_folds(
-    prepared: Prepared, calibrator: Calibrator, fold: Folds, progress: Progress | None
-) -> FoldedScoreMap | FoldedVectorMap:
-    n_folds = int(fold.max()) + 1
-    maps = []
-    for number in range(n_folds):
-
-        def report(share: float, number: int = number) -> None:
-            if progress is not None:
-                progress((number + share) / n_folds)
-
-        report(0.0)
-        seen = np.flatnonzero(fold != number)
-        # The class probabilities reach no fit, so they are not copied.
-        part = Prepared(prepared.rows.rows(seen), prepared.event.rows(seen), None)
-        maps.append(fit(calibrator, part, report))
-    warnings = tuple(dict.fromkeys(text for each in maps if each for text in each.warnings))
-    of_scores = tuple(each for each in maps if isinstance(each, FittedScoreMap))
-    of_classes = tuple(each for each in maps if isinstance(each, FittedVectorMap))
-    if of_scores:
-        return FoldedScoreMap(fold, of_scores, warnings=warnings)
-    return FoldedVectorMap(fold, of_classes, warnings=warnings)
 
 
 # Who wins -----------------------------------------------------------------------------------

@@ -1,9 +1,9 @@
-"""What everything else is computed from: logits with labels, their split, an event's scores."""
+"""What everything else is computed from: logits with labels, an event's scores."""
 
 from collections.abc import Sequence
 from dataclasses import field
 from functools import cached_property
-from typing import Generic, Literal, TypeVar
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -218,122 +218,3 @@ def _row_index(chosen: ArrayLike, n_samples: int) -> NDArray[np.bool_ | np.integ
         outside = f"row numbers from {index.min()} to {index.max()}"
         raise CalibrationInputError("chosen", outside, f"numbers from 0 to {n_samples - 1}")
     return index
-
-
-Rows = TypeVar("Rows", LogitSet, EventScores)
-
-
-@result_class
-class Split(Generic[Rows]):
-    """A set to fit on and a set to evaluate on.
-
-    Parameters
-    ----------
-    calibration : LogitSet or EventScores
-        Every fit sees only this.
-    test : LogitSet or EventScores, of the same kind
-        Every evaluation is made on this.
-    same_data : bool, default False
-        The two are the same rows, so the evaluation flatters; said wherever a number is shown.
-
-    Raises
-    ------
-    CalibrationInputError
-        The two sets are not of the same kind, or have different classes.
-    """
-
-    calibration: Rows
-    test: Rows
-    same_data: bool = False
-
-    def __post_init__(self) -> None:
-        """Raise if the sets are not of one kind, or not about the same classes."""
-        if isinstance(self.calibration, LogitSet) != isinstance(self.test, LogitSet):
-            kinds = "logits of all classes", "an event's scores"
-            wanted_kind, found_kind = (
-                kinds if isinstance(self.calibration, LogitSet) else kinds[::-1]
-            )
-            raise CalibrationInputError(
-                "test", found_kind, f"{wanted_kind}, as in the calibration set"
-            )
-        if isinstance(self.calibration, LogitSet) and isinstance(self.test, LogitSet):
-            found, wanted = self.test.class_names, self.calibration.class_names
-            if found != wanted:
-                raise CalibrationInputError(
-                    "test",
-                    f"{len(found)} classes ({found[0]}, ...)",
-                    f"the {len(wanted)} classes of the calibration set ({wanted[0]}, ...)",
-                )
-
-
-def split_rows(rows: Rows, *, calibration_share: float = 0.5, seed: int = 0) -> Split[Rows]:
-    """Split one set at random into a calibration set and a test set.
-
-    Parameters
-    ----------
-    rows : LogitSet or EventScores
-        At least two rows.
-    calibration_share : float, default 0.5
-        Part of the rows to fit on, strictly between 0 and 1.
-    seed : int, default 0
-        At least 0; the same seed gives the same split.
-
-    Returns
-    -------
-    Split
-        Both sets keep the order of the rows.
-
-    Raises
-    ------
-    CalibrationInputError
-        Fewer than two rows, a share that is not between 0 and 1, or a seed below 0.
-
-    Notes
-    -----
-    Stratified by true class (by hit, for an event's scores): of a class with n rows the
-    calibration set gets n times the share, rounded so that the whole set has its share too.
-    Each set gets at least one row.
-
-    Examples
-    --------
-    >>> halves = split_rows(LogitSet([[0.0, 1.0]] * 10, [0, 1] * 5))
-    >>> halves.calibration.n_samples, halves.test.n_samples
-    (5, 5)
-    """
-    chosen = calibration_rows(rows, calibration_share=calibration_share, seed=seed)
-    return Split(rows.rows(chosen), rows.rows(~chosen))
-
-
-def calibration_rows(
-    rows: LogitSet | EventScores, *, calibration_share: float = 0.5, seed: int = 0
-) -> NDArray[np.bool_]:
-    """Choose the rows that `split_rows` gives to the calibration set.
-
-    Parameters and errors are those of `split_rows`.
-
-    Returns
-    -------
-    ndarray of bool, shape (n_samples,)
-        True for the calibration set, so that what else is known of each row can be split alike.
-
-    Examples
-    --------
-    >>> calibration_rows(EventScores([0.1, 0.2, 0.3, 0.4], [0, 0, 1, 1])).sum()
-    np.int64(2)
-    """
-    if not 0 < calibration_share < 1:
-        raise CalibrationInputError("calibration_share", str(calibration_share), "between 0 and 1")
-    seed = validation.whole_number(seed, "seed", least=0)
-    if rows.n_samples < 2:
-        raise CalibrationInputError("rows", "1 row", "at least 2, to fit and to evaluate")
-    strata = rows.labels if isinstance(rows, LogitSet) else rows.hits
-    n_samples = rows.n_samples
-    # Rows shuffled, then grouped by stratum; taking evenly spaced places of that order takes the
-    # same share of each stratum.
-    shuffled = np.random.default_rng(seed).permutation(n_samples)
-    grouped = shuffled[np.argsort(strata[shuffled], kind="stable")]
-    n_calibration = min(max(round(calibration_share * n_samples), 1), n_samples - 1)
-    places = np.arange(n_samples) * n_calibration // n_samples
-    chosen = np.zeros(n_samples, dtype=np.bool_)
-    chosen[grouped[np.diff(places, append=n_calibration) > 0]] = True
-    return chosen

@@ -11,15 +11,19 @@ from calibcore.calibrators.base import (
     FittedScoreMap,
     FittedVectorMap,
     Progress,
-    ScoreMap,
-    SlowVectorMap,
 )
-from calibcore.calibrators.lifts.pooled import PooledScores
 from calibcore.calibrators.method import Calibrator
 from calibcore.cumulative import CumulativeCurves, curves_of
-from calibcore.data import EventScores, LogitSet, Split
-from calibcore.errors import CalibrationInputError
-from calibcore.events import Event, TopR, WithinTopR, past_half
+from calibcore.data import EventScores, LogitSet
+from calibcore.events import Event, TopR, past_half
+from calibcore.fitting import (
+    FoldedScoreMap,
+    FoldedVectorMap,
+    Prepared,
+    check_pooled,
+    fit_split,
+    prepare,
+)
 from calibcore.metrics import METRICS, EventMeasure, Measure, Options, changed_decisions
 from calibcore.reliability import (
     BinnedReliability,
@@ -36,6 +40,7 @@ from calibcore.reliability import (
     spline_null_band,
 )
 from calibcore.results import find, result_class, short_repr
+from calibcore.splits import Split
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 
@@ -175,29 +180,29 @@ class AuditResult:
     calibration, test : SetResult
         The set the calibrator was fitted on, and the set that evaluates it.
     fitted : FittedScoreMap, FittedVectorMap or None
-        The fitted calibrator; None where none was asked for.
+        The calibrator fitted on the whole calibration set, to take home; None where none was asked
+        for.
     same_data : bool
         Both sets are the same rows, so the evaluation flatters.
+    crossed : FoldedScoreMap, FoldedVectorMap or None
+        What the test set was calibrated by, where it is the rows of the calibration set in folds.
     """
 
     calibration: SetResult
     test: SetResult
     fitted: FittedScoreMap | FittedVectorMap | None
     same_data: bool
+    crossed: FoldedScoreMap | FoldedVectorMap | None = None
+
+    @property
+    def of_test(self) -> FittedScoreMap | FittedVectorMap | None:
+        """What the test set was calibrated by."""
+        return self.fitted if self.crossed is None else self.crossed
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What the user should know of the fit."""
         return () if self.fitted is None else self.fitted.warnings
-
-
-@result_class
-class Prepared:
-    """One set with its event and its class probabilities, where it has classes."""
-
-    rows: LogitSet | EventScores
-    event: EventScores
-    probabilities: Floats | None
 
 
 def audit(
@@ -237,7 +242,8 @@ def audit(
 
     Notes
     -----
-    Labels of the test set reach no fit.
+    Labels of the test set reach no fit; where it is the calibration set in folds, those of a row
+    reach no fit by which that row is evaluated.
 
     Examples
     --------
@@ -249,13 +255,14 @@ def audit(
     """
     calibration, test = prepare(split.calibration, event), prepare(split.test, event)
     check_pooled(calibrator, event)
-    fitted = fit(calibrator, calibration, progress)
+    fitted, crossed = fit_split(calibrator, calibration, split.fold, progress)
     options = Options(n_bins=n_bins)
     return AuditResult(
         calibration=evaluate(calibration, event, fitted, options),
-        test=evaluate(test, event, fitted, options),
+        test=evaluate(test, event, fitted if crossed is None else crossed, options),
         fitted=fitted,
         same_data=split.same_data,
+        crossed=crossed,
     )
 
 
@@ -275,7 +282,7 @@ def sides_of(
 
     Returns
     -------
-    tuple of Side
+    tuple of SideRows
         Before and after; the same object where nothing was fitted.
     """
     if isinstance(rows, EventScores):
@@ -288,48 +295,6 @@ def sides_of(
         probabilities = fitted.predict_proba(rows.logits)
         return before, inference.SideRows(result.after.event, probabilities, rows.labels)
     return before, inference.SideRows(result.after.event)
-
-
-def prepare(rows: LogitSet | EventScores, event: Event) -> Prepared:
-    """Find the event in one set."""
-    if isinstance(event, type) or not hasattr(event, "outcomes"):
-        raise CalibrationInputError("event", repr(event), "one such as TopR(1) or OneClass(0)")
-    if isinstance(rows, LogitSet):
-        return Prepared(rows, event.outcomes(rows.probabilities, rows.labels), rows.probabilities)
-    return Prepared(rows, rows, None)
-
-
-def check_pooled(calibrator: Calibrator | None, event: Event) -> None:
-    """Raise if pooled scores meet an event whose score is a sum of probabilities."""
-    if isinstance(calibrator, PooledScores) and isinstance(event, WithinTopR) and event.r > 1:
-        raise CalibrationInputError(
-            "calibrator",
-            "pooled classes that are not normalised, and the event within-top-r",
-            "a top-r or one-class event, whose score is one class's probability, or normalised"
-            " rows",
-        )
-
-
-def fit(
-    calibrator: Calibrator | None, calibration: Prepared, progress: Progress | None
-) -> FittedScoreMap | FittedVectorMap | None:
-    """Fit a calibrator on one set; None where none is asked for."""
-    if calibrator is None:
-        return None
-    if isinstance(calibrator, type) or not hasattr(calibrator, "fit"):
-        raise CalibrationInputError("calibrator", repr(calibrator), "one such as PlattScaling()")
-    if isinstance(calibrator, ScoreMap):
-        return calibrator.fit(calibration.event.scores, calibration.event.hits)
-    if isinstance(calibration.rows, EventScores):
-        raise CalibrationInputError(
-            "calibrator",
-            "one that needs the logits of all classes",
-            "one that acts on the event's score, such as the spline, as these data hold only that",
-        )
-    logits, labels = calibration.rows.logits, calibration.rows.labels
-    if isinstance(calibrator, SlowVectorMap):
-        return calibrator.fit(logits, labels, progress=progress)
-    return calibrator.fit(logits, labels)
 
 
 def evaluate(

@@ -9,14 +9,16 @@ from numpy.typing import ArrayLike, NDArray
 from calibcore import validation
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
 from calibcore.cumulative import cumulative_curves
-from calibcore.data import EventScores, LogitSet, Split
+from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import AuditResult, Comparison, SetResult, Side, evaluate, prepare
+from calibcore.evaluation import AuditResult, Comparison, SetResult, Side, evaluate
 from calibcore.events import Event
+from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, prepare
 from calibcore.inference.multiple_testing import gap_p_values, holm
 from calibcore.metrics import ClassMeasure, EventMeasure, Measure, Options
 from calibcore.reliability import binned_of, binomial_interval
 from calibcore.results import result_class
+from calibcore.splits import Split
 from calibcore.validation import Floats, Hits, Labels
 
 LEAST_ROWS = 30
@@ -252,6 +254,7 @@ def reevaluate(
     *,
     event: Event,
     n_bins: int = 15,
+    crossed: FoldedScoreMap | FoldedVectorMap | None = None,
 ) -> AuditResult:
     """Evaluate what is fitted already, perhaps on a part of the rows.
 
@@ -265,18 +268,21 @@ def reevaluate(
         What the scores are about; a map of scores was fitted to this event's.
     n_bins : int, default 15
         Bins of the reliability diagram and of the binned measures.
+    crossed : FoldedScoreMap or FoldedVectorMap, optional
+        Of the very rows of the test set, where it is evaluated by folds.
 
     Returns
     -------
     AuditResult
         With the same fit.
     """
-    options = Options(n_bins=n_bins)
+    options, of_test = Options(n_bins=n_bins), fitted if crossed is None else crossed
     return AuditResult(
         calibration=evaluate(prepare(split.calibration, event), event, fitted, options),
-        test=evaluate(prepare(split.test, event), event, fitted, options),
+        test=evaluate(prepare(split.test, event), event, of_test, options),
         fitted=fitted,
         same_data=split.same_data,
+        crossed=crossed,
     )
 
 
@@ -292,8 +298,9 @@ def rebin(
     Parameters are the evaluation, its rows, and the bins; returns what `reevaluate` gives, in a
     small part of the time.
     """
-    sets = (result.calibration, split.calibration), (result.test, split.test)
-    calibration, test = (_rebinned(*one, result.fitted, Options(n_bins=n_bins)) for one in sets)
+    options = Options(n_bins=n_bins)
+    calibration = _rebinned(result.calibration, split.calibration, result.fitted, options)
+    test = _rebinned(result.test, split.test, result.of_test, options)
     return replace(result, calibration=calibration, test=test)
 
 

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-from calibcore.data import EventScores, LogitSet, Split
+from calibcore.data import EventScores, LogitSet
 from calibcore.evaluation import AuditResult, SetResult
+from calibcore.splits import Split
 from dashboard.figures import Palette
 from dashboard.readers import Upload
 from dashboard.samples import Sample

@@ -9,10 +9,10 @@ import numpy as np
 from calibcore import validation
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
 from calibcore.calibrators.method import Calibrator
-from calibcore.data import EventScores, LogitSet, Split, calibration_rows
+from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import Prepared, check_pooled, fit, prepare
 from calibcore.events import Event, TopR
+from calibcore.fitting import Prepared, check_pooled, fit, prepare
 from calibcore.learning.curves import (
     LEARNED,
     MEASURES,
@@ -22,6 +22,7 @@ from calibcore.learning.curves import (
     Plan,
 )
 from calibcore.metrics import ClassMeasure, EventMeasure, Options
+from calibcore.splits import Split, calibration_rows
 from calibcore.tally import tally
 
 FEWEST, A_CLASS = 50, 2
@@ -100,7 +101,7 @@ def drawn_rows(
     Returns
     -------
     LogitSet or EventScores
-        As `calibcore.data.split_rows` would give to the calibration set.
+        As `calibcore.splits.split_rows` would give to the calibration set.
 
     Examples
     --------
@@ -225,9 +226,9 @@ def learning_curves(
 
     Notes
     -----
-    Draws are without replacement and stratified as in `calibcore.data.split_rows`. Draws of nearly
-    all rows share most of them, so their spread says how much the choice of the rows matters; it is
-    no interval for new data.
+    Draws are without replacement and stratified as in `calibcore.splits.split_rows`. Draws of
+    nearly all rows share most of them, so their spread says how much the choice of the rows
+    matters; it is no interval for new data.
 
     References
     ----------

@@ -5,21 +5,15 @@ from dataclasses import dataclass, replace
 
 from calibcore.calibrators import CATALOGUE, Switch
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
-from calibcore.contest import (
-    Contestant,
-    EvaluatedOn,
-    FoldedScoreMap,
-    FoldedVectorMap,
-    Standing,
-    cross_fit,
-    deal_folds,
-)
+from calibcore.contest import Contestant, EvaluatedOn, Standing, cross_fit
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import evaluate, fit, prepare, sides_of
+from calibcore.evaluation import evaluate, sides_of
 from calibcore.events import WithinTopR
+from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, fit, prepare
 from calibcore.inference import Inference, Plan, infer
 from calibcore.metrics import Measure, Options
+from calibcore.splits import deal_folds
 from dashboard.compute.cache import is_known, key_of, once
 from dashboard.compute.files import whole_split
 from dashboard.compute.fits import is_fitted, run_audit, seconds_per_logit

@@ -8,7 +8,8 @@ from typing import TypeVar
 import numpy as np
 import streamlit as st
 
-from calibcore.data import EventScores, LogitSet, Split
+from calibcore.data import EventScores, LogitSet
+from calibcore.splits import Split
 from calibcore.validation import Labels
 from dashboard.compute.cache import key_of, once
 from dashboard.readers import FileError, Options, Parsed, Upload, parse, understand

@@ -8,8 +8,9 @@ import streamlit as st
 
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.data import EventScores
-from calibcore.evaluation import AuditResult, check_pooled, fit, prepare
+from calibcore.evaluation import AuditResult
 from calibcore.events import TopR
+from calibcore.fitting import check_pooled, fit, prepare
 from calibcore.slices import rebin, reevaluate
 from dashboard.compute.cache import Key, is_known, key_of, once, once_going_on
 from dashboard.compute.files import whole_split

@@ -6,8 +6,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from calibcore.data import LogitSet, calibration_rows
+from calibcore.data import LogitSet
 from calibcore.slices import Places, sure_misses
+from calibcore.splits import calibration_rows
 from calibcore.validation import Floats, Labels
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.files import row_numbers

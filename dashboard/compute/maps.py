@@ -18,7 +18,8 @@ from calibcore.calibrators.base import FittedScoreMap, Progress, ScoreMap
 from calibcore.calibrators.cost import Cost
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import SetResult, evaluate, prepare
+from calibcore.evaluation import SetResult, evaluate
+from calibcore.fitting import prepare
 from calibcore.maps import (
     ClassMoves,
     Movement,

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
-from calibcore.data import EventScores, LogitSet, Split, calibration_rows
+from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import AuditResult, SetResult, audit, evaluate, prepare, sides_of
+from calibcore.evaluation import AuditResult, SetResult, audit, evaluate, sides_of
+from calibcore.fitting import prepare
 from calibcore.inference import Inference, Plan, infer
 from calibcore.metrics import Measure, Options
 from calibcore.pairs import check_same_rows
+from calibcore.splits import Split, calibration_rows
 from dashboard.compute.cache import is_known, key_of, once
 from dashboard.compute.files import SourceFile, read_files, whole_split
 from dashboard.compute.fits import estimate

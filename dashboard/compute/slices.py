@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.calibrators.base import FittedVectorMap
-from calibcore.data import EventScores, LogitSet, Split
-from calibcore.evaluation import prepare
+from calibcore.data import EventScores, LogitSet
 from calibcore.events import TopR
+from calibcore.fitting import prepare
 from calibcore.ranges import equal_ranges
 from calibcore.slices import (
     Places,
@@ -20,6 +20,7 @@ from calibcore.slices import (
     screen_slices,
     slice_shares,
 )
+from calibcore.splits import Split
 from calibcore.validation import Labels
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.files import whole_split

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from calibcore.data import EventScores, LogitSet, Split, calibration_rows, split_rows
+from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
+from calibcore.splits import Split, calibration_rows, split_rows
 from dashboard.readers.contents import (
     ColumnUse,
     Contents,

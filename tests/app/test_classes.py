@@ -14,12 +14,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from calibcore.calibrators import TemperatureScaling
-from calibcore.data import LogitSet, Split
+from calibcore.data import LogitSet
 from calibcore.evaluation import audit
 from calibcore.events import TopR
 from calibcore.inference import ClassScreen, screen_classes
 from calibcore.metrics import ece
 from calibcore.reliability import binned_reliability
+from calibcore.splits import Split
 from dashboard.parts import classes
 from dashboard.readers import read
 from dashboard.samples import samples

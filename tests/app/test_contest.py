@@ -13,8 +13,9 @@ from streamlit.testing.v1 import AppTest
 
 from calibcore import EventScores, LogitSet, Split, TopR, audit
 from calibcore.calibrators import CATALOGUE, HistogramBinning, IsotonicCalibration, ScoreMap
-from calibcore.contest import Contestant, Standing, cross_fit, deal_folds
+from calibcore.contest import Contestant, Standing, cross_fit
 from calibcore.metrics import METRICS, Measure
+from calibcore.splits import deal_folds
 from dashboard import wording
 from dashboard.compute import forget
 from dashboard.settings import NO_METHOD

@@ -11,8 +11,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dashboard
-from calibcore.data import LogitSet, split_rows
+from calibcore.data import LogitSet
 from calibcore.events import TopR
+from calibcore.splits import split_rows
 from dashboard import wording
 from dashboard.compute import SourceFile, read_files
 from dashboard.compute.cache import key_of

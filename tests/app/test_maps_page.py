@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from calibcore import TopR, metrics
 from calibcore.calibrators import FittedTemperature, SplineCalibration, TemperatureScaling
 from calibcore.data import EventScores, LogitSet
-from calibcore.evaluation import prepare
+from calibcore.fitting import prepare
 from calibcore.sweeps import knot_sweep
 from dashboard.samples import samples
 from dashboard.wording import maps as words

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from calibcore import LogitSet, TopR, audit
 from calibcore.calibrators import SplineCalibration
-from calibcore.data import Split
+from calibcore.splits import Split
 from dashboard import wording
 from dashboard.readers import read
 from dashboard.samples import Sample, samples

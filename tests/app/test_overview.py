@@ -13,10 +13,10 @@ from streamlit.testing.v1 import AppTest
 
 from calibcore import TopR, audit
 from calibcore.calibrators import SplineCalibration
-from calibcore.data import Split
 from calibcore.evaluation import sides_of
 from calibcore.inference import Plan, infer
 from calibcore.metrics import METRICS
+from calibcore.splits import Split
 from dashboard.app import PAGES
 from dashboard.parts.downloads import offer_table
 from dashboard.parts.measures import measures_csv

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from calibcore import TopR, audit, ks_error
 from calibcore.calibrators import SplineCalibration, TemperatureScaling
-from calibcore.evaluation import fit
+from calibcore.fitting import fit
 from calibcore.slices import screen_slices
 from dashboard import wording
 from dashboard.compute import fits, forget

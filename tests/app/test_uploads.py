@@ -11,9 +11,10 @@ from streamlit.testing.v1 import AppTest
 
 from calibcore.calibrators import CATALOGUE, SplineCalibration
 from calibcore.cumulative import ks_error
-from calibcore.data import EventScores, LogitSet, split_rows
+from calibcore.data import EventScores, LogitSet
 from calibcore.events import TopR
 from calibcore.metrics import METRICS, ClassMeasure, accuracy
+from calibcore.splits import split_rows
 from dashboard import wording
 from dashboard.readers import FileError, read
 from dashboard.settings import NO_METHOD

@@ -24,24 +24,22 @@ from calibcore.calibrators import (
 )
 from calibcore.contest import (
     Contestant,
-    FoldedScoreMap,
-    FoldedVectorMap,
-    Folds,
     Standing,
     can_rank,
     cross_fit,
-    deal_folds,
     penalty,
     pick,
     ranked,
 )
 from calibcore.cumulative import ks_error
-from calibcore.data import EventScores, LogitSet, Split
+from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import Comparison, audit
 from calibcore.events import OneClass, TopR, WithinTopR
+from calibcore.fitting import FoldedScoreMap, FoldedVectorMap
 from calibcore.metrics import METRICS, Measure
 from calibcore.probabilities import softmax
+from calibcore.splits import Folds, Split, deal_folds
 
 SCORE_MAPS: list[ScoreMap] = [IsotonicCalibration(), SplineCalibration(), HistogramBinning()]
 VECTOR_MAPS: list[VectorMap] = [

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from numpy.typing import ArrayLike
 
-from calibcore.data import EventScores, LogitSet, Split, split_rows
+from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
+from calibcore.splits import Split, split_rows
 from tests import reference
 from tests.strategies import EventCase, LogitCase, event_data, logit_sets
 

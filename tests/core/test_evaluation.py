@@ -23,12 +23,13 @@ from calibcore.calibrators import (
     VectorMap,
 )
 from calibcore.cumulative import brownian_tail, cumulative_curves
-from calibcore.data import EventScores, LogitSet, Split
+from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import AuditResult, SetResult, audit
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.metrics import METRICS, ClassMeasure
 from calibcore.probabilities import softmax
+from calibcore.splits import Split
 
 Floats = NDArray[np.float64]
 ChosenEvent = TopR | WithinTopR | OneClass

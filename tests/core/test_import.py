@@ -37,7 +37,8 @@ sys.meta_path.insert(0, Refuse())
 AUDIT = """
 from calibcore.calibrators import SplineCalibration, TemperatureScaling
 from calibcore.cumulative import ks_error
-from calibcore.data import LogitSet, split_rows
+from calibcore.data import LogitSet
+from calibcore.splits import split_rows
 from calibcore.events import TopR
 import numpy
 rng = numpy.random.default_rng(0)

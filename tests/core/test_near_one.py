@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from calibcore.calibrators import IsotonicCalibration, TemperatureScaling
-from calibcore.contest import cross_fit, deal_folds
-from calibcore.data import EventScores, LogitSet, Split
+from calibcore.contest import cross_fit
+from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import audit, sides_of
 from calibcore.events import Event, OneClass, TopR, WithinTopR
@@ -24,6 +24,7 @@ from calibcore.learning.curves import Plan as LearningPlan
 from calibcore.metrics import METRICS, PROBABILITY_FLOOR, event_nll, nll
 from calibcore.probabilities import softmax
 from calibcore.slices import reevaluate
+from calibcore.splits import Split, deal_folds
 from calibcore.tally import tally
 from tests.strategies import PRECISIONS, LogitCase
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibcore.cumulative import cumulative_curves
-from calibcore.data import EventScores, Split
+from calibcore.data import EventScores
 from calibcore.evaluation import GRAPH_KNOTS, Side, audit
 from calibcore.events import TopR
 from calibcore.reliability import (
@@ -14,6 +14,7 @@ from calibcore.reliability import (
     smooth_reliability,
     spline_null_band,
 )
+from calibcore.splits import Split
 from tests.reference_reliability import isotonic
 
 LAZY = ("null", "frequency_null", "corp", "corp_outside", "smooth")

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from calibcore import CalibrationInputError, EventScores, LogitSet, Split, TopR, audit
 from calibcore.calibrators import SplineCalibration, TemperatureScaling
-from calibcore.data import split_rows
 from calibcore.ranges import equal_ranges
 from calibcore.slices import (
     SliceScreen,
@@ -21,6 +20,7 @@ from calibcore.slices import (
     slice_shares,
     sure_misses,
 )
+from calibcore.splits import split_rows
 from tests import reference
 from tests.strategies import EventCase, event_data
 

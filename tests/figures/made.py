@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.calibrators import SplineCalibration
-from calibcore.data import EventScores, LogitSet, Split
+from calibcore.data import EventScores, LogitSet
 from calibcore.evaluation import AuditResult, Side, audit
 from calibcore.events import TopR
+from calibcore.splits import Split
 from dashboard.figures import (
     LIGHT,
     Diagram,

@@ -14,12 +14,13 @@ from calibcore.calibrators import (
     TemperatureScaling,
     VectorMap,
 )
-from calibcore.contest import Contestant, Picks, Standing, cross_fit, deal_folds, pick, ranked
-from calibcore.data import LogitSet, Split
+from calibcore.contest import Contestant, Picks, Standing, cross_fit, pick, ranked
+from calibcore.data import LogitSet
 from calibcore.evaluation import Comparison, audit
 from calibcore.events import TopR
 from calibcore.inference import Finding, Interval
 from calibcore.metrics import METRICS, Measure
+from calibcore.splits import Split, deal_folds
 from dashboard.figures import DARK, LIGHT
 from dashboard.figures.dots import CROSSED, TEST, dot_plot
 from dashboard.settings import NO_METHOD

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcore.calibrators import SplineCalibration
-from calibcore.data import EventScores, Split
+from calibcore.data import EventScores
 from calibcore.evaluation import AuditResult, Comparison, SetResult, Side, audit
 from calibcore.events import TopR, WithinTopR
 from calibcore.inference import (
@@ -22,6 +22,7 @@ from calibcore.inference import (
     smallest_gap_shown,
 )
 from calibcore.inference.findings import Finding
+from calibcore.splits import Split
 from dashboard.app import PAGES
 from dashboard.settings import NO_METHOD
 from dashboard.wording.next_steps import MOST_STEPS, Found, Step, next_steps

@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 import dashboard
 from calibcore import inference
 from calibcore.calibrators import CATALOGUE, Choice, SplineCalibration, TemperatureScaling
-from calibcore.data import EventScores, LogitSet, Split
+from calibcore.data import EventScores, LogitSet
 from calibcore.evaluation import AuditResult, SetResult, Side, audit
 from calibcore.events import Event, OneClass, TopR, WithinTopR
 from calibcore.inference import Finding, Inference, Interval, Plan, Reference, Uncertainty
 from calibcore.metrics import METRICS
 from calibcore.splines import Runout
+from calibcore.splits import Split
 from dashboard import wording
 from dashboard.settings import NO_METHOD
 from dashboard.wording.glossary import OPTIONS

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibcore.data import EventScores, Split
+from calibcore.data import EventScores
 from calibcore.evaluation import Comparison, audit
 from calibcore.events import TopR
 from calibcore.inference import Interval
 from calibcore.metrics import METRICS, Measure
 from calibcore.metrics.measure import Unit
+from calibcore.splits import Split
 from dashboard import wording
 from dashboard.wording.numbers import detected_points, finer_digits
 from tests.figures.made import MINUS, pct

@@ -15,7 +15,7 @@ from calibcore.calibrators import (
     TemperatureScaling,
 )
 from calibcore.cumulative import ks_error
-from calibcore.data import EventScores, LogitSet, Split
+from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.learning import (
@@ -29,6 +29,7 @@ from calibcore.learning import (
     learning_curves,
     learning_sizes,
 )
+from calibcore.splits import Split
 
 
 def made(seed: int, n_rows: int, n_classes: int = 3) -> LogitSet:

@@ -1,0 +1,189 @@
+"""A calibrator fitted to an event on one set: once, or fold by fold."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calibcore import validation
+from calibcore.calibrators.base import (
+    FittedScoreMap,
+    FittedVectorMap,
+    Progress,
+    ScoreMap,
+    SlowVectorMap,
+)
+from calibcore.calibrators.lifts.pooled import PooledScores
+from calibcore.calibrators.method import Calibrator
+from calibcore.data import EventScores, LogitSet
+from calibcore.errors import CalibrationInputError
+from calibcore.events import Event, WithinTopR
+from calibcore.results import result_class
+from calibcore.splits import Folds
+from calibcore.validation import Floats
+
+
+@result_class
+class Prepared:
+    """One set with its event and its class probabilities, where it has classes."""
+
+    rows: LogitSet | EventScores
+    event: EventScores
+    probabilities: Floats | None
+
+
+def prepare(rows: LogitSet | EventScores, event: Event) -> Prepared:
+    """Find the event in one set."""
+    if isinstance(event, type) or not hasattr(event, "outcomes"):
+        raise CalibrationInputError("event", repr(event), "one such as TopR(1) or OneClass(0)")
+    if isinstance(rows, LogitSet):
+        return Prepared(rows, event.outcomes(rows.probabilities, rows.labels), rows.probabilities)
+    return Prepared(rows, rows, None)
+
+
+def check_pooled(calibrator: Calibrator | None, event: Event) -> None:
+    """Raise if pooled scores meet an event whose score is a sum of probabilities."""
+    if isinstance(calibrator, PooledScores) and isinstance(event, WithinTopR) and event.r > 1:
+        raise CalibrationInputError(
+            "calibrator",
+            "pooled classes that are not normalised, and the event within-top-r",
+            "a top-r or one-class event, whose score is one class's probability, or normalised"
+            " rows",
+        )
+
+
+def fit(
+    calibrator: Calibrator | None, calibration: Prepared, progress: Progress | None
+) -> FittedScoreMap | FittedVectorMap | None:
+    """Fit a calibrator on one set; None where none is asked for."""
+    if calibrator is None:
+        return None
+    if isinstance(calibrator, type) or not hasattr(calibrator, "fit"):
+        raise CalibrationInputError("calibrator", repr(calibrator), "one such as PlattScaling()")
+    if isinstance(calibrator, ScoreMap):
+        return calibrator.fit(calibration.event.scores, calibration.event.hits)
+    if isinstance(calibration.rows, EventScores):
+        raise CalibrationInputError(
+            "calibrator",
+            "one that needs the logits of all classes",
+            "one that acts on the event's score, such as the spline, as these data hold only that",
+        )
+    logits, labels = calibration.rows.logits, calibration.rows.labels
+    if isinstance(calibrator, SlowVectorMap):
+        return calibrator.fit(logits, labels, progress=progress)
+    return calibrator.fit(logits, labels)
+
+
+# Fold by fold -------------------------------------------------------------------------------
+
+
+@result_class
+class FoldedScoreMap(FittedScoreMap):
+    """One score map a fold; each row goes through the one that was fitted without its fold.
+
+    Attributes
+    ----------
+    fold : ndarray of int, shape (n_samples,)
+        Fold of each row of the set that the maps were fitted on.
+    maps : tuple of FittedScoreMap
+        One a fold.
+    """
+
+    fold: Folds
+    maps: tuple[FittedScoreMap, ...]
+
+    def predict(self, scores: ArrayLike) -> Floats:
+        """Calibrate the scores of the very rows that were dealt, in their order."""
+        checked = validation.scores(scores)
+        _check_rows(checked.size, self.fold)
+        result = np.empty(checked.shape)
+        for number, fitted in enumerate(self.maps):
+            mine = np.flatnonzero(self.fold == number)
+            if mine.size:
+                result[mine] = fitted.predict(checked[mine])
+        return result
+
+    def part(self, chosen: NDArray[np.bool_]) -> "FoldedScoreMap":
+        """Return the same maps for some of the rows, in their order."""
+        return FoldedScoreMap(self.fold[chosen], self.maps, warnings=self.warnings)
+
+
+@result_class
+class FoldedVectorMap(FittedVectorMap):
+    """One vector map a fold; each row goes through the one that was fitted without its fold.
+
+    Attributes
+    ----------
+    fold : ndarray of int, shape (n_samples,)
+        Fold of each row of the set that the maps were fitted on.
+    maps : tuple of FittedVectorMap
+        One a fold.
+    """
+
+    fold: Folds
+    maps: tuple[FittedVectorMap, ...]
+
+    def predict_proba(self, logits: ArrayLike) -> Floats:
+        """Calibrate the logits of the very rows that were dealt, in their order."""
+        checked = validation.logits(logits)
+        _check_rows(len(checked), self.fold)
+        result = np.empty(checked.shape)
+        for number, fitted in enumerate(self.maps):
+            mine = np.flatnonzero(self.fold == number)
+            if mine.size:
+                result[mine] = fitted.predict_proba(checked[mine])
+        return result
+
+    def part(self, chosen: NDArray[np.bool_]) -> "FoldedVectorMap":
+        """Return the same maps for some of the rows, in their order."""
+        return FoldedVectorMap(self.fold[chosen], self.maps, warnings=self.warnings)
+
+
+def _check_rows(n_rows: int, fold: Folds) -> None:
+    if n_rows != fold.size:
+        raise CalibrationInputError("rows", f"{n_rows:,}", f"the {fold.size:,} that were dealt")
+
+
+def fit_folds(
+    calibrator: Calibrator, prepared: Prepared, fold: Folds, progress: Progress | None
+) -> FoldedScoreMap | FoldedVectorMap:
+    """Fit a calibrator once a fold, each time on the rows of all others."""
+    n_folds = int(fold.max()) + 1
+    maps = []
+    for number in range(n_folds):
+
+        def report(share: float, number: int = number) -> None:
+            if progress is not None:
+                progress((number + share) / n_folds)
+
+        report(0.0)
+        seen = np.flatnonzero(fold != number)
+        # The class probabilities reach no fit, so they are not copied.
+        part = Prepared(prepared.rows.rows(seen), prepared.event.rows(seen), None)
+        maps.append(fit(calibrator, part, report))
+    warnings = tuple(dict.fromkeys(text for each in maps if each for text in each.warnings))
+    of_scores = tuple(each for each in maps if isinstance(each, FittedScoreMap))
+    of_classes = tuple(each for each in maps if isinstance(each, FittedVectorMap))
+    if of_scores:
+        return FoldedScoreMap(fold, of_scores, warnings=warnings)
+    return FoldedVectorMap(fold, of_classes, warnings=warnings)
+
+
+def fit_split(
+    calibrator: Calibrator | None,
+    calibration: Prepared,
+    fold: Folds | None,
+    progress: Progress | None = None,
+) -> tuple[FittedScoreMap | FittedVectorMap | None, FoldedScoreMap | FoldedVectorMap | None]:
+    """Fit a calibrator on the whole calibration set, and fold by fold where there are folds."""
+    if calibrator is None or fold is None:
+        return fit(calibrator, calibration, progress), None
+    whole = 1 / (int(fold.max()) + 2)  # of the work
+
+    def first(share: float) -> None:
+        if progress is not None:
+            progress(share * whole)
+
+    def then(share: float) -> None:
+        if progress is not None:
+            progress(whole + share * (1 - whole))
+
+    return fit(calibrator, calibration, first), fit_folds(calibrator, calibration, fold, then)
