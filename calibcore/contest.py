@@ -152,7 +152,7 @@ class Contestant:
     crossed : Standing
         On the calibration set, by `cross_fit`.
     test : Standing
-        On the test set, by the fit on the whole calibration set.
+        On the test set, by the fit on the whole calibration set; the same where there is one set.
     """
 
     key: str
@@ -193,6 +193,12 @@ class Picks:
         return penalty(self.measure, self.winner.value(self.measure, "test")) - penalty(
             self.measure, self.on_test.value(self.measure, "test")
         )
+
+
+def sides_shown(contestants: Sequence[Contestant]) -> tuple[EvaluatedOn, ...]:
+    """Return where contestants differ: one set that serves both ends is cross-fitted alone."""
+    alone = all(one.test is one.crossed for one in contestants)
+    return ("crossed",) if alone else ("crossed", "test")
 
 
 def can_rank(measure: Measure) -> bool:

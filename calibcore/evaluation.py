@@ -184,14 +184,17 @@ class AuditResult:
         for.
     same_data : bool
         Both sets are the same rows, so the evaluation flatters.
+    in_folds : bool
+        Both sets are the same rows, each of the test set evaluated by a fit on all other folds.
     crossed : FoldedScoreMap, FoldedVectorMap or None
-        What the test set was calibrated by, where it is the rows of the calibration set in folds.
+        These fits; None where nothing was fitted too.
     """
 
     calibration: SetResult
     test: SetResult
     fitted: FittedScoreMap | FittedVectorMap | None
     same_data: bool
+    in_folds: bool = False
     crossed: FoldedScoreMap | FoldedVectorMap | None = None
 
     @property
@@ -262,6 +265,7 @@ def audit(
         test=evaluate(test, event, fitted if crossed is None else crossed, options),
         fitted=fitted,
         same_data=split.same_data,
+        in_folds=split.fold is not None,
         crossed=crossed,
     )
 

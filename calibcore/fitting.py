@@ -167,6 +167,13 @@ def fit_folds(
     return FoldedVectorMap(fold, of_classes, warnings=warnings)
 
 
+def fold_maps(score_map: ScoreMap, rows: EventScores, fold: Folds) -> FoldedScoreMap:
+    """Fit a score map once a fold, each time on the rows of all others."""
+    seen = (fold != number for number in range(int(fold.max()) + 1))
+    maps = (score_map.fit(rows.scores[others], rows.hits[others]) for others in seen)
+    return FoldedScoreMap(fold, tuple(maps))
+
+
 def fit_split(
     calibrator: Calibrator | None,
     calibration: Prepared,

@@ -254,6 +254,7 @@ def reevaluate(
     *,
     event: Event,
     n_bins: int = 15,
+    in_folds: bool = False,
     crossed: FoldedScoreMap | FoldedVectorMap | None = None,
 ) -> AuditResult:
     """Evaluate what is fitted already, perhaps on a part of the rows.
@@ -268,8 +269,10 @@ def reevaluate(
         What the scores are about; a map of scores was fitted to this event's.
     n_bins : int, default 15
         Bins of the reliability diagram and of the binned measures.
+    in_folds : bool, default False
+        Both sets are of the same rows, those of the test set evaluated by folds.
     crossed : FoldedScoreMap or FoldedVectorMap, optional
-        Of the very rows of the test set, where it is evaluated by folds.
+        The fits by which they are, for the very rows of the test set.
 
     Returns
     -------
@@ -282,6 +285,7 @@ def reevaluate(
         test=evaluate(prepare(split.test, event), event, of_test, options),
         fitted=fitted,
         same_data=split.same_data,
+        in_folds=in_folds,
         crossed=crossed,
     )
 

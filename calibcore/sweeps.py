@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore.blocks import row_blocks
-from calibcore.calibrators.base import Progress
+from calibcore.calibrators.base import FittedScoreMap, Progress
 from calibcore.calibrators.lifts.separate import tell
 from calibcore.calibrators.score_maps.spline import SplineCalibration
 from calibcore.calibrators.temperature.scaling import TEMPERATURE_BOUNDS
@@ -15,10 +15,12 @@ from calibcore.cumulative import ks_of
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event
+from calibcore.fitting import fold_maps
 from calibcore.metrics import PROBABILITY_FLOOR, ece, event_nll, ks_error
 from calibcore.probabilities import below_largest
 from calibcore.results import result_class
 from calibcore.splines import LEAST_KNOTS
+from calibcore.splits import Folds
 from calibcore.tally import tally
 from calibcore.validation import Floats
 
@@ -186,6 +188,7 @@ def knot_sweep(
     spline: SplineCalibration,
     knots: Sequence[int],
     *,
+    fold: Folds | None = None,
     progress: Progress | None = None,
 ) -> KnotSweep:
     """Fit a spline for each number of knots, and evaluate it on both sets.
@@ -198,6 +201,8 @@ def knot_sweep(
         Its other options; the number of knots is not looked for.
     knots : sequence of int
         Numbers of knots, ascending. Those that these rows or the run-out do not allow are left out.
+    fold : ndarray of int, shape (n_samples,), optional
+        Both sets are the same rows: the second is then evaluated by fits on all other folds.
     progress : callable, optional
         Told the share that is done; whatever it raises ends the sweep.
 
@@ -223,6 +228,8 @@ def knot_sweep(
     if len(knots) == 0:
         raise CalibrationInputError("knots", "none", "at least one number of knots")
     least, most = LEAST_KNOTS[spline.runout], calibration.n_samples
+    if fold is not None:
+        most -= int(np.bincount(fold).max())
     allowed = [n_knots for n_knots in knots if least <= n_knots <= most]
     if not allowed:
         raise CalibrationInputError(
@@ -233,8 +240,11 @@ def knot_sweep(
         tell(progress, place / len(allowed))
         chosen = replace(spline, n_knots=n_knots, cross_validated=False)
         fitted = chosen.fit(calibration.scores, calibration.hits)
-        for row, rows in enumerate((calibration, test)):
-            after = fitted.predict(rows.scores)
+        of_test: FittedScoreMap = fitted
+        if fold is not None:
+            of_test = fold_maps(chosen, calibration, fold)
+        for row, (rows, made) in enumerate(((calibration, fitted), (test, of_test))):
+            after = made.predict(rows.scores)
             found[row, place] = ks_error(after, rows.hits)
             found[row + 2, place] = event_nll(after, rows.hits)
     return KnotSweep(np.array(allowed), *found)

@@ -202,19 +202,9 @@ def choose_settings(upload: Upload, place: DeltaGenerator, *, expert: bool) -> S
         )
         if upload.rows is None:
             return Settings(event, method, options, int(n_bins))
-        share = st.slider(
-            "Calibration share (%)",
-            10,
-            90,
-            50,
-            5,
-            key="share",
-            bind="query-params",
-            persist_state="session",
-            help=imports.split_help(upload),
-        )
+        share = _choose_share(upload)
         seed = st.number_input(
-            "Seed of the split",
+            "Seed of the folds" if share is None else "Seed of the split",
             0,
             2**31 - 1,
             0,
@@ -222,7 +212,33 @@ def choose_settings(upload: Upload, place: DeltaGenerator, *, expert: bool) -> S
             bind="query-params",
             persist_state="session",
         )
-    return Settings(event, method, options, int(n_bins), share / 100, int(seed))
+    return Settings(event, method, options, int(n_bins), share, int(seed))
+
+
+def _choose_share(upload: Upload) -> float | None:
+    """Let the user cross-validate a single set, or split it; None for the former."""
+    kind = address.choose(
+        st.segmented_control,
+        imports.EVALUATION,
+        imports.EVALUATIONS,
+        key="evaluation",
+        default="crossed",
+        required=True,
+        help=imports.split_help(upload),
+    )
+    if kind == "crossed":
+        return None
+    share = st.slider(
+        "Calibration share (%)",
+        10,
+        90,
+        50,
+        5,
+        key="share",
+        bind="query-params",
+        persist_state="session",
+    )
+    return float(share / 100)
 
 
 def _choose_event(upload: Upload) -> ChosenEvent:

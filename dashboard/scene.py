@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
 from calibcore.data import EventScores, LogitSet
 from calibcore.evaluation import AuditResult, SetResult
 from calibcore.splits import Split
@@ -9,6 +10,7 @@ from dashboard.figures import Palette
 from dashboard.readers import Upload
 from dashboard.samples import Sample
 from dashboard.settings import SetChoice, Settings
+from dashboard.wording.sentences import WHOLE_SET
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +61,19 @@ class Scene:
         return self.result.test if self.chosen == "test" else self.result.calibration
 
     @property
+    def calibrated_by(self) -> FittedScoreMap | FittedVectorMap | None:
+        """What calibrated the rows that are looked at; of `result` is the map to take home."""
+        return self.result.of_test if self.chosen == "test" else self.result.fitted
+
+    @property
+    def crossed(self) -> bool:
+        """Whether the one set of the file serves both ends, by cross-fitting."""
+        return self.upload.rows is not None and self.settings.calibration_share is None
+
+    @property
     def where(self) -> str:
         """Name of the set that is looked at."""
-        return f"{self.chosen} set"
+        return WHOLE_SET if self.crossed and self.chosen == "test" else f"{self.chosen} set"
 
     @property
     def class_names(self) -> tuple[str, ...] | None:

@@ -47,10 +47,10 @@ class Settings:
         The method's options.
     n_bins : int
         Bins of the reliability diagram and of the binned measures.
-    calibration_share : float
-        Part of a single set to fit on.
+    calibration_share : float or None
+        Part of a single set to fit on; None where every row serves both ends, by cross-fitting.
     seed : int
-        Of the split of a single set.
+        Of the split, or of the folds, of a single set.
     only : Slice or None
         The part of the rows of both sets that is evaluated; all are fitted on. None for all.
     """
@@ -59,7 +59,7 @@ class Settings:
     method: str = "spline"
     options: tuple[tuple[str, OptionValue], ...] = ()
     n_bins: int = 15
-    calibration_share: float = 0.5
+    calibration_share: float | None = None
     seed: int = 0
     only: Slice | None = None
 

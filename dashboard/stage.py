@@ -32,7 +32,7 @@ def prepare(page: str, *, first: bool) -> Scene | None:
         return None
     with st.sidebar:
         of_the_file = st.container(gap="small")
-        chosen = controls.choose_set()
+        place_of_set = st.container()
         with st.expander("Settings"):
             settings_of_the_file = st.container()
             n_resamples = controls.choose_resamples()
@@ -40,9 +40,15 @@ def prepare(page: str, *, first: bool) -> Scene | None:
             expert = controls.choose_wording()
     upload = _read(source, page, first=first)
     if upload is None:
+        with place_of_set:
+            controls.choose_set()
         return None
     with of_the_file:
-        settings = _choose(upload, settings_of_the_file, chosen, expert=expert)
+        settings = _choose(upload, settings_of_the_file, expert=expert)
+    with place_of_set:
+        in_folds = upload.rows is not None and settings.calibration_share is None
+        chosen: SetChoice = "test" if in_folds else controls.choose_set()
+    panel.close_on_phones(upload.digest, settings.event, settings.method, settings.only, chosen)
     estimate = compute.estimate(upload, settings)
     waiting = None if fit_progress.agreed(estimate, settings) else settings.method
     if waiting is not None:
@@ -66,14 +72,10 @@ def prepare(page: str, *, first: bool) -> Scene | None:
     )
 
 
-def _choose(
-    upload: Upload, further: DeltaGenerator, chosen: SetChoice, *, expert: bool
-) -> Settings:
+def _choose(upload: Upload, further: DeltaGenerator, *, expert: bool) -> Settings:
     """Show what is chosen of a file, the filter last; return the settings."""
     settings = controls.choose_settings(upload, further, expert=expert)
-    settings = replace(settings, only=row_filter.choose_only(upload, settings))
-    panel.close_on_phones(upload.digest, settings.event, settings.method, settings.only, chosen)
-    return settings
+    return replace(settings, only=row_filter.choose_only(upload, settings))
 
 
 def _read(source: controls.Source, page: str, *, first: bool) -> Upload | None:

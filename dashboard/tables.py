@@ -7,7 +7,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from calibcore.contest import Contestant, EvaluatedOn, Standing, can_rank, penalty
+from calibcore.contest import (
+    Contestant,
+    EvaluatedOn,
+    Standing,
+    can_rank,
+    penalty,
+    sides_shown,
+)
 from calibcore.evaluation import SetResult
 from calibcore.metrics import METRICS, Measure
 from dashboard.wording import measured, method_name
@@ -16,7 +23,6 @@ from dashboard.wording.numbers import is_whole
 
 CHANGED = "Predictions changed"
 
-SIDES: tuple[EvaluatedOn, EvaluatedOn] = ("crossed", "test")
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\0")
 """Signs with which a cell begins that a spreadsheet would take for a formula."""
@@ -48,12 +54,12 @@ class ContestTable:
     ----------
     columns : tuple of str
         Measures, accuracy and predictions changed.
-    rows : tuple of (str, tuple of (Cell, Cell))
-        Name of each calibrator; for each column, cross-validated and on the test set.
+    rows : tuple of (str, tuple of tuple of Cell)
+        Name of each calibrator; for each column, cross-validated and, of two sets, on the test set.
     """
 
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[tuple[Cell, Cell], ...]], ...]
+    rows: tuple[tuple[str, tuple[tuple[Cell, ...], ...]], ...]
 
 
 def measures_shown(keys: Sequence[str], decides: Measure) -> tuple[Measure, ...]:
@@ -78,12 +84,13 @@ def contest_table(contestants: Sequence[Contestant], measures: Sequence[Measure]
     ContestTable
         Values that are written alike count as equal. Where all are, none is marked.
     """
-    columns = [[_column(contestants, measure, side) for side in SIDES] for measure in measures] + [
-        [[Cell(_counted(counts(one.on(side)))) for one in contestants] for side in SIDES]
+    sides = sides_shown(contestants)
+    columns = [[_column(contestants, measure, side) for side in sides] for measure in measures] + [
+        [[Cell(_counted(counts(one.on(side)))) for one in contestants] for side in sides]
         for counts in _counts(contestants).values()
     ]
     rows = tuple(
-        (method_name(one.key), tuple((crossed[row], test[row]) for crossed, test in columns))
+        (method_name(one.key), tuple(tuple(cells[row] for cells in column) for column in columns))
         for row, one in enumerate(contestants)
     )
     return ContestTable((*(measure.name for measure in measures), *_counts(contestants)), rows)
@@ -181,14 +188,16 @@ def contest_csv(contestants: Sequence[Contestant], measures: Sequence[Measure]) 
     writer = csv.writer(written, lineterminator="\r\n")
     counts = _counts(contestants)
     names = [*(measure.name for measure in measures), *counts]
-    ends = "cross-validated on the calibration set", "test set"
+    sides = sides_shown(contestants)
+    both = "cross-validated on the calibration set", "test set"
+    ends = both if len(sides) > 1 else ("cross-validated",)
     writer.writerow(["Calibrator", *(harmless(f"{name}, {end}") for name in names for end in ends)])
     for one in contestants:
         cells: list[object] = [harmless(method_name(one.key))]
         for measure in measures:
-            cells += [_plain(one.value(measure, side)) for side in SIDES]
+            cells += [_plain(one.value(measure, side)) for side in sides]
         for count in counts.values():
-            found = (count(one.on(side)) for side in SIDES)
+            found = (count(one.on(side)) for side in sides)
             cells += ["" if number is None else number for number in found]
         writer.writerow(cells)
     return written.getvalue()

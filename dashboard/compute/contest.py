@@ -10,7 +10,7 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import evaluate, sides_of
 from calibcore.events import WithinTopR
-from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, fit, prepare
+from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, fit, fit_folds, prepare
 from calibcore.inference import Inference, Plan, infer
 from calibcore.metrics import Measure, Options
 from calibcore.splits import deal_folds
@@ -154,11 +154,12 @@ def _contestant(
         prepared = prepare(_evaluated_rows(scene, side), event)
         return Standing.of(evaluate(prepared, event, fitted, options), fitted)
 
-    return once(
-        "contestants on a part",
-        _key(scene, _settings(scene, key), dealt),
-        lambda: Contestant(key, evaluated("crossed"), evaluated("test")),
-    )
+    def make() -> Contestant:
+        crossed = evaluated("crossed")
+        same = found.test is found.crossed
+        return Contestant(key, crossed, crossed if same else evaluated("test"))
+
+    return once("contestants on a part", _key(scene, _settings(scene, key), dealt), make)
 
 
 def _evaluated_rows(scene: Scene, side: EvaluatedOn) -> LogitSet | EventScores:
@@ -181,8 +182,15 @@ def _fit_contestant(
     upload: Upload, settings: Settings, dealt: Dealt, tell: Callable[[float, int], None]
 ) -> Contestant:
     """Fit on the whole calibration set, and once without each fold; evaluate all rows."""
-    rows = whole_split(upload, settings).calibration
-    n_folds = min(dealt.n_folds, rows.n_samples)
+    split = whole_split(upload, settings)
+    rows, n_folds = split.calibration, min(dealt.n_folds, split.calibration.n_samples)
+    if split.fold is not None:  # the rows of the other pages, by the same fits
+
+        def in_folds(share: float) -> None:
+            tell(share, int(share * (n_folds + 1)))
+
+        crossed_there = _on_test(upload, settings, in_folds)
+        return Contestant(settings.method, crossed_there, crossed_there)
 
     def whole(share: float) -> None:
         tell(share / (n_folds + 1), 0)
@@ -210,9 +218,13 @@ def _on_test(upload: Upload, settings: Settings, progress: Progress) -> Standing
     n_rows = split.calibration.n_samples + split.test.n_samples
     if n_rows <= _KEPT_ROWS or is_fitted(upload, settings):
         result = run_audit(upload, settings, progress)
-        return Standing.of(result.test, result.fitted)
-    event = settings.event
-    fitted = fit(settings.calibrator(), prepare(split.calibration, event), progress)
+        return Standing.of(result.test, result.of_test)
+    event, calibrator = settings.event, settings.calibrator()
+    prepared = prepare(split.calibration, event)
+    if split.fold is None or calibrator is None:
+        fitted = fit(calibrator, prepared, progress)
+    else:
+        fitted = fit_folds(calibrator, prepared, split.fold, progress)
     evaluated = evaluate(prepare(split.test, event), event, fitted, Options(settings.n_bins))
     return Standing.of(evaluated, fitted)
 

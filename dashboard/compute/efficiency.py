@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from calibcore.calibrators import Calibrator
 from calibcore.calibrators.cost import Cost
-from calibcore.data import LogitSet
+from calibcore.data import EventScores, LogitSet
 from calibcore.learning import (
     LearningCurve,
     LearningCurves,
@@ -15,8 +15,10 @@ from calibcore.learning import (
     learning_curves,
     learning_sizes,
 )
+from calibcore.splits import Split
 from dashboard.compute.cache import is_known, key_of, once
 from dashboard.compute.fits import seconds_per_logit
+from dashboard.compute.slices import split_of
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, OptionValue, method_by_key
 
@@ -32,9 +34,16 @@ _LEAST_ROWS = 2_000
 Options = tuple[tuple[str, OptionValue], ...]
 
 
+def learning_split(scene: Scene) -> Split[LogitSet] | Split[EventScores]:
+    """Return rows to draw from and others to evaluate; a set that serves both ends is halved."""
+    if not scene.crossed:
+        return scene.split
+    return split_of(scene.upload, replace(scene.settings, calibration_share=0.5))
+
+
 def plan_of(scene: Scene, n_draws: int) -> Plan:
     """Return the sizes, the draws and the bins."""
-    sizes = learning_sizes(scene.split.calibration)
+    sizes = learning_sizes(learning_split(scene).calibration)
     return Plan(sizes, n_draws, SEED, scene.settings.n_bins)
 
 
@@ -67,15 +76,17 @@ def learn(
 
     calibrators = {key: _made(scene, key) for key in (NO_METHOD, *keys)}
     event = scene.settings.event
-    return learning_curves(scene.split, event, calibrators, plan, progress=progress, keep=keep)
+    split = learning_split(scene)
+    return learning_curves(split, event, calibrators, plan, progress=progress, keep=keep)
 
 
 def seconds(scene: Scene, keys: Sequence[str], plan: Plan) -> float:
     """Estimate what is still to be done."""
-    rows, speed = scene.split.test, seconds_per_logit()
+    split, speed = learning_split(scene), seconds_per_logit()
+    rows = split.test
     n_classes = rows.n_classes if isinstance(rows, LogitSet) else 2
     evaluating = _UNCERTAINTY.seconds(rows.n_samples, n_classes, speed)
-    whole, total = scene.split.calibration.n_samples, 0.0
+    whole, total = split.calibration.n_samples, 0.0
     for key in keys:
         method, options = method_by_key(key), dict(_options(scene, key))
         cost = method.cost_of(**options)

@@ -10,16 +10,24 @@ from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.data import EventScores
 from calibcore.evaluation import AuditResult
 from calibcore.events import TopR
-from calibcore.fitting import check_pooled, fit, prepare
+from calibcore.fitting import (
+    FoldedScoreMap,
+    FoldedVectorMap,
+    check_pooled,
+    fit,
+    fit_folds,
+    prepare,
+)
 from calibcore.slices import rebin, reevaluate
 from dashboard.compute.cache import Key, is_known, key_of, once, once_going_on
 from dashboard.compute.files import whole_split
-from dashboard.compute.slices import evaluated_split
+from dashboard.compute.slices import evaluated_rows, evaluated_split
 from dashboard.readers import Upload
+from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, Settings, method_by_key
 
-_FITS = "fits"
+_FITS, _FOLD_FITS = "fits", "fold fits"
 
 
 @dataclass(frozen=True)
@@ -69,10 +77,11 @@ def estimate(upload: Upload, settings: Settings) -> Estimate | None:
         return None
     rows = upload.rows or upload.calibration
     share = settings.calibration_share if upload.rows is not None else 1.0
-    n_rows = round(share * rows.n_samples) if rows is not None else 0
+    n_rows = round((share or 1.0) * rows.n_samples) if rows is not None else 0
     cost = method.cost_of(**dict(settings.options))
+    n_fits = 1 if share else N_FOLDS  # and one that leaves nothing out, on all the more rows
     return Estimate(
-        cost.seconds(n_rows, len(classes), seconds_per_logit()),
+        n_fits * cost.seconds(n_rows, len(classes), seconds_per_logit()),
         cost.bytes(n_rows, len(classes)),
         n_rows,
         len(classes),
@@ -81,8 +90,10 @@ def estimate(upload: Upload, settings: Settings) -> Estimate | None:
 
 
 def is_fitted(upload: Upload, settings: Settings) -> bool:
-    """Return whether a fit is kept."""
-    return is_known(_FITS, _fit_key(upload, settings))
+    """Return whether a fit is kept, by folds too where there are folds."""
+    key = _fit_key(upload, settings)
+    crossed = upload.rows is not None and settings.calibration_share is None
+    return is_known(_FITS, key) and (not crossed or is_known(_FOLD_FITS, key))
 
 
 def _fit_key(upload: Upload, settings: Settings) -> Key:
@@ -103,6 +114,23 @@ def _fitted(
     return once_going_on(_FITS, _fit_key(upload, settings), make, progress)
 
 
+def _crossed(
+    upload: Upload, settings: Settings, progress: Progress
+) -> FoldedScoreMap | FoldedVectorMap | None:
+    """Return what calibrates the evaluated rows of a set in folds; None where there are none."""
+    split, calibrator = whole_split(upload, settings), settings.calibrator()
+    fold = split.fold
+    if fold is None or calibrator is None:
+        return None
+
+    def make(report: Progress) -> FoldedScoreMap | FoldedVectorMap:
+        return fit_folds(calibrator, prepare(split.calibration, settings.event), fold, report)
+
+    found = once_going_on(_FOLD_FITS, _fit_key(upload, settings), make, progress)
+    chosen = evaluated_rows(upload, settings, "test")
+    return found if chosen is None else found.part(chosen)
+
+
 def run_audit(upload: Upload, settings: Settings, progress: Progress) -> AuditResult:
     """Fit and evaluate, each once: a fit serves every number of bins and every part of the rows.
 
@@ -112,8 +140,19 @@ def run_audit(upload: Upload, settings: Settings, progress: Progress) -> AuditRe
 
     def evaluate() -> AuditResult:
         check_pooled(settings.calibrator(), settings.event)
-        fitted, split = _fitted(upload, settings, progress), evaluated_split(upload, settings)
-        return reevaluate(fitted, split, event=settings.event)
+        split, n_fits = evaluated_split(upload, settings), N_FOLDS + 1
+        in_folds = whole_split(upload, settings).fold is not None
+
+        def first(share: float) -> None:
+            progress(share / n_fits if in_folds else share)
+
+        def then(share: float) -> None:
+            progress((1 + share * N_FOLDS) / n_fits)
+
+        fitted = _fitted(upload, settings, first)
+        crossed = _crossed(upload, settings, then)
+        event = settings.event
+        return reevaluate(fitted, split, event=event, in_folds=in_folds, crossed=crossed)
 
     def make() -> AuditResult:
         evaluated = once("evaluated", key_of(upload, any_bins), evaluate)

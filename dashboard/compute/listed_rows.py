@@ -8,7 +8,6 @@ import numpy as np
 
 from calibcore.data import LogitSet
 from calibcore.slices import Places, sure_misses
-from calibcore.splits import calibration_rows
 from calibcore.validation import Floats, Labels
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.files import row_numbers
@@ -86,11 +85,8 @@ def _numbers(scene: Scene) -> Places:
     numbers = row_numbers(upload)
     if upload.rows is None:
         return of_evaluated(scene, numbers[scene.chosen])
-    share, seed = settings.calibration_share, settings.seed
-    fitted = calibration_rows(upload.rows, calibration_share=share, seed=seed)
-    return of_evaluated(
-        scene, numbers["rows"][fitted if scene.chosen == "calibration" else ~fitted]
-    )
+    chosen = upload.rows_of(settings.calibration_share, settings.seed)[scene.chosen]
+    return of_evaluated(scene, numbers["rows"][chosen])
 
 
 def _columns(scene: Scene) -> dict[str, SliceColumn]:

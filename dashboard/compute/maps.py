@@ -32,8 +32,10 @@ from calibcore.maps import (
 from calibcore.metrics import Options
 from calibcore.sweeps import KnotSweep, TemperatureSweep, knot_sweep, temperature_sweep
 from dashboard.compute.cache import is_known, key_of, once
+from dashboard.compute.files import whole_split
 from dashboard.compute.fits import fitted_on, seconds_per_logit
 from dashboard.figures.maps import NamedCurve, map_graph, shift_graph
+from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, method_by_key
 
@@ -218,7 +220,7 @@ def knots_seconds(scene: Scene) -> float:
     if is_known("knot sweeps", (*_data_key(scene, with_set=False), spline)):
         return 0.0
     n_rows = sum(rows.n_samples for rows in (scene.split.calibration, scene.split.test))
-    dear = _CONSTRAINED if spline.constrained else 1.0
+    dear = (_CONSTRAINED if spline.constrained else 1.0) * (N_FOLDS if scene.crossed else 1)
     return _A_KNOT_ROW * dear * n_rows * (LAST_KNOTS - FIRST_KNOTS + 1)
 
 
@@ -227,8 +229,12 @@ def sweep_knots(scene: Scene, progress: Progress) -> KnotSweep:
     spline, knots = spline_at_hand(scene), range(FIRST_KNOTS, LAST_KNOTS + 1)
 
     def make() -> KnotSweep:
+        rows = fitted_on(scene)
+        if scene.crossed:
+            fold = whole_split(scene.upload, scene.settings).fold
+            return knot_sweep(rows, rows, spline, knots, fold=fold, progress=progress)
         test = scene.result.test.before.event
-        return knot_sweep(fitted_on(scene), test, spline, knots, progress=progress)
+        return knot_sweep(rows, test, spline, knots, progress=progress)
 
     return once("knot sweeps", (*_data_key(scene, with_set=False), spline), make)
 

@@ -11,7 +11,7 @@ from calibcore.fitting import prepare
 from calibcore.inference import Inference, Plan, infer
 from calibcore.metrics import Measure, Options
 from calibcore.pairs import check_same_rows
-from calibcore.splits import Split, calibration_rows
+from calibcore.splits import Split
 from dashboard.compute.cache import is_known, key_of, once
 from dashboard.compute.files import SourceFile, read_files, whole_split
 from dashboard.compute.fits import estimate
@@ -41,7 +41,7 @@ class Model:
     result : SetResult
         Before calibration and after.
     fitted : FittedScoreMap, FittedVectorMap or None
-        The calibrator, fitted on its own calibration set.
+        What calibrates them, fitted on its own calibration set.
     key : hashable
         Identifies all of it.
     """
@@ -117,7 +117,7 @@ def first_model(scene: Scene, name: str) -> Model:
     """Return the model that every page is about, on the test set."""
     result = scene.result
     key = key_of(scene.upload, scene.settings)
-    return Model(name, scene.split.test, result.test, result.fitted, key)
+    return Model(name, scene.split.test, result.test, result.of_test, key)
 
 
 def evaluate_model(scene: Scene, name: str, upload: Upload, progress: Progress) -> Model:
@@ -138,12 +138,13 @@ def evaluate_model(scene: Scene, name: str, upload: Upload, progress: Progress) 
     every, result = once(_FITS, _fit_key(scene, upload), whole)
     mask = evaluated_rows(scene.upload, settings, "test")
     if mask is None:
-        return Model(name, every, result.test, result.fitted, key)
+        return Model(name, every, result.test, result.of_test, key)
 
     def part() -> Model:
         rows: Rows = every.rows(mask)
-        evaluated = evaluate(prepare(rows, event), event, result.fitted, options)
-        return Model(name, rows, evaluated, result.fitted, key)
+        fitted = result.fitted if result.crossed is None else result.crossed.part(mask)
+        evaluated = evaluate(prepare(rows, event), event, fitted, options)
+        return Model(name, rows, evaluated, fitted, key)
 
     return once("parts of models", key, part)
 
@@ -153,13 +154,14 @@ def _split_as_first(scene: Scene, upload: Upload) -> AnySplit:
     settings = scene.settings
     if scene.upload.rows is None:
         return whole_split(upload, settings)
-    share, seed = settings.calibration_share, settings.seed
-    chosen = calibration_rows(scene.upload.rows, calibration_share=share, seed=seed)
+    chosen = scene.upload.rows_of(settings.calibration_share, settings.seed)
+    fold = whole_split(scene.upload, settings).fold
+    fitted, evaluated = chosen["calibration"], chosen["test"]
     match upload.rows:
         case LogitSet() as rows:
-            return Split(rows.rows(chosen), rows.rows(~chosen))
+            return Split(rows.rows(fitted), rows.rows(evaluated), fold=fold)
         case EventScores() as events:
-            return Split(events.rows(chosen), events.rows(~chosen))
+            return Split(events.rows(fitted), events.rows(evaluated), fold=fold)
     raise AssertionError(upload)
 
 

@@ -317,7 +317,7 @@ def of_evaluated(scene: Scene, values: NDArray[Any]) -> NDArray[Any]:
 
 def said_classes(scene: Scene, *, calibrated: bool) -> Labels | None:
     """Return the class predicted for each row; None where there are no classes."""
-    rows, fitted = scene.rows, scene.result.fitted
+    rows, fitted = scene.rows, scene.calibrated_by
     if not isinstance(rows, LogitSet):
         return None
     if calibrated and isinstance(fitted, FittedVectorMap):

@@ -47,7 +47,7 @@ def closer_look(scene: Scene, listed: tuple[Measure, ...], progress: Progress) -
     affordable = max(LEAST_RESAMPLES, MOST_DRAWN // evaluated.n_samples)
     n_resamples = min(scene.n_resamples, affordable)
     plan = Plan(listed, Options(scene.settings.n_bins), n_resamples)
-    sides = scene.rows, evaluated, scene.result.fitted
+    sides = scene.rows, evaluated, scene.calibrated_by
     return once(
         "inferences",
         (key_of(scene.upload, scene.settings), scene.chosen, plan),
@@ -77,7 +77,7 @@ def _both_sides(
     scene: Scene, kind: str, look: Callable[[Floats, Labels], Found]
 ) -> tuple[Found, Found | None] | None:
     """Look at the class probabilities of both sides; None for a side that has none."""
-    rows, fitted = scene.rows, scene.result.fitted
+    rows, fitted = scene.rows, scene.calibrated_by
     if isinstance(rows, EventScores):
         return None
     alike = replace(scene.settings, event=TopR(1), n_bins=CLASS_BINS)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from plotly import graph_objects as go
 
-from calibcore.contest import Contestant, EvaluatedOn, penalty
+from calibcore.contest import Contestant, EvaluatedOn, penalty, sides_shown
 from calibcore.inference import Interval
 from calibcore.metrics import Measure
 from calibcore.validation import Floats
@@ -77,10 +77,10 @@ def dot_plot(
         number; error bars end behind that number.
     """
     figure = go.Figure()
-    looks = (
+    looks = [
         _Look("crossed", CROSSED, "circle", palette.text, "solid", -_SHIFT),
         _Look("test", TEST, "diamond-open", palette.neutral, "dash", _SHIFT),
-    )
+    ][: len(sides_shown(contestants))]
     bars = {look.side: _error_bars(contestants, measure, look.side, changes) for look in looks}
     limits = _limits(contestants, measure, bars)
     for look in looks:
@@ -90,7 +90,8 @@ def dot_plot(
     for look in looks:
         _add_far(figure, contestants, measure, look, (limits, palette.ground))
     height = 86 + _ROW * len(contestants)
-    layout = base_layout(f"\u25cf {CROSSED} \u00a0 \u25c7 {TEST} \u00a0 lines: uncalibrated")
+    test = f" \u00a0 \u25c7 {TEST} \u00a0 lines" if len(looks) > 1 else " \u00a0 line"
+    layout = base_layout(f"\u25cf {CROSSED}{test}: uncalibrated")
     return figure.update_layout(
         layout,
         title_y=1 - 9 / height,  # as far from the edge as on a graph of the usual height

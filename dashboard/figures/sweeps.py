@@ -17,7 +17,8 @@ from dashboard.figures.sketch import Sketch
 Unit = Literal["share", "nats"]
 
 TEST, CALIBRATION = "Test set", "Calib. set"
-"""Names of the two lines over the number of knots."""
+CROSSED, FITTED = "Cross-val.", "Fit"
+"""Names of the two lines over the number of knots, of two sets and of one."""
 
 _NEAR, _FLATTENED = 3.0, 1.5
 """A temperature within this factor is near; a line this many times as high as there is cut."""
@@ -185,7 +186,7 @@ def temperature_graphs(
 
 
 def knot_graphs(
-    swept: KnotSweep, marked: Mapping[int, str], palette: Palette
+    swept: KnotSweep, marked: Mapping[int, str], palette: Palette, *, crossed: bool = False
 ) -> dict[str, go.Figure]:
     """Draw KS error and NLL of both sets against the number of knots, by the measure's name.
 
@@ -198,6 +199,8 @@ def knot_graphs(
         left out.
     palette : Palette
         Colours.
+    crossed : bool, default False
+        Whether both sets are the same rows, the second cross-validated.
 
     Returns
     -------
@@ -208,9 +211,9 @@ def knot_graphs(
         ("NLL (event)", "nats", swept.test_nll, swept.calibration_nll),
     )
     places = {n: name for n, name in marked.items() if n in swept.n_knots}
-    graphs = {}
+    graphs, ends = {}, (CROSSED, FITTED) if crossed else (TEST, CALIBRATION)
     for name, unit, test, calibration in drawn:
-        lines = ((TEST, test), (CALIBRATION, calibration))
+        lines = ((ends[0], test), (ends[1], calibration))
         shown = Swept(
             f"{name} by number of knots",
             "Knots",

@@ -156,16 +156,19 @@ def _show_knots(scene: Scene) -> None:
     by_hand = int(swept.n_knots[place])
     if by_hand != asked:
         st.markdown(words.fewer_knots(by_hand, n_rows))
-    part = scene.settings.only is not None
-    st.markdown(words.knots_sentence(swept, by_hand, scene.evaluated.n_samples, part=part))
+    n_rows, crossed = scene.evaluated.n_samples, scene.crossed
+    part = scene.settings.only is not None and not crossed
+    sentence = words.knots_sentence(swept, by_hand, n_rows, part=part, crossed=crossed)
+    st.markdown(sentence)
     _show_knot_graphs(scene, swept, by_hand)
 
 
 def _show_knot_graphs(scene: Scene, swept: KnotSweep, by_hand: int) -> None:
     marked = [n for n in (compute.chosen_knots(scene), by_hand) if n is not None]
     names = {n: words.knots_mark(n, by_hand) for n in marked}
-    graphs = knot_graphs(swept, names, scene.palette)
-    drawn = zip(st.columns(2, gap="medium"), graphs.items(), words.KNOTS_CAPTIONS, strict=True)
+    graphs = knot_graphs(swept, names, scene.palette, crossed=scene.crossed)
+    captions = words.KNOTS_CROSSED_CAPTIONS if scene.crossed else words.KNOTS_CAPTIONS
+    drawn = zip(st.columns(2, gap="medium"), graphs.items(), captions, strict=True)
     for place, (name, figure), caption in drawn:
         with place:
             show_graph(f"Knots {name}", figure, caption)

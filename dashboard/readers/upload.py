@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.splits import Split, calibration_rows, split_rows
+from calibcore.splits import Split, calibration_rows, cross_split, split_rows
 from dashboard.readers.contents import (
     ColumnUse,
     Contents,
@@ -21,6 +23,10 @@ from dashboard.readers.refusal import FileError
 from dashboard.readers.shown import perhaps_labels, preview_of
 
 Rows = LogitSet | EventScores
+OneKind = TypeVar("OneKind", LogitSet, EventScores)
+
+N_FOLDS = 5
+"""Folds of one set that is cross-fitted; fewer where it has fewer rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,14 +114,17 @@ class Upload:
         return perhaps_labels(self.piece, self.preview)
 
     def split(
-        self, *, calibration_share: float = 0.5, seed: int = 0
+        self, *, calibration_share: float | None = None, seed: int = 0
     ) -> Split[LogitSet] | Split[EventScores]:
         """Return a set to fit on and a set to evaluate on.
 
         Parameters
         ----------
-        calibration_share, seed
-            How to split one set; of no effect where the file has both.
+        calibration_share : float, optional
+            Part of one set to fit on; without it all rows serve both ends, by cross-fitting. Of no
+            effect where the file has both sets, as the next one.
+        seed : int
+            Of the split or of the folds.
 
         Raises
         ------
@@ -129,9 +138,9 @@ class Upload:
                 case EventScores() as scores, EventScores() as evaluated, _:
                     return Split(scores, evaluated)
                 case _, _, LogitSet() as rows:
-                    return split_rows(rows, calibration_share=calibration_share, seed=seed)
+                    return _split_one(rows, calibration_share, seed)
                 case _, _, EventScores() as events:
-                    return split_rows(events, calibration_share=calibration_share, seed=seed)
+                    return _split_one(events, calibration_share, seed)
         except CalibrationInputError as error:
             raise FileError.at("", error) from error
         have, want = "a table of values", "the file with its labels"
@@ -140,7 +149,7 @@ class Upload:
         raise FileError("file", f"only {have}", f"{want} uploaded beside it")
 
     def split_columns(
-        self, *, calibration_share: float = 0.5, seed: int = 0
+        self, *, calibration_share: float | None = None, seed: int = 0
     ) -> Mapping[str, Mapping[str, SliceColumn]]:
         """Return the further columns of the sets of `split`, row by row, under the same options.
 
@@ -154,16 +163,33 @@ class Upload:
                 role: {name: _decimals(column) for name, column in columns.items()}
                 for role, columns in self.columns.items()
             }
-        try:
-            chosen = calibration_rows(self.rows, calibration_share=calibration_share, seed=seed)
-        except CalibrationInputError as error:
-            raise FileError.at("", error) from error
-        whole = self.columns["rows"]
-        masks = {"calibration": chosen, "test": ~chosen}
+        whole, masks = self.columns["rows"], self.rows_of(calibration_share, seed)
         return {
             role: {name: _decimals(column.rows(mask)) for name, column in whole.items()}
             for role, mask in masks.items()
         }
+
+    def rows_of(
+        self, calibration_share: float | None, seed: int
+    ) -> Mapping[str, NDArray[np.bool_]]:
+        """Return which rows of one set are in each set of `split`, under the same options."""
+        if self.rows is None:
+            raise FileError("file", "two sets", "one set")
+        if calibration_share is None:
+            every = np.ones(self.rows.n_samples, dtype=np.bool_)
+            return {"calibration": every, "test": every}
+        try:
+            chosen = calibration_rows(self.rows, calibration_share=calibration_share, seed=seed)
+        except CalibrationInputError as error:
+            raise FileError.at("", error) from error
+        return {"calibration": chosen, "test": ~chosen}
+
+
+def _split_one(rows: OneKind, share: float | None, seed: int) -> Split[OneKind]:
+    """Split one set at random, or deal it to folds."""
+    if share is None:
+        return cross_split(rows, n_folds=max(min(N_FOLDS, rows.n_samples), 2), seed=seed)
+    return split_rows(rows, calibration_share=share, seed=seed)
 
 
 def _decimals(column: SliceColumn) -> SliceColumn:

@@ -6,7 +6,15 @@ from html import escape
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from calibcore.contest import Contestant, EvaluatedOn, Picks, can_rank, pick, ranked
+from calibcore.contest import (
+    Contestant,
+    EvaluatedOn,
+    Picks,
+    can_rank,
+    pick,
+    ranked,
+    sides_shown,
+)
 from calibcore.inference import Finding
 from calibcore.metrics import METRICS, EventMeasure, Measure
 from dashboard import compute
@@ -16,10 +24,10 @@ from dashboard.parts import address
 from dashboard.parts.downloads import file_name, offer_table
 from dashboard.parts.graph import choose_columns_on_phones, show_graph
 from dashboard.parts.long_work import ResultPlace
+from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
 from dashboard.tables import (
-    SIDES,
     Cell,
     ContestTable,
     contest_csv,
@@ -63,7 +71,7 @@ def show(scene: Scene) -> None:
         keys = _choose_methods(scene)
         measure = _choose_measure(scene)
         intervals = _choose_intervals()
-        dealt = _choose_folds()
+        dealt = _choose_folds(scene)
     if intervals and not scene.n_resamples:
         st.markdown(f":small[{words.NO_RESAMPLES}]")
     working, body = st.empty(), ResultPlace()
@@ -144,9 +152,12 @@ def _choose_intervals() -> bool:
     )
 
 
-def _choose_folds() -> Dealt:
-    """Explain the comparison, and let the user choose its folds."""
+def _choose_folds(scene: Scene) -> Dealt:
+    """Explain the comparison, and let the user choose its folds where no page else has any."""
     with st.popover(words.HOW, type="tertiary", icon=":material/info:"):
+        if scene.crossed:
+            st.markdown(words.HOW_IN_FOLDS)
+            return Dealt(N_FOLDS, scene.settings.seed)
         st.markdown(words.HOW_IT_WORKS)
         with st.container(horizontal=True):
             n_folds = st.number_input(
@@ -265,7 +276,8 @@ def _show_conclusion(scene: Scene, picks: Picks, among: list[Contestant], dealt:
     level = words.level_with(picks, among)
     st.subheader(words.conclusion(picks, n_folds, level, expert=scene.expert), anchor=False)
     same = scene.result.same_data
-    st.markdown(words.on_test(picks, among, level, same_data=same))
+    if len(sides_shown(among)) > 1:
+        st.markdown(words.on_test(picks, among, level, same_data=same))
     if same:
         st.warning(words.SAME_DATA, icon=":material/warning:")
     elif scene.chosen == "calibration":
@@ -305,10 +317,10 @@ def _show_dots(scene: Scene, shown: _Shown, findings: Findings) -> None:
 def _look_closer(scene: Scene, shown: _Shown, bar: DeltaGenerator) -> Findings:
     """Compute the intervals of the changes from uncalibrated."""
     others = [one for one in shown.contestants if one.key != NO_METHOD]
-    findings = {}
+    findings, sides = {}, sides_shown(shown.contestants)
     for number, one in enumerate(others):
-        for half, side in enumerate(SIDES):
-            bar.progress((number + half / 2) / len(others), words.looking_at(one.key))
+        for half, side in enumerate(sides):
+            bar.progress((number + half / len(sides)) / len(others), words.looking_at(one.key))
             found = compute.contest_closer(scene, one, shown.dealt, side, shown.measure)
             findings[one.key, side] = found.find(shown.measure.key)
     bar.empty()
@@ -323,7 +335,8 @@ def _show_table(scene: Scene, shown: _Shown) -> None:
         st.html(_table(contest_table(shown.contestants, measures), columns))
     one, dealt = shown.contestants[0], shown.dealt
     n_folds = min(dealt.n_folds, scene.split.calibration.n_samples)
-    note = words.table_note(one.crossed.n_samples, one.test.n_samples, n_folds)
+    n_test = one.test.n_samples if len(sides_shown(shown.contestants)) > 1 else None
+    note = words.table_note(one.crossed.n_samples, n_test, n_folds)
     st.markdown(f":small[{note}{words.half_note(shown.contestants)}]", help=words.TABLE_HELP)
     offer_table(lambda: contest_csv(shown.contestants, measures), name=file_name("calibrators"))
     fits = [(one.key, one.test.fitted) for one in shown.contestants]
@@ -339,7 +352,7 @@ def _table(table: ContestTable, columns: str) -> str:
     heads = ("Calibrator", *table.columns)
     head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in heads)
     lines = [
-        f"<tr><th scope='row'>{escape(name)}</th>{''.join(_cell(*both) for both in cells)}</tr>"
+        f"<tr><th scope='row'>{escape(name)}</th>{''.join(_cell(*sides) for sides in cells)}</tr>"
         for name, cells in table.rows
     ]
     return (
@@ -348,8 +361,9 @@ def _table(table: ContestTable, columns: str) -> str:
     )
 
 
-def _cell(crossed: Cell, test: Cell) -> str:
-    return f"<td>{_marked(crossed)}<small>test {_marked(test)}</small></td>"
+def _cell(crossed: Cell, test: Cell | None = None) -> str:
+    below = "" if test is None else f"<small>test {_marked(test)}</small>"
+    return f"<td>{_marked(crossed)}{below}</td>"
 
 
 def _marked(cell: Cell) -> str:
@@ -361,12 +375,12 @@ def _marked(cell: Cell) -> str:
 def _changes_table(shown: _Shown, findings: Findings) -> str:
     """Return the table of the changes from uncalibrated with their intervals."""
     name = f"Change in {shown.measure.name}"
-    head = "".join(
-        f"<th scope='col'>{escape(title)}</th>" for title in (name, words.CROSSED, words.TEST)
-    )
+    sides = sides_shown(shown.contestants)
+    titles = (name, *(words.CROSSED, words.TEST)[: len(sides)])
+    head = "".join(f"<th scope='col'>{escape(title)}</th>" for title in titles)
     lines = [
         f"<tr><th scope='row'>{escape(method_name(one.key))}</th>"
-        + "".join(_change(shown, one, findings[one.key, side], side) for side in SIDES)
+        + "".join(_change(shown, one, findings[one.key, side], side) for side in sides)
         + "</tr>"
         for one in shown.contestants
         if one.key != NO_METHOD

@@ -30,7 +30,7 @@ def show(scene: Scene) -> None:
         with st.popover(words.SETTINGS):
             n_draws = _choose_draws()
     plan = compute.plan_of(scene, n_draws)
-    n_rows = scene.split.calibration.n_samples
+    n_rows = compute.learning_split(scene).calibration.n_samples
     if len(plan.sizes) < 2:
         place.markdown(words.too_small(n_rows))
         return
@@ -41,7 +41,9 @@ def show(scene: Scene) -> None:
     if len(found.curves) < 2:
         place.markdown(words.NOTHING_YET)
         return
-    n_test = scene.split.test.n_samples
+    n_test = _n_test(scene)
+    if scene.crossed:
+        st.markdown(f":small[{words.HALVED}]")
     place.subheader(words.conclusion(found, measure, n_test), anchor=False)
     _show_graphs(scene, found, measure)
 
@@ -140,7 +142,7 @@ def _show_graph(scene: Scene, found: LearningCurves, measure: str, told: list[st
 
 
 def _n_test(scene: Scene) -> int:
-    return scene.split.test.n_samples
+    return compute.learning_split(scene).test.n_samples
 
 
 def _table(heads: tuple[str, ...], rows: list[words.NeedRow]) -> str:

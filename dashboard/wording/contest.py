@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from calibcore.contest import Contestant, EvaluatedOn, Picks, penalty
+from calibcore.contest import Contestant, EvaluatedOn, Picks, penalty, sides_shown
 from calibcore.evaluation import Comparison
 from calibcore.inference import Finding, Interval
 from calibcore.metrics import Measure
@@ -66,6 +66,16 @@ HOW_IT_WORKS = (
     " calibrator is fitted without each fold and gives the scores of that fold. The measures are"
     " those of all these rows together. Then each calibrator is fitted on the whole calibration set"
     " and evaluated once on the test set."
+)
+
+HOW_IN_FOLDS = (
+    "**In the picture** each line is one calibrator. The dot is its value in cross-validation, the"
+    " vertical line the uncalibrated value. An error bar is the 95% CI of the change from"
+    " uncalibrated; it is not adjusted for several calibrators.\n\n"
+    "**Method.** The rows are split into folds at random, stratified by class, the same folds as on"
+    " the other pages. Each calibrator is fitted without each fold and gives the scores of that"
+    " fold. The measures are those of all rows together. The calibrator to use is fitted on all"
+    " rows."
 )
 
 TABLE_HELP = (
@@ -206,12 +216,10 @@ def dots_caption(
         text = f"{measure.name} does not rank calibrators."
     else:
         tried = [one for one in contestants if one.key != NO_METHOD]
-        sides: tuple[EvaluatedOn, EvaluatedOn] = ("crossed", "test")
-        crossed, test = (sum(_gain(one, measure, side) > 0 for one in tried) for side in sides)
-        text = (
-            f"Better than uncalibrated: {crossed} of {len(tried)} in cross-validation, {test} on"
-            " the test set."
-        )
+        sides = sides_shown(contestants)
+        crossed, *test = (sum(_gain(one, measure, side) > 0 for one in tried) for side in sides)
+        text = f"Better than uncalibrated: {crossed} of {len(tried)} in cross-validation"
+        text += f", {test[0]} on the test set." if test else "."
     return f"{text} Error bars: 95% CI of the change." if intervals else text
 
 
@@ -224,12 +232,12 @@ def _few(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def table_note(n_calibration: int, n_test: int, n_folds: int) -> str:
-    """Return what the figures of the table are."""
-    return (
-        f"Upper figure: {n_folds}-fold cross-validation on {rows_of(n_calibration)}; lower:"
-        f" {rows_of(n_test)} of the test set. **Bold**: best; underlined: second best."
-    )
+def table_note(n_calibration: int, n_test: int | None, n_folds: int) -> str:
+    """Return what the figures of the table are; without a test set there is one each."""
+    crossed = f"{n_folds}-fold cross-validation on {rows_of(n_calibration)}"
+    if n_test is not None:
+        crossed = f"Upper figure: {crossed}; lower: {rows_of(n_test)} of the test set"
+    return f"{crossed}. **Bold**: best; underlined: second best."
 
 
 def crosses_half(contestants: Sequence[Contestant]) -> bool:

@@ -29,6 +29,10 @@ NOTHING_YET = (
     "How many calibration rows does a calibrator need? Each one is fitted on ever smaller"
     " subsamples of the calibration set, and evaluated on the whole test set."
 )
+HALVED = (
+    "For this page the rows are split at random: calibrators are fitted on one half (the"
+    " calibration set) and evaluated on the other (the test set)."
+)
 NO_METHODS = "Choose at least one calibrator."
 LEAVES = "Values above twice the uncalibrated value are cut off (\u2191)."
 STOPPED = "Incomplete: some points are missing."

@@ -7,6 +7,7 @@ import numpy as np
 from calibcore.data import EventScores, LogitSet
 from dashboard.readers import FORMATS, Upload
 from dashboard.readers.refusal import visible
+from dashboard.readers.upload import N_FOLDS
 from dashboard.wording.numbers import NO_BREAK, escape_markdown
 
 MAX_UPLOAD = 400 << 20
@@ -219,17 +220,27 @@ def _share(share: float) -> str:
     return f"{100 * share:.1f}%"
 
 
+EVALUATION = "Evaluation"
+EVALUATIONS = {"crossed": "Cross-validated", "split": "Split"}
+"""How a file of one set is evaluated, by their words in the address."""
+
+
 def split_here(upload: Upload) -> str:
-    """Describe how a file of one set is split."""
+    """Describe how a file of one set is evaluated unless a split is chosen."""
     return (
-        f"Split at random, {_each_kind(upload)}, into calibration and test set. Settings hold the"
-        " share and the seed."
+        f"All rows are evaluated, after calibration by {N_FOLDS}-fold cross-validation"
+        f" ({_each_kind(upload)}). Settings hold the seed, and a split instead."
     )
 
 
 def split_help(upload: Upload) -> str:
-    """Explain the share of the calibration set."""
-    return f"The file has one set. It is split at random, {_each_kind(upload)}."
+    """Explain how a file of one set is evaluated."""
+    return (
+        f"The file has one set. Cross-validated: before and after are of all rows, each calibrated"
+        f" by a fit on the other folds ({N_FOLDS} folds, {_each_kind(upload)}); the calibrator to"
+        " use is fitted on all rows. Split: fits see one part and results the other, so both have"
+        " fewer rows."
+    )
 
 
 def _each_kind(upload: Upload) -> str:

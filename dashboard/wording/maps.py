@@ -265,7 +265,9 @@ def _shares(columns: Iterable[TemperatureSweep], field: str, n_rows: int) -> Ite
     return (percent(float(getattr(at, field)[0]), n_rows) for at in columns)
 
 
-def knots_sentence(swept: KnotSweep, by_hand: int, n_rows: int, *, part: bool = False) -> str:
+def knots_sentence(
+    swept: KnotSweep, by_hand: int, n_rows: int, *, part: bool = False, crossed: bool = False
+) -> str:
     """Return what a number of knots shows on both sets, and which one fits the test set best.
 
     Parameters
@@ -278,6 +280,8 @@ def knots_sentence(swept: KnotSweep, by_hand: int, n_rows: int, *, part: bool = 
         Rows of the evaluation, for the digits.
     part : bool, default False
         Whether the test set is filtered; fits are of all rows.
+    crossed : bool, default False
+        Whether both sets are the same rows, the second cross-validated.
     """
     whole, chosen = (" (all rows)", " (filtered)") if part else ("", "")
     place = swept.place(by_hand)
@@ -287,6 +291,15 @@ def knots_sentence(swept: KnotSweep, by_hand: int, n_rows: int, *, part: bool = 
         f" {percent(float(swept.calibration_ks[place]), n_rows)} on the calibration set{whole},"
         f" {percent(float(swept.test_ks[place]), n_rows)} on the test set{chosen}."
     )
+    if crossed:
+        found = (
+            f"KS error with {swept.n_knots[place]} knots:"
+            f" {percent(float(swept.calibration_ks[place]), n_rows)} on the rows of the fit,"
+            f" {percent(float(swept.test_ks[place]), n_rows)} in cross-validation."
+        )
+        value = percent(float(swept.test_ks[best]), n_rows)
+        lower = f"{swept.n_knots[best]} knots have the lowest ({value})"
+        return f"{found} {lower if best != place else 'No other number has a lower one'}."
     if best == place:
         return f"{found} No other number fits the test set better."
     return (
@@ -300,7 +313,11 @@ KNOTS_CAPTIONS = (
     "Each spline is fitted on the calibration set. A widening gap between the sets is overfitting.",
     "The same splines, by log loss.",
 )
-"""Captions of the two graphs over the number of knots."""
+KNOTS_CROSSED_CAPTIONS = (
+    "On the rows of the fit, and in cross-validation. A widening gap is overfitting.",
+    KNOTS_CAPTIONS[1],
+)
+"""Captions of the two graphs over the number of knots, of two sets and of one."""
 
 KNOTS_MAP_CAPTIONS = (
     "The spline with {n_knots} knots. Diamonds as above.",

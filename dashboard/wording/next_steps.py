@@ -18,7 +18,7 @@ from dashboard.wording.certainty import new_misses, now_certain, raised_nll
 from dashboard.wording.classes import shortened
 from dashboard.wording.events import event_words
 from dashboard.wording.numbers import detected_points, escape_markdown, percent
-from dashboard.wording.sentences import capitalised, decisions, method_name
+from dashboard.wording.sentences import capitalised, decisions, method_name, set_name
 from dashboard.wording.tiles import nll_key
 from dashboard.wording.verdicts import DETECTION_LEVEL, finding
 
@@ -147,7 +147,8 @@ def _main(found: Found) -> Step:
             "Compare calibrators",
         )
     name = method_name(found.method)
-    use = f"No miscalibration detected on the test set after {name}"
+    where = set_name(found.result, found.evaluated)
+    use = f"No miscalibration detected on the {where} after {name}"
     if not is_off:
         return _certain_first(found, use) or Step(
             f"**Use the calibrated scores.** {use}.",

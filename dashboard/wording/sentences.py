@@ -152,7 +152,9 @@ def refusal(error: CalibrationInputError) -> str:
 
 def set_name(result: AuditResult, evaluated: SetResult) -> str:
     """Return the name of the set that is evaluated."""
-    return "test set" if evaluated is result.test else "calibration set"
+    if evaluated is not result.test:
+        return "calibration set"
+    return CROSSED_SET if result.in_folds else "test set"
 
 
 def outcome(
@@ -231,6 +233,10 @@ def across_half(n_scores: int) -> str:
     """Return how many scores of one of two classes crossed one half."""
     return f"{n_scores:,} score{'' if n_scores == 1 else 's'} crossed 50%"
 
+
+WHOLE_SET = "whole set"
+CROSSED_SET = f"{WHOLE_SET} (cross-validated)"
+"""The one set of a file that is fitted on and, by folds, evaluated."""
 
 FITTED_HERE = (
     "These are the rows the calibrator was fitted on, so results After are optimistic. Use the test"

@@ -4,7 +4,7 @@ from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
 from dashboard.wording.events import event_name
 from dashboard.wording.numbers import escape_markdown
-from dashboard.wording.sentences import method_name
+from dashboard.wording.sentences import method_name, set_name
 
 
 def subject(scene: Scene) -> str:
@@ -23,7 +23,8 @@ def data_subject(scene: Scene) -> str:
 
 def scene_set(scene: Scene) -> str:
     """Return the name of the set that is evaluated, with its size."""
-    return f"{scene.where}, {scene.evaluated.n_samples:,} rows"
+    name = set_name(scene.result, scene.evaluated)
+    return f"{name}, {scene.evaluated.n_samples:,} rows"
 
 
 def row_title(scene: Scene) -> str:
