@@ -7,14 +7,13 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import ndtri
 
-from calibcore import validation
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.calibrators.method import Calibrator
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event
 from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, Prepared, fit_folds
-from calibcore.inference import Finding, Inference, Interval, SideRows
+from calibcore.inference import Finding, Inference, Interval, Plan, SideRows
 from calibcore.inference.intervals import mark_of
 from calibcore.metrics import ClassMeasure, EventMeasure, Measure, Options
 from calibcore.results import result_class
@@ -73,11 +72,8 @@ def refit(
     event: Event,
     calibrator: Calibrator,
     crossed: FoldedScoreMap | FoldedVectorMap,
-    measures: Sequence[Measure],
+    plan: Plan | None = None,
     *,
-    options: Options | None = None,
-    n_draws: int = N_DRAWS,
-    seed: int = 0,
     progress: Progress | None = None,
 ) -> Refits:
     """Draw the rows again, fit every fold again, and compare the changes with those of fixed fits.
@@ -90,14 +86,8 @@ def refit(
         As for `calibcore.evaluation.audit`.
     crossed : FoldedScoreMap or FoldedVectorMap
         The fits by which the rows were evaluated.
-    measures : sequence of Measure
-        Whose changes count.
-    options : Options, optional
-        Of the measures.
-    n_draws : int, default 40
-        Resamples, at least 10.
-    seed : int, default 0
-        Of the resamples.
+    plan : Plan, optional
+        Measures whose changes count, resamples and their seed; all measures and 40 by default.
     progress : callable, optional
         Told the share that is done; whatever it raises ends the work.
 
@@ -118,8 +108,8 @@ def refit(
     ----------
     Bates, Hastie and Tibshirani, *Journal of the American Statistical Association* 2024.
     """
-    n_draws = validation.whole_number(n_draws, "n_draws", least=10)
-    rng, options = np.random.default_rng(seed), replace(options or Options(), rough=True)
+    plan = plan or Plan(n_resamples=N_DRAWS)
+    rng, measures, n_draws = np.random.default_rng(plan.seed), plan.measures, plan.n_resamples
     n_rows, before = prepared.event.n_samples, _before(prepared)
     after = _after(prepared, event, crossed)
     found = []
@@ -134,8 +124,8 @@ def refit(
             continue
         was, fixed = _drawn(before, drawn), _drawn(after, drawn)
         free = _after(rows, event, again)
-        old = [_value(one, was, was, options) for one in measures]
-        new = [[_value(one, was, side, options) for one in measures] for side in (fixed, free)]
+        old = [_value(one, was, was, plan.rough) for one in measures]
+        new = [[_value(one, was, side, plan.rough) for one in measures] for side in (fixed, free)]
         found.append(np.subtract(new, old))
     if 2 * len(found) < n_draws:
         return Refits({}, {})
