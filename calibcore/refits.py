@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
@@ -67,13 +68,14 @@ class Refits:
         return replace(finding, change=wider, mark=mark)
 
 
-def refit(
+def refit(  # noqa: PLR0913 - what was fitted, on what, and how closely to look
     prepared: Prepared,
     event: Event,
     calibrator: Calibrator,
     crossed: FoldedScoreMap | FoldedVectorMap,
     plan: Plan | None = None,
     *,
+    part: NDArray[np.bool_] | None = None,
     progress: Progress | None = None,
 ) -> Refits:
     """Draw the rows again, fit every fold again, and compare the changes with those of fixed fits.
@@ -88,6 +90,8 @@ def refit(
         The fits by which the rows were evaluated.
     plan : Plan, optional
         Measures whose changes count, resamples and their seed; all measures and 40 by default.
+    part : ndarray of bool, shape (n_samples,), optional
+        The rows that are evaluated; all are drawn and fitted on.
     progress : callable, optional
         Told the share that is done; whatever it raises ends the work.
 
@@ -122,8 +126,11 @@ def refit(
             again = fit_folds(calibrator, rows, crossed.fold[drawn], None)
         except CalibrationInputError:
             continue
-        was, fixed = _drawn(before, drawn), _drawn(after, drawn)
-        free = _after(rows, event, again)
+        kept = np.arange(n_rows) if part is None else np.flatnonzero(part[drawn])
+        if not kept.size:
+            continue
+        was, fixed = _drawn(before, drawn[kept]), _drawn(after, drawn[kept])
+        free = _drawn(_after(rows, event, again), kept)
         old = [_value(one, was, was, plan.rough) for one in measures]
         new = [[_value(one, was, side, plan.rough) for one in measures] for side in (fixed, free)]
         found.append(np.subtract(new, old))

@@ -114,10 +114,10 @@ def _fitted(
     return once_going_on(_FITS, _fit_key(upload, settings), make, progress)
 
 
-def _crossed(
+def fitted_in_folds(
     upload: Upload, settings: Settings, progress: Progress
 ) -> FoldedScoreMap | FoldedVectorMap | None:
-    """Return what calibrates the evaluated rows of a set in folds; None where there are none."""
+    """Return what calibrates all rows of a set in folds; None where there are none."""
     split, calibrator = whole_split(upload, settings), settings.calibrator()
     fold = split.fold
     if fold is None or calibrator is None:
@@ -126,9 +126,7 @@ def _crossed(
     def make(report: Progress) -> FoldedScoreMap | FoldedVectorMap:
         return fit_folds(calibrator, prepare(split.calibration, settings.event), fold, report)
 
-    found = once_going_on(_FOLD_FITS, _fit_key(upload, settings), make, progress)
-    chosen = evaluated_rows(upload, settings, "test")
-    return found if chosen is None else found.part(chosen)
+    return once_going_on(_FOLD_FITS, _fit_key(upload, settings), make, progress)
 
 
 def run_audit(upload: Upload, settings: Settings, progress: Progress) -> AuditResult:
@@ -150,7 +148,10 @@ def run_audit(upload: Upload, settings: Settings, progress: Progress) -> AuditRe
             progress((1 + share * N_FOLDS) / n_fits)
 
         fitted = _fitted(upload, settings, first)
-        crossed = _crossed(upload, settings, then)
+        crossed = fitted_in_folds(upload, settings, then)
+        chosen = evaluated_rows(upload, settings, "test")
+        if crossed is not None and chosen is not None:
+            crossed = crossed.part(chosen)
         event = settings.event
         return reevaluate(fitted, split, event=event, in_folds=in_folds, crossed=crossed)
 

@@ -8,11 +8,16 @@ from calibcore.calibrators.base import FittedVectorMap, Progress
 from calibcore.data import EventScores
 from calibcore.evaluation import sides_of
 from calibcore.events import TopR
+from calibcore.fitting import prepare
 from calibcore.inference import ClassScreen, Inference, Plan, infer, screen_classes
 from calibcore.metrics import Measure, Options
+from calibcore.refits import N_DRAWS, Refits, refit
 from calibcore.reliability import BinnedReliability, classwise_reliability
 from calibcore.validation import Floats, Labels
 from dashboard.compute.cache import key_of, once
+from dashboard.compute.files import whole_split
+from dashboard.compute.fits import fitted_in_folds
+from dashboard.compute.slices import evaluated_rows
 from dashboard.scene import Scene
 from dashboard.settings import CLASS_BINS, NO_METHOD
 
@@ -48,11 +53,29 @@ def closer_look(scene: Scene, listed: tuple[Measure, ...], progress: Progress) -
     n_resamples = min(scene.n_resamples, affordable)
     plan = Plan(listed, Options(scene.settings.n_bins), n_resamples)
     sides = scene.rows, evaluated, scene.calibrated_by
-    return once(
-        "inferences",
-        (key_of(scene.upload, scene.settings), scene.chosen, plan),
-        lambda: infer(*sides_of(*sides), plan, progress=progress),
-    )
+    in_folds = scene.result.crossed is not None and scene.chosen == "test"
+
+    def make() -> Inference:
+        share = 0.5 if in_folds else 1.0
+        found = infer(*sides_of(*sides), plan, progress=lambda done: progress(done * share))
+        if not in_folds:
+            return found
+        return _refits(scene, plan, lambda done: progress((1 + done) / 2)).widened(found)
+
+    return once("inferences", (key_of(scene.upload, scene.settings), scene.chosen, plan), make)
+
+
+def _refits(scene: Scene, plan: Plan, progress: Progress) -> Refits:
+    """Find what the fits of the folds add to the uncertainty of changes."""
+    upload, settings, calibrator = scene.upload, scene.settings, scene.settings.calibrator()
+    crossed = fitted_in_folds(upload, settings, lambda _: None)
+    if crossed is None or calibrator is None:
+        raise AssertionError(settings)
+    rows, event = whole_split(upload, settings).calibration, settings.event
+    part = evaluated_rows(upload, settings, "test")
+    fewer = replace(plan, n_resamples=min(plan.n_resamples, N_DRAWS))
+    prepared = prepare(rows, event)
+    return refit(prepared, event, calibrator, crossed, fewer, part=part, progress=progress)
 
 
 def screen(scene: Scene) -> Screening | None:

@@ -1,0 +1,109 @@
+"""What repeated fits add to the uncertainty of a cross-validated change."""
+
+import numpy as np
+import pytest
+
+from calibcore.calibrators import PlattScaling, SplineCalibration, TemperatureScaling
+from calibcore.data import EventScores, LogitSet
+from calibcore.evaluation import audit, sides_of
+from calibcore.events import OneClass, TopR
+from calibcore.fitting import prepare
+from calibcore.inference import Interval, Plan, infer
+from calibcore.metrics import METRICS
+from calibcore.refits import Refits, refit
+from calibcore.splits import cross_split
+
+SOME = tuple(m for m in METRICS if m.key in ("event_nll", "ks_error", "mean_gap", "nll"))
+
+
+def scored(rng: np.random.Generator, n_samples: int) -> EventScores:
+    scores = rng.uniform(0.05, 0.95, n_samples)
+    return EventScores(scores, rng.uniform(size=n_samples) < scores)
+
+
+def test_by_hand(rng: np.random.Generator) -> None:
+    rows, calibrator, event = scored(rng, 150), PlattScaling(), TopR(1)
+    split = cross_split(rows)
+    result = audit(split, event=event, calibrator=calibrator)
+    assert result.crossed is not None
+    measures = tuple(m for m in METRICS if m.key == "event_brier")
+    plan = Plan(measures, n_resamples=25, seed=4)
+    found = refit(prepare(rows, event), event, calibrator, result.crossed, plan)
+    draws, after = np.random.default_rng(4), result.test.after.event.scores
+    fixed, free = [], []
+    for _ in range(25):
+        drawn = np.sort(draws.integers(150, size=150))
+        s, h, fold = rows.scores[drawn], rows.hits[drawn], result.crossed.fold[drawn]
+        again = np.empty(150)
+        for k in range(5):
+            made = calibrator.fit(s[fold != k], h[fold != k])
+            again[fold == k] = made.predict(s[fold == k])
+        fixed.append(np.mean((after[drawn] - h) ** 2 - (s - h) ** 2))
+        free.append(np.mean((again - h) ** 2 - (s - h) ** 2))
+    added = np.var(free, ddof=1) - np.var(fixed, ddof=1)
+    assert found.deviation["event_brier"] == pytest.approx(np.sqrt(max(added, 0)))
+    assert found.shift["event_brier"] == pytest.approx(np.mean(free) - np.mean(fixed))
+
+
+def test_intervals_grow_and_move(rng: np.random.Generator) -> None:
+    rows, event, calibrator = scored(rng, 400), TopR(1), SplineCalibration(constrained=True)
+    result = audit(cross_split(rows), event=event, calibrator=calibrator)
+    plan = Plan(SOME, n_resamples=60)
+    found = infer(*sides_of(rows, result.test, result.of_test), plan)
+    wide = Refits({"event_nll": 0.1, "ks_error": 0.0}, {"event_nll": 0.0, "ks_error": 0.01})
+    made = wide.widened(found)
+    was, now = found.find("event_nll").change, made.find("event_nll").change
+    assert isinstance(was, Interval)
+    assert isinstance(now, Interval)
+    assert now.low < was.low
+    assert now.high > was.high
+    assert made.find("event_nll").mark == "no evidence"
+    before, moved = found.find("ks_error").change, made.find("ks_error").change
+    assert isinstance(before, Interval)
+    assert isinstance(moved, Interval)
+    assert moved.low == pytest.approx(before.low - 0.01)
+    assert made.find("mean_gap").change is None
+    assert made.find("mean_gap").mark == "not comparable"
+    assert made.find("event_nll").before == found.find("event_nll").before
+
+
+def test_vector_maps_and_measures_of_all_classes(rng: np.random.Generator) -> None:
+    logits = 3 * rng.normal(size=(200, 3))
+    rows = LogitSet(logits, (logits / 2 + rng.gumbel(size=logits.shape)).argmax(axis=1))
+    event, calibrator = OneClass(1), TemperatureScaling()
+    result = audit(cross_split(rows), event=event, calibrator=calibrator)
+    assert result.crossed is not None
+    found = refit(
+        prepare(rows, event), event, calibrator, result.crossed, Plan(SOME, n_resamples=20)
+    )
+    assert found.deviation.keys() == {measure.key for measure in SOME}
+    assert found.shift["nll"] > 0  # fits on fewer different rows are worse
+
+
+def test_rows_that_often_cannot_be_fitted_leave_no_interval(rng: np.random.Generator) -> None:
+    rows = EventScores(rng.uniform(size=8), [0, 1] * 4)
+    event, calibrator = TopR(1), SplineCalibration(n_knots=6)
+    result = audit(cross_split(rows, n_folds=2), event=event, calibrator=PlattScaling())
+    assert result.crossed is not None
+    plan = Plan(SOME, n_resamples=20)
+    found = refit(prepare(rows, event), event, calibrator, result.crossed, plan)
+    assert (found.deviation, found.shift) == ({}, {})
+
+
+def test_progress_can_end_it(rng: np.random.Generator) -> None:
+    rows, event = scored(rng, 60), TopR(1)
+    result = audit(cross_split(rows), event=event, calibrator=PlattScaling())
+    assert result.crossed is not None
+    told: list[float] = []
+
+    def stop(share: float) -> None:
+        told.append(share)
+        if share >= 0.5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        refit(
+            prepare(rows, event), event, PlattScaling(), result.crossed,
+            Plan(SOME, n_resamples=20), progress=stop,
+        )  # fmt: skip
+    assert told == sorted(told)
