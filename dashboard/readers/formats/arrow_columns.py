@@ -220,6 +220,8 @@ def _of_lists(name: str, cells: pa.ChunkedArray, depth: int) -> list[Column]:
     if types.is_nested(kind):
         return [unread(name, "nested lists")]
     flat = columns_of(name, pa.chunked_array([items]), depth + 1)[0]
+    if flat.values.ndim > 1:  # texts that hold lists
+        return [unread(name, "nested lists")]
     words = [text for text in (flat.odd.texts if flat.odd else flat.texts or ()) if text]
     words.sort(key=is_number)
     if flat.unread or words or flat.is_text:
