@@ -48,8 +48,10 @@ FOUND: list[tuple[str, bytes, dict[str, Any]]] = [
     ("a.jsonl", b'[["test"], 1]\n[["[0.5, 0.5]"], null]\n[[""], 100]', {}),
     (
         "a.json",
-        b'{"a": [[1, 0], [1, 0]], "y_true": [true, Infinity], "logits": [0, 3],'
-        b' "class_names": [11, 13]}',
+        (
+            b'{"a": [[1, 0], [1, 0]], "y_true": [true, Infinity], "logits": [0, 3],'
+            b' "class_names": [11, 13]}'
+        ),
         {},
     ),
     ("a.csv", b'p,k\n"[0.7, 0.3]","[0, 1]"\n"[0.2, 0.8]",\n', {"roles": (("k", "outcome"),)}),
