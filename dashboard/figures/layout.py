@@ -4,8 +4,14 @@ import textwrap
 from html import escape
 from typing import Any
 
+import numpy as np
+
+from dashboard.wording.numbers import MINUS
+
 HEIGHT = 280
 """Pixels of a graph."""
+
+_STEPS = (1.0, 2.0, 5.0)
 
 
 def base_layout(title: str) -> dict[str, Any]:
@@ -37,6 +43,21 @@ def share_axis(title: str, limits: tuple[float, float]) -> dict[str, Any]:
     if limits[1] == 1:
         axis["tickvals"] = [0, 0.2, 0.4, 0.6, 0.8, 1]
     return axis
+
+
+def round_step(least: float) -> float:
+    """Return the smallest step of 1, 2 or 5 times a power of ten that is not below."""
+    power = 10.0 ** np.floor(np.log10(least))
+    return next((float(power * one) for one in _STEPS if power * one >= least), float(power * 10))
+
+
+def pp_ticks(low: float, high: float) -> dict[str, Any]:
+    """Return round ticks of an axis of differences of shares, in percentage points."""
+    step = round_step((high - low) / 6)
+    first, last = np.ceil(low / step), np.floor(high / step)
+    ticks = (np.arange(first, last + 1) * step + 0.0).tolist()  # no minus before 0
+    texts = [f"{100 * tick:.3g}".replace("-", MINUS) for tick in ticks]
+    return {"tickvals": ticks, "ticktext": texts}
 
 
 def same_scale(axis: dict[str, Any]) -> dict[str, Any]:

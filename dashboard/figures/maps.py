@@ -12,7 +12,7 @@ from calibcore.evaluation import Side
 from calibcore.maps import ScoreCurve
 from calibcore.validation import Floats
 from dashboard.figures.ends import MARGIN, LineEnd, Look, looks, name_ends
-from dashboard.figures.layout import HEIGHT, base_layout, share_axis, unit_range
+from dashboard.figures.layout import HEIGHT, base_layout, pp_ticks, share_axis, unit_range
 from dashboard.figures.palette import Palette
 from dashboard.figures.thinning import thin
 from dashboard.wording.numbers import ci
@@ -97,13 +97,13 @@ def shift_graph(curves: Sequence[NamedCurve], side: Side, palette: Palette) -> g
     ends = []
     for named, look in drawn:
         moved = named.curve.calibrated - named.curve.score
-        _add_curve(figure, named, look, moved, "change %{y:+.2%}")
+        _add_curve(figure, named, look, moved, "change %{customdata:+.2f} pp")
         ends.append(LineEnd(named.name, float(moved[-1] / limit + 1) / 2, look))
     _add_histogram(figure, side, palette)
     name_ends(figure, ends, domain=_ABOVE, pixels=_ABOVE_PIXELS)
-    axis = {**share_axis("Calibrated minus score", (0, limit)), "range": [-limit, limit]}
+    axis = share_axis("Calibrated minus score (pp)", (0, limit)) | {"range": [-limit, limit]}
     return _laid_out(figure, "Change in score", side, MARGIN).update_layout(
-        yaxis={**axis, "domain": list(_ABOVE), "tickvals": None, "tickformat": ".3~%"}
+        yaxis={**axis, "domain": list(_ABOVE), **pp_ticks(-limit, limit)}
     )
 
 
@@ -186,6 +186,7 @@ def _add_curve(
     figure.add_scatter(
         x=named.curve.score[shown].astype(np.float32),
         y=height[shown].astype(np.float32),
+        customdata=(100 * height[shown]).astype(np.float32) if "customdata" in words else None,
         mode="lines",
         name=named.name,
         line={"color": look.colour, "dash": look.dash, "width": look.width},

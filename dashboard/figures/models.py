@@ -8,15 +8,13 @@ from plotly import graph_objects as go
 
 from calibcore.pairs import Plane
 from calibcore.validation import Floats
-from dashboard.figures.layout import base_layout, wrapped
+from dashboard.figures.layout import base_layout, round_step, wrapped
 from dashboard.figures.palette import Palette
 
 PIXELS = 360
 NAME_SIGNS = 26
 
 _MOST_SIGNS = 36
-
-_STEPS = (1.0, 2.0, 5.0)
 
 
 def plane_figure(
@@ -136,12 +134,6 @@ def _add_lines(
                 font={"size": 11, "color": palette.neutral},
                 showarrow=False,
             )
-
-
-def round_step(least: float) -> float:
-    """Return the smallest step of 1, 2 or 5 times a power of ten that is not below."""
-    power = 10.0 ** np.floor(np.log10(least))
-    return next((float(power * one) for one in _STEPS if power * one >= least), float(power * 10))
 
 
 def _add_moves(figure: go.Figure, across: Floats, up: Floats, palette: Palette) -> None:

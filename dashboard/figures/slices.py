@@ -9,11 +9,9 @@ from plotly import graph_objects as go
 from calibcore.binning import BinTable
 from calibcore.slices import Places, SliceScreen
 from calibcore.validation import Floats
-from dashboard.figures.layout import base_layout, harmless, share_axis, wrapped
-from dashboard.figures.models import round_step
+from dashboard.figures.layout import base_layout, harmless, pp_ticks, share_axis, wrapped
 from dashboard.figures.palette import Palette
 from dashboard.figures.sketch import Sketch
-from dashboard.wording.numbers import MINUS
 
 ROW, NAME_WIDTH, NAME_SIGNS = 50, 150, 22
 """Pixels of a row, as in the table next to it, and of the names; signs of a name on a line."""
@@ -120,14 +118,10 @@ def _gap_axis(screens: Sequence[SliceScreen], order: Places, palette: Palette) -
     known = np.concatenate([[0.0], *ends])
     low, high = float(np.nanmin(known)), float(np.nanmax(known))
     room = 0.04 * (high - low) or 0.01
-    step = round_step((high - low + 2 * room) / 6)
-    first, last = np.ceil((low - room) / step), np.floor((high + room) / step)
-    ticks = (np.arange(first, last + 1) * step + 0.0).tolist()  # no minus before 0
     return {
         "range": [low - room, high + room],
         "title": {"text": "Mean gap, score \u2212 observed (pp)", "font": {"size": 12}},
-        "tickvals": ticks,
-        "ticktext": [f"{100 * tick:.3g}".replace("-", MINUS) for tick in ticks],
+        **pp_ticks(low - room, high + room),
         "tickfont": {"size": 11},
         "gridcolor": palette.band,
         "gridwidth": 0.5,

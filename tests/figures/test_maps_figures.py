@@ -96,8 +96,13 @@ def test_moves_are_the_curves_less_the_score(side: Side, keep: Keep) -> None:
     assert leaves_bins_out(side)
     assert "under 1% of rows" in shift_caption(bins_left_out=True)
     assert_allclose(seen.y, (side.bins.frequency - side.bins.mean_score)[usual])
-    low, high = figure.layout.yaxis.range
+    axis = figure.layout.yaxis
+    low, high = axis.range
     assert low == -high
+    assert axis.title.text.endswith("(pp)")
+    points = [float(text.replace("\u2212", "-")) for text in axis.ticktext]
+    assert_allclose(points, 100 * np.array(axis.tickvals))
+    assert_allclose(line.customdata, 100 * line.y, rtol=1e-5)
     assert (seen.y + seen.error_y.array).max() <= high
     assert (seen.y - seen.error_y.arrayminus).min() >= low
     assert list(trace(figure, "unchanged").y) == [0, 0]

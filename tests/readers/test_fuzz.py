@@ -8,7 +8,7 @@ import subprocess
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pytest
 from hypothesis import given
@@ -33,14 +33,35 @@ _OPERATIONS = (
 )  # fmt: skip
 
 
-def survives(name: str, data: bytes) -> None:
+def survives(name: str, data: bytes, **choices: Any) -> None:
     try:
-        read(name, data)
+        read(name, data, **choices)
     except UnforeseenError as error:
         raise AssertionError(data) from error.__cause__
     except FileError as error:
         assert len(str(error)) <= 600  # noqa: PT017 - either outcome is right
         assert str(error).isprintable()  # noqa: PT017
+
+
+FOUND: list[tuple[str, bytes, dict[str, Any]]] = [
+    ("a.json", b'{"columns": ["logit_0"], "data": [[["[0.5, 0.5]"]], [[""]]]}', {}),
+    ("a.jsonl", b'[["test"], 1]\n[["[0.5, 0.5]"], null]\n[[""], 100]', {}),
+    (
+        "a.json",
+        (
+            b'{"a": [[1, 0], [1, 0]], "y_true": [true, Infinity], "logits": [0, 3],'
+            b' "class_names": [11, 13]}'
+        ),
+        {},
+    ),
+    ("a.csv", b'p,k\n"[0.7, 0.3]","[0, 1]"\n"[0.2, 0.8]",\n', {"roles": (("k", "outcome"),)}),
+]
+"""What mutants have shown."""
+
+
+@pytest.mark.parametrize(("name", "data", "choices"), FOUND)
+def test_what_was_found(name: str, data: bytes, choices: dict[str, Any]) -> None:
+    survives(name, data, **choices)
 
 
 @given(data=st.binary(max_size=300), ending=st.sampled_from(sorted(FORMATS)))

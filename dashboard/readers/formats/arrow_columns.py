@@ -217,9 +217,10 @@ def _of_lists(name: str, cells: pa.ChunkedArray, depth: int) -> list[Column]:
             return [unread(name, "lists of objects")]
         classes, scores = (pc.struct_field(items, key) for key in pair)
         return columns_of_classes(name, lengths, classes, column_of_numbers("", scores).values)
-    if types.is_nested(kind):
+    nested = types.is_nested(kind)
+    flat = columns_of(name, pa.chunked_array([items]), depth + 1)[0] if not nested else None
+    if flat is None or flat.values.ndim > 1:  # texts may hold lists too
         return [unread(name, "nested lists")]
-    flat = columns_of(name, pa.chunked_array([items]), depth + 1)[0]
     words = [text for text in (flat.odd.texts if flat.odd else flat.texts or ()) if text]
     words.sort(key=is_number)
     if flat.unread or words or flat.is_text:

@@ -247,8 +247,8 @@ def _by_number(
     if options.class_names and all(np.isin(values, numbers).all() for values in flat.values()):
         return known[0]
     best = max(known, key=lambda places: _agreement(places, sets), default={})
-    lowest = min(int(values.min()) for values in flat.values())
-    highest = max(int(values.max()) for values in flat.values())
+    lowest = min(float(values.min()) for values in flat.values())
+    highest = max(float(values.max()) for values in flat.values())
     first = int(lowest >= 1 and highest == len(numbers))
     if best and first <= lowest and highest < len(numbers) + first:
         as_places = {role: values.astype(np.intp) - first for role, values in flat.items()}

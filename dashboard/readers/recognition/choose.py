@@ -32,6 +32,9 @@ _MATTERS = frozenset(
 )
 
 
+_ONE_A_ROW = frozenset({"outcome", "prediction", "correct"})
+
+
 def recognise(table: Table, options: Options) -> Reading:
     """Return what each column of a table is for.
 
@@ -78,6 +81,8 @@ def _given(features: Sequence[Feature], options: Options) -> dict[int, ColumnRol
         if name not in places:
             raise FileError("roles", f"no column {quoted(name)}", "the heading of a column")
         given[places[name]] = role
+        if role in _ONE_A_ROW and features[places[name]].kind == "list":
+            raise FileError(f"column {quoted(name)}", f"lists, set to {role}", "one value per row")
     if sum(role == "score" for role in given.values()) > 1:
         raise FileError("roles", "two columns set to score", "one score, or one class each")
     return given
