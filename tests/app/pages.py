@@ -15,6 +15,7 @@ from calibcore.cumulative import ks_error
 from calibcore.data import EventScores, LogitSet
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.metrics import METRICS, Measure, RowMeasure
+from calibcore.splits import deal_folds
 from dashboard import wording
 from dashboard.parts.old_addresses import OLD_WORDS
 from dashboard.settings import NO_METHOD
@@ -46,7 +47,9 @@ def upload(page: AppTest, *uploaded: tuple[str, bytes]) -> AppTest:
 
 def choose(page: AppTest, key: str, value: object) -> AppTest:
     """Choose a value, by its word in the address or by the text that it had there before."""
-    in_segments = key in {"data", "event", "rank", "within", "set", "values", "wording"}
+    in_segments = key.removesuffix("_seen") in {
+        "data", "evaluation", "event", "rank", "within", "set", "values", "wording",
+    }  # fmt: skip
     if key in OLD_WORDS:
         value, key = OLD_WORDS[key].get(str(value), value), f"{key}_seen"
     if in_segments:
@@ -117,6 +120,17 @@ def ks_before_after(
         scaled = TemperatureScaling().fit(calibration.logits, calibration.labels)
         after = event.outcomes(scaled.predict_proba(evaluated.logits), evaluated.labels)
     return ks_error(before.scores, before.hits), ks_error(after.scores, after.hits)
+
+
+def ks_crossed(rows: LogitSet | EventScores, event: Event, *, seed: int = 0) -> tuple[float, float]:
+    """Both KS errors of one set after the spline, each row by the fit on all other folds."""
+    before = rows if isinstance(rows, EventScores) else outcomes(event, rows)
+    fold, after = deal_folds(rows, seed=seed), np.empty(before.n_samples)
+    for k in range(5):
+        seen, own = fold != k, fold == k
+        fitted = SplineCalibration(constrained=True).fit(before.scores[seen], before.hits[seen])
+        after[own] = fitted.predict(before.scores[own])
+    return ks_error(before.scores, before.hits), ks_error(after, before.hits)
 
 
 def check_page(page: AppTest) -> None:

@@ -13,7 +13,6 @@ from streamlit.testing.v1 import AppTest
 import dashboard
 from calibcore.data import LogitSet
 from calibcore.events import TopR
-from calibcore.splits import split_rows
 from dashboard import wording
 from dashboard.compute import SourceFile, read_files
 from dashboard.compute.cache import key_of
@@ -30,6 +29,7 @@ from tests.app.pages import (
     charts,
     check_page,
     ks_before_after,
+    ks_crossed,
     measure_cells,
     open_page,
     open_upload,
@@ -70,9 +70,8 @@ def overrule(page: AppTest, key: str, value: object) -> AppTest:
 
 def expect_ks(page: AppTest, labels: Any, table: Any = TABLE) -> None:
     check_page(page)
-    halves = split_rows(LogitSet(table, labels))
-    both = ks_before_after(halves.calibration, halves.test, TopR(1), "spline")
-    assert tile(page, "KS error") == before_after(*both, halves.test.n_samples)
+    rows = LogitSet(table, labels)
+    assert tile(page, "KS error") == before_after(*ks_crossed(rows, TopR(1)), rows.n_samples)
 
 
 def said(page: AppTest) -> str:
@@ -216,11 +215,11 @@ def test_sets_that_a_column_tells_apart_can_be_put_together() -> None:
         *ks_before_after(fitted, evaluated, TopR(1), "spline"), evaluated.n_samples
     )
     assert tile(page, "KS error") == apart
-    assert "Split at random" not in said(page)
+    assert "All rows are evaluated" not in said(page)
     assert role(page, "split").value == "set"
     overrule(page, "sets", "One")
     expect_ks(page, LABELS)
-    assert "Split at random" in said(page)
+    assert "All rows are evaluated" in said(page)
     click(page, words.AS_FOUND_AGAIN)
     assert tile(page, "KS error") == apart
     page = open_upload(("mine.csv", data), sets="One")

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from calibcore.calibrators import CATALOGUE, SplineCalibration
-from calibcore.cumulative import ks_error
+from calibcore.calibrators import CATALOGUE
 from calibcore.data import EventScores, LogitSet
 from calibcore.events import TopR
 from calibcore.metrics import METRICS, ClassMeasure, accuracy
@@ -28,6 +27,7 @@ from tests.app.pages import (
     check_page,
     choose,
     ks_before_after,
+    ks_crossed,
     made_set,
     measure_cells,
     npz_of,
@@ -67,15 +67,19 @@ def test_an_uploaded_file_shows_its_numbers(rng: np.random.Generator) -> None:
         assert tile(page, "KS error") == before_after(*both, 700)
 
 
-def test_one_uploaded_set_is_split(rng: np.random.Generator) -> None:
+def test_one_uploaded_set_is_crossed_or_split(rng: np.random.Generator) -> None:
     rows = made_set(rng, 400)
     page = open_upload(("one.npz", files.npz(logits=rows.logits, labels=rows.labels)))
     check_page(page)
-    halves = split_rows(rows, calibration_share=0.5, seed=0)
+    assert tile(page, "KS error") == before_after(*ks_crossed(rows, TopR(1)), 400)
+    page.number_input(key="seed").set_value(3).run()
+    assert tile(page, "KS error") == before_after(*ks_crossed(rows, TopR(1), seed=3), 400)
+    assert all(control.key != "set_seen" for control in page.segmented_control)
+    choose(page, "evaluation_seen", "split")
+    halves = split_rows(rows, calibration_share=0.5, seed=3)
     both = ks_before_after(halves.calibration, halves.test, TopR(1), "spline")
     assert tile(page, "KS error") == before_after(*both, 200)
-    page.slider(key="share").set_value(80)
-    page.number_input(key="seed").set_value(3).run()
+    page.slider(key="share").set_value(80).run()
     other = split_rows(rows, calibration_share=0.8, seed=3)
     both = ks_before_after(other.calibration, other.test, TopR(1), "spline")
     assert tile(page, "KS error") == before_after(*both, other.test.n_samples)
@@ -87,22 +91,18 @@ def test_logits_and_labels_may_come_apart(rng: np.random.Generator) -> None:
         ("my_logits.npy", files.npy(rows.logits)), ("my_labels.npy", files.npy(rows.labels))
     )
     check_page(page)
-    halves = split_rows(rows)
-    both = ks_before_after(halves.calibration, halves.test, TopR(1), "spline")
-    assert tile(page, "KS error") == before_after(*both, 200)
+    assert tile(page, "KS error") == before_after(*ks_crossed(rows, TopR(1)), 400)
 
 
 def test_the_values_can_be_overruled() -> None:
     data = files.npz(logits=files.PROBABILITIES, labels=files.LABELS)
     page = choose(open_upload(("p.npz", data)), "values", "Probabilities")
     taken = tile(page, "KS error")
-    halves = split_rows(LogitSet.from_probabilities(files.PROBABILITIES, files.LABELS))
-    both = ks_before_after(halves.calibration, halves.test, TopR(1), "spline")
-    assert taken == before_after(*both, halves.test.n_samples)
+    rows = LogitSet.from_probabilities(files.PROBABILITIES, files.LABELS)
+    assert taken == before_after(*ks_crossed(rows, TopR(1)), rows.n_samples)
     choose(page, "values", "Logits")
-    halves = split_rows(LogitSet(files.PROBABILITIES, files.LABELS))
-    both = ks_before_after(halves.calibration, halves.test, TopR(1), "spline")
-    assert tile(page, "KS error") == before_after(*both, halves.test.n_samples)
+    rows = LogitSet(files.PROBABILITIES, files.LABELS)
+    assert tile(page, "KS error") == before_after(*ks_crossed(rows, TopR(1)), rows.n_samples)
     assert tile(page, "KS error") != taken
 
 
@@ -201,9 +201,8 @@ def test_files_of_one_name_are_numbered_and_taken_away_one_by_one() -> None:
     take_away(page, "preds (2).npz")
     check_page(page)
     assert files_kept(page) == ["preds.npz"]
-    half = split_rows(one)
-    both = ks_before_after(half.calibration, half.test, TopR(1), "spline")
-    assert tile(page, "KS error") == before_after(*both, 150)
+    both = ks_crossed(one, TopR(1))
+    assert tile(page, "KS error") == before_after(*both, one.n_samples)
 
 
 def test_the_other_half_can_come_after_a_look_at_a_sample() -> None:
@@ -215,14 +214,13 @@ def test_the_other_half_can_come_after_a_look_at_a_sample() -> None:
         choose(page, "data", "Sample")
         choose(page, "data", "Your file")
     check_page(page)
-    apart = split_rows(rows)
-    both = ks_before_after(apart.calibration, apart.test, TopR(1), "spline")
-    assert tile(page, "KS error") == before_after(*both, 200)
+    both = ks_crossed(rows, TopR(1))
+    assert tile(page, "KS error") == before_after(*both, 400)
     take_away(page, "labels.npy")
     assert [note.value for note in page.info] == [imports.WITHOUT_LABELS]
     upload(page, ("labels.npy", halves["labels.npy"]))
     check_page(page)
-    assert tile(page, "KS error") == before_after(*both, 200)
+    assert tile(page, "KS error") == before_after(*both, 400)
 
 
 def test_a_file_that_comes_again_takes_the_place_of_the_first() -> None:
@@ -250,16 +248,7 @@ def test_top_1_scores_alone_open_without_what_needs_all_classes(rng: np.random.G
     assert not keys & {"event", "rank", "within"}
     offered = [method.name for method in CATALOGUE if method.acts_on == "event"]
     assert page.selectbox(key="method_seen").options == [*offered, wording.method_name(NO_METHOD)]
-    halves = split_rows(rows)
-    fitted = SplineCalibration(constrained=True).fit(
-        halves.calibration.scores, halves.calibration.hits
-    )
-    evaluated = halves.test
-    both = (
-        ks_error(evaluated.scores, evaluated.hits),
-        ks_error(fitted.predict(evaluated.scores), evaluated.hits),
-    )
-    assert tile(page, "KS error") == before_after(*both, 300)
+    assert tile(page, "KS error") == before_after(*ks_crossed(rows, TopR(1)), 600)
     table = measure_cells(page)
     for measure in METRICS:
         shown = table.loc[measure.name, ["Before", "After", "Change"]]
@@ -268,7 +257,7 @@ def test_top_1_scores_alone_open_without_what_needs_all_classes(rng: np.random.G
 
 
 def test_few_rows_open_without_the_frequency_graphs(rng: np.random.Generator) -> None:
-    data, _ = top_1_csv(rng, 8)
+    data, _ = top_1_csv(rng, 5)
     page = open_upload(("few.csv", data), path="ks", method=NO_METHOD)
     assert not page.exception
     assert not page.error
@@ -277,7 +266,7 @@ def test_few_rows_open_without_the_frequency_graphs(rng: np.random.Generator) ->
 
 
 def test_too_few_rows_for_the_spline_are_refused_in_words(rng: np.random.Generator) -> None:
-    data, _ = top_1_csv(rng, 8)
+    data, _ = top_1_csv(rng, 6)
     page = open_upload(("few.csv", data))
     check_refusal(page)
     assert "at least 6" in page.error[0].value
