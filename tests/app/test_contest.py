@@ -55,14 +55,14 @@ def tables(page: AppTest, kind: str) -> list[str]:
 
 
 def method_rows(page: AppTest) -> dict[str, list[tuple[str, str]]]:
-    """Read the table: for each calibrator, cross-validated and test set, column by column."""
+    """Read the table: for each calibrator, cross-validated and any test set, column by column."""
     lines = [
         line
         for table in tables(page, "all-columns few")
         for line in re.findall(r"<tr><th scope='row'>(.*?)</th>(.*?)</tr>", table)
     ]
     return {
-        unescape(name): re.findall("<td>(.*?)<small>test (.*?)</small></td>", cells)
+        unescape(name): re.findall("<td>(.*?)(?:<small>test (.*?)</small>)?</td>", cells)
         for name, cells in lines
     }
 
@@ -234,6 +234,12 @@ def test_a_file_of_scores_alone_offers_maps_of_scores() -> None:
     rows = method_rows(page)
     assert len(rows) == 1 + len(offered)
     assert all(plain(cells[-2][0]).endswith("%") for cells in rows.values())  # accuracy
+    # One set is cross-validated, and has no test set beside it; the tiles show the same.
+    assert not any(there for cells in rows.values() for _, there in cells)
+    assert not any("test set" in body for body in bodies(page))
+    value = plain(rows[wording.method_name("spline")][1][0])
+    turn_to(page, "overview")
+    assert tile(page, "KS error").endswith(f" {value}")
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 4, 8])
