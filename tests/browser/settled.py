@@ -2,7 +2,7 @@
 
 import re
 
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 
 from dashboard.app import PAGES
 
@@ -29,6 +29,14 @@ quiet => {
 def settle(page: Page, *, quiet_ms: int = QUIET_MS) -> None:
     """Wait until nothing on the page moves any more."""
     page.wait_for_function(_AT_REST, arg=quiet_ms, polling=50, timeout=120_000)
+
+
+def stand_still(locator: Locator, *, quiet_ms: int = QUIET_MS) -> None:
+    """Wait until an element has stopped moving: what opens slides, and a click may miss."""
+    was, now = None, locator.bounding_box()
+    while was != now:
+        locator.page.wait_for_timeout(quiet_ms)
+        was, now = now, locator.bounding_box()
 
 
 def turn_to(page: Page, title: str) -> None:

@@ -13,7 +13,7 @@ from dashboard.app import PAGES
 from dashboard.parts.long_work import RUN
 from dashboard.wording import percent
 from tests.browser.conftest import OpenPage
-from tests.browser.settled import settle, turn_to
+from tests.browser.settled import settle, stand_still, turn_to
 from tests.browser.test_journeys import choose_method, split_of
 
 pytestmark = pytest.mark.browser
@@ -126,8 +126,9 @@ def choose_expert(page: Page) -> None:
     """Choose the experts' wording, which is among the settings."""
     panel = page.get_by_test_id("stSidebar")
     panel.get_by_text("Settings", exact=True).click()
-    settle(page)  # what opens moves what is in it
+    settle(page)
     expert = panel.get_by_role("radio", name="Expert", exact=True)
+    stand_still(expert)
     expert.click()
     expect(expert).to_be_checked()
     page.wait_for_url(re.compile("wording=expert"), timeout=90_000)  # a fit may have to end first
