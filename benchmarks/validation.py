@@ -29,6 +29,9 @@ from calibcore.validation import Floats, Labels
 ROOT = Path(__file__).parents[1]
 OUT = ROOT / "docs" / "validation.md"
 HELD = ROOT / "calibcore" / "inference" / "coverage.py"
+CHANGES = "# Changes by cross-validation\n"
+"""The section of `benchmarks.changes`, which follows on the page."""
+
 N_RESAMPLES = 400
 _PLACES = 20_001
 _ROWS = 100_000_000
@@ -244,6 +247,11 @@ def page_of(parts: dict[str, dict[str, str]], n_sets: int) -> str:
     return "\n\n".join(written) + "\n"
 
 
+def with_changes(page: str, section: str) -> str:
+    """Put the section that `benchmarks.changes` writes at the page's end, instead of any there."""
+    return f"{page.partition(CHANGES)[0].rstrip()}\n\n{section}"
+
+
 _HEAD = (
     "| Measure | Interval before | Interval under perfect calibration | Interval of the change"
     " | Power | False-positive rate |"
@@ -308,9 +316,12 @@ def main(words: Sequence[str] | None = None) -> int:
                 (one.model, one.n_samples, seed, options.measures) for seed in range(options.sets)
             ]
             counts = count(pool.map(simulate, jobs, chunksize=4), one.model)
-            parts = parts_of(out.read_text(encoding="utf-8")) if out.exists() else {}
+            before = out.read_text(encoding="utf-8") if out.exists() else ""
+            parts = parts_of(before.partition(CHANGES)[0])
             parts.setdefault(one.heading, {}).update(lines_of(counts, options.sets))
             page = page_of(parts, options.sets)
+            if CHANGES in before:
+                page = with_changes(page, CHANGES + before.partition(CHANGES)[2])
             out.write_text(page, encoding="utf-8")
             shares.write_text(held_text(page), encoding="utf-8")
     return 0

@@ -13,11 +13,12 @@ from calibcore.calibrators.method import Calibrator
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event
-from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, Prepared, fit_folds
+from calibcore.fitting import Prepared, fit_folds, prepare
 from calibcore.inference import Finding, Inference, Interval, Plan, SideRows
 from calibcore.inference.intervals import mark_of
 from calibcore.metrics import ClassMeasure, EventMeasure, Measure, Options
 from calibcore.results import result_class
+from calibcore.splits import Folds
 from calibcore.tally import tally
 from calibcore.validation import Floats, Labels
 
@@ -42,11 +43,17 @@ class Refits:
     shift: Mapping[str, float]
 
     def widened(self, found: Inference) -> Inference:
-        """Return what was found with fixed fits, its changes as uncertain as the fits make them."""
+        """Return what was found with fixed fits, its changes as uncertain as the fits make them.
+
+        Without anything that repeated fits add, no change is known.
+        """
+        if not self.deviation:
+            unknown = (replace(one, change=None, mark=None) for one in found.findings)
+            return replace(found, findings=tuple(unknown), fits="unknown")
         by_key = {measure.key: measure for measure in found.plan.measures}
         times = float(ndtri((1 + found.plan.level) / 2))
         findings = tuple(self._widened(one, by_key[one.key], times) for one in found.findings)
-        return replace(found, findings=findings)
+        return replace(found, findings=findings, fits="repeated")
 
     def _widened(self, finding: Finding, measure: Measure, times: float) -> Finding:
         change, was, now = finding.change, finding.before, finding.after
@@ -72,10 +79,11 @@ def refit(  # noqa: PLR0913 - what was fitted, on what, and how closely to look
     prepared: Prepared,
     event: Event,
     calibrator: Calibrator,
-    crossed: FoldedScoreMap | FoldedVectorMap,
+    fold: Folds,
     plan: Plan | None = None,
     *,
     part: NDArray[np.bool_] | None = None,
+    most: int | None = None,
     progress: Progress | None = None,
 ) -> Refits:
     """Draw the rows again, fit every fold again, and compare the changes with those of fixed fits.
@@ -86,12 +94,16 @@ def refit(  # noqa: PLR0913 - what was fitted, on what, and how closely to look
         The rows with their event and probabilities before calibration.
     event, calibrator
         As for `calibcore.evaluation.audit`.
-    crossed : FoldedScoreMap or FoldedVectorMap
-        The fits by which the rows were evaluated.
+    fold : ndarray of int, shape (n_samples,)
+        The folds by which the rows were evaluated.
     plan : Plan, optional
         Measures whose changes count, resamples and their seed; all measures and 40 by default.
     part : ndarray of bool, shape (n_samples,), optional
         The rows that are evaluated; all are drawn and fitted on.
+    most : int, optional
+        Of more rows than this, as many are taken at random and treated as a set of their own. What
+        they add to the variance, and their shift, are taken to be in inverse proportion to the
+        number of rows: it is so for distances, and with more rows even less for proper scores.
     progress : callable, optional
         Told the share that is done; whatever it raises ends the work.
 
@@ -114,16 +126,24 @@ def refit(  # noqa: PLR0913 - what was fitted, on what, and how closely to look
     """
     plan = plan or Plan(n_resamples=N_DRAWS)
     rng, measures, n_draws = np.random.default_rng(plan.seed), plan.measures, plan.n_resamples
-    n_rows, before = prepared.event.n_samples, _before(prepared)
-    after = _after(prepared, event, crossed)
-    found = []
+    n_all = prepared.event.n_samples
+    n_rows = min(n_all, most or n_all)
+    if n_rows < n_all:
+        some = np.sort(rng.permutation(n_all)[:n_rows])
+        prepared, fold = prepare(prepared.rows.rows(some), event), fold[some]
+        part = None if part is None else part[some]
+    before, found = _before(prepared), []
+    try:
+        after = _after(prepared, event, fit_folds(calibrator, prepared, fold, None))
+    except CalibrationInputError:
+        return Refits({}, {})
     for draw in range(n_draws):
         if progress is not None:
             progress(draw / n_draws)
         drawn = np.sort(rng.integers(n_rows, size=n_rows))
         rows = Prepared(prepared.rows.rows(drawn), prepared.event.rows(drawn), None)
         try:
-            again = fit_folds(calibrator, rows, crossed.fold[drawn], None)
+            again = fit_folds(calibrator, rows, fold[drawn], None)
         except CalibrationInputError:
             continue
         kept = np.arange(n_rows) if part is None else np.flatnonzero(part[drawn])
@@ -137,18 +157,18 @@ def refit(  # noqa: PLR0913 - what was fitted, on what, and how closely to look
     if 2 * len(found) < n_draws:
         return Refits({}, {})
     fixed_fits, free_fits = np.stack(found, axis=1)
-    return _compared(fixed_fits, free_fits, measures)
+    return _compared(fixed_fits, free_fits, measures, n_rows / n_all)
 
 
-def _compared(fixed: Floats, free: Floats, measures: Sequence[Measure]) -> Refits:
-    """Compare changes in the same resamples, one a row and measure."""
+def _compared(fixed: Floats, free: Floats, measures: Sequence[Measure], share: float) -> Refits:
+    """Compare changes in the same resamples, one a row and measure, of a share of all rows."""
     deviation, shift = {}, {}
     for place, measure in enumerate(measures):
         held, own = fixed[:, place], free[:, place]
         if np.isfinite(held).all() and np.isfinite(own).all():
             added = float(own.var(ddof=1) - held.var(ddof=1))
-            deviation[measure.key] = math.sqrt(max(added, 0.0))
-            shift[measure.key] = float((own - held).mean())
+            deviation[measure.key] = math.sqrt(max(added, 0.0) * share)
+            shift[measure.key] = float((own - held).mean()) * share
     return Refits(deviation, shift)
 
 

@@ -1,7 +1,7 @@
 """Uncertainty: intervals, references under perfect calibration, power, many tests at once."""
 
 from calibcore.inference.bootstrap import SideRows
-from calibcore.inference.findings import Finding, Inference, Reference, Uncertainty
+from calibcore.inference.findings import Finding, Fits, Inference, Reference, Uncertainty
 from calibcore.inference.infer import infer
 from calibcore.inference.intervals import DistanceEstimate, Interval, Mark
 from calibcore.inference.multiple_testing import ClassScreen, holm, screen_classes
@@ -12,6 +12,7 @@ __all__ = [
     "ClassScreen",
     "DistanceEstimate",
     "Finding",
+    "Fits",
     "Inference",
     "Interval",
     "Mark",

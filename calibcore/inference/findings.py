@@ -30,6 +30,9 @@ _UPPER_95 = 1.6448536269514722
 _ALIKE = 1e-4
 """Share by which the same labels may differ: rounding, and what rough kernel measures are off."""
 
+Fits = Literal["fixed", "repeated", "unknown"]
+"""Whether changes count what repeating the fits adds; unknown where they must and it is not."""
+
 
 @dataclass(frozen=True)
 class Reference:
@@ -114,10 +117,14 @@ class Inference:
         In the order of the plan's measures.
     plan : Plan
         How they were found.
+    fits : {"fixed", "repeated", "unknown"}
+        Whether changes count what repeating the fits adds (`calibcore.refits`); unknown where they
+        should and it could not be found, so no change is known.
     """
 
     findings: tuple[Finding, ...]
     plan: Plan
+    fits: Fits = "fixed"
 
     __repr__ = short_repr
 

@@ -13,12 +13,12 @@ from calibcore.events import WithinTopR
 from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, fit, fit_folds, prepare
 from calibcore.inference import Inference, Plan, infer
 from calibcore.metrics import Measure, Options
-from calibcore.splits import deal_folds
+from calibcore.splits import Folds, deal_folds
 from dashboard.compute.cache import is_known, key_of, once
 from dashboard.compute.files import whole_split
 from dashboard.compute.fits import is_fitted, run_audit, seconds_per_logit
 from dashboard.compute.slices import evaluated_rows, evaluated_split
-from dashboard.compute.uncertainty import LEAST_RESAMPLES, MOST_DRAWN
+from dashboard.compute.uncertainty import LEAST_RESAMPLES, MOST_DRAWN, refits_of
 from dashboard.readers import Upload
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, Settings, method_by_key
@@ -30,6 +30,9 @@ _KEPT_ROWS = 100_000
 
 _EVALUATING = 8_000, 40
 """Passes of `numpy.exp` that the evaluation of a row takes, and of each of its classes."""
+
+_REFIT_SECONDS = 2.0
+"""For about so long the fits of one method are repeated, to know how uncertain its change is."""
 
 _FEW_CLASSES = 10
 """For which a method's cost is taken where only the scores of an event are known."""
@@ -205,11 +208,20 @@ def _fit_contestant(
         rows,
         event=settings.event,
         calibrator=settings.calibrator(),
-        fold=deal_folds(rows, n_folds=n_folds, seed=dealt.seed),
+        fold=_fold(upload, settings, dealt),
         n_bins=settings.n_bins,
         progress=part,
     )
     return Contestant(settings.method, Standing.of(crossed.evaluated, crossed.fitted), test)
+
+
+def _fold(upload: Upload, settings: Settings, dealt: Dealt) -> Folds:
+    """Return the fold of each row that calibrators are fitted on."""
+    split = whole_split(upload, settings)
+    if split.fold is not None:
+        return split.fold
+    n_folds = min(dealt.n_folds, split.calibration.n_samples)
+    return deal_folds(split.calibration, n_folds=n_folds, seed=dealt.seed)
 
 
 def _on_test(upload: Upload, settings: Settings, progress: Progress) -> Standing:
@@ -241,13 +253,16 @@ def contest_closer(
     affordable = max(LEAST_RESAMPLES, MOST_DRAWN // rows.n_samples)
     options, event = Options(scene.settings.n_bins), scene.settings.event
     plan = Plan((measure,), options, min(scene.n_resamples, affordable))
-    fitted = contestant.on(evaluated_on).fitted
+    fitted, settings = contestant.on(evaluated_on).fitted, _settings(scene, contestant.key)
 
     def make() -> Inference:
         evaluated = evaluate(prepare(rows, event), event, fitted, options)
-        return infer(*sides_of(rows, evaluated, fitted), plan)
+        found = infer(*sides_of(rows, evaluated, fitted), plan)
+        if evaluated_on == "test" or fitted is None:
+            return found
+        fold = _fold(scene.upload, settings, dealt)
+        return refits_of(scene.upload, settings, fold, plan, _REFIT_SECONDS).widened(found)
 
-    settings = _settings(scene, contestant.key)
     key = _key(scene, settings, dealt), evaluated_on, measure.key, plan.n_resamples
     return once("contest inferences", key, make)
 

@@ -13,18 +13,22 @@ from calibcore.inference import ClassScreen, Inference, Plan, infer, screen_clas
 from calibcore.metrics import Measure, Options
 from calibcore.refits import N_DRAWS, Refits, refit
 from calibcore.reliability import BinnedReliability, classwise_reliability
+from calibcore.splits import Folds
 from calibcore.validation import Floats, Labels
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.files import whole_split
-from dashboard.compute.fits import fitted_in_folds
 from dashboard.compute.slices import evaluated_rows
+from dashboard.readers import Upload
 from dashboard.scene import Scene
-from dashboard.settings import CLASS_BINS, NO_METHOD
+from dashboard.settings import CLASS_BINS, NO_METHOD, Settings, method_by_key
 
 Found = TypeVar("Found")
 
 LEAST_RESAMPLES, MOST_DRAWN = 100, 50_000_000
 """With many rows there are fewer resamples than asked for, so that nobody waits for minutes."""
+
+REFIT_SECONDS, _LEAST_REFITTED, _USUAL_SECONDS_PER_LOGIT = 8.0, 500, 4e-9
+"""Fits are repeated for about so long, on so many rows or not at all."""
 
 
 @dataclass(frozen=True)
@@ -60,22 +64,46 @@ def closer_look(scene: Scene, listed: tuple[Measure, ...], progress: Progress) -
         found = infer(*sides_of(*sides), plan, progress=lambda done: progress(done * share))
         if not in_folds:
             return found
-        return _refits(scene, plan, lambda done: progress((1 + done) / 2)).widened(found)
+        fold = whole_split(scene.upload, scene.settings).fold
+        if fold is None:
+            raise AssertionError(scene.settings)
+
+        def again(done: float) -> None:
+            progress((1 + done) / 2)
+
+        upload, settings = scene.upload, scene.settings
+        return refits_of(upload, settings, fold, plan, REFIT_SECONDS, again).widened(found)
 
     return once("inferences", (key_of(scene.upload, scene.settings), scene.chosen, plan), make)
 
 
-def _refits(scene: Scene, plan: Plan, progress: Progress) -> Refits:
-    """Find what the fits of the folds add to the uncertainty of changes."""
-    upload, settings, calibrator = scene.upload, scene.settings, scene.settings.calibrator()
-    crossed = fitted_in_folds(upload, settings, lambda _: None)
-    if crossed is None or calibrator is None:
+def refits_of(
+    upload: Upload,
+    settings: Settings,
+    fold: Folds,
+    plan: Plan,
+    seconds: float,
+    progress: Progress = lambda _: None,
+) -> Refits:
+    """Find what fits by folds add to the uncertainty of changes; nothing where it takes too long.
+
+    As many rows are fitted again as take about the given time on a usual machine, so that what is
+    found does not depend on this one.
+    """
+    calibrator, event = settings.calibrator(), settings.event
+    if calibrator is None:
         raise AssertionError(settings)
-    rows, event = whole_split(upload, settings).calibration, settings.event
-    part = evaluated_rows(upload, settings, "test")
-    fewer = replace(plan, n_resamples=min(plan.n_resamples, N_DRAWS))
-    prepared = prepare(rows, event)
-    return refit(prepared, event, calibrator, crossed, fewer, part=part, progress=progress)
+    rows = whole_split(upload, settings).calibration
+    n_rows, n_classes = rows.n_samples, len(upload.class_names or ()) or 2
+    cost = method_by_key(settings.method).cost_of(**dict(settings.options))
+    n_fits = (int(fold.max()) + 1) * (N_DRAWS + 1)
+    needed = n_fits * cost.seconds(n_rows, n_classes, _USUAL_SECONDS_PER_LOGIT)
+    most = int(n_rows * min(seconds / needed, 1))
+    if most < min(n_rows, _LEAST_REFITTED):
+        return Refits({}, {})
+    part, prepared = evaluated_rows(upload, settings, "calibration"), prepare(rows, event)
+    plan = replace(plan, n_resamples=N_DRAWS)
+    return refit(prepared, event, calibrator, fold, plan, part=part, most=most, progress=progress)
 
 
 def screen(scene: Scene) -> Screening | None:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from calibcore.evaluation import Comparison, SetResult
-from calibcore.inference import Inference, Mark
+from calibcore.inference import Fits, Inference, Mark
+from calibcore.refits import N_DRAWS
 from dashboard.wording.measures import MARKS, MeasureRow, Shown, measure_rows
 from dashboard.wording.numbers import (
     INFINITY,
@@ -129,7 +130,7 @@ def _before_after(row: Comparison, n_samples: int) -> str:
 
 def uncertainty_note(inference: Inference, *, expert: bool = False) -> str:
     """Return what the small print of the table means."""
-    plan = inference.plan
+    plan, fits = inference.plan, inference.fits
     drawn = f"{plan.n_resamples:,} resamples, seed {plan.seed}"
     if expert:
         return (
@@ -138,15 +139,35 @@ def uncertainty_note(inference: Inference, *, expert: bool = False) -> str:
             " discrimination; of AUROC, Newcombe's with DeLong's variance, and its change and that"
             " of discrimination lengthened where hits or misses are few; of shares, Wilson's; of"
             " distances from calibration, by inverting tests on labels drawn under several truths,"
-            " and of their change by MOVER. The calibrator is held fixed. If perfectly calibrated:"
+            f" and of their change by MOVER. {_EXPERT_FITS[fits]} If perfectly calibrated:"
             " mean and 95% limit over labels drawn from the scores after calibration; of the KS"
             " error, the limit of its test."
         )
     return (
-        f"Small print: 95% CI ({plan.n_resamples:,} resamples, calibrator held fixed). Noise"
+        f"Small print: 95% CI ({plan.n_resamples:,} resamples). {_FITS[fits]} Noise"
         " inflates calibration errors, so an estimate can exceed its own interval. If perfectly"
         " calibrated: the mean and 95% limit for scores like those after calibration."
     )
+
+
+_UNKNOWN_CHANGES = (
+    "Changes have no 95% CI: this calibrator's fits are too slow to repeat, or fail on resampled"
+    " rows. With Evaluation set to Split, they have one."
+)
+_FITS: dict[Fits, str] = {
+    "fixed": "The calibrator is held fixed.",
+    "repeated": "For changes, the calibrator is refitted on resampled rows.",
+    "unknown": _UNKNOWN_CHANGES,
+}
+_EXPERT_FITS: dict[Fits, str] = {
+    "fixed": "The calibrator is held fixed.",
+    "repeated": (
+        "The folds' fits are held fixed; changes are then widened and shifted by what refitting"
+        f" every fold adds in {N_DRAWS} resamples."
+    ),
+    "unknown": _UNKNOWN_CHANGES,
+}
+"""Of the calibrator while rows are resampled."""
 
 
 def table_note(evaluated: SetResult) -> str:

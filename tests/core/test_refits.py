@@ -28,7 +28,7 @@ def test_by_hand(rng: np.random.Generator) -> None:
     assert result.crossed is not None
     measures = tuple(m for m in METRICS if m.key == "event_brier")
     plan = Plan(measures, n_resamples=25, seed=4)
-    found = refit(prepare(rows, event), event, calibrator, result.crossed, plan)
+    found = refit(prepare(rows, event), event, calibrator, result.crossed.fold, plan)
     draws, after = np.random.default_rng(4), result.test.after.event.scores
     fixed, free = [], []
     for _ in range(25):
@@ -65,6 +65,11 @@ def test_intervals_grow_and_move(rng: np.random.Generator) -> None:
     assert made.find("mean_gap").change is None
     assert made.find("mean_gap").mark == "not comparable"
     assert made.find("event_nll").before == found.find("event_nll").before
+    assert (found.fits, made.fits) == ("fixed", "repeated")
+    none = Refits({}, {}).widened(found)
+    assert none.fits == "unknown"
+    assert all(one.change is None and one.mark is None for one in none.findings)
+    assert none.find("event_nll").after == found.find("event_nll").after
 
 
 def test_vector_maps_and_measures_of_all_classes(rng: np.random.Generator) -> None:
@@ -74,7 +79,7 @@ def test_vector_maps_and_measures_of_all_classes(rng: np.random.Generator) -> No
     result = audit(cross_split(rows), event=event, calibrator=calibrator)
     assert result.crossed is not None
     found = refit(
-        prepare(rows, event), event, calibrator, result.crossed, Plan(SOME, n_resamples=20)
+        prepare(rows, event), event, calibrator, result.crossed.fold, Plan(SOME, n_resamples=20)
     )
     assert found.deviation.keys() == {measure.key for measure in SOME}
     assert found.shift["nll"] > 0  # fits on fewer different rows are worse
@@ -86,7 +91,7 @@ def test_rows_that_often_cannot_be_fitted_leave_no_interval(rng: np.random.Gener
     result = audit(cross_split(rows, n_folds=2), event=event, calibrator=PlattScaling())
     assert result.crossed is not None
     plan = Plan(SOME, n_resamples=20)
-    found = refit(prepare(rows, event), event, calibrator, result.crossed, plan)
+    found = refit(prepare(rows, event), event, calibrator, result.crossed.fold, plan)
     assert (found.deviation, found.shift) == ({}, {})
 
 
@@ -103,7 +108,27 @@ def test_progress_can_end_it(rng: np.random.Generator) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         refit(
-            prepare(rows, event), event, PlattScaling(), result.crossed,
+            prepare(rows, event), event, PlattScaling(), result.crossed.fold,
             Plan(SOME, n_resamples=20), progress=stop,
         )  # fmt: skip
     assert told == sorted(told)
+
+
+def test_some_rows_stand_for_all(rng: np.random.Generator) -> None:
+    rows, event, calibrator = scored(rng, 4000), TopR(1), PlattScaling()
+    split = cross_split(rows)
+    if split.fold is None:
+        raise AssertionError
+    some = np.sort(np.random.default_rng(0).permutation(4000)[:1000])
+    plan, alone = Plan(SOME, n_resamples=30), EventScores(rows.scores[some], rows.hits[some])
+    part = rows.scores < 0.6
+    found = refit(prepare(rows, event), event, calibrator, split.fold, plan, part=part, most=1000)
+    all_rows = refit(prepare(rows, event), event, calibrator, split.fold, plan, part=part)
+    for key in ("event_nll", "mean_gap"):
+        assert all_rows.deviation[key] / 3 < found.deviation[key] < 3 * all_rows.deviation[key]
+    whole = refit(
+        prepare(alone, event), event, calibrator, split.fold[some], plan, part=part[some],
+    )  # fmt: skip
+    # The same rows, drawn otherwise: a quarter of the variance of a set of their size.
+    for key in ("event_nll", "mean_gap"):
+        assert 0.2 < found.deviation[key] / whole.deviation[key] < 1.2

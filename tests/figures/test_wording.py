@@ -389,6 +389,12 @@ def test_the_table_shows_what_is_known_of_the_uncertainty() -> None:
     note = wording.uncertainty_note(inference)
     assert "95% CI (200 resamples" in note
     assert "200 resamples, seed 7" in wording.uncertainty_note(inference, expert=True)
+    for expert in (False, True):
+        assert "is held fixed" in wording.uncertainty_note(inference, expert=expert)
+        repeated = wording.uncertainty_note(replace(inference, fits="repeated"), expert=expert)
+        assert "refitt" in repeated
+        unknown = wording.uncertainty_note(replace(inference, fits="unknown"), expert=expert)
+        assert "Changes have no 95% CI" in unknown
 
 
 @pytest.mark.parametrize("n_samples", [12, 24, 2000])
