@@ -87,6 +87,16 @@ def chosen_curve(scene: Scene) -> ScoreCurve | None:
     return once("curves", key_of(scene.upload, scene.settings), lambda: score_curve(inside))
 
 
+def fold_curves(scene: Scene) -> tuple[ScoreCurve, ...]:
+    """Return the chosen calibrator fitted without each fold, as curves; none without folds."""
+    crossed, event = scene.result.crossed, scene.settings.event
+    if crossed is None:
+        return ()
+    inside = (map_inside(one, event) for one in crossed.maps)
+    key = key_of(scene.upload, scene.settings)
+    return once("fold curves", key, lambda: tuple(score_curve(one) for one in inside if one))
+
+
 def curve_of(scene: Scene, key: str) -> ScoreCurve | None:
     """Fit a map of the event's score with its default options; None where rows are too few."""
     settings = replace(scene.settings, method=key, options=(), n_bins=15)

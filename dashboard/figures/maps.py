@@ -44,11 +44,14 @@ class NamedCurve:
         What is drawn.
     chosen : bool
         Whether it is the calibrator that is chosen on the page.
+    folds : tuple of ScoreCurve
+        The same calibrator fitted without each fold, which are drawn as thin lines.
     """
 
     name: str
     curve: ScoreCurve
     chosen: bool = False
+    folds: tuple[ScoreCurve, ...] = ()
 
 
 def map_graph(curves: Sequence[NamedCurve], side: Side, palette: Palette) -> go.Figure:
@@ -73,6 +76,8 @@ def map_graph(curves: Sequence[NamedCurve], side: Side, palette: Palette) -> go.
     _add_unchanged(figure, (0, 1), palette)
     drawn = list(zip(curves, _looks(curves, palette), strict=True))
     for named, look in drawn:
+        for fold in named.folds:
+            _add_fold(figure, fold.score, fold.calibrated, look)
         _add_curve(figure, named, look, named.curve.calibrated, "%{y:.2%}")
     _add_histogram(figure, side, palette)
     ends = [LineEnd(n.name, float(n.curve.calibrated[-1]), look) for n, look in drawn]
@@ -96,6 +101,8 @@ def shift_graph(curves: Sequence[NamedCurve], side: Side, palette: Palette) -> g
     limit = _farthest(curves, side)
     ends = []
     for named, look in drawn:
+        for fold in named.folds:
+            _add_fold(figure, fold.score, fold.calibrated - fold.score, look)
         moved = named.curve.calibrated - named.curve.score
         _add_curve(figure, named, look, moved, "change %{customdata:+.2f} pp")
         ends.append(LineEnd(named.name, float(moved[-1] / limit + 1) / 2, look))
@@ -191,6 +198,19 @@ def _add_curve(
         name=named.name,
         line={"color": look.colour, "dash": look.dash, "width": look.width},
         hovertemplate=f"{named.name}: score %{{x:.2%}}<br>{words}<extra></extra>",
+    )
+
+
+def _add_fold(figure: go.Figure, score: Floats, height: Floats, look: Look) -> None:
+    shown = thin(score, height)
+    figure.add_scatter(
+        x=score[shown].astype(np.float32),
+        y=height[shown].astype(np.float32),
+        mode="lines",
+        name="fold",
+        opacity=0.45,
+        line={"color": look.colour, "width": 1},
+        hoverinfo="skip",
     )
 
 

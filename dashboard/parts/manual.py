@@ -157,7 +157,7 @@ def _show_knots(scene: Scene) -> None:
     if by_hand != asked:
         st.markdown(words.fewer_knots(by_hand, n_rows))
     n_rows, crossed = scene.evaluated.n_samples, scene.crossed
-    part = scene.settings.only is not None and not crossed
+    part = scene.settings.only is not None
     sentence = words.knots_sentence(swept, by_hand, n_rows, part=part, crossed=crossed)
     st.markdown(sentence)
     _show_knot_graphs(scene, swept, by_hand)

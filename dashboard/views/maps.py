@@ -40,7 +40,7 @@ def show(scene: Scene) -> None:
         with left:
             _show_cloud(scene, words.row_names(event))
     with right if on_classes else left:
-        caption = words.map_caption(scene.settings.n_bins)
+        caption = words.map_caption(scene.settings.n_bins, folds=any(one.folds for one in curves))
         show_graph("Maps curves", curve_graph, caption)
     if not on_classes:
         with right:
@@ -63,7 +63,8 @@ def _choose_curves(scene: Scene) -> list[NamedCurve]:
     found = []
     own = compute.chosen_curve(scene)
     if own is not None:
-        found.append(NamedCurve(words.SHORT_NAMES[chosen], own, chosen=True))
+        folds = compute.fold_curves(scene)
+        found.append(NamedCurve(words.SHORT_NAMES[chosen], own, chosen=True, folds=folds))
     refused = []
     for key in added:
         if own is not None and key == chosen:

@@ -182,12 +182,13 @@ def falls_note(names: list[str], *, expert: bool) -> str:
     return f"{text} AUROC can change." if expert else text
 
 
-def map_caption(n_bins: int) -> str:
+def map_caption(n_bins: int, *, folds: bool = False) -> str:
     """Return what the graph of the curves shows."""
-    return (
+    text = (
         f"Diamonds: observed frequency in {n_bins} bins, 95% CI. A calibrated curve passes through"
         " them."
     )
+    return f"{text} Thin lines: fitted without each fold." if folds else text
 
 
 def shift_caption(*, bins_left_out: bool) -> str:
@@ -279,7 +280,7 @@ def knots_sentence(
     n_rows : int
         Rows of the evaluation, for the digits.
     part : bool, default False
-        Whether the test set is filtered; fits are of all rows.
+        Whether the evaluated rows are filtered; fits, and cross-validation here, are of all rows.
     crossed : bool, default False
         Whether both sets are the same rows, the second cross-validated.
     """
@@ -293,7 +294,7 @@ def knots_sentence(
     )
     if crossed:
         found = (
-            f"KS error with {swept.n_knots[place]} knots:"
+            f"KS error with {swept.n_knots[place]} knots{whole}:"
             f" {percent(float(swept.calibration_ks[place]), n_rows)} on the rows of the fit,"
             f" {percent(float(swept.test_ks[place]), n_rows)} in cross-validation."
         )

@@ -53,6 +53,22 @@ def names_of(figure: Figure) -> list[str]:
 # Maps -----------------------------------------------------------------------------------------
 
 
+def test_fits_without_each_fold_are_thin_lines_behind(side: Side) -> None:
+    first, second = curves()
+    folds = (second.curve, first.curve)
+    drawn = [NamedCurve("Spline", first.curve, chosen=True, folds=folds)]
+    for graph, kept in ((map_graph, 0.0), (shift_graph, 1.0)):
+        figure = graph(drawn, side, LIGHT)
+        names = [line.name for line in figure.data]
+        assert names.count("fold") == 2
+        assert names.index("Spline") > names.index("fold") + 1
+        thin = [line for line in figure.data if line.name == "fold"]
+        assert {line.line.width for line in thin} == {1}
+        ends = [float(one.calibrated[-1] - kept * one.score[-1]) for one in folds]
+        assert [line.y[-1] for line in thin] == pytest.approx(ends, abs=1e-6)
+        assert names_of(figure) == ["Spline"]
+
+
 def test_curves_are_drawn_as_they_are_over_the_histogram(side: Side, keep: Keep) -> None:
     drawn = curves()
     figure = map_graph(drawn, side, LIGHT)
