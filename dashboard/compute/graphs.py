@@ -13,6 +13,7 @@ from dashboard.compute.fits import fitted_on, run_audit
 from dashboard.compute.slices import evaluated_split
 from dashboard.figures import FourGraphs, four_graphs
 from dashboard.figures.fit import fit_graph
+from dashboard.figures.gap import gap_graph
 from dashboard.scene import Scene
 from dashboard.settings import ChosenEvent, SetChoice
 
@@ -74,6 +75,23 @@ def draw_graphs(
     with_whom = tuple(other.chosen for other in alike)
     key = key_of(scene.upload, scene.settings), scene.chosen, with_whom, scene.palette
     return once("graphs", (*key, tuple(most)), make)
+
+
+def draw_gaps(
+    scene: Scene, *, alike: Sequence[Scene], n_figures: int
+) -> tuple[go.Figure, go.Figure]:
+    """Draw the gap before and after on one set; parameters are those of `draw_graphs`."""
+    shared = [side for one in alike for side in (one.evaluated.before, one.evaluated.after)]
+    most = {} if n_figures <= USUAL_FIGURES else {"most": FEWER_POINTS}
+
+    def make() -> tuple[go.Figure, go.Figure]:
+        sides = scene.evaluated.before, scene.evaluated.after
+        before, after = (gap_graph(side, shared, scene.palette, **most) for side in sides)
+        return before, after
+
+    with_whom = tuple(other.chosen for other in alike)
+    key = key_of(scene.upload, scene.settings), scene.chosen, with_whom, scene.palette
+    return once("gaps", (*key, tuple(most)), make)
 
 
 def captions_of(scene: Scene, write: Mapping[str, Caption]) -> tuple[Captions, Captions]:

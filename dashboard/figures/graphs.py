@@ -143,7 +143,7 @@ def four_graphs(
 
 
 def mark_rows(side: Side, fractile: float, palette: Palette) -> dict[str, Mark]:
-    """Mark the same rows in all four graphs of a side, at the nearest fractile.
+    """Mark the same rows in all graphs of a side, at the nearest fractile.
 
     Parameters
     ----------
@@ -157,18 +157,21 @@ def mark_rows(side: Side, fractile: float, palette: Palette) -> dict[str, Mark]:
     Returns
     -------
     dict of str to Mark
-        By the letter of the graph, for the graphs there are.
+        By the letter of the graph, for the graphs there are; that of the gap is "gap".
     """
     curves, frequency = side.curves, side.frequency
     place = curves.place_at(fractile)
     hover = f"share of rows {curves.fractile[place]:.1%}<br>%{{y:.1%}}<extra></extra>"
     total = float(curves.cum_score[place]), float(curves.cum_hits[place])
     places = {"a": (float(curves.fractile[place]), total), "b": (total[0], total)}
+    gap = f"share of rows {curves.fractile[place]:.1%}<br>gap {100 * curves.gap[place]:+.2f} pp"
     if frequency is not None:
         row = place - 1  # the totals start with a point of no rows, the frequency does not
         there = float(frequency.score[row]), float(frequency.frequency[row])
         places |= {"c": (float(frequency.fractile[row]), there), "d": (there[0], there)}
-    return {letter: _mark(x, ends, hover, palette) for letter, (x, ends) in places.items()}
+    marks = {letter: _mark(x, ends, hover, palette) for letter, (x, ends) in places.items()}
+    ends = float(curves.gap[place]), 0.0
+    return marks | {"gap": _mark(places["a"][0], ends, f"{gap}<extra></extra>", palette)}
 
 
 def _cumulative_lines(side: Side, x: Floats, x_name: str, most: int) -> _Lines:
@@ -345,7 +348,7 @@ def _mark(x: float, ends: tuple[float, float], hover: str, palette: Palette) -> 
         "type": "line",
         "x0": x,
         "x1": x,
-        "y0": 0,
+        "y0": min(0.0, *ends),
         "y1": max(ends),
         "layer": "below",
         "line": {"color": palette.text, "width": 1, "dash": "dot"},

@@ -56,6 +56,7 @@ class _Side:
 
     name: str
     side: Side
+    gap: go.Figure
     graphs: FourGraphs
     captions: compute.Captions
 
@@ -193,19 +194,20 @@ def _show_row(scene: Scene, alike: list[Scene], shown: _Shown, suffix: str) -> N
         st.subheader(row_title(scene), anchor=False, divider="gray")
     n_figures = 2 * shown.n_rows * len(shown.letters)
     drawn = compute.draw_graphs(scene, alike=alike, n_figures=n_figures)
-    captions = compute.captions_of(scene, {letter: said for letter, (_, said) in PANELS.items()})
+    gaps = compute.draw_gaps(scene, alike=alike, n_figures=n_figures)
+    said = {letter: said for letter, (_, said) in PANELS.items()} | {"gap": words.gap_caption}
+    captions = compute.captions_of(scene, said)
     evaluated = scene.evaluated
-    sides = [
-        _Side(name, side, graphs, written)
-        for name, side, graphs, written in zip(
-            ("Before", "After"), (evaluated.before, evaluated.after), drawn, captions, strict=True
-        )
-    ]
+    both = ("Before", "After"), (evaluated.before, evaluated.after), gaps, drawn, captions
+    sides = [_Side(*one) for one in zip(*both, strict=True)]
     number = suffix.replace(" ", "_")
     # Row by row, so that before and after stand at one height whatever is longer.
     for place, one in zip(graph.two_sides(f"heads{number}"), sides, strict=True):
         with place:
             _show_head(one.name, one.side, shown)
+    for place, one in zip(graph.two_sides(f"gaps{number}"), sides, strict=True):
+        with place:
+            _show_gap(one, suffix, shown, scene.palette)
     for first in range(0, len(shown.letters), 2):
         pair = shown.letters[first : first + 2]
         places = graph.two_sides(f"graphs{number}" if first == 0 else f"graphs{number}_{pair}")
@@ -221,6 +223,16 @@ def _show_head(name: str, side: Side, shown: _Shown) -> None:
         said = words.cursor_sentence(side, shown.fractile, expert=shown.expert)
         marked = f"  \n:small[{said}]"
     st.markdown(f"**{name}**{marked}")
+
+
+def _show_gap(one: _Side, suffix: str, shown: _Shown, palette: Palette) -> None:
+    note = words.band_note(one.side, expert=shown.expert)
+    mark = None
+    if shown.fractile is not None:
+        mark = mark_rows(one.side, shown.fractile, palette)["gap"]
+    titles = graph.Titles(write=partial(words.titled, expert=shown.expert))
+    key = f"{one.name} gap{suffix}"
+    graph.show_graph(key, one.gap, one.captions["gap"], note, mark=mark, titles=titles)
 
 
 def _show_pair(one: _Side, pair: str, suffix: str, shown: _Shown, palette: Palette) -> None:

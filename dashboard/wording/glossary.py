@@ -93,6 +93,10 @@ TERMS = {
 """What terms of the glossary are called where they are listed."""
 
 HOW_TO_READ = """
+**Cumulative gap.** Rows are sorted by score, lowest first; score minus outcome adds up to the
+right. Between any two places, how far the line rises, over the share of rows between them, is how
+much too high these scores are on average.
+
 **(a)** Rows are sorted by score, lowest first; scores and outcomes add up to the right. The largest
 gap between the two lines, the black mark, is the KS error.
 
@@ -105,7 +109,7 @@ part of the rows; the reliability diagram can.
 **(d)** The same two, against the score itself. The score is the diagonal.
 
 **Grey.** The band under perfect calibration, where chance alone still separates the lines a little.
-In (a) and (b) the whole orange line stays inside in 95% of samples; in (c) and (d) that holds at
+In the gap, (a) and (b) the whole line stays inside in 95% of samples; in (c) and (d) that holds at
 each place. With many rows the grey is as thin as the line.
 
 **Reliability diagram in bins.** One bar per bin of scores, as high as the observed frequency; the

@@ -1,4 +1,4 @@
-"""What the four graphs show, and the fitted spline: captions, controls, how to read them."""
+"""What the gap and the four graphs show, and the fitted spline: captions, how to read them."""
 
 import math
 
@@ -33,6 +33,9 @@ IN_EXPERT_WORDS = (("Share of rows", "Fractile of rows"), ("share of rows", "fra
 """What titles say, and what they say to experts."""
 
 _HOW_TO_READ = f"""
+**Gap.** H - G of (a) over the fractile (Arrieta-Ibarra et al. 2022). Its slope between two
+fractiles is mean score minus observed frequency there.
+
 **(a)** Over the fractile k / N of rows sorted by score: cumulative score H and cumulative outcomes
 G, each divided by N (Gupta et al. 2021 call G the cumulative probability). KS error: the largest
 |G - H|, at the black mark. Rows of equal score are one point.
@@ -82,10 +85,26 @@ def band_note(side: Side, *, expert: bool = False) -> str:
     level = f"{100 * side.null.level:.0f}%"
     if expert:
         return (
-            f"Grey: {level} band under perfect calibration, simultaneous in (a) and (b)"
+            f"Grey: {level} band under perfect calibration, simultaneous in the gap, (a) and (b)"
             f" ({null_source(side.curves)}), pointwise in (c) and (d) ({GRAPH_KNOTS}-knot spline)."
         )
     return f"Grey: {level} band if perfectly calibrated."
+
+
+def gap_caption(side: Side, *, expert: bool = False) -> str:
+    """Return what the graph of the gap shows: how to read its slope, its end, and the band."""
+    curves = side.curves
+    end = pp(float(curves.gap[-1]), side.event.n_samples, signed=True)
+    band = "leaves" if curves.ks_error > side.null.simultaneous else "stays inside"
+    if expert:
+        return (
+            f"Slope: local miscalibration (score \u2212 frequency). End: {end}, the mean gap. It"
+            f" {band} the null band."
+        )
+    return (
+        "The line rises where scores are too high, falls where they are too low. It"
+        f" {band} the grey band. End: mean score minus observed frequency, {end}."
+    )
 
 
 def cumulative_caption(side: Side, *, expert: bool = False) -> str:
