@@ -33,8 +33,9 @@ from tests.app.pages import (
 from tests.readers import files
 
 GARMENTS = "Three garments that look alike"
+GAP = ["Before", "After"]
 PAIR = ["Before"] * 2 + ["After"] * 2
-FOUR = PAIR + PAIR
+FOUR = GAP + PAIR + PAIR
 FIT = ["Fit"]
 MARKED = ":small[Lowest "
 
@@ -85,8 +86,12 @@ def test_one_set_and_one_event_are_shown_at_first() -> None:
     page = open_page("ks", sample=GARMENTS)
     check_fine(page, FOUR + FIT)
     test = sets()["test"]
-    check_totals(charts(page)[0], outcomes(TopR(1), test))
-    check_totals(charts(page)[2], calibrated(TopR(1), test))
+    events = outcomes(TopR(1), test), calibrated(TopR(1), test)
+    for number, event in enumerate(events):
+        check_totals(charts(page)[2 + 2 * number], event)
+        curves = cumulative_curves(event.scores, event.hits)
+        drawn = line(charts(page)[number], "cumulative gap")
+        assert np.abs(drawn).max() == pytest.approx(curves.ks_error, abs=1e-6)
 
 
 def test_both_sets_are_shown_one_above_the_other() -> None:
@@ -94,8 +99,8 @@ def test_both_sets_are_shown_one_above_the_other() -> None:
     check_fine(page, FOUR + FOUR + FIT)
     for number, name in enumerate(SETS):
         rows = sets()[name]
-        check_totals(charts(page)[8 * number], outcomes(TopR(1), rows))
-        check_totals(charts(page)[8 * number + 2], calibrated(TopR(1), rows))
+        check_totals(charts(page)[10 * number + 2], outcomes(TopR(1), rows))
+        check_totals(charts(page)[10 * number + 4], calibrated(TopR(1), rows))
     titles = [
         text
         for text in bodies(page)
@@ -113,13 +118,13 @@ def test_a_second_event_is_set_below(method: str) -> None:
     check_fine(page, FOUR + FOUR + (FIT if method == "spline" else []))
     test = sets()["test"]
     event = OneClass(test.class_names.index("Shirt"))
-    check_totals(charts(page)[8], outcomes(event, test))
+    check_totals(charts(page)[12], outcomes(event, test))
     after = calibrated(event, test)
     if method == "temperature":
         calibration = sets()["calibration"]
         scaled = TemperatureScaling().fit(calibration.logits, calibration.labels)
         after = event.outcomes(scaled.predict_proba(test.logits), test.labels)
-    check_totals(charts(page)[10], after)
+    check_totals(charts(page)[14], after)
 
 
 def test_the_event_that_is_looked_at_is_no_second_one() -> None:
@@ -133,18 +138,18 @@ def test_the_event_that_is_looked_at_is_no_second_one() -> None:
 
 def test_two_events_on_two_sets_show_two_graphs_of_each() -> None:
     page = open_page("ks", sample=GARMENTS, both_sets="true", second="Top-2")
-    check_fine(page, PAIR * 4 + FIT)
+    check_fine(page, (GAP + PAIR) * 4 + FIT)
     control = page.segmented_control(key="graphs_few_seen")
     assert control.options == list(WHICH.values())[1:]
     control.set_value("cd").run()
-    check_fine(page, PAIR * 4 + FIT)
+    check_fine(page, (GAP + PAIR) * 4 + FIT)
     shown = [chart for chart in charts(page) if ": (c)" in chart.alt or ": (d)" in chart.alt]
     assert len(shown) == 16
 
 
 def test_the_address_chooses_graphs() -> None:
     page = open_page("ks", sample=GARMENTS, graphs="(a) and (b)")
-    check_fine(page, PAIR + FIT)
+    check_fine(page, GAP + PAIR + FIT)
 
 
 @pytest.mark.parametrize(
@@ -192,13 +197,14 @@ def test_the_cursor_marks_and_reads_off_the_same_rows() -> None:
         n = test.n_samples
         assert f"score up to {percent(float(curves.score[k]), n)}; cumulative" in said[number]
         assert f"gap {pp(float(curves.gap[k]), n, signed=True)}" in said[number]
-        first, second = charts(page)[:4], charts(page)[4:8]
+        first, second = charts(page)[2:6], charts(page)[6:10]
         (a, b), (c, d) = (half[2 * number : 2 * number + 2] for half in (first, second))
         totals = [curves.cum_score[k], curves.cum_hits[k]]
         assert line(a, "Cursor").tolist() == line(b, "Cursor").tolist() == totals
         assert line(a, "Cursor", "x")[0] == line(c, "Cursor", "x")[0] == curves.fractile[k]
         assert line(b, "Cursor", "x")[0] == curves.cum_score[k]
         assert line(d, "Cursor", "x")[0] == curves.score[k]
+        assert line(charts(page)[number], "Cursor").tolist() == [curves.gap[k], 0]
     page.select_slider(key="fractile").set_value("Off").run()
     assert not [text for text in bodies(page) if MARKED in text]
 
@@ -264,7 +270,7 @@ def test_few_rows_and_a_class_that_never_comes(rng: np.random.Generator) -> None
 def test_five_rows_say_which_graphs_are_missing(rng: np.random.Generator) -> None:
     data = npz_of(made_set(rng, 50), made_set(rng, 5))
     page = open_upload(("five.npz", data), path="ks", fractile="50", wording="Expert")
-    check_fine(page, PAIR + FIT)
+    check_fine(page, GAP + PAIR + FIT)
     assert sum(words.TOO_FEW in text for text in bodies(page)) == 4
 
 
@@ -297,5 +303,5 @@ def test_class_names_from_a_file_are_shown_as_they_are(
         second=f"Class {names[1]}",
         **{"class": names[0]},
     )
-    check_fine(page, PAIR * 4 + FIT)
+    check_fine(page, (GAP + PAIR) * 4 + FIT)
     assert not [text for text in bodies(page) if MARKUP.search(text)]
