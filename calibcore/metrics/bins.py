@@ -15,6 +15,9 @@ from calibcore.validation import Floats
 MOST_BINS = 100
 """Bins up to which a sweep goes unless more are asked for."""
 
+_Z_95 = 1.6448536269514722
+"""Standard deviations that a normal variable exceeds in 5% of cases."""
+
 
 @result_class
 class BinSweep:
@@ -26,8 +29,8 @@ class BinSweep:
         Numbers of bins: 2, 3, ...
     equal_width, equal_mass : ndarray of float64, shape (n_sizes,)
         `calibcore.metrics.ece` with that many bins of either kind.
-    expected_equal_width, expected_equal_mass : ndarray of float64, shape (n_sizes,)
-        What it would be on average if the scores were the true probabilities.
+    limit_equal_width, limit_equal_mass : ndarray of float64, shape (n_sizes,)
+        What it would exceed in 5% of samples if the scores were the true probabilities.
     ks_error : float
         Of the same rows; it needs no bins.
     """
@@ -35,8 +38,8 @@ class BinSweep:
     n_bins: NDArray[np.int64]
     equal_width: Floats
     equal_mass: Floats
-    expected_equal_width: Floats
-    expected_equal_mass: Floats
+    limit_equal_width: Floats
+    limit_equal_mass: Floats
     ks_error: float
 
 
@@ -66,14 +69,15 @@ def bin_sweep(scores: ArrayLike, hits: ArrayLike, *, most: int = MOST_BINS) -> B
     Bins are those of `calibcore.binning.bin_scores`. All numbers of bins read one running total,
     so a sweep costs little more than one sort.
 
-    The expected value sums, over the bins, E|sum (s_i - h_i)| / N with independent hits of
-    probability s_i. With V = sum s_i (1 - s_i) that is sqrt(2 V / pi) where many rows share the bin
-    (the folded normal) and 2 V where V is near 0; the smaller of the two is taken, which is off by
-    up to a fifth in bins with V between 0.1 and 0.3.
+    The limit is that of a sum over independent bins of |sum (s_i - h_i)| / N, with independent hits
+    of probability s_i, by mean, variance and skewness (Cornish-Fisher). With V = sum s_i (1 - s_i)
+    the mean of a bin is sqrt(2 V / pi) where many rows share it (the folded normal) and 2 V where V
+    is near 0; the smaller of the two is taken, and the third moment that belongs to it.
 
     References
     ----------
-    Gupta et al., ICLR 2021, on the choice of bins; Vasilev and D'yakonov 2023, section 3.2.
+    Gupta et al., ICLR 2021, on the choice of bins; Vasilev and D'yakonov 2023, section 3.2; Cornish
+    and Fisher, *Revue de l'Institut International de Statistique* 1938.
 
     Examples
     --------
@@ -97,14 +101,14 @@ def sweep_bins(counted: Tally, *, most: int = MOST_BINS) -> BinSweep:
         for kind, first in enumerate(starts):
             ends = np.append(first, counted.scores.size)
             found[kind, place] = np.abs(np.diff(gaps[ends])).sum()
-            found[kind + 2, place] = _mean_distance(np.diff(variance[ends])).sum()
+            found[kind + 2, place] = _limit(np.diff(variance[ends]))
     found /= counted.n_samples
     return BinSweep(
         n_bins=np.arange(2, most + 1),
         equal_width=found[0],
         equal_mass=found[1],
-        expected_equal_width=found[2],
-        expected_equal_mass=found[3],
+        limit_equal_width=found[2],
+        limit_equal_mass=found[3],
         ks_error=float(ks_of(counted)),
     )
 
@@ -113,7 +117,14 @@ def _from_zero(values: Floats) -> Floats:
     return np.concatenate([[0.0], np.cumsum(values)])
 
 
-def _mean_distance(variance: Floats) -> Floats:
-    """Return how far a sum of centred hits of this variance is from 0 on average."""
-    spread = np.maximum(variance, 0.0)  # a difference of running totals
-    return np.asarray(np.minimum(np.sqrt(2 / math.pi * spread), 2 * spread))
+def _limit(variance: Floats) -> float:
+    """Return what the sum of the distances from 0 of centred hits exceeds in 5% of draws."""
+    second = np.maximum(variance, 0.0)  # a difference of running totals
+    usual, rare = np.sqrt(2 / math.pi * second), 2 * second
+    mean = np.minimum(usual, rare)
+    third = np.where(rare < usual, second, 2 * usual * second) - 3 * mean * second + 2 * mean**3
+    deviation = math.sqrt(float((second - mean**2).sum()))
+    if deviation**3 == 0:
+        return float(mean.sum())
+    skewness = float(third.sum()) / deviation**3
+    return float(mean.sum()) + deviation * (_Z_95 + (_Z_95**2 - 1) / 6 * skewness)

@@ -64,8 +64,8 @@ def bins_graph(sweep: BinSweep, beside: BinSweep, n_bins: int, palette: Palette)
     Returns
     -------
     plotly.graph_objects.Figure
-        Two lines, a level one, the chosen number of bins, and in grey the mean under perfect
-        calibration with bins of equal width.
+        Two lines, a level one, the chosen number of bins, and in grey up to the 95% limit under
+        perfect calibration with bins of equal width.
     """
     highest = 1.08 * max(map(_highest, (sweep, beside))) or 1.0
     figure = Sketch()
@@ -87,20 +87,20 @@ def bins_graph(sweep: BinSweep, beside: BinSweep, n_bins: int, palette: Palette)
 
 
 def _highest(sweep: BinSweep) -> float:
-    lines = (sweep.equal_width, sweep.equal_mass, sweep.expected_equal_width)
+    lines = (sweep.equal_width, sweep.equal_mass, sweep.limit_equal_width)
     return max(sweep.ks_error, *(float(line.max()) for line in lines))
 
 
 def _add_lines(figure: Sketch, sweep: BinSweep, palette: Palette) -> None:
     figure.add_scatter(
         x=sweep.n_bins,
-        y=sweep.expected_equal_width,
+        y=sweep.limit_equal_width,
         mode="lines",
         name=PERFECT,
         line={"color": palette.band, "width": 1},
         fill="tozeroy",
         fillcolor=palette.band,
-        hovertemplate="mean if perfectly calibrated, %{x} bins: %{y:.2%}<extra></extra>",
+        hovertemplate="95% limit if perfectly calibrated, %{x} bins: %{y:.2%}<extra></extra>",
     )
     drawn: tuple[tuple[str, Any, dict[str, Any], str], ...] = (
         (EVEN, sweep.equal_mass, {"dash": "dash", "width": 2}, "%{x} bins of equal mass"),
@@ -178,7 +178,7 @@ def _beside(height: float, sweep: BinSweep, highest: float) -> float:
 def _name_lines(figure: Sketch, sweep: BinSweep, highest: float, palette: Palette) -> None:
     """Add each line's name at its end, moved where another name or the top is in the way."""
     ends: list[tuple[str, float, str]] = [
-        (PERFECT, sweep.expected_equal_width[-1], palette.neutral),
+        (PERFECT, sweep.limit_equal_width[-1], palette.neutral),
         (EVEN, sweep.equal_mass[-1], palette.neutral),
         (WIDE, sweep.equal_width[-1], palette.neutral),
         (KS, sweep.ks_error, palette.text),

@@ -34,7 +34,7 @@ def test_the_lines_are_the_sweep(sides: tuple[BinSweep, BinSweep], keep: Keep) -
         figure = bins_graph(sweep, beside, 15, LIGHT)
         keep(f"bins_{name}", figure)
         lines = {WIDE: sweep.equal_width, EVEN: sweep.equal_mass}
-        for kind, values in (lines | {PERFECT: sweep.expected_equal_width}).items():
+        for kind, values in (lines | {PERFECT: sweep.limit_equal_width}).items():
             line = trace(figure, kind)
             assert line.x.tolist() == list(range(2, 101))
             assert line.y.tolist() == values.tolist()

@@ -1,14 +1,13 @@
 """Every class at once, and every number of bins at once."""
 
 import math
-from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
 from numpy.typing import NDArray
+from scipy.stats import norm
 
 from calibcore import CalibrationInputError, LogitSet, OneClass, cumulative_curves
 from calibcore.cumulative import brownian_tail
@@ -194,7 +193,7 @@ def test_a_sweep_is_one_error_after_another(case: EventCase, most: int) -> None:
         assert even == pytest.approx(other, abs=1e-12)
     curves = cumulative_curves(case.scores, case.hits)
     assert found.ks_error == pytest.approx(curves.ks_error, abs=1e-15)
-    assert (found.expected_equal_width >= 0).all()
+    assert (found.limit_equal_width >= 0).all()
 
 
 def test_a_sweep_is_the_slow_reference() -> None:
@@ -208,28 +207,33 @@ def test_a_sweep_is_the_slow_reference() -> None:
             assert found.equal_mass[place] == pytest.approx(even, abs=1e-12)
 
 
-def test_what_a_perfect_model_shows_is_its_mean_over_draws(rng: np.random.Generator) -> None:
-    scores = 0.2 + 0.8 * rng.beta(4, 1, 2_000)
-    drawn = [bin_sweep(scores, rng.random(2_000) < scores) for _ in range(150)]
+@pytest.mark.parametrize("n_rows", [60, 2_000])
+def test_a_perfect_model_passes_the_limit_in_5_of_100_draws(
+    rng: np.random.Generator, n_rows: int
+) -> None:
+    scores = 0.2 + 0.8 * rng.beta(4, 1, n_rows)
+    drawn = [bin_sweep(scores, rng.random(n_rows) < scores, most=20) for _ in range(600)]
     first = drawn[0]
     for kind in ("equal_width", "equal_mass"):
-        mean = np.mean([getattr(one, kind) for one in drawn], axis=0)
-        assert_allclose(getattr(first, f"expected_{kind}"), mean, rtol=0.12)
+        limit = getattr(first, f"limit_{kind}")
+        above = np.mean([getattr(one, kind) > limit for one in drawn], axis=0)
+        assert (above > 0.02).all()
+        assert (above < 0.09).all()
+        assert 0.035 < above.mean() < 0.065
     # It depends on the scores alone.
-    assert first.expected_equal_width.tolist() == drawn[1].expected_equal_width.tolist()
+    assert first.limit_equal_width.tolist() == drawn[1].limit_equal_width.tolist()
 
 
-@pytest.mark.parametrize("score", [0.001, 0.05, 0.2, 0.5])
-@pytest.mark.parametrize("n_rows", [1, 2, 6, 12])
-def test_what_a_perfect_model_shows_in_one_full_bin(score: float, n_rows: int) -> None:
-    # All rows share a bin, so the mean over every draw of the hits can be summed.
-    exact = 0.0
-    for hits in product((0, 1), repeat=n_rows):
-        happened = sum(hits)
-        chance = score**happened * (1 - score) ** (n_rows - happened)
-        exact += chance * abs(n_rows * score - happened) / n_rows
-    found = bin_sweep([score] * n_rows, [0] * n_rows, most=2)
-    assert found.expected_equal_width[0] == pytest.approx(exact, rel=0.21)
+def test_the_limit_of_two_full_bins_is_that_of_two_folded_normals() -> None:
+    # |Z1| + |Z2| <= t is max(|U|, |V|) <= t / sqrt(2) of two others: both of P = sqrt(0.95).
+    exact = math.sqrt(2) * norm.ppf((1 + math.sqrt(0.95)) / 2)
+    found = bin_sweep([0.25] * 4_000 + [0.75] * 4_000, [0, 1] * 4_000, most=2)
+    deviation = math.sqrt(4_000 * 0.25 * 0.75) / 8_000
+    assert found.limit_equal_width[0] == pytest.approx(exact * deviation, rel=0.005)
+
+
+def test_certain_scores_leave_no_room() -> None:
+    assert bin_sweep([0.0, 1.0], [0, 1], most=3).limit_equal_width.tolist() == [0, 0]
 
 
 def test_a_sweep_needs_two_bins() -> None:
