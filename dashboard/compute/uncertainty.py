@@ -27,7 +27,7 @@ Found = TypeVar("Found")
 LEAST_RESAMPLES, MOST_DRAWN = 100, 50_000_000
 """With many rows there are fewer resamples than asked for, so that nobody waits for minutes."""
 
-REFIT_SECONDS, _LEAST_REFITTED, _USUAL_SECONDS_PER_LOGIT = 8.0, 500, 4e-9
+REFIT_SECONDS, _LEAST_REFITTED, _USUAL_SECONDS_PER_LOGIT = 4.0, 500, 4e-9
 """Fits are repeated for about so long, on so many rows or not at all."""
 
 
