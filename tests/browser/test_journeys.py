@@ -13,7 +13,7 @@ from calibcore import LogitSet, Split, TopR, WithinTopR, audit, ks_error
 from calibcore.calibrators import SplineCalibration, TemperatureScaling
 from dashboard.wording import percent
 from tests.browser.conftest import OpenPage
-from tests.browser.settled import settle
+from tests.browser.settled import click, settle
 
 SAMPLES = Path(__file__).parents[2] / "sample_logits"
 
@@ -36,26 +36,25 @@ def expect_ks(page: Page, before: float, after: float, n_samples: int) -> None:
 
 
 def choose(page: Page, name: str) -> None:
-    settle(page)  # a click before would go to a control that the last one takes away
-    page.get_by_role("radio", name=name, exact=True).first.click()
+    click(page.get_by_role("radio", name=name, exact=True).first)
 
 
 def choose_method(page: Page, name: str) -> None:
     settle(page)
     page.get_by_test_id("stSidebar").get_by_role("combobox", name="Calibrator").click()
-    page.get_by_role("option", name=name, exact=True).click()
+    click(page.get_by_role("option", name=name, exact=True))
 
 
 def test_the_first_page_shows_an_overconfident_model(open_page: OpenPage) -> None:
     page = open_page("ks")
     expect(page.get_by_text("\u25b2 Before: overconfident")).to_be_visible()
-    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(9)
+    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(11)
     split = split_of("fashion_cnn_overconfident")
     event = TopR(1).outcomes(split.test.probabilities, split.test.labels)
     gap = event.scores.mean() - event.hits.mean()
     expect(page.get_by_text(f"by {100 * gap:.1f} pp, KS error")).to_be_visible()
     figure = page.get_by_role("figure").first
-    expect(figure).to_have_attribute("aria-label", re.compile(r"Before: \(a\).*gap \+5\.1 pp"))
+    expect(figure).to_have_attribute("aria-label", re.compile(r"Before: Cumulative gap.*\+5\.1 pp"))
 
 
 def test_an_uploaded_file_shows_the_core_s_numbers(open_page: OpenPage) -> None:

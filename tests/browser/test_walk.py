@@ -1,4 +1,4 @@
-"""Every page on three samples, light and dark, wide and narrow, as one person walks them."""
+"""Every page on three samples, one of them in dark too, wide and narrow, as one person walks."""
 
 import re
 from functools import cache
@@ -106,8 +106,9 @@ def check_sound(page: Page, title: str) -> None:
         page.wait_for_function(_GRAPHS_FIT)  # they follow the window a little later
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize(
+    ("name", "scheme"), [*((name, "light") for name in SAMPLES), (SAMPLES[-1], "dark")]
+)
 def test_every_page_is_sound_and_shows_the_same_ks_error(
     open_page: OpenPage, name: str, scheme: str
 ) -> None:

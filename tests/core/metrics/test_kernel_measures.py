@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibcore import CalibrationInputError, LogitSet
+from calibcore.metrics import kernel_classwise
 from calibcore.metrics.kernel import MESH, kde_ece, kde_ece_of, smooth_ece, smooth_ece_of
 from calibcore.metrics.kernel_classwise import kde_classwise_ece
 from calibcore.metrics.kernel_narrow import NARROW
@@ -361,9 +362,15 @@ def test_it_is_the_mean_over_the_classes_of_seeded_tables() -> None:
         check_classes(rows.probabilities, rows.labels)
 
 
-def test_classes_and_rows_are_taken_in_blocks(rng: np.random.Generator) -> None:
-    table = rng.dirichlet(np.full(50, 0.05), size=9_000)
-    check_classes(table, (table.cumsum(axis=1) < rng.random((9_000, 1))).sum(axis=1).clip(max=49))
+def test_classes_and_rows_are_taken_in_blocks(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernel_classwise, "_BATCH", 2)
+    monkeypatch.setattr(kernel_classwise, "_MESHES", 1)
+    table = rng.dirichlet(np.full(3, 0.2), size=MESH + 100)
+    check_classes(
+        table, (table.cumsum(axis=1) < rng.random((MESH + 100, 1))).sum(axis=1).clip(max=2)
+    )
 
 
 # The authors' program and relplot -----------------------------------------------------------------
