@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,13 @@ from calibcore.validation import Floats, Labels
 N_DRAWS = 40
 """Resamples by default: the spread of a change is then known to about 11%."""
 
+_WIDENED: dict[str, Literal["lower", "higher"]] = {"lower": "lower", "higher": "higher"}
+"""Measures whose changes count the fits, by their better direction.
+
+How far a calibrator moves what has a sign, such as the mean score, differs from fit to fit, but is
+known of the one at hand: intervals with fixed fits hold it (docs/validation.md).
+"""
+
 
 @result_class
 class Refits:
@@ -45,33 +53,27 @@ class Refits:
     def widened(self, found: Inference) -> Inference:
         """Return what was found with fixed fits, its changes as uncertain as the fits make them.
 
-        Without anything that repeated fits add, no change is known.
+        Without anything that repeated fits add, no change that counts them is known.
         """
-        if not self.deviation:
-            unknown = (replace(one, change=None, mark=None) for one in found.findings)
-            return replace(found, findings=tuple(unknown), fits="unknown")
         by_key = {measure.key: measure for measure in found.plan.measures}
         times = float(ndtri((1 + found.plan.level) / 2))
         findings = tuple(self._widened(one, by_key[one.key], times) for one in found.findings)
-        return replace(found, findings=findings, fits="repeated")
+        return replace(found, findings=findings, fits="repeated" if self.deviation else "unknown")
 
     def _widened(self, finding: Finding, measure: Measure, times: float) -> Finding:
         change, was, now = finding.change, finding.before, finding.after
-        if change is None or was is None or now is None:
+        if change is None or was is None or now is None or measure.better not in _WIDENED:
             return finding
         if finding.key not in self.deviation:
-            return replace(finding, change=None, mark=finding.mark and "not comparable")
+            known = finding.mark is not None and bool(self.deviation)
+            return replace(finding, change=None, mark="not comparable" if known else None)
         value, added = now.value - was.value, times * self.deviation[finding.key]
         centre = value - self.shift[finding.key]
         wider = Interval(
             centre - math.hypot(value - change.low, added),
             centre + math.hypot(change.high - value, added),
         ).with_value(value)
-        mark = finding.mark
-        if mark is not None and wider.low <= 0 <= wider.high:
-            mark = "no evidence"
-        elif mark is not None and measure.better in ("lower", "higher"):
-            mark = mark_of(wider, "higher" if measure.better == "higher" else "lower")
+        mark = finding.mark and mark_of(wider, _WIDENED[measure.better])
         return replace(finding, change=wider, mark=mark)
 
 

@@ -237,7 +237,7 @@ def test_on_a_phone_the_panel_closes_after_a_choice(open_page: OpenPage) -> None
     settle(page)
     opens.click()
     expect(panel).to_have_attribute("data-collapsed", "false")
-    panel.get_by_text("Calibration set", exact=True).click()
+    panel.get_by_role("radio", name="Top-k set", exact=True).click()
     expect(panel).to_have_attribute("data-collapsed", "true")
     wide = open_page("?resamples=0")
     settle(wide)

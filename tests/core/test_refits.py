@@ -62,13 +62,18 @@ def test_intervals_grow_and_move(rng: np.random.Generator) -> None:
     assert isinstance(before, Interval)
     assert isinstance(moved, Interval)
     assert moved.low == pytest.approx(before.low - 0.01)
-    assert made.find("mean_gap").change is None
-    assert made.find("mean_gap").mark == "not comparable"
+    assert made.find("mean_gap") == found.find("mean_gap")  # what has a sign is known of one fit
+    fewer = Refits({"event_nll": 0.1}, {"event_nll": 0.0}).widened(found)
+    assert fewer.find("ks_error").change is None
+    assert fewer.find("ks_error").mark == "not comparable"
     assert made.find("event_nll").before == found.find("event_nll").before
     assert (found.fits, made.fits) == ("fixed", "repeated")
     none = Refits({}, {}).widened(found)
     assert none.fits == "unknown"
-    assert all(one.change is None and one.mark is None for one in none.findings)
+    assert none.find("mean_gap") == found.find("mean_gap")
+    for key in ("event_nll", "ks_error"):
+        assert none.find(key).change is None
+        assert none.find(key).mark is None
     assert none.find("event_nll").after == found.find("event_nll").after
 
 
