@@ -157,7 +157,8 @@ Written by `python -m benchmarks.changes`. One set of the data above is calibrat
 {SIZES[5000]} of 5,000) whose 95% interval of the change holds the change by the calibrator that is
 fitted on all rows, on infinitely many. *Fits fixed*: paired resamples of the rows, the folds' fits
 as they are. *Fits repeated*: widened and moved by what {N_DRAWS} resamples with fits of their own
-add; this is what the pages show, *on some rows* where fits are slow. *Halves*: fitted on one half,
+add, *on some rows* where fits are slow. The pages show the latter for losses and distances, fixed
+fits for what has a sign, and nothing for the slope. *Halves*: fitted on one half,
 evaluated on the other, for the calibrator fitted on that half; *length* is that of its interval,
 in median, over the length with fits repeated."""
 

@@ -33,6 +33,9 @@ How far a calibrator moves what has a sign, such as the mean score, differs from
 known of the one at hand: intervals with fixed fits hold it (docs/validation.md).
 """
 
+_NEITHER = frozenset({"calibration_slope"})
+"""Measures of whose change neither is an interval: 43 to 97% and 100% of the simulated sets."""
+
 
 @result_class
 class Refits:
@@ -62,9 +65,11 @@ class Refits:
 
     def _widened(self, finding: Finding, measure: Measure, times: float) -> Finding:
         change, was, now = finding.change, finding.before, finding.after
-        if change is None or was is None or now is None or measure.better not in _WIDENED:
+        if change is None or was is None or now is None:
             return finding
-        if finding.key not in self.deviation:
+        if measure.better not in _WIDENED and finding.key not in _NEITHER:
+            return finding
+        if finding.key not in self.deviation or finding.key in _NEITHER:
             known = finding.mark is not None and bool(self.deviation)
             return replace(finding, change=None, mark="not comparable" if known else None)
         value, added = now.value - was.value, times * self.deviation[finding.key]

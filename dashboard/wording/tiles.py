@@ -162,8 +162,8 @@ _FITS: dict[Fits, str] = {
 _EXPERT_FITS: dict[Fits, str] = {
     "fixed": "The calibrator is held fixed.",
     "repeated": (
-        "The folds' fits are held fixed; changes are then widened and shifted by what refitting"
-        f" every fold adds in {N_DRAWS} resamples."
+        "The folds' fits are held fixed; changes of losses and distances are then widened and"
+        f" shifted by what refitting every fold adds in {N_DRAWS} resamples."
     ),
     "unknown": _UNKNOWN_CHANGES,
 }

@@ -13,7 +13,8 @@ from calibcore.metrics import METRICS
 from calibcore.refits import Refits, refit
 from calibcore.splits import cross_split
 
-SOME = tuple(m for m in METRICS if m.key in ("event_nll", "ks_error", "mean_gap", "nll"))
+KEYS = ("event_nll", "ks_error", "mean_gap", "calibration_slope", "nll")
+SOME = tuple(m for m in METRICS if m.key in KEYS)
 
 
 def scored(rng: np.random.Generator, n_samples: int) -> EventScores:
@@ -63,6 +64,9 @@ def test_intervals_grow_and_move(rng: np.random.Generator) -> None:
     assert isinstance(moved, Interval)
     assert moved.low == pytest.approx(before.low - 0.01)
     assert made.find("mean_gap") == found.find("mean_gap")  # what has a sign is known of one fit
+    assert found.find("calibration_slope").change is not None
+    assert made.find("calibration_slope").change is None
+    assert made.find("calibration_slope").mark == "not comparable"
     fewer = Refits({"event_nll": 0.1}, {"event_nll": 0.0}).widened(found)
     assert fewer.find("ks_error").change is None
     assert fewer.find("ks_error").mark == "not comparable"
