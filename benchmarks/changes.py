@@ -7,6 +7,7 @@ many rows.
 """
 
 import argparse
+import math
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -92,9 +93,10 @@ def simulate(job: tuple[Model, int, int, str]) -> dict[tuple[str, str], Held]:
                     added = refit(prepared, event, calibrator, fold, draws, most=most)
                     of_way[way] = added.widened(inferred)
         for way, one in of_way.items():
-            for finding in one.findings:
+            for finding, measure in zip(one.findings, MEASURES, strict=True):
                 change, truth = finding.change, now[finding.key] - was[finding.key]
-                if change is not None:
+                counted = measure.better != "nearer" or way in ("fixed", "halves")
+                if change is not None and counted:
                     found[way, finding.key] = _held(change, truth)
     return found
 
@@ -116,9 +118,10 @@ def lines_of(
             cells.append(f"{100 * np.mean(inside):.1f}" if of_way else "")
             lengths[way] = float(np.median(lengths_of)) if of_way else np.nan
         ratio = lengths["halves"] / lengths["refitted"]
+        length = "" if math.isnan(ratio) else f"{ratio:.2f}"
         title = model.name.partition(" (")[0].capitalize()
         front = f"| {title} | {n_samples:,} | {name} | {measure.name} |"
-        lines.append(f"{front} {' | '.join(cells)} | {ratio:.2f} |")
+        lines.append(f"{front} {' | '.join(cells)} | {length} |")
     return lines
 
 
@@ -158,9 +161,9 @@ Written by `python -m benchmarks.changes`. One set of the data above is calibrat
 fitted on all rows, on infinitely many. *Fits fixed*: paired resamples of the rows, the folds' fits
 as they are. *Fits repeated*: widened and moved by what {N_DRAWS} resamples with fits of their own
 add, *on some rows* where fits are slow. The pages show the latter for losses and distances, fixed
-fits for what has a sign, and nothing for the slope. *Halves*: fitted on one half,
-evaluated on the other, for the calibrator fitted on that half; *length* is that of its interval,
-in median, over the length with fits repeated."""
+fits for what has a sign, and no interval of the change of the slope. *Halves*: fitted on one half,
+evaluated on the other, for the calibrator fitted on that half; *length* is that of its interval, in
+median, over the length with fits repeated."""
 
 
 if __name__ == "__main__":
