@@ -1,9 +1,10 @@
 """What a page is about: data, event, calibrator and set, in one line."""
 
+from calibcore.events import OneClass
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
 from dashboard.wording.events import event_name
-from dashboard.wording.numbers import escape_markdown
+from dashboard.wording.numbers import escape_markdown, percent
 from dashboard.wording.sentences import method_name, set_name
 
 
@@ -15,9 +16,12 @@ def subject(scene: Scene) -> str:
 
 
 def data_subject(scene: Scene) -> str:
-    """Return which data and event a page of all calibrators is about, for Markdown."""
+    """Return the data and the event, and how often that is so, for Markdown."""
     data = scene.sample.title if scene.sample else scene.upload.name
     event = event_name(scene.settings.event, scene.class_names)
+    if isinstance(scene.settings.event, OneClass):
+        hits, n_rows = int(scene.evaluated.before.event.hits.sum()), scene.evaluated.n_samples
+        event = f"{event}: {hits:,} of {n_rows:,} ({percent(hits / n_rows, n_rows)})"
     return " \u00b7 ".join(map(escape_markdown, (data, event)))
 
 

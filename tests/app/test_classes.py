@@ -24,7 +24,7 @@ from calibcore.splits import Split
 from dashboard.parts import classes
 from dashboard.readers import read
 from dashboard.samples import samples
-from dashboard.wording import escape_markdown
+from dashboard.wording import escape_markdown, percent
 from dashboard.wording.classes import (
     HEADING,
     NO_CLASSES,
@@ -271,11 +271,16 @@ def test_pictures_are_the_bins_of_each_class_worst_first() -> None:
 def test_a_name_opens_its_class_as_the_event() -> None:
     page = open_page("reliability", sample=GARMENTS.title, method="Temperature scaling")
     name = list(pictures(page))[1]
-    page.button(key=f"open_{sets(GARMENTS.name)[1].class_names.index(name)}").click().run()
+    test = sets(GARMENTS.name)[1]
+    k = test.class_names.index(name)
+    page.button(key=f"open_{k}").click().run()
     assert not page.exception
     assert page.segmented_control(key="event_seen").value == "class"
     assert page.selectbox(key="class").value == name
-    assert any(f"\u00b7 Class {escape_markdown(name)} \u00b7" in text for text in bodies(page))
+    n_hits, n_rows = int((test.labels == k).sum()), test.n_samples
+    often = f"{n_hits:,} of {n_rows:,} \\({percent(n_hits / n_rows, n_rows)}\\)"
+    said = f"\u00b7 Class {escape_markdown(name)}\\: {often} \u00b7"
+    assert any(said in text for text in bodies(page))
     assert opened(name) in [toast.value for toast in page.toast]
     # The picture of the class and the large diagram are the same bins.
     (before,) = drawn(charts(page)[0], "mean score")

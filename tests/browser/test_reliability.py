@@ -58,7 +58,7 @@ def test_a_class_is_opened_from_its_picture_and_the_address_keeps_it(open_page: 
     opener = page.locator("[class*=st-key-open_] button").nth(3)
     name = opener.inner_text()
     opener.click()
-    said = re.compile(f"\u00b7 Class {re.escape(name)} \u00b7")
+    said = re.compile(f"\u00b7 Class {re.escape(name)}: [0-9,]+ of [0-9,]+ ")
     expect(page.get_by_text(said)).to_be_visible()
     expect(page.get_by_text(f"Every graph now shows class {name}")).to_be_visible()
     page.wait_for_url(re.compile("class="))
