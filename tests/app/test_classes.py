@@ -278,9 +278,9 @@ def test_a_name_opens_its_class_as_the_event() -> None:
     assert page.segmented_control(key="event_seen").value == "class"
     assert page.selectbox(key="class").value == name
     n_hits, n_rows = int((test.labels == k).sum()), test.n_samples
-    often = f"{n_hits:,} of {n_rows:,} \\({percent(n_hits / n_rows, n_rows)}\\)"
-    said = f"\u00b7 Class {escape_markdown(name)}\\: {often} \u00b7"
-    assert any(said in text for text in bodies(page))
+    often = f"{n_hits:,} of {n_rows:,} ({percent(n_hits / n_rows, n_rows)})"
+    said = escape_markdown(f"Class {name}: {often}")
+    assert any(f"\u00b7 {said} \u00b7" in text for text in bodies(page))
     assert opened(name) in [toast.value for toast in page.toast]
     # The picture of the class and the large diagram are the same bins.
     (before,) = drawn(charts(page)[0], "mean score")
