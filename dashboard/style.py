@@ -62,7 +62,7 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
 .measures .better { color: var(--better); }
 .measures :is(.worse, .over) { color: var(--worse); }
 .measures .under { color: var(--under); }
-.measures :is(.no-evidence, .not-comparable, .none) { opacity: 0.7; }
+.measures :is(.no-evidence, .moved, .not-comparable, .none) { opacity: 0.7; }
 @media (min-width: 641px) {
   [class*="st-key-phone_"] { display: none; }
   .st-key-next_steps [data-testid="stHorizontalBlock"] { flex-wrap: nowrap; }

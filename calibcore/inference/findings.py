@@ -95,7 +95,8 @@ class Finding:
     change : Interval or None
         For after minus before, of the same rows.
     mark : Mark or None
-        The change in a word; None where no direction is better.
+        The change in a word; None where no direction is better. Moved: it changed, but is not
+        clearly nearer to its ideal nor farther from it.
     """
 
     key: str
@@ -185,6 +186,8 @@ def compare(
     mark = _mark(measure, old, new, change, level)
     if isinstance(measure, EventMeasure) and measure.interval == "reflected":
         change = reflected(change, now.value - was.value)
+    if mark == "no evidence" and not change.low <= 0 <= change.high:
+        mark = "moved"  # past its ideal, perhaps: it changed, but is not clearly nearer to that
     return Finding(measure.key, was, now, change, mark)
 
 

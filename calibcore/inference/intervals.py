@@ -9,7 +9,7 @@ import numpy as np
 from calibcore.reliability import binomial_interval
 from calibcore.validation import Floats
 
-Mark = Literal["better", "no evidence", "worse", "not comparable"]
+Mark = Literal["better", "no evidence", "worse", "not comparable", "moved"]
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ MARKS: dict[Mark, tuple[str, str]] = {
     "no evidence": ("\u25cb", "no clear change"),
     "worse": ("\u25bc", "worse"),
     "not comparable": ("\u2013", "not comparable"),
+    "moved": ("\u25c7", "changed, not clearly better"),
 }
 """Sign and words of each mark."""
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult
-from calibcore.inference import Finding
+from calibcore.inference import Finding, Mark
 from calibcore.metrics import Measure
 from calibcore.pairs import Plane
 from dashboard.settings import NO_METHOD, Settings
@@ -178,6 +178,13 @@ def differences_note(n_resamples: int, *, expert: bool) -> str:
     )
 
 
+_OF_DIFFERENCES: dict[Mark, str] = {
+    "no evidence": "no clear difference",
+    "moved": "different, not clearly better",
+}
+"""What marks say of two models, where that is something else."""
+
+
 def difference_cell(finding: Finding, measure: Measure, rows: int) -> tuple[str, str, str, str]:
     """Return a difference from the first model: value, interval, the word for it, and its kind."""
     was, now, change = finding.before, finding.after, finding.change
@@ -196,7 +203,7 @@ def difference_cell(finding: Finding, measure: Measure, rows: int) -> tuple[str,
     if finding.mark is None:
         return f"{value}{unit}", span(low, high), "", "none"
     sign, word = MARKS[finding.mark]
-    said = "no clear difference" if finding.mark == "no evidence" else word
+    said = _OF_DIFFERENCES.get(finding.mark, word)
     return f"{value}{unit}", span(low, high), f"{sign} {said}", finding.mark.replace(" ", "-")
 
 
