@@ -338,13 +338,12 @@ def test_what_passes_its_ideal_has_changed_and_is_not_called_unchanged() -> None
     truth = rng.uniform(0.2, 0.8, 2_000)
     hits = rng.random(2_000) < truth
     off = hits.mean() - truth.mean()  # what luck adds, so that both sides are 10 points off
-    sides = (SideRows(EventScores(truth + off + by, hits)) for by in (0.1, -0.1))
-    finding = infer(*sides, Plan(n_resamples=200)).find("mean_gap")
+    high, low, near = (SideRows(EventScores(truth + off + by, hits)) for by in (0.1, -0.1, -0.01))
+    finding = infer(high, low, Plan(n_resamples=200)).find("mean_gap")
     assert finding.change is not None
     assert finding.change.high < -0.19
     assert finding.mark == "moved"
-    nearer = (SideRows(EventScores(truth + off + by, hits)) for by in (0.1, -0.01))
-    assert infer(*nearer, Plan(n_resamples=200)).find("mean_gap").mark == "better"
+    assert infer(high, near, Plan(n_resamples=200)).find("mean_gap").mark == "better"
 
 
 def test_what_has_no_class_table_is_not_comparable() -> None:
