@@ -262,7 +262,7 @@ def test_few_rows_open_without_the_frequency_graphs(rng: np.random.Generator) ->
     assert not page.exception
     assert not page.error
     assert len(charts(page)) == 6
-    assert sum("Too few rows for this graph." in text for text in bodies(page)) == 6
+    assert sum("Too few rows for this graph." in text for text in bodies(page)) == 4
 
 
 def test_too_few_rows_for_the_spline_are_refused_in_words(rng: np.random.Generator) -> None:
