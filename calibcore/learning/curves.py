@@ -17,8 +17,11 @@ from calibcore.validation import Floats
 LEARNED = ("ks_error", "ece", "kde_ece", "event_nll", "nll", "accuracy")
 """Measures of a learning curve, by key, in the order of `LearningPoint.values`."""
 
-ENOUGH = 0.1
-"""A size is enough from which on the mean is worse than with all rows by no more than this."""
+ENOUGH = 0.9
+"""A size is enough from which on the mean keeps this part of the gain that all rows give."""
+
+_RESAMPLES, _SEED = 400, 0
+"""Of the draws, for the interval of the rows that are enough."""
 
 MEASURES: tuple[Measure, ...] = tuple(
     next(measure for measure in METRICS if measure.key == key) for key in LEARNED
@@ -120,25 +123,76 @@ class LearningCurve:
         """Return the value that this share of the draws stays below, at each usable size."""
         return np.array([np.quantile(values, share) for values in self._draws(measure)])
 
-    def enough(self, measure: str) -> int | None:
-        """Find the size from which on the mean is at most 10% worse than with all rows.
+    def enough(self, measure: str, before: float) -> "EnoughRows | None":
+        """Find the rows from which on 90% of the gain over uncalibrated scores is kept.
+
+        Parameters
+        ----------
+        measure : str
+            One of `LEARNED`.
+        before : float
+            Its value without calibration.
 
         Returns
         -------
-        int or None
-            None where nothing was fitted or the measure is not defined.
+        EnoughRows or None
+            None where nothing was fitted, the measure is not defined, or all rows give no gain.
+
+        Notes
+        -----
+        The gain is interpolated between sizes by the logarithm of the rows. The interval is that of
+        percentiles over resamples of the draws at each size: it tells how well the draws determine
+        the number, for these test rows.
         """
-        mean = self.mean(measure)
-        if not mean.size or np.isnan(mean[-1]):
+        draws = [values for values in self._draws(measure) if not np.isnan(values).any()]
+        if not draws or len(draws) < self.sizes.size:
             return None
-        sign = -1 if _is_better_higher(measure) else 1
-        worse = sign * (mean - mean[-1]) > ENOUGH * abs(mean[-1])
-        first = int(np.flatnonzero(worse)[-1]) + 1 if worse.any() else 0
-        return int(self.sizes[first])
+        sign = 1 if _is_better_higher(measure) else -1
+        gains = [sign * (values - before) for values in draws]
+        if gains[-1].mean() <= 0:
+            return None
+        found = self._first_kept(np.array([[gain.mean()] for gain in gains]))
+        rng = np.random.default_rng(_SEED)
+        again = (gain[rng.integers(gain.size, size=(_RESAMPLES, gain.size))] for gain in gains)
+        resampled = self._first_kept(np.stack([gain.mean(axis=1) for gain in again]))
+        low, high = np.quantile(resampled, [0.025, 0.975])
+        return EnoughRows(float(found[0]), float(min(low, found[0])), float(max(high, found[0])))
+
+    def _first_kept(self, gains: Floats) -> Floats:
+        """Return the rows from which on the gains are kept, shape (n,), of gains (n_sizes, n)."""
+        wanted, logs = ENOUGH * gains[-1], np.log(self.sizes)
+        short = gains[:-1] < wanted
+        last = short.shape[0] - 1 - np.argmax(short[::-1], axis=0) if short.size else 0
+        found = np.full(gains.shape[1], float(self.sizes[0]))
+        for place in range(short.shape[0]):
+            here = short[place] & (last == place)
+            below, above = gains[place][here], gains[place + 1][here]
+            with np.errstate(invalid="ignore"):  # a fit that is infinitely bad
+                step = np.nan_to_num((wanted[here] - below) / (above - below), nan=1.0)
+            between = logs[place] + step.clip(0, 1) * (logs[place + 1] - logs[place])
+            found[here] = np.exp(between)
+        return found
 
     def _draws(self, measure: str) -> Iterator[Floats]:
         column = LEARNED.index(measure)
         return (point.values[:, column] for point in self.usable)
+
+
+@result_class
+class EnoughRows:
+    """How many rows are enough, and how well that is known.
+
+    Attributes
+    ----------
+    n_rows : float
+        From so many on, 90% of the gain that all rows give is kept.
+    low, high : float
+        95% interval.
+    """
+
+    n_rows: float
+    low: float
+    high: float
 
 
 @result_class

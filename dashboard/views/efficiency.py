@@ -16,8 +16,8 @@ from dashboard.wording import efficiency as words
 from dashboard.wording import escape_markdown, method_name
 from dashboard.wording.maps import SHORT_NAMES
 
-ASK_FROM = 8.0
-"""Seconds from which on the curves wait for a click."""
+ASK_FROM = 4.0
+"""Estimated seconds from which on the curves wait for a click; it may take twice as long."""
 
 
 def show(scene: Scene) -> None:
@@ -57,7 +57,7 @@ def _choose_methods(scene: Scene) -> list[str]:
         words.METHODS,
         {key: method_name(key) for key in offered},
         key="learners" if with_classes else "score_learners",
-        default=words.USUAL if with_classes else words.USUAL_SCORES,
+        default=words.USUAL if len(scene.class_names or ()) > 2 else words.USUAL_SCORES,
         help=words.METHODS_HELP,
     )
     if chosen in (NO_METHOD, *keys):
@@ -88,7 +88,7 @@ def _choose_error() -> str:
         words.ERROR,
         words.SHORT_MEASURES,
         key="learning_error",
-        default="ece",
+        default="event_nll",
         required=True,
     )
 
@@ -112,7 +112,8 @@ def _learn(scene: Scene, keys: list[str], plan: Plan) -> LearningCurves:
 
 
 def _show_graphs(scene: Scene, found: LearningCurves, measure: str) -> None:
-    keys = (measure, words.comparable_nll(found), "accuracy")
+    nll = words.comparable_nll(found)
+    keys = (measure, nll if nll != measure else "ks_error", "accuracy")
     places = [*st.columns(2, gap="medium"), *st.columns(2, gap="medium")]
     told: list[str] = []
     for place, key in zip(places, keys, strict=False):

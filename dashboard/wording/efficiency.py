@@ -10,7 +10,7 @@ from calibcore.learning import LearningCurves, Step
 from calibcore.metrics import METRICS
 from calibcore.metrics.measure import Unit
 from dashboard.settings import NO_METHOD
-from dashboard.wording.numbers import amount
+from dashboard.wording.numbers import amount, ci, span
 from dashboard.wording.sentences import method_name
 
 METHODS = "Calibrators"
@@ -18,12 +18,14 @@ METHODS_HELP = "The one chosen on the left keeps its options; the others use the
 ALL = tuple(method.key for method in CATALOGUE)
 SCORE_MAPS = tuple(method.key for method in CATALOGUE if method.acts_on == "event")
 USUAL = ("spline", "temperature", "one_vs_rest_isotonic")
-USUAL_SCORES = ("spline", "platt", "isotonic")
+USUAL_SCORES = ("spline", "platt", "beta", "isotonic")
+"""Fitted at first, with three classes and more, and with fewer."""
+
 SETTINGS = "Subsamples"
 DRAWS = "Subsamples per size"
 DRAWS_HELP = "More subsamples give steadier means and take longer."
 ERROR = "Error"
-SHORT_MEASURES = {"ece": "ECE", "kde_ece": "KDE-ECE", "ks_error": "KS error"}
+SHORT_MEASURES = {"event_nll": "NLL", "ece": "ECE", "kde_ece": "KDE-ECE", "ks_error": "KS error"}
 WHAT = "Computing the learning curves"
 NOTHING_YET = (
     "How many calibration rows does a calibrator need? Each one is fitted on ever smaller"
@@ -48,7 +50,7 @@ class NeedRow(NamedTuple):
     few, full : str
         Mean error with the fewest rows and with all.
     enough : str
-        Fewest rows with which it is nearly as good as with all.
+        Rows that keep nearly all of its gain, with their interval.
     """
 
     name: str
@@ -120,7 +122,7 @@ def conclusion(found: LearningCurves, measure: str, n_test: int) -> str:
         where = "at every size shown" if always else "at both ends"
         if last != NO_METHOD:
             text = f"{method_name(last)} has the lowest {name} {where}: {figures}."
-            return f"{text} {_enough(found, last, measure)}"
+            return f"{text} {_enough(found, last, measure)}".strip()
         if always:
             return f"No calibrator beats uncalibrated scores: {name} {figures}."
         return f"Uncalibrated scores have the lowest {name} {where}: {figures}."
@@ -130,7 +132,7 @@ def conclusion(found: LearningCurves, measure: str, n_test: int) -> str:
         when = f"from {since:,} rows on ({late} with {full:,})"
     opening = f"Lowest {name}: {method_name(first)} with {few:,} calibration rows ({early})"
     text = f"{opening}, {method_name(last)} {when}."
-    return text if last == NO_METHOD else f"{text} {_enough(found, last, measure)}"
+    return text if last == NO_METHOD else f"{text} {_enough(found, last, measure)}".strip()
 
 
 def _mean(found: LearningCurves, key: str, measure: str, place: int) -> float:
@@ -138,24 +140,50 @@ def _mean(found: LearningCurves, key: str, measure: str, place: int) -> float:
 
 
 def _enough(found: LearningCurves, key: str, measure: str) -> str:
-    """Return how many rows a calibrator needs to be nearly as good as with all."""
-    curve = found.curve(key)
-    enough, full = curve.enough(measure), int(curve.sizes[-1])
-    if enough == full or enough is None:
+    """Return how many rows a calibrator needs to gain nearly as much as with all."""
+    curve, before = found.curve(key), _before(found, measure)
+    enough, full = curve.enough(measure, before), int(curve.sizes[-1])
+    if enough is None:
+        return ""
+    if curve.sizes.size > 1 and enough.n_rows > curve.sizes[-2]:
         return f"More than {full:,} rows may still help."
-    return f"{enough:,} rows come within 10% of the full-data error."
+    low, high = rounded(enough.low), rounded(enough.high)
+    return (
+        f"About {rounded(enough.n_rows)} rows ({ci(low, high)}) keep 90% of its gain over"
+        " uncalibrated scores."
+    )
+
+
+def _before(found: LearningCurves, measure: str) -> float:
+    """Return the error of uncalibrated scores; NaN where they have not been evaluated."""
+    means = (c.mean(measure) for c in found.curves if c.key == NO_METHOD)
+    return next((float(mean[-1]) for mean in means if mean.size), math.nan)
+
+
+def rounded(n_rows: float) -> str:
+    """Return a number of rows with two digits that count.
+
+    Examples
+    --------
+    >>> rounded(814.3)
+    '810'
+    """
+    return f"{float(f'{n_rows:.2g}'):,.0f}"
 
 
 def need_rows(found: LearningCurves, measure: str, n_test: int) -> list[NeedRow]:
     """Return the table: the error with few rows and with all, and the rows needed."""
-    rows = []
+    rows, before = [], _before(found, measure)
     for curve in found.curves:
         mean = curve.mean(measure)
         if not mean.size or math.isnan(mean[-1]):
             continue
         few, full = (shown(measure, float(mean[place]), n_test) for place in (0, -1))
-        enough = curve.enough(measure)
-        needs = "\u2013" if curve.key == NO_METHOD or enough is None else f"{enough:,}"
+        enough = curve.enough(measure, before)
+        needs = "\u2013" if curve.key == NO_METHOD or math.isnan(before) else "no gain"
+        if enough is not None:
+            low, high = rounded(enough.low), rounded(enough.high)
+            needs = f"{rounded(enough.n_rows)} ({span(low, high)})"
         rows.append(NeedRow(method_name(curve.key), few, full, needs))
     return rows
 
@@ -169,8 +197,8 @@ def need_heads(found: LearningCurves) -> tuple[str, str, str, str]:
 def need_note(measure: str) -> str:
     """Return what the table holds."""
     return (
-        f"Mean {SHORT_MEASURES[measure]} on the test set. Rows needed: fewest rows within 10% of"
-        " the full-data error."
+        f"Mean {SHORT_MEASURES[measure]} on the test set. Rows needed: they keep 90% of the gain"
+        " over uncalibrated scores that all rows give (95% CI, from the subsamples)."
     )
 
 

@@ -225,14 +225,46 @@ def curve_of(key: str, measure: str, means: dict[int, float]) -> LearningCurve:
     return LearningCurve(key, tuple(points))
 
 
-def test_enough_rows_are_those_from_which_on_it_hardly_improves() -> None:
-    falling = {50: 0.09, 100: 0.05, 200: 0.044, 400: 0.04}
-    assert curve_of("a", "ece", falling).enough("ece") == 200  # 0.044 is 10 % worse, no more
-    assert curve_of("a", "ece", {50: 0.041, 100: 0.05, 200: 0.04}).enough("ece") == 200
-    assert curve_of("a", "ece", {50: 0.03, 100: 0.03, 200: 0.04}).enough("ece") == 50
-    assert curve_of("a", "accuracy", {50: 0.6, 100: 0.8, 200: 0.85}).enough("accuracy") == 100
-    assert curve_of("a", "ece", falling).enough("nll") is None
-    assert LearningCurve("a", ()).enough("ece") is None
+def rows_enough(measure: str, before: float, means: dict[int, float]) -> float | None:
+    found = curve_of("a", measure, means).enough(measure, before)
+    return None if found is None else found.n_rows
+
+
+def test_enough_rows_keep_nine_tenths_of_the_gain() -> None:
+    falling = {50: 0.10, 100: 0.06, 200: 0.05, 400: 0.04}
+    # All rows gain 0.06 on 0.1, nine tenths are 0.054: 0.046, between 200 and 400.
+    assert rows_enough("ece", 0.1, falling) == pytest.approx(200 * 2**0.4)
+    # The last time it falls short counts, not the first time it is enough.
+    assert rows_enough("ece", 0.1, {50: 0.04, 100: 0.07, 200: 0.04}) == pytest.approx(
+        100 * 2 ** ((0.054 - 0.03) / 0.03)
+    )
+    assert rows_enough("ece", 0.1, {50: 0.03, 100: 0.03, 200: 0.04}) == 50
+    assert rows_enough("accuracy", 0.5, {50: 0.6, 100: 0.8, 200: 0.9}) == pytest.approx(
+        100 * 2 ** ((0.36 - 0.3) / 0.1)
+    )
+    assert rows_enough("ece", 0.03, falling) is None  # no gain
+    assert rows_enough("event_nll", 0.7, {50: math.inf, 100: 0.5}) == pytest.approx(100)
+    assert rows_enough("ece", 0.1, {50: 0.05}) == 50
+    assert curve_of("a", "ece", falling).enough("nll", 1.0) is None
+    assert LearningCurve("a", ()).enough("ece", 0.1) is None
+
+
+def test_the_interval_of_enough_rows_holds_the_truth(rng: np.random.Generator) -> None:
+    # A loss with an excess of 1 / n nats: of a gain of 0.1 - 1 / 2000, nine tenths remain at ...
+    sizes, n_draws, held = (50, 100, 200, 400, 800, 2000), 10, 0
+    excess = 0.1 - 0.9 * (0.1 - 1 / 2000)
+    for _ in range(100):
+        points = []
+        for size in sizes:
+            values = np.full((1 if size == 2000 else n_draws, len(LEARNED)), math.nan)
+            noise = rng.normal(size=len(values)) / size if size < 2000 else 0
+            values[:, LEARNED.index("event_nll")] = 0.5 + 1 / size + 0.5 * noise
+            points.append(LearningPoint(size, values, ()))
+        found = LearningCurve("a", tuple(points)).enough("event_nll", 0.6)
+        assert found is not None
+        assert found.low <= found.n_rows <= found.high
+        held += found.low <= 1 / excess * 1.03 and found.high >= 1 / excess * 0.97
+    assert held >= 85
 
 
 def test_the_best_at_each_size() -> None:
