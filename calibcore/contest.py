@@ -1,9 +1,11 @@
 """A contest of calibrators: cross-fitted on the calibration set, and evaluated on the test set."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal, get_args
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
@@ -18,9 +20,12 @@ from calibcore.fitting import (
     fit_folds,
     prepare,
 )
-from calibcore.metrics import Measure, Options
+from calibcore.inference import Interval, SideRows
+from calibcore.metrics import Measure, Options, RowMeasure
+from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.results import find, result_class
 from calibcore.splits import checked_folds
+from calibcore.validation import Floats
 
 EvaluatedOn = Literal["crossed", "test"]
 """Cross-fitted on the calibration set; or on the test set, by the fit on all of the former."""
@@ -253,3 +258,129 @@ def pick(contestants: Sequence[Contestant], measure: Measure) -> Picks | None:
     winner, on_test = (ranked(contestants, measure, on)[0] for on in get_args(EvaluatedOn))
     ends = (penalty(measure, winner.value(measure, on)) for on in get_args(EvaluatedOn))
     return Picks(measure, winner, on_test) if all(map(math.isfinite, ends)) else None
+
+
+# Whose lead is clear -------------------------------------------------------------------------
+
+
+def row_losses(measure: Measure, side: SideRows) -> Floats | None:
+    """Return what each row adds to a loss.
+
+    Parameters
+    ----------
+    measure : Measure
+        A mean over the rows: the NLL or Brier score of the event or of all classes, or accuracy.
+    side : SideRows
+        The rows and what was predicted of them.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_samples,), or None
+        Lower is better, so of what is better higher the negative. None of other measures, and of
+        all classes where these have no probabilities.
+    """
+    event = side.event
+    if isinstance(measure, RowMeasure):
+        if side.probabilities is None or side.labels is None:
+            return None
+        seen = measure.rows(side.probabilities, side.labels).seen
+        return -seen if measure.better == "higher" else seen
+    if measure.key == "event_brier":
+        return np.square(event.scores - event.hits)
+    if measure.key == "event_nll":
+        left = 1 - event.scores if event.rest is None else event.rest
+        said = np.where(event.hits == 1, event.scores, left)
+        return np.asarray(-np.log(np.maximum(said, PROBABILITY_FLOOR)))
+    return None
+
+
+def lead(first: Floats, second: Floats, n_folds: int) -> Interval:
+    """Return the 95% interval of one mean loss minus another, of the same rows out of fold.
+
+    Parameters
+    ----------
+    first, second : ndarray of float64, shape (n_samples,)
+        `row_losses` of two calibrators that were cross-validated on the same folds.
+    n_folds : int
+        At least 2.
+
+    Returns
+    -------
+    Interval
+        Below 0 where the first is clearly better.
+
+    Notes
+    -----
+    The folds' fits share most of their rows, so the variance of the mean is taken 1 + k / (k - 1)
+    times: 2.25 with 5 folds.
+
+    References
+    ----------
+    Nadeau and Bengio, *Machine Learning* 2003.
+    """
+    off = first - second
+    spread = float(off.std(ddof=1)) * math.sqrt((1 + n_folds / (n_folds - 1)) / off.size)
+    middle = float(off.mean())
+    return Interval(middle - _Z * spread, middle + _Z * spread)
+
+
+_Z = 1.959963984540054
+"""Standard deviations within which a normal variable is in 95% of cases."""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What a comparison by a loss lets one say.
+
+    Attributes
+    ----------
+    best : str
+        Key of the calibrator with the lowest loss.
+    advised : str or None
+        The simplest of those that are not clearly worse than the best; None where the best is not
+        clearly better than uncalibrated scores.
+    level : tuple of str
+        Others that are not clearly worse than the best, uncalibrated scores not among them.
+    """
+
+    best: str
+    advised: str | None
+    level: tuple[str, ...]
+
+
+def advise(
+    losses: Mapping[str, Floats],
+    improves: Callable[[str], bool],
+    simplest: Sequence[str],
+    n_folds: int,
+) -> Advice | None:
+    """Say which calibrator to use, as far as the rows tell.
+
+    Parameters
+    ----------
+    losses : mapping of str to ndarray of float64, shape (n_samples,)
+        `row_losses` of each calibrator, by key.
+    improves : callable
+        Whether the calibrator with this key is clearly better than uncalibrated scores; asked of
+        the best first, and of no more than it takes.
+    simplest : sequence of str
+        Keys, the simplest calibrator first; others come last.
+    n_folds : int
+        At least 2.
+
+    Returns
+    -------
+    Advice or None
+        None where there is no calibrator.
+    """
+    if not losses:
+        return None
+    best = min(losses, key=lambda key: float(losses[key].mean()))
+    others = (key for key in losses if key != best)
+    level = [key for key in others if lead(losses[best], losses[key], n_folds).high >= 0]
+    if not improves(best):
+        return Advice(best, None, tuple(level))
+    order = {key: place for place, key in enumerate(simplest)}
+    tried = sorted([best, *level], key=lambda key: order.get(key, len(order)))
+    advised = next(key for key in tried if key == best or improves(key))
+    return Advice(best, advised, tuple(key for key in (best, *level) if key != advised))

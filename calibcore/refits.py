@@ -139,9 +139,9 @@ def refit(  # noqa: PLR0913 - what was fitted, on what, and how closely to look
         some = np.sort(rng.permutation(n_all)[:n_rows])
         prepared, fold = prepare(prepared.rows.rows(some), event), fold[some]
         part = None if part is None else part[some]
-    before, found = _before(prepared), []
+    before, found = side_before(prepared), []
     try:
-        after = _after(prepared, event, fit_folds(calibrator, prepared, fold, None))
+        after = side_after(prepared, event, fit_folds(calibrator, prepared, fold, None))
     except CalibrationInputError:
         return Refits({}, {})
     for draw in range(n_draws):
@@ -157,7 +157,7 @@ def refit(  # noqa: PLR0913 - what was fitted, on what, and how closely to look
         if not kept.size:
             continue
         was, fixed = _drawn(before, drawn[kept]), _drawn(after, drawn[kept])
-        free = _drawn(_after(rows, event, again), kept)
+        free = _drawn(side_after(rows, event, again), kept)
         old = [_value(one, was, was, plan.rough) for one in measures]
         new = [[_value(one, was, side, plan.rough) for one in measures] for side in (fixed, free)]
         found.append(np.subtract(new, old))
@@ -179,13 +179,17 @@ def _compared(fixed: Floats, free: Floats, measures: Sequence[Measure], share: f
     return Refits(deviation, shift)
 
 
-def _before(prepared: Prepared) -> SideRows:
+def side_before(prepared: Prepared) -> SideRows:
+    """Return rows as they were predicted."""
     rows = prepared.rows
     labels = rows.labels if isinstance(rows, LogitSet) else None
     return SideRows(prepared.event, prepared.probabilities, labels)
 
 
-def _after(prepared: Prepared, event: Event, fitted: FittedScoreMap | FittedVectorMap) -> SideRows:
+def side_after(
+    prepared: Prepared, event: Event, fitted: FittedScoreMap | FittedVectorMap
+) -> SideRows:
+    """Return rows as a calibrator leaves them."""
     rows = prepared.rows
     if isinstance(fitted, FittedVectorMap) and isinstance(rows, LogitSet):
         table = fitted.predict_proba(rows.logits)

@@ -355,3 +355,28 @@ CATALOGUE: tuple[Method, ...] = (
     ),
 )
 """Every method, in the order in which they are offered."""
+
+SIMPLEST_FIRST = (
+    "temperature",
+    "platt",
+    "beta",
+    "ensemble_temperature",
+    "spline",
+    "histogram",
+    "isotonic",
+    "venn_abers",
+    "bbq",
+    "temperature_isotonic",
+    "pooled_isotonic",
+    "structured_vector",
+    "vector",
+    "one_vs_rest_isotonic",
+    "one_vs_rest",
+    "per_rank",
+    "beta_ensemble",
+    "gaussian_process",
+    "structured_matrix",
+    "matrix",
+    "dirichlet",
+)
+"""Keys of the catalogue by what is fitted: one number, two, a curve, a curve a class, a matrix."""

@@ -4,6 +4,7 @@ from dashboard.compute.cache import forget
 from dashboard.compute.contest import (
     Dealt,
     FoundContest,
+    advice_of,
     contest_closer,
     contestants,
     estimate_contest,
@@ -34,6 +35,7 @@ __all__ = [
     "FoundContest",
     "Screening",
     "SourceFile",
+    "advice_of",
     "closer_look",
     "contest_closer",
     "contestants",

@@ -5,7 +5,17 @@ from dataclasses import dataclass, replace
 
 from calibcore.calibrators import CATALOGUE, Switch
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
-from calibcore.contest import Contestant, EvaluatedOn, Standing, cross_fit
+from calibcore.calibrators.catalogue import SIMPLEST_FIRST
+from calibcore.contest import (
+    Advice,
+    Contestant,
+    EvaluatedOn,
+    Standing,
+    advise,
+    cross_fit,
+    lead,
+    row_losses,
+)
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import evaluate, sides_of
@@ -13,7 +23,9 @@ from calibcore.events import WithinTopR
 from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, fit, fit_folds, prepare
 from calibcore.inference import Inference, Plan, infer
 from calibcore.metrics import Measure, Options
+from calibcore.refits import side_after, side_before
 from calibcore.splits import Folds, deal_folds
+from calibcore.validation import Floats
 from dashboard.compute.cache import is_known, key_of, once
 from dashboard.compute.files import whole_split
 from dashboard.compute.fits import is_fitted, run_audit, seconds_per_logit
@@ -265,6 +277,44 @@ def contest_closer(
 
     key = _key(scene, settings, dealt), evaluated_on, measure.key, plan.n_resamples
     return once("contest inferences", key, make)
+
+
+def advice_of(
+    scene: Scene, contestants: Sequence[Contestant], dealt: Dealt, measure: Measure
+) -> Advice | None:
+    """Say which calibrator to use by a loss, in cross-validation; None by other measures."""
+    by_key, found = {one.key: one for one in contestants}, {}
+    for key, one in by_key.items():
+        of_rows = None if key == NO_METHOD else _losses(scene, one.crossed, dealt, measure, key)
+        if of_rows is not None:
+            found[key] = of_rows
+
+    def improves(key: str) -> bool:
+        least = replace(scene, n_resamples=max(scene.n_resamples, LEAST_RESAMPLES))
+        closer = contest_closer(least, by_key[key], dealt, "crossed", measure)
+        if closer.fits != "unknown":
+            return closer.find(measure.key).mark == "better"
+        # Fits that are too slow to be repeated are allowed for as between two calibrators.
+        without = _losses(scene, None, dealt, measure, NO_METHOD)
+        return without is not None and lead(found[key], without, dealt.n_folds).high < 0
+
+    return advise(found, improves, SIMPLEST_FIRST, dealt.n_folds)
+
+
+def _losses(
+    scene: Scene, standing: Standing | None, dealt: Dealt, measure: Measure, key: str
+) -> Floats | None:
+    """Return the out-of-fold loss of each row; of uncalibrated scores where nothing stands."""
+    rows, event = _evaluated_rows(scene, "crossed"), scene.settings.event
+    fitted = None if standing is None else standing.fitted
+
+    def make() -> Floats | None:
+        prepared = prepare(rows, event)
+        side = side_before(prepared) if fitted is None else side_after(prepared, event, fitted)
+        return row_losses(measure, side)
+
+    made_of = _key(scene, _settings(scene, key), dealt), measure.key
+    return once("contest losses", made_of, make)
 
 
 def _settings(scene: Scene, key: str) -> Settings:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from calibcore.calibrators.base import FittedVectorMap, Progress
+from calibcore.calibrators.base import FittedVectorMap, Progress, ScoreMap
 from calibcore.data import EventScores
 from calibcore.evaluation import sides_of
 from calibcore.events import TopR
@@ -29,6 +29,9 @@ LEAST_RESAMPLES, MOST_DRAWN = 100, 50_000_000
 
 REFIT_SECONDS, _LEAST_REFITTED, _USUAL_SECONDS_PER_LOGIT = 4.0, 500, 4e-9
 """Fits are repeated for about so long, on so many rows or not at all."""
+
+_FEW_NUMBERS = frozenset({"temperature", "ensemble_temperature"})
+"""Maps of all classes that are fitted by few numbers."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,9 @@ def refits_of(
     n_fits = (int(fold.max()) + 1) * (N_DRAWS + 1)
     needed = n_fits * cost.seconds(n_rows, n_classes, _USUAL_SECONDS_PER_LOGIT)
     most = int(n_rows * min(seconds / needed, 1))
-    if most < min(n_rows, _LEAST_REFITTED):
+    # What many numbers are fitted to says little on fewer rows of how it does on all.
+    few_numbers = isinstance(calibrator, ScoreMap) or settings.method in _FEW_NUMBERS
+    if most < min(n_rows, _LEAST_REFITTED if few_numbers else n_rows):
         return Refits({}, {})
     part, prepared = evaluated_rows(upload, settings, "calibration"), prepare(rows, event)
     plan = replace(plan, n_resamples=N_DRAWS)

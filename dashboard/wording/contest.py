@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from calibcore.contest import Contestant, EvaluatedOn, Picks, penalty, sides_shown
+from calibcore.contest import Advice, Contestant, EvaluatedOn, Picks, penalty, sides_shown
 from calibcore.evaluation import Comparison
 from calibcore.inference import Finding, Interval
 from calibcore.metrics import Measure
@@ -137,16 +137,89 @@ def level_with(picks: Picks, contestants: Sequence[Contestant]) -> list[Contesta
 def conclusion(
     picks: Picks, n_folds: int, level: Sequence[Contestant] = (), *, expert: bool
 ) -> str:
-    """Return which calibrators are best in cross-validation, with their value."""
+    """Return which calibrators lead in cross-validation, with their value."""
     winner, measure = picks.winner, picks.measure
-    value = _value(winner, measure, "crossed")
-    where = f"{n_folds}-fold cross-validation" if expert else "cross-validation"
+    value, where = _value(winner, measure, "crossed"), _where(n_folds, expert=expert)
     if _gain(winner, measure, "crossed") == 0:
         return f"No calibrator improves on uncalibrated scores in {where}: {measure.name} {value}."
     names = _few([method_name(one.key) for one in (winner, *level)])
     before = _before(winner, measure, "crossed")
     each = " each" if level else ""
-    return f"Best in {where}: {names}, {measure.name} {value}{each} (uncalibrated {before})."
+    lead = {"lower": "Lowest", "higher": "Highest"}.get(measure.better, "Nearest to ideal")
+    return f"{lead} {measure.name} in {where}: {names}, {value}{each} (uncalibrated {before})."
+
+
+NOT_TESTED = "Whether this lead is more than luck is tested for NLL, Brier score and accuracy only."
+
+
+def advice(
+    found: Advice,
+    contestants: Sequence[Contestant],
+    measure: Measure,
+    n_folds: int,
+    *,
+    expert: bool,
+) -> str:
+    """Return which calibrator to use by a loss, as far as the rows tell."""
+    by_key, where = {one.key: one for one in contestants}, _where(n_folds, expert=expert)
+    best = by_key[found.best]
+    before = _before(best, measure, "crossed")
+    if found.advised is None:
+        text = f"No calibrator clearly improves on uncalibrated scores in {where}: {measure.name}"
+        if _gain(best, measure, "crossed") <= 0:
+            return f"{text} {before}."
+        value = _value(best, measure, "crossed")
+        return f"{text} {before}, at best {value} ({method_name(best.key)})."
+    value = _value(by_key[found.advised], measure, "crossed")
+    figures = f"{measure.name} {value} (uncalibrated {before})"
+    name = method_name(found.advised)
+    if not found.level:
+        return f"Best in {where}: {name}, {figures}."
+    return f"Use {name}: {figures} in {where}."
+
+
+def level(found: Advice) -> str:
+    """Return which calibrators are not clearly worse than the best, that advised among them."""
+    if found.advised is None or not found.level:
+        return ""
+    *names, last = (method_name(key) for key in found.level)
+    named = f"{', '.join(names)} and {last}" if names else last
+    simplest = "the simplest of them is advised" if names else "the simpler one is advised"
+    return f"Not clearly different: {named}; {simplest}."
+
+
+def worse_there(one: Contestant, measures: Sequence[Measure]) -> str:
+    """Return which other measures of all classes a calibrator makes worse; nothing if none."""
+    told = [
+        f"{measure.name} {_before(one, measure, 'crossed')} \u2192"
+        f" {_value(one, measure, 'crossed')}"
+        for measure in measures
+        if one.value(measure, "crossed") is not None and _gain(one, measure, "crossed") < 0
+    ]
+    return f"Worse with {method_name(one.key)}: {', '.join(told)}." if told else ""
+
+
+def changers(
+    found: Advice | None, contestants: Sequence[Contestant], nll: Measure, accuracy: Measure
+) -> str:
+    """Return what is known of calibrators that change predicted classes, by NLL of all classes."""
+    by_key = {one.key: one for one in contestants}
+    if found is None:
+        return ""
+    text = "Calibrators that change predicted classes are compared by NLL of all classes:"
+    one = by_key[found.advised or found.best]
+    before, value = _before(one, nll, "crossed"), _value(one, nll, "crossed")
+    if found.advised is None:
+        return f"{text} none clearly improves on uncalibrated scores ({before})."
+    was, now = _before(one, accuracy, "crossed"), _value(one, accuracy, "crossed")
+    return (
+        f"{text} {method_name(one.key)}, {value} (uncalibrated {before}), accuracy {was} \u2192"
+        f" {now}."
+    )
+
+
+def _where(n_folds: int, *, expert: bool) -> str:
+    return f"{n_folds}-fold cross-validation" if expert else "cross-validation"
 
 
 def on_test(

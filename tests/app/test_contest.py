@@ -118,20 +118,25 @@ def test_the_address_chooses_calibrators_measures_and_the_ranking() -> None:
 
 def test_the_conclusion_holds_what_the_table_shows() -> None:
     page = open_page("compare", sample=SAMPLE)
-    rows = method_rows(page)
-    first = next(iter(rows))
-    crossed, test = (plain(text) for text in rows[first][0])
-    # On this sample, another calibrator is written with the same figure.
-    (level,) = [name for name in rows if name != first and plain(rows[name][0][0]) == crossed]
-    (sentence,) = [str(one.value) for one in page.subheader if "Best in" in str(one.value)]
-    measure, before = named("event_nll").name, plain(rows[NOTHING][0][0])
-    assert sentence == (
-        f"Best in cross-validation: {first} and {level}, {measure} {crossed} each"
-        f" (uncalibrated {before})."
+    rows, measure = method_rows(page), named("event_nll").name
+    (sentence,) = [str(one.value) for one in page.subheader if "cross-validation" in str(one.value)]
+    found = re.fullmatch(
+        rf"Use (.+): {measure} ([\d.]+) \(uncalibrated ([\d.]+)\) in cross-validation\.", sentence
     )
+    assert found is not None, sentence
+    used, value, before = found.groups()
+    assert value == plain(rows[used][0][0])
+    assert before == plain(rows[NOTHING][0][0])
     second = " ".join(bodies(page))
-    before = plain(rows[NOTHING][0][1])
-    assert f"Test set: {test} for {first} (uncalibrated {before})." in second
+    level = re.search(r"Not clearly different: (.+); the simplest of them is advised\.", second)
+    assert level is not None
+    others = re.split(", | and ", level[1])
+    assert set(others) <= rows.keys() - {used, NOTHING}
+    kept = [name for name in rows if plain(rows[name][-1][0]) == "0"]  # predicted classes
+    lowest = min(kept, key=lambda name: float(plain(rows[name][0][0])))
+    assert lowest in {used, *others}
+    test, before = plain(rows[used][0][1]), plain(rows[NOTHING][0][1])
+    assert f"Test set: {test} (uncalibrated {before})." in second
     tried = len(rows) - 1
     counts = [
         sum(
@@ -143,11 +148,11 @@ def test_the_conclusion_holds_what_the_table_shows() -> None:
     ]
     said = f"{counts[0]} of {tried} in cross-validation, {counts[1]} on the test set."
     assert f"Better than uncalibrated: {said}" in second
-    alone = open_page("compare", methods=["temperature", "platt"])
-    (sentence,) = [str(one.value) for one in alone.subheader if "Best in" in str(one.value)]
-    rows = method_rows(alone)
-    first, value = next((name, plain(row[0][0])) for name, row in rows.items())
-    assert sentence.startswith(f"Best in cross-validation: {first}, {measure} {value} (")
+    by_ks = open_page("compare", sample=SAMPLE, by="KS error")
+    (sentence,) = [str(one.value) for one in by_ks.subheader if "cross-val" in str(one.value)]
+    first, value = next((name, plain(row[0][0])) for name, row in method_rows(by_ks).items())
+    assert sentence.startswith(f"Lowest KS error in cross-validation: {first}, {value} (")
+    assert words.NOT_TESTED in " ".join(bodies(by_ks))
 
 
 def test_intervals_are_found_when_they_are_asked_for() -> None:
@@ -171,7 +176,7 @@ def test_intervals_without_resamples_say_so() -> None:
 
 def test_expert_words() -> None:
     page = open_page("compare", sample=SAMPLE, wording="Expert", folds="3")
-    assert any("Best in 3-fold cross-validation: " in body for body in bodies(page))
+    assert any(" in 3-fold cross-validation." in body for body in bodies(page))
 
 
 def test_a_part_of_the_rows_is_evaluated_alone_and_fitted_with_all() -> None:

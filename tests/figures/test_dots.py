@@ -14,7 +14,7 @@ from calibcore.calibrators import (
     TemperatureScaling,
     VectorMap,
 )
-from calibcore.contest import Contestant, Picks, Standing, cross_fit, pick, ranked
+from calibcore.contest import Advice, Contestant, Picks, Standing, cross_fit, pick, ranked
 from calibcore.data import LogitSet
 from calibcore.evaluation import Comparison, audit
 from calibcore.events import TopR
@@ -27,7 +27,7 @@ from dashboard.settings import NO_METHOD
 from dashboard.wording import contest as words
 from dashboard.wording import method_name
 from tests.figures.conftest import Keep
-from tests.figures.made import MINUS, Figure, texts, trace
+from tests.figures.made import MINUS, Figure, pct, texts, trace
 
 CALIBRATORS: dict[str, ScoreMap | VectorMap | None] = {
     NO_METHOD: None,
@@ -223,10 +223,11 @@ def test_the_best_is_named_with_the_uncalibrated_value() -> None:
     picks = picks_of(shown, "event_nll")
     name = picks.measure.name
     assert words.conclusion(picks, 5, expert=False) == (
-        f"Best in cross-validation: Temperature scaling, {name} 0.300 (uncalibrated 0.500)."
+        f"Lowest {name} in cross-validation: Temperature scaling, 0.300 (uncalibrated 0.500)."
     )
     assert words.conclusion(picks, 7, expert=True) == (
-        f"Best in 7-fold cross-validation: Temperature scaling, {name} 0.300 (uncalibrated 0.500)."
+        f"Lowest {name} in 7-fold cross-validation: Temperature scaling, 0.300 (uncalibrated"
+        " 0.500)."
     )
     there = (
         "0.450 (uncalibrated 0.600). Isotonic regression reaches 0.420 there, but choosing on the"
@@ -234,6 +235,63 @@ def test_the_best_is_named_with_the_uncalibrated_value() -> None:
     )
     assert words.on_test(picks, shown, same_data=False) == f"Test set: {there}"
     assert words.on_test(picks, shown, same_data=True) == f"Same rows as the fit: {there}"
+
+
+def test_best_is_said_of_a_clear_lead_alone() -> None:
+    measure, rival = named("event_nll"), made("beta", (0.5, 0.305), (0.6, 0.44))
+    shown = [NOTHING, LUCKY, GOOD, rival]
+
+    def said(found: Advice, *, expert: bool = False) -> tuple[str, str]:
+        return words.advice(found, shown, measure, 5, expert=expert), words.level(found)
+
+    figures = f"{measure.name} 0.300 (uncalibrated 0.500)"
+    assert said(Advice("temperature", "temperature", ())) == (
+        f"Best in cross-validation: Temperature scaling, {figures}.", "",
+    )  # fmt: skip
+    assert said(Advice("temperature", "beta", ("temperature", "isotonic")), expert=True) == (
+        (
+            f"Use Beta calibration: {measure.name} 0.305 (uncalibrated 0.500) in 5-fold"
+            " cross-validation."
+        ),
+        (
+            "Not clearly different: Temperature scaling and Isotonic regression; the simplest of them"
+            " is advised."
+        ),
+    )
+    assert said(Advice("temperature", "temperature", ("beta",)))[1] == (
+        "Not clearly different: Beta calibration; the simpler one is advised."
+    )
+    assert said(Advice("temperature", None, ("beta",))) == (
+        ("No calibrator clearly improves on uncalibrated scores in cross-validation:"
+        f" {measure.name} 0.500, at best 0.300 (Temperature scaling)."), "",
+    )  # fmt: skip
+    shown.append(made("spline", (0.5, 0.51), (0.6, 0.6)))
+    assert said(Advice("spline", None, ()))[0].endswith(f": {measure.name} 0.500.")
+
+
+def test_what_gets_worse_and_what_changes_classes_is_said() -> None:
+    nll, accuracy = named("nll"), named("accuracy")
+
+    def standing(before: tuple[float, float], after: tuple[float, float]) -> Standing:
+        rows = zip((nll, accuracy), before, after, strict=True)
+        return Standing(tuple(Comparison(*row) for row in rows), 30, 1_000, None)
+
+    bad, good = standing((1.2, 0.7), (3.7, 0.65)), standing((1.2, 0.7), (1.1, 0.72))
+    both = [Contestant("per_rank", bad, bad), Contestant("vector", good, good)]
+    assert words.worse_there(both[0], (nll, accuracy)) == (
+        f"Worse with {method_name('per_rank')}: {nll.name} 1.200 \u2192 3.700, {accuracy.name}"
+        f" {pct('70.0')} \u2192 {pct('65.0')}."
+    )
+    assert words.worse_there(both[1], (nll, accuracy)) == ""
+    opening = "Calibrators that change predicted classes are compared by NLL of all classes: "
+    assert words.changers(Advice("vector", "vector", ()), both, nll, accuracy) == (
+        f"{opening}Vector scaling, 1.100 (uncalibrated 1.200), accuracy {pct('70.0')} \u2192"
+        f" {pct('72.0')}."
+    )
+    assert words.changers(Advice("vector", None, ()), both, nll, accuracy) == (
+        f"{opening}none clearly improves on uncalibrated scores (1.200)."
+    )
+    assert words.changers(None, both, nll, accuracy) == ""
 
 
 def test_the_same_choice_and_no_calibrator_at_all_are_said() -> None:
@@ -285,7 +343,7 @@ def test_calibrators_that_are_level_in_the_digits_shown_are_named_together() -> 
         picks = picks_of(shown, "event_nll")
         assert words.level_with(picks, shown) == level
         assert words.conclusion(picks, 5, level, expert=False) == (
-            f"Best in cross-validation: {named_}, {picks.measure.name} 0.300 each"
+            f"Lowest {picks.measure.name} in cross-validation: {named_}, 0.300 each"
             " (uncalibrated 0.500)."
         )
     said = words.on_test(picks_of(every, "event_nll"), every, rivals, same_data=False)
