@@ -254,8 +254,8 @@ def test_best_is_said_of_a_clear_lead_alone() -> None:
             " cross-validation."
         ),
         (
-            "Not clearly different: Temperature scaling and Isotonic regression; the simplest of them"
-            " is advised."
+            "Not clearly different: Temperature scaling and Isotonic regression; the simplest of"
+            " them is advised."
         ),
     )
     assert said(Advice("temperature", "temperature", ("beta",)))[1] == (
