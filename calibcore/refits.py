@@ -3,11 +3,11 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.calibrators.method import Calibrator
@@ -59,7 +59,7 @@ class Refits:
         Without anything that repeated fits add, no change that counts them is known.
         """
         by_key = {measure.key: measure for measure in found.plan.measures}
-        times = float(ndtri((1 + found.plan.level) / 2))
+        times = NormalDist().inv_cdf((1 + found.plan.level) / 2)
         findings = tuple(self._widened(one, by_key[one.key], times) for one in found.findings)
         return replace(found, findings=findings, fits="repeated" if self.deviation else "unknown")
 

@@ -12,7 +12,7 @@ from calibcore.calibrators import CATALOGUE, Choice, Method, Switch, WholeNumber
 from calibcore.events import OneClass, TopR, WithinTopR
 from dashboard import wording
 from dashboard.compute import SourceFile, forget
-from dashboard.parts import address
+from dashboard.parts import address, evaluation
 from dashboard.readers import FORMATS, Upload
 from dashboard.readers.contents import RawSet
 from dashboard.samples import Sample, samples
@@ -202,7 +202,7 @@ def choose_settings(upload: Upload, place: DeltaGenerator, *, expert: bool) -> S
         )
         if upload.rows is None:
             return Settings(event, method, options, int(n_bins))
-        share = _choose_share(upload)
+        share = evaluation.choose_share(upload)
         seed = st.number_input(
             "Seed of the folds" if share is None else "Seed of the split",
             0,
@@ -213,32 +213,6 @@ def choose_settings(upload: Upload, place: DeltaGenerator, *, expert: bool) -> S
             persist_state="session",
         )
     return Settings(event, method, options, int(n_bins), share, int(seed))
-
-
-def _choose_share(upload: Upload) -> float | None:
-    """Let the user cross-validate a single set, or split it; None for the former."""
-    kind = address.choose(
-        st.segmented_control,
-        imports.EVALUATION,
-        imports.EVALUATIONS,
-        key="evaluation",
-        default="crossed",
-        required=True,
-        help=imports.split_help(upload),
-    )
-    if kind == "crossed":
-        return None
-    share = st.slider(
-        "Calibration share (%)",
-        10,
-        90,
-        50,
-        5,
-        key="share",
-        bind="query-params",
-        persist_state="session",
-    )
-    return float(share / 100)
 
 
 def _choose_event(upload: Upload) -> ChosenEvent:

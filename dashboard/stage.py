@@ -5,6 +5,7 @@ from dataclasses import replace
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from calibcore.evaluation import AuditResult
 from dashboard import compute, controls, style
 from dashboard.parts import downloads, fit_progress, graph, import_step, panel, row_filter
 from dashboard.readers import Upload
@@ -46,21 +47,15 @@ def prepare(page: str, *, first: bool) -> Scene | None:
     with of_the_file:
         settings = _choose(upload, settings_of_the_file, expert=expert)
     with place_of_set:
-        in_folds = upload.rows is not None and settings.calibration_share is None
-        chosen: SetChoice = "test" if in_folds else controls.choose_set()
+        chosen = _choose_set(upload, settings)
     panel.close_on_phones(upload.digest, settings.event, settings.method, settings.only, chosen)
-    estimate = compute.estimate(upload, settings)
-    waiting = None if fit_progress.agreed(estimate, settings) else settings.method
-    if waiting is not None:
-        settings, estimate = replace(settings, method=NO_METHOD, options=()), None
-    with fit_progress.watched(settings, estimate) as progress:
-        result = compute.run_audit(upload, settings, progress)
-    split, evaluated = compute.split_of(upload, settings), compute.evaluated_split(upload, settings)
+    settings, result, waiting = _fit(upload, settings)
+    evaluated = compute.evaluated_split(upload, settings)
     row_filter.show_part(compute.part_of(upload, settings, chosen))
     return Scene(
         upload=upload,
         sample=source.sample,
-        split=split,
+        split=compute.split_of(upload, settings),
         rows=evaluated.test if chosen == "test" else evaluated.calibration,
         settings=settings,
         result=result,
@@ -70,6 +65,22 @@ def prepare(page: str, *, first: bool) -> Scene | None:
         palette=style.palette(),
         waiting=waiting,
     )
+
+
+def _fit(upload: Upload, settings: Settings) -> tuple[Settings, AuditResult, str | None]:
+    """Fit and evaluate; or nothing but evaluate, and name the calibrator that waits for a click."""
+    estimate = compute.estimate(upload, settings)
+    waiting = None if fit_progress.agreed(estimate, settings) else settings.method
+    if waiting is not None:
+        settings, estimate = replace(settings, method=NO_METHOD, options=()), None
+    with fit_progress.watched(settings, estimate) as progress:
+        return settings, compute.run_audit(upload, settings, progress), waiting
+
+
+def _choose_set(upload: Upload, settings: Settings) -> SetChoice:
+    """Let the user choose a set, unless one serves both ends."""
+    in_folds = upload.rows is not None and settings.calibration_share is None
+    return "test" if in_folds else controls.choose_set()
 
 
 def _choose(upload: Upload, further: DeltaGenerator, *, expert: bool) -> Settings:

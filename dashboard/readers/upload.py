@@ -121,8 +121,7 @@ class Upload:
         Parameters
         ----------
         calibration_share : float, optional
-            Part of one set to fit on; without it all rows serve both ends, by cross-fitting. Of no
-            effect where the file has both sets, as the next one.
+            Part of one set to fit on; without it, all rows serve both ends by folds.
         seed : int
             Of the split or of the folds.
 
@@ -176,8 +175,7 @@ class Upload:
         if self.rows is None:
             raise FileError("file", "two sets", "one set")
         if calibration_share is None:
-            every = np.ones(self.rows.n_samples, dtype=np.bool_)
-            return {"calibration": every, "test": every}
+            return dict.fromkeys(("calibration", "test"), np.ones(self.rows.n_samples, np.bool_))
         try:
             chosen = calibration_rows(self.rows, calibration_share=calibration_share, seed=seed)
         except CalibrationInputError as error:

@@ -15,13 +15,12 @@ from calibcore.contest import (
     ranked,
     sides_shown,
 )
-from calibcore.events import OneClass
 from calibcore.inference import Finding
 from calibcore.metrics import METRICS, EventMeasure, Measure
 from dashboard import compute
 from dashboard.compute import Dealt, FoundContest
 from dashboard.figures.dots import dot_plot
-from dashboard.parts import address
+from dashboard.parts import address, contest_conclusion
 from dashboard.parts.downloads import file_name, offer_table
 from dashboard.parts.graph import choose_columns_on_phones, show_graph
 from dashboard.parts.long_work import ResultPlace
@@ -58,9 +57,6 @@ USUAL = (
 MEASURES = ("event_nll", "ks_error", "ece", "event_brier", "nll")
 """Columns of the table unless others are chosen, by key."""
 
-_OF_ALL = tuple(next(m for m in METRICS if m.key == key) for key in ("nll", "accuracy"))
-"""Measures of all classes, which an event does not decide."""
-
 _RUN = "contest_run"
 
 Findings = dict[tuple[str, EvaluatedOn], Finding]
@@ -88,7 +84,7 @@ def show(scene: Scene) -> None:
     picks = pick(contestants, measure) if len(contestants) > 1 else None
     with top.container():
         if picks is not None:
-            _show_conclusion(scene, picks, contestants, dealt)
+            contest_conclusion.show(scene, picks, contestants, dealt)
     with body.container():
         if contestants:
             shown = _Shown(found, contestants, picks, measure, dealt)
@@ -273,46 +269,6 @@ class _Shown:
     picks: Picks | None
     measure: Measure
     dealt: Dealt
-
-
-def _show_conclusion(scene: Scene, picks: Picks, among: list[Contestant], dealt: Dealt) -> None:
-    n_folds = min(dealt.n_folds, scene.split.calibration.n_samples)
-    apart = _changers(scene, picks.measure, among)
-    alike = [one for one in among if one not in apart]
-    picks = pick(alike, picks.measure) or picks
-    found = compute.advice_of(scene, alike, dealt, picks.measure)
-    level: list[Contestant] = []
-    if found is not None:
-        said = words.advice(found, alike, picks.measure, n_folds, expert=scene.expert)
-        st.subheader(said, anchor=False)
-        used = next(one for one in alike if one.key == (found.advised or found.best))
-        picks = replace(picks, winner=used)
-        told = [words.level(found)]
-        if found.advised:
-            told.append(words.worse_there(used, _OF_ALL))
-        st.markdown(" ".join(filter(None, told)))
-    elif len(alike) > 1:
-        level = words.level_with(picks, alike)
-        st.subheader(words.conclusion(picks, n_folds, level, expert=scene.expert), anchor=False)
-        st.markdown(f":small[{words.NOT_TESTED}]")
-    if apart:
-        nll, accuracy = _OF_ALL
-        by_nll = compute.advice_of(scene, apart, dealt, nll)
-        st.markdown(words.changers(by_nll, apart, nll, accuracy))
-    same = scene.result.same_data
-    if len(sides_shown(among)) > 1:
-        st.markdown(words.on_test(picks, alike, level, same_data=same))
-    if same:
-        st.warning(words.SAME_DATA, icon=":material/warning:")
-    elif scene.chosen == "calibration":
-        st.info(words.BOTH_SETS, icon=":material/info:")
-
-
-def _changers(scene: Scene, measure: Measure, among: list[Contestant]) -> list[Contestant]:
-    """Return those that change the predicted classes, and so what an event of ranks is about."""
-    if isinstance(scene.settings.event, OneClass) or not isinstance(measure, EventMeasure):
-        return []
-    return [one for one in among if one.crossed.changed_decisions]
 
 
 def _show_refused(found: FoundContest) -> None:
