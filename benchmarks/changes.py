@@ -30,7 +30,7 @@ from calibcore.splits import cross_split, split_rows
 from calibcore.tally import Tally
 from calibcore.validation import Floats
 
-SIZES = {500: 400, 5000: 200}
+SIZES = {500: 400, 5000: 100}
 """Data sets by their rows."""
 
 CALIBRATORS = {
