@@ -57,6 +57,7 @@ def test_a_comparison_can_be_stopped_and_goes_on(open_page: OpenPage) -> None:
 
 def test_on_a_phone_every_chosen_method_is_seen(open_page: OpenPage) -> None:
     page = open_page("compare?resamples=0", width=390)
+    settle(page)  # what appears above moves the button away
     page.get_by_role("button", name=words.calibrators_label(len(USUAL))).click()
     chosen = page.get_by_role("dialog").get_by_test_id("stMultiSelectTagsContainer")
     expect(chosen.get_by_text("Isotonic regression")).to_be_visible()
