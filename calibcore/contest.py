@@ -324,6 +324,9 @@ def lead(first: Floats, second: Floats, n_folds: int) -> Interval:
     return Interval(middle - _Z * spread, middle + _Z * spread)
 
 
+_ENDLESS = -math.log(PROBABILITY_FLOOR) - 1e-6
+"""Nats of a row whose outcome was given a probability of 0."""
+
 _Z = 1.959963984540054
 """Standard deviations within which a normal variable is in 95% of cases."""
 
@@ -372,11 +375,17 @@ def advise(
     -------
     Advice or None
         None where there is no calibrator.
+
+    Notes
+    -----
+    A calibrator that gave a probability of 0 to what happened has an infinite NLL: it is never
+    level with one that did not, however few such rows there are.
     """
     if not losses:
         return None
-    best = min(losses, key=lambda key: float(losses[key].mean()))
-    others = (key for key in losses if key != best)
+    endless = {key: bool((rows >= _ENDLESS).any()) for key, rows in losses.items()}
+    best = min(losses, key=lambda key: (endless[key], float(losses[key].mean())))
+    others = (key for key in losses if key != best and endless[key] == endless[best])
     level = [key for key in others if lead(losses[best], losses[key], n_folds).high >= 0]
     if not improves(best):
         return Advice(best, None, tuple(level))

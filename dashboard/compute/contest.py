@@ -43,7 +43,7 @@ _KEPT_ROWS = 100_000
 _EVALUATING = 8_000, 40
 """Passes of `numpy.exp` that the evaluation of a row takes, and of each of its classes."""
 
-_REFIT_SECONDS = 2.0
+_REFIT_SECONDS = 1.0
 """For about so long the fits of one method are repeated, to know how uncertain its change is."""
 
 _FEW_CLASSES = 10

@@ -22,7 +22,10 @@ def show(scene: Scene, picks: Picks, among: list[Contestant], dealt: Dealt) -> N
     apart = _changers(scene, picks.measure, among)
     alike = [one for one in among if one not in apart]
     picks = pick(alike, picks.measure) or picks
-    found = compute.advice_of(scene, alike, dealt, picks.measure)
+    nll, accuracy = _OF_ALL
+    with st.spinner(words.TESTING):
+        found = compute.advice_of(scene, alike, dealt, picks.measure)
+        by_nll = compute.advice_of(scene, apart, dealt, nll)
     level: list[Contestant] = []
     if found is not None:
         said = words.advice(found, alike, picks.measure, n_folds, expert=scene.expert)
@@ -38,8 +41,6 @@ def show(scene: Scene, picks: Picks, among: list[Contestant], dealt: Dealt) -> N
         st.subheader(words.conclusion(picks, n_folds, level, expert=scene.expert), anchor=False)
         st.markdown(f":small[{words.NOT_TESTED}]")
     if apart:
-        nll, accuracy = _OF_ALL
-        by_nll = compute.advice_of(scene, apart, dealt, nll)
         st.markdown(words.changers(by_nll, apart, nll, accuracy))
     same = scene.result.same_data
     if len(sides_shown(among)) > 1:

@@ -149,6 +149,7 @@ def conclusion(
     return f"{lead} {measure.name} in {where}: {names}, {value}{each} (uncalibrated {before})."
 
 
+TESTING = "Testing which leads are more than luck"
 NOT_TESTED = "Whether this lead is more than luck is tested for NLL, Brier score and accuracy only."
 
 

@@ -14,6 +14,7 @@ from calibcore.events import OneClass
 from calibcore.fitting import fit_folds, prepare
 from calibcore.inference import SideRows
 from calibcore.metrics import METRICS, EventMeasure, Measure, Options, RowMeasure
+from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.refits import side_after, side_before
 from calibcore.splits import deal_folds
 from calibcore.tally import tally
@@ -88,6 +89,15 @@ def test_the_simplest_of_the_level_ones_is_advised() -> None:
     alone = advise({"isotonic": base}, lambda _: True, order, 5)
     assert alone == Advice("isotonic", "isotonic", ())
     assert advise({}, never, order, 5) is None
+
+
+def test_a_probability_of_0_for_what_happened_is_never_level() -> None:
+    losses = {"platt": np.full(500, 0.5), "isotonic": np.full(500, 0.4)}
+    losses["isotonic"][7] = -math.log(PROBABILITY_FLOOR)
+    assert lead(losses["platt"], losses["isotonic"], 5).high > 0  # a single row tells no more
+    assert advise(losses, lambda _: True, (), 5) == Advice("platt", "platt", ())
+    losses["platt"][8] = losses["isotonic"][7]
+    assert advise(losses, lambda _: True, (), 5) == Advice("isotonic", "isotonic", ("platt",))
 
 
 def test_equal_methods_are_ranked_in_at_most_5_of_100_draws() -> None:
