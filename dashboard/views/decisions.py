@@ -14,7 +14,7 @@ from dashboard.parts import address
 from dashboard.parts.graph import show_graph
 from dashboard.parts.headline import show_subject
 from dashboard.scene import Scene
-from dashboard.wording import decisions as words
+from dashboard.wording import acting as words
 from dashboard.wording.events import event_words
 
 MESH = np.linspace(0.005, 0.995, 199)
