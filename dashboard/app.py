@@ -11,6 +11,7 @@ from dashboard.readers import FileError
 from dashboard.scene import Scene
 from dashboard.views import (
     compare,
+    decisions,
     efficiency,
     ks_graphs,
     maps,
@@ -26,6 +27,7 @@ PAGES: tuple[tuple[str, str, Callable[[Scene], None]], ...] = (
     ("Reliability", "reliability", reliability.show),
     ("Cumulative (KS)", "ks", ks_graphs.show),
     ("Calibration maps", "maps", maps.show),
+    ("Decisions", "decisions", decisions.show),
     ("Calibrators", "compare", compare.show),
     ("Data needed", "efficiency", efficiency.show),
     ("Subgroups", "slices", slices.show),

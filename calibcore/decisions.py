@@ -1,0 +1,374 @@
+"""Acting on a score: who is called above a cut-off, what that is worth, and how sure it is."""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calibcore import validation
+from calibcore.data import EventScores
+from calibcore.errors import CalibrationInputError
+from calibcore.inference.intervals import Interval, share_interval
+from calibcore.results import result_class
+from calibcore.splits import Folds, checked_folds
+from calibcore.tally import Tally, tally
+from calibcore.validation import Floats
+
+_Z = 1.959963984540054
+"""Standard deviations within which a normal variable is in 95% of cases."""
+
+LEVEL = 0.95
+"""Of every interval here."""
+
+
+# A cut-off ----------------------------------------------------------------------------------
+
+
+@result_class
+class AtCutoff:
+    """What happens if every row with this score or a higher one is called.
+
+    Attributes
+    ----------
+    cutoff : float
+        In [0, 1].
+    called, right, missed, in_vain, left_alone : int
+        Rows that are called; of these, rows with the event and without; of the others, likewise
+        missed and rightly left alone.
+    """
+
+    cutoff: float
+    called: int
+    right: int
+    missed: int
+    in_vain: int
+    left_alone: int
+
+    @property
+    def n_samples(self) -> int:
+        """Rows in all."""
+        return self.called + self.missed + self.left_alone
+
+    @property
+    def n_events(self) -> int:
+        """Rows with the event."""
+        return self.right + self.missed
+
+    @property
+    def share_called(self) -> Interval:
+        """Interval of the share of rows that are called (Wilson)."""
+        return share_interval(self.called, self.n_samples, LEVEL)
+
+    @property
+    def precision(self) -> Interval | None:
+        """Interval of the share of right ones among the called (PPV); None if none is called."""
+        return share_interval(self.right, self.called, LEVEL) if self.called else None
+
+    @property
+    def sensitivity(self) -> Interval | None:
+        """Interval of the share of the events that is called; None if there is no event."""
+        return share_interval(self.right, self.n_events, LEVEL) if self.n_events else None
+
+    @property
+    def specificity(self) -> Interval | None:
+        """Interval of the share of the others that is left alone; None if all are events."""
+        others = self.n_samples - self.n_events
+        return share_interval(self.left_alone, others, LEVEL) if others else None
+
+
+def at_cutoff(event: EventScores, cutoff: float) -> AtCutoff:
+    """Call every row with a score of at least the cut-off.
+
+    Parameters
+    ----------
+    event : EventScores
+        Scores and outcomes.
+    cutoff : float
+        In [0, 1].
+
+    Raises
+    ------
+    CalibrationInputError
+        A cut-off out of range.
+
+    Examples
+    --------
+    >>> found = at_cutoff(EventScores([0.1, 0.4, 0.4, 0.9], [0, 0, 1, 1]), 0.4)
+    >>> found.called, found.right, found.missed, found.in_vain, found.left_alone
+    (3, 2, 0, 1, 1)
+    """
+    cutoff = float(_cutoffs(cutoff))
+    called = event.scores >= cutoff
+    n_called, n_events = int(called.sum()), int(event.hits.sum())
+    right = int(event.hits[called].sum())
+    left_alone = event.n_samples - n_called - (n_events - right)
+    return AtCutoff(cutoff, n_called, right, n_events - right, n_called - right, left_alone)
+
+
+def cutoff_of_costs(alarm: float, miss: float) -> float:
+    """Return the cut-off above which calling is worth its cost, for calibrated scores.
+
+    Parameters
+    ----------
+    alarm, miss : float
+        Cost of a row that is called in vain, and of an event that is missed: above 0, in one unit.
+
+    Returns
+    -------
+    float
+        alarm / (alarm + miss).
+
+    References
+    ----------
+    Pauker and Kassirer, *New England Journal of Medicine* 1975; Elkan, IJCAI 2001.
+
+    Examples
+    --------
+    >>> cutoff_of_costs(1, 4)
+    0.2
+    """
+    for name, cost in (("alarm", alarm), ("miss", miss)):
+        if not 0 < cost < math.inf:
+            raise CalibrationInputError(name, str(cost), "a cost above 0")
+    return alarm / (alarm + miss)
+
+
+# Net benefit --------------------------------------------------------------------------------
+
+
+@result_class
+class DecisionCurve:
+    """What a model is worth to who acts on it, by the cut-off.
+
+    Attributes
+    ----------
+    cutoff : ndarray of float64, shape (n_cutoffs,)
+        In (0, 1), ascending.
+    model, every : ndarray of float64, shape (n_cutoffs,)
+        Net benefit of calling by the score, and of calling all rows: right calls less calls in vain
+        at the odds of the cut-off, a row. Of calling none it is 0.
+    low, high : ndarray of float64, shape (n_cutoffs,)
+        95% interval of the model's net benefit less the higher one of `every` and 0.
+    prevalence : float
+        Share of the rows that have the event: what a perfect model gains.
+    """
+
+    cutoff: Floats
+    model: Floats
+    every: Floats
+    low: Floats
+    high: Floats
+    prevalence: float
+
+    @property
+    def gain(self) -> Floats:
+        """Net benefit above the better one of calling all and calling none."""
+        return self.model - np.maximum(self.every, 0.0)
+
+    def useful(self, *, clearly: bool = False) -> list[tuple[float, float]]:
+        """Return the ranges of cut-offs in which the model is of use, each from its first to last.
+
+        Parameters
+        ----------
+        clearly : bool, default False
+            Only where the interval leaves 0 out.
+        """
+        of_use = (self.low if clearly else self.gain) > 0
+        ends = np.flatnonzero(np.diff(of_use, prepend=False, append=False))
+        return [
+            (float(self.cutoff[start]), float(self.cutoff[end - 1]))
+            for start, end in zip(ends[::2], ends[1::2], strict=True)
+        ]
+
+
+def decision_curve(event: EventScores, cutoff: ArrayLike) -> DecisionCurve:
+    """Compute the net benefit at several cut-offs from one sort.
+
+    Parameters
+    ----------
+    event : EventScores
+        Scores and outcomes; at least two rows.
+    cutoff : array_like of float, shape (n_cutoffs,)
+        In (0, 1), ascending.
+
+    Returns
+    -------
+    DecisionCurve
+
+    Raises
+    ------
+    CalibrationInputError
+        A cut-off out of range.
+
+    Notes
+    -----
+    TP / N - FP / N * t / (1 - t), where a row is called if its score is at least t. The interval is
+    normal, by the variance of the rows' differences: called rows against calling none, rows that
+    are not called against calling all.
+
+    References
+    ----------
+    Vickers and Elkin, *Medical Decision Making* 2006.
+
+    Examples
+    --------
+    >>> found = decision_curve(EventScores([0.1, 0.4, 0.4, 0.9], [0, 0, 1, 1]), [0.2, 0.5])
+    >>> found.model.round(4).tolist(), found.every.round(4).tolist()
+    ([0.4375, 0.25], [0.375, 0.0])
+    """
+    at = _cutoffs(cutoff)
+    if (at <= 0).any() or (at >= 1).any():
+        raise CalibrationInputError("cutoff", "0 or 1", "between 0 and 1")
+    counted = tally(event.scores, event.hits)
+    n_rows, odds = counted.n_samples, at / (1 - at)
+    called, right = _above(counted, at)
+    events = float(counted.hits.sum())
+    model = (right - (called - right) * odds) / n_rows
+    every = (events - (n_rows - events) * odds) / n_rows
+    # Against calling none a called row counts 1 or -odds; against calling all, one that is not
+    # called counts -1 or odds.
+    missed, left = events - right, n_rows - called - (events - right)
+    squares = np.where(every > 0, missed + left * odds**2, right + (called - right) * odds**2)
+    gain = model - np.maximum(every, 0.0)
+    spread = np.sqrt(np.maximum(squares / n_rows - gain**2, 0) / max(n_rows - 1, 1))
+    return DecisionCurve(at, model, every, gain - _Z * spread, gain + _Z * spread, events / n_rows)
+
+
+# Accuracy of what is kept -------------------------------------------------------------------
+
+
+@result_class
+class RiskCoverage:
+    """Accuracy among the rows with the highest scores, by how many are kept.
+
+    Attributes
+    ----------
+    score : ndarray of float64, shape (n_blocks,)
+        Distinct scores, descending: rows with at least this score are kept.
+    coverage, accuracy : ndarray of float64, shape (n_blocks,)
+        Share of the rows that is kept, and share of right ones among these.
+    aurc : float
+        Area under the curve of 1 - accuracy over the coverage: the mean over the rows, each at its
+        own score.
+    """
+
+    score: Floats
+    coverage: Floats
+    accuracy: Floats
+    aurc: float
+
+    def lowest_for(self, accuracy: float) -> int | None:
+        """Find the lowest score above which the accuracy is reached; its place, None if nowhere."""
+        reached = np.flatnonzero(self.accuracy >= accuracy)
+        return int(reached[-1]) if reached.size else None
+
+
+def risk_coverage(event: EventScores) -> RiskCoverage:
+    """Compute the accuracy of the rows that are kept, by their share.
+
+    Parameters
+    ----------
+    event : EventScores
+        That a prediction is right, with its score.
+
+    Notes
+    -----
+    Rows of equal score are kept together, so their order does not matter.
+
+    References
+    ----------
+    Geifman and El-Yaniv, NeurIPS 2017.
+
+    Examples
+    --------
+    >>> found = risk_coverage(EventScores([0.6, 0.9, 0.9, 0.7], [0, 1, 1, 1]))
+    >>> found.coverage.tolist(), found.accuracy.tolist(), found.aurc
+    ([0.5, 0.75, 1.0], [1.0, 1.0, 0.75], 0.0625)
+    """
+    counted = tally(event.scores, event.hits)
+    counts, hits = counted.counts[::-1], counted.hits[::-1]
+    kept, right = np.cumsum(counts), np.cumsum(hits)
+    accuracy = right / kept
+    aurc = float(counts @ (1 - accuracy)) / counted.n_samples
+    return RiskCoverage(counted.scores[::-1], kept / counted.n_samples, accuracy, aurc)
+
+
+@result_class
+class HeldAccuracy:
+    """What a threshold that was chosen for its accuracy holds on rows that had no part in it.
+
+    Attributes
+    ----------
+    kept, right, n_samples : int
+        Rows that are kept, right ones among them, and rows in all; each row by the threshold that
+        the other folds choose.
+    """
+
+    kept: int
+    right: int
+    n_samples: int
+
+    @property
+    def accuracy(self) -> Interval | None:
+        """Interval of the accuracy (Wilson); None where nothing is kept."""
+        return share_interval(self.right, self.kept, LEVEL) if self.kept else None
+
+
+def held_accuracy(event: EventScores, wanted: float, fold: Folds) -> HeldAccuracy:
+    """Choose a threshold for an accuracy on all folds but one, and keep the rows of that one by it.
+
+    Parameters
+    ----------
+    event : EventScores
+        That a prediction is right, with its score.
+    wanted : float
+        Accuracy, in [0, 1].
+    fold : ndarray of int, shape (n_samples,)
+        Fold of each row, as of `calibcore.splits.deal_folds`.
+
+    Returns
+    -------
+    HeldAccuracy
+        Where no threshold reaches the accuracy nothing is kept.
+
+    Raises
+    ------
+    CalibrationInputError
+        An accuracy or folds out of range.
+
+    Examples
+    --------
+    >>> rows = EventScores([0.6, 0.9, 0.6, 0.9], [0, 1, 0, 1])
+    >>> found = held_accuracy(rows, 1.0, np.array([0, 0, 1, 1]))
+    >>> found.kept, found.right
+    (2, 2)
+    """
+    if not 0 <= wanted <= 1:
+        raise CalibrationInputError("wanted", str(wanted), "an accuracy from 0 to 1")
+    dealt = checked_folds(fold, event.n_samples)
+    kept = right = 0
+    for number in range(int(dealt.max()) + 1):
+        mine = dealt == number
+        seen = risk_coverage(event.rows(~mine))
+        place = seen.lowest_for(wanted)
+        if place is not None:
+            chosen = mine & (event.scores >= seen.score[place])
+            kept, right = kept + int(chosen.sum()), right + int(event.hits[chosen].sum())
+    return HeldAccuracy(kept, right, event.n_samples)
+
+
+def _cutoffs(cutoff: ArrayLike) -> Floats:
+    at = validation.real_array(cutoff, "cutoff")
+    if not ((at >= 0) & (at <= 1)).all():
+        raise CalibrationInputError("cutoff", str(cutoff), "from 0 to 1")
+    return at
+
+
+def _above(counted: Tally, cutoff: Floats) -> tuple[Floats, Floats]:
+    """Return rows and hits with a score of at least each cut-off."""
+    first: NDArray[np.intp] = np.searchsorted(counted.scores, cutoff, side="left")
+    rows, hits = (
+        np.concatenate([np.cumsum(values[::-1])[::-1], [0.0]])
+        for values in (counted.counts, counted.hits)
+    )
+    return rows[first], hits[first]

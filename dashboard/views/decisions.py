@@ -1,0 +1,137 @@
+"""Decisions: what acting on a score comes to, by the cut-off."""
+
+from html import escape
+
+import numpy as np
+import streamlit as st
+
+from calibcore.data import EventScores, LogitSet
+from calibcore.decisions import at_cutoff, cutoff_of_costs, decision_curve
+from calibcore.events import TopR
+from dashboard.compute import decisions as compute
+from dashboard.figures.decisions import coverage_graph, decision_graph
+from dashboard.parts import address
+from dashboard.parts.graph import show_graph
+from dashboard.parts.headline import show_subject
+from dashboard.scene import Scene
+from dashboard.wording import acting as words
+from dashboard.wording.events import event_words
+
+MESH = np.linspace(0.005, 0.995, 199)
+"""Cut-offs of the curve."""
+
+SIDES = ("Before", "After")
+
+
+def show(scene: Scene) -> None:
+    """Show the page."""
+    show_subject(scene)
+    if isinstance(scene.settings.event, TopR):
+        _show_kept(scene)
+    else:
+        _show_called(scene)
+
+
+def _events(scene: Scene) -> list[tuple[str, EventScores]]:
+    """Return the scores before and, where a calibrator changed them, after."""
+    before, after = scene.evaluated.before, scene.evaluated.after
+    sides = [(SIDES[0], before.event)]
+    return sides if after is before else [*sides, (SIDES[1], after.event)]
+
+
+# One event ----------------------------------------------------------------------------------
+
+
+def _show_called(scene: Scene) -> None:
+    top = st.container()
+    sides = _events(scene)
+    cutoff = _choose_cutoff(sides[0][1])
+    found = [at_cutoff(event, cutoff) for _, event in sides]
+    name = event_words(scene.settings.event, scene.class_names).name
+    top.subheader(words.sentence(found[-1], name, side=sides[-1][0]), anchor=False)
+    curves = [(side, decision_curve(event, MESH)) for side, event in sides]
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        figure = decision_graph(curves, cutoff, scene.palette)
+        show_graph("Decisions curve", figure, words.CURVE_CAPTION)
+    with right:
+        st.html(_table(("", *(side for side, _ in sides)), words.counts_rows(found)))
+        share, n_rows = curves[0][1].prevalence, found[0].n_samples
+        st.markdown(f":small[{words.reference_sentence(share, n_rows)}]")
+    for side, curve in curves:
+        st.markdown(words.use_sentence(curve, side=side))
+
+
+def _choose_cutoff(event: EventScores) -> float:
+    """Let the user set a cut-off, or what mistakes cost."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        way = address.choose(
+            st.segmented_control,
+            words.BY,
+            words.WAYS,
+            key="cutoff_by",
+            default="slider",
+            required=True,
+            width="content",
+        )
+        if way == "slider":
+            usual = min(max(round(100 * float(event.hits.mean())), 1), 99)
+            chosen = st.slider(
+                words.CUTOFF, 1, 99, usual, key="cutoff", bind="query-params",
+                persist_state="session", help=words.CUTOFF_HELP,
+            )  # fmt: skip
+            return int(chosen) / 100
+        alarm, miss = (
+            st.number_input(
+                label, 0.01, 1e9, usual, key=key, bind="query-params", persist_state="session",
+                help=words.COSTS_HELP, width=200,
+            )
+            for label, usual, key in (
+                (words.ALARM, 1.0, "cost_alarm"),
+                (words.MISS, 4.0, "cost_miss"),
+            )
+        )  # fmt: skip
+    return cutoff_of_costs(float(alarm), float(miss))
+
+
+# Predictions --------------------------------------------------------------------------------
+
+
+def _show_kept(scene: Scene) -> None:
+    top = st.container()
+    wanted = st.slider(
+        words.ACCURACY_WANTED, 50.0, 99.9, 95.0, 0.1, key="accuracy_wanted", bind="query-params",
+        persist_state="session", help=words.ACCURACY_HELP, width=360,
+    )  # fmt: skip
+    name, event = _events(scene)[-1]
+    curves = [(side, compute.coverage_of(scene, each)) for side, each in _events(scene)]
+    curve, n_rows = curves[-1][1], event.n_samples
+    place, kept = curve.lowest_for(float(wanted) / 100), None
+    if place is None:
+        top.subheader(words.out_of_reach(float(wanted) / 100), anchor=False)
+    else:
+        kept = float(curve.coverage[place])
+        n_kept = round(kept * n_rows)
+        right = round(float(curve.accuracy[place]) * n_kept)
+        score = float(curve.score[place])
+        top.subheader(words.kept_sentence(score, n_kept, right, n_rows), anchor=False)
+        held = compute.held_of(scene, name, event, float(wanted) / 100)
+        top.markdown(words.held_sentence(held))
+    show_graph("Decisions kept", coverage_graph(curves, kept, scene.palette), words.KEPT_CAPTION)
+    rows = scene.rows
+    if isinstance(rows, LogitSet):
+        commonest = float(np.bincount(rows.labels).max()) / n_rows
+        st.markdown(words.alone_sentence(float(event.hits.mean()), commonest, n_rows))
+
+
+def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    head = "".join(
+        f"<th scope='col'>{escape(name)}</th>" if name else "<td></td>" for name in heads
+    )
+    body = "".join(
+        f"<tr><th scope='row'>{escape(name)}</th>"
+        + "".join(f"<td>{escape(value)}</td>" for value in values)
+        + "</tr>"
+        for name, *values in rows
+    )
+    return f"<table class='measures'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -1,0 +1,214 @@
+"""Acting on a score, beside loops over the rows, hand arithmetic and what limits must be."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calibcore.data import EventScores
+from calibcore.decisions import (
+    at_cutoff,
+    cutoff_of_costs,
+    decision_curve,
+    held_accuracy,
+    risk_coverage,
+)
+from calibcore.errors import CalibrationInputError
+from calibcore.reliability import binomial_interval
+from calibcore.splits import deal_folds
+from tests.strategies import EventCase, event_data
+
+MESH = np.linspace(0.01, 0.99, 99)
+
+
+def slow_counts(event: EventScores, cutoff: float) -> tuple[int, int, int, int]:
+    """Right, in vain, missed, left alone, one row after another."""
+    found = {(True, 1): 0, (True, 0): 0, (False, 1): 0, (False, 0): 0}
+    for score, hit in zip(event.scores.tolist(), event.hits.tolist(), strict=True):
+        found[score >= cutoff, int(hit)] += 1
+    return found[True, 1], found[True, 0], found[False, 1], found[False, 0]
+
+
+@given(event_data(), st.floats(0, 1))
+def test_counts_at_a_cutoff(case: EventCase, cutoff: float) -> None:
+    event = EventScores(case.scores, case.hits)
+    found = at_cutoff(event, cutoff)
+    assert slow_counts(event, cutoff) == (
+        found.right, found.in_vain, found.missed, found.left_alone,
+    )  # fmt: skip
+    assert found.called == found.right + found.in_vain
+    assert found.n_samples == event.n_samples
+    assert found.n_events == event.hits.sum()
+
+
+@given(event_data())
+def test_net_benefit_is_that_of_a_loop(case: EventCase) -> None:
+    event = EventScores(case.scores, case.hits)
+    found, n = decision_curve(event, MESH), event.n_samples
+    for place, t in enumerate(MESH.tolist()):
+        right, in_vain, missed, left = slow_counts(event, t)
+        odds = t / (1 - t)
+        assert found.model[place] == pytest.approx(right / n - in_vain / n * odds, abs=1e-10)
+        every = (right + missed) / n - (in_vain + left) / n * odds
+        assert found.every[place] == pytest.approx(every, abs=1e-10)
+    assert found.prevalence == event.hits.mean()
+    assert (found.low <= found.gain + 1e-12).all()
+    assert (found.high >= found.gain - 1e-12).all()
+
+
+def test_shares_have_wilson_intervals() -> None:
+    event = EventScores([0.1, 0.2, 0.6, 0.7, 0.8], [0, 1, 0, 1, 1])
+    found = at_cutoff(event, 0.5)
+    for interval, hits, rows in (
+        (found.share_called, 3, 5),
+        (found.precision, 2, 3),
+        (found.sensitivity, 2, 3),
+        (found.specificity, 1, 2),
+    ):
+        assert interval is not None
+        assert (interval.low, interval.high) == pytest.approx(
+            tuple(float(end) for end in binomial_interval(hits, rows, level=0.95))
+        )
+    assert at_cutoff(event, 1.0).precision is None
+    assert at_cutoff(EventScores([0.5], [1]), 0.0).specificity is None
+    assert at_cutoff(EventScores([0.5], [0]), 0.0).sensitivity is None
+
+
+def test_a_cutoff_by_costs() -> None:
+    assert cutoff_of_costs(1, 9) == pytest.approx(0.1)
+    for bad in (0, -1, math.inf, math.nan):
+        with pytest.raises(CalibrationInputError, match="a cost above 0"):
+            cutoff_of_costs(bad, 1)
+        with pytest.raises(CalibrationInputError, match="a cost above 0"):
+            cutoff_of_costs(1, bad)
+
+
+def test_the_cutoff_of_the_costs_costs_least_for_true_probabilities(
+    rng: np.random.Generator,
+) -> None:
+    truth = rng.uniform(size=200_000)
+    event = EventScores(truth, rng.random(200_000) < truth)
+    costs = []
+    for t in MESH:
+        found = at_cutoff(event, float(t))
+        costs.append(1.0 * found.in_vain + 4.0 * found.missed)
+    assert MESH[int(np.argmin(costs))] == pytest.approx(cutoff_of_costs(1, 4), abs=0.02)
+
+
+def test_limits_of_net_benefit(rng: np.random.Generator) -> None:
+    hits = rng.random(400) < 0.3
+    perfect = decision_curve(EventScores(hits.astype(float), hits), MESH)
+    assert perfect.model == pytest.approx(np.full(99, hits.mean()))
+    assert perfect.useful() == [(0.01, 0.99)]
+    constant = decision_curve(EventScores(np.full(400, 0.3), hits), MESH)
+    assert constant.useful(clearly=True) == []
+    everybody = constant.model[MESH <= 0.3]
+    assert everybody == pytest.approx(constant.every[MESH <= 0.3])
+    assert (constant.model[MESH > 0.3] == 0).all()
+
+
+def test_ranges_of_use_end_where_they_end() -> None:
+    # Above 0.5 it calls nobody; below 0.2 it calls everybody; between, the right ones.
+    event = EventScores([0.2] * 60 + [0.5] * 40, [0] * 60 + [1] * 40)
+    found = decision_curve(event, MESH)
+    ((first, last),) = found.useful()
+    assert first == pytest.approx(0.21)
+    assert last == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("n_rows", [500, 5000])
+def test_its_interval_holds_the_truth_in_93_to_97_of_100(n_rows: int) -> None:
+    cutoffs, sets = np.array([0.1, 0.3, 0.6]), 400
+    many = np.random.default_rng(9).beta(1.2, 2.5, 400_000)
+
+    def shrunk(truth: np.ndarray) -> np.ndarray:
+        return np.asarray(truth**1.3)
+
+    scores, odds = shrunk(many), cutoffs / (1 - cutoffs)
+    called = scores[:, None] >= cutoffs
+    worth = many[:, None] - (1 - many[:, None]) * odds
+    gain = (called * worth).mean(axis=0) - np.maximum(worth.mean(axis=0), 0)
+    held = np.zeros(3)
+    for seed in range(sets):
+        rng = np.random.default_rng([seed, n_rows])
+        truth = rng.beta(1.2, 2.5, n_rows)
+        found = decision_curve(EventScores(shrunk(truth), rng.random(n_rows) < truth), cutoffs)
+        held += (found.low <= gain) & (gain <= found.high)
+    assert (held / sets > 0.915).all()
+    assert (held / sets < 0.985).all()
+
+
+# What is kept -------------------------------------------------------------------------------
+
+
+@given(event_data())
+def test_risk_and_coverage_are_those_of_a_loop(case: EventCase) -> None:
+    event = EventScores(case.scores, case.hits)
+    found, area = risk_coverage(event), 0.0
+    for place, score in enumerate(found.score.tolist()):
+        kept = [h for s, h in zip(event.scores, event.hits, strict=True) if s >= score]
+        assert found.coverage[place] == pytest.approx(len(kept) / event.n_samples, abs=1e-12)
+        assert found.accuracy[place] == pytest.approx(sum(kept) / len(kept), abs=1e-12)
+    for score in event.scores.tolist():
+        kept = [h for s, h in zip(event.scores, event.hits, strict=True) if s >= score]
+        area += (1 - sum(kept) / len(kept)) / event.n_samples
+    assert found.aurc == pytest.approx(area, abs=1e-10)
+
+
+def test_the_lowest_threshold_for_an_accuracy() -> None:
+    found = risk_coverage(EventScores([0.9, 0.8, 0.7, 0.6], [1, 0, 1, 1]))
+    # 1, 1/2, 2/3, 3/4
+    assert found.lowest_for(0.7) == 3
+    assert found.lowest_for(0.8) == 0
+    assert found.lowest_for(0.0) == 3
+    assert risk_coverage(EventScores([0.9], [0])).lowest_for(0.5) is None
+
+
+def test_what_a_threshold_holds_is_found_on_rows_that_had_no_part(
+    rng: np.random.Generator,
+) -> None:
+    scores, hits = rng.uniform(size=60), rng.integers(2, size=60)
+    event, fold = EventScores(scores, hits), rng.permutation(60) % 4
+    kept = right = 0
+    for number in range(4):
+        seen = [(s, h) for s, h, f in zip(scores, hits, fold, strict=True) if f != number]
+        reached = [
+            s for s, _ in seen
+            if np.mean([h for t, h in seen if t >= s]) >= 0.6
+        ]  # fmt: skip
+        for s, h, f in zip(scores, hits, fold, strict=True):
+            if f == number and reached and s >= min(reached):
+                kept, right = kept + 1, right + int(h)
+    found = held_accuracy(event, 0.6, fold)
+    assert (found.kept, found.right, found.n_samples) == (kept, right, 60)
+    assert held_accuracy(EventScores([0.5] * 4, [0] * 4), 0.9, np.array([0, 1] * 2)).kept == 0
+
+
+def test_the_chosen_threshold_promises_too_much_and_held_out_rows_do_not() -> None:
+    apparent, held, true = [], [], []
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        truth = rng.uniform(0.5, 1, 200)
+        event = EventScores(truth, rng.random(200) < truth)
+        curve = risk_coverage(event)
+        place = curve.lowest_for(0.85)
+        out = held_accuracy(event, 0.85, deal_folds(event, seed=seed))
+        if place is None or not out.kept:
+            continue
+        apparent.append(curve.accuracy[place])
+        held.append(out.right / out.kept)
+        true.append((1 + curve.score[place]) / 2)  # what scores above this hold
+    assert np.mean(apparent) - np.mean(true) > 0.004
+    assert abs(np.mean(held) - np.mean(true)) < 0.004
+
+
+@pytest.mark.parametrize("cutoff", [-0.1, 1.1, math.nan])
+def test_a_cutoff_out_of_range_is_refused(cutoff: float) -> None:
+    with pytest.raises(CalibrationInputError, match="from 0 to 1"):
+        at_cutoff(EventScores([0.5], [1]), cutoff)
+    with pytest.raises(CalibrationInputError):
+        decision_curve(EventScores([0.5], [1]), [0.0, 0.5])
+    with pytest.raises(CalibrationInputError, match="an accuracy"):
+        held_accuracy(EventScores([0.5, 0.5], [1, 0]), cutoff, np.array([0, 1]))
