@@ -23,9 +23,7 @@ from calibcore.calibrators.temperature.scaling import TemperatureScaling
 
 _MATRICES = 18.0
 """Tables of a double for each pair of classes in which Newton's method works on a full matrix."""
-
 _LOSS = Choice("loss", "nll", ("nll", "squared_error"))
-
 _SCORE_MAPS: dict[str, type[ScoreMap]] = {
     "beta": BetaCalibration,
     "platt": PlattScaling,
@@ -363,11 +361,10 @@ CATALOGUE: tuple[Method, ...] = (
         name="By group",
         factory=_by_group,
         options=(Choice("score_map", "platt", tuple(_SCORE_MAPS)),),
-        paper="Van Calster 2019; partial pooling (Gelman and Hill 2007); Hebert-Johnson 2018",
-        explained="Fits one map on all rows, and for each group a shift and slope as far as its"
-        " rows support them: a small group stays close to the map of all.",
-        formula="log-odds = logit(g(s)) + a_group + b_group x, x the standardised logit(g(s)),"
-        " penalty on a and b",
+        paper="Van Calster 2019; Gelman and Hill 2007 (partial pooling); Hebert-Johnson 2018",
+        explained="Fits one map on all rows, and a shift and slope for each group, near none where"
+        " its rows are few.",
+        formula="log-odds = a_g + b_g logit(q), q by one map of all rows; a_g and b_g penalised",
         acts_on="event",
         preserves_accuracy=True,
         cost=Cost((500, 50, 5)),

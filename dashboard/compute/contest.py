@@ -335,8 +335,14 @@ def _settings(scene: Scene, key: str) -> Settings:
         for option in method_by_key(key).options
         if not (within and isinstance(option, Switch) and option.one_class)
     )
-    group = groupings(scene.upload)[0] if method_by_key(key).knows_groups else None
-    return replace(scene.settings, method=key, options=options, group=group)
+    return replace(scene.settings, method=key, options=options, group=group_of(scene, key))
+
+
+def group_of(scene: Scene, key: str) -> str | None:
+    """Return the column by which a method is told groups: the one chosen for it, or the first."""
+    if key == NO_METHOD or not method_by_key(key).knows_groups:
+        return None
+    return scene.settings.group or groupings(scene.upload)[0]
 
 
 def _key(scene: Scene, settings: Settings, dealt: Dealt) -> tuple[object, ...]:

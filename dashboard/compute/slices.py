@@ -189,18 +189,25 @@ def groupings(upload: Upload) -> list[str]:
     """Return the columns of the file by which a calibrator can be told groups."""
     sets = list(upload.sets.items())
     n_rows = min((rows.n_samples for _, rows in sets), default=0)
-    return [
-        by
-        for by, name in _columns(upload).items()
-        if all(_tells_groups(upload.columns[one][name], n_rows) for one, _ in sets)
-    ]
+
+    def find() -> list[str]:
+        return [
+            by
+            for by, name in _columns(upload).items()
+            if all(_tells_groups(upload.columns[one][name], n_rows) for one, _ in sets)
+        ]
+
+    return once("groupings", key_of(upload, Settings(TopR(1)))[:3], find)
 
 
 def _tells_groups(column: SliceColumn, n_rows: int) -> bool:
+    """Return whether a column holds groups, neither one value nor a number for each row."""
     if column.categories is not None:
         return 2 <= len(column.categories) <= n_rows / _ROWS_A_GROUP
-    known = column.values[~np.isnan(column.values.astype(np.float64))]
-    return known.size > 0 and bool(known.min() < known.max()) and n_rows >= 2 * _ROWS_A_GROUP
+    values = column.values.astype(np.float64)
+    different = np.unique(values[~np.isnan(values)])
+    numbered = different.size == n_rows and bool((different == np.floor(different)).all())
+    return different.size > 1 and not numbered and n_rows >= 2 * _ROWS_A_GROUP
 
 
 def methods_for(upload: Upload) -> list[Method]:

@@ -34,8 +34,8 @@ def hospital() -> Hospital:
     true = 1 / (1 + np.exp(-odds - np.array([0.0, -0.3, 1.2])[place]))
     hits = (rng.uniform(size=place.size) < true).astype(int)
     scores = np.round(1 / (1 + np.exp(-odds)), 6)
-    lines = ["id,ward,site,age,risk,readmitted"] + [
-        f"P{k:05d},{WARDS[g]},north,{40 + k % 50},{score},{'Yes' if hit else 'No'}"
+    lines = ["id,number,ward,site,age,risk,readmitted"] + [
+        f"P{k:05d},{7000 + k},{WARDS[g]},north,{40 + k % 50},{score},{'Yes' if hit else 'No'}"
         for k, (g, score, hit) in enumerate(zip(place, scores, hits, strict=True))
     ]
     return "\n".join(lines).encode(), EventScores(scores, hits), place
@@ -55,7 +55,7 @@ def test_columns_that_name_groups_are_offered_and_ids_are_not(hospital: Hospital
     assert upload.rows is not None
     offered = groupings(upload)
     assert "ward" in offered
-    assert not {"id", "site"} & set(offered)
+    assert not {"id", "number", "site"} & set(offered)
     assert set(offered) <= set(ways(upload))
     assert [method.key for method in methods_for(upload)][-1] == "by_group"
 
@@ -131,6 +131,7 @@ def test_it_takes_part_in_the_comparison_whatever_is_chosen(hospital: Hospital) 
     assert next(iter(rows)) == "By group"
     (said,) = [head.value for head in page.subheader if "cross-validation" in head.value]
     assert said.startswith("Best in cross-validation: By group")
+    assert any("By group: groups of the column ward." in body for body in bodies(page))
     mine = open_hospital(hospital, "compare", method="by_group", group="ward", **query)
     assert compared(mine) == rows  # the first column that is offered is the ward
 

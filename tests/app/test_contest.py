@@ -231,7 +231,7 @@ def test_a_file_of_scores_alone_offers_maps_of_scores() -> None:
     data = top_1_file(scores, rng.random(600) < scores - 0.1)
     page = open_upload(("scores.csv", data), path="compare")
     assert not page.exception
-    offered = {m.key for m in CATALOGUE if m.acts_on == "event" and not m.knows_groups}
+    offered = {m.key for m in CATALOGUE if m.acts_on == "event"}  # by predicted class too
     assert set(page.multiselect(key="methods_seen").options) == {
         wording.method_name(k) for k in offered
     }

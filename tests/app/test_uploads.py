@@ -246,7 +246,7 @@ def test_top_1_scores_alone_open_without_what_needs_all_classes(rng: np.random.G
     check_page(page)
     keys = {control.key for control in page.segmented_control}
     assert not keys & {"event", "rank", "within"}
-    offered = [m.name for m in CATALOGUE if m.acts_on == "event" and not m.knows_groups]
+    offered = [method.name for method in CATALOGUE if method.acts_on == "event"]
     assert page.selectbox(key="method_seen").options == [*offered, wording.method_name(NO_METHOD)]
     assert tile(page, "KS error") == before_after(*ks_crossed(rows, TopR(1)), 600)
     table = measure_cells(page)
