@@ -97,8 +97,9 @@ class ByGroup(GroupMap):
     groups that the fit has not seen, the map of all rows is used.
 
     The penalty with the least NLL of rows left out is taken; ``score_map`` is fitted once, as all
-    penalties share it. Folds are dealt by score, so neither the order of the rows nor the groups'
-    numbers change the fit.
+    penalties share it. Folds are dealt at random, from seed 0, to the rows in the order of their
+    scores, so the order in which they came does not change the fit; nor do the groups' numbers,
+    but where rows of two groups are tied.
 
     References
     ----------
