@@ -1,9 +1,10 @@
 """What everything else is computed from: logits with labels, an event's scores."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import field
 from functools import cached_property
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,6 +37,8 @@ class LogitSet:
     ----------
     made_of : {"logits", "probabilities"}
         Which of its two tables the set was given; the other is made when it is asked for.
+    groups : ndarray of int64, shape (n_samples,), or None
+        Group of each row, where `with_groups` has told it.
 
     Raises
     ------
@@ -52,6 +55,7 @@ class LogitSet:
     labels: Labels
     class_names: tuple[str, ...]
     made_of: Literal["logits", "probabilities"]
+    groups: Labels | None = field(default=None, init=False, repr=False)
 
     def __init__(
         self, logits: ArrayLike, labels: ArrayLike, class_names: Sequence[str] | None = None
@@ -130,7 +134,7 @@ class LogitSet:
         index = _row_index(chosen, self.n_samples)
         made = LogitSet.__new__(LogitSet)
         made._set(self.made_of, self.given[index], self.labels[index], self.class_names)  # noqa: SLF001
-        return made
+        return made if self.groups is None else with_groups(made, self.groups[index])
 
 
 @result_class
@@ -147,6 +151,11 @@ class EventScores:
         Probability that the event does not happen, where it is known to more digits than 1 - score
         has: that is 0 for a score that is rounded to 1.
 
+    Attributes
+    ----------
+    groups : ndarray of int64, shape (n_samples,), or None
+        Group of each row, where `with_groups` has told it.
+
     Raises
     ------
     CalibrationInputError
@@ -161,6 +170,7 @@ class EventScores:
     scores: Floats
     hits: Hits
     rest: Floats | None = field(repr=False)
+    groups: Labels | None = field(default=None, init=False, repr=False)
 
     def __init__(self, scores: ArrayLike, hits: ArrayLike, rest: ArrayLike | None = None) -> None:
         checked_scores, checked_hits = validation.scores_and_hits(scores, hits)
@@ -178,7 +188,42 @@ class EventScores:
         """Keep the chosen rows, given as indices or as a mask."""
         index = _row_index(chosen, self.n_samples)
         rest = None if self.rest is None else self.rest[index]
-        return EventScores(self.scores[index], self.hits[index], rest)
+        made = EventScores(self.scores[index], self.hits[index], rest)
+        return made if self.groups is None else with_groups(made, self.groups[index])
+
+
+Rows = TypeVar("Rows", LogitSet, EventScores)
+
+
+def with_groups(rows: Rows, groups: ArrayLike) -> Rows:
+    """Tell of each row the group that it belongs to.
+
+    Parameters
+    ----------
+    rows : LogitSet or EventScores
+        Stays as it is.
+    groups : array_like of int, shape (n_samples,)
+        Any whole numbers; the same ones for the same groups in all sets.
+
+    Returns
+    -------
+    LogitSet or EventScores
+        Of the same arrays, with ``groups``, which `rows` cuts along.
+
+    Raises
+    ------
+    CalibrationInputError
+        Groups that are no whole numbers, or not one a row.
+
+    Examples
+    --------
+    >>> with_groups(EventScores([0.9, 0.6], [1, 0]), [3, 7]).rows([1]).groups.tolist()
+    [7]
+    """
+    checked = validation.groups(groups, n_rows=rows.n_samples)
+    made = copy(rows)
+    object.__setattr__(made, "groups", checked)
+    return made
 
 
 def _scaled(probabilities: Floats) -> Floats:

@@ -20,6 +20,7 @@ from calibcore.fitting import (
     FoldedScoreMap,
     FoldedVectorMap,
     Prepared,
+    calibrated_scores,
     check_pooled,
     fit_split,
     prepare,
@@ -316,7 +317,7 @@ def evaluate(
         after_event = event.outcomes(after_probabilities, rows.labels)
         changed = changed_decisions(rows.probabilities, after_probabilities)
     elif isinstance(fitted, FittedScoreMap):
-        after_event = EventScores(fitted.predict(prepared.event.scores), prepared.event.hits)
+        after_event = EventScores(calibrated_scores(fitted, prepared), prepared.event.hits)
         after_probabilities = None
     before_side = _side(prepared.event, options)
     after_side = before_side if after_event is prepared.event else _side(after_event, options)

@@ -5,8 +5,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.calibrators.base import (
+    FittedGroupMap,
     FittedScoreMap,
     FittedVectorMap,
+    GroupMap,
     Progress,
     ScoreMap,
     SlowVectorMap,
@@ -18,7 +20,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, WithinTopR
 from calibcore.results import result_class
 from calibcore.splits import Folds
-from calibcore.validation import Floats
+from calibcore.validation import Floats, Labels
 
 
 @result_class
@@ -58,6 +60,9 @@ def fit(
         return None
     if isinstance(calibrator, type) or not hasattr(calibrator, "fit"):
         raise CalibrationInputError("calibrator", repr(calibrator), "one such as PlattScaling()")
+    if isinstance(calibrator, GroupMap):
+        event = calibration.event
+        return calibrator.fit(event.scores, event.hits, calibration.rows.groups)
     if isinstance(calibrator, ScoreMap):
         return calibrator.fit(calibration.event.scores, calibration.event.hits)
     if isinstance(calibration.rows, EventScores):
@@ -72,11 +77,22 @@ def fit(
     return calibrator.fit(logits, labels)
 
 
+def calibrated_scores(fitted: FittedScoreMap, prepared: Prepared) -> Floats:
+    """Calibrate the event's scores of one set; one that knows groups gets those of its rows."""
+    return _predict(fitted, prepared.event.scores, prepared.rows.groups)
+
+
+def _predict(fitted: FittedScoreMap, scores: Floats, groups: Labels | None) -> Floats:
+    if isinstance(fitted, FittedGroupMap):
+        return fitted.predict(scores, groups)
+    return fitted.predict(scores)
+
+
 # Fold by fold -------------------------------------------------------------------------------
 
 
 @result_class
-class FoldedScoreMap(FittedScoreMap):
+class FoldedScoreMap(FittedGroupMap):
     """One score map a fold; each row goes through the one that was fitted without its fold.
 
     Attributes
@@ -90,15 +106,17 @@ class FoldedScoreMap(FittedScoreMap):
     fold: Folds
     maps: tuple[FittedScoreMap, ...]
 
-    def predict(self, scores: ArrayLike) -> Floats:
+    def predict(self, scores: ArrayLike, groups: ArrayLike | None = None) -> Floats:
         """Calibrate the scores of the very rows that were dealt, in their order."""
         checked = validation.scores(scores)
         _check_rows(checked.size, self.fold)
+        known = None if groups is None else validation.groups(groups, n_rows=checked.size)
         result = np.empty(checked.shape)
         for number, fitted in enumerate(self.maps):
             mine = np.flatnonzero(self.fold == number)
             if mine.size:
-                result[mine] = fitted.predict(checked[mine])
+                own = None if known is None else known[mine]
+                result[mine] = _predict(fitted, checked[mine], own)
         return result
 
     def part(self, chosen: NDArray[np.bool_]) -> "FoldedScoreMap":

@@ -14,7 +14,7 @@ from calibcore.calibrators.method import Calibrator
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event
-from calibcore.fitting import Prepared, fit_folds, prepare
+from calibcore.fitting import Prepared, calibrated_scores, fit_folds, prepare
 from calibcore.inference import Finding, Inference, Interval, Plan, SideRows
 from calibcore.inference.intervals import mark_of
 from calibcore.metrics import ClassMeasure, EventMeasure, Measure, Options
@@ -195,7 +195,7 @@ def side_after(
         table = fitted.predict_proba(rows.logits)
         return SideRows(event.outcomes(table, rows.labels), table, rows.labels)
     if isinstance(fitted, FittedScoreMap):
-        scores = fitted.predict(prepared.event.scores)
+        scores = calibrated_scores(fitted, prepared)
         return SideRows(EventScores(scores, prepared.event.hits))
     raise TypeError(fitted)
 

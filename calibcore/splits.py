@@ -1,16 +1,14 @@
 """A set to fit on and a set to evaluate on: other rows, or the same ones by folds."""
 
-from typing import Generic, TypeVar
+from typing import Generic
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import EventScores, LogitSet, Rows
 from calibcore.errors import CalibrationInputError
 from calibcore.results import result_class
-
-Rows = TypeVar("Rows", LogitSet, EventScores)
 
 Folds = NDArray[np.intp]
 """Fold of each row, from 0."""

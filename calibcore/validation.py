@@ -251,6 +251,15 @@ def scores_and_hits(score_values: ArrayLike, hit_values: ArrayLike) -> tuple[Flo
     return checked, hits(hit_values, n_rows=checked.size)
 
 
+def groups(values: ArrayLike, *, n_rows: int) -> Labels:
+    """Check the group of each row: whole numbers, of any size."""
+    array = real_array(values, "groups")
+    if array.shape != (n_rows,) or array.dtype.kind not in "biu":
+        found = f"an array of type {array.dtype} and shape {array.shape}"
+        raise CalibrationInputError("groups", found, f"a whole number for each of {n_rows:,} rows")
+    return array.astype(np.int64, copy=False)
+
+
 def whole_number(value: int, field: str, *, least: int, most: int | None = None) -> int:
     """Check a count such as the number of bins."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):

@@ -8,10 +8,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from calibcore.calibrators import CATALOGUE, Choice, Method, Switch, WholeNumber
+from calibcore.calibrators import Choice, Method, Switch, WholeNumber
 from calibcore.events import OneClass, TopR, WithinTopR
 from dashboard import wording
 from dashboard.compute import SourceFile, forget
+from dashboard.compute.slices import methods_for
 from dashboard.parts import address, evaluation
 from dashboard.readers import FORMATS, Upload
 from dashboard.readers.contents import RawSet
@@ -266,7 +267,7 @@ def _opening_event(upload: Upload) -> str:
 def _choose_method(
     upload: Upload, event: ChosenEvent, *, expert: bool
 ) -> tuple[str, tuple[tuple[str, OptionValue], ...]]:
-    offered = {m.key: m for m in CATALOGUE if upload.class_names or m.acts_on == "event"}
+    offered = {method.key: method for method in methods_for(upload)}
     key = address.choose(
         st.selectbox,
         "Calibrator",

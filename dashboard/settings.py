@@ -53,6 +53,8 @@ class Settings:
         Of the split, or of the folds, of a single set.
     only : Slice or None
         The part of the rows of both sets that is evaluated; all are fitted on. None for all.
+    group : str or None
+        What a calibrator that knows groups groups the rows by, as the page calls it.
     """
 
     event: ChosenEvent
@@ -62,6 +64,7 @@ class Settings:
     calibration_share: float | None = None
     seed: int = 0
     only: Slice | None = None
+    group: str | None = None
 
     def calibrator(self) -> Calibrator | None:
         """Make the chosen calibrator; None for the choice to change nothing."""

@@ -7,7 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from calibcore.evaluation import AuditResult
 from dashboard import compute, controls, style
-from dashboard.parts import downloads, fit_progress, graph, import_step, panel, row_filter
+from dashboard.parts import downloads, fit_progress, graph, grouping, import_step, panel, row_filter
 from dashboard.readers import Upload
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, SetChoice, Settings
@@ -72,7 +72,7 @@ def _fit(upload: Upload, settings: Settings) -> tuple[Settings, AuditResult, str
     estimate = compute.estimate(upload, settings)
     waiting = None if fit_progress.agreed(estimate, settings) else settings.method
     if waiting is not None:
-        settings, estimate = replace(settings, method=NO_METHOD, options=()), None
+        settings, estimate = replace(settings, method=NO_METHOD, options=(), group=None), None
     with fit_progress.watched(settings, estimate) as progress:
         return settings, compute.run_audit(upload, settings, progress), waiting
 
@@ -86,7 +86,8 @@ def _choose_set(upload: Upload, settings: Settings) -> SetChoice:
 def _choose(upload: Upload, further: DeltaGenerator, *, expert: bool) -> Settings:
     """Show what is chosen of a file, the filter last; return the settings."""
     settings = controls.choose_settings(upload, further, expert=expert)
-    return replace(settings, only=row_filter.choose_only(upload, settings))
+    group = grouping.choose_group(upload, settings)
+    return replace(settings, group=group, only=row_filter.choose_only(upload, settings))
 
 
 def _read(source: controls.Source, page: str, *, first: bool) -> Upload | None:

@@ -12,6 +12,7 @@ from calibcore.calibrators.catalogue import CATALOGUE
 from calibcore.calibrators.ensembles.beta import BetaEnsemble
 from calibcore.calibrators.ensembles.temperature import EnsembleTemperatureScaling
 from calibcore.calibrators.gaussian_process.calibrator import GaussianProcessCalibration
+from calibcore.calibrators.lifts.by_group import ByGroup
 from calibcore.calibrators.lifts.chain import Chain
 from calibcore.calibrators.lifts.pooled import PooledClasses, PooledScores
 from calibcore.calibrators.lifts.separate import OneVsRest, PerRank
@@ -32,6 +33,7 @@ __all__ = [
     "CATALOGUE",
     "BetaCalibration",
     "BetaEnsemble",
+    "ByGroup",
     "Calibrator",
     "Chain",
     "Choice",

@@ -72,6 +72,22 @@ class FittedScoreMap(Fitted, ABC):
         """
 
 
+class FittedGroupMap(FittedScoreMap):
+    """A fitted map of a score that can make use of the group that a row belongs to."""
+
+    @abstractmethod
+    def predict(self, scores: ArrayLike, groups: ArrayLike | None = None) -> Floats:
+        """Calibrate scores, as `FittedScoreMap.predict` does.
+
+        Parameters
+        ----------
+        scores : array_like of float, shape (n_samples,)
+            Predicted probability of the event (y_prob), in [0, 1].
+        groups : array_like of int, shape (n_samples,), optional
+            Group of each row, numbered as in the fit.
+        """
+
+
 class FittedVectorMap(Fitted, ABC):
     """A fitted map from logits to calibrated class probabilities."""
 
@@ -119,6 +135,16 @@ class ScoreMap(ABC):
         CalibrationInputError
             Scores or hits out of range, or too few rows.
         """
+
+
+class GroupMap(ScoreMap):
+    """A score map that also learns from the group that each row belongs to."""
+
+    @abstractmethod
+    def fit(
+        self, scores: ArrayLike, hits: ArrayLike, groups: ArrayLike | None = None
+    ) -> FittedGroupMap:
+        """Fit as `ScoreMap.fit`, with the group of each row as a whole number."""
 
 
 class VectorMap(ABC):

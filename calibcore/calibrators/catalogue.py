@@ -5,6 +5,7 @@ from calibcore.calibrators.cost import Cost
 from calibcore.calibrators.ensembles.beta import BetaEnsemble
 from calibcore.calibrators.ensembles.temperature import EnsembleTemperatureScaling
 from calibcore.calibrators.gaussian_process.calibrator import GaussianProcessCalibration
+from calibcore.calibrators.lifts.by_group import ByGroup
 from calibcore.calibrators.lifts.chain import Chain
 from calibcore.calibrators.lifts.pooled import PooledClasses, PooledScores
 from calibcore.calibrators.lifts.separate import OneVsRest, PerRank
@@ -22,9 +23,7 @@ from calibcore.calibrators.temperature.scaling import TemperatureScaling
 
 _MATRICES = 18.0
 """Tables of a double for each pair of classes in which Newton's method works on a full matrix."""
-
 _LOSS = Choice("loss", "nll", ("nll", "squared_error"))
-
 _SCORE_MAPS: dict[str, type[ScoreMap]] = {
     "beta": BetaCalibration,
     "platt": PlattScaling,
@@ -36,6 +35,10 @@ _SCORE_MAPS: dict[str, type[ScoreMap]] = {
 
 def _one_vs_rest(score_map: str) -> OneVsRest:
     return OneVsRest(_SCORE_MAPS[score_map]())
+
+
+def _by_group(score_map: str) -> ByGroup:
+    return ByGroup(_SCORE_MAPS[score_map]())
 
 
 def _one_vs_rest_isotonic() -> OneVsRest:
@@ -353,6 +356,20 @@ CATALOGUE: tuple[Method, ...] = (
         preserves_accuracy=True,
         cost=Cost((30, 10, 3)),
     ),
+    Method(
+        key="by_group",
+        name="By group",
+        factory=_by_group,
+        options=(Choice("score_map", "platt", tuple(_SCORE_MAPS)),),
+        paper="Van Calster 2019; Gelman and Hill 2007 (partial pooling); Hebert-Johnson 2018",
+        explained="Fits one map on all rows, and a shift and slope for each group, near none where"
+        " its rows are few.",
+        formula="log-odds = a_g + b_g logit(q), q by one map of all rows; a_g and b_g penalised",
+        acts_on="event",
+        preserves_accuracy=True,
+        cost=Cost((500, 50, 5)),
+        knows_groups=True,
+    ),
 )
 """Every method, in the order in which they are offered."""
 
@@ -366,6 +383,7 @@ SIMPLEST_FIRST = (
     "isotonic",
     "venn_abers",
     "bbq",
+    "by_group",
     "temperature_isotonic",
     "pooled_isotonic",
     "structured_vector",

@@ -74,6 +74,8 @@ class Method:
         What a user may set; names are those of the factory's keywords.
     costs : mapping of str to Cost
         Of some words that can be chosen, where it is another.
+    knows_groups : bool
+        It needs to know the group of each row, and without is the map of all rows.
     """
 
     key: str
@@ -87,6 +89,7 @@ class Method:
     cost: Cost
     options: tuple[Option, ...] = ()
     costs: Mapping[str, Cost] = field(default_factory=dict)
+    knows_groups: bool = False
 
     def make(self, **chosen: int | str | bool) -> Calibrator:
         """Make the calibrator with the chosen options, and the default of every other."""

@@ -50,6 +50,7 @@ _RULES: dict[str, dict[str, _Rule]] = {
     },
     "FittedBeta": {"a": _AT_LEAST_0, "b": _AT_LEAST_0},
     "FittedBetaEnsemble": {"a": _POSITIVE, "b": _AT_LEAST_0, "weights": _SHARES},
+    "FittedByGroup": {"groups": _RISING, "penalty": _AT_LEAST_0},
     "FittedEnsembleTemperature": {"weights": _SHARES},
     "FittedGaussianProcess": {
         "places": _RISING,
@@ -76,6 +77,7 @@ _RULES: dict[str, dict[str, _Rule]] = {
 _LENGTHS: dict[str, tuple[dict[str, int], ...]] = {
     "FittedBBQ": ({"edges": 1, "heights": 0}, {"n_bins": 0, "weights": 0}),
     "FittedBetaEnsemble": ({"a": 0, "b": 0, "c": 0, "weights": 0},),
+    "FittedByGroup": ({"groups": 0, "shift": 0, "slope": 0},),
     "FittedGaussianProcess": ({"places": 0, "q_mean": 0, "q_factor": 0},),
     "FittedHistogram": ({"edges": -1, "counts": 0, "frequency": 0},),
     "FittedIsotonic": ({"first": 0, "last": 0, "frequency": 0},),

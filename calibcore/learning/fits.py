@@ -12,7 +12,7 @@ from calibcore.calibrators.method import Calibrator
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, TopR
-from calibcore.fitting import Prepared, check_pooled, fit, prepare
+from calibcore.fitting import Prepared, calibrated_scores, check_pooled, fit, prepare
 from calibcore.learning.curves import (
     LEARNED,
     MEASURES,
@@ -174,7 +174,8 @@ def _evaluate(
         probabilities = decided = fitted.predict_proba(rows.logits)
         outcomes = event.outcomes(probabilities, rows.labels)
     elif isinstance(fitted, FittedScoreMap):
-        outcomes, probabilities = EventScores(fitted.predict(outcomes.scores), outcomes.hits), None
+        outcomes = EventScores(calibrated_scores(fitted, test), outcomes.hits)
+        probabilities = None
     counted, found = tally(outcomes.scores, outcomes.hits, outcomes.rest), []
     for measure in MEASURES:
         table = decided if measure.key == "accuracy" else probabilities

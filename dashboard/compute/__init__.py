@@ -8,6 +8,7 @@ from dashboard.compute.contest import (
     contest_closer,
     contestants,
     estimate_contest,
+    group_of,
     run_contest,
 )
 from dashboard.compute.files import (
@@ -47,6 +48,7 @@ __all__ = [
     "estimate_contest",
     "evaluated_split",
     "forget",
+    "group_of",
     "parsed",
     "part_of",
     "read_files",

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from calibcore.calibrators import CATALOGUE, Switch
+from calibcore.calibrators import Switch
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.calibrators.catalogue import SIMPLEST_FIRST
 from calibcore.contest import (
@@ -27,9 +27,14 @@ from calibcore.refits import side_after, side_before
 from calibcore.splits import Folds, deal_folds
 from calibcore.validation import Floats
 from dashboard.compute.cache import is_known, key_of, once
-from dashboard.compute.files import whole_split
 from dashboard.compute.fits import is_fitted, run_audit, seconds_per_logit
-from dashboard.compute.slices import evaluated_rows, evaluated_split
+from dashboard.compute.slices import (
+    evaluated_rows,
+    evaluated_split,
+    groupings,
+    methods_for,
+    whole_split,
+)
 from dashboard.compute.uncertainty import LEAST_RESAMPLES, MOST_DRAWN, refits_of
 from dashboard.readers import Upload
 from dashboard.scene import Scene
@@ -90,7 +95,7 @@ class FoundContest:
 
 def contestants(upload: Upload) -> list[str]:
     """List the methods that fit the data; the choice to change nothing comes first."""
-    return [NO_METHOD, *(m.key for m in CATALOGUE if upload.class_names or m.acts_on == "event")]
+    return [NO_METHOD, *(method.key for method in methods_for(upload))]
 
 
 def estimate_contest(scene: Scene, keys: Sequence[str], dealt: Dealt) -> float:
@@ -166,7 +171,7 @@ def _contestant(
     def evaluated(side: EvaluatedOn) -> Standing:
         fitted = _fitted_on(scene, found, side)
         event = scene.settings.event
-        prepared = prepare(_evaluated_rows(scene, side), event)
+        prepared = prepare(_evaluated_rows(scene, key, side), event)
         return Standing.of(evaluate(prepared, event, fitted, options), fitted)
 
     def make() -> Contestant:
@@ -177,8 +182,8 @@ def _contestant(
     return once("contestants on a part", _key(scene, _settings(scene, key), dealt), make)
 
 
-def _evaluated_rows(scene: Scene, side: EvaluatedOn) -> LogitSet | EventScores:
-    split = evaluated_split(scene.upload, scene.settings)
+def _evaluated_rows(scene: Scene, key: str, side: EvaluatedOn) -> LogitSet | EventScores:
+    split = evaluated_split(scene.upload, _settings(scene, key))
     return split.calibration if side == "crossed" else split.test
 
 
@@ -261,7 +266,7 @@ def contest_closer(
     measure: Measure,
 ) -> Inference:
     """Find the uncertainty of one measure of one contestant, and of its change from no method."""
-    rows = _evaluated_rows(scene, evaluated_on)
+    rows = _evaluated_rows(scene, contestant.key, evaluated_on)
     affordable = max(LEAST_RESAMPLES, MOST_DRAWN // rows.n_samples)
     options, event = Options(scene.settings.n_bins), scene.settings.event
     plan = Plan((measure,), options, min(scene.n_resamples, affordable))
@@ -305,7 +310,7 @@ def _losses(
     scene: Scene, standing: Standing | None, dealt: Dealt, measure: Measure, key: str
 ) -> Floats | None:
     """Return the out-of-fold loss of each row; of uncalibrated scores where nothing stands."""
-    rows, event = _evaluated_rows(scene, "crossed"), scene.settings.event
+    rows, event = _evaluated_rows(scene, key, "crossed"), scene.settings.event
     fitted = None if standing is None else standing.fitted
 
     def make() -> Floats | None:
@@ -322,7 +327,7 @@ def _settings(scene: Scene, key: str) -> Settings:
     if key == scene.settings.method:
         return scene.settings
     if key == NO_METHOD:
-        return replace(scene.settings, method=key, options=())
+        return replace(scene.settings, method=key, options=(), group=None)
     # Listed as the panel lists them, so that a method chosen there is not fitted once more.
     within = isinstance(scene.settings.event, WithinTopR)
     options = tuple(
@@ -330,7 +335,14 @@ def _settings(scene: Scene, key: str) -> Settings:
         for option in method_by_key(key).options
         if not (within and isinstance(option, Switch) and option.one_class)
     )
-    return replace(scene.settings, method=key, options=options)
+    return replace(scene.settings, method=key, options=options, group=group_of(scene, key))
+
+
+def group_of(scene: Scene, key: str) -> str | None:
+    """Return the column by which a method is told groups: the one chosen for it, or the first."""
+    if key == NO_METHOD or not method_by_key(key).knows_groups:
+        return None
+    return scene.settings.group or groupings(scene.upload)[0]
 
 
 def _key(scene: Scene, settings: Settings, dealt: Dealt) -> tuple[object, ...]:

@@ -234,7 +234,7 @@ def sets_said(upload: Upload) -> tuple[str, ...]:
     )
 
 
-def whole_split(upload: Upload, settings: Settings) -> Split[LogitSet] | Split[EventScores]:
+def plain_split(upload: Upload, settings: Settings) -> Split[LogitSet] | Split[EventScores]:
     """Return the calibration set and the test set, whatever part of them is evaluated."""
     share, seed = settings.calibration_share, settings.seed
     key = (*key_of(upload, settings)[:3], share, seed)

@@ -20,8 +20,7 @@ from calibcore.fitting import (
 )
 from calibcore.slices import rebin, reevaluate
 from dashboard.compute.cache import Key, is_known, key_of, once, once_going_on
-from dashboard.compute.files import whole_split
-from dashboard.compute.slices import evaluated_rows, evaluated_split
+from dashboard.compute.slices import evaluated_rows, evaluated_split, whole_split
 from dashboard.readers import Upload
 from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene

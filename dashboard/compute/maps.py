@@ -32,8 +32,8 @@ from calibcore.maps import (
 from calibcore.metrics import Options
 from calibcore.sweeps import KnotSweep, TemperatureSweep, knot_sweep, temperature_sweep
 from dashboard.compute.cache import is_known, key_of, once
-from dashboard.compute.files import whole_split
 from dashboard.compute.fits import fitted_on, seconds_per_logit
+from dashboard.compute.slices import whole_split
 from dashboard.figures.maps import NamedCurve, map_graph, shift_graph
 from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene

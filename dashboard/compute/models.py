@@ -13,9 +13,9 @@ from calibcore.metrics import Measure, Options
 from calibcore.pairs import check_same_rows
 from calibcore.splits import Split
 from dashboard.compute.cache import is_known, key_of, once
-from dashboard.compute.files import SourceFile, read_files, whole_split
+from dashboard.compute.files import SourceFile, read_files
 from dashboard.compute.fits import estimate
-from dashboard.compute.slices import evaluated_rows
+from dashboard.compute.slices import evaluated_rows, grouped, whole_split
 from dashboard.compute.uncertainty import LEAST_RESAMPLES, MOST_DRAWN
 from dashboard.readers import FileError, Upload
 from dashboard.readers.contents import DEFAULTS
@@ -152,6 +152,15 @@ def evaluate_model(scene: Scene, name: str, upload: Upload, progress: Progress) 
 def _split_as_first(scene: Scene, upload: Upload) -> AnySplit:
     """Split as the first model; by its own outcomes, another model would be split differently."""
     settings = scene.settings
+    split, first = _split_plainly(scene, upload), whole_split(scene.upload, settings)
+    fit, test = first.calibration.groups, first.test.groups
+    if fit is None or test is None:
+        return split
+    return grouped(split, {"calibration": fit, "test": test})
+
+
+def _split_plainly(scene: Scene, upload: Upload) -> AnySplit:
+    settings = replace(scene.settings, group=None)
     if scene.upload.rows is None:
         return whole_split(upload, settings)
     chosen = scene.upload.rows_of(settings.calibration_share, settings.seed)

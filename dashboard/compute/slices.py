@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calibcore.calibrators import CATALOGUE, Method
 from calibcore.calibrators.base import FittedVectorMap
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import EventScores, LogitSet, with_groups
 from calibcore.events import TopR
 from calibcore.fitting import prepare
 from calibcore.ranges import equal_ranges
@@ -23,7 +24,7 @@ from calibcore.slices import (
 from calibcore.splits import Split
 from calibcore.validation import Labels
 from dashboard.compute.cache import key_of, once
-from dashboard.compute.files import whole_split
+from dashboard.compute.files import plain_split
 from dashboard.readers import SliceColumn, Upload
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, SetChoice, Settings, Slice
@@ -120,7 +121,7 @@ def _split_alone(settings: Settings) -> Settings:
 
 
 def _by_score(upload: Upload, settings: Settings, by: str) -> Slicing:
-    split = whole_split(upload, settings)
+    split = plain_split(upload, settings)
     events = [prepare(rows, settings.event).event for rows in (split.calibration, split.test)]
     scores = [event.scores for event in events]
     found = equal_ranges(np.concatenate(scores), SCORES[by])
@@ -134,7 +135,7 @@ def _by_score(upload: Upload, settings: Settings, by: str) -> Slicing:
 
 
 def _by(upload: Upload, settings: Settings, by: str) -> Slicing:
-    split, names = whole_split(upload, settings), upload.class_names
+    split, names = plain_split(upload, settings), upload.class_names
     if by in {PREDICTED, TRUE} and names is not None:
         classes = {
             name: _classes(rows, by)
@@ -176,6 +177,71 @@ def _by_column(by: str, columns: list[SliceColumn]) -> Slicing:
 
 def _by_set(places: Places, n_fit: int) -> dict[SetChoice, Places]:
     return {"calibration": places[:n_fit], "test": places[n_fit:]}
+
+
+# Groups that a calibrator knows ----------------------------------------------------------------
+
+_ROWS_A_GROUP = 20
+"""Rows that a group has on average, at least; other columns name rows."""
+
+
+def groupings(upload: Upload) -> list[str]:
+    """Return the columns of the file by which a calibrator can be told groups."""
+    sets = list(upload.sets.items())
+    n_rows = min((rows.n_samples for _, rows in sets), default=0)
+
+    def find() -> list[str]:
+        return [
+            by
+            for by, name in _columns(upload).items()
+            if all(_tells_groups(upload.columns[one][name], n_rows) for one, _ in sets)
+        ]
+
+    return once("groupings", key_of(upload, Settings(TopR(1)))[:3], find)
+
+
+def _tells_groups(column: SliceColumn, n_rows: int) -> bool:
+    """Return whether a column holds groups, neither one value nor a number for each row."""
+    if column.categories is not None:
+        return 2 <= len(column.categories) <= n_rows / _ROWS_A_GROUP
+    values = column.values.astype(np.float64)
+    different = np.unique(values[~np.isnan(values)])
+    numbered = different.size == n_rows and bool((different == np.floor(different)).all())
+    return different.size > 1 and not numbered and n_rows >= 2 * _ROWS_A_GROUP
+
+
+def methods_for(upload: Upload) -> list[Method]:
+    """Return the methods that fit the data."""
+    known = bool(groupings(upload))
+    return [
+        method
+        for method in CATALOGUE
+        if (upload.class_names or method.acts_on == "event") and (known or not method.knows_groups)
+    ]
+
+
+def whole_split(upload: Upload, settings: Settings) -> Split[LogitSet] | Split[EventScores]:
+    """Return both sets, whatever part of them is evaluated, and the groups that are chosen."""
+    plain = plain_split(upload, settings)
+    if settings.group is None:
+        return plain
+    slicing = slicing_of(upload, settings, settings.group)
+    key = key_of(upload, replace(_split_alone(settings), group=settings.group))
+    return once("grouped splits", key, lambda: grouped(plain, slicing.places))
+
+
+def grouped(
+    split: Split[LogitSet] | Split[EventScores], places: Mapping[SetChoice, Places]
+) -> Split[LogitSet] | Split[EventScores]:
+    """Tell of every row of both sets the group it belongs to."""
+    fit, evaluated = (places[name] for name in SETS)
+    same, fold = split.same_data, split.fold
+    match split.calibration, split.test:
+        case LogitSet() as rows, LogitSet() as test:
+            return Split(with_groups(rows, fit), with_groups(test, evaluated), same, fold)
+        case EventScores() as scores, EventScores() as events:
+            return Split(with_groups(scores, fit), with_groups(events, evaluated), same, fold)
+    raise AssertionError(split)
 
 
 # A filter of the rows ------------------------------------------------------------------------

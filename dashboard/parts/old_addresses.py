@@ -25,6 +25,7 @@ _METHODS = {
     "Isotonic regression": "isotonic",
     "Bayesian binning (BBQ)": "bbq",
     "Venn-Abers": "venn_abers",
+    "By group": "by_group",
 }
 
 _LOSSES = {"Log loss (NLL)": "nll", "Squared error": "squared_error"}
@@ -73,6 +74,13 @@ OLD_WORDS: Mapping[str, Mapping[str, str]] = {
         "One staircase for all": "pooled",
     },
     "one_vs_rest_score_map": {
+        "Beta calibration": "beta",
+        "Platt scaling": "platt",
+        "Histogram binning": "histogram",
+        "Bayesian binning (BBQ)": "bbq",
+        "Spline": "spline",
+    },
+    "by_group_score_map": {
         "Beta calibration": "beta",
         "Platt scaling": "platt",
         "Histogram binning": "histogram",

@@ -282,6 +282,10 @@ def _show_found(scene: Scene, shown: _Shown, *, intervals: bool) -> None:
         _show_dots(scene, shown, {})
     bar = st.empty()
     _show_refused(shown.found)
+    for one in shown.contestants:
+        column = compute.group_of(scene, one.key)
+        if column is not None:
+            st.markdown(f":small[{words.grouped_by(one.key, column)}]")
     _show_table(scene, shown)
     if intervals:
         findings = _look_closer(scene, shown, bar)

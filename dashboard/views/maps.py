@@ -34,6 +34,8 @@ def show(scene: Scene) -> None:
     if on_classes:
         inside = words.INSIDE if own else words.NO_CURVE
         st.markdown(f":small[{inside.format(name=method_name(method))}]")
+    if method != NO_METHOD and method_by_key(method).knows_groups:
+        st.markdown(f":small[{words.OF_ALL.format(name=method_name(method))}]")
     curve_graph, move_graph = compute.draw_maps(scene, curves)
     left, right = st.columns(2, gap="medium")
     if on_classes:

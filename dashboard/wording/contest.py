@@ -108,6 +108,11 @@ def fit_cost_sentence(n_methods: int, seconds: float, n_folds: int) -> str:
     return f"{calibrators} to fit ({n_folds + 1} fits{each}), about {duration(seconds)}."
 
 
+def grouped_by(key: str, column: str) -> str:
+    """Return by which column a calibrator groups the rows."""
+    return f"{method_name(key)}: groups of the column {escape_markdown(column)}."
+
+
 def refusal(key: str, reason: str) -> str:
     """Return why a calibrator is left out."""
     return f"{method_name(key)} cannot be fitted here. {escape_markdown(reason)}"

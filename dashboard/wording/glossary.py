@@ -71,6 +71,9 @@ GLOSSARY = {
     "calibrator": "A map, fitted on the calibration set, that adjusts scores to observed"
     " frequencies.",
     "decision": "The class with the highest probability.",
+    "by_group": "One map for all rows and, for each group of a column, a shift and a slope in"
+    " log-odds. Both are pulled towards none, most where a group has few rows and where groups are"
+    " alike (partial pooling).",
     "fractile": "Share of the rows with this score or a lower one (percentile of rows).",
 }
 
@@ -89,6 +92,7 @@ TERMS = {
     "calibration_set": "Calibration set",
     "test_set": "Test set",
     "decision": "Predicted class",
+    "by_group": "Calibration by group",
 }
 """What terms of the glossary are called where they are listed."""
 
@@ -175,6 +179,10 @@ OPTIONS = {
     ("one_vs_rest", "score_map"): (
         "Calibrator per class",
         "Applied to the probability of each class.",
+    ),
+    ("by_group", "score_map"): (
+        "Map of all rows",
+        "Fitted on all rows; each group then adds its own shift and slope.",
     ),
     ("per_rank", "n_knots"): ("Knots", "Of the spline of each rank."),
     ("beta_ensemble", "n_maps"): ("Curves", "Number of beta curves in the mixture."),

@@ -35,10 +35,13 @@ SHORT_NAMES = {
     "isotonic": "Isotonic",
     "bbq": "BBQ",
     "venn_abers": "Venn-Abers",
+    "by_group": "By group",
 }
 """Names of calibrators where there is little room, at most 12 letters."""
 
-SCORE_MAPS = tuple(method.key for method in CATALOGUE if method.acts_on == "event")
+SCORE_MAPS = tuple(
+    method.key for method in CATALOGUE if method.acts_on == "event" and not method.knows_groups
+)
 USUAL_SCORE_MAPS = ("spline", "beta", "isotonic")
 
 CURVES = "Add curves"
@@ -70,6 +73,7 @@ NO_CURVE = (
     " the score alone."
 )
 INSIDE = "The curve of {name} is drawn before each row is normalised to sum to 1."
+OF_ALL = "The curve of {name} is that of all rows; each group adds a shift and a slope of its own."
 GRID_TITLE, ROWS_TITLE = "Grid of probabilities", "Rows of the {where}"
 
 

@@ -20,6 +20,16 @@ ONLY_HELP = (
 )
 SHOW_ALL = "Show all rows"
 
+CALIBRATE_BY = "Calibrate by"
+CALIBRATE_BY_HELP = (
+    "Each group of this column gets its own shift and slope, as far as its rows support them. A"
+    " group that the calibration set does not have gets the map of all rows."
+)
+KNOWN_GROUPS = (
+    "The group must be known for every new row. For some groups, such as sex or ethnicity, law or"
+    " ethics may forbid its use."
+)
+
 
 def category_names(texts: Sequence[str]) -> tuple[str, ...]:
     """Return names of categories, all different.

@@ -94,7 +94,8 @@ def test_the_usual_methods_are_tried_at_once_and_agree_with_the_tiles() -> None:
 def test_all_calibrators_are_chosen_by_one_click_and_the_usual_ones_by_another() -> None:
     page = open_page("compare", sample=SAMPLE)
     button(page, words.EVERY).click().run()
-    assert set(method_rows(page)) == {NOTHING, *(method.name for method in CATALOGUE)}
+    every = {method.name for method in CATALOGUE if not method.knows_groups}
+    assert set(method_rows(page)) == {NOTHING, *every}
     assert not page.exception
     button(page, words.USUAL).click().run()
     assert len(method_rows(page)) == 1 + len(USUAL)
@@ -230,7 +231,7 @@ def test_a_file_of_scores_alone_offers_maps_of_scores() -> None:
     data = top_1_file(scores, rng.random(600) < scores - 0.1)
     page = open_upload(("scores.csv", data), path="compare")
     assert not page.exception
-    offered = {m.key for m in CATALOGUE if m.acts_on == "event"}
+    offered = {m.key for m in CATALOGUE if m.acts_on == "event"}  # by predicted class too
     assert set(page.multiselect(key="methods_seen").options) == {
         wording.method_name(k) for k in offered
     }

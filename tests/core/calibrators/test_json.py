@@ -12,6 +12,7 @@ import pytest
 from calibcore import CalibrationInputError
 from calibcore.calibrators import (
     CATALOGUE,
+    ByGroup,
     FittedVectorMap,
     HistogramBinning,
     IsotonicCalibration,
@@ -82,6 +83,7 @@ FITTED = (
     OneVsRest(IsotonicCalibration()).fit(LOGITS, LABELS),
     HistogramBinning().fit(SCORES, LABELS == 0),
     SplineCalibration().fit(SCORES, LABELS == 0),
+    ByGroup(HistogramBinning()).fit(SCORES, LABELS == 0, np.arange(300) % 3),
 )
 """Maps of every kind of field."""
 

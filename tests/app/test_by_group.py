@@ -1,0 +1,158 @@
+"""Calibration by the groups of a column, on the page."""
+
+import re
+from html import unescape
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from calibcore import EventScores, OneClass, audit
+from calibcore.calibrators import ByGroup, PlattScaling
+from calibcore.data import with_groups
+from calibcore.metrics import METRICS
+from calibcore.splits import Split, deal_folds
+from dashboard import wording
+from dashboard.compute.slices import groupings, methods_for, ways, whole_split
+from dashboard.readers import read
+from dashboard.settings import Settings
+from dashboard.wording.slice_names import CALIBRATE_BY, KNOWN_GROUPS
+from tests.app.pages import bodies, measure_cells, open_page, open_upload, turn_to
+
+WARDS = ("cardiology", "surgery", "geriatrics")
+SIZES = {"cardiology": 400, "surgery": 350, "geriatrics": 250}
+Hospital = tuple[bytes, EventScores, np.ndarray]
+
+
+@pytest.fixture(scope="module")
+def hospital() -> Hospital:
+    """Three wards, one of them far too low, with ids and a column of one value."""
+    rng = np.random.default_rng(6)
+    place = rng.permutation(np.repeat(np.arange(3), list(SIZES.values())))
+    odds = rng.normal(-1, 1, place.size)
+    true = 1 / (1 + np.exp(-odds - np.array([0.0, -0.3, 1.2])[place]))
+    hits = (rng.uniform(size=place.size) < true).astype(int)
+    scores = np.round(1 / (1 + np.exp(-odds)), 6)
+    lines = ["id,number,ward,site,age,risk,readmitted"] + [
+        f"P{k:05d},{7000 + k},{WARDS[g]},north,{40 + k % 50},{score},{'Yes' if hit else 'No'}"
+        for k, (g, score, hit) in enumerate(zip(place, scores, hits, strict=True))
+    ]
+    return "\n".join(lines).encode(), EventScores(scores, hits), place
+
+
+def open_hospital(hospital: Hospital, path: str = "overview", **query: str) -> AppTest:
+    return open_upload(("hospital.csv", hospital[0]), path=path, **query)
+
+
+def cell(page: AppTest, key: str, column: str) -> str:
+    name = next(measure.name for measure in METRICS if measure.key == key)
+    return str(measure_cells(page).loc[name, column])
+
+
+def test_columns_that_name_groups_are_offered_and_ids_are_not(hospital: Hospital) -> None:
+    upload = read("hospital.csv", hospital[0])
+    assert upload.rows is not None
+    offered = groupings(upload)
+    assert "ward" in offered
+    assert not {"id", "number", "site"} & set(offered)
+    assert set(offered) <= set(ways(upload))
+    assert [method.key for method in methods_for(upload)][-1] == "by_group"
+
+
+def test_the_rows_of_both_sets_know_the_groups_that_are_chosen(hospital: Hospital) -> None:
+    upload = read("hospital.csv", hospital[0])
+    plain = Settings(OneClass(1), "by_group")
+    assert whole_split(upload, plain).test.groups is None
+    by_ward = Settings(OneClass(1), "by_group", group="ward")
+    found = whole_split(upload, by_ward)
+    assert found.test.groups is not None
+    assert sorted(np.bincount(found.test.groups).tolist()) == sorted(SIZES.values())
+    assert found.fold is not None
+    halves = whole_split(
+        upload, Settings(OneClass(1), "by_group", group="ward", calibration_share=0.5)
+    )
+    assert halves.test.groups is not None
+    assert halves.calibration.groups is not None
+    together = np.bincount(halves.test.groups) + np.bincount(halves.calibration.groups)
+    assert sorted(together.tolist()) == sorted(SIZES.values())
+
+
+def test_the_page_calibrates_by_the_chosen_column_and_warns(hospital: Hospital) -> None:
+    page = open_hospital(hospital, method="by_group", group="ward")
+    assert not page.exception
+    assert not page.error
+    (chosen,) = [one for one in page.selectbox if one.label == CALIBRATE_BY]
+    assert chosen.value == "ward"
+    assert any(KNOWN_GROUPS in body for body in bodies(page))
+    _, rows, place = hospital
+    fold = deal_folds(rows)
+    told = with_groups(rows, place)
+    result = audit(
+        Split(told, told, fold=fold), event=OneClass(1), calibrator=ByGroup(PlattScaling())
+    )
+    found = result.test.compare("auroc")
+    assert found.before is not None
+    assert found.after is not None
+    assert cell(page, "auroc", "After") == f"{found.after:.3f}"
+    assert found.after > found.before + 0.02  # the groups' order is learned
+
+
+def test_other_methods_have_no_groups(hospital: Hospital) -> None:
+    page = open_hospital(hospital, method="spline")
+    assert not [one for one in page.selectbox if one.label == CALIBRATE_BY]
+    assert not any(KNOWN_GROUPS in body for body in bodies(page))
+    sample = open_page(sample="Three garments that look alike")
+    assert wording.method_name("by_group") not in sample.selectbox(key="method_seen").options
+
+
+@pytest.mark.parametrize("path", ["ks", "reliability", "maps", "efficiency", "slices"])
+def test_every_page_opens(hospital: Hospital, path: str) -> None:
+    page = open_hospital(hospital, path, method="by_group", group="ward")
+    assert not page.exception
+    assert not page.error
+
+
+def compared(page: AppTest) -> dict[str, list[str]]:
+    found: Any = page.get("html")
+    (table,) = [p.proto.body for p in found if "measures all-columns few'" in p.proto.body]
+    lines = re.findall(r"<tr><th scope='row'>(.*?)</th>(.*?)</tr>", table)
+    return {
+        unescape(name): [re.sub("<.*?>", "", cell) for cell in re.findall("<td>(.*?)</td>", cells)]
+        for name, cells in lines
+    }
+
+
+def test_it_takes_part_in_the_comparison_whatever_is_chosen(hospital: Hospital) -> None:
+    query = {"methods": "by_group,spline,platt", "by": "event_nll"}
+    page = open_hospital(hospital, "compare", method="spline", **query)
+    assert not page.exception
+    rows = compared(page)
+    assert next(iter(rows)) == "By group"
+    (said,) = [head.value for head in page.subheader if "cross-validation" in head.value]
+    assert said.startswith("Best in cross-validation: By group")
+    assert any("By group: groups of the column ward." in body for body in bodies(page))
+    mine = open_hospital(hospital, "compare", method="by_group", group="ward", **query)
+    assert compared(mine) == rows  # the first column that is offered is the ward
+
+
+def test_a_filter_evaluates_one_ward_by_the_fit_on_all(hospital: Hospital) -> None:
+    page = open_hospital(
+        hospital, method="by_group", group="ward", only="ward", only_which="geriatrics"
+    )
+    assert not page.exception
+    _, rows, place = hospital
+    told = with_groups(rows, place)
+    split = Split(told, told, fold=deal_folds(rows))
+    found = audit(split, event=OneClass(1), calibrator=ByGroup(PlattScaling())).test
+    mine = place == WARDS.index("geriatrics")
+    for side, column in ((found.before, "Before"), (found.after, "After")):
+        brier = ((side.event.scores[mine] - side.event.hits[mine]) ** 2).mean()
+        assert cell(page, "event_brier", column) == f"{brier:.3f}"
+    assert not turn_to(page, "compare").exception
+
+
+def test_fits_on_halves_know_groups_too(hospital: Hospital) -> None:
+    page = open_hospital(hospital, method="by_group", group="ward", evaluation="split")
+    assert not page.exception
+    assert not page.error
