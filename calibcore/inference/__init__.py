@@ -5,6 +5,7 @@ from calibcore.inference.findings import Finding, Fits, Inference, Reference, Un
 from calibcore.inference.infer import infer
 from calibcore.inference.intervals import DistanceEstimate, Interval, Mark
 from calibcore.inference.multiple_testing import ClassScreen, holm, screen_classes
+from calibcore.inference.omnibus import Omnibus, omnibus_test
 from calibcore.inference.plan import Plan
 from calibcore.inference.power import rows_that_show, smallest_gap_shown
 
@@ -16,12 +17,14 @@ __all__ = [
     "Inference",
     "Interval",
     "Mark",
+    "Omnibus",
     "Plan",
     "Reference",
     "SideRows",
     "Uncertainty",
     "holm",
     "infer",
+    "omnibus_test",
     "rows_that_show",
     "screen_classes",
     "smallest_gap_shown",
