@@ -2,6 +2,7 @@
 
 from calibcore.inference.bootstrap import SideRows
 from calibcore.inference.findings import Finding, Fits, Inference, Reference, Uncertainty
+from calibcore.inference.groups import GroupGaps, group_gaps
 from calibcore.inference.infer import infer
 from calibcore.inference.intervals import DistanceEstimate, Interval, Mark
 from calibcore.inference.multiple_testing import ClassScreen, holm, screen_classes
@@ -14,6 +15,7 @@ __all__ = [
     "DistanceEstimate",
     "Finding",
     "Fits",
+    "GroupGaps",
     "Inference",
     "Interval",
     "Mark",
@@ -22,6 +24,7 @@ __all__ = [
     "Reference",
     "SideRows",
     "Uncertainty",
+    "group_gaps",
     "holm",
     "infer",
     "omnibus_test",

@@ -6,6 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibcore import validation
 from calibcore.cumulative import brownian_range_tail, brownian_tail
 from calibcore.inference.null_outcomes import grouped, redrawn
 from calibcore.results import find, result_class
@@ -100,7 +101,7 @@ def omnibus_test(
     hits : array_like of {0, 1}, shape (n_samples,)
         Whether the event happened (y_true of the event).
     n_draws : int, default 1000
-        Sets of labels drawn from the scores.
+        Sets of labels drawn from the scores; at least 20.
     seed : int, default 0
         Of the draws.
 
@@ -111,7 +112,7 @@ def omnibus_test(
     Raises
     ------
     CalibrationInputError
-        Empty input, unequal lengths, NaN, values outside the stated range.
+        Empty input, unequal lengths, NaN, values outside the stated range, fewer draws.
 
     Notes
     -----
@@ -148,6 +149,7 @@ def omnibus_test(
 
 def omnibus_of(counted: Tally, *, n_draws: int = N_DRAWS, seed: int = 0) -> Omnibus:
     """Return the `omnibus_test` of score-tallied rows."""
+    validation.whole_number(n_draws, "n_draws", least=20)
     few = grouped(counted, most=_MOST_SCORES)
     rng, weights = np.random.default_rng(seed), _Weights(few)
     values = [weights.statistics(few.hits[np.newaxis])]
@@ -198,12 +200,26 @@ class _Weights:
 def _columns(scores: Floats, variance: Floats) -> Floats:
     """Return the weights of a gap: in the slope's score, and in orthonormal polynomials."""
     log_odds = np.log(scores) - np.log1p(-scores)
-    root, total = np.sqrt(variance), variance.sum()
-    place = 2 * (np.cumsum(variance) - variance / 2) / total - 1
-    powers = np.polynomial.legendre.legvander(place, ORDER)
+    root, powers = np.sqrt(variance), smooth_powers(variance)
     odds = np.stack([np.ones_like(scores), log_odds], axis=1)
     slope, smooth = (_orthonormal(root[:, np.newaxis] * each) for each in (odds, powers))
     return np.column_stack([slope[:, 1:], smooth]) / root[:, np.newaxis]
+
+
+def smooth_powers(variance: Floats) -> Floats:
+    """Return Legendre polynomials in the share of the variance up to the middle of each score.
+
+    Parameters
+    ----------
+    variance : ndarray of float64, shape (n_blocks,)
+        Null variance of the hits at each distinct score, ascending; above 0 in all.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_blocks, ORDER + 1)
+    """
+    place = (np.cumsum(variance) - variance / 2) / variance.sum()
+    return np.polynomial.legendre.legvander(2 * place - 1, ORDER)
 
 
 def _orthonormal(columns: Floats) -> Floats:
