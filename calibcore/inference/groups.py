@@ -27,6 +27,9 @@ _MOST_ROWS = 20_000
 _MOST_GROUPS = 2_000
 """Up to so many groups their overlap counts; beyond, p-values are a little too large (Sidak)."""
 
+_MOST_PAIRS = 1 << 27
+"""Likewise, of rows times pairs of groupings."""
+
 _CELLS = 1 << 22
 """Labels drawn at a time."""
 
@@ -150,7 +153,7 @@ def group_gaps(
     the share of drawn sets of labels whose smallest p-value over all groups is as small: the same
     labels for all groups, so overlap costs nothing (single-step min-p, Westfall and Young 1993).
     With more than 20,000 rows the sums are drawn from their normal limit with their covariance,
-    with more than 2,000 groups too as if independent, which is on the safe side.
+    with very many groups or groupings as if independent, which is on the safe side.
 
     Intervals are Wilson's at the level that corresponds to the smallest p-value's 5% point, of as
     many rows as would have the group's null variance at its mean score; so one leaves out 0 where
@@ -338,7 +341,7 @@ def _joint(
     rng, n_draws = draws
     if sums.n_rows > _MOST_ROWS:
         covariance = None
-        if spread.size <= _MOST_GROUPS:
+        if spread.size <= _MOST_GROUPS and sums.n_rows * len(sums.groupings) ** 2 <= _MOST_PAIRS:
             covariance = sums.covariance(variance)
             if taken is not None:
                 covariance -= taken @ of_groups.T
