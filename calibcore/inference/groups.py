@@ -1,21 +1,18 @@
-"""Subgroups of several groupings at once: whose mean score is off, adjusted for looking at all."""
+"""Subgroups of several groupings, tested jointly: where scores are too high or too low."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.cumulative import expected_steps, rare_tail
-from calibcore.errors import CalibrationInputError
-from calibcore.inference.null_outcomes import grouped
-from calibcore.inference.omnibus import N_DRAWS, ORDER, smooth_powers
+from calibcore.inference.group_sums import Places, Sums, tested_groups
+from calibcore.inference.omnibus import N_DRAWS
+from calibcore.inference.whole import recalibrated
 from calibcore.results import result_class
-from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 
 LEAST_ROWS = 30
@@ -36,13 +33,8 @@ _CELLS = 1 << 22
 _SKEWED = 100.0
 """Steps of the gap (see `calibcore.cumulative.expected_steps`) below which a sum is not normal."""
 
-_RIDGE = 0.1
-"""Of the recalibration of the whole score, in rows of variance 1."""
-
 _NOTHING = 1e-9
 """Share of a group's variance below which the whole score explains all of it; also of a tie."""
-
-Places = NDArray[np.intp]
 
 
 @result_class
@@ -180,7 +172,7 @@ def group_gaps(
     given, seen = validation.scores_and_hits(scores, hits)
     least = validation.whole_number(least, "least", least=0)
     validation.whole_number(n_draws, "n_draws", least=20)
-    tested = [_tested(one, given.size, least) for one in groupings]
+    tested = [tested_groups(one, given.size, least) for one in groupings]
     grouping = np.repeat(np.arange(len(tested)), [one.names.size for one in tested])
     if not grouping.size:
         none, empty = np.empty(0), np.empty(0, dtype=np.intp)
@@ -190,10 +182,10 @@ def group_gaps(
     place = np.concatenate([one.names for one in tested])
     rows = np.concatenate([one.rows for one in tested])
     kept = [one for one in tested if one.names.size]
-    rng, sums = np.random.default_rng(seed), _Sums(kept, given.size)
+    rng, sums = np.random.default_rng(seed), Sums(kept, given.size)
     mean_score, frequency = sums.of(given) / rows, sums.of(seen.astype(np.float64)) / rows
     raw = _joint(sums, given, seen, None, (rng, n_draws))
-    true, powers = _recalibrated(given, seen)
+    true, powers = recalibrated(given, seen)
     rest = _joint(sums, true, seen, powers, (rng, n_draws))
     variance = sums.of(given * (1 - given))
     low, high = _wilson(frequency, rows, mean_score * (1 - mean_score), variance, raw.reach)
@@ -215,73 +207,6 @@ def group_gaps(
 
 
 @dataclass(frozen=True, eq=False)
-class _Grouping:
-    """The groups of one grouping that are tested: their names, and each row's, -1 for none."""
-
-    names: Places
-    rows: Places
-    of_row: Places
-
-
-def _tested(given: ArrayLike, n_rows: int, least: int) -> _Grouping:
-    """Choose the groups with enough rows, but not one that holds all."""
-    where = validation.real_array(given, "groupings")
-    if where.shape != (n_rows,) or where.dtype.kind not in "biu" or where.min() < 0:
-        found = f"shape {where.shape}, type {where.dtype}"
-        wanted = f"a whole number from 0 for each of {n_rows:,} rows"
-        raise CalibrationInputError("groupings", found, wanted)
-    counts = np.bincount(where)
-    chosen = np.flatnonzero((counts >= max(least, 1)) & (counts < n_rows))
-    renamed = np.full(counts.size, -1)
-    renamed[chosen] = np.arange(chosen.size)
-    return _Grouping(chosen, counts[chosen], renamed[where])
-
-
-class _Sums:
-    """Adds up over the rows of each group."""
-
-    def __init__(self, groupings: list[_Grouping], n_rows: int) -> None:
-        self.groupings, self.n_rows = groupings, n_rows
-        self.ends = np.cumsum([0, *(one.names.size for one in groupings)]).tolist()
-
-    def of(self, values: Floats) -> Floats:
-        """Return the sum over each group, shape (n_groups,)."""
-        found = [
-            np.bincount(one.of_row + 1, values, minlength=one.names.size + 1)[1:]
-            for one in self.groupings
-        ]
-        return np.concatenate(found)
-
-    def covariance(self, variance: Floats) -> Floats:
-        """Return the covariance of the groups' sums, shape (n_groups, n_groups)."""
-        found = np.zeros((self.ends[-1], self.ends[-1]))
-        for k, first in enumerate(self.groupings):
-            for m, second in enumerate(self.groupings[: k + 1]):
-                shape = first.names.size + 1, second.names.size + 1
-                both = (first.of_row + 1) * shape[1] + second.of_row + 1
-                sums = np.bincount(both, variance, minlength=shape[0] * shape[1])
-                here, there = (slice(*self.ends[j : j + 2]) for j in (k, m))
-                found[here, there] = sums.reshape(shape)[1:, 1:]
-                found[there, here] = found[here, there].T
-        return found
-
-    @cached_property
-    def members(self) -> Any:
-        """Which rows are in each group: a sparse array of shape (n_groups, n_samples)."""
-        from scipy.sparse import csr_array  # noqa: PLC0415 - a tenth of a second to import
-
-        order = [np.argsort(one.of_row, kind="stable")[-one.rows.sum() :] for one in self.groupings]
-        rows = np.concatenate(order)
-        ends = np.cumsum([0, *np.concatenate([one.rows for one in self.groupings])])
-        shape = ends.size - 1, self.n_rows
-        return csr_array((np.ones(rows.size, dtype=np.float32), rows, ends), shape=shape)
-
-    def of_labels(self, labels: NDArray[np.float32]) -> Floats:
-        """Return the hits of each group in several sets of labels, shape (n_groups, n_draws)."""
-        return np.asarray(self.members @ labels, dtype=np.float64)  # exact up to 2 ** 24 rows
-
-
-@dataclass(frozen=True, eq=False)
 class _Joint:
     """What labels drawn give for all groups: the sums seen, adjusted, and the critical value.
 
@@ -294,7 +219,7 @@ class _Joint:
 
 
 def _joint(
-    sums: _Sums,
+    sums: Sums,
     true: Floats,
     hits: ArrayLike,
     nuisance: Floats | None,
@@ -304,7 +229,7 @@ def _joint(
 
     Parameters
     ----------
-    sums : _Sums
+    sums : Sums
         Of the groups.
     true : ndarray of float64, shape (n_samples,)
         Probabilities.
@@ -353,11 +278,18 @@ def _joint(
             size = sums.n_rows, min(step, n_draws - start)
             labels = (rng.random(size) < true[:, np.newaxis]).astype(np.float32)
             found.append(_p_values(gaps(labels), spread, skew, fixed).min(axis=0))
-    least = np.sort(np.concatenate(found))
-    as_small = np.searchsorted(least, p_values[:, 0] * (1 + _NOTHING), side="right")
-    n_found = max(math.ceil(0.05 * least.size) - 1, 1)  # so many of the least are below 5%
-    critical = float(least[n_found - 1 : n_found + 1].mean())
-    return _Joint(seen[:, 0], as_small / least.size, _reach(seen[:, 0], spread, p_values, critical))
+    adjusted, critical = _adjusted(p_values[:, 0], np.sort(np.concatenate(found)))
+    return _Joint(seen[:, 0], adjusted, _reach(seen[:, 0], spread, p_values, critical))
+
+
+def _adjusted(p_values: Floats, least: Floats) -> tuple[Floats, float]:
+    """Return adjusted p-values, and the p-value below which they are below 5%.
+
+    ``least`` are the smallest p-values of the labels seen and of each set drawn, ascending.
+    """
+    as_small = np.searchsorted(least, p_values * (1 + _NOTHING), side="right")
+    n_found = max(math.ceil(0.05 * least.size) - 1, 1)  # so many of them are below 5%
+    return as_small / least.size, float(least[n_found - 1 : n_found + 1].mean())
 
 
 def _normal(
@@ -421,51 +353,3 @@ def _wilson(
     inside = np.maximum(square * frequency * (1 - frequency) + square**2 / 4, 0)
     half = np.sqrt(inside) / (1 + square)
     return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
-
-
-def _recalibrated(scores: Floats, hits: ArrayLike) -> tuple[Floats, Floats]:
-    """Return the scores after a smooth recalibration of the whole, and what it was fitted by.
-
-    Returns
-    -------
-    recalibrated : ndarray of float64, shape (n_samples,)
-        Scores of 0 and 1 stay.
-    powers : ndarray of float64, shape (n_samples, ORDER + 1)
-        0 in rows that stay.
-    """
-    from scipy.special import expit  # noqa: PLC0415 - a tenth of a second to import
-
-    counted = tally(scores, hits)
-    place = np.searchsorted(counted.scores, scores)
-    variance = counted.counts * counted.scores * (1 - counted.scores)
-    moving = variance > 0
-    recalibrated, powers = counted.scores.copy(), np.zeros((counted.scores.size, ORDER + 1))
-    if moving.any():
-        powers[moving] = smooth_powers(variance[moving])
-        odds = _log_odds(counted.scores[moving])
-        recalibrated[moving] = expit(odds + powers[moving] @ _fitted(grouped(counted)))
-    return recalibrated[place], powers[place]
-
-
-def _log_odds(scores: Floats) -> Floats:
-    return np.asarray(np.log(scores) - np.log1p(-scores))
-
-
-def _fitted(counted: Tally) -> Floats:
-    """Fit the weights of `smooth_powers`, with the log-odds as an offset, by Newton's method."""
-    from scipy.special import expit  # noqa: PLC0415 - a tenth of a second to import
-
-    variance = counted.counts * counted.scores * (1 - counted.scores)
-    moving = variance > 0
-    powers, odds = smooth_powers(variance[moving]), _log_odds(counted.scores[moving])
-    counts, hits = counted.counts[moving], counted.hits[moving]
-    weights, penalty = np.zeros(powers.shape[1]), _RIDGE * np.eye(powers.shape[1])
-    for _ in range(50):
-        found = expit(odds + powers @ weights)
-        slope = powers.T @ (hits - counts * found) - _RIDGE * weights
-        curved = (powers * (counts * found * (1 - found))[:, np.newaxis]).T @ powers + penalty
-        step = np.linalg.solve(curved, slope)
-        weights += step / max(1.0, float(np.abs(powers @ step).max()))
-        if np.abs(step).max() < 1e-8:
-            break
-    return weights

@@ -21,14 +21,7 @@ from dashboard.wording.groups import Groups
 from dashboard.wording.numbers import detected_points, escape_markdown, percent
 from dashboard.wording.sentences import capitalised, decisions, method_name, set_name
 from dashboard.wording.tiles import nll_key
-from dashboard.wording.verdicts import (
-    CONSTANT,
-    DETECTION_LEVEL,
-    NOT_DETECTED,
-    finding,
-    finding_of,
-    shape,
-)
+from dashboard.wording.verdicts import DETECTION_LEVEL, finding, no_information, shape
 
 HEADING = "Recommendations"
 
@@ -146,8 +139,8 @@ def _main(found: Found) -> Step:
     was_off, is_off = _off(found, after=False), _off(found, after=True)
     if not was_off:
         return (
-            _group_off(found, after=False)
-            or _classes_off(found)
+            _classes_off(found)
+            or _group_off(found, after=False)
             or _no_information(found)
             or _leave(found, harmful=chosen and is_off)
         )
@@ -179,33 +172,21 @@ def _main(found: Found) -> Step:
 
 
 def _no_information(found: Found) -> Step | None:
-    """Warn of scores that are not shown to tell rows apart, however well they are calibrated."""
-    before = found.evaluated.before
-    what = finding_of(before, prediction=True)
-    if what is NOT_DETECTED:
+    """Warn of scores that are not shown to rank rows, however well they are calibrated."""
+    why = no_information(found.evaluated.before)
+    if not why:
         return None
-    why = (
-        "It is the same for all rows"
-        if what is CONSTANT
-        else f"Its AUROC (95% CI {before.auroc.low:.2f}\u2013{before.auroc.high:.2f}) is not shown"
-        " to differ from 0.5, chance"
-    )
-    return Step(
-        f"**Check the score.** {why}. No miscalibration detected, but no evidence that it can rank"
-        " rows either."
-    )
+    return Step(f"**Check the score.** {why}. No miscalibration detected.")
 
 
 def _group_off(found: Found, *, after: bool) -> Step | None:
     """Point to a subgroup that is miscalibrated where the scores as a whole are not found to be."""
-    if found.groups is None:
-        return None
-    worst = found.groups.worst(after=after)
+    worst = "" if found.groups is None else found.groups.worst(after=after)
     if not worst:
         return None
-    name = method_name(found.method)
-    told = f"No miscalibration detected overall{f' after {name}' if after else ''}"
-    return Step(f"**Check subgroups first.** {told}, but in {worst}.", "slices", "See subgroups")
+    told = f"overall after {method_name(found.method)}" if after else "overall"
+    sentence = f"**Check subgroups first.** No miscalibration detected {told}, but in {worst}."
+    return Step(sentence, "slices", "See subgroups")
 
 
 def _subgroup_off(found: Found) -> bool:
@@ -213,7 +194,7 @@ def _subgroup_off(found: Found) -> bool:
 
 
 def _groups(found: Found) -> Step | None:
-    """Point to a subgroup that is off by more than the scores as a whole, if not said first."""
+    """Point to a subgroup with a fault of its own, if not said first."""
     if found.groups is None or not _subgroup_off(found) or _main(found).page == "slices":
         return None
     when = "" if found.groups.after is found.groups.before else " after calibration"
@@ -229,11 +210,9 @@ def _leave(found: Found, *, harmful: bool) -> Step:
         return Step(sentence, "compare", "Compare calibrators")
     gap = detected_points(smallest_gap_shown(evaluated.before.curves), evaluated.n_samples)
     n_groups = 0 if found.groups is None else found.groups.before.n_groups
-    subgroups = (
-        f"None detected in {n_groups:,} subgroup{'s' * (n_groups > 1)} either."
-        if n_groups
-        else "Subgroups may still be miscalibrated."
-    )
+    subgroups = "Subgroups may still be miscalibrated."
+    if n_groups:
+        subgroups = f"None detected in {n_groups:,} subgroup{'s' * (n_groups > 1)} either."
     return Step(
         "**Use the uncalibrated scores.** No miscalibration detected. A mean gap of"
         f" {gap} would have been detected with 80% probability. {subgroups}",

@@ -90,7 +90,7 @@ def finding_of(side: Side, *, prediction: bool) -> Finding:
     """Return what one side amounts to by the joint test of five statistics.
 
     Where no mean gap is detected but the wrong spread or shape is, scores are off in both
-    directions. Scores that tell rows apart no better than chance are called so first.
+    directions. A score that is constant, or ranks rows no better than chance, is named first.
     """
     if side.omnibus.p_value >= DETECTION_LEVEL:
         return _not_detected(side)
@@ -106,6 +106,17 @@ def _not_detected(side: Side) -> Finding:
     if side.counted.scores.size == 1:
         return CONSTANT if side.event.n_samples > 1 else NOT_DETECTED
     return CHANCE if side.auroc.low <= 0.5 <= side.auroc.high else NOT_DETECTED
+
+
+def no_information(side: Side) -> str:
+    """Return why scores without detected miscalibration may still be of no use; empty if none."""
+    what = _not_detected(side)
+    if what is CONSTANT:
+        return "The score is the same for all rows"
+    if what is CHANCE:
+        ends = f"95% CI {side.auroc.low:.2f}\u2013{side.auroc.high:.2f}"
+        return f"AUROC ({ends}) is not shown to differ from 0.5, chance"
+    return ""
 
 
 def shape(omnibus: Omnibus) -> str:

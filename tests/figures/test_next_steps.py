@@ -124,7 +124,7 @@ def test_scores_without_detected_miscalibration_stay_with_the_gap_that_would_sho
 
 def test_a_score_that_tells_nothing_is_named_before_it_is_called_good() -> None:
     (step,) = steps(made(CONSTANT, CONSTANT), NO_METHOD)
-    assert step.sentence.startswith("**Check the score.** It is the same for all rows.")
+    assert step.sentence.startswith("**Check the score.** The score is the same for all rows.")
     (step,) = steps(made(CHANCE, CHANCE), NO_METHOD)
     low, high = CHANCE.auroc.low, CHANCE.auroc.high
     assert low < 0.5 < high
@@ -353,7 +353,7 @@ def groups(before: float, after: float) -> Groups:
             k < 200 + 400 * gap for k in range(400)
         ]
         sides.append(group_gaps([0.5] * 800, hits, [[0] * 400 + [1] * 400]))
-    return Groups(*sides, lambda _, k: ("ward", "AB"[k]), prediction=False)
+    return Groups(sides[0], sides[1], lambda _, k: ("ward", "AB"[k]), prediction=False)
 
 
 def test_a_subgroup_that_is_off_comes_before_use_the_scores() -> None:
