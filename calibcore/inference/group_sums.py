@@ -23,7 +23,7 @@ class Grouping:
     of_row: Places
 
 
-def tested_groups(given: ArrayLike, n_rows: int, least: int) -> Grouping:
+def groups_of(given: ArrayLike, n_rows: int, least: int) -> Grouping:
     """Choose the groups with enough rows, but not one that holds all."""
     where = validation.real_array(given, "groupings")
     if where.shape != (n_rows,) or where.dtype.kind not in "biu" or where.min() < 0:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.cumulative import expected_steps, rare_tail
-from calibcore.inference.group_sums import Places, Sums, tested_groups
+from calibcore.inference.group_sums import Places, Sums, groups_of
 from calibcore.inference.omnibus import N_DRAWS
 from calibcore.inference.whole import recalibrated
 from calibcore.results import result_class
@@ -172,7 +172,7 @@ def group_gaps(
     given, seen = validation.scores_and_hits(scores, hits)
     least = validation.whole_number(least, "least", least=0)
     validation.whole_number(n_draws, "n_draws", least=20)
-    tested = [tested_groups(one, given.size, least) for one in groupings]
+    tested = [groups_of(one, given.size, least) for one in groupings]
     grouping = np.repeat(np.arange(len(tested)), [one.names.size for one in tested])
     if not grouping.size:
         none, empty = np.empty(0), np.empty(0, dtype=np.intp)
