@@ -25,6 +25,8 @@ from calibcore.fitting import (
     fit_split,
     prepare,
 )
+from calibcore.inference.auroc_intervals import rank_interval
+from calibcore.inference.omnibus import omnibus_of
 from calibcore.metrics import METRICS, EventMeasure, Measure, Options, changed_decisions
 from calibcore.reliability import (
     BinnedReliability,
@@ -82,6 +84,16 @@ class Side:
     def bins(self) -> BinTable:
         """Bins of the reliability diagram."""
         return self.binned.bins
+
+    @cached_property
+    def omnibus(self) -> inference.Omnibus:
+        """Whether scores differ from the truth at all: `calibcore.inference.omnibus_test`."""
+        return self.counted.once(omnibus_of)
+
+    @cached_property
+    def auroc(self) -> inference.Interval:
+        """95% interval of `calibcore.metrics.auroc`; NaN where all outcomes are equal."""
+        return self.counted.once(_auroc_of)
 
     @cached_property
     def null(self) -> NullBand:
@@ -352,6 +364,10 @@ def _values(
         else:
             values.append(None)
     return values
+
+
+def _auroc_of(counted: Tally) -> inference.Interval:
+    return rank_interval(counted, 0.95)
 
 
 def _frequency_null_of(counted: Tally) -> SplineNullBand:

@@ -2,9 +2,11 @@
 
 from calibcore.inference.bootstrap import SideRows
 from calibcore.inference.findings import Finding, Fits, Inference, Reference, Uncertainty
+from calibcore.inference.groups import GroupGaps, group_gaps
 from calibcore.inference.infer import infer
 from calibcore.inference.intervals import DistanceEstimate, Interval, Mark
 from calibcore.inference.multiple_testing import ClassScreen, holm, screen_classes
+from calibcore.inference.omnibus import Omnibus, omnibus_test
 from calibcore.inference.plan import Plan
 from calibcore.inference.power import rows_that_show, smallest_gap_shown
 
@@ -13,15 +15,19 @@ __all__ = [
     "DistanceEstimate",
     "Finding",
     "Fits",
+    "GroupGaps",
     "Inference",
     "Interval",
     "Mark",
+    "Omnibus",
     "Plan",
     "Reference",
     "SideRows",
     "Uncertainty",
+    "group_gaps",
     "holm",
     "infer",
+    "omnibus_test",
     "rows_that_show",
     "screen_classes",
     "smallest_gap_shown",

@@ -15,8 +15,8 @@ _FEW_A_SCORE = 30
 """Up to so many rows a score, drawing every row is faster than a binomial number."""
 
 
-def grouped(counted: Tally) -> Tally:
-    """Join neighbouring scores so that at most `MOST_GROUPS` are left.
+def grouped(counted: Tally, most: int = MOST_GROUPS) -> Tally:
+    """Join neighbouring scores so that at most ``most`` are left.
 
     Each group holds about as many rows as the others, at their mean score; 0 and 1 stay alone.
     What the rows' own misses are `spared` is left out, as other labels will be drawn.
@@ -25,13 +25,15 @@ def grouped(counted: Tally) -> Tally:
     ----------
     counted : Tally
         With ``counts`` and ``hits`` of shape (n_blocks,).
+    most : int, default MOST_GROUPS
+        At least 4.
     """
-    if counted.scores.size <= MOST_GROUPS:
+    if counted.scores.size <= most:
         return replace(counted, spared=0.0) if np.any(counted.spared) else counted
     fractile = np.cumsum(counted.counts) / counted.n_samples
-    group = np.ceil(fractile * (MOST_GROUPS - 3))
+    group = np.ceil(fractile * (most - 3))
     group[counted.scores == 0] = -1
-    group[counted.scores == 1] = MOST_GROUPS
+    group[counted.scores == 1] = most
     starts = np.concatenate([[0], block_ends(group)[:-1] + 1])
     counts = np.add.reduceat(counted.counts, starts)
     sums = np.add.reduceat(counted.counts * counted.scores, starts)

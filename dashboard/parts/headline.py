@@ -1,13 +1,16 @@
 """The verdict, the four figures that matter most, and recommendations."""
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from calibcore.events import OneClass
 from calibcore.inference import ClassScreen, Inference
 from dashboard import compute, wording
+from dashboard.compute.groups import find_groups
 from dashboard.parts.classes import QUICK, make_openable, open_class
 from dashboard.parts.links import show_link
 from dashboard.scene import Scene
+from dashboard.wording.groups import Groups, worst_lines
 from dashboard.wording.next_steps import HEADING, Found, Step, next_steps
 from dashboard.wording.numbers import NO_BREAK
 from dashboard.wording.sentences import badge, both_sides_line, findings, statistics
@@ -52,15 +55,27 @@ def show_verdict(scene: Scene, *, brief: bool = False) -> None:
             st.warning(wording.SAME_DATA, icon=":material/warning:")
 
 
+def find_worst(scene: Scene) -> Groups:
+    """Return what is known of the subgroups of all groupings."""
+    found = find_groups(scene)
+    words = wording.event_words(scene.settings.event, scene.class_names)
+    return Groups(found.before, found.after, found.name, words.prediction)
+
+
 class Figures:
     """The four figures and recommendations, shown at once and again when more is known."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Scene, worst: DeltaGenerator | None = None) -> None:
         self._scene = scene
         # Found first, as what an earlier run left in the places is gone once they are made.
         self._classes = _classes(scene)
+        self._groups = find_worst(scene)
         self._tiles = st.container(key="tiles").empty()
         self._steps = st.container(key="next_steps").empty()
+        if worst is not None:
+            lines = worst_lines(self._groups, expert=scene.expert)
+            if lines:
+                worst.markdown("  \n".join(lines))
         self.show()
         _show_warnings(scene)
 
@@ -79,6 +94,7 @@ class Figures:
             scene.class_names,
             scene.waiting,
             dict(scene.settings.options).get("constrained") is True,
+            self._groups,
         )
         with self._steps.container(gap="small"):
             st.subheader(HEADING, anchor=False)

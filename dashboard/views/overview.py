@@ -1,5 +1,7 @@
 """Overview: the verdict, its picture, what calibration changed, recommendations, measures."""
 
+import streamlit as st
+
 from dashboard.parts import diagrams, graph, headline, measures, terms
 from dashboard.scene import Scene
 
@@ -17,9 +19,10 @@ TERMS = (
 def show(scene: Scene) -> None:
     """Show the page."""
     headline.show_verdict(scene)
+    worst = st.container(key="worst_subgroup").empty()
     graph.choose_side_on_phones()
     diagrams.show_diagrams(scene)
-    figures = headline.Figures(scene)
+    figures = headline.Figures(scene, worst)
     inference = measures.show(scene)
     if inference is not None:
         figures.show(inference)

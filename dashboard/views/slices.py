@@ -8,6 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 from calibcore.events import TopR
 from calibcore.slices import Places, SliceScreen
 from dashboard import compute
+from dashboard.compute.groups import most_telling
 from dashboard.compute.listed_rows import ListedRows, list_rows
 from dashboard.compute.slices import FoundSlices, find_slices, ways
 from dashboard.figures.slices import ROW, score_histogram
@@ -69,16 +70,18 @@ def _is_prediction(scene: Scene) -> bool:
 
 def _choose_way(scene: Scene) -> str:
     offered = ways(scene.upload)
+    first = most_telling(scene)
     by = st.selectbox(
         words.BY,
         offered,
+        index=offered.index(first),
         key="slices_by",
         bind="query-params",
         persist_state="session",
         help=words.BY_HELP,
         width=320,
     )
-    return by or offered[0]
+    return by or first
 
 
 def _choose_side(found: FoundSlices) -> bool:

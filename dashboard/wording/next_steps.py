@@ -17,10 +17,11 @@ from dashboard.settings import NO_METHOD, ChosenEvent
 from dashboard.wording.certainty import new_misses, now_certain, raised_nll
 from dashboard.wording.classes import shortened
 from dashboard.wording.events import event_words
+from dashboard.wording.groups import Groups
 from dashboard.wording.numbers import detected_points, escape_markdown, percent
 from dashboard.wording.sentences import capitalised, decisions, method_name, set_name
 from dashboard.wording.tiles import nll_key
-from dashboard.wording.verdicts import DETECTION_LEVEL, finding
+from dashboard.wording.verdicts import DETECTION_LEVEL, finding, no_information, shape
 
 HEADING = "Recommendations"
 
@@ -81,6 +82,8 @@ class Found:
         Key of a calibrator that waits for a click to be fitted.
     kept_within : bool
         Whether the option that holds a spline within 0 to 100% is on.
+    groups : Groups or None
+        The subgroups of all groupings; None where they were not looked at.
     """
 
     result: AuditResult
@@ -92,6 +95,7 @@ class Found:
     class_names: tuple[str, ...] | None = None
     waiting: str | None = None
     kept_within: bool = False
+    groups: Groups | None = None
 
     def mark(self, key: str) -> Mark | None:
         """Return the mark of the change of a measure; None while it is not known."""
@@ -117,7 +121,7 @@ def next_steps(found: Found) -> list[Step]:
             )
         ]
     steps = [_main(found)]
-    for look in (_too_few, _likelihood, _decisions, _classes):
+    for look in (_too_few, _groups, _likelihood, _decisions, _classes):
         step = look(found)
         if step is not None:
             steps.append(step)
@@ -126,7 +130,7 @@ def next_steps(found: Found) -> list[Step]:
 
 def _off(found: Found, *, after: bool) -> bool:
     side = found.evaluated.after if after else found.evaluated.before
-    return side.curves.ks_p_value < DETECTION_LEVEL
+    return side.omnibus.p_value < DETECTION_LEVEL
 
 
 def _main(found: Found) -> Step:
@@ -134,7 +138,12 @@ def _main(found: Found) -> Step:
     chosen = found.method != NO_METHOD
     was_off, is_off = _off(found, after=False), _off(found, after=True)
     if not was_off:
-        return _classes_off(found) or _leave(found, harmful=chosen and is_off)
+        return (
+            _classes_off(found)
+            or _group_off(found, after=False)
+            or _no_information(found)
+            or _leave(found, harmful=chosen and is_off)
+        )
     if found.waiting is not None:
         return Step(
             f"**Fit {method_name(found.waiting)}.** Press *Fit it* on this page, or choose a faster"
@@ -150,12 +159,47 @@ def _main(found: Found) -> Step:
     where = set_name(found.result, found.evaluated)
     use = f"No miscalibration detected on the {where} after {name}"
     if not is_off:
-        return _certain_first(found, use) or Step(
-            f"**Use the calibrated scores.** {use}.",
-            "maps",
-            "See the calibration map",
+        return (
+            _certain_first(found, use)
+            or _group_off(found, after=True)
+            or Step(
+                f"**Use the calibrated scores.** {use}.",
+                "maps",
+                "See the calibration map",
+            )
         )
     return _try_another(found, name)
+
+
+def _no_information(found: Found) -> Step | None:
+    """Warn of scores that are not shown to rank rows, however well they are calibrated."""
+    why = no_information(found.evaluated.before)
+    if not why:
+        return None
+    return Step(f"**Check the score.** {why}. No miscalibration detected.")
+
+
+def _group_off(found: Found, *, after: bool) -> Step | None:
+    """Point to a subgroup that is miscalibrated where the scores as a whole are not found to be."""
+    worst = "" if found.groups is None else found.groups.worst(after=after)
+    if not worst:
+        return None
+    told = f"overall after {method_name(found.method)}" if after else "overall"
+    sentence = f"**Check subgroups first.** No miscalibration detected {told}, but in {worst}."
+    return Step(sentence, "slices", "See subgroups")
+
+
+def _subgroup_off(found: Found) -> bool:
+    return found.groups is not None and found.groups.off(after=True)
+
+
+def _groups(found: Found) -> Step | None:
+    """Point to a subgroup with a fault of its own, if not said first."""
+    if found.groups is None or not _subgroup_off(found) or _main(found).page == "slices":
+        return None
+    when = "" if found.groups.after is found.groups.before else " after calibration"
+    worst = found.groups.worst(after=True)
+    return Step(f"**Check subgroups.** Worst{when}: {worst}.", "slices", "See subgroups")
 
 
 def _leave(found: Found, *, harmful: bool) -> Step:
@@ -165,10 +209,13 @@ def _leave(found: Found, *, harmful: bool) -> Step:
         sentence = f"**Use the uncalibrated scores.** Miscalibration is detected only after {name}."
         return Step(sentence, "compare", "Compare calibrators")
     gap = detected_points(smallest_gap_shown(evaluated.before.curves), evaluated.n_samples)
+    n_groups = 0 if found.groups is None else found.groups.before.n_groups
+    subgroups = "Subgroups may still be miscalibrated."
+    if n_groups:
+        subgroups = f"None detected in {n_groups:,} subgroup{'s' * (n_groups > 1)} either."
     return Step(
         "**Use the uncalibrated scores.** No miscalibration detected. A mean gap of"
-        f" {gap} would have been detected with 80% probability. Subgroups may still be"
-        " miscalibrated.",
+        f" {gap} would have been detected with 80% probability. {subgroups}",
         "slices",
         "Check subgroups",
     )
@@ -192,10 +239,13 @@ def _try_another(found: Found, name: str) -> Step:
         )
     else:
         use = f"KS error fell to {now}; its 95% limit under perfect calibration is {limit}"
+        if after.ks_error <= after.ks_null_95:
+            use = f"KS error fell to {now}, but scores are {shape(evaluated.after.omnibus)}"
         first = _certain_first(found, use)
         if first is not None:
             return first
-        sentence = f"**Use the calibrated scores, or try another calibrator.** {use}."
+        use_them = "" if _subgroup_off(found) else "Use the calibrated scores, or try"
+        sentence = f"**{use_them or 'Try'} another calibrator.** {use}."
     return Step(sentence, "compare", "Compare calibrators")
 
 

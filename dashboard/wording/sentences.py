@@ -8,6 +8,7 @@ from calibcore.calibrators import FittedSpline, FittedTemperature
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import AuditResult, SetResult, Side
+from calibcore.inference import Omnibus
 from calibcore.metrics import accuracy, hit_rate
 from dashboard.settings import NO_METHOD, method_by_key
 from dashboard.wording.events import EventWords
@@ -22,11 +23,14 @@ from dashboard.wording.numbers import (
     pp,
 )
 from dashboard.wording.verdicts import (
+    CHANCE,
+    CONSTANT,
     DETECTION_LEVEL,
     NOT_DETECTED,
     Finding,
     evidence,
     finding_of,
+    shape,
 )
 
 REFUSED, NOT_FITTING = "File not usable", "Settings do not fit this file"
@@ -82,25 +86,33 @@ def verdict(side: Side, event: EventWords, *, expert: bool = False) -> Verdict:
     means = event.means.format(
         score=percent(mean_score, n_samples), observed=percent(observed, n_samples)
     )
-    found = finding_of(curves, prediction=event.prediction)
+    found = finding_of(side, prediction=event.prediction)
     if found.colour not in {"red", "blue"}:
         means = means.replace(", but ", ", ")
-    shown = _how_much(found, mean_score - observed, curves.ks_error, n_samples)
+    shown = _how_much(found, side)
     tested = ""
     if expert:
-        tested = f" ({p_words(curves.ks_p_value)})"
+        tested = f" ({p_words(side.omnibus.p_value)})"
         if found.colour in {"gray", "violet"}:
             gap = pp(mean_score - observed, n_samples, signed=True)
-            tested = f" (score \u2212 observed {gap}, {p_words(curves.ks_p_value)})"
+            tested = f" (score \u2212 observed {gap}, {p_words(side.omnibus.p_value)})"
     return Verdict(found, f"{shown}: {means}{tested}.")
 
 
-def _how_much(found: Finding, gap: float, ks_error: float, n_samples: int) -> str:
+def _how_much(found: Finding, side: Side) -> str:
     """Return the size of a finding: a mean gap, or, where its sign changes, the KS error."""
+    curves, n_samples = side.curves, side.event.n_samples
+    if found is CHANCE:
+        ends = f"{side.auroc.low:.2f}\u2013{side.auroc.high:.2f}"
+        return f" (AUROC 95% CI {ends}). {NOT_DETECTED.word}"
+    if found is CONSTANT:
+        return f" for all rows. {NOT_DETECTED.word}"
     if found is NOT_DETECTED:
         return ""
     if found.colour == "violet":
-        return f" (KS error {percent(ks_error, n_samples)})"
+        ks_error = percent(curves.ks_error, n_samples)
+        return f" (KS error {ks_error}), {shape(side.omnibus)}"
+    gap = float(curves.cum_score[-1] - curves.cum_hits[-1])
     return f" by {detected_points(abs(gap), n_samples)}"
 
 
@@ -115,13 +127,13 @@ def findings(result: AuditResult, evaluated: SetResult, event: EventWords) -> di
     That a calibrator suits the rows it was fitted on is no finding.
     """
     before, after = (
-        finding_of(side.curves, prediction=event.prediction)
+        finding_of(side, prediction=event.prediction)
         for side in (evaluated.before, evaluated.after)
     )
     if evaluated.after is evaluated.before:
         return {"Before": before}
     fitted_here = evaluated is not result.test or result.same_data
-    return {"Before": before, "After": FITTED if after is NOT_DETECTED and fitted_here else after}
+    return {"Before": before, "After": FITTED if after.colour == "gray" and fitted_here else after}
 
 
 def both_sides_line(result: AuditResult, evaluated: SetResult, event: EventWords) -> str:
@@ -182,10 +194,11 @@ def outcome(
     was, now = percent(before.ks_error, n_samples), percent(after.ks_error, n_samples)
     change = f"KS error stays {now}" if was == now else f"KS error {was} \u2192 {now}"
     tested = ""
-    if after.ks_p_value < DETECTION_LEVEL:
-        tested = f", {evidence(after.ks_p_value)} of miscalibration"
+    p_value = evaluated.after.omnibus.p_value
+    if p_value < DETECTION_LEVEL:
+        tested = f", {evidence(p_value)} of miscalibration"
     if expert:
-        tested += f" ({p_words(after.ks_p_value)})"
+        tested += f" ({p_words(p_value)})"
     text = f"{name}: {change} on the {set_name(result, evaluated)}{tested}."
     return f"{text} {capitalised(decisions(evaluated))}."
 
@@ -202,11 +215,29 @@ def statistics(evaluated: SetResult) -> str:
         parts.append(
             f"{name}: \u221aN\u00b7KS = {root:.3f}, KS/\u03c3 = {curves.ks_statistic:.3f},"
             f" {p_words(curves.ks_p_value)}; Kuiper/\u03c3 = {curves.kuiper_statistic:.3f},"
-            f" {p_words(curves.kuiper_p_value)}."
+            f" {p_words(curves.kuiper_p_value)}. Joint test: {joint(side.omnibus)}."
         )
     return (
         f"{' '.join(parts)} \u03c3 is the standard deviation of the final gap under perfect"
         f" calibration; p-values: {null_source(*(side.curves for _, side in sides))}."
+    )
+
+
+_STATISTICS = {
+    "mean": "mean",
+    "spread": "slope",
+    "smooth": "polynomials",
+    "ks": "KS",
+    "kuiper": "Kuiper",
+}
+
+
+def joint(omnibus: Omnibus) -> str:
+    """Return the joint test's p-value, and that of each statistic within it, for experts."""
+    parts = ", ".join(f"{_STATISTICS[part.key]} {part.adjusted:.3f}" for part in omnibus.parts)
+    return (
+        f"{p_words(omnibus.p_value)} (adjusted: {parts}; {omnibus.n_draws:,} draws, seed"
+        f" {omnibus.seed})"
     )
 
 

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from calibcore.cumulative import CumulativeCurves
+from calibcore.evaluation import Side
+from calibcore.inference import Omnibus
 
 DETECTION_LEVEL = 0.05
-"""p-value of the KS test below which miscalibration counts as detected."""
+"""p-value below which miscalibration counts as detected."""
 
 Colour = Literal["red", "blue", "violet", "gray"]
 
@@ -36,6 +37,10 @@ class Finding:
 
 
 NOT_DETECTED = Finding("No miscalibration detected", "\u25cb", "gray")
+
+CONSTANT = Finding("Constant score", "\u25cb", "gray")
+CHANCE = Finding("Ranking not shown better than chance", "\u25cb", "gray")
+"""In place of `NOT_DETECTED` where that is no praise."""
 
 # Confidence is of a prediction; of one class, or of a risk, it is the scores that are high or low.
 _CONFIDENT = (
@@ -81,10 +86,54 @@ def finding(mean_gap: float, ks_error: float, p_value: float, *, prediction: boo
     return too_high if mean_gap > 0 else too_low
 
 
-def finding_of(curves: CumulativeCurves, *, prediction: bool) -> Finding:
-    """Return what cumulative curves amount to by the KS test."""
+def finding_of(side: Side, *, prediction: bool) -> Finding:
+    """Return what one side amounts to by the joint test of five statistics.
+
+    Where no mean gap is detected but the wrong spread or shape is, scores are off in both
+    directions. A score that is constant, or ranks rows no better than chance, is named first.
+    """
+    if side.omnibus.p_value >= DETECTION_LEVEL:
+        return _not_detected(side)
+    curves, found = side.curves, side.omnibus.found(DETECTION_LEVEL)
     mean_gap = float(curves.cum_score[-1] - curves.cum_hits[-1])
-    return finding(mean_gap, curves.ks_error, curves.ks_p_value, prediction=prediction)
+    if "mean" not in found and {"spread", "smooth"} & {*found}:
+        mean_gap = 0.0
+    p_value = side.omnibus.p_value
+    return finding(mean_gap, curves.ks_error, p_value, prediction=prediction)
+
+
+def _not_detected(side: Side) -> Finding:
+    if side.counted.scores.size == 1:
+        return CONSTANT if side.event.n_samples > 1 else NOT_DETECTED
+    return CHANCE if side.auroc.low <= 0.5 <= side.auroc.high else NOT_DETECTED
+
+
+def no_information(side: Side) -> str:
+    """Return why scores without detected miscalibration may still be of no use; empty if none."""
+    what = _not_detected(side)
+    if what is CONSTANT:
+        return "The score is the same for all rows"
+    if what is CHANCE:
+        ends = f"95% CI {side.auroc.low:.2f}\u2013{side.auroc.high:.2f}"
+        return f"AUROC ({ends}) is not shown to differ from 0.5, chance"
+    return ""
+
+
+def shape(omnibus: Omnibus) -> str:
+    """Return how scores that are off in both directions are: a part of a sentence.
+
+    Examples
+    --------
+    >>> from calibcore.inference import omnibus_test
+    >>> shape(omnibus_test([0.2] * 100 + [0.8] * 100, [0, 1] * 100))
+    'right on average, but too extreme'
+    """
+    found = omnibus.found(DETECTION_LEVEL)
+    if "spread" in found:
+        how = "too extreme" if omnibus.part("spread").value > 0 else "not extreme enough"
+    else:
+        how = "too high at some scores and too low at others"
+    return how if "mean" in found else f"right on average, but {how}"
 
 
 def evidence(p_value: float) -> str:

@@ -89,7 +89,11 @@ def test_without_resamples_tiles_show_the_change_alone() -> None:
 @pytest.mark.parametrize(
     ("query", "opening", "address"),
     [
-        ({"sample": GARMENTS, "method": "Temperature scaling"}, "**Use the calibrated", None),
+        (
+            {"sample": GARMENTS, "method": "Temperature scaling"},
+            "**Check subgroups first",
+            "slices",
+        ),
         ({"sample": GARMENTS, "method": "None (leave as it is)"}, "**Calibrate the", "compare"),
         (
             {
@@ -99,7 +103,7 @@ def test_without_resamples_tiles_show_the_change_alone() -> None:
             "**Use the uncalibrated",
             "slices",
         ),
-        ({}, "**Use the calibrated scores, or try another", "compare"),
+        ({}, "**Try another calibrator.", "compare"),
         ({"spline_constrained": "false"}, '**Turn on "Constrain to 0\u2013100%" first.', "compare"),
     ],
     ids=str,

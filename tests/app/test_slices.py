@@ -3,6 +3,7 @@
 import csv
 import io
 import itertools
+import math
 import re
 from html import unescape
 from typing import Any
@@ -72,7 +73,7 @@ def column_of(name: str, role: str = "test") -> np.ndarray:
 
 
 def test_columns_of_the_file_come_first_and_are_evaluated() -> None:
-    page = open_page("slices", sample=CRASH.title)
+    page = open_page("slices", sample=CRASH.title, slices_by="age_band")
     assert not page.exception
     check_charts(page, ["Subgroups", "Scores"])
     assert page.selectbox(key="slices_by").options[:4] == ["age_band", "airbag", "seatbelt", "sex"]
@@ -146,7 +147,7 @@ def test_bins_refit_nothing_and_an_event_only_maps_of_its_scores(fitted: list[ob
 
 
 def test_a_subgroup_chosen_here_is_what_every_page_evaluates(fitted: list[object]) -> None:
-    page = open_page("slices", sample=CRASH.title)
+    page = open_page("slices", sample=CRASH.title, slices_by="age_band")
     assert fitted == [SplineCalibration(constrained=True)]
     page.selectbox(key="slice_opened").set_value("60+").run()
     old = column_of("age_band") == "60+"
@@ -327,3 +328,29 @@ def test_a_few_rows_and_absent_classes_open(n_rows: int) -> None:
         assert not page.exception
         assert not page.error
         assert tables(page, "slices")
+
+
+def two_wards() -> bytes:
+    """Scores whose errors cancel between two wards, beside numbers of patients."""
+    rng = np.random.default_rng(8)
+    odds, ward = rng.normal(0, 1.2, 2000), rng.integers(2, size=2000)
+    died = rng.random(2000) < 1 / (1 + np.exp(-odds - np.where(ward == 1, 0.6, -0.6)))
+    lines = zip(rng.permutation(9000)[:2000], odds, ward, died, strict=True)
+    text = "".join(
+        f"{number},{1 / (1 + math.exp(-x)):.4f},{'AB'[k]},{rng.integers(3)},{int(hit)}\n"
+        for number, x, k, hit in lines
+    )
+    return f"reading,risk,ward,floor,died\n{text}".encode()
+
+
+def test_the_page_opens_on_what_matters_most_and_overview_names_it() -> None:
+    page = open_upload(("risks.csv", two_wards()), method="none")
+    assert not page.exception
+    found = " ".join(bodies(page))
+    assert re.search(
+        r"Worst subgroup:\*\* ward \\= A, scores too high by 1\d\.\d percentage", found
+    )
+    assert "Check subgroups first" in found or "Check subgroups.**" in found
+    assert "Use the uncalibrated scores" not in found
+    turn_to(page, "slices")
+    assert page.selectbox(key="slices_by").value == "ward"

@@ -96,10 +96,9 @@ def test_the_experts_verdict_reads_the_result() -> None:
     assert wording.verdict(OVER, TOP_1, expert=True).sentence == (
         "Overconfident by 10.0 percentage points: mean score 90.0%, but 80.0% correct (p < 0.001)."
     )
-    # 10 rows at 0.8: a gap of 0.1 is 0.1 / sqrt(0.16 / 10) = 0.79 deviations.
-    tested = p_words(brownian_tail(0.1 / math.sqrt(0.016)))
+    tested = p_words(UNDETECTED.omnibus.p_value)
     assert wording.verdict(UNDETECTED, TOP_1, expert=True).sentence == (
-        "No miscalibration detected: mean score 80.0%, 70.0% correct"
+        "Constant score for all rows. No miscalibration detected: mean score 80.0%, 70.0% correct"
         f" (score \u2212 observed +10.0 pp, {tested})."
     )
 

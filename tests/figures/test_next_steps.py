@@ -18,6 +18,7 @@ from calibcore.inference import (
     Interval,
     Mark,
     Plan,
+    group_gaps,
     screen_classes,
     smallest_gap_shown,
 )
@@ -25,13 +26,16 @@ from calibcore.inference.findings import Finding
 from calibcore.splits import Split
 from dashboard.app import PAGES
 from dashboard.settings import NO_METHOD
+from dashboard.wording.groups import Groups, worst_lines
 from dashboard.wording.next_steps import MOST_STEPS, Found, Step, next_steps
 from tests.figures.made import blocks, events, logit_result, result_of
 
 OVER = blocks((0.9, 1000, 800))
 WORSE = blocks((0.95, 1000, 800))
 NEARLY = blocks((0.83, 1000, 800))
-GOOD = blocks((0.8, 1000, 801))
+GOOD = blocks((0.7, 500, 350), (0.9, 500, 451))
+CONSTANT = blocks((0.8, 1000, 801))
+CHANCE = blocks((0.78, 500, 400), (0.82, 500, 401))
 FEW = blocks((0.8, 10, 7))
 
 ADDRESSES = {path for _, path, _ in PAGES}
@@ -116,6 +120,15 @@ def test_scores_without_detected_miscalibration_stay_with_the_gap_that_would_sho
     assert said in step.sentence
     assert step.sentence.endswith("Subgroups may still be miscalibrated.")
     assert step.page == "slices"
+
+
+def test_a_score_that_tells_nothing_is_named_before_it_is_called_good() -> None:
+    (step,) = steps(made(CONSTANT, CONSTANT), NO_METHOD)
+    assert step.sentence.startswith("**Check the score.** The score is the same for all rows.")
+    (step,) = steps(made(CHANCE, CHANCE), NO_METHOD)
+    low, high = CHANCE.auroc.low, CHANCE.auroc.high
+    assert low < 0.5 < high
+    assert f"(95% CI {low:.2f}\u2013{high:.2f})" in step.sentence
 
 
 def test_a_calibrator_that_spoils_good_scores_is_named() -> None:
@@ -318,11 +331,77 @@ def test_there_are_one_to_three_steps_that_agree_with_the_result(
     assert 1 <= len(found) <= MOST_STEPS
     assert {step.page for step in found} <= ADDRESSES | {""}
     assert all(bool(step.page) == bool(step.link) for step in found)
-    was_off = side.curves.ks_p_value < 0.05
-    assert found[0].sentence.startswith("**Use the uncalibrated") == (not was_off)
+    was_off = side.omnibus.p_value < 0.05
+    kept = ("**Use the uncalibrated", "**Check the score.")
+    assert found[0].sentence.startswith(kept) == (not was_off)
 
 
 @pytest.mark.parametrize("method", ["temperature", "spline"])
 def test_real_fits_are_to_be_used_or_improved(method: str) -> None:
     result = logit_result(method)
     assert steps(result, method)[0].sentence.startswith("**Use the calibrated scores")
+
+
+# Subgroups ----------------------------------------------------------------------------------
+
+
+def groups(before: float, after: float) -> Groups:
+    """Two wards of 400 rows, and scores of one half that are so much too high in the first."""
+    sides = []
+    for gap in (before, after):
+        hits = [k < 400 * (0.5 - gap) for k in range(400)] + [
+            k < 200 + 400 * gap for k in range(400)
+        ]
+        sides.append(group_gaps([0.5] * 800, hits, [[0] * 400 + [1] * 400]))
+    return Groups(sides[0], sides[1], lambda _, k: ("ward", "AB"[k]), prediction=False)
+
+
+def test_a_subgroup_that_is_off_comes_before_use_the_scores() -> None:
+    (step,) = steps(made(GOOD, GOOD), NO_METHOD, groups=groups(0.125, 0.125))
+    assert step.sentence.startswith(
+        "**Check subgroups first.** No miscalibration detected overall, but in ward \\= A, scores"
+        " too high by 12.5 percentage points (95% CI "
+    )
+    assert step.page == "slices"
+    (step,) = steps(made(OVER, GOOD), groups=groups(0.125, 0.125))
+    assert "overall after Temperature scaling, but in ward \\= A" in step.sentence
+    for step in steps(made(OVER, NEARLY), groups=groups(0.125, 0.125)):
+        assert "Use the" not in step.sentence
+    assert "Check subgroups" in step.sentence
+
+
+def test_subgroups_without_a_finding_change_no_advice_but_say_so() -> None:
+    (step,) = steps(made(GOOD, GOOD), NO_METHOD, groups=groups(0.0, 0.0))
+    assert step.sentence.startswith("**Use the uncalibrated scores.**")
+    assert step.sentence.endswith("None detected in 2 subgroups either.")
+    (step,) = steps(made(OVER, GOOD), groups=groups(0.125, 0.0))
+    assert step.sentence.startswith("**Use the calibrated scores.**")
+
+
+def test_the_worst_subgroup_is_named_before_and_after() -> None:
+    first, second = worst_lines(groups(0.125, 0.0))
+    assert re.fullmatch(
+        r"\*\*Worst subgroup before:\*\* ward \\= A, scores too high by 12.5 percentage points"
+        r" \(95% CI \d\.\d\u2013\d\d\.\d\)",
+        first,
+    )
+    assert second == "**Worst subgroup after:** none detected. Adjusted for 2 subgroups."
+    assert worst_lines(groups(0.0, 0.0)) == [
+        "No miscalibration detected in any of 2 subgroups, before or after calibration."
+    ]
+    low = groups(-0.125, -0.125)
+    assert "scores too low by 12.5" in worst_lines(low)[0]
+    assert "p < 0.001" in worst_lines(low, expert=True)[0]
+
+
+def test_a_fault_of_the_whole_is_said_to_be_one() -> None:
+    found = group_gaps([0.7] * 800, [1, 0] * 400, [[0] * 400 + [1] * 400])
+    alike = Groups(found, found, lambda _, k: ("ward", "AB"[k]), prediction=True)
+    (line,) = worst_lines(alike)
+    assert line.startswith(
+        "**Worst subgroup:** ward \\= A, overconfident by 20.0 percentage points"
+    )
+    assert line.endswith(
+        "; no subgroup is shown to differ from the whole. Adjusted for 2 subgroups."
+    )
+    assert steps(made(OVER, OVER), NO_METHOD, groups=alike) == steps(made(OVER, OVER), NO_METHOD)

@@ -48,7 +48,9 @@ TOP_1 = wording.event_words(TopR(1), None)
 OVER = blocks((0.9, 1000, 800))
 UNDER = blocks((0.6, 1000, 750))
 MIXED = blocks((0.3, 500, 250), (0.9, 500, 350))
-UNDETECTED = blocks((0.8, 10, 7))
+UNDETECTED = blocks((0.7, 50, 35), (0.95, 50, 47))
+CONSTANT = blocks((0.8, 10, 7))
+CHANCE = blocks((0.78, 50, 40), (0.82, 50, 40))
 SIDES = {"over": OVER, "under": UNDER, "mixed": MIXED, "undetected": UNDETECTED}
 
 
@@ -76,15 +78,29 @@ def test_scores_too_high_here_and_too_low_there() -> None:
         "violet",
     )
     assert found.sentence == (
-        "Over- and underconfident (KS error 10.0%): mean score 60.0%, 60.0% correct."
+        "Over- and underconfident (KS error 10.0%), right on average, but too extreme: mean score"
+        " 60.0%, 60.0% correct."
     )
 
 
 def test_nothing_detected() -> None:
-    # 10 rows at 0.8: the gap of 0.1 is below 2.24 sqrt(0.16 / 10) = 0.28.
     found = wording.verdict(UNDETECTED, TOP_1)
     assert (found.found.word, found.found.colour) == ("No miscalibration detected", "gray")
-    assert found.sentence == ("No miscalibration detected: mean score 80.0%, 70.0% correct.")
+    assert found.sentence == ("No miscalibration detected: mean score 82.5%, 82.0% correct.")
+
+
+def test_a_score_without_information_is_named_first() -> None:
+    found = wording.verdict(CONSTANT, TOP_1)
+    assert found.sentence == (
+        "Constant score for all rows. No miscalibration detected: mean score 80.0%, 70.0% correct."
+    )
+    said = wording.verdict(CHANCE, TOP_1).sentence
+    assert re.match(
+        r"Ranking not shown better than chance \(AUROC 95% CI 0\.\d\d\u20130\.\d\d\)\. No misc",
+        said,
+    )
+    wrong = wording.verdict(blocks((0.8, 1000, 500)), TOP_1)
+    assert wrong.found.word == "Overconfident"
 
 
 def test_each_verdict_has_its_own_word_sign_and_colour() -> None:
@@ -96,7 +112,7 @@ def test_each_verdict_has_its_own_word_sign_and_colour() -> None:
 @pytest.mark.parametrize("hit", [0, 1])
 def test_certain_rows_have_a_verdict(hit: int) -> None:
     found = wording.verdict(side_of([1.0] * 50, [hit] * 50), TOP_1)
-    assert found.found.word == ("No miscalibration detected" if hit else "Overconfident")
+    assert found.found.word == ("Constant score" if hit else "Overconfident")
 
 
 @given(
@@ -108,7 +124,7 @@ def test_a_verdict_agrees_with_its_numbers(parts: list[tuple[float, int, float]]
     side = blocks(*((score, n, round(rate * n)) for score, n, rate in parts))
     said, curves = wording.verdict(side, TOP_1), side.curves
     found = said.found
-    assert (found.word == "No miscalibration detected") == (curves.ks_p_value >= 0.05)
+    assert (found.colour == "gray") == (side.omnibus.p_value >= 0.05)
     if found.word in {"Overconfident", "Underconfident"}:
         gap = curves.cum_score[-1] - curves.cum_hits[-1]
         assert (gap > 0) == (found.word == "Overconfident")
@@ -121,7 +137,7 @@ def test_no_verdict_rests_on_a_difference_that_rounds_to_nothing() -> None:
     # 12 misses where 4 are expected: 0.02 percentage points, yet above the 95% limit under perfect
     # calibration.
     side = blocks((0.9999, 40_000, 39_988))
-    assert side.curves.ks_p_value < wording.DETECTION_LEVEL
+    assert side.omnibus.p_value < wording.DETECTION_LEVEL
     assert "by 0.0 " not in wording.verdict(side, TOP_1).sentence
 
 
@@ -191,13 +207,14 @@ def test_a_calibrator_that_harms_is_said_to() -> None:
     )
     sentence = wording.outcome(result, result.test, "temperature")
     before, after = (side.curves for side in (result.test.before, result.test.after))
+    p_value = result.test.after.omnibus.p_value
     assert after.ks_error > before.ks_error
     assert (
         f"{wording.percent(before.ks_error, 20)} \u2192 {wording.percent(after.ks_error, 20)}"
         in (sentence)
     )
-    assert after.ks_p_value < wording.DETECTION_LEVEL
-    assert f"{evidence(after.ks_p_value)} of miscalibration" in sentence
+    assert p_value < wording.DETECTION_LEVEL
+    assert f"{evidence(p_value)} of miscalibration" in sentence
     line = both_sides_line(result, result.test, TOP_1)
     assert re.search(
         r"-badge\[. Before: underconfident\] by .* -badge|.*After: underconfident", line
@@ -241,7 +258,7 @@ def test_scores_across_one_half_leave_no_word_of_unchanged_accuracy() -> None:
 
 def test_no_miscalibration_is_only_said_of_rows_that_were_not_fitted() -> None:
     result = logit_result("spline")
-    assert result.calibration.after.curves.ks_p_value > 0.05
+    assert result.calibration.after.omnibus.p_value > 0.05
     assert "no miscalibration" not in wording.outcome(result, result.calibration, "spline")
     line = both_sides_line(result, result.calibration, TOP_1)
     assert "After: fitted on these rows" in line

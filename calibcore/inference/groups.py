@@ -1,0 +1,355 @@
+"""Subgroups of several groupings, tested jointly: where scores are too high or too low."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calibcore import validation
+from calibcore.cumulative import expected_steps, rare_tail
+from calibcore.inference.group_sums import Places, Sums, groups_of
+from calibcore.inference.omnibus import N_DRAWS
+from calibcore.inference.whole import recalibrated
+from calibcore.results import result_class
+from calibcore.validation import Floats
+
+LEAST_ROWS = 30
+"""A group with fewer rows is not tested."""
+
+_MOST_ROWS = 20_000
+"""Up to so many rows labels are drawn; beyond, sums of groups are normal."""
+
+_MOST_GROUPS = 2_000
+"""Up to so many groups their overlap counts; beyond, p-values are a little too large (Sidak)."""
+
+_MOST_PAIRS = 1 << 27
+"""Likewise, of rows times pairs of groupings."""
+
+_CELLS = 1 << 22
+"""Labels drawn at a time."""
+
+_SKEWED = 100.0
+"""Steps of the gap (see `calibcore.cumulative.expected_steps`) below which a sum is not normal."""
+
+_NOTHING = 1e-9
+"""Share of a group's variance below which the whole score explains all of it; also of a tie."""
+
+
+@result_class
+class GroupGaps:
+    """Every group of every grouping: its mean gap, and whether chance or the whole explains it.
+
+    Attributes
+    ----------
+    grouping, place : ndarray of int, shape (n_groups,)
+        Which grouping, and which of its groups; those alone that are tested.
+    rows : ndarray of int, shape (n_groups,)
+        Rows of each.
+    mean_score, frequency : ndarray of float64, shape (n_groups,)
+        Mean score, and observed frequency.
+    low, high : ndarray of float64, shape (n_groups,)
+        Ends of the interval of the mean gap; all hold at once with about 95%.
+    adjusted : ndarray of float64, shape (n_groups,)
+        P-value of the mean gap, adjusted for looking at all groups.
+    beyond : ndarray of float64, shape (n_groups,)
+        The mean gap once the whole score is recalibrated.
+    beyond_adjusted : ndarray of float64, shape (n_groups,)
+        Its p-value, likewise adjusted.
+    n_draws, seed : int
+        Of the labels drawn, and from where.
+    """
+
+    grouping: Places
+    place: Places
+    rows: Places
+    mean_score: Floats
+    frequency: Floats
+    low: Floats
+    high: Floats
+    adjusted: Floats
+    beyond: Floats
+    beyond_adjusted: Floats
+    n_draws: int
+    seed: int
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups that are tested."""
+        return self.rows.size
+
+    @property
+    def gap(self) -> Floats:
+        """Mean score minus observed frequency: above 0 where scores are too high."""
+        return self.mean_score - self.frequency
+
+    def off(self, level: float = 0.05) -> NDArray[np.bool_]:
+        """Return which groups are off; with this probability any is, if the scores are true."""
+        return self.adjusted < level
+
+    def own(self, level: float = 0.05) -> NDArray[np.bool_]:
+        """Return which groups are off by more than the whole score is, in the same direction."""
+        same = self.beyond * self.gap > 0
+        return self.off(level) & (self.beyond_adjusted < level) & same
+
+    def worst(self, level: float = 0.05) -> int | None:
+        """Return the group that is off the most, one with a fault of its own first."""
+        for found in (self.own(level), self.off(level)):
+            if found.any():
+                return int(np.argmax(np.where(found, np.abs(self.gap), -1.0)))
+        return None
+
+
+def group_gaps(
+    scores: ArrayLike,
+    hits: ArrayLike,
+    groupings: Sequence[ArrayLike],
+    *,
+    least: int = LEAST_ROWS,
+    n_draws: int = N_DRAWS,
+    seed: int = 0,
+) -> GroupGaps:
+    """Test the mean gap of every group of several groupings, jointly.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (n_samples,)
+        Predicted probability of the event (y_prob), in [0, 1].
+    hits : array_like of {0, 1}, shape (n_samples,)
+        Whether the event happened (y_true of the event).
+    groupings : sequence of array_like of int, shape (n_samples,)
+        Group of each row, from 0, in each of several groupings that were made without the hits.
+    least : int, default 30
+        Smaller groups are not tested, nor is one that holds all rows.
+    n_draws : int, default 1000
+        Sets of labels drawn from the scores; at least 20.
+    seed : int, default 0
+        Of the draws.
+
+    Returns
+    -------
+    GroupGaps
+
+    Raises
+    ------
+    CalibrationInputError
+        Scores or hits out of range; a grouping that is not a whole number from 0 for each row;
+        fewer draws.
+
+    Notes
+    -----
+    The sum of s - h over a group has the null variance sum s (1 - s). Its p-value by itself is
+    normal, or, where steps are few, the larger of that and `calibcore.cumulative.rare_tail`, so
+    that a group in which hits are rare does not outweigh all others. A group's adjusted p-value is
+    the share of drawn sets of labels whose smallest p-value over all groups is as small: the same
+    labels for all groups, so overlap costs nothing (single-step min-p, Westfall and Young 1993).
+    With more than 20,000 rows the sums are drawn from their normal limit with their covariance,
+    with very many groups or groupings as if independent, which is on the safe side.
+
+    Intervals are Wilson's at the level that corresponds to the smallest p-value's 5% point, of as
+    many rows as would have the group's null variance at its mean score; so one leaves out 0 where
+    the adjusted p-value is below 5%.
+
+    A fault of the whole score shows in many groups. ``beyond`` is the mean gap after a logistic
+    recalibration of the whole: an offset, the score's log-odds, and polynomials of degree 0 to 5
+    in the share of variance up to the score. They are smooth, so a group that is a range of scores
+    keeps what is its own, and need not be monotone, as nobody will use the map. Sums are corrected
+    for the fit (efficient score), and compared with what labels drawn from the recalibrated scores
+    give.
+
+    References
+    ----------
+    Westfall, Young, *Resampling-Based Multiple Testing*, 1993; Hebert-Johnson et al., ICML 2018.
+
+    Examples
+    --------
+    >>> scores, hits = [0.5] * 200, [0, 0, 0, 1] * 25 + [0, 1, 1, 1] * 25
+    >>> found = group_gaps(scores, hits, [[0] * 100 + [1] * 100])
+    >>> found.gap.tolist(), found.off().tolist(), found.worst()
+    ([0.25, -0.25], [True, True], 0)
+    """
+    given, seen = validation.scores_and_hits(scores, hits)
+    least = validation.whole_number(least, "least", least=0)
+    validation.whole_number(n_draws, "n_draws", least=20)
+    tested = [groups_of(one, given.size, least) for one in groupings]
+    grouping = np.repeat(np.arange(len(tested)), [one.names.size for one in tested])
+    if not grouping.size:
+        none, empty = np.empty(0), np.empty(0, dtype=np.intp)
+        return GroupGaps(
+            empty, empty, empty, none, none, none, none, none, none, none, n_draws, seed
+        )
+    place = np.concatenate([one.names for one in tested])
+    rows = np.concatenate([one.rows for one in tested])
+    kept = [one for one in tested if one.names.size]
+    rng, sums = np.random.default_rng(seed), Sums(kept, given.size)
+    mean_score, frequency = sums.of(given) / rows, sums.of(seen.astype(np.float64)) / rows
+    raw = _joint(sums, given, seen, None, (rng, n_draws))
+    true, powers = recalibrated(given, seen)
+    rest = _joint(sums, true, seen, powers, (rng, n_draws))
+    variance = sums.of(given * (1 - given))
+    low, high = _wilson(frequency, rows, mean_score * (1 - mean_score), variance, raw.reach)
+    ends = mean_score - high, mean_score - low
+    beyond = rest.sums / rows
+    return GroupGaps(
+        grouping,
+        place,
+        rows,
+        mean_score,
+        frequency,
+        *ends,
+        raw.adjusted,
+        beyond,
+        rest.adjusted,
+        n_draws,
+        seed,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Joint:
+    """What labels drawn give for all groups: the sums seen, adjusted, and the critical value.
+
+    ``reach`` is in null standard deviations, of each group.
+    """
+
+    sums: Floats
+    adjusted: Floats
+    reach: Floats
+
+
+def _joint(
+    sums: Sums,
+    true: Floats,
+    hits: ArrayLike,
+    nuisance: Floats | None,
+    draws: tuple[np.random.Generator, int],
+) -> _Joint:
+    """Compare the sums of ``true - hits`` with those of labels drawn from ``true``.
+
+    Parameters
+    ----------
+    sums : Sums
+        Of the groups.
+    true : ndarray of float64, shape (n_samples,)
+        Probabilities.
+    hits : array_like of {0, 1}, shape (n_samples,)
+        Outcomes.
+    nuisance : ndarray of float64, shape (n_samples, n_columns), or None
+        What was fitted to the hits, in log-odds; taken out of the sums.
+    draws : tuple of Generator and int
+        Where labels come from, and how many sets.
+    """
+    variance = true * (1 - true)
+    spread, skew = sums.of(variance), sums.of(variance * np.abs(1 - 2 * true))
+    fixed, taken = spread == 0, None
+    if nuisance is not None:
+        weighted = nuisance * variance[:, np.newaxis]
+        of_groups = np.stack([sums.of(column) for column in weighted.T], axis=1)
+        taken = of_groups @ np.linalg.pinv(nuisance.T @ weighted, hermitian=True)
+        left = spread - np.einsum("gk,gk->g", taken, of_groups)
+        spread = np.where(left > 1e-6 * spread, left, 0.0)
+
+    expected = sums.of(true)
+
+    def gaps(labels: NDArray[np.float32]) -> Floats:
+        found = expected[:, np.newaxis] - sums.of_labels(labels)
+        if nuisance is not None and taken is not None:
+            # Not by BLAS: its threads wait for each other where other processes are at work.
+            along = np.einsum("ik,ij->kj", nuisance, labels)
+            found -= taken @ ((nuisance.T @ true)[:, np.newaxis] - along)
+        return found
+
+    seen = gaps(np.asarray(hits, dtype=np.float32)[:, np.newaxis])
+    p_values = _p_values(seen, spread, skew, fixed)
+    found = [p_values.min(axis=0)]
+    rng, n_draws = draws
+    if sums.n_rows > _MOST_ROWS:
+        covariance = None
+        if spread.size <= _MOST_GROUPS and sums.n_rows * len(sums.groupings) ** 2 <= _MOST_PAIRS:
+            covariance = sums.covariance(variance)
+            if taken is not None:
+                covariance -= taken @ of_groups.T
+        drawn = _normal(rng, spread, covariance, n_draws)
+        found.append(_p_values(drawn, spread, skew, fixed).min(axis=0))
+    else:
+        step = max(1, _CELLS // sums.n_rows)
+        for start in range(0, n_draws, step):
+            size = sums.n_rows, min(step, n_draws - start)
+            labels = (rng.random(size) < true[:, np.newaxis]).astype(np.float32)
+            found.append(_p_values(gaps(labels), spread, skew, fixed).min(axis=0))
+    adjusted, critical = _adjusted(p_values[:, 0], np.sort(np.concatenate(found)))
+    return _Joint(seen[:, 0], adjusted, _reach(seen[:, 0], spread, p_values, critical))
+
+
+def _adjusted(p_values: Floats, least: Floats) -> tuple[Floats, float]:
+    """Return adjusted p-values, and the p-value below which they are below 5%.
+
+    ``least`` are the smallest p-values of the labels seen and of each set drawn, ascending.
+    """
+    as_small = np.searchsorted(least, p_values * (1 + _NOTHING), side="right")
+    n_found = max(math.ceil(0.05 * least.size) - 1, 1)  # so many of them are below 5%
+    return as_small / least.size, float(least[n_found - 1 : n_found + 1].mean())
+
+
+def _normal(
+    rng: np.random.Generator, spread: Floats, covariance: Floats | None, n_draws: int
+) -> Floats:
+    """Draw sums from their normal limit, shape (n_groups, n_draws); independent without one."""
+    scale = np.sqrt(spread)
+    drawn = rng.normal(size=(scale.size, n_draws))
+    if covariance is not None:
+        unit = np.where(scale > 0, scale, 1.0)
+        alike = covariance / np.outer(unit, unit)
+        alike[np.diag_indices_from(alike)] = 1 + 1e-6  # groups of one grouping add up to the whole
+        drawn = np.linalg.cholesky(alike) @ drawn
+    return np.asarray(scale[:, np.newaxis] * drawn)
+
+
+def _p_values(sums: Floats, spread: Floats, skew: Floats, fixed: NDArray[np.bool_]) -> Floats:
+    """Return the p-value of each group's sum by itself, shape (n_groups, n_draws).
+
+    Of a group that is ``fixed``, as all its scores are 0 or 1, any sum but 0 is impossible.
+    """
+    from scipy.special import erfc  # noqa: PLC0415 - a tenth of a second to import
+
+    beyond, deviation = np.abs(sums), np.sqrt(2 * spread)[:, np.newaxis]
+    some = deviation > 0
+    scaled = np.divide(beyond, deviation, out=np.zeros_like(beyond), where=some)
+    found = np.asarray(erfc(scaled))
+    found[(beyond > _NOTHING) & fixed[:, np.newaxis]] = 0.0
+    few = np.flatnonzero((expected_steps(spread, skew) < _SKEWED) & (spread > 0))
+    if few.size:
+        shape = few.size, beyond.shape[1]
+        spreads, skews = (np.broadcast_to(of[few, np.newaxis], shape) for of in (spread, skew))
+        found[few] = np.maximum(found[few], np.minimum(rare_tail(beyond[few], spreads, skews), 1))
+    return found
+
+
+def _reach(sums: Floats, spread: Floats, p_values: Floats, critical: float) -> Floats:
+    """Return how many null deviations from 0 a group's sum is significant.
+
+    Where steps are few that is more than the normal number, in the ratio that it is for the sum
+    that was seen.
+    """
+    from scipy.special import erfcinv  # noqa: PLC0415 - a tenth of a second to import
+
+    normal = np.sqrt(2) * float(erfcinv(np.clip(critical, 1e-300, 1)))
+    alike = np.sqrt(2) * erfcinv(np.clip(p_values[:, 0], 1e-300, 1))
+    deviation = np.sqrt(spread)
+    some = (alike > 0) & (deviation > 0)
+    scaled = np.divide(np.abs(sums), deviation, out=np.zeros_like(sums), where=some)
+    ratio = np.divide(scaled, alike, out=np.ones_like(sums), where=some & (scaled < 30))
+    return np.asarray(normal * np.maximum(ratio, 1.0))
+
+
+def _wilson(
+    frequency: Floats, rows: Places, homogeneous: Floats, variance: Floats, reach: Floats
+) -> tuple[Floats, Floats]:
+    """Return an interval of the true frequency, of rows as many as have the null variance."""
+    alike = np.divide(homogeneous * rows, variance, out=np.ones_like(variance), where=variance > 0)
+    square = reach**2 / (rows * np.maximum(alike, 1.0))
+    middle = (frequency + square / 2) / (1 + square)
+    inside = np.maximum(square * frequency * (1 - frequency) + square**2 / 4, 0)
+    half = np.sqrt(inside) / (1 + square)
+    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)

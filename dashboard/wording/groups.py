@@ -1,0 +1,88 @@
+"""The worst subgroup of all groupings, in sentences."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from calibcore.inference import GroupGaps
+from dashboard.wording.classes import shortened
+from dashboard.wording.numbers import detected_points, escape_markdown, p_words, pp, span
+from dashboard.wording.slice_names import slice_name
+from dashboard.wording.verdicts import DETECTION_LEVEL, finding
+
+Named = Callable[[GroupGaps, int], tuple[str, str]]
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The subgroups, as sentences need them.
+
+    Parameters
+    ----------
+    before, after : GroupGaps
+        The same object where nothing was fitted.
+    name : callable
+        Given one of them and a group, what it is grouped by and its name.
+    prediction : bool
+        Whether scores are of a prediction, rather than of a class or a risk.
+    """
+
+    before: GroupGaps
+    after: GroupGaps
+    name: Named
+    prediction: bool
+
+    def off(self, *, after: bool) -> bool:
+        """Return whether a subgroup is off by more than the whole score is."""
+        side = self.after if after else self.before
+        return bool(side.own(DETECTION_LEVEL).any())
+
+    def worst(self, *, after: bool) -> str:
+        """Return the worst subgroup of one side with direction and size; empty if none is off.
+
+        Example: "ward = C, scores too low by 10.0 percentage points (95% CI 7.1\u201312.9)".
+        """
+        side = self.after if after else self.before
+        k = side.worst(DETECTION_LEVEL)
+        return "" if k is None else self._described(side, k)
+
+    def _described(self, side: GroupGaps, k: int) -> str:
+        by, shown = self.name(side, k)
+        name = escape_markdown(slice_name(by, shortened(shown)))
+        gap, rows = float(side.gap[k]), int(side.rows[k])
+        what = finding(gap, abs(gap), 0.0, prediction=self.prediction).in_sentence
+        ends = sorted(abs(float(end[k])) for end in (side.low, side.high))
+        low, high = (pp(end, rows).removesuffix(" pp") for end in ends)
+        size = detected_points(abs(gap), rows)
+        return f"{name}, {what} by {size} (95% CI {span(low, high)})"
+
+
+def worst_lines(groups: Groups, *, expert: bool = False) -> list[str]:
+    """Return the worst subgroup before and after, for Markdown; empty where none is tested."""
+    if not groups.before.n_groups:
+        return []
+    n_groups = f"{groups.before.n_groups:,} subgroup{'s' * (groups.before.n_groups > 1)}"
+    same = groups.after is groups.before
+    texts = [
+        _line(groups, after=after, expert=expert) for after in ((False,) if same else (False, True))
+    ]
+    if not any(texts):
+        when = "" if same else ", before or after calibration"
+        return [f"No miscalibration detected in any of {n_groups}{when}."]
+    names = ("Worst subgroup",) if same else ("Worst subgroup before", "Worst subgroup after")
+    lines = [
+        f"**{name}:** {text or 'none detected'}" for name, text in zip(names, texts, strict=True)
+    ]
+    return [*lines[:-1], f"{lines[-1]}. Adjusted for {n_groups}."]
+
+
+def _line(groups: Groups, *, after: bool, expert: bool) -> str:
+    text = groups.worst(after=after)
+    if not text:
+        return ""
+    side = groups.after if after else groups.before
+    if expert:
+        k = side.worst(DETECTION_LEVEL)
+        text += f" ({p_words(float(side.adjusted[k or 0]))})"
+    if not groups.off(after=after):
+        text += "; no subgroup is shown to differ from the whole"
+    return text
