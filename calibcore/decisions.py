@@ -150,7 +150,7 @@ class DecisionCurve:
     low, high : ndarray of float64, shape (n_cutoffs,)
         95% interval of the model's net benefit less the higher one of `every` and 0.
     prevalence : float
-        Share of the rows that have the event: what a perfect model gains.
+        Share of the rows that have the event: what a model that knew every outcome would gain.
     """
 
     cutoff: Floats

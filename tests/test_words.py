@@ -17,7 +17,7 @@ RETIRED = {
     "unbiased": r"\b(dis)?honest(ly)?\b",
     "group by, filter by": r"\b(tells?|told|telling) (\w+ ){0,2}apart\b",
     "a percentage": r"(?<![,\d])\d+ of 100\b|\bof 100 (sets|cases|rows|bins)",
-    "overconfident, scores too high": r"\btoo sure\b|\bnot sure\b|\boff, ",
+    "overconfident, scores too high": r"\btoo sure\b|\bnot sure\b|(?<!cut-)\boff, ",
     "uncalibrated": r"\b(do|does|doing) nothing\b|as it is\)|no calibrator is",
     "95% CI": r"\blies there in\b",
     "expensive": r"\bdear(er|est)?\b",

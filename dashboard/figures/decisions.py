@@ -39,7 +39,8 @@ def decision_graph(
     Returns
     -------
     plotly.graph_objects.Figure
-        The axis ends where calling all rows costs a fifth of what a perfect model gains.
+        The axis ends where calling all rows costs a fifth of what a model that knew every outcome
+        would gain.
     """
     first = sides[0][1]
     top, bottom = 105 * first.prevalence or 1.0, -21 * first.prevalence
