@@ -6,10 +6,12 @@ from streamlit.delta_generator import DeltaGenerator
 from calibcore.events import OneClass
 from calibcore.inference import ClassScreen, Inference
 from dashboard import compute, wording
+from dashboard.compute.correction import KEY, find_correction
 from dashboard.compute.groups import find_groups
 from dashboard.parts.classes import QUICK, make_openable, open_class
 from dashboard.parts.links import show_link
 from dashboard.scene import Scene
+from dashboard.wording.correction import with_correction
 from dashboard.wording.groups import Groups, worst_lines
 from dashboard.wording.next_steps import HEADING, Found, Step, next_steps
 from dashboard.wording.numbers import NO_BREAK
@@ -98,13 +100,18 @@ class Figures:
         )
         with self._steps.container(gap="small"):
             st.subheader(HEADING, anchor=False)
-            steps, shown = next_steps(found), "first" if inference is None else "again"
+            steps, shown = self._steps_of(found), "first" if inference is None else "again"
             for step in steps[:STEPS_SHOWN]:
                 _show_step(scene, step, shown)
             if steps[STEPS_SHOWN:]:
                 with st.expander("More"):
                     for step in steps[STEPS_SHOWN:]:
                         _show_step(scene, step, shown)
+
+    def _steps_of(self, found: Found) -> list[Step]:
+        """Return the advice, of which a calibrator that is to be tried first comes last."""
+        last = found.inference is not None or not self._scene.n_resamples
+        return with_correction(next_steps(found), find_correction(self._scene) if last else None)
 
 
 def _show_step(scene: Scene, step: Step, shown: str) -> None:
@@ -127,6 +134,20 @@ def _show_way(scene: Scene, step: Step, shown: str) -> None:
             on_click=open_class,
             args=(step.opens,),
         )
+    if step.groups:
+        st.button(
+            step.link,
+            key=f"calibrate_by_{shown}",
+            type="tertiary",
+            icon=":material/arrow_forward:",
+            on_click=_calibrate_by,
+            args=(step.groups,),
+        )
+
+
+def _calibrate_by(column: str) -> None:
+    """Choose calibration by group, as the controls on the left do."""
+    st.session_state["method"], st.session_state["group"] = KEY, column
 
 
 def _show_tiles(scene: Scene, inference: Inference | None) -> None:

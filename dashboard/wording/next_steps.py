@@ -30,7 +30,6 @@ MOST_STEPS = 3
 COARSE, FINE = 0.05, 0.01
 """Mean gaps: rows that cannot detect the first are too few, rows that detect the second suffice."""
 
-
 _TOP = TopR(1)
 _BY_NLL, _KEEP = "Compare by NLL", 'turn on "Constrain to 0\u2013100%"'
 
@@ -49,12 +48,15 @@ class Step:
         What the link to it says.
     opens : str
         Name of the class that the link shows instead of a page; empty for none.
+    groups : str
+        Column by which the link calibrates instead; empty for none.
     """
 
     sentence: str
     page: str = ""
     link: str = ""
     opens: str = ""
+    groups: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +85,7 @@ class Found:
     kept_within : bool
         Whether the option that holds a spline within 0 to 100% is on.
     groups : Groups or None
-        The subgroups of all groupings; None where they were not looked at.
+        Of all groupings; None where they were not looked at.
     """
 
     result: AuditResult

@@ -101,7 +101,7 @@ def test_the_page_calibrates_by_the_chosen_column_and_warns(hospital: Hospital) 
 def test_other_methods_have_no_groups(hospital: Hospital) -> None:
     page = open_hospital(hospital, method="spline")
     assert not [one for one in page.selectbox if one.label == CALIBRATE_BY]
-    assert not any(KNOWN_GROUPS in body for body in bodies(page))
+    assert not any(f"warning: {KNOWN_GROUPS}" in body for body in bodies(page))
     sample = open_page(sample="Three garments that look alike")
     assert wording.method_name("by_group") not in sample.selectbox(key="method_seen").options
 
@@ -156,3 +156,28 @@ def test_fits_on_halves_know_groups_too(hospital: Hospital) -> None:
     page = open_hospital(hospital, method="by_group", group="ward", evaluation="split")
     assert not page.exception
     assert not page.error
+
+
+def test_the_overview_advises_it_where_it_corrects_a_ward(hospital: Hospital) -> None:
+    page = open_hospital(hospital, method="platt")
+    (said,) = [body for body in bodies(page) if "Consider calibration by group (ward)" in body]
+    assert KNOWN_GROUPS in said
+    _, rows, place = hospital
+    told = with_groups(rows, place)
+    split = Split(told, told, fold=deal_folds(rows))
+    worst = place == WARDS.index("geriatrics")
+    gaps = [
+        100 * (event.scores[worst] - event.hits[worst]).mean()
+        for event in (
+            audit(split, event=OneClass(1), calibrator=calibrator).test.after.event
+            for calibrator in (PlattScaling(), ByGroup(PlattScaling()))
+        )
+    ]
+    was, now = (f"{gap:+.1f} pp".replace("-", "\N{MINUS SIGN}") for gap in gaps)
+    assert f"of ward \\= geriatrics from {was} to {now}." in said
+    (button,) = [one for one in page.button if one.label == "Calibrate by ward"]
+    button.click().run()
+    assert not page.exception
+    assert page.selectbox(key="group").value == "ward"
+    assert page.selectbox(key="method_seen").value == "by_group"
+    assert not any("Consider calibration by group" in body for body in bodies(page))

@@ -1,0 +1,52 @@
+"""Advice to calibrate by group, with its warning."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dashboard.wording.classes import shortened
+from dashboard.wording.next_steps import Step
+from dashboard.wording.numbers import escape_markdown, pp
+from dashboard.wording.slice_names import KNOWN_GROUPS, slice_name
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """What calibration by a column comes to in the worst subgroup.
+
+    Parameters
+    ----------
+    by, name : str
+        The column and the subgroup; text of the file.
+    rows : int
+        Of the subgroup.
+    gap, corrected : float
+        Its mean gap without and with it: mean score minus observed frequency.
+    """
+
+    by: str
+    name: str
+    rows: int
+    gap: float
+    corrected: float
+
+
+def with_correction(steps: Sequence[Step], found: Corrected | None) -> list[Step]:
+    """Put the advice to calibrate by group behind that to look at subgroups.
+
+    Example: "**Consider calibration by group (ward).** It takes the mean gap of ward = C from
+    -10.0 to +0.2 pp (cross-validated). ..."
+    """
+    places = [place for place, step in enumerate(steps) if step.page == "slices"]
+    if found is None or not places:
+        return list(steps)
+    by = escape_markdown(shortened(found.by))
+    subgroup = escape_markdown(slice_name(found.by, shortened(found.name)))
+    was, now = (pp(value, found.rows, signed=True) for value in (found.gap, found.corrected))
+    advice = Step(
+        f"**Consider calibration by group ({by}).** It takes the mean gap of {subgroup} from {was}"
+        f" to {now}. {KNOWN_GROUPS}",
+        link=f"Calibrate by {by}",
+        groups=found.by,
+    )
+    after = places[0] + 1
+    return [*steps[:after], advice, *steps[after:]]
