@@ -6,6 +6,7 @@ import numpy as np
 
 from calibcore import validation
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
+from calibcore.calibrators.lifts.by_group import FittedByGroup
 from calibcore.calibrators.lifts.pooled import FittedPooledClasses, FittedPooledScores
 from calibcore.calibrators.lifts.separate import FittedOneVsRest, FittedPerRank
 from calibcore.calibrators.score_maps.bbq import FittedBBQ
@@ -87,6 +88,25 @@ def score_curve(fitted: FittedScoreMap) -> ScoreCurve:
     return ScoreCurve(score, fitted.predict(score))
 
 
+def group_curves(fitted: FittedByGroup) -> tuple[ScoreCurve, ...]:
+    """Evaluate the map of every group on the places of the map of all.
+
+    Returns one curve for each of ``fitted.groups``, in their order.
+
+    Examples
+    --------
+    >>> from calibcore.calibrators import ByGroup, PlattScaling
+    >>> scores, hits = [0.3, 0.7] * 20, [0, 1, 1, 0] * 10
+    >>> fitted = ByGroup(PlattScaling()).fit(scores, hits, [1] * 20 + [4] * 20)
+    >>> of_4 = group_curves(fitted)[1]
+    >>> bool((of_4.calibrated == fitted.predict(of_4.score, [4] * of_4.score.size)).all())
+    True
+    """
+    score = score_curve(fitted).score
+    of_each = (fitted.predict(score, np.full(score.size, group)) for group in fitted.groups)
+    return tuple(ScoreCurve(score, calibrated) for calibrated in of_each)
+
+
 def _around_jumps(fitted: FittedScoreMap) -> Floats:
     jumps = _jumps(fitted)
     return np.concatenate([np.nextafter(jumps, -1), jumps, np.nextafter(jumps, 2)])
@@ -101,7 +121,7 @@ def _jumps(fitted: FittedScoreMap) -> Floats:
             return fitted.first
         case FittedVennAbers():
             return np.concatenate([fitted.lower_starts, fitted.upper_ends])
-        case FittedPooledScores():
+        case FittedPooledScores() | FittedByGroup():
             return _jumps(fitted.score_map)
         case _:
             return np.empty(0)
@@ -114,7 +134,7 @@ def _bends(fitted: FittedScoreMap) -> Floats:
             return fitted.scores
         case FittedIsotonic():
             return np.concatenate([fitted.first, fitted.last])
-        case FittedPooledScores():
+        case FittedPooledScores() | FittedByGroup():
             return _bends(fitted.score_map)
         case _:
             return np.empty(0)

@@ -12,7 +12,7 @@ from calibcore.calibrators.catalogue import CATALOGUE
 from calibcore.calibrators.ensembles.beta import BetaEnsemble
 from calibcore.calibrators.ensembles.temperature import EnsembleTemperatureScaling
 from calibcore.calibrators.gaussian_process.calibrator import GaussianProcessCalibration
-from calibcore.calibrators.lifts.by_group import ByGroup
+from calibcore.calibrators.lifts.by_group import ByGroup, FittedByGroup
 from calibcore.calibrators.lifts.chain import Chain
 from calibcore.calibrators.lifts.pooled import PooledClasses, PooledScores
 from calibcore.calibrators.lifts.separate import OneVsRest, PerRank
@@ -39,6 +39,7 @@ __all__ = [
     "Choice",
     "DirichletScaling",
     "EnsembleTemperatureScaling",
+    "FittedByGroup",
     "FittedScoreMap",
     "FittedSpline",
     "FittedTemperature",

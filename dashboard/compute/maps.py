@@ -8,6 +8,7 @@ import numpy as np
 from plotly import graph_objects as go
 
 from calibcore.calibrators import (
+    FittedByGroup,
     FittedSpline,
     FittedTemperature,
     FittedVectorMap,
@@ -25,6 +26,7 @@ from calibcore.maps import (
     Movement,
     ScoreCurve,
     grid_moves,
+    group_curves,
     map_inside,
     movement,
     score_curve,
@@ -33,7 +35,7 @@ from calibcore.metrics import Options
 from calibcore.sweeps import KnotSweep, TemperatureSweep, knot_sweep, temperature_sweep
 from dashboard.compute.cache import is_known, key_of, once
 from dashboard.compute.fits import fitted_on, seconds_per_logit
-from dashboard.compute.slices import whole_split
+from dashboard.compute.slices import slicing_of, whole_split
 from dashboard.figures.maps import NamedCurve, map_graph, shift_graph
 from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
@@ -41,6 +43,9 @@ from dashboard.settings import NO_METHOD, method_by_key
 
 FIRST_KNOTS, LAST_KNOTS = 3, 30
 """Numbers of knots that are tried."""
+
+MOST_GROUPS = 4
+"""Groups whose curves are drawn: those that differ most from all rows."""
 
 ARROWS = 120
 """Rows whose arrows are drawn, at most."""
@@ -95,6 +100,28 @@ def fold_curves(scene: Scene) -> tuple[ScoreCurve, ...]:
     inside = (map_inside(one, event) for one in crossed.maps)
     key = key_of(scene.upload, scene.settings)
     return once("fold curves", key, lambda: tuple(score_curve(one) for one in inside if one))
+
+
+def curves_of_groups(scene: Scene) -> list[tuple[str, ScoreCurve]]:
+    """Return names, text of the file, and curves of the groups that differ most from all rows.
+
+    How much is the mean distance from the curve of all, over the scores of the set looked at.
+    """
+    fitted, group = scene.result.fitted, scene.settings.group
+    of_all = chosen_curve(scene)
+    if not isinstance(fitted, FittedByGroup) or group is None or of_all is None:
+        return []
+    names = slicing_of(scene.upload, scene.settings, group).shown
+    scores = scene.evaluated.before.event.scores
+    usual = np.quantile(scores, np.linspace(0.005, 0.995, 100))
+    plain = np.interp(usual, of_all.score, of_all.calibrated)
+
+    def distance(curve: ScoreCurve) -> float:
+        return float(np.abs(np.interp(usual, curve.score, curve.calibrated) - plain).mean())
+
+    found = zip(fitted.groups.tolist(), group_curves(fitted), strict=True)
+    ordered = sorted(found, key=lambda one: -distance(one[1]))[:MOST_GROUPS]
+    return [(names[code], curve) for code, curve in ordered]
 
 
 def curve_of(scene: Scene, key: str) -> ScoreCurve | None:

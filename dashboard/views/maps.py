@@ -25,7 +25,8 @@ def show(scene: Scene) -> None:
         waiting=scene.waiting,
     )
     st.subheader(sentence, anchor=False)
-    curves = _choose_curves(scene)
+    knows_groups = method != NO_METHOD and method_by_key(method).knows_groups
+    curves = _curves_of_groups(scene) if knows_groups else _choose_curves(scene)
     note = words.falls_note([c.name for c in curves if c.curve.falls], expert=scene.expert)
     if note:
         st.markdown(note)
@@ -34,8 +35,8 @@ def show(scene: Scene) -> None:
     if on_classes:
         inside = words.INSIDE if own else words.NO_CURVE
         st.markdown(f":small[{inside.format(name=method_name(method))}]")
-    if method != NO_METHOD and method_by_key(method).knows_groups:
-        st.markdown(f":small[{words.OF_ALL.format(name=method_name(method))}]")
+    if knows_groups:
+        st.markdown(f":small[{words.of_groups(len(curves) - 1, scene.settings.group or '')}]")
     curve_graph, move_graph = compute.draw_maps(scene, curves)
     left, right = st.columns(2, gap="medium")
     if on_classes:
@@ -50,6 +51,17 @@ def show(scene: Scene) -> None:
             show_graph("Maps shift", move_graph, caption)
     _show_triangle(scene)
     manual.show(scene)
+
+
+def _curves_of_groups(scene: Scene) -> list[NamedCurve]:
+    """Return the map of all rows, and those of the groups that differ most from it."""
+    of_all = compute.chosen_curve(scene)
+    if of_all is None:
+        return []
+    own = [
+        NamedCurve(words.short_group(name), one) for name, one in compute.curves_of_groups(scene)
+    ]
+    return [NamedCurve(words.ALL_ROWS, of_all, chosen=True), *own]
 
 
 def _choose_curves(scene: Scene) -> list[NamedCurve]:

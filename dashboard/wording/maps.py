@@ -1,6 +1,7 @@
 """Words of the page of calibration maps."""
 
 from collections.abc import Iterable
+from html import escape
 from typing import NamedTuple
 
 from calibcore.calibrators import CATALOGUE
@@ -9,8 +10,11 @@ from calibcore.maps import Movement
 from calibcore.sweeps import KnotSweep, TemperatureSweep
 from dashboard.settings import NO_METHOD, ChosenEvent
 from dashboard.wording.glossary import GLOSSARY
-from dashboard.wording.numbers import of_100, percent, points, rows_of
+from dashboard.wording.numbers import escape_markdown, of_100, percent, points, rows_of
 from dashboard.wording.sentences import method_name
+
+_SHORT = 12
+"""Letters of a name where there is little room, at most."""
 
 SHORT_NAMES = {
     NO_METHOD: "Uncalibrated",
@@ -72,8 +76,8 @@ NO_CURVE = (
     "{name} acts on all class probabilities, so its scores are a cloud of rows. The curves act on"
     " the score alone."
 )
+ALL_ROWS = "All rows"
 INSIDE = "The curve of {name} is drawn before each row is normalised to sum to 1."
-OF_ALL = "The curve of {name} is that of all rows; each group adds a shift and a slope of its own."
 GRID_TITLE, ROWS_TITLE = "Grid of probabilities", "Rows of the {where}"
 
 
@@ -184,6 +188,17 @@ def falls_note(names: list[str], *, expert: bool) -> str:
     who = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
     text = f"Not monotone ({who}): some higher scores end up below lower ones."
     return f"{text} AUROC can change." if expert else text
+
+
+def short_group(name: str) -> str:
+    """Return the name of a group where there is little room."""
+    return escape(name if len(name) <= _SHORT else f"{name[: _SHORT - 1]}\u2026")
+
+
+def of_groups(n_shown: int, by: str) -> str:
+    """Return which curves are drawn of a calibrator that knows groups."""
+    which = f"the {n_shown} groups" if n_shown > 1 else "the group"
+    return f"All rows, and {which} of {escape_markdown(by)} whose curves differ most from it."
 
 
 def map_caption(n_bins: int, *, folds: bool = False) -> str:

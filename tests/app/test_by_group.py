@@ -19,6 +19,7 @@ from dashboard.readers import read
 from dashboard.settings import Settings
 from dashboard.wording.slice_names import CALIBRATE_BY, KNOWN_GROUPS
 from tests.app.pages import bodies, measure_cells, open_page, open_upload, turn_to
+from tests.app.test_maps_page import drawn, values
 
 WARDS = ("cardiology", "surgery", "geriatrics")
 SIZES = {"cardiology": 400, "surgery": 350, "geriatrics": 250}
@@ -181,3 +182,18 @@ def test_the_overview_advises_it_where_it_corrects_a_ward(hospital: Hospital) ->
     assert page.selectbox(key="group").value == "ward"
     assert page.selectbox(key="method_seen").value == "by_group"
     assert not any("Consider calibration by group" in body for body in bodies(page))
+
+
+def test_the_maps_page_draws_the_groups_that_differ_most(hospital: Hospital) -> None:
+    page = open_hospital(hospital, "maps", method="by_group", group="ward")
+    assert not page.exception
+    curves = drawn(page, "Calibration map")
+    _, rows, place = hospital
+    fitted = ByGroup(PlattScaling()).fit(rows.scores, rows.hits, place)
+    for name, groups in (("All rows", None), ("geriatrics", 2), ("surgery", 1)):
+        x, y = (values(curves[name], axis) for axis in "xy")
+        told = None if groups is None else np.full(x.size, groups)
+        assert np.allclose(y, fitted.predict(np.clip(x, 0, 1), told), atol=2e-3)
+    order = list(curves)
+    assert order.index("geriatrics") < order.index("surgery")  # the one that differs most is first
+    assert any("All rows, and the 3 groups of ward" in body for body in bodies(page))
