@@ -16,7 +16,7 @@ CRASH = "sample=crash_survival&resamples=0"
 
 
 def test_a_subgroup_is_chosen_followed_to_another_page_and_reset(open_page: OpenPage) -> None:
-    page = open_page(f"slices?{CRASH}")
+    page = open_page(f"slices?{CRASH}&slices_by=age_band")
     expect(page.locator("table.slices tbody tr")).to_have_count(4)
     expect(page.get_by_role("figure", name=re.compile("^Subgroups"))).to_be_visible()
     page.get_by_role("combobox", name="Filter all pages to").click()
