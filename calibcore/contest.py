@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.calibrators.method import Calibrator
+from calibcore.comparisons import Comparison
 from calibcore.data import EventScores, LogitSet
-from calibcore.evaluation import Comparison, SetResult, evaluate
+from calibcore.evaluation import SetResult, evaluate
 from calibcore.events import Event
 from calibcore.fitting import (
     FoldedScoreMap,
@@ -139,7 +140,7 @@ class Standing:
     def of(cls, result: SetResult, fitted: FittedScoreMap | FittedVectorMap | None) -> "Standing":
         """Keep what a contest needs."""
         changed, past = result.changed_decisions, result.past_half
-        return cls(result.comparisons, changed, result.n_samples, fitted, past)
+        return cls(tuple(result.comparisons), changed, result.n_samples, fitted, past)
 
     def compare(self, measure: Measure) -> Comparison:
         """Find a measure before and after."""

@@ -1,6 +1,6 @@
 """One audit: fit on the calibration set, evaluate on both sets, before and after."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +13,7 @@ from calibcore.calibrators.base import (
     Progress,
 )
 from calibcore.calibrators.method import Calibrator
+from calibcore.comparisons import Comparison, Comparisons
 from calibcore.cumulative import CumulativeCurves, curves_of
 from calibcore.data import EventScores, LogitSet
 from calibcore.events import Event, TopR, past_half
@@ -27,7 +28,14 @@ from calibcore.fitting import (
 )
 from calibcore.inference.auroc_intervals import rank_interval
 from calibcore.inference.omnibus import omnibus_of
-from calibcore.metrics import METRICS, EventMeasure, Measure, Options, changed_decisions
+from calibcore.metrics import (
+    METRICS,
+    ClassMeasure,
+    EventMeasure,
+    Measure,
+    Options,
+    changed_decisions,
+)
 from calibcore.reliability import (
     BinnedReliability,
     CorpReliability,
@@ -42,10 +50,9 @@ from calibcore.reliability import (
     spline_frequency,
     spline_null_band,
 )
-from calibcore.results import find, result_class, short_repr
+from calibcore.results import find, result_class
 from calibcore.splits import Split
 from calibcore.tally import Tally, tally
-from calibcore.validation import Floats
 
 GRAPH_KNOTS = 6
 """Knots of the spline that draws the frequency in graphs (c) and (d)."""
@@ -125,32 +132,6 @@ class Side:
         return self.counted.once(smooth_of)
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """One measure before and after calibration.
-
-    Attributes
-    ----------
-    measure : Measure
-        What is compared.
-    before, after : float or None
-        None where the data or the calibrator leave it undefined.
-    """
-
-    measure: Measure
-    before: float | None
-    after: float | None
-
-    __repr__ = short_repr
-
-    @property
-    def change(self) -> float | None:
-        """After minus before."""
-        if self.before is None or self.after is None:
-            return None
-        return self.after - self.before
-
-
 @result_class
 class SetResult:
     """The evaluation on one set.
@@ -159,8 +140,8 @@ class SetResult:
     ----------
     before, after : Side
         The event uncalibrated and calibrated.
-    comparisons : tuple of Comparison
-        One a measure, in the order of `METRICS`.
+    comparisons : sequence of Comparison
+        One a measure, in the order of `METRICS`; of an evaluation, made when first asked for.
     changed_decisions : int
         Rows whose most probable class is another one after calibration.
     past_half : int or None
@@ -170,7 +151,7 @@ class SetResult:
 
     before: Side
     after: Side
-    comparisons: tuple[Comparison, ...]
+    comparisons: Sequence[Comparison]
     changed_decisions: int
     past_half: int | None = None
 
@@ -181,6 +162,9 @@ class SetResult:
 
     def compare(self, key: str) -> Comparison:
         """Find a measure's comparison by the measure's key."""
+        if isinstance(self.comparisons, Comparisons):
+            places = {measure.key: place for place, measure in enumerate(METRICS)}
+            return self.comparisons[find(places, key, "measure")]
         return find({row.measure.key: row for row in self.comparisons}, key, "measure")
 
 
@@ -191,7 +175,8 @@ class AuditResult:
     Attributes
     ----------
     calibration, test : SetResult
-        The set the calibrator was fitted on, and the set that evaluates it.
+        The set the calibrator was fitted on, and the set that evaluates it; the same object where
+        one set is evaluated in folds, as no row is then evaluated by a fit that has seen it.
     fitted : FittedScoreMap, FittedVectorMap or None
         The calibrator fitted on the whole calibration set, to take home; None where none was asked
         for.
@@ -272,13 +257,14 @@ def audit(
     calibration, test = prepare(split.calibration, event), prepare(split.test, event)
     check_pooled(calibrator, event)
     fitted, crossed = fit_split(calibrator, calibration, split.fold, progress)
-    options = Options(n_bins=n_bins)
+    options, in_folds = Options(n_bins=n_bins), split.fold is not None
+    of_test = evaluate(test, event, fitted if crossed is None else crossed, options)
     return AuditResult(
-        calibration=evaluate(calibration, event, fitted, options),
-        test=evaluate(test, event, fitted if crossed is None else crossed, options),
+        calibration=of_test if in_folds else evaluate(calibration, event, fitted, options),
+        test=of_test,
         fitted=fitted,
         same_data=split.same_data,
-        in_folds=split.fold is not None,
+        in_folds=in_folds,
         crossed=crossed,
     )
 
@@ -323,41 +309,53 @@ def evaluate(
     """Evaluate what was fitted on one set."""
     rows, changed = prepared.rows, 0
     keeps = isinstance(fitted, FittedScoreMap)  # it leaves the order of the classes alone
-    after_event, after_probabilities = prepared.event, prepared.probabilities
+    after_event = prepared.event
     if isinstance(fitted, FittedVectorMap) and isinstance(rows, LogitSet):
         after_probabilities = fitted.predict_proba(rows.logits)
         after_event = event.outcomes(after_probabilities, rows.labels)
         changed = changed_decisions(rows.probabilities, after_probabilities)
     elif isinstance(fitted, FittedScoreMap):
         after_event = EventScores(calibrated_scores(fitted, prepared), prepared.event.hits)
-        after_probabilities = None
     before_side = _side(prepared.event, options)
     after_side = before_side if after_event is prepared.event else _side(after_event, options)
-    before = _values(event, before_side, prepared.probabilities, rows, options)
-    after = _values(event, after_side, after_probabilities, rows, options)
-    comparisons = tuple(
-        Comparison(measure, was, was if keeps and measure.asks_for_order else now)
-        for measure, was, now in zip(METRICS, before, after, strict=True)
-    )
+    is_same = after_side is before_side
+
+    def compared(measures: Sequence[Measure]) -> list[Comparison]:
+        before = _values(measures, (event, options), before_side, prepared, None)
+        after = (
+            before if is_same else _values(measures, (event, options), after_side, prepared, fitted)
+        )
+        return [
+            Comparison(measure, was, was if keeps and measure.asks_for_order else now)
+            for measure, was, now in zip(measures, before, after, strict=True)
+        ]
+
     past = None
     if keeps and isinstance(rows, LogitSet):
         past = past_half(event, rows.probabilities, after_event.scores)
-    return SetResult(before_side, after_side, comparisons, changed, past)
+    return SetResult(before_side, after_side, Comparisons(compared), changed, past)
 
 
 def _values(
-    event: Event,
+    measures: Sequence[Measure],
+    how: tuple[Event, Options],
     side: Side,
-    probabilities: Floats | None,
-    rows: LogitSet | EventScores,
-    options: Options,
+    prepared: Prepared,
+    fitted: FittedScoreMap | FittedVectorMap | None,
 ) -> list[float | None]:
+    """Measure one side of the rows; None where the data leave a measure undefined."""
+    (event, options), rows = how, prepared.rows
+    tables = None
+    if isinstance(rows, LogitSet) and any(isinstance(one, ClassMeasure) for one in measures):
+        if fitted is None:
+            tables = rows.probabilities, rows.probabilities
+        elif isinstance(fitted, FittedVectorMap):
+            tables = rows.probabilities, fitted.predict_proba(rows.logits)
     values: list[float | None] = []
-    for measure in METRICS:
+    for measure in measures:
         if isinstance(measure, EventMeasure):
             values.append(float(measure.compute(side.counted, options)))
-        elif probabilities is not None and isinstance(rows, LogitSet):
-            tables = rows.probabilities, probabilities
+        elif tables and isinstance(rows, LogitSet) and isinstance(measure, ClassMeasure):
             values.append(measure.after(*tables, rows.labels, options))
         elif measure.key == "accuracy" and event == TopR(1):
             values.append(float(side.event.hits.mean()))  # known without the other classes

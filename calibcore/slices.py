@@ -8,10 +8,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
+from calibcore.comparisons import Comparison
 from calibcore.cumulative import cumulative_curves
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import AuditResult, Comparison, SetResult, Side, evaluate
+from calibcore.evaluation import AuditResult, SetResult, Side, evaluate
 from calibcore.events import Event
 from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, prepare
 from calibcore.inference.multiple_testing import gap_p_values, holm
@@ -280,9 +281,12 @@ def reevaluate(
         With the same fit.
     """
     options, of_test = Options(n_bins=n_bins), fitted if crossed is None else crossed
+    test = calibration = evaluate(prepare(split.test, event), event, of_test, options)
+    if not in_folds:
+        calibration = evaluate(prepare(split.calibration, event), event, fitted, options)
     return AuditResult(
-        calibration=evaluate(prepare(split.calibration, event), event, fitted, options),
-        test=evaluate(prepare(split.test, event), event, of_test, options),
+        calibration=calibration,
+        test=test,
         fitted=fitted,
         same_data=split.same_data,
         in_folds=in_folds,
@@ -303,8 +307,9 @@ def rebin(
     small part of the time.
     """
     options = Options(n_bins=n_bins)
-    calibration = _rebinned(result.calibration, split.calibration, result.fitted, options)
-    test = _rebinned(result.test, split.test, result.of_test, options)
+    test = calibration = _rebinned(result.test, split.test, result.of_test, options)
+    if result.calibration is not result.test:
+        calibration = _rebinned(result.calibration, split.calibration, result.fitted, options)
     return replace(result, calibration=calibration, test=test)
 
 

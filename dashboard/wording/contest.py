@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from calibcore.comparisons import Comparison
 from calibcore.contest import Advice, Contestant, EvaluatedOn, Picks, penalty, sides_shown
-from calibcore.evaluation import Comparison
 from calibcore.inference import Finding, Interval
 from calibcore.metrics import Measure
 from dashboard.settings import NO_METHOD

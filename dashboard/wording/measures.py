@@ -3,7 +3,8 @@
 import math
 from dataclasses import dataclass, replace
 
-from calibcore.evaluation import Comparison, SetResult
+from calibcore.comparisons import Comparison
+from calibcore.evaluation import SetResult
 from calibcore.events import Event, OneClass, WithinTopR
 from calibcore.inference import Finding, Inference, Interval, Mark, Uncertainty
 from calibcore.inference.coverage import HELD

@@ -4,7 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from calibcore.evaluation import Comparison, SetResult
+from calibcore.comparisons import Comparison
+from calibcore.evaluation import SetResult
 from calibcore.inference import Fits, Inference, Mark
 from calibcore.refits import N_DRAWS
 from dashboard.wording.measures import MARKS, MeasureRow, Shown, measure_rows

@@ -22,6 +22,7 @@ from calibcore.calibrators import (
     VectorMap,
     VectorScaling,
 )
+from calibcore.comparisons import Comparison
 from calibcore.contest import (
     Contestant,
     Standing,
@@ -34,7 +35,7 @@ from calibcore.contest import (
 from calibcore.cumulative import ks_error
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import Comparison, audit
+from calibcore.evaluation import audit
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.fitting import FoldedScoreMap, FoldedVectorMap
 from calibcore.metrics import METRICS, Measure
@@ -191,7 +192,7 @@ def test_doing_nothing_is_the_same_with_and_without_folds(rng: np.random.Generat
     crossed = cross_fit(rows, event=TopR(1), calibrator=None, fold=deal_folds(rows))
     plain = audit(Split(rows, rows), event=TopR(1), calibrator=None).calibration
     assert crossed.fitted is None
-    assert crossed.evaluated.comparisons == plain.comparisons
+    assert tuple(crossed.evaluated.comparisons) == tuple(plain.comparisons)
 
 
 def test_no_row_is_evaluated_by_a_map_that_saw_its_label(rng: np.random.Generator) -> None:

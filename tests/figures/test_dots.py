@@ -14,9 +14,10 @@ from calibcore.calibrators import (
     TemperatureScaling,
     VectorMap,
 )
+from calibcore.comparisons import Comparison
 from calibcore.contest import Advice, Contestant, Picks, Standing, cross_fit, pick, ranked
 from calibcore.data import LogitSet
-from calibcore.evaluation import Comparison, audit
+from calibcore.evaluation import audit
 from calibcore.events import TopR
 from calibcore.inference import Finding, Interval
 from calibcore.metrics import METRICS, Measure

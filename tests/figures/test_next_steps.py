@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcore.calibrators import SplineCalibration
+from calibcore.comparisons import Comparison
 from calibcore.data import EventScores
-from calibcore.evaluation import AuditResult, Comparison, SetResult, Side, audit
+from calibcore.evaluation import AuditResult, SetResult, Side, audit
 from calibcore.events import TopR, WithinTopR
 from calibcore.inference import (
     ClassScreen,
