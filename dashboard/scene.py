@@ -10,6 +10,7 @@ from dashboard.figures import Palette
 from dashboard.readers import Upload
 from dashboard.samples import Sample
 from dashboard.settings import SetChoice, Settings
+from dashboard.wording.events import EventWords, event_words
 from dashboard.wording.sentences import WHOLE_SET
 
 
@@ -79,3 +80,8 @@ class Scene:
     def class_names(self) -> tuple[str, ...] | None:
         """Names of the classes; None where only one event's scores are known."""
         return self.upload.class_names
+
+    @property
+    def event_words(self) -> EventWords:
+        """How the event is called and spoken of."""
+        return event_words(self.settings.event, self.class_names, self.upload.outcome)

@@ -169,7 +169,7 @@ def score_histogram(
     listed : tuple of float
         The range that is listed, drawn as a grey ground unless it is the whole.
     missed : str
-        What a row is called for which the event did not happen.
+        What a row is called for which the event did not happen, as plain text.
     palette : Palette
         Colours.
 
@@ -178,6 +178,7 @@ def score_histogram(
     plotly.graph_objects.Figure
         One bar per bin that holds rows, hatched from below as far as the event did not happen.
     """
+    missed = harmless(missed)
     filled = bins.counts > 0
     shares = bins.counts[filled] / bins.counts.sum()
     misses = shares * (1 - bins.frequency[filled])

@@ -1,20 +1,24 @@
 """The reliability diagrams of both sides, drawn as chosen."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import cast
 
 import streamlit as st
 
 from dashboard import compute
 from dashboard.figures import Diagram, reliability_diagram
+from dashboard.figures.layout import harmless
 from dashboard.parts import address
 from dashboard.parts.graph import Titles, show_graph, two_sides
 from dashboard.scene import Scene
+from dashboard.wording.events import EventWords
 from dashboard.wording.reliability import (
     DIAGRAM_HELP,
     DIAGRAM_LABEL,
     bins_caption,
     isotonic_caption,
+    of_event,
     plot_caption,
     smoothed_caption,
 )
@@ -48,7 +52,12 @@ def show_diagrams(scene: Scene, diagram: Diagram = "bins") -> None:
             figure = reliability_diagram(side, beside, scene.palette, diagram)
         with place:
             caption = CAPTIONS[diagram](side, expert=scene.expert)
-            show_graph(f"{name} reliability", figure, caption, titles=Titles(side=name))
+            titles = Titles(side=name, write=partial(_title, event=scene.event_words))
+            show_graph(f"{name} reliability", figure, caption, titles=titles)
+
+
+def _title(title: str, event: EventWords) -> str:
+    return harmless(of_event(title, event=event))
 
 
 def choose_diagram() -> Diagram:

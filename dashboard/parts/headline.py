@@ -28,7 +28,7 @@ def show_subject(scene: Scene) -> None:
 def show_verdict(scene: Scene, *, brief: bool = False) -> None:
     """Show the verdict of each side in a line; in full also the numbers that it rests on."""
     evaluated, expert = scene.evaluated, scene.expert
-    words = wording.event_words(scene.settings.event, scene.class_names)
+    words = scene.event_words
     found = findings(scene.result, evaluated, words)
     with st.container(key="verdict", gap="small"):
         if brief:
@@ -58,7 +58,7 @@ def show_verdict(scene: Scene, *, brief: bool = False) -> None:
 def find_worst(scene: Scene) -> Groups:
     """Return what is known of the subgroups of all groupings."""
     found = find_groups(scene)
-    words = wording.event_words(scene.settings.event, scene.class_names)
+    words = scene.event_words
     return Groups(found.before, found.after, found.name, words.prediction)
 
 
@@ -95,6 +95,7 @@ class Figures:
             scene.waiting,
             dict(scene.settings.options).get("constrained") is True,
             self._groups,
+            scene.upload.outcome,
         )
         with self._steps.container(gap="small"):
             st.subheader(HEADING, anchor=False)

@@ -15,7 +15,6 @@ from dashboard.parts.graph import show_graph
 from dashboard.parts.headline import show_subject
 from dashboard.scene import Scene
 from dashboard.wording import acting as words
-from dashboard.wording.events import event_words
 
 MESH = np.linspace(0.005, 0.995, 199)
 """Cut-offs of the curve."""
@@ -47,7 +46,7 @@ def _show_called(scene: Scene) -> None:
     sides = _events(scene)
     cutoff = _choose_cutoff(sides[0][1])
     found = [at_cutoff(event, cutoff) for _, event in sides]
-    name = event_words(scene.settings.event, scene.class_names).name
+    name = scene.event_words.name
     top.subheader(words.sentence(found[-1], name, side=sides[-1][0]), anchor=False)
     curves = [(side, decision_curve(event, MESH)) for side, event in sides]
     left, right = st.columns([3, 2], gap="medium")

@@ -104,7 +104,7 @@ def _choose_second(scene: Scene) -> ChosenEvent | None:
 
     A subgroup by the score of an event is none of another event.
     """
-    names, only = scene.class_names, scene.settings.only
+    names, outcome, only = scene.class_names, scene.upload.outcome, scene.settings.only
     if names is None or (only is not None and only.by in SCORES):
         return None
     events: list[ChosenEvent] = [TopR(r) for r in range(1, min(RANKS, len(names)) + 1)]
@@ -114,7 +114,8 @@ def _choose_second(scene: Scene) -> ChosenEvent | None:
     chosen = address.choose(
         st.selectbox,
         words.SECOND_EVENT,
-        {_OFF: words.NO_SECOND} | {word: event_name(one, names) for word, one in offered.items()},
+        {_OFF: words.NO_SECOND}
+        | {word: event_name(one, names, outcome) for word, one in offered.items()},
         key="second",
         default=_OFF,
         help=words.SECOND_EVENT_HELP,

@@ -5,7 +5,6 @@ from html import escape
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from calibcore.events import TopR
 from calibcore.slices import Places, SliceScreen
 from dashboard import compute
 from dashboard.compute.groups import most_telling
@@ -23,7 +22,6 @@ from dashboard.tables import csv_of
 from dashboard.wording import listed
 from dashboard.wording import slices as words
 from dashboard.wording.classes import shortened
-from dashboard.wording.events import event_words
 from dashboard.wording.numbers import NO_BREAK
 from dashboard.wording.roles import sideways
 from dashboard.wording.verdicts import DETECTION_LEVEL
@@ -65,7 +63,7 @@ def show(scene: Scene) -> None:
 
 
 def _is_prediction(scene: Scene) -> bool:
-    return event_words(scene.settings.event, scene.class_names).prediction
+    return scene.event_words.prediction
 
 
 def _choose_way(scene: Scene) -> str:
@@ -201,7 +199,7 @@ def _verdict(side: words.OneSide, *, expert: bool) -> str:
 
 def _show_rows(scene: Scene) -> None:
     """Show the rows of a range of scores, most confident mistakes first."""
-    event = scene.settings.event
+    event = scene.event_words
     st.subheader(listed.HEADING, anchor=False)
     left, right = _columns(scene)
     with left:
@@ -218,7 +216,7 @@ def _show_rows(scene: Scene) -> None:
         found = list_rows(scene, low / 100, high / 100)
         bins = scene.evaluated.before.bins
         shown = low / 100, high / 100
-        figure = score_histogram(bins, shown, listed.missed_sign(event), scene.palette)
+        figure = score_histogram(bins, shown, event.missed, scene.palette)
         show_graph("Scores", figure, listed.histogram_caption(bins, event))
     with right:
         st.markdown(listed.range_sentence((low, high), found.n_rows, found.n_misses, event))
@@ -228,29 +226,30 @@ def _show_rows(scene: Scene) -> None:
 
 def _show_list(scene: Scene, found: ListedRows) -> None:
     # Of the prediction itself, the two classes say already whether it was right.
-    seen = found.said is not None and scene.settings.event == TopR(1)
-    head = listed.list_head(found.columns, classes=found.said is not None, hits=not seen)
+    words, classes = scene.event_words, found.said is not None
+    hit = "" if classes and words.top else words.plain if words.named else listed.HIT
+    head = listed.list_head(found.columns, classes=classes, hit=hit)
     if len(head) > MOST_ON_PHONES:
         with st.container(key="phone_rows_hint"):
             st.markdown(f":small[{sideways(len(head))}]")
     with st.container(key="rows_table"):
-        st.html(_row_table(head, found))
+        st.html(_row_table(head, lines_of(found, hits=bool(hit))))
     numbered = listed.numbered(scene.upload.contents, scene.where)
-    note = listed.list_note(len(found.numbers), found.n_rows, scene.settings.event, numbered)
+    note = listed.list_note(len(found.numbers), found.n_rows, words, numbered)
     decided = listed.decided_note(scene.evaluated) if found.said is not None else ""
     st.markdown(f":small[{note} {decided}]")
-    lines = lines_of(found, head)
+    lines = lines_of(found, hits=bool(hit))
     offer_table(lambda: csv_of(head, lines), label=listed.DOWNLOAD, name=file_name("rows"))
 
 
-def lines_of(found: ListedRows, head: list[str]) -> list[list[str | float]]:
-    """Return the listed rows' cells in the order of their heading."""
+def lines_of(found: ListedRows, *, hits: bool) -> list[list[str | float]]:
+    """Return the listed rows' cells in the order of their heading, which may have the outcome."""
     classes = [part for part in (found.true, found.said) if part is not None]
-    hits = [listed.CAME_TRUE[bool(hit)] for hit in found.hits]
+    came_true = [listed.CAME_TRUE[bool(hit)] for hit in found.hits]
     parts = (
         found.numbers,
         *classes,
-        *([hits] if listed.HIT in head[: len(classes) + 2] else []),
+        *([came_true] if hits else []),
         found.before.tolist(),
         found.after.tolist(),
         *found.columns.values(),
@@ -258,7 +257,7 @@ def lines_of(found: ListedRows, head: list[str]) -> list[list[str | float]]:
     return [list(line) for line in zip(*parts, strict=True)]
 
 
-def _row_table(head: list[str], found: ListedRows) -> str:
+def _row_table(head: list[str], lines: list[list[str | float]]) -> str:
     titles = "".join(f"<th scope='col'>{escape(name)}</th>" for name in head)
     scores = {head.index(listed.BEFORE), head.index(listed.AFTER)}
     body = "".join(
@@ -268,7 +267,7 @@ def _row_table(head: list[str], found: ListedRows) -> str:
             for place, cell in enumerate(line)
         )
         + "</tr>"
-        for line in lines_of(found, head)
+        for line in lines
     )
     return (
         f"<table class='measures listed all-columns' tabindex='0'><thead><tr>{titles}</tr></thead>"

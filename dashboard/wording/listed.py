@@ -5,10 +5,9 @@ from collections.abc import Iterable
 
 from calibcore.binning import BinTable
 from calibcore.evaluation import SetResult
-from calibcore.events import TopR
 from dashboard.readers.contents import Contents
-from dashboard.settings import ChosenEvent
-from dashboard.wording.numbers import MINUS, is_whole, percent, rows_of, span
+from dashboard.wording.events import EventWords
+from dashboard.wording.numbers import MINUS, escape_markdown, is_whole, percent, rows_of, span
 from dashboard.wording.sentences import across_half
 
 HIT, BEFORE, AFTER = "Outcome", "Score before", "Score after"
@@ -18,35 +17,31 @@ DOWNLOAD = "Download rows (CSV)"
 HEADING = "Individual rows"
 
 
-def missed_sign(event: ChosenEvent) -> str:
-    """Return the word for a row whose outcome is not the event."""
-    return "wrong" if event == TopR(1) else "without the event"
-
-
-def _first(event: ChosenEvent) -> str:
+def _first(event: EventWords) -> str:
     """Return which rows come first."""
-    mistakes = "most confident mistakes" if event == TopR(1) else "highest scores without the event"
-    return f"{mistakes} first"
+    mistakes = "most confident mistakes" if event.top else f"highest scores {event.missed}"
+    return f"{escape_markdown(mistakes)} first"
 
 
-def range_sentence(between: tuple[int, int], n_rows: int, n_misses: int, event: ChosenEvent) -> str:
-    """Return how many rows are in a range of scores, and how many of them are wrong."""
+def range_sentence(between: tuple[int, int], n_rows: int, n_misses: int, event: EventWords) -> str:
+    """Return how many rows are in a range of scores, and how many are wrong, for Markdown."""
     scores = span(f"{between[0]}%", f"{between[1]}%")
     if n_rows == 0:
         return f"No rows with a score of {scores}. Widen the range."
     share = percent(n_misses / n_rows, n_rows)
     return (
-        f"{rows_of(n_rows)} with a score of {scores}, {n_misses:,} ({share}) {missed_sign(event)}."
+        f"{rows_of(n_rows)} with a score of {scores}, {n_misses:,} ({share})"
+        f" {escape_markdown(event.missed)}."
     )
 
 
-def list_head(columns: Iterable[str], *, classes: bool, hits: bool) -> list[str]:
-    """Return the names of the columns of the list of rows."""
-    named = [*(("True", "Predicted") if classes else ()), *((HIT,) if hits else ())]
+def list_head(columns: Iterable[str], *, classes: bool, hit: str) -> list[str]:
+    """Return the names of the columns of the list of rows; of the outcome where it has one."""
+    named = [*(("True", "Predicted") if classes else ()), *((hit,) if hit else ())]
     return ["Row", *named, BEFORE, AFTER, *columns]
 
 
-def list_note(n_listed: int, n_rows: int, event: ChosenEvent, numbered: str) -> str:
+def list_note(n_listed: int, n_rows: int, event: EventWords, numbered: str) -> str:
     """Return which rows the list holds, and how they are numbered."""
     cut = f"The first {n_listed:,} of {n_rows:,}" if n_listed < n_rows else f"All {n_listed:,}"
     return f"{cut} rows, {_first(event)}. {numbered}"
@@ -74,14 +69,14 @@ def score(value: float) -> str:
     return f"{100 * value:.2f}%"
 
 
-def histogram_caption(bins: BinTable, event: ChosenEvent) -> str:
-    """Return what the histogram of scores shows."""
+def histogram_caption(bins: BinTable, event: EventWords) -> str:
+    """Return what the histogram of scores shows, for Markdown."""
     fullest = int(bins.counts.argmax())
     share = bins.counts[fullest] / bins.counts.sum()
     between = span(*(f"{100 * bins.edges[fullest + end]:.1f}%" for end in (0, 1)))
     return (
-        f"Largest bin: {between}, {100 * share:.1f}% of the rows. Hatched: {missed_sign(event)}."
-        " Grey: listed range."
+        f"Largest bin: {between}, {100 * share:.1f}% of the rows. Hatched:"
+        f" {escape_markdown(event.missed)}. Grey: listed range."
     )
 
 

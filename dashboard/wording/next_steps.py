@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from calibcore.calibrators import FittedSpline
 from calibcore.evaluation import AuditResult, SetResult
-from calibcore.events import TopR, WithinTopR
+from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.inference import (
     ClassScreen,
     Inference,
@@ -15,10 +15,9 @@ from calibcore.inference import (
 )
 from dashboard.settings import NO_METHOD, ChosenEvent
 from dashboard.wording.certainty import new_misses, now_certain, raised_nll
-from dashboard.wording.classes import shortened
 from dashboard.wording.events import event_words
 from dashboard.wording.groups import Groups
-from dashboard.wording.numbers import detected_points, escape_markdown, percent
+from dashboard.wording.numbers import detected_points, percent
 from dashboard.wording.sentences import capitalised, decisions, method_name, set_name
 from dashboard.wording.tiles import nll_key
 from dashboard.wording.verdicts import DETECTION_LEVEL, finding, no_information, shape
@@ -84,6 +83,8 @@ class Found:
         Whether the option that holds a spline within 0 to 100% is on.
     groups : Groups or None
         The subgroups of all groupings; None where they were not looked at.
+    outcome : str or None
+        Name of the column of the true class, where the file has one.
     """
 
     result: AuditResult
@@ -96,6 +97,7 @@ class Found:
     waiting: str | None = None
     kept_within: bool = False
     groups: Groups | None = None
+    outcome: str | None = None
 
     def mark(self, key: str) -> Mark | None:
         """Return the mark of the change of a measure; None while it is not known."""
@@ -337,8 +339,7 @@ def _classes_off(found: Found) -> Step | None:
 
 def _looked_at(found: Found) -> str:
     """Return the name of the event, within a sentence."""
-    name = event_words(found.event, found.class_names).name
-    shown = f"{name[0].lower()}{name[1:]}"
+    shown = event_words(found.event, found.class_names, found.outcome).in_sentence
     return f"the {shown}" if found.event == _TOP or isinstance(found.event, WithinTopR) else shown
 
 
@@ -367,10 +368,10 @@ def _second_class(found: Found, screen: ClassScreen, told: str) -> Step | None:
         gap = detected_points(abs(mean_score - observed), n_samples)
         means = f"mean score {percent(mean_score, n_samples)}, observed"
         size = f" by {gap} ({means} {percent(observed, n_samples)})"
-    shown = escape_markdown(shortened(name))
+    shown = event_words(OneClass(1), found.class_names, found.outcome).in_sentence
     return Step(
-        f"**Check class {shown}.** {capitalised(told)}{what.in_sentence}{size}.",
-        link=f"Show class {shown}",
+        f"**Check {shown}.** {capitalised(told)}{what.in_sentence}{size}.",
+        link=f"Show {shown}",
         opens=name,
     )
 

@@ -9,6 +9,7 @@ from calibcore.metrics.bins import BinSweep
 from calibcore.reliability import Band, BinnedReliability
 from calibcore.reliability.intervals import LEAST_SHARE
 from calibcore.reliability.smooth import LEAST_BANDWIDTH
+from dashboard.wording.events import EventWords
 from dashboard.wording.numbers import ci, detected_points, detected_pp, percent, rows_of, span
 from dashboard.wording.reach import FEWEST_BINS, SWEEP_NOTE
 
@@ -25,6 +26,7 @@ SWEEP_HELP = f"{SWEEP_NOTE} The number of bins is set under **Settings**."
 
 _LEAST = f"{100 * LEAST_SHARE:g}%"
 _MOST_RANGES = 2
+_LONGEST_AXIS = 30
 _NONE = "no miscalibration detected in any bin"
 
 
@@ -77,6 +79,13 @@ def _pale(side: Side) -> str:
     )
     together = percent(float(share), n_samples)
     return f"together {together} of the rows, mean score {mean_score}, observed {observed}"
+
+
+def of_event(title: str, *, event: EventWords) -> str:
+    """Return a title of the diagram or its axis, the event as the file calls it, as plain text."""
+    if not event.named or title != "Observed frequency" or len(event.plain) > _LONGEST_AXIS:
+        return title
+    return f"Frequency of {event.plain}"
 
 
 # Captions -----------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from calibcore.events import OneClass
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
-from dashboard.wording.events import event_name
 from dashboard.wording.numbers import escape_markdown, percent
 from dashboard.wording.sentences import method_name, set_name
 
@@ -18,7 +17,7 @@ def subject(scene: Scene) -> str:
 def data_subject(scene: Scene) -> str:
     """Return the data and the event, and how often that is so, for Markdown."""
     data = scene.sample.title if scene.sample else scene.upload.name
-    event = event_name(scene.settings.event, scene.class_names)
+    event = scene.event_words.plain
     if isinstance(scene.settings.event, OneClass):
         hits, n_rows = int(scene.evaluated.before.event.hits.sum()), scene.evaluated.n_samples
         event = f"{event}: {hits:,} of {n_rows:,} ({percent(hits / n_rows, n_rows)})"
@@ -33,5 +32,4 @@ def scene_set(scene: Scene) -> str:
 
 def row_title(scene: Scene) -> str:
     """Return the title of a row of graphs: event and set, for Markdown."""
-    name = escape_markdown(event_name(scene.settings.event, scene.class_names))
-    return f"{name} \u00b7 {scene_set(scene)}"
+    return f"{scene.event_words.name} \u00b7 {scene_set(scene)}"
