@@ -26,6 +26,7 @@ from dashboard.settings import (
     first_class,
 )
 from dashboard.wording import imports, models
+from dashboard.wording.events import outcome_name
 
 RANKS = 5
 """Highest rank offered; deeper ones are nearly always scored 0."""
@@ -232,7 +233,7 @@ def _choose_event(upload: Upload) -> ChosenEvent:
         width="stretch",
     )
     if kind == "class":
-        return _choose_class(list(upload.class_names), upload.outcome or "Class")
+        return _choose_class(list(upload.class_names), outcome_name(upload) or "Class")
     first, last = (2, n_classes - 1) if kind == "within" else (1, n_classes)
     ranks = list(range(first, min(RANKS, last) + 1))
     rank = st.segmented_control(

@@ -22,6 +22,7 @@ from dashboard.wording.reliability import (
     plot_caption,
     smoothed_caption,
 )
+from dashboard.wording.rows import say_rows
 
 DIAGRAMS: dict[Diagram, str] = {
     "bins": "Bins",
@@ -57,7 +58,8 @@ def show_diagrams(scene: Scene, diagram: Diagram = "bins") -> None:
 
 
 def _title(title: str, event: EventWords) -> str:
-    return harmless(of_event(title, event=event))
+    named = of_event(title, event=event)
+    return say_rows(title) if named == title else harmless(named)
 
 
 def choose_diagram() -> Diagram:

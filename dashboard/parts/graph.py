@@ -13,6 +13,7 @@ from dashboard.figures import Mark, Palette
 from dashboard.parts.downloads import file_name
 from dashboard.parts.sent_figure import LightFigure
 from dashboard.wording.contest import ALL_COLUMNS
+from dashboard.wording.rows import say_rows
 
 PICTURE_FORMATS = ("PNG", "SVG")
 
@@ -26,11 +27,11 @@ class Titles:
     side : str, default ""
         Before or after, put before the figure's title.
     write : callable
-        Writes a title in the words of the reader.
+        Writes a title in the words of the reader; by default rows as they are called.
     """
 
     side: str = ""
-    write: Callable[[str], str] = str
+    write: Callable[[str], str] = say_rows
 
     def of_figure(self, title: str) -> str:
         """Return the title of a figure."""

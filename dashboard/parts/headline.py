@@ -10,9 +10,11 @@ from dashboard.compute.groups import find_groups
 from dashboard.parts.classes import QUICK, make_openable, open_class
 from dashboard.parts.links import show_link
 from dashboard.scene import Scene
+from dashboard.wording.events import outcome_name
 from dashboard.wording.groups import Groups, worst_lines
 from dashboard.wording.next_steps import HEADING, Found, Step, next_steps
 from dashboard.wording.numbers import NO_BREAK
+from dashboard.wording.rows import say_rows
 from dashboard.wording.sentences import badge, both_sides_line, findings, statistics
 from dashboard.wording.subject import subject
 
@@ -50,9 +52,9 @@ def show_verdict(scene: Scene, *, brief: bool = False) -> None:
                 st.markdown(statistics(evaluated))
     with st.container():  # there with or without notes, so that what follows keeps its place
         if scene.chosen == "calibration":
-            st.info(wording.FITTED_HERE, icon=":material/info:")
+            st.info(say_rows(wording.FITTED_HERE), icon=":material/info:")
         if scene.result.same_data:
-            st.warning(wording.SAME_DATA, icon=":material/warning:")
+            st.warning(say_rows(wording.SAME_DATA), icon=":material/warning:")
 
 
 def find_worst(scene: Scene) -> Groups:
@@ -95,7 +97,7 @@ class Figures:
             scene.waiting,
             dict(scene.settings.options).get("constrained") is True,
             self._groups,
-            scene.upload.outcome,
+            outcome_name(scene.upload),
         )
         with self._steps.container(gap="small"):
             st.subheader(HEADING, anchor=False)

@@ -23,6 +23,7 @@ from dashboard.wording.measures import (
     narrow_note,
 )
 from dashboard.wording.reach import power_sentence
+from dashboard.wording.rows import say_rows
 from dashboard.wording.sentences import capitalised
 from dashboard.wording.subject import scene_set
 
@@ -145,7 +146,7 @@ def _table(rows: list[MeasureRow], groups: list[str], *, closer: bool) -> str:
 def _line(row: MeasureRow, *, closer: bool) -> str:
     name = (
         f"<details><summary>{escape(row.name)}</summary>"
-        f"<p>{escape(row.definition)} <cite>{escape(row.source)}</cite></p></details>"
+        f"<p>{escape(say_rows(row.definition))} <cite>{escape(row.source)}</cite></p></details>"
     )
     cells = "".join(_cell(shown) for shown in (row.before, row.after, row.change))
     if not closer:

@@ -93,17 +93,6 @@ class Upload:
         return sets[0].class_names if sets and isinstance(sets[0], LogitSet) else None
 
     @property
-    def outcome(self) -> str | None:
-        """Name of the column that holds the true class; None where there is none, or several."""
-        preview = self.preview
-        found = [
-            name
-            for name, role in zip(preview.headings, preview.roles, strict=False)
-            if role == "outcome" and name
-        ]
-        return found[0] if len(found) == 1 and self.class_names is not None else None
-
-    @property
     def uses(self) -> Mapping[str, ColumnUse]:
         """Every column or array of the file by name, and what it was taken for.
 

@@ -11,6 +11,7 @@ from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, method_by_key
 from dashboard.wording import maps as words
 from dashboard.wording import method_name
+from dashboard.wording.rows import say_rows
 
 
 def show(scene: Scene) -> None:
@@ -35,7 +36,7 @@ def show(scene: Scene) -> None:
         inside = words.INSIDE if own else words.NO_CURVE
         st.markdown(f":small[{inside.format(name=method_name(method))}]")
     if method != NO_METHOD and method_by_key(method).knows_groups:
-        st.markdown(f":small[{words.OF_ALL.format(name=method_name(method))}]")
+        st.markdown(f":small[{say_rows(words.OF_ALL).format(name=method_name(method))}]")
     curve_graph, move_graph = compute.draw_maps(scene, curves)
     left, right = st.columns(2, gap="medium")
     if on_classes:

@@ -13,7 +13,7 @@ from dashboard.compute.slices import FoundSlices, find_slices, ways
 from dashboard.figures.slices import ROW, score_histogram
 from dashboard.parts import address
 from dashboard.parts.downloads import file_name, offer_table
-from dashboard.parts.graph import show_graph
+from dashboard.parts.graph import Titles, show_graph
 from dashboard.parts.headline import show_subject
 from dashboard.parts.paging import choose_page
 from dashboard.parts.row_filter import choose_part, make_choosable
@@ -24,6 +24,7 @@ from dashboard.wording import slices as words
 from dashboard.wording.classes import shortened
 from dashboard.wording.numbers import NO_BREAK
 from dashboard.wording.roles import sideways
+from dashboard.wording.rows import say_rows
 from dashboard.wording.verdicts import DETECTION_LEVEL
 
 PAGE = 10
@@ -200,7 +201,7 @@ def _verdict(side: words.OneSide, *, expert: bool) -> str:
 def _show_rows(scene: Scene) -> None:
     """Show the rows of a range of scores, most confident mistakes first."""
     event = scene.event_words
-    st.subheader(listed.HEADING, anchor=False)
+    st.subheader(say_rows(listed.HEADING), anchor=False)
     left, right = _columns(scene)
     with left:
         ends = st.slider(
@@ -217,7 +218,8 @@ def _show_rows(scene: Scene) -> None:
         bins = scene.evaluated.before.bins
         shown = low / 100, high / 100
         figure = score_histogram(bins, shown, event.missed, scene.palette)
-        show_graph("Scores", figure, listed.histogram_caption(bins, event))
+        titles = Titles(write=str)  # which hold the event's name and call rows already
+        show_graph("Scores", figure, listed.histogram_caption(bins, event), titles=titles)
     with right:
         st.markdown(listed.range_sentence((low, high), found.n_rows, found.n_misses, event))
         if found.n_rows:
@@ -239,7 +241,9 @@ def _show_list(scene: Scene, found: ListedRows) -> None:
     decided = listed.decided_note(scene.evaluated) if found.said is not None else ""
     st.markdown(f":small[{note} {decided}]")
     lines = lines_of(found, hits=bool(hit))
-    offer_table(lambda: csv_of(head, lines), label=listed.DOWNLOAD, name=file_name("rows"))
+    offer_table(
+        lambda: csv_of(head, lines), label=say_rows(listed.DOWNLOAD), name=file_name("rows")
+    )
 
 
 def lines_of(found: ListedRows, *, hits: bool) -> list[list[str | float]]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from calibcore.events import OneClass, TopR, WithinTopR
+from dashboard.readers import Upload
 from dashboard.settings import ChosenEvent
 from dashboard.wording.numbers import escape_markdown
 
@@ -50,6 +51,13 @@ class EventWords:
         if self.top:
             return "wrong"
         return f"without {self.plain}" if self.named else "without the event"
+
+
+def outcome_name(upload: Upload) -> str | None:
+    """Return the name of the column of the true class; None where a file has none, or several."""
+    named = zip(upload.preview.headings, upload.preview.roles, strict=False)
+    found = [name for name, role in named if role == "outcome" and name]
+    return found[0] if len(found) == 1 and upload.class_names is not None else None
 
 
 def event_name(

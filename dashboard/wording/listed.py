@@ -7,7 +7,8 @@ from calibcore.binning import BinTable
 from calibcore.evaluation import SetResult
 from dashboard.readers.contents import Contents
 from dashboard.wording.events import EventWords
-from dashboard.wording.numbers import MINUS, escape_markdown, is_whole, percent, rows_of, span
+from dashboard.wording.numbers import MINUS, escape_markdown, is_whole, percent, span
+from dashboard.wording.rows import rows, rows_of, says_rows
 from dashboard.wording.sentences import across_half
 
 HIT, BEFORE, AFTER = "Outcome", "Score before", "Score after"
@@ -27,7 +28,7 @@ def range_sentence(between: tuple[int, int], n_rows: int, n_misses: int, event: 
     """Return how many rows are in a range of scores, and how many are wrong, for Markdown."""
     scores = span(f"{between[0]}%", f"{between[1]}%")
     if n_rows == 0:
-        return f"No rows with a score of {scores}. Widen the range."
+        return f"No {rows()} with a score of {scores}. Widen the range."
     share = percent(n_misses / n_rows, n_rows)
     return (
         f"{rows_of(n_rows)} with a score of {scores}, {n_misses:,} ({share})"
@@ -44,9 +45,10 @@ def list_head(columns: Iterable[str], *, classes: bool, hit: str) -> list[str]:
 def list_note(n_listed: int, n_rows: int, event: EventWords, numbered: str) -> str:
     """Return which rows the list holds, and how they are numbered."""
     cut = f"The first {n_listed:,} of {n_rows:,}" if n_listed < n_rows else f"All {n_listed:,}"
-    return f"{cut} rows, {_first(event)}. {numbered}"
+    return f"{cut} {rows()}, {_first(event)}. {numbered}"
 
 
+@says_rows
 def decided_note(evaluated: SetResult) -> str:
     """Return where predicted classes come from, where calibration changes some."""
     text = "Predicted classes are those before calibration"
@@ -56,6 +58,7 @@ def decided_note(evaluated: SetResult) -> str:
     return f"{text}. Calibration changes {changed:,} of them." if changed else ""
 
 
+@says_rows
 def numbered(contents: Contents, where: str) -> str:
     """Return how rows are numbered: as the preview and the refusals of their file number them."""
     if any(raw.first_row > 1 for raw in contents.sets.values()):
@@ -75,7 +78,7 @@ def histogram_caption(bins: BinTable, event: EventWords) -> str:
     share = bins.counts[fullest] / bins.counts.sum()
     between = span(*(f"{100 * bins.edges[fullest + end]:.1f}%" for end in (0, 1)))
     return (
-        f"Largest bin: {between}, {100 * share:.1f}% of the rows. Hatched:"
+        f"Largest bin: {between}, {100 * share:.1f}% of the {rows()}. Hatched:"
         f" {escape_markdown(event.missed)}. Grey: listed range."
     )
 

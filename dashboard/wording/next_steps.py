@@ -18,6 +18,7 @@ from dashboard.wording.certainty import new_misses, now_certain, raised_nll
 from dashboard.wording.events import event_words
 from dashboard.wording.groups import Groups
 from dashboard.wording.numbers import detected_points, percent
+from dashboard.wording.rows import rows, rows_of
 from dashboard.wording.sentences import capitalised, decisions, method_name, set_name
 from dashboard.wording.tiles import nll_key
 from dashboard.wording.verdicts import DETECTION_LEVEL, finding, no_information, shape
@@ -111,15 +112,15 @@ def next_steps(found: Found) -> list[Step]:
     if found.result.same_data:
         return [
             Step(
-                "**Upload a test set.** On the rows it was fitted on, every calibrator looks better"
-                " than it is."
+                f"**Upload a test set.** On the {rows()} it was fitted on, every calibrator looks"
+                " better than it is."
             )
         ]
     if found.evaluated is not found.result.test:
         return [
             Step(
                 "**Evaluate on the test set before you decide**, in the panel on the left: the"
-                " calibrator was fitted on these rows."
+                f" calibrator was fitted on these {rows()}."
             )
         ]
     steps = [_main(found)]
@@ -269,8 +270,8 @@ def _too_few(found: Found) -> Step | None:
     wanted = rows_that_show(evaluated.before.curves, FINE)
     digits = 2 - math.ceil(math.log10(wanted))
     return Step(
-        f"**Collect more rows.** {evaluated.n_samples:,} rows reveal only large gaps. Detecting a"
-        f" gap of 1 percentage point takes about {round(wanted, digits):,.0f} rows."
+        f"**Collect more {rows()}.** {rows_of(evaluated.n_samples)} reveal only large gaps."
+        f" Detecting a gap of 1 percentage point takes about {rows_of(int(round(wanted, digits)))}."
     )
 
 

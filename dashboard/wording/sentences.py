@@ -22,6 +22,7 @@ from dashboard.wording.numbers import (
     percent,
     pp,
 )
+from dashboard.wording.rows import rows_of, says_rows
 from dashboard.wording.verdicts import (
     CHANCE,
     CONSTANT,
@@ -99,6 +100,7 @@ def verdict(side: Side, event: EventWords, *, expert: bool = False) -> Verdict:
     return Verdict(found, f"{shown}: {means}{tested}.")
 
 
+@says_rows
 def _how_much(found: Finding, side: Side) -> str:
     """Return the size of a finding: a mean gap, or, where its sign changes, the KS error."""
     curves, n_samples = side.curves, side.event.n_samples
@@ -286,7 +288,7 @@ def set_read(name: str, rows: LogitSet | EventScores) -> str:
     n_samples = rows.n_samples
     if isinstance(rows, EventScores):
         right = percent(hit_rate(rows.scores, rows.hits), n_samples)
-        return f"{words}: {n_samples:,} rows, {right} correct."
+        return f"{words}: {rows_of(n_samples)}, {right} correct."
     right = percent(accuracy(rows.logits, rows.labels), n_samples)
     lowest, highest = int(rows.labels.min()), int(rows.labels.max())
-    return f"{words}: {n_samples:,} rows, labels {lowest} to {highest}, accuracy {right}."
+    return f"{words}: {rows_of(n_samples)}, labels {lowest} to {highest}, accuracy {right}."

@@ -4,6 +4,7 @@ from calibcore.events import OneClass
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
 from dashboard.wording.numbers import escape_markdown, percent
+from dashboard.wording.rows import rows_of
 from dashboard.wording.sentences import method_name, set_name
 
 
@@ -27,7 +28,7 @@ def data_subject(scene: Scene) -> str:
 def scene_set(scene: Scene) -> str:
     """Return the name of the set that is evaluated, with its size."""
     name = set_name(scene.result, scene.evaluated)
-    return f"{name}, {scene.evaluated.n_samples:,} rows"
+    return f"{name}, {rows_of(scene.evaluated.n_samples)}"
 
 
 def row_title(scene: Scene) -> str:

@@ -15,8 +15,8 @@ from dashboard.wording.numbers import (
     measured_change,
     null_source,
     percent,
-    rows_of,
 )
+from dashboard.wording.rows import rows_of, says_rows
 from dashboard.wording.sentences import across_half
 
 Colour = Literal["green", "red", "gray"]
@@ -128,6 +128,7 @@ def _before_after(row: Comparison, n_samples: int) -> str:
     return f"{before.removesuffix('%')} \u2192 {after}"
 
 
+@says_rows
 def uncertainty_note(inference: Inference, *, expert: bool = False) -> str:
     """Return what the small print of the table means."""
     plan, fits = inference.plan, inference.fits

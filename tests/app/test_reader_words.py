@@ -2,11 +2,15 @@
 
 import json
 import re
+from typing import Any
 
 import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
 
 from dashboard.wording import escape_markdown
 from dashboard.wording.numbers import percent
+from dashboard.wording.rows import REFUSED, ROWS, call_rows, rows_of, say_rows
 from tests.app.pages import bodies, charts, open_page, open_upload
 
 NAME = "readmitted_30d = Yes"
@@ -61,3 +65,62 @@ def test_a_hostile_name_is_escaped_and_files_without_names_stay_as_they_are() ->
     other = "\n".join(bodies(open_page(event="class", sample="crash_survival")))
     assert re.search("class ", other)
     assert " = " not in re.sub(r"\\.", "", other.split("Recommend")[0])
+
+
+# Rows ---------------------------------------------------------------------------------------
+
+EVERY = (*PATHS, "compare", "efficiency", "models")
+OF_THE_FILE = "about this example"
+"""End of the head of what is said of the file itself, whose rows are rows."""
+
+
+def seen(page: AppTest) -> list[str]:
+    """Every heading, sentence, table and title of a figure, without what tooltips hold."""
+    found: Any = page.get("html")
+    tables = [re.sub(r"<style>.*?</style>|<[^>]*>", " ", one.proto.body, flags=re.DOTALL)
+              for one in found]  # fmt: skip
+    titles = []
+    for chart in charts(page):
+        spec = json.loads(chart.spec)
+        parts = [part for name, part in spec["layout"].items() if re.match("title|[xy]axis", name)]
+        titles += [str(part.get("text") or part.get("title")) for part in parts]
+        titles += [str(trace.get("hovertemplate")) for trace in spec["data"]]
+        titles += [str(text) for trace in spec["data"] for text in trace.get("text") or ()]
+        titles.append(chart.alt)
+    return [*bodies(page), *tables, *titles]
+
+
+@pytest.mark.parametrize("words", ["plain", "expert"])
+def test_rows_are_called_as_the_reader_calls_them_on_every_page(words: str) -> None:
+    for path in EVERY:
+        page = open_page(path, rows_are="patients", wording=words, event="class")
+        assert not page.exception
+        texts = seen(page)
+        read = "\n".join(str(part.value) for box in page.expander for part in box.markdown
+                         if box.label.endswith(OF_THE_FILE))  # fmt: skip
+        left = [text for text in texts if re.search(r"\brows\b", text, re.IGNORECASE)
+                and text not in read]  # fmt: skip
+        assert not left, path
+        assert any("patients" in text for text in texts), path
+
+
+def test_the_name_is_shared_with_nobody_and_kept_where_a_part_runs_alone() -> None:
+    ours, theirs = open_page("slices", rows_are="patients"), open_page("slices")
+    assert any("10,000 patients" in text for text in seen(ours))
+    assert not any("patients" in text for text in seen(theirs))
+    assert not any("rows" in text for text in seen(ours.run()))
+
+
+@pytest.mark.parametrize("word", ["<b>x</b>", "$x$", "2", "rows of wards", "-", "*a*"])
+def test_a_name_that_could_be_markup_is_refused_in_a_sentence(word: str) -> None:
+    page = open_page(rows_are=word)
+    assert not page.exception
+    assert REFUSED in [warning.value for warning in page.warning]
+    assert any("10,000 rows" in text for text in bodies(page))
+
+
+def test_one_row_keeps_its_name() -> None:
+    call_rows("patients")
+    assert (rows_of(1), rows_of(7_400)) == ("1 row", "7,400 patients")
+    assert say_rows("Rows of rows, tomorrows") == "Patients of patients, tomorrows"
+    call_rows(ROWS)
