@@ -6,6 +6,7 @@ from calibcore.inference.groups import GroupGaps, group_gaps
 from calibcore.inference.infer import infer
 from calibcore.inference.intervals import DistanceEstimate, Interval, Mark
 from calibcore.inference.multiple_testing import ClassScreen, holm, screen_classes
+from calibcore.inference.off_ranges import OffRange, off_ranges
 from calibcore.inference.omnibus import Omnibus, omnibus_test
 from calibcore.inference.plan import Plan
 from calibcore.inference.power import rows_that_show, smallest_gap_shown
@@ -19,6 +20,7 @@ __all__ = [
     "Inference",
     "Interval",
     "Mark",
+    "OffRange",
     "Omnibus",
     "Plan",
     "Reference",
@@ -27,6 +29,7 @@ __all__ = [
     "group_gaps",
     "holm",
     "infer",
+    "off_ranges",
     "omnibus_test",
     "rows_that_show",
     "screen_classes",

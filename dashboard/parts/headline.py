@@ -14,8 +14,9 @@ from dashboard.wording.events import outcome_name
 from dashboard.wording.groups import Groups, worst_lines
 from dashboard.wording.next_steps import HEADING, Found, Step, next_steps
 from dashboard.wording.numbers import NO_BREAK
+from dashboard.wording.off_ranges import HELP, ranges_sentence
 from dashboard.wording.rows import say_rows
-from dashboard.wording.sentences import badge, both_sides_line, findings, statistics
+from dashboard.wording.sentences import FITTED, badge, both_sides_line, findings, statistics
 from dashboard.wording.subject import subject
 
 STEPS_SHOWN = 2
@@ -27,18 +28,25 @@ def show_subject(scene: Scene) -> None:
     st.markdown(f":small[{subject(scene)}]")
 
 
-def show_verdict(scene: Scene, *, brief: bool = False) -> None:
-    """Show the verdict of each side in a line; in full also the numbers that it rests on."""
+def show_verdict(scene: Scene, *, brief: bool = False, ranges: bool = True) -> None:
+    """Show the verdict of each side in a line; in full also the numbers that it rests on.
+
+    With ranges, the scores that are off come before the KS error.
+    """
     evaluated, expert = scene.evaluated, scene.expert
     words = scene.event_words
     found = findings(scene.result, evaluated, words)
     with st.container(key="verdict", gap="small"):
         if brief:
-            st.markdown(both_sides_line(scene.result, evaluated, words))
+            line = both_sides_line(scene.result, evaluated, words, ranges=ranges)
+            st.markdown(line, help=HELP if ranges else None)
         else:
             size = wording.verdict(evaluated.before, words, expert=expert).size
             st.subheader(f"{badge('Before', found['Before'])}{size}", anchor=False)
+            st.markdown(ranges_sentence(evaluated.before), help=HELP)
             after = f"{badge('After', found['After'])} " if "After" in found else ""
+            if "After" in found and found["After"] is not FITTED:
+                after += f"{ranges_sentence(evaluated.after)} "
             done = wording.outcome(
                 scene.result,
                 evaluated,

@@ -10,7 +10,7 @@ from dashboard.wording.reliability import counted_note, scores_sentence
 def show(scene: Scene) -> None:
     """Show the page."""
     headline.show_subject(scene)
-    headline.show_verdict(scene, brief=True)
+    headline.show_verdict(scene, brief=True, ranges=False)
     diagram = diagrams.choose_diagram()
     graph.choose_side_on_phones()
     diagrams.show_diagrams(scene, diagram)

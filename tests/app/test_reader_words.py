@@ -124,3 +124,17 @@ def test_one_row_keeps_its_name() -> None:
     assert (rows_of(1), rows_of(7_400)) == ("1 row", "7,400 patients")
     assert say_rows("Rows of rows, tomorrows") == "Patients of patients, tomorrows"
     call_rows(ROWS)
+
+
+# Ranges of scores ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["overview", "ks"])
+def test_where_scores_are_off_is_said_before_the_ks_error(path: str) -> None:
+    data, _ = risk_file(4000)
+    page = open_upload(("risk.csv", data), path=path)
+    said = "\n".join(text for text in bodies(page) if "off" in text or "KS error" in text
+                     or "too high" in text)  # fmt: skip
+    assert re.search(r"Scores (above|of|at) .{,30}\.\d percentage points too high \(n = [\d,]+\)",
+                     said)  # fmt: skip
+    assert said.index("percentage points too high (n") < said.index("KS error")

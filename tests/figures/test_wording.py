@@ -78,8 +78,8 @@ def test_scores_too_high_here_and_too_low_there() -> None:
         "violet",
     )
     assert found.sentence == (
-        "Over- and underconfident (KS error 10.0%), right on average, but too extreme: mean score"
-        " 60.0%, 60.0% correct."
+        "Over- and underconfident, right on average, but too extreme: mean score 60.0%, 60.0%"
+        " correct."
     )
 
 
