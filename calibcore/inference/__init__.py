@@ -10,6 +10,7 @@ from calibcore.inference.off_ranges import OffRange, off_ranges
 from calibcore.inference.omnibus import Omnibus, omnibus_test
 from calibcore.inference.plan import Plan
 from calibcore.inference.power import rows_that_show, smallest_gap_shown
+from calibcore.inference.ties import ks_by_worst_order
 
 __all__ = [
     "ClassScreen",
@@ -29,6 +30,7 @@ __all__ = [
     "group_gaps",
     "holm",
     "infer",
+    "ks_by_worst_order",
     "off_ranges",
     "omnibus_test",
     "rows_that_show",

@@ -15,6 +15,7 @@ from dashboard.wording.groups import Groups, worst_lines
 from dashboard.wording.next_steps import HEADING, Found, Step, next_steps
 from dashboard.wording.numbers import NO_BREAK
 from dashboard.wording.off_ranges import HELP, ranges_sentence
+from dashboard.wording.rounded import rounded_note
 from dashboard.wording.rows import say_rows
 from dashboard.wording.sentences import FITTED, badge, both_sides_line, findings, statistics
 from dashboard.wording.subject import subject
@@ -59,6 +60,9 @@ def show_verdict(scene: Scene, *, brief: bool = False, ranges: bool = True) -> N
             with st.expander("Test statistics"):
                 st.markdown(statistics(evaluated))
     with st.container():  # there with or without notes, so that what follows keeps its place
+        rounded = rounded_note(evaluated.before)
+        if rounded:
+            st.markdown(f":small[{rounded}]")
         if scene.chosen == "calibration":
             st.info(say_rows(wording.FITTED_HERE), icon=":material/info:")
         if scene.result.same_data:

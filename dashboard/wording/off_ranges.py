@@ -1,4 +1,4 @@
-"""At which scores a model is off, and how far: the sentence that comes before any measure."""
+"""At which scores a model is miscalibrated, and how far: said before any measure."""
 
 from calibcore.evaluation import Side
 from calibcore.inference import OffRange, off_ranges

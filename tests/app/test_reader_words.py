@@ -64,7 +64,7 @@ def test_a_hostile_name_is_escaped_and_files_without_names_stay_as_they_are() ->
     assert f"{n_events} of 600" in said
     other = "\n".join(bodies(open_page(event="class", sample="crash_survival")))
     assert re.search("class ", other)
-    assert " = " not in re.sub(r"\\.", "", other.split("Recommend")[0])
+    assert r" \= " not in other
 
 
 # Rows ---------------------------------------------------------------------------------------
