@@ -188,7 +188,7 @@ def test_values_that_are_whole_or_nearly() -> None:
     hard = np.eye(2)[LOGITS[:, :2].argmax(axis=1)]
     assert any("decisions and no prob" in said for said in one(hard, np.minimum(LABELS, 1)).doubts)
     assert one(LOGITS.round(1)).doubts == ()
-    assert "Every logit is a whole number" in one(LOGITS.round()).doubts[0]
+    assert one(LOGITS.round()).doubts == ()
     assert one(LOGITS.round(2)).doubts == ()
 
 
