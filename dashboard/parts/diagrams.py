@@ -10,7 +10,8 @@ from dashboard import compute
 from dashboard.figures import Diagram, reliability_diagram
 from dashboard.figures.layout import harmless
 from dashboard.parts import address
-from dashboard.parts.graph import Titles, show_graph, two_sides
+from dashboard.parts.graph import Titles, key_of, show_graph, two_sides
+from dashboard.parts.rows_list import on_click
 from dashboard.scene import Scene
 from dashboard.wording.events import EventWords
 from dashboard.wording.reliability import (
@@ -38,8 +39,8 @@ CAPTIONS: dict[Diagram, Callable[..., str]] = {
 }
 
 
-def show_diagrams(scene: Scene, diagram: Diagram = "bins") -> None:
-    """Show the diagram of each side."""
+def show_diagrams(scene: Scene, diagram: Diagram = "bins", *, clickable: bool = False) -> None:
+    """Show the diagram of each side; a click on a bin may choose the rows that are listed."""
     evaluated = scene.evaluated
     places = two_sides("diagram")
     sides = (
@@ -54,7 +55,11 @@ def show_diagrams(scene: Scene, diagram: Diagram = "bins") -> None:
         with place:
             caption = CAPTIONS[diagram](side, expert=scene.expert)
             titles = Titles(side=name, write=partial(_title, event=scene.event_words))
-            show_graph(f"{name} reliability", figure, caption, titles=titles)
+            key = f"{name} reliability"
+            click = None
+            if clickable and diagram in {"bins", "plot"}:
+                click = on_click(scene, key_of(key), side.bins, after=name == "After")
+            show_graph(key, figure, caption, titles=titles, on_click=click)
 
 
 def _title(title: str, event: EventWords) -> str:

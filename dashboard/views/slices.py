@@ -8,30 +8,22 @@ from streamlit.delta_generator import DeltaGenerator
 from calibcore.slices import Places, SliceScreen
 from dashboard import compute
 from dashboard.compute.groups import most_telling
-from dashboard.compute.listed_rows import ListedRows, list_rows
 from dashboard.compute.slices import FoundSlices, find_slices, ways
 from dashboard.figures.slices import ROW, score_histogram
-from dashboard.parts import address
-from dashboard.parts.downloads import file_name, offer_table
+from dashboard.parts import address, rows_list
 from dashboard.parts.graph import Titles, show_graph
 from dashboard.parts.headline import show_subject
 from dashboard.parts.paging import choose_page
 from dashboard.parts.row_filter import choose_part, make_choosable
 from dashboard.scene import Scene
-from dashboard.tables import csv_of
 from dashboard.wording import listed
 from dashboard.wording import slices as words
-from dashboard.wording.classes import shortened
 from dashboard.wording.numbers import NO_BREAK
-from dashboard.wording.roles import sideways
 from dashboard.wording.rows import say_rows
 from dashboard.wording.verdicts import DETECTION_LEVEL
 
 PAGE = 10
 """Subgroups on a page, so that their picture is whole on the first screen."""
-
-MOST_ON_PHONES = 5
-"""Columns of the list of rows that a phone shows at once."""
 
 NOTHING, ARROW = "\u2013", " \u2192 "
 
@@ -199,87 +191,15 @@ def _verdict(side: words.OneSide, *, expert: bool) -> str:
 
 
 def _show_rows(scene: Scene) -> None:
-    """Show the rows of a range of scores, most confident mistakes first."""
+    """Show the rows of a range of scores, most confident mistakes first until chosen otherwise."""
     event = scene.event_words
     st.subheader(say_rows(listed.HEADING), anchor=False)
     left, right = _columns(scene)
     with left:
-        ends = st.slider(
-            listed.RANGE,
-            0,
-            100,
-            (0, 100),
-            key="scores_listed",
-            bind="query-params",
-            persist_state="session",
-        )
-        low, high = sorted(ends)  # an address may hold them the other way round
-        found = list_rows(scene, low / 100, high / 100)
+        chosen = rows_list.choose_range()
         bins = scene.evaluated.before.bins
-        shown = low / 100, high / 100
-        figure = score_histogram(bins, shown, event.missed, scene.palette)
+        figure = score_histogram(bins, (chosen.low, chosen.high), event.missed, scene.palette)
         titles = Titles(write=str)  # which hold the event's name and call rows already
         show_graph("Scores", figure, listed.histogram_caption(bins, event), titles=titles)
     with right:
-        st.markdown(listed.range_sentence((low, high), found.n_rows, found.n_misses, event))
-        if found.n_rows:
-            _show_list(scene, found)
-
-
-def _show_list(scene: Scene, found: ListedRows) -> None:
-    # Of the prediction itself, the two classes say already whether it was right.
-    words, classes = scene.event_words, found.said is not None
-    hit = "" if classes and words.top else words.plain if words.named else listed.HIT
-    head = listed.list_head(found.columns, classes=classes, hit=hit)
-    if len(head) > MOST_ON_PHONES:
-        with st.container(key="phone_rows_hint"):
-            st.markdown(f":small[{sideways(len(head))}]")
-    with st.container(key="rows_table"):
-        st.html(_row_table(head, lines_of(found, hits=bool(hit))))
-    numbered = listed.numbered(scene.upload.contents, scene.where)
-    note = listed.list_note(len(found.numbers), found.n_rows, words, numbered)
-    decided = listed.decided_note(scene.evaluated) if found.said is not None else ""
-    st.markdown(f":small[{note} {decided}]")
-    lines = lines_of(found, hits=bool(hit))
-    offer_table(
-        lambda: csv_of(head, lines), label=say_rows(listed.DOWNLOAD), name=file_name("rows")
-    )
-
-
-def lines_of(found: ListedRows, *, hits: bool) -> list[list[str | float]]:
-    """Return the listed rows' cells in the order of their heading, which may have the outcome."""
-    classes = [part for part in (found.true, found.said) if part is not None]
-    came_true = [listed.CAME_TRUE[bool(hit)] for hit in found.hits]
-    parts = (
-        found.numbers,
-        *classes,
-        *([came_true] if hits else []),
-        found.before.tolist(),
-        found.after.tolist(),
-        *found.columns.values(),
-    )
-    return [list(line) for line in zip(*parts, strict=True)]
-
-
-def _row_table(head: list[str], lines: list[list[str | float]]) -> str:
-    titles = "".join(f"<th scope='col'>{escape(name)}</th>" for name in head)
-    scores = {head.index(listed.BEFORE), head.index(listed.AFTER)}
-    body = "".join(
-        "<tr>"
-        + "".join(
-            f"<td>{escape(_cell(cell, share=place in scores))}</td>"
-            for place, cell in enumerate(line)
-        )
-        + "</tr>"
-        for line in lines
-    )
-    return (
-        f"<table class='measures listed all-columns' tabindex='0'><thead><tr>{titles}</tr></thead>"
-        f"<tbody>{body}</tbody></table>"
-    )
-
-
-def _cell(cell: str | float, *, share: bool) -> str:
-    if isinstance(cell, str):
-        return shortened(cell)
-    return listed.score(cell) if share else listed.number(cell)
+        rows_list.show_rows(scene, chosen, key="rows")

@@ -11,6 +11,7 @@ from dashboard.wording.numbers import MINUS, escape_markdown, is_whole, percent,
 from dashboard.wording.rows import rows, rows_of, says_rows
 from dashboard.wording.sentences import across_half
 
+AFTER_SCORE = "after calibration"
 HIT, BEFORE, AFTER = "Outcome", "Score before", "Score after"
 CAME_TRUE = {True: "\u2713 yes", False: "\u2717 no"}
 RANGE = "Score range (%)"
@@ -18,15 +19,33 @@ DOWNLOAD = "Download rows (CSV)"
 HEADING = "Individual rows"
 
 
-def _first(event: EventWords) -> str:
-    """Return which rows come first."""
-    mistakes = "most confident mistakes" if event.top else f"highest scores {event.missed}"
-    return f"{escape_markdown(mistakes)} first"
+ORDERS: dict[str, str] = {
+    "errors": "Largest errors first",
+    "scores": "Highest score first",
+    "file": "As in the file",
+}
+ORDER = "Order"
+HOW = "Click a bin of the reliability diagram, or set a range of scores, to list what is in it."
 
 
-def range_sentence(between: tuple[int, int], n_rows: int, n_misses: int, event: EventWords) -> str:
-    """Return how many rows are in a range of scores, and how many are wrong, for Markdown."""
-    scores = span(f"{between[0]}%", f"{between[1]}%")
+def range_sentence(
+    between: tuple[float, float], n_rows: int, n_misses: int, event: EventWords, when: str = ""
+) -> str:
+    """Return how many rows are in a range of scores, and how many are wrong, for Markdown.
+
+    Parameters
+    ----------
+    between : tuple of float
+        The range, in percent.
+    n_rows, n_misses : int
+        Rows in it, and those whose outcome is not the event.
+    event : EventWords
+        How the event is called.
+    when : str, default ""
+        Which score it is, where that has to be said.
+    """
+    low, high = (f"{end:.1f}".removesuffix(".0") for end in between)
+    scores = f"{span(f'{low}%', f'{high}%')}{f' {when}' if when else ''}"
     if n_rows == 0:
         return f"No {rows()} with a score of {scores}. Widen the range."
     share = percent(n_misses / n_rows, n_rows)
@@ -42,10 +61,21 @@ def list_head(columns: Iterable[str], *, classes: bool, hit: str) -> list[str]:
     return ["Row", *named, BEFORE, AFTER, *columns]
 
 
-def list_note(n_listed: int, n_rows: int, event: EventWords, numbered: str) -> str:
-    """Return which rows the list holds, and how they are numbered."""
-    cut = f"The first {n_listed:,} of {n_rows:,}" if n_listed < n_rows else f"All {n_listed:,}"
-    return f"{cut} {rows()}, {_first(event)}. {numbered}"
+def list_note(
+    shown: tuple[int, int], n_rows: int, event: EventWords, numbered: str, order: str = "errors"
+) -> str:
+    """Return which rows the list holds, and how they are numbered, for Markdown.
+
+    ``shown`` is the place of the first one, from 0, and how many are shown.
+    """
+    start, n_shown = shown
+    part = f"{start + 1:,}\u2013{start + n_shown:,} of {n_rows:,}"
+    cut = part if n_shown < n_rows else f"All {n_rows:,}"
+    how = ORDERS[order].lower()
+    if order == "errors":
+        how = "most confident mistakes" if event.top else f"highest scores {event.missed}"
+        how = f"{escape_markdown(how)} first"
+    return f"{cut} {rows()}, {how}. {numbered}"
 
 
 @says_rows

@@ -19,11 +19,11 @@ from calibcore.slices import screen_slices
 from dashboard import wording
 from dashboard.compute import fits, forget
 from dashboard.compute.listed_rows import ListedRows
+from dashboard.parts.rows_list import lines_of
 from dashboard.readers import read
 from dashboard.samples import samples
 from dashboard.settings import NO_METHOD
 from dashboard.tables import csv_of
-from dashboard.views.slices import lines_of
 from dashboard.wording import listed
 from dashboard.wording.events import event_words
 from dashboard.wording.numbers import pp
@@ -292,7 +292,7 @@ def test_rows_are_numbered_as_the_preview_and_refusals_number_them() -> None:
 def test_the_listed_rows_are_taken_home_without_formulas() -> None:
     found = ListedRows(
         [7], ["=a"], ["b"], np.array([0]), np.array([0.25]), np.array([0.5]),
-        {"light": ["@x"], "age": [52.0]}, 1, 1,
+        {"light": ["@x"], "age": [52.0]},
     )  # fmt: skip
     head = ["Row", "True", "Predicted", "Score before", "After", "light", "age"]
     written = csv_of(head, lines_of(found, hits=False))

@@ -222,15 +222,15 @@ def test_a_range_says_how_many_of_its_rows_are_wrong() -> None:
 
 
 def test_only_a_wrong_prediction_is_called_a_mistake() -> None:
-    assert "most confident mistakes first" in listed.list_note(9, 9, TOP_1, "")
+    assert "most confident mistakes first" in listed.list_note((0, 9), 9, TOP_1, "")
     assert TOP_1.missed == "wrong"
     for event in (TopR(2), OneClass(1)):
         words = event_words(event, None)
-        note = listed.list_note(100, 1500, words, "Rows are numbered so.")
+        note = listed.list_note((0, 100), 1500, words, "Rows are numbered so.")
         for text in (words.missed, note):
             assert "without the event" in text
     named = event_words(OneClass(1), ("No", "Yes"), "back_30d")
-    assert r"without back\_30d \= Yes first" in listed.list_note(9, 9, named, "")
+    assert r"without back\_30d \= Yes first" in listed.list_note((0, 9), 9, named, "")
 
 
 def test_the_data_line_says_which_rows_are_left() -> None:
