@@ -1,4 +1,4 @@
-"""The table of measures: before, after, change, and the value if perfectly calibrated."""
+"""The table of measures: before, after, change, and the limit if perfectly calibrated."""
 
 from html import escape
 
@@ -28,7 +28,7 @@ from dashboard.wording.sentences import capitalised
 from dashboard.wording.subject import scene_set
 
 _HEAD = ("Measure", "Before", "After", "Change")
-_CLOSER = ("", "If perfectly calibrated")
+_CLOSER = ("", "95% limit if perfectly calibrated")
 """Columns of what is known of the uncertainty."""
 
 

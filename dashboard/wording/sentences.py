@@ -160,7 +160,8 @@ def both_sides_line(
         gap = float(curves.cum_score[-1] - curves.cum_hits[-1])
         size = f"KS error {percent(ks_error, n_samples)}"
         if found.colour in {"red", "blue"}:
-            size = f"by {detected_pp(abs(gap), n_samples)}, {size}"
+            far = detected_pp(abs(gap), n_samples)
+            size = f"mean gap {far}, {size}" if ranges else f"by {far}, {size}"
         if ranges and found is not FITTED:
             size = f"{ranges_sentence(sides[name])} {capitalised(size)}."
         parts.append(f"{badge(name, found)} {size}")
