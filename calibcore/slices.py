@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +27,7 @@ LEAST_ROWS = 30
 """A slice with fewer rows is shown, but not evaluated."""
 
 Places = NDArray[np.intp]
+RowOrder = Literal["errors", "scores", "file"]
 
 
 @result_class
@@ -347,10 +349,16 @@ def _rebinned(
     return replace(evaluated, before=before, after=after, comparisons=comparisons)
 
 
-def sure_misses(
-    scores: Floats, hits: Hits, *, low: float = 0.0, high: float = 1.0, most: int = 100
+def rows_in_range(
+    scores: Floats,
+    hits: Hits,
+    *,
+    low: float = 0.0,
+    high: float = 1.0,
+    above: bool = False,
+    order: RowOrder = "errors",
 ) -> Places:
-    """List the rows of a range of scores, most confident mistakes first.
+    """List the rows of a range of scores, hits and misses alike.
 
     Parameters
     ----------
@@ -358,31 +366,29 @@ def sure_misses(
         Of an event.
     low, high : float
         Lowest and highest score listed.
-    most : int, default 100
-        How many rows at most.
+    above : bool, default False
+        Whether ``low`` itself is left out, as from a bin.
+    order : {"errors", "scores", "file"}, default "errors"
+        First the rows for which the event did not happen, highest score first, then those for
+        which it did, likewise; or all by score, the highest first; or as they stand. Of equal
+        ones, the earlier row is first.
 
     Returns
     -------
     ndarray of int
-        Rows for which the event did not happen, highest score first, then those for which it did,
-        likewise; of equal ones, the earlier row first.
+        Places of the rows.
 
     Examples
     --------
-    >>> sure_misses(np.array([0.9, 0.8, 0.7, 0.2]), np.array([1, 0, 0, 0]), low=0.5).tolist()
+    >>> rows_in_range(np.array([0.9, 0.8, 0.7, 0.2]), np.array([1, 0, 0, 0]), low=0.5).tolist()
     [1, 2, 0]
     """
-    inside = (scores >= low) & (scores <= high)
-    missed = _highest(scores, np.flatnonzero(inside & (hits == 0)), most)
-    rest = _highest(scores, np.flatnonzero(inside & (hits == 1)), most - missed.size)
-    return np.concatenate([missed, rest])
-
-
-def _highest(scores: Floats, rows: Places, most: int) -> Places:
-    """Choose the rows of the highest scores, highest first; of equal ones the earlier first."""
-    if most == 0:
-        return rows[:0]
-    if rows.size > most:
-        least = rows.size - most
-        rows = rows[scores[rows] >= np.partition(scores[rows], least)[least]]
-    return rows[np.argsort(-scores[rows], kind="stable")][:most]
+    inside = (scores > low) if above else (scores >= low)
+    places = np.flatnonzero(inside & (scores <= high))
+    if order == "file":
+        return places
+    places = places[np.argsort(-scores[places], kind="stable")]
+    if order == "scores":
+        return places
+    missed = hits[places] == 0
+    return np.concatenate([places[missed], places[~missed]])

@@ -1,6 +1,6 @@
 """What every page is drawn from."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
 from calibcore.data import EventScores, LogitSet
@@ -10,6 +10,8 @@ from dashboard.figures import Palette
 from dashboard.readers import Upload
 from dashboard.samples import Sample
 from dashboard.settings import SetChoice, Settings
+from dashboard.wording.events import EventWords, event_words, outcome_name
+from dashboard.wording.rows import rows as rows_name
 from dashboard.wording.sentences import WHOLE_SET
 
 
@@ -41,6 +43,8 @@ class Scene:
         Colours of the theme in use.
     waiting : str or None
         Key of the calibrator that waits for a click to be fitted; None if none does.
+    rows_are : str
+        What rows are called.
     """
 
     upload: Upload
@@ -54,6 +58,7 @@ class Scene:
     expert: bool
     palette: Palette
     waiting: str | None = None
+    rows_are: str = field(default_factory=rows_name)
 
     @property
     def evaluated(self) -> SetResult:
@@ -79,3 +84,8 @@ class Scene:
     def class_names(self) -> tuple[str, ...] | None:
         """Names of the classes; None where only one event's scores are known."""
         return self.upload.class_names
+
+    @property
+    def event_words(self) -> EventWords:
+        """How the event is called and spoken of."""
+        return event_words(self.settings.event, self.class_names, outcome_name(self.upload))

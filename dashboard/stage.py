@@ -7,7 +7,16 @@ from streamlit.delta_generator import DeltaGenerator
 
 from calibcore.evaluation import AuditResult
 from dashboard import compute, controls, style
-from dashboard.parts import downloads, fit_progress, graph, grouping, import_step, panel, row_filter
+from dashboard.parts import (
+    downloads,
+    fit_progress,
+    graph,
+    grouping,
+    import_step,
+    panel,
+    row_filter,
+    rows_name,
+)
 from dashboard.readers import Upload
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, SetChoice, Settings
@@ -34,11 +43,7 @@ def prepare(page: str, *, first: bool) -> Scene | None:
     with st.sidebar:
         of_the_file = st.container(gap="small")
         place_of_set = st.container()
-        with st.expander("Settings"):
-            settings_of_the_file = st.container()
-            n_resamples = controls.choose_resamples()
-            graph.choose_picture_format()
-            expert = controls.choose_wording()
+        settings_of_the_file, n_resamples, expert = _choose_how_shown()
     upload = _read(source, page, first=first)
     if upload is None:
         with place_of_set:
@@ -65,6 +70,17 @@ def prepare(page: str, *, first: bool) -> Scene | None:
         palette=style.palette(),
         waiting=waiting,
     )
+
+
+def _choose_how_shown() -> tuple[DeltaGenerator, int, bool]:
+    """Show the settings; return the place of the file's, the resamples, and True for experts."""
+    with st.expander("Settings"):
+        of_the_file = st.container()
+        n_resamples = controls.choose_resamples()
+        graph.choose_picture_format()
+        expert = controls.choose_wording()
+        rows_name.choose()
+    return of_the_file, n_resamples, expert
 
 
 def _fit(upload: Upload, settings: Settings) -> tuple[Settings, AuditResult, str | None]:

@@ -6,9 +6,11 @@ from calibcore.inference.groups import GroupGaps, group_gaps
 from calibcore.inference.infer import infer
 from calibcore.inference.intervals import DistanceEstimate, Interval, Mark
 from calibcore.inference.multiple_testing import ClassScreen, holm, screen_classes
+from calibcore.inference.off_ranges import OffRange, off_ranges
 from calibcore.inference.omnibus import Omnibus, omnibus_test
 from calibcore.inference.plan import Plan
 from calibcore.inference.power import rows_that_show, smallest_gap_shown
+from calibcore.inference.ties import ks_by_worst_order
 
 __all__ = [
     "ClassScreen",
@@ -19,6 +21,7 @@ __all__ = [
     "Inference",
     "Interval",
     "Mark",
+    "OffRange",
     "Omnibus",
     "Plan",
     "Reference",
@@ -27,6 +30,8 @@ __all__ = [
     "group_gaps",
     "holm",
     "infer",
+    "ks_by_worst_order",
+    "off_ranges",
     "omnibus_test",
     "rows_that_show",
     "screen_classes",

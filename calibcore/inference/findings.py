@@ -27,6 +27,9 @@ from calibcore.validation import Floats
 _UPPER_95 = 1.6448536269514722
 """Standard deviations that a normal variable exceeds in 5% of cases."""
 
+_CENTRAL_95 = 1.959963984540054
+"""Standard deviations within which a normal variable is in 95% of cases."""
+
 _ALIKE = 1e-4
 """Share by which the same labels may differ: rounding, and what rough kernel measures are off."""
 
@@ -47,11 +50,17 @@ class Reference:
     p_value : float
         Share of the cases at least as far from the ideal as the value observed; NaN where the
         measure has no ideal.
+    lower : float
+        Undercut in 5% of cases.
+    central : tuple of float
+        95% of the cases lie between these, 2.5% on either side.
     """
 
     mean: float
     upper: float
     p_value: float
+    lower: float = math.nan
+    central: tuple[float, float] = (math.nan, math.nan)
 
 
 @dataclass(frozen=True)
@@ -148,7 +157,8 @@ def reference(null: Floats, value: float, ideal: float | None) -> Reference:
     if 2 * defined.size < null.size:  # the ideal is no limit that perfect scores come near to
         p_value = math.nan
     mean = float(defined.mean()) if defined.size else math.nan
-    return Reference(mean, quantiles(null, 0.95)[0], p_value)
+    upper, lower, *central = quantiles(null, 0.95, 0.05, 0.025, 0.975)
+    return Reference(mean, upper, p_value, lower, (central[0], central[1]))
 
 
 def evaluate_mean(values: RowValues, draws: Floats, level: float, *, is_share: bool) -> Uncertainty:
@@ -160,7 +170,13 @@ def evaluate_mean(values: RowValues, draws: Floats, level: float, *, is_share: b
     return Uncertainty(
         seen / n_samples,
         share_interval(seen, n_samples, level) if is_share else percentile_interval(draws, level),
-        Reference(mean, mean + _UPPER_95 * deviation, math.nan),
+        Reference(
+            mean,
+            mean + _UPPER_95 * deviation,
+            math.nan,
+            mean - _UPPER_95 * deviation,
+            (mean - _CENTRAL_95 * deviation, mean + _CENTRAL_95 * deviation),
+        ),
         draws=draws,
     )
 

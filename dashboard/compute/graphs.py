@@ -16,6 +16,7 @@ from dashboard.figures.fit import fit_graph
 from dashboard.figures.gap import gap_graph
 from dashboard.scene import Scene
 from dashboard.settings import ChosenEvent, SetChoice
+from dashboard.wording.rows import rows
 
 Caption = Callable[..., str]
 Captions = dict[str, str]
@@ -112,7 +113,7 @@ def captions_of(scene: Scene, write: Mapping[str, Caption]) -> tuple[Captions, C
         )
         return before, after
 
-    key = key_of(scene.upload, scene.settings), scene.chosen, scene.expert, tuple(write)
+    key = key_of(scene.upload, scene.settings), scene.chosen, scene.expert, tuple(write), rows()
     return once("captions", key, make)
 
 

@@ -1,4 +1,4 @@
-"""Rows of a range of scores, listed."""
+"""Rows of a range of scores, listed: all of them, or those of a page."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -7,7 +7,7 @@ from typing import TypeVar
 import numpy as np
 
 from calibcore.data import LogitSet
-from calibcore.slices import Places, sure_misses
+from calibcore.slices import Places, RowOrder, rows_in_range
 from calibcore.validation import Floats, Labels
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.files import row_numbers
@@ -18,9 +18,29 @@ from dashboard.scene import Scene
 Found = TypeVar("Found")
 
 
+@dataclass(frozen=True)
+class ScoreRange:
+    """Which rows are listed.
+
+    Parameters
+    ----------
+    low, high : float
+        Lowest and highest score, in [0, 1].
+    above : bool
+        Whether the lowest score itself is left out, as from a bin.
+    after : bool
+        Whether it is the score after calibration.
+    """
+
+    low: float
+    high: float
+    above: bool = False
+    after: bool = False
+
+
 @dataclass(frozen=True, eq=False)
 class ListedRows:
-    """Rows of a range of scores, most confident mistakes first.
+    """Some rows of the set that is looked at, cell by cell.
 
     Parameters
     ----------
@@ -34,8 +54,6 @@ class ListedRows:
         Score.
     columns : mapping of str to list of str or of float
         Further columns of the file; NaN where a number is blank.
-    n_rows, n_misses : int
-        How many rows are in the range, and for how many of them the event did not happen.
     """
 
     numbers: list[int]
@@ -45,38 +63,51 @@ class ListedRows:
     before: Floats
     after: Floats
     columns: Mapping[str, list[str | float]]
-    n_rows: int
-    n_misses: int
 
 
-def list_rows(scene: Scene, low: float, high: float) -> ListedRows:
-    """List the rows of the set that is looked at whose score before calibration is in a range."""
-    key = key_of(scene.upload, scene.settings), scene.chosen, low, high
-    return once("listed rows", key, lambda: _list(scene, low, high))
+def rows_of_range(scene: Scene, chosen: ScoreRange, order: RowOrder) -> Places:
+    """Return the places of all rows of a range of scores, in an order."""
+    evaluated = scene.evaluated
+    event = evaluated.after.event if chosen.after else evaluated.before.event
+
+    def make() -> Places:
+        return rows_in_range(
+            event.scores,
+            event.hits,
+            low=chosen.low,
+            high=chosen.high,
+            above=chosen.above,
+            order=order,
+        )
+
+    key = key_of(scene.upload, scene.settings), scene.chosen, chosen, order
+    return once("rows of ranges", key, make)
 
 
-def _list(scene: Scene, low: float, high: float) -> ListedRows:
-    event, rows = scene.evaluated.before.event, scene.rows
-    chosen = sure_misses(event.scores, event.hits, low=low, high=high)
-    inside = (event.scores >= low) & (event.scores <= high)
-    names, said = scene.class_names, said_classes(scene, calibrated=False)
-    true = None
-    if isinstance(rows, LogitSet) and names is not None:
-        true = [names[k] for k in rows.labels[chosen]]
-    return ListedRows(
-        numbers=_once(scene, "row numbers", _numbers)[chosen].tolist(),
-        true=true,
-        said=None if said is None or names is None else [names[k] for k in said[chosen]],
-        hits=event.hits[chosen].astype(np.int64),
-        before=event.scores[chosen],
-        after=scene.evaluated.after.event.scores[chosen],
-        columns={
-            name: _cells(column, chosen)
-            for name, column in _once(scene, "row columns", _columns).items()
-        },
-        n_rows=int(inside.sum()),
-        n_misses=int(inside.sum() - event.hits[inside].sum()),
+def cells_of(scene: Scene) -> Callable[[Places], ListedRows]:
+    """Return what writes the cells of some rows; it can be called where no page is drawn."""
+    before, after = scene.evaluated.before.event, scene.evaluated.after.event
+    rows, names, said = scene.rows, scene.class_names, said_classes(scene, calibrated=False)
+    numbers, columns = (
+        _once(scene, "row numbers", _numbers),
+        _once(scene, "row columns", _columns),
     )
+
+    def cells(chosen: Places) -> ListedRows:
+        true = None
+        if isinstance(rows, LogitSet) and names is not None:
+            true = [names[k] for k in rows.labels[chosen]]
+        return ListedRows(
+            numbers=numbers[chosen].tolist(),
+            true=true,
+            said=None if said is None or names is None else [names[k] for k in said[chosen]],
+            hits=before.hits[chosen].astype(np.int64),
+            before=before.scores[chosen],
+            after=after.scores[chosen],
+            columns={name: _cells(column, chosen) for name, column in columns.items()},
+        )
+
+    return cells
 
 
 def _numbers(scene: Scene) -> Places:

@@ -19,6 +19,7 @@ from dashboard.figures import (
 from dashboard.figures.slices import slice_plot
 from dashboard.scene import Scene
 from dashboard.settings import CLASS_BINS
+from dashboard.wording.rows import rows
 
 SideChoice = Literal["before", "after"]
 
@@ -86,4 +87,4 @@ def draw_slices(scene: Scene, found: FoundSlices, shown: Places) -> go.Figure:
 def _key(scene: Scene, n_bins: int | None = None) -> tuple[object, ...]:
     """Return what decides a figure; with a number of bins, one that heeds no other."""
     settings = scene.settings if n_bins is None else replace(scene.settings, n_bins=n_bins)
-    return key_of(scene.upload, settings), scene.chosen, scene.palette
+    return key_of(scene.upload, settings), scene.chosen, scene.palette, rows()

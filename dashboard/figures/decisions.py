@@ -11,6 +11,7 @@ from dashboard.figures.ends import MARGIN, LineEnd, Look, name_ends
 from dashboard.figures.layout import HEIGHT, base_layout, share_axis
 from dashboard.figures.palette import Palette
 from dashboard.figures.thinning import thin
+from dashboard.wording.rows import say_rows
 
 ALL, NONE = "All rows", "No row"
 TALL = HEIGHT + 60
@@ -46,7 +47,7 @@ def decision_graph(
     top, bottom = 105 * first.prevalence or 1.0, -21 * first.prevalence
     figure, ends = go.Figure(), []
     plain = Look(palette.neutral, "dot", 1.5)
-    drawn = [(ALL, first.every, plain), (NONE, np.zeros(first.cutoff.size), plain)]
+    drawn = [(say_rows(ALL), first.every, plain), (NONE, np.zeros(first.cutoff.size), plain)]
     for (name, curve), look in zip(sides, side_looks(palette)[-len(sides) :], strict=True):
         drawn.append((name, curve.model, look))
     for name, values, look in drawn:

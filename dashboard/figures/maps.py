@@ -16,6 +16,7 @@ from dashboard.figures.layout import HEIGHT, base_layout, pp_ticks, share_axis, 
 from dashboard.figures.palette import Palette
 from dashboard.figures.thinning import thin
 from dashboard.wording.numbers import ci
+from dashboard.wording.rows import rows_of
 
 TALL = HEIGHT + 100
 """Pixels of a graph with a histogram below."""
@@ -231,7 +232,7 @@ def _add_frequencies(
     """Draw the observed frequency of bins at their mean score, with its interval, minus a base."""
     binned = side.binned
     words = [
-        f"{count:,} rows, mean score {score:.1%}"
+        f"{rows_of(count)}, mean score {score:.1%}"
         f"<br>observed {seen:.1%} ({ci(f'{low:.1%}', f'{up:.1%}')})"
         for count, score, seen, low, up in zip(
             side.bins.counts[shown],

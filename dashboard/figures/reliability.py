@@ -14,6 +14,7 @@ from dashboard.figures.layout import HEIGHT, base_layout, share_axis
 from dashboard.figures.palette import Palette
 from dashboard.figures.sketch import Sketch
 from dashboard.wording.numbers import percent
+from dashboard.wording.rows import rows_of
 
 Diagram = Literal["bins", "plot", "isotonic", "smoothed"]
 
@@ -281,7 +282,7 @@ def _hover(binned: BinnedReliability) -> dict[str, Any]:
         strict=True,
     )
     words = [
-        f"scores {100 * low:.1f}\u2013{high:.1%}<br>{count:,} rows<br>mean score {score:.1%}"
+        f"scores {100 * low:.1f}\u2013{high:.1%}<br>{rows_of(count)}<br>mean score {score:.1%}"
         f"<br>observed frequency {seen:.1%} (95% CI {100 * least:.1f}\u2013{most:.1%})"
         for low, high, count, score, seen, least, most in rows
         if count

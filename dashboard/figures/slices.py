@@ -12,6 +12,7 @@ from calibcore.validation import Floats
 from dashboard.figures.layout import base_layout, harmless, pp_ticks, share_axis, wrapped
 from dashboard.figures.palette import Palette
 from dashboard.figures.sketch import Sketch
+from dashboard.wording.rows import rows_of, say_rows
 
 ROW, NAME_WIDTH, NAME_SIGNS = 50, 150, 22
 """Pixels of a row, as in the table next to it, and of the names; signs of a name on a line."""
@@ -101,7 +102,7 @@ def _add_error_bars(
 
 def _hover(screen: SliceScreen, k: int, name: str) -> str:
     return (
-        f"{name}<br>{screen.rows[k]:,} rows<br>mean score {screen.mean_score[k]:.1%}"
+        f"{name}<br>{rows_of(int(screen.rows[k]))}<br>mean score {screen.mean_score[k]:.1%}"
         f"<br>observed frequency {screen.frequency.share[k]:.1%}"
     )
 
@@ -169,7 +170,7 @@ def score_histogram(
     listed : tuple of float
         The range that is listed, drawn as a grey ground unless it is the whole.
     missed : str
-        What a row is called for which the event did not happen.
+        What a row is called for which the event did not happen, as plain text.
     palette : Palette
         Colours.
 
@@ -178,6 +179,7 @@ def score_histogram(
     plotly.graph_objects.Figure
         One bar per bin that holds rows, hatched from below as far as the event did not happen.
     """
+    missed = harmless(missed)
     filled = bins.counts > 0
     shares = bins.counts[filled] / bins.counts.sum()
     misses = shares * (1 - bins.frequency[filled])
@@ -192,14 +194,14 @@ def score_histogram(
         marker={"color": palette.score, "line": edge, "pattern": hatching},
         **place,
     )
-    layout = base_layout(f"Rows by score \u00a0 \u25a8 {missed}")
+    layout = base_layout(f"{say_rows('Rows by score')} \u00a0 \u25a8 {missed}")
     return figure.figure(
         layout,
         height=200,
         barmode="overlay",
         bargap=0,
         xaxis=share_axis("Score before calibration", (0, 1)),
-        yaxis=share_axis("Rows", (0, float(shares.max()) * 1.05)),
+        yaxis=share_axis(say_rows("Rows"), (0, float(shares.max()) * 1.05)),
         shapes=[_ground(low, high, palette)] if high - low < 1 else [],
     )
 
@@ -214,7 +216,7 @@ def _bars(bins: BinTable, missed: str) -> dict[str, Any]:
         "hovertemplate": "%{text}<extra></extra>",
         "textposition": "none",
         "text": [
-            f"scores {100 * first:.1f}\u2013{last:.1%}<br>{count:,} rows"
+            f"scores {100 * first:.1f}\u2013{last:.1%}<br>{rows_of(count)}"
             f"<br>{1 - seen:.1%} of them {missed}"
             for first, last, count, seen in edges
             if count

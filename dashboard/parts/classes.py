@@ -31,6 +31,7 @@ from dashboard.wording.classes import (
     picture_title,
     pictures_note,
 )
+from dashboard.wording.rows import say_rows
 
 PAGE = {"pictures": 12, "table": 50}
 """Classes on a page."""
@@ -62,7 +63,7 @@ def _choose_look(n_samples: int, n_classes: int) -> bool:
         key="all_classes",
         bind="query-params",
         persist_state="session",
-        help=LOOK_HELP.format(n_samples=n_samples, n_classes=n_classes),
+        help=say_rows(LOOK_HELP.format(n_samples=n_samples, n_classes=n_classes)),
     )
 
 
@@ -162,7 +163,7 @@ def open_class(name: str) -> None:
 
 
 def _table(rows: list[ClassRow]) -> str:
-    head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in HEAD)
+    head = "".join(f"<th scope='col'>{escape(say_rows(name))}</th>" for name in HEAD)
     body = "".join(map(_line, rows))
     return (
         f"<table class='classes measures'><thead><tr>{head}</tr></thead><tbody>{body}</tbody>"

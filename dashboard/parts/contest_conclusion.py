@@ -11,6 +11,7 @@ from dashboard import compute
 from dashboard.compute import Dealt
 from dashboard.scene import Scene
 from dashboard.wording import contest as words
+from dashboard.wording.rows import say_rows
 
 _OF_ALL = tuple(next(m for m in METRICS if m.key == key) for key in ("nll", "accuracy"))
 """Measures of all classes, which an event does not decide."""
@@ -46,7 +47,7 @@ def show(scene: Scene, picks: Picks, among: list[Contestant], dealt: Dealt) -> N
     if len(sides_shown(among)) > 1:
         st.markdown(words.on_test(picks, alike, level, same_data=same))
     if same:
-        st.warning(words.SAME_DATA, icon=":material/warning:")
+        st.warning(say_rows(words.SAME_DATA), icon=":material/warning:")
     elif scene.chosen == "calibration":
         st.info(words.BOTH_SETS, icon=":material/info:")
 

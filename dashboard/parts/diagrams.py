@@ -1,23 +1,29 @@
 """The reliability diagrams of both sides, drawn as chosen."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import cast
 
 import streamlit as st
 
 from dashboard import compute
 from dashboard.figures import Diagram, reliability_diagram
+from dashboard.figures.layout import harmless
 from dashboard.parts import address
-from dashboard.parts.graph import Titles, show_graph, two_sides
+from dashboard.parts.graph import Titles, key_of, show_graph, two_sides
+from dashboard.parts.rows_list import on_click
 from dashboard.scene import Scene
+from dashboard.wording.events import EventWords
 from dashboard.wording.reliability import (
     DIAGRAM_HELP,
     DIAGRAM_LABEL,
     bins_caption,
     isotonic_caption,
+    of_event,
     plot_caption,
     smoothed_caption,
 )
+from dashboard.wording.rows import say_rows
 
 DIAGRAMS: dict[Diagram, str] = {
     "bins": "Bins",
@@ -33,8 +39,8 @@ CAPTIONS: dict[Diagram, Callable[..., str]] = {
 }
 
 
-def show_diagrams(scene: Scene, diagram: Diagram = "bins") -> None:
-    """Show the diagram of each side."""
+def show_diagrams(scene: Scene, diagram: Diagram = "bins", *, clickable: bool = False) -> None:
+    """Show the diagram of each side; a click on a bin may choose the rows that are listed."""
     evaluated = scene.evaluated
     places = two_sides("diagram")
     sides = (
@@ -48,7 +54,17 @@ def show_diagrams(scene: Scene, diagram: Diagram = "bins") -> None:
             figure = reliability_diagram(side, beside, scene.palette, diagram)
         with place:
             caption = CAPTIONS[diagram](side, expert=scene.expert)
-            show_graph(f"{name} reliability", figure, caption, titles=Titles(side=name))
+            titles = Titles(side=name, write=partial(_title, event=scene.event_words))
+            key = f"{name} reliability"
+            click = None
+            if clickable and diagram in {"bins", "plot"}:
+                click = on_click(scene, key_of(key), side.bins, after=name == "After")
+            show_graph(key, figure, caption, titles=titles, on_click=click)
+
+
+def _title(title: str, event: EventWords) -> str:
+    named = of_event(title, event=event)
+    return say_rows(title) if named == title else harmless(named)
 
 
 def choose_diagram() -> Diagram:

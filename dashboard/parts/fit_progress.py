@@ -9,6 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dashboard.compute import Estimate
 from dashboard.settings import NO_METHOD, Settings
 from dashboard.wording import NOT_FITTED, fit_cost, method_name
+from dashboard.wording.rows import rows_of
 
 ASK_FROM = 60.0
 """Seconds from which on a fit waits for a click."""
@@ -27,7 +28,7 @@ def agreed(estimate: Estimate | None, settings: Settings) -> bool:
         return True
     name = method_name(settings.method)
     cost = fit_cost(estimate.seconds, estimate.bytes, estimate.spread)
-    size = f"{estimate.n_rows:,} rows of {estimate.n_classes:,} classes"
+    size = f"{rows_of(estimate.n_rows)} of {estimate.n_classes:,} classes"
     with place.container():
         st.info(f"{name} on {size} will take {cost}. {NOT_FITTED}", icon=":material/hourglass_top:")
         st.button("Fit it", on_click=_asked().add, args=(wanted,), type="primary")

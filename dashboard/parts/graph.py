@@ -13,6 +13,7 @@ from dashboard.figures import Mark, Palette
 from dashboard.parts.downloads import file_name
 from dashboard.parts.sent_figure import LightFigure
 from dashboard.wording.contest import ALL_COLUMNS
+from dashboard.wording.rows import say_rows
 
 PICTURE_FORMATS = ("PNG", "SVG")
 
@@ -26,11 +27,11 @@ class Titles:
     side : str, default ""
         Before or after, put before the figure's title.
     write : callable
-        Writes a title in the words of the reader.
+        Writes a title in the words of the reader; by default rows as they are called.
     """
 
     side: str = ""
-    write: Callable[[str], str] = str
+    write: Callable[[str], str] = say_rows
 
     def of_figure(self, title: str) -> str:
         """Return the title of a figure."""
@@ -41,7 +42,7 @@ class Titles:
 AS_DRAWN = Titles()
 
 
-def show_graph(
+def show_graph(  # noqa: PLR0913 - a picture, what is said of it, and what a click does
     key: str,
     figure: go.Figure | None,
     caption: str,
@@ -49,6 +50,7 @@ def show_graph(
     *,
     mark: Mark | None = None,
     titles: Titles = AS_DRAWN,
+    on_click: Callable[[], None] | None = None,
 ) -> None:
     """Show a figure over its caption.
 
@@ -66,19 +68,28 @@ def show_graph(
         What is added to the figure.
     titles : Titles
         How its titles are written.
+    on_click : callable or None
+        Called when a point or bar was clicked, which the state of the key then holds.
     """
     with st.container(gap=None):
         if figure is not None:
             st.plotly_chart(
                 _Shown(figure, style.palette(), mark, titles),
                 theme=None,
-                key=key.lower().replace(" ", "_"),
+                key=key_of(key),
+                on_select=on_click or "ignore",
+                selection_mode="points",
                 config=_config(key),
                 alt=f"{key.split(maxsplit=1)[0]}: {titles.write(figure.layout.title.text)}."
                 f" {caption} {note}",
             )
         if caption:
             st.markdown(f":small[{caption}]")
+
+
+def key_of(name: str) -> str:
+    """Return the key of the figure of a name."""
+    return name.lower().replace(" ", "_")
 
 
 class _Shown(LightFigure):

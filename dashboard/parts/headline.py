@@ -12,10 +12,15 @@ from dashboard.parts.classes import QUICK, make_openable, open_class
 from dashboard.parts.links import show_link
 from dashboard.scene import Scene
 from dashboard.wording.correction import with_correction
+from dashboard.wording.events import outcome_name
 from dashboard.wording.groups import Groups, worst_lines
-from dashboard.wording.next_steps import HEADING, Found, Step, next_steps
+from dashboard.wording.next_steps import HEADING, next_steps
 from dashboard.wording.numbers import NO_BREAK
-from dashboard.wording.sentences import badge, both_sides_line, findings, statistics
+from dashboard.wording.off_ranges import HELP, ranges_sentence
+from dashboard.wording.rounded import rounded_note
+from dashboard.wording.rows import say_rows
+from dashboard.wording.sentences import FITTED, badge, both_sides_line, findings, statistics
+from dashboard.wording.step import Found, Step
 from dashboard.wording.subject import subject
 
 STEPS_SHOWN = 2
@@ -27,18 +32,25 @@ def show_subject(scene: Scene) -> None:
     st.markdown(f":small[{subject(scene)}]")
 
 
-def show_verdict(scene: Scene, *, brief: bool = False) -> None:
-    """Show the verdict of each side in a line; in full also the numbers that it rests on."""
+def show_verdict(scene: Scene, *, brief: bool = False, ranges: bool = True) -> None:
+    """Show the verdict of each side in a line; in full also the numbers that it rests on.
+
+    With ranges, the scores that are off come before the KS error.
+    """
     evaluated, expert = scene.evaluated, scene.expert
-    words = wording.event_words(scene.settings.event, scene.class_names)
+    words = scene.event_words
     found = findings(scene.result, evaluated, words)
     with st.container(key="verdict", gap="small"):
         if brief:
-            st.markdown(both_sides_line(scene.result, evaluated, words))
+            line = both_sides_line(scene.result, evaluated, words, ranges=ranges)
+            st.markdown(line, help=HELP if ranges else None)
         else:
             size = wording.verdict(evaluated.before, words, expert=expert).size
             st.subheader(f"{badge('Before', found['Before'])}{size}", anchor=False)
+            st.markdown(ranges_sentence(evaluated.before), help=HELP)
             after = f"{badge('After', found['After'])} " if "After" in found else ""
+            if "After" in found and found["After"] is not FITTED:
+                after += f"{ranges_sentence(evaluated.after)} "
             done = wording.outcome(
                 scene.result,
                 evaluated,
@@ -51,16 +63,19 @@ def show_verdict(scene: Scene, *, brief: bool = False) -> None:
             with st.expander("Test statistics"):
                 st.markdown(statistics(evaluated))
     with st.container():  # there with or without notes, so that what follows keeps its place
+        rounded = rounded_note(evaluated.before)
+        if rounded:
+            st.markdown(f":small[{rounded}]")
         if scene.chosen == "calibration":
-            st.info(wording.FITTED_HERE, icon=":material/info:")
+            st.info(say_rows(wording.FITTED_HERE), icon=":material/info:")
         if scene.result.same_data:
-            st.warning(wording.SAME_DATA, icon=":material/warning:")
+            st.warning(say_rows(wording.SAME_DATA), icon=":material/warning:")
 
 
 def find_worst(scene: Scene) -> Groups:
     """Return what is known of the subgroups of all groupings."""
     found = find_groups(scene)
-    words = wording.event_words(scene.settings.event, scene.class_names)
+    words = scene.event_words
     return Groups(found.before, found.after, found.name, words.prediction)
 
 
@@ -97,6 +112,7 @@ class Figures:
             scene.waiting,
             dict(scene.settings.options).get("constrained") is True,
             self._groups,
+            outcome_name(scene.upload),
         )
         with self._steps.container(gap="small"):
             st.subheader(HEADING, anchor=False)

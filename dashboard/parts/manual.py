@@ -17,6 +17,7 @@ from dashboard.parts.long_work import LongWork
 from dashboard.scene import Scene
 from dashboard.wording import maps as words
 from dashboard.wording.reliability import bins_caption
+from dashboard.wording.rows import say_rows
 
 _KEYS = ("by_hand", "hand_t", "hand_t_wide", "hand_knots")
 """Settings in the address."""
@@ -99,9 +100,8 @@ def _table(here: AtTemperature, there: AtTemperature, n_rows: int) -> str:
 
 
 def _line(row: words.TableRow) -> str:
-    name = (
-        f"<details><summary>{escape(row.name)}</summary><p>{escape(row.definition)}</p></details>"
-    )
+    what = escape(say_rows(row.definition))
+    name = f"<details><summary>{escape(row.name)}</summary><p>{what}</p></details>"
     cells = "".join(f"<td>{escape(value)}</td>" for value in (row.by_hand, row.fitted))
     return f"<tr><th scope='row'>{name}</th>{cells}</tr>"
 
@@ -135,7 +135,7 @@ def _show_diagrams(scene: Scene, here: AtTemperature, there: AtTemperature) -> N
 def _show_knots(scene: Scene) -> None:
     n_rows = scene.split.calibration.n_samples
     if n_rows < compute.FIRST_KNOTS:
-        st.markdown(words.FEW_ROWS.format(n_rows=n_rows, least=compute.FIRST_KNOTS))
+        st.markdown(say_rows(words.FEW_ROWS).format(n_rows=n_rows, least=compute.FIRST_KNOTS))
         return
     work = LongWork(("knots", scene.upload.digest, scene.settings))
     if not work.agreed(compute.knots_seconds(scene), words.knots_cost(n_rows)):

@@ -1,4 +1,4 @@
-"""The table of measures: before, after, change, and the value if perfectly calibrated."""
+"""The table of measures: before, after, change, and the limit if perfectly calibrated."""
 
 from html import escape
 
@@ -23,11 +23,12 @@ from dashboard.wording.measures import (
     narrow_note,
 )
 from dashboard.wording.reach import power_sentence
+from dashboard.wording.rows import say_rows
 from dashboard.wording.sentences import capitalised
 from dashboard.wording.subject import scene_set
 
 _HEAD = ("Measure", "Before", "After", "Change")
-_CLOSER = ("", "If perfectly calibrated")
+_CLOSER = ("", "95% limit if perfectly calibrated")
 """Columns of what is known of the uncertainty."""
 
 
@@ -145,7 +146,7 @@ def _table(rows: list[MeasureRow], groups: list[str], *, closer: bool) -> str:
 def _line(row: MeasureRow, *, closer: bool) -> str:
     name = (
         f"<details><summary>{escape(row.name)}</summary>"
-        f"<p>{escape(row.definition)} <cite>{escape(row.source)}</cite></p></details>"
+        f"<p>{escape(say_rows(row.definition))} <cite>{escape(row.source)}</cite></p></details>"
     )
     cells = "".join(_cell(shown) for shown in (row.before, row.after, row.change))
     if not closer:

@@ -6,6 +6,7 @@ from dashboard.compute.slices import Part, slicing_of, ways
 from dashboard.readers import Upload
 from dashboard.settings import Settings, Slice
 from dashboard.wording import slice_names as words
+from dashboard.wording.rows import say_rows
 
 _BY, _VALUE = "only", "only_which"
 
@@ -72,7 +73,7 @@ def show_part(part: Part | None) -> None:
     with place.container(horizontal=True, vertical_alignment="center", key="only_these"):
         line = words.only_line(part.name, part.n_rows, part.n_all)
         st.markdown(f":material/filter_alt: {line}", width="content")
-        st.button(words.SHOW_ALL, key="show_all", on_click=_show_all)
+        st.button(say_rows(words.SHOW_ALL), key="show_all", on_click=_show_all)
 
 
 def _show_all() -> None:

@@ -7,6 +7,7 @@ import numpy as np
 from plotly import graph_objects as go
 
 from dashboard.figures import Mark, Palette
+from dashboard.wording.rows import say_rows
 
 DIGITS = 6
 """Decimals of the points of a line: a fifth of a pixel where an axis is 0.001 long."""
@@ -51,8 +52,11 @@ class LightFigure(go.Figure):  # type: ignore[misc]  # plotly has no types
             layout[name] = _under(_axis(name[0]), layout[name])
         data = [_listed(trace.to_plotly_json()) for trace in self._figure.data]
         if self._mark is not None:
-            data.append(self._mark.points)
+            data.append({**self._mark.points})
             layout["shapes"] = [*layout.get("shapes", ()), self._mark.line]
+        for trace in data:
+            if isinstance(trace.get("hovertemplate"), str):
+                trace["hovertemplate"] = say_rows(trace["hovertemplate"])
         return {"data": data, "layout": _under(_page(self._palette), layout)}
 
 

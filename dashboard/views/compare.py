@@ -37,6 +37,7 @@ from dashboard.tables import (
 from dashboard.wording import contest as words
 from dashboard.wording import method_name
 from dashboard.wording.measures import telling
+from dashboard.wording.rows import say_rows
 from dashboard.wording.subject import data_subject
 
 ASK_FROM = 10.0
@@ -156,9 +157,9 @@ def _choose_folds(scene: Scene) -> Dealt:
     """Explain the comparison, and let the user choose its folds where no page else has any."""
     with st.popover(words.HOW, type="tertiary", icon=":material/info:"):
         if scene.crossed:
-            st.markdown(words.HOW_IN_FOLDS)
+            st.markdown(say_rows(words.HOW_IN_FOLDS))
             return Dealt(N_FOLDS, scene.settings.seed)
-        st.markdown(words.HOW_IT_WORKS)
+        st.markdown(say_rows(words.HOW_IT_WORKS))
         with st.container(horizontal=True):
             n_folds = st.number_input(
                 "Folds",

@@ -15,7 +15,7 @@ from dashboard.parts.graph import show_graph
 from dashboard.parts.headline import show_subject
 from dashboard.scene import Scene
 from dashboard.wording import acting as words
-from dashboard.wording.events import event_words
+from dashboard.wording.rows import say_rows
 
 MESH = np.linspace(0.005, 0.995, 199)
 """Cut-offs of the curve."""
@@ -47,13 +47,13 @@ def _show_called(scene: Scene) -> None:
     sides = _events(scene)
     cutoff = _choose_cutoff(sides[0][1])
     found = [at_cutoff(event, cutoff) for _, event in sides]
-    name = event_words(scene.settings.event, scene.class_names).name
+    name = scene.event_words.name
     top.subheader(words.sentence(found[-1], name, side=sides[-1][0]), anchor=False)
     curves = [(side, decision_curve(event, MESH)) for side, event in sides]
     left, right = st.columns([3, 2], gap="medium")
     with left:
         figure = decision_graph(curves, cutoff, scene.palette)
-        show_graph("Decisions curve", figure, words.CURVE_CAPTION)
+        show_graph("Decisions curve", figure, say_rows(words.CURVE_CAPTION))
     with right:
         st.html(_table(("", *(side for side, _ in sides)), words.counts_rows(found)))
         share, n_rows = curves[0][1].prevalence, found[0].n_samples
@@ -117,7 +117,9 @@ def _show_kept(scene: Scene) -> None:
         top.subheader(words.kept_sentence(score, n_kept, right, n_rows), anchor=False)
         held = compute.held_of(scene, name, event, float(wanted) / 100)
         top.markdown(words.held_sentence(held))
-    show_graph("Decisions kept", coverage_graph(curves, kept, scene.palette), words.KEPT_CAPTION)
+    show_graph(
+        "Decisions kept", coverage_graph(curves, kept, scene.palette), say_rows(words.KEPT_CAPTION)
+    )
     rows = scene.rows
     if isinstance(rows, LogitSet):
         commonest = float(np.bincount(rows.labels).max()) / n_rows

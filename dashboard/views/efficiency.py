@@ -15,6 +15,7 @@ from dashboard.settings import NO_METHOD
 from dashboard.wording import efficiency as words
 from dashboard.wording import escape_markdown, method_name
 from dashboard.wording.maps import SHORT_NAMES
+from dashboard.wording.rows import say_rows
 
 ASK_FROM = 4.0
 """Estimated seconds from which on the curves wait for a click; it may take twice as long."""
@@ -39,11 +40,11 @@ def show(scene: Scene) -> None:
         return
     found = _learn(scene, keys, plan)
     if len(found.curves) < 2:
-        place.markdown(words.NOTHING_YET)
+        place.markdown(say_rows(words.NOTHING_YET))
         return
     n_test = _n_test(scene)
     if scene.crossed:
-        st.markdown(f":small[{words.HALVED}]")
+        st.markdown(f":small[{say_rows(words.HALVED)}]")
     place.subheader(words.conclusion(found, measure, n_test), anchor=False)
     _show_graphs(scene, found, measure)
 

@@ -18,7 +18,8 @@ from dashboard.parts.links import show_link
 from dashboard.scene import Scene
 from dashboard.settings import ChosenEvent, SetChoice
 from dashboard.wording import graphs as words
-from dashboard.wording.events import event_name
+from dashboard.wording.events import event_name, outcome_name
+from dashboard.wording.rows import call_rows
 from dashboard.wording.sentences import refusal
 from dashboard.wording.slices import SCORES
 from dashboard.wording.subject import row_title
@@ -75,6 +76,7 @@ def show(scene: Scene) -> None:
 @st.fragment
 def _show_graphs(scene: Scene) -> None:
     """Show the graphs with their controls, none of which changes anything else on the page."""
+    call_rows(scene.rows_are)  # a run of this part alone begins here
     head = st.container(horizontal=True, vertical_alignment="center", gap="medium", key="ks_head")
     with head, st.popover(words.VIEW, icon=":material/tune:"):
         second = _choose_second(scene)
@@ -104,7 +106,7 @@ def _choose_second(scene: Scene) -> ChosenEvent | None:
 
     A subgroup by the score of an event is none of another event.
     """
-    names, only = scene.class_names, scene.settings.only
+    names, outcome, only = scene.class_names, outcome_name(scene.upload), scene.settings.only
     if names is None or (only is not None and only.by in SCORES):
         return None
     events: list[ChosenEvent] = [TopR(r) for r in range(1, min(RANKS, len(names)) + 1)]
@@ -114,7 +116,8 @@ def _choose_second(scene: Scene) -> ChosenEvent | None:
     chosen = address.choose(
         st.selectbox,
         words.SECOND_EVENT,
-        {_OFF: words.NO_SECOND} | {word: event_name(one, names) for word, one in offered.items()},
+        {_OFF: words.NO_SECOND}
+        | {word: event_name(one, names, outcome) for word, one in offered.items()},
         key="second",
         default=_OFF,
         help=words.SECOND_EVENT_HELP,

@@ -18,6 +18,7 @@ TERMS = (
 
 def show(scene: Scene) -> None:
     """Show the page."""
+    headline.show_subject(scene)
     headline.show_verdict(scene)
     worst = st.container(key="worst_subgroup").empty()
     graph.choose_side_on_phones()

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard.parts import bins, classes, diagrams, graph, headline
+from dashboard.parts import bins, classes, diagrams, graph, headline, rows_list
 from dashboard.scene import Scene
 from dashboard.wording.reliability import counted_note, scores_sentence
 
@@ -10,11 +10,12 @@ from dashboard.wording.reliability import counted_note, scores_sentence
 def show(scene: Scene) -> None:
     """Show the page."""
     headline.show_subject(scene)
-    headline.show_verdict(scene, brief=True)
+    headline.show_verdict(scene, brief=True, ranges=False)
     diagram = diagrams.choose_diagram()
     graph.choose_side_on_phones()
-    diagrams.show_diagrams(scene, diagram)
+    diagrams.show_diagrams(scene, diagram, clickable=True)
     _show_scores(scene)
+    rows_list.show_chosen(scene)
     bins.show(scene)
     classes.show(scene)
 

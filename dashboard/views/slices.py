@@ -5,34 +5,25 @@ from html import escape
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from calibcore.events import TopR
 from calibcore.slices import Places, SliceScreen
 from dashboard import compute
 from dashboard.compute.groups import most_telling
-from dashboard.compute.listed_rows import ListedRows, list_rows
 from dashboard.compute.slices import FoundSlices, find_slices, ways
 from dashboard.figures.slices import ROW, score_histogram
-from dashboard.parts import address
-from dashboard.parts.downloads import file_name, offer_table
-from dashboard.parts.graph import show_graph
+from dashboard.parts import address, rows_list
+from dashboard.parts.graph import Titles, show_graph
 from dashboard.parts.headline import show_subject
 from dashboard.parts.paging import choose_page
 from dashboard.parts.row_filter import choose_part, make_choosable
 from dashboard.scene import Scene
-from dashboard.tables import csv_of
 from dashboard.wording import listed
 from dashboard.wording import slices as words
-from dashboard.wording.classes import shortened
-from dashboard.wording.events import event_words
 from dashboard.wording.numbers import NO_BREAK
-from dashboard.wording.roles import sideways
+from dashboard.wording.rows import say_rows
 from dashboard.wording.verdicts import DETECTION_LEVEL
 
 PAGE = 10
 """Subgroups on a page, so that their picture is whole on the first screen."""
-
-MOST_ON_PHONES = 5
-"""Columns of the list of rows that a phone shows at once."""
 
 NOTHING, ARROW = "\u2013", " \u2192 "
 
@@ -65,7 +56,7 @@ def show(scene: Scene) -> None:
 
 
 def _is_prediction(scene: Scene) -> bool:
-    return event_words(scene.settings.event, scene.class_names).prediction
+    return scene.event_words.prediction
 
 
 def _choose_way(scene: Scene) -> str:
@@ -200,83 +191,15 @@ def _verdict(side: words.OneSide, *, expert: bool) -> str:
 
 
 def _show_rows(scene: Scene) -> None:
-    """Show the rows of a range of scores, most confident mistakes first."""
-    event = scene.settings.event
-    st.subheader(listed.HEADING, anchor=False)
+    """Show the rows of a range of scores, most confident mistakes first until chosen otherwise."""
+    event = scene.event_words
+    st.subheader(say_rows(listed.HEADING), anchor=False)
     left, right = _columns(scene)
     with left:
-        ends = st.slider(
-            listed.RANGE,
-            0,
-            100,
-            (0, 100),
-            key="scores_listed",
-            bind="query-params",
-            persist_state="session",
-        )
-        low, high = sorted(ends)  # an address may hold them the other way round
-        found = list_rows(scene, low / 100, high / 100)
+        chosen = rows_list.choose_range()
         bins = scene.evaluated.before.bins
-        shown = low / 100, high / 100
-        figure = score_histogram(bins, shown, listed.missed_sign(event), scene.palette)
-        show_graph("Scores", figure, listed.histogram_caption(bins, event))
+        figure = score_histogram(bins, (chosen.low, chosen.high), event.missed, scene.palette)
+        titles = Titles(write=str)  # which hold the event's name and call rows already
+        show_graph("Scores", figure, listed.histogram_caption(bins, event), titles=titles)
     with right:
-        st.markdown(listed.range_sentence((low, high), found.n_rows, found.n_misses, event))
-        if found.n_rows:
-            _show_list(scene, found)
-
-
-def _show_list(scene: Scene, found: ListedRows) -> None:
-    # Of the prediction itself, the two classes say already whether it was right.
-    seen = found.said is not None and scene.settings.event == TopR(1)
-    head = listed.list_head(found.columns, classes=found.said is not None, hits=not seen)
-    if len(head) > MOST_ON_PHONES:
-        with st.container(key="phone_rows_hint"):
-            st.markdown(f":small[{sideways(len(head))}]")
-    with st.container(key="rows_table"):
-        st.html(_row_table(head, found))
-    numbered = listed.numbered(scene.upload.contents, scene.where)
-    note = listed.list_note(len(found.numbers), found.n_rows, scene.settings.event, numbered)
-    decided = listed.decided_note(scene.evaluated) if found.said is not None else ""
-    st.markdown(f":small[{note} {decided}]")
-    lines = lines_of(found, head)
-    offer_table(lambda: csv_of(head, lines), label=listed.DOWNLOAD, name=file_name("rows"))
-
-
-def lines_of(found: ListedRows, head: list[str]) -> list[list[str | float]]:
-    """Return the listed rows' cells in the order of their heading."""
-    classes = [part for part in (found.true, found.said) if part is not None]
-    hits = [listed.CAME_TRUE[bool(hit)] for hit in found.hits]
-    parts = (
-        found.numbers,
-        *classes,
-        *([hits] if listed.HIT in head[: len(classes) + 2] else []),
-        found.before.tolist(),
-        found.after.tolist(),
-        *found.columns.values(),
-    )
-    return [list(line) for line in zip(*parts, strict=True)]
-
-
-def _row_table(head: list[str], found: ListedRows) -> str:
-    titles = "".join(f"<th scope='col'>{escape(name)}</th>" for name in head)
-    scores = {head.index(listed.BEFORE), head.index(listed.AFTER)}
-    body = "".join(
-        "<tr>"
-        + "".join(
-            f"<td>{escape(_cell(cell, share=place in scores))}</td>"
-            for place, cell in enumerate(line)
-        )
-        + "</tr>"
-        for line in lines_of(found, head)
-    )
-    return (
-        f"<table class='measures listed all-columns' tabindex='0'><thead><tr>{titles}</tr></thead>"
-        f"<tbody>{body}</tbody></table>"
-    )
-
-
-def _cell(cell: str | float, *, share: bool) -> str:
-    if isinstance(cell, str):
-        return shortened(cell)
-    return listed.score(cell) if share else listed.number(cell)
+        rows_list.show_rows(scene, chosen, key="rows")

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from calibcore.decisions import AtCutoff, DecisionCurve, HeldAccuracy
 from calibcore.inference import Interval
 from dashboard.wording.numbers import ci, percent, span
+from dashboard.wording.rows import rows_of, says_rows
 
 BY = "Cut-off"
 WAYS = {"slider": "Set", "costs": "By costs"}
@@ -42,7 +43,7 @@ def sentence(found: AtCutoff, name: str, *, side: str) -> str:
     """
     n = found.n_samples
     cutoff = f"{100 * found.cutoff:.3g}%"
-    called = f"{found.called:,} of {n:,} rows ({percent(found.called / n, n)})"
+    called = f"{found.called:,} of {rows_of(n)} ({percent(found.called / n, n)})"
     text = f"{side} calibration, a cut-off of {cutoff} calls {called}"
     if not found.called:
         return f"{text}, and misses all {found.n_events:,} events."
@@ -75,6 +76,7 @@ def _share(count: int, of: int, interval: Interval | None) -> str:
     return f"{count:,} of {of:,}, {percent(count / of, of)} ({ci(low, high)})"
 
 
+@says_rows
 def use_sentence(found: DecisionCurve, *, side: str) -> str:
     """Return in which range of cut-offs a model is of use."""
     ranges = found.useful()
@@ -93,11 +95,13 @@ def _range(ends: tuple[float, float]) -> str:
     return span(*(f"{100 * end:.3g}%" for end in ends))
 
 
+@says_rows
 def reference_sentence(event_share: float, n_samples: int) -> str:
     """Return what calling all rows gives."""
     return f"Calling all rows would be right for {percent(event_share, n_samples)} of them."
 
 
+@says_rows
 def kept_sentence(score: float, kept: int, right: int, n_samples: int) -> str:
     """Return what keeping the rows from a score on comes to."""
     share, accuracy = percent(kept / n_samples, n_samples), percent(right / kept, kept)
@@ -107,6 +111,7 @@ def kept_sentence(score: float, kept: int, right: int, n_samples: int) -> str:
     )
 
 
+@says_rows
 def held_sentence(held: HeldAccuracy) -> str:
     """Return what such a threshold holds on rows that had no part in its choice."""
     interval = held.accuracy
@@ -120,6 +125,7 @@ def held_sentence(held: HeldAccuracy) -> str:
     )
 
 
+@says_rows
 def alone_sentence(accuracy: float, commonest: float, n_samples: int) -> str:
     """Return the accuracy of all rows, and what the commonest class alone would give."""
     return (

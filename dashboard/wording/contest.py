@@ -15,10 +15,10 @@ from dashboard.wording.numbers import (
     finer_digits,
     measured,
     measured_change,
-    rows_of,
     span,
     written,
 )
+from dashboard.wording.rows import rows, rows_of
 from dashboard.wording.sentences import method_name
 
 PAST_HALF = "Scores across 50%"
@@ -251,7 +251,7 @@ def on_test(
         if gain <= 0:
             how = "worse than" if gain < 0 else "the same as"
             shown = f"{value}{whose}, {how} uncalibrated{f' ({before})' if gain < 0 else ''}"
-    text = f"{'Same rows as the fit' if same_data else TEST}: {shown}."
+    text = f"{f'Same {rows()} as the fit' if same_data else TEST}: {shown}."
     if value == best:
         return f"{text} No other is better there."
     if picks.on_test.key == NO_METHOD:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dashboard.wording.classes import shortened
-from dashboard.wording.next_steps import Step
 from dashboard.wording.numbers import escape_markdown, pp
 from dashboard.wording.slice_names import KNOWN_GROUPS, slice_name
+from dashboard.wording.step import Step
 
 
 @dataclass(frozen=True)

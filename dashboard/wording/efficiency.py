@@ -11,6 +11,7 @@ from calibcore.metrics import METRICS
 from calibcore.metrics.measure import Unit
 from dashboard.settings import NO_METHOD
 from dashboard.wording.numbers import amount, ci, span
+from dashboard.wording.rows import rows_of, say_rows, says_rows
 from dashboard.wording.sentences import method_name
 
 METHODS = "Calibrators"
@@ -66,6 +67,7 @@ def with_chosen(key: str) -> str:
     return f"{method_name(key)}, chosen on the left, is included."
 
 
+@says_rows
 def too_small(n_rows: int) -> str:
     """Return that the calibration set has too few rows for a curve."""
     return (
@@ -74,6 +76,7 @@ def too_small(n_rows: int) -> str:
     )
 
 
+@says_rows
 def step_words(step: Step) -> str:
     """Return what is being fitted."""
     rows = f"{method_name(step.key)}, {step.size:,} rows"
@@ -98,6 +101,7 @@ def comparable_nll(found: LearningCurves) -> str:
     return "event_nll" if any(np.isnan(mean).any() for mean in nll) else "nll"
 
 
+@says_rows
 def conclusion(found: LearningCurves, measure: str, n_test: int) -> str:
     """Return which calibrator is best with few rows and with all, and how many rows are enough.
 
@@ -141,6 +145,7 @@ def _mean(found: LearningCurves, key: str, measure: str, place: int) -> float:
     return float(found.curve(key).mean(measure)[place])
 
 
+@says_rows
 def _enough(found: LearningCurves, key: str, measure: str) -> str:
     """Return how many rows a calibrator needs to gain nearly as much as with all."""
     curve, before = found.curve(key), _before(found, measure)
@@ -193,9 +198,10 @@ def need_rows(found: LearningCurves, measure: str, n_test: int) -> list[NeedRow]
 def need_heads(found: LearningCurves) -> tuple[str, str, str, str]:
     """Return the column heads of the table."""
     sizes = found.plan.sizes
-    return "Calibrator", f"{sizes[0]:,} rows", f"All {sizes[-1]:,}", "Rows needed"
+    return "Calibrator", rows_of(sizes[0]), f"All {sizes[-1]:,}", say_rows("Rows needed")
 
 
+@says_rows
 def need_note(measure: str) -> str:
     """Return what the table holds."""
     return (

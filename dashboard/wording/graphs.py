@@ -8,6 +8,7 @@ from calibcore.evaluation import GRAPH_KNOTS, Side
 from calibcore.reliability import SplineFit
 from dashboard.wording.glossary import HOW_TO_READ
 from dashboard.wording.numbers import detected_pp, null_source, p_words, percent, pp
+from dashboard.wording.rows import say_rows, says_rows
 from dashboard.wording.verdicts import DETECTION_LEVEL
 
 TOO_FEW = "Too few rows for this graph."
@@ -62,11 +63,13 @@ FIT_HEADING = "Fitted spline"
 FIT_LINK = "See the calibration map"
 
 
+@says_rows
 def how_to_read(*, expert: bool = False) -> str:
     """Return how the graphs and the diagrams are read, for Markdown."""
     return _HOW_TO_READ if expert else HOW_TO_READ
 
 
+@says_rows
 def titled(title: str, *, expert: bool = False) -> str:
     """Return a title of a graph or of its axis in the words of the reader.
 
@@ -107,6 +110,7 @@ def gap_caption(side: Side, *, expert: bool = False) -> str:
     )
 
 
+@says_rows
 def cumulative_caption(side: Side, *, expert: bool = False) -> str:
     """Return what graph (a) shows: where the gap is largest, and how large chance makes it."""
     curves, n_samples = side.curves, side.event.n_samples
@@ -138,7 +142,7 @@ def warped_caption(side: Side, *, expert: bool = False) -> str:
 def fractile_caption(side: Side, *, expert: bool = False) -> str:
     """Return what graph (c) shows: the score in the middle of the rows."""
     if side.frequency is None:
-        return TOO_FEW
+        return say_rows(TOO_FEW)
     # Cut, not rounded: at least half of the rows do score this high.
     steps = 1_000 if side.event.n_samples < 50_000 else 10_000
     median = math.floor(float(np.median(side.event.scores)) * steps) / steps
@@ -150,13 +154,14 @@ def score_caption(side: Side, *, expert: bool = False) -> str:
     """Return what graph (d) shows: how far apart the lines are."""
     frequency = side.frequency
     if frequency is None:
-        return TOO_FEW
+        return say_rows(TOO_FEW)
     gap = pp(frequency.mean_gap, side.event.n_samples)
     if expert:
         return f"Mean absolute gap between score and spline estimate: {gap}."
     return f"Mean gap between the lines: {gap}."
 
 
+@says_rows
 def cursor_sentence(side: Side, fractile: float, *, expert: bool = False) -> str:
     """Return the numbers of the rows at a fractile."""
     curves, n_samples = side.curves, side.event.n_samples
@@ -174,6 +179,7 @@ def cursor_sentence(side: Side, fractile: float, *, expert: bool = False) -> str
     return f"{text}."
 
 
+@says_rows
 def fit_caption(fit: SplineFit, *, expert: bool = False) -> str:
     """Return how close the spline comes to what it was fitted to, and what its slope is."""
     n_samples, n_knots = fit.fractile.size, fit.spline.values.size

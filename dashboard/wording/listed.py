@@ -5,12 +5,13 @@ from collections.abc import Iterable
 
 from calibcore.binning import BinTable
 from calibcore.evaluation import SetResult
-from calibcore.events import TopR
 from dashboard.readers.contents import Contents
-from dashboard.settings import ChosenEvent
-from dashboard.wording.numbers import MINUS, is_whole, percent, rows_of, span
+from dashboard.wording.events import EventWords
+from dashboard.wording.numbers import MINUS, escape_markdown, is_whole, percent, span
+from dashboard.wording.rows import rows, rows_of, says_rows
 from dashboard.wording.sentences import across_half
 
+AFTER_SCORE = "after calibration"
 HIT, BEFORE, AFTER = "Outcome", "Score before", "Score after"
 CAME_TRUE = {True: "\u2713 yes", False: "\u2717 no"}
 RANGE = "Score range (%)"
@@ -18,40 +19,66 @@ DOWNLOAD = "Download rows (CSV)"
 HEADING = "Individual rows"
 
 
-def missed_sign(event: ChosenEvent) -> str:
-    """Return the word for a row whose outcome is not the event."""
-    return "wrong" if event == TopR(1) else "without the event"
+ORDERS: dict[str, str] = {
+    "errors": "Largest errors first",
+    "scores": "Highest score first",
+    "file": "As in the file",
+}
+ORDER = "Order"
+HOW = "Click a bin of the reliability diagram, or set a range of scores, to list what is in it."
 
 
-def _first(event: ChosenEvent) -> str:
-    """Return which rows come first."""
-    mistakes = "most confident mistakes" if event == TopR(1) else "highest scores without the event"
-    return f"{mistakes} first"
+def range_sentence(
+    between: tuple[float, float], n_rows: int, n_misses: int, event: EventWords, when: str = ""
+) -> str:
+    """Return how many rows are in a range of scores, and how many are wrong, for Markdown.
 
-
-def range_sentence(between: tuple[int, int], n_rows: int, n_misses: int, event: ChosenEvent) -> str:
-    """Return how many rows are in a range of scores, and how many of them are wrong."""
-    scores = span(f"{between[0]}%", f"{between[1]}%")
+    Parameters
+    ----------
+    between : tuple of float
+        The range, in percent.
+    n_rows, n_misses : int
+        Rows in it, and those whose outcome is not the event.
+    event : EventWords
+        How the event is called.
+    when : str, default ""
+        Which score it is, where that has to be said.
+    """
+    low, high = (f"{end:.1f}".removesuffix(".0") for end in between)
+    scores = f"{span(f'{low}%', f'{high}%')}{f' {when}' if when else ''}"
     if n_rows == 0:
-        return f"No rows with a score of {scores}. Widen the range."
+        return f"No {rows()} with a score of {scores}. Widen the range."
     share = percent(n_misses / n_rows, n_rows)
     return (
-        f"{rows_of(n_rows)} with a score of {scores}, {n_misses:,} ({share}) {missed_sign(event)}."
+        f"{rows_of(n_rows)} with a score of {scores}, {n_misses:,} ({share})"
+        f" {escape_markdown(event.missed)}."
     )
 
 
-def list_head(columns: Iterable[str], *, classes: bool, hits: bool) -> list[str]:
-    """Return the names of the columns of the list of rows."""
-    named = [*(("True", "Predicted") if classes else ()), *((HIT,) if hits else ())]
+def list_head(columns: Iterable[str], *, classes: bool, hit: str) -> list[str]:
+    """Return the names of the columns of the list of rows; of the outcome where it has one."""
+    named = [*(("True", "Predicted") if classes else ()), *((hit,) if hit else ())]
     return ["Row", *named, BEFORE, AFTER, *columns]
 
 
-def list_note(n_listed: int, n_rows: int, event: ChosenEvent, numbered: str) -> str:
-    """Return which rows the list holds, and how they are numbered."""
-    cut = f"The first {n_listed:,} of {n_rows:,}" if n_listed < n_rows else f"All {n_listed:,}"
-    return f"{cut} rows, {_first(event)}. {numbered}"
+def list_note(
+    shown: tuple[int, int], n_rows: int, event: EventWords, numbered: str, order: str = "errors"
+) -> str:
+    """Return which rows the list holds, and how they are numbered, for Markdown.
+
+    ``shown`` is the place of the first one, from 0, and how many are shown.
+    """
+    start, n_shown = shown
+    part = f"{start + 1:,}\u2013{start + n_shown:,} of {n_rows:,}"
+    cut = part if n_shown < n_rows else f"All {n_rows:,}"
+    how = ORDERS[order].lower()
+    if order == "errors":
+        how = "most confident mistakes" if event.top else f"highest scores {event.missed}"
+        how = f"{escape_markdown(how)} first"
+    return f"{cut} {rows()}, {how}. {numbered}"
 
 
+@says_rows
 def decided_note(evaluated: SetResult) -> str:
     """Return where predicted classes come from, where calibration changes some."""
     text = "Predicted classes are those before calibration"
@@ -61,6 +88,7 @@ def decided_note(evaluated: SetResult) -> str:
     return f"{text}. Calibration changes {changed:,} of them." if changed else ""
 
 
+@says_rows
 def numbered(contents: Contents, where: str) -> str:
     """Return how rows are numbered: as the preview and the refusals of their file number them."""
     if any(raw.first_row > 1 for raw in contents.sets.values()):
@@ -74,14 +102,14 @@ def score(value: float) -> str:
     return f"{100 * value:.2f}%"
 
 
-def histogram_caption(bins: BinTable, event: ChosenEvent) -> str:
-    """Return what the histogram of scores shows."""
+def histogram_caption(bins: BinTable, event: EventWords) -> str:
+    """Return what the histogram of scores shows, for Markdown."""
     fullest = int(bins.counts.argmax())
     share = bins.counts[fullest] / bins.counts.sum()
     between = span(*(f"{100 * bins.edges[fullest + end]:.1f}%" for end in (0, 1)))
     return (
-        f"Largest bin: {between}, {100 * share:.1f}% of the rows. Hatched: {missed_sign(event)}."
-        " Grey: listed range."
+        f"Largest bin: {between}, {100 * share:.1f}% of the {rows()}. Hatched:"
+        f" {escape_markdown(event.missed)}. Grey: listed range."
     )
 
 

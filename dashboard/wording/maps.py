@@ -10,7 +10,8 @@ from calibcore.maps import Movement
 from calibcore.sweeps import KnotSweep, TemperatureSweep
 from dashboard.settings import NO_METHOD, ChosenEvent
 from dashboard.wording.glossary import GLOSSARY
-from dashboard.wording.numbers import escape_markdown, of_100, percent, points, rows_of
+from dashboard.wording.numbers import escape_markdown, of_100, percent, points
+from dashboard.wording.rows import rows_of, says_rows
 from dashboard.wording.sentences import method_name
 
 _SHORT = 12
@@ -81,6 +82,7 @@ INSIDE = "The curve of {name} is drawn before each row is normalised to sum to 1
 GRID_TITLE, ROWS_TITLE = "Grid of probabilities", "Rows of the {where}"
 
 
+@says_rows
 def not_drawn(keys: list[str]) -> str:
     """Return which calibrators could not be fitted."""
     names = ", ".join(method_name(key) for key in keys)
@@ -97,16 +99,19 @@ def no_triangle(method: str, waiting: str | None = None) -> str:
     return f"{method_name(method)} adjusts only the selected event. {needed}"
 
 
+@says_rows
 def sweep_cost(n_rows: int, n_classes: int) -> str:
     """Return the beginning of the sentence on the cost of a sweep over temperatures."""
     return f"Evaluating many temperatures on {n_rows:,} rows of {n_classes:,} classes"
 
 
+@says_rows
 def knots_cost(n_rows: int) -> str:
     """Return the beginning of the sentence on the cost of a sweep over knots."""
     return f"Fitting splines of many sizes on {n_rows:,} rows"
 
 
+@says_rows
 def fewer_knots(n_knots: int, n_rows: int) -> str:
     """Return how many knots the rows allow."""
     return f"{n_rows:,} calibration rows allow at most {n_knots} knots."
@@ -210,6 +215,7 @@ def map_caption(n_bins: int, *, folds: bool = False) -> str:
     return f"{text} Thin lines: fitted without each fold." if folds else text
 
 
+@says_rows
 def shift_caption(*, bins_left_out: bool) -> str:
     """Return what the graph of the changes shows."""
     text = "Scores are raised above the dotted line, lowered below it."
@@ -285,6 +291,7 @@ def _shares(columns: Iterable[TemperatureSweep], field: str, n_rows: int) -> Ite
     return (percent(float(getattr(at, field)[0]), n_rows) for at in columns)
 
 
+@says_rows
 def knots_sentence(
     swept: KnotSweep, by_hand: int, n_rows: int, *, part: bool = False, crossed: bool = False
 ) -> str:

@@ -51,7 +51,7 @@ class MeasureRow:
     name, definition, source : str
         Of the measure.
     before, after, change, perfect : Shown
-        Its cells; ``perfect`` is the value under perfect calibration.
+        Its cells; ``perfect`` is the 95% limit under perfect calibration.
     mark : Mark or None
         The change in a word.
     """
@@ -217,20 +217,19 @@ def _interval(
 
 
 def _perfect(row: Comparison, uncertainty: Uncertainty | None, evaluated: SetResult) -> Shown:
-    """Return the value under perfect calibration; a dash where the scores alone decide it.
+    """Return the 95% limit under perfect calibration; a dash where the scores alone decide it.
 
-    The limit of the KS error is that of its test, which all other sentences and bands give.
+    It is on the side that is worse, and on both where a value in between is best. That of the KS
+    error is the limit of its test, which all other sentences and bands give.
     """
-    n_samples = evaluated.n_samples
-    if uncertainty is None or row.measure.better == "neither":
+    n_samples, better = evaluated.n_samples, row.measure.better
+    reference = None if uncertainty is None else uncertainty.reference
+    if reference is None or better == "neither" or math.isnan(reference.mean):
         return Shown("\u2013")
-    reference = uncertainty.reference
-    if math.isnan(reference.mean):
-        return Shown("\u2013")
-    sign = ">" if row.measure.better == "higher" else "<"
-    if row.measure.better != "lower":
-        return Shown(measured(row, reference.mean, n_samples))
+    if better == "nearer":
+        return Shown(span(*(measured(row, end, n_samples) for end in reference.central)))
+    if better == "higher":
+        return Shown(f"> {measured(row, reference.lower, n_samples)}")
     is_ks = row.measure.key == "ks_error"
     end = evaluated.after.curves.ks_null_95 if is_ks else reference.upper
-    limit = amount(end, row.measure.unit, n_samples)
-    return Shown(measured(row, reference.mean, n_samples), f"95%: {sign} {limit}")
+    return Shown(f"< {measured(row, end, n_samples)}")

@@ -24,6 +24,7 @@ from dashboard.wording.numbers import (
     pp,
     span,
 )
+from dashboard.wording.rows import rows, rows_of
 from dashboard.wording.sentences import across_half, method_name, refusal
 from dashboard.wording.verdicts import DETECTION_LEVEL
 
@@ -162,7 +163,7 @@ TABLE_HELP = (
 def table_note(n_rows: int, *, calibrated: bool) -> str:
     """Return what the figures of the table are."""
     lines = " Upper figure: before calibration; lower: after." if calibrated else ""
-    return f"{n_rows:,} test rows.{lines} **Bold**: best; underlined: second best."
+    return f"{rows_of(n_rows)} of the test set.{lines} **Bold**: best; underlined: second best."
 
 
 def differences_note(n_resamples: int, *, expert: bool) -> str:
@@ -170,7 +171,7 @@ def differences_note(n_resamples: int, *, expert: bool) -> str:
     how = (
         f"paired bootstrap, {n_resamples:,} resamples; MOVER for calibration errors"
         if expert
-        else f"{n_resamples:,} resamples of the same rows"
+        else f"{n_resamples:,} resamples of the same {rows()}"
     )
     return (
         f"Each model minus the first, with 95% CI ({how}). The intervals are not adjusted for"

@@ -189,11 +189,6 @@ def measured_change(
     return f"{text} pp" if unit == "share" else text
 
 
-def rows_of(n_samples: int) -> str:
-    """Write a number of rows."""
-    return f"{n_samples:,} row{'' if n_samples == 1 else 's'}"
-
-
 def of_100(share: float) -> str:
     """Write how often something is so."""
     return f"{100 * share:.0f}%"

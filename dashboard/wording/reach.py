@@ -5,7 +5,8 @@ import numpy as np
 from calibcore.evaluation import Side
 from calibcore.inference import smallest_gap_shown
 from calibcore.metrics.bins import BinSweep
-from dashboard.wording.numbers import detected_points, percent, rows_of
+from dashboard.wording.numbers import detected_points, percent
+from dashboard.wording.rows import rows_of, says_rows
 
 BINS_MATTER = "Sensitivity to bin count"
 
@@ -37,6 +38,7 @@ def power_sentence(side: Side, n_samples: int, *, expert: bool = False) -> str:
     return f"{rows_of(n_samples).capitalize()} detect a mean gap of {gap} with 80% power."
 
 
+@says_rows
 def sweep_caption(sweep: BinSweep, n_samples: int) -> str:
     """Return the range of the error over the numbers of bins."""
     shown = sweep.n_bins >= FEWEST_BINS

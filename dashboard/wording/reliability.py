@@ -9,8 +9,10 @@ from calibcore.metrics.bins import BinSweep
 from calibcore.reliability import Band, BinnedReliability
 from calibcore.reliability.intervals import LEAST_SHARE
 from calibcore.reliability.smooth import LEAST_BANDWIDTH
-from dashboard.wording.numbers import ci, detected_points, detected_pp, percent, rows_of, span
+from dashboard.wording.events import EventWords
+from dashboard.wording.numbers import ci, detected_points, detected_pp, percent, span
 from dashboard.wording.reach import FEWEST_BINS, SWEEP_NOTE
+from dashboard.wording.rows import rows_of, says_rows
 
 DIAGRAM_LABEL = "Reliability diagram as"
 DIAGRAM_HELP = (
@@ -25,6 +27,7 @@ SWEEP_HELP = f"{SWEEP_NOTE} The number of bins is set under **Settings**."
 
 _LEAST = f"{100 * LEAST_SHARE:g}%"
 _MOST_RANGES = 2
+_LONGEST_AXIS = 30
 _NONE = "no miscalibration detected in any bin"
 
 
@@ -49,6 +52,7 @@ def scores_sentence(side: Side, name: str = "", *, expert: bool = False) -> str:
     return f"**{name}:** {text}." if name else f"{text[0].upper()}{text[1:]}."
 
 
+@says_rows
 def counted_note(before: Side, after: Side | None) -> str:
     """Return which bins the sentences are about, how many chance adds, and what is left out."""
     was, pale = _off_of(before.binned), [_pale(before)]
@@ -64,6 +68,7 @@ def counted_note(before: Side, after: Side | None) -> str:
     return f"{text} Pale bins, with fewer rows: {rest}." if rest else text
 
 
+@says_rows
 def _pale(side: Side) -> str:
     """Return what the bins with few rows show together, if together they have enough."""
     bins, few = side.bins, ~side.binned.telling & (side.bins.counts > 0)
@@ -79,9 +84,17 @@ def _pale(side: Side) -> str:
     return f"together {together} of the rows, mean score {mean_score}, observed {observed}"
 
 
+def of_event(title: str, *, event: EventWords) -> str:
+    """Return a title of the diagram or its axis, the event as the file calls it, as plain text."""
+    if not event.named or title != "Observed frequency" or len(event.plain) > _LONGEST_AXIS:
+        return title
+    return f"Frequency of {event.plain}"
+
+
 # Captions -----------------------------------------------------------------------------------
 
 
+@says_rows
 def bins_caption(side: Side, *, expert: bool = False) -> str:
     """Return what the diagram in bins shows: its largest bin."""
     bins, n_samples = side.bins, side.event.n_samples
@@ -101,6 +114,7 @@ def bins_caption(side: Side, *, expert: bool = False) -> str:
     )
 
 
+@says_rows
 def plot_caption(side: Side, *, expert: bool = False) -> str:
     """Return what the reliability plot shows: how many bins, and the largest."""
     filled = int(np.count_nonzero(side.bins.counts))
@@ -124,6 +138,7 @@ def _means_in_fullest(side: Side, name: str = "mean score") -> str:
     return f"{name} {mean_score}, observed {observed}"
 
 
+@says_rows
 def isotonic_caption(side: Side, *, expert: bool = False) -> str:
     """Return what the isotonic reliability curve shows: how much of it is outside its band."""
     band, n_samples = side.corp.consistency, side.event.n_samples
@@ -141,6 +156,7 @@ def isotonic_caption(side: Side, *, expert: bool = False) -> str:
     )
 
 
+@says_rows
 def smoothed_caption(side: Side, *, expert: bool = False) -> str:
     """Return what the smoothed reliability curve shows: the smooth ECE."""
     found, n_samples = side.smooth, side.event.n_samples
@@ -207,6 +223,7 @@ def _clause(side: Side) -> str:
     )
 
 
+@says_rows
 def _expert_clause(side: Side) -> str:
     binned, n_samples = side.binned, side.event.n_samples
     level = f"{100 * binned.level:.0f}%"

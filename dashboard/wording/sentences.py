@@ -22,6 +22,8 @@ from dashboard.wording.numbers import (
     percent,
     pp,
 )
+from dashboard.wording.off_ranges import ranges_sentence
+from dashboard.wording.rows import rows_of, says_rows
 from dashboard.wording.verdicts import (
     CHANCE,
     CONSTANT,
@@ -99,8 +101,9 @@ def verdict(side: Side, event: EventWords, *, expert: bool = False) -> Verdict:
     return Verdict(found, f"{shown}: {means}{tested}.")
 
 
+@says_rows
 def _how_much(found: Finding, side: Side) -> str:
-    """Return the size of a finding: a mean gap, or, where its sign changes, the KS error."""
+    """Return the size of a finding: a mean gap, or, where its sign changes, its shape."""
     curves, n_samples = side.curves, side.event.n_samples
     if found is CHANCE:
         ends = f"{side.auroc.low:.2f}\u2013{side.auroc.high:.2f}"
@@ -110,8 +113,7 @@ def _how_much(found: Finding, side: Side) -> str:
     if found is NOT_DETECTED:
         return ""
     if found.colour == "violet":
-        ks_error = percent(curves.ks_error, n_samples)
-        return f" (KS error {ks_error}), {shape(side.omnibus)}"
+        return f", {shape(side.omnibus)}"
     gap = float(curves.cum_score[-1] - curves.cum_hits[-1])
     return f" by {detected_points(abs(gap), n_samples)}"
 
@@ -136,8 +138,20 @@ def findings(result: AuditResult, evaluated: SetResult, event: EventWords) -> di
     return {"Before": before, "After": FITTED if after.colour == "gray" and fitted_here else after}
 
 
-def both_sides_line(result: AuditResult, evaluated: SetResult, event: EventWords) -> str:
-    """Return the verdicts of both sides and their KS errors in one line, for Markdown."""
+def both_sides_line(
+    result: AuditResult, evaluated: SetResult, event: EventWords, *, ranges: bool = False
+) -> str:
+    """Return the verdicts of both sides and their KS errors, for Markdown.
+
+    Parameters
+    ----------
+    result, evaluated
+        The calibrator, and what was found on one set.
+    event : EventWords
+        How the event is called.
+    ranges : bool, default False
+        Whether the ranges of scores that are off come between the two, on a line for each side.
+    """
     sides = {"Before": evaluated.before, "After": evaluated.after}
     parts = []
     for name, found in findings(result, evaluated, event).items():
@@ -146,9 +160,12 @@ def both_sides_line(result: AuditResult, evaluated: SetResult, event: EventWords
         gap = float(curves.cum_score[-1] - curves.cum_hits[-1])
         size = f"KS error {percent(ks_error, n_samples)}"
         if found.colour in {"red", "blue"}:
-            size = f"by {detected_pp(abs(gap), n_samples)}, {size}"
+            far = detected_pp(abs(gap), n_samples)
+            size = f"mean gap {far}, {size}" if ranges else f"by {far}, {size}"
+        if ranges and found is not FITTED:
+            size = f"{ranges_sentence(sides[name])} {capitalised(size)}."
         parts.append(f"{badge(name, found)} {size}")
-    return " \u00b7 ".join(parts)
+    return ("  \n" if ranges else " \u00b7 ").join(parts)
 
 
 def capitalised(text: str) -> str:
@@ -286,7 +303,7 @@ def set_read(name: str, rows: LogitSet | EventScores) -> str:
     n_samples = rows.n_samples
     if isinstance(rows, EventScores):
         right = percent(hit_rate(rows.scores, rows.hits), n_samples)
-        return f"{words}: {n_samples:,} rows, {right} correct."
+        return f"{words}: {rows_of(n_samples)}, {right} correct."
     right = percent(accuracy(rows.logits, rows.labels), n_samples)
     lowest, highest = int(rows.labels.min()), int(rows.labels.max())
-    return f"{words}: {n_samples:,} rows, labels {lowest} to {highest}, accuracy {right}."
+    return f"{words}: {rows_of(n_samples)}, labels {lowest} to {highest}, accuracy {right}."

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from dashboard.wording.numbers import MINUS, escape_markdown, in_full, span
+from dashboard.wording.rows import rows_of
 
 PREDICTED, TRUE = "Predicted class", "True class"
 SCORES = {"Score, 5 ranges": 5, "Score, 10 ranges": 10}
@@ -116,4 +117,4 @@ def slice_name(by: str, shown: str) -> str:
 
 def only_line(part: str, n_rows: int, n_all: int) -> str:
     """Describe on every page which rows are evaluated, for Markdown."""
-    return f"Filtered to {escape_markdown(part)}: {n_rows:,} of {n_all:,} rows."
+    return f"Filtered to {escape_markdown(part)}: {n_rows:,} of {rows_of(n_all)}."

@@ -13,9 +13,9 @@ from dashboard.wording.numbers import (
     p_words,
     percent,
     pp,
-    rows_of,
     span,
 )
+from dashboard.wording.rows import rows, rows_of, says_rows
 from dashboard.wording.slice_names import slice_name
 from dashboard.wording.verdicts import DETECTION_LEVEL, Finding, finding
 
@@ -89,7 +89,7 @@ def conclusion(
     counts = [int(screen.off(DETECTION_LEVEL).sum()) for screen in screens if screen is not None]
     if not any(counts):
         which = "the only subgroup" if n_tested == 1 else f"any of {n_tested:,} subgroups"
-        enough = " with enough rows" if n_tested == 1 else ""
+        enough = f" with enough {rows()}" if n_tested == 1 else ""
         when = "" if after is None else ", before or after calibration"
         return f"No miscalibration detected in {which}{enough}{when}."
     start = ""
@@ -103,6 +103,7 @@ def conclusion(
     return start + _counted(counts, n_tested, expert=how.expert)
 
 
+@says_rows
 def _counted(counts: Sequence[int], n_tested: int, *, expert: bool) -> str:
     """Return how many subgroups are miscalibrated, on each side."""
     sides = zip(counts, (" before", " after") if len(counts) > 1 else ("",), strict=True)
@@ -129,7 +130,7 @@ def _not_tested(screen: SliceScreen, worst: int, name: str) -> str:
     """Return why no subgroup is tested: all are small, or they are made by the true class."""
     rows = int(screen.rows[worst])
     if rows < screen.least:
-        return f"No subgroup has the {screen.least} rows that a test needs."
+        return f"No subgroup has the {rows_of(screen.least)} that a test needs."
     score, observed = (
         percent(float(value[worst]), rows) for value in (screen.mean_score, screen.frequency.share)
     )
@@ -242,7 +243,8 @@ _KINDS = {"red": "over", "blue": "under", "violet": "over", "gray": "none"}
 def _verdict(screen: SliceScreen, k: int, *, prediction: bool) -> tuple[str, str, str]:
     """Return a sign, a word and a kind for what is found of a subgroup."""
     if not screen.evaluated[k]:
-        return "\u2013", "too few rows" if screen.rows[k] < screen.least else "not tested", "none"
+        few = f"too few {rows()}"
+        return "\u2013", few if screen.rows[k] < screen.least else "not tested", "none"
     found = _found(screen, k, prediction=prediction)
     word = "not detected" if found.colour == "gray" else found.in_sentence
     return found.icon, word.removeprefix("scores "), _KINDS[found.colour]
@@ -281,6 +283,7 @@ def about(screen: SliceScreen, *, expert: bool) -> str:
     return f"{text} Findings are adjusted for {n_tested:,} tests{how}."
 
 
+@says_rows
 def table_note(screen: SliceScreen, n_shown: int, *, by: str) -> str:
     """Return what the small print is, and which subgroups are not tested."""
     said = ["Small print: 95% CI and finding."]

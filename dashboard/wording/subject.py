@@ -3,8 +3,8 @@
 from calibcore.events import OneClass
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
-from dashboard.wording.events import event_name
 from dashboard.wording.numbers import escape_markdown, percent
+from dashboard.wording.rows import rows_of
 from dashboard.wording.sentences import method_name, set_name
 
 
@@ -18,7 +18,7 @@ def subject(scene: Scene) -> str:
 def data_subject(scene: Scene) -> str:
     """Return the data and the event, and how often that is so, for Markdown."""
     data = scene.sample.title if scene.sample else scene.upload.name
-    event = event_name(scene.settings.event, scene.class_names)
+    event = scene.event_words.plain
     if isinstance(scene.settings.event, OneClass):
         hits, n_rows = int(scene.evaluated.before.event.hits.sum()), scene.evaluated.n_samples
         event = f"{event}: {hits:,} of {n_rows:,} ({percent(hits / n_rows, n_rows)})"
@@ -28,10 +28,9 @@ def data_subject(scene: Scene) -> str:
 def scene_set(scene: Scene) -> str:
     """Return the name of the set that is evaluated, with its size."""
     name = set_name(scene.result, scene.evaluated)
-    return f"{name}, {scene.evaluated.n_samples:,} rows"
+    return f"{name}, {rows_of(scene.evaluated.n_samples)}"
 
 
 def row_title(scene: Scene) -> str:
     """Return the title of a row of graphs: event and set, for Markdown."""
-    name = escape_markdown(event_name(scene.settings.event, scene.class_names))
-    return f"{name} \u00b7 {scene_set(scene)}"
+    return f"{scene.event_words.name} \u00b7 {scene_set(scene)}"

@@ -16,8 +16,8 @@ from dashboard.wording.numbers import (
     measured_change,
     null_source,
     percent,
-    rows_of,
 )
+from dashboard.wording.rows import rows_of, says_rows
 from dashboard.wording.sentences import across_half
 
 Colour = Literal["green", "red", "gray"]
@@ -129,6 +129,7 @@ def _before_after(row: Comparison, n_samples: int) -> str:
     return f"{before.removesuffix('%')} \u2192 {after}"
 
 
+@says_rows
 def uncertainty_note(inference: Inference, *, expert: bool = False) -> str:
     """Return what the small print of the table means."""
     plan, fits = inference.plan, inference.fits
@@ -141,13 +142,13 @@ def uncertainty_note(inference: Inference, *, expert: bool = False) -> str:
             " of discrimination lengthened where hits or misses are few; of shares, Wilson's; of"
             " distances from calibration, by inverting tests on labels drawn under several truths,"
             f" and of their change by MOVER. {_EXPERT_FITS[fits]} If perfectly calibrated:"
-            " mean and 95% limit over labels drawn from the scores after calibration; of the KS"
-            " error, the limit of its test."
+            " 95% limit over labels drawn from the scores after calibration, on both sides where a"
+            " value in between is best; of the KS error, the limit of its test."
         )
     return (
         f"Small print: 95% CI ({plan.n_resamples:,} resamples). {_FITS[fits]} Noise"
         " inflates calibration errors, so an estimate can exceed its own interval. If perfectly"
-        " calibrated: the mean and 95% limit for scores like those after calibration."
+        " calibrated: the limit that 95% of sets with scores like those after calibration keep."
     )
 
 

@@ -5,6 +5,7 @@ from typing import Literal
 
 from calibcore.evaluation import Side
 from calibcore.inference import Omnibus
+from dashboard.wording.rows import says_rows
 
 DETECTION_LEVEL = 0.05
 """p-value below which miscalibration counts as detected."""
@@ -108,6 +109,7 @@ def _not_detected(side: Side) -> Finding:
     return CHANCE if side.auroc.low <= 0.5 <= side.auroc.high else NOT_DETECTED
 
 
+@says_rows
 def no_information(side: Side) -> str:
     """Return why scores without detected miscalibration may still be of no use; empty if none."""
     what = _not_detected(side)

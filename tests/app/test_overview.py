@@ -174,13 +174,13 @@ def test_a_file_of_one_score_opens_on_its_class() -> None:
     check_page(page)
     assert page.segmented_control(key="event_seen").value == "class"
     assert page.selectbox(key="class").value == "1"
-    (verdict,) = [h.value for h in page.subheader if "class 1, mean score" in h.value]
+    (verdict,) = [h.value for h in page.subheader if r"died \= 1, mean score" in h.value]
     assert "Before: scores too high] by " in verdict
     # Whoever evaluates the top prediction is told of the class and led back to it.
     choose(page, "event", "Top-r")
     assert any("Before: no miscalibration detected" in h.value for h in page.subheader)
     (first, *_) = steps(page)
-    assert first.startswith("**Check class 1.**")
+    assert first.startswith("**Check died \\= 1.**")
     page.button(key="open_next_again").click().run()
     assert page.segmented_control(key="event_seen").value == "class"
     choose(page, "data", "Sample")

@@ -19,12 +19,13 @@ from calibcore.slices import screen_slices
 from dashboard import wording
 from dashboard.compute import fits, forget
 from dashboard.compute.listed_rows import ListedRows
+from dashboard.parts.rows_list import lines_of
 from dashboard.readers import read
 from dashboard.samples import samples
 from dashboard.settings import NO_METHOD
 from dashboard.tables import csv_of
-from dashboard.views.slices import lines_of
 from dashboard.wording import listed
+from dashboard.wording.events import event_words
 from dashboard.wording.numbers import pp
 from dashboard.wording.slice_names import ALL_ROWS
 from dashboard.wording.slices import NOT_BY_TRUTH
@@ -232,7 +233,9 @@ def test_rows_of_a_range_are_listed_most_confident_mistakes_first() -> None:
     assert table[0][3] == f"{100 * event.scores[order[0]]:.2f}%"
     assert table[0][5] == column_of("age_band")[order[0]]
     wrong = sum(1 for k in inside if not event.hits[k])
-    assert listed.range_sentence((80, 95), len(inside), wrong, TopR(1)) in said(page)
+    assert listed.range_sentence((80, 95), len(inside), wrong, event_words(TopR(1), None)) in said(
+        page
+    )
     # In an address the ends can stand the other way round.
     turned = open_page("slices", sample=CRASH.title, scores_listed=["95", "80"])
     assert tables(turned, "listed") == [table]
@@ -289,10 +292,10 @@ def test_rows_are_numbered_as_the_preview_and_refusals_number_them() -> None:
 def test_the_listed_rows_are_taken_home_without_formulas() -> None:
     found = ListedRows(
         [7], ["=a"], ["b"], np.array([0]), np.array([0.25]), np.array([0.5]),
-        {"light": ["@x"], "age": [52.0]}, 1, 1,
+        {"light": ["@x"], "age": [52.0]},
     )  # fmt: skip
     head = ["Row", "True", "Predicted", "Score before", "After", "light", "age"]
-    written = csv_of(head, lines_of(found, head))
+    written = csv_of(head, lines_of(found, hits=False))
     assert list(csv.reader(io.StringIO(written))) == [
         head, ["7", "'=a", "b", "0.25", "0.5", "'@x", "52"]
     ]  # fmt: skip

@@ -16,9 +16,9 @@ from calibcore.slices import (
     SliceScreen,
     rebin,
     reevaluate,
+    rows_in_range,
     screen_slices,
     slice_shares,
-    sure_misses,
 )
 from calibcore.splits import split_rows
 from tests import reference
@@ -178,16 +178,24 @@ def test_ranges_without_ties_hold_alike_many() -> None:
 # Rows ---------------------------------------------------------------------------------------
 
 
-@given(event_data(), st.floats(0, 1), st.floats(0, 1), st.integers(1, 20))
-def test_the_most_confident_mistakes_come_first(
-    case: EventCase, one: float, other: float, most: int
+@given(case=event_data(), one=st.floats(0, 1), other=st.floats(0, 1), above=st.booleans())
+def test_rows_of_a_range_are_all_listed_in_each_order(
+    case: EventCase, one: float, other: float, *, above: bool
 ) -> None:
     low, high = sorted((one, other))
     hits = case.hits.astype(np.int8)
-    found = sure_misses(case.scores, hits, low=low, high=high, most=most)
-    rows = [k for k, score in enumerate(case.scores) if low <= score <= high]
-    expected = sorted(rows, key=lambda k: (hits[k], -case.scores[k], k))
-    assert found.tolist() == expected[:most]
+    rows = [
+        k for k, score in enumerate(case.scores)
+        if low <= score <= high and not (above and score == low)
+    ]  # fmt: skip
+    orders = {
+        "errors": sorted(rows, key=lambda k: (hits[k], -case.scores[k], k)),
+        "scores": sorted(rows, key=lambda k: (-case.scores[k], k)),
+        "file": rows,
+    }
+    for order, expected in orders.items():
+        found = rows_in_range(case.scores, hits, low=low, high=high, above=above, order=order)  # type: ignore[arg-type]
+        assert found.tolist() == expected
 
 
 # A fit evaluated on a part ---------------------------------------------------------------------

@@ -28,7 +28,8 @@ from calibcore.splits import Split
 from dashboard.app import PAGES
 from dashboard.settings import NO_METHOD
 from dashboard.wording.groups import Groups, worst_lines
-from dashboard.wording.next_steps import MOST_STEPS, Found, Step, next_steps
+from dashboard.wording.next_steps import MOST_STEPS, next_steps
+from dashboard.wording.step import Found, Step
 from tests.figures.made import blocks, events, logit_result, result_of
 
 OVER = blocks((0.9, 1000, 800))
@@ -335,6 +336,18 @@ def test_there_are_one_to_three_steps_that_agree_with_the_result(
     was_off = side.omnibus.p_value < 0.05
     kept = ("**Use the uncalibrated", "**Check the score.")
     assert found[0].sentence.startswith(kept) == (not was_off)
+
+
+def test_a_better_nll_is_a_gain_though_the_ks_error_is_within_chance() -> None:
+    known = marked(ks_error="no evidence", event_nll="better", nll="better")
+    result = made(OVER, NEARLY, event_nll=0.4, nll=0.4)
+    step = steps(result, inference=known)[0]
+    assert step.sentence.startswith(
+        "**Use the calibrated scores, or try another calibrator.** NLL fell from 0.000 to 0.400,"
+    )
+    known = marked(ks_error="no evidence", event_nll="no evidence", nll="no evidence")
+    step = steps(result, inference=known)[0]
+    assert "is within chance" in step.sentence
 
 
 @pytest.mark.parametrize("method", ["temperature", "spline"])

@@ -12,9 +12,11 @@ from dashboard.figures.slices import ROW, score_histogram, slice_plot
 from dashboard.wording import listed
 from dashboard.wording import slice_names as names_of
 from dashboard.wording import slices as words
+from dashboard.wording.events import event_words
 from tests.figures.conftest import Keep
 from tests.figures.made import MINUS, pct, texts, trace
 
+TOP_1 = event_words(TopR(1), None)
 NAMES = ("day", "<b>night</b> $x$", "fog", "dusk")
 ROWS = (400, 600, 500, 9)
 
@@ -211,19 +213,24 @@ def test_ranges_are_written_with_digits_that_tell_them_apart() -> None:
 
 
 def test_a_range_says_how_many_of_its_rows_are_wrong() -> None:
-    said = listed.range_sentence((60, 90), 200, 50, TopR(1))
+    said = listed.range_sentence((60, 90), 200, 50, TOP_1)
     assert said == f"200 rows with a score of 60\u201390%, 50 ({pct('25.0')}) wrong."
-    assert "without the event" in listed.range_sentence((0, 100), 1, 1, OneClass(1))
-    assert listed.range_sentence((3, 4), 0, 0, TopR(1)).startswith("No row")
+    assert "without the event" in listed.range_sentence(
+        (0, 100), 1, 1, event_words(OneClass(1), None)
+    )
+    assert listed.range_sentence((3, 4), 0, 0, TOP_1).startswith("No row")
 
 
 def test_only_a_wrong_prediction_is_called_a_mistake() -> None:
-    assert "most confident mistakes first" in listed.list_note(9, 9, TopR(1), "")
-    assert listed.missed_sign(TopR(1)) == "wrong"
+    assert "most confident mistakes first" in listed.list_note((0, 9), 9, TOP_1, "")
+    assert TOP_1.missed == "wrong"
     for event in (TopR(2), OneClass(1)):
-        note = listed.list_note(100, 1500, event, "Rows are numbered so.")
-        for text in (listed.missed_sign(event), note):
+        words = event_words(event, None)
+        note = listed.list_note((0, 100), 1500, words, "Rows are numbered so.")
+        for text in (words.missed, note):
             assert "without the event" in text
+    named = event_words(OneClass(1), ("No", "Yes"), "back_30d")
+    assert r"without back\_30d \= Yes first" in listed.list_note((0, 9), 9, named, "")
 
 
 def test_the_data_line_says_which_rows_are_left() -> None:

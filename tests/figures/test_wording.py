@@ -27,8 +27,8 @@ from dashboard.settings import NO_METHOD
 from dashboard.wording.glossary import OPTIONS
 from dashboard.wording.graphs import band_note
 from dashboard.wording.listed import decided_note
-from dashboard.wording.measures import GROUPS, Shown, listed, measure_rows
-from dashboard.wording.numbers import MINUS, amount, detected_points, null_source, pp
+from dashboard.wording.measures import GROUPS, Shown, finding_of, listed, measure_rows
+from dashboard.wording.numbers import MINUS, amount, detected_points, null_source, pp, span
 from dashboard.wording.reach import power_sentence
 from dashboard.wording.reliability import (
     bins_caption,
@@ -78,8 +78,8 @@ def test_scores_too_high_here_and_too_low_there() -> None:
         "violet",
     )
     assert found.sentence == (
-        "Over- and underconfident (KS error 10.0%), right on average, but too extreme: mean score"
-        " 60.0%, 60.0% correct."
+        "Over- and underconfident, right on average, but too extreme: mean score 60.0%, 60.0%"
+        " correct."
     )
 
 
@@ -401,7 +401,9 @@ def test_the_table_shows_what_is_known_of_the_uncertainty() -> None:
     (shown,) = measure_rows(result.test, inference, (measure,))
     assert shown.before.note == "4.1\u20135.9"
     assert shown.change.note == f"{wording.MINUS}1.0 to +2.0"
-    assert shown.perfect.value == pct("1.2")
+    # The limit of its own test, as everywhere; never the mean of what was drawn.
+    limit = result.test.after.curves.ks_null_95
+    assert shown.perfect == Shown(f"< {wording.percent(limit, result.test.n_samples)}")
     assert shown.mark == "no evidence"
     note = wording.uncertainty_note(inference)
     assert "95% CI (200 resamples" in note
@@ -421,7 +423,7 @@ def test_the_ks_error_has_one_limit_under_perfect_calibration(n_samples: int) ->
     measure = evaluated.compare("ks_error").measure
     found = inference.infer(before, after, Plan((measure,), n_resamples=200))
     (row,) = measure_rows(evaluated, found, (measure,))
-    limit = row.perfect.note.removeprefix("95%: < ")
+    limit = row.perfect.value.removeprefix("< ").removesuffix("%")
     for expert in (False, True):
         assert re.search(
             rf"\b{limit}%( \(After\))? in ", wording.below_tiles(evaluated, expert=expert)
@@ -525,3 +527,33 @@ def test_confidence_is_the_top_1_score_alone() -> None:
     for text in shown:
         rest = text.removesuffix(named)
         assert not re.search(r"(?i)\bconfidence\b(?!\s(band|interval))", rest), text
+
+
+def test_the_reference_of_every_measure_is_a_95_percent_limit() -> None:
+    evaluated = result_of(400).test
+    before, after = (inference.SideRows(side.event) for side in (evaluated.before, evaluated.after))
+    measures = tuple(row.measure for row in evaluated.comparisons if row.before is not None)
+    found = inference.infer(before, after, Plan(measures, n_resamples=200))
+    shown = measure_rows(evaluated, found, measures)
+    kinds = set()
+    for measure, row in zip(measures, shown, strict=True):
+        known = finding_of(found, measure.key)
+        assert not row.perfect.note
+        if row.perfect.value == "\u2013":
+            continue
+        assert known is not None
+        assert known.after is not None
+        reference, comparison = known.after.reference, evaluated.compare(measure.key)
+        lower, upper, *central = (
+            wording.measured(comparison, end, 400)
+            for end in (reference.lower, reference.upper, *reference.central)
+        )
+        if measure.key == "ks_error":
+            upper = wording.percent(evaluated.after.curves.ks_null_95, 400)
+        expected = {"lower": f"< {upper}", "higher": f"> {lower}", "nearer": span(*central)}
+        assert row.perfect.value == expected[measure.better]
+        assert reference.lower <= reference.mean <= reference.upper
+        assert reference.central[0] <= reference.lower
+        assert reference.upper <= reference.central[1]
+        kinds.add(measure.better)
+    assert kinds == {"lower", "higher", "nearer"}

@@ -40,7 +40,6 @@ _LOOKED_AT = 1000
 
 _SATURATED = 0.01
 _TIE = 1e-6
-_DECIMALS: Mapping[ValuesKind, int] = {"probabilities": 3, "scores": 3, "logits": 1}
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +83,7 @@ def doubts_of(
     seen = [_look(role, rows, raw[role]) for role, rows in sets.items()]
     return (
         *_all_right(seen), *_equal_columns(seen), *_predictions(seen), *_first_label(seen, options),
-        *_below_chance(seen), *repeated(sets, raw), *_of_class_one(seen), *_coarse(seen, kind),
+        *_below_chance(seen), *repeated(sets, raw), *_of_class_one(seen), *_decided(seen, kind),
         *_saturated(seen), *_absent_classes(seen), *_prevalence(seen, options), *_few(seen),
     )  # fmt: skip
 
@@ -248,23 +247,14 @@ def _of_class_one(seen: list[_Seen]) -> Iterator[str]:
             )
 
 
-def _coarse(seen: list[_Seen], kind: ValuesKind) -> Iterator[str]:
-    """Doubt values of few decimals, or none."""
-    if sum(len(part.hits) for part in seen) < _FEW_ROWS:
-        return None
-    tables = [_written(part) for part in seen]
-    unit = 100.0 if kind != "logits" and max(float(table.max()) for table in tables) > 2 else 1.0
-    decimals = next(
-        (d for d in range(_DECIMALS[kind] + 1) if all(_fits(t, d, unit) for t in tables)), None
-    )
-    if decimals is None:
-        return None
-    if decimals == 0 and kind != "logits":
-        yield "Every score is 0 or 1, so these are decisions and no probabilities."
+def _decided(seen: list[_Seen], kind: ValuesKind) -> Iterator[str]:
+    """Doubt scores that are all 0 or 1."""
+    if kind == "logits" or sum(len(part.hits) for part in seen) < _FEW_ROWS:
         return
-    what = "logit" if kind == "logits" else "probability"
-    shown = f"has {decimals} decimal{'s' if decimals != 1 else ''} at most, as if rounded"
-    yield f"Every {what} {shown if decimals else 'is a whole number'}, so many scores are equal."
+    tables = [_written(part) for part in seen]
+    unit = 100.0 if max(float(table.max()) for table in tables) > 2 else 1.0
+    if all(_are_whole(table, unit) for table in tables):
+        yield "Every score is 0 or 1, so these are decisions and no probabilities."
 
 
 def _written(part: _Seen) -> Array:
@@ -273,15 +263,13 @@ def _written(part: _Seen) -> Array:
     return values[:, np.newaxis] if values.ndim == 1 else values
 
 
-def _fits(table: Array, decimals: int, unit: float) -> bool:
-    """Return whether all values have so few decimals, stopping at the first block that has more."""
-    scale = 10.0**decimals / unit
+def _are_whole(table: Array, unit: float) -> bool:
+    """Return whether all values are whole units, stopping at the first block that has others."""
     slack = 1e-9 if table.dtype.itemsize == 8 else 2e-6
     for rows in row_blocks(*table.shape):
-        with np.errstate(over="ignore"):
-            block = table[rows] * scale
+        block = table[rows] / unit
         block = block[np.isfinite(block)]
-        if (np.abs(block - np.rint(block)) > slack * np.maximum(np.abs(block), scale)).any():
+        if (np.abs(block - np.rint(block)) > slack * np.maximum(np.abs(block), 1.0)).any():
             return False
     return True
 

@@ -1,0 +1,49 @@
+"""At which scores a model is miscalibrated, and how far: said before any measure."""
+
+from calibcore.evaluation import Side
+from calibcore.inference import OffRange, off_ranges
+from dashboard.wording.numbers import detected_points, span
+from dashboard.wording.verdicts import DETECTION_LEVEL
+
+MOST = 2
+"""Ranges that are named, the ones that most rows are off by most."""
+
+NONE = "No range of scores is shown to be too high or too low."
+HELP = (
+    "Bins of the score are tested one by one, and the p-values adjusted for all of them (Holm, 5%);"
+    " neighbouring bins that are miscalibrated in one direction make a range. Ranges are named only"
+    " where the joint test detects miscalibration. n: how many have such a score."
+)
+
+
+def ranges_sentence(side: Side) -> str:
+    """Return at which scores one side is miscalibrated, and how far, the worst range first.
+
+    An example: "Scores above 60% are 18.0 percentage points too high (n = 412)."
+    """
+    found = off_ranges(side.bins) if side.omnibus.p_value < DETECTION_LEVEL else ()
+    if not found:
+        return NONE
+    worst = sorted(found, key=lambda one: -abs(one.gap) * one.n_rows)
+    parts = [_part(one, again=place > 0) for place, one in enumerate(worst[:MOST])]
+    more = len(found) - len(parts)
+    if more:
+        parts.append(f"{more} further range{'' if more == 1 else 's'} less")
+    return f"Scores {'; '.join(parts)}."
+
+
+def _part(one: OffRange, *, again: bool) -> str:
+    gap = detected_points(abs(one.gap), one.n_rows)
+    if again:
+        gap = gap.removesuffix(" percentage points")
+    direction = "high" if one.gap > 0 else "low"
+    return f"{_place(one)} are {gap} too {direction} (n = {one.n_rows:,})"
+
+
+def _place(one: OffRange) -> str:
+    low, high = (f"{100 * end:.1f}".removesuffix(".0") + "%" for end in (one.low, one.high))
+    if one.first and one.last:
+        return "at all levels"
+    if one.last:
+        return f"above {low}"
+    return f"up to {high}" if one.first else f"of {span(low, high)}"

@@ -1,0 +1,68 @@
+"""Rounded scores: a note where they matter to a result, and nothing where they do not."""
+
+import numpy as np
+
+from calibcore.evaluation import Side
+from calibcore.inference import ks_by_worst_order
+from calibcore.tally import Tally
+from dashboard.wording.numbers import percent, span
+from dashboard.wording.rows import rows_of
+
+DECIMALS = (1, 2, 3)
+"""Of scores from 0 to 1; of percentages, two fewer."""
+
+MATTERS = 0.1
+"""Part of the width of its 95% interval by which equal scores may move the KS error unsaid."""
+
+_WIDTH = 2 * 1.96
+"""Width of a 95% interval in standard deviations."""
+
+
+def rounded_to(scores: Tally) -> int | None:
+    """Return to how many decimals all scores look rounded; None where they do not.
+
+    Examples
+    --------
+    >>> from calibcore.tally import tally
+    >>> rounded_to(tally([0.25, 0.3], [0, 1])), rounded_to(tally([0.1234, 0.3], [0, 1]))
+    (2, None)
+    """
+    values = scores.scores
+    for decimals in DECIMALS:
+        scaled = values * 10**decimals
+        if np.abs(scaled - np.rint(scaled)).max() < 1e-7 * 10**decimals:
+            return decimals
+    return None
+
+
+def rounded_note(side: Side) -> str:
+    """Return what rounded scores leave open in the results; "" where that does not matter.
+
+    Notes
+    -----
+    The KS error is mentioned where the order of equal scores, which rounding lost, could move it
+    by more than `MATTERS` of the width of its interval under perfect calibration; the NLL where a
+    score of exactly 0 or 1 is wrong, as its loss is infinite but for the least probability.
+    """
+    decimals = rounded_to(side.counted)
+    if decimals is None:
+        return ""
+    said, curves, n_samples = [], side.curves, side.event.n_samples
+    worst = ks_by_worst_order(curves)
+    if worst - curves.ks_error > MATTERS * _WIDTH * curves.null_deviation:
+        ends = span(percent(curves.ks_error, n_samples), percent(worst, n_samples))
+        said.append(f"by the order of equal scores, which is lost, the KS error may be {ends}")
+    wrong = _wrong_for_certain(side.counted)
+    if wrong:
+        said.append(
+            f"{rows_of(wrong)} {'is' if wrong == 1 else 'are'} wrong with a score of exactly 0% or"
+            " 100%, so the NLL would be infinite but for its floor"
+        )
+    digits = f"{decimals} decimal{'' if decimals == 1 else 's'}"
+    return f"Scores are rounded to {digits}: {'; '.join(said)}." if said else ""
+
+
+def _wrong_for_certain(counted: Tally) -> int:
+    """Count misses at a score of 1 and hits at a score of 0."""
+    scores, misses = counted.scores, counted.counts - counted.hits
+    return int(misses[scores == 1].sum() + counted.hits[scores == 0].sum())

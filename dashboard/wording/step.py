@@ -1,0 +1,93 @@
+"""A recommendation, and what it rests on."""
+
+from dataclasses import dataclass
+
+from calibcore.evaluation import AuditResult, SetResult
+from calibcore.events import TopR
+from calibcore.inference import ClassScreen, Inference, Mark
+from dashboard.settings import ChosenEvent
+from dashboard.wording.groups import Groups
+from dashboard.wording.verdicts import DETECTION_LEVEL
+
+TOP = TopR(1)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One recommendation.
+
+    Parameters
+    ----------
+    sentence : str
+        What and why, for Markdown.
+    page : str
+        Address of the page that shows more; empty for none.
+    link : str
+        What the link to it says.
+    opens : str
+        Name of the class that the link shows instead of a page; empty for none.
+    groups : str
+        Column by which the link calibrates instead; empty for none.
+    """
+
+    sentence: str
+    page: str = ""
+    link: str = ""
+    opens: str = ""
+    groups: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """All that the recommendations rest on.
+
+    Parameters
+    ----------
+    result : AuditResult
+        The calibrator, fitted and evaluated.
+    evaluated : SetResult
+        The results on the set that is shown.
+    method : str
+        Key of the calibrator.
+    inference : Inference or None
+        What is known of the uncertainty.
+    classes : tuple of ClassScreen and ClassScreen or None, or None
+        Every class before and after, as far as the calibrator leaves class probabilities; None
+        where the classes were not looked at.
+    event : TopR, WithinTopR or OneClass
+        The event that is evaluated.
+    class_names : tuple of str or None
+        Of all classes, as the file has them.
+    waiting : str or None
+        Key of a calibrator that waits for a click to be fitted.
+    kept_within : bool
+        Whether the option that holds a spline within 0 to 100% is on.
+    groups : Groups or None
+        Of all groupings; None where they were not looked at.
+    outcome : str or None
+        Name of the column of the true class, where the file has one.
+    """
+
+    result: AuditResult
+    evaluated: SetResult
+    method: str
+    inference: Inference | None = None
+    classes: tuple[ClassScreen, ClassScreen | None] | None = None
+    event: ChosenEvent = TOP
+    class_names: tuple[str, ...] | None = None
+    waiting: str | None = None
+    kept_within: bool = False
+    groups: Groups | None = None
+    outcome: str | None = None
+
+    def mark(self, key: str) -> Mark | None:
+        """Return the mark of the change of a measure; None while it is not known."""
+        if self.inference is None or all(f.key != key for f in self.inference.findings):
+            return None
+        return self.inference.find(key).mark
+
+
+def is_off(found: Found, *, after: bool) -> bool:
+    """Return whether the scores as a whole are found to be miscalibrated."""
+    side = found.evaluated.after if after else found.evaluated.before
+    return side.omnibus.p_value < DETECTION_LEVEL

@@ -1,0 +1,140 @@
+"""The pages call the event as the file does."""
+
+import json
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.wording import escape_markdown
+from dashboard.wording.numbers import percent
+from dashboard.wording.rows import REFUSED, ROWS, call_rows, rows_of, say_rows
+from tests.app.pages import bodies, charts, open_page, open_upload
+
+NAME = "readmitted_30d = Yes"
+PATHS = ("overview", "reliability", "ks", "maps", "decisions", "slices")
+
+
+def risk_file(n_rows: int = 600, outcome: str = "readmitted_30d") -> tuple[bytes, int]:
+    """One risk per row, too high by a third, beside the outcome; with the count of events."""
+    rng = np.random.default_rng(5)
+    risk = rng.beta(2, 5, n_rows)
+    back = rng.random(n_rows) < 0.67 * risk
+    lines = [
+        f"{p:.6f},{'Yes' if hit else 'No'},Ward {k % 3}"
+        for k, (p, hit) in enumerate(zip(risk, back, strict=True))
+    ]
+    return "\n".join([f"risk,{outcome},ward", *lines]).encode(), int(back.sum())
+
+
+def test_the_event_is_called_as_the_file_calls_it_on_every_page() -> None:
+    data, n_events = risk_file()
+    for path in PATHS:
+        page = open_upload(("risk.csv", data), path=path)
+        assert not page.exception
+        said = "\n".join(bodies(page))
+        assert escape_markdown(NAME) in said, path
+        assert "class Yes" not in said, path
+        assert "Class Yes" not in said, path
+        count = f"{n_events} of 600 ({percent(n_events / 600, 600)})"
+        assert escape_markdown(f"{NAME}: {count}") in said
+        assert page.selectbox(key="class").label == escape_markdown("readmitted_30d")
+    axis = json.loads(charts(open_upload(("risk.csv", data)))[0].spec)["layout"]["yaxis"]
+    assert axis["title"]["text"] == f"Frequency of {NAME}"
+
+
+def test_the_list_of_rows_calls_the_event_so_and_its_download_too() -> None:
+    data, _ = risk_file()
+    page = open_upload(("risk.csv", data), path="slices")
+    (table,) = (
+        one.proto.body for one in page.get("html") if "class='measures listed" in one.proto.body
+    )
+    heads = re.findall("<th scope='col'>(.*?)</th>", table)
+    assert heads == ["Row", "True", "Predicted", NAME, "Score before", "Score after", "ward"]
+    assert escape_markdown(f"highest scores without {NAME}") in "\n".join(bodies(page))
+
+
+def test_a_hostile_name_is_escaped_and_files_without_names_stay_as_they_are() -> None:
+    data, n_events = risk_file(outcome="<b>y</b>")
+    page = open_upload(("risk.csv", data))
+    said = "\n".join(bodies(page))
+    assert escape_markdown("<b>y</b> = Yes") in said
+    assert f"{n_events} of 600" in said
+    other = "\n".join(bodies(open_page(event="class", sample="crash_survival")))
+    assert re.search("class ", other)
+    assert r" \= " not in other
+
+
+# Rows ---------------------------------------------------------------------------------------
+
+EVERY = (*PATHS, "compare", "efficiency", "models")
+OF_THE_FILE = "about this example"
+"""End of the head of what is said of the file itself, whose rows are rows."""
+
+
+def seen(page: AppTest) -> list[str]:
+    """Every heading, sentence, table and title of a figure, without what tooltips hold."""
+    found: Any = page.get("html")
+    tables = [re.sub(r"<style>.*?</style>|<[^>]*>", " ", one.proto.body, flags=re.DOTALL)
+              for one in found]  # fmt: skip
+    titles = []
+    for chart in charts(page):
+        spec = json.loads(chart.spec)
+        parts = [part for name, part in spec["layout"].items() if re.match("title|[xy]axis", name)]
+        titles += [str(part.get("text") or part.get("title")) for part in parts]
+        titles += [str(trace.get("hovertemplate")) for trace in spec["data"]]
+        titles += [str(text) for trace in spec["data"] for text in trace.get("text") or ()]
+        titles.append(chart.alt)
+    return [*bodies(page), *tables, *titles]
+
+
+@pytest.mark.parametrize("words", ["plain", "expert"])
+def test_rows_are_called_as_the_reader_calls_them_on_every_page(words: str) -> None:
+    for path in EVERY:
+        page = open_page(path, rows_are="patients", wording=words, event="class")
+        assert not page.exception
+        texts = seen(page)
+        read = "\n".join(str(part.value) for box in page.expander for part in box.markdown
+                         if box.label.endswith(OF_THE_FILE))  # fmt: skip
+        left = [text for text in texts if re.search(r"\brows\b", text, re.IGNORECASE)
+                and text not in read]  # fmt: skip
+        assert not left, path
+        assert any("patients" in text for text in texts), path
+
+
+def test_the_name_is_shared_with_nobody_and_kept_where_a_part_runs_alone() -> None:
+    ours, theirs = open_page("slices", rows_are="patients"), open_page("slices")
+    assert any("10,000 patients" in text for text in seen(ours))
+    assert not any("patients" in text for text in seen(theirs))
+    assert not any("rows" in text for text in seen(ours.run()))
+
+
+@pytest.mark.parametrize("word", ["<b>x</b>", "$x$", "2", "rows of wards", "-", "*a*"])
+def test_a_name_that_could_be_markup_is_refused_in_a_sentence(word: str) -> None:
+    page = open_page(rows_are=word)
+    assert not page.exception
+    assert REFUSED in [warning.value for warning in page.warning]
+    assert any("10,000 rows" in text for text in bodies(page))
+
+
+def test_one_row_keeps_its_name() -> None:
+    call_rows("patients")
+    assert (rows_of(1), rows_of(7_400)) == ("1 row", "7,400 patients")
+    assert say_rows("Rows of rows, tomorrows") == "Patients of patients, tomorrows"
+    call_rows(ROWS)
+
+
+# Ranges of scores ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["overview", "ks"])
+def test_where_scores_are_off_is_said_before_the_ks_error(path: str) -> None:
+    data, _ = risk_file(4000)
+    page = open_upload(("risk.csv", data), path=path)
+    said = "\n".join(text for text in bodies(page) if "off" in text or "KS error" in text
+                     or "too high" in text)  # fmt: skip
+    assert re.search(r"Scores (above|of|at) .{,30}\.\d percentage points too high \(n = [\d,]+\)",
+                     said)  # fmt: skip
+    assert said.index("percentage points too high (n") < said.index("KS error")

@@ -1,0 +1,74 @@
+"""The ranges of scores that are off, in words: from the result alone, before the KS error."""
+
+import numpy as np
+
+from calibcore.calibrators import SplineCalibration
+from calibcore.data import EventScores
+from calibcore.evaluation import AuditResult, Side, audit
+from calibcore.events import TopR
+from calibcore.inference import off_ranges
+from calibcore.splits import Split
+from dashboard import wording
+from dashboard.wording.off_ranges import NONE, ranges_sentence
+from dashboard.wording.sentences import both_sides_line
+
+TOP_1 = wording.event_words(TopR(1), None)
+
+
+def result(n_rows: int = 3000, *, off_from: float = 0.6, by: float = 0.18) -> AuditResult:
+    """Scores that are true up to a point, and too high beyond it."""
+    rng = np.random.default_rng(3)
+
+    def rows() -> EventScores:
+        scores = rng.random(n_rows)
+        return EventScores(scores, rng.random(n_rows) < scores - by * (scores > off_from))
+
+    return audit(Split(rows(), rows()), event=TopR(1), calibrator=SplineCalibration())
+
+
+def side_of(scores: list[float], hits: list[int]) -> Side:
+    rows = EventScores(np.array(scores), np.array(hits))
+    return audit(Split(rows, rows), event=TopR(1), calibrator=None).test.before
+
+
+def test_the_sentence_has_the_numbers_of_the_result() -> None:
+    side = result().test.before
+    (found,) = off_ranges(side.bins)
+    assert (found.low, found.last) == (0.6, True)
+    inside = side.event.scores > 0.6
+    gap = side.event.scores[inside].mean() - side.event.hits[inside].mean()
+    assert ranges_sentence(side) == (
+        f"Scores above 60% are {100 * gap:.1f} percentage points too high"
+        f" (n = {np.count_nonzero(inside):,})."
+    )
+
+
+def test_two_ranges_are_named_the_worst_first_and_others_counted() -> None:
+    scores, hits = [], []
+    for score, n_hits in ((0.1, 60), (0.3, 60), (0.5, 100), (0.7, 60), (0.9, 180)):
+        scores += [score] * 200
+        hits += [1] * n_hits + [0] * (200 - n_hits)
+    assert ranges_sentence(side_of(scores, hits)) == (
+        "Scores of 66.7\u201373.3% are 40.0 percentage points too high (n = 200); up to 13.3% are"
+        " 20.0 too low (n = 200)."
+    )
+    everywhere = ranges_sentence(side_of([0.9] * 400, [1] * 200 + [0] * 200))
+    assert everywhere == "Scores at all levels are 40.0 percentage points too high (n = 400)."
+
+
+def test_without_evidence_no_range_is_named() -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.random(800)
+    assert ranges_sentence(side_of(list(scores), list(rng.random(800) < scores))) == NONE
+    # One row can be far off, and shows nothing.
+    assert ranges_sentence(side_of([0.6] * 5, [1] * 5)) == NONE
+
+
+def test_ranges_stand_before_the_ks_error_of_their_side() -> None:
+    found = result()
+    before, after = both_sides_line(found, found.test, TOP_1, ranges=True).split("  \n")
+    assert before.index("Scores above 60%") < before.index("KS error")
+    assert NONE in after
+    # Of the rows that the calibrator was fitted on, no range is said of After.
+    _, after = both_sides_line(found, found.calibration, TOP_1, ranges=True).split("  \n")
+    assert "ange" not in after

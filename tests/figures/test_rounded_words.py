@@ -1,0 +1,49 @@
+"""Rounded scores are mentioned where they matter to a result, and nowhere else."""
+
+import numpy as np
+import pytest
+
+from calibcore.data import EventScores
+from calibcore.evaluation import Side, audit
+from calibcore.events import TopR
+from calibcore.inference import ks_by_worst_order
+from calibcore.splits import Split
+from dashboard.wording.rounded import MATTERS, rounded_note
+
+N = 4000
+
+
+def side_of(scores: object, hits: object) -> Side:
+    rows = EventScores(np.asarray(scores, dtype=float), np.asarray(hits))
+    return audit(Split(rows, rows), event=TopR(1), calibrator=None).test.before
+
+
+@pytest.mark.parametrize(
+    ("decimals", "said"), [(1, True), (2, True), (3, False), (4, False), (None, False)]
+)
+def test_the_ks_error_is_given_with_its_range_where_ties_can_move_it(
+    decimals: int | None, *, said: bool
+) -> None:
+    rng = np.random.default_rng(7)
+    exact = rng.uniform(0.2, 0.8, N)
+    scores = exact if decimals is None else exact.round(decimals)
+    side = side_of(scores, rng.random(N) < exact)
+    note, worst = rounded_note(side), ks_by_worst_order(side.curves)
+    assert bool(note) == said
+    low, high = (f"{100 * end:.1f}" for end in (side.curves.ks_error, worst))
+    moved = worst - side.curves.ks_error > MATTERS * 3.92 * side.curves.null_deviation
+    assert moved == said
+    if said:
+        digits = f"{decimals} decimal{'' if decimals == 1 else 's'}"
+        assert note.startswith(f"Scores are rounded to {digits}: ")
+        assert f"the KS error may be {low}\u2013{high}%" in note
+
+
+def test_wrong_rows_at_the_ends_are_told_as_the_nll_rests_on_its_floor() -> None:
+    scores = [0.0, 1.0, 1.0, 0.25, 0.75]
+    assert "NLL" not in rounded_note(side_of(scores, [0, 1, 1, 0, 1]))
+    assert "1 row is wrong with a score of exactly" in rounded_note(
+        side_of(scores, [0, 1, 0, 0, 1])
+    )
+    assert "2 rows are wrong" in rounded_note(side_of(scores, [1, 1, 0, 0, 1]))
+    assert rounded_note(side_of([*scores, 0.12345], [1, 1, 0, 0, 1, 0])) == ""
