@@ -1,4 +1,4 @@
-"""Acting on a score: who is called above a cut-off, what that is worth, and how sure it is."""
+"""Acting on a score: who is called above a cut-off, and what that is worth."""
 
 import math
 
@@ -10,7 +10,6 @@ from calibcore.data import EventScores
 from calibcore.errors import CalibrationInputError
 from calibcore.inference.intervals import Interval, share_interval
 from calibcore.results import result_class
-from calibcore.splits import Folds, checked_folds
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 
@@ -75,6 +74,14 @@ class AtCutoff:
         others = self.n_samples - self.n_events
         return share_interval(self.left_alone, others, LEVEL) if others else None
 
+    @property
+    def net_benefit(self) -> float:
+        """Net benefit a row, as of `decision_curve`; NaN at a cut-off of 1."""
+        if self.cutoff == 1:
+            return math.nan
+        odds = self.cutoff / (1 - self.cutoff)
+        return (self.right - self.in_vain * odds) / self.n_samples
+
 
 def at_cutoff(event: EventScores, cutoff: float) -> AtCutoff:
     """Call every row with a score of at least the cut-off.
@@ -103,6 +110,54 @@ def at_cutoff(event: EventScores, cutoff: float) -> AtCutoff:
     right = int(event.hits[called].sum())
     left_alone = event.n_samples - n_called - (n_events - right)
     return AtCutoff(cutoff, n_called, right, n_events - right, n_called - right, left_alone)
+
+
+def at_cutoff_by_group(
+    event: EventScores, cutoff: float, places: ArrayLike, *, n_groups: int
+) -> list[AtCutoff | None]:
+    """Call every row with a score of at least the cut-off, and count in each group of the rows.
+
+    Parameters
+    ----------
+    event, cutoff
+        As for `at_cutoff`.
+    places : array_like of int, shape (n_samples,)
+        Group of each row, from 0.
+    n_groups : int
+        Number of groups.
+
+    Returns
+    -------
+    list of AtCutoff or None
+        One a group; None of a group without rows.
+
+    Raises
+    ------
+    CalibrationInputError
+        A cut-off out of range, or not one group a row.
+
+    Examples
+    --------
+    >>> rows = EventScores([0.1, 0.4, 0.4, 0.9], [0, 0, 1, 1])
+    >>> first, none, last = at_cutoff_by_group(rows, 0.4, [0, 0, 2, 2], n_groups=3)
+    >>> first.called, first.right, none, last.called, last.right
+    (1, 0, None, 2, 2)
+    """
+    cutoff = float(_cutoffs(cutoff))
+    where = validation.real_array(places, "places")
+    if where.shape != (event.n_samples,) or where.dtype.kind not in "iu":
+        wanted = f"a whole number for each of {event.n_samples:,} rows"
+        raise CalibrationInputError("places", f"shape {where.shape}, {where.dtype}", wanted)
+    if not 0 <= where.min() <= where.max() < n_groups:
+        raise CalibrationInputError("places", "other numbers", f"from 0 to {n_groups - 1}")
+    kind = 2 * (event.scores >= cutoff) + (event.hits > 0)  # left alone, missed, in vain, right
+    found = np.bincount(4 * where + kind, minlength=4 * n_groups).reshape(n_groups, 4)
+    return [
+        AtCutoff(cutoff, in_vain + right, right, missed, in_vain, left)
+        if left + missed + in_vain + right
+        else None
+        for left, missed, in_vain, right in found.tolist()
+    ]
 
 
 def cutoff_of_costs(alarm: float, miss: float) -> float:
@@ -232,129 +287,6 @@ def decision_curve(event: EventScores, cutoff: ArrayLike) -> DecisionCurve:
     gain = model - np.maximum(every, 0.0)
     spread = np.sqrt(np.maximum(squares / n_rows - gain**2, 0) / max(n_rows - 1, 1))
     return DecisionCurve(at, model, every, gain - _Z * spread, gain + _Z * spread, events / n_rows)
-
-
-# Accuracy of what is kept -------------------------------------------------------------------
-
-
-@result_class
-class RiskCoverage:
-    """Accuracy among the rows with the highest scores, by how many are kept.
-
-    Attributes
-    ----------
-    score : ndarray of float64, shape (n_blocks,)
-        Distinct scores, descending: rows with at least this score are kept.
-    coverage, accuracy : ndarray of float64, shape (n_blocks,)
-        Share of the rows that is kept, and share of right ones among these.
-    aurc : float
-        Area under the curve of 1 - accuracy over the coverage: the mean over the rows, each at its
-        own score.
-    """
-
-    score: Floats
-    coverage: Floats
-    accuracy: Floats
-    aurc: float
-
-    def lowest_for(self, accuracy: float) -> int | None:
-        """Find the lowest score above which the accuracy is reached; its place, None if nowhere."""
-        reached = np.flatnonzero(self.accuracy >= accuracy)
-        return int(reached[-1]) if reached.size else None
-
-
-def risk_coverage(event: EventScores) -> RiskCoverage:
-    """Compute the accuracy of the rows that are kept, by their share.
-
-    Parameters
-    ----------
-    event : EventScores
-        That a prediction is right, with its score.
-
-    Notes
-    -----
-    Rows of equal score are kept together, so their order does not matter.
-
-    References
-    ----------
-    Geifman and El-Yaniv, NeurIPS 2017.
-
-    Examples
-    --------
-    >>> found = risk_coverage(EventScores([0.6, 0.9, 0.9, 0.7], [0, 1, 1, 1]))
-    >>> found.coverage.tolist(), found.accuracy.tolist(), found.aurc
-    ([0.5, 0.75, 1.0], [1.0, 1.0, 0.75], 0.0625)
-    """
-    counted = tally(event.scores, event.hits)
-    counts, hits = counted.counts[::-1], counted.hits[::-1]
-    kept, right = np.cumsum(counts), np.cumsum(hits)
-    accuracy = right / kept
-    aurc = float(counts @ (1 - accuracy)) / counted.n_samples
-    return RiskCoverage(counted.scores[::-1], kept / counted.n_samples, accuracy, aurc)
-
-
-@result_class
-class HeldAccuracy:
-    """What a threshold that was chosen for its accuracy holds on rows that had no part in it.
-
-    Attributes
-    ----------
-    kept, right, n_samples : int
-        Rows that are kept, right ones among them, and rows in all; each row by the threshold that
-        the other folds choose.
-    """
-
-    kept: int
-    right: int
-    n_samples: int
-
-    @property
-    def accuracy(self) -> Interval | None:
-        """Interval of the accuracy (Wilson); None where nothing is kept."""
-        return share_interval(self.right, self.kept, LEVEL) if self.kept else None
-
-
-def held_accuracy(event: EventScores, wanted: float, fold: Folds) -> HeldAccuracy:
-    """Choose a threshold for an accuracy on all folds but one, and keep the rows of that one by it.
-
-    Parameters
-    ----------
-    event : EventScores
-        That a prediction is right, with its score.
-    wanted : float
-        Accuracy, in [0, 1].
-    fold : ndarray of int, shape (n_samples,)
-        Fold of each row, as of `calibcore.splits.deal_folds`.
-
-    Returns
-    -------
-    HeldAccuracy
-        Where no threshold reaches the accuracy nothing is kept.
-
-    Raises
-    ------
-    CalibrationInputError
-        An accuracy or folds out of range.
-
-    Examples
-    --------
-    >>> rows = EventScores([0.6, 0.9, 0.6, 0.9], [0, 1, 0, 1])
-    >>> found = held_accuracy(rows, 1.0, np.array([0, 0, 1, 1]))
-    >>> found.kept, found.right
-    (2, 2)
-    """
-    if not 0 <= wanted <= 1:
-        raise CalibrationInputError("wanted", str(wanted), "an accuracy from 0 to 1")
-    dealt = checked_folds(fold, event.n_samples)
-    kept = right = 0
-    for number in range(int(dealt.max()) + 1):
-        mine = dealt == number
-        seen = risk_coverage(event.rows(~mine))
-        place = seen.lowest_for(wanted)
-        if place is not None:
-            chosen = mine & (event.scores >= seen.score[place])
-            kept, right = kept + int(chosen.sum()), right + int(event.hits[chosen].sum())
-    return HeldAccuracy(kept, right, event.n_samples)
 
 
 def _cutoffs(cutoff: ArrayLike) -> Floats:

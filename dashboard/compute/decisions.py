@@ -1,11 +1,15 @@
 """What acting on predictions keeps, once for each set and calibrator."""
 
 from calibcore.data import EventScores
-from calibcore.decisions import HeldAccuracy, RiskCoverage, held_accuracy, risk_coverage
+from calibcore.decisions import AtCutoff, at_cutoff_by_group
+from calibcore.selective import HeldAccuracy, RiskCoverage, held_accuracy, risk_coverage
 from calibcore.splits import deal_folds
 from dashboard.compute.cache import key_of, once
+from dashboard.compute.groups import looks_like_ids, most_telling
+from dashboard.compute.slices import of_evaluated, slicing_of, ways
 from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
+from dashboard.wording.slice_names import SCORES, TRUE
 
 
 def coverage_of(scene: Scene, event: EventScores) -> RiskCoverage:
@@ -25,3 +29,31 @@ def held_of(scene: Scene, side: str, event: EventScores, wanted: float) -> HeldA
         return held_accuracy(event, wanted, fold)
 
     return once("held accuracies", key, make)
+
+
+def groupings_of(scene: Scene) -> list[str]:
+    """List what the table of subgroups can be by, what tells the most first."""
+    offered = [
+        by
+        for by in ways(scene.upload)
+        if by not in {TRUE, *SCORES} and not looks_like_ids(scene, by)
+    ]
+    first = most_telling(scene)
+    return sorted(offered, key=lambda by: by != first)
+
+
+def by_group(
+    scene: Scene, by: str, sides: list[EventScores], cutoff: float
+) -> list[tuple[str, list[AtCutoff]]]:
+    """Count calls in each subgroup that has rows, on each side; largest first.
+
+    Names are text of the file.
+    """
+    slicing = slicing_of(scene.upload, scene.settings, by)
+    places, n_groups = of_evaluated(scene, slicing.places[scene.chosen]), len(slicing.names)
+    counted = [at_cutoff_by_group(side, cutoff, places, n_groups=n_groups) for side in sides]
+    found = [
+        (name, [one for one in each if one is not None])
+        for name, *each in zip(slicing.shown, *counted, strict=True)
+    ]
+    return sorted((one for one in found if one[1]), key=lambda one: -one[1][0].n_samples)

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from plotly import graph_objects as go
 
-from calibcore.decisions import DecisionCurve, RiskCoverage
+from calibcore.decisions import DecisionCurve
+from calibcore.selective import RiskCoverage
 from calibcore.validation import Floats
 from dashboard.figures.ends import MARGIN, LineEnd, Look, name_ends
 from dashboard.figures.layout import HEIGHT, base_layout, share_axis

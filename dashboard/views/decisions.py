@@ -6,21 +6,27 @@ import numpy as np
 import streamlit as st
 
 from calibcore.data import EventScores, LogitSet
-from calibcore.decisions import at_cutoff, cutoff_of_costs, decision_curve
+from calibcore.decisions import AtCutoff, at_cutoff, cutoff_of_costs, decision_curve
 from calibcore.events import TopR
 from dashboard.compute import decisions as compute
 from dashboard.figures.decisions import coverage_graph, decision_graph
 from dashboard.parts import address
+from dashboard.parts.downloads import file_name, offer_table
 from dashboard.parts.graph import show_graph
 from dashboard.parts.headline import show_subject
 from dashboard.scene import Scene
+from dashboard.tables import csv_of
 from dashboard.wording import acting as words
-from dashboard.wording.rows import say_rows
+from dashboard.wording.classes import shortened
+from dashboard.wording.rows import rows_of, say_rows
 
 MESH = np.linspace(0.005, 0.995, 199)
 """Cut-offs of the curve."""
 
 SIDES = ("Before", "After")
+
+MOST_GROUPS = 12
+"""Subgroups in the table; the file has all."""
 
 
 def show(scene: Scene) -> None:
@@ -50,16 +56,48 @@ def _show_called(scene: Scene) -> None:
     name = scene.event_words.name
     top.subheader(words.sentence(found[-1], name, side=sides[-1][0]), anchor=False)
     curves = [(side, decision_curve(event, MESH)) for side, event in sides]
-    left, right = st.columns([3, 2], gap="medium")
+    left, right = st.columns(2, gap="medium")
     with left:
         figure = decision_graph(curves, cutoff, scene.palette)
         show_graph("Decisions curve", figure, say_rows(words.CURVE_CAPTION))
     with right:
-        st.html(_table(("", *(side for side, _ in sides)), words.counts_rows(found)))
-        share, n_rows = curves[0][1].prevalence, found[0].n_samples
-        st.markdown(f":small[{words.reference_sentence(share, n_rows)}]")
+        rows = [(name, "", cells) for name, cells in words.counts_rows(found)]
+        st.html(_table(("", *(side for side, _ in sides)), rows))
+        st.markdown(f":small[{words.reference_sentence(found[-1])}]")
     for side, curve in curves:
         st.markdown(words.use_sentence(curve, side=side))
+    _show_groups(scene, sides, cutoff, found)
+
+
+def _show_groups(
+    scene: Scene, sides: list[tuple[str, EventScores]], cutoff: float, found: list[AtCutoff]
+) -> None:
+    """Show the same counts in each subgroup, where there is something to group by; and a file."""
+    offered, groups = compute.groupings_of(scene), []
+    if offered:
+        st.subheader(words.GROUPS, anchor=False)
+        by = st.selectbox(
+            words.GROUP_BY, offered, key="decisions_by", bind="query-params",
+            persist_state="session", width=320,
+        )  # fmt: skip
+        events = [event for _, event in sides]
+        groups = compute.by_group(scene, by or offered[0], events, cutoff)
+        rows = [
+            (shortened(name), rows_of(each[0].n_samples), words.group_cells(each))
+            for name, each in groups[:MOST_GROUPS]
+        ]
+        with st.container(key="slices_table"):
+            st.html(_table(words.GROUP_HEAD, rows))
+        st.markdown(f":small[{words.groups_note(len(rows), len(groups))}]")
+    named = [(say_rows(words.ALL_ROWS), found), *groups]
+    lines = words.file_lines(
+        [
+            (name, side, one)
+            for name, each in named
+            for (side, _), one in zip(sides, each, strict=True)
+        ]
+    )
+    offer_table(lambda: csv_of(words.FILE_HEAD, lines), name=file_name("cut-off"))
 
 
 def _choose_cutoff(event: EventScores) -> float:
@@ -78,7 +116,7 @@ def _choose_cutoff(event: EventScores) -> float:
             usual = min(max(round(100 * float(event.hits.mean())), 1), 99)
             chosen = st.slider(
                 words.CUTOFF, 1, 99, usual, key="cutoff", bind="query-params",
-                persist_state="session", help=words.CUTOFF_HELP,
+                persist_state="session", help=words.CUTOFF_HELP, width=420,
             )  # fmt: skip
             return int(chosen) / 100
         alarm, miss = (
@@ -126,14 +164,21 @@ def _show_kept(scene: Scene) -> None:
         st.markdown(words.alone_sentence(float(event.hits.mean()), commonest, n_rows))
 
 
-def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def _table(heads: tuple[str, ...], rows: list[tuple[str, str, list[words.Cell]]]) -> str:
     head = "".join(
         f"<th scope='col'>{escape(name)}</th>" if name else "<td></td>" for name in heads
     )
     body = "".join(
-        f"<tr><th scope='row'>{escape(name)}</th>"
-        + "".join(f"<td>{escape(value)}</td>" for value in values)
+        f"<tr><th scope='row'>{escape(name)}{_small(note)}</th>"
+        + "".join(f"<td>{escape(cell.text)}{_small(cell.note)}</td>" for cell in cells)
         + "</tr>"
-        for name, *values in rows
+        for name, note, cells in rows
     )
-    return f"<table class='measures'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return (
+        "<table class='measures changes all-columns' tabindex='0'>"
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def _small(note: str) -> str:
+    return f"<small>{escape(note)}</small>" if note else ""

@@ -1,9 +1,11 @@
 """Words of the page of decisions: cut-offs, costs, net benefit, and what is kept."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from calibcore.decisions import AtCutoff, DecisionCurve, HeldAccuracy
+from calibcore.decisions import AtCutoff, DecisionCurve
 from calibcore.inference import Interval
+from calibcore.selective import HeldAccuracy
 from dashboard.wording.numbers import ci, percent, span
 from dashboard.wording.rows import rows_of, says_rows
 
@@ -26,7 +28,17 @@ CURVE_CAPTION = (
     " rows. A model is of use where its line is above both calling all rows and calling none."
 )
 KEPT_CAPTION = "Accuracy among the rows with the highest scores, by how many of them are kept."
-NO_CALLS = "No row is called at this cut-off."
+
+CALLED, RIGHT, FOUND = "Called", "Events among the called", "Events called"
+MISSED, IN_VAIN, SPARED = "Events missed", "False alarms", "Others not called"
+BENEFIT = "Net benefit per 100 rows"
+GROUPS, GROUP_BY, ALL_ROWS = "Subgroups at this cut-off", "Group by", "All rows"
+GROUP_HEAD = ("Subgroup", CALLED, RIGHT, FOUND, MISSED, IN_VAIN)
+FILE_HEAD = [
+    "rows", "side", "cut-off", "n", "events", "called", "events called", "events missed",
+    "false alarms",
+]  # fmt: skip
+ARROW, CI_NAME = " \u2192 ", "95% CI"
 
 
 def sentence(found: AtCutoff, name: str, *, side: str) -> str:
@@ -54,26 +66,85 @@ def sentence(found: AtCutoff, name: str, *, side: str) -> str:
     )
 
 
-def counts_rows(sides: Sequence[AtCutoff]) -> list[tuple[str, ...]]:
+class Cell(NamedTuple):
+    """A count with its share.
+
+    Parameters
+    ----------
+    text : str
+        The count, or the share where there is no room for both.
+    note : str
+        In small letters: the share with its interval; empty for none.
+    """
+
+    text: str
+    note: str = ""
+
+
+def counts_rows(sides: Sequence[AtCutoff]) -> list[tuple[str, list[Cell]]]:
     """Return the table: what is counted, and each side's count with its share."""
     return [
-        ("Called", *(_share(s.called, s.n_samples, s.share_called) for s in sides)),
-        ("Events among the called", *(_share(s.right, s.called, s.precision) for s in sides)),
-        ("Events called", *(_share(s.right, s.n_events, s.sensitivity) for s in sides)),
-        ("Events missed", *(f"{s.missed:,}" for s in sides)),
-        ("False alarms", *(f"{s.in_vain:,}" for s in sides)),
-        (
-            "Others not called",
-            *(_share(s.left_alone, s.n_samples - s.n_events, s.specificity) for s in sides),
-        ),
+        (CALLED, [_counted(s.called, s.n_samples, s.share_called) for s in sides]),
+        (RIGHT, [_counted(s.right, s.called, s.precision) for s in sides]),
+        (FOUND, [_counted(s.right, s.n_events, s.sensitivity) for s in sides]),
+        (MISSED, [Cell(f"{s.missed:,}") for s in sides]),
+        (IN_VAIN, [Cell(f"{s.in_vain:,}") for s in sides]),
+        (SPARED, [_counted(s.left_alone, s.n_samples - s.n_events, s.specificity) for s in sides]),
+        (BENEFIT, [_benefit(s) for s in sides]),
     ]
 
 
-def _share(count: int, of: int, interval: Interval | None) -> str:
+def _counted(count: int, of: int, interval: Interval | None) -> Cell:
+    share = _share(count, of, interval)
+    return Cell(f"{count:,}", f"{share.text} of {of:,} ({share.note})") if interval else share
+
+
+def _share(count: int, of: int, interval: Interval | None) -> Cell:
     if interval is None:
-        return "\u2013"
+        return Cell("\u2013")
     low, high = percent(interval.low, of), percent(interval.high, of)
-    return f"{count:,} of {of:,}, {percent(count / of, of)} ({ci(low, high)})"
+    return Cell(percent(count / of, of), ci(low, high))
+
+
+def _benefit(side: AtCutoff) -> Cell:
+    if not side.n_events or side.cutoff in {0, 1}:
+        return Cell("\u2013")
+    most = side.n_events / side.n_samples
+    return Cell(f"{100 * side.net_benefit:.1f}", f"{side.net_benefit / most:.0%} of the highest")
+
+
+def group_cells(sides: Sequence[AtCutoff]) -> list[Cell]:
+    """Return a subgroup's cells under `GROUP_HEAD`: before and after in one."""
+    columns = (
+        [_share(s.called, s.n_samples, s.share_called) for s in sides],
+        [_share(s.right, s.called, s.precision) for s in sides],
+        [_share(s.right, s.n_events, s.sensitivity) for s in sides],
+        [Cell(f"{s.missed:,}") for s in sides],
+        [Cell(f"{s.in_vain:,}") for s in sides],
+    )
+    return [
+        Cell(ARROW.join(c.text for c in cells), ARROW.join(_ends(c.note) for c in cells if c.note))
+        for cells in columns
+    ]
+
+
+def _ends(note: str) -> str:
+    """Return an interval without its name, which stands below the table."""
+    return note.removeprefix(CI_NAME).strip()
+
+
+def groups_note(n_shown: int, n_groups: int) -> str:
+    """Return what the table of subgroups holds."""
+    shown = f"The {n_shown} largest of {n_groups:,} subgroups; the file has all. "
+    return f"{shown if n_shown < n_groups else ''}Small print: 95% CI (Wilson)."
+
+
+def file_lines(found: Sequence[tuple[str, str, AtCutoff]]) -> list[list[str | float]]:
+    """Return the lines of the file under `FILE_HEAD`: of all rows and each subgroup, each side."""
+    return [
+        [name, side, s.cutoff, s.n_samples, s.n_events, s.called, s.right, s.missed, s.in_vain]
+        for name, side, s in found
+    ]
 
 
 @says_rows
@@ -96,9 +167,16 @@ def _range(ends: tuple[float, float]) -> str:
 
 
 @says_rows
-def reference_sentence(event_share: float, n_samples: int) -> str:
-    """Return what calling all rows gives."""
-    return f"Calling all rows would be right for {percent(event_share, n_samples)} of them."
+def reference_sentence(found: AtCutoff) -> str:
+    """Return what needs no model: calling all rows, none, and as many at random."""
+    n, events = found.n_samples, found.n_events
+    share = percent(events / n, n)
+    chance = round(found.called * events / n)
+    return (
+        f"Without a model: calling all {n:,} rows makes {n - events:,} false alarms ({share} are"
+        f" events), calling none misses {events:,} events, calling {found.called:,} rows at random"
+        f" finds about {chance:,}."
+    )
 
 
 @says_rows

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from calibcore.data import EventScores
 from calibcore.decisions import (
     at_cutoff,
+    at_cutoff_by_group,
     cutoff_of_costs,
     decision_curve,
-    held_accuracy,
-    risk_coverage,
 )
 from calibcore.errors import CalibrationInputError
 from calibcore.reliability import binomial_interval
+from calibcore.selective import held_accuracy, risk_coverage
 from calibcore.splits import deal_folds
 from tests.strategies import EventCase, event_data
 
@@ -212,3 +212,34 @@ def test_a_cutoff_out_of_range_is_refused(cutoff: float) -> None:
         decision_curve(EventScores([0.5], [1]), [0.0, 0.5])
     with pytest.raises(CalibrationInputError, match="an accuracy"):
         held_accuracy(EventScores([0.5, 0.5], [1, 0]), cutoff, np.array([0, 1]))
+
+
+@given(event_data(), st.floats(0, 1), st.integers(1, 4))
+def test_groups_are_counted_as_sets_of_their_own(
+    case: EventCase, cutoff: float, n_groups: int
+) -> None:
+    event = EventScores(case.scores, case.hits)
+    places = np.arange(event.n_samples) % n_groups
+    for k, found in enumerate(at_cutoff_by_group(event, cutoff, places, n_groups=n_groups + 1)):
+        mine = places == k
+        if not mine.any():
+            assert found is None
+            continue
+        assert found is not None
+        alone = at_cutoff(event.rows(mine), cutoff)
+        assert vars(found) == vars(alone)
+
+
+def test_the_net_benefit_of_a_count_is_that_of_the_curve() -> None:
+    event = EventScores([0.1, 0.4, 0.4, 0.9], [0, 0, 1, 1])
+    curve = decision_curve(event, [0.2, 0.5])
+    for place, cutoff in enumerate(curve.cutoff.tolist()):
+        assert at_cutoff(event, cutoff).net_benefit == pytest.approx(curve.model[place], abs=1e-12)
+    assert math.isnan(at_cutoff(event, 1.0).net_benefit)
+
+
+@pytest.mark.parametrize("places", [[0, 1], [0, 0, 1, 2], [0.0, 1.0, 1.0, 0.0], [-1, 0, 0, 1]])
+def test_groups_that_are_none_are_refused(places: list[int]) -> None:
+    event = EventScores([0.1, 0.4, 0.4, 0.9], [0, 0, 1, 1])
+    with pytest.raises(CalibrationInputError, match="places"):
+        at_cutoff_by_group(event, 0.5, places, n_groups=2)
