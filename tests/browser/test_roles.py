@@ -48,7 +48,7 @@ def figures(page: Page, verdict: str) -> list[str]:
     settle(page)
     sentence = page.locator(".st-key-verdict").inner_text()
     tiles = page.locator(".st-key-tiles [data-testid=stMetricValue]").all_inner_texts()
-    return [sentence[sentence.index("class ") :], *tiles]
+    return [sentence[sentence.index("readmitted_30d = ") :], *tiles]
 
 
 def asked(page: Page) -> dict[str, list[str]]:
