@@ -40,7 +40,6 @@ def test_the_event_is_called_as_the_file_calls_it_on_every_page() -> None:
         assert "Class Yes" not in said, path
         count = f"{n_events} of 600 ({percent(n_events / 600, 600)})"
         assert escape_markdown(f"{NAME}: {count}") in said
-        assert page.selectbox(key="class").label == escape_markdown("readmitted_30d")
     axis = json.loads(charts(open_upload(("risk.csv", data)))[0].spec)["layout"]["yaxis"]
     assert axis["title"]["text"] == f"Frequency of {NAME}"
 
