@@ -26,7 +26,6 @@ from dashboard.settings import (
     first_class,
 )
 from dashboard.wording import imports, models
-from dashboard.wording.events import outcome_name
 
 RANKS = 5
 """Highest rank offered; deeper ones are nearly always scored 0."""
@@ -233,7 +232,7 @@ def _choose_event(upload: Upload) -> ChosenEvent:
         width="stretch",
     )
     if kind == "class":
-        return _choose_class(list(upload.class_names), outcome_name(upload) or "Class")
+        return _choose_class(list(upload.class_names))
     first, last = (2, n_classes - 1) if kind == "within" else (1, n_classes)
     ranks = list(range(first, min(RANKS, last) + 1))
     rank = st.segmented_control(
@@ -248,12 +247,10 @@ def _choose_event(upload: Upload) -> ChosenEvent:
     return WithinTopR(rank or ranks[0]) if kind == "within" else TopR(rank or ranks[0])
 
 
-def _choose_class(names: list[str], called: str) -> OneClass:
-    """Let the user pick a class by its name, under what the file calls all of them."""
+def _choose_class(names: list[str]) -> OneClass:
     first = first_class(len(names))
-    label = wording.escape_markdown(called)
     name = st.selectbox(
-        label, names, index=first, key="class", bind="query-params", persist_state="session"
+        "Class", names, index=first, key="class", bind="query-params", persist_state="session"
     )
     return OneClass(names.index(name) if name in names else first)
 

@@ -2,7 +2,7 @@
 
 from calibcore.evaluation import Side
 from calibcore.inference import OffRange, off_ranges
-from dashboard.wording.numbers import detected_points, span
+from dashboard.wording.numbers import NO_BREAK, detected_points, span
 from dashboard.wording.verdicts import DETECTION_LEVEL
 
 MOST = 2
@@ -37,7 +37,7 @@ def _part(one: OffRange, *, again: bool) -> str:
     if again:
         gap = gap.removesuffix(" percentage points")
     direction = "high" if one.gap > 0 else "low"
-    return f"{_place(one)} are {gap} too {direction} (n = {one.n_rows:,})"
+    return f"{_place(one)} are {gap} too {direction} (n{NO_BREAK}={NO_BREAK}{one.n_rows:,})"
 
 
 def _place(one: OffRange) -> str:

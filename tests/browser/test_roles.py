@@ -48,7 +48,7 @@ def figures(page: Page, verdict: str) -> list[str]:
     settle(page)
     sentence = page.locator(".st-key-verdict").inner_text()
     tiles = page.locator(".st-key-tiles [data-testid=stMetricValue]").all_inner_texts()
-    return [sentence[sentence.index("class ") :], *tiles]
+    return [sentence[sentence.index("readmitted_30d = ") :], *tiles]
 
 
 def asked(page: Page) -> dict[str, list[str]]:
@@ -160,7 +160,7 @@ def test_a_click_and_its_address_show_the_same_figures(open_page: OpenPage) -> N
     page.get_by_role("radio", name="No (").click()
     shown = figures(page, "readmitted_30d = No, mean score")
     seen = [(page.url, shown)]
-    give_role(page.get_by_test_id("stSidebar"), "readmitted_30d", "Yes")
+    give_role(page.get_by_test_id("stSidebar"), "Class", "Yes")
     shown = figures(page, "readmitted_30d = Yes, mean score")
     seen.append((page.url, shown))
     assert asked(page)["positive"] == ["No"]

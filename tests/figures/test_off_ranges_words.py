@@ -39,7 +39,7 @@ def test_the_sentence_has_the_numbers_of_the_result() -> None:
     gap = side.event.scores[inside].mean() - side.event.hits[inside].mean()
     assert ranges_sentence(side) == (
         f"Scores above 60% are {100 * gap:.1f} percentage points too high"
-        f" (n = {np.count_nonzero(inside):,})."
+        f" (n\u00a0=\u00a0{np.count_nonzero(inside):,})."
     )
 
 
@@ -49,11 +49,14 @@ def test_two_ranges_are_named_the_worst_first_and_others_counted() -> None:
         scores += [score] * 200
         hits += [1] * n_hits + [0] * (200 - n_hits)
     assert ranges_sentence(side_of(scores, hits)) == (
-        "Scores of 66.7\u201373.3% are 40.0 percentage points too high (n = 200); up to 13.3% are"
-        " 20.0 too low (n = 200)."
+        "Scores of 66.7\u201373.3% are 40.0 percentage points too high (n\u00a0=\u00a0200); up to"
+        " 13.3% are 20.0 too low (n\u00a0=\u00a0200)."
     )
     everywhere = ranges_sentence(side_of([0.9] * 400, [1] * 200 + [0] * 200))
-    assert everywhere == "Scores at all levels are 40.0 percentage points too high (n = 400)."
+    assert (
+        everywhere
+        == "Scores at all levels are 40.0 percentage points too high (n\u00a0=\u00a0400)."
+    )
 
 
 def test_without_evidence_no_range_is_named() -> None:
