@@ -14,13 +14,7 @@ from calibcore.data import EventScores, LogitSet, with_groups
 from calibcore.events import TopR
 from calibcore.fitting import prepare
 from calibcore.ranges import equal_ranges
-from calibcore.slices import (
-    Places,
-    SliceScreen,
-    SliceShares,
-    screen_slices,
-    slice_shares,
-)
+from calibcore.slices import Places
 from calibcore.splits import Split
 from calibcore.validation import Labels
 from dashboard.compute.cache import key_of, once
@@ -323,56 +317,7 @@ def _part_key(upload: Upload, settings: Settings) -> object:
     return key_of(upload, replace(settings, method=NO_METHOD, options=(), n_bins=15))
 
 
-# What the page shows -------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class FoundSlices:
-    """Every subgroup of the chosen set.
-
-    Parameters
-    ----------
-    slicing : Slicing
-        How the rows are grouped.
-    before : SliceScreen
-        Uncalibrated.
-    after : SliceScreen
-        Calibrated; the same object where nothing was fitted.
-    right, right_after : SliceShares or None
-        Accuracy; None where it is not known.
-    """
-
-    slicing: Slicing
-    before: SliceScreen
-    after: SliceScreen
-    right: SliceShares | None
-    right_after: SliceShares | None
-
-
-def find_slices(scene: Scene, by: str) -> FoundSlices:
-    """Evaluate every subgroup of the chosen set."""
-    key = key_of(scene.upload, replace(scene.settings, n_bins=15)), scene.chosen, by
-    return once("slices", key, lambda: _find(scene, by))
-
-
-def _find(scene: Scene, by: str) -> FoundSlices:
-    slicing, evaluated = slicing_of(scene.upload, scene.settings, by), scene.evaluated
-    places = of_evaluated(scene, slicing.places[scene.chosen])
-    n_slices = len(slicing.names)
-
-    def screened(event: EventScores) -> SliceScreen:
-        return screen_slices(
-            event.scores, event.hits, places, n_slices=n_slices, evaluate=slicing.fair
-        )
-
-    def share(flags: NDArray[np.bool_] | None) -> SliceShares | None:
-        return None if flags is None else slice_shares(flags, places, n_slices=n_slices)
-
-    before = screened(evaluated.before.event)
-    after = before if evaluated.after is evaluated.before else screened(evaluated.after.event)
-    said = [said_classes(scene, calibrated=calibrated) for calibrated in (False, True)]
-    right, right_after = (share(_right(scene, classes)) for classes in said)
-    return FoundSlices(slicing, before, after, right, right_after)
+# What belongs to the rows that are evaluated --------------------------------------------------
 
 
 def of_evaluated(scene: Scene, values: NDArray[Any]) -> NDArray[Any]:
@@ -389,11 +334,3 @@ def said_classes(scene: Scene, *, calibrated: bool) -> Labels | None:
     if calibrated and isinstance(fitted, FittedVectorMap):
         return np.asarray(fitted.predict_proba(rows.logits).argmax(axis=1))
     return np.asarray(rows.logits.argmax(axis=1))
-
-
-def _right(scene: Scene, said: Labels | None) -> NDArray[np.bool_] | None:
-    if said is not None and isinstance(scene.rows, LogitSet):
-        return np.asarray(said == scene.rows.labels)
-    if scene.settings.event == TopR(1):
-        return scene.evaluated.before.event.hits.astype(np.bool_)
-    return None

@@ -8,9 +8,9 @@ from streamlit.delta_generator import DeltaGenerator
 from calibcore.events import TopR
 from calibcore.slices import Places, SliceScreen
 from dashboard import compute
-from dashboard.compute.groups import most_telling
+from dashboard.compute.groups import FoundSlices, find_slices, most_telling
 from dashboard.compute.listed_rows import ListedRows, list_rows
-from dashboard.compute.slices import FoundSlices, find_slices, ways
+from dashboard.compute.slices import ways
 from dashboard.figures.slices import ROW, score_histogram
 from dashboard.parts import address
 from dashboard.parts.downloads import file_name, offer_table
