@@ -13,7 +13,7 @@ from calibcore.calibrators.base import FittedVectorMap
 from calibcore.data import EventScores, LogitSet, with_groups
 from calibcore.events import TopR
 from calibcore.fitting import prepare
-from calibcore.ranges import equal_ranges
+from calibcore.ranges import equal_ranges, round_ranges
 from calibcore.slices import Places
 from calibcore.splits import Split
 from calibcore.validation import Labels
@@ -29,6 +29,7 @@ from dashboard.wording.slice_names import (
     SCORES,
     TRUE,
     category_names,
+    cut_names,
     nth_range,
     range_names,
     score_ranges,
@@ -40,7 +41,7 @@ FEW_VALUES = 10
 """A column of numbers with at most so many different ones is grouped by its values."""
 
 NUMBER_RANGES = 5
-"""Ranges into which other columns of numbers are cut."""
+"""Ranges, at most, into which other columns of numbers are cut."""
 
 SETS: tuple[SetChoice, SetChoice] = ("calibration", "test")
 
@@ -160,9 +161,12 @@ def _by_column(by: str, columns: list[SliceColumn]) -> Slicing:
         places = np.searchsorted(different, values)  # NaN comes after all
         names = range_names(different.tolist(), different.tolist())
     else:
-        found = equal_ranges(values, NUMBER_RANGES)
-        places = np.where(found.places < 0, found.low.size, found.places)
-        names = range_names(found.low.tolist(), found.high.tolist())
+        found = round_ranges(values, NUMBER_RANGES)
+        places = np.where(found.places < 0, found.cuts.size + 1, found.places)
+        if found.cuts.size:
+            names = cut_names(found.cuts.tolist(), whole=found.whole)
+        else:
+            names = range_names(different[:1].tolist(), different[-1:].tolist())
     if np.isnan(values).any():
         names = (*names, BLANK)
     shown = tuple(map(shown_range, names))

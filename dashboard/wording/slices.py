@@ -26,7 +26,7 @@ SCORES = slice_names.SCORES
 BY = "Group by"
 BY_HELP = (
     "Classes, ranges of the score, or a further column of the file. Numbers are cut into ranges"
-    " with about as many rows each."
+    " at round values."
 )
 OPEN, OPEN_PLACE = "Filter all pages to", "Choose a subgroup"
 OPEN_HELP = "Only subgroups with rows in both sets are listed."
