@@ -19,6 +19,7 @@ from calibcore.splits import Split
 from calibcore.validation import Labels
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.files import plain_split
+from dashboard.compute.periods import periods_of
 from dashboard.readers import SliceColumn, Upload
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, SetChoice, Settings, Slice
@@ -66,6 +67,8 @@ class Slicing:
     fair : bool
         Whether the subgroups were made without the true class, so that perfectly calibrated
         scores are calibrated in each.
+    in_time : bool
+        Whether the subgroups are periods of time, ascending; those without a date come last.
     """
 
     by: str
@@ -73,6 +76,7 @@ class Slicing:
     shown: tuple[str, ...]
     places: Mapping[SetChoice, Places]
     fair: bool = True
+    in_time: bool = False
 
     @cached_property
     def open_to_all(self) -> list[str]:
@@ -154,6 +158,11 @@ def _by_column(by: str, columns: list[SliceColumn]) -> Slicing:
     n_fit = columns[0].values.size
     texts = columns[0].categories
     if texts is not None:
+        periods = periods_of(texts)
+        if periods is not None:
+            places = np.asarray(periods.places)[values.astype(np.intp)]
+            of_sets = _by_set(places, n_fit)
+            return Slicing(by, periods.names, periods.shown, of_sets, in_time=True)
         names = category_names(texts)
         return Slicing(by, names, names, _by_set(values.astype(np.intp), n_fit))
     different = np.unique(values[~np.isnan(values)])

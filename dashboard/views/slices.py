@@ -2,6 +2,7 @@
 
 from html import escape
 
+import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -52,10 +53,10 @@ def show(scene: Scene) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         by = _choose_way(scene)
         found = find_slices(scene, by)
-        after_first = _choose_side(found)
+        after_first = not found.slicing.in_time and _choose_side(found)
         first, after = (found.after if after_first else found.before), _after(found)
         _offer_part(found)
-        order = first.order(DETECTION_LEVEL)
+        order = _order(found, first)
         start = choose_page(order.size, PAGE, "slices_page")
     how = words.HowSaid(after_first, _is_prediction(scene), scene.expert)
     sentence = words.conclusion((found.before, after), by, found.slicing.shown, how)
@@ -82,6 +83,12 @@ def _choose_way(scene: Scene) -> str:
         width=320,
     )
     return by or first
+
+
+def _order(found: FoundSlices, first: SliceScreen) -> Places:
+    """List the subgroups that have rows: periods in time order, others worst first."""
+    worst_first = first.order(DETECTION_LEVEL)
+    return np.sort(worst_first) if found.slicing.in_time else worst_first
 
 
 def _choose_side(found: FoundSlices) -> bool:
@@ -157,7 +164,7 @@ def _show_slices(scene: Scene, found: FoundSlices, first: SliceScreen, shown: Pl
         st.html(_RULES)
         with st.container(key="slices_table"):
             st.html(_slice_table(rows, expert=scene.expert))
-        n_shown = first.order(DETECTION_LEVEL).size
+        n_shown = _order(found, first).size
         note = words.table_note(first, n_shown, by=slicing.by)
         said = " ".join((note, *words.missing(scene.upload, slicing.by)))
         st.markdown(f":small[{said}]", help=words.about(first, expert=scene.expert))

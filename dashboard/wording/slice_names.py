@@ -93,6 +93,23 @@ def range_names(low: Sequence[float], high: Sequence[float]) -> tuple[str, ...]:
     return tuple(name.replace("-", MINUS).replace("e+", "e") for name in names)
 
 
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def period_name(name: str) -> str:
+    """Return a month or a quarter as it is written; a year and other texts stay.
+
+    Examples
+    --------
+    >>> period_name("2025-03"), period_name("2025-Q1"), period_name("2025")
+    ('Mar 2025', 'Q1 2025', '2025')
+    """
+    year, _, part = name.partition("-")
+    if not part:
+        return name
+    return f"{part if part.startswith('Q') else _MONTHS[int(part) - 1]} {year}"
+
+
 def cut_names(cuts: Sequence[float], *, whole: bool) -> tuple[str, ...]:
     """Return names of the ranges between numbers; each number belongs to the range above it.
 
