@@ -3,11 +3,16 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from calibcore.data import EventScores
+from calibcore.data import EventScores, LogitSet
+from calibcore.events import TopR
 from calibcore.inference import GroupGaps, group_gaps
+from calibcore.joint_slices import joint_screen
+from calibcore.slices import SliceScreen, SliceShares, screen_slices, slice_shares
+from calibcore.validation import Labels
 from dashboard.compute.cache import key_of, once
-from dashboard.compute.slices import Slicing, of_evaluated, slicing_of, ways
+from dashboard.compute.slices import Slicing, of_evaluated, said_classes, slicing_of, ways
 from dashboard.scene import Scene
 from dashboard.wording.slice_names import SCORES
 
@@ -84,3 +89,67 @@ def most_telling(scene: Scene) -> str:
     if worst is not None:
         return found.name(side, worst)[0]
     return next((by for by in offered if not looks_like_ids(scene, by)), offered[0])
+
+
+# What the page shows -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class FoundSlices:
+    """Every subgroup of the chosen set.
+
+    Parameters
+    ----------
+    slicing : Slicing
+        How the rows are grouped.
+    before : SliceScreen
+        Uncalibrated; a `JointScreen` where the groups are among those of `find_groups`.
+    after : SliceScreen
+        Calibrated; the same object where nothing was fitted.
+    right, right_after : SliceShares or None
+        Accuracy; None where it is not known.
+    """
+
+    slicing: Slicing
+    before: SliceScreen
+    after: SliceScreen
+    right: SliceShares | None
+    right_after: SliceShares | None
+
+
+def find_slices(scene: Scene, by: str) -> FoundSlices:
+    """Evaluate every subgroup of the chosen set."""
+    key = key_of(scene.upload, replace(scene.settings, n_bins=15)), scene.chosen, by
+    return once("slices", key, lambda: _find_slices(scene, by))
+
+
+def _find_slices(scene: Scene, by: str) -> FoundSlices:
+    slicing, evaluated = slicing_of(scene.upload, scene.settings, by), scene.evaluated
+    groups = find_groups(scene)
+    places = of_evaluated(scene, slicing.places[scene.chosen])
+    n_slices = len(slicing.names)
+
+    def screened(event: EventScores, gaps: GroupGaps) -> SliceScreen:
+        alone = screen_slices(
+            event.scores, event.hits, places, n_slices=n_slices, evaluate=slicing.fair
+        )
+        known = [one.by for one in groups.slicings]
+        return joint_screen(alone, gaps, known.index(by)) if by in known else alone
+
+    def share(flags: NDArray[np.bool_] | None) -> SliceShares | None:
+        return None if flags is None else slice_shares(flags, places, n_slices=n_slices)
+
+    before = screened(evaluated.before.event, groups.before)
+    same = evaluated.after is evaluated.before
+    after = before if same else screened(evaluated.after.event, groups.after)
+    said = [said_classes(scene, calibrated=calibrated) for calibrated in (False, True)]
+    right, right_after = (share(_right(scene, classes)) for classes in said)
+    return FoundSlices(slicing, before, after, right, right_after)
+
+
+def _right(scene: Scene, said: Labels | None) -> NDArray[np.bool_] | None:
+    if said is not None and isinstance(scene.rows, LogitSet):
+        return np.asarray(said == scene.rows.labels)
+    if scene.settings.event == TopR(1):
+        return scene.evaluated.before.event.hits.astype(np.bool_)
+    return None

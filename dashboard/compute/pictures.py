@@ -8,7 +8,7 @@ from plotly import graph_objects as go
 from calibcore.metrics.bins import BinSweep, sweep_bins
 from calibcore.slices import Places
 from dashboard.compute.cache import key_of, once
-from dashboard.compute.slices import FoundSlices
+from dashboard.compute.groups import FoundSlices
 from dashboard.compute.uncertainty import class_bins
 from dashboard.figures import (
     SweepFigures,

@@ -13,18 +13,13 @@ from calibcore.calibrators.base import FittedVectorMap
 from calibcore.data import EventScores, LogitSet, with_groups
 from calibcore.events import TopR
 from calibcore.fitting import prepare
-from calibcore.ranges import equal_ranges
-from calibcore.slices import (
-    Places,
-    SliceScreen,
-    SliceShares,
-    screen_slices,
-    slice_shares,
-)
+from calibcore.ranges import equal_ranges, round_ranges
+from calibcore.slices import Places
 from calibcore.splits import Split
 from calibcore.validation import Labels
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.files import plain_split
+from dashboard.compute.periods import periods_of
 from dashboard.readers import SliceColumn, Upload
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, SetChoice, Settings, Slice
@@ -35,6 +30,7 @@ from dashboard.wording.slice_names import (
     SCORES,
     TRUE,
     category_names,
+    cut_names,
     nth_range,
     range_names,
     score_ranges,
@@ -46,7 +42,7 @@ FEW_VALUES = 10
 """A column of numbers with at most so many different ones is grouped by its values."""
 
 NUMBER_RANGES = 5
-"""Ranges into which other columns of numbers are cut."""
+"""Ranges, at most, into which other columns of numbers are cut."""
 
 SETS: tuple[SetChoice, SetChoice] = ("calibration", "test")
 
@@ -71,6 +67,8 @@ class Slicing:
     fair : bool
         Whether the subgroups were made without the true class, so that perfectly calibrated
         scores are calibrated in each.
+    in_time : bool
+        Whether the subgroups are periods of time, ascending; those without a date come last.
     """
 
     by: str
@@ -78,6 +76,7 @@ class Slicing:
     shown: tuple[str, ...]
     places: Mapping[SetChoice, Places]
     fair: bool = True
+    in_time: bool = False
 
     @cached_property
     def open_to_all(self) -> list[str]:
@@ -159,6 +158,11 @@ def _by_column(by: str, columns: list[SliceColumn]) -> Slicing:
     n_fit = columns[0].values.size
     texts = columns[0].categories
     if texts is not None:
+        periods = periods_of(texts)
+        if periods is not None:
+            places = np.asarray(periods.places)[values.astype(np.intp)]
+            of_sets = _by_set(places, n_fit)
+            return Slicing(by, periods.names, periods.shown, of_sets, in_time=True)
         names = category_names(texts)
         return Slicing(by, names, names, _by_set(values.astype(np.intp), n_fit))
     different = np.unique(values[~np.isnan(values)])
@@ -166,9 +170,12 @@ def _by_column(by: str, columns: list[SliceColumn]) -> Slicing:
         places = np.searchsorted(different, values)  # NaN comes after all
         names = range_names(different.tolist(), different.tolist())
     else:
-        found = equal_ranges(values, NUMBER_RANGES)
-        places = np.where(found.places < 0, found.low.size, found.places)
-        names = range_names(found.low.tolist(), found.high.tolist())
+        found = round_ranges(values, NUMBER_RANGES)
+        places = np.where(found.places < 0, found.cuts.size + 1, found.places)
+        if found.cuts.size:
+            names = cut_names(found.cuts.tolist(), whole=found.whole)
+        else:
+            names = range_names(different[:1].tolist(), different[-1:].tolist())
     if np.isnan(values).any():
         names = (*names, BLANK)
     shown = tuple(map(shown_range, names))
@@ -323,56 +330,7 @@ def _part_key(upload: Upload, settings: Settings) -> object:
     return key_of(upload, replace(settings, method=NO_METHOD, options=(), n_bins=15))
 
 
-# What the page shows -------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class FoundSlices:
-    """Every subgroup of the chosen set.
-
-    Parameters
-    ----------
-    slicing : Slicing
-        How the rows are grouped.
-    before : SliceScreen
-        Uncalibrated.
-    after : SliceScreen
-        Calibrated; the same object where nothing was fitted.
-    right, right_after : SliceShares or None
-        Accuracy; None where it is not known.
-    """
-
-    slicing: Slicing
-    before: SliceScreen
-    after: SliceScreen
-    right: SliceShares | None
-    right_after: SliceShares | None
-
-
-def find_slices(scene: Scene, by: str) -> FoundSlices:
-    """Evaluate every subgroup of the chosen set."""
-    key = key_of(scene.upload, replace(scene.settings, n_bins=15)), scene.chosen, by
-    return once("slices", key, lambda: _find(scene, by))
-
-
-def _find(scene: Scene, by: str) -> FoundSlices:
-    slicing, evaluated = slicing_of(scene.upload, scene.settings, by), scene.evaluated
-    places = of_evaluated(scene, slicing.places[scene.chosen])
-    n_slices = len(slicing.names)
-
-    def screened(event: EventScores) -> SliceScreen:
-        return screen_slices(
-            event.scores, event.hits, places, n_slices=n_slices, evaluate=slicing.fair
-        )
-
-    def share(flags: NDArray[np.bool_] | None) -> SliceShares | None:
-        return None if flags is None else slice_shares(flags, places, n_slices=n_slices)
-
-    before = screened(evaluated.before.event)
-    after = before if evaluated.after is evaluated.before else screened(evaluated.after.event)
-    said = [said_classes(scene, calibrated=calibrated) for calibrated in (False, True)]
-    right, right_after = (share(_right(scene, classes)) for classes in said)
-    return FoundSlices(slicing, before, after, right, right_after)
+# What belongs to the rows that are evaluated --------------------------------------------------
 
 
 def of_evaluated(scene: Scene, values: NDArray[Any]) -> NDArray[Any]:
@@ -389,11 +347,3 @@ def said_classes(scene: Scene, *, calibrated: bool) -> Labels | None:
     if calibrated and isinstance(fitted, FittedVectorMap):
         return np.asarray(fitted.predict_proba(rows.logits).argmax(axis=1))
     return np.asarray(rows.logits.argmax(axis=1))
-
-
-def _right(scene: Scene, said: Labels | None) -> NDArray[np.bool_] | None:
-    if said is not None and isinstance(scene.rows, LogitSet):
-        return np.asarray(said == scene.rows.labels)
-    if scene.settings.event == TopR(1):
-        return scene.evaluated.before.event.hits.astype(np.bool_)
-    return None

@@ -2,13 +2,14 @@
 
 from html import escape
 
+import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from calibcore.slices import Places, SliceScreen
 from dashboard import compute
-from dashboard.compute.groups import most_telling
-from dashboard.compute.slices import FoundSlices, find_slices, ways
+from dashboard.compute.groups import FoundSlices, find_slices, most_telling
+from dashboard.compute.slices import ways
 from dashboard.figures.slices import ROW, score_histogram
 from dashboard.parts import address, rows_list
 from dashboard.parts.graph import Titles, show_graph
@@ -43,10 +44,10 @@ def show(scene: Scene) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         by = _choose_way(scene)
         found = find_slices(scene, by)
-        after_first = _choose_side(found)
+        after_first = not found.slicing.in_time and _choose_side(found)
         first, after = (found.after if after_first else found.before), _after(found)
         _offer_part(found)
-        order = first.order(DETECTION_LEVEL)
+        order = _order(found, first)
         start = choose_page(order.size, PAGE, "slices_page")
     how = words.HowSaid(after_first, _is_prediction(scene), scene.expert)
     sentence = words.conclusion((found.before, after), by, found.slicing.shown, how)
@@ -73,6 +74,12 @@ def _choose_way(scene: Scene) -> str:
         width=320,
     )
     return by or first
+
+
+def _order(found: FoundSlices, first: SliceScreen) -> Places:
+    """List the subgroups that have rows: periods in time order, others worst first."""
+    worst_first = first.order(DETECTION_LEVEL)
+    return np.sort(worst_first) if found.slicing.in_time else worst_first
 
 
 def _choose_side(found: FoundSlices) -> bool:
@@ -148,7 +155,7 @@ def _show_slices(scene: Scene, found: FoundSlices, first: SliceScreen, shown: Pl
         st.html(_RULES)
         with st.container(key="slices_table"):
             st.html(_slice_table(rows, expert=scene.expert))
-        n_shown = first.order(DETECTION_LEVEL).size
+        n_shown = _order(found, first).size
         note = words.table_note(first, n_shown, by=slicing.by)
         said = " ".join((note, *words.missing(scene.upload, slicing.by)))
         st.markdown(f":small[{said}]", help=words.about(first, expert=scene.expert))

@@ -94,16 +94,54 @@ def range_names(low: Sequence[float], high: Sequence[float]) -> tuple[str, ...]:
     return tuple(name.replace("-", MINUS).replace("e+", "e") for name in names)
 
 
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def period_name(name: str) -> str:
+    """Return a month or a quarter as it is written; a year and other texts stay.
+
+    Examples
+    --------
+    >>> period_name("2025-03"), period_name("2025-Q1"), period_name("2025")
+    ('Mar 2025', 'Q1 2025', '2025')
+    """
+    year, _, part = name.partition("-")
+    if not part:
+        return name
+    return f"{part if part.startswith('Q') else _MONTHS[int(part) - 1]} {year}"
+
+
+def cut_names(cuts: Sequence[float], *, whole: bool) -> tuple[str, ...]:
+    """Return names of the ranges between numbers; each number belongs to the range above it.
+
+    Examples
+    --------
+    >>> cut_names([3.0, 6.0, 7.0], whole=True), cut_names([2.5, 10.0], whole=False)
+    (('up to 2', '3 to 5', '6', '7 and more'), ('below 2.5', '2.5 to 10', '10 and more'))
+    """
+    written = [_number(cut) for cut in cuts]
+    last = [_number(cut - 1) for cut in cuts] if whole else written
+    inner = [
+        low if low == high else f"{low} to {high}"
+        for low, high in zip(written[:-1], last[1:], strict=True)
+    ]
+    return (f"{'up to' if whole else 'below'} {last[0]}", *inner, f"{written[-1]} and more")
+
+
+def _number(value: float) -> str:
+    return in_full(value, 15).replace("-", MINUS).replace("e+", "e")
+
+
 def shown_range(name: str) -> str:
     """Return a range of numbers as it is shown; its name in an address stays as it was.
 
     Examples
     --------
-    >>> shown_range("18 to 29"), shown_range("\u22121 to 1"), shown_range("30")
-    ('18\u201329', '\u22121 to 1', '30')
+    >>> shown_range("18 to 29"), shown_range("\u22121 to 1"), shown_range("up to 17")
+    ('18\u201329', '\u22121 to 1', 'up to 17')
     """
     low, _, high = name.partition(" to ")
-    return span(low, high) if high else name
+    return span(low, high) if high and low != "up" else name
 
 
 def slice_name(by: str, shown: str) -> str:

@@ -4,18 +4,20 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from calibcore.joint_slices import JointScreen
 from calibcore.slices import SliceScreen, SliceShares
 from dashboard.readers import Upload
 from dashboard.wording import slice_names
 from dashboard.wording.classes import shortened
 from dashboard.wording.numbers import (
+    detected_points,
     escape_markdown,
     p_words,
     percent,
     pp,
     span,
 )
-from dashboard.wording.rows import rows, rows_of, says_rows
+from dashboard.wording.rows import rows, rows_of, say_rows, says_rows
 from dashboard.wording.slice_names import slice_name
 from dashboard.wording.verdicts import DETECTION_LEVEL, Finding, finding
 
@@ -24,7 +26,7 @@ SCORES = slice_names.SCORES
 BY = "Group by"
 BY_HELP = (
     "Classes, ranges of the score, or a further column of the file. Numbers are cut into ranges"
-    " with about as many rows each."
+    " at round values."
 )
 OPEN, OPEN_PLACE = "Filter all pages to", "Choose a subgroup"
 OPEN_HELP = "Only subgroups with rows in both sets are listed."
@@ -96,15 +98,39 @@ def conclusion(
     if first.off(DETECTION_LEVEL)[worst]:
         side = "after" if first is not before else "before"
         when = "" if after is None else f" {side} calibration"
-        error = percent(float(first.ks_error[worst]), int(first.rows[worst]))
-        adjusted = f" ({p_words(float(first.adjusted[worst]))}, Holm)" if how.expert else ""
-        found = _found(first, worst, prediction=how.prediction).in_sentence
-        start = f"Worst subgroup{when}: {name}, {found}, KS error {error}{adjusted}. "
-    return start + _counted(counts, n_tested, expert=how.expert)
+        size = _size(first, worst, prediction=how.prediction, expert=how.expert)
+        start = f"Worst subgroup{when}: {name}, {size}. "
+    adjusted = _adjusted(before, n_tested, expert=how.expert)
+    return start + _counted(counts, n_tested, adjusted)
+
+
+def _size(screen: SliceScreen, k: int, *, prediction: bool, expert: bool) -> str:
+    """Return what is found of a subgroup that is miscalibrated, and how large it is."""
+    found = _found(screen, k, prediction=prediction).in_sentence
+    rows, p_value = int(screen.rows[k]), p_words(float(screen.adjusted[k]))
+    if isinstance(screen, JointScreen):
+        size = detected_points(abs(float(screen.mean_gap[k])), rows)
+        evidence = f" ({p_value})" if expert else ""
+        return f"{found} by {size}{evidence}, {_compared(screen, k)}"
+    evidence = f" ({p_value}, Holm)" if expert else ""
+    return f"{found}, KS error {percent(float(screen.ks_error[k]), rows)}{evidence}"
 
 
 @says_rows
-def _counted(counts: Sequence[int], n_tested: int, *, expert: bool) -> str:
+def _compared(screen: JointScreen, k: int) -> str:
+    """Return how a miscalibrated subgroup compares with other rows of such scores."""
+    return "more than other rows" if screen.differs[k] else "like other rows"
+
+
+def _adjusted(screen: SliceScreen, n_tested: int, *, expert: bool) -> str:
+    """Return how many tests the findings are adjusted for."""
+    if isinstance(screen, JointScreen):
+        return f"adjusted for {screen.n_tests:,} subgroups of all columns"
+    return f"Holm, {n_tested:,} tests" if expert else f"adjusted for {n_tested:,} tests"
+
+
+@says_rows
+def _counted(counts: Sequence[int], n_tested: int, adjusted: str) -> str:
     """Return how many subgroups are miscalibrated, on each side."""
     sides = zip(counts, (" before", " after") if len(counts) > 1 else ("",), strict=True)
     if n_tested == 1:
@@ -117,12 +143,13 @@ def _counted(counts: Sequence[int], n_tested: int, *, expert: bool) -> str:
     numbers = ", ".join(
         [first.format(of=f" of {n_tested:,}"), *(one.format(of="") for one in then)]
     )
-    how = f"Holm, {n_tested:,} tests" if expert else f"adjusted for {n_tested:,} tests"
-    return f"Miscalibrated subgroups: {numbers} ({how})."
+    return f"Miscalibrated subgroups: {numbers} ({adjusted})."
 
 
 def _found(screen: SliceScreen, k: int, *, prediction: bool) -> Finding:
     gap, error = float(screen.mean_gap[k]), float(screen.ks_error[k])
+    if isinstance(screen, JointScreen):  # its test is of the mean gap
+        error = abs(gap)
     return finding(gap, error, float(screen.adjusted[k]), prediction=prediction)
 
 
@@ -131,6 +158,8 @@ def _not_tested(screen: SliceScreen, worst: int, name: str) -> str:
     rows = int(screen.rows[worst])
     if rows < screen.least:
         return f"No subgroup has the {rows_of(screen.least)} that a test needs."
+    if isinstance(screen, JointScreen):
+        return f"{say_rows('All rows')} are in one subgroup, {name}, so none is tested."
     score, observed = (
         percent(float(value[worst]), rows) for value in (screen.mean_score, screen.frequency.share)
     )
@@ -247,6 +276,8 @@ def _verdict(screen: SliceScreen, k: int, *, prediction: bool) -> tuple[str, str
         return "\u2013", few if screen.rows[k] < screen.least else "not tested", "none"
     found = _found(screen, k, prediction=prediction)
     word = "not detected" if found.colour == "gray" else found.in_sentence
+    if isinstance(screen, JointScreen) and found.colour != "gray":
+        word += f", {_compared(screen, k)}"
     return found.icon, word.removeprefix("scores "), _KINDS[found.colour]
 
 
@@ -274,8 +305,17 @@ def about(screen: SliceScreen, *, expert: bool) -> str:
     """Return what the columns of the table are."""
     text = (
         "Mean gap: mean score minus observed frequency; above 0, scores are too high on average. KS"
-        " error: largest cumulative gap. Each 95% CI is of one subgroup by itself."
+        " error: largest cumulative gap."
     )
+    if isinstance(screen, JointScreen):
+        how = " (min-p over drawn labels)" if expert else ""
+        return (
+            f"{text} The mean gap is tested, as on Overview: findings are adjusted for"
+            f" {screen.n_tests:,} subgroups of all columns{how}, and their 95% CIs hold for all"
+            ' subgroups at once. "Like other rows": not shown to differ from other rows with such'
+            " scores."
+        )
+    text += " Each 95% CI is of one subgroup by itself."
     n_tested = int(screen.evaluated.sum())
     if n_tested < 2:
         return text

@@ -1,5 +1,6 @@
 """Parts of the rows by themselves, beside a loop over all rows for each of them."""
 
+import itertools
 import math
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from calibcore import CalibrationInputError, EventScores, LogitSet, Split, TopR, audit
 from calibcore.calibrators import SplineCalibration, TemperatureScaling
-from calibcore.ranges import equal_ranges
+from calibcore.ranges import equal_ranges, round_ranges
 from calibcore.slices import (
     SliceScreen,
     rebin,
@@ -173,6 +174,51 @@ def test_ranges_without_ties_hold_alike_many() -> None:
     counts = np.bincount(found.places)
     assert counts.size == 10
     assert set(counts.tolist()) == {10, 11}
+
+
+@given(
+    st.lists(
+        st.one_of(st.sampled_from([0.0, 1.0, 2.0]), st.floats(-50, 5e4), st.just(math.nan)),
+        max_size=80,
+    ),
+    st.integers(1, 12),
+)
+def test_round_ranges_keep_the_order_and_are_never_small(
+    values: list[float], n_ranges: int
+) -> None:
+    found = round_ranges(values, n_ranges)
+    known = [value for value in values if not math.isnan(value)]
+    ends = [-math.inf, *found.cuts.tolist(), math.inf]
+    assert len(found.cuts) < n_ranges
+    assert ends == sorted(set(ends))
+    for value, place in zip(values, found.places.tolist(), strict=True):
+        assert place == -1 if math.isnan(value) else ends[place] <= value < ends[place + 1]
+    for low, high in itertools.pairwise(ends):
+        inside = sum(low <= value < high for value in known)
+        assert len(known) == 0 or inside >= len(known) / (2 * n_ranges)
+    assert found.whole == all(value == round(value) for value in known)
+    assert not found.whole or all(cut == round(cut) for cut in found.cuts.tolist())
+
+
+@given(
+    st.lists(st.integers(-3000, 9000), min_size=20, max_size=200, unique=True),
+    st.sampled_from([1.0, 0.01]),
+)
+def test_cuts_of_values_that_differ_are_round_and_as_many_as_asked(
+    values: list[int], unit: float
+) -> None:
+    given = sorted(value * unit for value in values)
+    found, n = round_ranges(given, 5), len(values)
+    assert len(found.cuts) == 4
+    for k, cut in enumerate(found.cuts.tolist(), start=1):
+        first, last = math.ceil(n * (4 * k - 1) / 20), math.floor(n * (4 * k + 1) / 20)
+        low, high = given[first - 1], given[last]
+        assert low < cut <= high
+        steps = [f * 10.0**e for e in range(5, -4, -1) for f in (5, 2.5, 2, 1)]
+        steps = [s for s in steps if unit < 1 or s == round(s)]
+        # The largest step of which a multiple is there.
+        step = next(s for s in steps if math.floor(high / s + 1e-9) * s > low + 1e-9)
+        assert abs(cut / step - round(cut / step)) < 1e-6
 
 
 # Rows ---------------------------------------------------------------------------------------

@@ -6,6 +6,8 @@ from numpy.testing import assert_allclose
 
 from calibcore.binning import bin_scores
 from calibcore.events import OneClass, TopR
+from calibcore.inference import group_gaps
+from calibcore.joint_slices import joint_screen
 from calibcore.slices import SliceScreen, screen_slices, slice_shares
 from dashboard.figures import DARK, LIGHT, Palette
 from dashboard.figures.slices import ROW, score_histogram, slice_plot
@@ -134,6 +136,26 @@ def test_under_true_classes_nothing_is_called_miscalibrated() -> None:
     assert said.startswith(r"Largest gap: true class \<b\>night")
     assert f"mean score {pct(f'{score:.1f}')}, observed {pct(f'{observed:.1f}')}." in said
     assert said.endswith(words.NOT_BY_TRUTH)
+
+
+def test_the_joint_test_tells_which_are_like_other_rows() -> None:
+    rng = np.random.default_rng(5)
+    scores, places = rng.uniform(0.2, 0.7, 6_000), np.repeat([0, 1, 2], 2_000)
+    hits = rng.random(6_000) < scores + np.where(places == 2, 0.25, 0.1)
+    alone = screen_slices(scores, hits, places, n_slices=3)
+    found = joint_screen(alone, group_gaps(scores, hits, [places]), 0)
+    rows = words.slice_rows(("a", "b", "c"), (found, None), (None, None), [0, 2], prediction=False)
+    said = [row.before.verdict for row in rows]
+    assert said == ["too low, like other rows", "too low, more than other rows"]
+    how = words.HowSaid(after_first=False, prediction=False, expert=False)
+    sentence = words.conclusion((found, None), "ward", ("a", "b", "c"), how)
+    size = f"{-100 * found.mean_gap[2]:.1f}"
+    assert f"scores too low by {size} percentage points, more than other rows" in sentence
+    assert sentence.endswith("3 of 3 (adjusted for 3 subgroups of all columns).")
+    assert "Overview" in words.about(found, expert=False)
+    all_in_one = joint_screen(alone, group_gaps(scores, hits, []), 0)
+    sentence = words.conclusion((all_in_one, None), "ward", ("a", "b", "c"), how)
+    assert sentence.startswith("All rows are in one subgroup")
 
 
 def test_few_rows_are_not_tested() -> None:

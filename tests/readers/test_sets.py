@@ -288,7 +288,7 @@ def test_cells_that_name_no_set_become_a_group() -> None:
 
 
 def test_dates_become_months() -> None:
-    """Days before months are told by a day above 12."""
+    """Days before months are told by a day above 12; where none is, slashes stay as they are."""
     columns: list[tuple[ColumnRole, Column]] = [
         *CLASSES,
         ("outcome", numbers("y", [0, 1, 1])),
@@ -296,11 +296,15 @@ def test_dates_become_months() -> None:
         ("date", texts("when", ["2024-03-05T10:00", "2024-03-17", "2024-04-01"])),
         ("date", numbers("code", [20240305, 20240317, 20240401])),
         ("date", texts("odd", ["spring", "autumn", "spring"])),
+        ("date", texts("american", ["3/14/2025", "4/2/2025 8:15", "4/2/2025"])),
+        ("date", texts("british", ["14/3/2025", "2/4/2025", "2/4/2025"])),
+        ("date", texts("unclear", ["3/4/2025", "2/4/2025", "2/4/2025"])),
     ]
     raw = rows_of(read(columns))
     assert [column.categories for column in raw.columns] == [
         ("2024-12", "2025-02"), ("2024-03", "2024-04"), ("2024-03", "2024-04"),
-        ("spring", "autumn"),
+        ("spring", "autumn"), ("2025-03", "2025-04"), ("2025-03", "2025-04"),
+        ("3/4/2025", "2/4/2025"),
     ]  # fmt: skip
 
 

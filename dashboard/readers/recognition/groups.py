@@ -15,6 +15,7 @@ MAX_COLUMNS, MAX_TEXTS, MAX_LENGTH = 40, 200, 200
 _NAME, _SHOWN, _FEWEST_COUNTED, _LONGEST_ID = 60, 8, 5, 18
 _ISO = re.compile(r"([12]\d{3})[-/]?(\d{2})(?:[-/]?\d{2})?(?:[T ].*)?", re.ASCII)
 _DAY_FIRST = re.compile(r"(\d{1,2})[./-](\d{1,2})[./-]([12]\d{3})(?: .*)?", re.ASCII)
+_SLASHED = re.compile(r"(\d{1,2})[/-](\d{1,2})[/-]([12]\d{3})(?: .*)?", re.ASCII)
 _ARRAY = "column_"
 _WHOLE = re.compile(r"[+-]?\d+(?:\.0*)?", re.ASCII)
 
@@ -84,12 +85,13 @@ def month_of(column: Column) -> SliceColumn | str:
     if texts is None:
         values, codes = np.unique(codes, return_inverse=True)
         texts = tuple(f"{value:.0f}" for value in values.tolist())
-    day_second = any(int(m[2]) > 12 for text in texts if (m := _DAY_FIRST.fullmatch(text)))
+    days = [(int(m[1]), int(m[2])) for text in texts if (m := _SLASHED.fullmatch(text.strip()))]
+    unclear = bool(days) and max(map(max, days)) <= 12  # 3/4/2025 is in April or in March
+    day_second = any(second > 12 for _, second in days)
     months = [_month(text, day_second=day_second) for text in texts]
-    if "" in {month for month, text in zip(months, texts, strict=True) if text not in ("", "nan")}:
+    if unclear or any(not m and t not in ("", "nan") for m, t in zip(months, texts, strict=True)):
         return group_of(column)
-    if len({*months}) > MAX_TEXTS:
-        months = [month[:4] for month in months]
+    months = [m[:4] for m in months] if len({*months}) > MAX_TEXTS else months
     places = {month: k for k, month in enumerate(dict.fromkeys(months))}
     looked_up = np.array([places[month] for month in months], dtype=np.int32)
     return group_of(Column(column.name, looked_up[codes], tuple(places)))
@@ -103,10 +105,9 @@ def ids_of(column: Column) -> SliceColumn | None:
         ids = np.array([_id_of(text) for text in column.texts], dtype=np.int64)[column.values]
         return SliceColumn(column.name, ids)
     values = column.values
-    if values.dtype.kind == "f":
-        safe = np.isfinite(values) & (np.abs(values) < 1 << 62)
-        if not safe.all() or (values != np.rint(values)).any():
-            return None
+    whole = (np.abs(values) < 1 << 62) & (values == np.rint(values))
+    if values.dtype.kind == "f" and not whole.all():
+        return None
     return SliceColumn(column.name, values.astype(np.int64))
 
 
@@ -140,8 +141,7 @@ def _month(text: str, *, day_second: bool) -> str:
 
 def _counts_rows(values: Array) -> bool:
     """Return whether a column counts the rows from 0 or from 1."""
-    first = values[0]
-    return first in (0, 1) and np.array_equal(values, np.arange(len(values)) + int(first))
+    return values[0] in (0, 1) and np.array_equal(values, np.arange(len(values)) + int(values[0]))
 
 
 def _kept(kept: Sequence[SliceColumn]) -> Iterator[str]:
