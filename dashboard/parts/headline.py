@@ -46,7 +46,9 @@ def show_verdict(scene: Scene, *, brief: bool = False, ranges: bool = True) -> N
             st.markdown(line, help=HELP if ranges else None)
         else:
             size = wording.verdict(evaluated.before, words, expert=expert).size
-            st.subheader(f"{badge('Before', found['Before'])}{size}", anchor=False)
+            st.subheader(
+                f"{badge('Before', found['Before'])}{size.removeprefix(',')}", anchor=False
+            )
             st.markdown(ranges_sentence(evaluated.before), help=HELP)
             after = f"{badge('After', found['After'])} " if "After" in found else ""
             if "After" in found and found["After"] is not FITTED:

@@ -181,4 +181,4 @@ def _table(heads: tuple[str, ...], rows: list[tuple[str, str, list[words.Cell]]]
 
 
 def _small(note: str) -> str:
-    return f"<small>{escape(note)}</small>" if note else ""
+    return "".join(f"<small>{escape(line)}</small>" for line in note.splitlines())

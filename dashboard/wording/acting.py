@@ -74,7 +74,7 @@ class Cell(NamedTuple):
     text : str
         The count, or the share where there is no room for both.
     note : str
-        In small letters: the share with its interval; empty for none.
+        In small letters, perhaps of several lines: share and interval; empty for none.
     """
 
     text: str
@@ -96,7 +96,7 @@ def counts_rows(sides: Sequence[AtCutoff]) -> list[tuple[str, list[Cell]]]:
 
 def _counted(count: int, of: int, interval: Interval | None) -> Cell:
     share = _share(count, of, interval)
-    return Cell(f"{count:,}", f"{share.text} of {of:,} ({share.note})") if interval else share
+    return Cell(f"{count:,}", f"{share.text} of {of:,}\n{share.note}") if interval else share
 
 
 def _share(count: int, of: int, interval: Interval | None) -> Cell:
