@@ -9,10 +9,12 @@ from calibcore.inference.multiple_testing import ClassScreen, holm, screen_class
 from calibcore.inference.omnibus import Omnibus, omnibus_test
 from calibcore.inference.plan import Plan
 from calibcore.inference.power import rows_that_show, smallest_gap_shown
+from calibcore.inference.trend import Drift, drift_test
 
 __all__ = [
     "ClassScreen",
     "DistanceEstimate",
+    "Drift",
     "Finding",
     "Fits",
     "GroupGaps",
@@ -24,6 +26,7 @@ __all__ = [
     "Reference",
     "SideRows",
     "Uncertainty",
+    "drift_test",
     "group_gaps",
     "holm",
     "infer",
