@@ -9,6 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from calibcore.events import TopR
 from calibcore.slices import Places, SliceScreen
 from dashboard import compute
+from dashboard.compute.drift import find_drift
 from dashboard.compute.groups import FoundSlices, find_slices, most_telling
 from dashboard.compute.listed_rows import ListedRows, list_rows
 from dashboard.compute.slices import ways
@@ -24,6 +25,7 @@ from dashboard.tables import csv_of
 from dashboard.wording import listed
 from dashboard.wording import slices as words
 from dashboard.wording.classes import shortened
+from dashboard.wording.drift import drift_line
 from dashboard.wording.events import event_words
 from dashboard.wording.numbers import NO_BREAK
 from dashboard.wording.roles import sideways
@@ -61,6 +63,10 @@ def show(scene: Scene) -> None:
     how = words.HowSaid(after_first, _is_prediction(scene), scene.expert)
     sentence = words.conclusion((found.before, after), by, found.slicing.shown, how)
     top.subheader(sentence, anchor=False)
+    drift = find_drift(scene, by) if found.slicing.in_time else None
+    if drift is not None:
+        sides = drift.before, drift.after
+        top.markdown(drift_line(by, drift.slicing.shown, sides, expert=scene.expert))
     _show_slices(scene, found, first, order[start : start + PAGE])
     _show_rows(scene)
 
