@@ -11,10 +11,12 @@ from calibcore.inference.omnibus import Omnibus, omnibus_test
 from calibcore.inference.plan import Plan
 from calibcore.inference.power import rows_that_show, smallest_gap_shown
 from calibcore.inference.ties import ks_by_worst_order
+from calibcore.inference.trend import Drift, drift_test
 
 __all__ = [
     "ClassScreen",
     "DistanceEstimate",
+    "Drift",
     "Finding",
     "Fits",
     "GroupGaps",
@@ -27,6 +29,7 @@ __all__ = [
     "Reference",
     "SideRows",
     "Uncertainty",
+    "drift_test",
     "group_gaps",
     "holm",
     "infer",

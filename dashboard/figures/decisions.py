@@ -57,8 +57,8 @@ def decision_graph(
         inside = height[height >= bottom]
         last = float(inside[-1]) if inside.size == height.size else bottom
         ends.append(LineEnd(name, (last - bottom) / (top - bottom), look))
-    figure.add_vline(x=cutoff, line={"color": palette.text, "width": 1, "dash": "dot"})
     name_ends(figure, ends, pixels=_PIXELS)
+    figure.add_vline(x=cutoff, line={"color": palette.text, "width": 1, "dash": "dot"})
     layout = base_layout("Net benefit by cut-off")
     return figure.update_layout(
         layout,
@@ -93,9 +93,9 @@ def coverage_graph(
     for (name, curve), look in zip(sides, side_looks(palette)[-len(sides) :], strict=True):
         _add(figure, curve.coverage, curve.accuracy, (name, look), "accuracy %{y:.1%}")
         ends.append(LineEnd(name, (float(curve.accuracy[-1]) - low) / (1.01 - low), look))
+    name_ends(figure, ends, pixels=_PIXELS)
     if kept is not None:
         figure.add_vline(x=kept, line={"color": palette.text, "width": 1, "dash": "dot"})
-    name_ends(figure, ends, pixels=_PIXELS)
     layout = base_layout("Accuracy by share of rows kept")
     return figure.update_layout(
         layout,

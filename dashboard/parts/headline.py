@@ -7,11 +7,13 @@ from calibcore.events import OneClass
 from calibcore.inference import ClassScreen, Inference
 from dashboard import compute, wording
 from dashboard.compute.correction import KEY, find_correction
+from dashboard.compute.drift import find_drift
 from dashboard.compute.groups import find_groups
 from dashboard.parts.classes import QUICK, make_openable, open_class
 from dashboard.parts.links import show_link
 from dashboard.scene import Scene
 from dashboard.wording.correction import with_correction
+from dashboard.wording.drift import drift_line
 from dashboard.wording.events import outcome_name
 from dashboard.wording.groups import Groups, worst_lines
 from dashboard.wording.next_steps import HEADING, next_steps
@@ -81,6 +83,15 @@ def find_worst(scene: Scene) -> Groups:
     return Groups(found.before, found.after, found.name, words.prediction)
 
 
+def _drift_lines(scene: Scene) -> list[str]:
+    """Return the drift over dates if it is detected."""
+    found = find_drift(scene)
+    if found is None or not found.detected:
+        return []
+    sides = found.before, found.after
+    return [drift_line(found.slicing.by, found.slicing.shown, sides, expert=scene.expert)]
+
+
 class Figures:
     """The four figures and recommendations, shown at once and again when more is known."""
 
@@ -92,7 +103,7 @@ class Figures:
         self._tiles = st.container(key="tiles").empty()
         self._steps = st.container(key="next_steps").empty()
         if worst is not None:
-            lines = worst_lines(self._groups, expert=scene.expert)
+            lines = [*worst_lines(self._groups, expert=scene.expert), *_drift_lines(scene)]
             if lines:
                 worst.markdown("  \n".join(lines))
         self.show()

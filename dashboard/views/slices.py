@@ -8,6 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from calibcore.slices import Places, SliceScreen
 from dashboard import compute
+from dashboard.compute.drift import find_drift
 from dashboard.compute.groups import FoundSlices, find_slices, most_telling
 from dashboard.compute.slices import ways
 from dashboard.figures.slices import ROW, score_histogram
@@ -19,6 +20,7 @@ from dashboard.parts.row_filter import choose_part, make_choosable
 from dashboard.scene import Scene
 from dashboard.wording import listed
 from dashboard.wording import slices as words
+from dashboard.wording.drift import drift_line
 from dashboard.wording.numbers import NO_BREAK
 from dashboard.wording.rows import say_rows
 from dashboard.wording.verdicts import DETECTION_LEVEL
@@ -52,6 +54,10 @@ def show(scene: Scene) -> None:
     how = words.HowSaid(after_first, _is_prediction(scene), scene.expert)
     sentence = words.conclusion((found.before, after), by, found.slicing.shown, how)
     top.subheader(sentence, anchor=False)
+    drift = find_drift(scene, by) if found.slicing.in_time else None
+    if drift is not None:
+        sides = drift.before, drift.after
+        top.markdown(drift_line(by, drift.slicing.shown, sides, expert=scene.expert))
     _show_slices(scene, found, first, order[start : start + PAGE])
     _show_rows(scene)
 

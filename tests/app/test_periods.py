@@ -2,6 +2,8 @@
 
 import re
 
+import numpy as np
+
 from dashboard.compute.periods import periods_of
 from tests.app.pages import bodies, open_upload, turn_to
 from tests.app.test_slices import tables
@@ -35,3 +37,36 @@ def test_dates_of_a_file_are_in_time_order() -> None:
     (table,) = tables(page, "slices")
     assert [line[0] for line in table][:3] == ["Jan 2025", "Feb 2025", "Mar 2025"]
     assert re.search("of 12", " ".join(bodies(page)))
+
+
+def drifting(since: int, by: float) -> bytes:
+    """Write 4,000 rows of a year whose scores are too low from a month on."""
+    rng = np.random.default_rng(4)
+    scores, months = rng.uniform(0.1, 0.7, 4_000), np.sort(rng.integers(1, 13, 4_000))
+    hits = rng.random(4_000) < scores + by * (months >= since)
+    lines = [
+        f"2025-{month:02d}-{1 + k % 28:02d},{score:.4f},{hit:d}"
+        for k, (month, score, hit) in enumerate(zip(months, scores, hits, strict=True))
+    ]
+    return "\n".join(["admitted,risk,died", *lines]).encode()
+
+
+def test_a_drift_is_named_on_both_pages() -> None:
+    page = open_upload(("year.csv", drifting(7, 0.15)))
+    assert not page.exception
+    said = " ".join(bodies(page))
+    named = re.search(r"\*\*Drift over admitted.*?:\*\* since (\w+ 2025) scores are too low", said)
+    assert named is not None
+    assert named[1] in {"Jun 2025", "Jul 2025", "Aug 2025"}
+    turn_to(page, "slices")
+    page.selectbox(key="slices_by").set_value("admitted").run()
+    again = " ".join(bodies(page))
+    assert named[0] in again
+
+
+def test_without_a_drift_only_the_page_of_dates_says_so() -> None:
+    page = open_upload(("year.csv", drifting(7, 0.0)))
+    assert "Drift" not in " ".join(bodies(page))
+    turn_to(page, "slices")
+    page.selectbox(key="slices_by").set_value("admitted").run()
+    assert "**Drift over admitted:** none detected" in " ".join(bodies(page))

@@ -1,0 +1,50 @@
+"""Drift in sentences: since when scores differ, and by how much."""
+
+from collections.abc import Sequence
+
+from calibcore.inference import Drift
+from dashboard.wording.numbers import detected_points, escape_markdown, p_words
+from dashboard.wording.verdicts import DETECTION_LEVEL
+
+
+def drift_line(
+    by: str, shown: Sequence[str], sides: tuple[Drift, Drift | None], *, expert: bool = False
+) -> str:
+    """Return since when scores differ from before, for Markdown.
+
+    Parameters
+    ----------
+    by : str
+        The column of dates.
+    shown : sequence of str
+        Its periods, as they are written.
+    sides : tuple of Drift
+        Before and after calibration; after is None where nothing was fitted.
+    expert : bool
+        Whether p-values are named.
+    """
+    before, after = sides
+    found = [one is not None and one.p_value < DETECTION_LEVEL for one in sides]
+    name = escape_markdown(by)
+    if not any(found):
+        when = "" if after is None else ", before or after calibration"
+        return f"**Drift over {name}:** none detected{when}."
+    one = before if found[0] else after
+    if one is None:
+        raise AssertionError(sides)
+    when = "" if after is None else (" before calibration" if found[0] else " after calibration")
+    evidence = f" ({p_words(one.p_value)})" if expert else ""
+    start = (
+        f"**Drift over {name}{when}:** since {escape_markdown(shown[one.since])} scores are"
+        f" {_size(one.gap_since, one.rows_since)}; until then,"
+        f" {_size(one.gap_before, one.rows_before)}{evidence}."
+    )
+    if after is None or not found[0]:
+        return start
+    return f"{start} After calibration: drift {'remains' if found[1] else 'not detected'}."
+
+
+def _size(gap: float, rows: int) -> str:
+    """Return a mean gap in words: "too low by 4.1 percentage points"."""
+    size = detected_points(abs(gap), rows)
+    return f"too {'high' if gap > 0 else 'low'} by {size}"
