@@ -44,6 +44,9 @@ _RULES = f"""
 .st-key-slices_table table.slices tbody :is(th, td) {{ padding-block: 0.1rem; }}
 .st-key-slices_table table.slices tbody tr {{ height: {ROW}px; }}
 .st-key-slices_table table.slices td:last-child small {{ white-space: nowrap; }}
+@media (max-width: 640px) {{
+  .st-key-slices_table table.slices td:nth-child(3) :is(small, span) {{ white-space: normal; }}
+}}
 </style>
 """
 
