@@ -34,6 +34,9 @@ from dashboard.wording.verdicts import DETECTION_LEVEL
 PAGE = 10
 """Subgroups on a page, so that their picture is whole on the first screen."""
 
+YEAR = 12
+"""Periods on a page."""
+
 MOST_ON_PHONES = 5
 """Columns of the list of rows that a phone shows at once."""
 
@@ -62,7 +65,8 @@ def show(scene: Scene) -> None:
         first, after = (found.after if after_first else found.before), _after(found)
         _offer_part(found)
         order = _order(found, first)
-        start = choose_page(order.size, PAGE, "slices_page")
+        size = YEAR if found.slicing.in_time else PAGE
+        start = choose_page(order.size, size, "slices_page")
     how = words.HowSaid(after_first, _is_prediction(scene), scene.expert)
     sentence = words.conclusion((found.before, after), by, found.slicing.shown, how)
     top.subheader(sentence, anchor=False)
@@ -70,7 +74,7 @@ def show(scene: Scene) -> None:
     if drift is not None:
         sides = drift.before, drift.after
         top.markdown(drift_line(by, drift.slicing.shown, sides, expert=scene.expert))
-    _show_slices(scene, found, first, order[start : start + PAGE])
+    _show_slices(scene, found, first, order[start : start + size])
     _show_rows(scene)
 
 
