@@ -21,7 +21,7 @@ class JointScreen(SliceScreen):
         Ends of the interval of the mean gap. Those of the slices that are tested hold at once with
         about 95%; of the others, each by itself.
     differs : ndarray of bool, shape (n_slices,)
-        Whether a slice is off by more than other rows with such scores.
+        Whether a slice is flagged and its gap larger than that of other rows with such scores.
     n_tests : int
         Groups that the p-values are adjusted for, those of other groupings among them.
     """
@@ -46,8 +46,8 @@ class JointScreen(SliceScreen):
 
         Notes
         -----
-        Those that are off by more than other rows, then those that are off, then those with enough
-        rows, then the small ones; of each, the largest mean gap first.
+        Those that are flagged and differ from other rows, then the others that are flagged, those
+        with enough rows, and the small ones; of each, the largest mean gap first.
         """
         kind = np.where(self.rows >= self.least, 2, 3)
         kind = np.where(self.off(level), np.where(self.differs, 0, 1), kind)

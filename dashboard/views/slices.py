@@ -28,6 +28,9 @@ from dashboard.wording.verdicts import DETECTION_LEVEL
 PAGE = 10
 """Subgroups on a page, so that their picture is whole on the first screen."""
 
+YEAR = 12
+"""Periods on a page."""
+
 NOTHING, ARROW = "\u2013", " \u2192 "
 
 _RULES = f"""
@@ -35,6 +38,9 @@ _RULES = f"""
 .st-key-slices_table table.slices tbody :is(th, td) {{ padding-block: 0.1rem; }}
 .st-key-slices_table table.slices tbody tr {{ height: {ROW}px; }}
 .st-key-slices_table table.slices td:last-child small {{ white-space: nowrap; }}
+@media (max-width: 640px) {{
+  .st-key-slices_table table.slices td:nth-child(3) :is(small, span) {{ white-space: normal; }}
+}}
 </style>
 """
 
@@ -50,7 +56,8 @@ def show(scene: Scene) -> None:
         first, after = (found.after if after_first else found.before), _after(found)
         _offer_part(found)
         order = _order(found, first)
-        start = choose_page(order.size, PAGE, "slices_page")
+        size = YEAR if found.slicing.in_time else PAGE
+        start = choose_page(order.size, size, "slices_page")
     how = words.HowSaid(after_first, _is_prediction(scene), scene.expert)
     sentence = words.conclusion((found.before, after), by, found.slicing.shown, how)
     top.subheader(sentence, anchor=False)
@@ -58,7 +65,7 @@ def show(scene: Scene) -> None:
     if drift is not None:
         sides = drift.before, drift.after
         top.markdown(drift_line(by, drift.slicing.shown, sides, expert=scene.expert))
-    _show_slices(scene, found, first, order[start : start + PAGE])
+    _show_slices(scene, found, first, order[start : start + size])
     _show_rows(scene)
 
 

@@ -116,7 +116,7 @@ def cumulative_caption(side: Side, *, expert: bool = False) -> str:
     curves, n_samples = side.curves, side.event.n_samples
     where = percent(curves.ks_fractile, n_samples)
     gap = pp(float(curves.gap[curves.ks_index]), n_samples, signed=True)
-    if curves.ks_p_value < DETECTION_LEVEL:
+    if side.omnibus.p_value < DETECTION_LEVEL:
         gap += f" (scores too {'high' if curves.gap[curves.ks_index] > 0 else 'low'})"
     limit = detected_pp(side.null.simultaneous, n_samples)
     level = f"{100 * side.null.level:.0f}%"

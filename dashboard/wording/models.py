@@ -114,7 +114,7 @@ def _after(results: Sequence[SetResult], method: str) -> str:
     rows, after = results[0].n_samples, [one.after.curves for one in results]
     low, high = (percent(end(one.ks_error for one in after), rows) for end in (min, max))
     errors = f"KS error {low} each" if low == high else f"KS errors {span(low, high)}"
-    found = sum(one.ks_p_value < DETECTION_LEVEL for one in after)
+    found = sum(one.after.omnibus.p_value < DETECTION_LEVEL for one in results)
     left = f"miscalibration still detected in {found} of {len(after)}"
     text = f"After {method_name(method)}: {errors}, {left if found else 'none detected'}"
     rights = [one.compare("accuracy").after for one in results]

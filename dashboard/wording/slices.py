@@ -326,7 +326,8 @@ def about(screen: SliceScreen, *, expert: bool) -> str:
 @says_rows
 def table_note(screen: SliceScreen, n_shown: int, *, by: str) -> str:
     """Return what the small print is, and which subgroups are not tested."""
-    said = ["Small print: 95% CI and finding."]
+    at_once = " (all subgroups at once)" if isinstance(screen, JointScreen) else ""
+    said = [f"Small print: 95% CI{at_once} and finding."]
     small = int(((screen.rows > 0) & (screen.rows < screen.least)).sum())
     if small:
         which = "1 subgroup" if small == 1 else f"{small:,} subgroups"

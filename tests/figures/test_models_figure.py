@@ -112,7 +112,7 @@ def test_the_conclusion_names_the_smallest_error_and_what_remains() -> None:
     best = f"(KS error {pct(f'{100 * errors[0]:.1f}')})"
     assert said.startswith(f"Best calibrated before: plain {best}. ")
     low, high = f"{100 * min(left):.1f}", f"{100 * max(left):.1f}"
-    n_found = sum(one.after.curves.ks_p_value < 0.05 for one in found)
+    n_found = sum(one.after.omnibus.p_value < 0.05 for one in found)
     still = f"miscalibration still detected in {n_found} of 3" if n_found else "none detected"
     assert f"After Temperature scaling: KS errors {low}\u2013{high}%, {still}; " in said
     rights = [one.compare("accuracy").after or 0.0 for one in found]
