@@ -25,7 +25,7 @@ from dashboard.wording.sentences import FITTED, badge, both_sides_line, findings
 from dashboard.wording.step import Found, Step
 from dashboard.wording.subject import subject
 
-STEPS_SHOWN = 2
+STEPS_SHOWN = 3
 """Recommendations that are shown at once."""
 
 
