@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, softmax
 
+from benchmarks.validation import JOINT as HEADING
 from benchmarks.validation import OUT
 from calibcore.inference.groups import group_gaps
 from calibcore.inference.omnibus import omnibus_test
 from calibcore.validation import Floats
 
-HEADING = "# Joint tests"
 N_SETS = 2000
 N_DRAWS = 200
 SIZES = (300, 1000, 5000, 30_000)

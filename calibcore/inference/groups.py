@@ -243,7 +243,8 @@ def _joint(
     variance = true * (1 - true)
     spread, skew = sums.of(variance), sums.of(variance * np.abs(1 - 2 * true))
     third = -sums.of(variance * (1 - 2 * true))
-    lean = np.divide(third, spread**1.5, out=np.zeros_like(spread), where=spread > 0)
+    lean = np.divide(third, spread, out=np.zeros_like(spread), where=spread > 0)
+    lean = np.clip(lean / np.sqrt(np.maximum(spread, 1e-9)), -1, 1)
     fixed, taken = spread == 0, None
     if nuisance is not None:
         weighted = nuisance * variance[:, np.newaxis]
