@@ -242,9 +242,6 @@ def _joint(
     """
     variance = true * (1 - true)
     spread, skew = sums.of(variance), sums.of(variance * np.abs(1 - 2 * true))
-    third = -sums.of(variance * (1 - 2 * true))
-    lean = np.divide(third, spread, out=np.zeros_like(spread), where=spread > 0)
-    lean = np.clip(lean / np.sqrt(np.maximum(spread, 1e-9)), -1, 1)
     fixed, taken = spread == 0, None
     if nuisance is not None:
         weighted = nuisance * variance[:, np.newaxis]
@@ -273,7 +270,7 @@ def _joint(
             covariance = sums.covariance(variance)
             if taken is not None:
                 covariance -= taken @ of_groups.T
-        drawn = _leaning(_normal(rng, spread, covariance, n_draws), spread, lean)
+        drawn = _leaning(_normal(rng, spread, covariance, n_draws), spread, _lean(sums, true))
         found.append(_p_values(drawn, spread, skew, fixed).min(axis=0))
     else:
         step = max(1, _CELLS // sums.n_rows)
@@ -307,6 +304,14 @@ def _normal(
         alike[np.diag_indices_from(alike)] = 1 + 1e-6  # groups of one grouping add up to the whole
         drawn = np.linalg.cholesky(alike) @ drawn
     return np.asarray(scale[:, np.newaxis] * drawn)
+
+
+def _lean(sums: Sums, true: Floats) -> Floats:
+    """Return the skewness of each group's sum of scores minus hits."""
+    variance = true * (1 - true)
+    spread, third = sums.of(variance), -sums.of(variance * (1 - 2 * true))
+    lean = np.divide(third, spread, out=np.zeros_like(spread), where=spread > 0)
+    return np.asarray(np.clip(lean / np.sqrt(np.maximum(spread, 1e-9)), -1, 1))
 
 
 def _leaning(drawn: Floats, spread: Floats, lean: Floats) -> Floats:
