@@ -248,8 +248,13 @@ def page_of(parts: dict[str, dict[str, str]], n_sets: int) -> str:
 
 
 def with_changes(page: str, section: str) -> str:
-    """Put the section that `benchmarks.changes` writes at the page's end, instead of any there."""
-    return f"{page.partition(CHANGES)[0].rstrip()}\n\n{section}"
+    """Put in the section that `benchmarks.changes` writes, instead of any; what follows stays."""
+    before, heading, rest = page.partition(f"\n{JOINT}\n")
+    return f"{before.partition(CHANGES)[0].rstrip()}\n\n{section}{heading}{rest}"
+
+
+JOINT = "# Joint tests"
+"""The page's last section, which `benchmarks.omnibus` writes."""
 
 
 _HEAD = (

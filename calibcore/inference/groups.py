@@ -19,7 +19,7 @@ LEAST_ROWS = 30
 """A group with fewer rows is not tested."""
 
 _MOST_ROWS = 20_000
-"""Up to so many rows labels are drawn; beyond, sums of groups are normal."""
+"""Up to so many rows labels are drawn; beyond, sums of groups are normal but for their skewness."""
 
 _MOST_GROUPS = 2_000
 """Up to so many groups their overlap counts; beyond, p-values are a little too large (Sidak)."""
@@ -270,7 +270,7 @@ def _joint(
             covariance = sums.covariance(variance)
             if taken is not None:
                 covariance -= taken @ of_groups.T
-        drawn = _normal(rng, spread, covariance, n_draws)
+        drawn = _leaning(_normal(rng, spread, covariance, n_draws), spread, _lean(sums, true))
         found.append(_p_values(drawn, spread, skew, fixed).min(axis=0))
     else:
         step = max(1, _CELLS // sums.n_rows)
@@ -304,6 +304,22 @@ def _normal(
         alike[np.diag_indices_from(alike)] = 1 + 1e-6  # groups of one grouping add up to the whole
         drawn = np.linalg.cholesky(alike) @ drawn
     return np.asarray(scale[:, np.newaxis] * drawn)
+
+
+def _lean(sums: Sums, true: Floats) -> Floats:
+    """Return the skewness of each group's sum of scores minus hits."""
+    variance = true * (1 - true)
+    spread, third = sums.of(variance), -sums.of(variance * (1 - 2 * true))
+    lean = np.divide(third, spread, out=np.zeros_like(spread), where=spread > 0)
+    return np.asarray(np.clip(lean / np.sqrt(np.maximum(spread, 1e-9)), -1, 1))
+
+
+def _leaning(drawn: Floats, spread: Floats, lean: Floats) -> Floats:
+    """Give normal sums the skewness of their group, as rare events have (Cornish-Fisher)."""
+    scale, lean = np.sqrt(spread)[:, np.newaxis], lean[:, np.newaxis]
+    unit = np.divide(drawn, scale, out=np.zeros_like(drawn), where=scale > 0)
+    more = lean * (unit**2 - 1) / 6 + lean**2 * (unit - unit**3) / 72
+    return np.asarray(drawn + scale * more)
 
 
 def _p_values(sums: Floats, spread: Floats, skew: Floats, fixed: NDArray[np.bool_]) -> Floats:

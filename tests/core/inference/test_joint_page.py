@@ -1,0 +1,57 @@
+"""What docs/validation.md says of the joint tests."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.validation import CHANGES, JOINT, with_changes
+from calibcore.inference.groups import _leaning
+
+PAGE = (Path(__file__).parents[3] / "docs" / "validation.md").read_text(encoding="utf-8")
+SHARE = re.compile(r"([\d.]+) \(([\d.]+) to ([\d.]+)\)")
+
+
+def _shares(title: str) -> list[list[tuple[float, ...]]]:
+    """Return each line's shares, with their intervals, of one part of the section."""
+    part = PAGE.partition(f"\n{JOINT}\n")[2].partition(f"## {title}\n")[2].partition("\n## ")[0]
+    lines = [SHARE.findall(line) for line in part.splitlines()]
+    return [[tuple(map(float, share)) for share in line] for line in lines if line]
+
+
+def test_false_alarms_do_not_contradict_their_level() -> None:
+    lines = _shares("False alarms")
+    assert len(lines) == 16
+    for share, low, high in (cell for line in lines for cell in line):
+        assert low <= share <= high
+        assert low <= 6
+        assert high >= 4
+
+
+def test_the_joint_test_is_near_the_best_part_and_all_rows_beat_half() -> None:
+    whole, wards = _shares("Power of the joint test"), _shares("Power of the test of subgroups")
+    assert (len(whole), len(wards)) == (3, 2)
+    for joint, ks in whole:
+        assert joint[0] > ks[0] - 5
+    for all_rows, _, half, _ in wards:
+        assert all_rows[0] >= half[0]
+
+
+@pytest.mark.parametrize("rest", ["", f"\n{JOINT}\n\nlast\n"])
+def test_new_changes_keep_the_section_after_them(rest: str) -> None:
+    page = with_changes(f"first\n\n{CHANGES}\nold\n{rest}", f"{CHANGES}\nnew\n")
+    assert page == f"first\n\n{CHANGES}\nnew\n{rest}"
+
+
+@pytest.mark.parametrize("expected", [6.0, 20.0])
+def test_sums_of_rare_events_have_the_tails_of_poisson_counts(expected: float) -> None:
+    rng = np.random.default_rng(0)
+    spread, lean = np.array([expected]), np.array([-(expected**-0.5)])  # of scores minus hits
+    normal = np.sqrt(expected) * rng.normal(size=(1, 400_000))
+    counts = expected - (rng.poisson(expected, normal.size) + rng.uniform(-0.5, 0.5, normal.size))
+    levels = 0.005, 0.05, 0.95, 0.995
+    wanted = np.quantile(counts, levels)
+    found = np.quantile(_leaning(normal, spread, lean), levels)
+    assert np.abs(found - wanted).max() < 0.15
+    assert np.abs(np.quantile(normal, levels) - wanted).max() > 0.6
