@@ -66,7 +66,7 @@ def decision_graph(
         margin={**layout["margin"], "r": MARGIN},
         xaxis=share_axis("Cut-off", (0, 1)),
         yaxis={
-            **share_axis("Net benefit per 100 rows", (0, top)),
+            **share_axis(say_rows("Net benefit per 100 rows"), (0, top)),
             "range": [bottom, top],
             "tickformat": ".3~g",
         },
@@ -96,12 +96,12 @@ def coverage_graph(
     name_ends(figure, ends, pixels=_PIXELS)
     if kept is not None:
         figure.add_vline(x=kept, line={"color": palette.text, "width": 1, "dash": "dot"})
-    layout = base_layout("Accuracy by share of rows kept")
+    layout = base_layout(say_rows("Accuracy by share of rows kept"))
     return figure.update_layout(
         layout,
         height=TALL,
         margin={**layout["margin"], "r": MARGIN},
-        xaxis=share_axis("Share of rows kept, highest score first", (0, 1)),
+        xaxis=share_axis(say_rows("Share of rows kept, highest score first"), (0, 1)),
         yaxis={**share_axis("Accuracy", (0, 1)), "range": [low, 1.01], "tickvals": None},
     )
 

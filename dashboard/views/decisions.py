@@ -61,7 +61,7 @@ def _show_called(scene: Scene) -> None:
         figure = decision_graph(curves, cutoff, scene.palette)
         show_graph("Decisions curve", figure, say_rows(words.CURVE_CAPTION))
     with right:
-        rows = [(name, "", cells) for name, cells in words.counts_rows(found)]
+        rows = [(say_rows(name), "", cells) for name, cells in words.counts_rows(found)]
         st.html(_table(("", *(side for side, _ in sides)), rows))
         st.markdown(f":small[{words.reference_sentence(found[-1])}]")
     for side, curve in curves:

@@ -35,7 +35,7 @@ def test_score_maps_by_hand(rows: LogitSet, event: TopR | OneClass) -> None:
     assert isinstance(result.fitted, FittedScoreMap)
     home = calibrator.fit(whole.scores, whole.hits).predict(whole.scores)
     np.testing.assert_array_equal(result.fitted.predict(whole.scores), home)
-    np.testing.assert_array_equal(result.calibration.after.event.scores, home)
+    assert result.calibration is result.test  # none is evaluated by a fit that has seen it
 
 
 def test_vector_maps_by_hand(rows: LogitSet) -> None:
@@ -54,17 +54,15 @@ def test_before_and_after_are_of_all_rows_and_what_the_contest_finds(rows: Logit
     split, event, calibrator = cross_split(rows), TopR(1), SplineCalibration()
     result = audit(split, event=event, calibrator=calibrator)
     crossed = cross_fit(rows, event=event, calibrator=calibrator, fold=deal_folds(rows))
-    assert result.test.comparisons == crossed.evaluated.comparisons
+    assert tuple(result.test.comparisons) == tuple(crossed.evaluated.comparisons)
     assert result.test.n_samples == rows.n_samples
     assert not result.same_data
-    in_sample = audit(Split(rows, rows, same_data=True), event=event, calibrator=calibrator)
-    assert in_sample.calibration.comparisons == result.calibration.comparisons
 
 
 def test_nothing_fitted_is_the_same_on_both_sets(rows: LogitSet) -> None:
     result = audit(cross_split(rows), event=TopR(1), calibrator=None)
     assert result.of_test is None
-    assert result.test.comparisons == result.calibration.comparisons
+    assert all(row.before == row.after for row in result.test.comparisons if row.before is not None)
 
 
 def test_event_scores_are_crossed_too(rng: np.random.Generator) -> None:
@@ -88,7 +86,7 @@ def test_the_same_maps_on_a_part_of_the_rows_and_in_other_bins(rows: LogitSet) -
     )
     again = rebin(result, split, n_bins=7)
     wanted = audit(split, event=event, calibrator=TemperatureScaling(), n_bins=7)
-    assert again.test.comparisons == wanted.test.comparisons
+    assert tuple(again.test.comparisons) == tuple(wanted.test.comparisons)
 
 
 def test_progress_rises_to_the_end(rows: LogitSet) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from calibcore import CalibrationInputError, EventScores, LogitSet, Split, TopR, audit
 from calibcore.calibrators import SplineCalibration, TemperatureScaling
+from calibcore.comparisons import Comparisons
 from calibcore.ranges import equal_ranges, round_ranges
 from calibcore.slices import (
     SliceScreen,
@@ -279,6 +280,7 @@ def test_a_score_map_is_kept_too() -> None:
 
 def alike(one: object, other: object) -> None:
     """Compare two results number by number, those inside them too."""
+    one, other = (tuple(x) if isinstance(x, Comparisons) else x for x in (one, other))
     assert type(one) is type(other)
     if hasattr(one, "__dataclass_fields__"):
         for name in one.__dataclass_fields__:

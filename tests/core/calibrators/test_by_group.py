@@ -273,7 +273,7 @@ def test_an_audit_in_folds_by_hand(rng: np.random.Generator) -> None:
         assert_array_equal(result.test.after.event.scores[own], wanted)
     home = calibrator.fit(scores, hits, groups)
     assert result.fitted == home
-    assert_array_equal(result.calibration.after.event.scores, home.predict(scores, groups))
+    assert result.calibration is result.test
 
 
 def test_an_audit_of_classes_with_a_test_set(rng: np.random.Generator) -> None:
@@ -303,7 +303,7 @@ def test_other_calibrators_do_not_see_groups(rng: np.random.Generator) -> None:
             audit(Split(one, one, same_data=True), event=TopR(1), calibrator=calibrator)
             for one in (rows, plain)
         )
-        assert found.test.comparisons == wanted.test.comparisons
+        assert tuple(found.test.comparisons) == tuple(wanted.test.comparisons)
 
 
 def test_rows_keep_their_groups_and_sets_stay_as_they_are() -> None:
