@@ -3,8 +3,12 @@
 import re
 
 from playwright.sync_api import Locator, Page
+from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 
 from dashboard.app import PAGES
+
+MISSED_MS = 20_000
+"""A run begins within it even on a busy machine."""
 
 QUIET_MS = 350
 """For so long nothing may change; a rerun starts well within it."""
@@ -38,13 +42,19 @@ def click(target: Locator) -> None:
     """Click on what makes the script run, once the page is at rest, and wait for the run to begin.
 
     Without it, on a busy machine, the next click may come before the run of this one has begun, and
-    go to a control that it takes away.
+    go to a control that it takes away. A click that began no run missed its target, which moved, so
+    it is made again.
     """
     page = target.page
     settle(page)
     turns = page.evaluate("window.__turns")
+    begun = "turns => window.__turns > turns"
     target.click()
-    page.wait_for_function("turns => window.__turns > turns", arg=turns)
+    try:
+        page.wait_for_function(begun, arg=turns, timeout=MISSED_MS)
+    except PlaywrightTimeoutError:
+        target.click()
+        page.wait_for_function(begun, arg=turns)
 
 
 def settle(page: Page, *, quiet_ms: int = QUIET_MS) -> None:
