@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 PEERS := .venv-peers
+DCURVES := .venv-dcurves
 PEERS_PIP := $(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .PHONY: help run test check lint types contracts screenshots benchmark benchmark-calibrators peers agreement methods clean
@@ -44,6 +45,13 @@ $(PEERS)/installed: pyproject.toml constraints.txt
 	$(PEERS_PIP) --editable ".[peers]"
 	@touch $@
 
+# This peer needs a pandas before 3, so it has an environment of its own.
+$(DCURVES)/installed: pyproject.toml
+	$(PYTHON) -m venv $(DCURVES)
+	$(DCURVES)/bin/python -m pip install --quiet --disable-pip-version-check dcurves==1.1.7 scipy
+	$(DCURVES)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
 run: $(VENV)/run
 	$(BIN)/fractile
 
@@ -73,8 +81,9 @@ benchmark: $(PEERS)/installed
 benchmark-calibrators: $(PEERS)/installed
 	$(PEERS)/bin/python -m benchmarks.calibrators $(ARGS)
 
-peers: $(PEERS)/installed
+peers: $(PEERS)/installed $(DCURVES)/installed
 	$(PEERS)/bin/python -m tests.peers.run
+	$(DCURVES)/bin/python -m tests.peers.net_benefit
 
 agreement: $(VENV)/run
 	$(BIN)/python -m benchmarks.agreement
@@ -83,4 +92,4 @@ methods: $(VENV)/run
 	$(BIN)/python -m benchmarks.methods
 
 clean:
-	rm -rf $(VENV) $(PEERS)
+	rm -rf $(VENV) $(PEERS) $(DCURVES)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import norm
 
-from benchmarks.validation import CHANGES, MODELS, OUT, PERFECT, TWO, Model, with_changes
+from benchmarks.validation import MODELS, OUT, PERFECT, TWO, Model, with_section
 from calibcore import EventScores
 from calibcore.calibrators import IsotonicCalibration, PlattScaling, SplineCalibration
 from calibcore.calibrators.base import FittedScoreMap
@@ -143,7 +143,7 @@ def main(words: Sequence[str] | None = None) -> int:
                     print(*lines[-len(MEASURES) :], sep="\n", file=sys.stderr, flush=True)
     table = "\n".join([_HEAD, _RULE, *lines])
     page = OUT.read_text(encoding="utf-8")
-    OUT.write_text(with_changes(page, f"{INTRODUCTION}\n\n{table}\n"), encoding="utf-8")
+    OUT.write_text(with_section(page, f"{INTRODUCTION}\n\n{table}\n"), encoding="utf-8")
     return 0
 
 
@@ -154,7 +154,8 @@ _HEAD = (
 )
 _RULE = "| --- | ---: | --- | --- | ---: | ---: | ---: | ---: | ---: |"
 
-INTRODUCTION = f"""{CHANGES}
+INTRODUCTION = f"""# Changes by cross-validation
+
 Written by `python -m benchmarks.changes`. One set of the data above is calibrated and evaluated in
 5 folds. Each figure is the share in percent of simulated sets ({SIZES[500]} of 500 rows,
 {SIZES[5000]} of 5,000) whose 95% interval of the change holds the change by the calibrator that is

@@ -6,7 +6,6 @@ sends until then is counted. Beside it stands the processor time of the server a
 thread in the browser, which other work on the machine does not lengthen.
 """
 
-import io
 import statistics
 import sys
 from collections.abc import Callable, Iterator
@@ -14,18 +13,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from urllib.parse import urlparse
 
-import pyarrow as pa
-from playwright.sync_api import Browser, CDPSession, FilePayload, Page, WebSocket, sync_playwright
-from pyarrow.parquet import write_table
+from playwright.sync_api import Browser, CDPSession, Page, WebSocket, sync_playwright
 
-from benchmarks.data import draw_events
 from benchmarks.users import processor_seconds, server_on
+from dashboard.wording.contest import RANK_BY
 from tests.browser.chromium import ARGUMENTS, find_chromium
 from tests.browser.server import running_dashboard
 from tests.browser.settled import settle
 
 MOVES = 7
-MILLION = 1_000_000
 
 Move = Callable[[Page, int], None]
 
@@ -73,21 +69,9 @@ def option(label: str, *names: str) -> Move:
     """Choose each of several in turn from a list."""
 
     def move(page: Page, number: int) -> None:
-        box = page.get_by_test_id("stMain").get_by_role("combobox", name=label)
+        box = page.get_by_role("combobox", name=label)
         box.fill(names[number % len(names)])  # of a long list only a part is there
         page.get_by_role("option", name=names[number % len(names)], exact=True).click()
-
-    return move
-
-
-def slider(name: str) -> Move:
-    """Move a slider by one step."""
-
-    def move(page: Page, number: int) -> None:
-        del number
-        found = page.get_by_test_id("stMain").get_by_role("slider", name=name).first
-        found.evaluate("node => node.focus()")
-        page.keyboard.press("ArrowRight")
 
     return move
 
@@ -96,24 +80,15 @@ SETS = radio("Calibration set", "Test set")
 
 LOGITS: dict[str, Move] = {
     "": SETS,
-    "ks": slider("Mark the rows at a fractile"),
-    "reliability": slider("Bins"),
-    "compare": option("Decide and sort by", "KS error", "NLL of the event"),
-    "maps": slider("Temperature T, set by hand"),
+    "ks": SETS,
+    "reliability": radio("Smoothed", "Bins"),
+    "compare": option(RANK_BY, "KS error", "NLL of the event"),
+    "maps": SETS,
     "efficiency": radio("KS error", "ECE"),
     "slices": radio("Worst after", "Worst before"),
     "models": SETS,
 }
 """A control of each page, on 10,000 rows of 10 classes to evaluate."""
-
-SCORES: dict[str, Move] = {
-    "": SETS,
-    "ks": slider("Mark the rows at a fractile"),
-    "reliability": slider("Bins"),
-    "maps": SETS,
-    "slices": slider("Scores from"),
-}
-"""A control of each page, on a million top-1 scores to evaluate."""
 
 
 def measure(page: Page, move: Move) -> Measured:
@@ -157,14 +132,6 @@ def open_page(browser: Browser, address: str) -> Page:
     return page
 
 
-def scores_file() -> bytes:
-    """Write a million top-1 scores to fit on, and a million to evaluate."""
-    events = draw_events(2 * MILLION)
-    file = io.BytesIO()
-    write_table(pa.table({"confidence": events.scores, "correct": events.hits.astype(bool)}), file)
-    return file.getvalue()
-
-
 @contextmanager
 def browsing() -> Iterator[Browser]:
     """Start a browser as the tests do."""
@@ -192,19 +159,11 @@ def main() -> None:
 
     write("| page | data | median ms | worst ms | server ms | browser ms | kB, most |\n")
     write("|---|---|---|---|---|---|---|\n")
-    upload = FilePayload(name="million.parquet", mimeType="x/y", buffer=scores_file())
     with running_dashboard() as address, browsing() as browser:
         for path, move in LOGITS.items():
             page = open_page(browser, f"{address}/{path}?resamples=0")
             settle(page)
             write(_row(path, "10,000 x 10", measure(page, move)))
-            page.close()
-        for path, move in SCORES.items():
-            page = open_page(browser, f"{address}/{path}?resamples=0&data=Your+file")
-            page.locator("input[type=file]").set_input_files(upload)
-            page.locator(".js-plotly-plot .plot-container").first.wait_for(timeout=120_000)
-            settle(page)
-            write(_row(path, "1,000,000 scores", measure(page, move)))
             page.close()
 
 

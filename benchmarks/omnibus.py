@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, softmax
 
-from benchmarks.validation import JOINT as HEADING
-from benchmarks.validation import OUT
+from benchmarks.validation import OUT, with_section
 from calibcore.inference.groups import group_gaps
 from calibcore.inference.omnibus import omnibus_test
 from calibcore.validation import Floats
@@ -122,7 +121,7 @@ def section(n_sets: int, seconds: float) -> str:
     return "\n".join([INTRODUCTION, *sizes, POWER, *powers, WARD, *wards, ""])
 
 
-INTRODUCTION = f"""{HEADING}
+INTRODUCTION = f"""# Joint tests
 
 Written by `python -m benchmarks.omnibus`. Each figure is the share in percent of simulated sets in
 which something is detected at the 5% level, with its 95% interval; each test draws {N_DRAWS} sets
@@ -153,14 +152,14 @@ ward is off by more than the whole; *alone*: it and no other. The half is the te
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Simulate, and put the section at the end of the page, in place of an earlier one."""
+    """Simulate, and put the section into the page."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.omnibus", description=__doc__)
     parser.add_argument("--sets", type=int, default=N_SETS, help="simulated data sets of a line")
     parser.add_argument("--seconds", type=float, default=np.inf, help="most time for a line")
     options = parser.parse_args(words)
     found = section(options.sets, options.seconds)
-    page = OUT.read_text(encoding="utf-8").partition(f"\n{HEADING}\n")[0].rstrip("\n")
-    OUT.write_text(f"{page}\n\n{found}", encoding="utf-8")
+    page = OUT.read_text(encoding="utf-8")
+    OUT.write_text(with_section(page, found), encoding="utf-8")
     return 0
 
 

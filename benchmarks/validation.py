@@ -7,6 +7,7 @@ perfectly calibrated model, and how often with a miscalibrated one. With ``--onl
 """
 
 import argparse
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -29,9 +30,6 @@ from calibcore.validation import Floats, Labels
 ROOT = Path(__file__).parents[1]
 OUT = ROOT / "docs" / "validation.md"
 HELD = ROOT / "calibcore" / "inference" / "coverage.py"
-CHANGES = "# Changes by cross-validation\n"
-"""The section of `benchmarks.changes`, which follows on the page."""
-
 N_RESAMPLES = 400
 _PLACES = 20_001
 _ROWS = 100_000_000
@@ -247,14 +245,20 @@ def page_of(parts: dict[str, dict[str, str]], n_sets: int) -> str:
     return "\n\n".join(written) + "\n"
 
 
-def with_changes(page: str, section: str) -> str:
-    """Put in the section that `benchmarks.changes` writes, instead of any; what follows stays."""
-    before, heading, rest = page.partition(f"\n{JOINT}\n")
-    return f"{before.partition(CHANGES)[0].rstrip()}\n\n{section}{heading}{rest}"
+def with_section(page: str, section: str) -> str:
+    r"""Put in a part of the page with a title of its own, instead of its earlier self, or last.
 
-
-JOINT = "# Joint tests"
-"""The page's last section, which `benchmarks.omnibus` writes."""
+    Examples
+    --------
+    >>> with_section("# A\n\na\n\n# B\n\nold\n\n# C\n\nc\n", "# B\n\nnew\n")
+    '# A\n\na\n\n# B\n\nnew\n\n# C\n\nc\n'
+    """
+    parts = [part.strip() for part in re.split(r"^(?=# )", page, flags=re.MULTILINE)]
+    title = section.partition("\n")[0]
+    places = [n for n, part in enumerate(parts) if part.partition("\n")[0] == title]
+    place = places[0] if places else len(parts)
+    parts[place : place + 1] = [section.strip()]
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 _HEAD = (
@@ -322,11 +326,9 @@ def main(words: Sequence[str] | None = None) -> int:
             ]
             counts = count(pool.map(simulate, jobs, chunksize=4), one.model)
             before = out.read_text(encoding="utf-8") if out.exists() else ""
-            parts = parts_of(before.partition(CHANGES)[0])
+            parts = parts_of(before)
             parts.setdefault(one.heading, {}).update(lines_of(counts, options.sets))
-            page = page_of(parts, options.sets)
-            if CHANGES in before:
-                page = with_changes(page, CHANGES + before.partition(CHANGES)[2])
+            page = with_section(before, page_of(parts, options.sets))
             out.write_text(page, encoding="utf-8")
             shares.write_text(held_text(page), encoding="utf-8")
     return 0

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
@@ -22,7 +21,7 @@ from calibcore.fitting import (
     prepare,
 )
 from calibcore.inference import Interval, SideRows
-from calibcore.metrics import Measure, Options, RowMeasure
+from calibcore.metrics import EventMeasure, Measure, Options, RowMeasure
 from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.results import find, result_class
 from calibcore.splits import checked_folds
@@ -48,7 +47,7 @@ class CrossFit:
     fitted: FoldedScoreMap | FoldedVectorMap | None
 
 
-def cross_fit(
+def cross_fit(  # noqa: PLR0913 - as `audit`, by folds
     rows: LogitSet | EventScores,
     *,
     event: Event,
@@ -56,6 +55,7 @@ def cross_fit(
     fold: ArrayLike,
     n_bins: int = 15,
     progress: Progress | None = None,
+    near: FittedScoreMap | FittedVectorMap | None = None,
 ) -> CrossFit:
     """Evaluate a calibrator on the calibration set by cross-validation.
 
@@ -73,6 +73,8 @@ def cross_fit(
         Bins of the reliability diagram and of the binned measures.
     progress : callable, optional
         Told the share that is done; every fold counts alike. Whatever it raises ends the work.
+    near : FittedScoreMap or FittedVectorMap, optional
+        The fit to all rows, near which a search for a penalty's strength begins.
 
     Returns
     -------
@@ -107,7 +109,7 @@ def cross_fit(
     check_pooled(calibrator, event)
     dealt = checked_folds(fold, rows.n_samples)
     prepared = prepare(rows, event)
-    fitted = None if calibrator is None else fit_folds(calibrator, prepared, dealt, progress)
+    fitted = None if calibrator is None else fit_folds(calibrator, prepared, dealt, progress, near)
     return CrossFit(evaluate(prepared, event, fitted, Options(n_bins=n_bins)), fitted)
 
 
@@ -280,18 +282,13 @@ def row_losses(measure: Measure, side: SideRows) -> Floats | None:
         Lower is better, so of what is better higher the negative. None of other measures, and of
         all classes where these have no probabilities.
     """
-    event = side.event
     if isinstance(measure, RowMeasure):
         if side.probabilities is None or side.labels is None:
             return None
         seen = measure.rows(side.probabilities, side.labels).seen
         return -seen if measure.better == "higher" else seen
-    if measure.key == "event_brier":
-        return np.square(event.scores - event.hits)
-    if measure.key == "event_nll":
-        left = 1 - event.scores if event.rest is None else event.rest
-        said = np.where(event.hits == 1, event.scores, left)
-        return np.asarray(-np.log(np.maximum(said, PROBABILITY_FLOOR)))
+    if isinstance(measure, EventMeasure) and measure.rows is not None:
+        return measure.rows(side.event)
     return None
 
 

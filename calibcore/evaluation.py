@@ -147,6 +147,9 @@ class SetResult:
     past_half : int or None
         Rows whose decision a score map keeps though its score, of one of two classes, has come to
         the other side of one half; None for other maps and data.
+    commonest : float or None
+        Share of the rows of the commonest class: the accuracy of always predicting it; None where
+        the classes of the rows are not known.
     """
 
     before: Side
@@ -154,6 +157,7 @@ class SetResult:
     comparisons: Sequence[Comparison]
     changed_decisions: int
     past_half: int | None = None
+    commonest: float | None = None
 
     @property
     def n_samples(self) -> int:
@@ -333,7 +337,10 @@ def evaluate(
     past = None
     if keeps and isinstance(rows, LogitSet):
         past = past_half(event, rows.probabilities, after_event.scores)
-    return SetResult(before_side, after_side, Comparisons(compared), changed, past)
+    commonest = None
+    if isinstance(rows, LogitSet):
+        commonest = float(np.bincount(rows.labels).max()) / rows.n_samples
+    return SetResult(before_side, after_side, Comparisons(compared), changed, past, commonest)
 
 
 def _values(

@@ -14,6 +14,7 @@ from calibcore.calibrators.base import (
     SlowVectorMap,
 )
 from calibcore.calibrators.lifts.pooled import PooledScores
+from calibcore.calibrators.linear.maps import FullLinearMap
 from calibcore.calibrators.method import Calibrator
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
@@ -53,9 +54,12 @@ def check_pooled(calibrator: Calibrator | None, event: Event) -> None:
 
 
 def fit(
-    calibrator: Calibrator | None, calibration: Prepared, progress: Progress | None
+    calibrator: Calibrator | None,
+    calibration: Prepared,
+    progress: Progress | None,
+    near: FittedScoreMap | FittedVectorMap | None = None,
 ) -> FittedScoreMap | FittedVectorMap | None:
-    """Fit a calibrator on one set; None where none is asked for."""
+    """Fit a calibrator on one set, perhaps near a fit to most of it; None without calibrator."""
     if calibrator is None:
         return None
     if isinstance(calibrator, type) or not hasattr(calibrator, "fit"):
@@ -72,6 +76,8 @@ def fit(
             "one that acts on the event's score, such as the spline, as these data hold only that",
         )
     logits, labels = calibration.rows.logits, calibration.rows.labels
+    if isinstance(calibrator, FullLinearMap) and isinstance(near, FittedVectorMap):
+        return calibrator.fit(logits, labels, progress=progress, near=near)
     if isinstance(calibrator, SlowVectorMap):
         return calibrator.fit(logits, labels, progress=progress)
     return calibrator.fit(logits, labels)
@@ -161,9 +167,13 @@ def _check_rows(n_rows: int, fold: Folds) -> None:
 
 
 def fit_folds(
-    calibrator: Calibrator, prepared: Prepared, fold: Folds, progress: Progress | None
+    calibrator: Calibrator,
+    prepared: Prepared,
+    fold: Folds,
+    progress: Progress | None,
+    near: FittedScoreMap | FittedVectorMap | None = None,
 ) -> FoldedScoreMap | FoldedVectorMap:
-    """Fit a calibrator once a fold, each time on the rows of all others."""
+    """Fit a calibrator once a fold, on the rows of all others, perhaps near the fit to all rows."""
     n_folds = int(fold.max()) + 1
     maps = []
     for number in range(n_folds):
@@ -176,7 +186,7 @@ def fit_folds(
         seen = np.flatnonzero(fold != number)
         # The class probabilities reach no fit, so they are not copied.
         part = Prepared(prepared.rows.rows(seen), prepared.event.rows(seen), None)
-        maps.append(fit(calibrator, part, report))
+        maps.append(fit(calibrator, part, report, near))
     warnings = tuple(dict.fromkeys(text for each in maps if each for text in each.warnings))
     of_scores = tuple(each for each in maps if isinstance(each, FittedScoreMap))
     of_classes = tuple(each for each in maps if isinstance(each, FittedVectorMap))
@@ -211,4 +221,5 @@ def fit_split(
         if progress is not None:
             progress(whole + share * (1 - whole))
 
-    return fit(calibrator, calibration, first), fit_folds(calibrator, calibration, fold, then)
+    fitted = fit(calibrator, calibration, first)
+    return fitted, fit_folds(calibrator, calibration, fold, then, fitted)

@@ -158,8 +158,7 @@ def refit(  # noqa: PLR0913 - what was fitted, on what, and how closely to look
             continue
         was, fixed = _drawn(before, drawn[kept]), _drawn(after, drawn[kept])
         free = _drawn(side_after(rows, event, again), kept)
-        old = [_value(one, was, was, plan.rough) for one in measures]
-        new = [[_value(one, was, side, plan.rough) for one in measures] for side in (fixed, free)]
+        old, *new = (_values(measures, was, side, plan.rough) for side in (was, fixed, free))
         found.append(np.subtract(new, old))
     if 2 * len(found) < n_draws:
         return Refits({}, {})
@@ -207,14 +206,19 @@ def _drawn(side: SideRows, drawn: Labels) -> SideRows:
     return SideRows(side.event.rows(drawn), table[drawn], labels[drawn])
 
 
-def _value(measure: Measure, before: SideRows, side: SideRows, options: Options) -> float:
+def _values(
+    measures: Sequence[Measure], before: SideRows, side: SideRows, options: Options
+) -> list[float]:
     """Measure one side; NaN where it has no probabilities of the classes."""
-    if isinstance(measure, EventMeasure):
-        event = side.event
-        return float(measure.compute(tally(event.scores, event.hits, event.rest), options))
-    tables, labels = (before.probabilities, side.probabilities), side.labels
-    if tables[0] is None or tables[1] is None or labels is None:
-        return math.nan
-    if isinstance(measure, ClassMeasure):
-        return measure.after(tables[0], tables[1], labels, options)
-    return math.nan
+    event, found = side.event, []
+    counted = tally(event.scores, event.hits, event.rest)
+    was, now, labels = before.probabilities, side.probabilities, side.labels
+    both = None if was is None or now is None else (was, now)
+    for one in measures:
+        if isinstance(one, EventMeasure):
+            found.append(float(one.compute(counted, options)))
+        elif isinstance(one, ClassMeasure) and both is not None and labels is not None:
+            found.append(one.after(*both, labels, options))
+        else:
+            found.append(math.nan)
+    return found

@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from calibcore.blocks import row_blocks
 from calibcore.data import EventScores
+from calibcore.inference.null_outcomes import group_starts
 from calibcore.ordering import block_ends
 from calibcore.results import result_class
-from calibcore.tally import Tally, spared_nats
+from calibcore.tally import Tally
 from calibcore.validation import Floats, Labels
 
 
@@ -129,25 +130,24 @@ def _counted(places: NDArray[np.intp], shape: tuple[int, int]) -> Floats:
 class OrderedRows:
     """An event's rows by score, sorted once, so that any resample is a vector of counts.
 
+    Neighbouring scores are joined where there are many, as in `null_outcomes.grouped`.
+
     Attributes
     ----------
     scores : ndarray of float64, shape (n_blocks,)
-        Distinct scores, ascending.
+        Distinct scores, ascending, or the means of those joined.
     order : ndarray of int, shape (n_samples,)
         Rows, lowest score first.
     starts : ndarray of int, shape (n_blocks,)
-        First place in ``order`` of each score's rows.
+        First place in ``order`` of the rows of each.
     hits : ndarray of float64, shape (n_samples,)
         Hits in that order.
-    spared : ndarray of float64, shape (n_near_one,)
-        What a miss of each of the last rows in that order is spared, as in `calibcore.tally.Tally`.
     """
 
     scores: Floats
     order: NDArray[np.intp]
     starts: NDArray[np.intp]
     hits: Floats
-    spared: Floats
 
     @classmethod
     def of(cls, event: EventScores) -> "OrderedRows":
@@ -155,10 +155,13 @@ class OrderedRows:
         order = np.argsort(event.scores)
         ordered = event.scores[order]
         ends = block_ends(ordered)
-        starts = np.concatenate([[0], ends[:-1] + 1])
-        hits = event.hits[order].astype(np.float64)
-        spared = np.empty(0) if event.rest is None else spared_nats(ordered, event.rest[order])
-        return cls(ordered[ends], order, starts, hits, np.trim_zeros(spared, "f"))
+        starts, counts = np.concatenate([[0], ends[:-1] + 1]), np.diff(ends, prepend=-1)
+        firsts = group_starts(ordered[ends], counts)
+        scores = ordered[ends]
+        if firsts.size < ends.size:
+            sums = np.add.reduceat(counts * scores, firsts)
+            scores = sums / np.add.reduceat(counts, firsts)
+        return cls(scores, order, starts[firsts], event.hits[order].astype(np.float64))
 
     @property
     def alike(self) -> bool:
@@ -166,14 +169,12 @@ class OrderedRows:
         return bool(self.hits.min() == self.hits.max())
 
     def recounted(self, drawn: Drawn) -> Tally:
-        """Tally resamples."""
+        """Tally resamples; what rounded misses are spared is left out (`EventMeasure.rows`)."""
         sorted_counts = drawn.counts[:, self.order]
         hits = sorted_counts * self.hits
         if self.alike and drawn.otherwise is not None:
             hits = np.abs(hits - drawn.otherwise[:, self.order])
-        near_one = slice(self.order.size - self.spared.size, None)
-        spared = (sorted_counts[:, near_one] - hits[:, near_one]) @ self.spared
         if self.starts.size < self.order.size:
             sorted_counts = np.add.reduceat(sorted_counts, self.starts, axis=1)
             hits = np.add.reduceat(hits, self.starts, axis=1)
-        return Tally(self.scores, sorted_counts, hits, self.order.size, spared)
+        return Tally(self.scores, sorted_counts, hits, self.order.size)

@@ -34,7 +34,7 @@ _FEW = 30
 
 _CELLS = 1 << 22
 
-_LEAST_DRAWS, _MOST_LABELS = 100, 4_000_000
+_LEAST_DRAWS, _MOST_LABELS = 50, 4_000_000
 """Labels are slow to draw, so there are fewer draws where there are many rows."""
 
 _LEAST_BLURRED, _MOST_CURVES = 100, 200_000
@@ -171,9 +171,9 @@ def evaluate_classes(
     n_draws = min(plan.n_resamples, max(_LEAST_DRAWS, _MOST_LABELS // len(labels)))
     drawn = _Labels.drawn(rng, labels, probabilities, other, n_draws)
     evaluated: dict[str, Uncertainty] = {}
-    if not wanted.isdisjoint(_BINNED):
+    if binned := {key: make for key, make in _BINNED.items() if key in wanted}:
         bins = ClassBins.of(probabilities, plan.options.n_bins)
-        evaluated |= _evaluate(drawn, bins.errors, bins.distances, _BINNED, plan.level)
+        evaluated |= _evaluate(drawn, bins.errors, bins.distances, binned, plan.level)
     if not wanted.isdisjoint(_BLURRED):
         evaluated |= _evaluate_blurred(drawn)
     return {key: evaluated[key] for key in wanted}
@@ -192,7 +192,7 @@ class _Labels:
     other: Floats
     observed: Labels
     calibrated: NDArray[np.int32]
-    order: Floats
+    order: NDArray[np.float32]
     kept: dict[int, NDArray[np.int32]]
 
     @classmethod
@@ -205,7 +205,7 @@ class _Labels:
         n_draws: int,
     ) -> "_Labels":
         calibrated = drawn_labels(rng, probabilities, n_draws)
-        order = rng.random((min(N_DRAWS, n_draws), len(observed)))
+        order = rng.random((min(N_DRAWS, n_draws), len(observed)), dtype=np.float32)
         return cls(rng, probabilities, other, observed, calibrated, order, {})
 
     def mixed(self) -> Iterator[tuple[Floats, Iterator[tuple[float, NDArray[np.int32]]]]]:
@@ -240,13 +240,15 @@ def _evaluate(
     values = {key: float(make(observed)[0]) for key, make in wanted.items()}
     usual = {key: Usual.beginning(make(null), level) for key, make in wanted.items()}
     allowed = _allowed_errors(drawn, distances_of, level)
+    going = dict(wanted)
     for table, shares in drawn.mixed():
         most = distances_of(table)
         for strength, labels in shares:
             errors = errors_of(labels)
-            for key, make in wanted.items():
+            for key, make in going.items():
                 usual[key].add(float(make(strength * most)), make(errors))
-        if all(usual[key].passes(value) for key, value in values.items()):
+        going = {key: make for key, make in going.items() if not usual[key].passes(values[key])}
+        if not going:
             break
     evaluated = {}
     for key, make in wanted.items():

@@ -57,10 +57,15 @@ def evaluate_event(
     exact = tally(event.scores, event.hits, event.rest)
     values = {m.key: float(m.compute(exact, plan.options)) for m in plan.of_events}
     few = grouped(exact)
+    seen = {
+        m.key: values[m.key] if few is exact else float(m.compute(few, plan.options))
+        for m in plan.of_events
+        if m.is_distance
+    }
     of_null, of_truths, of_lifts = rng.spawn(3)
     null = _null(of_null, few, plan)
     distances = {
-        measure.key: Distance(values[measure.key], null[measure.key], measure, plan.rough)
+        measure.key: Distance(seen[measure.key], null[measure.key], measure, plan.rough)
         for measure in plan.of_events
         if measure.is_distance
     }
@@ -82,7 +87,7 @@ def evaluate_event(
             interval = _lowered(exact, value, drawn, lifts[key], plan.level)
         else:
             interval = _interval(measure, value, drawn, estimate, plan.level)
-        known = reference(null[key], value, measure.ideal)
+        known = reference(null[key], value, measure.ideal, seen.get(key))
         evaluated[key] = Uncertainty(value, interval, known, estimate, drawn, stretch)
     return evaluated
 

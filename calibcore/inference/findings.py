@@ -143,16 +143,22 @@ class Inference:
         return find({finding.key: finding for finding in self.findings}, key, "measure")
 
 
-def reference(null: Floats, value: float, ideal: float | None) -> Reference:
+def reference(
+    null: Floats, value: float, ideal: float | None, seen: float | None = None
+) -> Reference:
     """Sum up what was drawn under perfect calibration.
 
-    The p-value counts the rows observed as one draw, so it is never 0. A draw of the same labels
-    is as far as they are, whatever the rounding.
+    A distance whose draws join neighbouring scores is compared with them as it is ``seen`` when the
+    rows' are joined likewise; what that takes off its value is given back to the draws. The p-value
+    counts the rows observed as one draw, so it is never 0. A draw of the same labels is as far as
+    they are, whatever the rounding.
     """
-    p_value = math.nan
-    if ideal is not None and not math.isnan(value):
-        as_far = int(np.count_nonzero(np.abs(null - ideal) >= abs(value - ideal) * (1 - _ALIKE)))
+    p_value, seen = math.nan, value if seen is None else seen
+    if ideal is not None and not math.isnan(seen):
+        as_far = int(np.count_nonzero(np.abs(null - ideal) >= abs(seen - ideal) * (1 - _ALIKE)))
         p_value = (1 + as_far) / (1 + null.size)
+    if value != seen:
+        null = np.maximum(null + (value - seen), 0.0)
     defined = null[np.isfinite(null)]
     if 2 * defined.size < null.size:  # the ideal is no limit that perfect scores come near to
         p_value = math.nan

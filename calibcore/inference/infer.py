@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.calibrators.base import Progress
+from calibcore.data import EventScores
 from calibcore.inference import findings
 from calibcore.inference.bootstrap import (
     OrderedRows,
@@ -129,27 +130,39 @@ def _resample(
     rng, n_rows = _Streams.of(plan.seed).rows, sides[0].event.n_samples
     order = _order(sides)
     ordered = [OrderedRows.of(side.event.rows(order)) for side in sides]
-    means = [{key: one.seen[order] for key, one in values.items()} for values in of_rows]
-    others = _others(sides, order, plan)
-    alike = any(rows.alike for rows in ordered) or bool(others)
+    right = _all_right(sides)
+    means = [
+        {key: one.seen for key, one in values.items()} | _of_events(side.event, plan)
+        for side, values in zip(sides, of_rows, strict=True)
+    ]
+    others = _others(sides, plan, right=right)
+    for of_side, other in zip(means, others, strict=True):
+        other.update({key: (one - of_side[key])[order] for key, one in other.items()})
+        of_side.update({key: one[order] for key, one in of_side.items()})
+    alike = right or any(rows.alike for rows in ordered)
     found: list[dict[str, list[Floats]]] = [{} for _ in sides]
     done = 0
     for size in chunks(plan.n_resamples, n_rows):
         drawn = draw_rows(rng, size, n_rows, alike=alike)
-        for number, (rows, of_side, draws) in enumerate(zip(ordered, means, found, strict=True)):
+        for rows, of_side, other, draws in zip(ordered, means, others, found, strict=True):
             counted = rows.recounted(drawn)
             for measure in plan.of_events:
-                if not measure.is_distance:
+                if not measure.is_distance and measure.rows is None:
                     value = measure.compute(counted, plan.rough)
                     draws.setdefault(measure.key, []).append(value)
             for key, values in of_side.items():
                 mean = drawn.counts @ values
-                if others and drawn.otherwise is not None:
-                    mean += drawn.otherwise @ (others[number][key] - values)
+                if drawn.otherwise is not None and key in other:
+                    mean += drawn.otherwise @ other[key]
                 draws.setdefault(key, []).append(mean / n_rows)
         done += size
         report(done / plan.n_resamples)
     return [{key: np.concatenate(parts) for key, parts in draws.items()} for draws in found]
+
+
+def _of_events(event: EventScores, plan: Plan) -> dict[str, Floats]:
+    """Return what each row adds to the measures of an event that are means over rows."""
+    return {one.key: one.rows(event) for one in plan.of_events if one.rows is not None}
 
 
 def _order(sides: Sequence[SideRows]) -> NDArray[np.intp]:
@@ -167,16 +180,26 @@ def _order(sides: Sequence[SideRows]) -> NDArray[np.intp]:
     return np.lexsort(keys[::-1])
 
 
-def _others(
-    sides: Sequence[SideRows], order: NDArray[np.intp], plan: Plan
-) -> list[dict[str, Floats]]:
-    """Measure each row as if it were of another class, where every decision is right."""
+def _all_right(sides: Sequence[SideRows]) -> bool:
+    """Return whether on any side the most probable class is every row's true one."""
     tables = [side.probabilities for side in sides if side.probabilities is not None]
     labels = sides[0].labels
-    if labels is None or not any((one.argmax(axis=1) == labels).all() for one in tables):
-        return []
-    others = other_labels(tables[0], labels)
-    return [
-        {key: one.seen[order] for key, one in _row_values(sides[0], side, others, plan).items()}
-        for side in sides
-    ]
+    return labels is not None and any((one.argmax(axis=1) == labels).all() for one in tables)
+
+
+def _others(sides: Sequence[SideRows], plan: Plan, *, right: bool) -> list[dict[str, Floats]]:
+    """Measure each row as if it had turned out otherwise, where all turned out alike.
+
+    Of the event that is where all are hits, or none is; of classes, where every decision is right.
+    """
+    first, labels = sides[0].probabilities, None
+    if right and first is not None and sides[0].labels is not None:
+        labels = other_labels(first, sides[0].labels)
+    found = []
+    for side in sides:
+        values = {} if labels is None else _row_values(sides[0], side, labels, plan)
+        of_side, event = {key: one.seen for key, one in values.items()}, side.event
+        if event.hits.min() == event.hits.max():
+            of_side |= _of_events(EventScores(event.scores, 1 - event.hits, event.rest), plan)
+        found.append(of_side)
+    return found

@@ -30,6 +30,9 @@ def drawn_labels(
     for rows in row_blocks(n_rows, n_classes):
         totals = np.cumsum(probabilities[rows], axis=1)
         totals /= totals[:, -1:]  # a row may sum to a little less than 1
+        if n_classes == 2:  # a tenth of the time of a search
+            labels[:, rows] = rng.random((n_draws, len(totals))) >= totals[:, 0]
+            continue
         # One search serves all rows of a block: each is lifted above the one before.
         lift = np.arange(len(totals))
         totals += lift[:, np.newaxis]

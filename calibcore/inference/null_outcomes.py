@@ -3,12 +3,13 @@
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calibcore.ordering import block_ends
 from calibcore.tally import Tally
 from calibcore.validation import Floats
 
-MOST_GROUPS = 1 << 12
+MOST_GROUPS = 1 << 10
 """Distinct scores kept in a simulation; neighbouring ones are joined where there are more."""
 
 _FEW_A_SCORE = 30
@@ -30,15 +31,22 @@ def grouped(counted: Tally, most: int = MOST_GROUPS) -> Tally:
     """
     if counted.scores.size <= most:
         return replace(counted, spared=0.0) if np.any(counted.spared) else counted
-    fractile = np.cumsum(counted.counts) / counted.n_samples
-    group = np.ceil(fractile * (most - 3))
-    group[counted.scores == 0] = -1
-    group[counted.scores == 1] = most
-    starts = np.concatenate([[0], block_ends(group)[:-1] + 1])
+    starts = group_starts(counted.scores, counted.counts, most)
     counts = np.add.reduceat(counted.counts, starts)
     sums = np.add.reduceat(counted.counts * counted.scores, starts)
     hits = np.add.reduceat(counted.hits, starts)
     return Tally(sums / counts, counts, hits, counted.n_samples)
+
+
+def group_starts(scores: Floats, counts: Floats, most: int = MOST_GROUPS) -> NDArray[np.intp]:
+    """Return the first score of each group, as of `grouped`; each score its own if they are few."""
+    if scores.size <= most:
+        return np.arange(scores.size)
+    totals = np.cumsum(counts)
+    group = np.ceil(totals / totals[-1] * (most - 3))
+    group[scores == 0] = -1
+    group[scores == 1] = most
+    return np.concatenate([[0], block_ends(group)[:-1] + 1])
 
 
 def redrawn(rng: np.random.Generator, counted: Tally, frequency: Floats, n_draws: int) -> Tally:

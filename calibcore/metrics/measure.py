@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from calibcore.data import EventScores
 from calibcore.metrics.rows import RowValues
 from calibcore.tally import Tally
 from calibcore.validation import Floats, Labels
@@ -84,11 +85,14 @@ class EventMeasure(Measure):
         Wilson: it follows from the share of hits alone. Ranks: it is the area under the ROC curve.
     truth : callable, optional
         As ``compute``, of a tally whose hits are the expected ones, where that is another function.
+    rows : callable, optional
+        (event) to what each row adds, shape (n_samples,), where the measure is their mean.
     """
 
     compute: Callable[[Tally, Options], Floats]
     interval: Spread = "percentile"
     truth: Callable[[Tally, Options], Floats] | None = None
+    rows: Callable[[EventScores], Floats] | None = None
 
     @property
     def is_distance(self) -> bool:

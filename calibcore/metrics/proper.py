@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike
 
 from calibcore import validation
 from calibcore.blocks import row_blocks
+from calibcore.data import EventScores
 from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats, Labels
@@ -104,6 +105,13 @@ def event_nll_of(counted: Tally) -> Floats:
     return np.asarray((total - counted.spared) / counted.n_samples)
 
 
+def event_nll_rows(event: EventScores) -> Floats:
+    """Return each row's `event_nll`."""
+    left = 1 - event.scores if event.rest is None else event.rest
+    said = np.where(event.hits == 1, event.scores, left)
+    return np.asarray(-np.log(np.maximum(said, PROBABILITY_FLOOR)))
+
+
 def brier(probabilities: ArrayLike, labels: ArrayLike) -> float:
     """Compute the Brier score of all classes: the mean squared distance of probabilities and truth.
 
@@ -166,3 +174,8 @@ def event_brier_of(counted: Tally) -> Floats:
         hit, miss = np.square(1 - part.scores), np.square(part.scores)
         total = total + part.hits @ hit + (part.counts - part.hits) @ miss
     return np.asarray(total / counted.n_samples)
+
+
+def event_brier_rows(event: EventScores) -> Floats:
+    """Return each row's `event_brier`."""
+    return np.square(event.scores - event.hits)

@@ -163,6 +163,7 @@ METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
         unit="squared",
         short=True,
         compute=lambda c, _: c.once(proper.event_brier_of),
+        rows=proper.event_brier_rows,
     ),
     EventMeasure(
         key="miscalibration",
@@ -202,6 +203,7 @@ METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
         unit="nats",
         short=True,
         compute=lambda c, _: proper.event_nll_of(c),
+        rows=proper.event_nll_rows,
     ),
     RowMeasure(
         key="brier",

@@ -28,6 +28,7 @@ from calibcore.splits import Folds, deal_folds
 from calibcore.validation import Floats
 from dashboard.compute.cache import is_known, key_of, once
 from dashboard.compute.fits import is_fitted, run_audit, seconds_per_logit
+from dashboard.compute.groups import most_telling
 from dashboard.compute.slices import (
     evaluated_rows,
     evaluated_split,
@@ -228,6 +229,7 @@ def _fit_contestant(
         fold=_fold(upload, settings, dealt),
         n_bins=settings.n_bins,
         progress=part,
+        near=test.fitted,
     )
     return Contestant(settings.method, Standing.of(crossed.evaluated, crossed.fitted), test)
 
@@ -339,10 +341,11 @@ def _settings(scene: Scene, key: str) -> Settings:
 
 
 def group_of(scene: Scene, key: str) -> str | None:
-    """Return the column by which a method is told groups: the one chosen for it, or the first."""
+    """Return the column by which a method is told groups: the one chosen, or the most telling."""
     if key == NO_METHOD or not method_by_key(key).knows_groups:
         return None
-    return scene.settings.group or groupings(scene.upload)[0]
+    offered, telling = groupings(scene.upload), most_telling(scene)
+    return scene.settings.group or (telling if telling in offered else offered[0])
 
 
 def _key(scene: Scene, settings: Settings, dealt: Dealt) -> tuple[object, ...]:

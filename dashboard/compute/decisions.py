@@ -1,5 +1,7 @@
 """What acting on predictions keeps, once for each set and calibrator."""
 
+import numpy as np
+
 from calibcore.data import EventScores
 from calibcore.decisions import AtCutoff, at_cutoff_by_group
 from calibcore.selective import HeldAccuracy, RiskCoverage, held_accuracy, risk_coverage
@@ -17,6 +19,18 @@ def coverage_of(scene: Scene, event: EventScores) -> RiskCoverage:
     before = event is scene.evaluated.before.event
     key = key_of(scene.upload, scene.settings), scene.chosen, before
     return once("coverages", key, lambda: risk_coverage(event))
+
+
+def has_steps(scene: Scene) -> bool:
+    """Return whether the fits by folds gave many rows of different scores the same one."""
+    if scene.result.crossed is None or scene.chosen != "test":
+        return False
+
+    def make() -> bool:
+        before, after = scene.evaluated.before.event, scene.evaluated.after.event
+        return 2 * np.unique(after.scores).size < np.unique(before.scores).size
+
+    return once("steps", (key_of(scene.upload, scene.settings), scene.chosen), make)
 
 
 def held_of(scene: Scene, side: str, event: EventScores, wanted: float) -> HeldAccuracy:

@@ -208,9 +208,13 @@ def groupings(upload: Upload) -> list[str]:
 
 
 def _tells_groups(column: SliceColumn, n_rows: int) -> bool:
-    """Return whether a column holds groups, neither one value nor a number for each row."""
-    if column.categories is not None:
-        return 2 <= len(column.categories) <= n_rows / _ROWS_A_GROUP
+    """Return whether a column holds groups: not one value, nor a number for each row, nor dates.
+
+    A month that is over will not come again, so no new row is of it.
+    """
+    texts = column.categories
+    if texts is not None:
+        return 2 <= len(texts) <= n_rows / _ROWS_A_GROUP and periods_of(texts) is None
     values = column.values.astype(np.float64)
     different = np.unique(values[~np.isnan(values)])
     numbered = different.size == n_rows and bool((different == np.floor(different)).all())

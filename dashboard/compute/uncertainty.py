@@ -29,6 +29,9 @@ LEAST_RESAMPLES, MOST_DRAWN = 100, 50_000_000
 REFIT_SECONDS, _LEAST_REFITTED, _USUAL_SECONDS_PER_LOGIT = 4.0, 500, 4e-9
 """Fits are repeated for about so long, on so many rows or not at all."""
 
+_OF_FEW_NUMBERS = 0.3
+"""Share of that time for maps of few numbers, which fewer rows tell as much of."""
+
 _FEW_NUMBERS = frozenset({"temperature", "ensemble_temperature"})
 """Maps of all classes that are fitted by few numbers."""
 
@@ -100,9 +103,9 @@ def refits_of(
     cost = method_by_key(settings.method).cost_of(**dict(settings.options))
     n_fits = (int(fold.max()) + 1) * (N_DRAWS + 1)
     needed = n_fits * cost.seconds(n_rows, n_classes, _USUAL_SECONDS_PER_LOGIT)
-    most = int(n_rows * min(seconds / needed, 1))
     # What many numbers are fitted to says little on fewer rows of how it does on all.
     few_numbers = isinstance(calibrator, ScoreMap) or settings.method in _FEW_NUMBERS
+    most = int(n_rows * min(seconds / needed * (_OF_FEW_NUMBERS if few_numbers else 1), 1))
     if most < min(n_rows, _LEAST_REFITTED if few_numbers else n_rows):
         return Refits({}, {})
     part, prepared = evaluated_rows(upload, settings, "calibration"), prepare(rows, event)

@@ -196,6 +196,8 @@ def _show_tiles(scene: Scene, inference: Inference | None) -> None:
                 # a line is kept free for them.
                 interval = tile.interval.replace(" to ", f"{NO_BREAK}to{NO_BREAK}") or "\u2026"
                 st.markdown(f":small[95% CI {interval}]")
+            if tile.beside:
+                st.markdown(f":small[{tile.beside}]")
 
 
 def _show_warnings(scene: Scene) -> None:

@@ -34,8 +34,8 @@ from dashboard.tables import (
     contest_table,
     measures_shown,
 )
+from dashboard.wording import commonest_class, method_name
 from dashboard.wording import contest as words
-from dashboard.wording import method_name
 from dashboard.wording.measures import telling
 from dashboard.wording.rows import say_rows
 from dashboard.wording.subject import data_subject
@@ -329,7 +329,8 @@ def _show_table(scene: Scene, shown: _Shown) -> None:
     n_folds = min(dealt.n_folds, scene.split.calibration.n_samples)
     n_test = one.test.n_samples if len(sides_shown(shown.contestants)) > 1 else None
     note = words.table_note(one.crossed.n_samples, n_test, n_folds)
-    st.markdown(f":small[{note}{words.half_note(shown.contestants)}]", help=words.TABLE_HELP)
+    note = f"{note}{words.half_note(shown.contestants)} {commonest_class(scene.evaluated)}"
+    st.markdown(f":small[{note.rstrip()}]", help=words.TABLE_HELP)
     offer_table(lambda: contest_csv(shown.contestants, measures), name=file_name("calibrators"))
     fits = [(one.key, one.test.fitted) for one in shown.contestants]
     warnings = [words.warning(key, text) for key, made in fits if made for text in made.warnings]

@@ -5,7 +5,7 @@ from html import escape
 import numpy as np
 import streamlit as st
 
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import EventScores
 from calibcore.decisions import AtCutoff, at_cutoff, cutoff_of_costs, decision_curve
 from calibcore.events import TopR
 from dashboard.compute import decisions as compute
@@ -17,6 +17,7 @@ from dashboard.parts.headline import show_subject
 from dashboard.scene import Scene
 from dashboard.tables import csv_of
 from dashboard.wording import acting as words
+from dashboard.wording import commonest_class
 from dashboard.wording.classes import shortened
 from dashboard.wording.rows import rows_of, say_rows
 
@@ -64,6 +65,8 @@ def _show_called(scene: Scene) -> None:
         rows = [(say_rows(name), "", cells) for name, cells in words.counts_rows(found)]
         st.html(_table(("", *(side for side, _ in sides)), rows))
         st.markdown(f":small[{words.reference_sentence(found[-1])}]")
+        if compute.has_steps(scene):
+            st.markdown(f":small[{say_rows(words.STEPS)}]")
     for side, curve in curves:
         st.markdown(words.use_sentence(curve, side=side))
     _show_groups(scene, sides, cutoff, found)
@@ -158,10 +161,9 @@ def _show_kept(scene: Scene) -> None:
     show_graph(
         "Decisions kept", coverage_graph(curves, kept, scene.palette), say_rows(words.KEPT_CAPTION)
     )
-    rows = scene.rows
-    if isinstance(rows, LogitSet):
-        commonest = float(np.bincount(rows.labels).max()) / n_rows
-        st.markdown(words.alone_sentence(float(event.hits.mean()), commonest, n_rows))
+    st.markdown(words.all_rows_sentence([one.aurc for _, one in curves], event))
+    if scene.settings.event == TopR(1):
+        st.markdown(commonest_class(scene.evaluated))
 
 
 def _table(heads: tuple[str, ...], rows: list[tuple[str, str, list[words.Cell]]]) -> str:

@@ -35,6 +35,7 @@ from dashboard.readers import Upload
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
 from dashboard.tables import Cell, csv_of, models_table
+from dashboard.wording import commonest_class
 from dashboard.wording import models as words
 from dashboard.wording.classes import shortened
 from dashboard.wording.measures import telling
@@ -168,7 +169,8 @@ def _show_table(
     note = words.table_note(evaluated[0].n_samples, calibrated=calibrated) + words.half_note(
         evaluated
     )
-    st.markdown(f":small[{note}]", help=words.TABLE_HELP)
+    note = f"{note} {commonest_class(evaluated[0])}"
+    st.markdown(f":small[{note.rstrip()}]", help=words.TABLE_HELP)
     if scene.chosen == "calibration":
         st.markdown(f":small[{words.BOTH_SETS}]")
     offer_table(lambda: models_csv(names, evaluated, measures), name=file_name("table"))

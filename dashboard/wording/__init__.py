@@ -37,7 +37,14 @@ from dashboard.wording.sentences import (
     set_read,
     verdict,
 )
-from dashboard.wording.tiles import Tile, below_tiles, table_note, tiles, uncertainty_note
+from dashboard.wording.tiles import (
+    Tile,
+    below_tiles,
+    commonest_class,
+    table_note,
+    tiles,
+    uncertainty_note,
+)
 from dashboard.wording.verdicts import DETECTION_LEVEL
 
 __all__ = [
@@ -60,6 +67,7 @@ __all__ = [
     "Tile",
     "Verdict",
     "below_tiles",
+    "commonest_class",
     "cumulative_caption",
     "decisions",
     "duration",

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from calibcore.data import EventScores
 from calibcore.decisions import AtCutoff, DecisionCurve
 from calibcore.inference import Interval
 from calibcore.selective import HeldAccuracy
@@ -22,6 +23,12 @@ COSTS_HELP = (
 )
 ACCURACY_WANTED = "Accuracy wanted (%)"
 ACCURACY_HELP = "The lowest score is sought above which this share of predictions is correct."
+
+STEPS = (
+    "This calibrator gives many rows the same score, in steps; fitted on other rows, the steps lie"
+    " elsewhere. So the counts after calibration are less certain than their intervals say: in"
+    " simulated sets a 95% interval held the truth 76 to 89% of the time."
+)
 
 CURVE_CAPTION = (
     "Net benefit: events called, less false alarms weighted by the odds of the cut-off, per 100"
@@ -204,11 +211,12 @@ def held_sentence(held: HeldAccuracy) -> str:
 
 
 @says_rows
-def alone_sentence(accuracy: float, commonest: float, n_samples: int) -> str:
-    """Return the accuracy of all rows, and what the commonest class alone would give."""
+def all_rows_sentence(areas: Sequence[float], event: EventScores) -> str:
+    """Return what keeping all rows gives, and the area above the curve, on each side."""
+    n, area = event.n_samples, ARROW.join(f"{one:.4f}" for one in areas)
     return (
-        f"All rows: accuracy {percent(accuracy, n_samples)}; the commonest class alone:"
-        f" {percent(commonest, n_samples)}."
+        f"Keeping all {n:,} rows: {percent(float(event.hits.mean()), n)} correct. Mean risk over"
+        f" all shares kept (AURC): {area}; lower is better."
     )
 
 

@@ -54,6 +54,8 @@ class Tile:
         How the note is coloured: as better, worse or neither.
     interval : str
         Where the true values lie; empty while that is not known.
+    beside : str
+        What the figure is to be compared with; empty for nothing.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Tile:
     definition: str
     colour: Colour
     interval: str = ""
+    beside: str = ""
 
 
 def nll_key(evaluated: SetResult) -> str:
@@ -104,7 +107,16 @@ def _tile(compared: Comparison, row: MeasureRow, evaluated: SetResult) -> Tile:
         row.definition,
         _COLOURS.get(row.mark, "gray"),
         _between(row.before, row.after),
+        commonest_class(evaluated) if compared.measure.key == "accuracy" else "",
     )
+
+
+def commonest_class(evaluated: SetResult) -> str:
+    """Return the accuracy of always predicting the commonest class; empty where it is not known."""
+    if evaluated.commonest is None:
+        return ""
+    share = percent(evaluated.commonest, evaluated.n_samples)
+    return f"Always the commonest class: {share} accuracy."
 
 
 def _note(compared: Comparison, mark: Mark | None, n_samples: int) -> str:
@@ -184,4 +196,4 @@ def table_note(evaluated: SetResult) -> str:
         text += " \u2013: not available; this calibrator adjusts only the selected event."
     elif any(row.before is None for row in evaluated.comparisons):
         text += " \u2013: not available without the probabilities of all classes."
-    return text
+    return f"{text} {commonest_class(evaluated)}".rstrip()

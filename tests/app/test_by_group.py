@@ -14,12 +14,15 @@ from calibcore.data import with_groups
 from calibcore.metrics import METRICS
 from calibcore.splits import Split, deal_folds
 from dashboard import wording
+from dashboard.compute.contest import group_of
 from dashboard.compute.slices import groupings, methods_for, ways, whole_split
 from dashboard.readers import read
+from dashboard.scene import Scene
 from dashboard.settings import Settings
 from dashboard.wording.slice_names import CALIBRATE_BY, KNOWN_GROUPS
 from tests.app.pages import bodies, measure_cells, open_page, open_upload, turn_to
 from tests.app.test_maps_page import drawn, values
+from tests.hospital import discharges
 
 WARDS = ("cardiology", "surgery", "geriatrics")
 SIZES = {"cardiology": 400, "surgery": 350, "geriatrics": 250}
@@ -59,6 +62,26 @@ def test_columns_that_name_groups_are_offered_and_ids_are_not(hospital: Hospital
     assert not {"id", "number", "site"} & set(offered)
     assert set(offered) <= set(ways(upload))
     assert [method.key for method in methods_for(upload)][-1] == "by_group"
+
+
+def test_months_do_not_come_again_so_they_are_no_groups_and_the_telling_column_comes_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    export = discharges()
+    upload = read("export.csv", export.data)
+    assert upload.rows is not None
+    assert {"discharge_date", "ward"} <= set(ways(upload))
+    assert "discharge_date" not in groupings(upload)
+    asked: list[str | None] = []
+
+    def noted(scene: Scene, key: str) -> str | None:
+        asked.append(group_of(scene, key))
+        return asked[-1]
+
+    monkeypatch.setattr("dashboard.compute.contest.group_of", noted)
+    page = open_upload(("export.csv", export.data), path="compare", methods="by_group")
+    assert not page.exception
+    assert {one for one in asked if one} == {"ward"}
 
 
 def test_the_rows_of_both_sets_know_the_groups_that_are_chosen(hospital: Hospital) -> None:

@@ -3,6 +3,7 @@
 import json
 import re
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from dashboard.wording import acting as words
 from tests.app.pages import bodies, charts, open_page, open_upload
 from tests.hospital import WARDS, Discharges, discharges
 from tests.readers import files
+
+SIMULATED = (Path(__file__).parents[2] / "docs" / "validation.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +122,7 @@ def test_predictions_are_kept_from_the_score_on_that_holds_the_accuracy() -> Non
         if line.get("yref") == "y domain" and line["x0"] == line["x1"]
     ]
     assert marked == pytest.approx(count / of)
-    assert any("commonest class alone" in one for one in bodies(page))
+    assert any("Always the commonest class: 10.0% accuracy." in one for one in bodies(page))
 
 
 def test_an_accuracy_out_of_reach_says_so() -> None:
@@ -138,3 +141,12 @@ def test_an_accuracy_out_of_reach_says_so() -> None:
     curve = risk_coverage(EventScores(probabilities.max(axis=1), right.astype(int)))
     reached = curve.lowest_for(0.99) is not None
     assert any("No score has 99%" in head.value for head in page.subheader) == (not reached)
+
+
+def test_a_calibrator_with_steps_says_that_counts_are_less_certain(export: Discharges) -> None:
+    lines = re.findall(r"^\| Isotonic \| 5(?:00|,000) \| (.*)$", SIMULATED, re.MULTILINE)
+    held = [float(one) for line in lines for one in re.findall(r"([\d.]+) \(", line)[:-1]]
+    assert f"{min(held):.0f} to {max(held):.0f}%" in words.STEPS  # the last is the gain's
+    for method, said in (("isotonic", True), ("platt", False)):
+        page = open_upload(("export.csv", export.data), path="decisions", method=method)
+        assert said is any("gives many rows the same score" in one for one in bodies(page))

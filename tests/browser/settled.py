@@ -57,9 +57,9 @@ def click(target: Locator) -> None:
         page.wait_for_function(begun, arg=turns)
 
 
-def settle(page: Page, *, quiet_ms: int = QUIET_MS) -> None:
+def settle(page: Page, *, quiet_ms: int = QUIET_MS, timeout_ms: int = 120_000) -> None:
     """Wait until nothing on the page moves any more."""
-    page.wait_for_function(_AT_REST, arg=quiet_ms, polling=50, timeout=120_000)
+    page.wait_for_function(_AT_REST, arg=quiet_ms, polling=50, timeout=timeout_ms)
 
 
 def stand_still(locator: Locator, *, quiet_ms: int = QUIET_MS) -> None:

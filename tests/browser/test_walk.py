@@ -13,7 +13,7 @@ from dashboard.app import PAGES
 from dashboard.parts.long_work import RUN
 from dashboard.wording import percent
 from tests.browser.conftest import OpenPage
-from tests.browser.settled import settle, stand_still, turn_to
+from tests.browser.settled import click, settle, stand_still, turn_to
 from tests.browser.test_journeys import choose_method, split_of
 
 pytestmark = pytest.mark.browser
@@ -130,7 +130,7 @@ def choose_expert(page: Page) -> None:
     settle(page)
     expert = panel.get_by_role("radio", name="Expert", exact=True)
     stand_still(expert)
-    expert.click()
+    click(expert)
     expect(expert).to_be_checked()
     page.wait_for_url(re.compile("wording=expert"), timeout=90_000)  # a fit may have to end first
 

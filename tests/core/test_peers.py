@@ -24,10 +24,11 @@ from calibcore.calibrators.score_maps.histogram import HistogramBinning
 from calibcore.calibrators.score_maps.isotonic import IsotonicCalibration
 from calibcore.calibrators.score_maps.platt import PlattScaling
 from calibcore.calibrators.score_maps.venn_abers import VennAbers
+from calibcore.decisions import decision_curve
 from calibcore.metrics import METRICS, EventMeasure, brier, certain_misses, event_nll, nll
 from calibcore.validation import Floats
 from tests.peers.agreement import ALONE, ASKED, KEYED, Asked, Held, records
-from tests.peers.cases import EVENTS, NAMES, Case, case, clipped
+from tests.peers.cases import CUTOFFS, EVENTS, NAMES, Case, case, clipped
 from tests.peers.figures import read
 
 RECORDS = read()
@@ -132,6 +133,15 @@ def test_a_difference_of_another_size_is_not_allowed() -> None:
     assert not limit.allows("here", 0.022)
     assert limit.allows("there", 1e-4)
     assert not limit.allows("there", 2e-4)
+
+
+@each_sample
+@pytest.mark.parametrize("suffix", EVENTS)
+def test_net_benefit_is_what_dcurves_finds(sample: str, suffix: str) -> None:
+    curve = decision_curve(case(sample).events[suffix], CUTOFFS)
+    found = answers(sample, f"net benefit{suffix}")["dcurves"]
+    assert apart(curve.model, found["model"]) < 1e-10
+    assert apart(curve.every, found["every"]) < 1e-10
 
 
 @each_sample

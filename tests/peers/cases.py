@@ -24,6 +24,9 @@ EPSILON = float(np.finfo(np.float64).eps)
 EVENTS: dict[str, Event] = {"": TopR(1), ", class 1": OneClass(1)}
 """Events that are measured, by what is added to the name of a job."""
 
+CUTOFFS = tuple(round(0.05 * k, 2) for k in range(1, 20))
+"""At which net benefit is compared."""
+
 N_BINS = 15
 N_PROBES = 21
 

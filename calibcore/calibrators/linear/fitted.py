@@ -244,7 +244,7 @@ def possible_rows(logits: ArrayLike, labels: ArrayLike) -> CalibrationRows:
 
 
 @np.errstate()
-def fit_linear(
+def fit_linear(  # noqa: PLR0913 - what is fitted, how, and from where
     rows: CalibrationRows,
     inputs: Inputs,
     penalty: Penalty,
@@ -252,6 +252,7 @@ def fit_linear(
     bias: bool = True,
     strengths: tuple[float, ...] | None = (),
     progress: Progress | None = None,
+    near: FittedLinear | None = None,
 ) -> FittedLinear:
     """Fit the linear model and say what the user should know of the fit.
 
@@ -267,6 +268,8 @@ def fit_linear(
         beyond `is_searched`, the size of the table does.
     progress : callable, optional
         Told the share of the fit that is done.
+    near : FittedLinear, optional
+        A fit to most of these rows, near whose strengths the search for them begins.
     """
     read_in_place(len(rows.labels))
     n_classes = rows.n_classes
@@ -292,7 +295,7 @@ def fit_linear(
     model = LinearModel(kept, penalty, free, centred=inputs.space == "logits")
     if strengths is None:
         if odir.is_searched(model.n_rows, n_classes):
-            chosen = odir.choose_odir(model, start, progress=progress)
+            chosen = odir.choose_odir(model, start, near=_near(near, start), progress=progress)
             strengths, progress = chosen.strengths, None
             said = (*said, *said_of_choice(chosen, n_classes))
         else:
@@ -306,6 +309,14 @@ def fit_linear(
     found = minimise(model, start, goal=goal, left=left, progress=progress)
     said = (*said, *said_of(found, model, absent, left, held=held))
     return _fitted(found, inputs, strengths, said)
+
+
+def _near(fitted: FittedLinear | None, start: Floats) -> odir.Near | None:
+    """Return where the search of an earlier fit ended, if it is one of this kind."""
+    if fitted is None or fitted.weights.shape != start[:, :-1].shape or len(fitted.penalty) != 2:
+        return None
+    lam, mu = fitted.penalty
+    return odir.Near((lam, mu), np.column_stack([fitted.weights, fitted.bias]))
 
 
 def _fitted(

@@ -8,8 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
-from calibcore.calibrators.base import Progress, SlowVectorMap
-from calibcore.calibrators.linear.fitted import FittedLinear, Inputs, fit_linear, possible_rows
+from calibcore.calibrators.base import FittedVectorMap, Progress, SlowVectorMap
+from calibcore.calibrators.linear.fitted import (
+    FittedLinear,
+    Inputs,
+    Space,
+    fit_linear,
+    possible_rows,
+)
 from calibcore.calibrators.linear.model import Penalty
 from calibcore.calibrators.linear.odir import odir_penalty
 from calibcore.errors import CalibrationInputError
@@ -81,8 +87,38 @@ class VectorScaling(SlowVectorMap):
         return fit_linear(rows, Inputs(self.space), penalty, bias=self.bias, progress=progress)
 
 
+class FullLinearMap(SlowVectorMap):
+    """A map that mixes all classes, whose penalty's strengths may be searched for."""
+
+    space: Space
+    odir: Odir = None
+    bias: bool = True
+    l2: float = 0.0
+
+    def fit(
+        self,
+        logits: ArrayLike,
+        labels: ArrayLike,
+        *,
+        progress: Progress | None = None,
+        near: FittedVectorMap | None = None,
+    ) -> FittedLinear:
+        """Fit as `SlowVectorMap.fit`; a search may begin ``near`` a fit on most of the rows."""
+        rows = possible_rows(logits, labels)
+        named = (float(self.l2),) if self.l2 else ()
+        return fit_linear(
+            rows,
+            Inputs(self.space),
+            _full_penalty(self.odir, self.l2, rows.n_classes),
+            bias=self.bias,
+            strengths=None if self.odir == "cv" else (self.odir or named),
+            progress=progress,
+            near=near if isinstance(near, FittedLinear) else None,
+        )
+
+
 @dataclass(frozen=True)
-class MatrixScaling(SlowVectorMap):
+class MatrixScaling(FullLinearMap):
     """Mix the logits of all classes by a matrix, add a bias, and choose what fits best.
 
     With many classes it fits the calibration set's accidents too; ODIR holds it back.
@@ -129,6 +165,7 @@ class MatrixScaling(SlowVectorMap):
     ((2, 2), True)
     """
 
+    space = "logits"
     bias: bool = True
     odir: Odir = None
 
@@ -137,22 +174,9 @@ class MatrixScaling(SlowVectorMap):
         _check_switch(self.bias, "bias")
         _check_odir(self.odir)
 
-    def fit(
-        self, logits: ArrayLike, labels: ArrayLike, *, progress: Progress | None = None
-    ) -> FittedLinear:
-        rows = possible_rows(logits, labels)
-        return fit_linear(
-            rows,
-            Inputs("logits"),
-            _full_penalty(self.odir, 0.0, rows.n_classes),
-            bias=self.bias,
-            strengths=None if self.odir == "cv" else (self.odir or ()),
-            progress=progress,
-        )
-
 
 @dataclass(frozen=True)
-class DirichletScaling(SlowVectorMap):
+class DirichletScaling(FullLinearMap):
     """Mix the logarithms of all class probabilities by a matrix, add a bias, fit both.
 
     It is right where the probabilities of each class's rows follow a Dirichlet distribution; with
@@ -189,6 +213,7 @@ class DirichletScaling(SlowVectorMap):
     'log_probabilities'
     """
 
+    space = "log_probabilities"
     odir: Odir = None
     l2: float = 0.0
 
@@ -198,19 +223,6 @@ class DirichletScaling(SlowVectorMap):
         check_strength(self.l2, "l2")
         if self.l2 and self.odir is not None:
             raise CalibrationInputError("l2", f"{self.l2:g} together with odir", "one of the two")
-
-    def fit(
-        self, logits: ArrayLike, labels: ArrayLike, *, progress: Progress | None = None
-    ) -> FittedLinear:
-        rows = possible_rows(logits, labels)
-        named = (float(self.l2),) if self.l2 else ()
-        return fit_linear(
-            rows,
-            Inputs("log_probabilities"),
-            _full_penalty(self.odir, self.l2, rows.n_classes),
-            strengths=None if self.odir == "cv" else (self.odir or named),
-            progress=progress,
-        )
 
 
 def _full_penalty(odir: Odir, l2: float, n_classes: int) -> Penalty:

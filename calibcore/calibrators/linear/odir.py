@@ -28,6 +28,13 @@ _SAME = 1e-5
 _WORSE_IN_A_ROW = 2
 
 
+class Near(NamedTuple):
+    """Lambda and mu that were chosen for most of the rows, and the parameters fitted with them."""
+
+    strengths: tuple[float, float]
+    parameters: Floats
+
+
 class Chosen(NamedTuple):
     """Lambda and mu, and what they did on the rows held out.
 
@@ -73,7 +80,12 @@ def strengths_by_size(n_rows: int, n_classes: int) -> tuple[float, float]:
 
 
 def choose_odir(
-    model: LinearModel, start: Floats, *, seed: int = 0, progress: Progress | None = None
+    model: LinearModel,
+    start: Floats,
+    *,
+    near: Near | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
 ) -> Chosen:
     """Choose lambda and mu by the mean NLL of rows held out.
 
@@ -83,6 +95,8 @@ def choose_odir(
         The whole calibration set; its penalty is not used.
     start : ndarray of float64
         Where the first fit starts; every other starts where the one before it ended.
+    near : Near, optional
+        Where the walks begin, instead of at the largest.
     seed : int
         Of the folds.
     progress : callable, optional
@@ -97,35 +111,61 @@ def choose_odir(
     -----
     Kull 2019 tries every pair. Here lambda = mu first goes down the powers of ten from the
     largest, then mu alone, both ways from there; each of the three walks ends after two steps
-    for the worse, by more than the fits' own inexactness (1e-5, relatively). The folds share out
-    the classes, and within a class the inputs from low to high, so they depend neither on the
-    order of the rows nor on the numbers of the classes.
+    for the worse, by more than the fits' own inexactness (1e-5, relatively). From strengths that
+    were chosen for nearly the same rows, mu goes both ways, then lambda, and one such step ends a
+    walk. The folds share out the classes, and within a class the inputs from low to high, so they
+    depend neither on the order of the rows nor on the numbers of the classes.
     """
-    folds = _Folds(model, start, seed, progress)
     tried = strengths_tried(len(start))
-    both = folds.best([(strength, strength) for strength in tried])
-    place = tried.index(both[0])
-    down = folds.best([(both[0], mu) for mu in tried[place:]])
-    up = folds.best([(both[0], mu) for mu in tried[place::-1]])
-    chosen = min(down, up, key=lambda pair: folds.losses[pair])
+    if near is not None and set(near.strengths) <= set(tried):
+        folds = _Folds(model, np.where(model.free, near.parameters, start), seed, progress, 8)
+        chosen = _chosen_near(folds, tried, near.strengths)
+    else:
+        folds = _Folds(model, start, seed, progress, 2 * len(tried))
+        both = folds.best([(strength, strength) for strength in tried])
+        place = tried.index(both[0])
+        down = folds.best([(both[0], mu) for mu in tried[place:]])
+        up = folds.best([(both[0], mu) for mu in tried[place::-1]])
+        chosen = min(down, up, key=lambda pair: folds.losses[pair])
     return Chosen(chosen, folds.losses[chosen] / model.n_rows, folds.by_temperature())
+
+
+def _chosen_near(
+    folds: "_Folds", tried: tuple[float, ...], near: tuple[float, float]
+) -> tuple[float, float]:
+    """Walk from strengths that are near the best, mu first."""
+    lam, mu = near
+    place = tried.index(mu)
+    mu = min(
+        folds.best([(lam, one) for one in tried[place:]], worse_in_a_row=1)[1],
+        folds.best([(lam, one) for one in tried[place::-1]], worse_in_a_row=1)[1],
+        key=lambda one: folds.losses[lam, one],
+    )
+    place = tried.index(lam)
+    return min(
+        folds.best([(one, mu) for one in tried[place:]], worse_in_a_row=1),
+        folds.best([(one, mu) for one in tried[place::-1]], worse_in_a_row=1),
+        key=lambda pair: folds.losses[pair],
+    )
 
 
 class _Folds:
     """The parts of a calibration set, where the fits without each ended, and what they lost."""
 
     def __init__(
-        self, model: LinearModel, start: Floats, seed: int, progress: Progress | None
+        self, model: LinearModel, start: Floats, seed: int, progress: Progress | None, usual: int
     ) -> None:
         self.free, self.centred = model.free, model.centred
         self.parts = _parts(list(model.blocks), seed)
         self.reached = [start] * len(self.parts)
         self.losses: dict[tuple[float, float], float] = {}
         self.progress = progress
-        self.most = 2 * len(strengths_tried(len(start))) * len(self.parts)
+        self.most = usual * len(self.parts)
         self.done = 0
 
-    def best(self, pairs: list[tuple[float, float]]) -> tuple[float, float]:
+    def best(
+        self, pairs: list[tuple[float, float]], worse_in_a_row: int = _WORSE_IN_A_ROW
+    ) -> tuple[float, float]:
         """Walk along the pairs until they only get worse, and give the best."""
         best, worse = pairs[0], 0
         for pair in pairs:
@@ -133,7 +173,7 @@ class _Folds:
             worse = worse + 1 if loss > (1 + _SAME) * self.losses[best] else 0
             if loss < self.losses[best]:
                 best = pair
-            if worse >= _WORSE_IN_A_ROW:
+            if worse >= worse_in_a_row:
                 break
         return best
 

@@ -31,7 +31,11 @@ from calibcore.calibrators.linear.odir import (
 )
 from calibcore.calibrators.linear.structured import StructuredMatrixScaling, StructuredVectorScaling
 from calibcore.calibrators.linear.warnings import said_of_choice
+from calibcore.data import LogitSet
+from calibcore.events import TopR
+from calibcore.fitting import FoldedVectorMap, fit_split, prepare
 from calibcore.probabilities import log_softmax, softmax
+from calibcore.splits import cross_split
 from tests import reference_linear as reference
 from tests.strategies import LogitCase, logit_sets, seeded_logit_sets
 
@@ -725,6 +729,43 @@ def test_the_chosen_pair_is_the_best_of_those_walked_through(rng: np.random.Gene
     chosen = choose_odir(problem, start)
     assert chosen == choose_odir(problem, start)
     assert minimise(problem, start).gradient_norm <= 1e-8
+
+
+@pytest.mark.parametrize("method", [MatrixScaling(odir="cv"), DirichletScaling(odir="cv")])
+def test_a_search_near_an_earlier_fit_finds_as_good_strengths_in_fewer_fits(
+    method: MatrixScaling | DirichletScaling, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[Chosen] = []
+
+    def noted(*args: object, **options: object) -> Chosen:
+        found.append(choose_odir(*args, **options))  # type: ignore[arg-type]
+        return found[-1]
+
+    monkeypatch.setattr("calibcore.calibrators.linear.odir.choose_odir", noted)
+    logits, labels = model(np.random.default_rng(3), n_rows=1500, n_classes=6)
+    whole, part = method.fit(logits, labels), (logits[300:], labels[300:])
+    told: dict[str, list[float]] = {"far": [], "near": []}
+    far = method.fit(*part, progress=told["far"].append)
+    near = method.fit(*part, progress=told["near"].append, near=whole)
+    assert found[2].held_out <= found[1].held_out * 1.001
+    assert len(told["near"]) < 0.75 * len(told["far"])
+    if near.penalty == far.penalty:
+        assert_allclose(near.predict_proba(logits), far.predict_proba(logits), atol=1e-9)
+    # What is no fit of this kind, or has strengths of its own, leads nowhere else.
+    for other in (VectorScaling().fit(logits, labels), replace(whole, penalty=(0.3, 0.7))):
+        assert method.fit(*part, near=other).penalty == far.penalty
+
+
+def test_folds_are_fitted_near_the_fit_to_all_rows(rng: np.random.Generator) -> None:
+    rows, method = LogitSet(*model(rng, n_rows=300, n_classes=3)), MatrixScaling(odir="cv")
+    split = cross_split(rows)
+    assert split.fold is not None
+    whole, folded = fit_split(method, prepare(rows, TopR(1)), split.fold)
+    seen = split.fold != 2
+    assert isinstance(whole, FittedLinear)
+    assert isinstance(folded, FoldedVectorMap)
+    alone = method.fit(rows.logits[seen], rows.labels[seen], near=whole)
+    assert alone.to_json() == folded.maps[2].to_json()
 
 
 @pytest.mark.parametrize("method", [MatrixScaling(odir="cv"), DirichletScaling(odir="cv")])

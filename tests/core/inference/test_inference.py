@@ -564,3 +564,36 @@ def test_probabilities_are_moved_on_in_the_logarithm() -> None:
 def test_a_reflected_interval_without_end_stays() -> None:
     assert reflected(Interval(1.0, np.inf), 2.0) == Interval(1.0, np.inf)
     assert reflected(Interval(1.0, 4.0), 2.0) == Interval(0.0, 3.0)
+
+
+def test_many_true_scores_are_not_called_miscalibrated_for_those_that_draws_join() -> None:
+    measures = tuple(one for one in METRICS if one.key == "miscalibration")
+    plan, p_values = Plan(measures, n_resamples=60), []
+    for seed in range(3):  # all rows' isotonic fit is nearer to them than that of joined scores
+        rng = np.random.default_rng(seed)
+        scores = rng.beta(2, 5, 200_000)
+        side = SideRows(EventScores(scores, (rng.random(scores.size) < scores).astype(int)))
+        found = infer(side, side, plan).find("miscalibration").before
+        assert found is not None
+        p_values.append(found.reference.p_value)
+        assert found.reference.central[0] < found.value < found.reference.central[1]
+    assert min(p_values) > 0.1
+
+
+@pytest.mark.parametrize("n_rows", [100, 2000])  # the one goes further of few, the other of many
+def test_a_class_wise_error_is_followed_as_far_as_it_needs_whatever_else_is_asked(
+    n_rows: int,
+) -> None:
+    rng = np.random.default_rng(4)
+    table = rng.dirichlet(np.full(100, 0.3), n_rows)
+    labels = np.minimum((table.cumsum(axis=1) < rng.random((n_rows, 1))).sum(axis=1), 99)
+    side = SideRows(TopR(1).outcomes(table, labels), table, labels)
+    both = tuple(m for m in METRICS if m.key in {"classwise_ece", "max_classwise_ece"})
+    together = infer(side, side, Plan(both, n_resamples=60))
+    for measure in both:
+        alone = infer(side, side, Plan((measure,), n_resamples=60)).find(measure.key).before
+        found = together.find(measure.key).before
+        assert alone is not None
+        assert found is not None
+        assert alone.interval == found.interval
+        assert alone.reference == found.reference

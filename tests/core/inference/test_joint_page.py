@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.validation import CHANGES, JOINT, with_changes
+from benchmarks.validation import with_section
 from calibcore.inference.groups import _leaning
 
 PAGE = (Path(__file__).parents[3] / "docs" / "validation.md").read_text(encoding="utf-8")
@@ -15,7 +15,7 @@ SHARE = re.compile(r"([\d.]+) \(([\d.]+) to ([\d.]+)\)")
 
 def _shares(title: str) -> list[list[tuple[float, ...]]]:
     """Return each line's shares, with their intervals, of one part of the section."""
-    part = PAGE.partition(f"\n{JOINT}\n")[2].partition(f"## {title}\n")[2].partition("\n## ")[0]
+    part = PAGE.partition("# Joint tests\n")[2].partition(f"## {title}\n")[2].partition("\n## ")[0]
     lines = [SHARE.findall(line) for line in part.splitlines()]
     return [[tuple(map(float, share)) for share in line] for line in lines if line]
 
@@ -38,10 +38,23 @@ def test_the_joint_test_is_near_the_best_part_and_all_rows_beat_half() -> None:
         assert all_rows[0] >= half[0]
 
 
-@pytest.mark.parametrize("rest", ["", f"\n{JOINT}\n\nlast\n"])
-def test_new_changes_keep_the_section_after_them(rest: str) -> None:
-    page = with_changes(f"first\n\n{CHANGES}\nold\n{rest}", f"{CHANGES}\nnew\n")
-    assert page == f"first\n\n{CHANGES}\nnew\n{rest}"
+def test_counts_at_a_cut_off_hold_but_after_steps_and_groups_are_corrected() -> None:
+    part = PAGE.partition("# Decisions and groups\n")[2]
+    counts = part.partition("## At a cut-off\n")[2].partition("\n## ")[0].splitlines()
+    smooth = [SHARE.findall(line) for line in counts if "Isotonic" not in line]
+    assert len([line for line in smooth if line]) == 12
+    assert all(high >= 93 for line in smooth for _, _, high in (map(float, one) for one in line))
+    gaps = re.findall(r"^\| By group \|.* (\S+) \| (\S+) \|$", part, re.MULTILINE)
+    assert all(float(off) < 0.1 and float(gap) < 6 for off, gap in gaps)
+    cancel = [SHARE.findall(line) for line in part.splitlines() if line.startswith("| 12 |")]
+    assert [float(one[0]) > 90 for one in cancel[0]] == [False, False, True, True]
+
+
+@pytest.mark.parametrize("rest", ["", "\n# Later\n\nlast\n"])
+def test_a_part_that_is_written_anew_keeps_the_others(rest: str) -> None:
+    page = with_section(f"# First\n\n## A\n\n# Second\n\nold\n{rest}", "# Second\n\nnew\n")
+    assert page == f"# First\n\n## A\n\n# Second\n\nnew\n{rest}"
+    assert with_section(page, "# Last\n\none\n") == page + "\n# Last\n\none\n"
 
 
 @pytest.mark.parametrize("expected", [6.0, 20.0])

@@ -1,0 +1,117 @@
+"""How long a user waits after an upload: ``python -m benchmarks.waits``.
+
+Each file is opened on Overview by a real browser on a real server, once the bytes are there; a file
+with a hundred classes then has every calibrator compared. docs/speed.md gets the seconds to the
+verdict, to the first picture, and until the page is at rest with every interval of its list.
+"""
+
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from playwright.sync_api import Browser, Page
+from pyarrow.parquet import write_table
+
+from benchmarks.dashboard import browsing, open_page
+from benchmarks.data import draw_events, draw_table
+from benchmarks.readme import SPEED, replace
+from dashboard.wording.contest import EVERY
+from tests.browser.server import running_dashboard
+from tests.browser.settled import settle
+
+LONG_MS = 600_000
+
+_UPLOADED = re.compile("/_stcore/upload_file/")
+
+
+def scores(path: Path, n_rows: int) -> None:
+    """Write scores of one event."""
+    events = draw_events(n_rows)
+    table = {"confidence": events.scores, "correct": events.hits.astype(bool)}
+    write_table(pa.table(table), path)
+
+
+def logits(path: Path, n_rows: int, n_classes: int) -> None:
+    """Write logits and labels."""
+    table = draw_table(n_rows, n_classes)
+    np.savez(path, logits=table.logits.astype(np.float32), labels=table.labels)
+
+
+FILES: dict[str, tuple[str, Callable[[Path], None]]] = {
+    "10,000 scores": ("scores.parquet", lambda path: scores(path, 10_000)),
+    "1,000,000 scores": ("million.parquet", lambda path: scores(path, 1_000_000)),
+    "10,000 x 100": ("hundred.npz", lambda path: logits(path, 10_000, 100)),
+    "25,000 x 1,000": ("thousand.npz", lambda path: logits(path, 25_000, 1_000)),
+}
+
+
+def waits(browser: Browser, address: str, path: Path) -> tuple[Page, list[float]]:
+    """Open a file on Overview: seconds to the verdict, the first picture, and rest."""
+    page = open_page(browser, address)  # with a picture, as who uploads has seen one
+    settle(page)
+    page.get_by_role("radio", name="Your file", exact=True).click()
+    page.locator("input[type=file]").wait_for(state="attached")
+    settle(page)
+    with page.expect_request_finished(
+        lambda request: bool(_UPLOADED.search(request.url)), timeout=LONG_MS
+    ):
+        page.locator("input[type=file]").set_input_files(path)
+    began, found = time.perf_counter(), []
+    for shown in (".st-key-verdict h3", ".js-plotly-plot .main-svg"):
+        page.locator(shown).first.wait_for(timeout=LONG_MS)
+        found.append(time.perf_counter() - began)
+    settle(page, timeout_ms=LONG_MS)
+    return page, [*found, time.perf_counter() - began]
+
+
+def every_calibrator(page: Page) -> float:
+    """Compare every calibrator on the file that is open: seconds until the page is at rest."""
+    page.get_by_role("link", name="Calibrators", exact=True).first.click()
+    settle(page, timeout_ms=LONG_MS)
+    page.locator(".st-key-methods_popover button").first.click()
+    page.get_by_role("button", name=EVERY, exact=True).click()
+    start = page.get_by_test_id("stMain").get_by_role("button", name="Start", exact=True)
+    start.wait_for()
+    settle(page, timeout_ms=LONG_MS)
+    began = time.perf_counter()
+    page.keyboard.press("Escape")  # the list is in the way
+    start.click()
+    start.wait_for(state="detached", timeout=LONG_MS)
+    settle(page, timeout_ms=LONG_MS)
+    return time.perf_counter() - began
+
+
+def main() -> None:
+    """Time every file, and write the table."""
+    lines = [
+        "| File | Verdict | First picture | At rest |",
+        "| --- | ---: | ---: | ---: |",
+    ]
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running_dashboard() as address,
+        browsing() as browser,
+    ):
+        for title, (name, make) in FILES.items():
+            path = Path(folder) / name
+            make(path)
+            page, found = waits(browser, address, path)
+            lines.append(f"| {title} | {' | '.join(f'{one:.1f} s' for one in found)} |")
+            print(lines[-1], file=sys.stderr, flush=True)
+            if title == "10,000 x 100":
+                compared = every_calibrator(page)
+                print(f"every calibrator: {compared:.0f} s", file=sys.stderr, flush=True)
+            page.close()
+    text = "\n".join(
+        [*lines, "", f"Every calibrator compared, 10,000 x 100: {compared:.0f} s.", ""]
+    )
+    replace("waits", text, SPEED)
+
+
+if __name__ == "__main__":
+    main()
