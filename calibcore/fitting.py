@@ -1,5 +1,7 @@
 """A calibrator fitted to an event on one set: once, or fold by fold."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -166,6 +168,25 @@ def _check_rows(n_rows: int, fold: Folds) -> None:
         raise CalibrationInputError("rows", f"{n_rows:,}", f"the {fold.size:,} that were dealt")
 
 
+def without_fold(prepared: Prepared, fold: Folds, number: int) -> Prepared:
+    """Return the rows that a fold's calibrator is fitted to: those of all others."""
+    seen = np.flatnonzero(fold != number)
+    # The class probabilities reach no fit, so they are not copied.
+    return Prepared(prepared.rows.rows(seen), prepared.event.rows(seen), None)
+
+
+def joined(
+    maps: Sequence[FittedScoreMap | FittedVectorMap], fold: Folds
+) -> FoldedScoreMap | FoldedVectorMap:
+    """Join the maps that were fitted without each fold, in the order of the folds."""
+    warnings = tuple(dict.fromkeys(text for each in maps for text in each.warnings))
+    of_scores = tuple(each for each in maps if isinstance(each, FittedScoreMap))
+    of_classes = tuple(each for each in maps if isinstance(each, FittedVectorMap))
+    if of_scores:
+        return FoldedScoreMap(fold, of_scores, warnings=warnings)
+    return FoldedVectorMap(fold, of_classes, warnings=warnings)
+
+
 def fit_folds(
     calibrator: Calibrator,
     prepared: Prepared,
@@ -183,16 +204,9 @@ def fit_folds(
                 progress((number + share) / n_folds)
 
         report(0.0)
-        seen = np.flatnonzero(fold != number)
-        # The class probabilities reach no fit, so they are not copied.
-        part = Prepared(prepared.rows.rows(seen), prepared.event.rows(seen), None)
-        maps.append(fit(calibrator, part, report, near))
-    warnings = tuple(dict.fromkeys(text for each in maps if each for text in each.warnings))
-    of_scores = tuple(each for each in maps if isinstance(each, FittedScoreMap))
-    of_classes = tuple(each for each in maps if isinstance(each, FittedVectorMap))
-    if of_scores:
-        return FoldedScoreMap(fold, of_scores, warnings=warnings)
-    return FoldedVectorMap(fold, of_classes, warnings=warnings)
+        made = fit(calibrator, without_fold(prepared, fold, number), report, near)
+        maps += [] if made is None else [made]
+    return joined(maps, fold)
 
 
 def fold_maps(score_map: ScoreMap, rows: EventScores, fold: Folds) -> FoldedScoreMap:

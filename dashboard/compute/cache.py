@@ -96,6 +96,12 @@ def once_going_on(
     return found
 
 
+def keeper(kind: str, key: object) -> Callable[[object], None]:
+    """Return what keeps a result that is made elsewhere, perhaps in another thread."""
+    shelf = _shelf(kind)
+    return lambda made: _put(shelf, key, made, MOST_RESULTS)
+
+
 def _put(shelf: OrderedDict[object, Any], key: object, made: object, most: int) -> None:
     shelf[key] = made
     while len(shelf) > most:

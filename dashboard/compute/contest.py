@@ -12,7 +12,6 @@ from calibcore.contest import (
     EvaluatedOn,
     Standing,
     advise,
-    cross_fit,
     lead,
     row_losses,
 )
@@ -20,15 +19,23 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import evaluate, sides_of
 from calibcore.events import WithinTopR
-from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, fit, fit_folds, prepare
+from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, check_pooled, prepare
 from calibcore.inference import Inference, Plan, infer
 from calibcore.metrics import Measure, Options
 from calibcore.refits import side_after, side_before
 from calibcore.splits import Folds, deal_folds
 from calibcore.validation import Floats
 from dashboard.compute.cache import is_known, key_of, once
-from dashboard.compute.fits import is_fitted, run_audit, seconds_per_logit
+from dashboard.compute.fits import (
+    fit_together,
+    fitted_in_folds,
+    fitted_whole,
+    is_fitted,
+    run_audit,
+    seconds_per_logit,
+)
 from dashboard.compute.groups import most_telling
+from dashboard.compute.processes import FitJob, side_by_side_seconds
 from dashboard.compute.slices import (
     evaluated_rows,
     evaluated_split,
@@ -51,6 +58,9 @@ _EVALUATING = 8_000, 40
 
 _REFIT_SECONDS = 1.0
 """For about so long the fits of one method are repeated, to know how uncertain its change is."""
+
+_FITS_SHARE = 0.9
+"""Of the work of a contest, where the fits are made side by side and long."""
 
 _FEW_CLASSES = 10
 """For which a method's cost is taken where only the scores of an event are known."""
@@ -106,7 +116,7 @@ def estimate_contest(scene: Scene, keys: Sequence[str], dealt: Dealt) -> float:
     n_folds = max(min(dealt.n_folds, n_fit), 1)
     per_row, per_class = _EVALUATING
     evaluating = (per_row + per_class * n_classes) * (2 * n_fit + n_test) * seconds_per_logit()
-    total = 0.0
+    total = fits = 0.0
     for key in keys:
         settings = _settings(scene, key)
         if _is_fitted(scene, key, dealt):
@@ -115,9 +125,9 @@ def estimate_contest(scene: Scene, keys: Sequence[str], dealt: Dealt) -> float:
         if key != NO_METHOD:
             cost, speed = method_by_key(key).cost_of(**dict(settings.options)), seconds_per_logit()
             if not is_fitted(scene.upload, settings):
-                total += cost.seconds(n_fit, n_classes, speed)
-            total += n_folds * cost.seconds(n_fit - n_fit // n_folds, n_classes, speed)
-    return total
+                fits += cost.seconds(n_fit, n_classes, speed)
+            fits += n_folds * cost.seconds(n_fit - n_fit // n_folds, n_classes, speed)
+    return total + side_by_side_seconds(fits, scene.split.calibration)
 
 
 def run_contest(
@@ -140,10 +150,11 @@ def run_contest(
         Whether those that have not been tried are; otherwise they are listed as missing.
     """
     found, refused, missing = [], [], []
+    ahead = _fit_together(scene, keys, dealt, report) if go else 0.0
     for number, key in enumerate(keys):
 
         def tell(share: float, fold: int, number: int = number, key: str = key) -> None:
-            report((number + share) / len(keys), key, fold)
+            report(ahead + (1 - ahead) * (number + share) / len(keys), key, fold)
 
         if not go and not _is_fitted(scene, key, dealt):
             missing.append(key)
@@ -153,6 +164,22 @@ def run_contest(
         except CalibrationInputError as error:
             refused.append((key, str(error)))
     return FoundContest(tuple(found), tuple(refused), tuple(missing))
+
+
+def _fit_together(scene: Scene, keys: Sequence[str], dealt: Dealt, report: Report) -> float:
+    """Fit side by side what has not been fitted, if that saves time: the share of all work done."""
+    wanted = [replace(_settings(scene, key), only=None) for key in keys]
+    wanted = [one for one in wanted if not is_known(_CONTESTANTS, _key(scene, one, dealt))]
+    done = 0.0
+
+    def told(share: float, job: FitJob, fold: int) -> None:
+        nonlocal done
+        done = _FITS_SHARE
+        report(_FITS_SHARE * share, job.key, fold)
+
+    if wanted:
+        fit_together(scene.upload, wanted, _fold(scene.upload, wanted[0], dealt), told)
+    return done
 
 
 def _contestant(
@@ -203,8 +230,9 @@ def _fit_contestant(
     upload: Upload, settings: Settings, dealt: Dealt, tell: Callable[[float, int], None]
 ) -> Contestant:
     """Fit on the whole calibration set, and once without each fold; evaluate all rows."""
+    check_pooled(settings.calibrator(), settings.event)
     split = whole_split(upload, settings)
-    rows, n_folds = split.calibration, min(dealt.n_folds, split.calibration.n_samples)
+    n_folds = min(dealt.n_folds, split.calibration.n_samples)
     if split.fold is not None:  # the rows of the other pages, by the same fits
 
         def in_folds(share: float) -> None:
@@ -222,16 +250,10 @@ def _fit_contestant(
 
     whole(0.0)
     test = _on_test(upload, settings, whole)
-    crossed = cross_fit(
-        rows,
-        event=settings.event,
-        calibrator=settings.calibrator(),
-        fold=_fold(upload, settings, dealt),
-        n_bins=settings.n_bins,
-        progress=part,
-        near=test.fitted,
-    )
-    return Contestant(settings.method, Standing.of(crossed.evaluated, crossed.fitted), test)
+    folded = fitted_in_folds(upload, settings, part, _fold(upload, settings, dealt))
+    prepared, options = prepare(split.calibration, settings.event), Options(settings.n_bins)
+    crossed = evaluate(prepared, settings.event, folded, options)
+    return Contestant(settings.method, Standing.of(crossed, folded), test)
 
 
 def _fold(upload: Upload, settings: Settings, dealt: Dealt) -> Folds:
@@ -250,12 +272,9 @@ def _on_test(upload: Upload, settings: Settings, progress: Progress) -> Standing
     if n_rows <= _KEPT_ROWS or is_fitted(upload, settings):
         result = run_audit(upload, settings, progress)
         return Standing.of(result.test, result.of_test)
-    event, calibrator = settings.event, settings.calibrator()
-    prepared = prepare(split.calibration, event)
-    if split.fold is None or calibrator is None:
-        fitted = fit(calibrator, prepared, progress)
-    else:
-        fitted = fit_folds(calibrator, prepared, split.fold, progress)
+    event, fitted = settings.event, fitted_whole(upload, settings, progress)
+    if split.fold is not None:
+        fitted = fitted_in_folds(upload, settings, progress)
     evaluated = evaluate(prepare(split.test, event), event, fitted, Options(settings.n_bins))
     return Standing.of(evaluated, fitted)
 

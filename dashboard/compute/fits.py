@@ -1,7 +1,9 @@
 """Calibrators fitted and evaluated once, and what a fit will take before it starts."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 
 import numpy as np
 import streamlit as st
@@ -19,7 +21,16 @@ from calibcore.fitting import (
     prepare,
 )
 from calibcore.slices import rebin, reevaluate
-from dashboard.compute.cache import Key, is_known, key_of, once, once_going_on
+from calibcore.splits import Folds
+from dashboard.compute.background import see_through
+from dashboard.compute.cache import Key, is_known, keeper, key_of, once, once_going_on
+from dashboard.compute.processes import (
+    FitJob,
+    Report,
+    fit_side_by_side,
+    saves_time,
+    side_by_side_seconds,
+)
 from dashboard.compute.slices import evaluated_rows, evaluated_split, whole_split
 from dashboard.readers import Upload
 from dashboard.readers.upload import N_FOLDS
@@ -79,8 +90,9 @@ def estimate(upload: Upload, settings: Settings) -> Estimate | None:
     n_rows = round((share or 1.0) * rows.n_samples) if rows is not None else 0
     cost = method.cost_of(**dict(settings.options))
     n_fits = 1 if share else N_FOLDS  # and one that leaves nothing out, on all the more rows
+    seconds = n_fits * cost.seconds(n_rows, len(classes), seconds_per_logit())
     return Estimate(
-        n_fits * cost.seconds(n_rows, len(classes), seconds_per_logit()),
+        seconds if share or rows is None else side_by_side_seconds(seconds, rows),
         cost.bytes(n_rows, len(classes)),
         n_rows,
         len(classes),
@@ -90,9 +102,9 @@ def estimate(upload: Upload, settings: Settings) -> Estimate | None:
 
 def is_fitted(upload: Upload, settings: Settings) -> bool:
     """Return whether a fit is kept, by folds too where there are folds."""
-    key = _fit_key(upload, settings)
-    crossed = upload.rows is not None and settings.calibration_share is None
-    return is_known(_FITS, key) and (not crossed or is_known(_FOLD_FITS, key))
+    fold = whole_split(upload, settings).fold
+    whole = is_known(_FITS, _fit_key(upload, settings))
+    return whole and (fold is None or is_known(_FOLD_FITS, _folds_key(upload, settings, fold)))
 
 
 def _fit_key(upload: Upload, settings: Settings) -> Key:
@@ -102,9 +114,10 @@ def _fit_key(upload: Upload, settings: Settings) -> Key:
     return key_of(upload, replace(settings, event=event, n_bins=15, only=None))
 
 
-def _fitted(
+def fitted_whole(
     upload: Upload, settings: Settings, progress: Progress
 ) -> FittedScoreMap | FittedVectorMap | None:
+    """Return the calibrator fitted to all rows of the calibration set; None without one."""
     rows = whole_split(upload, settings).calibration
 
     def make(report: Progress) -> FittedScoreMap | FittedVectorMap | None:
@@ -114,18 +127,78 @@ def _fitted(
 
 
 def fitted_in_folds(
-    upload: Upload, settings: Settings, progress: Progress
+    upload: Upload, settings: Settings, progress: Progress, fold: Folds | None = None
 ) -> FoldedScoreMap | FoldedVectorMap | None:
-    """Return what calibrates all rows of a set in folds; None where there are none."""
+    """Return what calibrates the rows that are fitted on, each by a fit without its fold.
+
+    The folds are those of the set, where it is in folds, or given; None where there are none.
+    """
     split, calibrator = whole_split(upload, settings), settings.calibrator()
-    fold = split.fold
-    if fold is None or calibrator is None:
+    dealt = split.fold if fold is None else fold
+    if dealt is None or calibrator is None:
         return None
+    whole = fitted_whole(upload, settings, lambda _: None)
 
     def make(report: Progress) -> FoldedScoreMap | FoldedVectorMap:
-        return fit_folds(calibrator, prepare(split.calibration, settings.event), fold, report)
+        prepared = prepare(split.calibration, settings.event)
+        return fit_folds(calibrator, prepared, dealt, report, whole)
 
-    return once_going_on(_FOLD_FITS, _fit_key(upload, settings), make, progress)
+    return once_going_on(_FOLD_FITS, _folds_key(upload, settings, dealt), make, progress)
+
+
+def _folds_key(upload: Upload, settings: Settings, fold: Folds) -> tuple[Key, str]:
+    return _fit_key(upload, settings), sha256(fold.tobytes()).hexdigest()
+
+
+def fit_together(upload: Upload, wanted: Sequence[Settings], fold: Folds, report: Report) -> None:
+    """Fit several calibrators side by side, as far as that saves time; their fits are kept.
+
+    Parameters
+    ----------
+    upload : Upload
+        The data.
+    wanted : sequence of Settings
+        With their methods; those that are fitted are left out.
+    fold : ndarray of int, shape (n_samples,)
+        Of each row that is fitted on.
+    report : callable
+        Told how far all are; what it raises ends them.
+    """
+    fit_side_by_side(_jobs(upload, wanted, fold), report)
+
+
+def _jobs(upload: Upload, wanted: Sequence[Settings], fold: Folds) -> list[FitJob]:
+    n_classes, jobs = len(upload.class_names or ()) or 2, []
+    for settings in wanted:
+        calibrator, whole = settings.calibrator(), (_FITS, _fit_key(upload, settings))
+        folds = _FOLD_FITS, _folds_key(upload, settings, fold)
+        if calibrator is None or is_known(*folds):
+            continue
+        rows = whole_split(upload, settings).calibration
+        cost = method_by_key(settings.method).cost_of(**dict(settings.options))
+        jobs.append(
+            FitJob(
+                settings.method,
+                calibrator,
+                replace(prepare(rows, settings.event), probabilities=None),
+                fold,
+                cost.seconds(rows.n_samples, n_classes, seconds_per_logit()),
+                keeper(*whole),
+                keeper(*folds),
+                once(*whole, lambda: None) if is_known(*whole) else None,
+            )
+        )
+    return jobs
+
+
+def _fit_ahead(upload: Upload, settings: Settings, fold: Folds, progress: Progress) -> None:
+    """Fit one calibrator and those of its folds side by side; a click elsewhere goes on with it."""
+    jobs = _jobs(upload, [settings], fold)
+    if saves_time(jobs):
+        key = "side by side", _folds_key(upload, settings, fold)
+        see_through(
+            key, lambda tell: fit_side_by_side(jobs, lambda share, *_: tell(share)), progress
+        )
 
 
 def run_audit(upload: Upload, settings: Settings, progress: Progress) -> AuditResult:
@@ -138,7 +211,8 @@ def run_audit(upload: Upload, settings: Settings, progress: Progress) -> AuditRe
     def evaluate() -> AuditResult:
         check_pooled(settings.calibrator(), settings.event)
         split, n_fits = evaluated_split(upload, settings), N_FOLDS + 1
-        in_folds = whole_split(upload, settings).fold is not None
+        fold = whole_split(upload, settings).fold
+        in_folds = fold is not None
 
         def first(share: float) -> None:
             progress(share / n_fits if in_folds else share)
@@ -146,7 +220,9 @@ def run_audit(upload: Upload, settings: Settings, progress: Progress) -> AuditRe
         def then(share: float) -> None:
             progress((1 + share * N_FOLDS) / n_fits)
 
-        fitted = _fitted(upload, settings, first)
+        if fold is not None:
+            _fit_ahead(upload, settings, fold, progress)
+        fitted = fitted_whole(upload, settings, first)
         crossed = fitted_in_folds(upload, settings, then)
         chosen = evaluated_rows(upload, settings, "test")
         if crossed is not None and chosen is not None:

@@ -115,7 +115,7 @@ def _show_table(
     groups = [measure.group if grouped else "" for measure in measures]
     st.html(_table(rows, groups, closer=closer))
     evaluated, expert = scene.evaluated, scene.expert
-    notes = [wording.table_note(evaluated)]
+    notes = [wording.table_note(evaluated, measures)]
     if inference is not None:
         notes += [wording.uncertainty_note(inference, expert=expert), narrow_note(measures)]
     notes += [

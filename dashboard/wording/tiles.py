@@ -1,12 +1,14 @@
 """The four large figures, and the notes under them and under the table."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from calibcore.comparisons import Comparison
 from calibcore.evaluation import SetResult
 from calibcore.inference import Fits, Inference, Mark
+from calibcore.metrics import Measure
 from calibcore.refits import N_DRAWS
 from dashboard.wording.measures import MARKS, MeasureRow, Shown, measure_rows
 from dashboard.wording.numbers import (
@@ -184,16 +186,17 @@ _EXPERT_FITS: dict[Fits, str] = {
 """Of the calibrator while rows are resampled."""
 
 
-def table_note(evaluated: SetResult) -> str:
-    """Return what the table's dashes and infinities mean."""
+def table_note(evaluated: SetResult, measures: Sequence[Measure]) -> str:
+    """Return what the dashes and infinities of a table of some measures mean."""
+    listed = [evaluated.compare(measure.key) for measure in measures]
     text = (
         "Higher is better for accuracy, discrimination, AUROC and calibration gain; lower for the"
         " rest. Click a name for its definition."
     )
-    if any(math.isinf(v) for row in evaluated.comparisons for v in (row.before, row.after) if v):
+    if any(math.isinf(v) for row in listed for v in (row.before, row.after) if v):
         text += f" {INFINITY}: not finite (all outcomes equal, or scores separate them perfectly)."
-    if any(row.after is None and row.before is not None for row in evaluated.comparisons):
+    if any(row.after is None and row.before is not None for row in listed):
         text += " \u2013: not available; this calibrator adjusts only the selected event."
-    elif any(row.before is None for row in evaluated.comparisons):
+    elif any(row.before is None for row in listed):
         text += " \u2013: not available without the probabilities of all classes."
     return f"{text} {commonest_class(evaluated)}".rstrip()

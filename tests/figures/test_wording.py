@@ -346,8 +346,8 @@ def test_infinity_is_a_sign_and_has_its_reason() -> None:
     assert wording.measured(row, row.before, 4) == "\u221e"
     assert wording.measured(row, -row.before, 4) == f"{MINUS}\u221e"
     assert amount(math.inf, "number", 4, signed=True) == "+\u221e"
-    assert "\u221e: not finite" in wording.table_note(evaluated)
-    assert "\u221e" not in wording.table_note(result_of(500).test)
+    assert "\u221e: not finite" in wording.table_note(evaluated, METRICS)
+    assert "\u221e" not in wording.table_note(result_of(500).test, METRICS)
 
 
 @pytest.mark.parametrize(
@@ -493,7 +493,10 @@ def said_of_results() -> list[str]:
     for method, n_test in product(["spline", "temperature", NO_METHOD], [20, 2000]):
         result = logit_result(method, n_test=n_test)
         for evaluated in (result.test, result.calibration):
-            said += [wording.outcome(result, evaluated, method), wording.table_note(evaluated)]
+            said += [
+                wording.outcome(result, evaluated, method),
+                wording.table_note(evaluated, METRICS),
+            ]
             said += [wording.decisions(evaluated), wording.below_tiles(evaluated)]
             said += [f"{tile.name} {tile.note}" for tile in wording.tiles(evaluated)]
     return said

@@ -1,0 +1,234 @@
+"""Calibrators fitted side by side, in processes that outlive a click.
+
+A fit is many short calls, which threads do not speed up. What is fitted here is kept where
+`dashboard.compute.fits` looks for it, which fits alone what is missing and says what it refuses.
+"""
+
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import loky
+import numpy as np
+from loky.process_executor import ShutdownExecutorError
+from numpy.typing import NDArray
+
+from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
+from calibcore.calibrators.method import Calibrator
+from calibcore.data import EventScores, LogitSet
+from calibcore.errors import CalibrationInputError
+from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, Prepared, fit, joined, without_fold
+from calibcore.splits import Folds
+
+WORTH_SECONDS = 3.0
+"""Fits that take less are not worth a process."""
+
+_MOST_PROCESSES = 8
+"""Nobody fits more at once than there are folds and a few."""
+
+_MOST_BYTES = 2**30
+"""Memory that the tables of all processes may take together."""
+
+_IDLE_SECONDS = 60
+"""After so long without work a process ends."""
+
+_POLL = 0.1
+"""Seconds between two looks at how far they are."""
+
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+"""The matrices of a fit are too small to gain from more."""
+
+Fitted = FittedScoreMap | FittedVectorMap
+
+
+@dataclass
+class FitJob:
+    """A calibrator to fit to a set, and once without each of its folds.
+
+    Parameters
+    ----------
+    key : str
+        Of the method.
+    calibrator : Calibrator
+        It.
+    prepared : Prepared
+        The set, without the class probabilities.
+    fold : ndarray of int, shape (n_samples,)
+        Of each row.
+    seconds : float
+        About what one fit takes.
+    keep : callable
+        Told the fit to all rows as soon as it is there.
+    keep_folds : callable
+        Told those without a fold, when all are there.
+    whole : FittedScoreMap, FittedVectorMap or None
+        The fit to all rows where it is known.
+    """
+
+    key: str
+    calibrator: Calibrator
+    prepared: Prepared
+    fold: Folds
+    seconds: float
+    keep: Callable[[Fitted], None]
+    keep_folds: Callable[[FoldedScoreMap | FoldedVectorMap], None]
+    whole: Fitted | None = None
+    parts: dict[int, Fitted] = field(default_factory=dict)
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds."""
+        return int(self.fold.max()) + 1
+
+    def take(self, number: int, fitted: Fitted) -> None:
+        """Keep a fit: of all rows, number 0, or without a fold, from 1."""
+        if number == 0:
+            self.whole = fitted
+            self.keep(fitted)
+            return
+        self.parts[number] = fitted
+        if len(self.parts) == self.n_folds:
+            maps = [self.parts[place] for place in range(1, self.n_folds + 1)]
+            self.keep_folds(joined(maps, self.fold))
+
+
+Task = tuple[FitJob, int]
+Report = Callable[[float, FitJob, int], None]
+"""Told the share of all work that is done, and the job and number that were begun last."""
+
+
+class _StoppedError(Exception):
+    """Ends a fit that nobody waits for any more."""
+
+
+def saves_time(jobs: list[FitJob]) -> bool:
+    """Return whether there is enough to do, and more than one process to do it."""
+    seconds = sum(job.seconds * (1 + job.n_folds) for job in jobs)
+    return seconds > WORTH_SECONDS and _at_once(jobs) > 1
+
+
+def side_by_side_seconds(seconds: float, rows: LogitSet | EventScores) -> float:
+    """Return about how long fits to a set take that take so many seconds one after another."""
+    return seconds / n_processes(_n_bytes(rows)) if seconds > WORTH_SECONDS else seconds
+
+
+def n_processes(n_bytes: int) -> int:
+    """Return how many fits to a table of a size are made at once on this machine."""
+    within = _MOST_BYTES // max(4 * n_bytes, 1)  # a table, its part, and what a fit makes of it
+    return int(max(min(loky.cpu_count(), _MOST_PROCESSES, within), 1))
+
+
+def _at_once(jobs: list[FitJob]) -> int:
+    return n_processes(max((_n_bytes(job.prepared.rows) for job in jobs), default=0))
+
+
+def fit_side_by_side(jobs: list[FitJob], report: Report) -> None:
+    """Fit in as many processes as there are cores, what takes longest first.
+
+    Parameters
+    ----------
+    jobs : list of FitJob
+        What to fit. A job that a calibrator refuses is left out.
+    report : callable
+        See `Report`; called ten times a second. Whatever it raises ends all fits; what was finished
+        is kept.
+    """
+    if not saves_time(jobs):
+        return
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        board = Path(folder) / "shares"
+        np.zeros(1 + sum(1 + job.n_folds for job in jobs)).tofile(board)
+        _Run(jobs, board).see_through(_at_once(jobs), report)
+
+
+def _n_bytes(rows: LogitSet | EventScores) -> int:
+    return rows.scores.nbytes if isinstance(rows, EventScores) else rows.given.nbytes
+
+
+def pool() -> Executor:
+    """Return the processes, which are there after the first call until they are idle for long."""
+    n = min(loky.cpu_count(), _MOST_PROCESSES)
+    made: Executor = loky.get_reusable_executor(n, timeout=_IDLE_SECONDS, env=_ONE_THREAD)
+    return made
+
+
+class _Run:
+    """Fits under way; they tell how far they are, and hear that they are stopped, by a file."""
+
+    def __init__(self, jobs: list[FitJob], board: Path) -> None:
+        self._board = board
+        self._shares: NDArray[np.float64] = np.memmap(board, np.float64, "r+")
+        tasks = [(job, number) for job in jobs for number in range(1 + job.n_folds)]
+        self._places = {(job.key, number): place for place, (job, number) in enumerate(tasks, 1)}
+        self._weights = np.array([0.0, *(max(job.seconds, 1e-3) for job, _ in tasks)])
+        self._ready: list[Task] = []
+        for job in jobs:
+            if job.whole is None:
+                self._ready.append((job, 0))
+            else:
+                self._follow(job)
+        self._running: dict[Future[Fitted | None], Task] = {}
+
+    def _follow(self, job: FitJob) -> None:
+        self._shares[self._places[job.key, 0]] = 1.0
+        self._ready += [(job, number) for number in range(1, job.n_folds + 1)]
+
+    def see_through(self, at_once: int, report: Report) -> None:
+        """Begin fits while there is room, and take what they find."""
+        processes = pool()
+        last: Task | None = None
+        try:
+            while self._ready or self._running:
+                self._ready.sort(key=lambda task: task[0].seconds)
+                while self._ready and len(self._running) < at_once:
+                    last = self._ready.pop()
+                    self._running[processes.submit(self._call(*last))] = last
+                done, _ = wait(self._running, timeout=_POLL, return_when=FIRST_COMPLETED)
+                for future in done:
+                    self._take(future)
+                if last is not None:
+                    share = float(self._shares @ self._weights / self._weights.sum())
+                    report(min(share, 1.0), *last)
+        except (BrokenProcessPool, ShutdownExecutorError):
+            return  # processes were ended from outside; what is missing is fitted without them
+        finally:
+            self._shares[0] = 1.0
+            for future in self._running:
+                future.cancel()
+
+    def _call(self, job: FitJob, number: int) -> Callable[[], Fitted | None]:
+        part = job.prepared if number == 0 else without_fold(job.prepared, job.fold, number - 1)
+        place = self._places[job.key, number]
+        return partial(_fit_there, job.calibrator, part, job.whole, self._board, place)
+
+    def _take(self, future: Future[Fitted | None]) -> None:
+        job, number = self._running.pop(future)
+        try:
+            found = future.result()
+        except CalibrationInputError:
+            self._ready = [task for task in self._ready if task[0] is not job]
+            return
+        self._shares[self._places[job.key, number]] = 1.0
+        if found is not None:
+            job.take(number, found)
+        if number == 0:
+            self._follow(job)
+
+
+def _fit_there(
+    calibrator: Calibrator, part: Prepared, near: Fitted | None, board: Path, place: int
+) -> Fitted | None:
+    """Fit in a process of its own."""
+    shares: NDArray[np.float64] = np.memmap(board, np.float64, "r+")
+
+    def report(share: float) -> None:
+        if shares[0]:
+            raise _StoppedError
+        shares[place] = share
+
+    report(0.0)
+    return fit(calibrator, part, report, near)

@@ -1,0 +1,217 @@
+"""Fits in processes: the same as alone, stopped at once, and not missed where they fail."""
+
+import os
+import signal
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import loky
+import numpy as np
+import pytest
+from numpy.typing import ArrayLike
+
+from calibcore import EventScores, LogitSet, TopR
+from calibcore.calibrators import (
+    DirichletScaling,
+    MatrixScaling,
+    SplineCalibration,
+    TemperatureScaling,
+    VennAbers,
+)
+from calibcore.calibrators.base import FittedVectorMap, Progress, SlowVectorMap
+from calibcore.calibrators.method import Calibrator
+from calibcore.fitting import fit, fit_folds, prepare
+from calibcore.splits import Folds, deal_folds
+from dashboard.compute import processes
+from dashboard.compute.processes import FitJob, fit_side_by_side, n_processes, saves_time
+from tests.app.pages import open_page
+
+SLOW = 100.0
+
+
+@pytest.fixture(autouse=True)
+def _two_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loky, "cpu_count", lambda: 2)
+
+
+@dataclass
+class Kept:
+    """What was told of a job's fits."""
+
+    whole: list[Any] = field(default_factory=list)
+    folds: list[Any] = field(default_factory=list)
+
+
+def rows_of(rng: np.random.Generator, n_rows: int = 600, n_classes: int = 4) -> LogitSet:
+    logits = rng.normal(size=(n_rows, n_classes)) * 2
+    draws = logits + rng.gumbel(size=logits.shape) * 1.5
+    return LogitSet(logits, draws.argmax(axis=1))
+
+
+def job_of(
+    key: str, calibrator: Calibrator, rows: LogitSet | EventScores, fold: Folds
+) -> tuple[FitJob, Kept]:
+    kept, prepared = Kept(), prepare(rows, TopR(1))
+    made = FitJob(key, calibrator, prepared, fold, SLOW, kept.whole.append, kept.folds.append)
+    return made, kept
+
+
+def ignore(*_: object) -> None:
+    """Nobody looks."""
+
+
+@pytest.mark.parametrize(
+    "calibrator",
+    [TemperatureScaling(), DirichletScaling(), MatrixScaling(), SplineCalibration()],
+    ids=lambda made: type(made).__name__,
+)
+def test_fits_side_by_side_are_those_made_alone(
+    calibrator: Calibrator, rng: np.random.Generator
+) -> None:
+    rows = rows_of(rng)
+    fold = deal_folds(rows)
+    job, kept = job_of("one", calibrator, rows, fold)
+    fit_side_by_side([job], ignore)
+    prepared = prepare(rows, TopR(1))
+    whole: Any = fit(calibrator, prepared, None)
+    folds: Any = fit_folds(calibrator, prepared, fold, None, whole)
+    for (found,), wanted in ((kept.whole, whole), (kept.folds, folds)):
+        given = prepared.event.scores if hasattr(wanted, "predict") else rows.logits
+        name = "predict" if hasattr(wanted, "predict") else "predict_proba"
+        got, asked = getattr(found, name)(given), getattr(wanted, name)(given)
+        np.testing.assert_allclose(got, asked, rtol=1e-6, atol=1e-9)
+
+
+def test_a_known_fit_is_not_made_again(rng: np.random.Generator) -> None:
+    rows = rows_of(rng)
+    job, kept = job_of("one", TemperatureScaling(), rows, deal_folds(rows))
+    job.whole = TemperatureScaling().fit(rows.logits, rows.labels)
+    fit_side_by_side([job], ignore)
+    assert not kept.whole
+    assert len(kept.folds) == 1
+
+
+def test_what_a_calibrator_refuses_does_not_hold_up_the_others(rng: np.random.Generator) -> None:
+    of_event = EventScores(rng.random(300), rng.random(300) < 0.5)
+    fold = deal_folds(of_event)
+    needs_classes, none = job_of("no", TemperatureScaling(), of_event, fold)
+    good, some = job_of("yes", VennAbers(), of_event, fold)
+    fit_side_by_side([needs_classes, good], ignore)
+    assert not none.whole
+    assert not none.folds
+    assert len(some.folds[0].maps) == 5
+
+
+def test_the_share_grows_to_all_and_names_what_is_fitted(rng: np.random.Generator) -> None:
+    rows = rows_of(rng)
+    told: list[tuple[float, str, int]] = []
+    jobs = [job_of(key, MatrixScaling(), rows, deal_folds(rows))[0] for key in ("a", "b")]
+    fit_side_by_side(jobs, lambda share, job, number: told.append((share, job.key, number)))
+    shares = [share for share, _, _ in told]
+    assert shares == sorted(shares)
+    assert shares[-1] == pytest.approx(1)
+    assert {key for _, key, _ in told} == {"a", "b"}
+
+
+@dataclass(frozen=True)
+class Lasting(SlowVectorMap):
+    """A calibrator that takes a minute."""
+
+    def fit(
+        self, logits: ArrayLike, labels: ArrayLike, *, progress: Progress | None = None
+    ) -> FittedVectorMap:
+        assert progress is not None
+        for second in range(600):
+            progress(second / 600)
+            time.sleep(0.1)
+        return TemperatureScaling().fit(logits, labels)
+
+
+class StopError(Exception):
+    """A click."""
+
+
+def test_a_stop_ends_every_fit_at_once_and_keeps_what_is_finished(
+    rng: np.random.Generator,
+) -> None:
+    fold = np.arange(3_000) % 5
+    slow, _ = job_of("slow", Lasting(), rows_of(rng, 3_000, 3), fold)
+    quick, kept = job_of("quick", TemperatureScaling(), rows_of(rng, 3_000, 3), fold)
+    quick.seconds *= 2
+
+    def click(share: float, *_: object) -> None:
+        if kept.folds and share > 2 / 3 + 1e-6:  # the slow one has begun too
+            raise StopError
+
+    with pytest.raises(StopError):
+        fit_side_by_side([slow, quick], click)
+    assert not slow.parts
+    # Both processes are free again long before such a fit would end.
+    tasks = [processes.pool().submit(own_number) for _ in range(2)]
+    assert len({task.result(timeout=20) for task in tasks}) == 2
+
+
+def own_number() -> int:
+    time.sleep(1)
+    return os.getpid()
+
+
+def test_a_process_that_is_ended_from_outside_leaves_the_rest_to_be_fitted_alone(
+    rng: np.random.Generator,
+) -> None:
+    rows = rows_of(rng, 2_000, 20)
+    job, kept = job_of("one", DirichletScaling(), rows, np.arange(2_000) % 5)
+
+    ended: list[Any] = []
+
+    def end(*_: object) -> None:
+        if ended:
+            return
+        ended.append(processes.pool())
+        for process in list(ended[0]._processes.values()):  # noqa: SLF001 - as the system would
+            os.kill(process.pid, signal.SIGKILL)
+
+    fit_side_by_side([job], end)
+    assert ended
+    assert not kept.folds
+    fit_side_by_side([job], ignore)  # by processes that are new
+    assert len(kept.folds) == 1
+
+
+def test_little_work_one_core_and_large_tables_are_left_alone(
+    monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
+) -> None:
+    rows = rows_of(rng)
+    job, kept = job_of("one", TemperatureScaling(), rows, deal_folds(rows))
+    assert saves_time([job])
+    job.seconds = 0.1
+    assert not saves_time([job])
+    assert n_processes(2**29) == 1
+    job.seconds = SLOW
+    monkeypatch.setattr(loky, "cpu_count", lambda: 1)
+    fit_side_by_side([job], ignore)
+    assert not kept.whole
+
+
+def test_a_comparison_side_by_side_shows_the_same_figures(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sample = {"sample": "Three garments that look alike", "methods": "vector,matrix,platt"}
+    alone = open_page("compare", **sample)
+    shown = [part.proto.body for part in alone.get("html")]
+    made: list[int] = []
+    real = processes.fit_side_by_side
+
+    def noted(jobs: list[FitJob], report: processes.Report) -> None:
+        made.append(len(jobs))
+        real(jobs, report)
+
+    from dashboard.compute import fits, forget  # noqa: PLC0415 - patched where it is used
+
+    forget()
+    monkeypatch.setattr(processes, "WORTH_SECONDS", 0.0)
+    monkeypatch.setattr(fits, "fit_side_by_side", noted)
+    together = open_page("compare", **sample)
+    assert max(made) == 3
+    assert [part.proto.body for part in together.get("html")] == shown
