@@ -18,9 +18,10 @@ from scipy.stats import norm
 
 from benchmarks.validation import MODELS, OUT, PERFECT, TWO, Model, with_section
 from calibcore import EventScores
+from calibcore.auditing import audit
 from calibcore.calibrators import IsotonicCalibration, PlattScaling, SplineCalibration
 from calibcore.calibrators.base import FittedScoreMap
-from calibcore.evaluation import audit, sides_of
+from calibcore.evaluation import sides_of
 from calibcore.events import OneClass
 from calibcore.fitting import prepare
 from calibcore.inference import Inference, Interval, Plan, infer

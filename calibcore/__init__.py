@@ -2,10 +2,10 @@
 
 from importlib.metadata import version
 
+from calibcore.auditing import AuditResult, audit
 from calibcore.cumulative import CumulativeCurves, cumulative_curves, ks_error
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import AuditResult, audit
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.samples import load_sample
 from calibcore.splits import Split, split_rows

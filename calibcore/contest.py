@@ -66,7 +66,7 @@ def cross_fit(  # noqa: PLR0913 - as `audit`, by folds
     event : Event
         What the scores are about; event scores are read as this event's.
     calibrator : ScoreMap, VectorMap, PooledScores or None
-        As for `calibcore.evaluation.audit`.
+        As for `calibcore.audit`.
     fold : array_like of int, shape (n_samples,)
         Fold of each row, from 0, as `deal_folds` gives it: at least two folds, none without rows.
     n_bins : int, default 15

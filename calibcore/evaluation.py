@@ -1,4 +1,4 @@
-"""One audit: fit on the calibration set, evaluate on both sets, before and after."""
+"""What was fitted, evaluated on one set: before and after."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -10,21 +10,14 @@ from calibcore.binning import BinTable
 from calibcore.calibrators.base import (
     FittedScoreMap,
     FittedVectorMap,
-    Progress,
 )
-from calibcore.calibrators.method import Calibrator
 from calibcore.comparisons import Comparison, Comparisons
 from calibcore.cumulative import CumulativeCurves, curves_of
 from calibcore.data import EventScores, LogitSet
 from calibcore.events import Event, TopR, past_half
 from calibcore.fitting import (
-    FoldedScoreMap,
-    FoldedVectorMap,
     Prepared,
     calibrated_scores,
-    check_pooled,
-    fit_split,
-    prepare,
 )
 from calibcore.inference.auroc_intervals import rank_interval
 from calibcore.inference.omnibus import omnibus_of
@@ -51,7 +44,6 @@ from calibcore.reliability import (
     spline_null_band,
 )
 from calibcore.results import find, result_class
-from calibcore.splits import Split
 from calibcore.tally import Tally, tally
 
 GRAPH_KNOTS = 6
@@ -170,107 +162,6 @@ class SetResult:
             places = {measure.key: place for place, measure in enumerate(METRICS)}
             return self.comparisons[find(places, key, "measure")]
         return find({row.measure.key: row for row in self.comparisons}, key, "measure")
-
-
-@result_class
-class AuditResult:
-    """One calibrator tried on one event.
-
-    Attributes
-    ----------
-    calibration, test : SetResult
-        The set the calibrator was fitted on, and the set that evaluates it; the same object where
-        one set is evaluated in folds, as no row is then evaluated by a fit that has seen it.
-    fitted : FittedScoreMap, FittedVectorMap or None
-        The calibrator fitted on the whole calibration set, to take home; None where none was asked
-        for.
-    same_data : bool
-        Both sets are the same rows, so the evaluation flatters.
-    in_folds : bool
-        Both sets are the same rows, each of the test set evaluated by a fit on all other folds.
-    crossed : FoldedScoreMap, FoldedVectorMap or None
-        These fits; None where nothing was fitted too.
-    """
-
-    calibration: SetResult
-    test: SetResult
-    fitted: FittedScoreMap | FittedVectorMap | None
-    same_data: bool
-    in_folds: bool = False
-    crossed: FoldedScoreMap | FoldedVectorMap | None = None
-
-    @property
-    def of_test(self) -> FittedScoreMap | FittedVectorMap | None:
-        """What the test set was calibrated by."""
-        return self.fitted if self.crossed is None else self.crossed
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What the user should know of the fit."""
-        return () if self.fitted is None else self.fitted.warnings
-
-
-def audit(
-    split: Split[LogitSet] | Split[EventScores],
-    *,
-    event: Event,
-    calibrator: Calibrator | None,
-    n_bins: int = 15,
-    progress: Progress | None = None,
-) -> AuditResult:
-    """Fit a calibrator on the calibration set and evaluate it on both sets.
-
-    Parameters
-    ----------
-    split : Split
-        Of logit sets; or of event scores, where the file held no more than that.
-    event : Event
-        What the scores are about. Where the split holds event scores, they are read as this
-        event's.
-    calibrator : ScoreMap, VectorMap, PooledScores or None
-        A score map and pooled scores change the event's score alone; a vector map changes all
-        probabilities, of which the event is taken again. None leaves everything as it is.
-    n_bins : int, default 15
-        Bins of the reliability diagram and of the binned measures.
-    progress : callable, optional
-        Told the share of a slow fit that is done; whatever it raises ends the audit.
-
-    Returns
-    -------
-    AuditResult
-
-    Raises
-    ------
-    CalibrationInputError
-        An event the data do not have, what is no calibrator, too few rows for it, or a vector map
-        where only an event's scores are known; pooled scores with a within-top-r event.
-
-    Notes
-    -----
-    Labels of the test set reach no fit; where it is the calibration set in folds, those of a row
-    reach no fit by which that row is evaluated.
-
-    Examples
-    --------
-    >>> from calibcore.events import TopR
-    >>> rows = LogitSet([[1.0, 0.0], [0.0, 1.0]] * 4, [0, 1, 0, 0, 0, 1, 1, 1])
-    >>> result = audit(Split(rows, rows), event=TopR(1), calibrator=None)
-    >>> round(result.test.compare("ks_error").before, 3)
-    0.019
-    """
-    calibration, test = prepare(split.calibration, event), prepare(split.test, event)
-    check_pooled(calibrator, event)
-    fitted, crossed = fit_split(calibrator, calibration, split.fold, progress)
-    options, in_folds = Options(n_bins=n_bins), split.fold is not None
-    of_test = evaluate(test, event, fitted if crossed is None else crossed, options)
-    return AuditResult(
-        calibration=of_test if in_folds else evaluate(calibration, event, fitted, options),
-        test=of_test,
-        fitted=fitted,
-        same_data=split.same_data,
-        in_folds=in_folds,
-        crossed=crossed,
-    )
 
 
 def sides_of(

@@ -100,7 +100,7 @@ def refit(  # noqa: PLR0913 - what was fitted, on what, and how closely to look
     prepared : Prepared
         The rows with their event and probabilities before calibration.
     event, calibrator
-        As for `calibcore.evaluation.audit`.
+        As for `calibcore.audit`.
     fold : ndarray of int, shape (n_samples,)
         The folds by which the rows were evaluated.
     plan : Plan, optional

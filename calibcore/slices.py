@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
+from calibcore.auditing import AuditResult
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
 from calibcore.comparisons import Comparison
 from calibcore.cumulative import cumulative_curves
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import AuditResult, SetResult, Side, evaluate
+from calibcore.evaluation import SetResult, Side, evaluate
 from calibcore.events import Event
 from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, prepare
 from calibcore.inference.multiple_testing import gap_p_values, holm
@@ -312,7 +313,8 @@ def rebin(
     test = calibration = _rebinned(result.test, split.test, result.of_test, options)
     if result.calibration is not result.test:
         calibration = _rebinned(result.calibration, split.calibration, result.fitted, options)
-    return replace(result, calibration=calibration, test=test)
+    asked = result.asked and replace(result.asked, options=options)
+    return replace(result, calibration=calibration, test=test, asked=asked)
 
 
 def _rebinned(

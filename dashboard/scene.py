@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass, field
 
+from calibcore.auditing import AuditResult
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
 from calibcore.data import EventScores, LogitSet
-from calibcore.evaluation import AuditResult, SetResult
+from calibcore.evaluation import SetResult
 from calibcore.splits import Split
 from dashboard.figures import Palette
 from dashboard.readers import Upload

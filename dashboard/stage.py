@@ -5,7 +5,7 @@ from dataclasses import replace
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from calibcore.evaluation import AuditResult
+from calibcore.auditing import AuditResult
 from dashboard import compute, controls, style
 from dashboard.parts import (
     downloads,

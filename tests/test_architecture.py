@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -116,7 +117,16 @@ def test_the_core_imports_numpy_scipy_and_the_standard_library() -> None:
         for path in (ROOT / "calibcore").rglob("*.py")
         if (strange := tops(path, parse(path)) - CORE_MAY_IMPORT)
     }
-    assert wrong == {}
+    assert wrong == {
+        "calibcore/auditing.py": ["pandas"],  # the name of a type alone
+        "calibcore/frames.py": ["pandas"],  # when a table is asked for
+    }
+
+
+@pytest.mark.parametrize("imported", ["calibcore", "calibcore.frames"])
+def test_the_core_is_imported_without_pandas(imported: str) -> None:
+    code = f"import sys, {imported}; sys.exit('pandas' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_views_do_not_import_each_other() -> None:
@@ -148,7 +158,7 @@ def test_results_become_pictures_tables_and_words_without_views(part: str) -> No
 
 def test_figures_and_views_fit_and_compute_nothing() -> None:
     # They read result objects; the only door to a fit is `audit`, behind `compute`.
-    fitting = ("calibcore.calibrators", "calibcore.evaluation.audit", "calibcore.audit")
+    fitting = ("calibcore.calibrators", "calibcore.auditing.audit", "calibcore.audit")
     files = [
         path
         for name in ("figures", "parts", "views")

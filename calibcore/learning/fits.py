@@ -130,7 +130,7 @@ def learning_point(
     Parameters
     ----------
     split, event, calibrator
-        As for `calibcore.evaluation.audit`.
+        As for `calibcore.audit`.
     size : int
         Calibration rows of each draw.
     plan : Plan
@@ -204,7 +204,7 @@ def learning_curves(
     Parameters
     ----------
     split, event
-        As for `calibcore.evaluation.audit`; every fit is evaluated on the whole test set.
+        As for `calibcore.audit`; every fit is evaluated on the whole test set.
     calibrators : mapping of str to calibrator or None
         By a name of their own; None changes nothing, and is a level line.
     plan : Plan

@@ -8,9 +8,9 @@ from hashlib import sha256
 import numpy as np
 import streamlit as st
 
+from calibcore.auditing import AuditResult
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.data import EventScores
-from calibcore.evaluation import AuditResult
 from calibcore.events import TopR
 from calibcore.fitting import (
     FoldedScoreMap,

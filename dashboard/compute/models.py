@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from calibcore.auditing import AuditResult, audit
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import AuditResult, SetResult, audit, evaluate, sides_of
+from calibcore.evaluation import SetResult, evaluate, sides_of
 from calibcore.fitting import prepare
 from calibcore.inference import Inference, Plan, infer
 from calibcore.metrics import Measure, Options

@@ -4,10 +4,11 @@ import math
 import re
 from dataclasses import dataclass
 
+from calibcore.auditing import AuditResult
 from calibcore.calibrators import FittedSpline, FittedTemperature
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import AuditResult, SetResult, Side
+from calibcore.evaluation import SetResult, Side
 from calibcore.inference import Omnibus
 from calibcore.metrics import accuracy, hit_rate
 from dashboard.settings import NO_METHOD, method_by_key

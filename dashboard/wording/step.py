@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from calibcore.evaluation import AuditResult, SetResult
+from calibcore.auditing import AuditResult
+from calibcore.evaluation import SetResult
 from calibcore.events import TopR
 from calibcore.inference import ClassScreen, Inference, Mark
 from dashboard.settings import ChosenEvent

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from calibcore.auditing import audit
 from calibcore.calibrators import TemperatureScaling
 from calibcore.data import LogitSet
-from calibcore.evaluation import audit
 from calibcore.events import TopR
 from calibcore.inference import ClassScreen, screen_classes
 from calibcore.metrics import ece

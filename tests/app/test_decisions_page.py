@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from calibcore.auditing import audit
 from calibcore.calibrators import PlattScaling
 from calibcore.data import EventScores
 from calibcore.decisions import at_cutoff
-from calibcore.evaluation import audit
 from calibcore.events import OneClass
 from calibcore.selective import risk_coverage
 from calibcore.splits import cross_split

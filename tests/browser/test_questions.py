@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from calibcore.auditing import AuditResult, audit
 from calibcore.calibrators import SplineCalibration
 from calibcore.data import EventScores
 from calibcore.decisions import at_cutoff, decision_curve
-from calibcore.evaluation import AuditResult, audit
 from calibcore.events import OneClass
 from calibcore.splits import cross_split
 from tests.browser.conftest import OpenPage

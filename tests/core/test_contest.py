@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcore import metrics
+from calibcore.auditing import audit
 from calibcore.calibrators import (
     FittedScoreMap,
     FittedVectorMap,
@@ -35,7 +36,6 @@ from calibcore.contest import (
 from calibcore.cumulative import ks_error
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import audit
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.fitting import FoldedScoreMap, FoldedVectorMap
 from calibcore.metrics import METRICS, Measure

@@ -8,6 +8,7 @@ import pytest
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import metrics
+from calibcore.auditing import AuditResult, audit
 from calibcore.calibrators import (
     FittedScoreMap,
     FittedSpline,
@@ -25,7 +26,7 @@ from calibcore.calibrators import (
 from calibcore.cumulative import brownian_tail, cumulative_curves
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import AuditResult, SetResult, audit
+from calibcore.evaluation import SetResult
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.metrics import METRICS, ClassMeasure
 from calibcore.probabilities import softmax

@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from calibcore.auditing import audit
 from calibcore.calibrators import IsotonicCalibration, TemperatureScaling
 from calibcore.contest import cross_fit
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import audit, sides_of
+from calibcore.evaluation import sides_of
 from calibcore.events import Event, OneClass, TopR, WithinTopR
 from calibcore.inference import infer
 from calibcore.inference.null_outcomes import grouped

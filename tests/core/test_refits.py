@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from calibcore.auditing import audit
 from calibcore.calibrators import PlattScaling, SplineCalibration, TemperatureScaling
 from calibcore.data import EventScores, LogitSet
-from calibcore.evaluation import audit, sides_of
+from calibcore.evaluation import sides_of
 from calibcore.events import OneClass, TopR
 from calibcore.fitting import prepare
 from calibcore.inference import Interval, Plan, infer

@@ -7,8 +7,8 @@ import pytest
 
 import calibcore
 from calibcore import CalibrationInputError, LogitSet, Split, TopR, audit, load_sample
+from calibcore.auditing import AuditResult
 from calibcore.calibrators import SplineCalibration, VectorScaling
-from calibcore.evaluation import AuditResult
 from calibcore.inference import Plan, SideRows, infer
 from calibcore.metrics import METRICS
 

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from calibcore.auditing import audit
 from calibcore.cumulative import cumulative_curves
 from calibcore.data import EventScores
-from calibcore.evaluation import GRAPH_KNOTS, Side, audit
+from calibcore.evaluation import GRAPH_KNOTS, Side
 from calibcore.events import TopR
 from calibcore.reliability import (
     binned_reliability,

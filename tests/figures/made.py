@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calibcore.auditing import AuditResult, audit
 from calibcore.calibrators import SplineCalibration
 from calibcore.data import EventScores, LogitSet
-from calibcore.evaluation import AuditResult, Side, audit
+from calibcore.evaluation import Side
 from calibcore.events import TopR
 from calibcore.splits import Split
 from dashboard.figures import (

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from calibcore.auditing import audit
 from calibcore.calibrators import (
     HistogramBinning,
     IsotonicCalibration,
@@ -17,7 +18,6 @@ from calibcore.calibrators import (
 from calibcore.comparisons import Comparison
 from calibcore.contest import Advice, Contestant, Picks, Standing, cross_fit, pick, ranked
 from calibcore.data import LogitSet
-from calibcore.evaluation import audit
 from calibcore.events import TopR
 from calibcore.inference import Finding, Interval
 from calibcore.metrics import METRICS, Measure

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibcore.evaluation import AuditResult, Side
+from calibcore.auditing import AuditResult
+from calibcore.evaluation import Side
 from dashboard.figures import DARK, LIGHT, Palette, four_graphs
 from dashboard.figures.bands import MOST_BAND_POINTS
 from dashboard.figures.thinning import MOST_POINTS

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calibcore.auditing import AuditResult, audit
 from calibcore.calibrators import SplineCalibration
 from calibcore.comparisons import Comparison
 from calibcore.data import EventScores
-from calibcore.evaluation import AuditResult, SetResult, Side, audit
+from calibcore.evaluation import SetResult, Side
 from calibcore.events import TopR, WithinTopR
 from calibcore.inference import (
     ClassScreen,

@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from calibcore.auditing import AuditResult, audit
 from calibcore.calibrators import SplineCalibration
 from calibcore.data import EventScores
-from calibcore.evaluation import AuditResult, Side, audit
+from calibcore.evaluation import Side
 from calibcore.events import TopR
 from calibcore.inference import off_ranges
 from calibcore.splits import Split

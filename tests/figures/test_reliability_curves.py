@@ -5,7 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from calibcore.evaluation import AuditResult, Side
+from calibcore.auditing import AuditResult
+from calibcore.evaluation import Side
 from dashboard.figures import DARK, LIGHT, Diagram, Palette, reliability_diagram
 from dashboard.figures.curves import PALE_BELOW
 from tests.figures.conftest import Keep

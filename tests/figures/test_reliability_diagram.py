@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from calibcore.auditing import AuditResult
 from calibcore.binning import BinTable
-from calibcore.evaluation import AuditResult, Side
+from calibcore.evaluation import Side
 from dashboard.figures import DARK, LIGHT, Palette, reliability_diagram
 from tests.figures.conftest import Keep
 from tests.figures.made import Figure, blocks, result_of, trace

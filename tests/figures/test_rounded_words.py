@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from calibcore.auditing import audit
 from calibcore.data import EventScores
-from calibcore.evaluation import Side, audit
+from calibcore.evaluation import Side
 from calibcore.events import TopR
 from calibcore.inference import ks_by_worst_order
 from calibcore.splits import Split

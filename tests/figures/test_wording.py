@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 import dashboard
 from calibcore import inference
+from calibcore.auditing import AuditResult, audit
 from calibcore.calibrators import CATALOGUE, Choice, SplineCalibration, TemperatureScaling
 from calibcore.data import EventScores, LogitSet
-from calibcore.evaluation import AuditResult, SetResult, Side, audit
+from calibcore.evaluation import SetResult, Side
 from calibcore.events import Event, OneClass, TopR, WithinTopR
 from calibcore.inference import Finding, Inference, Interval, Plan, Reference, Uncertainty
 from calibcore.metrics import METRICS

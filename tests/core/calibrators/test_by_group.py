@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
+from calibcore.auditing import audit
 from calibcore.calibrators import (
     BetaCalibration,
     ByGroup,
@@ -24,7 +25,6 @@ from calibcore.calibrators import (
 from calibcore.calibrators.lifts.by_group import FittedByGroup
 from calibcore.data import EventScores, LogitSet, with_groups
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import audit
 from calibcore.events import OneClass, TopR
 from calibcore.fitting import calibrated_scores, prepare
 from calibcore.metrics import event_nll

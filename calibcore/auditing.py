@@ -1,0 +1,262 @@
+"""One audit: fit on the calibration set, evaluate on the test set or in folds, before and after."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
+from calibcore.calibrators.method import Calibrator
+from calibcore.data import EventScores, LogitSet
+from calibcore.errors import CalibrationInputError
+from calibcore.evaluation import SetResult, evaluate, sides_of
+from calibcore.events import Event, OneClass, TopR
+from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, check_pooled, fit_split, prepare
+from calibcore.frames import measures_frame
+from calibcore.inference import Inference, Plan, infer
+from calibcore.metrics import METRICS, Measure, Options
+from calibcore.refits import N_DRAWS, refit
+from calibcore.results import find, result_class
+from calibcore.splits import Split, cross_split
+from calibcore.tables import rows_of
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Rows = LogitSet | EventScores
+
+
+@result_class
+class Asked:
+    """What an audit was asked, so that it can be looked at more closely.
+
+    Attributes
+    ----------
+    split : Split
+        The sets.
+    event : Event
+        What the scores are about.
+    calibrator : Calibrator or None
+        What was fitted.
+    options : Options
+        Bins of the measures.
+    """
+
+    split: Split[LogitSet] | Split[EventScores]
+    event: Event
+    calibrator: Calibrator | None
+    options: Options
+
+
+@result_class
+class AuditResult:
+    """One calibrator tried on one event.
+
+    Attributes
+    ----------
+    calibration, test : SetResult
+        The set the calibrator was fitted on, and the set that evaluates it; the same object where
+        one set is evaluated in folds, as no row is then evaluated by a fit that has seen it.
+    fitted : FittedScoreMap, FittedVectorMap or None
+        The calibrator fitted on the whole calibration set, to take home; None where none was asked
+        for.
+    same_data : bool
+        Both sets are the same rows, so the evaluation flatters.
+    in_folds : bool
+        Both sets are the same rows, each of the test set evaluated by a fit on all other folds.
+    crossed : FoldedScoreMap, FoldedVectorMap or None
+        These fits; None where nothing was fitted too.
+    asked : Asked or None
+        For `intervals`; None of what was evaluated by parts.
+    """
+
+    calibration: SetResult
+    test: SetResult
+    fitted: FittedScoreMap | FittedVectorMap | None
+    same_data: bool
+    in_folds: bool = False
+    crossed: FoldedScoreMap | FoldedVectorMap | None = None
+    asked: Asked | None = None
+
+    @property
+    def of_test(self) -> FittedScoreMap | FittedVectorMap | None:
+        """What the test set was calibrated by."""
+        return self.fitted if self.crossed is None else self.crossed
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the user should know of the fit."""
+        return () if self.fitted is None else self.fitted.warnings
+
+    def intervals(
+        self,
+        *keys: str,
+        n_resamples: int = 1000,
+        seed: int = 0,
+        most: int = 5000,
+        progress: Progress | None = None,
+    ) -> Inference:
+        """Find 95% intervals of the test set's measures, before, after, and of every change.
+
+        Parameters
+        ----------
+        *keys : str
+            Of the measures; all by default.
+        n_resamples : int, default 1000
+            Draws of the rows.
+        seed : int, default 0
+            Of the draws.
+        most : int, default 5000
+            Rows on which the folds' fits are repeated, where one set is evaluated in folds.
+        progress : callable, optional
+            Told the share that is done; whatever it raises ends the work.
+
+        Returns
+        -------
+        Inference
+            See `calibcore.inference.infer`; in folds, widened by `calibcore.refits.refit`.
+
+        Raises
+        ------
+        CalibrationInputError
+            A key of no measure; a result that was not made by `audit`.
+
+        Examples
+        --------
+        >>> result = audit([0.2, 0.4, 0.6, 0.8] * 25, [0, 0, 1, 1] * 25)
+        >>> found = result.intervals("ks_error", n_resamples=100).find("ks_error")
+        >>> found.before.interval.low < found.before.value < found.before.interval.high
+        True
+        """
+        asked = self.asked
+        if asked is None:
+            raise CalibrationInputError("result", "one put together of parts", "one of audit()")
+        by_key = {measure.key: measure for measure in METRICS}
+        measures: tuple[Measure, ...] = tuple(find(by_key, key, "measure") for key in keys)
+        plan = Plan(measures or METRICS, asked.options, n_resamples, seed)
+        repeats = self.in_folds and asked.calibrator is not None
+
+        def first(share: float) -> None:
+            if progress is not None:
+                progress(share / 2 if repeats else share)
+
+        def again(share: float) -> None:
+            if progress is not None:
+                progress((1 + share) / 2)
+
+        rows = asked.split.test
+        found = infer(*sides_of(rows, self.test, self.of_test), plan, progress=first)
+        if not repeats or asked.calibrator is None or asked.split.fold is None:
+            return found
+        repeated = refit(
+            prepare(rows, asked.event),
+            asked.event,
+            asked.calibrator,
+            asked.split.fold,
+            replace(plan, n_resamples=N_DRAWS),
+            most=most,
+            progress=again,
+        )
+        return repeated.widened(found)
+
+    def to_frame(self, intervals: Inference | None = None) -> "DataFrame":
+        """Tabulate the test set's measures: see `calibcore.frames.measures_frame`."""
+        return measures_frame(self.test, intervals)
+
+
+def audit(  # noqa: PLR0913 - each has a default that serves
+    data: object,
+    outcomes: object | None = None,
+    *,
+    event: Event | None = None,
+    calibrator: Calibrator | None = None,
+    groups: object | None = None,
+    n_bins: int = 15,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> AuditResult:
+    """Say whether probabilities can be believed, before and after a calibrator.
+
+    Parameters
+    ----------
+    data : array_like, data frame, tensor, LogitSet, EventScores or Split
+        Scores of one event, shape (n_samples,), or probabilities or logits of all classes, shape
+        (n_samples, n_classes): see `calibcore.tables.rows_of`. A `Split` has a set to fit on and
+        one to evaluate; all else is one set, evaluated in five folds.
+    outcomes : array_like, optional
+        What came true of each row; None where ``data`` are rows already.
+    event : Event, optional
+        What the scores are about: by default the second of two classes, of more the predicted one.
+        Event scores are read as this event's.
+    calibrator : ScoreMap, VectorMap, PooledScores or None
+        A score map and pooled scores change the event's score alone; a vector map changes all
+        probabilities, of which the event is taken again. None leaves everything as it is.
+    groups : array_like, optional
+        Group of each row, for calibrators that know groups.
+    n_bins : int, default 15
+        Bins of the reliability diagram and of the binned measures.
+    seed : int, default 0
+        Of the folds.
+    progress : callable, optional
+        Told the share of a slow fit that is done; whatever it raises ends the audit.
+
+    Returns
+    -------
+    AuditResult
+
+    Raises
+    ------
+    CalibrationInputError
+        Data that are no such table, an event the data do not have, what is no calibrator, too few
+        rows for it, or a vector map where only an event's scores are known; pooled scores with a
+        within-top-r event.
+
+    Notes
+    -----
+    Labels of the test set reach no fit; where it is the calibration set in folds, those of a row
+    reach no fit by which that row is evaluated.
+
+    Examples
+    --------
+    >>> from calibcore.calibrators import PlattScaling
+    >>> result = audit([0.2, 0.4, 0.6, 0.8] * 5, [0, 1, 0, 1] * 5, calibrator=PlattScaling())
+    >>> round(result.test.compare("ks_error").before, 3)
+    0.1
+    """
+    split = _split_of(data, outcomes, groups, seed)
+    event = _usual_event(split.test) if event is None else event
+    calibration, test = prepare(split.calibration, event), prepare(split.test, event)
+    check_pooled(calibrator, event)
+    fitted, crossed = fit_split(calibrator, calibration, split.fold, progress)
+    options, in_folds = Options(n_bins=n_bins), split.fold is not None
+    of_test = evaluate(test, event, fitted if crossed is None else crossed, options)
+    return AuditResult(
+        calibration=of_test if in_folds else evaluate(calibration, event, fitted, options),
+        test=of_test,
+        fitted=fitted,
+        same_data=split.same_data,
+        in_folds=in_folds,
+        crossed=crossed,
+        asked=Asked(split, event, calibrator, options),
+    )
+
+
+def _split_of(
+    data: object, outcomes: object | None, groups: object | None, seed: int
+) -> Split[LogitSet] | Split[EventScores]:
+    if isinstance(data, Split):
+        for field, beside in (("outcomes", outcomes), ("groups", groups)):
+            if beside is not None:
+                raise CalibrationInputError(
+                    field, "some beside a split", "none: its sets have them"
+                )
+        return data
+    rows = rows_of(data, outcomes, groups=groups)
+    n_folds = min(5, rows.n_samples)
+    if isinstance(rows, LogitSet):
+        return cross_split(rows, n_folds=n_folds, seed=seed)
+    return cross_split(rows, n_folds=n_folds, seed=seed)
+
+
+def _usual_event(rows: Rows) -> Event:
+    if isinstance(rows, EventScores) or rows.n_classes == 2:
+        return OneClass(1)
+    return TopR(1)

@@ -1,0 +1,59 @@
+"""Results as pandas tables, for notebooks; pandas is imported when one is made."""
+
+from typing import TYPE_CHECKING
+
+from calibcore.evaluation import SetResult
+from calibcore.inference import Inference, Interval, Uncertainty
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+def measures_frame(evaluated: SetResult, intervals: Inference | None = None) -> "DataFrame":
+    """Tabulate every measure before and after calibration.
+
+    Parameters
+    ----------
+    evaluated : SetResult
+        One set.
+    intervals : Inference, optional
+        What is known of its measures, found on the same rows.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a measure, by its key: name, unit, before, after and change; with intervals also
+        their ends, the 95% limit under perfect calibration on each side, and the change in a word.
+        NaN where something is not defined. Shares are shares, not percent.
+    """
+    from pandas import DataFrame, Index  # noqa: PLC0415 - half a second, for notebooks alone
+
+    rows = []
+    for one in evaluated.comparisons:
+        row: dict[str, object] = {
+            "name": one.measure.name,
+            "unit": one.measure.unit,
+            "before": one.before,
+            "after": one.after,
+            "change": one.change,
+        }
+        found = None
+        if intervals is not None and one.measure in intervals.plan.measures:
+            found = intervals.find(one.measure.key)
+        if intervals is not None:
+            for side in ("before", "after"):
+                known: Uncertainty | None = getattr(found, side, None)
+                row |= _ends(side, None if known is None else known.interval)
+                row[f"{side}_limit"] = None if known is None else known.reference.upper
+            row |= _ends("change", None if found is None else found.change)
+            row["mark"] = None if found is None else found.mark
+        rows.append(row)
+    keys = Index([one.measure.key for one in evaluated.comparisons], name="measure")
+    frame = DataFrame(rows, index=keys)
+    numbers = [name for name in frame.columns if name not in {"name", "unit", "mark"}]
+    return frame.astype(dict.fromkeys(numbers, "float64"))
+
+
+def _ends(name: str, interval: Interval | None) -> dict[str, object]:
+    low, high = (None, None) if interval is None else (interval.low, interval.high)
+    return {f"{name}_low": low, f"{name}_high": high}

@@ -1,0 +1,149 @@
+"""Rows from whatever table a program holds them in: NumPy, pandas, polars, or torch on the CPU."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibcore import validation
+from calibcore.data import EventScores, LogitSet, with_groups
+from calibcore.errors import CalibrationInputError
+from calibcore.validation import Labels
+
+_OFF_ONE = 1e-3
+"""By so much a row of probabilities may miss 1, as for `LogitSet.from_probabilities`."""
+
+
+def rows_of(
+    data: object, outcomes: object | None = None, *, groups: object | None = None
+) -> LogitSet | EventScores:
+    """Make a set of rows of what a notebook holds.
+
+    Parameters
+    ----------
+    data : array_like, data frame, tensor, LogitSet or EventScores
+        Probabilities of one event, shape (n_samples,), or of all classes or their logits, shape
+        (n_samples, n_classes). The columns of a data frame name the classes.
+    outcomes : array_like, optional
+        Of one event whether it happened: booleans, or 0 and 1. Of classes the true one: numbers
+        from 0, or names of columns. None where ``data`` are rows already.
+    groups : array_like, optional
+        Group of each row: numbers or names; for calibrators that know groups.
+
+    Returns
+    -------
+    LogitSet or EventScores
+
+    Raises
+    ------
+    CalibrationInputError
+        What is no such table, or does not fit; missing values.
+
+    Notes
+    -----
+    Rows between 0 and 1 that each sum to 1 within 0.001 are probabilities, all others logits.
+
+    Examples
+    --------
+    >>> rows_of([0.9, 0.4, 0.7], [True, False, True]).n_samples
+    3
+    >>> rows_of([[0.9, 0.1], [0.2, 0.8]], [0, 1]).made_of
+    'probabilities'
+    """
+    if isinstance(data, LogitSet | EventScores):
+        if outcomes is not None:
+            raise CalibrationInputError(
+                "outcomes", "outcomes beside rows that have theirs", "nothing beside them"
+            )
+        rows = data
+    else:
+        rows = _read(data, outcomes)
+    if groups is None:
+        return rows
+    numbers = np.unique(_array(groups, "groups"), return_inverse=True)[1]
+    if isinstance(rows, LogitSet):
+        return with_groups(rows, numbers)
+    return with_groups(rows, numbers)
+
+
+def _read(data: object, outcomes: object | None) -> LogitSet | EventScores:
+    if outcomes is None:
+        raise CalibrationInputError("outcomes", "none", "what came true of each row")
+    table, truth = _array(data, "data"), _array(outcomes, "outcomes")
+    if truth.ndim == 2 and truth.shape[1] == 1:
+        truth = truth[:, 0]
+    if table.ndim == 2 and table.shape[1] == 1:
+        table = table[:, 0]
+    if truth.ndim != 1 or table.ndim not in {1, 2} or len(truth) != len(table):
+        found = f"shape {truth.shape} beside data of shape {table.shape}"
+        raise CalibrationInputError("outcomes", found, "one outcome a row of data")
+    if table.ndim == 1:
+        return EventScores(validation.scores(table, "data"), _happened(truth))
+    names = _class_names(data)
+    labels = _labels(truth, names, table.shape[1])
+    if _are_probabilities(table):
+        return LogitSet.from_probabilities(table, labels, names)
+    return LogitSet(table, labels, names)
+
+
+def _array(values: Any, field: str) -> NDArray[Any]:
+    """Take an array out of a tensor, a data frame or a column."""
+    if hasattr(values, "detach"):  # torch, without importing it
+        values = values.detach().cpu()
+    if hasattr(values, "to_numpy"):
+        values = values.to_numpy()
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise CalibrationInputError(
+            field, f"a {type(values).__name__} of uneven rows", "numbers in rows of equal length"
+        ) from error
+
+
+def _happened(truth: NDArray[Any]) -> NDArray[np.bool_]:
+    array = validation.real_array(truth, "outcomes")
+    other = ~np.isin(array, (0, 1))
+    if other.any():
+        row = int(other.argmax())
+        found = f"{array[row].item()!r} in row {row + 1}"
+        raise CalibrationInputError(
+            "outcomes", found, "booleans, or 0 and 1: whether the event happened"
+        )
+    return array.astype(bool)
+
+
+def _class_names(data: Any) -> tuple[str, ...] | None:
+    columns = getattr(data, "columns", None)
+    return None if columns is None else tuple(str(name) for name in columns)
+
+
+def _labels(truth: NDArray[Any], names: Sequence[str] | None, n_classes: int) -> Labels:
+    if truth.dtype.kind in "bfiu":
+        try:
+            return validation.labels(truth, n_rows=len(truth), n_classes=n_classes)
+        except CalibrationInputError as error:
+            raise CalibrationInputError("outcomes", error.found, error.wanted) from None
+    known = {name: number for number, name in enumerate(names or ())}
+    unknown = next((str(value) for value in truth if str(value) not in known), None)
+    if unknown is not None:
+        wanted = f"one of {', '.join(known)}" if known else "class numbers from 0"
+        raise CalibrationInputError("outcomes", repr(unknown), wanted)
+    return np.array([known[str(value)] for value in truth], dtype=np.int64)
+
+
+def _are_probabilities(table: NDArray[Any]) -> bool:
+    if table.dtype.kind not in "fiu" or not len(table):
+        return False
+    # Written so that NaN is outside.
+    if not (table.min() >= 0 and table.max() <= 1):
+        return False
+    off = np.abs(table.sum(axis=1, dtype=np.float64) - 1)
+    if off.max() <= _OFF_ONE:
+        return True
+    row = int(off.argmax())
+    raise CalibrationInputError(
+        "data",
+        f"values between 0 and 1 whose row {row + 1} sums to {table[row].sum():.3g}",
+        "probabilities that sum to 1, or logits (LogitSet takes any values for logits)",
+    )

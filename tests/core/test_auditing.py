@@ -1,0 +1,118 @@
+"""The audit of a notebook: the pages' figures, with intervals, as a table."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calibcore import CalibrationInputError, EventScores, LogitSet, OneClass, Split, TopR, audit
+from calibcore.calibrators import ByGroup, PlattScaling, TemperatureScaling
+from calibcore.evaluation import evaluate, sides_of
+from calibcore.fitting import fit_folds, prepare
+from calibcore.inference import Plan, infer
+from calibcore.metrics import Options
+from calibcore.refits import refit
+from calibcore.splits import deal_folds
+
+
+def drawn(rng: np.random.Generator, n_rows: int = 400) -> tuple[np.ndarray, np.ndarray]:
+    scores = rng.random(n_rows)
+    return scores, rng.random(n_rows) < scores**2
+
+
+def table(rng: np.random.Generator, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
+    logits = rng.normal(size=(300, n_classes)) * 2
+    return logits, (logits + rng.gumbel(size=logits.shape) * 2).argmax(axis=1)
+
+
+def test_figures_are_those_of_the_parts(rng: np.random.Generator) -> None:
+    scores, happened = drawn(rng)
+    result = audit(pd.Series(scores), pd.Series(happened), calibrator=PlattScaling(), seed=4)
+    rows = EventScores(scores, happened)
+    fold = deal_folds(rows, seed=4)
+    prepared = prepare(rows, OneClass(1))
+    crossed = fit_folds(PlattScaling(), prepared, fold, None)
+    alone = evaluate(prepared, OneClass(1), crossed, Options())
+    assert result.in_folds
+    frame: Any = result.to_frame()
+    for one in alone.comparisons:
+        for side in ("before", "after", "change"):
+            value = getattr(one, side)
+            expected = np.nan if value is None else value
+            assert frame.loc[one.measure.key, side] == pytest.approx(expected, nan_ok=True)
+    by_hand = -np.where(happened, np.log(scores), np.log1p(-scores)).mean()
+    assert frame.loc["event_nll", "before"] == pytest.approx(by_hand)
+    assert frame.loc["nll"].drop(["name", "unit"]).isna().all()
+
+
+@pytest.mark.parametrize(("n_classes", "event"), [(2, OneClass(1)), (3, TopR(1))])
+def test_the_event_is_the_second_of_two_classes_or_the_predicted_one(
+    n_classes: int, event: TopR | OneClass, rng: np.random.Generator
+) -> None:
+    logits, labels = table(rng, n_classes)
+    found = audit(logits, labels).test.before.event
+    wanted = event.outcomes(LogitSet(logits, labels).probabilities, labels)
+    np.testing.assert_array_equal(found.scores, wanted.scores)
+
+
+def test_intervals_are_the_inference_widened_by_repeated_fits(rng: np.random.Generator) -> None:
+    logits, labels = table(rng, 3)
+    result = audit(logits, labels, calibrator=TemperatureScaling())
+    shares: list[float] = []
+    found = result.intervals("nll", "ks_error", n_resamples=200, seed=3, progress=shares.append)
+    rows = LogitSet(logits, labels)
+    plan = Plan(found.plan.measures, Options(), 200, 3)
+    fixed = infer(*sides_of(rows, result.test, result.crossed), plan)
+    fold = deal_folds(rows)
+    refits = refit(
+        prepare(rows, TopR(1)), TopR(1), TemperatureScaling(), fold,
+        Plan(plan.measures, Options(), 40, 3), most=5000,
+    )  # fmt: skip
+    assert found.findings == refits.widened(fixed).findings
+    assert found.fits == "repeated"
+    assert shares == sorted(shares)
+    assert shares[-1] > 0.9
+    frame: Any = result.to_frame(found)
+    nll = found.find("nll")
+    assert nll.change is not None
+    assert nll.before is not None
+    assert tuple(frame.loc["nll", ["change_low", "change_high"]]) == (
+        nll.change.low,
+        nll.change.high,
+    )
+    assert frame.loc["nll", "before_limit"] == nll.before.reference.upper
+    assert frame.loc["nll", "mark"] == nll.mark
+    assert frame.loc["ece", ["before_low", "change_high", "after_limit"]].isna().all()
+
+
+def test_a_split_is_evaluated_on_its_test_set(rng: np.random.Generator) -> None:
+    fitted_on, judged_on = (EventScores(*drawn(rng)) for _ in range(2))
+    result = audit(Split(fitted_on, judged_on), calibrator=PlattScaling())
+    assert not result.in_folds
+    map_ = PlattScaling().fit(fitted_on.scores, fitted_on.hits)
+    np.testing.assert_allclose(result.test.after.event.scores, map_.predict(judged_on.scores))
+    assert result.intervals("event_nll", n_resamples=100).fits == "fixed"
+
+
+def test_groups_reach_a_calibrator_that_knows_them(rng: np.random.Generator) -> None:
+    scores, happened = drawn(rng)
+    wards = np.where(rng.random(scores.size) < 0.5, "north", "south")
+    shifted = np.where(wards == "north", scores, np.sqrt(scores))
+    own = ByGroup(PlattScaling(), penalty=0.01)
+    result = audit(shifted, happened, calibrator=own, groups=wards)
+    plain = audit(shifted, happened, calibrator=PlattScaling())
+    after, without = (one.test.compare("event_nll").after for one in (result, plain))
+    assert after is not None
+    assert without is not None
+    assert after < without
+
+
+def test_what_cannot_be_asked_is_said(rng: np.random.Generator) -> None:
+    rows = EventScores(*drawn(rng))
+    with pytest.raises(CalibrationInputError, match=r"outcomes: some beside a split\."):
+        audit(Split(rows, rows), [0, 1])
+    with pytest.raises(CalibrationInputError, match="measure: 'ks'"):
+        audit(rows).intervals("ks")
+    with pytest.raises(CalibrationInputError, match="rows: 1 row"):
+        audit([0.5], [1])

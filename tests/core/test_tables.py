@@ -1,0 +1,110 @@
+"""Rows from what notebooks hold, and what is said of what is no such table."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from calibcore import CalibrationInputError, EventScores, LogitSet
+from calibcore.tables import rows_of
+
+TABLE = np.array([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.2, 0.2, 0.6]])
+NAMES = ["cat", "dog", "owl"]
+
+
+class Tensor:
+    """As torch hands out its numbers, without torch."""
+
+    def __init__(self, values: Any) -> None:
+        self._values, self.ready = np.asarray(values), False
+
+    def detach(self) -> "Tensor":
+        return self
+
+    def cpu(self) -> "Tensor":
+        self.ready = True
+        return self
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        assert self.ready
+        return self._values
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        [0.9, 0.4, 0.7],
+        np.array([0.9, 0.4, 0.7]),
+        np.array([[0.9], [0.4], [0.7]]),
+        pd.Series([0.9, 0.4, 0.7], index=[7, 8, 9]),
+        pd.DataFrame({"score": [0.9, 0.4, 0.7]}),
+        Tensor([0.9, 0.4, 0.7]),
+    ],
+    ids=["list", "array", "column", "series", "frame", "tensor"],
+)
+@pytest.mark.parametrize("truth", [[True, False, True], [1, 0, 1], pd.Series([1.0, 0.0, 1.0])])
+def test_scores_of_one_event(held: object, truth: object) -> None:
+    rows = rows_of(held, truth)
+    assert isinstance(rows, EventScores)
+    assert_array_equal(rows.scores, [0.9, 0.4, 0.7])
+    assert_array_equal(rows.hits, [1, 0, 1])
+
+
+@pytest.mark.parametrize("truth", [[0, 1, 0], pd.Series([0, 1, 0]), Tensor([[0], [1], [0]])])
+def test_probabilities_are_told_from_logits(truth: object) -> None:
+    rows = rows_of(TABLE, truth)
+    assert isinstance(rows, LogitSet)
+    assert rows.made_of == "probabilities"
+    assert_array_equal(rows.probabilities, TABLE)
+    again = rows_of(np.log(TABLE), truth)
+    assert isinstance(again, LogitSet)
+    assert again.made_of == "logits"
+    assert_allclose(again.probabilities, TABLE)
+
+
+def test_columns_name_the_classes_and_outcomes_may_be_names() -> None:
+    rows = rows_of(pd.DataFrame(TABLE, columns=NAMES), ["dog", "dog", "owl"])
+    assert isinstance(rows, LogitSet)
+    assert rows.class_names == ("cat", "dog", "owl")
+    assert_array_equal(rows.labels, [1, 1, 2])
+
+
+def test_rows_pass_and_groups_are_numbered_by_name() -> None:
+    rows = EventScores([0.9, 0.4, 0.7], [1, 0, 1])
+    assert rows_of(rows) is rows
+    grouped = rows_of(rows, groups=["north", "east", "north"])
+    assert grouped.groups is not None
+    assert grouped.groups.tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("data", "outcomes", "said"),
+    [
+        ([0.9, 0.4], None, "outcomes: none. Expected what came true of each row."),
+        ([0.9, 0.4], [1, 0, 1], "outcomes: shape (3,) beside data of shape (2,)."),
+        ([0.9, 1.4], [1, 0], "data: 1.4 in row 2"),
+        ([0.9, 0.4], [1, 2], "outcomes: 2 in row 2. Expected booleans, or 0 and 1"),
+        ([0.9, 0.4], [1, None], "outcomes: "),
+        ([0.9, 0.4], [1, np.nan], "outcomes: nan in row 2."),
+        ([0.9, np.nan], [1, 0], "data: NaN"),
+        ([0.9, 0.4], ["yes", "no"], "outcomes: "),
+        (TABLE, [0, 1, 3], "outcomes: values from 0 to 3. Expected class numbers from 0 to 2."),
+        (TABLE, ["dog", "cat", "owl"], "outcomes: 'dog'. Expected class numbers from 0."),
+        (
+            pd.DataFrame(TABLE, columns=NAMES),
+            ["dog", "cow", "owl"],
+            "outcomes: 'cow'. Expected one of cat, dog, owl.",
+        ),
+        (TABLE * 0.5, [0, 1, 2], "data: values between 0 and 1 whose row 1 sums to 0.5."),
+        ([[0.9, 0.1], [0.4]], [1, 0], "data: a list of uneven rows."),
+        (np.zeros((2, 2, 2)), [1, 0], "outcomes: shape (2,) beside data of shape (2, 2, 2)."),
+        (EventScores([0.9], [1]), [1], "outcomes: outcomes beside rows that have theirs."),
+        ([], [], "data: "),
+    ],
+)
+def test_what_is_no_such_table_is_named(data: object, outcomes: object, said: str) -> None:
+    with pytest.raises(CalibrationInputError) as error:
+        rows_of(data, outcomes)
+    assert said in str(error.value)
