@@ -1,15 +1,142 @@
-"""The ``fractile`` command."""
+"""The ``fractile`` command: the dashboard, or an audit on the terminal."""
 
 import os
 import sys
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
+
+import click
+
+from calibcore.errors import CalibrationInputError
+
+CANNOT, HOLDS = 2, 1
+"""Codes of what cannot be read or was asked for in vain, and of a condition that holds."""
 
 
-def main() -> None:
-    """Start the dashboard; further arguments go to Streamlit, such as ``--server.port 9000``."""
+@click.group(invoke_without_command=True, context_settings={"max_content_width": 100})
+@click.version_option(version("fractile"), prog_name="fractile")
+@click.pass_context
+def main(context: click.Context) -> None:
+    r"""See whether a classifier's probabilities can be believed.
+
+    Without a command, the dashboard opens in the browser.
+
+    \b
+    Examples:
+      fractile
+      fractile serve -- --server.port 9000
+      fractile audit predictions.csv --outcome readmitted --score risk
+    """
+    if context.invoked_subcommand is None:
+        _serve(())
+
+
+@main.command(context_settings={"ignore_unknown_options": True})
+@click.argument("options", nargs=-1, type=click.UNPROCESSED)
+def serve(options: tuple[str, ...]) -> None:
+    r"""Open the dashboard; OPTIONS after -- are Streamlit's.
+
+    \b
+    Example:
+      fractile serve -- --server.port 9000 --server.headless true
+    """
+    _serve(options)
+
+
+def _serve(options: Sequence[str]) -> None:
     # Of several fits at once, those with threads waiting for each other take ten times as long.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from streamlit.web import cli  # noqa: PLC0415 - half a second, not for whoever imports this
 
-    sys.argv = ["streamlit", "run", str(Path(__file__).parent / "app.py"), *sys.argv[1:]]
+    sys.argv = ["streamlit", "run", str(Path(__file__).parent / "app.py"), *options]
     cli.main()
+
+
+_READING: tuple[Callable[[Any], Any], ...] = (
+    click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path)),
+    click.option("--outcome", metavar="COLUMN", help="What came true, or the true class."),
+    click.option("--score", metavar="COLUMN", help="The score of one event."),
+    click.option(
+        "--column",
+        "columns",
+        metavar="NAME=ROLE",
+        multiple=True,
+        help="What another column is: id, group, class, prediction, ... Repeatable.",
+    ),
+    click.option(
+        "--values",
+        type=click.Choice(["logits", "probabilities", "percentages"]),
+        help="What the values are, where the file leaves it open.",
+    ),
+    click.option(
+        "--first-label", type=click.Choice(["0", "1"]), help="The number of the first class."
+    ),
+    click.option("--leave-out", is_flag=True, help="Leave out rows that cannot be used."),
+    click.option(
+        "--event",
+        metavar="EVENT",
+        help="top-1, within-2, a class, or of two outcomes the one the score is of.",
+    ),
+)
+"""How a file is read, for every command that reads one."""
+
+
+def _reads_files(command: Callable[..., None]) -> Callable[..., None]:
+    for one in reversed(_READING):
+        command = one(command)
+    return command
+
+
+@main.command()
+@_reads_files
+@click.option("--calibrator", metavar="KEY", help="Fit and evaluate it, such as spline; or none.")
+@click.option("--group", metavar="COLUMN", help="Groups, for a calibrator that knows groups.")
+@click.option(
+    "--fail-if",
+    "fail_if",
+    metavar="CONDITION",
+    multiple=True,
+    help='Exit with code 1 where it holds, such as "ks_error>0.03". Repeatable.',
+)
+@click.option("--resamples", default=1000, show_default=True, type=click.IntRange(0, 10_000))
+@click.option("--all", "full", is_flag=True, help="Every measure, not the short list.")
+def audit(
+    calibrator: str | None,
+    group: str | None,
+    fail_if: tuple[str, ...],
+    resamples: int,
+    full: bool,  # noqa: FBT001 - click gives flags so
+    **reading: Any,
+) -> None:
+    r"""Audit FILES as the dashboard does, and print its verdict and measures.
+
+    Conditions are of scores before calibration, or after it where a calibrator is named: the key of
+    any measure, and subgroup.gap, the largest mean gap of a subgroup that chance does not explain.
+    A limit may be a percentage.
+
+    \b
+    Codes:
+      0  done
+      1  a condition holds
+      2  the files cannot be read, or an option does not fit them
+
+    \b
+    Examples:
+      fractile audit predictions.csv
+      fractile audit predictions.csv --outcome readmitted --score risk --event Yes
+      fractile audit logits.npz --calibrator temperature --all
+      fractile audit batch.parquet --fail-if "ks_error>3%" --fail-if "subgroup.gap>0.05"
+    """
+    # Streamlit's caches serve without its server, but say that there is none.
+    os.environ["STREAMLIT_LOGGER_LEVEL"] = "error"
+    from dashboard.terminal import audit_files, explained  # noqa: PLC0415 - takes a second
+
+    try:
+        asked = {"method": calibrator or "none", "group": group, "n_resamples": resamples}
+        held = audit_files(reading, asked, fail_if, full=full)
+    except CalibrationInputError as error:
+        click.echo(explained(error), err=True)
+        sys.exit(CANNOT)
+    sys.exit(HOLDS if held else 0)

@@ -13,9 +13,9 @@ from calibcore.events import OneClass, TopR, WithinTopR
 from dashboard import wording
 from dashboard.compute import SourceFile, forget
 from dashboard.compute.slices import methods_for
+from dashboard.headless import opening_event
 from dashboard.parts import address, evaluation
 from dashboard.readers import FORMATS, Upload
-from dashboard.readers.contents import RawSet
 from dashboard.samples import Sample, samples
 from dashboard.settings import (
     NO_METHOD,
@@ -227,7 +227,7 @@ def _choose_event(upload: Upload) -> ChosenEvent:
         "Event",
         EVENT_KINDS if n_classes > 2 else {k: EVENT_KINDS[k] for k in ("top", "class")},
         key="event",
-        default=_opening_event(upload),
+        default=opening_event(upload),
         required=True,
         width="stretch",
     )
@@ -253,15 +253,6 @@ def _choose_class(names: list[str]) -> OneClass:
         "Class", names, index=first, key="class", bind="query-params", persist_state="session"
     )
     return OneClass(names.index(name) if name in names else first)
-
-
-def _opening_event(upload: Upload) -> str:
-    """Return the kind of event that a file opens on; one score per row is that of a class."""
-    raw = upload.contents.sets.values()
-    one_score = all(
-        isinstance(part, RawSet) and part.table is not None and part.table.ndim == 1 for part in raw
-    )
-    return "class" if one_score else "top"
 
 
 def _choose_method(

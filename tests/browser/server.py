@@ -24,6 +24,8 @@ def running_dashboard() -> Iterator[str]:
         sys.executable,
         "-c",
         "from dashboard.cli import main; main()",
+        "serve",
+        "--",
         f"--server.port={port}",
         "--server.headless=true",
     ]

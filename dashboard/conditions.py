@@ -1,0 +1,90 @@
+"""Conditions on an audit's figures, by which a command fails."""
+
+import math
+import operator
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from calibcore.errors import CalibrationInputError
+from calibcore.metrics import METRICS
+
+SUBGROUP = "subgroup.gap"
+"""Largest mean gap of a subgroup that chance does not explain, without its sign; 0 without one."""
+
+_SIGNS: dict[str, Callable[[float, float], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+
+_WRITTEN = re.compile(r"\s*([\w.]+)\s*(>=|<=|>|<)\s*([^\s%]+)(\s*%)?\s*")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One figure compared with a limit.
+
+    Parameters
+    ----------
+    name : str
+        Key of a measure, or `SUBGROUP`.
+    sign : {">", ">=", "<", "<="}
+        How it is compared.
+    limit : float
+        With what.
+
+    Examples
+    --------
+    >>> Condition.parse("ks_error > 3%").holds({"ks_error": 0.04})
+    True
+    """
+
+    name: str
+    sign: str
+    limit: float
+
+    @classmethod
+    def parse(cls, text: str) -> "Condition":
+        """Read a condition.
+
+        Raises
+        ------
+        CalibrationInputError
+            Another form, no such measure, or a limit that is no number.
+        """
+        found = _WRITTEN.fullmatch(text)
+        if found is None:
+            raise CalibrationInputError("condition", repr(text), 'one such as "ks_error>0.03"')
+        name, sign, number, percent = found.groups()
+        known = [measure.key for measure in METRICS]
+        if name not in {*known, SUBGROUP}:
+            wanted = f"{SUBGROUP} or one of {', '.join(known)}"
+            raise CalibrationInputError("condition", repr(name), wanted)
+        try:
+            limit = float(number) / (100 if percent else 1)
+        except ValueError:
+            limit = math.nan
+        if math.isnan(limit):
+            raise CalibrationInputError("condition", repr(number), "a number after the sign")
+        return cls(name, sign, limit)
+
+    def holds(self, figures: Mapping[str, float | None]) -> bool:
+        """Return whether it holds.
+
+        Raises
+        ------
+        CalibrationInputError
+            The data leave the figure undefined, so that nothing can be said.
+        """
+        value = figures.get(self.name)
+        if value is None or math.isnan(value):
+            raise CalibrationInputError(
+                "condition", f"{self.name}, which these data leave undefined", "another measure"
+            )
+        return _SIGNS[self.sign](value, self.limit)
+
+    def __str__(self) -> str:
+        """Write it as it was read."""
+        return f"{self.name} {self.sign} {self.limit:g}"

@@ -1,0 +1,141 @@
+"""The pages' results without a page: what the command reads, fits and evaluates."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from calibcore.calibrators import CATALOGUE
+from calibcore.calibrators.base import Progress
+from calibcore.errors import CalibrationInputError
+from calibcore.events import OneClass, TopR, WithinTopR
+from dashboard.figures import LIGHT
+from dashboard.readers import FileError, Parsed, Upload, understand
+from dashboard.readers.contents import Options, RawSet
+from dashboard.readers.worker import parse_apart
+from dashboard.scene import Scene
+from dashboard.settings import NO_METHOD, ChosenEvent, Settings, first_class
+
+_RANKED = re.compile(r"(top|within)-([1-9]\d*)")
+
+
+def read_paths(paths: Sequence[Path], options: Options) -> Upload:
+    """Read files from disk as the dashboard reads them: by a process with bounded memory.
+
+    Raises
+    ------
+    FileError
+        As `dashboard.readers.understand`; a file that is not there.
+    """
+    files = []
+    for path in paths:
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise FileError(str(path), error.strerror or "no file", "a file to read") from error
+        digest = hashlib.sha256(data).hexdigest()
+        files.append(Parsed(path.name, digest, parse_apart(path.name, data, header=options.header)))
+    return understand(files, options)
+
+
+def opening_event(upload: Upload) -> str:
+    """Return the kind of event that a file opens on; one score per row is that of a class."""
+    raw = upload.contents.sets.values()
+    one_score = all(
+        isinstance(part, RawSet) and part.table is not None and part.table.ndim == 1 for part in raw
+    )
+    return "class" if one_score else "top"
+
+
+def is_rank(text: str) -> bool:
+    """Return whether a text names an event by ranks."""
+    return _RANKED.fullmatch(text) is not None
+
+
+def event_of(upload: Upload, text: str | None) -> ChosenEvent:
+    """Return the event that a text names; without one, that on which the pages open.
+
+    Parameters
+    ----------
+    upload : Upload
+        The data.
+    text : str or None
+        ``top-1``, ``top-2``, ``within-2`` and so on; or the name of a class.
+
+    Raises
+    ------
+    CalibrationInputError
+        Neither a rank nor a class of the data.
+    """
+    names = upload.class_names
+    if text is None:
+        opens_on_class = names is not None and opening_event(upload) == "class"
+        return OneClass(first_class(len(names))) if names and opens_on_class else TopR(1)
+    if names is not None and text in names:
+        return OneClass(names.index(text))
+    found = _RANKED.fullmatch(text)
+    if found is None:
+        classes = f", or a class: {', '.join(names)}" if names else ""
+        raise CalibrationInputError("event", repr(text), f"top-1, within-2{classes}")
+    kind, rank = found.groups()
+    return TopR(int(rank)) if kind == "top" else WithinTopR(int(rank))
+
+
+def scene_of(
+    upload: Upload,
+    *,
+    event: ChosenEvent,
+    method: str = NO_METHOD,
+    group: str | None = None,
+    n_resamples: int = 1000,
+    progress: Progress,
+) -> Scene:
+    """Fit and evaluate with the pages' defaults.
+
+    Parameters
+    ----------
+    upload : Upload
+        The data.
+    event : TopR, WithinTopR or OneClass
+        What the scores are about.
+    method : str
+        Key of a calibrator, with its default options.
+    group : str, optional
+        The column by which a calibrator that knows groups groups the rows.
+    n_resamples : int, default 1000
+        For intervals.
+    progress : callable
+        Told the share of the fit that is done.
+
+    Raises
+    ------
+    CalibrationInputError
+        A method that is none or does not fit the data; what `calibcore.audit` refuses.
+    """
+    from dashboard import compute  # noqa: PLC0415 - imports Streamlit, which takes long
+    from dashboard.compute.slices import groupings, methods_for  # noqa: PLC0415 - the same
+
+    offered = {one.key: one for one in methods_for(upload)}
+    if method != NO_METHOD and method not in offered:
+        known = method in {one.key for one in CATALOGUE}
+        found = f"{method}, which these data do not allow" if known else repr(method)
+        raise CalibrationInputError("calibrator", found, f"one of {', '.join(offered)}")
+    columns = groupings(upload)
+    if group is not None and group not in columns:
+        wanted = f"one of {', '.join(columns)}" if columns else "data with a column of groups"
+        raise CalibrationInputError("group", repr(group), wanted)
+    chosen = () if method == NO_METHOD else offered[method].options
+    options = tuple((option.name, option.default) for option in chosen)
+    settings = Settings(event, method, options, group=group)
+    return Scene(
+        upload=upload,
+        sample=None,
+        split=compute.split_of(upload, settings),
+        rows=compute.evaluated_split(upload, settings).test,
+        settings=settings,
+        result=compute.run_audit(upload, settings, progress),
+        chosen="test",
+        n_resamples=n_resamples,
+        expert=False,
+        palette=LIGHT,
+    )

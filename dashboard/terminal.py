@@ -1,0 +1,175 @@
+"""What the command prints: progress, an audit's verdict and measures, and refusals."""
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import numpy as np
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from calibcore.errors import CalibrationInputError
+from dashboard import compute, wording
+from dashboard.compute.groups import find_groups
+from dashboard.conditions import SUBGROUP, Condition
+from dashboard.headless import event_of, is_rank, read_paths, scene_of
+from dashboard.readers.contents import Options
+from dashboard.readers.refusal import Question
+from dashboard.scene import Scene
+from dashboard.wording.groups import Groups, worst_lines
+from dashboard.wording.measures import MARKS, Shown, listed, measure_rows
+from dashboard.wording.sentences import both_sides_line
+from dashboard.wording.subject import subject
+
+_BADGE = re.compile(r":\w+-badge\[(.*?)\]")
+_MARKUP = re.compile(r"\*\*|\\(?=[^A-Za-z0-9\s])|(?<=\n)\s+|\s+(?=\n)")
+"""What the pages' sentences mark, and a terminal does not show."""
+
+_FIRST: dict[str | None, Literal["auto", 0, 1]] = {None: "auto", "0": 0, "1": 1}
+
+_WIDE = 120
+"""Columns of what is written to a file or a log."""
+
+
+def audit_files(
+    reading: Mapping[str, Any], asked: Mapping[str, Any], fail_if: Sequence[str], *, full: bool
+) -> bool:
+    """Read, fit, evaluate and print; return whether a condition holds.
+
+    Parameters
+    ----------
+    reading : mapping
+        ``files`` and how they are read, by the names of the command's options.
+    asked : mapping
+        For `dashboard.headless.scene_of`.
+    fail_if : sequence of str
+        See `dashboard.conditions.Condition`.
+    full : bool
+        Whether every measure is listed.
+
+    Raises
+    ------
+    CalibrationInputError
+        Whatever cannot be read, or was asked for in vain.
+    """
+    conditions = [Condition.parse(text) for text in fail_if]
+    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+    quiet, console = not sys.stderr.isatty(), Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=quiet) as progress:
+        task = progress.add_task("Reading", total=1.0)
+
+        def stage(name: str) -> None:
+            progress.update(task, description=name, completed=0.0)
+
+        def tell(share: float) -> None:
+            progress.update(task, completed=share)
+
+        files: Sequence[Path] = reading["files"]
+        upload = read_paths(files, options_of(reading))
+        event = event_of(upload, reading["event"])
+        stage("Fitting")
+        scene = scene_of(upload, event=event, progress=tell, **asked)
+        stage("Finding intervals")
+        n_classes = None if upload.class_names is None else len(upload.class_names)
+        measures = listed(full=full, n_classes=n_classes, event=event)
+        inference = compute.closer_look(scene, measures, tell) if scene.n_resamples else None
+    console = Console(width=None if sys.stdout.isatty() else _WIDE)
+    rows = measure_rows(scene.evaluated, inference, measures)
+    _print_head(console, scene)
+    console.print(_table(rows, calibrated=scene.result.of_test is not None))
+    for warning in scene.result.warnings:
+        console.print(f"Warning: {escape(warning)}", soft_wrap=True)
+    figures = figures_of(scene)
+    holding = [one for one in conditions if one.holds(figures)]
+    for one in holding:
+        console.print(f"Fails: {one} ({figures[one.name]:.4g})", style="bold red", soft_wrap=True)
+    return bool(holding)
+
+
+def options_of(reading: Mapping[str, Any]) -> Options:
+    """Return how files are to be read, from the command's options."""
+    columns: Sequence[str] = reading["columns"]
+    roles = [text.rpartition("=")[::2] for text in columns]
+    wrong = next((text for text, (name, _) in zip(columns, roles, strict=True) if not name), None)
+    if wrong is not None:
+        raise CalibrationInputError("column", repr(wrong), "NAME=ROLE")
+    roles += [(reading[role], role) for role in ("outcome", "score") if reading[role] is not None]
+    event = reading["event"]
+    return Options(
+        values=reading["values"] or "auto",
+        first_label=_FIRST[reading["first_label"]],
+        roles=cast("Any", tuple(roles)),  # checked by `Options`
+        event=None if event is None or is_rank(event) else event,
+        leave_out=reading["leave_out"],
+    )
+
+
+def figures_of(scene: Scene) -> dict[str, float | None]:
+    """Return the figures that conditions are about, after calibration where there is one."""
+    found: dict[str, float | None] = {
+        row.measure.key: row.after for row in scene.evaluated.comparisons
+    }
+    side = find_groups(scene).after
+    worst = side.worst()
+    found[SUBGROUP] = 0.0 if worst is None else float(np.abs(side.gap[worst]))
+    return found
+
+
+def explained(error: CalibrationInputError) -> str:
+    """Return a refusal, and for a question the option that answers it in each way."""
+    if not isinstance(error, Question):
+        return f"Error: {plain(wording.refusal(error))}"
+    ways = [(_as_options(answer.change), answer) for answer in error.answers]
+    lines = [f"  {options}  ({answer.said}. {answer.why})" for options, answer in ways if options]
+    return "\n".join([f"Error: {error.field}: {error.found}. {error.ask}", *lines])
+
+
+def _as_options(change: Mapping[str, Any]) -> str:
+    """Write an answer as the command's options; empty for what only the dashboard offers."""
+    written = []
+    for name, value in change.items():
+        match name:
+            case "roles":
+                written += [f'--column "{column}={role}"' for column, role in value]
+            case "values" | "event" | "first_label":
+                written.append(f'--{name.replace("_", "-")} "{value}"')
+            case "leave_out":
+                written.append("--leave-out")
+            case _:
+                return ""
+    return " ".join(written)
+
+
+def plain(text: str) -> str:
+    """Take the pages' marks out of a sentence."""
+    return _MARKUP.sub("", _BADGE.sub(r"\1.", text))
+
+
+def _print_head(console: Console, scene: Scene) -> None:
+    console.print(escape(plain(subject(scene))), style="bold", soft_wrap=True)
+    words = scene.event_words
+    line = both_sides_line(scene.result, scene.evaluated, words, ranges=True)
+    found = find_groups(scene)
+    groups = Groups(found.before, found.after, found.name, words.prediction)
+    for text in (line, *worst_lines(groups)):
+        console.print(escape(plain(text)), soft_wrap=True)
+
+
+def _table(rows: Sequence[Any], *, calibrated: bool) -> Table:
+    heads = ("Before", "After", "Change", "") if calibrated else ("Value",)
+    table = Table("Measure", *heads, "95% limit if perfectly calibrated", box=None, pad_edge=False)
+    for row in rows:
+        cells = [_cell(row.before)]
+        if calibrated:
+            mark = MARKS[row.mark][1] if row.mark else ""
+            cells += [_cell(row.after), _cell(row.change), mark]
+        table.add_row(*map(escape, (row.name, *cells, _cell(row.perfect))))
+    return table
+
+
+def _cell(shown: Shown) -> str:
+    return f"{shown.value} ({shown.note})" if shown.note else shown.value

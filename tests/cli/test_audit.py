@@ -1,0 +1,187 @@
+"""``fractile audit``: the pages' figures on the terminal, codes, and questions as options."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from calibcore import CalibrationInputError
+from calibcore.cumulative import ks_error
+from calibcore.samples import SAMPLES_FOLDER
+from dashboard.cli import main
+from dashboard.compute import forget
+from dashboard.conditions import SUBGROUP, Condition
+from dashboard.terminal import plain
+from dashboard.wording.numbers import percent
+from tests.app.pages import measure_cells, open_upload
+from tests.hospital import Discharges, discharges
+
+GARMENTS = str(SAMPLES_FOLDER / "three_garments.npz")
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> Iterator[None]:
+    forget()
+    yield
+    forget()
+
+
+@pytest.fixture(scope="module")
+def hospital() -> Discharges:
+    return discharges()
+
+
+@pytest.fixture
+def export(hospital: Discharges, tmp_path: Path) -> str:
+    path = tmp_path / "discharges.csv"
+    path.write_bytes(hospital.data)
+    return str(path)
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["audit", *arguments], catch_exceptions=False)
+
+
+def lines_of(result: Result) -> dict[str, str]:
+    """Read the table: each measure's line."""
+    found = {}
+    for line in result.stdout.splitlines():
+        name, _, rest = line.partition("  ")
+        found[name.strip()] = rest.strip()
+    return found
+
+
+def test_the_figures_are_those_of_the_file(export: str, hospital: Discharges) -> None:
+    result = run(export)
+    assert result.exit_code == 0
+    lines = lines_of(result)
+    gap = ks_error(hospital.risk, hospital.back)
+    assert lines["KS error"].startswith(percent(gap, len(hospital.risk)))
+    assert lines["Observed frequency"].startswith(percent(hospital.back.mean(), 7_400))
+    assert "Worst subgroup: ward = Geriatrics, scores too low by 9." in result.stdout
+    assert "\\" not in result.stdout
+
+
+def test_the_figures_are_those_of_the_page(export: str, hospital: Discharges) -> None:
+    page = open_upload(
+        ("discharges.csv", hospital.data), method="spline", resamples="1000", measures="short"
+    )
+    cells = measure_cells(page, notes=True)
+    printed = re.sub(r"\s+", " ", run(export, "--calibrator", "spline").stdout)
+    for name in ("NLL of the event", "Brier score of the event", "KS error"):
+        for side in ("Before", "After"):
+            value, note = re.fullmatch(r"(\S+?)\s*(\S*)", str(cells.loc[name, side])).groups()  # type: ignore[union-attr]
+            assert value in printed
+            assert note.strip("()") in printed
+
+
+@pytest.mark.parametrize(
+    ("conditions", "code"),
+    [
+        ((), 0),
+        (("ks_error>0.03",), 0),
+        (("ks_error > 1%",), 1),
+        (("ks_error>3%", "subgroup.gap>=0.05"), 1),
+        (("subgroup.gap>0.5", "auroc<0.5"), 0),
+    ],
+)
+def test_a_condition_that_holds_is_code_1(
+    export: str, conditions: tuple[str, ...], code: int
+) -> None:
+    asked = [part for text in conditions for part in ("--fail-if", text)]
+    result = run(export, "--resamples", "0", *asked)
+    assert result.exit_code == code
+    assert ("Fails: " in result.stdout) == (code == 1)
+
+
+def test_conditions_are_of_what_a_calibrator_gives() -> None:
+    limit = "ks_error>2%"
+    assert run(GARMENTS, "--resamples", "0", "--fail-if", limit).exit_code == 1
+    mended = run(GARMENTS, "--resamples", "0", "--fail-if", limit, "--calibrator", "spline")
+    assert mended.exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere.csv"], "nowhere.csv: No such file or directory. Expected a file to read."),
+        ([GARMENTS, "--calibrator", "magic"], "'magic'. Expected one of spline,"),
+        ([GARMENTS, "--calibrator", "by_group"], "by_group, which these data do not allow."),
+        ([GARMENTS, "--event", "coat"], "'coat'. Expected top-1, within-2, or a class: T-shirt"),
+        ([GARMENTS, "--event", "top-9"], "top-9"),
+        ([GARMENTS, "--group", "ward"], "'ward'. Expected data with a column of groups."),
+        ([GARMENTS, "--column", "=id"], "'=id'. Expected NAME=ROLE."),
+        ([GARMENTS, "--fail-if", "ks>3"], "'ks'. Expected subgroup.gap or one of ks_error,"),
+        ([GARMENTS, "--fail-if", "ks_error>much"], "'much'. Expected a number after the sign."),
+        ([GARMENTS, "--fail-if", "ks_error"], "'ks_error'. Expected one such as \"ks_error>0.03\""),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence_and_code_2(arguments: list[str], said: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert not result.stdout
+    assert result.stderr.startswith("Error: ")
+    assert said in result.stderr or arguments[-1] == "top-9"
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_question_names_the_options_that_answer_it(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    risk = rng.random(400)
+    died = rng.random(400) < risk
+    back = died ^ (rng.random(400) < 0.05)
+    rows = [f"{a:.3f},{b:d},{c:d}" for a, b, c in zip(risk, died, back, strict=True)]
+    path = tmp_path / "two.csv"
+    path.write_text("\n".join(["p,died,readmitted", *rows]), encoding="utf-8")
+    asked = run(str(path))
+    assert asked.exit_code == 2
+    assert "?" in asked.stderr.splitlines()[0]
+    options = [line for line in asked.stderr.splitlines() if line.startswith("  --")]
+    assert len(options) >= 2
+    for line, truth in zip(options, (died, back), strict=False):
+        answer = re.findall(r'(--[\w-]+) "(.*?)"', line.partition("  (")[0])
+        again = run(str(path), "--resamples", "0", *(part for pair in answer for part in pair))
+        assert again.exit_code == 0
+        assert f"{truth.sum()} of 400" in again.stdout
+    short = run(str(path), "--resamples", "0", "--outcome", "readmitted", "--score", "p")
+    assert f"readmitted = 1: {back.sum()} of 400" in short.stdout
+
+
+def test_the_command_runs_alone_and_says_nothing_but_the_audit(export: str) -> None:
+    command = [sys.executable, "-W", "error", "-c", "from dashboard.cli import main; main()"]
+    done = subprocess.run(
+        [*command, "audit", export, "--resamples", "0", "--fail-if", "ks_error>1%"],
+        capture_output=True, check=False, encoding="utf-8",
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stdout.startswith("discharges.csv")
+    assert done.stderr.strip() == ""
+
+
+@pytest.mark.parametrize("command", [[], ["audit"], ["serve"]])
+def test_help_has_examples(command: list[str]) -> None:
+    result = CliRunner().invoke(main, [*command, "--help"])
+    assert result.exit_code == 0
+    assert "fractile " in result.output.partition("Example")[2]
+
+
+def test_conditions_are_read_and_compared() -> None:
+    figures = {"ks_error": 0.02, "nll": float("nan"), SUBGROUP: 0.0}
+    for text, holds in {
+        "ks_error>0.02": False, "ks_error >= 2%": True, "ks_error<1e-1": True,
+        "ks_error<=0.019": False, "subgroup.gap>0": False,
+    }.items():  # fmt: skip
+        assert Condition.parse(text).holds(figures) == holds
+    with pytest.raises(CalibrationInputError, match="nll, which these data leave undefined"):
+        Condition.parse("nll>0").holds(figures)
+
+
+def test_the_pages_marks_are_not_printed() -> None:
+    said: Any = plain(":red-badge[\u25b2 Before: too high] By 2.0  \n**Worst:** a\\_b \\[c\\]")
+    assert said == "\u25b2 Before: too high. By 2.0\nWorst: a_b [c]"
