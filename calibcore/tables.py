@@ -61,7 +61,7 @@ def rows_of(
         rows = _read(data, outcomes)
     if groups is None:
         return rows
-    numbers = np.unique(_array(groups, "groups"), return_inverse=True)[1]
+    numbers = np.unique(array_of(groups, "groups"), return_inverse=True)[1]
     if isinstance(rows, LogitSet):
         return with_groups(rows, numbers)
     return with_groups(rows, numbers)
@@ -70,7 +70,7 @@ def rows_of(
 def _read(data: object, outcomes: object | None) -> LogitSet | EventScores:
     if outcomes is None:
         raise CalibrationInputError("outcomes", "none", "what came true of each row")
-    table, truth = _array(data, "data"), _array(outcomes, "outcomes")
+    table, truth = array_of(data, "data"), array_of(outcomes, "outcomes")
     if truth.ndim == 2 and truth.shape[1] == 1:
         truth = truth[:, 0]
     if table.ndim == 2 and table.shape[1] == 1:
@@ -80,15 +80,22 @@ def _read(data: object, outcomes: object | None) -> LogitSet | EventScores:
         raise CalibrationInputError("outcomes", found, "one outcome a row of data")
     if table.ndim == 1:
         return EventScores(validation.scores(table, "data"), _happened(truth))
-    names = _class_names(data)
+    names = class_names_of(data)
     labels = _labels(truth, names, table.shape[1])
-    if _are_probabilities(table):
+    if are_probabilities(table):
         return LogitSet.from_probabilities(table, labels, names)
+    _refuse_shares(table)
     return LogitSet(table, labels, names)
 
 
-def _array(values: Any, field: str) -> NDArray[Any]:
-    """Take an array out of a tensor, a data frame or a column."""
+def array_of(values: Any, field: str) -> NDArray[Any]:
+    """Take an array out of a tensor, a data frame or a column.
+
+    Raises
+    ------
+    CalibrationInputError
+        Rows of uneven length.
+    """
     if hasattr(values, "detach"):  # torch, without importing it
         values = values.detach().cpu()
     if hasattr(values, "to_numpy"):
@@ -113,7 +120,8 @@ def _happened(truth: NDArray[Any]) -> NDArray[np.bool_]:
     return array.astype(bool)
 
 
-def _class_names(data: Any) -> tuple[str, ...] | None:
+def class_names_of(data: Any) -> tuple[str, ...] | None:
+    """Return the columns of a data frame; None of what names none."""
     columns = getattr(data, "columns", None)
     return None if columns is None else tuple(str(name) for name in columns)
 
@@ -132,16 +140,21 @@ def _labels(truth: NDArray[Any], names: Sequence[str] | None, n_classes: int) ->
     return np.array([known[str(value)] for value in truth], dtype=np.int64)
 
 
-def _are_probabilities(table: NDArray[Any]) -> bool:
+def are_probabilities(table: NDArray[Any]) -> bool:
+    """Return whether every row lies between 0 and 1 and sums to 1."""
     if table.dtype.kind not in "fiu" or not len(table):
         return False
     # Written so that NaN is outside.
     if not (table.min() >= 0 and table.max() <= 1):
         return False
-    off = np.abs(table.sum(axis=1, dtype=np.float64) - 1)
-    if off.max() <= _OFF_ONE:
-        return True
-    row = int(off.argmax())
+    return bool((np.abs(table.sum(axis=1, dtype=np.float64) - 1) <= _OFF_ONE).all())
+
+
+def _refuse_shares(table: NDArray[Any]) -> None:
+    """Raise if values look like probabilities but for their sum."""
+    if table.dtype.kind not in "fiu" or not (table.min() >= 0 and table.max() <= 1):
+        return
+    row = int(np.abs(table.sum(axis=1, dtype=np.float64) - 1).argmax())
     raise CalibrationInputError(
         "data",
         f"values between 0 and 1 whose row {row + 1} sums to {table[row].sum():.3g}",

@@ -4,7 +4,7 @@ import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -239,12 +239,14 @@ def _decode(content: Any) -> Fitted:
         raise CalibrationInputError("kind", "no known kind of fitted map", ", ".join(kinds))
     kind = kinds[content["kind"]]
     hints = get_type_hints(kind, include_extras=True)
-    wanted = {f.name for f in fields(kind)}
-    if set(content) != wanted | {"kind"}:
+    # What later versions add is passed over, or has its default.
+    given = {f.name for f in fields(kind)} & set(content)
+    needed = {f.name for f in fields(kind) if f.default is MISSING}
+    if needed - given:
         raise CalibrationInputError(
-            kind.__name__, f"the fields {', '.join(sorted(content))}", ", ".join(sorted(wanted))
+            kind.__name__, f"the fields {', '.join(sorted(content))}", ", ".join(sorted(needed))
         )
-    restored = kind(**{name: _restored(content[name], hints[name], name) for name in wanted})
+    restored = kind(**{name: _restored(content[name], hints[name], name) for name in given})
     check_values(restored)
     _try_out(restored)
     return restored

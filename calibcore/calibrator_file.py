@@ -1,0 +1,296 @@
+"""A fitted calibrator as a file that says what it takes, so that it cannot be misapplied."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from importlib.metadata import version
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibcore import validation
+from calibcore.auditing import AuditResult
+from calibcore.calibrators.base import (
+    Fitted,
+    FittedGroupMap,
+    FittedScoreMap,
+    FittedVectorMap,
+    from_json,
+)
+from calibcore.data import EventScores, LogitSet
+from calibcore.errors import CalibrationInputError
+from calibcore.events import Event, OneClass, TopR, WithinTopR
+from calibcore.tables import are_probabilities, array_of, class_names_of
+from calibcore.validation import Floats
+
+FORMAT = 1
+"""Of the files written; one that is newer is refused."""
+
+Takes = Literal["logits", "probabilities", "scores", "unknown"]
+"""What a calibrator is applied to; unknown of a map that was written without its file."""
+
+
+@dataclass(frozen=True, eq=False)
+class CalibratorFile:
+    """A fitted calibrator, what it takes, and what it was fitted on.
+
+    Parameters
+    ----------
+    fitted : FittedScoreMap or FittedVectorMap
+        The map.
+    takes : {"logits", "probabilities", "scores", "unknown"}
+        What `apply` wants: the logits or probabilities of all classes, or the scores of one event.
+    class_names : tuple of str
+        The classes in the order of the columns; empty where only scores were known.
+    event : Event or None
+        What scores are about; None of a map of all classes.
+    n_rows : int
+        That it was fitted on.
+    data : str
+        SHA-256 of the data.
+    figures : mapping of str to (float or None, float or None)
+        Measures of the evaluation, by key, before and after.
+    made_by : str
+        Version of Fractile.
+
+    Examples
+    --------
+    >>> from calibcore import audit
+    >>> from calibcore.calibrators import PlattScaling
+    >>> result = audit([0.2, 0.4, 0.6, 0.8] * 25, [0, 0, 1, 1] * 25, calibrator=PlattScaling())
+    >>> kept = CalibratorFile.of(result).to_json()
+    >>> CalibratorFile.from_json(kept).apply([0.5]).round(2).tolist()
+    [0.5]
+    """
+
+    fitted: Fitted
+    takes: Takes = "unknown"
+    class_names: tuple[str, ...] = ()
+    event: Event | None = None
+    n_rows: int = 0
+    data: str = ""
+    figures: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
+    made_by: str = ""
+
+    @classmethod
+    def of(cls, result: AuditResult, *, data: str | None = None) -> "CalibratorFile":
+        """Take home what an audit has fitted.
+
+        Parameters
+        ----------
+        result : AuditResult
+            Of `calibcore.audit`, with a calibrator.
+        data : str, optional
+            SHA-256 of the file that was audited; by default of the rows fitted on.
+
+        Raises
+        ------
+        CalibrationInputError
+            Nothing was fitted.
+        """
+        asked, fitted = result.asked, result.fitted
+        if asked is None or fitted is None:
+            raise CalibrationInputError("result", "no fitted calibrator", "an audit of one")
+        rows = asked.split.calibration
+        return cls.about(rows, fitted, asked.event, result, data=data)
+
+    @classmethod
+    def about(
+        cls,
+        rows: LogitSet | EventScores,
+        fitted: FittedScoreMap | FittedVectorMap,
+        event: Event,
+        result: AuditResult,
+        *,
+        data: str | None = None,
+    ) -> "CalibratorFile":
+        """Put together what is known of a calibrator that was fitted on some rows."""
+        of_classes = isinstance(fitted, FittedVectorMap)
+        names = rows.class_names if isinstance(rows, LogitSet) else ()
+        figures = {one.measure.key: (one.before, one.after) for one in result.test.comparisons}
+        return cls(
+            fitted,
+            rows.made_of if of_classes and isinstance(rows, LogitSet) else "scores",
+            names,
+            None if of_classes else event,
+            rows.n_samples,
+            _digest(rows) if data is None else data,
+            figures,
+            version("fractile"),
+        )
+
+    def to_json(self) -> str:
+        """Write the file; `from_json` makes the same calibrator of it to the bit."""
+        content: dict[str, object] = {"format": FORMAT}
+        content |= {f.name: getattr(self, f.name) for f in fields(self)}
+        content["event"] = None if self.event is None else _event_written(self.event)
+        content["figures"] = {
+            key: [_finite(value) for value in sides] for key, sides in self.figures.items()
+        }
+        content["fitted"] = json.loads(self.fitted.to_json())
+        return json.dumps(content, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "CalibratorFile":
+        """Read a file; fields it does not know are passed over, later ones have their defaults.
+
+        Raises
+        ------
+        CalibrationInputError
+            No such file, one of a newer format, or a map that is none.
+        """
+        try:
+            content = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise CalibrationInputError("calibrator", "no JSON", "a calibrator file") from error
+        if not isinstance(content, dict):
+            raise CalibrationInputError("calibrator", "JSON of another kind", "a calibrator file")
+        if "format" not in content:
+            return cls(from_json(text))
+        written = content["format"]
+        if type(written) is not int or written > FORMAT:
+            wanted = f"at most format {FORMAT}, which Fractile {version('fractile')} reads"
+            raise CalibrationInputError("calibrator", f"a file of format {written!r:.20}", wanted)
+        known = {f.name for f in fields(cls)}
+        kept = {name: value for name, value in content.items() if name in known}
+        fitted = from_json(json.dumps(kept.pop("fitted", None)))
+        return cls(fitted, **{name: _read(name, value) for name, value in kept.items()})
+
+    def apply(self, table: object) -> Floats:
+        """Calibrate new rows, if they are what the calibrator takes.
+
+        Parameters
+        ----------
+        table : array_like, data frame or tensor
+            Scores, shape (n_samples,), or a row of all classes each, shape (n_samples, n_classes);
+            of these an event's score is found first. Columns of a data frame have to be the
+            classes, in their order.
+
+        Returns
+        -------
+        ndarray of float64
+            Calibrated scores, shape (n_samples,); or probabilities, shape (n_samples, n_classes).
+
+        Raises
+        ------
+        CalibrationInputError
+            Other classes or another order, another number of columns, or values that do not look
+            like what it takes.
+        """
+        if isinstance(self.fitted, FittedGroupMap):
+            raise CalibrationInputError("table", "no groups", "a calibrator that needs none")
+        values = array_of(table, "table")
+        if values.ndim == 2 and values.shape[1] == 1:
+            values = values[:, 0]
+        if values.ndim == 2:
+            self._check_columns(values, class_names_of(table))
+        if isinstance(self.fitted, FittedVectorMap):
+            return self.fitted.predict_proba(self._logits(values))
+        if not isinstance(self.fitted, FittedScoreMap):
+            raise CalibrationInputError("calibrator", type(self.fitted).__name__, "a map of rows")
+        return self.fitted.predict(self._scores(values))
+
+    def _check_columns(self, values: NDArray[Any], names: tuple[str, ...] | None) -> None:
+        if not self.class_names:
+            if self.takes == "unknown":
+                return
+            raise CalibrationInputError(
+                "table", f"{values.shape[1]} columns", "one score a row, which it was fitted on"
+            )
+        listed = ", ".join(self.class_names)
+        if values.ndim != 2 or values.shape[1] != len(self.class_names):
+            found = f"an array of shape {values.shape}"
+            raise CalibrationInputError("table", found, f"a column for each of {listed}")
+        if names is not None and names != self.class_names and not _are_numbers(names):
+            found = f"columns {', '.join(names)}"
+            raise CalibrationInputError("table", found, f"{listed}, in this order")
+
+    def _logits(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return what a map of all classes was fitted on."""
+        if values.ndim != 2:
+            found = f"an array of shape {values.shape}"
+            raise CalibrationInputError("table", found, "a row of all classes each")
+        if self.takes == "unknown":
+            return values
+        checked = validation.logits(values)
+        if self.takes == "logits":
+            if are_probabilities(checked):
+                raise CalibrationInputError(
+                    "table", "probabilities", "logits, the outputs before softmax"
+                )
+            return checked
+        return LogitSet.from_probabilities(values, np.zeros(len(values), dtype=int)).logits
+
+    def _scores(self, values: NDArray[Any]) -> NDArray[Any]:
+        if values.ndim == 1 or self.event is None:
+            return values
+        none = np.zeros(len(values), dtype=int)
+        if are_probabilities(validation.logits(values)):
+            table = LogitSet.from_probabilities(values, none)
+        else:
+            table = LogitSet(values, none)
+        return self.event.outcomes(table.probabilities, none).scores
+
+
+def _digest(rows: LogitSet | EventScores) -> str:
+    arrays = (rows.given, rows.labels) if isinstance(rows, LogitSet) else (rows.scores, rows.hits)
+    made = hashlib.sha256()
+    for array in arrays:
+        made.update(np.ascontiguousarray(array).tobytes())
+    return made.hexdigest()
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and np.isfinite(value) else None
+
+
+def _are_numbers(names: tuple[str, ...]) -> bool:
+    """Return whether columns have no names of their own."""
+    return names == tuple(str(number) for number in range(len(names)))
+
+
+def _event_written(event: Event) -> dict[str, object]:
+    match event:
+        case TopR(r):
+            return {"kind": "top", "r": r}
+        case WithinTopR(r):
+            return {"kind": "within", "r": r}
+        case OneClass(k):
+            return {"kind": "class", "k": k}
+    raise CalibrationInputError("event", repr(event), "a rank, or a class")
+
+
+def _event_read(value: Any) -> Event | None:
+    try:
+        match value:
+            case None:
+                return None
+            case {"kind": "top", "r": int(r)}:
+                return TopR(r)
+            case {"kind": "within", "r": int(r)}:
+                return WithinTopR(r)
+            case {"kind": "class", "k": int(k)}:
+                return OneClass(k)
+    except CalibrationInputError:
+        pass
+    raise CalibrationInputError("event", f"{value!r:.40}", "a rank, or a class")
+
+
+def _read(name: str, value: Any) -> Any:
+    """Check one field of a file."""
+    if name == "event":
+        return _event_read(value)
+    if name == "takes" and value not in get_args(Takes):
+        raise CalibrationInputError(name, repr(value), f"one of {', '.join(get_args(Takes))}")
+    if name == "class_names" and isinstance(value, list):
+        return tuple(str(one) for one in value)
+    if name == "figures" and isinstance(value, dict):
+        return {key: tuple(sides) for key, sides in value.items() if isinstance(sides, list)}
+    if type(value) is not _PLAIN.get(name):
+        raise CalibrationInputError(name, f"{value!r:.40}", "what to_json writes there")
+    return value
+
+
+_PLAIN: dict[str, type] = {"takes": str, "n_rows": int, "data": str, "made_by": str}

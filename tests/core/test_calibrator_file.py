@@ -1,0 +1,224 @@
+"""Calibrators as files: the same map in another process, and none where it does not belong."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from calibcore import CalibrationInputError, EventScores, LogitSet, OneClass, TopR, audit
+from calibcore.calibrator_file import FORMAT, CalibratorFile
+from calibcore.calibrators import (
+    CATALOGUE,
+    ByGroup,
+    FittedScoreMap,
+    FittedVectorMap,
+    PlattScaling,
+    SplineCalibration,
+    TemperatureScaling,
+)
+
+NAMES = ("cat", "dog", "owl")
+KEYS = [method.key for method in CATALOGUE if method.key != "by_group"]
+
+
+def rows_of(n_rows: int = 240, seed: int = 1) -> LogitSet:
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(size=(n_rows, 3)) * 3
+    labels = (logits + rng.gumbel(size=logits.shape) * 2).argmax(axis=1)
+    return LogitSet(logits, labels, NAMES)
+
+
+def file_of(key: str, rows: LogitSet | EventScores | None = None, **asked: Any) -> CalibratorFile:
+    method = next(one for one in CATALOGUE if one.key == key)
+    options = {option.name: option.default for option in method.options}
+    return CalibratorFile.of(audit(rows or rows_of(), calibrator=method.make(**options), **asked))
+
+
+def again(kept: CalibratorFile) -> CalibratorFile:
+    return CalibratorFile.from_json(kept.to_json())
+
+
+@pytest.fixture(scope="module")
+def applied(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Apply the file of every calibrator in a fresh process."""
+    folder = tmp_path_factory.mktemp("files")
+    new = rows_of(60, 2)
+    np.save(folder / "new.npy", new.logits)
+    wanted = {}
+    for key in KEYS:
+        kept = file_of(key)
+        (folder / f"{key}.json").write_text(kept.to_json(), encoding="utf-8")
+        fitted: Any = kept.fitted
+        if isinstance(fitted, FittedVectorMap):
+            wanted[key] = fitted.predict_proba(new.logits)
+        else:
+            wanted[key] = fitted.predict(TopR(1).outcomes(new.probabilities, new.labels).scores)
+    code = (
+        "import sys, pathlib, numpy as np\n"
+        "from calibcore.calibrator_file import CalibratorFile\n"
+        "folder = pathlib.Path(sys.argv[1]); new = np.load(folder / 'new.npy')\n"
+        "read = {p.stem: CalibratorFile.from_json(p.read_text()) for p in folder.glob('*.json')}\n"
+        "np.savez(folder / 'out.npz', **{key: one.apply(new) for key, one in read.items()})\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(folder)], check=True)
+    with np.load(folder / "out.npz") as found:
+        return {key: (found[key], wanted[key]) for key in KEYS}
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_every_calibrator_is_itself_in_another_process(key: str, applied: dict[str, Any]) -> None:
+    found, wanted = applied[key]
+    assert_allclose(found, wanted, rtol=0, atol=1e-12)
+
+
+def test_a_file_says_what_it_is(tmp_path: Path) -> None:
+    result = audit(rows_of(), calibrator=SplineCalibration(), event=TopR(2))
+    kept = CalibratorFile.of(result)
+    assert (kept.takes, kept.class_names, kept.event, kept.n_rows) == (
+        "scores",
+        NAMES,
+        TopR(2),
+        240,
+    )
+    assert len(kept.data) == 64
+    assert (
+        kept.data != CalibratorFile.of(audit(rows_of(seed=3), calibrator=SplineCalibration())).data
+    )
+    row = result.test.compare("ks_error")
+    assert kept.figures["ks_error"] == (row.before, row.after)
+    read = again(kept)
+    assert read.event == TopR(2)
+    assert read.figures["ks_error"] == (row.before, row.after)
+    assert read.fitted == kept.fitted
+    assert CalibratorFile.of(result, data="abc").data == "abc"
+    del tmp_path
+
+
+@pytest.mark.parametrize(
+    ("key", "table", "said"),
+    [
+        (
+            "temperature",
+            "permuted",
+            "columns owl, dog, cat. Expected cat, dog, owl, in this order.",
+        ),
+        ("temperature", "subset", "shape (60, 2). Expected a column for each of cat, dog, owl."),
+        (
+            "temperature",
+            "probabilities",
+            "probabilities. Expected logits, the outputs before softmax.",
+        ),
+        ("temperature", "scores", "shape (60,). Expected a row of all classes each."),
+        ("spline", "permuted", "columns owl, dog, cat."),
+        ("spline", "percent", "numbers from 0 to 1"),
+        ("dirichlet", "probabilities", "probabilities. Expected logits"),
+    ],
+)
+def test_what_does_not_belong_is_refused(key: str, table: str, said: str) -> None:
+    new = rows_of(60, 2)
+    given: Any = {
+        "permuted": pd.DataFrame(new.logits[:, ::-1], columns=NAMES[::-1]),
+        "subset": new.logits[:, :2],
+        "probabilities": new.probabilities,
+        "scores": new.probabilities.max(axis=1),
+        "percent": 100 * new.probabilities.max(axis=1),
+    }[table]
+    with pytest.raises(CalibrationInputError) as error:
+        again(file_of(key)).apply(given)
+    assert said in str(error.value)
+
+
+def test_probabilities_are_taken_by_what_was_fitted_on_them() -> None:
+    rows = LogitSet.from_probabilities(rows_of().probabilities, rows_of().labels, NAMES)
+    kept = again(file_of("temperature", rows))
+    assert kept.takes == "probabilities"
+    new = rows_of(60, 2)
+    found = kept.apply(pd.DataFrame(new.probabilities, columns=NAMES))
+    assert isinstance(kept.fitted, FittedVectorMap)
+    assert_allclose(found, kept.fitted.predict_proba(new.logits), atol=1e-9)
+    with pytest.raises(CalibrationInputError, match="probabilities"):
+        kept.apply(new.logits)
+
+
+def test_a_score_calibrator_finds_the_events_score_in_a_table() -> None:
+    new = rows_of(60, 2)
+    kept = again(file_of("platt", event=OneClass(2)))
+    by_score = kept.apply(new.probabilities[:, 2])
+    assert_allclose(kept.apply(new.logits), by_score, atol=1e-12)
+    assert_allclose(
+        kept.apply(pd.DataFrame(new.probabilities, columns=NAMES)), by_score, atol=1e-12
+    )
+    assert_array_equal(kept.apply(new.probabilities[:, 2:]), by_score)
+    of_scores = again(file_of("platt", EventScores(new.probabilities[:, 2], new.labels == 2)))
+    assert of_scores.class_names == ()
+    with pytest.raises(CalibrationInputError, match=r"3 columns\. Expected one score a row"):
+        of_scores.apply(new.logits)
+
+
+def test_unknown_fields_are_passed_over_and_later_ones_have_defaults() -> None:
+    content = json.loads(file_of("temperature").to_json())
+    content["colour"] = "red"
+    content["fitted"]["later"] = [1, 2]
+    del content["figures"], content["made_by"], content["fitted"]["warnings"]
+    read = CalibratorFile.from_json(json.dumps(content))
+    assert read.figures == {}
+    new = rows_of(60, 2)
+    assert_array_equal(read.apply(new.logits), file_of("temperature").apply(new.logits))
+
+
+def test_a_map_written_alone_still_opens() -> None:
+    rows = rows_of()
+    fitted = TemperatureScaling().fit(rows.logits, rows.labels)
+    read = CalibratorFile.from_json(fitted.to_json())
+    assert read.takes == "unknown"
+    assert_array_equal(read.apply(rows.logits), fitted.predict_proba(rows.logits))
+    of_score = PlattScaling().fit([0.2, 0.4, 0.7, 0.9], [0, 1, 0, 1])
+    assert isinstance(of_score, FittedScoreMap)
+    assert_array_equal(
+        CalibratorFile.from_json(of_score.to_json()).apply([0.3]), of_score.predict([0.3])
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"format": FORMAT + 1}, f"of format {FORMAT + 1}. Expected at most format {FORMAT}"),
+        ({"format": "new"}, "a file of format 'new'"),
+        ({"takes": "pixels"}, "takes: 'pixels'. Expected one of logits"),
+        ({"event": {"kind": "top", "r": 0}}, "event: "),
+        ({"event": "cat"}, "event: 'cat'"),
+        ({"n_rows": "many"}, "n_rows: 'many'"),
+        ({"class_names": 3}, "class_names: 3"),
+        ({"fitted": None}, "kind: no known kind"),
+        ({"fitted": {"kind": "FittedTemperature"}}, "FittedTemperature: the fields kind"),
+    ],
+)  # fmt: skip
+def test_what_is_no_such_file_is_named(change: dict[str, object], said: str) -> None:
+    content = json.loads(file_of("temperature").to_json()) | change
+    with pytest.raises(CalibrationInputError) as error:
+        CalibratorFile.from_json(json.dumps(content))
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["", "[1]", "{", "3", '{"a": 1}'])
+def test_other_text_is_refused(text: str) -> None:
+    with pytest.raises(CalibrationInputError):
+        CalibratorFile.from_json(text)
+
+
+def test_nothing_fitted_and_groups_that_are_not_there_are_said() -> None:
+    rows = rows_of()
+    with pytest.raises(CalibrationInputError, match="no fitted calibrator"):
+        CalibratorFile.of(audit(rows))
+    scores = rows.probabilities[:, 0]
+    grouped = audit(
+        scores, rows.labels == 0, calibrator=ByGroup(PlattScaling()), groups=rows.labels > 1
+    )
+    with pytest.raises(CalibrationInputError, match="no groups"):
+        again(CalibratorFile.of(grouped)).apply(scores)
