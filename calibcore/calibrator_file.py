@@ -208,7 +208,9 @@ class CalibratorFile:
             raise CalibrationInputError("table", found, f"{listed}, in this order")
 
     def _logits(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return what a map of all classes was fitted on."""
+        """Return what a map of all classes was fitted on; of two, the second's score tells both."""
+        if values.ndim == 1 and self.takes == "probabilities" and len(self.class_names) == 2:
+            values = np.column_stack([1 - validation.scores(values, "table"), values])
         if values.ndim != 2:
             found = f"an array of shape {values.shape}"
             raise CalibrationInputError("table", found, "a row of all classes each")

@@ -5,11 +5,13 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 from calibcore.errors import CalibrationInputError
+
+Result = TypeVar("Result")
 
 CANNOT, HOLDS = 2, 1
 """Codes of what cannot be read or was asked for in vain, and of a condition that holds."""
@@ -28,6 +30,8 @@ def main(context: click.Context) -> None:
       fractile
       fractile serve -- --server.port 9000
       fractile audit predictions.csv --outcome readmitted --score risk
+      fractile fit predictions.csv --calibrator spline --out calibrator.json
+      fractile calibrate new.csv --with calibrator.json --out calibrated.csv
     """
     if context.invoked_subcommand is None:
         _serve(())
@@ -54,8 +58,10 @@ def _serve(options: Sequence[str]) -> None:
     cli.main()
 
 
+_FILE = click.Path(path_type=Path)
+
 _READING: tuple[Callable[[Any], Any], ...] = (
-    click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path)),
+    click.argument("files", nargs=-1, required=True, type=_FILE),
     click.option("--outcome", metavar="COLUMN", help="What came true, or the true class."),
     click.option("--score", metavar="COLUMN", help="The score of one event."),
     click.option(
@@ -129,14 +135,66 @@ def audit(
       fractile audit logits.npz --calibrator temperature --all
       fractile audit batch.parquet --fail-if "ks_error>3%" --fail-if "subgroup.gap>0.05"
     """
+    from dashboard.terminal import audit_files  # noqa: PLC0415 - takes a second
+
+    asked = {"method": calibrator or "none", "group": group, "n_resamples": resamples}
+    held = _done(lambda: audit_files(reading, asked, fail_if, full=full))
+    sys.exit(HOLDS if held else 0)
+
+
+@main.command()
+@_reads_files
+@click.option("--calibrator", metavar="KEY", required=True, help="Such as spline or temperature.")
+@click.option("--out", required=True, type=_FILE, help="File to write (JSON).")
+def fit(calibrator: str, out: Path, **reading: Any) -> None:
+    r"""Fit a calibrator on FILES, all rows of the calibration set, and keep it as a file.
+
+    The file says what the calibrator takes, of which classes, on which data it was fitted and how
+    it did; it is applied by fractile calibrate, or by calibcore.
+
+    \b
+    Example:
+      fractile fit predictions.csv --calibrator spline --out calibrator.json
+    """
+    from dashboard.terminal import fit_files  # noqa: PLC0415 - takes a second
+
+    click.echo(_done(lambda: fit_files(reading, calibrator, out)))
+
+
+@main.command()
+@_reads_files
+@click.option(
+    "--with", "calibrator", required=True, type=click.Path(path_type=Path), help="Its file."
+)
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="File to write: .csv, .parquet, .npz.",
+)
+def calibrate(calibrator: Path, out: Path, **reading: Any) -> None:
+    r"""Apply a calibrator to every row of FILES, which need no outcomes.
+
+    The rows keep their order, numbers and ids. Other classes than those the calibrator was fitted
+    on, or values that do not look like what it takes, are refused.
+
+    \b
+    Example:
+      fractile calibrate new.csv --with calibrator.json --out calibrated.csv
+    """
+    from dashboard.terminal import calibrate_files  # noqa: PLC0415 - takes a second
+
+    click.echo(_done(lambda: calibrate_files(reading, calibrator, out)))
+
+
+def _done(work: Callable[[], Result]) -> Result:
+    """Do the work of a command, or say in a sentence why it cannot be done."""
     # Streamlit's caches serve without its server, but say that there is none.
     os.environ["STREAMLIT_LOGGER_LEVEL"] = "error"
-    from dashboard.terminal import audit_files, explained  # noqa: PLC0415 - takes a second
-
     try:
-        asked = {"method": calibrator or "none", "group": group, "n_resamples": resamples}
-        held = audit_files(reading, asked, fail_if, full=full)
+        return work()
     except CalibrationInputError as error:
+        from dashboard.terminal import explained  # noqa: PLC0415 - is imported by now
+
         click.echo(explained(error), err=True)
         sys.exit(CANNOT)
-    sys.exit(HOLDS if held else 0)

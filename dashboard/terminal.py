@@ -12,8 +12,11 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from calibcore.calibrator_file import CalibratorFile
+from calibcore.calibrators.base import FittedGroupMap
 from calibcore.errors import CalibrationInputError
 from dashboard import compute, wording
+from dashboard.calibrated import calibrated_rows, write_frame
 from dashboard.compute.groups import find_groups
 from dashboard.conditions import SUBGROUP, Condition
 from dashboard.headless import event_of, is_rank, read_paths, scene_of
@@ -88,6 +91,33 @@ def audit_files(
     for one in holding:
         console.print(f"Fails: {one} ({figures[one.name]:.4g})", style="bold red", soft_wrap=True)
     return bool(holding)
+
+
+def fit_files(reading: Mapping[str, Any], method: str, out: Path) -> str:
+    """Fit a calibrator, write its file, and say so."""
+    upload = read_paths(reading["files"], options_of(reading))
+    event = event_of(upload, reading["event"])
+    scene = scene_of(upload, event=event, method=method, progress=lambda _: None)
+    fitted, rows = scene.result.fitted, scene.split.calibration
+    if fitted is None or isinstance(fitted, FittedGroupMap):
+        raise CalibrationInputError("calibrator", method, "one that is applied to rows alone")
+    kept = CalibratorFile.about(rows, fitted, event, scene.result, data=upload.digest)
+    try:
+        out.write_text(kept.to_json(), encoding="utf-8")
+    except OSError as error:
+        raise CalibrationInputError("out", str(out), "a place to write to") from error
+    return f"{out}: {wording.method_name(method)}, fitted on {rows.n_samples:,} rows"
+
+
+def calibrate_files(reading: Mapping[str, Any], calibrator: Path, out: Path) -> str:
+    """Calibrate every row of files, write them, and say so."""
+    try:
+        kept = CalibratorFile.from_json(calibrator.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise CalibrationInputError("with", str(calibrator), "a calibrator file") from error
+    frame = calibrated_rows(read_paths(reading["files"], options_of(reading)), kept)
+    write_frame(frame, out)
+    return f"{out}: {len(frame):,} rows"
 
 
 def options_of(reading: Mapping[str, Any]) -> Options:

@@ -1,0 +1,124 @@
+"""``fractile fit`` and ``calibrate``: a calibrator taken home, and put to new rows."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+from numpy.testing import assert_allclose, assert_array_equal
+
+from calibcore import LogitSet, Split
+from calibcore.calibrators import PlattScaling, TemperatureScaling
+from calibcore.samples import SAMPLES_FOLDER
+from dashboard.cli import main
+from dashboard.compute import forget
+from dashboard.readers import read
+from tests.hospital import Discharges, discharges
+
+GARMENTS = str(SAMPLES_FOLDER / "three_garments.npz")
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> Iterator[None]:
+    forget()
+    yield
+    forget()
+
+
+@pytest.fixture(scope="module")
+def hospital() -> Discharges:
+    return discharges()
+
+
+def garments() -> Split[LogitSet]:
+    split = read("three_garments.npz", Path(GARMENTS).read_bytes()).split()
+    assert isinstance(split.test, LogitSet)
+    return split
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, [str(one) for one in arguments], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "npz"])
+def test_new_rows_without_outcomes_are_calibrated(
+    ending: str, hospital: Discharges, tmp_path: Path
+) -> None:
+    old, new = tmp_path / "old.csv", tmp_path / "new.csv"
+    old.write_bytes(hospital.data)
+    lines = hospital.data.decode("utf-8-sig").split("\r\n")
+    new.write_text("\n".join(line.rpartition(";")[0] for line in lines), encoding="utf-8")
+    kept, out = tmp_path / "platt.json", tmp_path / f"out.{ending}"
+    assert run("fit", old, "--calibrator", "platt", "--out", kept).exit_code == 0
+    refused = run("calibrate", new, "--with", kept, "--out", out)
+    assert refused.exit_code == 2
+    assert "Expected numbers from 0 to 1, or values in percent." in refused.stderr
+    done = run("calibrate", new, "--with", kept, "--out", out, "--values", "percentages")
+    assert done.exit_code == 0
+    assert "7,400 rows" in done.output
+    readers: dict[str, Any] = {"csv": pd.read_csv, "parquet": pd.read_parquet, "npz": np.load}
+    with out.open("rb") as file:
+        table = readers[ending](file)
+        found = {name: np.asarray(table[name]) for name in ("calibrated", "row")}
+    wanted = PlattScaling().fit(hospital.risk, hospital.back).predict(hospital.risk)
+    assert_allclose(found["calibrated"], wanted, atol=1e-12)
+    assert_array_equal(found["row"], 2 + np.arange(len(wanted)))
+
+
+def test_every_set_and_class_of_a_file_is_calibrated(tmp_path: Path) -> None:
+    kept, out = tmp_path / "temperature.json", tmp_path / "out.csv"
+    assert run("fit", GARMENTS, "--calibrator", "temperature", "--out", kept).exit_code == 0
+    assert run("calibrate", GARMENTS, "--with", kept, "--out", out).exit_code == 0
+    table, split = pd.read_csv(out), garments()
+    fitted = TemperatureScaling().fit(split.calibration.logits, split.calibration.labels)
+    for name, rows in (("calibration", split.calibration), ("test", split.test)):
+        part = table[table["set"] == name][list(rows.class_names)].to_numpy()
+        assert_allclose(part, fitted.predict_proba(rows.logits), atol=1e-12)
+    content = json.loads(kept.read_text(encoding="utf-8"))
+    assert content["class_names"] == list(split.test.class_names)
+    assert content["n_rows"] == split.calibration.n_samples
+
+
+def test_what_does_not_belong_is_one_sentence_and_writes_nothing(tmp_path: Path) -> None:
+    kept, out = tmp_path / "temperature.json", tmp_path / "out.csv"
+    assert run("fit", GARMENTS, "--calibrator", "temperature", "--out", kept).exit_code == 0
+    table = garments().test.probabilities[:50]
+    for columns, said in (
+        (["T-shirt/top", "Pullover", "Shirt"], "probabilities. Expected logits"),
+        (["Shirt", "Pullover", "T-shirt/top"], "in this order"),
+    ):
+        new = tmp_path / "new.csv"
+        pd.DataFrame(table, columns=columns).to_csv(new, index=False)
+        refused = run("calibrate", new, "--with", kept, "--out", out)
+        assert refused.exit_code == 2
+        assert said in refused.stderr
+        assert len(refused.stderr.splitlines()) == 1
+        assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["fit", GARMENTS, "--calibrator", "none", "--out", "x.json"], "rows alone"),
+        (["fit", GARMENTS, "--calibrator", "magic", "--out", "x.json"], "'magic'"),
+        (["fit", GARMENTS, "--calibrator", "platt", "--out", "no/x.json"], "a place to write to"),
+        (["calibrate", GARMENTS, "--with", "no.json", "--out", "x.csv"], "a calibrator file"),
+        (["calibrate", GARMENTS, "--with", GARMENTS, "--out", "x.csv"], "a calibrator file"),
+        (["calibrate", GARMENTS, "--with", "{kept}", "--out", "x.txt"], "a name ending in .csv"),
+        (["calibrate", GARMENTS, "--with", "{kept}", "--out", "no/x.csv"], "a place to write to"),
+    ],
+)
+def test_refusals(
+    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    kept = tmp_path / "kept.json"
+    assert run("fit", GARMENTS, "--calibrator", "platt", "--out", kept).exit_code == 0
+    result = run(*(str(kept) if one == "{kept}" else one for one in arguments))
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["kept.json"]
