@@ -52,3 +52,14 @@ def offer_table(make: Callable[[], str], *, label: str = DOWNLOAD, name: str) ->
         mime="text/csv",
         on_click="ignore",
     )
+
+
+def offer_json(make: Callable[[], str], *, label: str, name: str) -> None:
+    """Show a button that saves JSON as a file; parameters are those of `offer_table`."""
+    st.download_button(
+        label,
+        lambda: make().encode(),
+        file_name=f"{name}.json",
+        mime="application/json",
+        on_click="ignore",
+    )

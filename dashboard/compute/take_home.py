@@ -1,0 +1,35 @@
+"""The calibrator to take home: as a file, as calibrated rows, and as a table of scores."""
+
+import numpy as np
+
+from calibcore.calibrator_file import CalibratorFile
+from calibcore.calibrators.base import FittedGroupMap, FittedScoreMap
+from dashboard.calibrated import calibrated_rows
+from dashboard.scene import Scene
+from dashboard.tables import harmless
+
+_GRID = np.linspace(0, 1, 1001)
+"""Scores of the table for people without code."""
+
+
+def calibrator_file(scene: Scene) -> CalibratorFile | None:
+    """Return the calibrator as a file; None of one that needs the groups of new rows."""
+    fitted, rows = scene.result.fitted, scene.split.calibration
+    if fitted is None or isinstance(fitted, FittedGroupMap):
+        return None
+    digest = scene.upload.digest
+    return CalibratorFile.about(rows, fitted, scene.settings.event, scene.result, data=digest)
+
+
+def rows_csv(scene: Scene, kept: CalibratorFile) -> str:
+    """Return the rows of the file with their calibrated probabilities."""
+    frame = calibrated_rows(scene.upload, kept)
+    return frame.rename(columns=harmless).to_csv(index=False, lineterminator="\r\n")
+
+
+def score_table(kept: CalibratorFile) -> list[tuple[float, float]] | None:
+    """Return scores on a fine grid with what they become; None of a map of all classes."""
+    fitted = kept.fitted
+    if not isinstance(fitted, FittedScoreMap):
+        return None
+    return list(zip(_GRID.tolist(), fitted.predict(_GRID).tolist(), strict=True))

@@ -1,0 +1,37 @@
+"""The calibrator to take home: as a file, as calibrated rows, and as a table of scores."""
+
+import streamlit as st
+
+from dashboard.compute import take_home as compute
+from dashboard.parts.downloads import file_name, offer_json, offer_table
+from dashboard.scene import Scene
+from dashboard.tables import csv_of
+from dashboard.wording import take_home as words
+from dashboard.wording.rows import say_rows
+
+
+def show(scene: Scene) -> None:
+    """Show the downloads, closed; nothing where there is no calibrator."""
+    if scene.result.fitted is None:
+        return
+    with st.expander(words.TITLE):
+        kept = compute.calibrator_file(scene)
+        if kept is None:
+            st.markdown(words.OF_GROUPS)
+            return
+        st.markdown(say_rows(words.fitted_on(scene.settings.method, kept.n_rows)))
+        table = compute.score_table(kept)
+        with st.container(horizontal=True):
+            offer_json(kept.to_json, label=words.CALIBRATOR, name=file_name("calibrator"))
+            offer_table(
+                lambda: compute.rows_csv(scene, kept),
+                label=say_rows(words.ROWS),
+                name=file_name("calibrated"),
+            )
+            if table is not None:
+                offer_table(
+                    lambda: csv_of(words.SCORE_HEAD, table),
+                    label=words.SCORES,
+                    name=file_name("score table"),
+                )
+        st.markdown(f":small[{say_rows(words.HOW)}]")
