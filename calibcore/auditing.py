@@ -161,6 +161,10 @@ class AuditResult:
         """Tabulate the test set's measures: see `calibcore.frames.measures_frame`."""
         return measures_frame(self.test, intervals)
 
+    def _repr_html_(self) -> str:
+        """Show the measures as a table in a notebook."""
+        return self.to_frame().to_html(float_format="{:.4g}".format, na_rep="\u2013")
+
 
 def audit(  # noqa: PLR0913 - each has a default that serves
     data: object,

@@ -145,16 +145,18 @@ def audit(
 @main.command()
 @_reads_files
 @click.option("--calibrator", metavar="KEY", required=True, help="Such as spline or temperature.")
-@click.option("--out", required=True, type=_FILE, help="File to write (JSON).")
+@click.option("--out", required=True, type=_FILE, help="File to write: .json or .py.")
 def fit(calibrator: str, out: Path, **reading: Any) -> None:
     r"""Fit a calibrator on FILES, all rows of the calibration set, and keep it as a file.
 
     The file says what the calibrator takes, of which classes, on which data it was fitted and how
-    it did; it is applied by fractile calibrate, or by calibcore.
+    it did; it is applied by fractile calibrate, or by calibcore. A file that ends in .py is Python
+    that applies the calibrator with numpy alone.
 
     \b
-    Example:
+    Examples:
       fractile fit predictions.csv --calibrator spline --out calibrator.json
+      fractile fit predictions.csv --calibrator platt --out calibrator.py
     """
     from dashboard.terminal import fit_files  # noqa: PLC0415 - takes a second
 

@@ -15,6 +15,7 @@ from rich.table import Table
 from calibcore.calibrator_file import CalibratorFile
 from calibcore.calibrators.base import FittedGroupMap
 from calibcore.errors import CalibrationInputError
+from calibcore.numpy_code import numpy_code
 from dashboard import compute, wording
 from dashboard.calibrated import calibrated_rows, write_frame
 from dashboard.compute.groups import find_groups
@@ -102,8 +103,9 @@ def fit_files(reading: Mapping[str, Any], method: str, out: Path) -> str:
     if fitted is None or isinstance(fitted, FittedGroupMap):
         raise CalibrationInputError("calibrator", method, "one that is applied to rows alone")
     kept = CalibratorFile.about(rows, fitted, event, scene.result, data=upload.digest)
+    text = numpy_code(kept) if out.suffix.lower() == ".py" else kept.to_json()
     try:
-        out.write_text(kept.to_json(), encoding="utf-8")
+        out.write_text(text, encoding="utf-8")
     except OSError as error:
         raise CalibrationInputError("out", str(out), "a place to write to") from error
     return f"{out}: {wording.method_name(method)}, fitted on {rows.n_samples:,} rows"

@@ -4,6 +4,8 @@ import numpy as np
 
 from calibcore.calibrator_file import CalibratorFile
 from calibcore.calibrators.base import FittedGroupMap, FittedScoreMap
+from calibcore.errors import CalibrationInputError
+from calibcore.numpy_code import numpy_code
 from dashboard.calibrated import calibrated_rows
 from dashboard.scene import Scene
 from dashboard.tables import harmless
@@ -33,3 +35,11 @@ def score_table(kept: CalibratorFile) -> list[tuple[float, float]] | None:
     if not isinstance(fitted, FittedScoreMap):
         return None
     return list(zip(_GRID.tolist(), fitted.predict(_GRID).tolist(), strict=True))
+
+
+def code_of(kept: CalibratorFile) -> str | None:
+    """Return Python that applies a calibrator with numpy alone; None of one too long for it."""
+    try:
+        return numpy_code(kept)
+    except CalibrationInputError:
+        return None

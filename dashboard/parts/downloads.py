@@ -54,12 +54,8 @@ def offer_table(make: Callable[[], str], *, label: str = DOWNLOAD, name: str) ->
     )
 
 
-def offer_json(make: Callable[[], str], *, label: str, name: str) -> None:
-    """Show a button that saves JSON as a file; parameters are those of `offer_table`."""
+def offer_text(make: Callable[[], str], *, label: str, name: str) -> None:
+    """Show a button that saves a text as a file; as `offer_table`, but the name has its ending."""
     st.download_button(
-        label,
-        lambda: make().encode(),
-        file_name=f"{name}.json",
-        mime="application/json",
-        on_click="ignore",
+        label, lambda: make().encode(), file_name=name, mime="text/plain", on_click="ignore"
     )

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dashboard.compute import take_home as compute
-from dashboard.parts.downloads import file_name, offer_json, offer_table
+from dashboard.parts.downloads import file_name, offer_table, offer_text
 from dashboard.scene import Scene
 from dashboard.tables import csv_of
 from dashboard.wording import take_home as words
@@ -20,9 +20,12 @@ def show(scene: Scene) -> None:
             st.markdown(words.OF_GROUPS)
             return
         st.markdown(say_rows(words.fitted_on(scene.settings.method, kept.n_rows)))
-        table = compute.score_table(kept)
+        table, code = compute.score_table(kept), compute.code_of(kept)
         with st.container(horizontal=True):
-            offer_json(kept.to_json, label=words.CALIBRATOR, name=file_name("calibrator"))
+            name = file_name("calibrator")
+            offer_text(kept.to_json, label=words.CALIBRATOR, name=f"{name}.json")
+            if code is not None:
+                offer_text(lambda: code, label=words.CODE, name=f"{name}.py")
             offer_table(
                 lambda: compute.rows_csv(scene, kept),
                 label=say_rows(words.ROWS),

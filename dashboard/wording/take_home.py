@@ -6,6 +6,7 @@ from dashboard.wording.sentences import method_name
 TITLE = "Use this calibrator"
 
 CALIBRATOR = "Calibrator (JSON)"
+CODE = "NumPy code (.py)"
 ROWS = "Calibrated rows (CSV)"
 SCORES = "Score table (CSV)"
 SCORE_HEAD = ("score", "calibrated")

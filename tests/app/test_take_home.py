@@ -16,7 +16,7 @@ from tests.app.pages import bodies, open_upload
 from tests.hospital import Discharges, discharges
 
 Saved = dict[str, str]
-OFFERED = (words.CALIBRATOR, words.ROWS, words.SCORES)
+OFFERED = (words.CALIBRATOR, words.CODE, words.ROWS, words.SCORES)
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +59,9 @@ def test_a_calibrator_of_scores_is_offered_as_file_rows_and_table(
     scores = np.array(table_of(found[words.SCORES]))
     assert len(scores) == 1_001
     assert_allclose(scores[:, 1], wanted.predict(scores[:, 0]), atol=1e-12)
+    space: dict[str, Any] = {}
+    exec(found[words.CODE], space)  # noqa: S102 - what is tested
+    assert_allclose(space["calibrate"](hospital.risk), wanted.predict(hospital.risk), atol=1e-12)
     assert "fitted on all 7,400 rows of the calibration set" in found["said"]
 
 

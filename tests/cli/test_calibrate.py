@@ -1,6 +1,7 @@
 """``fractile fit`` and ``calibrate``: a calibrator taken home, and put to new rows."""
 
 import json
+import runpy
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -122,3 +123,15 @@ def test_refusals(
     assert result.exit_code == 2
     assert said in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["kept.json"]
+
+
+def test_a_calibrator_is_kept_as_code_too(hospital: Discharges, tmp_path: Path) -> None:
+    old, code = tmp_path / "old.csv", tmp_path / "platt.py"
+    old.write_bytes(hospital.data)
+    assert run("fit", old, "--calibrator", "platt", "--out", code).exit_code == 0
+    made = runpy.run_path(str(code))["calibrate"](hospital.risk)
+    wanted = PlattScaling().fit(hospital.risk, hospital.back).predict(hospital.risk)
+    assert_allclose(made, wanted, atol=1e-12)
+    refused = run("fit", old, "--calibrator", "gaussian_process", "--out", tmp_path / "gp.py")
+    assert refused.exit_code == 2
+    assert "FittedGaussianProcess. Expected one of scores, a temperature" in refused.stderr

@@ -1,5 +1,6 @@
 """The audit of a notebook: the pages' figures, with intervals, as a table."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -116,3 +117,12 @@ def test_what_cannot_be_asked_is_said(rng: np.random.Generator) -> None:
         audit(rows).intervals("ks")
     with pytest.raises(CalibrationInputError, match="rows: 1 row"):
         audit([0.5], [1])
+
+
+def test_a_notebook_shows_the_measures_as_a_table(rng: np.random.Generator) -> None:
+    result = audit(*drawn(rng))
+    lines = re.findall(r"<tr>.*?</tr>", result._repr_html_(), re.DOTALL)
+    (line,) = (one for one in lines if "<th>ks_error</th>" in one)
+    assert f"<td>{result.test.compare('ks_error').before:.4g}</td>" in line
+    (line,) = (one for one in lines if "<th>nll</th>" in one)
+    assert line.count("<td>\u2013</td>") == 3
