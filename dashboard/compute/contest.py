@@ -27,6 +27,7 @@ from calibcore.splits import Folds, deal_folds
 from calibcore.validation import Floats
 from dashboard.compute.cache import is_known, key_of, once
 from dashboard.compute.fits import (
+    are_fitted,
     fit_together,
     fitted_in_folds,
     fitted_whole,
@@ -126,7 +127,8 @@ def estimate_contest(scene: Scene, keys: Sequence[str], dealt: Dealt) -> float:
             cost, speed = method_by_key(key).cost_of(**dict(settings.options)), seconds_per_logit()
             if not is_fitted(scene.upload, settings):
                 fits += cost.seconds(n_fit, n_classes, speed)
-            fits += n_folds * cost.seconds(n_fit - n_fit // n_folds, n_classes, speed)
+            if not _fits_made(scene, key, dealt):
+                fits += n_folds * cost.seconds(n_fit - n_fit // n_folds, n_classes, speed)
     return total + side_by_side_seconds(fits, scene.split.calibration)
 
 
@@ -156,7 +158,7 @@ def run_contest(
         def tell(share: float, fold: int, number: int = number, key: str = key) -> None:
             report(ahead + (1 - ahead) * (number + share) / len(keys), key, fold)
 
-        if not go and not _is_fitted(scene, key, dealt):
+        if not go and not _is_ready(scene, key, dealt):
             missing.append(key)
             continue
         try:
@@ -177,6 +179,8 @@ def _fit_together(scene: Scene, keys: Sequence[str], dealt: Dealt, report: Repor
         done = _FITS_SHARE
         report(_FITS_SHARE * share, job.key, fold)
 
+    if wanted and not _is_fitted(scene, NO_METHOD, dealt):  # there if the rest is stopped
+        _contestant(scene, NO_METHOD, dealt, lambda *_: None)
     if wanted:
         fit_together(scene.upload, wanted, _fold(scene.upload, wanted[0], dealt), told)
     return done
@@ -261,8 +265,9 @@ def _fold(upload: Upload, settings: Settings, dealt: Dealt) -> Folds:
     split = whole_split(upload, settings)
     if split.fold is not None:
         return split.fold
-    n_folds = min(dealt.n_folds, split.calibration.n_samples)
-    return deal_folds(split.calibration, n_folds=n_folds, seed=dealt.seed)
+    rows, n_folds = split.calibration, min(dealt.n_folds, split.calibration.n_samples)
+    key = *key_of(upload, settings)[:3], settings.calibration_share, settings.seed, dealt
+    return once("dealt", key, lambda: deal_folds(rows, n_folds=n_folds, seed=dealt.seed))
 
 
 def _on_test(upload: Upload, settings: Settings, progress: Progress) -> Standing:
@@ -374,3 +379,14 @@ def _key(scene: Scene, settings: Settings, dealt: Dealt) -> tuple[object, ...]:
 def _is_fitted(scene: Scene, key: str, dealt: Dealt) -> bool:
     whole = replace(_settings(scene, key), only=None)
     return is_known(_CONTESTANTS, _key(scene, whole, dealt))
+
+
+def _is_ready(scene: Scene, key: str, dealt: Dealt) -> bool:
+    """Return whether a contestant is known, or at least fitted in a contest that was stopped."""
+    begun = _is_fitted(scene, NO_METHOD, dealt)
+    return _is_fitted(scene, key, dealt) or (begun and _fits_made(scene, key, dealt))
+
+
+def _fits_made(scene: Scene, key: str, dealt: Dealt) -> bool:
+    settings = replace(_settings(scene, key), only=None)
+    return are_fitted(scene.upload, settings, _fold(scene.upload, settings, dealt))

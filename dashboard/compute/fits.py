@@ -102,7 +102,11 @@ def estimate(upload: Upload, settings: Settings) -> Estimate | None:
 
 def is_fitted(upload: Upload, settings: Settings) -> bool:
     """Return whether a fit is kept, by folds too where there are folds."""
-    fold = whole_split(upload, settings).fold
+    return are_fitted(upload, settings, whole_split(upload, settings).fold)
+
+
+def are_fitted(upload: Upload, settings: Settings, fold: Folds | None) -> bool:
+    """Return whether the fit to all rows is kept, and those without each fold."""
     whole = is_known(_FITS, _fit_key(upload, settings))
     return whole and (fold is None or is_known(_FOLD_FITS, _folds_key(upload, settings, fold)))
 
@@ -147,7 +151,8 @@ def fitted_in_folds(
 
 
 def _folds_key(upload: Upload, settings: Settings, fold: Folds) -> tuple[Key, str]:
-    return _fit_key(upload, settings), sha256(fold.tobytes()).hexdigest()
+    few_bytes = fold.astype(np.min_scalar_type(int(fold.max())))
+    return _fit_key(upload, settings), sha256(few_bytes.tobytes()).hexdigest()
 
 
 def fit_together(upload: Upload, wanted: Sequence[Settings], fold: Folds, report: Report) -> None:

@@ -22,9 +22,14 @@ from calibcore.calibrators import (
 from calibcore.calibrators.base import FittedVectorMap, Progress, SlowVectorMap
 from calibcore.calibrators.method import Calibrator
 from calibcore.fitting import fit, fit_folds, prepare
+from calibcore.samples import SAMPLES_FOLDER
 from calibcore.splits import Folds, deal_folds
-from dashboard.compute import processes
+from dashboard.compute import contest, fits, forget, processes
+from dashboard.compute.contest import Dealt, run_contest
 from dashboard.compute.processes import FitJob, fit_side_by_side, n_processes, saves_time
+from dashboard.headless import scene_of
+from dashboard.readers import read
+from dashboard.settings import NO_METHOD
 from tests.app.pages import open_page
 
 SLOW = 100.0
@@ -179,6 +184,19 @@ def test_a_process_that_is_ended_from_outside_leaves_the_rest_to_be_fitted_alone
     assert len(kept.folds) == 1
 
 
+def test_a_system_without_processes_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
+) -> None:
+    def refuse() -> None:
+        raise OSError("no semaphores")
+
+    monkeypatch.setattr(processes, "pool", refuse)
+    rows = rows_of(rng)
+    job, kept = job_of("one", TemperatureScaling(), rows, deal_folds(rows))
+    fit_side_by_side([job], ignore)
+    assert not kept.whole
+
+
 def test_little_work_one_core_and_large_tables_are_left_alone(
     monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
 ) -> None:
@@ -207,11 +225,35 @@ def test_a_comparison_side_by_side_shows_the_same_figures(
         made.append(len(jobs))
         real(jobs, report)
 
-    from dashboard.compute import fits, forget  # noqa: PLC0415 - patched where it is used
-
     forget()
     monkeypatch.setattr(processes, "WORTH_SECONDS", 0.0)
     monkeypatch.setattr(fits, "fit_side_by_side", noted)
     together = open_page("compare", **sample)
     assert max(made) == 3
     assert [part.proto.body for part in together.get("html")] == shown
+
+
+def test_what_was_fitted_before_a_stop_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget()
+    monkeypatch.setattr(processes, "WORTH_SECONDS", 0.0)
+    name = "three_garments.npz"
+    upload = read(name, (SAMPLES_FOLDER / name).read_bytes())
+    scene = scene_of(upload, event=TopR(1), progress=ignore)
+    keys, dealt = [NO_METHOD, "matrix", "vector", "platt"], Dealt()
+    made: list[str] = []
+
+    def click(*_: object) -> None:
+        made[:] = [key for key in keys if contest._fits_made(scene, key, dealt)]  # noqa: SLF001
+        if made:
+            raise StopError
+
+    assert run_contest(scene, keys, dealt, ignore, go=False).missing == tuple(keys)
+    with pytest.raises(StopError):
+        run_contest(scene, keys, dealt, click, go=True)
+    found = run_contest(scene, keys, dealt, ignore, go=False)
+    shown = [NO_METHOD, *(key for key in keys if key in made)]
+    assert [one.key for one in found.contestants] == shown
+    assert found.missing == tuple(key for key in keys if key not in shown)
+    whole = run_contest(scene, keys, dealt, ignore, go=True)
+    assert [one.key for one in whole.contestants] == keys
+    forget()
