@@ -1,4 +1,4 @@
-"""The ``fractile`` command: the dashboard, or an audit on the terminal."""
+"""The ``fractile`` command: the dashboard, an audit, and a calibrator fitted and applied."""
 
 import os
 import sys
@@ -16,36 +16,64 @@ Result = TypeVar("Result")
 CANNOT, HOLDS = 2, 1
 """Codes of what cannot be read or was asked for in vain, and of a condition that holds."""
 
+_EXAMPLES = {
+    "main": (
+        "\b\n"
+        "Examples:\n"
+        "  fractile\n"
+        "  fractile serve -- --server.port 9000\n"
+        "  fractile audit predictions.csv --outcome readmitted --score risk\n"
+        "  fractile fit predictions.csv --calibrator spline --out calibrator.json\n"
+        "  fractile calibrate new.csv --with calibrator.json --out calibrated.csv\n"
+    ),
+    "serve": ("\b\nExample:\n  fractile serve -- --server.port 9000 --server.headless true\n"),
+    "audit": (
+        "\b\n"
+        "Codes:\n"
+        "  0  done\n"
+        "  1  a condition holds\n"
+        "  2  the files cannot be read, or an option does not fit them\n"
+        "\n"
+        "\b\n"
+        "Examples:\n"
+        "  fractile audit predictions.csv\n"
+        "  fractile audit predictions.csv --outcome readmitted --score risk --event Yes\n"
+        "  fractile audit logits.npz --calibrator temperature --all\n"
+        '  fractile audit batch.parquet --fail-if "ks_error>3%" --fail-if "subgroup.gap>0.05"\n'
+    ),
+    "fit": (
+        "\b\n"
+        "Examples:\n"
+        "  fractile fit predictions.csv --calibrator spline --out calibrator.json\n"
+        "  fractile fit predictions.csv --calibrator platt --out calibrator.py\n"
+    ),
+    "calibrate": (
+        "\b\nExample:\n  fractile calibrate new.csv --with calibrator.json --out calibrated.csv\n"
+    ),
+}
+"""Of every command, below its options; click keeps the lines of what follows its mark."""
 
-@click.group(invoke_without_command=True, context_settings={"max_content_width": 100})
+
+@click.group(
+    invoke_without_command=True,
+    context_settings={"max_content_width": 100},
+    epilog=_EXAMPLES["main"],
+)
 @click.version_option(version("fractile"), prog_name="fractile")
 @click.pass_context
 def main(context: click.Context) -> None:
-    r"""See whether a classifier's probabilities can be believed.
+    """See whether a classifier's probabilities can be believed.
 
     Without a command, the dashboard opens in the browser.
-
-    \b
-    Examples:
-      fractile
-      fractile serve -- --server.port 9000
-      fractile audit predictions.csv --outcome readmitted --score risk
-      fractile fit predictions.csv --calibrator spline --out calibrator.json
-      fractile calibrate new.csv --with calibrator.json --out calibrated.csv
     """
     if context.invoked_subcommand is None:
         _serve(())
 
 
-@main.command(context_settings={"ignore_unknown_options": True})
+@main.command(context_settings={"ignore_unknown_options": True}, epilog=_EXAMPLES["serve"])
 @click.argument("options", nargs=-1, type=click.UNPROCESSED)
 def serve(options: tuple[str, ...]) -> None:
-    r"""Open the dashboard; OPTIONS after -- are Streamlit's.
-
-    \b
-    Example:
-      fractile serve -- --server.port 9000 --server.headless true
-    """
+    """Open the dashboard; OPTIONS after -- are Streamlit's."""
     _serve(options)
 
 
@@ -95,7 +123,7 @@ def _reads_files(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-@main.command()
+@main.command(epilog=_EXAMPLES["audit"])
 @_reads_files
 @click.option("--calibrator", metavar="KEY", help="Fit and evaluate it, such as spline; or none.")
 @click.option("--group", metavar="COLUMN", help="Groups, for a calibrator that knows groups.")
@@ -116,24 +144,13 @@ def audit(
     full: bool,  # noqa: FBT001 - click gives flags so
     **reading: Any,
 ) -> None:
-    r"""Audit FILES as the dashboard does, and print its verdict and measures.
+    """Print the verdict and measures of FILES.
+
+    The figures are those of the dashboard, one set cross-validated as there.
 
     Conditions are of scores before calibration, or after it where a calibrator is named: the key of
     any measure, and subgroup.gap, the largest mean gap of a subgroup that chance does not explain.
     A limit may be a percentage.
-
-    \b
-    Codes:
-      0  done
-      1  a condition holds
-      2  the files cannot be read, or an option does not fit them
-
-    \b
-    Examples:
-      fractile audit predictions.csv
-      fractile audit predictions.csv --outcome readmitted --score risk --event Yes
-      fractile audit logits.npz --calibrator temperature --all
-      fractile audit batch.parquet --fail-if "ks_error>3%" --fail-if "subgroup.gap>0.05"
     """
     from dashboard.terminal import audit_files  # noqa: PLC0415 - takes a second
 
@@ -142,47 +159,36 @@ def audit(
     sys.exit(HOLDS if held else 0)
 
 
-@main.command()
+@main.command(epilog=_EXAMPLES["fit"])
 @_reads_files
 @click.option("--calibrator", metavar="KEY", required=True, help="Such as spline or temperature.")
 @click.option("--out", required=True, type=_FILE, help="File to write: .json or .py.")
 def fit(calibrator: str, out: Path, **reading: Any) -> None:
-    r"""Fit a calibrator on FILES, all rows of the calibration set, and keep it as a file.
+    """Fit a calibrator and keep it as a file.
 
-    The file says what the calibrator takes, of which classes, on which data it was fitted and how
-    it did; it is applied by fractile calibrate, or by calibcore. A file that ends in .py is Python
-    that applies the calibrator with numpy alone.
-
-    \b
-    Examples:
-      fractile fit predictions.csv --calibrator spline --out calibrator.json
-      fractile fit predictions.csv --calibrator platt --out calibrator.py
+    It is fitted on all rows of the calibration set of FILES, or of their only set. The file says
+    what it takes, of which classes, on which data it was fitted and how it did; fractile calibrate
+    applies it. One that ends in .py is Python that needs numpy alone.
     """
     from dashboard.terminal import fit_files  # noqa: PLC0415 - takes a second
 
     click.echo(_done(lambda: fit_files(reading, calibrator, out)))
 
 
-@main.command()
+@main.command(epilog=_EXAMPLES["calibrate"])
 @_reads_files
-@click.option(
-    "--with", "calibrator", required=True, type=click.Path(path_type=Path), help="Its file."
-)
+@click.option("--with", "calibrator", required=True, type=_FILE, help="Its file.")
 @click.option(
     "--out",
     required=True,
-    type=click.Path(path_type=Path),
+    type=_FILE,
     help="File to write: .csv, .parquet, .npz.",
 )
 def calibrate(calibrator: Path, out: Path, **reading: Any) -> None:
-    r"""Apply a calibrator to every row of FILES, which need no outcomes.
+    """Apply a kept calibrator to new rows.
 
-    The rows keep their order, numbers and ids. Other classes than those the calibrator was fitted
-    on, or values that do not look like what it takes, are refused.
-
-    \b
-    Example:
-      fractile calibrate new.csv --with calibrator.json --out calibrated.csv
+    FILES need no outcomes; their rows keep order and number. Other classes than those fitted on, or
+    values that do not look like what the calibrator takes, are refused.
     """
     from dashboard.terminal import calibrate_files  # noqa: PLC0415 - takes a second
 

@@ -164,11 +164,13 @@ def test_the_command_runs_alone_and_says_nothing_but_the_audit(export: str) -> N
     assert done.stderr.strip() == ""
 
 
-@pytest.mark.parametrize("command", [[], ["audit"], ["serve"]])
-def test_help_has_examples(command: list[str]) -> None:
+@pytest.mark.parametrize("command", [[], ["audit"], ["fit"], ["calibrate"], ["serve"]])
+def test_help_has_examples_a_line_each(command: list[str]) -> None:
     result = CliRunner().invoke(main, [*command, "--help"])
     assert result.exit_code == 0
-    assert "fractile " in result.output.partition("Example")[2]
+    lines = result.output.partition("Example")[2].splitlines()[1:]
+    assert lines
+    assert all(line.strip().startswith("fractile") for line in lines)
 
 
 def test_conditions_are_read_and_compared() -> None:
