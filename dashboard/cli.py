@@ -39,6 +39,7 @@ _EXAMPLES = {
         "  fractile audit predictions.csv\n"
         "  fractile audit predictions.csv --outcome readmitted --score risk --event Yes\n"
         "  fractile audit logits.npz --calibrator temperature --all\n"
+        "  fractile audit predictions.csv --report report.html --json audit.json\n"
         '  fractile audit batch.parquet --fail-if "ks_error>3%" --fail-if "subgroup.gap>0.05"\n'
     ),
     "fit": (
@@ -118,9 +119,36 @@ _READING: tuple[Callable[[Any], Any], ...] = (
 
 
 def _reads_files(command: Callable[..., None]) -> Callable[..., None]:
-    for one in reversed(_READING):
+    return _with(_READING, command)
+
+
+def _with(
+    options: Sequence[Callable[[Any], Any]], command: Callable[..., None]
+) -> Callable[..., None]:
+    for one in reversed(options):
         command = one(command)
     return command
+
+
+_REPORT: tuple[Callable[[Any], Any], ...] = (
+    click.option("--report", metavar="HTML", type=_FILE, help="Write the report to a file."),
+    click.option("--page", "brief", is_flag=True, help="Of the report, the one page."),
+    click.option("--json", metavar="JSON", type=_FILE, help="Write the report for programs."),
+    click.option("--title", default="", help="Of the report."),
+    click.option("--purpose", default="", help="What is to be decided, for the report."),
+    click.option("--model", default="", help="Name and version of the model, for the report."),
+    click.option("--author", default="", help="Who made the report."),
+    click.option(
+        "--cutoff",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        help="Of decisions on one event, for the report; by default the event's frequency.",
+    ),
+)
+"""What the report of an audit is to hold, and where it is written."""
+
+
+def _writes_report(command: Callable[..., None]) -> Callable[..., None]:
+    return _with(_REPORT, command)
 
 
 @main.command(epilog=_EXAMPLES["audit"])
@@ -136,15 +164,13 @@ def _reads_files(command: Callable[..., None]) -> Callable[..., None]:
 )
 @click.option("--resamples", default=1000, show_default=True, type=click.IntRange(0, 10_000))
 @click.option("--all", "full", is_flag=True, help="Every measure, not the short list.")
+@_writes_report
 def audit(
-    calibrator: str | None,
-    group: str | None,
     fail_if: tuple[str, ...],
-    resamples: int,
     full: bool,  # noqa: FBT001 - click gives flags so
-    **reading: Any,
+    **given: Any,
 ) -> None:
-    """Print the verdict and measures of FILES.
+    """Print the verdict and measures of FILES; write a report.
 
     The figures are those of the dashboard, one set cross-validated as there.
 
@@ -154,8 +180,7 @@ def audit(
     """
     from dashboard.terminal import audit_files  # noqa: PLC0415 - takes a second
 
-    asked = {"method": calibrator or "none", "group": group, "n_resamples": resamples}
-    held = _done(lambda: audit_files(reading, asked, fail_if, full=full))
+    held = _done(lambda: audit_files(given, fail_if, full=full))
     sys.exit(HOLDS if held else 0)
 
 

@@ -17,6 +17,19 @@ CLASS_BINS = 15
 """Bins of the small picture of each class, which has no room for more."""
 
 
+USUAL = (
+    "temperature",
+    "ensemble_temperature",
+    "vector",
+    "structured_vector",
+    "spline",
+    "isotonic",
+    "beta",
+    "histogram",
+)
+"""Calibrators that are compared unless others are chosen; all of them are quick."""
+
+
 @dataclass(frozen=True)
 class Slice:
     """The part of the rows that is evaluated.

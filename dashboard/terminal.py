@@ -1,6 +1,5 @@
 """What the command prints: progress, an audit's verdict and measures, and refusals."""
 
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,29 +8,29 @@ from typing import Any, Literal, cast
 import numpy as np
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
 from rich.table import Table
 
 from calibcore.calibrator_file import CalibratorFile
-from calibcore.calibrators.base import FittedGroupMap
+from calibcore.calibrators.base import FittedGroupMap, Progress
 from calibcore.errors import CalibrationInputError
 from calibcore.numpy_code import numpy_code
 from dashboard import compute, wording
 from dashboard.calibrated import calibrated_rows, write_frame
 from dashboard.compute.groups import find_groups
+from dashboard.compute.recommendations import lines_of
 from dashboard.conditions import SUBGROUP, Condition
 from dashboard.headless import event_of, is_rank, read_paths, scene_of
 from dashboard.readers.contents import Options
 from dashboard.readers.refusal import Question
+from dashboard.report import Asked, Typed, html_of, json_of, report_of
 from dashboard.scene import Scene
-from dashboard.wording.groups import Groups, worst_lines
+from dashboard.settings import NO_METHOD
 from dashboard.wording.measures import MARKS, Shown, listed, measure_rows
+from dashboard.wording.plain import plain
 from dashboard.wording.sentences import both_sides_line
 from dashboard.wording.subject import subject
-
-_BADGE = re.compile(r":\w+-badge\[(.*?)\]")
-_MARKUP = re.compile(r"\*\*|\\(?=[^A-Za-z0-9\s])|(?<=\n)\s+|\s+(?=\n)")
-"""What the pages' sentences mark, and a terminal does not show."""
 
 _FIRST: dict[str | None, Literal["auto", 0, 1]] = {None: "auto", "0": 0, "1": 1}
 
@@ -39,17 +38,14 @@ _WIDE = 120
 """Columns of what is written to a file or a log."""
 
 
-def audit_files(
-    reading: Mapping[str, Any], asked: Mapping[str, Any], fail_if: Sequence[str], *, full: bool
-) -> bool:
+def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool) -> bool:
     """Read, fit, evaluate and print; return whether a condition holds.
 
     Parameters
     ----------
-    reading : mapping
-        ``files`` and how they are read, by the names of the command's options.
-    asked : mapping
-        For `dashboard.headless.scene_of`.
+    given : mapping
+        The command's options by their names: how ``files`` are read, what is fitted, and what is
+        written.
     fail_if : sequence of str
         See `dashboard.conditions.Condition`.
     full : bool
@@ -63,7 +59,7 @@ def audit_files(
     conditions = [Condition.parse(text) for text in fail_if]
     columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
     quiet, console = not sys.stderr.isatty(), Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=quiet) as progress:
+    with Bar(*columns, console=console, transient=True, disable=quiet) as progress:
         task = progress.add_task("Reading", total=1.0)
 
         def stage(name: str) -> None:
@@ -72,15 +68,21 @@ def audit_files(
         def tell(share: float) -> None:
             progress.update(task, completed=share)
 
-        files: Sequence[Path] = reading["files"]
-        upload = read_paths(files, options_of(reading))
-        event = event_of(upload, reading["event"])
+        files: Sequence[Path] = given["files"]
+        upload = read_paths(files, options_of(given))
+        event = event_of(upload, given["event"])
         stage("Fitting")
-        scene = scene_of(upload, event=event, progress=tell, **asked)
+        scene = scene_of(
+            upload, event=event, progress=tell, method=given["calibrator"] or NO_METHOD,
+            group=given["group"], n_resamples=given["resamples"],
+        )  # fmt: skip
         stage("Finding intervals")
         n_classes = None if upload.class_names is None else len(upload.class_names)
         measures = listed(full=full, n_classes=n_classes, event=event)
         inference = compute.closer_look(scene, measures, tell) if scene.n_resamples else None
+        if given["report"] or given["json"]:
+            stage("Writing the report")
+            _write_report(scene, given, tell)
     console = Console(width=None if sys.stdout.isatty() else _WIDE)
     rows = measure_rows(scene.evaluated, inference, measures)
     _print_head(console, scene)
@@ -94,6 +96,22 @@ def audit_files(
     return bool(holding)
 
 
+def _write_report(scene: Scene, given: Mapping[str, Any], tell: Progress) -> None:
+    typed = Typed(**{name: given[name] for name in ("title", "purpose", "model", "author")})
+    made = report_of(scene, Asked(typed, given["cutoff"]), tell)
+    if given["report"]:
+        _write(given["report"], html_of(made, brief=given["brief"]), "report")
+    if given["json"]:
+        _write(given["json"], json_of(made), "json")
+
+
+def _write(out: Path, text: str, option: str) -> None:
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise CalibrationInputError(option, str(out), "a place to write to") from error
+
+
 def fit_files(reading: Mapping[str, Any], method: str, out: Path) -> str:
     """Fit a calibrator, write its file, and say so."""
     upload = read_paths(reading["files"], options_of(reading))
@@ -104,10 +122,7 @@ def fit_files(reading: Mapping[str, Any], method: str, out: Path) -> str:
         raise CalibrationInputError("calibrator", method, "one that is applied to rows alone")
     kept = CalibratorFile.about(rows, fitted, event, scene.result, data=upload.digest)
     text = numpy_code(kept) if out.suffix.lower() == ".py" else kept.to_json()
-    try:
-        out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise CalibrationInputError("out", str(out), "a place to write to") from error
+    _write(out, text, "out")
     return f"{out}: {wording.method_name(method)}, fitted on {rows.n_samples:,} rows"
 
 
@@ -176,18 +191,11 @@ def _as_options(change: Mapping[str, Any]) -> str:
     return " ".join(written)
 
 
-def plain(text: str) -> str:
-    """Take the pages' marks out of a sentence."""
-    return _MARKUP.sub("", _BADGE.sub(r"\1.", text))
-
-
 def _print_head(console: Console, scene: Scene) -> None:
     console.print(escape(plain(subject(scene))), style="bold", soft_wrap=True)
     words = scene.event_words
     line = both_sides_line(scene.result, scene.evaluated, words, ranges=True)
-    found = find_groups(scene)
-    groups = Groups(found.before, found.after, found.name, words.prediction)
-    for text in (line, *worst_lines(groups)):
+    for text in (line, *lines_of(scene)):
         console.print(escape(plain(text)), soft_wrap=True)
 
 

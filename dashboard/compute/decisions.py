@@ -14,6 +14,11 @@ from dashboard.scene import Scene
 from dashboard.wording.slice_names import SCORES, TRUE
 
 
+def usual_cutoff(event: EventScores) -> int:
+    """Return the cut-off, in percent, until one is chosen: how often the event is."""
+    return min(max(round(100 * float(event.hits.mean())), 1), 99)
+
+
 def coverage_of(scene: Scene, event: EventScores) -> RiskCoverage:
     """Return the accuracy of what is kept, before or after."""
     before = event is scene.evaluated.before.event

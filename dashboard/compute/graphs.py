@@ -1,6 +1,6 @@
 """The four graphs of both sides, of either set and of a second event; and the spline itself."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from plotly import graph_objects as go
@@ -16,10 +16,19 @@ from dashboard.figures.fit import fit_graph
 from dashboard.figures.gap import gap_graph
 from dashboard.scene import Scene
 from dashboard.settings import ChosenEvent, SetChoice
+from dashboard.wording import graphs as words
 from dashboard.wording.rows import rows
 
 Caption = Callable[..., str]
 Captions = dict[str, str]
+
+PANELS: dict[str, tuple[Callable[[FourGraphs], go.Figure | None], Caption]] = {
+    "a": (lambda graphs: graphs.cumulative_by_fractile, words.cumulative_caption),
+    "b": (lambda graphs: graphs.cumulative_by_score, words.warped_caption),
+    "c": (lambda graphs: graphs.frequency_by_fractile, words.fractile_caption),
+    "d": (lambda graphs: graphs.frequency_by_score, words.score_caption),
+}
+"""Each graph and its caption, by its letter."""
 
 MOST_FIGURES = 16
 """Figures on a page at once; more would be too much to send and to take in."""
@@ -95,16 +104,12 @@ def draw_gaps(
     return once("gaps", (*key, tuple(most)), make)
 
 
-def captions_of(scene: Scene, write: Mapping[str, Caption]) -> tuple[Captions, Captions]:
-    """Write what each graph before and after shows, once: of many rows it takes a while to find.
+def captions_of(scene: Scene) -> tuple[Captions, Captions]:
+    """Write what each graph shows before and after, by its letter; that of the gap by "gap".
 
-    Parameters
-    ----------
-    scene : Scene
-        What is drawn.
-    write : mapping of str to callable
-        Writes the caption of a graph, by its letter.
+    Once for each result: of many rows it takes a while to find.
     """
+    write = {letter: said for letter, (_, said) in PANELS.items()} | {"gap": words.gap_caption}
 
     def make() -> tuple[Captions, Captions]:
         before, after = (
@@ -113,7 +118,7 @@ def captions_of(scene: Scene, write: Mapping[str, Caption]) -> tuple[Captions, C
         )
         return before, after
 
-    key = key_of(scene.upload, scene.settings), scene.chosen, scene.expert, tuple(write), rows()
+    key = key_of(scene.upload, scene.settings), scene.chosen, scene.expert, rows()
     return once("captions", key, make)
 
 

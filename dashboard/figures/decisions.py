@@ -14,6 +14,9 @@ from dashboard.figures.palette import Palette
 from dashboard.figures.thinning import thin
 from dashboard.wording.rows import say_rows
 
+MESH = np.linspace(0.005, 0.995, 199)
+"""Cut-offs of the curve."""
+
 ALL, NONE = "All rows", "No row"
 TALL = HEIGHT + 60
 _PIXELS = TALL - 72

@@ -3,7 +3,8 @@
 import streamlit as st
 
 from dashboard import compute
-from dashboard.parts.graph import Titles, show_graph, two_sides
+from dashboard.figures.sent import Titles
+from dashboard.parts.graph import show_graph, two_sides
 from dashboard.scene import Scene
 from dashboard.wording.reach import BINS_MATTER, sweep_caption
 from dashboard.wording.reliability import SWEEP_HELP, wander_sentence

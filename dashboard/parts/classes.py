@@ -8,9 +8,10 @@ from calibcore.events import OneClass
 from calibcore.inference import ClassScreen
 from dashboard import compute
 from dashboard.compute import Screening
+from dashboard.compute.recommendations import QUICK
+from dashboard.figures.sent import LightFigure
 from dashboard.parts import address
 from dashboard.parts.paging import choose_page
-from dashboard.parts.sent_figure import LightFigure
 from dashboard.scene import Scene
 from dashboard.settings import first_class
 from dashboard.wording.classes import (
@@ -35,9 +36,6 @@ from dashboard.wording.rows import say_rows
 
 PAGE = {"pictures": 12, "table": 50}
 """Classes on a page."""
-
-QUICK = 4_000_000
-"""Cells of the table that are evaluated unasked: they take a fifth of a second."""
 
 
 def show(scene: Scene) -> None:

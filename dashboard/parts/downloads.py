@@ -54,8 +54,6 @@ def offer_table(make: Callable[[], str], *, label: str = DOWNLOAD, name: str) ->
     )
 
 
-def offer_text(make: Callable[[], str], *, label: str, name: str) -> None:
+def offer_file(make: Callable[[], str], *, label: str, name: str, kind: str) -> None:
     """Show a button that saves a text as a file; as `offer_table`, but the name has its ending."""
-    st.download_button(
-        label, lambda: make().encode(), file_name=name, mime="text/plain", on_click="ignore"
-    )
+    st.download_button(label, lambda: make().encode(), file_name=name, mime=kind, on_click="ignore")

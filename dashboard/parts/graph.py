@@ -1,45 +1,18 @@
 """One figure with its caption, and the two sides of a page."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 import streamlit as st
 from plotly import graph_objects as go
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import style
-from dashboard.figures import Mark, Palette
+from dashboard.figures import Mark
+from dashboard.figures.sent import AS_DRAWN, LightFigure, Titles
 from dashboard.parts.downloads import file_name
-from dashboard.parts.sent_figure import LightFigure
 from dashboard.wording.contest import ALL_COLUMNS
-from dashboard.wording.rows import say_rows
 
 PICTURE_FORMATS = ("PNG", "SVG")
-
-
-@dataclass(frozen=True)
-class Titles:
-    """How the titles of a figure and of its axes are written.
-
-    Parameters
-    ----------
-    side : str, default ""
-        Before or after, put before the figure's title.
-    write : callable
-        Writes a title in the words of the reader; by default rows as they are called.
-    """
-
-    side: str = ""
-    write: Callable[[str], str] = say_rows
-
-    def of_figure(self, title: str) -> str:
-        """Return the title of a figure."""
-        text = self.write(title)
-        return f"{self.side}: {text}" if self.side else text
-
-
-AS_DRAWN = Titles()
 
 
 def show_graph(  # noqa: PLR0913 - a picture, what is said of it, and what a click does
@@ -74,7 +47,7 @@ def show_graph(  # noqa: PLR0913 - a picture, what is said of it, and what a cli
     with st.container(gap=None):
         if figure is not None:
             st.plotly_chart(
-                _Shown(figure, style.palette(), mark, titles),
+                LightFigure(figure, style.palette(), mark, titles),
                 theme=None,
                 key=key_of(key),
                 on_select=on_click or "ignore",
@@ -90,28 +63,6 @@ def show_graph(  # noqa: PLR0913 - a picture, what is said of it, and what a cli
 def key_of(name: str) -> str:
     """Return the key of the figure of a name."""
     return name.lower().replace(" ", "_")
-
-
-class _Shown(LightFigure):
-    """A figure as it is sent, its titles in the words of the reader."""
-
-    def __init__(
-        self, figure: go.Figure, palette: Palette, mark: Mark | None, titles: Titles
-    ) -> None:
-        super().__init__(figure, palette, mark)
-        self._titles = titles
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what is sent."""
-        sent = super().to_dict()
-        layout: dict[str, Any] = sent["layout"]
-        for name in [name for name in layout if name.startswith(("title", "xaxis", "yaxis"))]:
-            part = layout[name]
-            title = part if name == "title" else part.get("title", {})
-            if "text" in title:
-                write = self._titles.of_figure if name == "title" else self._titles.write
-                title["text"] = write(title["text"])
-        return sent
 
 
 def choose_picture_format() -> None:

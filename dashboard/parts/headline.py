@@ -3,26 +3,20 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from calibcore.events import OneClass
-from calibcore.inference import ClassScreen, Inference
-from dashboard import compute, wording
-from dashboard.compute.correction import KEY, find_correction
-from dashboard.compute.drift import find_drift
-from dashboard.compute.groups import find_groups
-from dashboard.parts.classes import QUICK, make_openable, open_class
+from calibcore.inference import Inference
+from dashboard import wording
+from dashboard.compute.correction import KEY
+from dashboard.compute.recommendations import classes_of, lines_of, steps_of, worst_of
+from dashboard.parts.classes import make_openable, open_class
 from dashboard.parts.links import show_link
 from dashboard.scene import Scene
-from dashboard.wording.correction import with_correction
-from dashboard.wording.drift import drift_line
-from dashboard.wording.events import outcome_name
-from dashboard.wording.groups import Groups, worst_lines
-from dashboard.wording.next_steps import HEADING, next_steps
+from dashboard.wording.next_steps import HEADING
 from dashboard.wording.numbers import NO_BREAK
 from dashboard.wording.off_ranges import HELP, ranges_sentence
 from dashboard.wording.rounded import rounded_note
 from dashboard.wording.rows import say_rows
 from dashboard.wording.sentences import FITTED, badge, both_sides_line, findings, statistics
-from dashboard.wording.step import Found, Step
+from dashboard.wording.step import Step
 from dashboard.wording.subject import subject
 
 STEPS_SHOWN = 3
@@ -76,34 +70,18 @@ def show_verdict(scene: Scene, *, brief: bool = False, ranges: bool = True) -> N
             st.warning(say_rows(wording.SAME_DATA), icon=":material/warning:")
 
 
-def find_worst(scene: Scene) -> Groups:
-    """Return what is known of the subgroups of all groupings."""
-    found = find_groups(scene)
-    words = scene.event_words
-    return Groups(found.before, found.after, found.name, words.prediction)
-
-
-def _drift_lines(scene: Scene) -> list[str]:
-    """Return the drift over dates if it is detected."""
-    found = find_drift(scene)
-    if found is None or not found.detected:
-        return []
-    sides = found.before, found.after
-    return [drift_line(found.slicing.by, found.slicing.shown, sides, expert=scene.expert)]
-
-
 class Figures:
     """The four figures and recommendations, shown at once and again when more is known."""
 
     def __init__(self, scene: Scene, worst: DeltaGenerator | None = None) -> None:
         self._scene = scene
         # Found first, as what an earlier run left in the places is gone once they are made.
-        self._classes = _classes(scene)
-        self._groups = find_worst(scene)
+        self._classes = classes_of(scene)
+        self._groups = worst_of(scene)
         self._tiles = st.container(key="tiles").empty()
         self._steps = st.container(key="next_steps").empty()
         if worst is not None:
-            lines = [*worst_lines(self._groups, expert=scene.expert), *_drift_lines(scene)]
+            lines = lines_of(scene)
             if lines:
                 worst.markdown("  \n".join(lines))
         self.show()
@@ -114,33 +92,16 @@ class Figures:
         scene = self._scene
         with self._tiles.container():
             _show_tiles(scene, inference)
-        found = Found(
-            scene.result,
-            scene.evaluated,
-            scene.settings.method,
-            inference,
-            self._classes,
-            scene.settings.event,
-            scene.class_names,
-            scene.waiting,
-            dict(scene.settings.options).get("constrained") is True,
-            self._groups,
-            outcome_name(scene.upload),
-        )
         with self._steps.container(gap="small"):
             st.subheader(HEADING, anchor=False)
-            steps, shown = self._steps_of(found), "first" if inference is None else "again"
+            steps = steps_of(scene, inference, self._classes, self._groups)
+            shown = "first" if inference is None else "again"
             for step in steps[:STEPS_SHOWN]:
                 _show_step(scene, step, shown)
             if steps[STEPS_SHOWN:]:
                 with st.expander("More"):
                     for step in steps[STEPS_SHOWN:]:
                         _show_step(scene, step, shown)
-
-    def _steps_of(self, found: Found) -> list[Step]:
-        """Return the advice, of which a calibrator that is to be tried first comes last."""
-        last = found.inference is not None or not self._scene.n_resamples
-        return with_correction(next_steps(found), find_correction(self._scene) if last else None)
 
 
 def _show_step(scene: Scene, step: Step, shown: str) -> None:
@@ -204,14 +165,3 @@ def _show_warnings(scene: Scene) -> None:
     """Show what the fit warns of."""
     for text in scene.result.warnings:
         st.markdown(f":small[:material/warning: {wording.escape_markdown(text)}]")
-
-
-def _classes(scene: Scene) -> tuple[ClassScreen, ClassScreen | None] | None:
-    """Return the tests of every class where that is quick; None where one class mirrors another."""
-    names = scene.class_names
-    if names is None or scene.evaluated.n_samples * len(names) > QUICK:
-        return None
-    if len(names) == 2 and isinstance(scene.settings.event, OneClass):
-        return None
-    found = compute.screen(scene)
-    return None if found is None else (found.before, found.after)

@@ -13,6 +13,7 @@ from dashboard.parts.downloads import file_name, offer_table
 from dashboard.scene import Scene
 from dashboard.tables import csv_of
 from dashboard.wording.measures import (
+    DEFINED,
     GROUPS,
     MARKS,
     MeasureRow,
@@ -115,7 +116,7 @@ def _show_table(
     groups = [measure.group if grouped else "" for measure in measures]
     st.html(_table(rows, groups, closer=closer))
     evaluated, expert = scene.evaluated, scene.expert
-    notes = [wording.table_note(evaluated, measures)]
+    notes = [wording.table_note(evaluated, measures), DEFINED]
     if inference is not None:
         notes += [wording.uncertainty_note(inference, expert=expert), narrow_note(measures)]
     notes += [

@@ -208,15 +208,8 @@ def _is_decided(preview: Preview) -> bool:
     return bool(preview.roles) and set(preview.uses) != {"undecided"}
 
 
-_OF_USE: Mapping[str, ColumnRole] = {
-    "label": "outcome", "hit": "correct", "slice": "group", "prediction": "prediction",
-    "class": "class", "score": "score", "set": "set", "left out": "left out",
-}  # fmt: skip
-"""Roles of what is known by its use alone: arrays, and columns beyond the preview's."""
-
-
 def _role(use: str | None) -> ColumnRole | None:
-    return _OF_USE.get(use or "")
+    return words.OF_USE.get(use or "")
 
 
 def _called(role: ColumnRole | None) -> str:

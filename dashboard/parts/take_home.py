@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dashboard.compute import take_home as compute
-from dashboard.parts.downloads import file_name, offer_table, offer_text
+from dashboard.parts.downloads import file_name, offer_file, offer_table
 from dashboard.scene import Scene
 from dashboard.tables import csv_of
 from dashboard.wording import take_home as words
@@ -23,9 +23,11 @@ def show(scene: Scene) -> None:
         table, code = compute.score_table(kept), compute.code_of(kept)
         with st.container(horizontal=True):
             name = file_name("calibrator")
-            offer_text(kept.to_json, label=words.CALIBRATOR, name=f"{name}.json")
+            offer_file(
+                kept.to_json, label=words.CALIBRATOR, name=f"{name}.json", kind="application/json"
+            )
             if code is not None:
-                offer_text(lambda: code, label=words.CODE, name=f"{name}.py")
+                offer_file(lambda: code, label=words.CODE, name=f"{name}.py", kind="text/x-python")
             offer_table(
                 lambda: compute.rows_csv(scene, kept),
                 label=say_rows(words.ROWS),

@@ -26,7 +26,7 @@ from dashboard.parts.graph import choose_columns_on_phones, show_graph
 from dashboard.parts.long_work import ResultPlace
 from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
-from dashboard.settings import NO_METHOD
+from dashboard.settings import NO_METHOD, USUAL
 from dashboard.tables import (
     Cell,
     ContestTable,
@@ -42,18 +42,6 @@ from dashboard.wording.subject import data_subject
 
 ASK_FROM = 10.0
 """Seconds from which on fits wait for a click."""
-
-USUAL = (
-    "temperature",
-    "ensemble_temperature",
-    "vector",
-    "structured_vector",
-    "spline",
-    "isotonic",
-    "beta",
-    "histogram",
-)
-"""Calibrators that are compared unless others are chosen; all of them are quick."""
 
 MEASURES = ("event_nll", "ks_error", "ece", "event_brier", "nll")
 """Columns of the table unless others are chosen, by key."""
@@ -328,7 +316,7 @@ def _show_table(scene: Scene, shown: _Shown) -> None:
     one, dealt = shown.contestants[0], shown.dealt
     n_folds = min(dealt.n_folds, scene.split.calibration.n_samples)
     n_test = one.test.n_samples if len(sides_shown(shown.contestants)) > 1 else None
-    note = words.table_note(one.crossed.n_samples, n_test, n_folds)
+    note = f"{words.table_note(one.crossed.n_samples, n_test, n_folds)} {words.MARKED}"
     note = f"{note}{words.half_note(shown.contestants)} {commonest_class(scene.evaluated)}"
     st.markdown(f":small[{note.rstrip()}]", help=words.TABLE_HELP)
     offer_table(lambda: contest_csv(shown.contestants, measures), name=file_name("calibrators"))

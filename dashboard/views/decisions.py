@@ -2,15 +2,14 @@
 
 from html import escape
 
-import numpy as np
 import streamlit as st
 
 from calibcore.data import EventScores
 from calibcore.decisions import AtCutoff, at_cutoff, cutoff_of_costs, decision_curve
 from calibcore.events import TopR
 from dashboard.compute import decisions as compute
-from dashboard.figures.decisions import coverage_graph, decision_graph
-from dashboard.parts import address
+from dashboard.figures.decisions import MESH, coverage_graph, decision_graph
+from dashboard.parts import address, report
 from dashboard.parts.downloads import file_name, offer_table
 from dashboard.parts.graph import show_graph
 from dashboard.parts.headline import show_subject
@@ -20,9 +19,6 @@ from dashboard.wording import acting as words
 from dashboard.wording import commonest_class
 from dashboard.wording.classes import shortened
 from dashboard.wording.rows import rows_of, say_rows
-
-MESH = np.linspace(0.005, 0.995, 199)
-"""Cut-offs of the curve."""
 
 SIDES = ("Before", "After")
 
@@ -52,7 +48,7 @@ def _events(scene: Scene) -> list[tuple[str, EventScores]]:
 def _show_called(scene: Scene) -> None:
     top = st.container()
     sides = _events(scene)
-    cutoff = _choose_cutoff(sides[0][1])
+    cutoff = st.session_state[report.CUTOFF] = _choose_cutoff(sides[0][1])
     found = [at_cutoff(event, cutoff) for _, event in sides]
     name = scene.event_words.name
     top.subheader(words.sentence(found[-1], name, side=sides[-1][0]), anchor=False)
@@ -116,7 +112,7 @@ def _choose_cutoff(event: EventScores) -> float:
             width="content",
         )
         if way == "slider":
-            usual = min(max(round(100 * float(event.hits.mean())), 1), 99)
+            usual = compute.usual_cutoff(event)
             chosen = st.slider(
                 words.CUTOFF, 1, 99, usual, key="cutoff", bind="query-params",
                 persist_state="session", help=words.CUTOFF_HELP, width=420,
@@ -141,7 +137,7 @@ def _choose_cutoff(event: EventScores) -> float:
 def _show_kept(scene: Scene) -> None:
     top = st.container()
     wanted = st.slider(
-        words.ACCURACY_WANTED, 50.0, 99.9, 95.0, 0.1, key="accuracy_wanted", bind="query-params",
+        words.ACCURACY_WANTED, 50.0, 99.9, 95.0, 0.1, key=report.ACCURACY, bind="query-params",
         persist_state="session", help=words.ACCURACY_HELP, width=360,
     )  # fmt: skip
     name, event = _events(scene)[-1]

@@ -1,6 +1,5 @@
 """Cumulative (KS): the four cumulative and fractile graphs before and after."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,6 +12,7 @@ from calibcore.events import OneClass, TopR, WithinTopR
 from dashboard.compute import graphs as compute
 from dashboard.controls import RANKS
 from dashboard.figures import FourGraphs, Palette, mark_rows
+from dashboard.figures.sent import Titles
 from dashboard.parts import address, graph, headline, terms
 from dashboard.parts.links import show_link
 from dashboard.scene import Scene
@@ -23,14 +23,6 @@ from dashboard.wording.rows import call_rows
 from dashboard.wording.sentences import refusal
 from dashboard.wording.slices import SCORES
 from dashboard.wording.subject import row_title
-
-PANELS: dict[str, tuple[Callable[[FourGraphs], go.Figure | None], compute.Caption]] = {
-    "a": (lambda graphs: graphs.cumulative_by_fractile, words.cumulative_caption),
-    "b": (lambda graphs: graphs.cumulative_by_score, words.warped_caption),
-    "c": (lambda graphs: graphs.frequency_by_fractile, words.fractile_caption),
-    "d": (lambda graphs: graphs.frequency_by_score, words.score_caption),
-}
-"""Each graph and its caption, by its letter."""
 
 WHICH = {"abcd": "All four", "ab": "(a) and (b)", "cd": "(c) and (d)"}
 
@@ -198,8 +190,7 @@ def _show_row(scene: Scene, alike: list[Scene], shown: _Shown, suffix: str) -> N
     n_figures = 2 * shown.n_rows * len(shown.letters)
     drawn = compute.draw_graphs(scene, alike=alike, n_figures=n_figures)
     gaps = compute.draw_gaps(scene, alike=alike, n_figures=n_figures)
-    said = {letter: said for letter, (_, said) in PANELS.items()} | {"gap": words.gap_caption}
-    captions = compute.captions_of(scene, said)
+    captions = compute.captions_of(scene)
     evaluated = scene.evaluated
     both = ("Before", "After"), (evaluated.before, evaluated.after), gaps, drawn, captions
     sides = [_Side(*one) for one in zip(*both, strict=True)]
@@ -233,7 +224,7 @@ def _show_gap(one: _Side, suffix: str, shown: _Shown, palette: Palette) -> None:
     mark = None
     if shown.fractile is not None:
         mark = mark_rows(one.side, shown.fractile, palette)["gap"]
-    titles = graph.Titles(write=partial(words.titled, expert=shown.expert))
+    titles = Titles(write=partial(words.titled, expert=shown.expert))
     key = f"{one.name} gap{suffix}"
     graph.show_graph(key, one.gap, one.captions["gap"], note, mark=mark, titles=titles)
 
@@ -242,7 +233,7 @@ def _show_pair(one: _Side, pair: str, suffix: str, shown: _Shown, palette: Palet
     note = words.band_note(one.side, expert=shown.expert)
     marks = {} if shown.fractile is None else mark_rows(one.side, shown.fractile, palette)
     for column, letter in zip(st.columns(2, gap="small"), pair, strict=True):
-        figure, _ = PANELS[letter]
+        figure, _ = compute.PANELS[letter]
         key = f"{one.name} {letter}{suffix}"
         with column:
             graph.show_graph(
@@ -251,7 +242,7 @@ def _show_pair(one: _Side, pair: str, suffix: str, shown: _Shown, palette: Palet
                 one.captions[letter],
                 note,
                 mark=marks.get(letter),
-                titles=graph.Titles(write=partial(words.titled, expert=shown.expert)),
+                titles=Titles(write=partial(words.titled, expert=shown.expert)),
             )
 
 
@@ -261,7 +252,7 @@ def _show_fit(scene: Scene) -> None:
     if fit is None:
         return
     caption = words.fit_caption(fit, expert=scene.expert)
-    titles = graph.Titles(write=partial(words.titled, expert=scene.expert))
+    titles = Titles(write=partial(words.titled, expert=scene.expert))
     with st.expander(words.FIT_HEADING):
         graph.show_graph("Fit spline", compute.draw_fit(scene, fit), caption, titles=titles)
         show_link("maps", words.FIT_LINK)

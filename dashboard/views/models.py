@@ -25,12 +25,12 @@ from dashboard.compute.models import (
 )
 from dashboard.figures import class_picture
 from dashboard.figures.models import plane_figure
+from dashboard.figures.sent import LightFigure
 from dashboard.parts import address
 from dashboard.parts.downloads import file_name, offer_table
 from dashboard.parts.graph import choose_columns_on_phones, show_graph
 from dashboard.parts.headline import show_subject
 from dashboard.parts.long_work import LongWork, ResultPlace
-from dashboard.parts.sent_figure import LightFigure
 from dashboard.readers import Upload
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD

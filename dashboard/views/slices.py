@@ -11,9 +11,10 @@ from dashboard import compute
 from dashboard.compute.drift import find_drift
 from dashboard.compute.groups import FoundSlices, find_slices, most_telling
 from dashboard.compute.slices import ways
+from dashboard.figures.sent import Titles
 from dashboard.figures.slices import ROW, score_histogram
 from dashboard.parts import address, rows_list
-from dashboard.parts.graph import Titles, show_graph
+from dashboard.parts.graph import show_graph
 from dashboard.parts.headline import show_subject
 from dashboard.parts.paging import choose_page
 from dashboard.parts.row_filter import choose_part, make_choosable

@@ -311,12 +311,15 @@ def _few(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
+MARKED = "**Bold**: best; underlined: second best."
+
+
 def table_note(n_calibration: int, n_test: int | None, n_folds: int) -> str:
     """Return what the figures of the table are; without a test set there is one each."""
     crossed = f"{n_folds}-fold cross-validation on {rows_of(n_calibration)}"
     if n_test is not None:
         crossed = f"Upper figure: {crossed}; lower: {rows_of(n_test)} of the test set"
-    return f"{crossed}. **Bold**: best; underlined: second best."
+    return f"{crossed}."
 
 
 def crosses_half(contestants: Sequence[Contestant]) -> bool:

@@ -34,6 +34,9 @@ MARKS: dict[Mark, tuple[str, str]] = {
 """Sign and words of each mark."""
 
 
+DEFINED = "Click a name for its definition."
+
+
 @dataclass(frozen=True)
 class Shown:
     """A number as it is written, and below it, smaller, what is known of it."""

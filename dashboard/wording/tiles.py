@@ -191,7 +191,7 @@ def table_note(evaluated: SetResult, measures: Sequence[Measure]) -> str:
     listed = [evaluated.compare(measure.key) for measure in measures]
     text = (
         "Higher is better for accuracy, discrimination, AUROC and calibration gain; lower for the"
-        " rest. Click a name for its definition."
+        " rest."
     )
     if any(math.isinf(v) for row in listed for v in (row.before, row.after) if v):
         text += f" {INFINITY}: not finite (all outcomes equal, or scores separate them perfectly)."

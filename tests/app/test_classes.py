@@ -196,7 +196,7 @@ def test_class_names_are_escaped(rng: np.random.Generator, form: str) -> None:
     assert not page.error
     assert not any(MARKUP.search(text) for text in bodies(page))
     if form == "pictures":
-        labels = [button.label for button in page.button if button.key]
+        labels = [button.label for button in page.main.button if button.key]
         assert {escape_markdown(name) for name in HOSTILE} == {label[2:-2] for label in labels}
         assert not any(MARKUP.search(label) for label in labels)
         return
@@ -263,7 +263,7 @@ def test_pictures_are_the_bins_of_each_class_worst_first() -> None:
             assert y == bins.frequency[bins.counts > 0].tolist()
         errors = [f"{100 * screen.ks_error[k]:.2f}" for screen in (before, after)]
         assert f"KS error {errors[0]} \u2192 {errors[1]}%" in shown[names[k]].alt
-    assert [button.label for button in page.button] == [
+    assert [button.label for button in page.main.button] == [
         f"**{escape_markdown(names[k])}**" for k in order
     ]
 

@@ -18,14 +18,14 @@ from calibcore.metrics import METRICS, Measure
 from calibcore.splits import deal_folds
 from dashboard import wording
 from dashboard.compute import forget
-from dashboard.settings import NO_METHOD
+from dashboard.settings import NO_METHOD, USUAL
 from dashboard.tables import (
     contest_csv,
     contest_table,
     harmless,
     measures_shown,
 )
-from dashboard.views.compare import MEASURES, USUAL
+from dashboard.views.compare import MEASURES
 from dashboard.wording import contest as words
 from dashboard.wording.contest import half_note
 from tests.app.pages import (

@@ -10,7 +10,7 @@ from plotly import graph_objects as go
 
 from dashboard.figures import DARK, LIGHT, Mark, Palette
 from dashboard.figures.layout import base_layout, share_axis
-from dashboard.parts.sent_figure import DIGITS, FEW, LightFigure
+from dashboard.figures.sent import DIGITS, FEW, LightFigure
 from tests.app.pages import charts, open_page
 
 

@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from dashboard.views.compare import USUAL
+from dashboard.settings import USUAL
 from dashboard.wording import contest as words
 from dashboard.wording.sentences import method_name
 from tests.browser.conftest import OpenPage

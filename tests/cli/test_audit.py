@@ -17,8 +17,8 @@ from calibcore.samples import SAMPLES_FOLDER
 from dashboard.cli import main
 from dashboard.compute import forget
 from dashboard.conditions import SUBGROUP, Condition
-from dashboard.terminal import plain
 from dashboard.wording.numbers import percent
+from dashboard.wording.plain import plain
 from tests.app.pages import measure_cells, open_upload
 from tests.hospital import Discharges, discharges
 

@@ -1,12 +1,15 @@
 """A figure as it is sent: in the colours of the page, and so that the browser draws it once."""
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from plotly import graph_objects as go
 
-from dashboard.figures import Mark, Palette
+from dashboard.figures.graphs import Mark
+from dashboard.figures.palette import Palette
 from dashboard.wording.rows import say_rows
 
 DIGITS = 6
@@ -20,6 +23,30 @@ _FONT = '"Source Sans", sans-serif'
 _GRID = "rgba(128, 132, 149, 0.2)"
 
 
+@dataclass(frozen=True)
+class Titles:
+    """How the titles of a figure and of its axes are written.
+
+    Parameters
+    ----------
+    side : str, default ""
+        Before or after, put before the figure's title.
+    write : callable
+        Writes a title in the words of the reader; by default rows as they are called.
+    """
+
+    side: str = ""
+    write: Callable[[str], str] = say_rows
+
+    def of_figure(self, title: str) -> str:
+        """Return the title of a figure."""
+        text = self.write(title)
+        return f"{self.side}: {text}" if self.side else text
+
+
+AS_DRAWN = Titles()
+
+
 class LightFigure(go.Figure):  # type: ignore[misc]  # plotly has no types
     """A figure to be shown with ``theme=None``.
 
@@ -31,6 +58,8 @@ class LightFigure(go.Figure):  # type: ignore[misc]  # plotly has no types
         Colours of what it does not say itself.
     mark : Mark or None
         What is added to it.
+    titles : Titles or None
+        How its titles are written; None for as they are.
 
     Notes
     -----
@@ -40,9 +69,15 @@ class LightFigure(go.Figure):  # type: ignore[misc]  # plotly has no types
     change is another one to Streamlit, which draws it from the start.
     """
 
-    def __init__(self, figure: go.Figure, palette: Palette, mark: Mark | None = None) -> None:
+    def __init__(
+        self,
+        figure: go.Figure,
+        palette: Palette,
+        mark: Mark | None = None,
+        titles: Titles | None = None,
+    ) -> None:
         # An empty figure of plotly's would be made here in vain: all that is asked for is a dict.
-        self._figure, self._palette, self._mark = figure, palette, mark
+        self._figure, self._palette, self._mark, self._titles = figure, palette, mark, titles
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is sent."""
@@ -57,7 +92,19 @@ class LightFigure(go.Figure):  # type: ignore[misc]  # plotly has no types
         for trace in data:
             if isinstance(trace.get("hovertemplate"), str):
                 trace["hovertemplate"] = say_rows(trace["hovertemplate"])
-        return {"data": data, "layout": _under(_page(self._palette), layout)}
+        layout = _under(_page(self._palette), layout)
+        if self._titles is not None:
+            _write_titles(layout, self._titles)
+        return {"data": data, "layout": layout}
+
+
+def _write_titles(layout: dict[str, Any], titles: Titles) -> None:
+    for name in [name for name in layout if name.startswith(("title", "xaxis", "yaxis"))]:
+        part = layout[name]
+        title = part if name == "title" else part.get("title", {})
+        if "text" in title:
+            write = titles.of_figure if name == "title" else titles.write
+            title["text"] = write(title["text"])
 
 
 def _page(palette: Palette) -> dict[str, Any]:

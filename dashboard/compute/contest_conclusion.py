@@ -1,0 +1,78 @@
+"""What a comparison of calibrators lets one say."""
+
+from dataclasses import dataclass, replace
+
+from calibcore.contest import Contestant, Picks, pick, sides_shown
+from calibcore.events import OneClass
+from calibcore.metrics import METRICS, EventMeasure, Measure
+from dashboard.compute.contest import Dealt, advice_of
+from dashboard.scene import Scene
+from dashboard.wording import contest as words
+
+_OF_ALL = tuple(next(m for m in METRICS if m.key == key) for key in ("nll", "accuracy"))
+"""Measures of all classes, which an event does not decide."""
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """Sentences, for Markdown; each may be empty.
+
+    Parameters
+    ----------
+    head : str
+        Which calibrator to use, or which lead.
+    level : str
+        Which others are not clearly different, and what it makes worse.
+    not_tested : str
+        That a lead may be luck.
+    changers, on_test : str
+        On calibrators that change predictions, and on the test set.
+    """
+
+    head: str = ""
+    level: str = ""
+    not_tested: str = ""
+    changers: str = ""
+    on_test: str = ""
+
+    @property
+    def lines(self) -> list[str]:
+        """All that is said."""
+        all_said = (self.head, self.level, self.not_tested, self.changers, self.on_test)
+        return [one for one in all_said if one]
+
+
+def conclusion_of(scene: Scene, picks: Picks, among: list[Contestant], dealt: Dealt) -> Conclusion:
+    """Test the lead of the best, and say what is known of it, of its equals and of the test set."""
+    n_folds = min(dealt.n_folds, scene.split.calibration.n_samples)
+    apart = _changers(scene, picks.measure, among)
+    alike = [one for one in among if one not in apart]
+    picks = pick(alike, picks.measure) or picks
+    nll, accuracy = _OF_ALL
+    found = advice_of(scene, alike, dealt, picks.measure)
+    by_nll = advice_of(scene, apart, dealt, nll)
+    level: list[Contestant] = []
+    said = Conclusion()
+    if found is not None:
+        used = next(one for one in alike if one.key == (found.advised or found.best))
+        picks = replace(picks, winner=used)
+        told = [words.level(found), words.worse_there(used, _OF_ALL) if found.advised else ""]
+        head = words.advice(found, alike, picks.measure, n_folds, expert=scene.expert)
+        said = Conclusion(head, " ".join(filter(None, told)))
+    elif len(alike) > 1:
+        level = words.level_with(picks, alike)
+        head = words.conclusion(picks, n_folds, level, expert=scene.expert)
+        said = Conclusion(head, not_tested=words.NOT_TESTED)
+    if apart:
+        said = replace(said, changers=words.changers(by_nll, apart, nll, accuracy))
+    if len(sides_shown(among)) > 1:
+        same = scene.result.same_data
+        said = replace(said, on_test=words.on_test(picks, alike, level, same_data=same))
+    return said
+
+
+def _changers(scene: Scene, measure: Measure, among: list[Contestant]) -> list[Contestant]:
+    """Return those that change the predicted classes, and so what an event of ranks is about."""
+    if isinstance(scene.settings.event, OneClass) or not isinstance(measure, EventMeasure):
+        return []
+    return [one for one in among if one.crossed.changed_decisions]

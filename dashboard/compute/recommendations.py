@@ -1,0 +1,72 @@
+"""What recommendations rest on: the subgroups, the drift over dates, and every class."""
+
+from calibcore.events import OneClass
+from calibcore.inference import ClassScreen, Inference
+from dashboard.compute.correction import find_correction
+from dashboard.compute.drift import find_drift
+from dashboard.compute.groups import find_groups
+from dashboard.compute.uncertainty import screen
+from dashboard.scene import Scene
+from dashboard.wording.correction import with_correction
+from dashboard.wording.drift import drift_line
+from dashboard.wording.events import outcome_name
+from dashboard.wording.groups import Groups, worst_lines
+from dashboard.wording.next_steps import next_steps
+from dashboard.wording.step import Found, Step
+
+QUICK = 4_000_000
+"""Cells of the table that are evaluated unasked: they take a fifth of a second."""
+
+BothScreens = tuple[ClassScreen, ClassScreen | None]
+
+
+def worst_of(scene: Scene) -> Groups:
+    """Return what is known of the subgroups of all groupings."""
+    found = find_groups(scene)
+    words = scene.event_words
+    return Groups(found.before, found.after, found.name, words.prediction)
+
+
+def lines_of(scene: Scene) -> list[str]:
+    """Return the worst subgroup on both sides, and the drift over dates if it is detected."""
+    return [*worst_lines(worst_of(scene), expert=scene.expert), *_drift_lines(scene)]
+
+
+def _drift_lines(scene: Scene) -> list[str]:
+    found = find_drift(scene)
+    if found is None or not found.detected:
+        return []
+    sides = found.before, found.after
+    return [drift_line(found.slicing.by, found.slicing.shown, sides, expert=scene.expert)]
+
+
+def classes_of(scene: Scene) -> BothScreens | None:
+    """Return the tests of every class where that is quick; None where one class mirrors another."""
+    names = scene.class_names
+    if names is None or scene.evaluated.n_samples * len(names) > QUICK:
+        return None
+    if len(names) == 2 and isinstance(scene.settings.event, OneClass):
+        return None
+    found = screen(scene)
+    return None if found is None else (found.before, found.after)
+
+
+def steps_of(
+    scene: Scene, inference: Inference | None, classes: BothScreens | None, groups: Groups
+) -> list[Step]:
+    """Return the advice, of which a calibrator that is to be tried first comes last."""
+    found = Found(
+        scene.result,
+        scene.evaluated,
+        scene.settings.method,
+        inference,
+        classes,
+        scene.settings.event,
+        scene.class_names,
+        scene.waiting,
+        dict(scene.settings.options).get("constrained") is True,
+        groups,
+        outcome_name(scene.upload),
+    )
+    last = inference is not None or not scene.n_resamples
+    return with_correction(next_steps(found), find_correction(scene) if last else None)

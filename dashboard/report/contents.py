@@ -1,0 +1,350 @@
+"""From a scene to a report: what every page shows, once, in the order of a document."""
+
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from calibcore.calibrators.base import Progress
+from calibcore.data import EventScores, LogitSet
+from calibcore.inference import Inference
+from dashboard import compute, wording
+from dashboard.compute import take_home
+from dashboard.compute.drift import find_drift
+from dashboard.compute.groups import find_groups
+from dashboard.compute.recommendations import classes_of, lines_of, steps_of, worst_of
+from dashboard.figures import LIGHT
+from dashboard.readers.table import ColumnRole
+from dashboard.report import findings
+from dashboard.report.document import Block, Cell, Report, Row, Section, Sentences, Table, Typed
+from dashboard.report.findings import lines, section
+from dashboard.scene import Scene
+from dashboard.settings import NO_METHOD, USUAL
+from dashboard.wording import imports
+from dashboard.wording import report as words
+from dashboard.wording.measures import listed
+from dashboard.wording.next_steps import HEADING
+from dashboard.wording.off_ranges import ranges_sentence
+from dashboard.wording.plain import plain
+from dashboard.wording.reach import power_sentence
+from dashboard.wording.roles import OF_USE, ROLES
+from dashboard.wording.rounded import rounded_note
+from dashboard.wording.rows import rows_of, say_rows
+from dashboard.wording.sentences import FITTED
+from dashboard.wording.sentences import findings as found_on
+from dashboard.wording.subject import subject
+
+MOST_CLASSES = 30
+"""Classes whose rows are counted one by one."""
+
+MOST_NAMES = 8
+"""Columns that are named."""
+
+MOST_NUMBERS = 12
+"""Numbers of a calibrator that are written out; its file has all."""
+
+CONTEST_SECONDS = 8.0
+"""Calibrators are compared unasked where it takes no longer."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a report is to hold beyond a scene.
+
+    Parameters
+    ----------
+    typed : Typed
+        By the user.
+    cutoff : float or None
+        Of decisions on one event; None for how often the event is.
+    accuracy : float, default 0.95
+        Wanted of predictions that are kept.
+    n_tried : int, default 1
+        Combinations of settings that were evaluated on these data.
+    dealt : Dealt
+        The folds of the comparison of calibrators.
+    """
+
+    typed: Typed = field(default_factory=Typed)
+    cutoff: float | None = None
+    accuracy: float = 0.95
+    n_tried: int = 1
+    dealt: compute.Dealt = field(default_factory=compute.Dealt)
+
+
+def title_of(scene: Scene) -> str:
+    """Return the title of a report until one is typed."""
+    return f"{words.TITLE}: {scene.sample.title if scene.sample else scene.upload.name}"
+
+
+def report_of(scene: Scene, asked: Asked, tell: Progress) -> Report:
+    """Build the report of a scene.
+
+    Parameters
+    ----------
+    scene : Scene
+        What was evaluated; the report is drawn in light colours whatever the page's are.
+    asked : Asked
+        What else it is to hold.
+    tell : callable
+        Told the share that is done.
+    """
+    scene = replace(scene, palette=LIGHT)
+    n_classes = None if scene.class_names is None else len(scene.class_names)
+    measures = listed(full=True, n_classes=n_classes, event=scene.settings.event)
+    inference = None
+    if scene.n_resamples:
+        inference = compute.closer_look(scene, measures, lambda done: tell(0.5 * done))
+    compared = _compared(scene, asked, lambda done: tell(0.5 + 0.4 * done))
+    tell(0.9)
+    sections = (
+        _summary(scene, inference, asked.n_tried),
+        _data(scene),
+        findings.graphs(scene),
+        findings.measures(scene, inference, measures),
+        findings.subgroups(scene),
+        findings.decisions(scene, asked.cutoff, asked.accuracy),
+        *_calibrator(scene),
+        findings.contest(scene, compared, asked.dealt),
+        _limits(scene, asked),
+        _rerun(scene),
+    )
+    tell(1.0)
+    return Report(
+        title=asked.typed.title or title_of(scene),
+        typed=asked.typed,
+        subject=plain(subject(scene)),
+        digest=scene.sample.digest if scene.sample else scene.upload.digest,
+        made=datetime.now(UTC).isoformat(timespec="seconds"),
+        version=version("fractile"),
+        sections=sections,
+    )
+
+
+def _compared(scene: Scene, asked: Asked, tell: Progress) -> compute.FoundContest | None:
+    """Compare the usual calibrators where that is quick or done already; None otherwise."""
+    if scene.split.calibration.n_samples < 2:
+        return None
+    offered = compute.contestants(scene.upload)
+    keys = [NO_METHOD, *(key for key in USUAL if key in offered)]
+    if scene.settings.method not in keys:
+        keys.append(scene.settings.method)
+    quick = compute.estimate_contest(scene, keys, asked.dealt) <= CONTEST_SECONDS
+    found = compute.run_contest(
+        scene, keys, asked.dealt, lambda share, _, __: tell(share), go=quick
+    )
+    return None if found.missing else found
+
+
+# The page for a committee -------------------------------------------------------------------
+
+
+def _summary(scene: Scene, inference: Inference | None, n_tried: int) -> Section:
+    """Return the verdict, its picture, the measures that matter most, and what to do."""
+    said, evaluated = scene.event_words, scene.evaluated
+    blocks: list[Block | None] = []
+    for name, side in findings.sides_of(scene):
+        found = found_on(scene.result, evaluated, said)[name]
+        whole = wording.verdict(side, said, expert=scene.expert).sentence
+        fitted = found is FITTED
+        verdict = f"{name}: {found.in_sentence if fitted else whole}"
+        blocks.append(lines(f"verdict {name.lower()}", [verdict], large=True))
+        ranges = [] if fitted else [ranges_sentence(side)]
+        blocks.append(lines(f"ranges {name.lower()}", ranges))
+    done = wording.outcome(scene.result, evaluated, scene.settings.method, expert=scene.expert)
+    notes = [done, rounded_note(evaluated.before) or ""]
+    n_classes = None if scene.class_names is None else len(scene.class_names)
+    short = listed(full=False, n_classes=n_classes, event=scene.settings.event)
+    steps = steps_of(scene, inference, classes_of(scene), worst_of(scene))
+    return section(
+        words.SUMMARY,
+        "summary",
+        *blocks,
+        lines("calibrator", notes),
+        findings.diagrams(scene),
+        findings.measures_table(scene, inference, short, defined=False),
+        lines("subgroups", lines_of(scene)),
+        lines("recommendations", [step.sentence for step in steps], HEADING),
+        lines("warnings", _warnings(scene), words.WARNINGS),
+        lines("limits", [*([words.tried(n_tried)] if n_tried > 1 else []), words.SAME_KIND]),
+    )
+
+
+def _warnings(scene: Scene) -> list[str]:
+    """Return what may lead to a wrong conclusion."""
+    said = [*scene.upload.doubts, *scene.result.warnings]
+    if scene.result.same_data:
+        said.append(say_rows(wording.SAME_DATA))
+    elif scene.chosen == "calibration":
+        said.append(say_rows(words.FITTED_ON_THEM))
+    return said
+
+
+# The data -----------------------------------------------------------------------------------
+
+
+def _data(scene: Scene) -> Section:
+    """Return the files, how they were read, and how many rows each set has."""
+    upload, sample = scene.upload, scene.sample
+    files = [(words.FILE, f"{sample.title} (sample)" if sample else upload.name)]
+    files.append((words.DIGEST, sample.digest if sample else upload.digest))
+    if sample is not None:
+        about = {"Model": sample.model, "Training": sample.training, "Data": sample.source}
+        files += [*about.items(), ("Licence", sample.licence)]
+    here = (imports.split_here(upload),) if upload.rows is not None else ()
+    read = (*upload.found, *compute.sets_said(upload), *here)
+    return section(
+        words.DATA,
+        "data",
+        _pairs("files", files),
+        _rows(scene),
+        _pairs("columns", _columns(scene)),
+        lines("read", read, imports.FOUND),
+        lines("fixed", upload.repairs, imports.FIXED),
+        lines("check", upload.doubts, imports.CHECK),
+    )
+
+
+def _pairs(key: str, pairs: Sequence[tuple[str, str]]) -> Table | None:
+    """Return a table without a head: names and what they are."""
+    rows = tuple(Row(name, name, (Cell(text),)) for name, text in pairs)
+    return Table(key, (), rows) if rows else None
+
+
+def _rows(scene: Scene) -> Table:
+    """Count the rows of each set, in all and by class."""
+    split = scene.split
+    crossed = scene.crossed
+    sets = [("rows", split.calibration)]
+    if not crossed:
+        sets = [("calibration set", split.calibration), ("test set", split.test)]
+    counted: dict[str, list[Cell]] = {say_rows("All rows"): []}
+    for _, rows in sets:
+        counted[say_rows("All rows")].append(_count(rows.n_samples, rows.n_samples))
+        for name, count in _classes(rows):
+            counted.setdefault(name, []).append(_count(count, rows.n_samples))
+    heads = ("Class", *(say_rows(name).capitalize() for name, _ in sets))
+    table = tuple(Row(name, name, tuple(cells)) for name, cells in counted.items())
+    return Table("rows", heads, table)
+
+
+def _count(count: int, of: int) -> Cell:
+    return Cell(f"{count:,}" if count == of else words.share(count, of), value=float(count))
+
+
+def _classes(rows: LogitSet | EventScores) -> list[tuple[str, int]]:
+    """Count the rows of each class, or of predictions that were right and wrong."""
+    if isinstance(rows, EventScores):
+        n_hits = int(np.sum(rows.hits))
+        return [("Correct", n_hits), ("Not correct", rows.n_samples - n_hits)]
+    names = rows.class_names
+    counts = np.bincount(rows.labels, minlength=len(names)).tolist()
+    found = list(zip(names, counts, strict=True))
+    if len(found) <= MOST_CLASSES:
+        return found
+    rest = f"{len(found) - MOST_CLASSES:,} more classes"
+    return [*found[:MOST_CLASSES], (rest, sum(counts[MOST_CLASSES:]))]
+
+
+def _columns(scene: Scene) -> list[tuple[str, str]]:
+    """Return what each column was taken for, columns of one role together."""
+    upload = scene.upload
+    taken: dict[str, list[str]] = {}
+    known = dict(zip(upload.preview.headings, upload.preview.roles, strict=False))
+    roles: Mapping[str, ColumnRole | None] = known or {
+        name: OF_USE.get(use) for name, use in upload.uses.items()
+    }
+    for name, role in roles.items():
+        taken.setdefault(ROLES[role] if role else words.NOT_USED, []).append(name)
+    return [(role, words.and_more(names, MOST_NAMES)) for role, names in taken.items()]
+
+
+# The calibrator, the limits, and how to repeat it -------------------------------------------
+
+
+def _calibrator(scene: Scene) -> tuple[Section, ...]:
+    """Return what was fitted, with its parameters."""
+    kept = take_home.calibrator_file(scene)
+    if scene.result.fitted is None:
+        return ()
+    made = json.loads(scene.result.fitted.to_json())
+    facts = [("Calibrator", wording.method_name(scene.settings.method))]
+    if kept is not None:
+        facts.append(("Takes", kept.takes))
+    facts.append(("Fitted on", rows_of(scene.split.calibration.n_samples)))
+    blocks: list[Block | None] = [
+        _pairs("calibrator", [*facts, *_parameters(made)]),
+        lines("fit", list(scene.result.warnings)),
+    ]
+    return (section(words.CALIBRATOR, "calibrator", *blocks),)
+
+
+def _parameters(made: Mapping[str, Any], under: str = "") -> list[tuple[str, str]]:
+    """Write every number of a calibrator; of long lists how many there are."""
+    said: list[tuple[str, str]] = []
+    for name, value in made.items():
+        label = f"{under}{name}"
+        if name == "warnings":
+            continue
+        if isinstance(value, Mapping):
+            said += _parameters(value, f"{label}.")
+        elif isinstance(value, list):
+            said.append((label, _numbers(value)))
+        else:
+            said.append((label, f"{value:.6g}" if isinstance(value, float) else str(value)))
+    return said
+
+
+def _numbers(values: list[Any]) -> str:
+    size = np.size(values)
+    if size > MOST_NUMBERS or any(isinstance(value, (Mapping, list)) for value in values):
+        return f"{size:,} values, in the calibrator's file"
+    return ", ".join(f"{v:.6g}" if isinstance(v, float) else str(v) for v in values)
+
+
+def _limits(scene: Scene, asked: Asked) -> Section:
+    """Return what the figures do not say, and what was not looked at."""
+    settings, upload = scene.settings, scene.upload
+    part = compute.part_of(upload, settings, scene.chosen)
+    looked = [words.only_event(scene.event_words.plain)]
+    if part is not None:
+        looked.append(words.only_part(part.name, part.n_rows, part.n_all))
+    if not find_groups(scene).slicings:
+        looked.append(words.NO_GROUPS)
+    if find_drift(scene) is None:
+        looked.append(words.NO_DATES)
+    looked += upload.missing
+    power = power_sentence(scene.evaluated.before, scene.evaluated.n_samples, expert=scene.expert)
+    return section(
+        words.LIMITS,
+        "limits",
+        lines("tried", [words.tried(asked.n_tried)]),
+        lines("power", [power]),
+        lines("warnings", _warnings(scene), words.WARNINGS),
+        lines("not looked at", [say_rows(one) for one in looked], words.NOT_LOOKED_AT),
+        lines("scope", [words.NO_DISCRIMINATION, words.SAME_KIND]),
+    )
+
+
+def _rerun(scene: Scene) -> Section:
+    """Return versions, every setting, and the command that finds the same figures."""
+    upload, settings = scene.upload, scene.settings
+    said = words.settings_said(settings, scene.n_resamples, one_set=upload.rows is not None)
+    parts = {"Python": platform.python_version()}
+    parts |= {name: version(name) for name in ("numpy", "scipy")}
+    versions = ", ".join(f"{name} {number}" for name, number in parts.items())
+    pairs = [
+        ("Event", scene.event_words.plain),
+        *said.items(),
+        ("Set", scene.where),
+        (words.VERSION, version("fractile")),
+        ("Versions", versions),
+    ]
+    command = words.command(upload, settings) if scene.sample is None else ""
+    told: Sentences | None = lines("command", [words.rerun(command)])
+    return section(words.RERUN, "rerun", _pairs("settings", pairs), told)

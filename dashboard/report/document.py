@@ -1,0 +1,189 @@
+"""What a report holds: built once, then written as HTML and as JSON."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+FORMAT = 1
+"""Of the JSON; it grows when a field is taken away or means something else."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number of a table.
+
+    Parameters
+    ----------
+    shown, note : str
+        As it is written, and what is known of it; "" for nothing.
+    value, low, high : float or None
+        With every digit, and its 95% interval; None where there is none.
+    """
+
+    shown: str
+    note: str = ""
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table: its key for programs, its name, what it means, and a cell per column."""
+
+    key: str
+    name: str
+    cells: tuple[Cell, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table; ``columns`` names every column, the first one that of the rows' names."""
+
+    key: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    kind: Literal["table"] = "table"
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """Sentences, each a line of its own, perhaps under a heading; large for a verdict."""
+
+    key: str
+    lines: tuple[str, ...]
+    heading: str = ""
+    large: bool = False
+    kind: Literal["text"] = "text"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure as `dashboard.figures.sent` sends it, and what it shows."""
+
+    key: str
+    title: str
+    caption: str
+    sent: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """Figures that stand side by side: before and after."""
+
+    key: str
+    pictures: tuple[Picture, ...]
+    kind: Literal["pictures"] = "pictures"
+
+
+Block = Table | Sentences | Pictures
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a report.
+
+    Parameters
+    ----------
+    key, title : str
+        For programs, and as a heading.
+    practice : str
+        The part of a model card and the items of TRIPOD+AI that it answers; "" for none.
+    blocks : tuple of Block
+        Its contents.
+    """
+
+    key: str
+    title: str
+    practice: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Typed:
+    """What the user types into a report; all may be empty.
+
+    Parameters
+    ----------
+    title, purpose, model, author : str
+        Of the report, of the audit, of the model, and who made it.
+    """
+
+    title: str = ""
+    purpose: str = ""
+    model: str = ""
+    author: str = ""
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report.
+
+    Parameters
+    ----------
+    title : str
+        Its heading.
+    typed : Typed
+        By the user.
+    subject : str
+        Data, event, calibrator and set.
+    digest : str
+        SHA-256 of the data.
+    made : str
+        Date and time, UTC, in ISO 8601.
+    version : str
+        Of Fractile.
+    sections : tuple of Section
+        The first one is the page for a committee.
+    """
+
+    title: str
+    typed: Typed
+    subject: str
+    digest: str
+    made: str
+    version: str
+    sections: tuple[Section, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all of it for JSON; of a figure, its title, its caption and what is drawn."""
+        return {
+            "format": FORMAT,
+            "made_by": f"Fractile {self.version}",
+            "made": self.made,
+            "title": self.title,
+            "typed": asdict(self.typed),
+            "subject": self.subject,
+            "sha256": self.digest,
+            "sections": [
+                {
+                    "key": section.key,
+                    "title": section.title,
+                    "practice": section.practice,
+                    "blocks": [_block(block) for block in section.blocks],
+                }
+                for section in self.sections
+            ],
+        }
+
+
+def _block(block: Block) -> dict[str, Any]:
+    if not isinstance(block, Pictures):
+        return asdict(block)
+    pictures = [
+        {
+            "key": one.key,
+            "title": one.title,
+            "caption": one.caption,
+            "drawn": [_drawn(trace) for trace in one.sent["data"]],
+        }
+        for one in block.pictures
+    ]
+    return {"key": block.key, "pictures": pictures, "kind": block.kind}
+
+
+def _drawn(trace: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the points of a line, or the ends of bars."""
+    kept = {"name": trace.get("name", ""), "x": trace["x"], "y": trace["y"]}
+    return kept | ({"base": trace["base"]} if trace.get("base") is not None else {})

@@ -1,0 +1,310 @@
+"""What was found, as sections of a report: graphs, measures, subgroups, decisions, calibrators."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+from plotly import graph_objects as go
+
+from calibcore.comparisons import Comparison
+from calibcore.contest import pick, ranked, sides_shown
+from calibcore.data import EventScores
+from calibcore.decisions import at_cutoff, decision_curve
+from calibcore.evaluation import Side
+from calibcore.events import TopR
+from calibcore.inference import Inference, Interval, Uncertainty
+from calibcore.metrics import METRICS, Measure
+from dashboard import compute
+from dashboard.compute import decisions as deciding
+from dashboard.compute import graphs as drawing
+from dashboard.compute.contest_conclusion import conclusion_of
+from dashboard.compute.groups import find_groups, find_slices
+from dashboard.compute.recommendations import lines_of
+from dashboard.figures.decisions import MESH, coverage_graph, decision_graph
+from dashboard.figures.sent import LightFigure, Titles
+from dashboard.report.document import Block, Cell, Picture, Pictures, Row, Section, Sentences, Table
+from dashboard.scene import Scene
+from dashboard.tables import contest_table, measures_shown
+from dashboard.wording import acting
+from dashboard.wording import contest as contest_words
+from dashboard.wording import graphs as graph_words
+from dashboard.wording import report as words
+from dashboard.wording import slices as slice_words
+from dashboard.wording.measures import MARKS, Shown, finding_of, measure_rows
+from dashboard.wording.plain import plain
+from dashboard.wording.reliability import bins_caption, of_event
+from dashboard.wording.rows import say_rows
+from dashboard.wording.tiles import table_note, uncertainty_note
+from dashboard.wording.verdicts import DETECTION_LEVEL
+
+MOST_SUBGROUPS = 20
+"""Subgroups that are listed for each column."""
+
+RANKED_BY = "event_nll"
+"""Measure that calibrators are ranked by, as on their page until another is chosen."""
+
+MOST_COLUMNS = 8
+"""Columns whose subgroups are listed."""
+
+
+def section(title: str, key: str, *blocks: Block | None) -> Section:
+    """Return a section of the blocks that are there."""
+    return Section(key, title, words.PRACTICE[title], tuple(b for b in blocks if b is not None))
+
+
+def lines(
+    key: str, texts: Sequence[str], heading: str = "", *, large: bool = False
+) -> Sentences | None:
+    """Return sentences of a page, without its marks; None where there are none."""
+    parts = [plain(part).strip() for text in texts for part in text.split("  \n")]
+    told = tuple(part for part in parts if part)
+    return Sentences(key, told, heading, large) if told else None
+
+
+def sides_of(scene: Scene) -> list[tuple[str, Side]]:
+    """Return the sides by their names; Before alone where nothing was calibrated."""
+    before, after = scene.evaluated.before, scene.evaluated.after
+    first = [(words.BEFORE, before)]
+    return first if after is before else [*first, (words.AFTER, after)]
+
+
+def picture(key: str, figure: go.Figure, caption: str, scene: Scene, titles: Titles) -> Picture:
+    """Return a figure as a report holds it."""
+    sent = LightFigure(figure, scene.palette, None, titles).to_dict()
+    return Picture(key, sent["layout"]["title"]["text"], plain(caption), sent)
+
+
+def diagrams(scene: Scene) -> Pictures:
+    """Return the reliability diagram of each side."""
+
+    def title(text: str) -> str:
+        named = of_event(text, event=scene.event_words)
+        return say_rows(text) if named == text else named
+
+    shown = []
+    for name, side in sides_of(scene):
+        drawn = compute.draw_reliability(scene, "after" if name == words.AFTER else "before")
+        caption = bins_caption(side, expert=scene.expert)
+        titles = Titles(side=name, write=title)
+        shown.append(picture(f"reliability {name.lower()}", drawn, caption, scene, titles))
+    return Pictures("reliability", tuple(shown))
+
+
+def graphs(scene: Scene) -> Section:
+    """Return the gap and the four graphs of each side, before beside after."""
+    sides = sides_of(scene)
+    drawn = drawing.draw_graphs(scene, alike=[scene], n_figures=drawing.USUAL_FIGURES)
+    gaps = drawing.draw_gaps(scene, alike=[scene], n_figures=drawing.USUAL_FIGURES)
+    captions = drawing.captions_of(scene)
+
+    def panel(letter: str, of_sides: Sequence[go.Figure | None]) -> Pictures:
+        shown = [
+            picture(
+                f"{letter} {name.lower()}", figure, said[letter], scene,
+                Titles(name, partial(graph_words.titled, expert=scene.expert)),
+            )
+            for (name, _), figure, said in zip(sides, of_sides, captions, strict=False)
+            if figure is not None
+        ]  # fmt: skip
+        return Pictures(letter, tuple(shown))
+
+    blocks = [panel("gap", gaps)]
+    for letter, (figure_of, _) in drawing.PANELS.items():
+        blocks.append(panel(letter, [figure_of(four) for four in drawn]))
+    note = lines("band", [graph_words.band_note(sides[0][1], expert=scene.expert)])
+    return section(words.GRAPHS, "graphs", note, *blocks)
+
+
+# Measures -----------------------------------------------------------------------------------
+
+
+def measures_table(
+    scene: Scene, inference: Inference | None, measures: Sequence[Measure], *, defined: bool
+) -> Table:
+    """Return the table of measures, in the words of the page and with every digit.
+
+    Parameters
+    ----------
+    scene : Scene
+        What was evaluated.
+    inference : Inference or None
+        What is known of the uncertainty.
+    measures : sequence of Measure
+        The rows.
+    defined : bool
+        Whether each row says what its measure is.
+    """
+    evaluated = scene.evaluated
+    both = len(sides_of(scene)) > 1
+    written = measure_rows(evaluated, inference, tuple(measures), expert=scene.expert)
+    rows = []
+    for measure, row in zip(measures, written, strict=True):
+        compared, known = evaluated.compare(measure.key), finding_of(inference, measure.key)
+        before, after = (known.before, known.after) if known else (None, None)
+        cells = [_cell(row.before, compared.before, before.interval if before else None)]
+        if both:
+            cells += [
+                _cell(row.after, compared.after, after.interval if after else None),
+                _cell(row.change, compared.change, known.change if known else None),
+                Cell(" ".join(MARKS[row.mark]) if row.mark else ""),
+            ]
+        cells.append(_limit(row.perfect, compared, after, scene))
+        note = f"{say_rows(row.definition)} {row.source}" if defined else ""
+        rows.append(Row(measure.key, row.name, tuple(cells), note))
+    heads = (words.BEFORE, words.AFTER, words.CHANGE, words.CLEAR) if both else (words.VALUE,)
+    return Table("measures", ("Measure", *heads, words.PERFECT), tuple(rows))
+
+
+def _cell(shown: Shown, value: float | None, interval: Interval | None) -> Cell:
+    low, high = (None, None) if interval is None else (interval.low, interval.high)
+    return Cell(shown.value, shown.note, *map(_finite, (value, low, high)))
+
+
+def _finite(value: float | None) -> float | None:
+    """Return a number that JSON has; None of others."""
+    return float(value) if value is not None and np.isfinite(value) else None
+
+
+def _limit(shown: Shown, row: Comparison, known: Uncertainty | None, scene: Scene) -> Cell:
+    """Return the 95% limits under perfect calibration; on the side that is worse, or on both."""
+    if known is None or not any(map(str.isdigit, shown.value)):
+        return Cell(shown.value)
+    ends: tuple[float | None, float | None] = known.reference.central
+    if row.measure.better == "higher":
+        ends = known.reference.lower, None
+    elif row.measure.better != "nearer":
+        is_ks = row.measure.key == "ks_error"
+        limit = scene.evaluated.after.curves.ks_null_95 if is_ks else known.reference.upper
+        ends = None, limit
+    return Cell(shown.value, shown.note, None, *map(_finite, ends))
+
+
+def measures(scene: Scene, inference: Inference | None, listed: Sequence[Measure]) -> Section:
+    """Return every measure with its definition."""
+    notes = [table_note(scene.evaluated, listed)]
+    if inference is not None:
+        notes.append(uncertainty_note(inference, expert=scene.expert))
+    table = measures_table(scene, inference, listed, defined=True)
+    return section(words.MEASURES, "measures", table, lines("notes", notes))
+
+
+# Subgroups ----------------------------------------------------------------------------------
+
+
+def subgroups(scene: Scene) -> Section:
+    """Return the worst subgroup, and every subgroup of the columns."""
+    found = find_groups(scene)
+    blocks: list[Block | None] = [lines("worst", lines_of(scene))]
+    for slicing in found.slicings[:MOST_COLUMNS]:
+        one = find_slices(scene, slicing.by)
+        after = None if one.after is one.before else one.after
+        order = one.before.order(DETECTION_LEVEL)
+        shown = (np.sort(order) if slicing.in_time else order)[:MOST_SUBGROUPS].tolist()
+        rows = slice_words.slice_rows(
+            slicing.shown, (one.before, after), (one.right, one.right_after), shown,
+            prediction=scene.event_words.prediction,
+        )  # fmt: skip
+        table = []
+        for k, row in zip(shown, rows, strict=True):
+            cells = [Cell(f"{one.before.rows[k]:,}", value=float(one.before.rows[k]))]
+            for screen, side in ((one.before, row.before), (after, row.after)):
+                if screen is None or side is None:
+                    continue
+                numbers = screen.mean_gap[k], screen.gap_low[k], screen.gap_high[k]
+                cells.append(Cell(side.gap, side.interval, *map(_finite, numbers)))
+                cells.append(Cell(f"{side.sign} {side.verdict}"))
+            table.append(Row(str(slicing.names[k]), row.name, tuple(cells)))
+        heads = [
+            f"{head}{f' {name.lower()}' if after is not None else ''}"
+            for name, _ in sides_of(scene)
+            for head in (slice_words.HEAD[1], words.CLEAR)
+        ]
+        columns = (slicing.by, say_rows("Rows"), *heads)
+        blocks.append(Table(f"by {slicing.by}", columns, tuple(table)))
+        note = slice_words.table_note(one.before, order.size, by=slicing.by)
+        cut = words.largest_shown(len(shown), order.size)
+        blocks.append(lines(f"note {slicing.by}", [note, cut]))
+    if not found.slicings:
+        blocks.append(lines("none", [words.NO_GROUPS]))
+    return section(words.SUBGROUPS, "subgroups", *blocks)
+
+
+# Decisions ----------------------------------------------------------------------------------
+
+
+def decisions(scene: Scene, cutoff: float | None, accuracy: float) -> Section:
+    """Return what acting on the scores comes to, at a cut-off or for a wanted accuracy."""
+    events = [(name, side.event) for name, side in sides_of(scene)]
+    if isinstance(scene.settings.event, TopR):
+        return section(words.DECISIONS, "decisions", *_kept(scene, events, accuracy))
+    at = deciding.usual_cutoff(events[0][1]) / 100 if cutoff is None else cutoff
+    found = [at_cutoff(event, at) for _, event in events]
+    curves = [(name, decision_curve(event, MESH)) for name, event in events]
+    said = [
+        acting.sentence(one, scene.event_words.name, side=name)
+        for one, (name, _) in zip(found, events, strict=True)
+    ]
+    table = Table(
+        "cut-off",
+        (f"Cut-off {100 * at:.3g}%", *(name for name, _ in events)),
+        tuple(
+            Row(name, say_rows(name), tuple(Cell(cell.text, cell.note) for cell in cells))
+            for name, cells in acting.counts_rows(found)
+        ),
+    )
+    notes = [acting.reference_sentence(found[-1])]
+    if deciding.has_steps(scene):
+        notes.append(say_rows(acting.STEPS))
+    notes += [acting.use_sentence(curve, side=name) for name, curve in curves]
+    drawn = picture(
+        "decision curve", decision_graph(curves, at, scene.palette),
+        say_rows(acting.CURVE_CAPTION), scene, Titles(write=str),
+    )  # fmt: skip
+    blocks = (lines("acting", said), table, lines("use", notes), Pictures("curve", (drawn,)))
+    return section(words.DECISIONS, "decisions", *blocks)
+
+
+def _kept(
+    scene: Scene, events: list[tuple[str, EventScores]], accuracy: float
+) -> list[Block | None]:
+    name, event = events[-1]
+    curves = [(side, deciding.coverage_of(scene, each)) for side, each in events]
+    curve, n_rows = curves[-1][1], event.n_samples
+    place, kept, said = curve.lowest_for(accuracy), None, []
+    if place is None:
+        said.append(acting.out_of_reach(accuracy))
+    else:
+        kept = float(curve.coverage[place])
+        n_kept = round(kept * n_rows)
+        right = round(float(curve.accuracy[place]) * n_kept)
+        said.append(acting.kept_sentence(float(curve.score[place]), n_kept, right, n_rows))
+        said.append(acting.held_sentence(deciding.held_of(scene, name, event, accuracy)))
+    said.append(acting.all_rows_sentence([one.aurc for _, one in curves], event))
+    figure = coverage_graph(curves, kept, scene.palette)
+    caption = say_rows(acting.KEPT_CAPTION)
+    drawn = picture("accuracy of what is kept", figure, caption, scene, Titles(write=str))
+    return [lines("acting", said), Pictures("kept", (drawn,))]
+
+
+# Calibrators --------------------------------------------------------------------------------
+
+
+def contest(scene: Scene, found: compute.FoundContest | None, dealt: compute.Dealt) -> Section:
+    """Return how the calibrators compare in cross-validation; that they were not compared."""
+    if found is None or len(found.contestants) < 2:
+        return section(words.CONTEST, "contest", lines("none", [words.NOT_COMPARED]))
+    by = next(measure for measure in METRICS if measure.key == RANKED_BY)
+    contestants = ranked(found.contestants, by, "crossed")
+    picks = pick(contestants, by)
+    said = [] if picks is None else conclusion_of(scene, picks, contestants, dealt).lines
+    shown = contest_table(contestants, measures_shown((RANKED_BY, "ks_error", "ece"), by))
+    rows = []
+    for one, (name, cells) in zip(contestants, shown.rows, strict=True):
+        parts = [Cell(own.text, f"test {test[0].text}" if test else "") for own, *test in cells]
+        rows.append(Row(one.key, name, tuple(parts)))
+    table = Table("contest", ("Calibrator", *shown.columns), tuple(rows))
+    n_fit, n_test = contestants[0].crossed.n_samples, contestants[0].test.n_samples
+    apart = len(sides_shown(contestants)) > 1
+    n_folds = min(dealt.n_folds, n_fit)
+    note = contest_words.table_note(n_fit, n_test if apart else None, n_folds)
+    return section(words.CONTEST, "contest", lines("best", said), table, lines("how", [note]))

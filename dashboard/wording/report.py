@@ -1,0 +1,209 @@
+"""Words of the report."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+
+from calibcore.events import OneClass, TopR, WithinTopR
+from dashboard.readers import Upload
+from dashboard.readers.contents import DEFAULTS
+from dashboard.settings import NO_METHOD, Settings, method_by_key
+from dashboard.wording.glossary import OPTIONS
+from dashboard.wording.numbers import percent
+from dashboard.wording.rows import rows_of
+from dashboard.wording.sentences import method_name
+
+TITLE = "Calibration report"
+BUTTON = "Report"
+HELP = "The audit as one file to read, print or keep, and as JSON for programs."
+MAKE, MAKING = "Make the report", "Making the report"
+DOWNLOAD_HTML, DOWNLOAD_PAGE, DOWNLOAD_JSON = "Report (HTML)", "One page (HTML)", "Report (JSON)"
+STALE = "The files below do not have these names yet. Make the report again to include them."
+FIELDS = {
+    "title": ("Title", ""),
+    "model": ("Model", "Such as: readmission score, version 2"),
+    "purpose": ("Purpose", "What is to be decided with it, and by whom"),
+    "author": ("Prepared by", "Name, department"),
+}
+"""Labels of what is typed, each with an example; the title has a default."""
+
+SUMMARY, DATA, GRAPHS, MEASURES = "Summary", "Data", "Cumulative and fractile graphs", "Measures"
+SUBGROUPS, DECISIONS, CALIBRATOR = "Subgroups", "Decisions", "Calibrator"
+CONTEST, LIMITS, RERUN = "Calibrators compared", "Limits", "How to repeat it"
+
+PRACTICE = {
+    SUMMARY: "Model card: quantitative analyses. TRIPOD+AI 23a, 25",
+    DATA: "Model card: evaluation data. TRIPOD+AI 5a, 7, 11, 20",
+    GRAPHS: "Model card: quantitative analyses. TRIPOD+AI 23a",
+    MEASURES: "Model card: metrics. TRIPOD+AI 12e, 23a",
+    SUBGROUPS: "Model card: factors. TRIPOD+AI 14, 23a",
+    DECISIONS: "Model card: intended use. TRIPOD+AI 12e, 27",
+    CALIBRATOR: "Model card: model details. TRIPOD+AI 12f, 24",
+    CONTEST: "TRIPOD+AI 12f, 24",
+    LIMITS: "Model card: caveats and recommendations. TRIPOD+AI 26",
+    RERUN: "TRIPOD+AI 18f",
+}
+"""Which parts of a model card (Mitchell et al. 2019) and which items of TRIPOD+AI (Collins et al.
+2024) a section answers."""
+
+PRACTICES = (
+    "Sections follow model cards (Mitchell et al. 2019) and the calibration items of TRIPOD+AI"
+    " (Collins et al. 2024)."
+)
+
+BEFORE, AFTER, CHANGE, PERFECT = "Before", "After", "Change", "95% limit if perfectly calibrated"
+VALUE, CLEAR = "Value", "Finding"
+NOT_USED = "Not used"
+WARNINGS, NOT_LOOKED_AT = "Warnings", "Not looked at"
+
+FILE, DIGEST, MADE, VERSION = "File", "SHA-256", "Made", "Fractile"
+
+NO_GROUPS = (
+    "No column groups the rows, so miscalibration that cancels out between subgroups would not be"
+    " seen."
+)
+NO_DATES = "No column holds dates, so drift over time was not looked at."
+NOT_COMPARED = "Other calibrators were not compared."
+NO_DISCRIMINATION = (
+    "Calibration says whether scores mean what they say, not whether the model is good enough for"
+    " its purpose."
+)
+SAME_KIND = "The figures hold for data like these; other places, times or people need their own."
+FITTED_ON_THEM = (
+    "These are the rows the calibrator was fitted on: after calibration they look better than new"
+    " rows would."
+)
+
+
+def only_event(plain: str) -> str:
+    """Return that other events were not evaluated."""
+    return f"Only one event was evaluated: {plain}."
+
+
+def only_part(name: str, n_rows: int, of: int) -> str:
+    """Return that only part of the rows was evaluated."""
+    return f"Only rows with {name} were evaluated: {n_rows:,} of {rows_of(of)}."
+
+
+def tried(n_settings: int) -> str:
+    """Return how many settings were tried: with each, the best one looks better by luck."""
+    if n_settings <= 1:
+        return "One combination of event, calibrator and options was evaluated."
+    return (
+        f"{n_settings:,} combinations of event, calibrator and options were evaluated on these data"
+        " in this session. The more that are tried, the better the best one looks by luck; the"
+        " intervals do not allow for that."
+    )
+
+
+def reported(n_samples: int, made: str) -> str:
+    """Return on how many rows a report rests, and when it was made."""
+    return f"{rows_of(n_samples)} \u00b7 {made[:10]}"
+
+
+def largest_shown(n_shown: int, n_groups: int) -> str:
+    """Return how many subgroups are listed; nothing where all are."""
+    if n_shown == n_groups:
+        return ""
+    return f"The first {n_shown:,} of {n_groups:,} subgroups; the Subgroups page has all."
+
+
+def share(count: int, of: int) -> str:
+    """Return a count with its share."""
+    return f"{count:,} ({percent(count / of, of)})" if of else f"{count:,}"
+
+
+def and_more(names: Sequence[str], most: int) -> str:
+    """Return names, and how many more there are.
+
+    Examples
+    --------
+    >>> and_more(["a", "b", "c"], 2), and_more(["a"], 2)
+    ('a, b and 1 more', 'a')
+    """
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def settings_said(settings: Settings, n_resamples: int, *, one_set: bool) -> dict[str, str]:
+    """Return every setting that decides a number, by its name."""
+    share = settings.calibration_share
+    evaluation = "test set of its own"
+    if one_set:
+        evaluation = "cross-validated" if share is None else f"split, {share:.0%} to fit on"
+    only = settings.only
+    said = {
+        "Calibrator": method_name(settings.method),
+        **{_option(settings.method, name): _chosen(value) for name, value in settings.options},
+        "Calibrated by group": settings.group or "",
+        "Evaluation": evaluation,
+        "Filter": "" if only is None else f"{only.by} = {only.value}",
+        "Bins": str(settings.n_bins),
+        "Seed": str(settings.seed),
+        "Resamples": f"{n_resamples:,}",
+    }
+    return {name: text for name, text in said.items() if text}
+
+
+def _chosen(value: object) -> str:
+    return ("on" if value else "off") if isinstance(value, bool) else str(value)
+
+
+def _option(method: str, name: str) -> str:
+    known = OPTIONS.get((method, name))
+    return f"{method_name(method)}: {known[0] if known else name}"
+
+
+def command(upload: Upload, settings: Settings) -> str:
+    """Return the command that finds the same figures; empty where it knows not all settings.
+
+    Parameters
+    ----------
+    upload : Upload
+        The data.
+    settings : Settings
+        What was chosen.
+    """
+    default = settings.method == NO_METHOD or settings.options == tuple(
+        (option.name, option.default) for option in method_by_key(settings.method).options
+    )
+    usual = Settings(settings.event, settings.method, settings.options, group=settings.group)
+    options, event = upload.options, _event(upload, settings)
+    known = replace(
+        DEFAULTS, roles=options.roles, values=options.values, first_label=options.first_label,
+        leave_out=options.leave_out, event=options.event and event,
+    )  # fmt: skip
+    if settings != usual or not default or options != known:
+        return ""
+    parts = ["fractile", "audit", *upload.name.split(" + ")]
+    parts += ["--event", event]
+    if settings.method != NO_METHOD:
+        parts += ["--calibrator", settings.method]
+    if settings.group is not None:
+        parts += ["--group", settings.group]
+    for name, role in options.roles:
+        parts += ["--column", f"{name}={role}"]
+    if options.values != "auto":
+        parts += ["--values", options.values]
+    if options.first_label != "auto":
+        parts += ["--first-label", str(options.first_label)]
+    if options.leave_out:
+        parts.append("--leave-out")
+    return shlex.join(parts)
+
+
+def rerun(written: str) -> str:
+    """Return how to find the same figures again."""
+    if written:
+        return f"In a terminal: {written}"
+    return "In the dashboard: open the file and choose the settings above."
+
+
+def _event(upload: Upload, settings: Settings) -> str:
+    match settings.event:
+        case TopR(r):
+            return f"top-{r}"
+        case WithinTopR(r):
+            return f"within-{r}"
+        case OneClass(k):
+            return (upload.class_names or ())[k]
