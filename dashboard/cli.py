@@ -25,6 +25,7 @@ _EXAMPLES = {
         "  fractile audit predictions.csv --outcome readmitted --score risk\n"
         "  fractile fit predictions.csv --calibrator spline --out calibrator.json\n"
         "  fractile calibrate new.csv --with calibrator.json --out calibrated.csv\n"
+        "  fractile check march.csv --against audit.json\n"
     ),
     "serve": ("\b\nExample:\n  fractile serve -- --server.port 9000 --server.headless true\n"),
     "audit": (
@@ -47,6 +48,19 @@ _EXAMPLES = {
         "Examples:\n"
         "  fractile fit predictions.csv --calibrator spline --out calibrator.json\n"
         "  fractile fit predictions.csv --calibrator platt --out calibrator.py\n"
+    ),
+    "check": (
+        "\b\n"
+        "Codes:\n"
+        "  0  no change detected\n"
+        "  1  a measure changed\n"
+        "  2  the files cannot be read, or an option does not fit them\n"
+        "\n"
+        "\b\n"
+        "Examples:\n"
+        "  fractile audit january.csv --json audit.json\n"
+        "  fractile check march.csv --against audit.json\n"
+        "  fractile check march.csv --against audit.json --change 0.05\n"
     ),
     "calibrate": (
         "\b\nExample:\n  fractile calibrate new.csv --with calibrator.json --out calibrated.csv\n"
@@ -182,6 +196,30 @@ def audit(
 
     held = _done(lambda: audit_files(given, fail_if, full=full))
     sys.exit(HOLDS if held else 0)
+
+
+@main.command(epilog=_EXAMPLES["check"])
+@_reads_files
+@click.option(
+    "--against", metavar="JSON", required=True, type=_FILE, help="Report of `audit --json`."
+)
+@click.option(
+    "--change",
+    default=0.02,
+    show_default=True,
+    type=click.FloatRange(0, 1, min_open=True),
+    help="Of the mean gap: the power to have seen it is printed.",
+)
+def check(**given: Any) -> None:
+    """Print whether a new batch in FILES behaves as the audited one.
+
+    The files are read as the audited one was unless an option says otherwise, and their scores
+    compared as they are. What a change of the event's frequency explains is said.
+    """
+    from dashboard.check import check_files  # noqa: PLC0415 - takes a second
+
+    changed = _done(lambda: check_files(given))
+    sys.exit(HOLDS if changed else 0)
 
 
 @main.command(epilog=_EXAMPLES["fit"])

@@ -34,7 +34,7 @@ from dashboard.wording.subject import subject
 
 _FIRST: dict[str | None, Literal["auto", 0, 1]] = {None: "auto", "0": 0, "1": 1}
 
-_WIDE = 120
+WIDE = 120
 """Columns of what is written to a file or a log."""
 
 
@@ -83,7 +83,7 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
         if given["report"] or given["json"]:
             stage("Writing the report")
             _write_report(scene, given, tell)
-    console = Console(width=None if sys.stdout.isatty() else _WIDE)
+    console = Console(width=None if sys.stdout.isatty() else WIDE)
     rows = measure_rows(scene.evaluated, inference, measures)
     _print_head(console, scene)
     console.print(_table(rows, calibrated=scene.result.of_test is not None))

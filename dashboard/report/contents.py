@@ -23,6 +23,7 @@ from dashboard.readers.table import ColumnRole
 from dashboard.report import findings
 from dashboard.report.document import Block, Cell, Report, Row, Section, Sentences, Table, Typed
 from dashboard.report.findings import lines, section
+from dashboard.report.reference import reference_of
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, USUAL
 from dashboard.wording import imports
@@ -123,6 +124,7 @@ def report_of(scene: Scene, asked: Asked, tell: Progress) -> Report:
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         version=version("fractile"),
         sections=sections,
+        reference=reference_of(scene),
     )
 
 

@@ -136,6 +136,8 @@ class Report:
         Of Fractile.
     sections : tuple of Section
         The first one is the page for a committee.
+    reference : mapping
+        Of the JSON alone: what another batch is compared with.
     """
 
     title: str
@@ -145,6 +147,7 @@ class Report:
     made: str
     version: str
     sections: tuple[Section, ...]
+    reference: Mapping[str, Any]
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it for JSON; of a figure, its title, its caption and what is drawn."""
@@ -165,6 +168,7 @@ class Report:
                 }
                 for section in self.sections
             ],
+            "reference": self.reference,
         }
 
 

@@ -114,3 +114,14 @@ def event_words(
             words = EventWords("", plain, prediction=False, named=outcome is not None)
             shown = words.in_sentence.replace("{", "{{").replace("}", "}}")
             return replace(words, means=f"{shown}, mean score {{score}}, observed {{observed}}")
+
+
+def event_option(event: ChosenEvent, class_names: tuple[str, ...] | None) -> str:
+    """Return what an event is called on the command line."""
+    match event:
+        case TopR(r):
+            return f"top-{r}"
+        case WithinTopR(r):
+            return f"within-{r}"
+        case OneClass(k):
+            return (class_names or ())[k]

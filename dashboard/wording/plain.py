@@ -3,7 +3,7 @@
 import re
 
 _BADGE = re.compile(r":\w+-badge\[(.*?)\]")
-_MARKUP = re.compile(r"\*\*|\\(?=[^A-Za-z0-9\s])|(?<=\n)\s+|\s+(?=\n)")
+_MARKUP = re.compile(r"\*\*|\u2060|\\(?=[^A-Za-z0-9\s])|(?<=\n)\s+|\s+(?=\n)")
 
 
 def plain(text: str) -> str:

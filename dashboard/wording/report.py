@@ -4,10 +4,10 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 
-from calibcore.events import OneClass, TopR, WithinTopR
 from dashboard.readers import Upload
 from dashboard.readers.contents import DEFAULTS
 from dashboard.settings import NO_METHOD, Settings, method_by_key
+from dashboard.wording.events import event_option
 from dashboard.wording.glossary import OPTIONS
 from dashboard.wording.numbers import percent
 from dashboard.wording.rows import rows_of
@@ -168,7 +168,7 @@ def command(upload: Upload, settings: Settings) -> str:
         (option.name, option.default) for option in method_by_key(settings.method).options
     )
     usual = Settings(settings.event, settings.method, settings.options, group=settings.group)
-    options, event = upload.options, _event(upload, settings)
+    options, event = upload.options, event_option(settings.event, upload.class_names)
     known = replace(
         DEFAULTS, roles=options.roles, values=options.values, first_label=options.first_label,
         leave_out=options.leave_out, event=options.event and event,
@@ -197,13 +197,3 @@ def rerun(written: str) -> str:
     if written:
         return f"In a terminal: {written}"
     return "In the dashboard: open the file and choose the settings above."
-
-
-def _event(upload: Upload, settings: Settings) -> str:
-    match settings.event:
-        case TopR(r):
-            return f"top-{r}"
-        case WithinTopR(r):
-            return f"within-{r}"
-        case OneClass(k):
-            return (upload.class_names or ())[k]

@@ -103,7 +103,7 @@ def texts_of(document: Any, under: str = "") -> dict[str, str]:
     """List the texts of a JSON that a reader is to see."""
     if isinstance(document, str):
         return {under: document} if document else {}
-    unseen = {"key", "kind", "drawn", "value", "low", "high", "large"}
+    unseen = {"key", "kind", "drawn", "value", "low", "high", "large", "reference"}
     parts: dict[Any, Any] = {}
     if isinstance(document, list):
         parts = dict(enumerate(document))

@@ -1,0 +1,83 @@
+"""What `fractile check` needs of an audit: how the file was read, and its rows by score."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from calibcore import validation
+from calibcore.batches import MOST_SCORES
+from calibcore.errors import CalibrationInputError
+from calibcore.inference.null_outcomes import grouped
+from calibcore.tally import Tally
+from dashboard.report.document import FORMAT
+from dashboard.scene import Scene
+from dashboard.wording.events import event_option
+
+_WANTED = "a report that `fractile audit --json` wrote"
+
+
+class Reference(NamedTuple):
+    """An audited batch.
+
+    Attributes
+    ----------
+    subject : str
+        What was audited, as its report says.
+    reading : mapping
+        How the file was read, by the names of the command's options.
+    counted : Tally
+        Its rows by score, before calibration; neighbouring scores joined where there are many.
+    """
+
+    subject: str
+    reading: Mapping[str, Any]
+    counted: Tally
+
+
+def reference_of(scene: Scene) -> dict[str, Any]:
+    """Return the part of a report's JSON that another batch can be compared with."""
+    options, counted = scene.upload.options, grouped(scene.evaluated.before.counted, MOST_SCORES)
+    return {
+        "reading": {
+            "event": event_option(scene.settings.event, scene.class_names),
+            "columns": [f"{name}={role}" for name, role in options.roles],
+            "values": None if options.values == "auto" else options.values,
+            "first_label": None if options.first_label == "auto" else str(options.first_label),
+            "leave_out": options.leave_out,
+        },
+        "scores": counted.scores.tolist(),
+        "rows": counted.counts.astype(np.int64).tolist(),
+        "hits": counted.hits.astype(np.int64).tolist(),
+    }
+
+
+def read_reference(text: str) -> Reference:
+    """Read the JSON of a report.
+
+    Raises
+    ------
+    CalibrationInputError
+        Anything but a report of this format that holds its rows by score.
+    """
+    try:
+        report = json.loads(text)
+        made = report["format"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise CalibrationInputError("against", "no report", _WANTED) from error
+    if made != FORMAT:
+        raise CalibrationInputError("against", f"format {made}", f"a report of format {FORMAT}")
+    try:
+        held = report["reference"]
+        rows, hits = (np.asarray(held[name], dtype=np.float64) for name in ("rows", "hits"))
+        scores = validation.scores(held["scores"])
+        fits = scores.shape == rows.shape == hits.shape and bool((np.diff(scores) > 0).all())
+        possible = fits and bool(((hits >= 0) & (hits <= rows) & (rows > 0)).all())
+        reading = dict(held["reading"])
+    except (ValueError, KeyError, TypeError, CalibrationInputError) as error:
+        raise CalibrationInputError("against", "a report without its rows", _WANTED) from error
+    if not possible:
+        raise CalibrationInputError("against", "rows by score that cannot be", _WANTED)
+    counted = Tally(scores, rows, hits, int(rows.sum()))
+    return Reference(str(report.get("subject", "")), reading, counted)

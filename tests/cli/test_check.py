@@ -1,0 +1,140 @@
+"""``fractile check``, and the job in ``docs`` that runs it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from calibcore.metrics import mean_gap
+from dashboard.cli import main
+from dashboard.report.reference import read_reference
+
+JOB = Path(__file__).parents[2] / "docs" / "check-batch.yml"
+
+
+def batch(path: Path, seed: int, *, slope: float = 1.0, rate: float | None = None) -> None:
+    """Write a hospital's batch: percent and Yes or No; calibrated with slope 1."""
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(-1.2, 1.1, 9_000)
+    back = rng.random(9_000) < 1 / (1 + np.exp(-logits))
+    kept = np.arange(1_500)
+    if rate is not None:
+        n_back = int(1_500 * rate)
+        kept = np.concatenate([np.flatnonzero(back)[:n_back], np.flatnonzero(~back)])[:1_500]
+    risk = 100 / (1 + np.exp(-slope * logits[kept]))
+    lines = [f"{r:.2f},{'Yes' if b else 'No'}" for r, b in zip(risk, back[kept], strict=True)]
+    path.write_text("\n".join(["risk_pct,readmitted", *lines]), encoding="utf-8")
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(main, [str(one) for one in arguments], terminal_width=200)
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("audited")
+    batch(folder / "audited.csv", 0)
+    assert run("audit", folder / "audited.csv", "--json", folder / "audit.json").exit_code == 0
+    return folder / "audit.json"
+
+
+def test_the_report_keeps_every_row_by_score(audited: Path) -> None:
+    kept = read_reference(audited.read_text("utf-8"))
+    lines = (audited.parent / "audited.csv").read_text("utf-8").splitlines()[1:]
+    risk = np.array([float(line.split(",")[0]) / 100 for line in lines])
+    back = np.array([line.endswith("Yes") for line in lines])
+    assert kept.counted.n_samples == 1_500
+    assert kept.counted.hits.sum() == back.sum()
+    found = float(kept.counted.counts @ kept.counted.scores - back.sum()) / 1_500
+    assert found == pytest.approx(mean_gap(risk, back), abs=1e-9)
+    assert kept.reading["event"] == "Yes"
+
+
+def test_a_like_batch_passes_and_its_power_is_said(audited: Path, tmp_path: Path) -> None:
+    batch(tmp_path / "new.csv", 1)
+    found = run("check", tmp_path / "new.csv", "--against", audited, "--change", "0.1")
+    assert (found.exit_code, "No change detected" in found.output) == (0, True)
+    assert "a change of the mean gap by 10 percentage points" in found.output
+    assert "probability 100%" in found.output
+
+
+def test_a_drifted_batch_fails_whatever_its_frequency(audited: Path, tmp_path: Path) -> None:
+    batch(tmp_path / "new.csv", 2, slope=2.0)
+    found = run("check", tmp_path / "new.csv", "--against", audited)
+    assert found.exit_code == 1
+    assert "does not explain" in found.output
+
+
+def test_a_new_frequency_is_told_apart(audited: Path, tmp_path: Path) -> None:
+    batch(tmp_path / "new.csv", 3, rate=0.45)
+    found = run("check", tmp_path / "new.csv", "--against", audited)
+    assert found.exit_code == 1
+    assert "The event became more frequent" in found.output
+    assert "That alone can explain what else changed" in found.output
+
+
+def test_other_columns_can_be_named(audited: Path, tmp_path: Path) -> None:
+    batch(tmp_path / "new.csv", 4)
+    text = (tmp_path / "new.csv").read_text("utf-8").replace("readmitted", "x", 1)
+    (tmp_path / "new.csv").write_text(text, encoding="utf-8")
+    files = (tmp_path / "new.csv", "--against", audited, "--outcome", "x", "--score", "risk_pct")
+    assert run("check", *files).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda _: [], "no report"),
+        (lambda report: report | {"format": 2}, "format 2"),
+        (lambda report: {k: v for k, v in report.items() if k != "reference"}, "without its rows"),
+        (lambda report: report | {"reference": report["reference"] | {"hits": [1]}}, "cannot be"),
+        (lambda report: report | {"reference": report["reference"] | {"scores": ["a"]}}, "without"),
+    ],
+)
+def test_what_is_no_report_is_refused(
+    audited: Path, tmp_path: Path, change: object, said: str
+) -> None:
+    assert callable(change)
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text(json.dumps(change(json.loads(audited.read_text("utf-8")))), encoding="utf-8")
+    found = run("check", audited.parent / "audited.csv", "--against", wrong)
+    assert found.exit_code == 2
+    assert said in found.output
+    assert "Traceback" not in found.output
+
+
+def test_a_missing_file_and_a_csv_are_refused(audited: Path) -> None:
+    for other in ("none.json", str(audited.parent / "audited.csv")):
+        found = run("check", audited.parent / "audited.csv", "--against", other)
+        assert (found.exit_code, found.output.count("\n")) == (2, 1)
+
+
+# The job ------------------------------------------------------------------------------------
+
+
+def steps() -> str:
+    """Return what the job's step Check runs, as a shell's script."""
+    after = JOB.read_text("utf-8").split("- name: Check\n")[1].split("run: |\n")[1]
+    return dedent(after.split("      - name")[0])
+
+
+@pytest.mark.parametrize(("seed", "slope", "code"), [(5, 1.0, 0), (6, 2.0, 1)])
+def test_the_job_passes_a_like_batch_and_fails_on_a_drifted_one(
+    audited: Path, tmp_path: Path, seed: int, slope: float, code: int
+) -> None:
+    batch(tmp_path / "batch.csv", seed, slope=slope)
+    (tmp_path / "audit.json").write_bytes(audited.read_bytes())
+    bin_of = str(Path(sys.executable).parent)
+    environment = os.environ | {"PATH": f"{bin_of}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["bash", "-e", "-c", steps()],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (code, "")
+    assert (tmp_path / "report.html").exists()
