@@ -48,6 +48,7 @@ _EXAMPLES = {
         "Examples:\n"
         "  fractile fit predictions.csv --calibrator spline --out calibrator.json\n"
         "  fractile fit predictions.csv --calibrator platt --out calibrator.py\n"
+        "  fractile fit logits.npz --calibrator vector --out calibrator.onnx\n"
     ),
     "check": (
         "\b\n"
@@ -225,7 +226,7 @@ def check(**given: Any) -> None:
 @main.command(epilog=_EXAMPLES["fit"])
 @_reads_files
 @click.option("--calibrator", metavar="KEY", required=True, help="Such as spline or temperature.")
-@click.option("--out", required=True, type=_FILE, help="File to write: .json or .py.")
+@click.option("--out", required=True, type=_FILE, help="File to write: .json, .py or .onnx.")
 def fit(calibrator: str, out: Path, **reading: Any) -> None:
     """Fit a calibrator and keep it as a file.
 

@@ -105,9 +105,19 @@ def _write_report(scene: Scene, given: Mapping[str, Any], tell: Progress) -> Non
         _write(given["json"], json_of(made), "json")
 
 
-def _write(out: Path, text: str, option: str) -> None:
+def _onnx(kept: CalibratorFile) -> bytes:
     try:
-        out.write_text(text, encoding="utf-8")
+        from calibcore.onnx_model import onnx_model  # noqa: PLC0415 - of an extra
+    except ImportError as error:
+        wanted = 'onnx to be installed: pip install "fractile[onnx]"'
+        raise CalibrationInputError("out", "an ONNX model", wanted) from error
+    written: bytes = onnx_model(kept).SerializeToString()
+    return written
+
+
+def _write(out: Path, held: str | bytes, option: str) -> None:
+    try:
+        out.write_bytes(held.encode() if isinstance(held, str) else held)
     except OSError as error:
         raise CalibrationInputError(option, str(out), "a place to write to") from error
 
@@ -121,8 +131,13 @@ def fit_files(reading: Mapping[str, Any], method: str, out: Path) -> str:
     if fitted is None or isinstance(fitted, FittedGroupMap):
         raise CalibrationInputError("calibrator", method, "one that is applied to rows alone")
     kept = CalibratorFile.about(rows, fitted, event, scene.result, data=upload.digest)
-    text = numpy_code(kept) if out.suffix.lower() == ".py" else kept.to_json()
-    _write(out, text, "out")
+    match out.suffix.lower():
+        case ".onnx":
+            _write(out, _onnx(kept), "out")
+        case ".py":
+            _write(out, numpy_code(kept), "out")
+        case _:
+            _write(out, kept.to_json(), "out")
     return f"{out}: {wording.method_name(method)}, fitted on {rows.n_samples:,} rows"
 
 

@@ -1,0 +1,87 @@
+"""The scikit-learn classifier: its rules, and calibration as scikit-learn itself does it."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+from calibcore import CalibrationInputError
+from calibcore.calibrators import CATALOGUE, IsotonicCalibration, SplineCalibration
+from calibcore.estimators import CalibratedClassifier
+from calibcore.metrics import ks_error
+
+
+@pytest.mark.parametrize("method", ["temperature", "one_vs_rest"])
+def test_it_keeps_scikit_learn_s_rules(method: str) -> None:
+    checked = check_estimator(CalibratedClassifier(method=method), on_skip=None)
+    assert len(checked) > 50
+
+
+def data(n_classes: int) -> tuple[Any, Any]:
+    made: tuple[Any, Any] = make_classification(
+        n_samples=1_500, n_features=12, n_informative=4, n_redundant=6, n_classes=n_classes,
+        random_state=3,
+    )  # fmt: skip
+    return made
+
+
+def test_temperature_is_that_of_scikit_learn() -> None:
+    x, y = data(3)
+    ours = CalibratedClassifier(GaussianNB()).fit(x, y)
+    peer = CalibratedClassifierCV(GaussianNB(), method="temperature", ensemble=False).fit(x, y)
+    np.testing.assert_allclose(ours.predict_proba(x), peer.predict_proba(x), rtol=0, atol=1e-4)
+
+
+def test_isotonic_is_that_of_scikit_learn() -> None:
+    x, y = data(2)
+    folds = StratifiedKFold(4)
+    known = cross_val_predict(GaussianNB(), x, y, cv=folds, method="predict_proba")[:, 1]
+    fitted = IsotonicCalibration().fit(known, y)
+    ours = CalibratedClassifier(GaussianNB(), method="isotonic", cv=folds).fit(x, y)
+    want = fitted.predict(GaussianNB().fit(x, y).predict_proba(x)[:, 1])
+    np.testing.assert_array_equal(ours.predict_proba(x)[:, 1], want)
+
+
+@pytest.mark.parametrize("method", ["spline", "platt", "temperature", "vector"])
+def test_calibration_helps_a_model_that_is_too_sure(method: str) -> None:
+    x, y = data(2)
+    plain = GaussianNB().fit(x[:1000], y[:1000]).predict_proba(x[1000:])[:, 1]
+    ours = CalibratedClassifier(GaussianNB(), method=method).fit(x[:1000], y[:1000])
+    assert ks_error(ours.predict_proba(x[1000:])[:, 1], y[1000:]) < ks_error(plain, y[1000:])
+
+
+def test_a_fitted_estimator_is_kept() -> None:
+    x, y = data(2)
+    base = GaussianNB().fit(x[:700], y[:700])
+    ours = CalibratedClassifier(base, method="spline", cv="prefit").fit(x[700:], y[700:])
+    assert ours.estimator_ is base
+    known = base.predict_proba(x)[:, 1]
+    spline = next(one for one in CATALOGUE if one.key == "spline").make()
+    assert isinstance(spline, SplineCalibration)
+    fitted = spline.fit(known[700:], y[700:] == 1)
+    np.testing.assert_array_equal(ours.predict_proba(x)[:, 1], fitted.predict(known))
+
+
+def test_it_works_in_a_pipeline_with_names_for_classes() -> None:
+    x, y = data(3)
+    names = np.array(["cat", "dog", "owl"])[y]
+    model = make_pipeline(StandardScaler(), CalibratedClassifier(LogisticRegression()))
+    again = clone(model).fit(x, names)
+    assert again[-1].classes_.tolist() == ["cat", "dog", "owl"]
+    assert (again.predict(x) == names).mean() > 0.5
+
+
+@pytest.mark.parametrize(("method", "n_classes"), [("spline", 3), ("nonsense", 2)])
+def test_what_does_not_fit_is_refused(method: str, n_classes: int) -> None:
+    with pytest.raises(CalibrationInputError) as refused:
+        CalibratedClassifier(method=method).fit(*data(n_classes))
+    assert refused.value.field == "method"

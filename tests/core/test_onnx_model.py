@@ -1,0 +1,106 @@
+"""Calibrators as ONNX models: run by onnxruntime, equal to the calibrator itself."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import pytest
+
+from calibcore import CalibrationInputError, audit, load_sample
+from calibcore.calibrator_file import CalibratorFile
+from calibcore.calibrators import CATALOGUE, IsotonicCalibration, SplineCalibration
+from calibcore.events import OneClass
+from calibcore.onnx_model import onnx_model
+from calibcore.validation import Floats
+
+WRITTEN = (
+    "spline", "temperature", "vector", "matrix", "dirichlet", "structured_vector",
+    "structured_matrix", "platt", "histogram", "isotonic",
+)  # fmt: skip
+
+
+def kept_of(key: str, *, values: str = "logits") -> tuple[CalibratorFile, Floats]:
+    """Fit to one set, and return the calibrator with rows that it has not seen."""
+    data = load_sample("three_garments")
+    table, new = (np.asarray(data[f"logits_{name}"], float) for name in ("calibration", "test"))
+    if values == "probabilities":
+        table, new = (np.exp(part - part.max(axis=1, keepdims=True)) for part in (table, new))
+        table, new = (part / part.sum(axis=1, keepdims=True) for part in (table, new))
+    method = next(one for one in CATALOGUE if one.key == key)
+    rows, labels = table[:1500], data["labels_calibration"][:1500]
+    found = audit(rows, labels, calibrator=method.make(), event=OneClass(1))
+    return CalibratorFile.of(found), new
+
+
+def run(kept: CalibratorFile, values: Floats) -> Floats:
+    session = onnxruntime.InferenceSession(onnx_model(kept).SerializeToString())
+    (name,) = (one.name for one in session.get_inputs())
+    (found,) = session.run(["calibrated"], {name: values})
+    return np.asarray(found)
+
+
+def scores() -> Floats:
+    drawn = np.random.default_rng(0).random(500)
+    return np.concatenate([[0.0, 1.0, 1e-300, 1 - 1e-16, 0.5], np.linspace(0, 1, 301), drawn])
+
+
+@pytest.mark.parametrize("key", WRITTEN)
+def test_it_is_the_calibrator_on_new_rows(key: str) -> None:
+    kept, new = kept_of(key)
+    values = scores() if kept.takes == "scores" else new
+    np.testing.assert_allclose(run(kept, values), kept.apply(values), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("key", ["temperature", "dirichlet"])
+def test_probabilities_are_taken_as_they_are(key: str) -> None:
+    kept, new = kept_of(key, values="probabilities")
+    assert kept.takes == "probabilities"
+    np.testing.assert_allclose(run(kept, new), kept.apply(new), rtol=0, atol=1e-9)
+
+
+def test_every_edge_of_steps_and_knots_falls_on_the_same_side() -> None:
+    rng = np.random.default_rng(1)
+    fit = np.round(rng.random(400), 2)
+    for calibrator in (
+        IsotonicCalibration(),
+        IsotonicCalibration(interpolate=True),
+        SplineCalibration(),
+    ):
+        found = audit(fit, rng.random(400) < fit, calibrator=calibrator)
+        kept = CalibratorFile.of(found)
+        values = np.concatenate([np.unique(fit), np.nextafter(np.unique(fit), 0)])
+        np.testing.assert_allclose(run(kept, values), kept.apply(values), rtol=0, atol=1e-12)
+
+
+def test_it_says_what_it_takes() -> None:
+    kept, _ = kept_of("vector")
+    model = onnx_model(kept)
+    facts = {one.key: one.value for one in model.metadata_props}
+    assert facts["classes"].split("\n") == list(kept.class_names)
+    assert facts["data_sha256"] == kept.data
+    assert [one.name for one in model.graph.input] == ["logits"]
+
+
+def test_one_that_has_no_model_is_refused() -> None:
+    kept, _ = kept_of("bbq")
+    with pytest.raises(CalibrationInputError) as refused:
+        onnx_model(kept)
+    assert refused.value.field == "calibrator"
+
+
+def test_it_runs_without_fractile(tmp_path: Path) -> None:
+    kept, new = kept_of("vector")
+    (tmp_path / "calibrator.onnx").write_bytes(onnx_model(kept).SerializeToString())
+    np.save(tmp_path / "new.npy", new)
+    code = (
+        "import sys, numpy, onnxruntime\n"
+        "session = onnxruntime.InferenceSession('calibrator.onnx')\n"
+        "found, = session.run(None, {'logits': numpy.load('new.npy')})\n"
+        "numpy.save('found.npy', found)\n"
+        "assert not any(name.startswith('calibcore') for name in sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-I", "-c", code], cwd=tmp_path, check=True)
+    found = np.load(tmp_path / "found.npy")
+    np.testing.assert_allclose(found, kept.apply(new), rtol=0, atol=1e-12)
