@@ -1,0 +1,96 @@
+"""The command as installed from the wheel: every example of its help, in a folder of its own."""
+
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+COMMANDS = ("audit", "fit", "calibrate", "check")
+
+MAY_HOLD = ("--fail-if", "check ")
+"""Examples whose code tells what was found: 0 or 1."""
+
+
+@pytest.fixture(scope="module")
+def fractile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install the wheel alone; what it needs is that of the tests, which is not Fractile."""
+    folder = tmp_path_factory.mktemp("installed")
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    subprocess.run(
+        [*pip, "wheel", str(ROOT), "--no-deps", "--wheel-dir", str(folder)], check=True
+    )
+    (wheel,) = folder.glob("fractile-*.whl")
+    venv.create(folder / "env", symlinks=True)
+    python = folder / "env" / "bin" / "python"
+    subprocess.run(
+        [*pip, "--python", str(python), "install", "--no-deps", "--no-index", str(wheel)],
+        check=True,
+    )
+    (site,) = (folder / "env" / "lib").glob("python*/site-packages")
+    (site / "needed.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
+    return folder / "env" / "bin" / "fractile"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the files that the examples name."""
+    made = tmp_path_factory.mktemp("examples")
+    for seed, name in enumerate(("predictions", "new", "january", "march", "batch")):
+        rng = np.random.default_rng(seed)
+        logits = rng.normal(-1, 1.2, 600)
+        table = pd.DataFrame({
+            "risk": (1 / (1 + np.exp(-logits))).round(4),
+            "readmitted": np.where(rng.random(600) < 1 / (1 + np.exp(-logits)), "Yes", "No"),
+            "ward": rng.choice(["A", "B"], 600),
+        })  # fmt: skip
+        if name == "new":
+            del table["readmitted"]
+        if name == "batch":
+            table.to_parquet(made / "batch.parquet")
+        else:
+            table.to_csv(made / f"{name}.csv", index=False)
+    (made / "logits.npz").write_bytes((ROOT / "sample_logits" / "three_garments.npz").read_bytes())
+    return made
+
+
+def run(fractile: Path, folder: Path, line: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-c", line], cwd=folder, capture_output=True, text=True, check=False,  # noqa: S607
+        env={**os.environ, "PATH": f"{fractile.parent}{os.pathsep}{os.environ['PATH']}"},
+    )  # fmt: skip
+
+
+def test_it_is_the_wheel_that_runs(fractile: Path, folder: Path) -> None:
+    code = "import calibcore, dashboard; print(calibcore.__file__, dashboard.__file__)"
+    found = run(fractile, folder, f"{fractile.parent / 'python'} -c '{code}'")
+    assert found.stdout.count("site-packages") == 2
+    assert str(ROOT) not in found.stdout
+    version = run(fractile, folder, "fractile --version")
+    assert re.fullmatch(r"fractile, version \d+\.\d+\.\d+\n", version.stdout)
+
+
+def test_every_example_of_the_help_runs(fractile: Path, folder: Path) -> None:
+    texts = {name: run(fractile, folder, f"fractile {name} --help").stdout for name in COMMANDS}
+    examples = [
+        line.strip() for text in texts.values() for line in text.splitlines()
+        if line.strip().startswith("fractile ")
+    ]  # fmt: skip
+    assert {line.split()[1] for line in examples} == {*COMMANDS}
+    for line in examples:
+        done = run(fractile, folder, line)
+        codes = {0, 1} if any(part in line for part in MAY_HOLD) else {0}
+        assert done.returncode in codes, (line, done.stdout, done.stderr)
+        assert "Traceback" not in done.stderr
+    written = {path.name for path in folder.iterdir()}
+    assert {"report.html", "audit.json", "calibrator.onnx", "calibrated.csv"} <= written
+    main = run(fractile, folder, "fractile --help").stdout
+    assert all(f"fractile {name} " in main for name in COMMANDS)
