@@ -23,6 +23,7 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, OneClass, TopR, WithinTopR
 from calibcore.tables import are_probabilities, array_of, class_names_of
+from calibcore.thinning import ACCURACY, thinned
 from calibcore.validation import Floats
 
 FORMAT = 1
@@ -54,6 +55,9 @@ class CalibratorFile:
         Measures of the evaluation, by key, before and after.
     made_by : str
         Version of Fractile.
+    accuracy : float
+        By how much the map may differ from the one that was evaluated, as a share; 0 of most. A
+        spline of very many points is `calibcore.thinning.thinned`.
 
     Examples
     --------
@@ -73,6 +77,7 @@ class CalibratorFile:
     data: str = ""
     figures: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
     made_by: str = ""
+    accuracy: float = 0.0
 
     @classmethod
     def of(cls, result: AuditResult, *, data: str | None = None) -> "CalibratorFile":
@@ -110,8 +115,9 @@ class CalibratorFile:
         of_classes = isinstance(fitted, FittedVectorMap)
         names = rows.class_names if isinstance(rows, LogitSet) else ()
         figures = {one.measure.key: (one.before, one.after) for one in result.test.comparisons}
+        fewer = thinned(fitted)
         return cls(
-            fitted,
+            fewer,
             rows.made_of if of_classes and isinstance(rows, LogitSet) else "scores",
             names,
             None if of_classes else event,
@@ -119,6 +125,7 @@ class CalibratorFile:
             _digest(rows) if data is None else data,
             figures,
             version("fractile"),
+            0.0 if fewer is fitted else ACCURACY,
         )
 
     def to_json(self) -> str:
@@ -295,4 +302,10 @@ def _read(name: str, value: Any) -> Any:
     return value
 
 
-_PLAIN: dict[str, type] = {"takes": str, "n_rows": int, "data": str, "made_by": str}
+_PLAIN: dict[str, type] = {
+    "takes": str,
+    "n_rows": int,
+    "data": str,
+    "made_by": str,
+    "accuracy": float,
+}

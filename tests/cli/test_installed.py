@@ -25,9 +25,7 @@ def fractile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Install the wheel alone; what it needs is that of the tests, which is not Fractile."""
     folder = tmp_path_factory.mktemp("installed")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    subprocess.run(
-        [*pip, "wheel", str(ROOT), "--no-deps", "--wheel-dir", str(folder)], check=True
-    )
+    subprocess.run([*pip, "wheel", str(ROOT), "--no-deps", "--wheel-dir", str(folder)], check=True)
     (wheel,) = folder.glob("fractile-*.whl")
     venv.create(folder / "env", symlinks=True)
     python = folder / "env" / "bin" / "python"
@@ -64,7 +62,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(fractile: Path, folder: Path, line: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        ["bash", "-c", line], cwd=folder, capture_output=True, text=True, check=False,  # noqa: S607
+        ["bash", "-c", line], cwd=folder, capture_output=True, text=True, check=False,
         env={**os.environ, "PATH": f"{fractile.parent}{os.pathsep}{os.environ['PATH']}"},
     )  # fmt: skip
 

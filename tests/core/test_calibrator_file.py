@@ -22,6 +22,9 @@ from calibcore.calibrators import (
     SplineCalibration,
     TemperatureScaling,
 )
+from calibcore.calibrators.lifts.separate import FittedOneVsRest
+from calibcore.calibrators.score_maps.spline import FittedSpline
+from calibcore.thinning import ACCURACY, thinned
 
 NAMES = ("cat", "dog", "owl")
 KEYS = [method.key for method in CATALOGUE if method.key != "by_group"]
@@ -222,3 +225,43 @@ def test_nothing_fitted_and_groups_that_are_not_there_are_said() -> None:
     )
     with pytest.raises(CalibrationInputError, match="no groups"):
         again(CalibratorFile.of(grouped)).apply(scores)
+
+
+# Very many points ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_rows", [30_000, 300_000])
+def test_a_spline_of_very_many_points_is_thinned_to_its_accuracy(n_rows: int) -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.beta(2, 5, n_rows)
+    fitted = SplineCalibration().fit(scores, rng.random(n_rows) < scores**1.2)
+    few = thinned(fitted)
+    everywhere = np.concatenate([scores, (scores[1:] + scores[:-1]) / 2, [0, 1]])
+    assert np.abs(few.predict(everywhere) - fitted.predict(everywhere)).max() <= ACCURACY
+    assert few.scores.size < fitted.scores.size
+    assert len(few.to_json()) < 1_500_000
+
+
+def test_a_file_says_how_accurate_it_is() -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.random(50_000)
+    found = audit(scores, rng.random(50_000) < scores, calibrator=SplineCalibration())
+    kept = CalibratorFile.of(found)
+    assert kept.accuracy == ACCURACY
+    again = CalibratorFile.from_json(kept.to_json())
+    assert again.accuracy == ACCURACY
+    assert again.fitted == kept.fitted
+    small = audit(scores[:500], rng.random(500) < scores[:500], calibrator=SplineCalibration())
+    assert CalibratorFile.of(small).accuracy == 0
+
+
+def test_splines_within_other_maps_are_thinned_too() -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.random(40_000)
+    spline = SplineCalibration().fit(scores, rng.random(40_000) < scores)
+    held = FittedOneVsRest(score_maps=(spline, spline))
+    few = thinned(held)
+    for one in few.score_maps:
+        assert isinstance(one, FittedSpline)
+        assert one.scores.size < spline.scores.size
+    assert thinned(few) is few
