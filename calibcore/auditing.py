@@ -1,6 +1,10 @@
 """One audit: fit on the calibration set, evaluate on the test set or in folds, before and after."""
 
+import json
+import math
 from dataclasses import replace
+from importlib.metadata import entry_points
+from os import PathLike
 from typing import TYPE_CHECKING
 
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
@@ -22,6 +26,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Rows = LogitSet | EventScores
+
+REPORT = "calibcore.report"
+"""Group of entry points that write reports."""
 
 
 @result_class
@@ -161,6 +168,57 @@ class AuditResult:
         """Tabulate the test set's measures: see `calibcore.frames.measures_frame`."""
         return measures_frame(self.test, intervals)
 
+    def to_json(self) -> str:
+        """Write the measures of the test set, the event and the calibrator as plain JSON.
+
+        Examples
+        --------
+        >>> import json
+        >>> found = json.loads(audit([0.25, 0.75], [0, 1]).to_json())
+        >>> found["n_samples"], found["measures"]["event_brier"]["before"]
+        (2, 0.0625)
+        """
+        measures = {
+            one.measure.key: {"before": _finite(one.before), "after": _finite(one.after)}
+            for one in self.test.comparisons
+        }
+        content = {
+            "format": 1,
+            "n_samples": self.test.n_samples,
+            "evaluated": "in folds" if self.in_folds else "on a test set",
+            "event": None if self.asked is None else repr(self.asked.event),
+            "measures": measures,
+            "warnings": list(self.warnings),
+            "calibrator": None if self.fitted is None else json.loads(self.fitted.to_json()),
+        }
+        return json.dumps(content, allow_nan=False)
+
+    def report(self, path: str | PathLike[str], *, page: bool = False, **typed: str) -> None:
+        """Write the report that the dashboard makes.
+
+        Parameters
+        ----------
+        path : str or path
+            Ends in ".html", or in ".json" for the same content.
+        page : bool, default False
+            Whether the HTML is one page, for a committee.
+        **typed : str
+            ``title``, ``purpose``, ``model`` and ``author``.
+
+        Raises
+        ------
+        CalibrationInputError
+            Another ending; a calibrator that is not of the catalogue; no dashboard installed.
+
+        Notes
+        -----
+        Whatever is installed for the entry point `REPORT` writes it; the core itself draws nothing.
+        """
+        writers = list(entry_points(group=REPORT))
+        if not writers:
+            raise CalibrationInputError("report", "no dashboard", "the package fractile installed")
+        writers[0].load()(self, path, page=page, **typed)
+
     def _repr_html_(self) -> str:
         """Show the measures as a table in a notebook."""
         return self.to_frame().to_html(float_format="{:.4g}".format, na_rep="\u2013")
@@ -241,6 +299,10 @@ def audit(  # noqa: PLR0913 - each has a default that serves
         crossed=crossed,
         asked=Asked(split, event, calibrator, options),
     )
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
 
 
 def _split_of(

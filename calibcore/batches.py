@@ -1,9 +1,9 @@
 """Whether a new batch behaves as an audited one: two samples of rows, measure by measure."""
 
 from collections.abc import Iterator
+from statistics import NormalDist
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from calibcore.errors import CalibrationInputError
 from calibcore.inference import Interval
@@ -23,7 +23,7 @@ LEVEL = 0.05
 MOST_SCORES = 1_000
 """Scores of each batch; neighbours are joined where there are more."""
 
-_RATE = "hit_rate"
+_RATE, _LEAST_SPREAD = "hit_rate", 1e-12
 
 
 @result_class
@@ -172,13 +172,13 @@ def compare_batches(
             measure.key, measure.name, float(was[k]), float(now[k]),
             None if measure.is_distance else Interval(float(low[k]), float(high[k])),
             float(p_values[k]), float(adjusted[k]), float(expected[k]), float(beyond[k]),
-            float(critical[k] + ndtri(0.8) * spread[k]),
+            float(critical[k] + NormalDist().inv_cdf(0.8) * spread[k]),
         )
         for k, measure in enumerate(measures)
     )  # fmt: skip
     gap = [measure.key for measure in measures].index("mean_gap")
-    ends = (np.array([size, -size]) - critical[gap]) / spread[gap]
-    power = float(ndtr(ends).sum())
+    normal = NormalDist(critical[gap], max(float(spread[gap]), _LEAST_SPREAD))
+    power = sum(normal.cdf(end) for end in (size, -size))
     return BatchComparison(rows, reference.n_samples, new.n_samples, size, power)
 
 

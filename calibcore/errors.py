@@ -10,8 +10,8 @@ class CalibrationInputError(ValueError):
         Name of the argument or of the part of a file that is at fault.
     found : str
         What was found there.
-    wanted : str
-        What is wanted instead.
+    expected : str
+        What is expected instead.
 
     Examples
     --------
@@ -19,14 +19,14 @@ class CalibrationInputError(ValueError):
     labels: 5 values. Expected one label a row of logits (4).
     """
 
-    def __init__(self, field: str, found: str, wanted: str) -> None:
+    def __init__(self, field: str, found: str, expected: str) -> None:
         super().__init__(
-            f"{field}: {found}. Expected {wanted}{'' if wanted.endswith('?') else '.'}"
+            f"{field}: {found}. Expected {expected}{'' if expected.endswith('?') else '.'}"
         )
         self.field = field
         self.found = found
-        self.wanted = wanted
+        self.expected = expected
 
     def __reduce__(self) -> tuple[type["CalibrationInputError"], tuple[str, str, str]]:
         """Let the error cross process boundaries with its three parts."""
-        return type(self), (self.field, self.found, self.wanted)
+        return type(self), (self.field, self.found, self.expected)

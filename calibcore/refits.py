@@ -159,7 +159,8 @@ def refit(  # noqa: PLR0913 - what was fitted, on what, and how closely to look
         was, fixed = _drawn(before, drawn[kept]), _drawn(after, drawn[kept])
         free = _drawn(side_after(rows, event, again), kept)
         old, *new = (_values(measures, was, side, plan.rough) for side in (was, fixed, free))
-        found.append(np.subtract(new, old))
+        with np.errstate(invalid="ignore"):  # of two that are infinite nothing is known
+            found.append(np.subtract(new, old))
     if 2 * len(found) < n_draws:
         return Refits({}, {})
     fixed_fits, free_fits = np.stack(found, axis=1)

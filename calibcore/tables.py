@@ -131,7 +131,7 @@ def _labels(truth: NDArray[Any], names: Sequence[str] | None, n_classes: int) ->
         try:
             return validation.labels(truth, n_rows=len(truth), n_classes=n_classes)
         except CalibrationInputError as error:
-            raise CalibrationInputError("outcomes", error.found, error.wanted) from None
+            raise CalibrationInputError("outcomes", error.found, error.expected) from None
     known = {name: number for number, name in enumerate(names or ())}
     unknown = next((str(value) for value in truth if str(value) not in known), None)
     if unknown is not None:

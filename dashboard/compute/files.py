@@ -123,7 +123,7 @@ def _bare(error: FileError) -> FileError:
     if isinstance(error, Question):
         copy: FileError = Question(error.field, error.found, error.ask, error.answers)
     else:
-        copy = FileError(error.field, error.found, error.wanted)
+        copy = FileError(error.field, error.found, error.expected)
     copy.known = error.known
     return copy
 

@@ -43,3 +43,14 @@ def code_of(kept: CalibratorFile) -> str | None:
         return numpy_code(kept)
     except CalibrationInputError:
         return None
+
+
+def onnx_of(kept: CalibratorFile) -> bytes | None:
+    """Return a calibrator as an ONNX model; None of one that has none, or without the extra."""
+    try:
+        from calibcore.onnx_model import onnx_model  # noqa: PLC0415 - of an extra
+
+        written: bytes = onnx_model(kept).SerializeToString()
+    except (ImportError, CalibrationInputError):
+        return None
+    return written

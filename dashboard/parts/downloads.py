@@ -54,6 +54,11 @@ def offer_table(make: Callable[[], str], *, label: str = DOWNLOAD, name: str) ->
     )
 
 
-def offer_file(make: Callable[[], str], *, label: str, name: str, kind: str) -> None:
-    """Show a button that saves a text as a file; as `offer_table`, but the name has its ending."""
-    st.download_button(label, lambda: make().encode(), file_name=name, mime=kind, on_click="ignore")
+def offer_file(make: Callable[[], str | bytes], *, label: str, name: str, kind: str) -> None:
+    """Show a button that saves a file; as `offer_table`, but the name has its ending."""
+
+    def encoded() -> bytes:
+        made = make()
+        return made.encode() if isinstance(made, str) else made
+
+    st.download_button(label, encoded, file_name=name, mime=kind, on_click="ignore")

@@ -21,6 +21,7 @@ def show(scene: Scene) -> None:
             return
         st.markdown(say_rows(words.fitted_on(scene.settings.method, kept.n_rows)))
         table, code = compute.score_table(kept), compute.code_of(kept)
+        model = compute.onnx_of(kept)
         with st.container(horizontal=True):
             name = file_name("calibrator")
             offer_file(
@@ -28,6 +29,9 @@ def show(scene: Scene) -> None:
             )
             if code is not None:
                 offer_file(lambda: code, label=words.CODE, name=f"{name}.py", kind="text/x-python")
+            if model is not None:
+                as_model = f"{name}.onnx"
+                offer_file(lambda: model, label=words.ONNX, name=as_model, kind="application/onnx")
             offer_table(
                 lambda: compute.rows_csv(scene, kept),
                 label=say_rows(words.ROWS),

@@ -124,4 +124,4 @@ def event_option(event: ChosenEvent, class_names: tuple[str, ...] | None) -> str
         case WithinTopR(r):
             return f"within-{r}"
         case OneClass(k):
-            return (class_names or ())[k]
+            return class_names[k] if class_names else str(k)

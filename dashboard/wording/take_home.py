@@ -7,6 +7,7 @@ TITLE = "Use this calibrator"
 
 CALIBRATOR = "Calibrator (JSON)"
 CODE = "NumPy code (.py)"
+ONNX = "ONNX model"
 ROWS = "Calibrated rows (CSV)"
 SCORES = "Score table (CSV)"
 SCORE_HEAD = ("score", "calibrated")

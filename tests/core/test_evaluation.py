@@ -406,7 +406,7 @@ def test_temperature_needs_more_than_an_events_scores(events: Split[EventScores]
         audit(events, event=TopR(1), calibrator=TemperatureScaling())
     assert refused.value.field == "calibrator"
     assert "logits of all classes" in refused.value.found
-    assert "such as the spline" in refused.value.wanted
+    assert "such as the spline" in refused.value.expected
 
 
 # Stamps and refusals ------------------------------------------------------------------------

@@ -1,0 +1,121 @@
+"""The report of an audit that was made in Python: `calibcore.auditing.AuditResult.report`."""
+
+import hashlib
+from collections.abc import Mapping
+from os import PathLike, fspath
+from pathlib import Path
+
+import numpy as np
+
+from calibcore.auditing import Asked as AskedOfAudit
+from calibcore.auditing import AuditResult
+from calibcore.calibrators import CATALOGUE, Calibrator, Method
+from calibcore.data import EventScores, LogitSet
+from calibcore.errors import CalibrationInputError
+from calibcore.events import OneClass, TopR, WithinTopR
+from dashboard.figures import LIGHT
+from dashboard.readers import Upload
+from dashboard.report.contents import Asked, report_of
+from dashboard.report.document import Typed
+from dashboard.report.html import html_of, json_of
+from dashboard.scene import Scene
+from dashboard.settings import NO_METHOD, OptionValue, Settings
+
+IN_PYTHON = "rows in Python"
+"""Name of data that came from no file."""
+
+
+def write(
+    result: AuditResult, path: str | PathLike[str], *, page: bool = False, **typed: str
+) -> None:
+    """Write the report of an audit as HTML, or as JSON where the path ends so.
+
+    Parameters
+    ----------
+    result : AuditResult
+        Of `calibcore.audit`.
+    path : str or path
+        Ends in ".html" or ".json".
+    page : bool, default False
+        Whether the HTML is the one page for a committee.
+    **typed : str
+        ``title``, ``purpose``, ``model`` and ``author``.
+
+    Raises
+    ------
+    CalibrationInputError
+        Another ending; a result or a calibrator of which too little is known.
+    """
+    ending = Path(path).suffix.lower()
+    if ending not in {".html", ".json"}:
+        raise CalibrationInputError(
+            "path", repr(fspath(path)), "a name that ends in .html or .json"
+        )
+    made = report_of(scene_of_audit(result), Asked(Typed(**typed)), lambda _: None)
+    text = json_of(made) if ending == ".json" else html_of(made, brief=page)
+    Path(path).write_text(text, encoding="utf-8")
+
+
+def scene_of_audit(result: AuditResult, n_resamples: int = 1000) -> Scene:
+    """Return what the pages would be drawn from, the audit's own results in it."""
+    asked = result.asked
+    if asked is None:
+        raise CalibrationInputError("result", "an evaluation by parts", "a result of audit")
+    if not isinstance(asked.event, TopR | WithinTopR | OneClass):
+        raise CalibrationInputError("event", repr(asked.event), "top-r, within-top-r or one class")
+    split, in_folds = asked.split, result.in_folds
+    upload = Upload(
+        name=IN_PYTHON,
+        format="arrays",
+        digest=_digest(asked),
+        values_kind="scores" if isinstance(split.test, EventScores) else split.test.made_of,
+        calibration=None if in_folds else split.calibration,
+        test=None if in_folds else split.test,
+        rows=split.calibration if in_folds else None,
+    )
+    method, options = _method(asked.calibrator)
+    settings = Settings(asked.event, method, options, n_bins=asked.options.n_bins)
+    return Scene(
+        upload=upload,
+        sample=None,
+        split=split,
+        rows=split.test,
+        settings=settings,
+        result=result,
+        chosen="test",
+        n_resamples=n_resamples,
+        expert=False,
+        palette=LIGHT,
+    )
+
+
+def _method(calibrator: Calibrator | None) -> tuple[str, tuple[tuple[str, OptionValue], ...]]:
+    """Find a calibrator in the catalogue, with its options."""
+    if calibrator is None:
+        return NO_METHOD, ()
+    for method in CATALOGUE:
+        usual = {option.name: option.default for option in method.options}
+        own = {name: getattr(calibrator, name, value) for name, value in usual.items()}
+        for options in (usual, own):
+            if _is_made(method, options, calibrator):
+                return method.key, tuple(options.items())
+    wanted = "one of calibcore.calibrators.CATALOGUE, such as CATALOGUE[0].make()"
+    raise CalibrationInputError("calibrator", repr(calibrator), wanted)
+
+
+def _is_made(method: Method, options: Mapping[str, OptionValue], calibrator: Calibrator) -> bool:
+    try:
+        return method.make(**options) == calibrator
+    except CalibrationInputError:  # what the calibrator calls so is no option of this method
+        return False
+
+
+def _digest(asked: AskedOfAudit) -> str:
+    found = hashlib.sha256()
+    for rows in (asked.split.calibration, asked.split.test):
+        parts = (
+            (rows.logits, rows.labels) if isinstance(rows, LogitSet) else (rows.scores, rows.hits)
+        )
+        for part in parts:
+            found.update(np.ascontiguousarray(part).tobytes())
+    return found.hexdigest()

@@ -1,0 +1,108 @@
+"""Results of the library as reports and JSON: the audit's own figures."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+
+from calibcore import AuditResult, CalibrationInputError, audit, load_sample
+from calibcore.calibrators import (
+    CATALOGUE,
+    BetaCalibration,
+    IsotonicCalibration,
+    PlattScaling,
+    SplineCalibration,
+    TemperatureScaling,
+)
+from calibcore.data import LogitSet
+from calibcore.events import OneClass
+from calibcore.splits import Split
+from tests.report.test_report import SCHEMA, block
+
+SPLINE = CATALOGUE[0].make()
+
+
+def audited(**asked: Any) -> AuditResult:
+    data = load_sample("three_garments")
+    return audit(data["logits_test"], data["labels_test"], **asked)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"calibrator": TemperatureScaling()},
+        {"calibrator": SplineCalibration(n_knots=9), "event": OneClass(1)},
+        {"calibrator": IsotonicCalibration(), "seed": 3},
+    ],
+)
+def test_the_report_holds_the_audit_s_figures(tmp_path: Path, asked: dict[str, Any]) -> None:
+    result = audited(**asked)
+    result.report(tmp_path / "report.json", title="T", author="A")
+    document = json.loads((tmp_path / "report.json").read_text("utf-8"))
+    Draft202012Validator(SCHEMA).validate(document)
+    assert document["title"] == "T"
+    for row in block(document, "measures", "measures")["rows"]:
+        compared = result.test.compare(row["key"])
+        sides = (compared.before, compared.after) if asked.get("calibrator") else (compared.before,)
+        for cell, value in zip(row["cells"], sides, strict=False):
+            assert cell["value"] == (value if value is None or np.isfinite(value) else None)
+
+
+def test_scores_of_one_event_are_reported_as_html(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.random(400)
+    result = audit(scores, rng.random(400) < scores, calibrator=BetaCalibration())
+    for page in (False, True):
+        result.report(tmp_path / "report.html", page=page, purpose="To try")
+        text = (tmp_path / "report.html").read_text("utf-8")
+        assert "To try" in text
+        assert ("Measures</h2>" in text) is not page
+
+
+def test_two_sets_are_reported_as_two(tmp_path: Path) -> None:
+    sample = load_sample("three_garments")
+    calibration, test = (
+        LogitSet(sample[f"logits_{name}"], sample[f"labels_{name}"])
+        for name in ("calibration", "test")
+    )
+    split = Split(calibration, test)
+    result = audit(split, calibrator=SPLINE)
+    result.report(tmp_path / "report.json")
+    document = json.loads((tmp_path / "report.json").read_text("utf-8"))
+    rows = block(document, "data", "rows")
+    assert rows["columns"] == ["Class", "Calibration set", "Test set"]
+
+
+def test_json_is_what_was_measured() -> None:
+    result = audited(calibrator=TemperatureScaling())
+    found = json.loads(result.to_json())
+    assert found["evaluated"] == "in folds"
+    assert found["n_samples"] == result.test.n_samples
+    for row in result.test.comparisons:
+        before = found["measures"][row.measure.key]["before"]
+        assert before == (row.before if row.before is None or np.isfinite(row.before) else None)
+    assert found["calibrator"] == json.loads(result.fitted.to_json()) if result.fitted else False
+
+
+def test_another_ending_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CalibrationInputError) as refused:
+        audited().report(tmp_path / "report.pdf")
+    assert refused.value.field == "path"
+
+
+def test_a_calibrator_of_one_s_own_is_refused(tmp_path: Path) -> None:
+    chain = PlattScaling(smoothed_targets=True)
+    object.__setattr__(chain, "smoothed_targets", 0.5)  # no option of the catalogue
+    rng = np.random.default_rng(0)
+    scores = rng.random(100)
+    result = audit(scores, rng.random(100) < scores)
+    assert result.asked is not None
+    own = replace(result, asked=replace(result.asked, calibrator=chain))
+    with pytest.raises(CalibrationInputError) as refused:
+        own.report(tmp_path / "report.html")
+    assert refused.value.field == "calibrator"
