@@ -134,4 +134,4 @@ def test_a_calibrator_is_kept_as_code_too(hospital: Discharges, tmp_path: Path) 
     assert_allclose(made, wanted, atol=1e-12)
     refused = run("fit", old, "--calibrator", "gaussian_process", "--out", tmp_path / "gp.py")
     assert refused.exit_code == 2
-    assert "FittedGaussianProcess. Expected one of scores, a temperature" in refused.stderr
+    assert "FittedGaussianProcess. Expected any but a Gaussian process" in refused.stderr

@@ -21,8 +21,8 @@ SLOPE_BOUNDS = (1e-3, 1e3)
 DEEPEST = -1e6
 """Logarithms of probabilities further down weigh as much as this."""
 
-_TINY = float(np.finfo(np.float64).tiny)
-_VANISHING, _OVERFLOWING = 500.0, 700.0
+TINY = float(np.finfo(np.float64).tiny)
+VANISHING, OVERFLOWING = 500.0, 700.0
 _KEPT_CELLS = 1 << 20
 _MOST_STEPS = 500
 
@@ -69,7 +69,7 @@ def logarithms(block: Logits, plain: Floats | None = None) -> tuple[Floats, Floa
     if plain is not None:
         plain[...] = high
     np.subtract(1, high, out=high)
-    np.log(np.maximum(high, _TINY, out=high), out=high)
+    np.log(np.maximum(high, TINY, out=high), out=high)
     return low, high
 
 
@@ -80,10 +80,10 @@ def one_map(low: Floats, high: Floats, maps: Maps, number: int) -> tuple[Floats,
     if b != 0:
         against += b * high
     against -= c
-    if a * math.log(low.shape[1]) - c > _VANISHING:  # what is possible for a row's largest
+    if a * math.log(low.shape[1]) - c > VANISHING:  # what is possible for a row's largest
         # As g is the exponential there, to the last digit, a factor a row changes nothing.
-        against -= np.maximum(-row_maxima(-against) - _VANISHING, 0.0)
-    g = np.exp(np.minimum(against, _OVERFLOWING, out=against), out=against)
+        against -= np.maximum(-row_maxima(-against) - VANISHING, 0.0)
+    g = np.exp(np.minimum(against, OVERFLOWING, out=against), out=against)
     g += 1
     np.reciprocal(g, out=g)
     slack = 1 - g
@@ -167,7 +167,7 @@ class Search:
         applied = [one_map(low, high, maps, number) for number in range(len(maps.weights))]
         at = np.arange(len(labels))
         chances = np.stack([part[at, labels] for part, _ in applied])
-        own = np.maximum(maps.weights @ chances, _TINY)
+        own = np.maximum(maps.weights @ chances, TINY)
         for number, (part, slack) in enumerate(applied):
             share = chances[number] / own
             gradient[3, number] -= share.sum()

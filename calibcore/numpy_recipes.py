@@ -1,0 +1,268 @@
+"""The lines of NumPy that calibrators are written in."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from calibcore.calibrators.base import Fitted
+from calibcore.calibrators.ensembles.beta import STRICTNESS, FittedBetaEnsemble
+from calibcore.calibrators.ensembles.beta_loss import DEEPEST, OVERFLOWING, TINY, VANISHING
+from calibcore.calibrators.ensembles.temperature import FittedEnsembleTemperature
+from calibcore.calibrators.lifts.chain import FittedChain
+from calibcore.calibrators.lifts.pooled import FittedPooledClasses, FittedPooledScores
+from calibcore.calibrators.lifts.separate import FittedOneVsRest, FittedPerRank
+from calibcore.calibrators.linear.fitted import FittedLinear
+from calibcore.calibrators.score_maps.bbq import FittedBBQ
+from calibcore.calibrators.score_maps.beta import FittedBeta
+from calibcore.calibrators.score_maps.histogram import FittedHistogram
+from calibcore.calibrators.score_maps.isotonic import FittedIsotonic
+from calibcore.calibrators.score_maps.platt import SMALLEST_SCORE, FittedPlatt
+from calibcore.calibrators.score_maps.spline import FittedSpline
+from calibcore.calibrators.score_maps.venn_abers import FittedVennAbers
+from calibcore.calibrators.temperature.scaling import FittedTemperature
+
+Numbers = dict[str, Any]
+Recipe = tuple[Numbers, list[str]]
+"""Constants, and the lines that turn ``x`` into ``y`` by them."""
+
+_SOFTMAX = ["y = np.exp(y - y.max(axis=1, keepdims=True))", "y /= y.sum(axis=1, keepdims=True)"]
+_ODDS = [
+    f"x = np.clip(x, {SMALLEST_SCORE!r}, 1 - {SMALLEST_SCORE!r})",
+    "low, high = np.log(x), -np.log1p(-x)",
+]
+_SIGMOID = ["tail = np.exp(-np.abs(y))", "y = np.where(y >= 0, 1.0, tail) / (1 + tail)"]
+
+
+def recipe_of(fitted: Fitted) -> Recipe | None:
+    """Return how a calibrator is written; None of one that is not."""
+    for kind, recipe in _RECIPES.items():
+        if isinstance(fitted, kind):
+            return recipe(fitted)
+    return None
+
+
+# Scores ---------------------------------------------------------------------------------------
+
+
+def _platt(fitted: FittedPlatt) -> Recipe:
+    numbers = {"slope": fitted.slope, "intercept": fitted.intercept}
+    return numbers, [*_ODDS, "y = SLOPE * (low + high) + INTERCEPT", *_SIGMOID]
+
+
+def _beta(fitted: FittedBeta) -> Recipe:
+    numbers = {"a": fitted.a, "b": fitted.b, "c": fitted.c}
+    return numbers, [*_ODDS, "y = A * low + B * high + C", *_SIGMOID]
+
+
+def _spline(fitted: FittedSpline) -> Recipe:
+    numbers = {"scores": fitted.scores, "slope": fitted.slope}
+    return numbers, ["y = np.clip(np.interp(x, SCORES, SLOPE), 0.0, 1.0)"]
+
+
+def _steps(edges: Any, heights: Any, side: str) -> Recipe:
+    numbers = {"edges": edges, "heights": heights}
+    return numbers, [f'y = HEIGHTS[np.searchsorted(EDGES, x, side="{side}")]']
+
+
+def _bbq(fitted: FittedBBQ) -> Recipe:
+    return _steps(fitted.edges, fitted.heights, "left")
+
+
+def _histogram(fitted: FittedHistogram) -> Recipe:
+    heights = np.where(fitted.counts > 0, fitted.frequency, -1.0)
+    numbers, lines = _steps(fitted.edges[1:-1], heights, "left")
+    return numbers, [*lines, "y = np.where(y < 0, x, y)  # a bin without rows changes nothing"]
+
+
+def _isotonic(fitted: FittedIsotonic) -> Recipe:
+    if not fitted.interpolate:
+        return _steps(fitted.first[1:], fitted.frequency, "right")
+    ends = np.stack([fitted.first, fitted.last], axis=1).ravel()
+    differ = np.append(True, ends[1:] > ends[:-1])
+    numbers = {"scores": ends[differ], "heights": np.repeat(fitted.frequency, 2)[differ]}
+    return numbers, ["y = np.clip(np.interp(x, SCORES, HEIGHTS), 0.0, 1.0)"]
+
+
+def _venn_abers(fitted: FittedVennAbers) -> Recipe:
+    numbers = {
+        "lower_starts": fitted.lower_starts,
+        "lower": fitted.lower,
+        "upper_ends": fitted.upper_ends,
+        "upper": fitted.upper,
+    }
+    return numbers, [
+        'low = LOWER[np.searchsorted(LOWER_STARTS, x, side="right")]',
+        'high = UPPER[np.searchsorted(UPPER_ENDS, x, side="left")]',
+        "y = high / (1 - low + high)",
+    ]
+
+
+def _pooled(fitted: FittedPooledScores) -> Recipe | None:
+    inner = recipe_of(fitted.score_map)
+    if inner is None:
+        return None
+    numbers, lines = inner
+    lines = ["given = x", *lines, "y = np.minimum(y + STRICTNESS * given, 1.0)"]
+    return numbers | {"strictness": fitted.strictness}, lines
+
+
+# All classes ----------------------------------------------------------------------------------
+
+
+def _temperature(fitted: FittedTemperature) -> Recipe:
+    return {"temperature": fitted.temperature}, ["y = x / TEMPERATURE", *_SOFTMAX]
+
+
+def _ensemble(fitted: FittedEnsembleTemperature) -> Recipe:
+    numbers = {"temperature": fitted.temperature, "weights": fitted.weights}
+    mixed = "y = WEIGHTS[0] * hot + WEIGHTS[1] * y + WEIGHTS[2] / x.shape[1]"
+    return numbers, [
+        "y = x / TEMPERATURE", *_SOFTMAX, "hot = y", "y = x", *_SOFTMAX, mixed
+    ]  # fmt: skip
+
+
+def _linear(fitted: FittedLinear) -> Recipe:
+    numbers: Numbers = {"weights": fitted.weights, "bias": fitted.bias}
+    lines = []
+    if fitted.temperature != 1:
+        numbers["temperature"] = fitted.temperature
+        lines.append("x = x / TEMPERATURE")
+    if fitted.space == "logits":
+        lines.append("x = x - x.mean(axis=1, keepdims=True)")
+    else:
+        lines += ["y = x", *_SOFTMAX]
+        if fitted.uniform_share:
+            numbers["share"] = fitted.uniform_share
+            lines.append("x = np.log((1 - SHARE) * y + SHARE / x.shape[1])")
+        else:
+            lines += [
+                "x = x - x.max(axis=1, keepdims=True)",
+                "x = x - np.log(np.exp(x).sum(axis=1, keepdims=True))",
+            ]
+    product = "x @ WEIGHTS.T" if fitted.weights.ndim == 2 else "x * WEIGHTS"
+    return numbers, [*lines, f"y = {product} + BIAS", *_SOFTMAX]
+
+
+# Lifts ----------------------------------------------------------------------------------------
+
+_SUM_TO_1 = [
+    "total = r.sum(axis=1, keepdims=True)",
+    "y = np.where(total > 0, r / np.where(total > 0, total, 1.0), before)",
+]
+
+
+def _each_column(maps: Any) -> Recipe | None:
+    """Return the lines that send each column of ``r`` through its own map."""
+    made = [recipe_of(one) for one in maps]
+    known = [one for one in made if one is not None]
+    if len(known) < len(made) or any(one[1] != known[0][1] for one in known):
+        return None
+    names = ", ".join(name.upper() for name in known[0][0])
+    held = [tuple(numbers.values()) for numbers, _ in known]
+    lines = [f"for k, ({names},) in enumerate(MAPS):", "    x = r[:, k]"]
+    return {"maps": held}, [*lines, *(f"    {line}" for line in known[0][1]), "    r[:, k] = y"]
+
+
+def _one_vs_rest(fitted: FittedOneVsRest) -> Recipe | None:
+    columns = _each_column(fitted.score_maps)
+    if columns is None:
+        return None
+    numbers, lines = columns
+    return numbers, ["before, r = y, y.copy()", *lines, *_SUM_TO_1]
+
+
+def _per_rank(fitted: FittedPerRank) -> Recipe | None:
+    columns = _each_column(fitted.score_maps)
+    if columns is None:
+        return None
+    numbers, lines = columns
+    return numbers, [
+        'order = np.argsort(-y, axis=1, kind="stable")',
+        "before = np.take_along_axis(y, order, axis=1)",
+        "r = before.copy()",
+        *lines,
+        *_SUM_TO_1,
+        "r = np.empty_like(y)",
+        "np.put_along_axis(r, order, y, axis=1)",
+        "y = r",
+    ]
+
+
+def _pooled_classes(fitted: FittedPooledClasses) -> Recipe | None:
+    inner = recipe_of(fitted.score_map)
+    if inner is None:
+        return None
+    numbers, lines = inner
+    return numbers | {"strictness": fitted.strictness}, [
+        "before = y",
+        "x = y.ravel()",
+        *lines,
+        "r = y.reshape(before.shape) + STRICTNESS * before",
+        *_SUM_TO_1,
+    ]
+
+
+_LIFTS: dict[type, Callable[[Any], Recipe | None]] = {
+    FittedOneVsRest: _one_vs_rest,
+    FittedPerRank: _per_rank,
+    FittedPooledClasses: _pooled_classes,
+}
+"""Recipes that turn ``y``, probabilities, into ``y``."""
+
+
+def _lift(fitted: Any) -> Recipe | None:
+    found = _LIFTS[type(fitted)](fitted)
+    return None if found is None else (found[0], ["y = x", *_SOFTMAX, *found[1]])
+
+
+def _chain(fitted: FittedChain) -> Recipe | None:
+    first = recipe_of(fitted.first)
+    lift = _LIFTS.get(type(fitted.second))
+    second = None if lift is None else lift(fitted.second)
+    if first is None or second is None or first[0].keys() & second[0].keys():
+        return None
+    return first[0] | second[0], [*first[1], *second[1]]
+
+
+def _beta_ensemble(fitted: FittedBetaEnsemble) -> Recipe:
+    numbers = {
+        "a": fitted.a, "b": fitted.b, "c": fitted.c,
+        "weights": (1 - STRICTNESS) * fitted.weights,
+    }  # fmt: skip
+    return numbers, [
+        "y = x",
+        *_SOFTMAX,
+        "given = x - x.max(axis=1, keepdims=True)",
+        "low = given - np.log(np.exp(given).sum(axis=1, keepdims=True))",
+        f"low = np.clip(low, {DEEPEST!r}, 0.0)",
+        f"high = np.log(np.maximum(1 - y, {TINY!r}))",
+        f"y = {STRICTNESS!r} * y",
+        "for a, b, c, weight in zip(A, B, C, WEIGHTS):",
+        "    against = b * high - a * low - c",
+        f"    least = against.min(axis=1, keepdims=True) - {VANISHING!r}",
+        "    against = against - np.maximum(least, 0.0)",
+        f"    g = 1 / (1 + np.exp(np.minimum(against, {OVERFLOWING!r})))",
+        "    y = y + weight * g / g.sum(axis=1, keepdims=True)",
+        "y = np.where(np.isneginf(x), 0.0, np.minimum(y, 1.0))",
+    ]
+
+
+_RECIPES: dict[type, Callable[[Any], Recipe | None]] = {
+    FittedPlatt: _platt,
+    FittedBeta: _beta,
+    FittedSpline: _spline,
+    FittedBBQ: _bbq,
+    FittedHistogram: _histogram,
+    FittedIsotonic: _isotonic,
+    FittedVennAbers: _venn_abers,
+    FittedPooledScores: _pooled,
+    FittedTemperature: _temperature,
+    FittedEnsembleTemperature: _ensemble,
+    FittedLinear: _linear,
+    FittedOneVsRest: _lift,
+    FittedPerRank: _lift,
+    FittedPooledClasses: _lift,
+    FittedChain: _chain,
+    FittedBetaEnsemble: _beta_ensemble,
+}
