@@ -5,15 +5,17 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 PEERS := .venv-peers
 DCURVES := .venv-dcurves
+DOCS := .venv-docs
 PEERS_PIP := $(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help run test check lint types contracts screenshots benchmark benchmark-calibrators peers agreement methods clean
+.PHONY: help run docs test check lint types contracts screenshots benchmark benchmark-calibrators peers agreement methods clean
 
 help:
 	@echo "make run          start the dashboard with a sample open"
 	@echo "make test         run every test, the real browser's included"
 	@echo "make check        lint, format, types, contracts and tests: what CI runs"
 	@echo "make screenshots  draw the README's picture and the pages in light, dark, wide and narrow"
+	@echo "make docs         build the site of the documentation, build/site"
 	@echo "make methods      fit every method to every sample, for docs/methods.md"
 	@echo "make peers        run peer libraries on every sample, for the tests to compare with"
 	@echo "make agreement    write docs/agreement.md from what the peers found"
@@ -51,6 +53,14 @@ $(DCURVES)/installed: pyproject.toml
 	$(DCURVES)/bin/python -m pip install --quiet --disable-pip-version-check dcurves==1.1.7 scipy
 	$(DCURVES)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $@
+
+$(DOCS)/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[docs]"
+	@touch $@
+
+docs: $(DOCS)/installed
+	$(DOCS)/bin/python docs/build.py
 
 run: $(VENV)/run
 	$(BIN)/fractile
@@ -92,4 +102,4 @@ methods: $(VENV)/run
 	$(BIN)/python -m benchmarks.methods
 
 clean:
-	rm -rf $(VENV) $(PEERS) $(DCURVES)
+	rm -rf $(VENV) $(PEERS) $(DCURVES) $(DOCS)

@@ -1,15 +1,23 @@
 """The pages of docs: their Python runs, and is typed."""
 
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
+
+from calibcore.calibrators import CATALOGUE
+from calibcore.metrics import METRICS
 
 DOCS = Path(__file__).parents[1] / "docs"
 
 PAGES = ("python.md",)
+
+COMMANDS = ("audit", "fit", "calibrate", "check")
 
 
 def program(page: str) -> str:
@@ -46,3 +54,38 @@ def test_the_code_is_typed(written: Path) -> None:
         [*mypy, written], cwd=root, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
+
+
+# The site -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def site() -> dict[str, Any]:
+    return runpy.run_path(str(DOCS / "build.py"))
+
+
+def test_the_site_has_every_measure_and_every_command(site: dict[str, Any]) -> None:
+    measures = site["measures_page"]()
+    for measure in METRICS:
+        assert f"### {measure.name}\n" in measures
+        assert measure.source in measures
+    assert {f"fractile {name} [OPTIONS]" in site["command_page"]() for name in COMMANDS} == {True}
+
+
+def test_the_site_has_every_calibrator_with_its_picture(
+    site: dict[str, Any], tmp_path: Path
+) -> None:
+    page = site["calibrators_page"](tmp_path / "pictures")
+    for method in CATALOGUE:
+        assert f"## {method.name}\n" in page
+        assert method.formula in page
+        picture = (tmp_path / "pictures" / f"{method.key}.svg").read_text("utf-8")
+        assert ET.fromstring(picture).tag.endswith("svg")  # noqa: S314 - our own
+        assert picture.count("<rect") > 10
+
+
+def test_every_page_of_the_site_is_written_and_named(site: dict[str, Any]) -> None:
+    config = (DOCS / "mkdocs.yml").read_text("utf-8")
+    named = set(re.findall(r"(\w+)\.md", config))
+    assert {*site["KEPT"]} <= named
+    assert all((DOCS / f"{name}.md").exists() for name in site["KEPT"])

@@ -6,7 +6,7 @@ STYLE = """
 body { font: 15px/1.5 "Source Sans 3", "Source Sans Pro", "Segoe UI", Roboto, Helvetica, Arial,
   sans-serif; color: #1f2937; background: #fff; max-width: 920px; margin: 0 auto;
   padding: 24px 20px 48px; overflow-wrap: break-word; }
-svg text { font-family: inherit; }
+svg { font-family: inherit; }
 h1 { font-size: 1.7em; line-height: 1.2; margin: 0 0 4px; }
 h2 { font-size: 1.2em; margin: 2.2em 0 0.4em; padding-top: 0.6em;
   border-top: 1px solid #d1d5db; }

@@ -69,9 +69,10 @@ def svg_of(sent: Mapping[str, Any], *, alt: str, name: str) -> str:
     """
     layout = sent["layout"]
     height = layout["height"]
+    drawn = "".join(_Drawing(sent, name).parts())
     return (
         f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(alt)}"'
-        f' xmlns="http://www.w3.org/2000/svg">{"".join(_Drawing(sent, name).parts())}</svg>'
+        f' font-family="sans-serif" xmlns="http://www.w3.org/2000/svg">{drawn}</svg>'
     )
 
 

@@ -1,0 +1,181 @@
+"""Build the site of the documentation: ``make docs``.
+
+Pages of measures, calibrators and the command are written from what the program itself holds.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+
+import calibcore.metrics
+from calibcore.calibrators import CATALOGUE, Method
+from calibcore.evaluation import Side
+from calibcore.events import OneClass
+from calibcore.metrics import METRICS, Measure
+from calibcore.samples import SAMPLES_FOLDER
+from dashboard.cli import main as fractile
+from dashboard.figures import LIGHT, reliability_diagram
+from dashboard.figures.sent import LightFigure, Titles
+from dashboard.headless import read_paths, scene_of
+from dashboard.readers.contents import Options
+from dashboard.report.svg import svg_of
+from dashboard.scene import Scene
+from dashboard.wording.glossary import GLOSSARY, OPTIONS
+from dashboard.wording.measures import GROUPS, held_note
+from dashboard.wording.reliability import bins_caption
+
+ROOT = Path(__file__).parents[1]
+
+KEPT = (
+    "browser", "python", "decisions", "validation", "agreement", "methods", "speed", "security",
+)  # fmt: skip
+"""Pages that are written by hand, or by other targets."""
+
+SAMPLE, EVENT = "crash_survival", OneClass(1)
+"""What calibrators are shown on: the risk of one of two classes."""
+
+UNITS = {
+    "share": "a share of 1",
+    "squared": "squared",
+    "nats": "nats",
+    "rows": "rows",
+    "number": "",
+}
+BETTER = {
+    "lower": "lower is better", "higher": "higher is better", "nearer": "nearer to ideal is better",
+    "neither": "neither high nor low is better",
+}  # fmt: skip
+
+
+def measures_page() -> str:
+    """Write what each measure is, in the words of the pages, with the library's reference."""
+    parts = ["# Measures", "", "As the table on Overview lists them; in code, by their keys.", ""]
+    for group, title in GROUPS.items():
+        parts += [f"## {title}", ""]
+        for measure in METRICS:
+            if measure.group == group:
+                parts += _measure(measure)
+    return "\n".join(parts)
+
+
+def _measure(measure: Measure) -> list[str]:
+    unit = UNITS[measure.unit]
+    facts = [f"`{measure.key}`", measure.source, unit, BETTER[measure.better]]
+    parts = [
+        f"### {measure.name}", "", " \u00b7 ".join(filter(None, facts)), "",
+        GLOSSARY[measure.key], "", held_note(measure.key, expert=True), "",
+    ]  # fmt: skip
+    if callable(getattr(calibcore.metrics, measure.key, None)):
+        parts += [f"::: calibcore.metrics.{measure.key}", ""]
+    return parts
+
+
+def calibrators_page(pictures: Path) -> str:
+    """Write what each calibrator is, when to use it, and what it does to one sample."""
+    parts = [
+        "# Calibrators", "",
+        f"Each picture is the sample `{SAMPLE}`, risk of death, on its test set.", "",
+        f"![Uncalibrated]({_picture('none', pictures)})", "",
+    ]  # fmt: skip
+    for method in CATALOGUE:
+        parts += [f"## {method.name}", "", method.explained, "", f"> {method.formula}", ""]
+        parts += [f"- Source: {method.paper}", f"- When: {_when(method)}"]
+        parts += [f"- Key: `{method.key}`", *_options(method), ""]
+        parts += [f"![{method.name}]({_picture(method.key, pictures)})", ""]
+        made = type(method.make())
+        parts += [f"::: {made.__module__}.{made.__qualname__}", ""]
+    return "\n".join(parts)
+
+
+def _when(method: Method) -> str:
+    if method.knows_groups:
+        needs = "the scores of one event and the group of each row are known"
+    elif method.acts_on == "event":
+        needs = "only the scores of one event are known, or only they matter"
+    else:
+        needs = "the logits or probabilities of all classes are known"
+    kept = "stay" if method.preserves_accuracy else "may change"
+    return f"{needs}; predicted classes {kept}."
+
+
+def _options(method: Method) -> list[str]:
+    known = [(option, OPTIONS.get((method.key, option.name))) for option in method.options]
+    return [
+        f"- {said[0]} (`{option.name}`, default {option.default}): {said[1]}"
+        for option, said in known
+        if said is not None
+    ]
+
+
+def _picture(key: str, folder: Path) -> str:
+    scene = _scene(key)
+    found: Side = scene.evaluated.after
+    figure = reliability_diagram(found, scene.evaluated.before, LIGHT)
+    sent = LightFigure(figure, LIGHT, None, Titles(write=str)).to_dict()
+    folder.mkdir(parents=True, exist_ok=True)
+    text = svg_of(sent, alt=bins_caption(found), name=key)
+    (folder / f"{key}.svg").write_text(text.replace("<svg ", '<svg width="400" ', 1), "utf-8")
+    return f"{folder.name}/{key}.svg"
+
+
+def _scene(key: str) -> Scene:
+    upload = read_paths([SAMPLES_FOLDER / f"{SAMPLE}.npz"], Options())
+    group = "sex" if key == "by_group" else None
+    return scene_of(
+        upload, event=EVENT, method=key, group=group, n_resamples=0, progress=lambda _: None
+    )
+
+
+def command_page() -> str:
+    """Write the help of every command, as it is printed."""
+    parts = ["# On the command line", ""]
+    for name in (None, *fractile.commands):
+        command = fractile if name is None else fractile.commands[name]
+        shown = "fractile" if name is None else f"fractile {name}"
+        context = click.Context(command, info_name=shown, max_content_width=100)
+        parts += [f"## {shown}", "", "```text", command.get_help(context), "```", ""]
+    return "\n".join(parts)
+
+
+def reference_page() -> str:
+    """List what the library offers."""
+    names = (
+        "auditing", "calibrator_file", "numpy_code", "onnx_model", "estimators", "batches",
+        "evaluation", "inference", "events", "data", "splits", "decisions", "slices", "errors",
+    )  # fmt: skip
+    return "\n".join(["# Reference", "", *(f"::: calibcore.{name}\n" for name in names)])
+
+
+def write_pages(folder: Path) -> None:
+    """Write every page of the site."""
+    folder.mkdir(parents=True, exist_ok=True)
+    made = {
+        "measures": measures_page(),
+        "calibrators": calibrators_page(folder / "pictures"),
+        "command": command_page(),
+        "reference": reference_page(),
+        **{name: (ROOT / "docs" / f"{name}.md").read_text("utf-8") for name in KEPT},
+    }
+    made["index"] = (ROOT / "docs" / "site.md").read_text("utf-8")
+    made["speed"] = made["speed"].replace("](../benchmarks/", "](")
+    for name in ("RESULTS", "CALIBRATORS"):
+        made[name] = (ROOT / "benchmarks" / f"{name}.md").read_text("utf-8")
+    for name, text in made.items():
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+
+
+def main() -> None:
+    """Write the pages and build the site."""
+    folder = ROOT / "build"
+    write_pages(folder / "pages")
+    config = folder / "mkdocs.yml"
+    config.write_text((ROOT / "docs" / "mkdocs.yml").read_text("utf-8"), encoding="utf-8")
+    tool = Path(sys.executable).parent / "zensical"
+    command = [tool, "build", "-f", config, "--clean", "--strict"]
+    subprocess.run(command, check=True)  # noqa: S603 - our own
+
+
+if __name__ == "__main__":
+    main()
