@@ -69,6 +69,8 @@ class Asked:
         Combinations of settings that were evaluated on these data.
     dealt : Dealt
         The folds of the comparison of calibrators.
+    rerun : str
+        How the figures are found again, where neither the command nor the dashboard did it.
     """
 
     typed: Typed = field(default_factory=Typed)
@@ -76,6 +78,7 @@ class Asked:
     accuracy: float = 0.95
     n_tried: int = 1
     dealt: compute.Dealt = field(default_factory=compute.Dealt)
+    rerun: str = ""
 
 
 def title_of(scene: Scene) -> str:
@@ -113,7 +116,7 @@ def report_of(scene: Scene, asked: Asked, tell: Progress) -> Report:
         *_calibrator(scene),
         findings.contest(scene, compared, asked.dealt),
         _limits(scene, asked),
-        _rerun(scene),
+        _rerun(scene, asked.rerun),
     )
     tell(1.0)
     return Report(
@@ -164,6 +167,7 @@ def _summary(scene: Scene, inference: Inference | None, n_tried: int) -> Section
     short = listed(full=False, n_classes=n_classes, event=scene.settings.event)
     steps = steps_of(scene, inference, classes_of(scene), worst_of(scene))
     return section(
+        scene,
         words.SUMMARY,
         "summary",
         *blocks,
@@ -201,6 +205,7 @@ def _data(scene: Scene) -> Section:
     here = (imports.split_here(upload),) if upload.rows is not None else ()
     read = (*upload.found, *compute.sets_said(upload), *here)
     return section(
+        scene,
         words.DATA,
         "data",
         _pairs("files", files),
@@ -283,7 +288,7 @@ def _calibrator(scene: Scene) -> tuple[Section, ...]:
         _pairs("calibrator", [*facts, *_parameters(made)]),
         lines("fit", list(scene.result.warnings)),
     ]
-    return (section(words.CALIBRATOR, "calibrator", *blocks),)
+    return (section(scene, words.CALIBRATOR, "calibrator", *blocks),)
 
 
 def _parameters(made: Mapping[str, Any], under: str = "") -> list[tuple[str, str]]:
@@ -323,6 +328,7 @@ def _limits(scene: Scene, asked: Asked) -> Section:
     looked += upload.missing
     power = power_sentence(scene.evaluated.before, scene.evaluated.n_samples, expert=scene.expert)
     return section(
+        scene,
         words.LIMITS,
         "limits",
         lines("tried", [words.tried(asked.n_tried)]),
@@ -333,7 +339,7 @@ def _limits(scene: Scene, asked: Asked) -> Section:
     )
 
 
-def _rerun(scene: Scene) -> Section:
+def _rerun(scene: Scene, otherwise: str) -> Section:
     """Return versions, every setting, and the command that finds the same figures."""
     upload, settings = scene.upload, scene.settings
     said = words.settings_said(settings, scene.n_resamples, one_set=upload.rows is not None)
@@ -348,5 +354,5 @@ def _rerun(scene: Scene) -> Section:
         ("Versions", versions),
     ]
     command = words.command(upload, settings) if scene.sample is None else ""
-    told: Sentences | None = lines("command", [words.rerun(command)])
-    return section(words.RERUN, "rerun", _pairs("settings", pairs), told)
+    told: Sentences | None = lines("command", [otherwise or words.rerun(command)])
+    return section(scene, words.RERUN, "rerun", _pairs("settings", pairs), told)

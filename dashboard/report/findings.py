@@ -11,7 +11,7 @@ from calibcore.contest import pick, ranked, sides_shown
 from calibcore.data import EventScores
 from calibcore.decisions import at_cutoff, decision_curve
 from calibcore.evaluation import Side
-from calibcore.events import TopR
+from calibcore.events import OneClass, TopR
 from calibcore.inference import Inference, Interval, Uncertainty
 from calibcore.metrics import METRICS, Measure
 from dashboard import compute
@@ -47,9 +47,10 @@ MOST_COLUMNS = 8
 """Columns whose subgroups are listed."""
 
 
-def section(title: str, key: str, *blocks: Block | None) -> Section:
+def section(scene: Scene, title: str, key: str, *blocks: Block | None) -> Section:
     """Return a section of the blocks that are there."""
-    return Section(key, title, words.PRACTICE[title], tuple(b for b in blocks if b is not None))
+    practice = words.practice(title, risk=isinstance(scene.settings.event, OneClass))
+    return Section(key, title, practice, tuple(b for b in blocks if b is not None))
 
 
 def lines(
@@ -112,7 +113,7 @@ def graphs(scene: Scene) -> Section:
     for letter, (figure_of, _) in drawing.PANELS.items():
         blocks.append(panel(letter, [figure_of(four) for four in drawn]))
     note = lines("band", [graph_words.band_note(sides[0][1], expert=scene.expert)])
-    return section(words.GRAPHS, "graphs", note, *blocks)
+    return section(scene, words.GRAPHS, "graphs", note, *blocks)
 
 
 # Measures -----------------------------------------------------------------------------------
@@ -185,7 +186,7 @@ def measures(scene: Scene, inference: Inference | None, listed: Sequence[Measure
     if inference is not None:
         notes.append(uncertainty_note(inference, expert=scene.expert))
     table = measures_table(scene, inference, listed, defined=True)
-    return section(words.MEASURES, "measures", table, lines("notes", notes))
+    return section(scene, words.MEASURES, "measures", table, lines("notes", notes))
 
 
 # Subgroups ----------------------------------------------------------------------------------
@@ -226,7 +227,7 @@ def subgroups(scene: Scene) -> Section:
         blocks.append(lines(f"note {slicing.by}", [note, cut]))
     if not found.slicings:
         blocks.append(lines("none", [words.NO_GROUPS]))
-    return section(words.SUBGROUPS, "subgroups", *blocks)
+    return section(scene, words.SUBGROUPS, "subgroups", *blocks)
 
 
 # Decisions ----------------------------------------------------------------------------------
@@ -236,7 +237,7 @@ def decisions(scene: Scene, cutoff: float | None, accuracy: float) -> Section:
     """Return what acting on the scores comes to, at a cut-off or for a wanted accuracy."""
     events = [(name, side.event) for name, side in sides_of(scene)]
     if isinstance(scene.settings.event, TopR):
-        return section(words.DECISIONS, "decisions", *_kept(scene, events, accuracy))
+        return section(scene, words.DECISIONS, "decisions", *_kept(scene, events, accuracy))
     at = deciding.usual_cutoff(events[0][1]) / 100 if cutoff is None else cutoff
     found = [at_cutoff(event, at) for _, event in events]
     curves = [(name, decision_curve(event, MESH)) for name, event in events]
@@ -261,7 +262,7 @@ def decisions(scene: Scene, cutoff: float | None, accuracy: float) -> Section:
         say_rows(acting.CURVE_CAPTION), scene, Titles(write=str),
     )  # fmt: skip
     blocks = (lines("acting", said), table, lines("use", notes), Pictures("curve", (drawn,)))
-    return section(words.DECISIONS, "decisions", *blocks)
+    return section(scene, words.DECISIONS, "decisions", *blocks)
 
 
 def _kept(
@@ -292,7 +293,7 @@ def _kept(
 def contest(scene: Scene, found: compute.FoundContest | None, dealt: compute.Dealt) -> Section:
     """Return how the calibrators compare in cross-validation; that they were not compared."""
     if found is None or len(found.contestants) < 2:
-        return section(words.CONTEST, "contest", lines("none", [words.NOT_COMPARED]))
+        return section(scene, words.CONTEST, "contest", lines("none", [words.NOT_COMPARED]))
     by = next(measure for measure in METRICS if measure.key == RANKED_BY)
     contestants = ranked(found.contestants, by, "crossed")
     picks = pick(contestants, by)
@@ -307,4 +308,6 @@ def contest(scene: Scene, found: compute.FoundContest | None, dealt: compute.Dea
     apart = len(sides_shown(contestants)) > 1
     n_folds = min(dealt.n_folds, n_fit)
     note = contest_words.table_note(n_fit, n_test if apart else None, n_folds)
-    return section(words.CONTEST, "contest", lines("best", said), table, lines("how", [note]))
+    return section(
+        scene, words.CONTEST, "contest", lines("best", said), table, lines("how", [note])
+    )

@@ -20,6 +20,7 @@ from dashboard.report.document import Typed
 from dashboard.report.html import html_of, json_of
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, OptionValue, Settings
+from dashboard.wording import report as words
 
 IN_PYTHON = "rows in Python"
 """Name of data that came from no file."""
@@ -51,7 +52,9 @@ def write(
         raise CalibrationInputError(
             "path", repr(fspath(path)), "a name that ends in .html or .json"
         )
-    made = report_of(scene_of_audit(result), Asked(Typed(**typed)), lambda _: None)
+    scene, asked = scene_of_audit(result), result.asked
+    rerun = "" if asked is None else words.in_python(asked.event, asked.calibrator)
+    made = report_of(scene, Asked(Typed(**typed), rerun=rerun), lambda _: None)
     text = json_of(made) if ending == ".json" else html_of(made, brief=page)
     Path(path).write_text(text, encoding="utf-8")
 
@@ -95,7 +98,10 @@ def _method(calibrator: Calibrator | None) -> tuple[str, tuple[tuple[str, Option
         return NO_METHOD, ()
     for method in CATALOGUE:
         usual = {option.name: option.default for option in method.options}
-        own = {name: getattr(calibrator, name, value) for name, value in usual.items()}
+        own = {
+            name: held if type(held := getattr(calibrator, name, None)) is type(value) else value
+            for name, value in usual.items()
+        }
         for options in (usual, own):
             if _is_made(method, options, calibrator):
                 return method.key, tuple(options.items())

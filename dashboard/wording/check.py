@@ -14,7 +14,7 @@ HEAD = (
     "Change",
     "Adjusted p",
     "If only the frequency changed",
-    "Seen from",
+    "Detectable",
 )
 
 _UNITS = {measure.key: measure.unit for measure in METRICS}
@@ -53,15 +53,15 @@ def power(found: BatchComparison) -> str:
     chance = f"{100 * found.power:.0f}%"
     return (
         f"{rows_of(found.n_new).capitalize()} now, {found.n_reference:,} audited: a change of the"
-        f" mean gap by {size} would have been seen with probability {chance}."
+        f" mean gap by {size} would have been detected with probability {chance}."
     )
 
 
 NOTE = (
     "Change: now minus audited, 95% CI; none for the KS error, which noise only raises. p: adjusted"
     " for all measures (Holm). If only the frequency changed: what the audited scores would show at"
-    " the event's new one; * where that does not explain what is seen. Seen from: the change that"
-    " would have been seen with 80% power."
+    " the event's new one; * where that does not explain what is seen. Detectable: the change that"
+    " would have been detected with 80% power."
 )
 
 

@@ -31,23 +31,49 @@ SUMMARY, DATA, GRAPHS, MEASURES = "Summary", "Data", "Cumulative and fractile gr
 SUBGROUPS, DECISIONS, CALIBRATOR = "Subgroups", "Decisions", "Calibrator"
 CONTEST, LIMITS, RERUN = "Calibrators compared", "Limits", "How to repeat it"
 
-PRACTICE = {
-    SUMMARY: "Model card: quantitative analyses. TRIPOD+AI 23a, 25",
-    DATA: "Model card: evaluation data. TRIPOD+AI 5a, 7, 11, 20",
-    GRAPHS: "Model card: quantitative analyses. TRIPOD+AI 23a",
-    MEASURES: "Model card: metrics. TRIPOD+AI 12e, 23a",
-    SUBGROUPS: "Model card: factors. TRIPOD+AI 14, 23a",
-    DECISIONS: "Model card: intended use. TRIPOD+AI 12e, 27",
-    CALIBRATOR: "Model card: model details. TRIPOD+AI 12f, 24",
-    CONTEST: "TRIPOD+AI 12f, 24",
-    LIMITS: "Model card: caveats and recommendations. TRIPOD+AI 26",
-    RERUN: "TRIPOD+AI 18f",
+MODEL_CARD = {
+    SUMMARY: "quantitative analyses",
+    DATA: "evaluation data",
+    GRAPHS: "quantitative analyses",
+    MEASURES: "metrics",
+    SUBGROUPS: "factors",
+    DECISIONS: "intended use",
+    CALIBRATOR: "model details",
+    LIMITS: "caveats and recommendations",
 }
-"""Which parts of a model card (Mitchell et al. 2019) and which items of TRIPOD+AI (Collins et al.
-2024) a section answers."""
+"""Part of a model card (Mitchell et al. 2019) that a section answers."""
+
+TRIPOD = {
+    SUMMARY: "23a, 25",
+    DATA: "5a, 7, 11, 20",
+    GRAPHS: "23a",
+    MEASURES: "12e, 23a",
+    SUBGROUPS: "14, 23a, 23b",
+    DECISIONS: "12e, 27",
+    CALIBRATOR: "12f, 24",
+    CONTEST: "12f, 24",
+    LIMITS: "26",
+    RERUN: "18f",
+}
+"""Items of TRIPOD+AI (Collins et al. 2024) that a section answers, where scores are risks."""
+
+
+def practice(title: str, *, risk: bool) -> str:
+    """Return what a section answers: of a model card and, for the risk of one event, TRIPOD+AI.
+
+    Examples
+    --------
+    >>> practice("Measures", risk=True)
+    'Model card: metrics. TRIPOD+AI: 12e, 23a.'
+    """
+    found = [f"Model card: {MODEL_CARD[title]}."] if title in MODEL_CARD else []
+    if risk:
+        found.append(f"TRIPOD+AI: {TRIPOD[title]}.")
+    return " ".join(found)
+
 
 PRACTICES = (
-    "Sections follow model cards (Mitchell et al. 2019) and the calibration items of TRIPOD+AI"
+    "Sections follow model cards (Mitchell et al. 2019) and, for the risk of one event, TRIPOD+AI"
     " (Collins et al. 2024)."
 )
 
@@ -190,6 +216,11 @@ def command(upload: Upload, settings: Settings) -> str:
     if options.leave_out:
         parts.append("--leave-out")
     return shlex.join(parts)
+
+
+def in_python(event: object, calibrator: object) -> str:
+    """Return how the library finds the same figures."""
+    return f"In Python: calibcore.audit(data, outcomes, event={event!r}, calibrator={calibrator!r})"
 
 
 def rerun(written: str) -> str:

@@ -106,3 +106,14 @@ def test_a_calibrator_of_one_s_own_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CalibrationInputError) as refused:
         own.report(tmp_path / "report.html")
     assert refused.value.field == "calibrator"
+
+
+def test_a_calibrator_by_group_is_reported_and_how_to_repeat_it(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    scores, groups = rng.random(900), rng.integers(0, 3, 900)
+    hits = rng.random(900) < np.clip(scores + 0.1 * (groups - 1), 0, 1)
+    by_group = next(one for one in CATALOGUE if one.key == "by_group").make()
+    audit(scores, hits, calibrator=by_group, groups=groups).report(tmp_path / "report.json")
+    document = json.loads((tmp_path / "report.json").read_text("utf-8"))
+    (line,) = block(document, "rerun", "command")["lines"]
+    assert line.startswith("In Python: calibcore.audit(data, outcomes, event=OneClass(k=1)")

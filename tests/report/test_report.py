@@ -244,3 +244,10 @@ def test_one_set_is_reported_as_cross_validated(tmp_path: Path) -> None:
 
 def test_every_sample_has_a_report() -> None:
     assert {*SCENES} <= {sample.name for sample in samples()}
+
+
+@pytest.mark.parametrize("name", ["crash_survival", "three_garments"])
+def test_the_items_of_tripod_are_named_for_risks_alone(name: str) -> None:
+    practices = [part["practice"] for part in document_of(report(name))["sections"]]
+    assert any("TRIPOD" in one for one in practices) is (name == "crash_survival")
+    assert sum("Model card" in one for one in practices) > 6
