@@ -6,7 +6,7 @@ import streamlit as st
 
 from calibcore.errors import CalibrationInputError
 from dashboard import compute, stage, style, wording
-from dashboard.parts import address, links, report
+from dashboard.parts import address, downloads, links, report
 from dashboard.readers import FileError
 from dashboard.scene import Scene
 from dashboard.views import (
@@ -46,6 +46,7 @@ def main() -> None:
     def page_of(show: Callable[[Scene], None]) -> Callable[[], None]:
         def draw() -> None:
             if scene is not None:
+                downloads.describe(scene)
                 report.offer(scene)
                 show(scene)
 

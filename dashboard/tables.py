@@ -3,7 +3,7 @@
 import csv
 import io
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -233,6 +233,22 @@ def csv_of(head: Sequence[str], lines: Iterable[Sequence[str | float | None]]) -
         writer.writerow(
             [harmless(cell) if isinstance(cell, str) else _number(cell) for cell in line]
         )
+    return written.getvalue()
+
+
+def with_facts(table: str, facts: Mapping[str, str]) -> str:
+    r"""Add columns that say what a table is about, the same in every line.
+
+    Examples
+    --------
+    >>> with_facts("measure,value\r\nECE,0.1\r\n", {"data": "a.csv", "n": "52"})
+    'measure,value,data,n\r\nECE,0.1,a.csv,52\r\n'
+    """
+    head, *lines = csv.reader(io.StringIO(table, newline=""))
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator="\r\n")
+    writer.writerow([*head, *facts])
+    writer.writerows([*line, *map(harmless, facts.values())] for line in lines)
     return written.getvalue()
 
 

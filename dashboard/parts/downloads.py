@@ -2,9 +2,15 @@
 
 import re
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
 
 import streamlit as st
 
+from dashboard.scene import Scene
+from dashboard.tables import with_facts
+
+_FACTS = "saved_facts"
 _SHOWN = "saved_of"
 """Data, page and set that are shown."""
 
@@ -33,7 +39,28 @@ def file_name(what: str) -> str:
     return re.sub(r"\W+", "_", words).strip("_")
 
 
-def offer_table(make: Callable[[], str], *, label: str = DOWNLOAD, name: str) -> None:
+def describe(scene: Scene) -> None:
+    """Set what the tables and pictures of this page are about."""
+    st.session_state[_FACTS] = {
+        "data": scene.sample.title if scene.sample else scene.upload.name,
+        "event": scene.event_words.plain,
+        "set": scene.where,
+        "n": str(scene.evaluated.n_samples),
+        "date": datetime.now(UTC).date().isoformat(),
+        "version": f"Fractile {version('fractile')}",
+    }
+
+
+def picture_name(what: str) -> str:
+    """Return the name of a picture's file: as `file_name`, with event, rows, date and version."""
+    facts = st.session_state.get(_FACTS, {})
+    known = [facts[key] for key in ("event", "n", "date", "version") if key in facts]
+    return file_name(" ".join([what, *known]))
+
+
+def offer_table(
+    make: Callable[[], str], *, label: str = DOWNLOAD, name: str, facts: bool = False
+) -> None:
     """Show a button that saves a table as a file.
 
     Parameters
@@ -44,10 +71,18 @@ def offer_table(make: Callable[[], str], *, label: str = DOWNLOAD, name: str) ->
         Of the button.
     name : str
         Of the file, without its ending.
+    facts : bool, default False
+        Whether columns say which data, event, set, rows, date and version its results are of.
     """
+    about = st.session_state.get(_FACTS, {}) if facts else {}
+
+    def encoded() -> bytes:
+        text = with_facts(make(), about) if about else make()
+        return text.encode("utf-8-sig")  # by its mark, spreadsheets know the text as Unicode
+
     st.download_button(
         label,
-        lambda: make().encode("utf-8-sig"),  # by its mark, spreadsheets know the text as Unicode
+        encoded,
         file_name=f"{name}.csv",
         mime="text/csv",
         on_click="ignore",

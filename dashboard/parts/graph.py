@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dashboard import style
 from dashboard.figures import Mark
 from dashboard.figures.sent import AS_DRAWN, LightFigure, Titles
-from dashboard.parts.downloads import file_name
+from dashboard.parts.downloads import picture_name
 from dashboard.wording.contest import ALL_COLUMNS
 
 PICTURE_FORMATS = ("PNG", "SVG")
@@ -83,7 +83,7 @@ def _config(what: str) -> dict[str, object]:
     return {
         "displaylogo": False,
         "modeBarButtonsToRemove": ["select2d", "lasso2d", "zoom2d", "pan2d", "autoScale2d"],
-        "toImageButtonOptions": {"format": kind, "filename": file_name(what), "scale": 2},
+        "toImageButtonOptions": {"format": kind, "filename": picture_name(what), "scale": 2},
     }
 
 

@@ -46,7 +46,9 @@ def show(scene: Scene) -> Inference | None:
         # The columns of the uncertainty have their place before it is known.
         _show_table(scene, None, measures, grouped=full, closer=scene.n_resamples > 0)
     found = None
-    offer_table(lambda: measures_csv(evaluated, measures, found), name=file_name("measures"))
+    offer_table(
+        lambda: measures_csv(evaluated, measures, found), name=file_name("measures"), facts=True
+    )
     if not scene.n_resamples:
         return None
     bar = st.empty()

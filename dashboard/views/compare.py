@@ -319,7 +319,9 @@ def _show_table(scene: Scene, shown: _Shown) -> None:
     note = f"{words.table_note(one.crossed.n_samples, n_test, n_folds)} {words.MARKED}"
     note = f"{note}{words.half_note(shown.contestants)} {commonest_class(scene.evaluated)}"
     st.markdown(f":small[{note.rstrip()}]", help=words.TABLE_HELP)
-    offer_table(lambda: contest_csv(shown.contestants, measures), name=file_name("calibrators"))
+    offer_table(
+        lambda: contest_csv(shown.contestants, measures), name=file_name("calibrators"), facts=True
+    )
     fits = [(one.key, one.test.fitted) for one in shown.contestants]
     warnings = [words.warning(key, text) for key, made in fits if made for text in made.warnings]
     if warnings:

@@ -96,7 +96,7 @@ def _show_groups(
             for (side, _), one in zip(sides, each, strict=True)
         ]
     )
-    offer_table(lambda: csv_of(words.FILE_HEAD, lines), name=file_name("cut-off"))
+    offer_table(lambda: csv_of(words.FILE_HEAD, lines), name=file_name("cut-off"), facts=True)
 
 
 def _choose_cutoff(event: EventScores) -> float:

@@ -173,7 +173,7 @@ def _show_table(
     st.markdown(f":small[{note.rstrip()}]", help=words.TABLE_HELP)
     if scene.chosen == "calibration":
         st.markdown(f":small[{words.BOTH_SETS}]")
-    offer_table(lambda: models_csv(names, evaluated, measures), name=file_name("table"))
+    offer_table(lambda: models_csv(names, evaluated, measures), name=file_name("table"), facts=True)
     wanted = st.toggle(
         words.INTERVALS,
         key="models_intervals",

@@ -34,6 +34,8 @@ def test_calibrators_are_compared_and_the_table_is_downloaded(open_page: OpenPag
         page.get_by_role("button", name="Download the table").click()
     table = list(csv.reader(started.value.path().read_text("utf-8").splitlines()))
     assert len(table) == 2 + len(USUAL)
+    assert table[0][-6:] == ["data", "event", "set", "n", "date", "version"]
+    assert table[1][-5] == "Top prediction"
     shown = rows.first.locator("td").first.locator("b").first.inner_text()
     assert f"{float(table[1][1]):.3f}" == shown
 
