@@ -83,7 +83,7 @@ def test_what_a_new_frequency_alone_would_show_is_the_weighted_reference() -> No
 
 
 def test_of_a_hundred_like_batches_at_least_95_pass() -> None:
-    passed = [not compared(rows(k, 1000), rows(1000 + k, 400)).moved for k in range(100)]
+    passed = [not compared(rows(k, 500), rows(1000 + k, 250)).moved for k in range(100)]
     assert sum(passed) >= 95
 
 
@@ -94,17 +94,17 @@ def test_drifted_batches_fail_and_the_frequency_is_not_blamed() -> None:
 
 
 def test_a_new_frequency_alone_is_told_apart() -> None:
-    found = [compared(rows(k, 1500), rows(1000 + k, 700, rate=0.35)) for k in range(40)]
+    found = [compared(rows(k, 800), rows(1000 + k, 500, rate=0.45)) for k in range(40)]
     assert all("hit_rate" in [row.key for row in one.moved] for one in found)
     assert sum(bool(one.beyond_the_frequency) for one in found) <= 4
 
 
 def test_power_is_how_often_such_a_change_is_seen() -> None:
-    size, seen, power = 0.06, [], []
+    size, seen, power = 0.09, [], []
     for k in range(60):
-        scores, hits = rows(2000 + k, 1200)
+        scores, hits = rows(2000 + k, 600)
         found = compare_batches(
-            tally(*rows(k, 2000)), tally(np.clip(scores + size, 0, 1), hits), size=size, n_draws=300
+            tally(*rows(k, 1000)), tally(np.clip(scores + size, 0, 1), hits), size=size, n_draws=300
         )
         seen.append(found.find("mean_gap").p_value < 0.05 / len(COMPARED))
         power.append(found.power)
@@ -115,7 +115,7 @@ def test_power_is_how_often_such_a_change_is_seen() -> None:
 def test_intervals_hold_the_true_change() -> None:
     held = []
     for k in range(60):
-        interval = compared(rows(k, 800), rows(1000 + k, 400)).find("mean_gap").interval
+        interval = compared(rows(k, 400), rows(1000 + k, 200)).find("mean_gap").interval
         assert interval is not None
         held.append(interval.low <= 0 <= interval.high)
     assert np.mean(held) >= 0.88
