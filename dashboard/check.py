@@ -33,10 +33,7 @@ def check_files(given: Mapping[str, Any]) -> bool:
         Whatever cannot be read, or has not the audited event.
     """
     audited = _read(given["against"])
-    reading = {
-        **given,
-        **{name: given[name] or kept for name, kept in audited.reading.items() if name in given},
-    }
+    reading = _as_audited(given, audited.reading)
     upload = read_paths(reading["files"], options_of(reading))
     scene = scene_of(
         upload, event=event_of(upload, reading["event"]), n_resamples=0, progress=lambda _: None
@@ -54,6 +51,14 @@ def check_files(given: Mapping[str, Any]) -> bool:
     for text in (words.power(found), words.NOTE):
         console.print(escape(text), soft_wrap=True)
     return bool(found.moved)
+
+
+def _as_audited(given: Mapping[str, Any], audited: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how files are read: as the audited one, but for what is given."""
+    named = [role for role in ("outcome", "score") if given[role] is not None]
+    columns = [text for text in audited.get("columns", ()) if text.rpartition("=")[2] not in named]
+    kept = {name: given[name] or value for name, value in audited.items() if name in given}
+    return {**given, **kept, "columns": [*columns, *given["columns"]]}
 
 
 def _read(path: Path) -> Reference:

@@ -38,11 +38,14 @@ class Reference(NamedTuple):
 
 def reference_of(scene: Scene) -> dict[str, Any]:
     """Return the part of a report's JSON that another batch can be compared with."""
-    options, counted = scene.upload.options, grouped(scene.evaluated.before.counted, MOST_SCORES)
+    upload, counted = scene.upload, grouped(scene.evaluated.before.counted, MOST_SCORES)
+    options, preview = upload.options, upload.preview
+    found = dict(zip(preview.headings, preview.roles, strict=False))
+    roles = {name: role for name, role in found.items() if role in ("outcome", "score")}
     return {
         "reading": {
             "event": event_option(scene.settings.event, scene.class_names),
-            "columns": [f"{name}={role}" for name, role in options.roles],
+            "columns": [f"{name}={role}" for name, role in (roles | dict(options.roles)).items()],
             "values": None if options.values == "auto" else options.values,
             "first_label": None if options.first_label == "auto" else str(options.first_label),
             "leave_out": options.leave_out,

@@ -87,6 +87,17 @@ def test_other_columns_can_be_named(audited: Path, tmp_path: Path) -> None:
     assert run("check", *files).exit_code == 0
 
 
+def test_a_batch_without_the_event_is_refused_in_one_sentence(
+    audited: Path, tmp_path: Path
+) -> None:
+    lines = (audited.parent / "audited.csv").read_text("utf-8").splitlines()
+    text = "\n".join(line for line in lines if not line.endswith("Yes"))
+    (tmp_path / "new.csv").write_text(text, encoding="utf-8")
+    found = run("check", tmp_path / "new.csv", "--against", audited)
+    assert found.exit_code == 2
+    assert 'Event: "Yes". Expected a value of "readmitted"' in found.output
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
