@@ -14,6 +14,7 @@ from dashboard.views import (
     decisions,
     efficiency,
     ks_graphs,
+    learn,
     maps,
     models,
     overview,
@@ -33,6 +34,9 @@ PAGES: tuple[tuple[str, str, Callable[[Scene], None]], ...] = (
     ("Subgroups", "slices", slices.show),
     ("Models", "models", models.show),
 )
+
+# The same of the pages that teach, which need no data.
+LEARN: tuple[tuple[str, str, Callable[[], None]], ...] = (("Lessons", "learn", learn.show),)
 
 
 def main() -> None:
@@ -57,9 +61,13 @@ def main() -> None:
         for title, path, show in PAGES
     }
     links.keep_pages(pages)
-    page = st.navigation(list(pages.values()), position="top")
+    teaching = [st.Page(show, title=title, url_path=path) for title, path, show in LEARN]
+    page = st.navigation({"": list(pages.values()), "Learn": teaching}, position="top")
     with st.container(key="page_name"):
         st.header(page.title, anchor=False)
+    if page in teaching:
+        page.run()
+        return
     unusable = st.container()
     try:
         scene = stage.prepare(page.title, first=page.title == PAGES[0][0])

@@ -111,6 +111,11 @@ def hide_on_phones(prefix: str) -> None:
     st.html(f"<style>@media (max-width: 640px) {{ {rule} }}</style>")
 
 
+def project() -> None:
+    """Enlarge the type, so that a hall can read it."""
+    st.html("<style>html { font-size: 22px; }</style>")
+
+
 def palette() -> Palette:
     """Return the colours that fit the theme in use."""
     return DARK if st.context.theme.type == "dark" else LIGHT

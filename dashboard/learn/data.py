@@ -1,0 +1,65 @@
+"""The data of the lessons: real models of the samples, read once."""
+
+from functools import cache
+from typing import Literal
+
+import numpy as np
+
+from calibcore.data import EventScores, LogitSet
+from calibcore.events import TopR
+from calibcore.samples import load_sample
+from calibcore.splits import Split
+from calibcore.validation import Floats
+
+SETS = ("calibration", "test")
+
+NETWORK = "fashion_cnn_overconfident"
+"""The model that most lessons speak of: one that was trained too long."""
+
+NETWORK_NAME = "a network that sorts pictures of garments and was trained too long"
+
+
+@cache
+def sample(name: str = NETWORK) -> Split[LogitSet]:
+    """Return both sets of a sample."""
+    held = load_sample(name)
+    names = [str(one) for one in held["class_names"]]
+    fit, test = (LogitSet(held[f"logits_{s}"], held[f"labels_{s}"], names) for s in SETS)
+    return Split(fit, test)
+
+
+@cache
+def top_scores(name: str = NETWORK, which: Literal["calibration", "test"] = "test") -> EventScores:
+    """Return the scores of the top prediction, and whether it was correct, of one set."""
+    rows: LogitSet = getattr(sample(name), which)
+    return TopR(1).outcomes(rows.probabilities, rows.labels)
+
+
+@cache
+def few_rows(n: int = 60, seed: int = 7) -> EventScores:
+    """Return a few rows of the network, evenly over the scores where most of them are too high.
+
+    Rows drawn at random would nearly all have a score of 100%, and show nothing: so as many are
+    drawn in each tenth of the scores above 40%.
+    """
+    every = top_scores()
+    rng = np.random.default_rng(seed)
+    edges = np.linspace(0.4, 1, 7)
+    tenth = np.digitize(every.scores, edges[1:-1])
+    inside = every.scores > edges[0]
+    parts = [
+        rng.choice(np.flatnonzero(inside & (tenth == k)), n // 6, replace=False) for k in range(6)
+    ]
+    chosen = np.sort(np.concatenate(parts))
+    return every.rows(chosen[np.argsort(every.scores[chosen], kind="stable")])
+
+
+def drawn(n: int, rng: np.random.Generator, of: EventScores | None = None) -> EventScores:
+    """Return rows drawn at random without repetition, of the network's unless given."""
+    every = top_scores() if of is None else of
+    return every.rows(np.sort(rng.choice(every.n_samples, n, replace=False)))
+
+
+def as_scored(scores: Floats, rng: np.random.Generator) -> EventScores:
+    """Return rows whose outcomes are drawn from their scores: perfectly calibrated."""
+    return EventScores(scores, rng.random(scores.size) < scores)

@@ -1,0 +1,190 @@
+"""Why bins mislead: the ECE depends on how many there are, and is not 0 for a calibrated model."""
+
+import numpy as np
+
+from calibcore.binning import Binning, BinTable, bin_tally
+from calibcore.cumulative import ks_of
+from calibcore.inference.null_outcomes import redrawn
+from calibcore.metrics.binned import ece_of
+from calibcore.results import result_class
+from calibcore.tally import Tally, tally
+from calibcore.validation import Floats
+from dashboard.figures import Palette
+from dashboard.learn import data, pictures
+from dashboard.learn.lesson import Check, Lesson, Link, NumberGuess, Picture, Shown, State, Steps
+from dashboard.wording.numbers import percent
+
+KEY = "bins"
+
+COUNTS = (2, 5, 10, 15, 20, 30, 50, 75, 100)
+
+N_ROWS, N_DRAWS = 100, 200
+
+
+@result_class
+class Found:
+    """The same rows in several numbers of bins.
+
+    Attributes
+    ----------
+    table : BinTable
+        At the chosen number of bins.
+    ece : ndarray of float64, shape (len(COUNTS),)
+        At each of `COUNTS`.
+    perfect : ndarray of float64, shape (len(COUNTS),)
+        What rows with these scores would show if these were right: the median over draws.
+    ks : float
+        KS error, which needs no bins.
+    """
+
+    table: BinTable
+    ece: Floats
+    perfect: Floats
+    ks: float
+
+
+def find(state: State, n_bins: int) -> Found:
+    """Put 100 rows of the network into bins."""
+    binning: Binning = "equal_mass" if state.chosen["binning"] == "equal_mass" else "equal_width"
+    rng = state.rng(KEY)
+    rows = data.drawn(N_ROWS, rng)
+    counted = tally(rows.scores, rows.hits)
+    alike = redrawn(rng, counted, counted.scores, N_DRAWS)
+
+    def eces(of: Tally) -> list[Floats]:
+        return [ece_of(bin_tally(of, n_bins=n, binning=binning)) for n in COUNTS]
+
+    return Found(
+        bin_tally(counted, n_bins=n_bins, binning=binning),
+        np.array(eces(counted)),
+        np.median(eces(alike), axis=-1),
+        float(ks_of(counted)),
+    )
+
+
+def show(state: State) -> Shown:
+    """Show the diagram, and the ECE by number of bins."""
+    chosen = state.chosen["bins"] if state.revealed else "5"
+    found = find(state, int(chosen))
+    diagram = _diagram(found.table, state.palette)
+    first, last = (percent(found.ece[k], N_ROWS) for k in (COUNTS.index(5), -1))
+    if not state.revealed:
+        first_only = f"With 5 bins, the ECE of these {N_ROWS} rows is {first}."
+        return Shown((diagram,), first_only)
+    place = COUNTS.index(int(chosen))
+    rows = [("Bins", "ECE", "If perfectly calibrated", "KS error")]
+    rows += [
+        (str(n), percent(found.ece[k], N_ROWS), percent(found.perfect[k], N_ROWS), ks)
+        for ks in [percent(found.ks, N_ROWS)]
+        for k, n in enumerate(COUNTS)
+    ]
+    return Shown(
+        (diagram, _sweep(found, place, state.palette)),
+        f"The same {N_ROWS} rows: ECE **{first}** with 5 bins, **{last}** with 100; here,"
+        f" with {chosen}, {percent(found.ece[place], N_ROWS)}."
+        f" The KS error is {percent(found.ks, N_ROWS)} with any."
+        f" And if the scores were right, {chosen} bins would still show an ECE of about"
+        f" {percent(found.perfect[place], N_ROWS)}.",
+        answer=last,
+        note=_unusual(found),
+        numbers=tuple(rows),
+    )
+
+
+def _unusual(found: Found) -> str:
+    """Say it where a draw does not show what most show."""
+    shows = found.ece[-1] > found.ece[COUNTS.index(5)]
+    return "" if shows else "With this draw, more bins do not give a larger ECE. Draw again."
+
+
+def _diagram(table: BinTable, palette: Palette) -> Picture:
+    filled = table.counts > 0
+    low, high = table.edges[:-1][filled], table.edges[1:][filled]
+    frequency, score = table.frequency[filled], table.mean_score[filled]
+    figure = pictures.picture(
+        "Reliability diagram",
+        [
+            pictures.bars((low + high) / 2, frequency, palette.frequency, high - low, opacity=0.6),
+            pictures.diagonal(palette),
+            pictures.dots(score, score, palette.score, size=9),
+        ],
+        x=pictures.percent_axis("Score"),
+        y=pictures.percent_axis("Observed frequency"),
+    )
+    return Picture(
+        "diagram",
+        figure,
+        f"{int(filled.sum())} of {table.counts.size} bins hold rows, the fullest"
+        f" {int(table.counts.max())} of {N_ROWS}. Bars: observed frequency. Dots: mean score.",
+    )
+
+
+def _sweep(found: Found, place: int, palette: Palette) -> Picture:
+    top = 1.25 * max(float(found.ece.max()), float(found.perfect.max()))
+    figure = pictures.picture(
+        "ECE by number of bins",
+        [
+            pictures.line(COUNTS, found.perfect, palette.neutral, dash="dot"),
+            pictures.line(COUNTS, [found.ks] * len(COUNTS), palette.text, dash="dash"),
+            pictures.line(COUNTS, found.ece, palette.score),
+            pictures.dots([COUNTS[place]], [found.ece[place]], palette.score, size=15),
+        ],
+        x=pictures.number_axis("Bins", 0, 104),
+        y=pictures.percent_axis("Error", top),
+        names=[
+            pictures.label("ECE", 100, found.ece[-1], palette.score, xanchor="right"),
+            pictures.label("KS error", 100, found.ks, palette.text, xanchor="right"),
+            pictures.label(
+                "ECE if perfectly calibrated",
+                100, found.perfect[-1], palette.neutral, xanchor="right", yanchor="top",
+            ),
+        ],
+    )  # fmt: skip
+    return Picture(
+        "sweep",
+        figure,
+        "Solid: ECE of these rows. Dotted: what they would show if perfectly calibrated"
+        f" (median of {N_DRAWS} draws). Dashed: KS error, which needs no bins.",
+    )
+
+
+LESSON = Lesson(
+    key=KEY,
+    title="Why bins mislead",
+    question=f"{N_ROWS} predictions of {data.NETWORK_NAME}. What is their ECE with **100 bins**?",
+    guess=NumberGuess(0, 20, 1, 4),
+    controls=(
+        Steps("bins", "Bins", {str(n): str(n) for n in COUNTS}, "100"),
+        Steps(
+            "binning",
+            "Bins are",
+            {"equal_width": "Equally wide", "equal_mass": "Equally full"},
+            "equal_width",
+            as_buttons=True,
+        ),
+    ),
+    show=show,
+    takeaway="An ECE means little without its number of bins, its number of rows, and the ECE of a"
+    " perfectly calibrated model of that size.",
+    check=Check(
+        "Paper A reports an ECE of 4% with 10 bins, paper B 5% with 100 bins, on other data."
+        " Which model is better calibrated?",
+        {"a": "A", "b": "B", "unknown": "This does not show it"},
+        "unknown",
+        "More bins, and fewer rows, raise the ECE even of a perfectly calibrated model.",
+    ),
+    link=lambda state: Link(
+        "reliability",
+        {"sample": data.NETWORK, "method": "none", "bins": state.chosen["bins"]},
+        "All 10,000 rows in the dashboard",
+    ),
+    computed="ECE: Guo 2017, eq. 3, by `calibcore.metrics.ece`. Perfectly calibrated: outcomes"
+    f" drawn {N_DRAWS} times from the scores. KS error: Gupta 2021. Rows: drawn from the test set"
+    " of the first example.",
+    draw="Draw 100 other rows",
+    terms={
+        "ECE": "Expected calibration error: in each bin of scores, the distance between mean score"
+        " and observed frequency, averaged over the rows.",
+        "KS error": "Largest gap between cumulative scores and cumulative outcomes.",
+    },
+)

@@ -1,0 +1,175 @@
+"""What the address of a lesson holds, so that a link opens it in the very same state."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import streamlit as st
+
+from dashboard.learn.lesson import ChoiceGuess, Lesson
+
+Found = TypeVar("Found")
+
+ANSWERS = ("after", "hidden", "shown")
+SIZES = ("screen", "projector")
+PARTS = ("link", "computed", "check", "numbers", "lessons")
+"""What a link can hide, by its word."""
+
+MOST_SEED, MOST_SEAT, MOST_DRAWS = 9_999, 400, 500
+
+_ASKED, _WRITTEN, _KEPT = "learn_asked", "learn_written", "learn_kept"
+
+
+@dataclass
+class Kept:
+    """What one lesson was left at, in this tab."""
+
+    chosen: dict[str, str] = field(default_factory=dict)
+    draws: int = 1
+    guess: str | None = None
+    revealed: bool = False
+
+
+@dataclass(frozen=True)
+class Class:
+    """What a teacher's link fixes for all lessons.
+
+    Parameters
+    ----------
+    seed, seat : int
+        Of all draws; a seat's own draw, 0 for the one of the class.
+    answers : {"after", "hidden", "shown"}
+        When answers are shown: after a guess, not at all, at once.
+    hide : tuple of str
+        Parts that are left out, of `PARTS`.
+    size : {"screen", "projector"}
+        Of the type.
+    """
+
+    seed: int = 0
+    seat: int = 0
+    answers: str = "after"
+    hide: tuple[str, ...] = ()
+    size: str = "screen"
+
+
+def kept(lesson: Lesson) -> Kept:
+    """Return what a lesson was left at; its start where it was not opened yet."""
+    every: dict[str, Kept] = st.session_state.setdefault(_KEPT, {})
+    start = {control.name: control.start for control in lesson.controls}
+    found = every.setdefault(lesson.key, Kept())
+    found.chosen = start | found.chosen
+    return found
+
+
+def n_revealed() -> int:
+    """Count the lessons of which the answer was shown in this tab."""
+    every: dict[str, Kept] = st.session_state.get(_KEPT, {})
+    return sum(one.revealed for one in every.values())
+
+
+def is_revealed(lesson: Lesson) -> bool:
+    """Return whether the answer of a lesson was shown in this tab."""
+    every: dict[str, Kept] = st.session_state.get(_KEPT, {})
+    return lesson.key in every and every[lesson.key].revealed
+
+
+def came_by_link() -> bool:
+    """Return whether the address is not what this page wrote, so that someone opened a link."""
+    return st.query_params.to_dict() != st.session_state.get(_WRITTEN)
+
+
+def of_class() -> tuple[Class, list[str]]:
+    """Take what a link fixes for all lessons; return it, and the settings that make no sense."""
+    usual, wrong = Class(), list[str]()
+    hide = tuple(part for part in _asked("hide", "").split(",") if part)
+    wrong += [f"hide={part}" for part in hide if part not in PARTS]
+    asked = {
+        "seed": _whole("seed", 0, MOST_SEED, wrong),
+        "seat": _whole("seat", 0, MOST_SEAT, wrong),
+        "answers": _word("answers", ANSWERS, wrong),
+        "size": _word("size", SIZES, wrong),
+    }
+    given = {name: value for name, value in asked.items() if value is not None}
+    if came_by_link():
+        st.session_state[_ASKED] = Class(
+            **{**vars(usual), **given, "hide": tuple(part for part in hide if part in PARTS)}
+        )
+    found: Class = st.session_state.setdefault(_ASKED, usual)
+    return found, wrong if came_by_link() else []
+
+
+def take(lesson: Lesson) -> list[str]:
+    """Take what a link says of its lesson; return the settings that make no sense."""
+    if not came_by_link():
+        return []
+    left, wrong = kept(lesson), list[str]()
+    for control in lesson.controls:
+        word = _word(control.name, tuple(control.values), wrong)
+        left.chosen[control.name] = word or control.start
+    left.draws = _whole("draw", 1, MOST_DRAWS, wrong) or 1
+    left.guess = _guess(lesson, wrong)
+    left.revealed = left.guess is not None or "draw" in st.query_params
+    return wrong
+
+
+def write(lesson: Lesson | None, held: Class) -> None:
+    """Write the state into the address, what is usual left out."""
+    query = _of_class(held)
+    if lesson is not None:
+        left = kept(lesson)
+        moved = {c.name: left.chosen[c.name] for c in lesson.controls}
+        starts = {c.name: c.start for c in lesson.controls}
+        query = {"lesson": lesson.key, **dict(moved.items() - starts.items()), **query}
+        query |= {"draw": str(left.draws)} if left.draws > 1 else {}
+        query |= {"guess": left.guess} if left.revealed and left.guess is not None else {}
+    if st.query_params.to_dict() != query:
+        st.query_params.from_dict(query)
+    st.session_state[_WRITTEN] = query
+
+
+def _asked(name: str, usual: str) -> str:
+    return str(st.query_params.get(name, usual))
+
+
+def _guess(lesson: Lesson, wrong: list[str]) -> str | None:
+    asked = _asked("guess", "")
+    if not asked:
+        return None
+    if isinstance(lesson.guess, ChoiceGuess):
+        return _word("guess", tuple(lesson.guess.answers), wrong)
+    number = _whole("guess", lesson.guess.low, lesson.guess.high, wrong)
+    return None if number is None else str(number)
+
+
+def _word(name: str, allowed: tuple[str, ...], wrong: list[str]) -> str | None:
+    return _checked(name, wrong, lambda text: text if text in allowed else None)
+
+
+def _whole(name: str, low: int, high: int, wrong: list[str]) -> int | None:
+    def read(text: str) -> int | None:
+        fits = text.isascii() and text.removeprefix("-").isdigit() and len(text) < 7
+        return int(text) if fits and low <= int(text) <= high else None
+
+    return _checked(name, wrong, read)
+
+
+def _checked(name: str, wrong: list[str], read: Callable[[str], Found | None]) -> Found | None:
+    if name not in st.query_params:
+        return None
+    text = st.query_params[name]
+    found = read(text)
+    if found is None:
+        wrong.append(f"{name}={text[:40]}")
+    return found
+
+
+def _of_class(held: Class) -> dict[str, str]:
+    usual = vars(Class())
+    moved = {name: value for name, value in vars(held).items() if value != usual[name]}
+    return {n: ",".join(v) if isinstance(v, tuple) else str(v) for n, v in moved.items()}
+
+
+def link_of(lesson: Lesson, chosen: Mapping[str, str], held: Class) -> dict[str, str]:
+    """Return the settings of a link to a lesson in a state."""
+    return {"lesson": lesson.key, **chosen, **_of_class(held)}

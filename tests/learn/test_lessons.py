@@ -1,0 +1,111 @@
+"""What holds of every lesson."""
+
+import json
+import re
+
+import pytest
+
+from dashboard.app import PAGES
+from dashboard.figures import DARK
+from dashboard.learn.lesson import ChoiceGuess, Lesson, NumberGuess, Shown, start_of
+from dashboard.learn.lessons import LESSONS, find
+from dashboard.samples import samples
+
+MOST_WORDS = 60
+
+every_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.key)
+
+
+def all_of(shown: Shown) -> str:
+    """Everything that a state sends, as one text."""
+    figures = [p.figure.to_json() + p.text for p in shown.pictures]
+    return json.dumps([shown.sentence, shown.answer, shown.note, shown.numbers, *figures])
+
+
+def words_of(text: str) -> int:
+    return len(re.findall(r"[\w%]+", text))
+
+
+def test_keys_are_found_and_differ() -> None:
+    assert len({lesson.key for lesson in LESSONS}) == len(LESSONS)
+    assert [find(lesson.key) for lesson in LESSONS] == list(LESSONS)
+    assert find("none of them") is None
+
+
+@every_lesson
+def test_every_step_of_each_control_is_drawn_and_said(lesson: Lesson) -> None:
+    assert 1 <= len(lesson.controls) <= 2
+    for control in lesson.controls:
+        assert control.start in control.values
+        for word in control.values:
+            shown = lesson.show(start_of(lesson, chosen={control.name: word}))
+            assert 1 <= len(shown.pictures) <= 2
+            assert shown.sentence
+            assert shown.answer
+            assert "nan" not in all_of(shown).lower().replace("financ", "")
+            for picture in shown.pictures:
+                assert picture.text.endswith(".")
+                assert picture.figure.layout.title.text
+
+
+@every_lesson
+def test_the_same_address_shows_the_same(lesson: Lesson) -> None:
+    state = start_of(lesson, seed=41, seat=7, draws=3)
+    assert all_of(lesson.show(state)) == all_of(lesson.show(state))
+
+
+@every_lesson
+def test_another_draw_shows_something_else(lesson: Lesson) -> None:
+    if lesson.draw:
+        first, second = (lesson.show(start_of(lesson, draws=n)) for n in (1, 2))
+        assert all_of(first) != all_of(second)
+
+
+@every_lesson
+def test_nothing_of_the_answer_is_sent_before(lesson: Lesson) -> None:
+    before = lesson.show(start_of(lesson, revealed=False))
+    assert before.answer == ""
+    assert before.numbers == ()
+    after = lesson.show(start_of(lesson))
+    assert after.answer
+    assert len(before.pictures) <= len(after.pictures)
+    assert all_of(before) != all_of(after)
+
+
+@every_lesson
+def test_few_words_stand_before_the_answer(lesson: Lesson) -> None:
+    before = lesson.show(start_of(lesson, revealed=False))
+    captions = "".join(picture.text for picture in before.pictures)
+    assert words_of(lesson.question + before.sentence) <= MOST_WORDS
+    assert words_of(captions) <= MOST_WORDS
+
+
+@every_lesson
+def test_colours_follow_the_theme_and_figures_do_not(lesson: Lesson) -> None:
+    light, dark = (lesson.show(start_of(lesson, **more)) for more in ({}, {"palette": DARK}))
+    assert light.sentence == dark.sentence
+    assert light.numbers == dark.numbers
+
+
+@every_lesson
+def test_the_check_has_a_right_answer_and_a_reason(lesson: Lesson) -> None:
+    assert lesson.check.right in lesson.check.answers
+    assert 2 <= len(lesson.check.answers) <= 4
+    assert lesson.check.why
+
+
+@every_lesson
+def test_a_guess_can_be_made(lesson: Lesson) -> None:
+    match lesson.guess:
+        case NumberGuess(low, high, step, start):
+            assert low <= start <= high
+            assert (start - low) % step == 0
+        case ChoiceGuess(answers):
+            assert 2 <= len(answers) <= 4
+
+
+@every_lesson
+def test_the_link_opens_a_page_of_the_dashboard(lesson: Lesson) -> None:
+    link = lesson.link(start_of(lesson))
+    assert link.page in {path for _, path, _ in PAGES}
+    assert link.query.get("sample", samples()[0].name) in {sample.name for sample in samples()}
