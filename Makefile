@@ -15,7 +15,7 @@ help:
 	@echo "make test         run every test, the real browser's included"
 	@echo "make check        lint, format, types, contracts and tests: what CI runs"
 	@echo "make screenshots  draw the README's picture and the pages in light, dark, wide and narrow"
-	@echo "make docs         build the site of the documentation, build/site"
+	@echo "make docs         build the site of the documentation, which the glossary links"
 	@echo "make methods      fit every method to every sample, for docs/methods.md"
 	@echo "make peers        run peer libraries on every sample, for the tests to compare with"
 	@echo "make agreement    write docs/agreement.md from what the peers found"

@@ -13,6 +13,7 @@ from dashboard.views import (
     compare,
     decisions,
     efficiency,
+    glossary,
     ks_graphs,
     learn,
     maps,
@@ -36,7 +37,10 @@ PAGES: tuple[tuple[str, str, Callable[[Scene], None]], ...] = (
 )
 
 # The same of the pages that teach, which need no data.
-LEARN: tuple[tuple[str, str, Callable[[], None]], ...] = (("Lessons", "learn", learn.show),)
+LEARN: tuple[tuple[str, str, Callable[[], None]], ...] = (
+    ("Lessons", "learn", learn.show),
+    ("Glossary", "glossary", glossary.show),
+)
 
 
 def main() -> None:

@@ -1,8 +1,10 @@
 """Build the site of the documentation: ``make docs``.
 
-Pages of measures, calibrators and the command are written from what the program itself holds.
+Pages of measures, calibrators and the command are written from what the program itself holds. The
+glossary of the dashboard links the site, and the wheel holds it, where it was built.
 """
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +15,7 @@ import calibcore.metrics
 from calibcore.calibrators import CATALOGUE, Method
 from calibcore.evaluation import Side
 from calibcore.events import OneClass
-from calibcore.metrics import METRICS, Measure
+from calibcore.metrics import Measure
 from calibcore.samples import SAMPLES_FOLDER
 from dashboard.cli import main as fractile
 from dashboard.figures import LIGHT, reliability_diagram
@@ -22,11 +24,15 @@ from dashboard.headless import read_paths, scene_of
 from dashboard.readers.contents import Options
 from dashboard.report.svg import svg_of
 from dashboard.scene import Scene
+from dashboard.wording import reference as words
 from dashboard.wording.glossary import GLOSSARY, OPTIONS
-from dashboard.wording.measures import GROUPS, held_note
+from dashboard.wording.measures import held_note
 from dashboard.wording.reliability import bins_caption
 
 ROOT = Path(__file__).parents[1]
+
+SERVED = ROOT / "dashboard" / "static" / "docs"
+"""Where the dashboard serves the site from."""
 
 KEPT = (
     "browser", "python", "decisions", "validation", "agreement", "methods", "speed", "security",
@@ -36,40 +42,25 @@ KEPT = (
 SAMPLE, EVENT = "crash_survival", OneClass(1)
 """What calibrators are shown on: the risk of one of two classes."""
 
-UNITS = {
-    "share": "a share of 1",
-    "squared": "squared",
-    "nats": "nats",
-    "rows": "rows",
-    "number": "",
-}
-BETTER = {
-    "lower": "lower is better", "higher": "higher is better", "nearer": "nearer to ideal is better",
-    "neither": "neither high nor low is better",
-}  # fmt: skip
-
 
 def measures_page() -> str:
     """Write what each measure is, in the words of the pages, with the library's reference."""
     parts = ["# Measures", "", "As the table on Overview lists them; in code, by their keys.", ""]
-    for group, title in GROUPS.items():
+    for title, measures in words.measures():
         parts += [f"## {title}", ""]
-        for measure in METRICS:
-            if measure.group == group:
-                parts += _measure(measure)
+        for measure in measures:
+            parts += _measure(measure)
     return "\n".join(parts)
 
 
 def _measure(measure: Measure) -> list[str]:
-    unit = UNITS[measure.unit]
-    facts = [f"`{measure.key}`", measure.source, unit, BETTER[measure.better]]
     parts = [
-        f"### {measure.name}", "", " \u00b7 ".join(filter(None, facts)), "",
+        f"### {measure.name}", "", words.facts(measure), "",
         GLOSSARY[measure.key], "", held_note(measure.key, expert=True), "",
     ]  # fmt: skip
     if callable(getattr(calibcore.metrics, measure.key, None)):
-        parts += [f"::: calibcore.metrics.{measure.key}", ""]
-    return parts
+        return [*parts, f"::: calibcore.metrics.{measure.key}", ""]
+    return [*parts, f"`{words.notes_of_measure(measure)}`", ""]
 
 
 def calibrators_page(pictures: Path) -> str:
@@ -81,23 +72,12 @@ def calibrators_page(pictures: Path) -> str:
     ]  # fmt: skip
     for method in CATALOGUE:
         parts += [f"## {method.name}", "", method.explained, "", f"> {method.formula}", ""]
-        parts += [f"- Source: {method.paper}", f"- When: {_when(method)}"]
+        parts += [f"- Source: {method.paper}", f"- When: {words.needs(method)}"]
         parts += [f"- Key: `{method.key}`", *_options(method), ""]
         parts += [f"![{method.name}]({_picture(method.key, pictures)})", ""]
         made = type(method.make())
         parts += [f"::: {made.__module__}.{made.__qualname__}", ""]
     return "\n".join(parts)
-
-
-def _when(method: Method) -> str:
-    if method.knows_groups:
-        needs = "the scores of one event and the group of each row are known"
-    elif method.acts_on == "event":
-        needs = "only the scores of one event are known, or only they matter"
-    else:
-        needs = "the logits or probabilities of all classes are known"
-    kept = "stay" if method.preserves_accuracy else "may change"
-    return f"{needs}; predicted classes {kept}."
 
 
 def _options(method: Method) -> list[str]:
@@ -175,6 +155,8 @@ def main() -> None:
     tool = Path(sys.executable).parent / "zensical"
     command = [tool, "build", "-f", config, "--clean", "--strict"]
     subprocess.run(command, check=True)  # noqa: S603 - our own
+    shutil.rmtree(SERVED, ignore_errors=True)
+    shutil.copytree(folder / "site", SERVED)
 
 
 if __name__ == "__main__":
