@@ -105,6 +105,33 @@ def label(text: str, x: float, y: float, colour: str, **more: Any) -> Trace:
     return {"text": text, "font": font, **place, **more}
 
 
+def names_at_end(
+    named: Sequence[tuple[str, float, str]], x: float, high: float, *, least: float = 0.09
+) -> list[Trace]:
+    """Return the names of lines at their right ends, kept apart where the ends are near.
+
+    Parameters
+    ----------
+    named : sequence of (text, height, colour)
+        Where each line ends.
+    x : float
+        The right end.
+    high : float
+        Height of the axis, from 0.
+    least : float, default 0.09
+        Distance kept between two names, as a part of the axis.
+    """
+    placed: list[float] = []
+    ordered = sorted(named, key=lambda one: one[1])
+    for _, height, _ in ordered:
+        lowest = placed[-1] + least * high if placed else 0.0
+        placed.append(max(height + 0.01 * high, lowest))
+    return [
+        label(text, x, height, colour, xanchor="right")
+        for (text, _, colour), height in zip(ordered, placed, strict=True)
+    ]
+
+
 def _large(axis: dict[str, Any]) -> dict[str, Any]:
     title = {**axis["title"], "font": {"size": 14}}
     return {**axis, "title": title, "tickfont": {"size": 13}}

@@ -28,6 +28,8 @@ def show_lesson(lesson: Lesson, held: Class) -> None:
     with st.container(key=f"lesson_{held.size}", gap="small"):
         st.markdown(lesson.question)
         revealed = left.revealed and held.answers != "hidden"
+        if not revealed:
+            _show_terms(lesson)
         place = st.container(gap="small")
         if not revealed:
             _ask(lesson, left, held, place)
@@ -199,6 +201,12 @@ def _show_more(lesson: Lesson, sent: Sent, state: State, held: Class) -> None:
             st.table({name: [row[k] for row in rows] for k, name in enumerate(head)})
     if "computed" not in held.hide:
         with st.expander(words.COMPUTED):
-            for term, meaning in lesson.terms.items():
-                st.markdown(f"**{term}**: {meaning}")
+            _show_terms(lesson)
             st.markdown(lesson.computed)
+
+
+def _show_terms(lesson: Lesson) -> None:
+    """Define the words that stand here first."""
+    if lesson.terms:
+        defined = (f"**{term}**: {meaning}" for term, meaning in lesson.terms.items())
+        st.markdown(f":small[{' '.join(defined)}]")

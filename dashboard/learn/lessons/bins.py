@@ -131,15 +131,16 @@ def _sweep(found: Found, place: int, palette: Palette) -> Picture:
         ],
         x=pictures.number_axis("Bins", 0, 104),
         y=pictures.percent_axis("Error", top),
-        names=[
-            pictures.label("ECE", 100, found.ece[-1], palette.score, xanchor="right"),
-            pictures.label("KS error", 100, found.ks, palette.text, xanchor="right"),
-            pictures.label(
-                "ECE if perfectly calibrated",
-                100, found.perfect[-1], palette.neutral, xanchor="right", yanchor="top",
-            ),
-        ],
-    )  # fmt: skip
+        names=pictures.names_at_end(
+            [
+                ("ECE", float(found.ece[-1]), palette.score),
+                ("KS error", found.ks, palette.text),
+                ("ECE if perfectly calibrated", float(found.perfect[-1]), palette.neutral),
+            ],
+            x=100,
+            high=top,
+        ),
+    )
     return Picture(
         "sweep",
         figure,
