@@ -21,6 +21,7 @@ from dashboard.views import (
     overview,
     reliability,
     slices,
+    teachers,
 )
 
 # Name, address and content of each page; the first one is shown at the address itself.
@@ -40,6 +41,7 @@ PAGES: tuple[tuple[str, str, Callable[[Scene], None]], ...] = (
 LEARN: tuple[tuple[str, str, Callable[[], None]], ...] = (
     ("Lessons", "learn", learn.show),
     ("Glossary", "glossary", glossary.show),
+    ("For teachers", "teachers", teachers.show),
 )
 
 

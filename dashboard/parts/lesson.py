@@ -7,7 +7,7 @@ import streamlit as st
 from dashboard import style
 from dashboard.compute.lessons import Sent, shown_of
 from dashboard.learn.lesson import ChoiceGuess, Lesson, NumberGuess, State, Steps
-from dashboard.parts.lesson_address import Class, Kept, kept, write
+from dashboard.parts.lesson_address import Class, Kept, kept, seat_of, write
 from dashboard.wording import learn as words
 
 
@@ -134,7 +134,7 @@ def _draw(left: Kept) -> None:
 def _show(lesson: Lesson, left: Kept, held: Class, *, revealed: bool) -> None:
     """Show the pictures, and what they say."""
     state = State(
-        left.chosen, held.seed, held.seat, left.draws, revealed, left.guess, style.palette()
+        left.chosen, held.seed, seat_of(held), left.draws, revealed, left.guess, style.palette()
     )
     sent = shown_of(lesson, state, held.size)
     _show_pictures(lesson, sent)

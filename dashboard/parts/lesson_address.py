@@ -15,6 +15,9 @@ SIZES = ("screen", "projector")
 PARTS = ("link", "computed", "check", "numbers", "lessons")
 """What a link can hide, by its word."""
 
+SEAT_KEY = "learn_seat"
+"""Where the typed seat number is."""
+
 MOST_SEED, MOST_SEAT, MOST_DRAWS = 9_999, 400, 500
 
 _ASKED, _WRITTEN, _KEPT = "learn_asked", "learn_written", "learn_kept"
@@ -36,8 +39,10 @@ class Class:
 
     Parameters
     ----------
-    seed, seat : int
-        Of all draws; a seat's own draw, 0 for the one of the class.
+    seed : int
+        Of all draws.
+    seat : str
+        "0" for one draw for all, "ask" where every student types a seat number, or that number.
     answers : {"after", "hidden", "shown"}
         When answers are shown: after a guess, not at all, at once.
     hide : tuple of str
@@ -47,7 +52,7 @@ class Class:
     """
 
     seed: int = 0
-    seat: int = 0
+    seat: str = "0"
     answers: str = "after"
     hide: tuple[str, ...] = ()
     size: str = "screen"
@@ -60,6 +65,13 @@ def kept(lesson: Lesson) -> Kept:
     found = every.setdefault(lesson.key, Kept())
     found.chosen = start | found.chosen
     return found
+
+
+def seat_of(held: Class) -> int:
+    """Return the seat whose draws are shown; 0 where none was typed yet."""
+    if held.seat != "ask":
+        return int(held.seat)
+    return int(st.session_state.get(SEAT_KEY, 0))
 
 
 def n_revealed() -> int:
@@ -86,7 +98,7 @@ def of_class() -> tuple[Class, list[str]]:
     wrong += [f"hide={part}" for part in hide if part not in PARTS]
     asked = {
         "seed": _whole("seed", 0, MOST_SEED, wrong),
-        "seat": _whole("seat", 0, MOST_SEAT, wrong),
+        "seat": _checked("seat", wrong, _seat),
         "answers": _word("answers", ANSWERS, wrong),
         "size": _word("size", SIZES, wrong),
     }
@@ -147,11 +159,16 @@ def _word(name: str, allowed: tuple[str, ...], wrong: list[str]) -> str | None:
 
 
 def _whole(name: str, low: int, high: int, wrong: list[str]) -> int | None:
-    def read(text: str) -> int | None:
-        fits = text.isascii() and text.removeprefix("-").isdigit() and len(text) < 7
-        return int(text) if fits and low <= int(text) <= high else None
+    return _checked(name, wrong, lambda text: _number(text, low, high))
 
-    return _checked(name, wrong, read)
+
+def _number(text: str, low: int, high: int) -> int | None:
+    fits = text.isascii() and text.isdigit() and len(text) < 7
+    return int(text) if fits and low <= int(text) <= high else None
+
+
+def _seat(text: str) -> str | None:
+    return text if text == "ask" or _number(text, 0, MOST_SEAT) is not None else None
 
 
 def _checked(name: str, wrong: list[str], read: Callable[[str], Found | None]) -> Found | None:

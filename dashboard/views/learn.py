@@ -8,6 +8,7 @@ from dashboard.parts import lesson_address as address
 from dashboard.parts.lesson import show_lesson
 from dashboard.style import project
 from dashboard.wording import learn as words
+from dashboard.wording import teachers
 
 _CHOSEN = "learn_lesson"
 
@@ -24,6 +25,11 @@ def show() -> None:
     else:
         wrong += address.take(lesson)
         _show_head(lesson, held)
+        if held.seat == "ask":
+            st.number_input(
+                teachers.SEAT, 0, address.MOST_SEAT, 0, key=address.SEAT_KEY,
+                help=teachers.SEAT_HELP, persist_state="session", width=200,
+            )  # fmt: skip
         show_lesson(lesson, held)
     if wrong:
         st.warning(words.unusable(wrong), icon=":material/link:")

@@ -1,0 +1,254 @@
+"""Exercises for pencil and paper, drawn by a seed; their solutions are computed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibcore.binning import bin_scores
+from calibcore.cumulative import cumulative_curves
+from calibcore.data import EventScores
+from calibcore.decisions import cutoff_of_costs
+from calibcore.events import OneClass, TopR, WithinTopR
+from calibcore.metrics import ece, event_brier, event_nll
+from calibcore.probabilities import softmax
+from calibcore.validation import Floats
+from dashboard.wording.numbers import MINUS
+
+Row = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise.
+
+    Parameters
+    ----------
+    lesson : str
+        Key of the lesson that it belongs to.
+    task : str
+        What is to be found, plain text.
+    table : tuple of rows of cells
+        The data, the first row its head; empty for none.
+    solution : tuple of str
+        Lines of plain text, with the intermediate steps.
+    """
+
+    lesson: str
+    task: str
+    table: tuple[Row, ...]
+    solution: tuple[str, ...]
+
+
+def exercises(seed: int) -> tuple[Exercise, ...]:
+    """Draw the exercises of a seed.
+
+    Parameters
+    ----------
+    seed : int
+        The same seed gives the same exercises, on any machine.
+
+    Examples
+    --------
+    >>> exercises(3)[1].solution[-1] == exercises(3)[1].solution[-1]
+    True
+    """
+    made = (_people, _bins, _totals, _temperature, _useful, _events, _groups, _cutoff)
+    return tuple(_drawn(make, seed) for make in made)
+
+
+def _drawn(make: Callable[[np.random.Generator], Exercise], seed: int) -> Exercise:
+    words = (seed, *make.__name__.encode())
+    return make(np.random.default_rng(np.random.SeedSequence(words)))
+
+
+def _rows(rng: np.random.Generator, n: int = 10) -> EventScores:
+    """Draw rows whose scores have one decimal, none alike, both outcomes among them."""
+    while True:
+        scores = np.sort(rng.choice(np.arange(5, 100, 5), n, replace=False)) / 100
+        hits = rng.random(n) < 0.25 + 0.5 * scores
+        if 2 < hits.sum() < n - 2:
+            return EventScores(scores, hits)
+
+
+def _table(rows: EventScores) -> tuple[Row, ...]:
+    pairs = zip(rows.scores, rows.hits, strict=True)
+    return (("Score", "Outcome"), *((f"{s:.2f}", str(int(h))) for s, h in pairs))
+
+
+def _people(rng: np.random.Generator) -> Exercise:
+    from scipy.special import bdtr  # noqa: PLC0415 - a tenth of a second to import
+
+    n, percent = int(rng.choice([20, 30, 50])), int(rng.choice([60, 70, 80, 90]))
+    below = bdtr(np.arange(n + 1), n, percent / 100)
+    low, high = (int(np.searchsorted(below, at)) for at in (0.025, 0.975))
+    return Exercise(
+        "eighty",
+        f"A calibrated model gives {n} people a score of {percent}% each. To how many does the"
+        " event happen on average? Between which numbers does it lie in 95% of such groups"
+        " (binomial distribution)?",
+        (),
+        (f"On average {n * percent / 100:g}; between {low} and {high} in 95% of groups.",),
+    )
+
+
+def _bins(rng: np.random.Generator) -> Exercise:
+    rows = _rows(rng)
+    table = bin_scores(rows.scores, rows.hits, n_bins=2)
+    steps = [
+        f"Bin {k + 1}: {table.counts[k]} rows, mean score {table.mean_score[k]:.3f}, observed"
+        f" frequency {table.frequency[k]:.3f}, gap {_signed(float(table.gap[k]))}."
+        for k in range(2)
+    ]
+    weights = " + ".join(
+        f"{table.counts[k]}/{rows.n_samples} \u00d7 {abs(table.gap[k]):.3f}" for k in range(2)
+    )
+    found = ece(rows.scores, rows.hits, n_bins=2)
+    return Exercise(
+        "bins",
+        "Put the rows into two bins, scores up to 0.5 and above it. Find mean score and observed"
+        " frequency of each, and the ECE.",
+        _table(rows),
+        (*steps, f"ECE = {weights} = {found:.3f}."),
+    )
+
+
+def _totals(rng: np.random.Generator) -> Exercise:
+    rows = _rows(rng)
+    curves = cumulative_curves(rows.scores, rows.hits)
+    gaps = ", ".join(_signed(float(gap)) for gap in curves.gap[1:])
+    place = curves.ks_index
+    return Exercise(
+        "ks",
+        "The rows are sorted by score. Add up score minus outcome from the top, divided by the"
+        " number of rows. Where is the largest gap, and how large is the KS error?",
+        _table(rows),
+        (
+            f"Gaps after each row: {gaps}.",
+            f"KS error = {curves.ks_error:.3f}, after row {place} of {rows.n_samples}.",
+        ),
+    )
+
+
+def _temperature(rng: np.random.Generator) -> Exercise:
+    logits = np.sort(rng.choice(np.arange(0, 6), 3, replace=False))[::-1].astype(np.float64)
+    temperature = float(rng.choice([2.0, 4.0, 0.5]))
+    before, after = softmax(logits[np.newaxis])[0], softmax(logits[np.newaxis] / temperature)[0]
+    written = ", ".join(f"{one:g}" for one in logits)
+    return Exercise(
+        "confident",
+        f"The logits of one row are {written}. Find the class probabilities at temperature 1 and"
+        f" at {temperature:g}. Which class is predicted in each case?",
+        (),
+        (
+            f"T = 1: {_shares(before)}. T = {temperature:g}: {_shares(after)}.",
+            (
+                "The first class is predicted in both: dividing all logits by one number keeps"
+                " their order."
+            ),
+        ),
+    )
+
+
+def _useful(rng: np.random.Generator) -> Exercise:
+    rows, always, rate = _rows(rng), np.empty(0), 0.0
+    while not always.size or not _knows_more(rows, always):
+        rows = _rows(rng)
+        rate = float(rows.hits.mean())
+        always = np.full(rows.n_samples, rate)
+    values = [
+        f"{name}: Brier score {event_brier(scores, rows.hits):.3f}, NLL"
+        f" {event_nll(scores, rows.hits):.3f}, ECE in one bin"
+        f" {ece(scores, rows.hits, n_bins=1):.3f}."
+        for name, scores in (("The model", rows.scores), (f"Always {rate:.2f}", always))
+    ]
+    return Exercise(
+        "useful",
+        "A second forecaster gives every row the observed frequency of all rows. Find Brier score,"
+        " NLL, and ECE in one bin, of both. Which one is of more use?",
+        _table(rows),
+        (*values, ("The second has an ECE of 0 and gives all rows the same score. The model"
+         " is of more use: both proper scores are lower.")),
+    )  # fmt: skip
+
+
+def _knows_more(rows: EventScores, always: Floats) -> bool:
+    """Return whether both proper scores are lower than those of the observed frequency."""
+    return all(
+        of(rows.scores, rows.hits) < of(always, rows.hits) for of in (event_brier, event_nll)
+    )
+
+
+def _events(rng: np.random.Generator) -> Exercise:
+    weights = rng.choice(np.arange(1, 12), 4, replace=False)
+    probabilities = np.round(weights / weights.sum(), 2)
+    probabilities[0] = round(1 - float(probabilities[1:].sum()), 2)
+    label, names = int(rng.integers(4)), "ABCD"
+    found = [
+        (name, event.outcomes(probabilities[np.newaxis], [label]))
+        for name, event in (
+            ("top prediction", TopR(1)),
+            ("2nd prediction", TopR(2)),
+            ("top-2 set", WithinTopR(2)),
+            ("class C", OneClass(2)),
+        )
+    ]
+    written = ", ".join(f"{n} {p:.2f}" for n, p in zip(names, probabilities, strict=True))
+    solved = "; ".join(f"{n}: {e.scores[0]:.2f}, {int(e.hits[0])}" for n, e in found)
+    return Exercise(
+        "events",
+        f"Class probabilities of one row: {written}. The true class is {names[label]}. Find score"
+        " and outcome of four events: top prediction, 2nd prediction, top-2 set, class C.",
+        (),
+        (f"Score and outcome. {solved[0].upper()}{solved[1:]}.",),
+    )
+
+
+def _groups(rng: np.random.Generator) -> Exercise:
+    gap, first = int(rng.integers(4, 12)), int(rng.choice([100, 200, 300]))
+    second = int(rng.choice([100, 200, 300]))
+    pooled = (first * gap - second * gap) / (first + second)
+    return Exercise(
+        "groups",
+        f"In group A ({first} rows) the mean score is {gap} percentage points too high, in group B"
+        f" ({second} rows) {gap} too low. What is the mean gap of all rows? What does it hide?",
+        (),
+        (
+            (
+                f"({first} \u00d7 {gap} {MINUS} {second} \u00d7 {gap}) / {first + second} ="
+                f" {_signed(pooled, 1)} percentage points."
+            ),
+            f"In each group scores differ by {gap} percentage points, in opposite directions.",
+        ),
+    )
+
+
+def _cutoff(rng: np.random.Generator) -> Exercise:
+    rows, ratio = _rows(rng), int(rng.choice([3, 4, 9]))
+    cutoff = cutoff_of_costs(1.0, float(ratio))
+    called = rows.scores >= cutoff
+    alarms, misses = (
+        int(np.count_nonzero(called & (rows.hits == 0))),
+        int(np.count_nonzero(~called & (rows.hits == 1))),
+    )
+    return Exercise(
+        "acting",
+        f"A miss costs {ratio} times as much as a false alarm. At which cut-off should one act if"
+        " scores are calibrated? How many false alarms and misses are there in these rows?",
+        _table(rows),
+        (
+            f"Cut-off = 1 / (1 + {ratio}) = {cutoff:.2f}.",
+            (
+                f"Rows called: {int(called.sum())}. False alarms: {alarms}. Misses: {misses}. Cost:"
+                f" {alarms} + {ratio} \u00d7 {misses} = {alarms + ratio * misses}."
+            ),
+        ),
+    )
+
+
+def _signed(value: float, digits: int = 3) -> str:
+    return f"{value:+.{digits}f}".replace("-", MINUS)
+
+
+def _shares(values: Floats) -> str:
+    return ", ".join(f"{one:.3f}" for one in values)

@@ -1,0 +1,98 @@
+"""What the page for teachers says."""
+
+from collections.abc import Sequence
+
+TITLE = "For teachers"
+
+LINK, EXERCISES, PLAN, IN_CLASS = "A link", "Exercises", "A lesson of 50 minutes", "In class"
+
+LINK_INTRO = (
+    "A link opens a lesson in the same state for everybody: the same draws, the same controls."
+    " Nothing is stored anywhere."
+)
+LESSON, SEED, SEATS, ANSWERS, SIZE, HIDE = (
+    "Lesson", "Seed of all draws", "Draws", "Answers", "Type", "Leave out",
+)  # fmt: skip
+SEATS_OFFERED = {"0": "The same for all", "ask": "Each student's own, by a seat number"}
+ANSWERS_OFFERED = {
+    "after": "After a guess", "hidden": "Not shown", "shown": "Shown at once",
+}  # fmt: skip
+SIZES_OFFERED = {"screen": "Screen", "projector": "Projector"}
+HIDE_OFFERED = {
+    "link": "Link to the dashboard", "computed": "How it is computed", "check": "Check question",
+    "numbers": "Table of numbers", "lessons": "Ways to other lessons",
+}  # fmt: skip
+OPEN = "Open it"
+NO_LOCK = (
+    "A link is not a lock: who writes `answers=after` into the address sees the answer. For marked"
+    " work, change the seed."
+)
+SEAT = "Your seat number"
+SEAT_HELP = "Each seat has draws of its own; your teacher sees the same with your number."
+
+SHEET = "Calibration: exercises"
+SOLUTIONS = "Solutions"
+SOLUTION = "Solution"
+EXERCISES_INTRO = (
+    "For pencil and paper. The seed draws the data; every solution is computed by the functions of"
+    " the dashboard."
+)
+SAVE = "Save to print (HTML)"
+SAVE_WITHOUT = "Save without solutions"
+
+
+def of_seed(seed: int) -> str:
+    """Say which exercises these are."""
+    return f"Seed {seed}. The same seed gives the same exercises and solutions."
+
+
+PLAN_INTRO = (
+    "Before: open each lesson once. Students need a phone or a laptop with the link, or nothing but"
+    " the projector. Numbers on the left are minutes."
+)
+
+PLAN_ROWS: tuple[tuple[int, str, str], ...] = (
+    (3, "", "Ask: a model gives 80% to each of 100 people. To how many will it happen? Hands."),
+    (5, "eighty", "All draw. Collect five results at the board: the spread is luck, not error."),
+    (6, "diagram", "One bin, row by row. What does a bar with three rows show?"),
+    (
+        6,
+        "bins",
+        "Half the class 5 bins, half 100. What would a paper report?",
+    ),
+    (8, "luck", "Everybody guesses the line-up with 100 rows, then with 10,000. Count hands."),
+    (7, "ks", "Walk through the rows. Where is the slope of the gap steep, and what does it mean?"),
+    (6, "confident", "Move the temperature. What changes, what does not? Why not accuracy?"),
+    (5, "useful", "Who would you hire: base rate, bluffer or expert? Proper scores settle it."),
+    (4, "", "Back to the first page: read the verdict of the first example aloud. What is known?"),
+)
+"""Minutes, key of the lesson or nothing, and what to do."""
+
+HOMEWORK = "Homework: Fit here, evaluate there; Splines from fractiles; Averages hide groups."
+
+MEASURED = "MEASURED"
+
+IN_CLASS_TEXT = """
+**On your laptop, for a class in the same network.** Start it with
+
+    fractile serve -- --server.address 0.0.0.0 --server.allowedHosts '["*"]'
+
+and hand out the address of your laptop. No account is needed, nothing is stored, no page asks for
+anything outside. Whoever is in the network can then open the dashboard, so end it after class.
+
+**How many at once.** {measured}
+
+**What students see.** Their guesses and progress stay in their tab and are gone when it is closed.
+With seats, each student's draws are their own: type a student's seat number to see the same.
+"""
+
+
+def minutes(plan: Sequence[tuple[int, str, str]]) -> int:
+    """Return how long a plan takes.
+
+    Examples
+    --------
+    >>> minutes(PLAN_ROWS)
+    50
+    """
+    return sum(one for one, _, _ in plan)
