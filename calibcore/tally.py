@@ -186,3 +186,31 @@ def tally(scores: ArrayLike, hits: ArrayLike, rest: ArrayLike | None = None) -> 
     counts = (ends - starts + 1).astype(np.float64)
     counted_hits = np.add.reduceat(ordered_hits, starts, dtype=np.float64)
     return Tally(ordered[ends], counts, counted_hits, n_samples, spared)
+
+
+def expected_tally(scores: Floats, frequency: Floats) -> Tally:
+    """Count rows at each distinct score, with as many hits as are expected there.
+
+    Parameters
+    ----------
+    scores : ndarray of float64, shape (n_samples,)
+        In [0, 1]. Any order.
+    frequency : ndarray of float64, shape (n_samples,)
+        Of the event in rows like each of these, in [0, 1].
+
+    Returns
+    -------
+    Tally
+        With ``hits`` of shape (n_blocks,) that are fractions.
+
+    Examples
+    --------
+    >>> expected_tally(np.array([0.6, 0.2, 0.6]), np.array([0.5, 0.25, 0.75])).hits.tolist()
+    [0.25, 1.25]
+    """
+    order = np.argsort(scores, kind="stable")
+    ordered = scores[order]
+    ends = block_ends(ordered)
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    hits = np.add.reduceat(frequency[order], starts)
+    return Tally(ordered[ends], (ends - starts + 1.0), hits, ordered.size)

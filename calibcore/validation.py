@@ -270,6 +270,15 @@ def whole_number(value: int, field: str, *, least: int, most: int | None = None)
     return int(value)
 
 
+def number(value: float, field: str, *, least: float, most: float) -> float:
+    """Check a number in a range, both ends of it included."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise CalibrationInputError(field, repr(value), "a number")
+    if not least <= value <= most:
+        raise CalibrationInputError(field, f"{value:g}", f"a number from {least:g} to {most:g}")
+    return float(value)
+
+
 def choice(value: str, field: str, *, allowed: Sequence[str]) -> str:
     """Check an option that is one of a few words."""
     if value not in allowed:

@@ -1,0 +1,23 @@
+"""Models whose truth is known: to draw rows from, and to compare what is computed with."""
+
+from calibcore.worlds.against import CalibratorAgainstTruth, calibrators_against
+from calibcore.worlds.curves import HandCurve, LogOddsCurve, NormalScores
+from calibcore.worlds.redraws import Redraws, redraws
+from calibcore.worlds.truth import MapDistance, Population, Truth
+from calibcore.worlds.world import Drawn, World, zhang_world
+
+__all__ = [
+    "CalibratorAgainstTruth",
+    "Drawn",
+    "HandCurve",
+    "LogOddsCurve",
+    "MapDistance",
+    "NormalScores",
+    "Population",
+    "Redraws",
+    "Truth",
+    "World",
+    "calibrators_against",
+    "redraws",
+    "zhang_world",
+]
