@@ -15,6 +15,7 @@ from dashboard.views import (
     efficiency,
     glossary,
     ks_graphs,
+    laboratory,
     learn,
     maps,
     models,
@@ -40,6 +41,7 @@ PAGES: tuple[tuple[str, str, Callable[[Scene], None]], ...] = (
 # The same of the pages that teach, which need no data.
 LEARN: tuple[tuple[str, str, Callable[[], None]], ...] = (
     ("Lessons", "learn", learn.show),
+    ("Laboratory", "laboratory", laboratory.show),
     ("Glossary", "glossary", glossary.show),
     ("For teachers", "teachers", teachers.show),
 )

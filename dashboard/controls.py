@@ -12,6 +12,7 @@ from calibcore.calibrators import Choice, Method, Switch, WholeNumber
 from calibcore.events import OneClass, TopR, WithinTopR
 from dashboard import wording
 from dashboard.compute import SourceFile, forget
+from dashboard.compute.laboratory import source_of
 from dashboard.compute.slices import methods_for
 from dashboard.headless import opening_event
 from dashboard.parts import address, evaluation
@@ -60,16 +61,32 @@ class Source:
 
 def choose_source() -> Source:
     """Let the user pick a sample or bring files."""
+    made = _laboratory_model()
+    kinds = {"sample": "Example", "file": "Your file"} | (
+        {"laboratory": "Laboratory"} if made else {}
+    )
     kind = address.choose(
         st.segmented_control,
         "Data",
-        {"sample": "Example", "file": "Your file"},
+        kinds,
         key="data",
         default="sample",
         required=True,
         width="stretch",
     )
+    if kind == "laboratory" and made is not None:
+        file, model = made
+        return Source((file,), model)
     return _choose_sample() if kind == "sample" else _upload_files()
+
+
+def _laboratory_model() -> tuple[SourceFile, Sample] | None:
+    """Return the model of the laboratory that the address names, if any."""
+    with st.container(key="in_address_model"):
+        code = st.text_input(
+            "Model", key="model", bind="query-params", persist_state="session", autocomplete="off"
+        )
+    return source_of(code) if code else None
 
 
 def _choose_sample() -> Source:

@@ -15,7 +15,7 @@ class Sample:
     Parameters
     ----------
     name : str
-        File name without ending.
+        File name without ending; of a model of the laboratory its code, and no file of it is read.
     title : str
         Name on screen.
     source, licence, model, training, teaches : str

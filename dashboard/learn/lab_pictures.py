@@ -1,0 +1,159 @@
+"""The four pictures of the laboratory; the truth is dotted in each."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from calibcore.binning import bin_scores
+from calibcore.metrics import METRICS
+from calibcore.worlds import Redraws
+from dashboard.figures import Palette
+from dashboard.figures.thinning import thin
+from dashboard.learn import pictures
+from dashboard.learn.laboratory import N_BINS, N_HANDLES, Chosen, Found
+from dashboard.learn.lesson import Picture
+from dashboard.wording.numbers import percent, pp
+from dashboard.wording.sentences import method_name
+
+CLICK_STEPS = 21
+"""Places above each handle that can be clicked."""
+
+_DASHES = ("solid", "dash", "longdash", "dashdot")
+
+
+def diagram(found: Found, chosen: Chosen, palette: Palette) -> Picture:
+    """Draw the reliability diagram of the test rows, with the true curve."""
+    event = found.test.event
+    table = bin_scores(event.scores, event.hits, n_bins=N_BINS)
+    filled = table.counts > 0
+    middle, width = (table.edges[1:] + table.edges[:-1]) / 2, np.diff(table.edges)
+    grid = np.linspace(float(found.truth.scores[0]), float(found.truth.scores[-1]), 101)
+    traces = [
+        pictures.bars(
+            middle[filled], table.frequency[filled], palette.frequency, width[filled], opacity=0.55
+        ),
+        pictures.diagonal(palette),
+        pictures.line(grid, found.truth.curve(grid), palette.text, dash="dot"),
+    ]
+    if chosen.form == "hand":
+        traces += _handles(chosen, palette)
+    figure = pictures.picture(
+        "Reliability diagram and truth",
+        traces,
+        x=pictures.percent_axis("Score"),
+        y=pictures.percent_axis("Observed frequency"),
+        names=[pictures.label("dotted, dark: the truth", 0.02, 0.93, palette.text)],
+    )
+    return Picture(
+        "diagram",
+        figure,
+        f"Bars: observed frequency of {event.n_samples:,} rows. Dotted, dark: true frequency, on"
+        f" average {percent(found.truth.mean_distance, event.n_samples)} from the scores.",
+    )
+
+
+def _handles(chosen: Chosen, palette: Palette) -> list[pictures.Trace]:
+    """Return the handles, and the places that can be clicked."""
+    scores = np.linspace(0, 1, N_HANDLES)
+    heights = np.array(chosen.handles) / 100
+    across, up = np.meshgrid(scores, np.linspace(0, 1, CLICK_STEPS))
+    places = pictures.dots(across.ravel(), up.ravel(), palette.neutral, size=7)
+    places["marker"] |= {"opacity": 0.18}
+    return [
+        places | {"hoverinfo": "x+y"},
+        pictures.dots(scores, heights, palette.text, size=11, symbol="square"),
+    ]
+
+
+def gap(found: Found, palette: Palette) -> Picture:
+    """Draw the gap of the running totals of the test rows, beside the true one."""
+    curves, true = found.curves, found.truth.curves
+    own = thin(curves.fractile, curves.gap, keep=[curves.ks_index])
+    exact = thin(true.fractile, true.gap, most=200)
+    limit = curves.ks_null_95
+    top = 1.15 * max(limit, float(np.abs(curves.gap).max()), float(np.abs(true.gap).max()), 1e-3)
+    figure = pictures.picture(
+        "Cumulative gap: score minus outcomes",
+        [
+            pictures.ground([0, 1], [-limit] * 2, [limit] * 2, palette, "luck"),
+            pictures.line(curves.fractile[own], curves.gap[own], palette.score),
+            pictures.line(true.fractile[exact], true.gap[exact], palette.text, dash="dot"),
+        ],
+        x=pictures.percent_axis("Share of rows, lowest score first"),
+        y=pictures.percent_axis("Cumulative gap", top, -top),
+    )
+    return Picture(
+        "gap",
+        figure,
+        f"Solid: these rows, largest gap {percent(curves.ks_error, curves.n_samples)}. Dotted: the"
+        f" truth, {percent(found.truth.ks, curves.n_samples)}. Grey: where the largest gap of a"
+        " perfectly calibrated model stays in 95% of draws.",
+    )
+
+
+def maps(found: Found, keys: Sequence[str], palette: Palette) -> Picture:
+    """Draw fitted calibrators beside the true curve."""
+    drawn = [one for one in found.calibrators if one.key in keys]
+    low, high = float(found.truth.scores[0]), float(found.truth.scores[-1])
+    grid = np.linspace(low, high, 101)
+    traces = [
+        pictures.diagonal(palette),
+        pictures.line(grid, found.truth.curve(grid), palette.text, dash="dot"),
+    ]
+    colours = (palette.score, palette.frequency, palette.score, palette.frequency)
+    for one, dash, colour in zip(drawn, _DASHES, colours, strict=False):
+        inside = (one.curve.score >= low) & (one.curve.score <= high)
+        x, y = one.curve.score[inside], one.curve.calibrated[inside]
+        traces.append(pictures.line(x, y, colour, dash=dash))
+    named = list(zip(drawn, _DASHES, colours, strict=False))
+    figure = pictures.picture(
+        "Calibrators and truth",
+        traces,
+        x=pictures.percent_axis("Score"),
+        y=pictures.percent_axis("Calibrated score"),
+        names=[
+            pictures.label(f"{method_name(one.key)} ({dash})", 0.02, 0.93 - 0.08 * k, colour)
+            for k, (one, dash, colour) in enumerate(named)
+        ],
+    )
+    away = "; ".join(
+        f"{method_name(one.key)} {pp(one.distance.root_mean_squared, 1)}" for one in drawn
+    )
+    text = f"Dotted, dark: the truth. Distance from it: {away}." if away else "Dotted: the truth."
+    return Picture("maps", figure, text)
+
+
+def spread(many: Redraws, found: Found, palette: Palette) -> Picture:
+    """Draw how estimates of shares spread over many draws, with the truth and these rows."""
+    names = {one.key: one.name for one in METRICS if one.unit == "share"}
+    keys = [key for key in many.keys if key in names]
+    traces, top = [], 0.0
+    for place, key in enumerate(reversed(keys)):
+        values = many.of(key)
+        ends = np.quantile(values, (0.025, 0.25, 0.75, 0.975))
+        own, aim = found.values[key]
+        top = max(top, *(abs(float(v)) for v in (*ends, own, aim)))
+        thin_line = pictures.line(ends[[0, 3]], [place] * 2, palette.neutral)
+        thick = pictures.line(ends[[1, 2]], [place] * 2, palette.neutral)
+        thick["line"] = thick["line"] | {"width": 9}
+        traces += [
+            thin_line,
+            thick,
+            pictures.dots([aim], [place], palette.text, size=20, symbol="line-ns-open"),
+            pictures.dots([own], [place], palette.score, size=11, symbol="diamond"),
+        ]
+    low = min(0.0, *(float(np.quantile(many.of(key), 0.025)) for key in keys))
+    ticks = {"tickvals": list(range(len(keys))), "ticktext": [names[k] for k in reversed(keys)]}
+    figure = pictures.picture(
+        f"Spread over {len(many.values)} draws",
+        traces,
+        x=pictures.percent_axis("Estimate", 1.1 * top, 1.1 * low),
+        y=pictures.number_axis("", -0.7, len(keys) - 0.3, **ticks),
+        margin={"l": 170, "r": 24, "t": 38, "b": 52, "pad": 4},
+    )
+    return Picture(
+        "spread",
+        figure,
+        "Thick: the middle half of the draws; thin: 95% of them. Diamond: these rows. Upright mark:"
+        " what is aimed at.",
+    )

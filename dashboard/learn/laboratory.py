@@ -1,0 +1,242 @@
+"""The laboratory: a model whose truth is known, drawn from a few numbers that the address holds."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+
+from calibcore.calibrators import CATALOGUE
+from calibcore.cumulative import CumulativeCurves, cumulative_curves
+from calibcore.metrics import METRICS, EventMeasure, Options
+from calibcore.results import result_class
+from calibcore.tally import tally
+from calibcore.worlds import (
+    CalibratorAgainstTruth,
+    Drawn,
+    HandCurve,
+    LogOddsCurve,
+    Redraws,
+    Truth,
+    World,
+    calibrators_against,
+    redraws,
+    zhang_world,
+)
+
+ROWS = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000)
+
+CLASSES = (2, 3, 10)
+
+N_HANDLES = 11
+
+EVENT = "event"
+"""Name of class 1, where there are two classes."""
+
+N_DRAWS, N_BINS = 200, 15
+
+LIMITS: Mapping[str, tuple[int, int]] = {
+    "sharpness": (5, 100), "rate": (1, 99), "slope": (10, 400), "shift": (-30, 30),
+    "wave": (-20, 20), "groups": (0, 20), "beta0": (-20, 20), "beta1": (-40, -5),
+    "seed": (0, 9_999), "draw": (1, 500),
+}  # fmt: skip
+"""Lowest and highest of each number of a model, as `Chosen` has them."""
+
+ESTIMATES = (
+    "mean_gap", "ks_error", "ece", "ece_equal_mass", "debiased_ece", "smooth_ece", "kde_ece",
+    "event_brier", "event_nll", "auroc",
+)  # fmt: skip
+"""Measures that are compared with the truth."""
+
+QUICK = ("temperature", "platt", "beta", "spline", "isotonic", "histogram", "bbq", "venn_abers")
+"""Calibrators that are compared with the truth."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A model of the laboratory, in whole numbers as the address holds them.
+
+    Parameters
+    ----------
+    form : {"curve", "hand", "zhang"}
+        What gives the true curve: numbers in log-odds, handles, or Zhang 2020's classifier.
+    rows, classes : int
+        Rows of each set; classes.
+    sharpness, rate : int
+        In percent: how far scores lie from their centre, and how often the event happens.
+    slope : int
+        In hundredths; `shift`, `wave`, `groups` in tenths, of `LogOddsCurve` and `World`.
+    handles : tuple of int
+        In percent, at equally spaced scores.
+    beta0, beta1 : int
+        In tenths, of `zhang_world`.
+    seed, draw : int
+        Of what is drawn.
+    """
+
+    form: str = "curve"
+    rows: int = 2_000
+    classes: int = 2
+    sharpness: int = 50
+    rate: int = 50
+    slope: int = 50
+    shift: int = 0
+    wave: int = 0
+    groups: int = 0
+    handles: tuple[int, ...] = tuple(range(0, 101, 10))
+    beta0: int = 5
+    beta1: int = -15
+    seed: int = 0
+    draw: int = 1
+
+    @property
+    def code(self) -> str:
+        """What stands for it in an address."""
+        own: tuple[object, ...]
+        match self.form:
+            case "zhang":
+                own = ("z", self.beta0, self.beta1)
+            case "hand":
+                handles = "-".join(map(str, self.handles))
+                own = ("h", self.classes, self.sharpness, self.rate, self.groups, handles)
+            case _:
+                own = (
+                    "c", self.classes, self.sharpness, self.rate, self.groups,
+                    self.slope, self.shift, self.wave,
+                )  # fmt: skip
+        return ".".join(map(str, (*own, self.rows, self.seed, self.draw)))
+
+    @cached_property
+    def model(self) -> World:
+        """The model that it stands for."""
+        if self.form == "zhang":
+            return zhang_world(self.beta0 / 10, self.beta1 / 10)
+        return World(
+            HandCurve(tuple(one / 100 for one in self.handles))
+            if self.form == "hand"
+            else LogOddsCurve(self.slope / 100, self.shift / 10, self.wave / 10),
+            n_classes=self.classes,
+            sharpness=self.sharpness / 100,
+            base_rate=self.rate / 100,
+            group_shift=self.groups / 10,
+        )
+
+
+PRESETS: Mapping[str, Chosen] = {
+    "overconfident": Chosen(),
+    "calibrated": Chosen(slope=100),
+    "underconfident": Chosen(slope=180),
+    "too_high": Chosen(slope=100, shift=-8),
+    "wavy": Chosen(slope=100, wave=12),
+    "two_groups": Chosen(slope=100, groups=7),
+    "many_classes": Chosen(classes=10, rate=70),
+    "by_hand": Chosen(form="hand", handles=(0, 5, 12, 22, 35, 50, 65, 70, 60, 75, 100)),
+    "zhang": Chosen(form="zhang"),
+}
+"""Models to begin with, by a word of their own; the first one opens."""
+
+
+def chosen_of(code: str) -> Chosen | None:
+    """Return the model that a code stands for; None where it stands for none.
+
+    Examples
+    --------
+    >>> chosen_of(PRESETS["wavy"].code) == PRESETS["wavy"], chosen_of("c.2.50")
+    (True, None)
+    """
+    if len(code) > 120 or not re.fullmatch(r"[a-z](\.-?\d[\d-]*)+", code):
+        return None
+    kind, *numbers = code.split(".")
+    names = {
+        "z": ("beta0", "beta1"),
+        "h": ("classes", "sharpness", "rate", "groups", "handles"),
+        "c": ("classes", "sharpness", "rate", "groups", "slope", "shift", "wave"),
+    }.get(kind)
+    if names is None or len(numbers) != len(names) + 3:
+        return None
+    values: dict[str, object] = {"form": {"z": "zhang", "h": "hand", "c": "curve"}[kind]}
+    for name, text in zip((*names, "rows", "seed", "draw"), numbers, strict=True):
+        value = _handles(text) if name == "handles" else _number(name, text)
+        if value is None:
+            return None
+        values[name] = value
+    return replace(Chosen(), **values)  # type: ignore[arg-type] # each is checked above
+
+
+def _handles(text: str) -> tuple[int, ...] | None:
+    found = tuple(int(one) for one in text.split("-") if one)
+    return found if len(found) == N_HANDLES and max(found) <= 100 else None
+
+
+def _number(name: str, text: str) -> int | None:
+    if not re.fullmatch(r"-?\d{1,6}", text):
+        return None
+    value = int(text)
+    if name in {"rows", "classes"}:
+        return value if value in (ROWS if name == "rows" else CLASSES) else None
+    low, high = LIMITS[name]
+    return value if low <= value <= high else None
+
+
+@result_class
+class Found:
+    """What is drawn from a model, beside its truth.
+
+    Attributes
+    ----------
+    calibration, test : Drawn
+        As many rows each.
+    truth : Truth
+        Of the model.
+    curves : CumulativeCurves
+        Of the test rows.
+    values : dict of str to (float, float)
+        Of each of `ESTIMATES`: what the test rows show, and what it aims at.
+    calibrators : tuple of CalibratorAgainstTruth
+        Fitted to the calibration rows.
+    """
+
+    calibration: Drawn
+    test: Drawn
+    truth: Truth
+    curves: CumulativeCurves
+    values: dict[str, tuple[float, float]]
+    calibrators: tuple[CalibratorAgainstTruth, ...]
+
+
+@lru_cache(maxsize=256)
+def found_of(chosen: Chosen) -> Found:
+    """Draw both sets, measure the test rows, fit calibrators, and compare all with the truth."""
+    model, options = chosen.model, Options(n_bins=N_BINS)
+    calibration, test = (drawn_of(chosen, which) for which in (0, 1))
+    truth, counted = model.truth(), tally(test.event.scores, test.event.hits)
+    measures = {one.key: one for one in METRICS if isinstance(one, EventMeasure)}
+    values = {
+        key: (float(measures[key].compute(counted, options)), truth.aim(key, options))
+        for key in ESTIMATES
+    }
+    quick = {one.key: one.make() for one in CATALOGUE if one.key in _usable(model)}
+    return Found(
+        calibration,
+        test,
+        truth,
+        cumulative_curves(test.event.scores, test.event.hits),
+        values,
+        calibrators_against(model, quick, calibration),
+    )
+
+
+def drawn_of(chosen: Chosen, which: int) -> Drawn:
+    """Draw the calibration rows (0) or the test rows (1)."""
+    return chosen.model.draw(chosen.rows, seed=[chosen.seed, chosen.draw, which])
+
+
+def _usable(model: World) -> tuple[str, ...]:
+    """Return the calibrators that map a score; temperature does with two classes alone."""
+    return QUICK if model.n_classes == 2 else QUICK[1:]
+
+
+@lru_cache(maxsize=256)
+def redraws_of(chosen: Chosen) -> Redraws:
+    """Draw the test rows again, many times."""
+    seed = [chosen.seed, chosen.draw, 1]
+    return redraws(chosen.model, chosen.rows, N_DRAWS, seed=seed, measures=ESTIMATES, n_bins=N_BINS)

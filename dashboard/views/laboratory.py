@@ -1,0 +1,241 @@
+"""The laboratory: a model made by hand, its rows, and its truth."""
+
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from dashboard import style
+from dashboard.figures.sent import LightFigure
+from dashboard.learn import lab_pictures
+from dashboard.learn.laboratory import (
+    CLASSES,
+    EVENT,
+    LIMITS,
+    N_HANDLES,
+    PRESETS,
+    ROWS,
+    Chosen,
+    chosen_of,
+    found_of,
+    redraws_of,
+)
+from dashboard.learn.lesson import Picture
+from dashboard.wording import laboratory as words
+from dashboard.wording import learn
+from dashboard.wording.sentences import method_name
+
+_HELD, _WRITTEN, _MANY, _PRESET = "lab_model", "lab_written", "lab_many", "lab_preset"
+_MAPS = "lab_maps"
+_OPENING = ("spline", "isotonic")
+_MOST_MAPS = 4
+
+
+def show() -> None:
+    """Show the controls on the left, pictures and tables beside them."""
+    st.subheader(words.TITLE, anchor=False)
+    st.markdown(words.INTRO)
+    asked = st.query_params.get("model")
+    if asked is not None and asked != st.session_state.get(_WRITTEN):
+        found = chosen_of(asked)
+        _hold(found or next(iter(PRESETS.values())))
+        if found is None:
+            st.warning(words.UNUSABLE, icon=":material/link:")
+    _show_bench()
+
+
+@st.fragment
+def _show_bench() -> None:
+    """Show all of it; nothing above changes with a control."""
+    st.session_state.setdefault(_HELD, next(iter(PRESETS.values())))
+    controls, results = st.columns([1, 3], gap="medium")
+    with controls:
+        chosen = _choose(st.session_state[_HELD])
+    st.session_state[_HELD] = chosen
+    if st.query_params.to_dict() != {"model": chosen.code}:
+        st.query_params.from_dict({"model": chosen.code})
+    st.session_state[_WRITTEN] = chosen.code
+    with results:
+        _show_results(chosen)
+
+
+def _hold(chosen: Chosen) -> None:
+    """Put a model in place of the one that is shown, with all its controls."""
+    for key in [key for key in st.session_state if str(key).startswith("lab_at_")]:
+        del st.session_state[key]
+    st.session_state[_HELD] = chosen
+
+
+# Controls -----------------------------------------------------------------------------------
+
+
+def _choose(held: Chosen) -> Chosen:
+    """Show the controls of a model; return what they stand at."""
+    st.selectbox(
+        words.PRESET,
+        list(PRESETS),
+        index=next((k for k, one in enumerate(PRESETS.values()) if _alike(one, held)), None),
+        format_func=words.PRESETS.__getitem__,
+        key=f"{_PRESET}_{held.code}",
+        placeholder=words.OWN,
+        on_change=_take_preset,
+        args=(f"{_PRESET}_{held.code}", held),
+    )
+    chosen = replace(held, rows=_step(words.ROWS, "rows", held.rows, ROWS))
+    if held.form == "zhang":
+        chosen = replace(chosen, **_numbers(held, ("beta0", "beta1")))
+    else:
+        names = ("sharpness", "rate", "groups")
+        own = ("slope", "shift", "wave") if held.form == "curve" else ()
+        chosen = replace(
+            chosen,
+            classes=_step(words.CLASSES, "classes", held.classes, CLASSES),
+            **_numbers(held, (*own, *names)),
+        )
+    if held.form == "hand":
+        chosen = replace(chosen, handles=_move_handle(held.handles))
+    chosen = replace(chosen, **_numbers(held, ("seed",)))
+    with st.container(horizontal=True, gap="small"):
+        st.button(
+            words.DRAW, icon=":material/casino:", on_click=_draw, shortcut="D", key="lab_draw"
+        )
+        st.toggle(words.DRAW_MANY, key=_MANY)
+    return chosen
+
+
+def _alike(preset: Chosen, held: Chosen) -> bool:
+    return preset == replace(held, rows=preset.rows, seed=preset.seed, draw=preset.draw)
+
+
+def _take_preset(key: str, held: Chosen) -> None:
+    preset = PRESETS[st.session_state[key]]
+    _hold(replace(preset, rows=held.rows, seed=held.seed, draw=held.draw))
+
+
+def _draw() -> None:
+    held: Chosen = st.session_state[_HELD]
+    st.session_state[_HELD] = replace(held, draw=held.draw % LIMITS["draw"][1] + 1)
+
+
+def _step(label: str, name: str, value: int, values: tuple[int, ...]) -> int:
+    return int(
+        st.select_slider(
+            label,
+            values,
+            value,
+            key=f"lab_at_{name}",
+            format_func=lambda one: f"{one:,}",
+            help=words.HELP.get(name),
+        )
+    )
+
+
+def _numbers(held: Chosen, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: _number(held, name) for name in names}
+
+
+def _number(held: Chosen, name: str) -> int:
+    """Show one number, in its own unit; return it as `Chosen` holds it."""
+    low, high = LIMITS[name]
+    label, scale = words.NUMBERS[name]
+    if name == "seed":
+        return int(
+            st.number_input(label, low, high, held.seed, key="lab_at_seed", help=words.HELP["seed"])
+        )
+    if scale == 1:
+        return int(
+            st.slider(
+                label, low, high, getattr(held, name), key=f"lab_at_{name}",
+                help=words.HELP.get(name),
+            )
+        )  # fmt: skip
+    value = st.slider(
+        label, low / scale, high / scale, getattr(held, name) / scale,
+        step=max(1, scale // 20) / scale, key=f"lab_at_{name}", help=words.HELP.get(name),
+    )  # fmt: skip
+    return round(float(value) * scale)
+
+
+def _move_handle(handles: tuple[int, ...]) -> tuple[int, ...]:
+    """Let one handle of the true curve be moved."""
+    scores = [round(100 * k / (N_HANDLES - 1)) for k in range(N_HANDLES)]
+    score = st.select_slider(
+        words.HANDLE, scores, scores[N_HANDLES // 2], key="lab_at_handle", help=words.HELP["hand"]
+    )
+    place = scores.index(score)
+    height = st.slider(words.HEIGHT, 0, 100, handles[place], 5, key=f"lab_at_handle_{place}")
+    return (*handles[:place], int(height), *handles[place + 1 :])
+
+
+def _clicked(key: str) -> None:
+    """Move the handle below the place that was clicked to it."""
+    points = st.session_state[key]["selection"]["points"]
+    if points:
+        held: Chosen = st.session_state[_HELD]
+        place, height = round(points[0]["x"] * (N_HANDLES - 1)), round(100 * points[0]["y"])
+        moved = (*held.handles[:place], height, *held.handles[place + 1 :])
+        _hold(replace(held, handles=moved))
+
+
+# Results ------------------------------------------------------------------------------------
+
+
+def _show_results(chosen: Chosen) -> None:
+    """Show what the rows show, what is true, and the calibrators."""
+    found, palette = found_of(chosen), style.palette()
+    many = redraws_of(chosen) if st.session_state.get(_MANY) else None
+    st.markdown(words.conclusion(found))
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _show_picture(lab_pictures.diagram(found, chosen, palette), clickable=chosen.form == "hand")
+        offered = [one.key for one in found.calibrators]
+        keys = st.multiselect(
+            words.COMPARED,
+            offered,
+            [key for key in _OPENING if key in offered],
+            format_func=method_name,
+            key=_MAPS,
+            max_selections=_MOST_MAPS,
+        )
+        _show_picture(lab_pictures.maps(found, keys, palette))
+        st.markdown(words.nearest(found.calibrators, found.truth))
+    with right:
+        _show_picture(lab_pictures.gap(found, palette))
+        if many is not None:
+            _show_picture(lab_pictures.spread(many, found, palette))
+            st.markdown(words.spread(many))
+        else:
+            _show_table(words.ESTIMATES, words.ESTIMATE_HEAD, words.estimate_rows(found, None))
+            st.markdown(f":small[{words.ESTIMATES_NOTE}]")
+    if many is not None:
+        _show_table(words.ESTIMATES, words.MANY_HEAD, words.estimate_rows(found, many))
+        st.markdown(f":small[{words.ESTIMATES_NOTE}]")
+    rows = words.calibrator_rows(found.calibrators, found.truth)
+    _show_table(words.CALIBRATORS, words.CALIBRATOR_HEAD, rows)
+    st.markdown(f":small[{words.CALIBRATORS_NOTE}]")
+    query = {"data": "laboratory", "model": chosen.code, "method": "none"}
+    event = {"event": "class", "class": EVENT} if chosen.classes == 2 else {"event": "top"}
+    st.link_button(
+        words.OPEN, f"reliability?{urlencode(query | event)}", icon=":material/open_in_new:"
+    )
+
+
+def _show_picture(picture: Picture, *, clickable: bool = False) -> None:
+    key = f"lab_picture_{picture.name}"
+    with st.container(gap=None):
+        st.plotly_chart(
+            LightFigure(picture.figure, style.palette()),
+            theme=None,
+            key=key,
+            on_select=(lambda: _clicked(key)) if clickable else "ignore",
+            selection_mode="points",
+            config={"displayModeBar": False, "scrollZoom": False},
+            alt=learn.alt_text(str(picture.figure.layout.title.text), picture.text),
+        )
+        st.markdown(f":small[{picture.text}]")
+
+
+def _show_table(title: str, head: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+    st.markdown(f"**{title}**")
+    st.table({name: [row[k] for row in rows] for k, name in enumerate(head)})
