@@ -9,6 +9,7 @@ from typing import Any
 
 from plotly import graph_objects as go
 
+from calibcore.binning import BinTable
 from dashboard.figures.layout import base_layout, share_axis
 from dashboard.figures.palette import Palette
 
@@ -84,6 +85,15 @@ def bars(x: Any, y: Any, colour: Any, width: Any = None, **more: Any) -> Trace:
     return {"type": "bar", "x": x, "y": y, "marker": marker, "hoverinfo": "skip", **shape, **more}
 
 
+def bin_bars(table: BinTable, palette: Palette, least: int = 1) -> list[Trace]:
+    """Return a reliability diagram, of bins with so many rows: bars, diagonal, mean scores."""
+    shown = table.counts >= least
+    low, high = table.edges[:-1][shown], table.edges[1:][shown]
+    heights, score = table.frequency[shown], table.mean_score[shown]
+    made = bars((low + high) / 2, heights, palette.frequency, high - low, opacity=0.6)
+    return [made, diagonal(palette), dots(score, score, palette.score, size=9)]
+
+
 def diagonal(palette: Palette) -> Trace:
     """Return the line on which scores are as large as observed frequencies."""
     return line([0, 1], [0, 1], palette.neutral, dash="dot", name="perfectly calibrated")
@@ -96,6 +106,11 @@ def ground(x: Any, low: Any, high: Any, palette: Palette, name: str) -> Trace:
         "mode": "lines", "fill": "toself", "fillcolor": palette.band, "name": name,
         "line": {"width": 0}, "hoverinfo": "skip",
     }  # fmt: skip
+
+
+def boxed(text: str, x: float, y: float, colour: str, palette: Palette, **more: Any) -> Trace:
+    """Return a `label` that can be read over bars."""
+    return label(text, x, y, colour, bgcolor=palette.ground, borderpad=2, **more)
 
 
 def label(text: str, x: float, y: float, colour: str, **more: Any) -> Trace:

@@ -1,10 +1,11 @@
 """The lessons, in the order in which they build on each other."""
 
 from dashboard.learn.lesson import Lesson
-from dashboard.learn.lessons import bins, eighty
+from dashboard.learn.lessons import bins, confident, eighty
 
 LESSONS: tuple[Lesson, ...] = (
     eighty.LESSON,
+    confident.LESSON,
     bins.LESSON,
 )
 
