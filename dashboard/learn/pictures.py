@@ -74,7 +74,8 @@ def line(x: Any, y: Any, colour: str, *, dash: str = "solid", **more: Any) -> Tr
 def dots(x: Any, y: Any, colour: Any, *, size: float = 10, **more: Any) -> Trace:
     """Return dots; ``symbol`` distinguishes kinds by more than colour."""
     symbol = more.pop("symbol", "circle")
-    marker = {"color": colour, "size": size, "symbol": symbol}
+    edge = {"color": colour, "width": 2}
+    marker = {"color": colour, "size": size, "symbol": symbol, "line": edge}
     return {"x": x, "y": y, "mode": "markers", "marker": marker, "hoverinfo": "skip", **more}
 
 
@@ -106,6 +107,12 @@ def ground(x: Any, low: Any, high: Any, palette: Palette, name: str) -> Trace:
         "mode": "lines", "fill": "toself", "fillcolor": palette.band, "name": name,
         "line": {"width": 0}, "hoverinfo": "skip",
     }  # fmt: skip
+
+
+def strip(low: float, high: float, palette: Palette) -> dict[str, Any]:
+    """Return a grey strip behind a picture, from one place of its horizontal axis to another."""
+    place = {"x0": low, "x1": high, "y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
+    return {"type": "rect", **place, "fillcolor": palette.band, "line": {"width": 0}}
 
 
 def boxed(text: str, x: float, y: float, colour: str, palette: Palette, **more: Any) -> Trace:

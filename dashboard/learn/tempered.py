@@ -14,12 +14,14 @@ from dashboard.figures import Palette
 from dashboard.learn import data, pictures
 from dashboard.learn.lesson import Picture
 from dashboard.wording.numbers import detected_points, percent
-from dashboard.wording.verdicts import Finding, finding
+from dashboard.wording.verdicts import NOT_DETECTED, Finding, finding
 
 N_BINS = 10
 
 LEAST = 20
 """Rows from which on a bin has a bar: the frequency of fewer is vague."""
+
+NO_GAP = "No clear gap"
 
 
 @result_class
@@ -52,13 +54,18 @@ class Tempered:
     binned: BinnedReliability
 
     @property
+    def shown(self) -> str:
+        """The temperature as it is written everywhere."""
+        return f"{self.temperature:.3g}"
+
+    @property
     def ece(self) -> float:
         """ECE of the bins."""
         return float(ece_of(self.binned.bins))
 
     @property
     def finding(self) -> Finding:
-        """Whether, and in which direction, it is miscalibrated."""
+        """Whether scores are above or below what is observed, by the test of the KS error."""
         gap = self.mean_score - self.accuracy
         return finding(gap, self.ks_error, self.p_value, prediction=True)
 
@@ -91,18 +98,23 @@ def at_temperature(temperature: float, name: str = data.NETWORK) -> Tempered:
 
 
 def verdict(found: Tempered) -> str:
-    """Return the finding with its size, for Markdown.
+    """Return whether scores are above or below the accuracy, and by how much, for Markdown.
 
     Examples
     --------
-    >>> verdict(at_temperature(1.0))
-    '**overconfident by 5.1 percentage points**'
+    >>> verdict(at_temperature(1.0)), verdict(at_temperature(2.0))
+    ('**overconfident by 5.1 percentage points**', '**no clear gap**')
     """
-    word = found.finding.in_sentence
+    word = _word(found)
     if found.finding.colour not in {"red", "blue"}:
-        return f"**{word}**"
+        return f"**{word.lower()}**"
     size = detected_points(abs(found.mean_score - found.accuracy), found.n_rows)
-    return f"**{word} by {size}**"
+    return f"**{word.lower()} by {size}**"
+
+
+def _word(found: Tempered) -> str:
+    """Return a finding in few words; other tests than that of the KS error may still find some."""
+    return NO_GAP if found.finding is NOT_DETECTED else found.finding.word
 
 
 def sentence(found: Tempered) -> str:
@@ -111,7 +123,7 @@ def sentence(found: Tempered) -> str:
     Examples
     --------
     >>> sentence(at_temperature(2.0))
-    'mean score 90.4%, accuracy 90.6%: **no miscalibration detected**.'
+    'mean score 90.4%, accuracy 90.6%: **no clear gap**.'
     """
     score, correct = (percent(v, found.n_rows) for v in (found.mean_score, found.accuracy))
     return f"mean score {score}, accuracy {correct}: {verdict(found)}."
@@ -121,7 +133,7 @@ def row(found: Tempered, *first: str) -> tuple[str, ...]:
     """Return a row of a table, under `HEAD`."""
     shares = (found.mean_score, found.accuracy, found.ks_error, found.ece)
     written = (percent(share, found.n_rows) for share in shares)
-    return (*first, f"{found.temperature:.3g}", *written, f"{found.nll:.3f}")
+    return (*first, found.shown, *written, f"{found.nll:.3f}")
 
 
 HEAD = ("T", "Mean score", "Accuracy", "KS error", f"ECE ({N_BINS} bins)", "NLL")
@@ -130,7 +142,7 @@ HEAD = ("T", "Mean score", "Accuracy", "KS error", f"ECE ({N_BINS} bins)", "NLL"
 def diagram(found: Tempered, palette: Palette, title: str) -> Picture:
     """Draw the reliability diagram, with mean score and accuracy as lines that cross."""
     score, correct = (percent(v, found.n_rows) for v in (found.mean_score, found.accuracy))
-    sign, large = found.finding, {"size": 17, "color": palette.text}
+    icon, large = found.finding.icon, {"size": 17, "color": palette.text}
     figure = pictures.picture(
         title,
         [
@@ -150,7 +162,7 @@ def diagram(found: Tempered, palette: Palette, title: str) -> Picture:
                 0.01, found.accuracy - 0.02, palette.frequency, palette, yanchor="top",
             ),
             pictures.boxed(
-                f"{sign.icon} {sign.word}",
+                f"{icon} {_word(found)}",
                 0.01, found.accuracy - 0.15, palette.text, palette, font=large, yanchor="top",
             ),
         ],
@@ -158,6 +170,6 @@ def diagram(found: Tempered, palette: Palette, title: str) -> Picture:
     return Picture(
         "diagram",
         figure,
-        f"Bars: observed frequency of each bin. Dots: its mean score. Solid line: mean score of all,"
-        f" {score}. Dashed line: accuracy, {correct}.",
+        f"Bars: observed frequency of each bin. Dots: its mean score. Solid line: mean score of"
+        f" all, {score}. Dashed line: accuracy, {correct}.",
     )

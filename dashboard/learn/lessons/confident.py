@@ -47,10 +47,10 @@ def show(state: State) -> Shown:
         return Shown(pictures_of, "")
     best = at_temperature(fitted_temperature())
     every = [at_temperature(float(word)) for word in TEMPERATURES]
-    lines = [f"T = {temperature:g}: {sentence(found)} KS error {_ks(found)}, NLL {found.nll:.3f}."]
+    lines = [f"T = {found.shown}: {sentence(found)} KS error {_ks(found)}, NLL {found.nll:.3f}."]
     if temperature != 1:
         lines += [f"As trained (T = 1): {_in_short(at_temperature(1.0))}"]
-    lines += [f"Fitted on other rows (T = {best.temperature:.3g}): {_in_short(best)}"]
+    lines += [f"Fitted on other rows (T = {best.shown}): {_in_short(best)}"]
     return Shown(
         pictures_of,
         "  \n".join(lines),
@@ -129,8 +129,8 @@ def _probabilities(
 LESSON = Lesson(
     key=KEY,
     title="Over- and underconfident",
-    question=f"Take {data.NETWORK_NAME}. Divide all its outputs by a **temperature** of {ASKED}: its"
-    " scores fall. What happens to its **accuracy**?",
+    question=f"Take {data.NETWORK_NAME}. Divide all its outputs by a **temperature** of {ASKED}:"
+    " its scores fall. What happens to its **accuracy**?",
     guess=ChoiceGuess(GUESSES),
     controls=(Steps("temperature", "Temperature T", {t: t for t in TEMPERATURES}, str(ASKED)),),
     show=show,
@@ -154,16 +154,14 @@ LESSON = Lesson(
             "hand_t": state.chosen["temperature"],
         },
     ),
-    computed="Scores at T: softmax of logits / T, Guo 2017, section 4.2, by"
-    " `calibcore.calibrators.TemperatureScaling`, fitted on the 5,000 calibration rows; all"
-    " figures are of the test set of the first example. ECE: 10 bins. Verdict: KS test.",
+    computed="Scores at T: softmax of outputs / T, Guo 2017, section 4.2; T is fitted on the 5,000"
+    " calibration rows by `calibcore.calibrators.TemperatureScaling`. All figures are of the test"
+    " set of the first example. No clear gap: the KS test finds none (p at least 0.05). KS error:"
+    " largest gap between cumulative scores and outcomes. NLL: mean of \u2212ln of the score of the"
+    " true class. Lower is better for both.",
     terms={
-        "Score": "The probability that the network gives to a class; of a prediction, the largest.",
-        "Accuracy": "The share of predictions that are correct.",
-        "Temperature": "A number that divides all outputs (logits) of a network before they become"
-        " scores: above 1 it lowers the largest score, below 1 it raises it.",
-        "KS error, ECE": "Two measures of the distance between scores and observed frequencies;"
-        " 0 is best. Later lessons are about them.",
-        "NLL": "Mean of \u2212ln of the score of the true class; lower is better.",
+        "Score": "the probability that the network gives to a class; of a prediction, the largest.",
+        "Accuracy": "the share of predictions that are correct.",
+        "Temperature": "a number that divides all outputs (logits) before they become scores.",
     },
 )
