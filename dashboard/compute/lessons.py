@@ -62,7 +62,7 @@ def _enlarged(content: Any, by: float) -> Any:
         return content
     made = {key: _enlarged(part, by) for key, part in content.items()}
     for key, part in made.items():
-        if key in {"font", "tickfont"} and "size" in part:
+        if key in {"font", "textfont", "tickfont"} and "size" in part:
             made[key] = {**part, "size": by * part["size"]}
         elif key == "line" and isinstance(part.get("width"), int | float):
             made[key] = {**part, "width": by * part["width"]}

@@ -9,6 +9,7 @@ from typing import Any
 
 from plotly import graph_objects as go
 
+from calibcore.binning import BinTable
 from dashboard.figures.layout import base_layout, share_axis
 from dashboard.figures.palette import Palette
 
@@ -73,7 +74,8 @@ def line(x: Any, y: Any, colour: str, *, dash: str = "solid", **more: Any) -> Tr
 def dots(x: Any, y: Any, colour: Any, *, size: float = 10, **more: Any) -> Trace:
     """Return dots; ``symbol`` distinguishes kinds by more than colour."""
     symbol = more.pop("symbol", "circle")
-    marker = {"color": colour, "size": size, "symbol": symbol}
+    edge = {"color": colour, "width": 2}
+    marker = {"color": colour, "size": size, "symbol": symbol, "line": edge}
     return {"x": x, "y": y, "mode": "markers", "marker": marker, "hoverinfo": "skip", **more}
 
 
@@ -82,6 +84,15 @@ def bars(x: Any, y: Any, colour: Any, width: Any = None, **more: Any) -> Trace:
     marker = {"color": colour, "line": {"width": 0}}
     shape = {} if width is None else {"width": width}
     return {"type": "bar", "x": x, "y": y, "marker": marker, "hoverinfo": "skip", **shape, **more}
+
+
+def bin_bars(table: BinTable, palette: Palette, least: int = 1) -> list[Trace]:
+    """Return a reliability diagram, of bins with so many rows: bars, diagonal, mean scores."""
+    shown = table.counts >= least
+    low, high = table.edges[:-1][shown], table.edges[1:][shown]
+    heights, score = table.frequency[shown], table.mean_score[shown]
+    made = bars((low + high) / 2, heights, palette.frequency, high - low, opacity=0.6)
+    return [made, diagonal(palette), dots(score, score, palette.score, size=9)]
 
 
 def diagonal(palette: Palette) -> Trace:
@@ -96,6 +107,17 @@ def ground(x: Any, low: Any, high: Any, palette: Palette, name: str) -> Trace:
         "mode": "lines", "fill": "toself", "fillcolor": palette.band, "name": name,
         "line": {"width": 0}, "hoverinfo": "skip",
     }  # fmt: skip
+
+
+def strip(low: float, high: float, palette: Palette) -> dict[str, Any]:
+    """Return a grey strip behind a picture, from one place of its horizontal axis to another."""
+    place = {"x0": low, "x1": high, "y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
+    return {"type": "rect", **place, "fillcolor": palette.band, "line": {"width": 0}}
+
+
+def boxed(text: str, x: float, y: float, colour: str, palette: Palette, **more: Any) -> Trace:
+    """Return a `label` that can be read over bars."""
+    return label(text, x, y, colour, bgcolor=palette.ground, borderpad=2, **more)
 
 
 def label(text: str, x: float, y: float, colour: str, **more: Any) -> Trace:

@@ -1,11 +1,14 @@
 """The lessons, in the order in which they build on each other."""
 
 from dashboard.learn.lesson import Lesson
-from dashboard.learn.lessons import bins, eighty
+from dashboard.learn.lessons import bins, confident, diagram, eighty, training
 
 LESSONS: tuple[Lesson, ...] = (
     eighty.LESSON,
+    confident.LESSON,
+    diagram.LESSON,
     bins.LESSON,
+    training.LESSON,
 )
 
 

@@ -99,15 +99,9 @@ def _unusual(found: Found) -> str:
 
 def _diagram(table: BinTable, palette: Palette) -> Picture:
     filled = table.counts > 0
-    low, high = table.edges[:-1][filled], table.edges[1:][filled]
-    frequency, score = table.frequency[filled], table.mean_score[filled]
     figure = pictures.picture(
         "Reliability diagram",
-        [
-            pictures.bars((low + high) / 2, frequency, palette.frequency, high - low, opacity=0.6),
-            pictures.diagonal(palette),
-            pictures.dots(score, score, palette.score, size=9),
-        ],
+        pictures.bin_bars(table, palette),
         x=pictures.percent_axis("Score"),
         y=pictures.percent_axis("Observed frequency"),
     )

@@ -1,0 +1,167 @@
+"""Over- and underconfident: a temperature moves every score, and no prediction."""
+
+from typing import Any
+
+import numpy as np
+
+from calibcore.calibrators import FittedTemperature
+from calibcore.validation import Floats
+from dashboard.figures import Palette
+from dashboard.learn import data, pictures
+from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
+from dashboard.learn.tempered import (
+    HEAD,
+    Tempered,
+    at_temperature,
+    diagram,
+    fitted_temperature,
+    row,
+    sentence,
+    verdict,
+)
+from dashboard.wording.numbers import percent
+
+KEY = "confident"
+
+TEMPERATURES = tuple(f"{10 ** (3 * k / 40):.3g}" for k in range(-8, 9))
+"""From 0.251 to 3.98 by even factors: every third that the page Calibration maps offers."""
+
+ROW = 239
+"""A row of the test set whose top prediction has a score of about 80%, and is wrong."""
+
+ASKED = 2
+"""The temperature of the question."""
+
+GUESSES = {"falls": "It falls", "same": "It stays the same", "rises": "It rises"}
+
+
+def show(state: State) -> Shown:
+    """Show one row, and all rows, at a temperature."""
+    temperature = state.number("temperature") if state.revealed else 1.0
+    found = at_temperature(temperature)
+    pictures_of = (
+        _one_row(temperature, state),
+        diagram(found, state.palette, f"All {found.n_rows:,} rows"),
+    )
+    if not state.revealed:
+        return Shown(pictures_of, "")
+    best = at_temperature(fitted_temperature())
+    every = [at_temperature(float(word)) for word in TEMPERATURES]
+    lines = [f"T = {found.shown}: {sentence(found)} KS error {_ks(found)}, NLL {found.nll:.3f}."]
+    if temperature != 1:
+        lines += [f"As trained (T = 1): {_in_short(at_temperature(1.0))}"]
+    lines += [f"Fitted on other rows (T = {best.shown}): {_in_short(best)}"]
+    return Shown(
+        pictures_of,
+        "  \n".join(lines),
+        answer=_answer(every),
+        numbers=(HEAD, *(row(one) for one in sorted([*every, best], key=_temperature_of))),
+    )
+
+
+def _temperature_of(found: Tempered) -> float:
+    return found.temperature
+
+
+def _ks(found: Tempered) -> str:
+    return percent(found.ks_error, found.n_rows)
+
+
+def _in_short(found: Tempered) -> str:
+    return f"{verdict(found)}. KS error {_ks(found)}, NLL {found.nll:.3f}."
+
+
+def _answer(every: list[Tempered]) -> str:
+    """Return what happens to the accuracy at the temperature of the question, and at all others."""
+    accuracies = {one.temperature: one.accuracy for one in every}
+    was, now = accuracies[1.0], accuracies[float(ASKED)]
+    word = "same" if now == was else "falls" if now < was else "rises"
+    text = percent(now, every[0].n_rows)
+    everywhere = ", at every T" if len({*accuracies.values()}) == 1 else ""
+    return f"{GUESSES[word]}, {text}{everywhere}"
+
+
+def _one_row(temperature: float, state: State) -> Picture:
+    rows = data.sample().test
+    assert rows.class_names is not None  # noqa: S101 - for the type; the samples have names
+    logits, true = rows.logits[ROW], int(rows.labels[ROW])
+    order = np.argsort(-logits, kind="stable")
+    found: Floats = FittedTemperature(temperature).predict_proba(logits[np.newaxis])[0][order]
+    names = [str(rows.class_names[k]) for k in order]
+    here = order.tolist().index(true)
+    shown = [_share(value) for value in found.tolist()]
+    of_true = shown[here]
+    shown[here] += "  \u25c6 true class"
+    places = np.arange(len(names))[::-1]
+    axis = pictures.number_axis("", -0.6, len(names) - 0.4, showgrid=False)
+    figure = pictures.picture(
+        "Scores of one row",
+        [_probabilities(found, places, shown, here, state.palette)],
+        x=pictures.percent_axis("Score of each class", 1.12),
+        y={**axis, "tickvals": places.tolist(), "ticktext": names},
+        margin={"l": 92, "r": 24, "t": 38, "b": 52, "pad": 4},
+    )
+    kept = " A temperature never changes the order of the classes." if state.revealed else ""
+    return Picture(
+        "row",
+        figure,
+        f"Predicted: {names[0]}, with a score of {shown[0]}. The true class, {names[here]}, has"
+        f" {of_true}.{kept}",
+    )
+
+
+def _share(value: float) -> str:
+    """Write a score; no score is exactly 0% or 100%."""
+    return "<1%" if value < 0.005 else ">99%" if value > 0.995 else f"{100 * value:.0f}%"
+
+
+def _probabilities(
+    found: Floats, places: Any, shown: list[str], here: int, palette: Palette
+) -> pictures.Trace:
+    colours = [palette.text] * len(shown)
+    colours[here] = palette.frequency
+    return pictures.bars(
+        found, places, palette.score, 0.7, orientation="h", text=shown, textposition="outside",
+        textfont={"size": 14, "color": colours}, cliponaxis=False,
+    )  # fmt: skip
+
+
+LESSON = Lesson(
+    key=KEY,
+    title="Over- and underconfident",
+    question=f"Take {data.NETWORK_NAME}. Divide all its outputs by a **temperature** of {ASKED}:"
+    " its scores fall. What happens to its **accuracy**?",
+    guess=ChoiceGuess(GUESSES),
+    controls=(Steps("temperature", "Temperature T", {t: t for t in TEMPERATURES}, str(ASKED)),),
+    show=show,
+    takeaway="Overconfident: scores above the accuracy; underconfident: below it. A temperature"
+    " moves the scores and leaves every prediction as it is.",
+    check=Check(
+        "Two networks have the same accuracy. Are they equally well calibrated?",
+        {
+            "yes": "Yes, they are correct equally often",
+            "unknown": "The accuracy does not show it",
+        },
+        "unknown",
+        "Here the accuracy is the same at every temperature, and the scores are not.",
+    ),
+    link=lambda state: Link(
+        "maps",
+        {
+            "sample": data.NETWORK,
+            "method": "temperature",
+            "by_hand": "temperature",
+            "hand_t": state.chosen["temperature"],
+        },
+    ),
+    computed="Scores at T: softmax of outputs / T, Guo 2017, section 4.2; T is fitted on the 5,000"
+    " calibration rows by `calibcore.calibrators.TemperatureScaling`. All figures are of the test"
+    " set of the first example. No clear gap: the KS test finds none (p at least 0.05). KS error:"
+    " largest gap between cumulative scores and outcomes. NLL: mean of \u2212ln of the score of the"
+    " true class. Lower is better for both.",
+    terms={
+        "Score": "the probability that the network gives to a class; of a prediction, the largest.",
+        "Accuracy": "the share of predictions that are correct.",
+        "Temperature": "a number that divides all outputs (logits) before they become scores.",
+    },
+)

@@ -1,0 +1,233 @@
+"""Calibrate while training: three losses, before and after a temperature."""
+
+from dataclasses import dataclass
+
+from dashboard.figures import Palette
+from dashboard.learn import data, pictures
+from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
+from dashboard.learn.tempered import (
+    HEAD,
+    Tempered,
+    at_temperature,
+    diagram,
+    fitted_temperature,
+    row,
+    sentence,
+)
+from dashboard.wording.numbers import percent
+
+KEY = "training"
+
+ALPHA, GAMMA, N_CLASSES = 0.05, 3, 10
+"""How the networks were trained: the smoothing, the exponent of the focal loss; and classes."""
+
+ASKED = "smoothing"
+
+LEAST, MOST = 0.86, 0.98
+"""Ends of the axis of mean scores and accuracies."""
+
+SPACE = 13
+"""Pixels between the middle of a mark and its value."""
+
+NEAR = 0.05
+"""A temperature so near to 1 counts as 1."""
+
+GUESSES = {
+    "below": "Below 1: it raises the scores",
+    "one": "About 1: no correction is needed",
+    "above": "Above 1: it lowers the scores",
+}
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A loss, and the network that was trained by it.
+
+    Parameters
+    ----------
+    name : str
+        Of the loss.
+    sample : str
+        Of the network.
+    """
+
+    name: str
+    sample: str
+
+    @property
+    def before(self) -> Tempered:
+        """The network as it was trained."""
+        return at_temperature(1.0, self.sample)
+
+    @property
+    def after(self) -> Tempered:
+        """The network at the temperature that fits its calibration set."""
+        return at_temperature(fitted_temperature(self.sample), self.sample)
+
+    def at(self, stage: str) -> Tempered:
+        """Return the network before or after."""
+        return self.after if stage == "after" else self.before
+
+
+LOSSES = {
+    "entropy": Trained("Cross-entropy", data.NETWORK),
+    "smoothing": Trained("Label smoothing", "fashion_cnn_label_smoothing"),
+    "focal": Trained("Focal loss", "fashion_cnn_focal"),
+}
+
+
+def show(state: State) -> Shown:
+    """Show one network, and all three."""
+    if not state.revealed:
+        usual = LOSSES["entropy"]
+        return Shown((diagram(usual.before, state.palette, _title(usual, usual.before)),), "")
+    stage, chosen = state.chosen["stage"], LOSSES[state.chosen["loss"]]
+    found = chosen.at(stage)
+    rows = (row(one.at(s), one.name) for s in ("before", "after") for one in LOSSES.values())
+    return Shown(
+        (
+            diagram(found, state.palette, _title(chosen, found)),
+            _all_three(stage, chosen, state.palette),
+        ),
+        f"**{chosen.name}**, T = {found.shown}: {sentence(found)}  \n{_best()}",
+        answer=_answer(LOSSES[ASKED].after),
+        note=_compared(),
+        numbers=(("Loss", *HEAD), *rows),
+    )
+
+
+def _title(one: Trained, found: Tempered) -> str:
+    return f"Trained by {one.name.lower()}, T = {found.shown}"
+
+
+def _best() -> str:
+    """Return the temperature that each network needs, and what it does to the KS error."""
+    fitted = (
+        f"{one.name.lower()} {one.after.shown} (KS error {_ks(one.before)} \u2192 {_ks(one.after)})"
+        for one in LOSSES.values()
+    )
+    return f"Best T: {', '.join(fitted)}."
+
+
+def _ks(found: Tempered) -> str:
+    return percent(found.ks_error, found.n_rows)
+
+
+def _compared() -> str:
+    """Return which network has the lowest KS error, before and after."""
+    before = min(LOSSES.values(), key=lambda one: one.before.ks_error)
+    after = min(LOSSES.values(), key=lambda one: one.after.ks_error)
+    return (
+        f"Lowest KS error: {before.name.lower()} as trained, {after.name.lower()} at the best T."
+        " Each network was trained once; another run may order them otherwise."
+    )
+
+
+def _answer(best: Tempered) -> str:
+    lower = best.temperature < 1
+    word = "one" if abs(best.temperature - 1) < NEAR else "below" if lower else "above"
+    return f"{GUESSES[word]} (T = {best.shown})"
+
+
+def _all_three(stage: str, chosen: Trained, palette: Palette) -> Picture:
+    """Draw mean score and accuracy of each network on one axis."""
+    traces, names = list[pictures.Trace](), list[pictures.Trace]()
+    for place, one in enumerate(reversed(LOSSES.values())):
+        found = one.at(stage)
+        score, accuracy = found.mean_score, found.accuracy
+        width = {"color": palette.neutral, "width": 8 if one is chosen else 3}
+        ends = [(score, palette.score), (accuracy, palette.frequency)]
+        traces += [
+            pictures.line([score, accuracy], [place] * 2, palette.neutral) | {"line": width},
+            pictures.dots([score], [place], palette.score, size=17),
+            pictures.dots([accuracy], [place], palette.frequency, size=17, symbol="diamond"),
+        ]
+        for (value, colour), side in zip(sorted(ends), (-1, 1), strict=True):
+            names.append(_value(percent(value, found.n_rows), value, place, colour, side))
+        text = f"{one.name}, T = {found.shown}"
+        bold = f"<b>{text}</b>" if one is chosen else text
+        names.append(pictures.label(bold, LEAST, place + 0.2, palette.text))
+    axis = pictures.percent_axis("Mean score, accuracy", MOST, LEAST)
+    figure = pictures.picture(
+        "Mean score \u25cf and accuracy \u25c6",
+        traces,
+        x={**axis, "dtick": 0.02},
+        y=pictures.no_axis(-0.6, len(LOSSES) - 0.4),
+        names=names,
+        margin={"l": 24, "r": 24, "t": 38, "b": 52, "pad": 4},
+    )
+    lower = [one.name.lower() for one in LOSSES.values() if _is_lower(one.at(stage))]
+    which = ", ".join(lower) or "none"
+    return Picture(
+        "all",
+        figure,
+        f"Blue dot: mean score. Orange diamond: accuracy. Mean score below accuracy: {which}.",
+    )
+
+
+def _value(text: str, x: float, y: float, colour: str, side: int) -> pictures.Trace:
+    """Return a value beside its mark: left of it or right of it."""
+    anchor = "right" if side < 0 else "left"
+    return pictures.label(text, x, y, colour, xanchor=anchor, yanchor="middle", xshift=side * SPACE)
+
+
+def _is_lower(found: Tempered) -> bool:
+    return found.mean_score < found.accuracy
+
+
+LESSON = Lesson(
+    key=KEY,
+    title="Calibrate while training",
+    question="A network that sorts pictures of garments was trained with **label smoothing**:"
+    f" towards a score of {percent(1 - ALPHA + ALPHA / N_CLASSES, 1)} for the true class,"
+    " not 100%. Which **temperature** fits its scores best?",
+    guess=ChoiceGuess(GUESSES),
+    controls=(
+        Steps(
+            "loss", "Trained by", {k: one.name for k, one in LOSSES.items()}, ASKED, as_buttons=True
+        ),
+        Steps(
+            "stage",
+            "Scores",
+            {"before": "As trained (T = 1)", "after": "At the best T"},
+            "before",
+            as_buttons=True,
+        ),
+    ),
+    show=show,
+    takeaway="A loss that holds scores back in training can leave them too low: whatever the loss,"
+    " evaluate calibration on held-out rows, and fit a temperature where it helps.",
+    check=Check(
+        "A network was trained with focal loss. Does it need a temperature?",
+        {
+            "no": "No, this loss calibrates it",
+            "above": "Yes, one above 1",
+            "measure": "Held-out rows have to show it",
+        },
+        "measure",
+        "The loss changes how high scores are, not whether they are right. Here, label smoothing"
+        " and focal loss both left scores too low.",
+    ),
+    link=lambda state: Link(
+        "models",
+        {
+            "sample": data.NETWORK,
+            "method": "temperature" if state.chosen["stage"] == "after" else "none",
+            "beside": ",".join(one.sample for one in LOSSES.values() if one.sample != data.NETWORK),
+        },
+        "All three in the dashboard",
+    ),
+    computed="Three networks that share images, layers, first weights and schedule (20 epochs), and"
+    " differ in the loss of an image, with p the scores and y the true class."
+    " Cross-entropy: \u2212ln p(y). Label smoothing (Vasilev 2023, eq. 17):"
+    " \u2212(1 \u2212 \u03b1) ln p(y) \u2212 (\u03b1/K) \u03a3 ln p(k) over all K classes, with"
+    f" \u03b1 = {ALPHA} and K = {N_CLASSES}. Focal loss (eq. 18):"
+    f" \u2212(1 \u2212 p(y))^\u03b3 ln p(y), with \u03b3 = {GAMMA}. Best T: lowest NLL on 5,000"
+    " calibration rows, by `calibcore.calibrators.TemperatureScaling`. Figures: 10,000 test rows.",
+    terms={
+        "Loss": "what training makes small.",
+        "Label smoothing": "training towards a little less than 100% for the true class, and a"
+        " little more than 0% for the others.",
+        "Temperature": "a number that divides all outputs before they become scores.",
+    },
+)

@@ -1,0 +1,45 @@
+"""Slow loops over the rows of a sample, for the figures of the lessons."""
+
+import math
+from functools import cache
+from typing import NamedTuple
+
+from calibcore.samples import load_sample
+from tests import reference
+
+
+class Rows(NamedTuple):
+    probabilities: list[list[float]]
+    labels: list[int]
+    scores: list[float]
+    hits: list[int]
+
+
+@cache
+def logits_of(sample: str, which: str) -> tuple[list[list[float]], list[int]]:
+    held = load_sample(sample)
+    return held[f"logits_{which}"].astype(float).tolist(), held[f"labels_{which}"].tolist()
+
+
+@cache
+def at_temperature(temperature: float, sample: str) -> Rows:
+    """The top prediction of each test row, its logits divided by a number."""
+    logits, labels = logits_of(sample, "test")
+    probabilities = reference.softmax([[z / temperature for z in row] for row in logits])
+    outcomes = reference.top_r(probabilities, labels, 1)
+    return Rows(probabilities, labels, outcomes.scores, outcomes.hits)
+
+
+def ks_error(rows: Rows) -> float:
+    """Add up scores and outcomes from the lowest score; rows of equal scores together."""
+    total, largest = 0.0, 0.0
+    ordered = sorted(zip(rows.scores, rows.hits, strict=True))
+    for i, (score, hit) in enumerate(ordered):
+        total += score - hit
+        if i + 1 == len(ordered) or ordered[i + 1][0] != score:
+            largest = max(largest, abs(total))
+    return largest / len(ordered)
+
+
+def mean(values: list[float] | list[int]) -> float:
+    return math.fsum(values) / len(values)

@@ -1,0 +1,102 @@
+"""Over- and underconfident."""
+
+import json
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from dashboard.compute.maps import temperatures
+from dashboard.learn import data
+from dashboard.learn.lesson import Shown, start_of
+from dashboard.learn.lessons.confident import LESSON, ROW, TEMPERATURES
+from dashboard.learn.tempered import Tempered, at_temperature, fitted_temperature
+from tests import reference
+
+
+def every() -> list[Tempered]:
+    return [at_temperature(float(word)) for word in TEMPERATURES]
+
+
+def shown(word: str, **more: object) -> Shown:
+    return LESSON.show(start_of(LESSON, chosen={"temperature": word}, **more))
+
+
+def test_the_temperature_moves_scores_and_the_accuracy_stays() -> None:
+    scores = [one.mean_score for one in every()]
+    assert all(a > b for a, b in pairwise(scores))
+    assert len({one.accuracy for one in every()}) == 1
+    assert len(TEMPERATURES) == 17
+    assert "1" in TEMPERATURES
+
+
+def test_below_the_fitted_temperature_it_is_overconfident_and_above_underconfident() -> None:
+    fitted = fitted_temperature()
+    for one, word in zip(every(), TEMPERATURES, strict=True):
+        said = shown(word).sentence.splitlines()[0]
+        if word == "2":
+            assert "no clear gap" in said
+        else:
+            assert ("underconfident" if one.temperature > fitted else "overconfident by") in said
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_seed_shows_the_same(seed: int) -> None:
+    here = LESSON.show(start_of(LESSON, seed=seed, seat=seed))
+    assert here.answer == "It stays the same, 90.6%, at every T"
+    assert here.sentence == shown("2").sentence
+
+
+def test_the_sentence_names_the_temperature_the_training_and_the_fit() -> None:
+    rest = [
+        "As trained (T = 1): **overconfident by 5.1 percentage points**. KS error 5.1%, NLL 0.371.",
+        "Fitted on other rows (T = 1.94): **no clear gap**. KS error 0.2%, NLL 0.279.",
+    ]
+    chosen, *others = shown("3.98").sentence.split("  \n")
+    assert others == rest
+    assert chosen.startswith("T = 3.98: mean score 77.2%, accuracy 90.6%: **underconfident by 13.4")
+    assert shown("1").sentence.split("  \n")[1:] == rest[1:]
+
+
+def test_the_row_has_a_score_of_80_percent_is_wrong_and_keeps_its_order() -> None:
+    rows = data.sample().test
+    logits = rows.logits[ROW].astype(float).tolist()
+    before = reference.softmax([logits])[0]
+    top, second, *_ = reference.ranking(before)
+    assert before[top] == pytest.approx(0.8, abs=0.02)
+    assert int(rows.labels[ROW]) == second
+    for word in ("0.251", "3.98"):
+        bars = shown(word).pictures[0].figure.data[0]
+        assert all(a >= b for a, b in pairwise(bars.x))
+        assert math.fsum(bars.x) == pytest.approx(1)
+        # Two scores of a row stand to each other as before, to the power 1 / T.
+        ratio = (before[second] / before[top]) ** (1 / float(word))
+        assert bars.x[1] / bars.x[0] == pytest.approx(ratio, rel=1e-9)
+
+
+def test_scores_are_never_written_as_certain() -> None:
+    texts = shown("0.251").pictures[0].figure.data[0].text
+    assert texts[0] == ">99%"
+    assert set(texts[2:]) == {"<1%"}
+    assert texts[1] == "<1%  \u25c6 true class"
+
+
+def test_before_the_answer_the_network_is_shown_as_it_was_trained() -> None:
+    before, moved = (shown(word, revealed=False) for word in ("1", "3.98"))
+    figures = [[json.loads(p.figure.to_json()) for p in one.pictures] for one in (before, moved)]
+    assert figures[0] == figures[1]
+    assert "order" not in before.pictures[0].text
+    assert before.pictures[1].figure == shown("1").pictures[1].figure
+
+
+def test_the_link_opens_a_temperature_that_the_page_offers() -> None:
+    offered = temperatures(fitted_temperature(), fine=True)
+    for word in TEMPERATURES:
+        link = LESSON.link(start_of(LESSON, chosen={"temperature": word}))
+        assert float(link.query["hand_t"]) in offered
+
+
+def test_steps_are_even_factors() -> None:
+    logarithms = np.log10([float(word) for word in TEMPERATURES])
+    np.testing.assert_allclose(np.diff(logarithms), 0.075, atol=0.003)

@@ -1,0 +1,99 @@
+"""Calibrate while training."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dashboard.learn import data
+from dashboard.learn.lesson import Shown, start_of
+from dashboard.learn.lessons.training import ALPHA, GAMMA, LESSON, LOSSES, N_CLASSES
+
+ROOT = Path(__file__).parents[2]
+
+ENTROPY, SMOOTHED, FOCAL = LOSSES.values()
+
+
+def shown(loss: str, stage: str, **more: object) -> Shown:
+    return LESSON.show(start_of(LESSON, chosen={"loss": loss, "stage": stage}, **more))
+
+
+def test_the_losses_are_those_of_the_training() -> None:
+    manifest = tomllib.loads((ROOT / "sample_logits" / "manifest.toml").read_text("utf-8"))
+    kept = {one["name"]: one for one in manifest["sample"]}
+    assert "loss: cross-entropy;" in kept[ENTROPY.sample]["training"]
+    assert f"label smoothing {ALPHA} " in kept[SMOOTHED.sample]["training"]
+    assert f"focal loss with gamma {GAMMA} " in kept[FOCAL.sample]["training"]
+    assert {kept[one.sample]["classes"] for one in LOSSES.values()} == {N_CLASSES}
+    assert "95.5%" in LESSON.question  # 1 - 0.05 + 0.05 / 10
+
+
+def test_the_three_networks_are_evaluated_on_the_same_rows() -> None:
+    first, *others = (data.sample(one.sample) for one in LOSSES.values())
+    for other in others:
+        np.testing.assert_array_equal(first.test.labels, other.test.labels)
+        np.testing.assert_array_equal(first.calibration.labels, other.calibration.labels)
+
+
+def test_cross_entropy_leaves_scores_too_high_and_the_others_too_low() -> None:
+    assert ENTROPY.before.mean_score > ENTROPY.before.accuracy
+    assert ENTROPY.after.temperature > 1
+    for one in (SMOOTHED, FOCAL):
+        assert one.before.mean_score < one.before.accuracy
+        assert one.before.finding.word == "Underconfident"
+        assert one.after.temperature < 1
+    for one in LOSSES.values():
+        assert one.after.ks_error < one.before.ks_error
+        assert one.after.nll < one.before.nll
+        assert one.after.accuracy == one.before.accuracy
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_seed_shows_the_same(seed: int) -> None:
+    here = LESSON.show(start_of(LESSON, seed=seed, seat=seed))
+    assert here.answer == "Below 1: it raises the scores (T = 0.855)"
+    first, second = here.sentence.split("  \n")
+    assert first.startswith("**Label smoothing**, T = 1: mean score 89.1%, accuracy 91.1%: ")
+    assert first.endswith("**underconfident by 2.1 percentage points**.")
+    assert second.startswith("Best T: cross-entropy 1.94 (KS error 5.1% \u2192 0.2%), label ")
+    assert "label smoothing 0.855 (KS error 2.1% \u2192 1.3%)" in second
+    assert second.endswith("focal loss 0.884 (KS error 2.3% \u2192 0.9%).")
+    assert here.note.startswith(
+        "Lowest KS error: label smoothing as trained, cross-entropy at the best T."
+    )
+
+
+@pytest.mark.parametrize("stage", ["before", "after"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_all_three_stand_beside_the_chosen_one(loss: str, stage: str) -> None:
+    here = shown(loss, stage)
+    traces = here.pictures[1].figure.data
+    scores = [float(trace.x[0]) for trace in traces if trace.marker.symbol == "circle"]
+    accuracies = [float(trace.x[0]) for trace in traces if trace.marker.symbol == "diamond"]
+    wanted = [one.at(stage) for one in reversed(LOSSES.values())]
+    assert scores == [one.mean_score for one in wanted]
+    assert accuracies == [one.accuracy for one in wanted]
+    axis = here.pictures[1].figure.layout.xaxis.range
+    assert axis[0] < min(scores + accuracies)
+    assert axis[1] > max(scores + accuracies)
+    assert here.sentence.startswith(f"**{LOSSES[loss].name}**")
+    assert LOSSES[loss].at(stage).shown in str(here.pictures[0].figure.layout.title.text)
+    assert len(here.numbers) == 1 + 2 * len(LOSSES)
+
+
+def test_before_the_answer_only_cross_entropy_is_shown() -> None:
+    before = shown("smoothing", "after", revealed=False)
+    sent = json.dumps([p.figure.to_json() + p.text for p in before.pictures]).lower()
+    assert "cross-entropy" in sent
+    assert not {"smoothing", "focal", "underconfident"} & set(sent.replace(",", " ").split())
+    assert "91.1" not in sent
+
+
+def test_the_link_opens_the_same_three_and_the_same_stage() -> None:
+    for stage, method in (("before", "none"), ("after", "temperature")):
+        query = LESSON.link(start_of(LESSON, chosen={"stage": stage})).query
+        assert query["method"] == method
+        names = {query["sample"], *query["beside"].split(",")}
+        assert names == {one.sample for one in LOSSES.values()}
