@@ -65,12 +65,12 @@ MANY_HEAD = (*ESTIMATE_HEAD, f"Mean of {N_DRAWS}", "Bias", "95% between")
 CALIBRATOR_HEAD = ("Calibrator", "Distance from truth", "True ECE after", "True KS after")
 CALIBRATORS_NOTE = (
     "Distance: root mean square over all scores, between the fitted map and the true curve. True"
-    " values are those of rows without number."
+    " values are those of infinitely many rows."
 )
 ESTIMATES_NOTE = (
-    f"ECE in {N_BINS} bins. What each estimate aims at: for ECE, the mean distance of score and"
-    " true frequency; for its squared forms the root mean square; for others the value of rows"
-    " without number."
+    f"ECE in {N_BINS} bins. The truth of ECE is the mean distance of score and true frequency, of"
+    " its squared forms the root mean square; of other measures, their value with infinitely many"
+    " rows."
 )
 UNUSABLE = "This link stands for no model of the laboratory; the usual one is shown."
 
