@@ -135,6 +135,15 @@ PRESETS: Mapping[str, Chosen] = {
 """Models to begin with, by a word of their own; the first one opens."""
 
 
+def preset_of(chosen: Chosen) -> str | None:
+    """Return the word of the model in `PRESETS` that this is, whatever is drawn; None for none."""
+    alike = {
+        word: replace(one, rows=chosen.rows, seed=chosen.seed, draw=chosen.draw)
+        for word, one in PRESETS.items()
+    }
+    return next((word for word, one in alike.items() if one == chosen), None)
+
+
 def chosen_of(code: str) -> Chosen | None:
     """Return the model that a code stands for; None where it stands for none.
 

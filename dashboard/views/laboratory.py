@@ -19,6 +19,7 @@ from dashboard.learn.laboratory import (
     Chosen,
     chosen_of,
     found_of,
+    preset_of,
     redraws_of,
 )
 from dashboard.learn.lesson import Picture
@@ -72,10 +73,11 @@ def _hold(chosen: Chosen) -> None:
 
 def _choose(held: Chosen) -> Chosen:
     """Show the controls of a model; return what they stand at."""
+    alike = preset_of(held)
     st.selectbox(
         words.PRESET,
         list(PRESETS),
-        index=next((k for k, one in enumerate(PRESETS.values()) if _alike(one, held)), None),
+        index=None if alike is None else list(PRESETS).index(alike),
         format_func=words.PRESETS.__getitem__,
         key=f"{_PRESET}_{held.code}",
         placeholder=words.OWN,
@@ -102,10 +104,6 @@ def _choose(held: Chosen) -> Chosen:
         )
         st.toggle(words.DRAW_MANY, key=_MANY)
     return chosen
-
-
-def _alike(preset: Chosen, held: Chosen) -> bool:
-    return preset == replace(held, rows=preset.rows, seed=preset.seed, draw=preset.draw)
 
 
 def _take_preset(key: str, held: Chosen) -> None:

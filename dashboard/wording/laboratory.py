@@ -7,7 +7,7 @@ import numpy as np
 from calibcore.metrics import METRICS
 from calibcore.metrics.measure import Unit
 from calibcore.worlds import CalibratorAgainstTruth, Redraws, Truth
-from dashboard.learn.laboratory import N_BINS, N_DRAWS, Chosen, Found
+from dashboard.learn.laboratory import N_BINS, N_DRAWS, Chosen, Found, preset_of
 from dashboard.samples import Sample
 from dashboard.wording.numbers import MINUS, amount, p_words, percent, pp
 from dashboard.wording.sentences import method_name
@@ -29,7 +29,7 @@ PRESETS: Mapping[str, str] = {
     "by_hand": "Drawn by hand",
     "zhang": "Zhang 2020, two parameters",
 }
-OWN = "Your own"
+OWN, OWN_MODEL = "Your own", "a model of your own"
 ROWS, CLASSES = "Rows", "Classes"
 NUMBERS: Mapping[str, tuple[str, int]] = {
     "sharpness": ("Sharpness (%)", 1),
@@ -79,9 +79,10 @@ _NAMES = {measure.key: (measure.name, measure.unit) for measure in METRICS}
 
 def sample(chosen: Chosen) -> Sample:
     """Describe a model of the laboratory as the samples are described."""
+    alike = preset_of(chosen)
     return Sample(
         name=chosen.code,
-        title=f"Laboratory, model {chosen.code}",
+        title=f"Laboratory: {OWN_MODEL if alike is None else PRESETS[alike]}",
         source="Drawn by the laboratory; no real data.",
         licence="none needed",
         model="Scores and true frequencies are chosen by hand in the laboratory.",
