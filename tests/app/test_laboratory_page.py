@@ -1,0 +1,81 @@
+"""The laboratory's page: its controls, its address, and its rows on other pages."""
+
+from streamlit.testing.v1 import AppTest
+
+from dashboard.learn.laboratory import PRESETS, Chosen, chosen_of, found_of, redraws_of
+from dashboard.wording import laboratory as words
+from tests.app.pages import open_page
+
+
+def shown(page: AppTest) -> str:
+    return " ".join(one.value for one in page.markdown)
+
+
+def model_of(page: AppTest) -> Chosen:
+    found = chosen_of(str(page.query_params["model"]))
+    assert found is not None
+    return found
+
+
+def test_it_opens_on_an_overconfident_model() -> None:
+    page = open_page("laboratory")
+    assert not page.exception
+    assert model_of(page) == PRESETS["overconfident"]
+    assert words.conclusion(found_of(PRESETS["overconfident"])) in shown(page)
+
+
+def test_each_control_moves_the_model_its_address_and_what_is_said() -> None:
+    page = open_page("laboratory")
+    page.slider(key="lab_at_slope").set_value(1.8).run()
+    page.slider(key="lab_at_rate").set_value(30).run()
+    page.select_slider(key="lab_at_rows").set_value(500).run()
+    page.number_input(key="lab_at_seed").set_value(7).run()
+    expected = Chosen(slope=180, rate=30, rows=500, seed=7)
+    assert model_of(page) == expected
+    assert words.conclusion(found_of(expected)) in shown(page)
+    page.button(key="lab_draw").click().run()
+    assert model_of(page) == Chosen(slope=180, rate=30, rows=500, seed=7, draw=2)
+
+
+def test_a_model_to_begin_with_is_taken_whole() -> None:
+    page = open_page("laboratory")
+    for name in ("zhang", "by_hand", "two_groups"):
+        page.selectbox[0].set_value(name).run()
+        assert not page.exception
+        assert model_of(page) == PRESETS[name]
+        assert words.conclusion(found_of(PRESETS[name])) in shown(page)
+
+
+def test_a_handle_is_moved() -> None:
+    page = open_page("laboratory", model=PRESETS["by_hand"].code)
+    page.select_slider(key="lab_at_handle").set_value(80).run()
+    page.slider(key="lab_at_handle_8").set_value(90).run()
+    handles = PRESETS["by_hand"].handles
+    assert model_of(page).handles == (*handles[:8], 90, *handles[9:])
+
+
+def test_drawing_many_times_shows_the_spread() -> None:
+    page = open_page("laboratory")
+    page.toggle(key="lab_many").set_value(True).run()
+    assert words.spread(redraws_of(Chosen())) in shown(page)
+    heads = [list(table.value.columns) for table in page.table]
+    assert list(words.MANY_HEAD) in heads
+
+
+def test_a_link_opens_its_model_and_a_wrong_one_says_so() -> None:
+    model = Chosen(slope=75, shift=-5, groups=10, rows=100, seed=3, draw=2)
+    assert model_of(open_page("laboratory", model=model.code)) == model
+    page = open_page("laboratory", model="c.1.2")
+    assert [one.value for one in page.warning] == [words.UNUSABLE]
+
+
+def test_its_rows_open_on_other_pages() -> None:
+    model = PRESETS["two_groups"]
+    page = open_page(
+        "overview", data="laboratory", model=model.code, event="class", method="none",
+        **{"class": "event"},
+    )  # fmt: skip
+    assert not page.exception
+    assert words.sample(model).title.replace(":", "\\:") in shown(page).replace("\u2060", "")
+    hits = int(found_of(model).test.event.hits.sum())
+    assert f"{hits} of {model.rows:,}" in shown(page)

@@ -1,0 +1,153 @@
+"""The page of lessons: guess, answer, control, check, and what its address holds."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.learn.lesson import Lesson, NumberGuess, start_of
+from dashboard.learn.lessons import LESSONS, find
+from dashboard.wording import learn as words
+from tests.app.pages import open_page
+
+every_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.key)
+
+
+def open_lesson(**query: str) -> AppTest:
+    page = open_page("learn", **query)
+    assert not page.exception
+    return page
+
+
+def shown(page: AppTest) -> str:
+    alts = [chart.proto.alt for chart in page.get("plotly_chart")]
+    return " ".join([one.value for one in page.markdown] + alts)
+
+
+def answer_of(lesson: Lesson, **fixed: object) -> str:
+    return lesson.show(start_of(lesson, **fixed)).answer
+
+
+def test_the_list_names_every_lesson_and_opens_it() -> None:
+    page = open_lesson()
+    for number, lesson in enumerate(LESSONS, start=1):
+        label = words.lesson_name(number, lesson.title)
+        assert page.button(key=f"open_{lesson.key}").label == label
+    page.button(key="open_bins").click().run()
+    assert dict(page.query_params) == {"lesson": "bins"}
+    page.button(key=f"to_{words.ALL}").click().run()
+    assert dict(page.query_params) == {}
+
+
+@every_lesson
+def test_a_guess_comes_before_the_answer(lesson: Lesson) -> None:
+    page = open_lesson(lesson=lesson.key)
+    assert lesson.question in shown(page)
+    assert lesson.takeaway not in " ".join(one.value for one in page.success)
+    if isinstance(lesson.guess, NumberGuess):
+        page.slider(key=f"guess_{lesson.key}").set_value(lesson.guess.low).run()
+        guess = str(lesson.guess.low)
+    else:
+        guess = next(iter(lesson.guess.answers))
+        page.radio(key=f"guess_{lesson.key}").set_value(guess).run()
+    page.button(key=f"lock_{lesson.key}").click().run()
+    assert not page.exception
+    told = words.guessed(lesson.guess.shown(guess), answer_of(lesson, guess=guess))
+    assert told in shown(page)
+    assert lesson.takeaway in page.success[0].value
+    assert page.query_params["guess"] == guess
+
+
+@every_lesson
+def test_skipping_shows_the_answer_as_well(lesson: Lesson) -> None:
+    page = open_lesson(lesson=lesson.key)
+    page.button(key=f"skip_{lesson.key}").click().run()
+    assert words.guessed(None, answer_of(lesson)) in shown(page)
+    page.button(key=f"again_{lesson.key}").click().run()
+    assert page.button(key=f"lock_{lesson.key}")
+
+
+@every_lesson
+def test_the_check_says_what_is_right_and_why(lesson: Lesson) -> None:
+    page = open_lesson(lesson=lesson.key, answers="shown")
+    check = lesson.check
+    page.radio(key=f"check_{lesson.key}").set_value(check.right).run()
+    assert words.checked(check.answers, check.right, check.right, check.why) in [
+        one.value for one in page.success
+    ]
+    wrong = next(word for word in check.answers if word != check.right)
+    page.radio(key=f"check_{lesson.key}").set_value(wrong).run()
+    assert words.checked(check.answers, wrong, check.right, check.why) in [
+        one.value for one in page.info
+    ]
+
+
+@every_lesson
+def test_a_link_opens_the_lesson_in_its_state(lesson: Lesson) -> None:
+    control = lesson.controls[-1]
+    word = next(word for word in control.values if word != control.start)
+    query = {control.name: word, "seed": "41", "draw": "3", "seat": "7"}
+    page = open_lesson(lesson=lesson.key, answers="shown", **query)
+    state = {"chosen": {control.name: word}, "seed": 41, "draws": 3, "seat": 7}
+    assert lesson.show(start_of(lesson, **state)).sentence in shown(page)
+    assert {name: page.query_params[name] for name in query} == query
+
+
+def test_the_control_moves_the_answer_and_the_address() -> None:
+    page = open_lesson(lesson="bins", answers="shown")
+    page.select_slider(key="control_bins_bins").set_value("5").run()
+    lesson = find("bins")
+    assert lesson is not None
+    assert lesson.show(start_of(lesson, chosen={"bins": "5"})).sentence in shown(page)
+    assert page.query_params["bins"] == "5"
+
+
+def test_drawing_again_draws_other_rows() -> None:
+    page = open_lesson(lesson="bins", answers="shown")
+    before = shown(page)
+    page.button(key="draw_bins").click().run()
+    assert shown(page) != before
+    assert page.query_params["draw"] == "2"
+
+
+def test_hidden_answers_stay_hidden() -> None:
+    page = open_lesson(lesson="bins", answers="hidden")
+    page.button(key="lock_bins").click().run()
+    assert [one.value for one in page.info] == [words.HIDDEN]
+    assert answer_of(LESSONS[[one.key for one in LESSONS].index("bins")]) not in shown(page)
+    assert not page.success
+
+
+def test_each_seat_has_draws_of_its_own() -> None:
+    page = open_lesson(lesson="bins", answers="shown", seat="ask")
+    before = shown(page)
+    page.number_input(key="learn_seat").set_value(17).run()
+    assert shown(page) != before
+    assert shown(page) == shown(open_lesson(lesson="bins", answers="shown", seat="17"))
+
+
+def test_parts_are_left_out_by_the_link() -> None:
+    page = open_lesson(lesson="bins", answers="shown", hide="check,numbers,computed,link,lessons")
+    assert not page.radio
+    assert not page.expander
+    assert not page.get("link_button")
+    assert [one.key for one in page.button] == ["draw_bins", "again_bins"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("lesson", "none"), ("seed", "-1"), ("seat", "x"), ("answers", "no"), ("bins", "7"),
+     ("hide", "all"), ("size", "xl"), ("guess", "999"), ("draw", "0"), ("seed", "9" * 400)],
+)  # fmt: skip
+def test_what_a_link_says_wrongly_is_named(name: str, value: str) -> None:
+    page = open_lesson(**({"lesson": "bins"} | {name: value}))
+    assert [one.value for one in page.warning] == [words.unusable([f"{name}={value[:40]}"])]
+
+
+def test_progress_is_kept_in_the_tab() -> None:
+    page = open_lesson(lesson="bins")
+    page.button(key="skip_bins").click().run()
+    page.button(key=f"to_{words.ALL}").click().run()
+    assert words.progress(1, len(LESSONS)) in shown(page)
+    page.button(key="open_bins").click().run()
+    assert words.guessed(None, answer_of(LESSONS[[o.key for o in LESSONS].index("bins")])) in shown(
+        page
+    )

@@ -1,0 +1,176 @@
+"""The laboratory: what its address stands for, what it draws, and the truth beside it."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calibcore.calibrators import IsotonicCalibration
+from calibcore.cumulative import ks_error
+from calibcore.data import LogitSet
+from calibcore.metrics import ece
+from dashboard.compute.laboratory import FILE, file_of, source_of
+from dashboard.figures import LIGHT
+from dashboard.learn import lab_pictures
+from dashboard.learn.laboratory import (
+    CLASSES,
+    ESTIMATES,
+    LIMITS,
+    N_DRAWS,
+    N_HANDLES,
+    PRESETS,
+    ROWS,
+    Chosen,
+    chosen_of,
+    drawn_of,
+    found_of,
+    preset_of,
+    redraws_of,
+)
+from dashboard.learn.lesson import Picture
+from dashboard.readers import read
+from dashboard.wording import laboratory as words
+
+
+def numbers() -> dict[str, st.SearchStrategy[int]]:
+    return {name: st.integers(low, high) for name, (low, high) in LIMITS.items()}
+
+
+@st.composite
+def models(draw: st.DrawFn) -> Chosen:
+    values = {name: draw(strategy) for name, strategy in numbers().items()}
+    form = draw(st.sampled_from(["curve", "hand", "zhang"]))
+    kept = {
+        "curve": ("sharpness", "rate", "groups", "slope", "shift", "wave"),
+        "hand": ("sharpness", "rate", "groups"),
+        "zhang": ("beta0", "beta1"),
+    }[form]
+    own = {name: values[name] for name in (*kept, "seed", "draw")}
+    model = Chosen(form=form, rows=draw(st.sampled_from(ROWS)), **own)  # type: ignore[arg-type]
+    if form == "zhang":
+        return model
+    handles = draw(st.lists(st.integers(0, 100), min_size=N_HANDLES, max_size=N_HANDLES))
+    return Chosen(
+        **vars(model)
+        | {"classes": draw(st.sampled_from(CLASSES))}
+        | ({"handles": tuple(handles)} if form == "hand" else {})
+    )
+
+
+@given(models())
+def test_a_code_stands_for_its_model(model: Chosen) -> None:
+    assert chosen_of(model.code) == model
+    assert model.model.truth().rate == pytest.approx(model.model.rate)
+
+
+@given(st.text(max_size=60))
+def test_other_texts_stand_for_none(text: str) -> None:
+    found = chosen_of(text)
+    assert found is None or found.code == text
+
+
+WRONG = """
+c
+c.2.50.50.0.50.0.0.2000.0
+c.2.50.50.0.50.0.0.2001.0.1
+c.4.50.50.0.50.0.0.50.0.1
+c.2.50.50.0.9.0.0.50.0.1
+h.2.50.50.0.1-2-3.50.0.1
+h.2.50.50.0.0-5-12-22-35-50-65-70-60-75-101.50.0.1
+z.5.0.50.0.1
+"""
+
+
+@pytest.mark.parametrize("code", [*WRONG.split("\n"), "c." + "9." * 400 + "1"])
+def test_numbers_out_of_range_stand_for_none(code: str) -> None:
+    assert chosen_of(code) is None
+    assert source_of(code) is None
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_each_model_has_a_name_whatever_is_drawn(name: str) -> None:
+    model = PRESETS[name]
+    assert preset_of(Chosen(**vars(model) | {"seed": 9, "draw": 4, "rows": 50})) == name
+    assert words.PRESETS[name] in words.sample(model).title
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_the_file_holds_the_drawn_rows(name: str) -> None:
+    model = Chosen(**vars(PRESETS[name]) | {"rows": 200})
+    upload = read(FILE, file_of(model))
+    split = upload.split()
+    for which, rows in enumerate((split.calibration, split.test)):
+        drawn = drawn_of(model, which)
+        assert isinstance(rows, LogitSet)
+        assert np.allclose(rows.probabilities, drawn.rows.probabilities, atol=1e-12)
+        assert np.array_equal(rows.labels, drawn.rows.labels)
+
+
+def test_both_sets_are_drawn_by_themselves() -> None:
+    calibration, test = (drawn_of(Chosen(), which).event.scores for which in (0, 1))
+    assert not np.array_equal(calibration, test)
+    again = drawn_of(Chosen(draw=2), 1).event.scores
+    assert not np.array_equal(test, again)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_estimates_are_those_of_the_core(name: str) -> None:
+    model = PRESETS[name]
+    found, event = found_of(model), drawn_of(model, 1).event
+    assert found.values["ks_error"][0] == pytest.approx(ks_error(event.scores, event.hits))
+    assert found.values["ece"][0] == pytest.approx(ece(event.scores, event.hits))
+    assert found.values["ece"][1] == model.model.truth().mean_distance
+    assert tuple(found.values) == ESTIMATES
+
+
+def test_a_calibrator_is_fitted_to_the_calibration_rows_alone() -> None:
+    found = found_of(Chosen())
+    isotonic = next(one for one in found.calibrators if one.key == "isotonic")
+    fitted = IsotonicCalibration().fit(found.calibration.event.scores, found.calibration.event.hits)
+    grid = np.linspace(0.01, 0.99, 50)
+    assert np.allclose(isotonic.fitted.predict(grid), fitted.predict(grid))
+    gap = fitted.predict(found.truth.scores) - found.truth.frequency
+    assert isotonic.distance.root_mean_squared == pytest.approx(np.sqrt(np.mean(gap**2)))
+
+
+def test_the_conclusion_says_whether_it_is_right() -> None:
+    miscalibrated = words.conclusion(found_of(Chosen(rows=20_000)))
+    assert "Miscalibration detected" in miscalibrated
+    assert "which these rows show" in miscalibrated
+    few = words.conclusion(found_of(Chosen(slope=95, rows=50)))
+    assert "which these rows do not show" in few
+    told = [words.conclusion(found_of(Chosen(slope=100, rows=200, seed=k))) for k in range(60)]
+    alarms = sum("a false alarm" in one for one in told)
+    assert all("perfectly calibrated" in one for one in told)
+    assert 0 < alarms <= 8  # of 60 at 5%
+
+
+def test_redraws_spread_round_these_rows_and_the_truth() -> None:
+    model = Chosen()
+    many, found = redraws_of(model), found_of(model)
+    assert many.values.shape == (N_DRAWS, len(ESTIMATES))
+    assert many.of("ks_error")[0] == pytest.approx(found.values["ks_error"][0])
+    assert abs(many.bias[many.keys.index("mean_gap")]) < 0.003
+
+
+def dotted(picture: Picture) -> list[Any]:
+    lines = [trace for trace in picture.figure.data if trace.type == "scatter"]
+    return [one for one in lines if (one.line.dash, one.line.color) == ("dot", LIGHT.text)]
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_pictures_draw_the_truth_dotted(name: str) -> None:
+    model = PRESETS[name]
+    found = found_of(model)
+    drawn = [
+        lab_pictures.diagram(found, model, LIGHT),
+        lab_pictures.gap(found, LIGHT),
+        lab_pictures.maps(found, ["spline", "isotonic"], LIGHT),
+    ]
+    for one in drawn:
+        assert len(dotted(one)) == 1
+        assert one.text.endswith(".")
+    curve = dotted(drawn[0])[0]
+    assert np.allclose(curve.y, found.truth.curve(np.array(curve.x)))
