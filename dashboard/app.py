@@ -38,9 +38,9 @@ PAGES: tuple[tuple[str, str, Callable[[Scene], None]], ...] = (
     ("Models", "models", models.show),
 )
 
-# The same of the pages that teach, which need no data.
+# The same of the pages that teach, which need no data; the first one leads to the others.
 LEARN: tuple[tuple[str, str, Callable[[], None]], ...] = (
-    ("Lessons", "learn", learn.show),
+    ("Learn", "learn", learn.show),
     ("Laboratory", "laboratory", laboratory.show),
     ("Glossary", "glossary", glossary.show),
     ("For teachers", "teachers", teachers.show),
@@ -68,12 +68,17 @@ def main() -> None:
         path: st.Page(page_of(show), title=title, url_path=path, default=path == PAGES[0][1])
         for title, path, show in PAGES
     }
-    links.keep_pages(pages)
-    teaching = [st.Page(show, title=title, url_path=path) for title, path, show in LEARN]
-    page = st.navigation({"": list(pages.values()), "Learn": teaching}, position="top")
+    teaching = {
+        path: st.Page(
+            show, title=title, url_path=path, visibility="hidden" if number else "visible"
+        )
+        for number, (title, path, show) in enumerate(LEARN)
+    }
+    links.keep_pages(pages | teaching)
+    page = st.navigation([*pages.values(), *teaching.values()], position="top")
     with st.container(key="page_name"):
         st.header(page.title, anchor=False)
-    if page in teaching:
+    if page in teaching.values():
         page.run()
         return
     unusable = st.container()

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from dashboard.wording.learn import TITLE as LESSONS
+
 _PAGES = "pages"
 
 
@@ -15,3 +17,22 @@ def keep_pages(pages: Mapping[str, st.Page]) -> None:
 def show_link(address: str, label: str) -> None:
     """Show a link to a page."""
     st.page_link(st.session_state[_PAGES][address], label=label, icon=":material/arrow_forward:")
+
+
+TEACHING = ("learn", "laboratory", "glossary", "teachers")
+"""Addresses of the pages that teach."""
+
+
+def show_teaching(current: str) -> None:
+    """Show the ways between the pages that teach.
+
+    Parameters
+    ----------
+    current : str
+        Address of the page that shows them.
+    """
+    pages = st.session_state[_PAGES]
+    with st.container(horizontal=True, gap="small", key="teaching"):
+        for address in TEACHING:
+            label = LESSONS if address == "learn" else pages[address].title
+            st.page_link(pages[address], label=label, disabled=address == current)

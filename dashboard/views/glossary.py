@@ -4,6 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from dashboard.parts.links import show_teaching
 from dashboard.wording import reference as words
 from dashboard.wording.glossary import GLOSSARY
 from dashboard.wording.numbers import escape_markdown
@@ -15,7 +16,7 @@ SITE = Path(__file__).parents[1] / "static" / "docs" / "index.html"
 
 def show() -> None:
     """Show three lists, one at a time."""
-    st.subheader(words.TITLE, anchor=False)
+    show_teaching("glossary")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(words.INTRO, width="stretch")
         if SITE.exists():

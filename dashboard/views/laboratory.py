@@ -23,6 +23,7 @@ from dashboard.learn.laboratory import (
     redraws_of,
 )
 from dashboard.learn.lesson import Picture
+from dashboard.parts.links import show_teaching
 from dashboard.wording import laboratory as words
 from dashboard.wording import learn
 from dashboard.wording.sentences import method_name
@@ -35,7 +36,7 @@ _MOST_MAPS = 4
 
 def show() -> None:
     """Show the controls on the left, pictures and tables beside them."""
-    st.subheader(words.TITLE, anchor=False)
+    show_teaching("laboratory")
     st.markdown(words.INTRO)
     asked = st.query_params.get("model")
     if asked is not None and asked != st.session_state.get(_WRITTEN):

@@ -6,6 +6,7 @@ from dashboard.learn.lesson import Lesson
 from dashboard.learn.lessons import LESSONS, find
 from dashboard.parts import lesson_address as address
 from dashboard.parts.lesson import show_lesson
+from dashboard.parts.links import show_teaching
 from dashboard.style import project
 from dashboard.wording import learn as words
 from dashboard.wording import teachers
@@ -50,7 +51,7 @@ def _open(key: str | None) -> None:
 
 
 def _show_list() -> None:
-    st.subheader(words.TITLE, anchor=False)
+    show_teaching("learn")
     st.markdown(words.INTRO)
     done = words.progress(address.n_revealed(), len(LESSONS))
     if done:

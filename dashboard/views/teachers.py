@@ -9,6 +9,7 @@ from dashboard.learn.lessons import LESSONS, find
 from dashboard.learn.sheet import sheet
 from dashboard.parts.downloads import offer_file
 from dashboard.parts.lesson_address import MOST_SEED, PARTS, Class, link_of
+from dashboard.parts.links import show_teaching
 from dashboard.wording import learn
 from dashboard.wording import teachers as words
 from dashboard.wording.numbers import escape_markdown
@@ -16,7 +17,7 @@ from dashboard.wording.numbers import escape_markdown
 
 def show() -> None:
     """Show four parts, one at a time."""
-    st.subheader(words.TITLE, anchor=False)
+    show_teaching("teachers")
     link, tasks, plan, in_class = st.tabs([words.LINK, words.EXERCISES, words.PLAN, words.IN_CLASS])
     with link:
         _make_link()

@@ -1,0 +1,147 @@
+"""Lessons and laboratory in a real browser: guess, answer, interaction, width, keyboard."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from dashboard.learn.laboratory import PRESETS, Chosen, chosen_of, found_of
+from dashboard.learn.lesson import Lesson, Steps, start_of
+from dashboard.learn.lessons import LESSONS
+from dashboard.wording import laboratory as lab
+from dashboard.wording import learn as words
+from tests.browser.conftest import OpenPage
+from tests.browser.settled import click, settle
+from tests.browser.test_accessibility import findings
+
+pytestmark = pytest.mark.browser
+
+FOLD = 900
+"""Height of the first screen."""
+
+
+def plain(text: str) -> str:
+    """Return the words of Markdown as a page shows them."""
+    return re.sub(r"\s+", " ", re.sub(r"\*\*|`", "", text)).strip()
+
+
+def seen(page: Page) -> str:
+    return re.sub(r"\s+", " ", page.get_by_test_id("stMain").inner_text())
+
+
+def sideways(page: Page) -> float:
+    """How far the page is wider than its window."""
+    return float(page.evaluate("document.documentElement.scrollWidth - window.innerWidth"))
+
+
+def lowest_picture(page: Page) -> float:
+    boxes = [chart.bounding_box() for chart in page.get_by_test_id("stPlotlyChart").all()]
+    return max(box["y"] + box["height"] for box in boxes if box is not None)
+
+
+def move(page: Page, control: Steps) -> str:
+    """Move a control by one step with the keyboard alone; return the word it comes to."""
+    every = list(control.values)
+    place = every.index(control.start)
+    if control.as_buttons:
+        word = every[place - 1]
+        group = page.get_by_role("radiogroup", name=control.label, exact=True)
+        choice = group.get_by_role("radio", name=control.values[word], exact=True)
+        choice.focus()
+        choice.press("Space")
+        return word
+    forward = place + 1 < len(every)
+    slider = page.get_by_role("slider", name=control.label, exact=True)
+    slider.focus()
+    slider.press("ArrowRight" if forward else "ArrowLeft")
+    return every[place + 1 if forward else place - 1]
+
+
+def take(page: Page, lesson: Lesson) -> None:
+    """Take a lesson: pass over the guess, read the answer, move its first control, read again."""
+    answer = lesson.show(start_of(lesson))
+    before = seen(page)
+    assert plain(lesson.question) in before
+    assert plain(answer.sentence) not in before
+    assert words.KEEP not in before
+    skip = page.get_by_role("button", name=words.SKIP)
+    skip.focus()
+    skip.press("Enter")
+    expect(page.get_by_text(plain(words.guessed(None, answer.answer)))).to_be_visible()
+    settle(page)
+    assert plain(answer.sentence) in seen(page)
+    word = move(page, lesson.controls[0])
+    moved = lesson.show(start_of(lesson, chosen={lesson.controls[0].name: word}))
+    page.wait_for_function(
+        "text => document.querySelector('[data-testid=\"stMain\"]').innerText"
+        ".replace(/\\s+/g, ' ').includes(text)",
+        arg=plain(moved.sentence),
+    )
+    settle(page)
+    assert f"{lesson.controls[0].name}={word}" in page.url
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
+def test_each_lesson_is_taken_by_keyboard_alone(
+    open_page: OpenPage, width: int, scheme: str
+) -> None:
+    page = open_page(f"learn?lesson={LESSONS[0].key}", width=width, scheme=scheme)
+    for lesson in LESSONS:
+        settle(page)
+        take(page, lesson)
+        assert sideways(page) <= 0, lesson.key
+        assert (lesson.key, findings(page)) == (lesson.key, [])
+        if width > 1000:
+            assert lowest_picture(page) <= FOLD, lesson.key
+        if lesson is not LESSONS[-1]:
+            click(page.get_by_role("button", name=words.NEXT, exact=True))
+
+
+def test_a_guess_is_kept_on_reload_and_by_back(open_page: OpenPage) -> None:
+    page = open_page("learn?lesson=bins")
+    settle(page)
+    click(page.get_by_role("button", name=words.LOCK))
+    settle(page)
+    expect(page.get_by_text("Your guess: 4%")).to_be_visible()
+    page.reload()
+    settle(page)
+    expect(page.get_by_text("Your guess: 4%")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("button", name=words.LOCK)).to_be_visible()
+
+
+def test_the_laboratory_moves_and_opens_elsewhere(open_page: OpenPage) -> None:
+    page = open_page("laboratory", width=390)
+    settle(page)
+    assert sideways(page) <= 0
+    assert findings(page) == []
+    slider = page.get_by_role("slider", name="Slope", exact=True)
+    slider.focus()
+    slider.press("ArrowRight")
+    settle(page)
+    model = chosen_of(page.url.partition("model=")[2])
+    assert model == Chosen(slope=55)
+    assert plain(lab.conclusion(found_of(model))) in seen(page)
+    with page.expect_popup() as opened:
+        page.get_by_role("link", name=lab.OPEN).click()
+    other = opened.value
+    settle(other)
+    hits = int(found_of(model).test.event.hits.sum())
+    expect(other.get_by_text(f"{hits:,} of 2,000").first).to_be_visible()
+
+
+def test_a_click_moves_a_handle_of_the_curve_drawn_by_hand(open_page: OpenPage) -> None:
+    page = open_page(f"laboratory?model={PRESETS['by_hand'].code}")
+    settle(page)
+    graph = page.get_by_test_id("stPlotlyChart").first
+    place = page.evaluate(
+        """graph => {
+          const layout = graph.querySelector('.js-plotly-plot')._fullLayout;
+          const box = graph.querySelector('.nsewdrag').getBoundingClientRect();
+          const {xaxis, yaxis} = layout;
+          return [box.left + xaxis.d2p(0.3), box.top + yaxis.d2p(0.6)];
+        }""",
+        graph.element_handle(),
+    )
+    page.mouse.click(*place)
+    page.wait_for_url(re.compile(r"0-5-12-60-35"))
