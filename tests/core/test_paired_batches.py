@@ -203,6 +203,14 @@ def test_the_same_batch_twice_has_not_changed() -> None:
     assert (found.moved, found.power) == ((), 1)
 
 
+def test_scores_rounded_to_one_side_have_not_changed() -> None:
+    old, _ = scored(15, 500)
+    down = np.nextafter(old.scores.astype(np.float32), np.float32(0)).astype(np.float64)
+    found = compare_pairs(old, EventScores(down, old.hits), n_draws=300)
+    assert found.find("mean_score").p_value < 0.01
+    assert found.moved == ()
+
+
 def test_the_same_seed_finds_the_same() -> None:
     old, new = scored(14, 100)
     one, again = (compare_pairs(old, new, n_draws=100) for _ in range(2))
