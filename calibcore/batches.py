@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from statistics import NormalDist
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calibcore.errors import CalibrationInputError
 from calibcore.inference import Interval
@@ -23,7 +24,7 @@ LEVEL = 0.05
 MOST_SCORES = 1_000
 """Scores of each batch; neighbours are joined where there are more."""
 
-_RATE, _LEAST_SPREAD = "hit_rate", 1e-12
+_RATE, _LEAST_SPREAD, _LEAST_CHANGE = "hit_rate", 1e-12, 1e-6
 
 
 @result_class
@@ -42,10 +43,11 @@ class Moved:
         If both batches were drawn alike; adjusted (Holm) for all measures.
     expected : float
         What the new batch would show if the event had become more or less frequent and nothing
-        else had changed; NaN where one batch has no event, or nothing but events.
+        else had changed; NaN where one batch has no event, or nothing but events. Of the same rows:
+        if their outcomes alone had changed; NaN where none has.
     beyond : float
-        Adjusted p-value of new minus expected, if nothing but the frequency had changed; NaN as
-        ``expected``, and of the frequency itself.
+        Adjusted p-value of new minus expected, if nothing else had changed; NaN as ``expected``,
+        and of the frequency itself.
     visible : float
         The change that would have been seen with 80% power.
     """
@@ -79,6 +81,8 @@ class BatchComparison:
         Rows of each.
     size, power : float
         A change of the mean gap, and the power to have seen it.
+    changed_outcomes : int or None
+        Of the same rows in both, how many have another outcome now; None of other rows.
     """
 
     rows: tuple[Moved, ...]
@@ -86,6 +90,7 @@ class BatchComparison:
     n_new: int
     size: float
     power: float
+    changed_outcomes: int | None = None
 
     def find(self, key: str) -> Moved:
         """Find a measure."""
@@ -144,42 +149,21 @@ def compare_batches(
     >>> [row.key for row in compare_batches(audited, tally(scores**2, hits)).beyond_the_frequency]
     ['mean_gap', 'ks_error', 'event_brier', 'event_nll', 'mean_score']
     """
-    _check(reference, new, size, n_draws)
+    check(reference.n_samples, new.n_samples, size, n_draws)
     rng = np.random.default_rng(seed)
     both = _Both.of(grouped(reference, MOST_SCORES), grouped(new, MOST_SCORES))
-    measures = [m for m in METRICS if m.key in COMPARED and isinstance(m, EventMeasure)]
-    measures.sort(key=lambda measure: COMPARED.index(measure.key))
-    was, now = (_values(measures, one) for one in (both.reference, both.new))
-    defined = np.isfinite(was) & np.isfinite(now)
-    measures = [m for m, known in zip(measures, defined, strict=True) if known]
-    was, now = was[defined], now[defined]
+    measures, was, now = measured(both.reference, both.new)
     alike, own = (
         np.concatenate([
-            _values(measures, fresh) - _values(measures, old) for old, fresh in draws
+            values_of(measures, fresh) - values_of(measures, old) for old, fresh in draws
         ])
         for draws in (both.alike(rng, n_draws), both.resampled(rng, n_draws))
     )  # fmt: skip
-    p_values = _tail(now - was, alike)
-    adjusted = holm(p_values)
-    expected, beyond = _by_frequency(both, measures, now, rng, n_draws)
-    spread = np.nanstd(alike, axis=0)
-    critical = np.nanquantile(
-        np.abs(alike - np.nanmean(alike, axis=0)), 1 - LEVEL / was.size, axis=0
+    draws = Draws(now - was, alike, own, np.nanmean(alike, axis=0))
+    found = Found(measures, was, now, draws, *_by_frequency(both, measures, now, rng, n_draws))
+    return BatchComparison(
+        found.rows(), reference.n_samples, new.n_samples, size, found.power(size)
     )
-    low, high = np.nanquantile(own, [LEVEL / 2, 1 - LEVEL / 2], axis=0)
-    rows = tuple(
-        Moved(
-            measure.key, measure.name, float(was[k]), float(now[k]),
-            None if measure.is_distance else Interval(float(low[k]), float(high[k])),
-            float(p_values[k]), float(adjusted[k]), float(expected[k]), float(beyond[k]),
-            float(critical[k] + NormalDist().inv_cdf(0.8) * spread[k]),
-        )
-        for k, measure in enumerate(measures)
-    )  # fmt: skip
-    gap = [measure.key for measure in measures].index("mean_gap")
-    normal = NormalDist(critical[gap], max(float(spread[gap]), _LEAST_SPREAD))
-    power = sum(normal.cdf(end) for end in (size, -size))
-    return BatchComparison(rows, reference.n_samples, new.n_samples, size, power)
 
 
 def _by_frequency(
@@ -189,20 +173,27 @@ def _by_frequency(
     expected, beyond = np.full(now.size, np.nan), np.full(now.size, np.nan)
     if not both.has_both_outcomes:
         return expected, beyond
-    expected = _values(measures, both.weighted(both.reference, both.new))
+    expected = values_of(measures, both.weighted(both.reference, both.new))
     drawn = np.concatenate([
-        _values(measures, fresh) - _values(measures, both.weighted(old, fresh))
+        values_of(measures, fresh) - values_of(measures, both.weighted(old, fresh))
         for old, fresh in both.alike_by_outcome(rng, n_draws)
     ])  # fmt: skip
-    rest = np.array([measure.key != _RATE for measure in measures])
-    beyond[rest] = holm(_tail(now - expected, drawn)[rest])
+    rest = not_the_rate(measures)
+    p_values = Draws(now - expected, drawn, drawn, np.nanmean(drawn, axis=0)).p_values
+    beyond[rest] = holm(p_values[rest])
     return expected, beyond
 
 
-def _check(reference: Tally, new: Tally, size: float, n_draws: int) -> None:
+def not_the_rate(measures: list[EventMeasure]) -> NDArray[np.bool_]:
+    """Return which measures are not the frequency of the event itself."""
+    return np.array([measure.key != _RATE for measure in measures])
+
+
+def check(n_reference: int, n_new: int, size: float, n_draws: int) -> None:
+    """Raise if batches of so many rows cannot be compared so."""
     for name, value, least in (
-        ("reference", reference.n_samples, 1),
-        ("new", new.n_samples, 1),
+        ("reference", n_reference, 1),
+        ("new", n_new, 1),
         ("n_draws", n_draws, 100),
     ):
         if value < least:
@@ -211,18 +202,110 @@ def _check(reference: Tally, new: Tally, size: float, n_draws: int) -> None:
         raise CalibrationInputError("size", str(size), "a number above 0")
 
 
-def _values(measures: list[EventMeasure], counted: Tally) -> Floats:
+def values_of(measures: list[EventMeasure], counted: Tally) -> Floats:
     """Return every measure, shape (..., n_measures)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.stack([np.asarray(m.compute(counted, Options())) for m in measures], axis=-1)
 
 
-def _tail(found: Floats, drawn: Floats) -> Floats:
-    """Return the share of draws that are as far from their mean, that found counted among them."""
-    middle = np.nanmean(drawn, axis=0)
-    far = np.abs(drawn - middle) >= np.abs(found - middle) * (1 - 1e-9)
-    known = np.isfinite(drawn).sum(axis=0)
-    return np.asarray((1 + far.sum(axis=0)) / (1 + known))
+def measured(reference: Tally, new: Tally) -> tuple[list[EventMeasure], Floats, Floats]:
+    """Return the measures that both batches have, and their values of each."""
+    measures = [m for m in METRICS if m.key in COMPARED and isinstance(m, EventMeasure)]
+    measures.sort(key=lambda measure: COMPARED.index(measure.key))
+    was, now = (values_of(measures, one) for one in (reference, new))
+    defined = np.isfinite(was) & np.isfinite(now)
+    known = [m for m, is_defined in zip(measures, defined, strict=True) if is_defined]
+    return known, was[defined], now[defined]
+
+
+@result_class
+class Draws:
+    """Changes of the measures as they were drawn.
+
+    Attributes
+    ----------
+    seen : ndarray of float64, shape (n_measures,)
+        New minus reference.
+    alike, own : ndarray of float64, shape (n_draws, n_measures)
+        The same if both batches are alike, and over resamples of each.
+    middle : ndarray of float64, shape (n_measures,)
+        Mean of ``alike``.
+    """
+
+    seen: Floats
+    alike: Floats
+    own: Floats
+    middle: Floats
+
+    @property
+    def p_values(self) -> Floats:
+        """The share of draws that are as far from their mean, that seen counted among them."""
+        far = np.abs(self.alike - self.middle) >= np.abs(self.seen - self.middle) * (1 - 1e-9)
+        known = np.isfinite(self.alike).sum(axis=0)
+        return np.asarray((1 + far.sum(axis=0)) / (1 + known))
+
+    @property
+    def spread(self) -> Floats:
+        """Standard deviations of ``alike``."""
+        return np.asarray(np.nanstd(self.alike, axis=0))
+
+    @property
+    def tested(self) -> NDArray[np.bool_]:
+        """Which measures can change at all."""
+        return self.spread > _LEAST_SPREAD
+
+    @property
+    def critical(self) -> Floats:
+        """Distances from the mean that are significant, if all are tested at once."""
+        level = LEVEL / max(int(self.tested.sum()), 1)
+        return np.asarray(np.nanquantile(np.abs(self.alike - self.middle), 1 - level, axis=0))
+
+    @property
+    def adjusted(self) -> Floats:
+        """p-values adjusted for all measures that are tested."""
+        adjusted, tested = np.ones(self.seen.size), self.tested
+        if tested.any():
+            adjusted[tested] = holm(self.p_values[tested])
+        # The same scores as 32 and as 64 bits differ by less, if all to one side.
+        return np.where(np.abs(self.seen) < _LEAST_CHANGE, 1.0, adjusted)
+
+
+@result_class
+class Found:
+    """What `Moved` and `BatchComparison` are made of; arrays are of shape (n_measures,)."""
+
+    measures: list[EventMeasure]
+    was: Floats
+    now: Floats
+    draws: Draws
+    expected: Floats
+    beyond: Floats
+
+    def rows(self) -> tuple[Moved, ...]:
+        """Return a row for each measure."""
+        draws, change = self.draws, self.now - self.was
+        low, high = np.nanquantile(draws.own, [LEVEL / 2, 1 - LEVEL / 2], axis=0)
+        low, high = (end + (change - draws.seen) for end in (low, high))
+        p_values, adjusted, critical, spread = (
+            draws.p_values, draws.adjusted, draws.critical, draws.spread,
+        )  # fmt: skip
+        return tuple(
+            Moved(
+                measure.key, measure.name, float(self.was[k]), float(self.now[k]),
+                None if measure.is_distance else Interval(float(low[k]), float(high[k])),
+                float(p_values[k]), float(adjusted[k]),
+                float(self.expected[k]), float(self.beyond[k]),
+                float(critical[k] + NormalDist().inv_cdf(0.8) * spread[k]),
+            )
+            for k, measure in enumerate(self.measures)
+        )  # fmt: skip
+
+    def power(self, size: float) -> float:
+        """Return the power to have seen a change of the mean gap."""
+        gap = [measure.key for measure in self.measures].index("mean_gap")
+        spread = max(float(self.draws.spread[gap]), _LEAST_SPREAD)
+        normal = NormalDist(float(self.draws.critical[gap]), spread)
+        return sum(normal.cdf(end) for end in (size, -size))
 
 
 Pairs = Iterator[tuple[Tally, Tally]]

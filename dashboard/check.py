@@ -1,7 +1,7 @@
-"""``fractile check``: a new batch beside an audited one."""
+"""``fractile check``: a new batch beside an audited one, row by row where these are the same."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +9,25 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from calibcore.batches import compare_batches
+from calibcore.batches import BatchComparison, compare_batches
+from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
-from dashboard.headless import event_of, read_paths, scene_of
-from dashboard.report.reference import Reference, read_reference
+from calibcore.paired_batches import compare_pairs
+from dashboard.compute.files import row_numbers
+from dashboard.headless import digest_of_paths, event_of, read_paths, scene_of
+from dashboard.pairing import Batch, Matched, match
+from dashboard.readers.contents import Role
+from dashboard.report.reference import Reference, read_reference, reference_of
+from dashboard.scene import Scene
 from dashboard.terminal import WIDE, options_of
 from dashboard.wording import check as words
 from dashboard.wording.plain import plain
 from dashboard.wording.subject import subject
+
+REPORT = ".json"
+"""Ending of an audit's report; any other file holds the audited rows."""
+
+_AS_DETECTED = {"outcome": None, "score": None, "columns": ()}
 
 
 def check_files(given: Mapping[str, Any]) -> bool:
@@ -32,25 +43,116 @@ def check_files(given: Mapping[str, Any]) -> bool:
     CalibrationInputError
         Whatever cannot be read, or has not the audited event.
     """
-    audited = _read(given["against"])
-    reading = _as_audited(given, audited.reading)
-    upload = read_paths(reading["files"], options_of(reading))
-    scene = scene_of(
-        upload, event=event_of(upload, reading["event"]), n_resamples=0, progress=lambda _: None
-    )
-    found = compare_batches(audited.counted, scene.evaluated.before.counted, size=given["change"])
+    audited, rows = _audited(given)
+    scene = _scene(given["files"], _as_audited(given, audited.reading))
+    found, how = _compared(audited, rows, scene, given["change"])
     console = Console(width=None if sys.stdout.isatty() else WIDE)
     console.print(escape(plain(subject(scene))), style="bold", soft_wrap=True)
-    console.print(escape(f"Against: {audited.subject}"), soft_wrap=True)
+    for text in (f"Against: {audited.subject}", how):
+        console.print(escape(text), soft_wrap=True)
     style = "bold red" if found.moved else None
     console.print(escape(words.conclusion(found)), style=style, soft_wrap=True)
-    table = Table(*words.HEAD, box=None, pad_edge=False)
+    table = Table(*words.head(found), box=None, pad_edge=False)
     for row in found.rows:
         table.add_row(*map(escape, words.cells(row, found)))
     console.print(table)
-    for text in (words.power(found), words.NOTE):
+    for text in (words.power(found), words.note(found)):
         console.print(escape(text), soft_wrap=True)
     return bool(found.moved)
+
+
+def _compared(
+    audited: Reference, rows: Batch | str, scene: Scene, size: float
+) -> tuple[BatchComparison, str]:
+    """Return the comparison, and a sentence on whether it is of pairs, and why."""
+    if isinstance(rows, Batch):
+        found = match(rows, new := _batch(scene))
+        if isinstance(found, Matched):
+            return compare_pairs(found.reference, found.new, size=size), words.paired(found)
+        rows = words.unmatched(found, rows.file, new.file)
+    counted = scene.evaluated.before.counted
+    return compare_batches(audited.counted, counted, size=size), words.two_samples(rows)
+
+
+# The audited rows ---------------------------------------------------------------------------
+
+
+def _audited(given: Mapping[str, Any]) -> tuple[Reference, Batch | str]:
+    """Return what was audited and its rows, or why these are not at hand."""
+    path: Path = given["against"]
+    if path.suffix.lower() == REPORT:
+        audited = _read(path)
+        return audited, _rows_of(audited, given)
+    if given["audited"]:
+        raise CalibrationInputError("audited", str(given["audited"][0]), "a report after --against")
+    scene = _scene([path], given)
+    held = reference_of(scene)
+    counted = scene.evaluated.before.counted
+    return Reference(plain(subject(scene)), held["reading"], counted), _batch(scene)
+
+
+def _rows_of(audited: Reference, given: Mapping[str, Any]) -> Batch | str:
+    """Return the rows of a report's files, or why they cannot be used.
+
+    Raises
+    ------
+    CalibrationInputError
+        Files that were named as the audited ones and are others.
+    """
+    named: Sequence[Path] = given["audited"]
+    if named and digest_of_paths(named) != audited.digest:
+        found = " and ".join(path.name for path in named)
+        raise CalibrationInputError("audited", f"{found}, of another SHA-256", words.AUDITED_FILES)
+    files = named or _sought(audited, given["against"].parent)
+    if isinstance(files, str):
+        return files
+    ids = [text for text in given["columns"] if text.rpartition("=")[2] == "id"]
+    reading = {**given, **_AS_DETECTED, **audited.reading}
+    try:
+        scene = _scene(files, {**reading, "columns": [*reading["columns"], *ids]})
+    except CalibrationInputError as error:
+        return words.unread(audited.files, error)
+    counted = scene.evaluated.before.counted
+    return _batch(scene) if audited.holds(counted) else words.read_otherwise(audited.files)
+
+
+def _sought(audited: Reference, folder: Path) -> list[Path] | str:
+    """Return a report's files from the working folder, or from that of the report; or why not."""
+    if not audited.files:
+        return words.NO_FILE
+    others = False
+    for place in (Path(), folder):
+        files = [place / Path(name).name for name in audited.files]
+        if all(path.is_file() for path in files):
+            if digest_of_paths(files) == audited.digest:
+                return files
+            others = True
+    return words.other_files(audited.files) if others else words.not_here(audited.files)
+
+
+# Reading ------------------------------------------------------------------------------------
+
+
+def _scene(files: Sequence[Path], reading: Mapping[str, Any]) -> Scene:
+    upload = read_paths(files, options_of(reading))
+    return scene_of(
+        upload, event=event_of(upload, reading["event"]), n_resamples=0, progress=lambda _: None
+    )
+
+
+def _batch(scene: Scene) -> Batch:
+    """Return the rows that a scene evaluates."""
+    upload, rows, event = scene.upload, scene.rows, scene.evaluated.before.event
+    role: Role = "rows" if upload.rows is not None else "test"
+    return Batch(
+        upload.name,
+        event,
+        upload.ids[role],
+        frozenset(name for name, its in upload.options.roles if its == "id"),
+        row_numbers(upload)[role],
+        rows.labels if isinstance(rows, LogitSet) else event.hits,
+        upload.class_names,
+    )
 
 
 def _as_audited(given: Mapping[str, Any], audited: Mapping[str, Any]) -> dict[str, Any]:

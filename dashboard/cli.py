@@ -62,6 +62,8 @@ _EXAMPLES = {
         "  fractile audit january.csv --json audit.json\n"
         "  fractile check march.csv --against audit.json\n"
         "  fractile check march.csv --against audit.json --change 0.05\n"
+        "  fractile check rescored.csv --against january.csv\n"
+        "  fractile check rescored.csv --against audit.json --audited january.csv\n"
     ),
     "calibrate": (
         "\b\nExample:\n  fractile calibrate new.csv --with calibrator.json --out calibrated.csv\n"
@@ -202,7 +204,18 @@ def audit(
 @main.command(epilog=_EXAMPLES["check"])
 @_reads_files
 @click.option(
-    "--against", metavar="JSON", required=True, type=_FILE, help="Report of `audit --json`."
+    "--against",
+    metavar="FILE",
+    required=True,
+    type=_FILE,
+    help="Report of `audit --json`, or the audited rows.",
+)
+@click.option(
+    "--audited",
+    metavar="FILE",
+    multiple=True,
+    type=_FILE,
+    help="The audited rows of a report, where they are not beside it. Repeatable.",
 )
 @click.option(
     "--change",
@@ -216,6 +229,10 @@ def check(**given: Any) -> None:
 
     The files are read as the audited one was unless an option says otherwise, and their scores
     compared as they are. What a change of the event's frequency explains is said.
+
+    Where 9 of 10 new rows have the row ID of an audited row, these are compared pair by pair, which
+    shows smaller changes; otherwise as two samples. Either is said. The audited file is sought by
+    the name in the report, in this folder and in that of the report, and used if it is unchanged.
     """
     from dashboard.check import check_files  # noqa: PLC0415 - takes a second
 

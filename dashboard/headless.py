@@ -10,7 +10,7 @@ from calibcore.calibrators.base import Progress
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
 from dashboard.figures import LIGHT
-from dashboard.readers import FileError, Parsed, Upload, understand
+from dashboard.readers import FileError, Parsed, Upload, digest_of, understand
 from dashboard.readers.contents import Options, RawSet
 from dashboard.readers.worker import parse_apart
 from dashboard.scene import Scene
@@ -29,13 +29,28 @@ def read_paths(paths: Sequence[Path], options: Options) -> Upload:
     """
     files = []
     for path in paths:
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise FileError(str(path), error.strerror or "no file", "a file to read") from error
+        data = _bytes_of(path)
         digest = hashlib.sha256(data).hexdigest()
         files.append(Parsed(path.name, digest, parse_apart(path.name, data, header=options.header)))
     return understand(files, options)
+
+
+def digest_of_paths(paths: Sequence[Path]) -> str:
+    """Return the digest that an upload of these files has.
+
+    Raises
+    ------
+    FileError
+        A file that is not there.
+    """
+    return digest_of([hashlib.sha256(_bytes_of(path)).hexdigest() for path in paths])
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise FileError(str(path), error.strerror or "no file", "a file to read") from error
 
 
 def opening_event(upload: Upload) -> str:

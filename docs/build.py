@@ -123,8 +123,8 @@ def reference_page() -> str:
     """List what the library offers."""
     names = (
         "auditing", "calibrator_file", "numpy_code", "onnx_model", "estimators", "batches",
-        "evaluation", "inference", "events", "data", "splits", "decisions", "slices", "worlds",
-        "errors",
+        "paired_batches", "evaluation", "inference", "events", "data", "splits", "decisions",
+        "slices", "worlds", "errors",
     )  # fmt: skip
     return "\n".join(["# Reference", "", *(f"::: calibcore.{name}\n" for name in names)])
 

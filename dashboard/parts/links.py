@@ -32,7 +32,10 @@ def show_teaching(current: str) -> None:
         Address of the page that shows them.
     """
     pages = st.session_state[_PAGES]
-    with st.container(horizontal=True, gap="small", key="teaching"):
+    with st.container(horizontal=True, vertical_alignment="center", key="teaching"):
         for address in TEACHING:
             label = LESSONS if address == "learn" else pages[address].title
-            st.page_link(pages[address], label=label, disabled=address == current)
+            if address == current:
+                st.markdown(f"**{label}**", width="content")
+            else:
+                st.page_link(pages[address], label=label)

@@ -30,6 +30,7 @@ __all__ = [
     "Question",
     "SliceColumn",
     "Upload",
+    "digest_of",
     "parse",
     "read",
     "understand",
@@ -121,14 +122,15 @@ def understand(files: Sequence[Parsed], options: Options) -> Upload:
             options,
             name=visible(" + ".join(file.name for file in files), 120),
             kind=" + ".join(dict.fromkeys(FORMATS[ending] for ending in endings)),
-            digest=_together([file.digest for file in files]),
+            digest=digest_of([file.digest for file in files]),
         )
     except FileError as error:
         error.known = error.known or contents
         raise
 
 
-def _together(digests: Sequence[str]) -> str:
+def digest_of(digests: Sequence[str]) -> str:
+    """Return what stands for the bytes of several files: of one, its own digest."""
     if len(digests) == 1:
         return digests[0]
     return hashlib.sha256("".join(digests).encode("ascii")).hexdigest()

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.readers.refusal import FileError, quoted
-from dashboard.readers.table import ROLES, ColumnRole
+from dashboard.readers.table import ROLES, Column, ColumnRole, rows_at
 
 Array = NDArray[Any]
 Role = Literal["calibration", "test", "rows"]
@@ -127,8 +127,8 @@ class RawSet:
         The predictions that the file itself has beside a table.
     among : ndarray of bool, optional
         Which rows of the file these are, where they are not all of it.
-    ids : SliceColumn, optional
-        Of a lone piece, the column that names its rows, as whole numbers that stand for the names.
+    ids : tuple of Column
+        Columns that name the rows.
     divided : bool
         The values had percent signs, and were divided by 100.
     top_one : bool
@@ -145,7 +145,7 @@ class RawSet:
     columns: tuple[SliceColumn, ...] = ()
     predicted: SliceColumn | None = None
     among: NDArray[np.bool_] | None = None
-    ids: SliceColumn | None = None
+    ids: tuple[Column, ...] = ()
     divided: bool = False
     top_one: bool = False
 
@@ -163,6 +163,7 @@ class RawSet:
             columns=tuple(column.rows(chosen) for column in self.columns),
             predicted=None if self.predicted is None else self.predicted.rows(chosen),
             among=_within(self.among, chosen),
+            ids=_named(self.ids, chosen),
         )
 
 
@@ -174,7 +175,7 @@ class RawEvent:
     ----------
     scores, hits : ndarray, shape (n_samples,)
         As found.
-    first_row, columns, among
+    first_row, columns, among, ids
         As in `RawSet`.
     n_classes : int, optional
         How many classes are predicted or true in any row, where the file has them.
@@ -189,6 +190,7 @@ class RawEvent:
     n_classes: int | None = None
     among: NDArray[np.bool_] | None = None
     numbers: tuple[Array, ...] | None = None
+    ids: tuple[Column, ...] = ()
 
     def rows(self, chosen: NDArray[np.bool_]) -> "RawEvent":
         """Keep the rows of a mask."""
@@ -200,6 +202,7 @@ class RawEvent:
             hits=picked(self.hits, chosen),
             columns=tuple(column.rows(chosen) for column in self.columns),
             among=_within(self.among, chosen),
+            ids=_named(self.ids, chosen),
         )
 
 
@@ -323,6 +326,10 @@ def _within(whole: NDArray[np.bool_] | None, chosen: NDArray[np.bool_]) -> NDArr
     marks = whole.copy()
     marks[whole] = chosen
     return marks
+
+
+def _named(ids: tuple[Column, ...], chosen: NDArray[np.bool_]) -> tuple[Column, ...]:
+    return tuple(rows_at(column, np.flatnonzero(chosen)) for column in ids)
 
 
 def row_list(bad: NDArray[np.bool_], first_row: int) -> str:

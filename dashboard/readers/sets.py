@@ -22,7 +22,7 @@ from dashboard.readers.first_rows import preview_of, uses_of
 from dashboard.readers.parting import rows_in_use, told_apart, unclear_sets
 from dashboard.readers.recognition.array_names import Parts, parts_of, refuse_unread
 from dashboard.readers.recognition.array_roles import reading_of
-from dashboard.readers.recognition.groups import group_of, groups_of, ids_of, in_use
+from dashboard.readers.recognition.groups import group_of, groups_of, in_use
 from dashboard.readers.recognition.left_out import usable_rows
 from dashboard.readers.recognition.outcomes import Outcome, outcome_of_event, right_or_wrong
 from dashboard.readers.recognition.ranks import ranked, top_one
@@ -229,7 +229,8 @@ class _Roles:
 def _raw_of(roles: _Roles) -> RawSet | RawEvent:
     """Return all rows as one set."""
     table, said = roles.table, roles.said
-    rows = RawSet(None, None, first_row=table.first_row, among=table.among)
+    ids = tuple(roles.of("id"))
+    rows = RawSet(None, None, first_row=table.first_row, among=table.among, ids=ids)
     outcomes, classes = roles.of("outcome"), roles.of("class")
     if len(outcomes) > 1 and not all(map(_is_decided, outcomes)):
         outcomes = [column for column in (roles.one("outcome"),) if column is not None]
@@ -238,18 +239,18 @@ def _raw_of(roles: _Roles) -> RawSet | RawEvent:
         scores = _values(roles.of("ranked score"), said)
         raw, missing = ranked(lists, scores, truth, rows)
         said.missing += missing
-        return _with_ids(raw, roles) if isinstance(raw, RawSet) else raw
+        return raw
     if classes:
         raw = _of_classes(classes, roles, rows)
         if (predicted := roles.one("prediction")) is not None:
             made = group_of(predicted)
             raw = raw if isinstance(made, str) else replace(raw, predicted=made)
-        return _with_ids(_labelled(raw, outcomes, classes), roles)
+        return _labelled(raw, outcomes, classes)
     score = roles.one("score")
     if score is None:
         if not outcomes:
             raise FileError("columns", "neither scores nor outcomes", "a column of each")
-        return _with_ids(_labelled(rows, outcomes, ()), roles)
+        return _labelled(rows, outcomes, ())
     return _of_score(score, outcomes, roles, rows)
 
 
@@ -264,12 +265,13 @@ def _of_score(
                   divided=divided)  # fmt: skip
     correct, predicted = roles.one("correct"), roles.one("prediction")
     if correct is not None:
-        return RawEvent(values, right_or_wrong(correct), rows.first_row, among=rows.among)
+        hits = right_or_wrong(correct)
+        return RawEvent(values, hits, rows.first_row, among=rows.among, ids=rows.ids)
     if not outcomes:
         made = None if predicted is None else group_of(predicted)
         if isinstance(made, SliceColumn):
             raw = replace(raw, predicted=made, top_one=True)
-        return _with_ids(raw, roles)
+        return raw
     if len(outcomes) > 1:
         return _labelled(raw, outcomes, ())
     told = predicted is not None and (predicted.name, "prediction") in options.roles
@@ -350,14 +352,6 @@ def _in_order(outcomes: Sequence[Column], names: tuple[str, ...] | None) -> Sequ
         ordered += fitting if len(fitting) == 1 else []
     alike = len(ordered) == len(outcomes) == len({id(column) for column in ordered})
     return ordered if alike else outcomes
-
-
-def _with_ids(raw: RawSet, roles: _Roles) -> RawSet:
-    """Return a lone piece with the column that names its rows."""
-    if (raw.table is None) == (raw.labels is None):
-        return raw
-    ids = next((made for column in roles.of("id") if (made := ids_of(column))), None)
-    return replace(raw, ids=ids)
 
 
 def _values(columns: Sequence[Column], said: _Said) -> Array:

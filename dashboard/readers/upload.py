@@ -19,6 +19,7 @@ from dashboard.readers.contents import (
     SliceColumn,
     ValuesKind,
 )
+from dashboard.readers.recognition.groups import ids_of
 from dashboard.readers.refusal import FileError
 from dashboard.readers.shown import perhaps_labels, preview_of
 
@@ -85,6 +86,14 @@ class Upload:
         """The sets that are there, by name, calibration first."""
         named = {"calibration": self.calibration, "test": self.test, "rows": self.rows}
         return {name: rows for name, rows in named.items() if rows is not None}
+
+    @property
+    def ids(self) -> Mapping[str, Mapping[str, NDArray[np.int64]]]:
+        """Of each set, by the column, whole numbers that stand for the names of its rows."""
+        return {
+            role: {c.name: ids.values for c in raw.ids if (ids := ids_of(c)) is not None}
+            for role, raw in self.contents.sets.items()
+        }
 
     @property
     def class_names(self) -> tuple[str, ...] | None:

@@ -29,11 +29,27 @@ class Reference(NamedTuple):
         How the file was read, by the names of the command's options.
     counted : Tally
         Its rows by score, before calibration; neighbouring scores joined where there are many.
+    files : tuple of str
+        Names of its files; empty where an older report does not keep them.
+    digest : str
+        SHA-256, as of `dashboard.readers.Upload`.
     """
 
     subject: str
     reading: Mapping[str, Any]
     counted: Tally
+    files: tuple[str, ...] = ()
+    digest: str = ""
+
+    def holds(self, counted: Tally) -> bool:
+        """Return whether these are its rows."""
+        own, other = self.counted, grouped(counted, MOST_SCORES)
+        return own.scores.shape == other.scores.shape and all(
+            np.allclose(one, another, rtol=0, atol=1e-9)
+            for one, another in (
+                (own.scores, other.scores), (own.counts, other.counts), (own.hits, other.hits),
+            )
+        )  # fmt: skip
 
 
 def reference_of(scene: Scene) -> dict[str, Any]:
@@ -43,6 +59,7 @@ def reference_of(scene: Scene) -> dict[str, Any]:
     found = dict(zip(preview.headings, preview.roles, strict=False))
     roles = {name: role for name, role in found.items() if role in ("outcome", "score")}
     return {
+        "files": upload.name.split(" + "),
         "reading": {
             "event": event_option(scene.settings.event, scene.class_names),
             "columns": [f"{name}={role}" for name, role in (roles | dict(options.roles)).items()],
@@ -77,10 +94,11 @@ def read_reference(text: str) -> Reference:
         scores = validation.scores(held["scores"])
         fits = scores.shape == rows.shape == hits.shape and bool((np.diff(scores) > 0).all())
         possible = fits and bool(((hits >= 0) & (hits <= rows) & (rows > 0)).all())
-        reading = dict(held["reading"])
+        reading, files = dict(held["reading"]), tuple(map(str, held.get("files", ())))
     except (ValueError, KeyError, TypeError, CalibrationInputError) as error:
         raise CalibrationInputError("against", "a report without its rows", _WANTED) from error
     if not possible:
         raise CalibrationInputError("against", "rows by score that cannot be", _WANTED)
     counted = Tally(scores, rows, hits, int(rows.sum()))
-    return Reference(str(report.get("subject", "")), reading, counted)
+    subject, digest = (str(report.get(name, "")) for name in ("subject", "sha256"))
+    return Reference(subject, reading, counted, files, digest)

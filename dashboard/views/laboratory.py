@@ -85,6 +85,17 @@ def _choose(held: Chosen) -> Chosen:
         on_change=_take_preset,
         args=(f"{_PRESET}_{held.code}", held),
     )
+    with st.container(key="lab_numbers"):
+        chosen = _choose_numbers(held)
+    with st.container(horizontal=True, gap="small"):
+        st.button(
+            words.DRAW, icon=":material/casino:", on_click=_draw, shortcut="D", key="lab_draw"
+        )
+        st.toggle(words.DRAW_MANY, key=_MANY)
+    return chosen
+
+
+def _choose_numbers(held: Chosen) -> Chosen:
     chosen = replace(held, rows=_step(words.ROWS, "rows", held.rows, ROWS))
     if held.form == "zhang":
         chosen = replace(chosen, **_numbers(held, ("beta0", "beta1")))
@@ -98,13 +109,7 @@ def _choose(held: Chosen) -> Chosen:
         )
     if held.form == "hand":
         chosen = replace(chosen, handles=_move_handle(held.handles))
-    chosen = replace(chosen, **_numbers(held, ("seed",)))
-    with st.container(horizontal=True, gap="small"):
-        st.button(
-            words.DRAW, icon=":material/casino:", on_click=_draw, shortcut="D", key="lab_draw"
-        )
-        st.toggle(words.DRAW_MANY, key=_MANY)
-    return chosen
+    return replace(chosen, **_numbers(held, ("seed",)))
 
 
 def _take_preset(key: str, held: Chosen) -> None:

@@ -49,6 +49,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "risk": (1 / (1 + np.exp(-logits))).round(4),
             "readmitted": np.where(rng.random(600) < 1 / (1 + np.exp(-logits)), "Yes", "No"),
             "ward": rng.choice(["A", "B"], 600),
+            "visit_id": [f"{name}-{number}" for number in rng.permutation(600)],
         })  # fmt: skip
         if name == "new":
             del table["readmitted"]
@@ -56,6 +57,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             table.to_parquet(made / "batch.parquet")
         else:
             table.to_csv(made / f"{name}.csv", index=False)
+        if name == "january":
+            table.assign(risk=(table["risk"] * 1.05).clip(upper=1)).to_csv(
+                made / "rescored.csv", index=False
+            )
     (made / "logits.npz").write_bytes((ROOT / "sample_logits" / "three_garments.npz").read_bytes())
     return made
 
@@ -88,6 +93,7 @@ def test_every_example_of_the_help_runs(fractile: Path, folder: Path) -> None:
         codes = {0, 1} if any(part in line for part in MAY_HOLD) else {0}
         assert done.returncode in codes, (line, done.stdout, done.stderr)
         assert "Traceback" not in done.stderr
+        assert ("Paired: 600 of 600" in done.stdout) == ("rescored" in line), done.stdout
     written = {path.name for path in folder.iterdir()}
     assert {"report.html", "audit.json", "calibrator.onnx", "calibrated.csv"} <= written
     main = run(fractile, folder, "fractile --help").stdout

@@ -8,6 +8,7 @@ import pytest
 
 from dashboard.readers import recognition
 from dashboard.readers.contents import Contents, Options, RawEvent, RawSet
+from dashboard.readers.recognition.groups import ids_of
 from dashboard.readers.refusal import FileError, Question
 from dashboard.readers.sets import contents_of, sets_from
 from dashboard.readers.table import Column, ColumnRole, Odd, Reading, Table
@@ -308,18 +309,25 @@ def test_dates_become_months() -> None:
     ]  # fmt: skip
 
 
-def test_a_lone_table_keeps_what_names_its_rows() -> None:
-    """Ids of text and of numbers become whole numbers; with labels they are not kept."""
-    ids = texts("id", ["a", "b", "7"])
-    raw = rows_of(read([*CLASSES, ("id", ids)]))
-    assert raw.ids is not None
-    assert raw.ids.values[2] == 7
-    labels = rows_of(read([("outcome", numbers("y", [0, 1, 1])), ("id", ids)]))
-    assert labels.table is None
-    assert labels.ids is not None
-    assert np.array_equal(labels.ids.values, raw.ids.values)
-    whole = rows_of(read([*CLASSES, ("outcome", numbers("y", [0, 1, 1])), ("id", ids)]))
-    assert whole.ids is None
+def test_every_set_keeps_what_names_its_rows() -> None:
+    """Of a lone piece, a whole set, top-1 scores, and of the rows that are left."""
+    ids, outcome = texts("id", ["a", "b", "7"]), numbers("y", [0, 1, 1])
+    score = numbers("p", [0.9, 0.8, 0.7])
+    kinds: list[list[tuple[ColumnRole, Column]]] = [
+        [*CLASSES],
+        [("outcome", outcome)],
+        [*CLASSES, ("outcome", outcome)],
+        [("score", score), ("correct", outcome)],
+        [("score", score), ("prediction", outcome), ("outcome", outcome)],
+    ]
+    for columns in kinds:
+        raw = read([*columns, ("id", ids)]).sets["rows"]
+        assert [column.name for column in raw.ids] == ["id"]
+        (left,) = raw.rows(np.array([True, False, True])).ids
+        made = ids_of(left)
+        assert made is not None
+        assert made.values[1] == 7
+    assert read(CLASSES).sets["rows"].ids == ()
 
 
 def test_scores_of_predictions_without_outcomes_wait_for_them() -> None:

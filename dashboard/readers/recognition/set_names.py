@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -107,13 +107,7 @@ class Parting:
 
     def of(self, raw: RawSet | RawEvent) -> dict[Role, RawSet | RawEvent]:
         """Return the sets of rows."""
-        sets: dict[Role, RawSet | RawEvent] = {}
-        for role, rows in self.rows.items():
-            part = raw.rows(rows)
-            if isinstance(part, RawSet) and part.ids is not None:
-                part = replace(part, ids=part.ids.rows(rows))
-            sets[role] = part
-        return sets
+        return {role: raw.rows(rows) for role, rows in self.rows.items()}
 
 
 def parting_of(column: Column) -> Parting | None:
