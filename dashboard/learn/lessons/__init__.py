@@ -1,11 +1,14 @@
 """The lessons, in the order in which they build on each other."""
 
 from dashboard.learn.lesson import Lesson
-from dashboard.learn.lessons import bins, eighty
+from dashboard.learn.lessons import bins, eighty, events, held_out, splines
 
 LESSONS: tuple[Lesson, ...] = (
     eighty.LESSON,
     bins.LESSON,
+    held_out.LESSON,
+    splines.LESSON,
+    events.LESSON,
 )
 
 
