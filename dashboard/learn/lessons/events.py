@@ -5,16 +5,17 @@ from functools import cache
 import numpy as np
 
 from calibcore.binning import BinTable, bin_tally
-from calibcore.calibrators import TemperatureScaling
+from calibcore.calibrators import EnsembleTemperatureScaling
 from calibcore.cumulative import CumulativeCurves, curves_of
 from calibcore.events import OneClass, TopR, WithinTopR
+from calibcore.inference.multiple_testing import holm
 from calibcore.results import result_class
 from calibcore.tally import tally
 from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
 from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
-from dashboard.wording.numbers import percent
+from dashboard.wording.numbers import of_100, percent
 
 KEY = "events"
 
@@ -35,10 +36,17 @@ MEANT = {
 }
 """What happens where an event happens."""
 
-CALIBRATORS = {"none": "Uncalibrated", "temperature": "Temperature scaling"}
+CALIBRATORS = {"none": "Uncalibrated", "ensemble_temperature": "Calibrated"}
+"""By their word in the addresses of the dashboard."""
 
 BETWEEN = (0.4, 0.9)
 """Score of the top prediction of a picture that is drawn: the bars of most others are one."""
+
+SEEN = 0.005
+"""Smallest score that is written at its bar."""
+
+LEVEL = 0.05
+"""Of the tests of all classes."""
 
 VISIBLE = 0.1
 """Score of the class of a picture that is drawn, at least."""
@@ -79,17 +87,20 @@ def probabilities(calibrator: str) -> Floats:
     rows = data.sample()
     if calibrator == "none":
         return rows.test.probabilities
-    fitted = TemperatureScaling().fit(rows.calibration.logits, rows.calibration.labels)
+    fitted = EnsembleTemperatureScaling().fit(rows.calibration.logits, rows.calibration.labels)
     return fitted.predict_proba(rows.test.logits)
 
 
 @cache
 def worst_class() -> int:
-    """Return the class with the largest KS error after temperature scaling."""
-    n_classes = data.sample().test.n_classes
-    return int(
-        np.argmax([measured(OneClass(k), "temperature").curves.ks_error for k in range(n_classes)])
-    )
+    """Return the class with the largest KS error after calibration."""
+    every = [one.curves.ks_error for one in of_classes("ensemble_temperature")]
+    return int(np.argmax(every))
+
+
+def of_classes(calibrator: str) -> list["Measured"]:
+    """Evaluate the event of each class."""
+    return [measured(OneClass(k), calibrator) for k in range(len(_classes()))]
 
 
 def event_of(word: str) -> Event:
@@ -133,8 +144,6 @@ def verdict(word: str, found: Measured) -> str:
     if curves.ks_error <= curves.ks_null_95:
         return "no miscalibration detected"
     gap = found.score - found.frequency
-    if abs(gap) < curves.ks_error / 2:
-        return "miscalibrated, in both directions"
     if word in {"top", "second"}:
         return "overconfident" if gap > 0 else "underconfident"
     return "scores too high" if gap > 0 else "scores too low"
@@ -187,19 +196,21 @@ def _sentence(word: str, calibrator: str) -> str:
 
 def _note(word: str, calibrator: str) -> str:
     """Say why it is so of the second prediction, and how many classes are so."""
-    if word == "second":
+    calibrated = calibrator != "none"
+    how = "Calibrated by ensemble temperature scaling, fitted on other rows." if calibrated else ""
+    if word == "class":
+        p_values = holm([one.curves.ks_p_value for one in of_classes(calibrator)])
+        many = int(np.count_nonzero(p_values < LEVEL))
         return (
-            "The scores of a row add up to 100%: what one has too much, others have too little."
-            " Next, choose temperature scaling, then One class."
+            f"{many} of {p_values.size} classes are miscalibrated (adjusted for {p_values.size}"
+            f" tests); {_classes()[worst_class()]} the most after calibration. {how}"
+        ).strip()
+    if word == "second" and not calibrated:
+        return (
+            "The scores of a row add up to 100%: what the first has too much, others have too"
+            " little. Next, choose Calibrated, then One class."
         )
-    if word != "class":
-        return ""
-    every = [measured(OneClass(k), calibrator).curves for k in range(len(_classes()))]
-    above = sum(one.ks_error > one.ks_null_95 for one in every)
-    return (
-        f"{above} of {len(every)} classes have a KS error above what luck explains;"
-        f" {_classes()[worst_class()]} has the largest after temperature scaling."
-    )
+    return how
 
 
 def _numbers(calibrator: str) -> tuple[tuple[str, ...], ...]:
@@ -217,6 +228,11 @@ def _numbers(calibrator: str) -> tuple[tuple[str, ...], ...]:
     return tuple(rows)
 
 
+def _bar_name(score: float, *, true: bool) -> str:
+    """Write a score at its bar; nothing at a bar that is too small to see."""
+    return f"{of_100(score)}{', true class' if true else ''}" if score >= SEEN or true else ""
+
+
 def _row(row: int, word: str, calibrator: str, palette: Palette) -> Picture:
     """Draw the scores of one row, the largest first."""
     scores, true = probabilities(calibrator)[row], int(data.sample().test.labels[row])
@@ -228,7 +244,7 @@ def _row(row: int, word: str, calibrator: str, palette: Palette) -> Picture:
     heights = list(range(len(ranked) - 1, -1, -1))
     names = [
         pictures.label(
-            f"{100 * scores[k]:.0f}%{' true class' if k == true else ''}",
+            _bar_name(float(scores[k]), true=k == true),
             float(scores[k]) + 0.01, height,
             palette.frequency if k == true else palette.text, yanchor="middle",
         )
@@ -266,7 +282,7 @@ def _diagram(found: Measured, word: str, palette: Palette) -> Picture:
         [
             pictures.bars((low + high) / 2, frequency, palette.frequency, high - low, opacity=0.6),
             pictures.diagonal(palette),
-            pictures.dots(score, score, palette.score, size=11),
+            pictures.dots(score, score, palette.score, size=11, cliponaxis=False),
         ],
         x=pictures.percent_axis("Score"),
         y=pictures.percent_axis("Observed frequency"),
@@ -306,8 +322,8 @@ LESSON = Lesson(
     takeaway="Calibration is of an event. A network can be calibrated for its top prediction and"
     " miscalibrated for one class.",
     check=Check(
-        "After temperature scaling, no miscalibration of the top prediction is detected. Is each"
-        " class calibrated, too?",
+        "After calibration, no miscalibration of the top prediction is detected. Is each class"
+        " calibrated, too?",
         {"yes": "Yes", "no": "Not necessarily", "never": "No, that is impossible"},
         "no",
         "The top prediction is now of one class, now of another: scores too high for one and too"
@@ -315,9 +331,9 @@ LESSON = Lesson(
     ),
     link=lambda state: Link("reliability", _query(state)),
     computed="`TopR`, `WithinTopR` and `OneClass` of `calibcore.events` (Gupta 2021, eqs. 3-5), on"
-    " all rows of the test set. KS error by luck: its 95% limit under perfect calibration. The"
-    " temperature (Guo 2017) is fitted on the calibration set. One row: drawn from those with"
-    " several scores to see.",
+    " all rows of the test set. KS error by luck: its 95% limit under perfect calibration."
+    " Calibrated: `EnsembleTemperatureScaling` (Zhang 2020, eq. 5), fitted on the calibration set;"
+    " no class changes its place in a row. One row: drawn from those with several scores to see.",
     draw="Draw another row",
     terms={
         "Overconfident": "The mean score is above the observed frequency; underconfident: below.",

@@ -10,16 +10,20 @@ from calibcore.metrics.binned import ece_of
 from calibcore.metrics.proper import event_brier_of
 from calibcore.results import result_class
 from calibcore.tally import Tally, tally
+from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
 from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
-from dashboard.wording.numbers import amount, percent, points
+from dashboard.wording.numbers import amount, percent
 
 KEY = "held_out"
 
 SIZES = (50, 100, 200, 500, 1000, 5000)
 
 FEW = SIZES[0]
+
+EXACT = 1e-9
+"""What is left to rounding."""
 
 CALIBRATORS = ("Uncalibrated", "Temperature scaling", "Isotonic regression")
 
@@ -73,13 +77,7 @@ def show(state: State) -> Shown:
     """Show the steps of isotonic regression, and the Brier scores, on the chosen rows."""
     few = find(state, FEW)
     if not state.revealed:
-        none, temperature, isotonic = (_number(one) for one in few.briers("fit"))
-        return Shown(
-            (_steps(few, "fit", state.palette),),
-            f"On the {FEW} rows of the fit, the Brier score (lower is better) is {none}"
-            f" uncalibrated, {temperature} with temperature scaling, {isotonic} with isotonic"
-            " regression.",
-        )
+        return Shown(_both(few, "fit", state.palette), _sentence(few, "fit", before=True))
     size, which = int(state.chosen["rows"]), state.chosen["evaluate"]
     found = few if size == FEW else find(state, size)
     rows: list[tuple[str, ...]] = [
@@ -94,7 +92,7 @@ def show(state: State) -> Shown:
         for k, name in enumerate(CALIBRATORS)
     ]
     return Shown(
-        (_steps(found, which, state.palette), _bars(found, which, state.palette)),
+        _both(found, which, state.palette),
         _sentence(found, which),
         answer=f"{CALIBRATORS[few.best('other')]}, with {FEW} rows",
         note=_note(found, size),
@@ -115,19 +113,22 @@ def _where(found: Found, which: str) -> str:
     return f"the {n_rows} rows of the fit" if which == "fit" else f"{n_rows} other rows"
 
 
-def _sentence(found: Found, which: str) -> str:
+def _sentence(found: Found, which: str, *, before: bool = False) -> str:
     """Say which is best on the chosen rows, and what isotonic regression shows on both."""
     place = found.best(which)
     briers = [_number(one) for one in found.briers(which)]
     others = " and ".join(
-        f"{briers[k]} ({name[0].lower()}{name[1:]})"
-        for k, name in enumerate(CALIBRATORS)
-        if k != place
+        f"{briers[k]} ({name.lower()})" for k, name in enumerate(CALIBRATORS) if k != place
     )
-    return (
+    best = (
         f"On {_where(found, which)}, **{CALIBRATORS[place]}** is best: Brier score"
-        f" **{briers[place]}**, against {others}. The ECE of isotonic regression is"
-        f" {_ece(found, 'fit', -1)} on the rows of its fit, {_ece(found, 'other', -1)} on others."
+        f" **{briers[place]}**, against {others}."
+    )
+    if before:
+        return best
+    return (
+        f"{best} The ECE of isotonic regression is {_ece(found, 'fit', -1)} on the rows of its"
+        f" fit, {_ece(found, 'other', -1)} on others."
     )
 
 
@@ -146,46 +147,70 @@ def _note(found: Found, size: int) -> str:
     return "With this draw it does not show. Draw again."
 
 
+def _both(found: Found, which: str, palette: Palette) -> tuple[Picture, Picture]:
+    return _steps(found, which, palette), _bars(found, which, palette)
+
+
 def _steps(found: Found, which: str, palette: Palette) -> Picture:
     steps = found.on(which)[-1]
     score, frequency = steps.scores, steps.hits / steps.counts
-    stems = np.stack([score, frequency, np.full(score.size, np.nan)], axis=1).ravel()
+    stems = [y for ends in zip(score, frequency, strict=True) for y in (*map(float, ends), None)]
     sizes = 9 + 22 * np.sqrt(steps.counts / steps.n_samples)
     figure = pictures.picture(
         f"Isotonic regression: {_where(found, which)}",
         [
             pictures.diagonal(palette),
             pictures.line(np.repeat(score, 3), stems, palette.frequency, dash="dash"),
-            pictures.dots(score, frequency, palette.frequency, size=sizes),
+            pictures.dots(score, frequency, palette.frequency, size=sizes, cliponaxis=False),
         ],
         x=pictures.percent_axis("Calibrated score"),
         y=pictures.percent_axis("Observed frequency", 1.04),
-        names=[pictures.label("calibrated: dots lie here", 0.42, 0.36, palette.neutral)],
+        names=[pictures.label("calibrated: dots lie here", 0.52, 0.4, palette.neutral)],
     )
-    largest = points(float(np.abs(score - frequency).max()), FEW)
     return Picture(
         "steps",
         figure,
-        f"A dot is one of {score.size} steps, larger with more rows. The largest gap between"
-        f" score and observed frequency is {largest}.",
+        f"A dot is one of {score.size} steps, larger with more rows. {_farthest(score, frequency)}",
     )
 
 
+def _farthest(score: Floats, frequency: Floats) -> str:
+    gaps = np.abs(score - frequency)
+    if gaps.max() < EXACT:
+        return "All lie on the line."
+    ends = (percent(float(one[gaps.argmax()]), FEW) for one in (score, frequency))
+    return "Farthest from the line: score {}, observed frequency {}.".format(*ends)
+
+
 def _bars(found: Found, which: str, palette: Palette) -> Picture:
-    briers, every = found.briers(which), found.briers("fit") + found.briers("other")
-    colours = [palette.frequency if k == found.best(which) else palette.neutral for k in range(3)]
+    briers, best = found.briers(which), found.best(which)
+    every = found.briers("fit") + found.briers("other")
+    colours = [palette.score if k == best else palette.band for k in range(len(briers))]
     names = [
-        pictures.label(_number(one), k, one, palette.text, xanchor="center")
+        pictures.label(
+            f"{_number(one)}{', lowest' if k == best else ''}",
+            k,
+            one,
+            palette.text,
+            xanchor="center",
+        )
         for k, one in enumerate(briers)
     ]
     figure = pictures.picture(
         f"Brier score: {_where(found, which)}",
         [pictures.bars([0, 1, 2], briers, colours, 0.6)],
-        x=pictures.number_axis("", -0.5, 2.5, tickvals=[0, 1, 2], ticktext=list(CALIBRATORS)),
+        x=pictures.number_axis(
+            "",
+            -0.5,
+            2.5,
+            tickvals=[0, 1, 2],
+            ticktext=[name.replace(" ", "<br>") for name in CALIBRATORS],
+            tickangle=0,
+        ),
         y=pictures.number_axis("Brier score (lower is better)", 0, 1.2 * max(every)),
         names=names,
     )
-    text = f"Bars: Brier score on {_where(found, which)}; the lowest is coloured."
+    text = f"Brier score on {_where(found, which)}; {CALIBRATORS[best].lower()} has the lowest."
     return Picture("bars", figure, text)
 
 

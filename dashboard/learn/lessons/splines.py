@@ -1,5 +1,6 @@
 """Splines: the slope of the cumulative outcomes is the probability; how many knots are enough."""
 
+import math
 from functools import cache
 
 import numpy as np
@@ -15,7 +16,7 @@ from dashboard.figures import Palette
 from dashboard.figures.thinning import thin
 from dashboard.learn import data, pictures
 from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
-from dashboard.wording.numbers import amount, percent, points
+from dashboard.wording.numbers import amount, of_100, percent, points
 
 KEY = "splines"
 
@@ -35,6 +36,12 @@ LIMIT = 0.001
 
 BINS = 15
 
+MARGIN = {"l": 64, "r": 24, "t": 38, "b": 70, "pad": 4}
+"""Two lines of numbers stand below."""
+
+ACROSS = np.linspace(0, 1, 241)
+"""Shares of rows at which curves are drawn."""
+
 
 @result_class
 class Found:
@@ -50,8 +57,8 @@ class Found:
         NLL of the event on the rows of the fit and on the test set, as `limited_nll` has it.
     certain : int
         Rows of the test set that the limit keeps from deciding the NLL.
-    at : ndarray of float64, shape (n_knots,)
-        Scores of the rows of the fit at the knots.
+    scores : ndarray of float64, shape (n_samples,)
+        Of the rows of the fit, ascending.
     """
 
     fitted: FittedSpline
@@ -59,7 +66,7 @@ class Found:
     fit_nll: float
     other_nll: float
     certain: int
-    at: Floats
+    scores: Floats
 
 
 def find(rows: EventScores, n_knots: int) -> Found:
@@ -75,7 +82,7 @@ def find(rows: EventScores, n_knots: int) -> Found:
         limited_nll(fitted.predict(rows.scores), rows),
         limited_nll(calibrated, other),
         int(np.count_nonzero(missed < LIMIT)),
-        np.quantile(rows.scores, np.linspace(0, 1, n_knots)),
+        np.sort(rows.scores),
     )
 
 
@@ -114,8 +121,8 @@ def show(state: State) -> Shown:
             f" {FEWEST} rows and {_nll(first.other_nll)} on {_other()} other rows.",
         )
     size, n_knots = int(state.chosen["rows"]), int(state.chosen["knots"])
-    asked = splines(state, FEWEST, {FEW, MANY, n_knots})
-    found = asked if size == FEWEST else splines(state, size, {FEW, MANY, n_knots})
+    found = splines(state, size, {FEW, MANY, n_knots})
+    asked = found if size == FEWEST else splines(state, FEWEST, {FEW, MANY})
     rows = [("Knots", f"NLL, {size:,} rows of the fit", f"NLL, {_other()} other rows")]
     rows += [(str(knots), _nll(one.fit_nll), _nll(one.other_nll)) for knots, one in found.items()]
     return Shown(
@@ -163,7 +170,7 @@ def _note(chosen: Found, asked: dict[int, Found], size: int) -> str:
         said.append(
             f"{chosen.certain} of {_other()} other rows have a score near 0% or 100% and the other"
             f" outcome. For the NLL, scores are held between {percent(LIMIT, 1)} and"
-            f" {percent(1 - LIMIT, 1)}, so that these few rows do not decide it."
+            f" {percent(1 - LIMIT, 1)}, so that no row costs more than {-math.log(LIMIT):.1f}."
         )
     return " ".join(said)
 
@@ -175,59 +182,78 @@ def _both(found: Found, n_knots: int, palette: Palette) -> tuple[Picture, Pictur
 def _totals(found: Found, n_knots: int, palette: Palette) -> Picture:
     fit = found.drawn
     kept = thin(fit.fractile, fit.total - fit.fitted)
-    x, top = np.linspace(0, 1, 241), 1.1 * float(fit.total[-1])
+    curve, top = fit.spline(ACROSS), 1.1 * float(fit.total[-1])
+    # Wide and pale, so that both can be seen where the spline follows each row.
+    outcomes = pictures.line(fit.fractile[kept], fit.total[kept], palette.frequency, opacity=0.45)
     figure = pictures.picture(
         f"Cumulative outcomes of {fit.total.size:,} rows",
         [
-            pictures.line(fit.fractile[kept], fit.total[kept], palette.frequency, dash="dot"),
-            pictures.line(x, fit.spline(x), palette.score),
-            pictures.dots(
-                fit.spline.knots, fit.spline.values, palette.score, size=9, symbol="diamond"
-            ),
+            {**outcomes, "line": {**outcomes["line"], "width": 9}},
+            pictures.line(ACROSS, curve, palette.score),
+            _knots(fit.spline.knots, fit.spline.values, palette),
         ],
-        x=pictures.percent_axis("Share of rows, lowest score first"),
-        y=pictures.percent_axis("Cumulative outcomes", top),
+        x=_fractiles(found),
+        y=pictures.percent_axis("Cumulative outcomes", top, min(0.0, float(curve.min()))),
         names=[
             pictures.label(f"spline, {n_knots} knots", 0.03, 0.86 * top, palette.score),
-            pictures.label("rows of the fit", 0.03, 0.76 * top, palette.frequency),
+            pictures.label("rows of the fit", 0.03, 0.72 * top, palette.frequency),
         ],
+        margin=MARGIN,
     )
     return Picture(
         "totals",
         figure,
-        f"Dotted: correct predictions, added up. Solid: the spline; diamonds: its {n_knots} knots."
-        f" They are {points(fit.farthest, FEWEST)} apart at most.",
+        f"Wide: correct predictions, added up. Thin: the spline; diamonds: its {n_knots} knots."
+        f" The largest distance is {points(fit.farthest, FEWEST)}.",
     )
 
 
 def _slope(found: Found, palette: Palette) -> Picture:
-    seen, fitted = observed(), found.fitted
-    scores = np.linspace(float(data.top_scores(NETWORK).scores.min()), 1, 301)
+    fit, seen = found.drawn, observed()
+    x = np.interp(seen.mean_score, found.scores, fit.fractile)
     figure = pictures.picture(
         "Its slope: the calibrated score",
         [
-            pictures.line([0, 1], [0, 1], palette.neutral, dash="dash"),
-            pictures.dots(seen.mean_score, seen.frequency, palette.frequency, size=11),
-            pictures.line(scores, fitted.predict(scores), palette.score),
-            pictures.dots(
-                found.at, fitted.predict(found.at), palette.score, size=9, symbol="diamond"
+            pictures.line(
+                ACROSS, np.interp(ACROSS, fit.fractile, found.scores), palette.neutral, dash="dash"
             ),
+            pictures.line(ACROSS, _slope_at(fit, ACROSS), palette.score),
+            pictures.dots(x, seen.frequency, palette.frequency, size=11, cliponaxis=False),
+            _knots(fit.spline.knots, _slope_at(fit, fit.spline.knots), palette),
         ],
-        x=pictures.percent_axis("Score"),
-        y=pictures.percent_axis("Calibrated score, observed frequency", 1.04),
+        x=_fractiles(found),
+        y=pictures.percent_axis("Score, observed frequency", 1.02),
         names=[
-            pictures.label("slope of the spline", 0.03, 0.92, palette.score),
-            pictures.label(f"observed, {_other()} other rows", 0.03, 0.82, palette.frequency),
-            pictures.label("uncalibrated", 0.56, 0.55, palette.neutral, textangle=-30),
+            pictures.label("calibrated score", 0.03, 0.9, palette.score),
+            pictures.label("observed, other rows", 0.03, 0.77, palette.frequency),
+            pictures.label("uncalibrated score", 0.03, 0.64, palette.neutral),
         ],
+        margin=MARGIN,
     )
-    gap = np.abs(fitted.predict(seen.mean_score) - seen.frequency).max()
+    gap = np.abs(found.fitted.predict(seen.mean_score) - seen.frequency).max()
     return Picture(
         "slope",
         figure,
-        f"Solid: calibrated score. Dots: observed frequency in {BINS} bins of other rows, up to"
-        f" {points(float(gap), FEWEST)} away from it.",
+        f"Solid: the slope on the left. Dots: observed frequency in {BINS} bins of other rows, up"
+        f" to {points(float(gap), FEWEST)} away from it. Dashed: uncalibrated.",
     )
+
+
+def _slope_at(fit: SplineFit, fractile: Floats) -> Floats:
+    return np.clip(fit.spline.derivative(fractile), 0.0, 1.0)
+
+
+def _knots(x: Floats, y: Floats, palette: Palette) -> pictures.Trace:
+    return pictures.dots(x, y, palette.score, size=9, symbol="diamond", cliponaxis=False)
+
+
+def _fractiles(found: Found) -> dict[str, object]:
+    """Return the axis of both pictures: shares of rows, and below them the score there."""
+    at = np.linspace(0, 1, 6)
+    scores = found.scores[np.minimum(at * found.scores.size, found.scores.size - 1).astype(int)]
+    texts = [f"{of_100(share)}<br>{of_100(score)}" for share, score in zip(at, scores, strict=True)]
+    axis = pictures.percent_axis("Share of rows, lowest score first; below it the score")
+    return {**axis, "tickvals": at.tolist(), "ticktext": texts}
 
 
 @cache
