@@ -71,8 +71,8 @@ def line(x: Any, y: Any, colour: str, *, dash: str = "solid", **more: Any) -> Tr
     return {"x": x, "y": y, "mode": "lines", "line": style, "hoverinfo": "skip", **more}
 
 
-def dots(x: Any, y: Any, colour: Any, *, size: float = 10, **more: Any) -> Trace:
-    """Return dots; ``symbol`` distinguishes kinds by more than colour."""
+def dots(x: Any, y: Any, colour: Any, *, size: Any = 10, **more: Any) -> Trace:
+    """Return dots; ``symbol`` distinguishes kinds by more than colour; ``size`` may be one each."""
     symbol = more.pop("symbol", "circle")
     edge = {"color": colour, "width": 2}
     marker = {"color": colour, "size": size, "symbol": symbol, "line": edge}

@@ -1,13 +1,25 @@
 """The lessons, in the order in which they build on each other."""
 
 from dashboard.learn.lesson import Lesson
-from dashboard.learn.lessons import bins, confident, diagram, eighty, training
+from dashboard.learn.lessons import (
+    bins,
+    confident,
+    diagram,
+    eighty,
+    events,
+    held_out,
+    splines,
+    training,
+)
 
 LESSONS: tuple[Lesson, ...] = (
     eighty.LESSON,
     confident.LESSON,
     diagram.LESSON,
     bins.LESSON,
+    held_out.LESSON,
+    splines.LESSON,
+    events.LESSON,
     training.LESSON,
 )
 

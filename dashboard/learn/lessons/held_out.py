@@ -1,0 +1,267 @@
+"""Fit here, evaluate there: why the rows of the fit say nothing about a calibrator."""
+
+import numpy as np
+
+from calibcore.binning import bin_tally
+from calibcore.calibrators import IsotonicCalibration, TemperatureScaling
+from calibcore.data import EventScores, LogitSet
+from calibcore.events import TopR
+from calibcore.metrics.binned import ece_of
+from calibcore.metrics.proper import event_brier_of
+from calibcore.results import result_class
+from calibcore.tally import Tally, tally
+from calibcore.validation import Floats
+from dashboard.figures import Palette
+from dashboard.learn import data, pictures
+from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
+from dashboard.wording.numbers import amount, percent
+
+KEY = "held_out"
+
+SIZES = (50, 100, 200, 500, 1000, 5000)
+
+FEW = SIZES[0]
+
+EXACT = 1e-9
+"""What is left to rounding."""
+
+CALIBRATORS = ("Uncalibrated", "Temperature scaling", "Isotonic regression")
+
+SETS = {"fit": "The rows of the fit", "other": "Other rows"}
+
+
+@result_class
+class Found:
+    """Two calibrators fitted on some calibration rows, and the scores as they were.
+
+    Attributes
+    ----------
+    fit, other : tuple of Tally
+        Top predictions counted by score, one tally of each of `CALIBRATORS`: the rows of the fit,
+        and the test set.
+    """
+
+    fit: tuple[Tally, ...]
+    other: tuple[Tally, ...]
+
+    def briers(self, which: str) -> list[float]:
+        """Return the Brier score of each calibrator on a set of rows."""
+        return [float(event_brier_of(one)) for one in self.on(which)]
+
+    def best(self, which: str) -> int:
+        """Return the place of the calibrator with the least Brier score."""
+        return int(np.argmin(self.briers(which)))
+
+    def on(self, which: str) -> tuple[Tally, ...]:
+        """Return what was counted on a set of rows."""
+        return self.fit if which == "fit" else self.other
+
+
+def find(state: State, size: int) -> Found:
+    """Fit on rows of a draw, of which a larger number holds the smaller ones."""
+    rows = data.sample()
+    chosen = state.rng(KEY).permutation(rows.calibration.n_samples)[:size]
+    fit, top = rows.calibration.rows(chosen), data.top_scores(which="calibration").rows(chosen)
+    temperature = TemperatureScaling().fit(fit.logits, fit.labels)
+    isotonic = IsotonicCalibration().fit(top.scores, top.hits)
+
+    def counted(event: EventScores, of: LogitSet) -> tuple[Tally, ...]:
+        scaled = TopR(1).outcomes(temperature.predict_proba(of.logits), of.labels)
+        scores = event.scores, scaled.scores, isotonic.predict(event.scores)
+        return tuple(tally(one, event.hits) for one in scores)
+
+    return Found(counted(top, fit), counted(data.top_scores(), rows.test))
+
+
+def show(state: State) -> Shown:
+    """Show the steps of isotonic regression, and the Brier scores, on the chosen rows."""
+    few = find(state, FEW)
+    if not state.revealed:
+        return Shown(_both(few, "fit", state.palette), _sentence(few, "fit", before=True))
+    size, which = int(state.chosen["rows"]), state.chosen["evaluate"]
+    found = few if size == FEW else find(state, size)
+    rows: list[tuple[str, ...]] = [
+        ("Scores", "Brier, rows of the fit", "Brier, other rows", "ECE, fit", "ECE, other")
+    ]
+    rows += [
+        (
+            name,
+            *(_number(found.briers(one)[k]) for one in SETS),
+            *(_ece(found, one, k) for one in SETS),
+        )
+        for k, name in enumerate(CALIBRATORS)
+    ]
+    return Shown(
+        _both(found, which, state.palette),
+        _sentence(found, which),
+        answer=f"{CALIBRATORS[few.best('other')]}, with {FEW} rows",
+        note=_note(found, size),
+        numbers=tuple(rows),
+    )
+
+
+def _number(value: float) -> str:
+    return amount(value, "number", FEW)
+
+
+def _ece(found: Found, which: str, place: int) -> str:
+    return percent(float(ece_of(bin_tally(found.on(which)[place]))), FEW)
+
+
+def _where(found: Found, which: str) -> str:
+    n_rows = f"{found.on(which)[0].n_samples:,}"
+    return f"the {n_rows} rows of the fit" if which == "fit" else f"{n_rows} other rows"
+
+
+def _sentence(found: Found, which: str, *, before: bool = False) -> str:
+    """Say which is best on the chosen rows, and what isotonic regression shows on both."""
+    place = found.best(which)
+    briers = [_number(one) for one in found.briers(which)]
+    others = " and ".join(
+        f"{briers[k]} ({name.lower()})" for k, name in enumerate(CALIBRATORS) if k != place
+    )
+    best = (
+        f"On {_where(found, which)}, **{CALIBRATORS[place]}** is best: Brier score"
+        f" **{briers[place]}**, against {others}."
+    )
+    if before:
+        return best
+    return (
+        f"{best} The ECE of isotonic regression is {_ece(found, 'fit', -1)} on the rows of its"
+        f" fit, {_ece(found, 'other', -1)} on others."
+    )
+
+
+def _note(found: Found, size: int) -> str:
+    """Say where there is nothing to draw, and where few rows do not show what most draws do."""
+    if size == SIZES[-1]:
+        return f"These are all {size:,} calibration rows, so a draw changes nothing here."
+    none, temperature, isotonic = found.briers("other")
+    if size > FEW or temperature < none < isotonic:
+        return ""
+    if temperature < isotonic <= none:
+        return (
+            "With this draw, isotonic regression is no worse than uncalibrated; with most draws of"
+            f" {FEW} rows it is. Draw again."
+        )
+    return "With this draw it does not show. Draw again."
+
+
+def _both(found: Found, which: str, palette: Palette) -> tuple[Picture, Picture]:
+    return _steps(found, which, palette), _bars(found, which, palette)
+
+
+def _steps(found: Found, which: str, palette: Palette) -> Picture:
+    steps = found.on(which)[-1]
+    score, frequency = steps.scores, steps.hits / steps.counts
+    stems = [y for ends in zip(score, frequency, strict=True) for y in (*map(float, ends), None)]
+    sizes = 9 + 22 * np.sqrt(steps.counts / steps.n_samples)
+    figure = pictures.picture(
+        f"Isotonic regression: {_where(found, which)}",
+        [
+            pictures.diagonal(palette),
+            pictures.line(np.repeat(score, 3), stems, palette.frequency, dash="dash"),
+            pictures.dots(score, frequency, palette.frequency, size=sizes, cliponaxis=False),
+        ],
+        x=pictures.percent_axis("Calibrated score"),
+        y=pictures.percent_axis("Observed frequency", 1.04),
+        names=[pictures.label("calibrated: dots lie here", 0.52, 0.4, palette.neutral)],
+    )
+    return Picture(
+        "steps",
+        figure,
+        f"A dot is one of {score.size} steps, larger with more rows. {_farthest(score, frequency)}",
+    )
+
+
+def _farthest(score: Floats, frequency: Floats) -> str:
+    gaps = np.abs(score - frequency)
+    if gaps.max() < EXACT:
+        return "All lie on the line."
+    ends = (percent(float(one[gaps.argmax()]), FEW) for one in (score, frequency))
+    return "Farthest from the line: score {}, observed frequency {}.".format(*ends)
+
+
+def _bars(found: Found, which: str, palette: Palette) -> Picture:
+    briers, best = found.briers(which), found.best(which)
+    every = found.briers("fit") + found.briers("other")
+    colours = [palette.score if k == best else palette.band for k in range(len(briers))]
+    names = [
+        pictures.label(
+            f"{_number(one)}{', lowest' if k == best else ''}",
+            k,
+            one,
+            palette.text,
+            xanchor="center",
+        )
+        for k, one in enumerate(briers)
+    ]
+    figure = pictures.picture(
+        f"Brier score: {_where(found, which)}",
+        [pictures.bars([0, 1, 2], briers, colours, 0.6)],
+        x=pictures.number_axis(
+            "",
+            -0.5,
+            2.5,
+            tickvals=[0, 1, 2],
+            ticktext=[name.replace(" ", "<br>") for name in CALIBRATORS],
+            tickangle=0,
+        ),
+        y=pictures.number_axis("Brier score (lower is better)", 0, 1.2 * max(every)),
+        names=names,
+    )
+    text = f"Brier score on {_where(found, which)}; {CALIBRATORS[best].lower()} has the lowest."
+    return Picture("bars", figure, text)
+
+
+LESSON = Lesson(
+    key=KEY,
+    title="Fit here, evaluate there",
+    question=f"Two calibrators are fitted on **{FEW} predictions**: temperature scaling (one"
+    " number) and isotonic regression (many steps). Which scores are best on **other rows**?",
+    guess=ChoiceGuess(
+        {
+            "none": "The uncalibrated ones",
+            "temperature": "Those after temperature scaling",
+            "isotonic": "Those after isotonic regression",
+        }
+    ),
+    controls=(
+        Steps("rows", "Calibration rows", {str(n): f"{n:,}" for n in SIZES}, str(FEW)),
+        Steps("evaluate", "Evaluate on", SETS, "other", as_buttons=True),
+    ),
+    show=show,
+    takeaway="Fit on some rows, evaluate on others. The fewer rows there are to fit on, the fewer"
+    " numbers a calibrator should have.",
+    check=Check(
+        "On its calibration rows, a calibrator has an ECE of 0%. What does that show?",
+        {
+            "good": "It calibrates well",
+            "little": "Little: it was fitted on these rows",
+            "wrong": "It calibrates badly",
+        },
+        "little",
+        "The steps of isotonic regression are the observed frequencies of these very rows, so this"
+        " ECE is always 0%, however it does on others.",
+    ),
+    link=lambda _: Link(
+        "efficiency",
+        {
+            "sample": data.NETWORK,
+            "method": "isotonic",
+            "learners": "temperature,isotonic",
+            "learning_error": "ece",
+        },
+        "More calibrators in the dashboard",
+    ),
+    computed="`TemperatureScaling` (Guo 2017) on all classes, `IsotonicCalibration` (Zadrozny 2002)"
+    " on the score of the top prediction; `event_brier` and `ece` with 15 bins. Rows of the fit:"
+    f" drawn from the calibration set of {data.NETWORK_NAME}. Other rows: its test set.",
+    draw="Draw other calibration rows",
+    terms={
+        "Calibrator": "A map, fitted on some rows, that adjusts scores to observed frequencies.",
+        "Temperature scaling": "All logits are divided by one number.",
+        "Isotonic regression": "Scores are replaced by observed frequencies, in increasing steps.",
+        "Brier score": "Mean squared distance between score and outcome.",
+    },
+)

@@ -1,0 +1,321 @@
+"""Splines: the slope of the cumulative outcomes is the probability; how many knots are enough."""
+
+import math
+from functools import cache
+
+import numpy as np
+
+from calibcore.binning import BinTable, bin_scores
+from calibcore.calibrators import FittedSpline, SplineCalibration
+from calibcore.data import EventScores
+from calibcore.metrics import event_nll
+from calibcore.reliability import SplineFit
+from calibcore.results import result_class
+from calibcore.validation import Floats
+from dashboard.figures import Palette
+from dashboard.figures.thinning import thin
+from dashboard.learn import data, pictures
+from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
+from dashboard.wording.numbers import amount, of_100, percent, points
+
+KEY = "splines"
+
+NETWORK = "city_country_100"
+
+NETWORK_NAME = "a network that names the country of a city"
+
+SIZES = (100, 500, 5000)
+
+KNOTS = (3, 4, 5, 6, 8, 10, 15, 20, 30)
+
+FEWEST, FEW, MANY = SIZES[0], 4, 30
+"""What the question is about: so many rows, and from so many knots to so many."""
+
+LIMIT = 0.001
+"""For the NLL, scores stay this far from 0 and 1."""
+
+BINS = 15
+
+MARGIN = {"l": 64, "r": 24, "t": 38, "b": 70, "pad": 4}
+"""Two lines of numbers stand below."""
+
+ACROSS = np.linspace(0, 1, 241)
+"""Shares of rows at which curves are drawn."""
+
+
+@result_class
+class Found:
+    """A spline, fitted to some calibration rows.
+
+    Attributes
+    ----------
+    fitted : FittedSpline
+        Scores and what they become.
+    drawn : SplineFit
+        The spline beside the cumulative outcomes of the rows of the fit.
+    fit_nll, other_nll : float
+        NLL of the event on the rows of the fit and on the test set, as `limited_nll` has it.
+    certain : int
+        Rows of the test set that the limit keeps from deciding the NLL.
+    scores : ndarray of float64, shape (n_samples,)
+        Of the rows of the fit, ascending.
+    """
+
+    fitted: FittedSpline
+    drawn: SplineFit
+    fit_nll: float
+    other_nll: float
+    certain: int
+    scores: Floats
+
+
+def find(rows: EventScores, n_knots: int) -> Found:
+    """Fit a spline, and evaluate it on the same rows and on the test set."""
+    other = data.top_scores(NETWORK)
+    spline = SplineCalibration(n_knots=n_knots, fit_to="hits", constrained=True)
+    fitted = spline.fit(rows.scores, rows.hits)
+    calibrated = fitted.predict(other.scores)
+    missed = np.where(other.hits == 1, calibrated, 1 - calibrated)
+    return Found(
+        fitted,
+        spline.shown(fitted, rows.scores, rows.hits),
+        limited_nll(fitted.predict(rows.scores), rows),
+        limited_nll(calibrated, other),
+        int(np.count_nonzero(missed < LIMIT)),
+        np.sort(rows.scores),
+    )
+
+
+def limited_nll(scores: Floats, rows: EventScores) -> float:
+    """Return the NLL of scores that are held between `LIMIT` and 1 - `LIMIT`."""
+    return event_nll(np.clip(scores, LIMIT, 1 - LIMIT), rows.hits)
+
+
+def drawn(state: State, size: int) -> EventScores:
+    """Return the calibration rows of a draw, of which a larger number holds the smaller ones."""
+    every = data.top_scores(NETWORK, "calibration")
+    return every.rows(np.sort(state.rng(KEY).permutation(every.n_samples)[:size]))
+
+
+@cache
+def of_all(n_knots: int) -> Found:
+    """Fit to all calibration rows, which are the same for every draw."""
+    return find(data.top_scores(NETWORK, "calibration"), n_knots)
+
+
+def splines(state: State, size: int, wanted: set[int]) -> dict[int, Found]:
+    """Fit splines of several numbers of knots to the same rows."""
+    if size == SIZES[-1]:
+        return {n_knots: of_all(n_knots) for n_knots in sorted(wanted)}
+    rows = drawn(state, size)
+    return {n_knots: find(rows, n_knots) for n_knots in sorted(wanted)}
+
+
+def show(state: State) -> Shown:
+    """Show the spline and its slope."""
+    if not state.revealed:
+        first = splines(state, FEWEST, {FEW})[FEW]
+        return Shown(
+            _both(first, FEW, state.palette),
+            f"With {FEW} knots, the NLL (lower is better) is {_nll(first.fit_nll)} on these"
+            f" {FEWEST} rows and {_nll(first.other_nll)} on {_other()} other rows.",
+        )
+    size, n_knots = int(state.chosen["rows"]), int(state.chosen["knots"])
+    found = splines(state, size, {FEW, MANY, n_knots})
+    asked = found if size == FEWEST else splines(state, FEWEST, {FEW, MANY})
+    rows = [("Knots", f"NLL, {size:,} rows of the fit", f"NLL, {_other()} other rows")]
+    rows += [(str(knots), _nll(one.fit_nll), _nll(one.other_nll)) for knots, one in found.items()]
+    return Shown(
+        _both(found[n_knots], n_knots, state.palette),
+        _sentence(found, size, n_knots),
+        answer=_change(asked, FEWEST),
+        note=_note(found[n_knots], asked, size),
+        numbers=tuple(rows),
+    )
+
+
+def _nll(value: float) -> str:
+    return amount(value, "number", FEWEST)
+
+
+def _other() -> str:
+    return f"{data.top_scores(NETWORK).n_samples:,}"
+
+
+def _change(found: dict[int, Found], size: int) -> str:
+    few, many = (_nll(found[n_knots].other_nll) for n_knots in (FEW, MANY))
+    word = "rises" if float(many) > float(few) else "falls" if many != few else "stays"
+    return f"it {word}, {few} \u2192 {many}, with {size:,} rows"
+
+
+def _sentence(found: dict[int, Found], size: int, n_knots: int) -> str:
+    """Say what the chosen number of knots and the two of the question come to."""
+    chosen, few, many = found[n_knots], found[FEW], found[MANY]
+    return (
+        f"With {n_knots} knots, the NLL is **{_nll(chosen.fit_nll)}** on the {size:,} rows of the"
+        f" fit and **{_nll(chosen.other_nll)}** on {_other()} other rows. From {FEW} to {MANY}"
+        f" knots: {_nll(few.fit_nll)} \u2192 {_nll(many.fit_nll)} on the rows of the fit,"
+        f" {_nll(few.other_nll)} \u2192 {_nll(many.other_nll)} on other rows."
+    )
+
+
+def _note(chosen: Found, asked: dict[int, Found], size: int) -> str:
+    """Say where a draw does not show it, what is not drawn, and how the NLL is limited."""
+    said = []
+    if asked[MANY].other_nll <= asked[FEW].other_nll:
+        said.append(f"With this draw of {FEWEST} rows it does not show. Draw again.")
+    if size == SIZES[-1]:
+        said.append(f"These are all {size:,} calibration rows, so a draw changes nothing here.")
+    if chosen.certain:
+        said.append(
+            f"{chosen.certain} of {_other()} other rows have a score near 0% or 100% and the other"
+            f" outcome. For the NLL, scores are held between {percent(LIMIT, 1)} and"
+            f" {percent(1 - LIMIT, 1)}, so that no row costs more than {-math.log(LIMIT):.1f}."
+        )
+    return " ".join(said)
+
+
+def _both(found: Found, n_knots: int, palette: Palette) -> tuple[Picture, Picture]:
+    return _totals(found, n_knots, palette), _slope(found, palette)
+
+
+def _totals(found: Found, n_knots: int, palette: Palette) -> Picture:
+    fit = found.drawn
+    kept = thin(fit.fractile, fit.total - fit.fitted)
+    curve, top = fit.spline(ACROSS), 1.1 * float(fit.total[-1])
+    # Wide and pale, so that both can be seen where the spline follows each row.
+    outcomes = pictures.line(fit.fractile[kept], fit.total[kept], palette.frequency, opacity=0.45)
+    figure = pictures.picture(
+        f"Cumulative outcomes of {fit.total.size:,} rows",
+        [
+            {**outcomes, "line": {**outcomes["line"], "width": 9}},
+            pictures.line(ACROSS, curve, palette.score),
+            _knots(fit.spline.knots, fit.spline.values, palette),
+        ],
+        x=_fractiles(found),
+        y=pictures.percent_axis("Cumulative outcomes", top, min(0.0, float(curve.min()))),
+        names=[
+            pictures.label(f"spline, {n_knots} knots", 0.03, 0.86 * top, palette.score),
+            pictures.label("rows of the fit", 0.03, 0.72 * top, palette.frequency),
+        ],
+        margin=MARGIN,
+    )
+    return Picture(
+        "totals",
+        figure,
+        f"Wide: correct predictions, added up. Thin: the spline; diamonds: its {n_knots} knots."
+        f" The largest distance is {points(fit.farthest, FEWEST)}.",
+    )
+
+
+def _slope(found: Found, palette: Palette) -> Picture:
+    fit, seen = found.drawn, observed()
+    x = np.interp(seen.mean_score, found.scores, fit.fractile)
+    figure = pictures.picture(
+        "Its slope: the calibrated score",
+        [
+            pictures.line(
+                ACROSS, np.interp(ACROSS, fit.fractile, found.scores), palette.neutral, dash="dash"
+            ),
+            pictures.line(ACROSS, _slope_at(fit, ACROSS), palette.score),
+            pictures.dots(x, seen.frequency, palette.frequency, size=11, cliponaxis=False),
+            _knots(fit.spline.knots, _slope_at(fit, fit.spline.knots), palette),
+        ],
+        x=_fractiles(found),
+        y=pictures.percent_axis("Score, observed frequency", 1.02),
+        names=[
+            pictures.label("calibrated score", 0.03, 0.9, palette.score),
+            pictures.label("observed, other rows", 0.03, 0.77, palette.frequency),
+            pictures.label("uncalibrated score", 0.03, 0.64, palette.neutral),
+        ],
+        margin=MARGIN,
+    )
+    gap = np.abs(found.fitted.predict(seen.mean_score) - seen.frequency).max()
+    return Picture(
+        "slope",
+        figure,
+        f"Solid: the slope on the left. Dots: observed frequency in {BINS} bins of other rows, up"
+        f" to {points(float(gap), FEWEST)} away from it. Dashed: uncalibrated.",
+    )
+
+
+def _slope_at(fit: SplineFit, fractile: Floats) -> Floats:
+    return np.clip(fit.spline.derivative(fractile), 0.0, 1.0)
+
+
+def _knots(x: Floats, y: Floats, palette: Palette) -> pictures.Trace:
+    return pictures.dots(x, y, palette.score, size=9, symbol="diamond", cliponaxis=False)
+
+
+def _fractiles(found: Found) -> dict[str, object]:
+    """Return the axis of both pictures: shares of rows, and below them the score there."""
+    at = np.linspace(0, 1, 6)
+    scores = found.scores[np.minimum(at * found.scores.size, found.scores.size - 1).astype(int)]
+    texts = [f"{of_100(share)}<br>{of_100(score)}" for share, score in zip(at, scores, strict=True)]
+    axis = pictures.percent_axis("Share of rows, lowest score first; below it the score")
+    return {**axis, "tickvals": at.tolist(), "ticktext": texts}
+
+
+@cache
+def observed() -> BinTable:
+    """Return how often the top prediction is correct in the test set, by score."""
+    other = data.top_scores(NETWORK)
+    return bin_scores(other.scores, other.hits, n_bins=BINS, binning="equal_mass")
+
+
+LESSON = Lesson(
+    key=KEY,
+    title="Splines from fractiles",
+    question=f"A spline with {FEW} knots, fitted to {FEWEST} rows, calibrates"
+    f" {NETWORK_NAME}. With **{MANY} knots**, what happens to the NLL on **other rows**?",
+    guess=ChoiceGuess(
+        {
+            "falls": "It falls: more knots fit better",
+            "stays": "It stays about the same",
+            "rises": "It rises: more knots fit worse",
+        }
+    ),
+    controls=(
+        Steps("knots", "Knots", {str(n): str(n) for n in KNOTS}, str(MANY)),
+        Steps(
+            "rows", "Calibration rows", {str(n): f"{n:,}" for n in SIZES}, str(FEWEST),
+            as_buttons=True,
+        ),
+    ),
+    show=show,
+    takeaway="The slope of the cumulative outcomes is the observed frequency. With too many knots"
+    " for its rows, the spline follows their luck.",
+    check=Check(
+        f"On its calibration rows, a spline with {MANY} knots has the lowest NLL. Choose it?",
+        {
+            "yes": "Yes, it fits best",
+            "other": "Not yet: compare on rows it was not fitted on",
+            "no": "No, fewer knots are always better",
+        },
+        "other",
+        "On the rows of the fit, more knots nearly always look better. With many rows they may be"
+        " better; the dashboard can choose their number by cross-validation.",
+    ),
+    link=lambda state: Link(
+        "maps",
+        {
+            "sample": NETWORK,
+            "method": "spline",
+            "spline_fit_to": "hits",
+            "by_hand": "knots",
+            "hand_knots": state.chosen["knots"],
+        },
+        "All 5,000 calibration rows in the dashboard",
+    ),
+    computed="`SplineCalibration` (Gupta 2021, section 4): a cubic spline with natural ends and"
+    " evenly spaced knots, fitted to the cumulative outcomes by least squares. Its slope is held"
+    " between 0% and 100%, as is usual in the dashboard; the paper's own fit is not. Rows: the top"
+    f" predictions of {NETWORK_NAME}; other rows: its test set.",
+    draw="Draw other calibration rows",
+    terms={
+        "Cumulative outcomes": "Correct predictions up to a row, lowest score first, divided by all"
+        " rows.",
+        "Knots": "Points, evenly spaced over the rows, where the pieces of the spline meet.",
+        "NLL": "Mean negative log-likelihood of the outcomes; confident mistakes cost much.",
+    },
+)  # fmt: skip

@@ -1,0 +1,109 @@
+"""The lesson on held-out rows: its figures by slow code, and its point over many draws."""
+
+import numpy as np
+import pytest
+
+from calibcore.metrics import ece, ks_error
+from dashboard.learn import data
+from dashboard.learn.lesson import start_of
+from dashboard.learn.lessons.held_out import (
+    CALIBRATORS,
+    FEW,
+    KEY,
+    LESSON,
+    SIZES,
+    Found,
+    find,
+    show,
+)
+from tests import reference, reference_score_maps
+
+SEEDS = range(20)
+
+
+@pytest.fixture(scope="module")
+def drawn() -> dict[int, Found]:
+    return {seed: find(start_of(LESSON, seed=seed), FEW) for seed in SEEDS}
+
+
+def test_the_brier_scores_are_those_of_slow_fits() -> None:
+    state = start_of(LESSON, seed=1)
+    found = find(state, FEW)
+    calibration = data.sample().calibration
+    rows = calibration.rows(state.rng(KEY).permutation(calibration.n_samples)[:FEW])
+    logits, labels = rows.logits.astype(float).tolist(), rows.labels.tolist()
+    scores, hits = reference.top_r(reference.softmax(logits), labels, 1)
+    temperature = reference.best_temperature(logits, labels)
+    scaled = [[z / temperature for z in row] for row in logits]
+    steps = reference_score_maps.isotonic(scores, hits)
+    expected = [
+        reference.event_brier(scores, hits),
+        reference.event_brier(reference.top_r(reference.softmax(scaled), labels, 1).scores, hits),
+        reference.event_brier([reference_score_maps.read_step(steps, s) for s in scores], hits),
+    ]
+    assert found.briers("fit") == pytest.approx(expected, abs=1e-6)
+    other = data.top_scores()
+    read = [reference_score_maps.read_step(steps, s) for s in other.scores.tolist()]
+    assert found.briers("other")[-1] == pytest.approx(
+        float(np.mean(np.square(np.array(read) - other.hits))), abs=1e-12
+    )
+
+
+def test_on_its_own_rows_each_step_is_its_observed_frequency(drawn: dict[int, Found]) -> None:
+    for found in drawn.values():
+        steps = found.fit[-1]
+        assert steps.scores == pytest.approx(steps.hits / steps.counts, abs=1e-12)
+        rows = np.repeat(steps.scores, steps.counts.astype(int))
+        hits = np.concatenate(
+            [np.arange(n) < h for n, h in zip(steps.counts, steps.hits, strict=True)]
+        )
+        assert ece(rows, hits) == pytest.approx(0, abs=1e-12)
+        assert ks_error(rows, hits) == pytest.approx(0, abs=1e-12)
+
+
+def test_isotonic_regression_is_best_on_the_rows_of_the_fit_and_not_on_others(
+    drawn: dict[int, Found],
+) -> None:
+    temperature, isotonic = map(CALIBRATORS.index, ("Temperature scaling", "Isotonic regression"))
+    assert all(found.best("fit") == isotonic for found in drawn.values())
+    best = [found.best("other") for found in drawn.values()]
+    assert best.count(isotonic) <= 1
+    assert best.count(temperature) >= 17
+    worse = [found.briers("other")[2] > found.briers("other")[0] for found in drawn.values()]
+    assert sum(worse) >= 14
+
+
+def test_a_note_says_where_a_draw_does_not_show_it(drawn: dict[int, Found]) -> None:
+    for seed, found in drawn.items():
+        none, temperature, isotonic = found.briers("other")
+        note = show(start_of(LESSON, seed=seed)).note
+        assert (note == "") == (temperature < none < isotonic)
+        assert note == "" or note.endswith("Draw again.")
+
+
+def test_with_all_rows_both_are_better_than_uncalibrated_and_nothing_is_drawn() -> None:
+    first, second = (find(start_of(LESSON, seed=seed), SIZES[-1]) for seed in (0, 1))
+    assert first.briers("other") == pytest.approx(second.briers("other"), abs=1e-9)
+    none, temperature, isotonic = first.briers("other")
+    assert max(temperature, isotonic) < none
+    assert "changes nothing" in show(start_of(LESSON, chosen={"rows": "5000"})).note
+
+
+def test_the_sentence_is_of_the_chosen_rows_and_the_answer_of_the_question() -> None:
+    fit, other = (show(start_of(LESSON, chosen={"evaluate": word})) for word in ("fit", "other"))
+    assert fit.sentence.startswith("On the 50 rows of the fit, **Isotonic regression** is best")
+    assert other.sentence.startswith("On 10,000 other rows, **Temperature scaling** is best")
+    assert "is 0.0% on the rows of its fit" in fit.sentence
+    assert fit.answer == other.answer == "Temperature scaling, with 50 rows"
+    assert "All lie on the line." in fit.pictures[0].text
+    assert "Farthest from the line" in other.pictures[0].text
+
+
+def test_before_the_answer_only_the_rows_of_the_fit_are_shown() -> None:
+    before = show(start_of(LESSON, revealed=False, chosen={"evaluate": "other", "rows": "500"}))
+    fit = show(start_of(LESSON, chosen={"evaluate": "fit"}))
+    assert [p.figure.to_json() for p in before.pictures] == [
+        p.figure.to_json() for p in fit.pictures
+    ]
+    assert fit.sentence.startswith(before.sentence)
+    assert "other" not in before.sentence + "".join(p.text for p in before.pictures)

@@ -1,0 +1,130 @@
+"""The lesson on splines: its figures by slow code, and its point over many draws."""
+
+import numpy as np
+import pytest
+
+from dashboard.learn import data
+from dashboard.learn.lesson import start_of
+from dashboard.learn.lessons.splines import (
+    FEW,
+    FEWEST,
+    LESSON,
+    LIMIT,
+    MANY,
+    NETWORK,
+    SIZES,
+    Found,
+    drawn,
+    find,
+    of_all,
+    show,
+)
+from tests import reference
+
+SEEDS = range(20)
+
+
+@pytest.fixture(scope="module")
+def fitted() -> dict[int, tuple[Found, Found]]:
+    """Splines of few and of many knots, by seed."""
+    states = {seed: start_of(LESSON, seed=seed) for seed in SEEDS}
+    rows = {seed: drawn(state, FEWEST) for seed, state in states.items()}
+    return {seed: (find(few, FEW), find(few, MANY)) for seed, few in rows.items()}
+
+
+def test_the_spline_and_its_nll_are_those_of_slow_code() -> None:
+    rows = drawn(start_of(LESSON, seed=1), FEWEST)
+    scores, hits = rows.scores.tolist(), rows.hits.tolist()
+    found = find(rows, FEW)
+    expected = reference.spline_map(scores, hits, FEW, "natural", "hits")
+    # No bound is met with these rows, so the constrained fit is the paper's.
+    assert all(0 <= value <= 1 for _, value in expected)
+    assert found.fitted.predict([score for score, _ in expected]) == pytest.approx(
+        [value for _, value in expected], abs=1e-9
+    )
+    limited = [min(max(reference.read_map(expected, s), LIMIT), 1 - LIMIT) for s in scores]
+    assert found.fit_nll == pytest.approx(reference.event_nll(limited, hits), abs=1e-9)
+    other = data.top_scores(NETWORK)
+    limited = [
+        min(max(reference.read_map(expected, s), LIMIT), 1 - LIMIT) for s in other.scores.tolist()
+    ]
+    assert found.other_nll == pytest.approx(
+        reference.event_nll(limited, other.hits.tolist()), abs=1e-9
+    )
+
+
+def test_the_right_picture_is_the_slope_of_the_left_one() -> None:
+    for knots in ("4", "30"):
+        left, right = (
+            picture.figure
+            for picture in show(start_of(LESSON, chosen={"knots": knots, "rows": "500"})).pictures
+        )
+        x, y = np.array(left.data[1].x), np.array(left.data[1].y)
+        slope = np.array(right.data[1].y)
+        between = (slope[1:] + slope[:-1]) / 2
+        inside = (slope[1:] > 0) & (slope[:-1] > 0) & (slope[1:] < 1)
+        assert np.diff(y)[inside] / np.diff(x)[inside] == pytest.approx(between[inside], abs=0.02)
+        assert right.data[-1].x == pytest.approx(np.linspace(0, 1, int(knots)))
+
+
+def test_every_score_stays_between_0_and_1_without_being_cut_off() -> None:
+    for n_knots in (FEW, MANY):
+        slope = find(drawn(start_of(LESSON), FEWEST), n_knots).fitted.slope
+        assert slope.min() > -1e-8
+        assert slope.max() < 1 + 1e-8
+
+
+def test_more_knots_are_better_on_the_rows_of_the_fit_and_worse_on_others(
+    fitted: dict[int, tuple[Found, Found]],
+) -> None:
+    assert all(many.fit_nll < few.fit_nll for few, many in fitted.values())
+    assert all(many.other_nll > few.other_nll for few, many in fitted.values())
+    for seed in SEEDS:
+        shown = show(start_of(LESSON, seed=seed))
+        assert shown.answer.startswith("it rises")
+        assert "does not show" not in shown.note
+
+
+def test_the_rows_beyond_the_limit_are_not_what_makes_it_worse(
+    fitted: dict[int, tuple[Found, Found]],
+) -> None:
+    other = data.top_scores(NETWORK)
+    shares = []
+    for few, many in fitted.values():
+        own = [one.fitted.predict(other.scores) for one in (few, many)]
+        right = [np.where(other.hits == 1, scores, 1 - scores) for scores in own]
+        beyond = right[1] < LIMIT
+        assert many.certain == beyond.sum()
+        costs = [-np.log(np.clip(one, LIMIT, 1 - LIMIT)) for one in right]
+        rise = float(np.mean(costs[1] - costs[0]))
+        assert rise == pytest.approx(many.other_nll - few.other_nll)
+        shares.append((costs[1] - costs[0])[beyond].sum() / other.n_samples / rise)
+    assert np.median(shares) < 0.5
+    assert sum(share < 1 for share in shares) >= 18
+
+
+def test_with_many_rows_more_knots_are_no_loss_and_too_few_are() -> None:
+    three, few, six, many = (of_all(n_knots) for n_knots in (3, FEW, 6, MANY))
+    assert many.other_nll < few.other_nll
+    assert three.other_nll > few.other_nll > six.other_nll
+    shown = show(start_of(LESSON, chosen={"rows": str(SIZES[-1])}))
+    assert "changes nothing" in shown.note
+    assert shown.answer.endswith("with 100 rows")
+
+
+def test_before_the_answer_only_few_knots_are_shown() -> None:
+    before = show(start_of(LESSON, revealed=False, chosen={"knots": "15", "rows": "500"}))
+    after = show(start_of(LESSON, chosen={"knots": str(FEW)}))
+    assert [p.figure.to_json() for p in before.pictures] == [
+        p.figure.to_json() for p in after.pictures
+    ]
+    assert before.sentence.startswith("With 4 knots")
+    assert "30" not in before.sentence
+
+
+def test_a_draw_that_does_not_show_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    # With all rows 30 knots are better, as a rare draw of 100 could have it.
+    monkeypatch.setattr("dashboard.learn.lessons.splines.FEWEST", SIZES[-1])
+    shown = show(start_of(LESSON, chosen={"rows": str(SIZES[-1])}))
+    assert shown.answer.startswith("it falls")
+    assert "Draw again." in shown.note
