@@ -1,12 +1,17 @@
 """What a state of a lesson shows, kept for all who look at the same: a class opens one link."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+import gc
+import threading
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import orjson
+import streamlit as st
 
 from dashboard.compute.cache import once
 from dashboard.figures.sent import LightFigure
-from dashboard.learn.lesson import Lesson, Shown, State
+from dashboard.learn.lesson import Lesson, Shown, State, start_of
+from dashboard.learn.lessons import LESSONS
 
 MOST_STATES = 2_000
 """States kept, of about 15 kB each."""
@@ -17,21 +22,43 @@ PROJECTED = 1.5
 
 @dataclass(frozen=True)
 class Sent:
-    """What a state shows, with its figures as they are sent."""
+    """What a state shows, with its pictures as they are sent.
+
+    Attributes
+    ----------
+    shown : Shown
+        Without pictures.
+    pictures : tuple of SentPicture
+        In their place.
+    """
 
     shown: Shown
-    figures: tuple["SentFigure", ...]
+    pictures: tuple["SentPicture", ...]
+
+
+class SentPicture(NamedTuple):
+    """A picture of a lesson as it is sent."""
+
+    name: str
+    title: str
+    text: str
+    figure: "SentFigure"
 
 
 class SentFigure(LightFigure):
-    """A figure whose contents were made before."""
+    """A figure that was written before; text costs the garbage collector nothing."""
 
-    def __init__(self, content: dict[str, Any], layout: Any) -> None:
-        self._content, self._figure = content, layout
+    def __init__(self, figure: LightFigure, size: str) -> None:
+        content = figure.to_dict()
+        self._written = orjson.dumps(
+            _enlarged(content, PROJECTED) if size == "projector" else content,
+            option=orjson.OPT_SERIALIZE_NUMPY,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is sent."""
-        return self._content
+        content: dict[str, Any] = orjson.loads(self._written)
+        return content
 
 
 def shown_of(lesson: Lesson, state: State, size: str) -> Sent:
@@ -39,18 +66,35 @@ def shown_of(lesson: Lesson, state: State, size: str) -> Sent:
 
     def make() -> Sent:
         shown = lesson.show(state)
-        enlarge = (lambda c: _enlarged(c, PROJECTED)) if size == "projector" else _as_is
-        return Sent(shown, tuple(_sent(p.figure, state, enlarge) for p in shown.pictures))
+        pictures = tuple(
+            SentPicture(
+                one.name,
+                str(one.figure.layout.title.text),
+                one.text,
+                SentFigure(LightFigure(one.figure, state.palette), size),
+            )
+            for one in shown.pictures
+        )
+        return Sent(replace(shown, pictures=()), pictures)
 
     return once("lessons", (lesson.key, repr(state), size), make, most=MOST_STATES)
 
 
-def _sent(figure: Any, state: State, enlarge: Callable[[Any], Any]) -> SentFigure:
-    return SentFigure(enlarge(LightFigure(figure, state.palette).to_dict()), figure)
+@st.cache_resource(show_spinner=False)
+def warm() -> None:
+    """Compute how each lesson opens, beside the work on the pages, for whoever opens it first.
 
+    What that imports and keeps is then taken out of the garbage collector's rounds, which follow
+    every run of a page.
+    """
 
-def _as_is(content: Any) -> Any:
-    return content
+    def work() -> None:
+        for lesson in LESSONS:
+            lesson.show(start_of(lesson))
+        gc.collect()
+        gc.freeze()
+
+    threading.Thread(target=work, daemon=True).start()
 
 
 def _enlarged(content: Any, by: float) -> Any:

@@ -161,15 +161,15 @@ def _show(lesson: Lesson, left: Kept, held: Class, *, revealed: bool) -> None:
 
 
 def _show_pictures(lesson: Lesson, sent: Sent) -> None:
-    pairs = list(zip(sent.shown.pictures, sent.figures, strict=True))
-    for column, (picture, figure) in zip(st.columns(len(pairs), gap="medium"), pairs, strict=True):
+    columns = st.columns(len(sent.pictures), gap="medium")
+    for column, picture in zip(columns, sent.pictures, strict=True):
         with column.container(gap=None):
             st.plotly_chart(
-                figure,
+                picture.figure,
                 theme=None,
                 key=f"picture_{lesson.key}_{picture.name}",
                 config={"displayModeBar": False, "scrollZoom": False},
-                alt=words.alt_text(str(picture.figure.layout.title.text), picture.text),
+                alt=words.alt_text(picture.title, picture.text),
             )
             st.markdown(f":small[{picture.text}]")
 
@@ -197,8 +197,7 @@ def _show_more(lesson: Lesson, sent: Sent, state: State, held: Class) -> None:
         )
     if sent.shown.numbers and "numbers" not in held.hide:
         with st.expander(words.NUMBERS):
-            head, *rows = sent.shown.numbers
-            st.table({name: [row[k] for row in rows] for k, name in enumerate(head)})
+            st.markdown(words.table(sent.shown.numbers))
     if "computed" not in held.hide:
         with st.expander(words.COMPUTED):
             _show_terms(lesson)

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from dashboard.compute.lessons import warm
 from dashboard.learn.lesson import Lesson
 from dashboard.learn.lessons import LESSONS, find
 from dashboard.parts import lesson_address as address
@@ -16,6 +17,7 @@ _CHOSEN = "learn_lesson"
 
 def show() -> None:
     """Show the list of lessons, or one of them."""
+    warm()
     held, wrong = address.of_class()
     lesson = _choose(wrong)
     if held.size == "projector":

@@ -55,6 +55,18 @@ def alt_text(name: str, text: str) -> str:
     return f"{name}. {text}"
 
 
+def table(rows: Sequence[Sequence[str]]) -> str:
+    r"""Write rows of cells, the first one the head, as a table of Markdown.
+
+    Examples
+    --------
+    >>> table([("Bins", "ECE"), ("5", "4.4%")])
+    '| Bins | ECE |\n| --- | --- |\n| 5 | 4.4% |'
+    """
+    head, *body = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([head, f"| {' | '.join('---' for _ in rows[0])} |", *body])
+
+
 def unusable(names: Sequence[str]) -> str:
     """Name what of a link was not understood."""
     return f"Not understood in this link: {', '.join(names)}. The usual values are used instead."
