@@ -18,10 +18,19 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from benchmarks.dashboard import browsing
 from benchmarks.users import processor_seconds, server_on
 from dashboard.learn.lesson import Lesson
 from dashboard.learn.lessons import LESSONS
 from tests.browser.server import running_dashboard
+from tests.browser.settled import settle
+
+WATCH = """() => {
+  const note = () => { window.__last = performance.now(); };
+  document.addEventListener('keydown', () => { window.__pressed = performance.now(); }, true);
+  new MutationObserver(note).observe(document.querySelector('[data-testid="stMain"]'),
+    {subtree: true, childList: true, characterData: true, attributes: true});
+}"""
 
 
 @dataclass
@@ -138,12 +147,36 @@ async def teach(address: str, n_students: int, seconds: float, pause: float) -> 
     )
 
 
+def alone(address: str) -> str:
+    """Move each lesson's control in a browser, and say when its page last changed."""
+    found = {}
+    with browsing() as browser:
+        for lesson in LESSONS:
+            page = browser.new_page(viewport={"width": 1440, "height": 900})
+            page.goto(f"{address}/learn?lesson={lesson.key}&answers=shown")
+            settle(page)
+            page.evaluate(WATCH)
+            slider = page.get_by_role("slider")
+            times = []
+            for key in ("ArrowLeft", "ArrowRight") * 4 if slider.count() else ():
+                page.evaluate("window.__last = null")
+                slider.first.focus()
+                slider.first.press(key)
+                settle(page)
+                last = page.evaluate("window.__last && window.__last - window.__pressed")
+                times += [last] if last else []
+            found[lesson.key] = round(max(times, default=0))
+            page.close()
+    return f"alone, in a browser, slowest of 8 moves to the last change of the page (ms): {found}\n"
+
+
 def main() -> None:
-    """Print two lines."""
+    """Print three lines."""
     given = [float(text) for text in sys.argv[1:]]
     n_students, seconds, pause = (*given, *(40.0, 30.0, 3.0)[len(given) :])
     with running_dashboard() as address:
         sys.stdout.write(asyncio.run(teach(address, int(n_students), seconds, pause)))
+        sys.stdout.write(alone(address))
 
 
 if __name__ == "__main__":
