@@ -68,12 +68,7 @@ def main() -> None:
         path: st.Page(page_of(show), title=title, url_path=path, default=path == PAGES[0][1])
         for title, path, show in PAGES
     }
-    teaching = {
-        path: st.Page(
-            show, title=title, url_path=path, visibility="hidden" if number else "visible"
-        )
-        for number, (title, path, show) in enumerate(LEARN)
-    }
+    teaching = _teaching()
     links.keep_pages(pages | teaching)
     page = st.navigation([*pages.values(), *teaching.values()], position="top")
     with st.container(key="page_name"):
@@ -94,6 +89,17 @@ def main() -> None:
             icon=":material/block:",
         )
         st.stop()
+
+
+def _teaching() -> dict[str, st.Page]:
+    """Return the pages that teach by their address; the bar above shows the first alone."""
+    first = LEARN[0][1]
+    return {
+        path: st.Page(
+            show, title=title, url_path=path, visibility="visible" if path == first else "hidden"
+        )
+        for title, path, show in LEARN
+    }
 
 
 if __name__ == "__main__":

@@ -35,7 +35,8 @@ SERVED = ROOT / "dashboard" / "static" / "docs"
 """Where the dashboard serves the site from."""
 
 KEPT = (
-    "browser", "python", "teaching", "decisions", "validation", "agreement", "methods", "speed", "security",
+    "browser", "python", "teaching", "decisions", "validation", "agreement", "methods", "speed",
+    "security",
 )  # fmt: skip
 """Pages that are written by hand, or by other targets."""
 

@@ -17,7 +17,7 @@ OTHERS = sorted(
     for name in ("benchmarks", "sample_logits/training")
     for path in (ROOT / name).rglob("*.py")
 )
-LONGEST_FILE, LONGEST_BODY, LONGEST_APP = 400, 40, 100
+LONGEST_FILE, LONGEST_BODY, LONGEST_APP = 400, 40, 120
 MOST_READER_LINES, MOST_READER_FILES = 13_600, 67
 """Reading is a means: what is added there has to make room for itself."""
 
