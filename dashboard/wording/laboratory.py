@@ -170,7 +170,7 @@ def nearest(calibrators: Sequence[CalibratorAgainstTruth], truth: Truth) -> str:
     best = min(calibrators, key=lambda one: one.distance.root_mean_squared)
     before, distance = float(np.sqrt(truth.squared_distance)), best.distance.root_mean_squared
     if distance >= before:
-        return f"Nearest to the truth: the uncalibrated scores: {pp(before, 1)}."
+        return f"Nearest to the truth: uncalibrated scores, {pp(before, 1)} away."
     return (
         f"Nearest to the truth: {method_name(best.key)}, {pp(distance, 1)} away; uncalibrated"
         f" scores: {pp(before, 1)}."
