@@ -12,13 +12,10 @@ from dashboard.wording.rows import say_rows
 
 def show(scene: Scene) -> None:
     """Show the downloads, closed; nothing where there is no calibrator."""
-    if scene.result.fitted is None:
+    kept = compute.calibrator_file(scene)
+    if kept is None:
         return
     with st.expander(words.TITLE):
-        kept = compute.calibrator_file(scene)
-        if kept is None:
-            st.markdown(words.OF_GROUPS)
-            return
         st.markdown(say_rows(words.fitted_on(scene.settings.method, kept.n_rows)))
         table, code = compute.score_table(kept), compute.code_of(kept)
         model = compute.onnx_of(kept)
@@ -39,8 +36,11 @@ def show(scene: Scene) -> None:
             )
             if table is not None:
                 offer_table(
-                    lambda: csv_of(words.SCORE_HEAD, table),
+                    lambda: csv_of(*table),
                     label=words.SCORES,
                     name=file_name("score table"),
                 )
-        st.markdown(f":small[{say_rows(words.HOW)}]")
+        how = say_rows(words.HOW)
+        if kept.groups is not None:
+            how = f"{how} {say_rows(words.by_group(kept.groups.column))}"
+        st.markdown(f":small[{how}]")
