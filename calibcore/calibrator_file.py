@@ -168,7 +168,14 @@ class CalibratorFile:
         known = {f.name for f in fields(cls)}
         kept = {name: value for name, value in content.items() if name in known}
         fitted = from_json(json.dumps(kept.pop("fitted", None)))
-        return cls(fitted, **{name: _read(name, value) for name, value in kept.items()})
+        made = cls(fitted, **{name: _read(name, value) for name, value in kept.items()})
+        if made.groups is not None and isinstance(fitted, FittedByGroup):
+            named = len(made.groups.names)
+            if not np.isin(fitted.groups, np.arange(named)).all():
+                raise CalibrationInputError(
+                    "groups", f"{named} names", "one for every fitted group"
+                )
+        return made
 
     @property
     def needs_groups(self) -> bool:
@@ -238,9 +245,8 @@ class CalibratorFile:
             of = f"column {column!r} of each row" if column else "the group of each row"
             raise CalibrationInputError("groups", "none", of)
         if not self.needs_groups:
-            raise CalibrationInputError(
-                "groups", "groups", f"none for {type(self.fitted).__name__}"
-            )
+            wanted = f"none, as {type(self.fitted).__name__} knows none"
+            raise CalibrationInputError("groups", "some", wanted)
         if self.groups is not None:
             return self.groups.numbers(groups)
         values = validation.array_of(groups, "groups")

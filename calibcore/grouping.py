@@ -97,7 +97,7 @@ class Grouping:
 
 
 def number(text: str) -> float | None:
-    """Return the number that a text is, if it is one.
+    """Return the finite number that a text is, if it is one.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def number(text: str) -> float | None:
         found = float(text)
     except ValueError:
         return None
-    return None if np.isnan(found) else found
+    return found if np.isfinite(found) else None
 
 
 def _column(values: object) -> NDArray[Any]:

@@ -27,8 +27,10 @@ def calibrator_file(scene: Scene) -> CalibratorFile | None:
         return None
     digest, result = scene.upload.digest, scene.result
     kept = CalibratorFile.about(rows, fitted, settings.event, result, data=digest)
-    if settings.group is None or not kept.needs_groups:
+    if not kept.needs_groups:
         return kept
+    if settings.group is None:  # of an audit in Python
+        return replace(kept, groups=None if result.asked is None else result.asked.grouping)
     return replace(kept, groups=slicing_of(scene.upload, settings, settings.group).grouping)
 
 

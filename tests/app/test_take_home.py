@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from calibcore.calibrator_file import CalibratorFile
-from calibcore.calibrators import PlattScaling, TemperatureScaling
+from calibcore.calibrators import ByGroup, PlattScaling, TemperatureScaling
 from dashboard.wording import take_home as words
 from tests.app.pages import bodies, open_upload
 from tests.hospital import Discharges, discharges
@@ -81,10 +81,27 @@ def test_a_map_of_all_classes_has_no_table_of_scores(
     assert_allclose(kept.apply(hospital.risk), kept.apply(table), atol=1e-12)
 
 
-def test_nothing_is_offered_without_a_calibrator_and_words_of_groups(
-    saved: Callable[..., Saved],
+def test_a_calibrator_by_group_is_offered_with_its_groups(
+    saved: Callable[..., Saved], hospital: Discharges
 ) -> None:
+    found = saved(method="by_group", event="class", group="ward")
+    assert set(found) == {"said", *OFFERED}
+    names, place = np.unique(hospital.ward, return_inverse=True)
+    fitted = ByGroup(PlattScaling()).fit(hospital.risk, hospital.back, place)
+    wanted = fitted.predict(hospital.risk, place)
+    kept = CalibratorFile.from_json(found[words.CALIBRATOR])
+    assert_allclose(kept.apply(hospital.risk, hospital.ward), wanted, atol=1e-12)
+    assert_allclose(np.array(table_of(found[words.ROWS]))[:, 1], wanted, atol=1e-12)
+    space: dict[str, Any] = {}
+    exec(found[words.CODE], space)  # noqa: S102 - what is tested
+    assert_allclose(space["calibrate"](hospital.risk, hospital.ward), wanted, atol=1e-12)
+    heads = next(csv.reader(io.StringIO(found[words.SCORES])))
+    assert heads == ["score", "calibrated", *names]
+    scores = np.array(table_of(found[words.SCORES]))
+    assert_allclose(scores[:, 1], fitted.score_map.predict(scores[:, 0]), atol=1e-12)
+    assert_allclose(scores[:, 3], fitted.predict(scores[:, 0], np.full(1_001, 1)), atol=1e-12)
+    assert "New rows need the column ward;" in found["said"]
+
+
+def test_nothing_is_offered_without_a_calibrator(saved: Callable[..., Saved]) -> None:
     assert set(saved(method="none")) == {"said"}
-    found = saved(method="by_group", event="class")
-    assert set(found) == {"said"}
-    assert words.OF_GROUPS in found["said"]
