@@ -1,7 +1,7 @@
 """Rows of a file with their calibrated probabilities, to write to another file."""
 
-from collections.abc import Callable, Mapping
-from pathlib import Path
+import io
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -119,24 +119,28 @@ def _groups(kept: CalibratorFile, columns: Mapping[str, SliceColumn]) -> NDArray
     return values if texts is None else np.array(texts, dtype=object)[values]
 
 
-def write_frame(frame: DataFrame, path: Path) -> None:
-    """Write rows as CSV, Parquet or npz, by the ending of the name.
+FORMATS = (".csv", ".parquet", ".npz")
+"""Endings of the files that rows are written to."""
+
+
+def frame_bytes(frame: DataFrame, ending: str) -> bytes:
+    """Return rows as the content of a CSV, Parquet or npz file.
 
     Raises
     ------
     CalibrationInputError
-        Another ending, or a place that cannot be written to.
+        Another ending.
     """
-    arrays: dict[str, NDArray[Any]] = {str(name): np.asarray(frame[name]) for name in frame}
-    writers: dict[str, Callable[[], object]] = {
-        ".csv": lambda: frame.to_csv(path, index=False),
-        ".parquet": lambda: frame.to_parquet(path, index=False),
-        ".npz": lambda: np.savez(path, allow_pickle=False, **arrays),
-    }
-    writer = writers.get(path.suffix.lower())
-    if writer is None:
-        raise CalibrationInputError("out", path.name, f"a name ending in {', '.join(writers)}")
-    try:
-        writer()
-    except OSError as error:
-        raise CalibrationInputError("out", str(path), "a place to write to") from error
+    written = io.BytesIO()
+    match ending:
+        case ".csv":
+            frame.to_csv(written, index=False)
+        case ".parquet":
+            frame.to_parquet(written, index=False)
+        case ".npz":
+            arrays = {str(name): np.asarray(frame[name]) for name in frame}
+            np.savez(written, allow_pickle=False, **arrays)
+        case _:
+            wanted = f"a name ending in {', '.join(FORMATS)}"
+            raise CalibrationInputError("out", f"the ending {ending!r}", wanted)
+    return written.getvalue()

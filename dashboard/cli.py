@@ -49,6 +49,7 @@ _EXAMPLES = {
         "  fractile fit predictions.csv --calibrator spline --out calibrator.json\n"
         "  fractile fit predictions.csv --calibrator by_group --group ward --out calibrator.json\n"
         "  fractile fit predictions.csv --calibrator platt --out calibrator.py\n"
+        "  fractile fit predictions.csv --calibrator isotonic --out calibrator.xlsx\n"
         "  fractile fit logits.npz --calibrator vector --out calibrator.onnx\n"
     ),
     "check": (
@@ -232,13 +233,14 @@ def check(**given: Any) -> None:
 @_reads_files
 @click.option("--calibrator", metavar="KEY", required=True, help="Such as spline or temperature.")
 @_GROUP
-@click.option("--out", required=True, type=_FILE, help="File to write: .json, .py or .onnx.")
+@click.option("--out", required=True, type=_FILE, help="File to write: .json, .py, .onnx or .xlsx.")
 def fit(calibrator: str, group: str | None, out: Path, **reading: Any) -> None:
     """Fit a calibrator and keep it as a file.
 
     It is fitted on all rows of the calibration set of FILES, or of their only set. The file says
     what it takes, of which classes, on which data it was fitted and how it did; fractile calibrate
-    applies it. One that ends in .py is Python that needs numpy alone.
+    applies it. One that ends in .py is Python that needs numpy alone; one that ends in .xlsx is a
+    workbook in which scores are typed or pasted.
     """
     from dashboard.terminal import fit_files  # noqa: PLC0415 - takes a second
 

@@ -18,7 +18,7 @@ from calibcore.calibrators.base import Progress
 from calibcore.errors import CalibrationInputError
 from calibcore.numpy_code import numpy_code
 from dashboard import compute, wording
-from dashboard.calibrated import calibrated_rows, n_unfitted, write_frame
+from dashboard.calibrated import calibrated_rows, frame_bytes, n_unfitted
 from dashboard.compute.groups import find_groups
 from dashboard.compute.recommendations import lines_of
 from dashboard.compute.take_home import calibrator_file
@@ -36,6 +36,7 @@ from dashboard.wording.plain import plain
 from dashboard.wording.sentences import both_sides_line
 from dashboard.wording.subject import subject
 from dashboard.wording.take_home import unfitted
+from dashboard.workbook import workbook_of
 
 _FIRST: dict[str | None, Literal["auto", 0, 1]] = {None: "auto", "0": 0, "1": 1}
 
@@ -140,6 +141,9 @@ def fit_files(reading: Mapping[str, Any], method: str, group: str | None, out: P
             _write(out, _onnx(kept), "out")
         case ".py":
             _write(out, numpy_code(kept), "out")
+        case ".xlsx":
+            name, words = wording.method_name(method), scene.event_words
+            _write(out, workbook_of(kept, name, words.plain), "out")
         case _:
             _write(out, kept.to_json(), "out")
     return f"{out}: {wording.method_name(method)}, fitted on {kept.n_rows:,} rows"
@@ -153,7 +157,7 @@ def calibrate_files(reading: Mapping[str, Any], calibrator: Path, out: Path) -> 
         raise CalibrationInputError("with", str(calibrator), "a calibrator file") from error
     upload = _read_for(kept, reading)
     frame = calibrated_rows(upload, kept)
-    write_frame(frame, out)
+    _write(out, frame_bytes(frame, out.suffix.lower()), "out")
     return "\n".join([f"{out}: {len(frame):,} rows", *unfitted(n_unfitted(upload, kept))])
 
 

@@ -9,12 +9,14 @@ from calibcore.calibrator_file import CalibratorFile
 from calibcore.calibrators.base import FittedGroupMap, FittedScoreMap
 from calibcore.errors import CalibrationInputError
 from calibcore.numpy_code import numpy_code
-from dashboard.calibrated import calibrated_rows
+from dashboard.calibrated import calibrated_rows, frame_bytes
 from dashboard.compute.slices import slicing_of
 from dashboard.scene import Scene
 from dashboard.tables import harmless
 from dashboard.wording import take_home as words
+from dashboard.wording.sentences import method_name
 from dashboard.wording.slice_names import BLANK
+from dashboard.workbook import workbook_of
 
 _GRID = np.linspace(0, 1, 1001)
 """Scores of the table for people without code."""
@@ -34,10 +36,18 @@ def calibrator_file(scene: Scene) -> CalibratorFile | None:
     return replace(kept, groups=slicing_of(scene.upload, settings, settings.group).grouping)
 
 
-def rows_csv(scene: Scene, kept: CalibratorFile) -> str:
-    """Return the rows of the file with their calibrated probabilities."""
+def rows_file(scene: Scene, kept: CalibratorFile, ending: str) -> bytes:
+    """Return the rows of the file with their calibrated probabilities: CSV, Parquet or npz."""
     frame = calibrated_rows(scene.upload, kept)
-    return frame.rename(columns=harmless).to_csv(index=False, lineterminator="\r\n")
+    if ending == ".csv":  # by its mark, spreadsheets know the text as Unicode
+        text = frame.rename(columns=harmless).to_csv(index=False, lineterminator="\r\n")
+        return text.encode("utf-8-sig")
+    return frame_bytes(frame, ending)
+
+
+def workbook(scene: Scene, kept: CalibratorFile) -> bytes:
+    """Return the calibrator of a score as a workbook."""
+    return workbook_of(kept, method_name(scene.settings.method), scene.event_words.plain)
 
 
 def score_table(kept: CalibratorFile) -> tuple[Sequence[str], list[tuple[float, ...]]] | None:

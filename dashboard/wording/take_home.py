@@ -9,7 +9,13 @@ TITLE = "Use this calibrator"
 CALIBRATOR = "Calibrator (JSON)"
 CODE = "NumPy code (.py)"
 ONNX = "ONNX model"
-ROWS = "Calibrated rows (CSV)"
+WORKBOOK = "Spreadsheet (.xlsx)"
+ROWS = {
+    ".csv": "Calibrated rows (CSV)",
+    ".parquet": "Calibrated rows (Parquet)",
+    ".npz": "Calibrated rows (npz)",
+}
+"""By the ending of the file."""
 SCORES = "Score table (CSV)"
 SCORE_HEAD = ("score", "calibrated")
 
