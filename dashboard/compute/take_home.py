@@ -67,7 +67,7 @@ def score_table(kept: CalibratorFile) -> tuple[Sequence[str], list[tuple[float, 
 
 
 def code_of(kept: CalibratorFile) -> str | None:
-    """Return Python that applies a calibrator with numpy alone; None of one too long for it."""
+    """Return Python that applies a calibrator with numpy alone; None of one without it."""
     try:
         return numpy_code(kept)
     except CalibrationInputError:

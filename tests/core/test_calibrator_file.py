@@ -233,6 +233,22 @@ def test_unknown_fields_are_passed_over_and_later_ones_have_defaults() -> None:
     assert_array_equal(read.apply(new.logits), file_of("temperature").apply(new.logits))
 
 
+FIRST_FORMAT = """{"format": 1, "fitted": {"kind": "FittedPlatt", "warnings": [], "slope": 0.5,
+"intercept": -1.0}, "takes": "scores", "class_names": ["No", "Yes"],
+"event": {"kind": "class", "k": 1}, "n_rows": 40, "data": "ab12", "figures": {"ks_error":
+[0.05, 0.01], "auroc": [null, null]}, "made_by": "0.1.0", "accuracy": 0.0}"""
+"""As the first files were written, before groups were kept."""
+
+
+def test_a_file_of_the_first_format_still_opens() -> None:
+    read = CalibratorFile.from_json(FIRST_FORMAT)
+    assert (read.event, read.n_rows, read.data) == (OneClass(1), 40, "ab12")
+    assert read.figures == {"ks_error": (0.05, 0.01), "auroc": (None, None)}
+    assert_allclose(read.apply([0.8]), [1 / (1 + np.exp(1 - 0.5 * np.log(4)))], atol=1e-15)
+    assert_allclose(read.apply(pd.DataFrame({"No": [0.2], "Yes": [0.8]})), read.apply([0.8]))
+    assert again(read).fitted == read.fitted
+
+
 def test_a_map_written_alone_still_opens() -> None:
     rows = rows_of()
     fitted = TemperatureScaling().fit(rows.logits, rows.labels)
