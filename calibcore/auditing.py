@@ -15,6 +15,7 @@ from calibcore.evaluation import SetResult, evaluate, sides_of
 from calibcore.events import Event, OneClass, TopR
 from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, check_pooled, fit_split, prepare
 from calibcore.frames import measures_frame
+from calibcore.grouping import Grouping
 from calibcore.inference import Inference, Plan, infer
 from calibcore.metrics import METRICS, Measure, Options
 from calibcore.refits import N_DRAWS, refit
@@ -45,12 +46,15 @@ class Asked:
         What was fitted.
     options : Options
         Bins of the measures.
+    grouping : Grouping or None
+        Names of the groups that were given.
     """
 
     split: Split[LogitSet] | Split[EventScores]
     event: Event
     calibrator: Calibrator | None
     options: Options
+    grouping: Grouping | None = None
 
 
 @result_class
@@ -283,6 +287,7 @@ def audit(  # noqa: PLR0913 - each has a default that serves
     >>> round(result.test.compare("ks_error").before, 3)
     0.1
     """
+    grouping = None if groups is None else Grouping.of(groups)
     split = _split_of(data, outcomes, groups, seed)
     event = _usual_event(split.test) if event is None else event
     calibration, test = prepare(split.calibration, event), prepare(split.test, event)
@@ -297,7 +302,7 @@ def audit(  # noqa: PLR0913 - each has a default that serves
         same_data=split.same_data,
         in_folds=in_folds,
         crossed=crossed,
-        asked=Asked(split, event, calibrator, options),
+        asked=Asked(split, event, calibrator, options, grouping),
     )
 
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from importlib.metadata import version
 from typing import Any, Literal, get_args
 
@@ -14,17 +14,18 @@ from calibcore import validation
 from calibcore.auditing import AuditResult
 from calibcore.calibrators.base import (
     Fitted,
-    FittedGroupMap,
     FittedScoreMap,
     FittedVectorMap,
     from_json,
 )
+from calibcore.calibrators.lifts.by_group import FittedByGroup
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, OneClass, TopR, WithinTopR
-from calibcore.tables import are_probabilities, array_of, class_names_of
+from calibcore.grouping import Grouping
+from calibcore.tables import are_probabilities, class_names_of
 from calibcore.thinning import ACCURACY, thinned
-from calibcore.validation import Floats
+from calibcore.validation import Floats, Labels
 
 FORMAT = 1
 """Of the files written; one that is newer is refused."""
@@ -55,6 +56,8 @@ class CalibratorFile:
         Measures of the evaluation, by key, before and after.
     made_by : str
         Version of Fractile.
+    groups : Grouping or None
+        The groups that a calibrator by group was fitted for, and the column that tells them.
     accuracy : float
         By how much the map may differ from the one that was evaluated, as a share; 0 of most. A
         spline of very many points is `calibcore.thinning.thinned`.
@@ -78,6 +81,7 @@ class CalibratorFile:
     figures: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
     made_by: str = ""
     accuracy: float = 0.0
+    groups: Grouping | None = None
 
     @classmethod
     def of(cls, result: AuditResult, *, data: str | None = None) -> "CalibratorFile":
@@ -98,8 +102,8 @@ class CalibratorFile:
         asked, fitted = result.asked, result.fitted
         if asked is None or fitted is None:
             raise CalibrationInputError("result", "no fitted calibrator", "an audit of one")
-        rows = asked.split.calibration
-        return cls.about(rows, fitted, asked.event, result, data=data)
+        made = cls.about(asked.split.calibration, fitted, asked.event, result, data=data)
+        return replace(made, groups=asked.grouping) if made.needs_groups else made
 
     @classmethod
     def about(
@@ -133,6 +137,7 @@ class CalibratorFile:
         content: dict[str, object] = {"format": FORMAT}
         content |= {f.name: getattr(self, f.name) for f in fields(self)}
         content["event"] = None if self.event is None else _event_written(self.event)
+        content["groups"] = None if self.groups is None else asdict(self.groups)
         content["figures"] = {
             key: [_finite(value) for value in sides] for key, sides in self.figures.items()
         }
@@ -163,9 +168,22 @@ class CalibratorFile:
         known = {f.name for f in fields(cls)}
         kept = {name: value for name, value in content.items() if name in known}
         fitted = from_json(json.dumps(kept.pop("fitted", None)))
-        return cls(fitted, **{name: _read(name, value) for name, value in kept.items()})
+        made = cls(fitted, **{name: _read(name, value) for name, value in kept.items()})
+        if made.groups is not None and isinstance(fitted, FittedByGroup):
+            named = len(made.groups.names)
+            if not np.isin(fitted.groups, np.arange(named)).all():
+                raise CalibrationInputError(
+                    "groups", f"{named} names", "one for every fitted group"
+                )
+        return made
 
-    def apply(self, table: object) -> Floats:
+    @property
+    def needs_groups(self) -> bool:
+        """Whether groups differ in the calibrator, so that new rows have to tell theirs."""
+        fitted = self.fitted
+        return isinstance(fitted, FittedByGroup) and fitted.differs.any().item()
+
+    def apply(self, table: object, groups: object | None = None) -> Floats:
         """Calibrate new rows, if they are what the calibrator takes.
 
         Parameters
@@ -174,6 +192,10 @@ class CalibratorFile:
             Scores, shape (n_samples,), or a row of all classes each, shape (n_samples, n_classes);
             of these an event's score is found first. Columns of a data frame have to be the
             classes, in their order.
+        groups : array_like, column of a data frame or tensor, shape (n_samples,), optional
+            Of a calibrator by group, each row's value in the column that it was fitted by; where
+            the file names no groups, their numbers in the fit. Rows of groups that were not fitted
+            get the map of all rows: see `unfitted`.
 
         Returns
         -------
@@ -184,11 +206,10 @@ class CalibratorFile:
         ------
         CalibrationInputError
             Other classes or another order, another number of columns, or values that do not look
-            like what it takes.
+            like what it takes; no groups where it needs them, or groups where it knows none.
         """
-        if isinstance(self.fitted, FittedGroupMap):
-            raise CalibrationInputError("table", "no groups", "a calibrator that needs none")
-        values = array_of(table, "table")
+        known = self._group_numbers(groups)
+        values = validation.array_of(table, "table")
         if values.ndim == 2 and values.shape[1] == 1:
             values = values[:, 0]
         if values.ndim == 2:
@@ -197,7 +218,39 @@ class CalibratorFile:
             return self.fitted.predict_proba(self._logits(values))
         if not isinstance(self.fitted, FittedScoreMap):
             raise CalibrationInputError("calibrator", type(self.fitted).__name__, "a map of rows")
-        return self.fitted.predict(self._scores(values))
+        scores = self._scores(values)
+        if isinstance(self.fitted, FittedByGroup):
+            return self.fitted.predict(scores, known)
+        return self.fitted.predict(scores)
+
+    def unfitted(self, groups: object) -> NDArray[np.bool_]:
+        """Mark the rows whose group was not fitted, which `apply` gives the map of all rows.
+
+        Parameters
+        ----------
+        groups : array_like, column of a data frame or tensor, shape (n_samples,)
+            As for `apply`.
+        """
+        known = self._group_numbers(groups)
+        if known is None or not isinstance(self.fitted, FittedByGroup):
+            return np.zeros(0, dtype=np.bool_)
+        return np.isin(known, self.fitted.groups, invert=True)
+
+    def _group_numbers(self, groups: object | None) -> Labels | None:
+        """Return the number that each row's group had in the fit."""
+        if groups is None:
+            if not self.needs_groups:
+                return None
+            column = self.groups.column if self.groups is not None else ""
+            of = f"column {column!r} of each row" if column else "the group of each row"
+            raise CalibrationInputError("groups", "none", of)
+        if not self.needs_groups:
+            wanted = f"none, as {type(self.fitted).__name__} knows none"
+            raise CalibrationInputError("groups", "some", wanted)
+        if self.groups is not None:
+            return self.groups.numbers(groups)
+        values = validation.array_of(groups, "groups")
+        return validation.groups(values, n_rows=values.size)
 
     def _check_columns(self, values: NDArray[Any], names: tuple[str, ...] | None) -> None:
         if not self.class_names:
@@ -287,12 +340,30 @@ def _event_read(value: Any) -> Event | None:
     raise CalibrationInputError("event", f"{value!r:.40}", "a rank, or a class")
 
 
+def _groups_read(value: Any) -> Grouping | None:
+    match value:
+        case None:
+            return None
+        case {"names": list(names), "column": str(column)}:
+            cuts = value.get("cuts")
+            numbers = cuts if isinstance(cuts, list) else []
+            ascend = (
+                all(type(one) in {int, float} for one in numbers) and sorted({*numbers}) == numbers
+            )
+            named = all(isinstance(one, str) for one in names) and len({*names}) == len(names)
+            if named and ascend and cuts in (None, numbers):
+                return Grouping(tuple(names), column, None if cuts is None else tuple(numbers))
+    raise CalibrationInputError("groups", f"{value!r:.40}", "a column, and names of its groups")
+
+
 def _read(name: str, value: Any) -> Any:
     """Check one field of a file."""
     if name == "event":
         return _event_read(value)
     if name == "takes" and value not in get_args(Takes):
         raise CalibrationInputError(name, repr(value), f"one of {', '.join(get_args(Takes))}")
+    if name == "groups":
+        return _groups_read(value)
     if name == "class_names" and isinstance(value, list):
         return tuple(str(one) for one in value)
     if name == "figures" and isinstance(value, dict):

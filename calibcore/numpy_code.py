@@ -5,8 +5,10 @@ from typing import Any
 import numpy as np
 
 from calibcore.calibrator_file import CalibratorFile
+from calibcore.calibrators.lifts.by_group import FittedByGroup
 from calibcore.calibrators.linear.fitted import FittedLinear
 from calibcore.errors import CalibrationInputError
+from calibcore.grouping import Grouping, number
 from calibcore.numpy_recipes import recipe_of
 
 
@@ -16,7 +18,7 @@ def numpy_code(kept: CalibratorFile) -> str:
     Parameters
     ----------
     kept : CalibratorFile
-        Of any calibrator of the catalogue but the Gaussian process and the one by group.
+        Of any calibrator of the catalogue.
 
     Returns
     -------
@@ -33,38 +35,70 @@ def numpy_code(kept: CalibratorFile) -> str:
     -----
     Equal to `CalibratorFile.apply` to 1e-12. Classes with a probability of 0 are taken by all but
     the linear calibrators, whose code refuses them. Of classes that a pooled map leaves equal to
-    the last digit, any may be the largest.
+    the last digit, any may be the largest. Groups are given as they are named: numbers where all
+    names are numbers, else texts.
     """
     made = recipe_of(kept.fitted)
     if made is None:
-        raise CalibrationInputError(
-            "calibrator",
-            type(kept.fitted).__name__,
-            "any but a Gaussian process and one by group",
-        )
+        kind = type(kept.fitted).__name__
+        raise CalibrationInputError("calibrator", kind, "one of the catalogue")
     numbers, lines = made
     of_scores = kept.takes == "scores" or not kept.class_names
     head, name = (_OF_SCORES, "scores") if of_scores else (_of_classes(kept), kept.takes)
     constants = [f"{key.upper()} = {_written(value)}" for key, value in numbers.items()]
+    of_groups, found = _of_groups(kept) if kept.needs_groups else ([], [])
+    others = ", groups" if kept.needs_groups else "" if of_scores else ", class_names=CLASSES"
     # What a file says stands in constants alone, where it stays text.
     facts = {"made_by": f"Fractile {kept.made_by}", "data_sha256": kept.data, "rows": kept.n_rows}
+    gaussian = any("NormalDist" in line for line in lines)
     text = [
         f'"""{type(kept.fitted).__name__}: calibrates {name} with numpy alone."""',
         "",
+        *(["from statistics import NormalDist", ""] if gaussian else []),
         "import numpy as np",
         "",
         *(f"{key.upper()} = {fact!r}" for key, fact in facts.items()),
         *([] if of_scores else [f"CLASSES = {kept.class_names!r}"]),
+        *of_groups,
         *constants,
         "",
         "",
-        f"def calibrate({name}{'' if of_scores else ', class_names=CLASSES'}):",
+        f"def calibrate({name}{others}):",
         f"    x = np.asarray({name}, dtype=float)",
-        *(f"    {line}" for line in [*head, *lines]),
+        *(f"    {line}" for line in [*head, *found, *lines]),
         "    return y",
         "",
     ]
     return "\n".join(text)
+
+
+def _of_groups(kept: CalibratorFile) -> tuple[list[str], list[str]]:
+    """Return constants, and the lines that find the place of each row's group in the fit."""
+    fitted = kept.fitted.groups.tolist() if isinstance(kept.fitted, FittedByGroup) else []
+    grouping = kept.groups or Grouping(())
+    names = {k: grouping.names[k] if kept.groups else str(k) for k in fitted}
+    numbers = {k: number(name) for k, name in names.items()}
+    as_numbers = "g = np.asarray(groups, dtype=float)"
+    constants = [f"COLUMN = {grouping.column!r}"]
+    known: dict[Any, int] = {}
+    if grouping.cuts is not None:
+        known = {k if name else None: place for place, (k, name) in enumerate(names.items())}
+        constants.append(f"CUTS = {list(grouping.cuts)!r}")
+        ranges = 'np.searchsorted(CUTS, g, side="right")'
+        found = [as_numbers, f"keys = np.where(np.isnan(g), None, {ranges})"]
+    elif all(numbers[k] is not None or not name for k, name in names.items()):
+        known = {numbers[k]: place for place, k in enumerate(names)}
+        found = [as_numbers, "keys = np.where(np.isnan(g), None, g)"]
+    else:
+        known = {name: place for place, name in enumerate(names.values())}
+        blank = '"" if one is None or one != one else str(one)'
+        found = [f"keys = [{blank} for one in np.asarray(groups).tolist()]"]
+    return [*constants, f"GROUPS = {known!r}"], [
+        *found,
+        "place = np.array([GROUPS.get(key, -1) for key in keys], dtype=int)",
+        "if len(place) != len(x):",
+        '    raise ValueError("expected a group for each score")',
+    ]
 
 
 _OF_SCORES = [

@@ -9,6 +9,18 @@ from calibcore.calibrators.base import Fitted
 from calibcore.calibrators.ensembles.beta import STRICTNESS, FittedBetaEnsemble
 from calibcore.calibrators.ensembles.beta_loss import DEEPEST, OVERFLOWING, TINY, VANISHING
 from calibcore.calibrators.ensembles.temperature import FittedEnsembleTemperature
+from calibcore.calibrators.gaussian_process.average import (
+    BETWEEN_MANY,
+    GENERATOR,
+    N_POINTS,
+    SETTLED,
+    TURNS,
+    UNSURE,
+    fewest,
+)
+from calibcore.calibrators.gaussian_process.bound import LOWEST_INPUT, Kernel, basis
+from calibcore.calibrators.gaussian_process.calibrator import FittedGaussianProcess
+from calibcore.calibrators.lifts.by_group import FittedByGroup
 from calibcore.calibrators.lifts.chain import FittedChain
 from calibcore.calibrators.lifts.pooled import FittedPooledClasses, FittedPooledScores
 from calibcore.calibrators.lifts.separate import FittedOneVsRest, FittedPerRank
@@ -105,6 +117,24 @@ def _pooled(fitted: FittedPooledScores) -> Recipe | None:
     numbers, lines = inner
     lines = ["given = x", *lines, "y = np.minimum(y + STRICTNESS * given, 1.0)"]
     return numbers | {"strictness": fitted.strictness}, lines
+
+
+def _by_group(fitted: FittedByGroup) -> Recipe | None:
+    """Return the map of all rows, then what the group at each row's ``place`` adds to it."""
+    inner = recipe_of(fitted.score_map)
+    if inner is None or not fitted.differs.any():
+        return inner
+    numbers, lines = inner
+    # The last is for groups that were not fitted, whose place is -1.
+    added = {"shift": np.append(fitted.shift, 0.0), "slopes": np.append(fitted.slope, 1.0)}
+    return numbers | added, [
+        *lines,
+        "of_all = x = y",
+        *_ODDS,
+        "y = SHIFT[place] + SLOPES[place] * (low + high)",
+        *_SIGMOID,
+        "y = np.where((SHIFT[place] == 0) & (SLOPES[place] == 1), of_all, y)",
+    ]
 
 
 # All classes ----------------------------------------------------------------------------------
@@ -225,6 +255,82 @@ def _chain(fitted: FittedChain) -> Recipe | None:
     return first[0] | second[0], [*first[1], *second[1]]
 
 
+def _gaussian_process(fitted: FittedGaussianProcess) -> Recipe:
+    """Write `FittedGaussianProcess.predict_proba`, a few thousand cells at a time."""
+    kernel = Kernel(fitted.amplitude, fitted.lengthscale, fitted.noise)
+    numbers = {
+        "places": fitted.places, "lengthscale": fitted.lengthscale,
+        "mean": fitted.amplitude * fitted.q_mean, "factor": fitted.amplitude * fitted.q_factor.T,
+        "whitener": basis(fitted.places, fitted.places, kernel).whitener,
+    }  # fmt: skip
+    sizes = tuple(max(size, fewest(fitted.places.size)) for size in N_POINTS)
+    return numbers, [
+        "points, y = [], np.empty_like(x)",
+        f"for n in {sizes}:  # even points of a standard Gaussian",
+        f"    steps = [pow({GENERATOR}, k, n) for k in range(len(PLACES))]",
+        "    at = np.outer(np.arange(n) - (n - 1) / 2, steps) / n % 1",
+        "    g = np.vectorize(NormalDist().inv_cdf)(at)",
+        "    points.append(g @ np.linalg.inv(np.linalg.cholesky(g.T @ g / n)).T)",
+        "step = max(1, 4096 // x.shape[1])",
+        "for rows in (slice(k, k + step) for k in range(0, len(x), step)):",
+        *(f"    {line}" for line in (*_latent(), *_turned(), *_averaged())),
+    ]
+
+
+def _latent() -> list[str]:
+    """Return the latent means ``m`` and directions ``d`` of rows, and where they are settled."""
+    return [
+        "z = x[rows].T",
+        "m = z - z.max(axis=0)",
+        f"m = np.maximum(m - np.log(np.exp(m).sum(axis=0)), {LOWEST_INPUT!r})",
+        "far = (PLACES[:, None] - m.ravel()) / LENGTHSCALE",
+        "white = WHITENER @ np.exp(-0.5 * far**2)",
+        "d = (FACTOR @ white).reshape(-1, *m.shape)",
+        "m = np.where(np.isneginf(z), z, m) + (MEAN @ white).reshape(m.shape)",
+        "top, own = m.argmax(axis=0), np.arange(m.shape[1])",
+        "m, d = m - m[top, own], d - d[:, top, own][:, None]",
+        'v = np.einsum("mkr,mkr->kr", d, d)',
+        "rival = 1 / (1 + np.exp(np.minimum(-m / np.sqrt(1 + np.pi / 8 * v), 700.0)))",
+        "p = np.exp(m)",
+        "p /= p.sum(axis=0)",
+        'c = np.einsum("kr,mkr->mr", p, d)',
+        'half = 0.5 * (v + (c * c).sum(axis=0)) - np.einsum("mr,mkr->kr", c, d) + m',
+        "half -= np.where(v > 1, np.maximum(m + v, 0) ** 2 / np.maximum(2 * v, 1), 0)",
+        "p = np.exp(half - half.max(axis=0))",
+        "p /= p.sum(axis=0)",
+    ]
+
+
+def _turned() -> list[str]:
+    """Return the unsure rows ``u``, their directions ``e`` turned, and the points they need."""
+    return [
+        "doubt = (rival * v * v).max(axis=0)",
+        f"u = np.flatnonzero(doubt > {SETTLED})",
+        "e, w, own = d[:, :, u], (rival / (1 + v))[:, u], np.arange(len(u))",
+        f"for rest in (e[k:] for k in range(min({TURNS}, len(e) - 1, len(m) - 1))):",
+        '    size = np.einsum("mkr,mkr->kr", rest, rest)',
+        "    k = (w * size).argmax(axis=0)",
+        "    mirror = rest[:, k, own]",
+        "    mirror[0] += np.copysign(np.sqrt(size[k, own]), mirror[0])",
+        "    size = (mirror * mirror).sum(axis=0)",
+        '    along = np.einsum("mr,mkr->kr", mirror, rest) * (2 / np.where(size > 0, size, 1.0))',
+        "    rest -= mirror[:, None] * along",
+        f"left = (w * (e[{TURNS}:] ** 2).sum(axis=0)).max(axis=0)",
+        f"level = np.where(doubt[u] <= {UNSURE}, 0, np.where(left > {BETWEEN_MANY}, 2, 1))",
+    ]
+
+
+def _averaged() -> list[str]:
+    return [
+        "for k in range(3):",
+        "    r = np.flatnonzero(level == k)",
+        "    t = m[:, u[r], None] + np.tensordot(e[:, :, r], points[k], (0, 1))",
+        "    t = np.exp(t - t.max(axis=0))",
+        "    p[:, u[r]] = (t / t.sum(axis=0)).mean(axis=2)",
+        "y[rows] = (p / p.sum(axis=0)).T",
+    ]
+
+
 def _beta_ensemble(fitted: FittedBetaEnsemble) -> Recipe:
     numbers = {
         "a": fitted.a, "b": fitted.b, "c": fitted.c,
@@ -265,4 +371,6 @@ _RECIPES: dict[type, Callable[[Any], Recipe | None]] = {
     FittedPooledClasses: _lift,
     FittedChain: _chain,
     FittedBetaEnsemble: _beta_ensemble,
+    FittedGaussianProcess: _gaussian_process,
+    FittedByGroup: _by_group,
 }

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from calibcore import validation
 from calibcore.data import EventScores, LogitSet, with_groups
 from calibcore.errors import CalibrationInputError
+from calibcore.grouping import Grouping
 from calibcore.validation import Labels
 
 _OFF_ONE = 1e-3
@@ -61,7 +62,7 @@ def rows_of(
         rows = _read(data, outcomes)
     if groups is None:
         return rows
-    numbers = np.unique(array_of(groups, "groups"), return_inverse=True)[1]
+    numbers = Grouping.of(groups).numbers(groups)
     if isinstance(rows, LogitSet):
         return with_groups(rows, numbers)
     return with_groups(rows, numbers)
@@ -70,7 +71,7 @@ def rows_of(
 def _read(data: object, outcomes: object | None) -> LogitSet | EventScores:
     if outcomes is None:
         raise CalibrationInputError("outcomes", "none", "what came true of each row")
-    table, truth = array_of(data, "data"), array_of(outcomes, "outcomes")
+    table, truth = validation.array_of(data, "data"), validation.array_of(outcomes, "outcomes")
     if truth.ndim == 2 and truth.shape[1] == 1:
         truth = truth[:, 0]
     if table.ndim == 2 and table.shape[1] == 1:
@@ -86,26 +87,6 @@ def _read(data: object, outcomes: object | None) -> LogitSet | EventScores:
         return LogitSet.from_probabilities(table, labels, names)
     _refuse_shares(table)
     return LogitSet(table, labels, names)
-
-
-def array_of(values: Any, field: str) -> NDArray[Any]:
-    """Take an array out of a tensor, a data frame or a column.
-
-    Raises
-    ------
-    CalibrationInputError
-        Rows of uneven length.
-    """
-    if hasattr(values, "detach"):  # torch, without importing it
-        values = values.detach().cpu()
-    if hasattr(values, "to_numpy"):
-        values = values.to_numpy()
-    try:
-        return np.asarray(values)
-    except (TypeError, ValueError) as error:
-        raise CalibrationInputError(
-            field, f"a {type(values).__name__} of uneven rows", "numbers in rows of equal length"
-        ) from error
 
 
 def _happened(truth: NDArray[Any]) -> NDArray[np.bool_]:

@@ -22,6 +22,26 @@ SUM_TOLERANCE = 1e-3
 _BITS_OF_1 = np.float64(1).view(np.uint64)
 
 
+def array_of(values: Any, field: str) -> NDArray[Any]:
+    """Take an array out of a tensor, a data frame or a column.
+
+    Raises
+    ------
+    CalibrationInputError
+        Rows of uneven length.
+    """
+    if hasattr(values, "detach"):  # torch, without importing it
+        values = values.detach().cpu()
+    if hasattr(values, "to_numpy"):
+        values = values.to_numpy()
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise CalibrationInputError(
+            field, f"a {type(values).__name__} of uneven rows", "numbers in rows of equal length"
+        ) from error
+
+
 def real_array(values: ArrayLike, field: str) -> NDArray[Any]:
     """Check that input is a real numeric array, and return it.
 

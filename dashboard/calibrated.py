@@ -1,8 +1,8 @@
 """Rows of a file with their calibrated probabilities, to write to another file."""
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+import io
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,8 @@ from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from dashboard.compute.files import row_numbers
 from dashboard.readers import Upload
-from dashboard.readers.contents import RawSet
+from dashboard.readers.contents import RawSet, SliceColumn
+from dashboard.readers.refusal import quoted
 
 CALIBRATED = "calibrated"
 """Column of a calibrated score."""
@@ -38,22 +39,40 @@ def calibrated_rows(upload: Upload, kept: CalibratorFile) -> DataFrame:
     Raises
     ------
     CalibrationInputError
-        Whatever `CalibratorFile.apply` refuses; a file without scores of its own.
+        Whatever `CalibratorFile.apply` refuses; a file without scores of its own, or without the
+        column that tells the groups of a calibrator by group.
     """
-    parts = [_of_piece(upload.piece, upload)] if upload.piece is not None else _of_sets(upload)
+    parts = _parts(upload, kept)
     whole: dict[str, NDArray[Any]] = {}
-    for name in parts[0][0]:
-        whole[name] = np.concatenate([columns[name] for columns, _ in parts])
-    found = np.concatenate([kept.apply(table) for _, table in parts])
+    for name in parts[0].columns:
+        whole[name] = np.concatenate([one.columns[name] for one in parts])
+    found = np.concatenate([kept.apply(one.table, one.groups) for one in parts])
     if found.ndim == 1:
         return DataFrame({**whole, CALIBRATED: found})
     return DataFrame(whole).join(DataFrame(found, columns=list(kept.class_names) or None))
 
 
-Part = tuple[dict[str, NDArray[Any]], Any]
+def n_unfitted(upload: Upload, kept: CalibratorFile) -> int:
+    """Count the rows of a file whose group was not fitted; 0 where the calibrator knows none."""
+    groups = [one.groups for one in _parts(upload, kept)]
+    return sum(int(kept.unfitted(one).sum()) for one in groups if one is not None)
 
 
-def _of_piece(piece: RawSet, upload: Upload) -> Part:
+class _Part(NamedTuple):
+    """One set of a file: what tells its rows, what is calibrated, and the group of each row."""
+
+    columns: dict[str, NDArray[Any]]
+    table: Any
+    groups: NDArray[Any] | None
+
+
+def _parts(upload: Upload, kept: CalibratorFile) -> list[_Part]:
+    return (
+        _of_sets(upload, kept) if upload.piece is None else [_of_piece(upload.piece, upload, kept)]
+    )
+
+
+def _of_piece(piece: RawSet, upload: Upload, kept: CalibratorFile) -> _Part:
     """Return the rows of a file without outcomes."""
     table = piece.table
     if table is None:
@@ -66,41 +85,62 @@ def _of_piece(piece: RawSet, upload: Upload) -> Part:
         raise CalibrationInputError("score", found, "numbers from 0 to 1, or values in percent")
     rows = {"row": piece.first_row + np.arange(len(table))}
     named = table.ndim == 2 and piece.class_names is not None
-    return rows, DataFrame(table, columns=list(piece.class_names or ())) if named else table
+    given = DataFrame(table, columns=list(piece.class_names or ())) if named else table
+    return _Part(rows, given, _groups(kept, {column.name: column for column in piece.columns}))
 
 
-def _of_sets(upload: Upload) -> list[Part]:
-    parts: list[Part] = []
+def _of_sets(upload: Upload, kept: CalibratorFile) -> list[_Part]:
+    parts = []
     for name, numbers in row_numbers(upload).items():
         rows = upload.sets[name]
         columns = {"row": np.asarray(numbers)}
         if len(upload.sets) > 1:
             columns["set"] = np.full(rows.n_samples, name)
-        if isinstance(rows, LogitSet):
-            parts.append((columns, DataFrame(rows.given, columns=list(rows.class_names))))
-        else:
-            parts.append((columns, rows.scores))
+        table: Any = (
+            DataFrame(rows.given, columns=list(rows.class_names))
+            if isinstance(rows, LogitSet)
+            else rows.scores
+        )
+        parts.append(_Part(columns, table, _groups(kept, upload.columns.get(name, {}))))
     return parts
 
 
-def write_frame(frame: DataFrame, path: Path) -> None:
-    """Write rows as CSV, Parquet or npz, by the ending of the name.
+def _groups(kept: CalibratorFile, columns: Mapping[str, SliceColumn]) -> NDArray[Any] | None:
+    """Return the values of the column that a calibrator by group was fitted by."""
+    if not kept.needs_groups:
+        return None
+    name = "" if kept.groups is None else kept.groups.column
+    if not name:
+        raise CalibrationInputError("calibrator", "groups of no named column", "one fitted by one")
+    if name not in columns:
+        wanted = "the groups that the calibrator was fitted by"
+        raise CalibrationInputError(f"column {quoted(name)}", "not in the file", wanted)
+    values, texts = columns[name].values, columns[name].categories  # noqa: PD011 - no data frame
+    return values if texts is None else np.array(texts, dtype=object)[values]
+
+
+FORMATS = (".csv", ".parquet", ".npz")
+"""Endings of the files that rows are written to."""
+
+
+def frame_bytes(frame: DataFrame, ending: str) -> bytes:
+    """Return rows as the content of a CSV, Parquet or npz file.
 
     Raises
     ------
     CalibrationInputError
-        Another ending, or a place that cannot be written to.
+        Another ending.
     """
-    arrays: dict[str, NDArray[Any]] = {str(name): np.asarray(frame[name]) for name in frame}
-    writers: dict[str, Callable[[], object]] = {
-        ".csv": lambda: frame.to_csv(path, index=False),
-        ".parquet": lambda: frame.to_parquet(path, index=False),
-        ".npz": lambda: np.savez(path, allow_pickle=False, **arrays),
-    }
-    writer = writers.get(path.suffix.lower())
-    if writer is None:
-        raise CalibrationInputError("out", path.name, f"a name ending in {', '.join(writers)}")
-    try:
-        writer()
-    except OSError as error:
-        raise CalibrationInputError("out", str(path), "a place to write to") from error
+    written = io.BytesIO()
+    match ending:
+        case ".csv":
+            frame.to_csv(written, index=False)
+        case ".parquet":
+            frame.to_parquet(written, index=False)
+        case ".npz":
+            arrays = {str(name): np.asarray(frame[name]) for name in frame}
+            np.savez(written, allow_pickle=False, **arrays)
+        case _:
+            wanted = f"a name ending in {', '.join(FORMATS)}"
+            raise CalibrationInputError("out", f"the ending {ending!r}", wanted)
+    return written.getvalue()

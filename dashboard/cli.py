@@ -47,7 +47,9 @@ _EXAMPLES = {
         "\b\n"
         "Examples:\n"
         "  fractile fit predictions.csv --calibrator spline --out calibrator.json\n"
+        "  fractile fit predictions.csv --calibrator by_group --group ward --out calibrator.json\n"
         "  fractile fit predictions.csv --calibrator platt --out calibrator.py\n"
+        "  fractile fit predictions.csv --calibrator isotonic --out calibrator.xlsx\n"
         "  fractile fit logits.npz --calibrator vector --out calibrator.onnx\n"
     ),
     "check": (
@@ -147,6 +149,10 @@ def _with(
     return command
 
 
+_GROUP = click.option(
+    "--group", metavar="COLUMN", help="Groups, for a calibrator that knows groups: by_group."
+)
+
 _REPORT: tuple[Callable[[Any], Any], ...] = (
     click.option("--report", metavar="HTML", type=_FILE, help="Write the report to a file."),
     click.option("--page", "brief", is_flag=True, help="Of the report, the one page."),
@@ -171,7 +177,7 @@ def _writes_report(command: Callable[..., None]) -> Callable[..., None]:
 @main.command(epilog=_EXAMPLES["audit"])
 @_reads_files
 @click.option("--calibrator", metavar="KEY", help="Fit and evaluate it, such as spline; or none.")
-@click.option("--group", metavar="COLUMN", help="Groups, for a calibrator that knows groups.")
+@_GROUP
 @click.option(
     "--fail-if",
     "fail_if",
@@ -243,17 +249,19 @@ def check(**given: Any) -> None:
 @main.command(epilog=_EXAMPLES["fit"])
 @_reads_files
 @click.option("--calibrator", metavar="KEY", required=True, help="Such as spline or temperature.")
-@click.option("--out", required=True, type=_FILE, help="File to write: .json, .py or .onnx.")
-def fit(calibrator: str, out: Path, **reading: Any) -> None:
+@_GROUP
+@click.option("--out", required=True, type=_FILE, help="File to write: .json, .py, .onnx or .xlsx.")
+def fit(calibrator: str, group: str | None, out: Path, **reading: Any) -> None:
     """Fit a calibrator and keep it as a file.
 
     It is fitted on all rows of the calibration set of FILES, or of their only set. The file says
     what it takes, of which classes, on which data it was fitted and how it did; fractile calibrate
-    applies it. One that ends in .py is Python that needs numpy alone.
+    applies it. One that ends in .py is Python that needs numpy alone; one that ends in .xlsx is a
+    workbook in which scores are typed or pasted.
     """
     from dashboard.terminal import fit_files  # noqa: PLC0415 - takes a second
 
-    click.echo(_done(lambda: fit_files(reading, calibrator, out)))
+    click.echo(_done(lambda: fit_files(reading, calibrator, group, out)))
 
 
 @main.command(epilog=_EXAMPLES["calibrate"])
@@ -269,7 +277,8 @@ def calibrate(calibrator: Path, out: Path, **reading: Any) -> None:
     """Apply a kept calibrator to new rows.
 
     FILES need no outcomes; their rows keep order and number. Other classes than those fitted on, or
-    values that do not look like what the calibrator takes, are refused.
+    values that do not look like what the calibrator takes, are refused. A calibrator by group reads
+    each row's group from the column that it was fitted by.
     """
     from dashboard.terminal import calibrate_files  # noqa: PLC0415 - takes a second
 

@@ -125,7 +125,8 @@ def scene_of(
     Raises
     ------
     CalibrationInputError
-        A method that is none or does not fit the data; what `calibcore.audit` refuses.
+        A method that is none or does not fit the data; no group where it needs one, or one that is
+        no column; what `calibcore.audit` refuses.
     """
     from dashboard import compute  # noqa: PLC0415 - imports Streamlit, which takes long
     from dashboard.compute.slices import groupings, methods_for  # noqa: PLC0415 - the same
@@ -136,9 +137,10 @@ def scene_of(
         found = f"{method}, which these data do not allow" if known else repr(method)
         raise CalibrationInputError("calibrator", found, f"one of {', '.join(offered)}")
     columns = groupings(upload)
-    if group is not None and group not in columns:
+    needs_group = method != NO_METHOD and offered[method].knows_groups
+    if (needs_group and group is None) or (group is not None and group not in columns):
         wanted = f"one of {', '.join(columns)}" if columns else "data with a column of groups"
-        raise CalibrationInputError("group", repr(group), wanted)
+        raise CalibrationInputError("group", "none" if group is None else repr(group), wanted)
     chosen = () if method == NO_METHOD else offered[method].options
     options = tuple((option.name, option.default) for option in chosen)
     settings = Settings(event, method, options, group=group)

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -13,17 +14,20 @@ from rich.progress import Progress as Bar
 from rich.table import Table
 
 from calibcore.calibrator_file import CalibratorFile
-from calibcore.calibrators.base import FittedGroupMap, Progress
+from calibcore.calibrators.base import Progress
 from calibcore.errors import CalibrationInputError
 from calibcore.numpy_code import numpy_code
 from dashboard import compute, wording
-from dashboard.calibrated import calibrated_rows, write_frame
+from dashboard.calibrated import calibrated_rows, frame_bytes, n_unfitted
 from dashboard.compute.groups import find_groups
 from dashboard.compute.recommendations import lines_of
+from dashboard.compute.take_home import calibrator_file
 from dashboard.conditions import SUBGROUP, Condition
 from dashboard.headless import event_of, is_rank, read_paths, scene_of
+from dashboard.readers import Upload
 from dashboard.readers.contents import Options
-from dashboard.readers.refusal import Question
+from dashboard.readers.refusal import FileError, Question, quoted
+from dashboard.readers.table import ColumnRole
 from dashboard.report import Asked, Typed, html_of, json_of, report_of
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
@@ -31,6 +35,8 @@ from dashboard.wording.measures import MARKS, Shown, listed, measure_rows
 from dashboard.wording.plain import plain
 from dashboard.wording.sentences import both_sides_line
 from dashboard.wording.subject import subject
+from dashboard.wording.take_home import unfitted
+from dashboard.workbook import workbook_of
 
 _FIRST: dict[str | None, Literal["auto", 0, 1]] = {None: "auto", "0": 0, "1": 1}
 
@@ -122,23 +128,25 @@ def _write(out: Path, held: str | bytes, option: str) -> None:
         raise CalibrationInputError(option, str(out), "a place to write to") from error
 
 
-def fit_files(reading: Mapping[str, Any], method: str, out: Path) -> str:
+def fit_files(reading: Mapping[str, Any], method: str, group: str | None, out: Path) -> str:
     """Fit a calibrator, write its file, and say so."""
     upload = read_paths(reading["files"], options_of(reading))
     event = event_of(upload, reading["event"])
-    scene = scene_of(upload, event=event, method=method, progress=lambda _: None)
-    fitted, rows = scene.result.fitted, scene.split.calibration
-    if fitted is None or isinstance(fitted, FittedGroupMap):
-        raise CalibrationInputError("calibrator", method, "one that is applied to rows alone")
-    kept = CalibratorFile.about(rows, fitted, event, scene.result, data=upload.digest)
+    scene = scene_of(upload, event=event, method=method, group=group, progress=lambda _: None)
+    kept = calibrator_file(scene)
+    if kept is None:
+        raise CalibrationInputError("calibrator", method, "one of the catalogue, to be fitted")
     match out.suffix.lower():
         case ".onnx":
             _write(out, _onnx(kept), "out")
         case ".py":
             _write(out, numpy_code(kept), "out")
+        case ".xlsx":
+            name, words = wording.method_name(method), scene.event_words
+            _write(out, workbook_of(kept, name, words.plain), "out")
         case _:
             _write(out, kept.to_json(), "out")
-    return f"{out}: {wording.method_name(method)}, fitted on {rows.n_samples:,} rows"
+    return f"{out}: {wording.method_name(method)}, fitted on {kept.n_rows:,} rows"
 
 
 def calibrate_files(reading: Mapping[str, Any], calibrator: Path, out: Path) -> str:
@@ -147,9 +155,27 @@ def calibrate_files(reading: Mapping[str, Any], calibrator: Path, out: Path) -> 
         kept = CalibratorFile.from_json(calibrator.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise CalibrationInputError("with", str(calibrator), "a calibrator file") from error
-    frame = calibrated_rows(read_paths(reading["files"], options_of(reading)), kept)
-    write_frame(frame, out)
-    return f"{out}: {len(frame):,} rows"
+    upload = _read_for(kept, reading)
+    frame = calibrated_rows(upload, kept)
+    _write(out, frame_bytes(frame, out.suffix.lower()), "out")
+    return "\n".join([f"{out}: {len(frame):,} rows", *unfitted(n_unfitted(upload, kept))])
+
+
+def _read_for(kept: CalibratorFile, reading: Mapping[str, Any]) -> Upload:
+    """Read new rows; the column of a calibrator by group is a group, whatever it looks like."""
+    options, column = options_of(reading), "" if kept.groups is None else kept.groups.column
+    if not column:
+        return read_paths(reading["files"], options)
+    own: ColumnRole = "group"
+    try:
+        return read_paths(reading["files"], replace(options, roles=(*options.roles, (column, own))))
+    except FileError as error:
+        if error.field != "roles" or quoted(column) not in error.found:
+            raise
+        wanted = "the groups that the calibrator was fitted by"
+        raise CalibrationInputError(
+            f"column {quoted(column)}", "not in the file", wanted
+        ) from error
 
 
 def options_of(reading: Mapping[str, Any]) -> Options:

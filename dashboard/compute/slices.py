@@ -13,6 +13,7 @@ from calibcore.calibrators.base import FittedVectorMap
 from calibcore.data import EventScores, LogitSet, with_groups
 from calibcore.events import TopR
 from calibcore.fitting import prepare
+from calibcore.grouping import Grouping
 from calibcore.ranges import equal_ranges, round_ranges
 from calibcore.slices import Places
 from calibcore.splits import Split
@@ -69,6 +70,8 @@ class Slicing:
         scores are calibrated in each.
     in_time : bool
         Whether the subgroups are periods of time, ascending; those without a date come last.
+    grouping : Grouping, optional
+        How the rows of another table are grouped alike, by their values in the same column.
     """
 
     by: str
@@ -77,6 +80,7 @@ class Slicing:
     places: Mapping[SetChoice, Places]
     fair: bool = True
     in_time: bool = False
+    grouping: Grouping | None = None
 
     @cached_property
     def open_to_all(self) -> list[str]:
@@ -164,22 +168,32 @@ def _by_column(by: str, columns: list[SliceColumn]) -> Slicing:
             of_sets = _by_set(places, n_fit)
             return Slicing(by, periods.names, periods.shown, of_sets, in_time=True)
         names = category_names(texts)
-        return Slicing(by, names, names, _by_set(values.astype(np.intp), n_fit))
+        known = Grouping(tuple(map(_unless_blank, names)), columns[0].name)
+        of_sets = _by_set(values.astype(np.intp), n_fit)
+        return Slicing(by, names, names, of_sets, grouping=known)
     different = np.unique(values[~np.isnan(values)])
+    cuts: tuple[float, ...] | None = None
     if different.size <= FEW_VALUES:
         places = np.searchsorted(different, values)  # NaN comes after all
         names = range_names(different.tolist(), different.tolist())
     else:
         found = round_ranges(values, NUMBER_RANGES)
         places = np.where(found.places < 0, found.cuts.size + 1, found.places)
-        if found.cuts.size:
-            names = cut_names(found.cuts.tolist(), whole=found.whole)
+        cuts = tuple(found.cuts.tolist())
+        if cuts:
+            names = cut_names(cuts, whole=found.whole)
         else:
             names = range_names(different[:1].tolist(), different[-1:].tolist())
     if np.isnan(values).any():
         names = (*names, BLANK)
+    each = Grouping.of(values).names if cuts is None else tuple(map(_unless_blank, names))
+    known = Grouping(each, columns[0].name, cuts)
     shown = tuple(map(shown_range, names))
-    return Slicing(by, names, shown, _by_set(places, n_fit))
+    return Slicing(by, names, shown, _by_set(places, n_fit), grouping=known)
+
+
+def _unless_blank(name: str) -> str:
+    return "" if name == BLANK else name
 
 
 def _by_set(places: Places, n_fit: int) -> dict[SetChoice, Places]:

@@ -38,6 +38,7 @@ from dashboard.wording.rounded import rounded_note
 from dashboard.wording.rows import rows_of, say_rows
 from dashboard.wording.sentences import FITTED
 from dashboard.wording.sentences import findings as found_on
+from dashboard.wording.slice_names import BLANK
 from dashboard.wording.subject import subject
 
 MOST_CLASSES = 30
@@ -283,6 +284,11 @@ def _calibrator(scene: Scene) -> tuple[Section, ...]:
     facts = [("Calibrator", wording.method_name(scene.settings.method))]
     if kept is not None:
         facts.append(("Takes", kept.takes))
+    if kept is not None and kept.groups is not None:
+        column, names = kept.groups.column, [name or BLANK for name in kept.groups.names]
+        facts.append(
+            (f"Groups of {column}" if column else "Groups", words.and_more(names, MOST_NAMES))
+        )
     facts.append(("Fitted on", rows_of(scene.split.calibration.n_samples)))
     blocks: list[Block | None] = [
         _pairs("calibrator", [*facts, *_parameters(made)]),

@@ -1,5 +1,6 @@
 """Words of the downloads of a calibrator."""
 
+from dashboard.wording.numbers import escape_markdown
 from dashboard.wording.rows import rows_of
 from dashboard.wording.sentences import method_name
 
@@ -8,7 +9,13 @@ TITLE = "Use this calibrator"
 CALIBRATOR = "Calibrator (JSON)"
 CODE = "NumPy code (.py)"
 ONNX = "ONNX model"
-ROWS = "Calibrated rows (CSV)"
+WORKBOOK = "Spreadsheet (.xlsx)"
+ROWS = {
+    ".csv": "Calibrated rows (CSV)",
+    ".parquet": "Calibrated rows (Parquet)",
+    ".npz": "Calibrated rows (npz)",
+}
+"""By the ending of the file."""
 SCORES = "Score table (CSV)"
 SCORE_HEAD = ("score", "calibrated")
 
@@ -19,10 +26,28 @@ HOW = (
     " values that do not look like those it was fitted on, are refused."
 )
 
-OF_GROUPS = (
-    "A calibrator by group is not offered as a file, as new rows would need their groups too."
-    " `calibcore.audit(..., groups=...)` fits it in Python."
-)
+
+def unfitted(n_rows: int) -> list[str]:
+    """Return how many rows got the map of all rows.
+
+    Examples
+    --------
+    >>> unfitted(0), unfitted(2)
+    ([], ['2 rows are of groups that were not fitted: they got the map of all rows.'])
+    """
+    if not n_rows:
+        return []
+    are = "is of a group that was" if n_rows == 1 else "are of groups that were"
+    got = "it" if n_rows == 1 else "they"
+    return [f"{rows_of(n_rows)} {are} not fitted: {got} got the map of all rows."]
+
+
+def by_group(column: str) -> str:
+    """Return what new rows need, for Markdown."""
+    return (
+        f"New rows need the column {escape_markdown(column)}; those of a group that was not fitted"
+        " get the map of all rows."
+    )
 
 
 def fitted_on(method: str, n_rows: int) -> str:

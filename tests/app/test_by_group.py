@@ -15,7 +15,7 @@ from calibcore.metrics import METRICS
 from calibcore.splits import Split, deal_folds
 from dashboard import wording
 from dashboard.compute.contest import group_of
-from dashboard.compute.slices import groupings, methods_for, ways, whole_split
+from dashboard.compute.slices import groupings, methods_for, slicing_of, ways, whole_split
 from dashboard.readers import read
 from dashboard.scene import Scene
 from dashboard.settings import Settings
@@ -100,6 +100,29 @@ def test_the_rows_of_both_sets_know_the_groups_that_are_chosen(hospital: Hospita
     assert halves.calibration.groups is not None
     together = np.bincount(halves.test.groups) + np.bincount(halves.calibration.groups)
     assert sorted(together.tolist()) == sorted(SIZES.values())
+
+
+def test_groups_of_the_page_are_those_of_another_table() -> None:
+    """A file that is kept numbers new rows as the page numbers its own."""
+    rng = np.random.default_rng(1)
+    heads = ("risk", "ill", "ward", "sex", "age", "grade")
+    lines = [",".join(heads)] + [
+        f"{rng.random():.4f},{'Yes' if rng.random() < 0.4 else 'No'},"
+        f"{('A', '', 'B')[k % 3]},{k % 2},{'' if k % 7 == 0 else 20 + k % 61},{1.5 * (k % 4)}"
+        for k in range(400)
+    ]
+    upload = read("file.csv", "\n".join(lines).encode())
+    settings = Settings(OneClass(1), "by_group")
+    columns = upload.split_columns()["test"]
+    assert {"ward", "sex", "age", "grade"} <= set(groupings(upload))
+    for by in ("ward", "sex", "age", "grade"):
+        found, column = slicing_of(upload, settings, by), columns[by]
+        texts = column.categories
+        cells = column.values if texts is None else np.array(texts)[column.values]
+        assert found.grouping is not None
+        assert found.grouping.column == by
+        np.testing.assert_array_equal(found.grouping.numbers(cells), found.places["test"])
+        assert len(found.grouping.names) == len(found.names)
 
 
 def test_the_page_calibrates_by_the_chosen_column_and_warns(hospital: Hospital) -> None:

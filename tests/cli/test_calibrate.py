@@ -13,7 +13,12 @@ from click.testing import CliRunner, Result
 from numpy.testing import assert_allclose, assert_array_equal
 
 from calibcore import LogitSet, Split
-from calibcore.calibrators import PlattScaling, TemperatureScaling
+from calibcore.calibrators import (
+    ByGroup,
+    GaussianProcessCalibration,
+    PlattScaling,
+    TemperatureScaling,
+)
 from calibcore.samples import SAMPLES_FOLDER
 from dashboard.cli import main
 from dashboard.compute import forget
@@ -104,7 +109,7 @@ def test_what_does_not_belong_is_one_sentence_and_writes_nothing(tmp_path: Path)
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["fit", GARMENTS, "--calibrator", "none", "--out", "x.json"], "rows alone"),
+        (["fit", GARMENTS, "--calibrator", "none", "--out", "x.json"], "one of the catalogue"),
         (["fit", GARMENTS, "--calibrator", "magic", "--out", "x.json"], "'magic'"),
         (["fit", GARMENTS, "--calibrator", "platt", "--out", "no/x.json"], "a place to write to"),
         (["calibrate", GARMENTS, "--with", "no.json", "--out", "x.csv"], "a calibrator file"),
@@ -132,6 +137,93 @@ def test_a_calibrator_is_kept_as_code_too(hospital: Discharges, tmp_path: Path) 
     made = runpy.run_path(str(code))["calibrate"](hospital.risk)
     wanted = PlattScaling().fit(hospital.risk, hospital.back).predict(hospital.risk)
     assert_allclose(made, wanted, atol=1e-12)
-    refused = run("fit", old, "--calibrator", "gaussian_process", "--out", tmp_path / "gp.py")
+    assert run("fit", old, "--calibrator", "gaussian_process", "--out", code).exit_code == 0
+    logits = np.log(np.column_stack([1 - hospital.risk, hospital.risk]))[:20]
+    fitted = GaussianProcessCalibration().fit(
+        np.log(np.column_stack([1 - hospital.risk, hospital.risk])), hospital.back.astype(int)
+    )
+    made = runpy.run_path(str(code))["calibrate"](np.exp(logits))
+    assert_allclose(made, fitted.predict_proba(logits), atol=1e-9)
+
+
+# By group -----------------------------------------------------------------------------------
+
+
+def by_ward(hospital: Discharges, folder: Path, **changed: str) -> tuple[Path, Path]:
+    """Keep a calibrator by ward, and write rows without outcomes in which a ward was renamed."""
+    old, new, kept = folder / "old.csv", folder / "new.csv", folder / "by_ward.json"
+    old.write_bytes(hospital.data)
+    text = hospital.data.decode("utf-8-sig")
+    for before, after in changed.items():
+        text = text.replace(before, after)
+    lines = [line.rpartition(";")[0] for line in text.split("\r\n")]
+    new.write_text("\n".join(lines), encoding="utf-8")
+    done = run("fit", old, "--calibrator", "by_group", "--group", "ward", "--out", kept)
+    assert done.exit_code == 0, done.stderr
+    return kept, new
+
+
+def test_rows_are_calibrated_by_the_groups_of_their_column(
+    hospital: Discharges, tmp_path: Path
+) -> None:
+    kept, new = by_ward(hospital, tmp_path, Surgery="Oncology")
+    out = tmp_path / "out.csv"
+    done = run("calibrate", new, "--with", kept, "--out", out, "--values", "percentages")
+    assert done.exit_code == 0, done.stderr
+    n_new = int((hospital.ward == "Surgery").sum())
+    said = f"{n_new:,} rows are of groups that were not fitted: they got the map of all rows."
+    assert said in done.output
+    names, place = np.unique(hospital.ward, return_inverse=True)
+    fitted = ByGroup(PlattScaling()).fit(hospital.risk, hospital.back, place)
+    groups = np.where(hospital.ward == "Surgery", 99, place)
+    found = pd.read_csv(out)["calibrated"]
+    assert_allclose(found, fitted.predict(hospital.risk, groups), rtol=0, atol=1e-12)
+    content = json.loads(kept.read_text(encoding="utf-8"))
+    assert content["groups"] == {"column": "ward", "names": names.tolist(), "cuts": None}
+
+
+def test_a_column_that_looks_like_something_else_is_the_groups_all_the_same(
+    hospital: Discharges, tmp_path: Path
+) -> None:
+    kept, _ = by_ward(hospital, tmp_path)
+    new, out = tmp_path / "few.csv", tmp_path / "few_out.csv"
+    # Two wards beside a score would be taken for the outcome.
+    new.write_text("risk,ward\n" + "0.2,Surgery\n0.3,Geriatrics\n" * 20, encoding="utf-8")
+    assert run("calibrate", new, "--with", kept, "--out", out).exit_code == 0
+    place = np.unique(hospital.ward, return_inverse=True)[1]
+    fitted = ByGroup(PlattScaling()).fit(hospital.risk, hospital.back, place)
+    wanted = fitted.predict([0.2, 0.3], [4, 1])
+    assert_allclose(pd.read_csv(out)["calibrated"], np.tile(wanted, 20), rtol=0, atol=1e-12)
+
+
+def test_ranges_of_a_number_are_kept_too(hospital: Discharges, tmp_path: Path) -> None:
+    old, kept, out = tmp_path / "old.csv", tmp_path / "stay.json", tmp_path / "out.csv"
+    old.write_bytes(hospital.data)
+    asked = ["--calibrator", "by_group", "--group", "length_of_stay"]
+    assert run("fit", old, *asked, "--out", kept).exit_code == 0
+    assert run("calibrate", old, "--with", kept, "--out", out).exit_code == 0
+    content = json.loads(kept.read_text(encoding="utf-8"))
+    cuts, shift = content["groups"]["cuts"], np.array(content["fitted"]["shift"])
+    assert cuts == [3, 4, 5, 7]
+    stay = pd.read_csv(old, sep=";")["length_of_stay"].to_numpy()
+    place = (stay[:, np.newaxis] >= np.array(cuts)).sum(axis=1)
+    fitted = ByGroup(PlattScaling()).fit(hospital.risk, hospital.back, place)
+    assert_allclose(fitted.shift, shift, atol=1e-12)
+    wanted = fitted.predict(hospital.risk, place)
+    assert_allclose(pd.read_csv(out)["calibrated"], wanted, rtol=0, atol=1e-12)
+
+
+def test_groups_that_are_missing_are_said_in_one_sentence(
+    hospital: Discharges, tmp_path: Path
+) -> None:
+    kept, new = by_ward(hospital, tmp_path, ward="station")
+    out = tmp_path / "out.csv"
+    refused = run("calibrate", new, "--with", kept, "--out", out, "--values", "percentages")
     assert refused.exit_code == 2
-    assert "FittedGaussianProcess. Expected any but a Gaussian process" in refused.stderr
+    wanted = "Expected the groups that the calibrator was fitted by."
+    assert refused.stderr == f'Error: Column "ward": not in the file. {wanted}\n'
+    assert not out.exists()
+    old = tmp_path / "old.csv"
+    none = run("fit", old, "--calibrator", "by_group", "--out", kept)
+    assert none.exit_code == 2
+    assert none.stderr.startswith("Error: Group: none. Expected one of ward, ")

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,18 @@ from calibcore.calibrators import (
     SplineCalibration,
     TemperatureScaling,
 )
+from calibcore.calibrators.lifts.by_group import FittedByGroup
 from calibcore.calibrators.lifts.separate import FittedOneVsRest
+from calibcore.calibrators.method import Calibrator
 from calibcore.calibrators.score_maps.spline import FittedSpline
+from calibcore.data import with_groups
+from calibcore.grouping import Grouping
+from calibcore.splits import Split
 from calibcore.thinning import ACCURACY, thinned
 
 NAMES = ("cat", "dog", "owl")
-KEYS = [method.key for method in CATALOGUE if method.key != "by_group"]
+KEYS = [method.key for method in CATALOGUE]
+WARDS = np.array(["surgery", "cardiology", "", "oncology"])
 
 
 def rows_of(n_rows: int = 240, seed: int = 1) -> LogitSet:
@@ -37,10 +44,37 @@ def rows_of(n_rows: int = 240, seed: int = 1) -> LogitSet:
     return LogitSet(logits, labels, NAMES)
 
 
-def file_of(key: str, rows: LogitSet | EventScores | None = None, **asked: Any) -> CalibratorFile:
+def wards_of(n_rows: int) -> "pd.Series[str]":
+    """Return a column of wards; the fourth is in new rows alone."""
+    return pd.Series(WARDS[np.arange(n_rows) % (3 if n_rows == 240 else 4)], name="ward")
+
+
+def groups_for(key: str, n_rows: int) -> "pd.Series[str] | None":
+    return wards_of(n_rows) if key == "by_group" else None
+
+
+def calibrator_of(key: str) -> Calibrator:
     method = next(one for one in CATALOGUE if one.key == key)
-    options = {option.name: option.default for option in method.options}
-    return CalibratorFile.of(audit(rows or rows_of(), calibrator=method.make(**options), **asked))
+    return method.make(**{option.name: option.default for option in method.options})
+
+
+def file_of(key: str, rows: LogitSet | EventScores | None = None, **asked: Any) -> CalibratorFile:
+    return CalibratorFile.of(audit(rows or rows_of(), calibrator=calibrator_of(key), **asked))
+
+
+@cache
+def made(key: str) -> CalibratorFile:
+    """Return the file of a calibrator, fitted once where it knows no groups."""
+    if key == "by_group":
+        return file_of(key, groups=wards_of(240))
+    split = Split(rows_of(), rows_of())
+    return CalibratorFile.of(audit(split, calibrator=calibrator_of(key)))
+
+
+@cache
+def usual(key: str) -> CalibratorFile:
+    """Return what is read of that file."""
+    return again(made(key))
 
 
 def again(kept: CalibratorFile) -> CalibratorFile:
@@ -52,22 +86,28 @@ def applied(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Apply the file of every calibrator in a fresh process."""
     folder = tmp_path_factory.mktemp("files")
     new = rows_of(60, 2)
-    np.save(folder / "new.npy", new.logits)
+    np.savez(folder / "new.npz", logits=new.logits, wards=wards_of(60).to_numpy(dtype=str))
     wanted = {}
     for key in KEYS:
-        kept = file_of(key)
+        kept = made(key)
         (folder / f"{key}.json").write_text(kept.to_json(), encoding="utf-8")
         fitted: Any = kept.fitted
+        scores = TopR(1).outcomes(new.probabilities, new.labels).scores
         if isinstance(fitted, FittedVectorMap):
             wanted[key] = fitted.predict_proba(new.logits)
+        elif isinstance(fitted, FittedByGroup):
+            of_wards = {"": 0, "cardiology": 1, "surgery": 2, "oncology": 99}
+            wanted[key] = fitted.predict(scores, [of_wards[ward] for ward in wards_of(60)])
         else:
-            wanted[key] = fitted.predict(TopR(1).outcomes(new.probabilities, new.labels).scores)
+            wanted[key] = fitted.predict(scores)
     code = (
         "import sys, pathlib, numpy as np\n"
         "from calibcore.calibrator_file import CalibratorFile\n"
-        "folder = pathlib.Path(sys.argv[1]); new = np.load(folder / 'new.npy')\n"
+        "folder = pathlib.Path(sys.argv[1]); new = np.load(folder / 'new.npz')\n"
         "read = {p.stem: CalibratorFile.from_json(p.read_text()) for p in folder.glob('*.json')}\n"
-        "np.savez(folder / 'out.npz', **{key: one.apply(new) for key, one in read.items()})\n"
+        "groups = {key: new['wards'] if one.needs_groups else None for key, one in read.items()}\n"
+        "made = {key: one.apply(new['logits'], groups[key]) for key, one in read.items()}\n"
+        "np.savez(folder / 'out.npz', **made)\n"
     )
     subprocess.run([sys.executable, "-c", code, str(folder)], check=True)
     with np.load(folder / "out.npz") as found:
@@ -78,6 +118,24 @@ def applied(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 def test_every_calibrator_is_itself_in_another_process(key: str, applied: dict[str, Any]) -> None:
     found, wanted = applied[key]
     assert_allclose(found, wanted, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("wrong", ["permuted", "subset", "probabilities"])
+@pytest.mark.parametrize("key", KEYS)
+def test_every_calibrator_refuses_other_classes_and_other_values(key: str, wrong: str) -> None:
+    kept, new = usual(key), rows_of(60, 2)
+    groups = groups_for(key, 60)
+    given: Any = {
+        "permuted": pd.DataFrame(new.logits[:, [1, 0, 2]], columns=["dog", "cat", "owl"]),
+        "subset": pd.DataFrame(new.logits[:, :2], columns=NAMES[:2]),
+        "probabilities": new.probabilities,
+    }[wrong]
+    if wrong == "probabilities" and kept.takes == "scores":  # the event has the same score
+        assert_allclose(kept.apply(given, groups), kept.apply(new.logits, groups), atol=1e-12)
+        return
+    with pytest.raises(CalibrationInputError) as refused:
+        kept.apply(given, groups)
+    assert refused.value.field == "table"
 
 
 def test_a_file_says_what_it_is(tmp_path: Path) -> None:
@@ -133,7 +191,7 @@ def test_what_does_not_belong_is_refused(key: str, table: str, said: str) -> Non
         "percent": 100 * new.probabilities.max(axis=1),
     }[table]
     with pytest.raises(CalibrationInputError) as error:
-        again(file_of(key)).apply(given)
+        usual(key).apply(given)
     assert said in str(error.value)
 
 
@@ -173,6 +231,22 @@ def test_unknown_fields_are_passed_over_and_later_ones_have_defaults() -> None:
     assert read.figures == {}
     new = rows_of(60, 2)
     assert_array_equal(read.apply(new.logits), file_of("temperature").apply(new.logits))
+
+
+FIRST_FORMAT = """{"format": 1, "fitted": {"kind": "FittedPlatt", "warnings": [], "slope": 0.5,
+"intercept": -1.0}, "takes": "scores", "class_names": ["No", "Yes"],
+"event": {"kind": "class", "k": 1}, "n_rows": 40, "data": "ab12", "figures": {"ks_error":
+[0.05, 0.01], "auroc": [null, null]}, "made_by": "0.1.0", "accuracy": 0.0}"""
+"""As the first files were written, before groups were kept."""
+
+
+def test_a_file_of_the_first_format_still_opens() -> None:
+    read = CalibratorFile.from_json(FIRST_FORMAT)
+    assert (read.event, read.n_rows, read.data) == (OneClass(1), 40, "ab12")
+    assert read.figures == {"ks_error": (0.05, 0.01), "auroc": (None, None)}
+    assert_allclose(read.apply([0.8]), [1 / (1 + np.exp(1 - 0.5 * np.log(4)))], atol=1e-15)
+    assert_allclose(read.apply(pd.DataFrame({"No": [0.2], "Yes": [0.8]})), read.apply([0.8]))
+    assert again(read).fitted == read.fitted
 
 
 def test_a_map_written_alone_still_opens() -> None:
@@ -215,16 +289,81 @@ def test_other_text_is_refused(text: str) -> None:
         CalibratorFile.from_json(text)
 
 
-def test_nothing_fitted_and_groups_that_are_not_there_are_said() -> None:
-    rows = rows_of()
+def test_nothing_fitted_is_said() -> None:
     with pytest.raises(CalibrationInputError, match="no fitted calibrator"):
-        CalibratorFile.of(audit(rows))
-    scores = rows.probabilities[:, 0]
-    grouped = audit(
-        scores, rows.labels == 0, calibrator=ByGroup(PlattScaling()), groups=rows.labels > 1
-    )
-    with pytest.raises(CalibrationInputError, match="no groups"):
-        again(CalibratorFile.of(grouped)).apply(scores)
+        CalibratorFile.of(audit(rows_of()))
+
+
+# Groups -------------------------------------------------------------------------------------
+
+
+def test_groups_are_kept_by_name_and_column() -> None:
+    kept = usual("by_group")
+    assert kept.groups == Grouping(("", "cardiology", "surgery"), "ward")
+    new = rows_of(60, 2).probabilities.max(axis=1)
+    found = kept.apply(new, wards_of(60))
+    assert_array_equal(kept.unfitted(wards_of(60)), wards_of(60) == "oncology")
+    of_all = kept.fitted
+    assert isinstance(of_all, FittedByGroup)
+    unfitted = kept.unfitted(wards_of(60))
+    assert_array_equal(found[unfitted], of_all.score_map.predict(new[unfitted]))
+    assert not np.array_equal(found[~unfitted], of_all.score_map.predict(new[~unfitted]))
+    missing = wards_of(60).replace("", None)
+    assert_array_equal(kept.apply(new, missing), found)
+
+
+@pytest.mark.parametrize(
+    ("key", "groups", "said"),
+    [
+        ("by_group", None, "groups: none. Expected column 'ward' of each row."),
+        ("by_group", ["surgery"], "Expected a whole number for each of 60 rows."),
+        ("by_group", [["surgery", "surgery"]], "groups: an array of shape (1, 2). Expected one"),
+        ("platt", ["surgery"] * 60, "groups: some. Expected none, as FittedPlatt knows none."),
+    ],
+)
+def test_groups_that_do_not_belong_are_refused(key: str, groups: Any, said: str) -> None:
+    with pytest.raises(CalibrationInputError) as refused:
+        usual(key).apply(rows_of(60, 2).logits, groups)
+    assert said in str(refused.value)
+
+
+def test_groups_without_names_are_the_numbers_of_the_fit() -> None:
+    rows = rows_of(240)
+    told = with_groups(rows, np.where(wards_of(240) == "surgery", 7, -3))
+    split = Split(told, told)
+    kept = again(CalibratorFile.of(audit(split, calibrator=ByGroup(PlattScaling()))))
+    assert kept.groups is None
+    assert isinstance(kept.fitted, FittedByGroup)
+    scores = np.array([0.5, 0.5, 0.5])
+    assert_array_equal(kept.apply(scores, [-3, 7, 1]), kept.fitted.predict(scores, [-3, 7, 1]))
+    assert kept.unfitted([-3, 7, 1]).tolist() == [False, False, True]
+    with pytest.raises(CalibrationInputError, match="Expected the group of each row"):
+        kept.apply(scores)
+
+
+def test_a_calibrator_by_group_that_was_told_none_takes_none() -> None:
+    kept = again(CalibratorFile.of(audit(rows_of(), calibrator=ByGroup(PlattScaling()))))
+    assert isinstance(kept.fitted, FittedByGroup)
+    assert_array_equal(kept.apply([0.3]), kept.fitted.score_map.predict([0.3]))
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        "ward",
+        {"column": "ward", "names": ["", "", "surgery"]},
+        {"column": "ward", "names": ["a", "b"]},
+        {"column": 1, "names": ["a", "b", "c"]},
+        {"column": "age", "names": ["a", "b", "c"], "cuts": [60, 40]},
+        {"column": "age", "names": ["a", "b", "c"], "cuts": ["40"]},
+        {"column": "age", "names": ["a", "b", "c"], "cuts": 40},
+    ],
+)
+def test_groups_that_are_none_are_named(groups: object) -> None:
+    content = json.loads(usual("by_group").to_json()) | {"groups": groups}
+    with pytest.raises(CalibrationInputError) as refused:
+        CalibratorFile.from_json(json.dumps(content))
+    assert refused.value.field == "groups"
 
 
 # Very many points ---------------------------------------------------------------------------

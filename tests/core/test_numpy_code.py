@@ -2,8 +2,11 @@
 
 import ast
 import json
+import re
 import subprocess
 import sys
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +14,25 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from calibcore import CalibrationInputError, LogitSet, OneClass, audit
+from calibcore import CalibrationInputError, EventScores, LogitSet, OneClass, audit
 from calibcore.calibrator_file import CalibratorFile
-from calibcore.calibrators import CATALOGUE, FittedScoreMap, IsotonicCalibration
+from calibcore.calibrators import (
+    CATALOGUE,
+    ByGroup,
+    FittedScoreMap,
+    GaussianProcessCalibration,
+    IsotonicCalibration,
+    PlattScaling,
+)
 from calibcore.calibrators.method import Calibrator
+from calibcore.data import with_groups
+from calibcore.grouping import Grouping
 from calibcore.numpy_code import numpy_code
+from calibcore.splits import Split
 
-NOT_WRITTEN = {"gaussian_process", "by_group"}
+WARDS = np.array(["b", "a", "", 'o"wl'])
+MOST_LINES = 60
+"""Of code: constants, blank lines and the docstring are none."""
 
 
 def drawn(n_rows: int, seed: int) -> LogitSet:
@@ -35,9 +50,20 @@ def calibrators() -> dict[str, Calibrator]:
     made = {
         one.key: one.make(**{option.name: option.default for option in one.options})
         for one in CATALOGUE
-        if one.key not in NOT_WRITTEN
     }
     return made | {"isotonic_interpolated": IsotonicCalibration(interpolate=True)}
+
+
+@cache
+def kept_of(key: str, kind: str = "logits") -> CalibratorFile:
+    rows, calibrator = drawn(300, 1), calibrators()[key]
+    rows = as_probabilities(rows) if kind == "probabilities" else rows
+    if isinstance(calibrator, ByGroup):
+        groups = WARDS[np.arange(300) % 3]
+        found = audit(rows, calibrator=calibrator, event=OneClass(1), groups=groups)
+    else:
+        found = audit(Split(rows, rows), calibrator=calibrator, event=OneClass(1))
+    return CalibratorFile.of(found)
 
 
 @pytest.fixture(scope="module")
@@ -45,20 +71,21 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Run the code of every calibrator, fitted on either kind of table, where nothing else is."""
     folder: Path = tmp_path_factory.mktemp("code")
     wanted = {}
-    for kind, change in (("logits", lambda rows: rows), ("probabilities", as_probabilities)):
-        new = change(drawn(80, 2))
-        for key, calibrator in calibrators().items():
-            result = audit(change(drawn(300, 1)), calibrator=calibrator, event=OneClass(1))
-            kept, name = CalibratorFile.of(result), f"{kind}_{key}"
+    for kind, new in (("logits", drawn(80, 2)), ("probabilities", as_probabilities(drawn(80, 2)))):
+        for key in calibrators():
+            kept, name = kept_of(key, kind), f"{kind}_{key}"
             of_scores = isinstance(kept.fitted, FittedScoreMap)
             table = np.append(new.probabilities[:, 1], [0, 0.5, 1]) if of_scores else new.given
+            groups = WARDS[np.arange(len(table)) % 4] if kept.needs_groups else None
             (folder / f"{name}.py").write_text(numpy_code(kept), encoding="utf-8")
-            np.save(folder / f"{name}.npy", table)
-            wanted[name] = kept.apply(table)
+            given = {"table": table} if groups is None else {"table": table, "groups": groups}
+            np.savez(folder / f"{name}.npz", allow_pickle=False, **given)
+            wanted[name] = kept.apply(table, groups)
     code = (
         "import pathlib, runpy, sys, numpy as np\n"
-        "made = {p.stem: runpy.run_path(str(p))['calibrate'](np.load(p.with_suffix('.npy')))\n"
-        "        for p in pathlib.Path('.').glob('*_*.py')}\n"
+        "given = {p: np.load(p.with_suffix('.npz')) for p in pathlib.Path('.').glob('*_*.py')}\n"
+        "made = {p.stem: runpy.run_path(str(p))['calibrate'](*arrays.values())\n"
+        "        for p, arrays in given.items()}\n"
         "assert not {'calibcore', 'scipy', 'pandas'} & set(sys.modules)\n"
         "np.savez('out.npz', **made)\n"
     )
@@ -74,20 +101,100 @@ def test_the_code_is_the_calibrator(key: str, kind: str, found: dict[str, Any]) 
     assert_allclose(made, wanted, rtol=0, atol=1e-12)
 
 
+def code_lines(text: str) -> list[str]:
+    lines = text.splitlines()[1:]
+    return [line for line in lines if line.strip() and not re.match(r"[A-Z_0-9]+ = ", line)]
+
+
 @pytest.mark.parametrize("key", list(calibrators()))
 def test_the_code_is_short_and_needs_numpy_alone(key: str) -> None:
-    text = numpy_code(CalibratorFile.of(audit(drawn(300, 1), calibrator=calibrators()[key])))
-    assert len(text.splitlines()) <= 60
-    imported = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Import)]
-    assert [alias.name for node in imported for alias in node.names] == ["numpy"]
+    text = numpy_code(kept_of(key))
+    assert len(code_lines(text)) <= MOST_LINES
+    tree = list(ast.walk(ast.parse(text)))
+    imported = {alias.name for node in tree if isinstance(node, ast.Import) for alias in node.names}
+    imported |= {str(node.module) for node in tree if isinstance(node, ast.ImportFrom)}
+    assert imported - {*sys.stdlib_module_names} == {"numpy"}
+    assert key == "gaussian_process" or imported == {"numpy"}
 
 
-@pytest.mark.parametrize("key", ["gaussian_process"])
-def test_what_is_not_written_is_said(key: str) -> None:
-    method = next(one for one in CATALOGUE if one.key == key)
-    made = method.make(**{option.name: option.default for option in method.options})
-    with pytest.raises(CalibrationInputError, match=r"Expected any but a Gaussian process"):
-        numpy_code(CalibratorFile.of(audit(drawn(300, 1), calibrator=made)))
+def code_of(kept: CalibratorFile) -> Any:
+    space: dict[str, Any] = {}
+    exec(numpy_code(kept), space)  # noqa: S102 - what is tested
+    return space["calibrate"]
+
+
+# A Gaussian process -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "n_inducing", "spread"), [(2, 10, 3.0), (3, 40, 6.0), (12, 10, 9.0), (12, 3, 3.0)]
+)
+@pytest.mark.parametrize("sure", [False, True])
+def test_unsure_rows_of_a_gaussian_process_are_averaged_alike(
+    n_classes: int, n_inducing: int, spread: float, *, sure: bool
+) -> None:
+    rng = np.random.default_rng(5)
+    logits = rng.normal(size=(80, n_classes)) * 3
+    labels = (logits + rng.gumbel(size=logits.shape) * (0.01 if sure else 3)).argmax(axis=1)
+    rows = LogitSet(logits, labels)
+    calibrator = GaussianProcessCalibration(n_inducing=n_inducing)
+    kept = CalibratorFile.of(audit(Split(rows, rows), calibrator=calibrator))
+    new = rng.normal(size=(700, n_classes)) * spread
+    new[:9, 0] = -np.inf
+    new[9:20] = 0.0
+    new[20:40, 1:] = -1.0
+    assert_allclose(code_of(kept)(new), kept.apply(new), rtol=0, atol=1e-12)
+
+
+# Groups -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("groups", "new"),
+    [
+        (["b", "a", ""], [None, "a", "b", "c", "", 3]),
+        (["b", "3", ""], [None, "3", "b", "c", "", 3]),
+        ([1, 2, 7], [7, 1, 2.0, np.nan, 9, 1]),
+        ([1.5, 2.5, np.nan], [np.nan, 1.5, "2.5", 9, -1, 2.5]),
+    ],
+)
+def test_groups_of_the_code_are_those_of_the_file(groups: list[Any], new: list[Any]) -> None:
+    rng = np.random.default_rng(4)
+    place = np.arange(300) % 3
+    scores = rng.random(300)
+    hits = rng.random(300) < np.clip(scores + 0.2 * (place - 1), 0, 1)
+    told = np.array([groups[k] for k in place], dtype=object)
+    kept = CalibratorFile.of(audit(scores, hits, calibrator=ByGroup(PlattScaling()), groups=told))
+    given = np.array(new, dtype=object)
+    assert_allclose(code_of(kept)(scores[:6], given), kept.apply(scores[:6], given), atol=1e-12)
+    assert 0 < kept.unfitted(given).sum() < 6
+
+
+def test_groups_by_ranges_and_by_numbers_of_the_fit_are_those_of_the_file() -> None:
+    rng = np.random.default_rng(4)
+    age, scores = rng.integers(18, 90, 400), rng.random(400)
+    ages = Grouping(("below 40", "40 to 60", "60 and more", ""), "age", (40.0, 60.0))
+    hits = rng.random(400) < np.clip(scores + 0.004 * (age - 50), 0, 1)
+    rows = with_groups(EventScores(scores, hits), ages.numbers(age))
+    plain = CalibratorFile.of(audit(Split(rows, rows), calibrator=ByGroup(PlattScaling())))
+    kept = replace(plain, groups=ages)
+    new = np.array([39.9, 40, 60, 88, np.nan, -5])
+    found = code_of(kept)(scores[:6], new)
+    assert_allclose(found, kept.apply(scores[:6], new), rtol=0, atol=1e-12)
+    assert_allclose(found, code_of(plain)(scores[:6], [0, 1, 2, 2, 9, 0]), rtol=0, atol=1e-12)
+    assert kept.unfitted(new).tolist() == [False] * 4 + [True, False]
+    with pytest.raises(ValueError, match="a group for each score"):
+        code_of(kept)(scores[:6], new[:5])
+
+
+# What is refused ----------------------------------------------------------------------------
+
+
+def test_a_calibrator_of_folds_has_no_code() -> None:
+    found = audit(drawn(100, 1), calibrator=PlattScaling()).crossed
+    assert found is not None
+    with pytest.raises(CalibrationInputError, match=r"FoldedScoreMap\. Expected one of the cat"):
+        numpy_code(CalibratorFile(found))
 
 
 @pytest.mark.parametrize(
@@ -101,20 +208,21 @@ def test_what_is_not_written_is_said(key: str) -> None:
     ],
 )
 def test_the_code_refuses_what_does_not_belong(key: str, given: Any, said: str) -> None:
-    space: dict[str, Any] = {}
-    exec(numpy_code(CalibratorFile.of(audit(drawn(300, 1), calibrator=calibrators()[key]))), space)  # noqa: S102 - what is tested
+    calibrate = code_of(kept_of(key))
     with pytest.raises(ValueError, match=said):
-        space["calibrate"](given(drawn(80, 2)))
+        calibrate(given(drawn(80, 2)))
     if key == "temperature":
         with pytest.raises(ValueError, match="in this order"):
-            space["calibrate"](drawn(80, 2).logits, ('o"wl', "dog", "cat"))
+            calibrate(drawn(80, 2).logits, ('o"wl', "dog", "cat"))
 
 
-def test_what_a_file_says_stays_text() -> None:
-    kept = CalibratorFile.of(audit(drawn(300, 1), calibrator=calibrators()["temperature"]))
+@pytest.mark.parametrize("key", ["temperature", "by_group"])
+def test_what_a_file_says_stays_text(key: str) -> None:
+    kept = kept_of(key)
     foul = '"""\nimport os\nx = """\\'
     content = json.loads(kept.to_json())
     content |= {"data": foul, "made_by": foul, "class_names": [foul, "\\", "'"]}
+    content |= {"groups": {"column": foul, "names": [foul, "a", "b"]}}
     tree = ast.parse(numpy_code(CalibratorFile.from_json(json.dumps(content))))
     imported = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
     assert len(imported) == 1

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 
-from tests.peers import figures, measures, score_maps, vector_maps
+from tests.peers import figures, measures, score_maps, torch_twin, vector_maps
 from tests.peers.cases import NAMES, Case, case
 from tests.peers.figures import Figure
 
@@ -41,6 +41,7 @@ def main() -> None:
     parser.add_argument("samples", nargs="*", default=NAMES, help="only these samples")
     parser.add_argument("--only", choices=KINDS, help="only this kind of figure")
     asked = parser.parse_args()
+    torch_twin.check()
     kinds = [asked.only] if asked.only else list(KINDS)
     warnings.simplefilter("ignore")  # of libraries about each other, and of slow fits
     logging.disable(logging.INFO)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from jsonschema import Draft202012Validator
 
@@ -113,7 +114,11 @@ def test_a_calibrator_by_group_is_reported_and_how_to_repeat_it(tmp_path: Path) 
     scores, groups = rng.random(900), rng.integers(0, 3, 900)
     hits = rng.random(900) < np.clip(scores + 0.1 * (groups - 1), 0, 1)
     by_group = next(one for one in CATALOGUE if one.key == "by_group").make()
-    audit(scores, hits, calibrator=by_group, groups=groups).report(tmp_path / "report.json")
+    wards = pd.Series(np.array(["a", "b", ""])[groups], name="ward")
+    audit(scores, hits, calibrator=by_group, groups=wards).report(tmp_path / "report.json")
     document = json.loads((tmp_path / "report.json").read_text("utf-8"))
     (line,) = block(document, "rerun", "command")["lines"]
     assert line.startswith("In Python: calibcore.audit(data, outcomes, event=OneClass(k=1)")
+    rows = block(document, "calibrator", "calibrator")["rows"]
+    said = {row["name"]: row["cells"][0]["shown"] for row in rows}
+    assert said["Groups of ward"] == "(blank), a, b"

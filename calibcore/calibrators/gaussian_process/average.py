@@ -15,13 +15,13 @@ from calibcore.validation import Floats
 N_POINTS = (128, 512, 1024)
 """Points for rows that are a little unsure, unsure, and unsure between many classes."""
 
-_SETTLED, _UNSURE, _BETWEEN_MANY = 0.03, 100.0, 0.03
+SETTLED, UNSURE, BETWEEN_MANY = 0.03, 100.0, 0.03
 """Where a row goes from one rule to the next: see `average_softmax`."""
 
-_TURNS = 4
+TURNS = 4
 """Directions of a row that come first."""
 
-_GENERATOR = 117
+GENERATOR = 117
 """Its powers make one of the evenest lattices in few dimensions."""
 
 _PASS, _CELLS = 64, 1 << 16
@@ -49,13 +49,13 @@ def average_softmax(mean: Floats, directions: Floats) -> Floats:
     -----
     Softmax sees only differences: with v the variance of a class's difference from the one on top,
     and w about the probability that it is above that one (by MacKay's approximation), a row is
-    unsure by the largest w v^2. Rows up to `_SETTLED` have a closed form, `_of_settled`.
+    unsure by the largest w v^2. Rows up to `SETTLED` have a closed form, `_of_settled`.
 
     For the others softmax is a step along most lines, and `points` are averaged. Each row's
     coordinates are first turned by reflections: the first one then carries the whole difference of
     the class that matters most, w v / (1 + v), the second one the rest of the class that then
     matters most, and so on, as the points are evenest in their first coordinates. Where classes
-    that matter by more than `_BETWEEN_MANY` are left after `_TURNS` reflections, there are most
+    that matter by more than `BETWEEN_MANY` are left after `TURNS` reflections, there are most
     points.
 
     Measured against at least 32,768 points of a Sobol sequence, 5,900 rows of 111 fits were off by
@@ -68,14 +68,14 @@ def average_softmax(mean: Floats, directions: Floats) -> Floats:
     variance = np.einsum("mkr,mkr->kr", directions, directions)
     rivalry = _rivalry(mean, variance)
     doubt = (rivalry * variance * variance).max(axis=0)
-    unsure = doubt > _SETTLED
+    unsure = doubt > SETTLED
     result = _of_settled(mean, variance, directions)
     if not unsure.any():
         return result
     turned = directions[:, :, unsure]
     left = _turn(turned, rivalry[:, unsure] / (1 + variance[:, unsure]))
-    level = np.where(left > _BETWEEN_MANY, 2, 1)
-    level[doubt[unsure] <= _UNSURE] = 0
+    level = np.where(left > BETWEEN_MANY, 2, 1)
+    level[doubt[unsure] <= UNSURE] = 0
     result[:, unsure] = _of_unsure(mean[:, unsure], turned, level)
     return result
 
@@ -116,7 +116,7 @@ def _turn(directions: Floats, importance: Floats) -> Floats:
     """
     n_directions, n_classes, n_rows = directions.shape
     rows = np.arange(n_rows)
-    turns = min(_TURNS, n_directions - 1, n_classes - 1)
+    turns = min(TURNS, n_directions - 1, n_classes - 1)
     for turn in range(turns):
         rest = directions[turn:]
         left = np.einsum("mkr,mkr->kr", rest, rest)
@@ -127,7 +127,7 @@ def _turn(directions: Floats, importance: Floats) -> Floats:
         along = np.einsum("mr,mkr->kr", mirror, rest)
         along *= 2 / np.where(size > 0, size, 1.0)
         rest -= mirror[:, np.newaxis] * along
-    if turns < _TURNS:
+    if turns < TURNS:
         return np.zeros(n_rows)
     rest = directions[turns:]
     return np.asarray((importance * np.einsum("mkr,mkr->kr", rest, rest)).max(axis=0))
@@ -141,7 +141,7 @@ def _of_unsure(mean: Floats, directions: Floats, level: NDArray[np.intp]) -> Flo
         chosen = np.flatnonzero(level == at)
         for start in range(0, len(chosen), rows_a_time):
             rows = chosen[start : start + rows_a_time]
-            part = points(max(wanted, _fewest(len(directions))), len(directions))
+            part = points(max(wanted, fewest(len(directions))), len(directions))
             result[:, rows] = _over(part, mean[:, rows], directions[:, :, rows])
     result[np.isneginf(mean)] = 0.0
     result /= result.sum(axis=0)
@@ -165,8 +165,8 @@ def _over(all_points: Floats, mean: Floats, directions: Floats) -> Floats:
     return total
 
 
-def _fewest(n_directions: int) -> int:
-    """Return the least power of 2 whose points have directions enough."""
+def fewest(n_directions: int) -> int:
+    """Return the least power of 2 whose `points` have directions enough."""
     return 1 << (4 * n_directions - 1).bit_length()
 
 
@@ -194,7 +194,7 @@ def points(n_points: int, n_directions: int) -> Floats:
     """
     from scipy.special import ndtri  # noqa: PLC0415 - a tenth of a second to import
 
-    steps = np.array([pow(_GENERATOR, power, n_points) for power in range(n_directions)])
+    steps = np.array([pow(GENERATOR, power, n_points) for power in range(n_directions)])
     times = np.arange(n_points) - (n_points - 1) / 2
     gauss = ndtri(np.outer(times, steps) / n_points % 1)
     factor = np.linalg.cholesky(gauss.T @ gauss / n_points)

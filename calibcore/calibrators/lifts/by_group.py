@@ -53,14 +53,18 @@ class FittedByGroup(FittedGroupMap):
     slope: Floats
     penalty: float
 
+    @property
+    def differs(self) -> NDArray[np.bool_]:
+        """Which groups differ from the map of all rows: shape (n_groups,)."""
+        return np.asarray((self.shift != 0) | (self.slope != 1))
+
     def predict(self, scores: ArrayLike, groups: ArrayLike | None = None) -> Floats:
         of_all = self.score_map.predict(scores)
         if groups is None:
             return of_all
         own = validation.groups(groups, n_rows=of_all.size)
         place = np.minimum(np.searchsorted(self.groups, own), self.groups.size - 1)
-        differs = (self.shift != 0) | (self.slope != 1)
-        moved = np.flatnonzero((self.groups[place] == own) & differs[place])
+        moved = np.flatnonzero((self.groups[place] == own) & self.differs[place])
         place, result = place[moved], of_all.copy()
         result[moved] = sigmoid(self.shift[place] + self.slope[place] * log_odds(of_all[moved]))
         return result

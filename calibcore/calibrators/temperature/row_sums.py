@@ -98,11 +98,12 @@ class Rows:
 
     def mean(self, terms: Callable[["Rows"], Sequence[float]]) -> list[float]:
         """Average over the rows what a function gives as means, of not too many rows at a time."""
-        if self.n_rows <= _TOGETHER:
-            return list(terms(self))
-        totals: Any = sum(part.n_rows * np.array(terms(part)) for part in self.parts)
-        found: list[float] = (totals / self.n_rows).tolist()
-        return found
+        with np.errstate(over="ignore"):  # a mean too large for a float is infinite
+            if self.n_rows <= _TOGETHER:
+                return list(terms(self))
+            totals: Any = sum(part.n_rows * np.array(terms(part)) for part in self.parts)
+            found: list[float] = (totals / self.n_rows).tolist()
+            return found
 
     @property
     def parts(self) -> list["Rows"]:

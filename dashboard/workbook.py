@@ -1,0 +1,175 @@
+"""A calibrator of scores as a workbook (.xlsx) in which scores are typed or pasted."""
+
+import io
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from calibcore.calibrator_file import CalibratorFile
+from calibcore.calibrators.base import FittedScoreMap
+from calibcore.calibrators.lifts.by_group import FittedByGroup
+from calibcore.calibrators.score_maps.platt import log_odds, sigmoid
+from calibcore.errors import CalibrationInputError
+from calibcore.score_table import TABLE_ACCURACY, ScoreTable, score_table
+from dashboard.wording import workbook as words
+
+N_ROWS = 1000
+"""Rows with formulas."""
+
+_HEAD, _FIRST = 3, 4
+"""Rows of the heads and of the first score, from 0."""
+
+_EXAMPLE = 0.5
+"""The score that is there at first."""
+
+_LOWEST = -1e300
+"""Where the first range of a number begins."""
+
+_ALL = (
+    '=IF({score}="","",IF(AND(ISNUMBER({score}),{score}>=0,{score}<=1),'
+    "LOOKUP({score},table_score,table_calibrated)"
+    "+LOOKUP({score},table_score,table_slope)*({score}-LOOKUP({score},table_score)),"
+    f'"{words.NO_SCORE}"))'
+)
+
+_MOVED = (
+    "=IF(ISNUMBER({all}),"
+    "1/(1+EXP(-({shift}+{slope}*LN(MAX({all},2^-52)/MAX(1-{all},2^-52))))),{all})"
+)
+
+
+class _Column(NamedTuple):
+    """A column of the sheet: how formulas call it, its head, its first value, and its formula."""
+
+    name: str
+    head: str
+    first: str | float
+    formula: str = ""
+
+
+def workbook_of(kept: CalibratorFile, name: str, event: str) -> bytes:
+    """Write a workbook whose formulas calibrate a score, in any spreadsheet program.
+
+    Parameters
+    ----------
+    kept : CalibratorFile
+        Of a calibrator of scores, or by group.
+    name, event : str
+        How the calibrator and the event are called.
+
+    Returns
+    -------
+    bytes
+        An xlsx file. Sheet "Calibrator" has a column of scores, with one to start with, and
+        formulas beside it, which look them up in sheet "Table"; by group, in "Groups" too. Values
+        of the formulas are written along, for programs that do not compute.
+
+    Raises
+    ------
+    CalibrationInputError
+        A calibrator of all classes.
+    """
+    from xlsxwriter import Workbook  # noqa: PLC0415 - only for who asks for it
+
+    fitted = kept.fitted
+    if not isinstance(fitted, FittedScoreMap):
+        wanted = "one of scores, such as platt or spline"
+        raise CalibrationInputError("calibrator", type(fitted).__name__, wanted)
+    table = score_table(fitted, TABLE_ACCURACY - kept.accuracy)
+    written = io.BytesIO()
+    with Workbook(written, {"in_memory": True}) as book:
+        sheet = book.add_worksheet(words.SHEET)
+        lines = np.column_stack([table.score, table.calibrated, table.slope]).tolist()
+        _listed(book, words.TABLE, words.TABLE_HEAD, lines)
+        if isinstance(fitted, FittedByGroup) and kept.needs_groups:
+            columns, how = _of_groups(book, kept, fitted, table), words.TYPE_GROUPS
+        else:
+            first = table.at([_EXAMPLE]).item()
+            columns = [_Column("calibrated", words.CALIBRATED, first, _ALL)]
+            how = words.TYPE
+        columns = [_Column("score", words.SCORE, _EXAMPLE), *columns]
+        sheet.write_string(0, 0, words.title(name), book.add_format({"bold": True}))
+        sheet.write_string(1, 0, f"{how} {words.MORE}")
+        _filled(book, sheet, columns)
+        for row, (head, text) in enumerate(words.facts(kept, event, TABLE_ACCURACY), start=_HEAD):
+            sheet.write_string(row, len(columns) + 1, head)
+            sheet.write_string(row, len(columns) + 2, text)
+    return written.getvalue()
+
+
+def _filled(book: Any, sheet: Any, columns: Sequence[_Column]) -> None:
+    """Write heads, the first row, and the formulas of all rows."""
+    head = book.add_format({"bold": True, "bottom": 1, "align": "right"})
+    typed = book.add_format({"bg_color": "#FFF4CC"})
+    number = book.add_format({"num_format": "0.0000"})
+    for k, column in enumerate(columns):
+        sheet.write_string(_HEAD, k, column.head, head)
+        if column.name == "group" and isinstance(column.first, str):
+            offered = {"validate": "list", "source": "=groups_group", "show_error": False}
+            sheet.data_validation(_FIRST, k, _FIRST + N_ROWS - 1, k, offered)
+        for row in range(_FIRST, _FIRST + N_ROWS):
+            value = column.first if row == _FIRST else ""
+            if column.formula:
+                cells = {one.name: f"{'ABCDEF'[at]}{row + 1}" for at, one in enumerate(columns)}
+                sheet.write_formula(row, k, column.formula.format(**cells), number, value)
+            elif value == "":
+                sheet.write_blank(row, k, None, typed)
+            else:
+                write = sheet.write_string if isinstance(value, str) else sheet.write_number
+                write(row, k, value, typed)
+    sheet.set_column(0, len(columns) - 1, 14)
+    sheet.set_column(len(columns) + 1, len(columns) + 1, 16)
+    sheet.freeze_panes(_FIRST, 0)
+
+
+def _listed(book: Any, name: str, heads: Sequence[str], lines: Sequence[Sequence[Any]]) -> None:
+    """Write a sheet of columns, each with a name for formulas such as ``table_score``."""
+    sheet = book.add_worksheet(name)
+    for k, head in enumerate(heads):
+        sheet.write_string(0, k, head, book.add_format({"bold": True, "bottom": 1}))
+        column = "ABCD"[k]
+        place = f"={name}!${column}$2:${column}${len(lines) + 1}"
+        book.define_name(f"{name.lower()}_{head.split()[0].lower()}", place)
+    for row, line in enumerate(lines, start=1):
+        for k, value in enumerate(line):
+            write = sheet.write_string if isinstance(value, str) else sheet.write_number
+            write(row, k, value)
+    sheet.set_column(0, len(heads) - 1, 18)
+    sheet.freeze_panes(1, 0)
+
+
+def _of_groups(
+    book: Any, kept: CalibratorFile, fitted: FittedByGroup, table: ScoreTable
+) -> list[_Column]:
+    """Write the sheet of groups, and return the columns that calibrate by them."""
+    pairs = zip(fitted.shift.tolist(), fitted.slope.tolist(), strict=True)
+    added = dict(zip(fitted.groups.tolist(), pairs, strict=True))
+    grouping, like_all = kept.groups, (0.0, 1.0)
+    if grouping is None or grouping.cuts is None:
+        names = {k: str(k) if grouping is None else grouping.names[k] for k in added}
+        lines = [[names[k], *pair] for k, pair in added.items()]
+        lines.sort(key=lambda line: line[0] == "")
+        shift = "SUMPRODUCT(EXACT(groups_group,{group})*groups_shift)"
+        slope = "1+SUMPRODUCT(EXACT(groups_group,{group})*(groups_slope-1))"
+        first = lines[0][0]
+    else:
+        starts = [_LOWEST, *grouping.cuts]
+        lines = [[grouping.names[k], *added.get(k, like_all), at] for k, at in enumerate(starts)]
+        blank = added.get(len(starts), like_all)
+        shift, slope = (
+            f"IF(ISNUMBER({{group}}),LOOKUP({{group}},groups_from,groups_{one}),{value!r})"
+            for one, value in zip(("shift", "slope"), blank, strict=True)
+        )
+        first = min([*grouping.cuts, 1.0]) - 1
+    _listed(book, words.GROUPS, words.GROUPS_HEAD[: len(lines[0])], lines)
+    of_all, (own_shift, own_slope) = table.at([_EXAMPLE]), lines[0][1:3]
+    moved = sigmoid(own_shift + own_slope * log_odds(of_all)).item()
+    head = words.GROUPS_HEAD[0] if grouping is None else grouping.column
+    return [
+        _Column("group", head or words.GROUPS_HEAD[0], first),
+        _Column("calibrated", words.CALIBRATED, moved, _MOVED),
+        _Column("all", words.OF_ALL, of_all.item(), _ALL),
+        _Column("shift", words.SHIFT, own_shift, f'=IF(ISNUMBER({{all}}),{shift},"")'),
+        _Column("slope", words.SLOPE, own_slope, f'=IF(ISNUMBER({{all}}),{slope},"")'),
+    ]

@@ -1,0 +1,180 @@
+"""Calibrators as workbooks: the formulas in them calibrate, and their values are written along."""
+
+import io
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from numpy.testing import assert_allclose
+from python_calamine import CalamineWorkbook
+
+from calibcore import CalibrationInputError, EventScores, audit
+from calibcore.calibrator_file import CalibratorFile
+from calibcore.calibrators import (
+    BBQ,
+    BetaCalibration,
+    ByGroup,
+    HistogramBinning,
+    IsotonicCalibration,
+    PlattScaling,
+    ScoreMap,
+    SplineCalibration,
+    TemperatureScaling,
+    VennAbers,
+)
+from calibcore.data import with_groups
+from calibcore.grouping import Grouping
+from calibcore.score_table import TABLE_ACCURACY
+from calibcore.splits import Split
+from dashboard.cli import main
+from dashboard.wording import workbook as words
+from dashboard.workbook import N_ROWS, workbook_of
+from tests.cli.spreadsheet import Workbook
+
+MAPS: list[ScoreMap] = [
+    PlattScaling(), BetaCalibration(), HistogramBinning(), IsotonicCalibration(),
+    IsotonicCalibration(interpolate=True), BBQ(), SplineCalibration(), VennAbers(),
+]  # fmt: skip
+WARDS = np.array(["surgery", "Surgery", "", "=1+1", "3"])
+
+
+def drawn() -> tuple[Any, Any, Any]:
+    """Scores of two digits, so that many are at an edge; outcomes; and a place of each row."""
+    rng = np.random.default_rng(2)
+    scores, place = np.round(rng.beta(1, 3, 1000), 2), np.arange(1000) % 5
+    return scores, rng.random(1000) < np.clip(scores + 0.1 * (place - 2), 0, 1), place
+
+
+def kept_of(calibrator: ScoreMap, **asked: Any) -> CalibratorFile:
+    scores, hits, _ = drawn()
+    return CalibratorFile.of(audit(scores, hits, calibrator=calibrator, **asked))
+
+
+def opened(kept: CalibratorFile) -> Workbook:
+    return Workbook(workbook_of(kept, "Calibrator", "Class Yes"))
+
+
+SCORES = [0.0, 1.0, 0.5, 0.2, 1 / 3, 0.999999, 1e-9, *np.linspace(0.01, 0.99, 99).round(2).tolist()]
+
+
+@pytest.mark.parametrize("calibrator", MAPS, ids=lambda one: type(one).__name__)
+def test_the_formula_is_the_calibrator(calibrator: ScoreMap) -> None:
+    kept = kept_of(calibrator)
+    book, found = opened(kept), []
+    for row, score in enumerate(SCORES, start=5):
+        book.typed(f"A{row}", score)
+        found.append(book.value(f"B{row}"))
+    assert_allclose(found, kept.apply(SCORES), rtol=0, atol=TABLE_ACCURACY)
+
+
+def test_the_first_score_is_there_with_its_value_for_programs_that_do_not_compute() -> None:
+    kept = kept_of(SplineCalibration())
+    data = workbook_of(kept, "Spline", "readmitted = Yes")
+    book, sheet = Workbook(data), CalamineWorkbook.from_filelike(io.BytesIO(data))
+    assert sheet.sheet_names == [words.SHEET, words.TABLE]
+    cells = sheet.get_sheet_by_index(0).to_python(skip_empty_area=False)
+    assert cells[3][:2] == ["Score", "Calibrated"]
+    assert cells[4][:2] == [0.5, pytest.approx(book.value("B5"), abs=1e-15)]
+    assert cells[5][:2] == ["", ""]
+    said = {line[3]: line[4] for line in cells if len(line) > 4 and line[3]}
+    assert said["Event"] == "readmitted = Yes"
+    assert said["Accuracy"] == "Within 0.0001 of the calibrator, at every score"
+    assert said["Data (SHA-256)"] == kept.data
+    assert said["Fitted on"] == "1,000 rows"
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [("", ""), ("high", words.NO_SCORE), (1.5, words.NO_SCORE), (-0.1, words.NO_SCORE)],
+)
+def test_what_is_no_score_is_said(typed: object, shown: str) -> None:
+    book = opened(kept_of(PlattScaling()))
+    last = 4 + N_ROWS
+    book.typed(f"A{last}", typed)
+    assert book.value(f"B{last}") == shown
+    assert book.value(f"B{last + 1}") == ""
+
+
+# By group -----------------------------------------------------------------------------------
+
+
+def test_groups_are_found_by_their_exact_names() -> None:
+    place = drawn()[2]
+    kept = kept_of(ByGroup(PlattScaling()), groups=pd.Series(WARDS[place], name="ward"))
+    book = opened(kept)
+    assert [book.value(f"{column}4") for column in "ABCDEF"] == [
+        "Score", "ward", "Calibrated", "All groups", "Shift", "Slope",
+    ]  # fmt: skip
+    asked = [*WARDS.tolist(), "dermatology", 3.0]
+    for row, ward in enumerate(asked, start=5):
+        book.typed(f"A{row}", 0.3)
+        book.typed(f"B{row}", ward)
+    found = [book.value(f"C{row}") for row in range(5, 5 + len(asked))]
+    wanted = kept.apply([0.3] * len(asked), np.array(asked, dtype=object))
+    assert_allclose(found, wanted, rtol=0, atol=TABLE_ACCURACY)
+    assert len({round(value, 6) for value in found}) == 6  # 3 and "3" are one, the unknown another
+    book.typed("A5", "high")
+    assert book.value("C5") == words.NO_SCORE
+    book.typed("A5", "")
+    assert book.value("C5") == ""
+
+
+@pytest.mark.parametrize("blank", [True, False])
+def test_groups_by_ranges_are_found_by_their_numbers(*, blank: bool) -> None:
+    scores, hits, place = drawn()
+    age = np.array([25.0, 45.0, 60.0, 88.0, np.nan if blank else 30.0])[place]
+    names = ("below 40", "40 to 60", "60 and more", *([""] if blank else []))
+    ages = Grouping(names, "age", (40.0, 60.0))
+    rows = with_groups(EventScores(scores, hits), ages.numbers(age))
+    plain = CalibratorFile.of(audit(Split(rows, rows), calibrator=ByGroup(HistogramBinning())))
+    kept = replace(plain, groups=ages)
+    book, asked = opened(kept), [39.9, 40.0, 59.0, 60.0, 99.0, ""]
+    assert isinstance(book.value("B5"), float)
+    for row, typed in enumerate(asked, start=5):
+        book.typed(f"A{row}", 0.3)
+        book.typed(f"B{row}", typed)
+    found = [book.value(f"C{row}") for row in range(5, 5 + len(asked))]
+    wanted = kept.apply([0.3] * len(asked), np.array(asked, dtype=object))
+    assert_allclose(found, wanted, rtol=0, atol=TABLE_ACCURACY)
+
+
+def test_the_first_group_is_there_with_its_values() -> None:
+    place = drawn()[2]
+    for groups in (WARDS[place], place):
+        kept = kept_of(ByGroup(PlattScaling()), groups=groups)
+        book = opened(kept)
+        row = [book.kept["Calibrator", f"{column}5"] for column in "ABCDEF"]
+        assert row[:2] == [0.5, "3" if groups is not place else "0"]
+        assert_allclose(row[2:], [book.value(f"{one}5") for one in "CDEF"], rtol=0, atol=1e-12)
+        assert_allclose(row[2], kept.apply([0.5], [row[1]])[0], rtol=0, atol=TABLE_ACCURACY)
+
+
+# Elsewhere ----------------------------------------------------------------------------------
+
+
+def test_a_calibrator_of_all_classes_has_none() -> None:
+    rng = np.random.default_rng(0)
+    logits = rng.normal(size=(60, 3))
+    kept = CalibratorFile.of(audit(logits, logits.argmax(axis=1), calibrator=TemperatureScaling()))
+    with pytest.raises(CalibrationInputError, match=r"FittedTemperature\. Expected one of scores"):
+        workbook_of(kept, "Temperature scaling", "Top prediction")
+
+
+def test_the_command_writes_it(tmp_path: Path) -> None:
+    scores, hits, _ = drawn()
+    source, out = tmp_path / "old.csv", tmp_path / "platt.xlsx"
+    pd.DataFrame({"risk": scores, "ill": np.where(hits, "Yes", "No")}).to_csv(source, index=False)
+    asked = ["fit", str(source), "--out", str(out), "--event", "Yes", "--calibrator"]
+    assert CliRunner().invoke(main, [*asked, "platt"]).exit_code == 0
+    book = Workbook(out.read_bytes())
+    assert "Platt scaling: scores calibrated" in book.kept["Calibrator", "A1"]
+    book.typed("A7", 0.25)
+    wanted = PlattScaling().fit(scores, hits).predict([0.25])
+    assert_allclose(book.value("B7"), wanted[0], rtol=0, atol=TABLE_ACCURACY)
+    refused = CliRunner().invoke(main, [*asked, "temperature"])
+    assert refused.exit_code == 2
+    assert "Expected one of scores, such as platt or spline." in refused.stderr
