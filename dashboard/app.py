@@ -20,6 +20,7 @@ from dashboard.views import (
     maps,
     models,
     overview,
+    own,
     reliability,
     slices,
     teachers,
@@ -42,6 +43,7 @@ PAGES: tuple[tuple[str, str, Callable[[Scene], None]], ...] = (
 LEARN: tuple[tuple[str, str, Callable[[], None]], ...] = (
     ("Learn", "learn", learn.show),
     ("Laboratory", "laboratory", laboratory.show),
+    ("Your own calibration", "you", own.show),
     ("Glossary", "glossary", glossary.show),
     ("For teachers", "teachers", teachers.show),
 )

@@ -64,6 +64,9 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
 .measures :is(.worse, .over) { color: var(--worse); }
 .measures .under { color: var(--under); }
 .measures :is(.no-evidence, .moved, .not-comparable, .none) { opacity: 0.7; }
+.st-key-own_choices button { min-height: 4.5rem; }
+.st-key-own_choices button p { font-size: 1.25rem; }
+.st-key-own_picture [data-testid="stElementToolbar"] { display: none; }
 @media (min-width: 641px) {
   [class*="st-key-phone_"] { display: none; }
   .st-key-next_steps [data-testid="stHorizontalBlock"] { flex-wrap: nowrap; }
@@ -73,6 +76,7 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
 @media (max-width: 640px) {
   .st-key-lab_numbers { display: grid; grid-template-columns: 1fr 1fr; gap: 0 1rem; }
   [data-testid="stMainBlockContainer"] { padding: 4rem 1rem 3rem; }
+  .st-key-own_keys { display: none; }
   :is(.st-key-tiles, [class*="st-key-pictures_6"]) [data-testid="stColumn"] {
     min-width: calc(50% - 0.5rem); flex: 1 1 40%;
   }

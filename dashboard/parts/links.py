@@ -19,7 +19,7 @@ def show_link(address: str, label: str) -> None:
     st.page_link(st.session_state[_PAGES][address], label=label, icon=":material/arrow_forward:")
 
 
-TEACHING = ("learn", "laboratory", "glossary", "teachers")
+TEACHING = ("learn", "laboratory", "you", "glossary", "teachers")
 """Addresses of the pages that teach."""
 
 

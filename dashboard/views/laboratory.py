@@ -1,13 +1,13 @@
 """The laboratory: a model made by hand, its rows, and its truth."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from dashboard import style
-from dashboard.figures.sent import LightFigure
 from dashboard.learn import lab_pictures
 from dashboard.learn.laboratory import (
     CLASSES,
@@ -24,8 +24,8 @@ from dashboard.learn.laboratory import (
 )
 from dashboard.learn.lesson import Picture
 from dashboard.parts.links import show_teaching
+from dashboard.parts.picture import show_picture
 from dashboard.wording import laboratory as words
-from dashboard.wording import learn
 from dashboard.wording.sentences import method_name
 
 _HELD, _WRITTEN, _MANY, _PRESET = "lab_model", "lab_written", "lab_many", "lab_preset"
@@ -227,17 +227,7 @@ def _show_results(chosen: Chosen) -> None:
 
 def _show_picture(picture: Picture, *, clickable: bool = False) -> None:
     key = f"lab_picture_{picture.name}"
-    with st.container(gap=None):
-        st.plotly_chart(
-            LightFigure(picture.figure, style.palette()),
-            theme=None,
-            key=key,
-            on_select=(lambda: _clicked(key)) if clickable else "ignore",
-            selection_mode="points",
-            config={"displayModeBar": False, "scrollZoom": False},
-            alt=learn.alt_text(str(picture.figure.layout.title.text), picture.text),
-        )
-        st.markdown(f":small[{picture.text}]")
+    show_picture(picture, key, partial(_clicked, key) if clickable else None)
 
 
 def _show_table(title: str, head: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:

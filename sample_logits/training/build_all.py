@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+import draw_garments
 import draw_perfect_synthetic
 import train_city_country
 import train_crash_survival
@@ -22,6 +23,7 @@ def main() -> None:
     train_crash_survival.build()
     train_three_garments.build(folder)
     draw_perfect_synthetic.build()
+    draw_garments.build(folder)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,255 @@
+"""Your own calibration: twenty answers with a confidence each, and what they show.
+
+Twenty answers are written as a code of twenty letters, one for each: which confidence, and whether
+the answer was right. So they can stand in an address, or be collected by a teacher, and need to be
+stored nowhere.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibcore.binning import BinTable
+from calibcore.cumulative import cumulative_curves
+from calibcore.data import EventScores
+from calibcore.evaluation import Side, evaluate
+from calibcore.events import TopR
+from calibcore.fitting import prepare
+from calibcore.metrics import Options, event_brier, event_nll
+from calibcore.reliability import BinnedReliability
+from calibcore.reliability.intervals import with_intervals
+from calibcore.results import result_class
+from calibcore.validation import Floats
+from dashboard.learn import garments, questions
+from dashboard.learn.questions import N_QUESTIONS, Question
+
+LEVELS = (*range(50, 100, 5), 99, 100)
+"""Confidences, in percent. Below 50 one would choose the other answer."""
+
+CERTAIN = 100
+"""The level that is not offered unless it is asked for: wrong once, its NLL is infinite."""
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWX"
+"""Letter 2 k stands for a wrong answer with confidence `LEVELS` [k], the one after it for a right
+one."""
+
+MOST_SEED = 9_999
+
+N_BINS, N_MORE = 5, 5
+"""Bins from 50 to 100%; how many times as many answers would show more."""
+
+MOST_CODES = 1_000
+
+SETS: Mapping[str, Callable[[int], tuple[Question, ...]]] = {
+    "facts": questions.draw_facts,
+    "pictures": garments.draw_pictures,
+}
+"""How questions are drawn, by the word of their set in the address."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer.
+
+    Parameters
+    ----------
+    level : int
+        Confidence in percent, of `LEVELS`.
+    right : bool
+        Whether it was right.
+    """
+
+    level: int
+    right: bool
+
+
+def code_of(answers: Sequence[Answer]) -> str:
+    """Write answers as a code, a letter each.
+
+    Examples
+    --------
+    >>> code_of([Answer(50, False), Answer(50, True), Answer(99, True)])
+    'ABV'
+    """
+    return "".join(LETTERS[2 * LEVELS.index(one.level) + one.right] for one in answers)
+
+
+def answers_of(code: str) -> tuple[Answer, ...] | None:
+    """Read the answers that a code stands for; None where it is no code of `N_QUESTIONS` letters.
+
+    Spaces are passed over, and small letters read as capitals.
+
+    Examples
+    --------
+    >>> answers_of("AB") is None, answers_of("ABV" + 17 * "x")[2]
+    (True, Answer(level=99, right=True))
+    """
+    letters = "".join(code.split()).upper()
+    if not code.isascii() or len(letters) != N_QUESTIONS or not set(letters) <= set(LETTERS):
+        return None
+    places = (LETTERS.index(letter) for letter in letters)
+    return tuple(Answer(LEVELS[place // 2], bool(place % 2)) for place in places)
+
+
+def scores_of(answers: Sequence[Answer]) -> EventScores:
+    """Return confidences as scores, and whether each answer was right as the outcome."""
+    return EventScores(
+        np.array([one.level for one in answers]) / 100, [one.right for one in answers]
+    )
+
+
+@result_class
+class Found:
+    """What answers show.
+
+    Attributes
+    ----------
+    side : Side
+        The core's evaluation of them, from which the four graphs are drawn.
+    binned : BinnedReliability
+        In `N_BINS` bins from 50 to 100%, with Wilson intervals; each holds its lower end, the last
+        one 100% too.
+    brier, nll : float
+        Of the confidences; the NLL, in nats, is infinite where 100% was wrong.
+    brier_of_half, nll_of_half : float
+        What saying 50% to each question would have given.
+    limit_of_more : float
+        KS error that `N_MORE` times as many such answers exceed in 5% of cases at most, if
+        perfectly calibrated.
+    """
+
+    side: Side
+    binned: BinnedReliability
+    brier: float
+    nll: float
+    brier_of_half: float
+    nll_of_half: float
+    limit_of_more: float
+
+    @property
+    def n_answers(self) -> int:
+        """Number of answers."""
+        return self.side.event.n_samples
+
+    @property
+    def mean_confidence(self) -> float:
+        """Mean of the confidences."""
+        return float(self.side.curves.cum_score[-1])
+
+    @property
+    def right(self) -> float:
+        """Share of the answers that were right."""
+        return float(self.side.curves.cum_hits[-1])
+
+    @property
+    def gap(self) -> float:
+        """Mean confidence minus share right."""
+        return self.mean_confidence - self.right
+
+
+def found_of(event: EventScores) -> Found:
+    """Evaluate answers.
+
+    Parameters
+    ----------
+    event : EventScores
+        Confidences of 50% or more, and whether each answer was right.
+
+    Examples
+    --------
+    >>> found = found_of(scores_of([Answer(90, True)] * 12 + [Answer(70, False)] * 8))
+    >>> round(found.mean_confidence, 3), found.right, round(found.brier, 3)
+    (0.82, 0.6, 0.202)
+    """
+    side = evaluate(prepare(event, TopR(1)), TopR(1), None, Options(n_bins=N_BINS)).before
+    scores, hits = event.scores, event.hits
+    half = np.full(event.n_samples, 0.5)
+    certain_and_wrong = bool(np.any((scores == 1) & (hits == 0)))
+    more = cumulative_curves(np.tile(scores, N_MORE), np.tile(hits, N_MORE))
+    return Found(
+        side=side,
+        binned=binned_from_half(event),
+        brier=event_brier(scores, hits),
+        nll=math.inf if certain_and_wrong else event_nll(scores, hits),
+        brier_of_half=event_brier(half, hits),
+        nll_of_half=event_nll(half, hits),
+        limit_of_more=more.ks_null_95,
+    )
+
+
+def binned_from_half(event: EventScores) -> BinnedReliability:
+    """Gather confidences in `N_BINS` bins from 50 to 100%, with Wilson intervals.
+
+    Examples
+    --------
+    >>> found = binned_from_half(scores_of([Answer(60, True), Answer(65, False), Answer(99, True)]))
+    >>> found.bins.counts.tolist(), float(found.bins.frequency[1])
+    ([0, 2, 0, 0, 1], 0.5)
+    """
+    edges = np.linspace(50, 100, N_BINS + 1) / 100
+    place = np.digitize(event.scores, edges[1:-1])
+
+    def sums(values: ArrayLike) -> Floats:
+        return np.bincount(place, values, N_BINS).astype(np.float64)
+
+    counts = np.bincount(place, minlength=N_BINS)
+    with np.errstate(invalid="ignore"):  # an empty bin has no mean: 0 / 0 is NaN
+        table = BinTable(edges, counts, sums(event.scores) / counts, sums(event.hits) / counts)
+    return with_intervals(table, "wilson", 0.95)
+
+
+@dataclass(frozen=True)
+class Collected:
+    """Codes that were pasted, one a line.
+
+    Parameters
+    ----------
+    people : tuple of tuple of Answer
+        Answers of each code that could be read.
+    refused : tuple of int
+        Lines, counted from 1, that are no code.
+    repeated : tuple of int
+        Lines that repeat a code above; they are counted once.
+    left_out : int
+        Codes beyond the first `MOST_CODES`.
+    """
+
+    people: tuple[tuple[Answer, ...], ...]
+    refused: tuple[int, ...]
+    repeated: tuple[int, ...]
+    left_out: int
+
+    @property
+    def together(self) -> EventScores:
+        """All answers of all people."""
+        return scores_of([one for answers in self.people for one in answers])
+
+
+def collect(text: str) -> Collected:
+    r"""Read codes, one a line; empty lines are passed over.
+
+    Examples
+    --------
+    >>> found = collect("AAAAAAAAAAAAAAAAAAAA\n\nnot a code\naaaaaaaaaaaaaaaaaaaa")
+    >>> len(found.people), found.refused, found.repeated
+    (1, (3,), (4,))
+    """
+    people: dict[tuple[Answer, ...], None] = {}
+    refused: list[int] = []
+    repeated: list[int] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        answers = answers_of(line)
+        if answers is None:
+            refused.append(number)
+        elif answers in people:
+            repeated.append(number)
+        else:
+            people[answers] = None
+    every = tuple(people)
+    left_out = max(len(every) - MOST_CODES, 0)
+    return Collected(every[:MOST_CODES], tuple(refused), tuple(repeated), left_out)

@@ -1,0 +1,210 @@
+"""Pictures of your own calibration: bars with intervals, the gap, the four graphs, a class."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from plotly import graph_objects as go
+
+from calibcore.reliability import BinnedReliability
+from dashboard.figures import Palette, four_graphs
+from dashboard.learn import pictures
+from dashboard.learn.lesson import Picture
+from dashboard.learn.own import Answer, Found
+from dashboard.learn.questions import N_QUESTIONS
+from dashboard.wording.numbers import percent, pp
+
+NORMAL_95 = 1.96
+"""Standard deviations from the mean that hold 95% of a normal distribution."""
+
+_RIGHT = ("\u25a0 share right", "frequency")
+_CONFIDENCE = ("\u25cf confidence", "score")
+_NETWORK = ("\u25c6 network", "text")
+"""Names of what is drawn, and their colours."""
+
+_SIDE_STEP = 0.012
+"""How far the network's error bars stand beside yours."""
+
+
+def diagram(found: Found, network: Found | None, palette: Palette) -> Picture:
+    """Draw share right by confidence, with error bars; the network's as diamonds beside."""
+    binned = found.binned
+    filled = binned.bins.counts > 0
+    middle = (binned.bins.edges[1:] + binned.bins.edges[:-1]) / 2
+    score = binned.bins.mean_score[filled]
+    traces = [
+        pictures.bars(
+            middle[filled],
+            binned.bins.frequency[filled],
+            palette.frequency,
+            np.diff(binned.bins.edges)[filled] - 0.01,
+            opacity=0.6,
+        ),
+        _diagonal(palette),
+        _error_bars(binned, middle, palette.text),
+        pictures.dots(score, score, palette.score, size=9),
+    ]
+    named = [_RIGHT, _CONFIDENCE]
+    text = f"Share right by confidence: {_spoken(binned)}. Error bars: 95% CI."
+    if network is not None:
+        other = network.binned
+        there = other.bins.counts > 0
+        beside = middle + 2 * _SIDE_STEP
+        traces += [
+            _error_bars(other, beside, palette.neutral),
+            pictures.dots(
+                beside[there],
+                other.bins.frequency[there],
+                palette.text,
+                size=12,
+                symbol="diamond",
+                cliponaxis=False,
+            ),
+        ]
+        named.append(_NETWORK)
+        text += f" Diamonds, network: {_spoken(other)}."
+    return Picture("diagram", _figure("Right, by confidence", traces, _above(named, palette)), text)
+
+
+def pooled(found: Found, palette: Palette) -> Picture:
+    """Draw the diagram of many people, without error bars."""
+    shown = pictures.bin_bars(found.binned.bins, palette)
+    above = _above([_RIGHT, _CONFIDENCE], palette)
+    figure = _figure("Right, by confidence: all answers", shown, above)
+    return Picture("pooled", figure, f"Share right by confidence: {_spoken(found.binned)}.")
+
+
+def people(every: Sequence[Sequence[Answer]], palette: Palette) -> Picture:
+    """Draw each person as a dot, over what luck does with as many answers."""
+    confidence = np.array([np.mean([one.level for one in answers]) for answers in every]) / 100
+    right = np.array([np.mean([one.right for one in answers]) for answers in every])
+    grid = np.linspace(0.5, 1, 51)
+    reach = NORMAL_95 * np.sqrt(grid * (1 - grid) / N_QUESTIONS)
+    low, high = np.maximum(grid - reach, 0), np.minimum(grid + reach, 1)
+    traces = [
+        pictures.ground(grid, low, high, palette, "luck"),
+        _diagonal(palette),
+        pictures.dots(confidence, right, palette.score, size=10, opacity=0.7),
+    ]
+    over = int((confidence > right).sum())
+    return Picture(
+        "people",
+        _figure("Each person", traces, [], x="Mean confidence"),
+        f"A dot per person; {over} of {len(every)} below the diagonal: more confident than right."
+        " Grey: luck, 95% or more of perfectly calibrated people.",
+    )
+
+
+def gap(found: Found, palette: Palette) -> Picture:
+    """Draw the cumulative gap over the band of luck."""
+    curves = found.side.curves
+    limit, place = curves.ks_null_95, curves.ks_index
+    top = 1.15 * max(limit, float(np.abs(curves.gap).max()), 0.01)
+    widest = [0, float(curves.gap[place])]
+    figure = pictures.picture(
+        "Cumulative gap: confidence minus right",
+        [
+            pictures.ground([0, 1], [-limit] * 2, [limit] * 2, palette, "luck"),
+            pictures.line([0, 1], [0, 0], palette.neutral, dash="dot"),
+            pictures.line(curves.fractile, curves.gap, palette.score),
+            pictures.line([curves.ks_fractile] * 2, widest, palette.text),
+        ],
+        x=pictures.percent_axis("Share of answers, lowest confidence first"),
+        y=pictures.percent_axis("Cumulative gap", top, -top),
+        names=[
+            pictures.label("grey: luck", 0.02, -limit, palette.neutral),
+            pictures.label("overconfident \u25b2", 0.02, top, palette.text, yanchor="top"),
+            pictures.label("\u25bc underconfident", 0.98, -top, palette.text, xanchor="right"),
+        ],
+    )
+    n = found.n_answers
+    side = "confidence ahead" if widest[1] > 0 else "right answers ahead"
+    where = f"largest gap {pp(abs(widest[1]), n)}" + (f" ({side})" if widest[1] else "")
+    return Picture(
+        "gap",
+        figure,
+        f"Solid: your answers, {where}. Grey: {pp(limit, n)} either way, where perfectly calibrated"
+        " answers stay in at least 95% of cases.",
+    )
+
+
+def four(found: Found, palette: Palette) -> list[Picture]:
+    """Draw the four graphs of Gupta et al., as the page Cumulative (KS) does."""
+    side, n = found.side, found.n_answers
+    graphs = four_graphs(side, side, palette)
+    score, right = percent(found.mean_confidence, n), percent(found.right, n)
+    totals = f"Cumulative score ends at {score}, cumulative outcomes at {right}."
+    drawn = (
+        ("a", graphs.cumulative_by_fractile, totals),
+        ("b", graphs.cumulative_by_score, "The same; off the diagonal is the cumulative gap."),
+        ("c", graphs.frequency_by_fractile, "Slopes of (a): score and smoothed share right."),
+        ("d", graphs.frequency_by_score, "Smoothed share right by confidence."),
+    )
+    return [Picture(letter, _readable(figure), text) for letter, figure, text in drawn if figure]
+
+
+def _readable(figure: go.Figure) -> go.Figure:
+    """Enlarge the type, and call rows answers."""
+    for axis in (figure.layout.xaxis, figure.layout.yaxis):
+        axis.title.update(text=_of_answers(axis.title.text), font={"size": 14})
+        axis.tickfont = {"size": 13}
+    figure.layout.title.update(text=_of_answers(figure.layout.title.text), font={"size": 14})
+    for note in figure.layout.annotations:
+        note.font = {"size": 13}
+    return figure
+
+
+def _of_answers(text: str) -> str:
+    return text.replace("rows", "answers").replace("lowest score first", "least confident first")
+
+
+def _figure(
+    title: str,
+    traces: Sequence[pictures.Trace],
+    names: Sequence[pictures.Trace],
+    x: str = "Confidence",
+) -> go.Figure:
+    """Make a figure of shares right over confidences from 50 to 100%."""
+    across = pictures.percent_axis(x) | {
+        "range": [0.485, 1.015],
+        "tickvals": [0.5, 0.6, 0.7, 0.8, 0.9, 1],
+    }
+    up = pictures.percent_axis("Share right")
+    figure = pictures.picture(title, traces, x=across, y=up, names=names)
+    figure.layout.margin.t = 64 if names else 38
+    return figure
+
+
+def _diagonal(palette: Palette) -> pictures.Trace:
+    return pictures.line([0.5, 1], [0.5, 1], palette.neutral, dash="dot")
+
+
+def _above(named: Sequence[tuple[str, str]], palette: Palette) -> list[pictures.Trace]:
+    """Return names above the picture, each in the colour of a field of the palette."""
+    text = "&nbsp; ".join(
+        f'<span style="color:{getattr(palette, colour)}">{name}</span>' for name, colour in named
+    )
+    return [pictures.label(text, 0, 1.0, palette.text, xref="paper", yref="paper")]
+
+
+def _error_bars(binned: BinnedReliability, at: np.ndarray, colour: str) -> pictures.Trace:
+    """Return the interval of each bin that holds answers."""
+    filled = binned.bins.counts > 0
+    low, high = binned.lower[filled], binned.upper[filled]
+    gaps = np.full(low.size, np.nan)
+    return pictures.line(
+        np.stack([at[filled], at[filled], gaps], axis=1).ravel(),
+        np.stack([low, high, gaps], axis=1).ravel(),
+        colour,
+    )
+
+
+def _spoken(binned: BinnedReliability) -> str:
+    """Say how many were right in each bin that holds answers."""
+    bins = binned.bins
+    return ", ".join(
+        f"{round(share * count)} of {count} at {100 * low:.0f}\u2013{100 * high:.0f}%"
+        for low, high, count, share in zip(
+            bins.edges[:-1], bins.edges[1:], bins.counts, bins.frequency, strict=True
+        )
+        if count
+    )
