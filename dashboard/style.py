@@ -58,7 +58,9 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
   max-height: none;
 }
 [data-testid="stSelectbox"] input { text-overflow: ellipsis; }
-[kind^="primary"] p, [data-testid="stMultiSelectTagsContainer"] span { color: var(--ground); }
+[kind^="primary"]:not(:disabled) p, [data-testid="stMultiSelectTagsContainer"] span {
+  color: var(--ground);
+}
 .measures .better { color: var(--better); }
 .measures :is(.worse, .over) { color: var(--worse); }
 .measures .under { color: var(--under); }

@@ -1,11 +1,13 @@
 """The lessons, in the order in which they build on each other."""
 
 from dashboard.learn.lesson import Lesson
-from dashboard.learn.lessons import bins, eighty
+from dashboard.learn.lessons import bins, eighty, ks, luck
 
 LESSONS: tuple[Lesson, ...] = (
     eighty.LESSON,
     bins.LESSON,
+    ks.LESSON,
+    luck.LESSON,
 )
 
 
