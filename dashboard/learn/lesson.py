@@ -239,6 +239,9 @@ class Lesson:
         Label of the button that draws again; "" where nothing is random.
     terms : mapping of term to meaning
         Words that stand here first.
+    guess_each_draw : bool, default False
+        Whether each draw, and each step of a control, is a new thing to be guessed; the controls
+        are then there before the answer too.
     """
 
     key: str
@@ -253,6 +256,7 @@ class Lesson:
     computed: str
     draw: str = ""
     terms: Mapping[str, str] = field(default_factory=dict)
+    guess_each_draw: bool = False
 
 
 def start_of(lesson: Lesson, **fixed: Any) -> State:

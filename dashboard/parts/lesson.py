@@ -33,7 +33,7 @@ def show_lesson(lesson: Lesson, held: Class) -> None:
         place = st.container(gap="small")
         if not revealed:
             _ask(lesson, left, held, place)
-        else:
+        if revealed or lesson.guess_each_draw:
             with place:
                 _show_controls(lesson, left)
         _show(lesson, left, held, revealed=revealed)
@@ -64,7 +64,7 @@ def _ask(lesson: Lesson, left: Kept, held: Class, place: st.delta_generator.Delt
 
 
 def _choose_guess(lesson: Lesson, left: Kept) -> str | None:
-    key = f"guess_{lesson.key}"
+    key = _guess_key(lesson)
     match lesson.guess:
         case NumberGuess() as number:
             st.session_state.setdefault(key, int(left.guess or number.start))
@@ -82,17 +82,26 @@ def _choose_guess(lesson: Lesson, left: Kept) -> str | None:
         case ChoiceGuess() as choice:
             st.session_state.setdefault(key, left.guess)
             chosen = st.radio(
-                words.GUESS, list(choice.answers), format_func=choice.answers.__getitem__, key=key
+                words.GUESS,
+                list(choice.answers),
+                format_func=choice.answers.__getitem__,
+                key=key,
+                horizontal=True,
             )
             return None if chosen is None else str(chosen)
+
+
+def _guess_key(lesson: Lesson) -> str:
+    return f"guess_{lesson.key}"
 
 
 def _reveal(left: Kept, guess: str | None) -> None:
     left.guess, left.revealed = guess, True
 
 
-def _guess_again(left: Kept) -> None:
+def _guess_again(lesson: Lesson, left: Kept) -> None:
     left.guess, left.revealed = None, False
+    st.session_state.pop(_guess_key(lesson), None)
 
 
 def _show_controls(lesson: Lesson, left: Kept) -> None:
@@ -106,7 +115,7 @@ def _show_controls(lesson: Lesson, left: Kept) -> None:
                 key=f"draw_{lesson.key}",
                 icon=":material/casino:",
                 on_click=_draw,
-                args=(left,),
+                args=(lesson, left),
                 shortcut="D",
             )
 
@@ -122,13 +131,17 @@ def _show_control(lesson: Lesson, control: Steps, left: Kept) -> None:
             list(control.values),
             format_func=control.values.__getitem__,
             key=key,
+            on_change=_guess_again if lesson.guess_each_draw else None,
+            args=(lesson, left),
             **more,
         )
     )
 
 
-def _draw(left: Kept) -> None:
+def _draw(lesson: Lesson, left: Kept) -> None:
     left.draws += 1
+    if lesson.guess_each_draw:
+        _guess_again(lesson, left)
 
 
 def _show(lesson: Lesson, left: Kept, held: Class, *, revealed: bool) -> None:
@@ -147,13 +160,14 @@ def _show(lesson: Lesson, left: Kept, held: Class, *, revealed: bool) -> None:
     guess = None if left.guess is None else lesson.guess.shown(left.guess)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.markdown(words.guessed(guess, sent.shown.answer), width="content")
-        st.button(
-            words.AGAIN,
-            key=f"again_{lesson.key}",
-            type="tertiary",
-            on_click=_guess_again,
-            args=(left,),
-        )
+        if not lesson.guess_each_draw:  # what was shown cannot be guessed
+            st.button(
+                words.AGAIN,
+                key=f"again_{lesson.key}",
+                type="tertiary",
+                on_click=_guess_again,
+                args=(lesson, left),
+            )
     st.success(f"**{words.KEEP}:** {lesson.takeaway}", icon=":material/bookmark:")
     if "check" not in held.hide:
         _show_check(lesson)

@@ -121,7 +121,8 @@ def take(lesson: Lesson) -> list[str]:
         left.chosen[control.name] = word or control.start
     left.draws = _whole("draw", 1, MOST_DRAWS, wrong) or 1
     left.guess = _guess(lesson, wrong)
-    left.revealed = left.guess is not None or "draw" in st.query_params
+    drawn = "draw" in st.query_params and not lesson.guess_each_draw
+    left.revealed = left.guess is not None or drawn
     return wrong
 
 

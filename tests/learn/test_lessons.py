@@ -103,7 +103,7 @@ def test_a_guess_can_be_made(lesson: Lesson) -> None:
             assert low <= start <= high
             assert (start - low) % step == 0
         case ChoiceGuess(answers):
-            assert 2 <= len(answers) <= 4
+            assert 2 <= len(answers) <= 6
 
 
 @every_lesson

@@ -8,6 +8,8 @@ from dashboard.learn.lessons import (
     eighty,
     events,
     held_out,
+    ks,
+    luck,
     splines,
     training,
 )
@@ -17,6 +19,8 @@ LESSONS: tuple[Lesson, ...] = (
     confident.LESSON,
     diagram.LESSON,
     bins.LESSON,
+    ks.LESSON,
+    luck.LESSON,
     held_out.LESSON,
     splines.LESSON,
     events.LESSON,

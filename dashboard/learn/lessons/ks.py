@@ -1,0 +1,350 @@
+"""The KS error: add up scores and outcomes, and see how far the two totals part."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from calibcore.binning import BinTable, bin_scores
+from calibcore.cumulative import CumulativeCurves, cumulative_curves
+from calibcore.results import result_class
+from dashboard.figures import Palette
+from dashboard.figures.thinning import thin
+from dashboard.learn import data, pictures
+from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
+from dashboard.wording.numbers import percent, pp
+
+KEY = "ks"
+
+FEW = 60
+
+SHARES = tuple(range(5, 101, 5))
+
+WINDOW = 0.2
+"""Share of the rows over which the slope is taken."""
+
+HALF_OFF = 10
+"""Percentage points by which each half of the rows of the check is off."""
+
+
+@result_class
+class Walk:
+    """The rows added so far, lowest score first.
+
+    Attributes
+    ----------
+    curves : CumulativeCurves
+        Of all rows.
+    bins : BinTable
+        Of all rows, in tenths of the score.
+    limit : float
+        KS error below which a perfectly calibrated model stays in 95% of draws.
+    here, back : int
+        Places in the curves: of the last row added, and where the slope is taken from.
+    """
+
+    curves: CumulativeCurves
+    bins: BinTable
+    limit: float
+    here: int
+    back: int
+
+    @property
+    def n_added(self) -> int:
+        """Rows added."""
+        return self._rows(self.here)
+
+    @property
+    def n_recent(self) -> int:
+        """Rows over which the slope is taken."""
+        return self.n_added - self._rows(self.back)
+
+    @property
+    def passed_widest(self) -> bool:
+        """Whether the widest gap is among the rows added."""
+        return self.here >= self.curves.ks_index
+
+    @property
+    def rise(self) -> float:
+        """How much the gap grew over these rows."""
+        return float(self.curves.gap[self.here] - self.curves.gap[self.back])
+
+    @property
+    def mean_score(self) -> float:
+        """Mean score of these rows: the slope of the cumulative score."""
+        return self._slope(self.curves.cum_score)
+
+    @property
+    def frequency(self) -> float:
+        """Observed frequency of these rows: the slope of the cumulative outcomes."""
+        return self._slope(self.curves.cum_hits)
+
+    def _rows(self, place: int) -> int:
+        return round(float(self.curves.fractile[place]) * self.curves.n_samples)
+
+    def _slope(self, total: Any) -> float:
+        across = self.curves.fractile[self.here] - self.curves.fractile[self.back]
+        return float((total[self.here] - total[self.back]) / across)
+
+
+@cache
+def _counted(which: str) -> tuple[CumulativeCurves, BinTable, float]:
+    """Add up the rows, which are the same for everybody, once."""
+    rows = data.few_rows(FEW) if which == "few" else data.top_scores()
+    curves = cumulative_curves(rows.scores, rows.hits)
+    return curves, bin_scores(rows.scores, rows.hits, n_bins=10), curves.ks_null_95
+
+
+def find(which: str, share: float) -> Walk:
+    """Add the rows up to a share of all."""
+    curves, bins, limit = _counted(which)
+    before = round(share - WINDOW, 6)
+    back = curves.place_at(before) if before > 0 else 0
+    return Walk(curves, bins, limit, curves.place_at(share), back)
+
+
+def show(state: State) -> Shown:
+    """Show the two totals with their gap, and the reliability diagram."""
+    if not state.revealed:
+        return Shown((_rows_picture(state.palette),), "")
+    walk = find(state.chosen["rows"], state.number("added") / 100)
+    curves, n_rows = walk.curves, walk.curves.n_samples
+    scores, correct = (n_rows * float(t[walk.here]) for t in (curves.cum_score, curves.cum_hits))
+    n_widest = round(curves.ks_fractile * n_rows)
+    return Shown(
+        (_totals(walk, state.palette), _diagram(walk, state.palette)),
+        f"The first {walk.n_added:,} scores add up to **{scores:,.1f}**; **{correct:,.0f}** of"
+        f" these predictions were correct. Divided by all {n_rows:,} rows, their"
+        f" gap is {percent(float(curves.gap[walk.here]), n_rows)}. {_local(walk)}"
+        f" The widest gap, {percent(curves.ks_error, n_rows)} after {n_widest:,} rows, is the"
+        f" **KS error**. Luck alone keeps it below {percent(walk.limit, n_rows)} in 95%"
+        " of draws.",
+        answer=f"after {n_widest:,} of {n_rows:,} rows, at a score of"
+        f" {percent(float(curves.score[curves.ks_index]), n_rows)}",
+        numbers=_numbers(state.chosen["rows"]),
+    )
+
+
+def _local(walk: Walk) -> str:
+    """Say what the slope is at the last rows."""
+    n_rows = walk.curves.n_samples
+    size = pp(abs(walk.rise), n_rows)
+    flat = size == pp(0.0, n_rows)
+    change = "stayed" if flat else f"{'grew' if walk.rise > 0 else 'shrank'} by {size}"
+    return (
+        f"Of the last {walk.n_recent:,}, {percent(walk.frequency, n_rows)} were correct, at a mean"
+        f" score of {percent(walk.mean_score, n_rows)}: there the gap {change}."
+    )
+
+
+def _numbers(which: str) -> tuple[tuple[str, ...], ...]:
+    rows: list[tuple[str, ...]] = [("Rows added", "Cumulative score", "Cumulative outcomes", "Gap")]
+    for share in SHARES[1::2]:
+        walk = find(which, share / 100)
+        curves, here = walk.curves, walk.here
+        totals = (percent(float(t[here]), 1) for t in (curves.cum_score, curves.cum_hits))
+        rows.append((f"{walk.n_added:,}", *totals, percent(float(curves.gap[here]), 1)))
+    return tuple(rows)
+
+
+def _rows_picture(palette: Palette) -> Picture:
+    """Show every row with its outcome, before anything is added up."""
+    rows = data.few_rows(FEW)
+    place = np.arange(1, FEW + 1)
+    correct = rows.hits == 1
+    kinds = ((correct, palette.frequency, "circle"), (~correct, palette.neutral, "circle-open"))
+    figure = pictures.picture(
+        f"{FEW} predictions, lowest score first",
+        [
+            pictures.dots(
+                place[of], rows.scores[of], colour, size=12, symbol=symbol, cliponaxis=False
+            )
+            for of, colour, symbol in kinds
+        ],
+        x=pictures.number_axis("Row, lowest score first", 0, FEW + 1),
+        y=pictures.percent_axis("Score"),
+        names=[
+            pictures.label("\u25cf correct", 2, 0.86, palette.frequency),
+            pictures.label("\u25cb wrong", 2, 0.76, palette.neutral),
+        ],
+    )
+    text = f"{FEW} dots, one per prediction, at the height of its score. Rings are wrong."
+    return Picture("rows", figure, text)
+
+
+def _totals(walk: Walk, palette: Palette) -> Picture:
+    """Draw both totals up to the last row added, and below them their gap on its own axis."""
+    curves, end = walk.curves, walk.here
+    keep = [walk.back, *([curves.ks_index] if curves.ks_index <= end else [])]
+    drawn = thin(curves.fractile[: end + 1], curves.gap[: end + 1], keep=keep)
+    x = curves.fractile[drawn]
+    ends = _gap_range(walk)
+    figure = pictures.picture(
+        "Cumulative score and outcomes, and their gap",
+        [
+            pictures.line(x, curves.cum_hits[drawn], palette.frequency, dash="dash"),
+            pictures.line(x, curves.cum_score[drawn], palette.score),
+            *_gap_traces(walk, drawn, palette),
+        ],
+        x={**pictures.percent_axis("Rows added, lowest score first"), "anchor": "y2"},
+        y={**pictures.percent_axis("Total"), "domain": [0.5, 1], "nticks": 3},
+        yaxis2={
+            **pictures.number_axis("Gap", *ends, zeroline=True, tickformat=".3~%", nticks=5),
+            "domain": [0, 0.42],
+        },
+        names=[*_total_names(palette), *_gap_names(walk, palette)],
+    )
+    return Picture(
+        "totals",
+        figure,
+        f"{walk.n_added:,} of {curves.n_samples:,} rows are added; thick: the last"
+        f" {walk.n_recent:,}. Solid: cumulative score. Dashed: cumulative outcomes. Below: their"
+        " gap. Grey: how wide luck alone makes it in 95% of draws.",
+    )
+
+
+def _gap_range(walk: Walk) -> tuple[float, float]:
+    gap = walk.curves.gap
+    low, high = min(float(gap.min()), -walk.limit), max(float(gap.max()), walk.limit)
+    return low - 0.1 * (high - low), high + 0.3 * (high - low)
+
+
+def _gap_traces(walk: Walk, drawn: Any, palette: Palette) -> list[pictures.Trace]:
+    curves, limit = walk.curves, walk.limit
+    gap = pictures.line(curves.fractile[drawn], curves.gap[drawn], palette.text)
+    recent = drawn[drawn >= walk.back]
+    thick = pictures.line(curves.fractile[recent], curves.gap[recent], palette.text)
+    thick["line"]["width"] = 7
+    traces = [
+        pictures.ground([0, 1], [-limit] * 2, [limit] * 2, palette, "luck"),
+        {**gap, "fill": "tozeroy", "fillcolor": palette.gap},
+        thick,
+    ]
+    if walk.passed_widest:
+        place = [curves.ks_fractile], [curves.gap[curves.ks_index]]
+        traces.append(pictures.dots(*place, palette.text, size=13, symbol="diamond"))
+    return [{**trace, "yaxis": "y2"} for trace in traces]
+
+
+def _total_names(palette: Palette) -> list[pictures.Trace]:
+    """Name both lines, in the corners where they never are."""
+    low = {"xanchor": "right"}
+    return [
+        pictures.label("\u2014 Cumulative score", 0.01, 0.82, palette.score),
+        pictures.label("- - Cumulative outcomes", 1, 0, palette.frequency, **low),
+    ]
+
+
+def _gap_names(walk: Walk, palette: Palette) -> list[pictures.Trace]:
+    curves, limit = walk.curves, walk.limit
+    names = [
+        pictures.label("luck", 1, -limit, palette.neutral, xanchor="right", yref="y2"),
+    ]
+    if walk.passed_widest:
+        text = f"KS error {percent(curves.ks_error, curves.n_samples)}"
+        top = float(curves.gap[curves.ks_index])
+        place = {"xanchor": "right", "yref": "y2"}
+        names.append(pictures.label(text, curves.ks_fractile, top, palette.text, **place))
+    return names
+
+
+def _diagram(walk: Walk, palette: Palette) -> Picture:
+    """Draw the reliability diagram, with the last rows in it."""
+    table, score, frequency = walk.bins, walk.mean_score, walk.frequency
+    filled = table.counts > 0
+    reached = table.edges[:-1] < walk.curves.score[walk.here]
+    traces = [
+        pictures.bars(
+            (table.edges[:-1] + table.edges[1:])[of] / 2,
+            table.frequency[of],
+            palette.frequency,
+            np.diff(table.edges)[of],
+            opacity=opacity,
+        )
+        for of, opacity in ((filled & reached, 0.6), (filled & ~reached, 0.15))
+    ]
+    slope = pictures.line([score, score], [frequency, score], palette.text)
+    slope["line"]["width"] = 7
+    traces += [
+        pictures.diagonal(palette),
+        slope,
+        pictures.dots([score], [frequency], palette.frequency, size=15, symbol="square"),
+        pictures.dots([score], [score], palette.score, size=15),
+    ]
+    n_recent = f"the last {walk.n_recent:,} rows"
+    below = {"xanchor": "center", "yanchor": "top", "yshift": -9}
+    if score > 0.85:
+        below |= {"xanchor": "right", "yshift": -30}
+    figure = pictures.picture(
+        "Reliability diagram",
+        traces,
+        x=pictures.percent_axis("Score"),
+        y=pictures.percent_axis("Observed frequency"),
+        names=[pictures.label(n_recent, score, frequency, palette.text, **below)],
+    )
+    return Picture(
+        "diagram",
+        figure,
+        f"Bars: observed frequency; strong where rows are added. Thick line: {n_recent}, from"
+        f" their observed frequency {percent(frequency, 1)} to their mean score"
+        f" {percent(score, 1)}. Its length is the slope of the gap.",
+    )
+
+
+LESSON = Lesson(
+    key=KEY,
+    title="Adding up instead of binning",
+    question=f"{FEW} predictions, lowest score first. One total adds up the scores, another counts"
+    " the correct ones. Where are the two **farthest apart**?",
+    guess=ChoiceGuess(
+        {
+            "lowest": "At the lowest scores",
+            "steepest": "Where scores are most wrong",
+            "highest": "At the highest scores",
+        }
+    ),
+    controls=(
+        Steps(
+            "added",
+            "Rows added, lowest score first",
+            {str(share): f"{share}%" for share in SHARES},
+            "100",
+        ),
+        Steps(
+            "rows",
+            "Rows",
+            {"few": f"{FEW} rows", "all": "All 10,000"},
+            "few",
+            as_buttons=True,
+        ),
+    ),
+    show=show,
+    takeaway="The gap grows where scores are too high, and fastest where they are most wrong. Its"
+    " widest point is the KS error. It needs no bins.",
+    check=Check(
+        f"In the lower half of the rows, scores are {HALF_OFF} percentage points too high; in the"
+        " upper half as much too low. What is the KS error?",
+        {
+            "none": "0%",
+            "half": f"{HALF_OFF // 2}%",
+            "whole": f"{HALF_OFF}%",
+        },
+        "half",
+        f"Half of the rows, each {HALF_OFF} percentage points too high, make a gap of"
+        f" {HALF_OFF // 2}%. The other half closes it: in the end it is 0, but the KS error keeps"
+        " the widest gap.",
+    ),
+    link=lambda state: Link(
+        "ks",
+        {"sample": data.NETWORK, "method": "none", "fractile": state.chosen["added"]},
+        "All 10,000 rows in the dashboard",
+    ),
+    computed="`calibcore.cumulative.cumulative_curves`: Gupta 2021, eqs. 9 to 12. Grey: where the"
+    " largest gap of a perfectly calibrated model stays in 95% of draws (Brownian limit). Rows:"
+    f" the test set of the first example, or {FEW} of it, evenly over scores above 40%.",
+    terms={
+        "Cumulative score": "The scores added up, lowest first, per row.",
+        "Cumulative outcomes": "The correct predictions counted in the same order, per row.",
+        "KS error": "Largest gap between cumulative score and cumulative outcomes.",
+    },
+)

@@ -1,0 +1,271 @@
+"""What luck looks like: five pictures of luck and one of a miscalibrated network, in a row."""
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from calibcore.cumulative import CumulativeCurves, curves_of, ks_of
+from calibcore.inference.null_outcomes import redrawn
+from calibcore.results import result_class
+from calibcore.tally import tally
+from dashboard.figures import Palette
+from dashboard.figures.thinning import thin
+from dashboard.learn import data, pictures
+from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
+from dashboard.wording.numbers import of_100, p_words, percent
+
+KEY = "luck"
+
+MODEL = "fashion_cnn_focal"
+"""A network whose miscalibration is about as large as what luck makes of 500 rows."""
+
+ROWS = (50, 100, 200, 500, 1000, 2000, 5000, 10_000)
+
+N_PICTURES, COLUMNS = 6, 3
+
+GUTTER = 0.03
+"""Between pictures, as a share of the width."""
+
+REPEATS = 100
+"""Other line-ups, to say how often the network stands out."""
+
+LEVEL = 0.05
+
+POINTS = 120
+"""Most points of a line in a picture so small."""
+
+
+@result_class
+class LineUp:
+    """Pictures of the same scores: one with the network's outcomes, the others with luck's.
+
+    Attributes
+    ----------
+    curves : tuple of CumulativeCurves
+        One per picture.
+    place : int
+        Which of them is the network, from 0.
+    limit : float
+        KS error that luck exceeds in 5% of draws.
+    """
+
+    curves: tuple[CumulativeCurves, ...]
+    place: int
+    limit: float
+
+    @property
+    def network(self) -> CumulativeCurves:
+        """The network's curves."""
+        return self.curves[self.place]
+
+    @property
+    def beyond(self) -> tuple[int, ...]:
+        """Pictures, from 0, whose KS error exceeds the limit."""
+        return tuple(k for k, one in enumerate(self.curves) if one.ks_error > self.limit)
+
+
+@result_class
+class Often:
+    """How often the network stands out of other line-ups of so many rows.
+
+    Attributes
+    ----------
+    detected : float
+        Share in which the p-value of its KS error is below `LEVEL`.
+    widest : float
+        Share in which its KS error is the largest of all.
+    """
+
+    detected: float
+    widest: float
+
+
+def draw(state: State) -> LineUp:
+    """Draw a line-up; with other rows, the network is in another place too."""
+    n_rows = int(state.chosen["rows"])
+    rng = state.rng(f"{KEY}{n_rows}")
+    place = int(rng.integers(N_PICTURES))
+    rows = data.drawn(n_rows, rng, data.top_scores(MODEL))
+    counted = tally(rows.scores, rows.hits)
+    alike = redrawn(rng, counted, counted.scores, N_PICTURES - 1).hits
+    curves = [curves_of(replace(counted, hits=hits)) for hits in alike]
+    curves.insert(place, curves_of(counted))
+    return LineUp(tuple(curves), place, curves[0].ks_null_95)
+
+
+@cache
+def often(n_rows: int) -> Often:
+    """Draw many line-ups, the same for everybody, each of rows drawn with repetition."""
+    rng = np.random.default_rng((n_rows, *KEY.encode()))
+    every = data.top_scores(MODEL)
+    n_detected = n_widest = 0
+    for _ in range(REPEATS):
+        chosen = rng.integers(every.n_samples, size=n_rows)
+        counted = tally(every.scores[chosen], every.hits[chosen])
+        network = curves_of(counted)
+        alike = redrawn(rng, counted, counted.scores, N_PICTURES - 1)
+        n_detected += network.ks_p_value < LEVEL
+        n_widest += network.ks_error > ks_of(alike).max()
+    return Often(n_detected / REPEATS, n_widest / REPEATS)
+
+
+def show(state: State) -> Shown:
+    """Show the line-up, and after the answer which of them is the network."""
+    found, n_rows = draw(state), int(state.chosen["rows"])
+    figure = _pictures(found, state.palette, revealed=state.revealed)
+    if not state.revealed:
+        return Shown((figure,), "")
+    stands_out, which = often(n_rows), f"picture {found.place + 1}"
+    rows = [("Picture", "Of", "KS error", "p-value")]
+    rows += [
+        (
+            str(k + 1),
+            "the network" if k == found.place else "luck",
+            percent(one.ks_error, n_rows),
+            p_words(one.ks_p_value),
+        )
+        for k, one in enumerate(found.curves)
+    ]
+    return Shown(
+        (figure,),
+        f"**{which.capitalize()}** is the network: KS error"
+        f" {percent(found.network.ks_error, n_rows)}, {p_words(found.network.ks_p_value)}."
+        f" Of luck alone, only 5% of pictures exceed {percent(found.limit, n_rows)}."
+        f" With {n_rows:,} rows the network does so in **{of_100(stands_out.detected)}** of draws."
+        f" And it has the widest gap of the six in **{of_100(stands_out.widest)}**;"
+        f" guessing finds it in {of_100(1 / N_PICTURES)}.",
+        answer=which,
+        note=_unusual(found),
+        numbers=tuple(rows),
+    )
+
+
+def _unusual(found: LineUp) -> str:
+    """Name the pictures of luck that look like miscalibration."""
+    lucky = [str(k + 1) for k in found.beyond if k != found.place]
+    if not lucky:
+        return ""
+    chance = of_100(1 - (1 - LEVEL) ** (N_PICTURES - 1))
+    return (
+        f"Luck, yet beyond the limit: {', '.join(lucky)}. Among {N_PICTURES - 1} pictures of luck,"
+        f" that happens in {chance} of draws."
+    )
+
+
+def _pictures(found: LineUp, palette: Palette, *, revealed: bool) -> Picture:
+    n_rows = found.network.n_samples
+    top = 1.1 * max(found.limit, *(one.ks_error for one in found.curves))
+    traces, names = list[pictures.Trace](), list[pictures.Trace]()
+    axes = dict[str, dict[str, Any]]()
+    for k, curves in enumerate(found.curves):
+        number = "" if k == 0 else str(k + 1)
+        on = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
+        axes |= _axes(k, top)
+        is_network = revealed and k == found.place
+        if revealed:
+            band = [-found.limit] * 2, [found.limit] * 2
+            traces.append(pictures.ground([0, 1], *band, palette, "luck") | on)
+        traces.append(_line(curves, palette.frequency if is_network else palette.text) | on)
+        text = f"<b>{k + 1}</b>"
+        if revealed:
+            of = "<b>network</b>" if is_network else "luck"
+            text = f"{text} {of}<br>KS {percent(curves.ks_error, n_rows)}"
+        place = {"xref": on["xaxis"], "yref": f"{on['yaxis']} domain"}
+        colour = palette.frequency if is_network else palette.text
+        names.append(pictures.label(text, 0, 1, colour, **place, align="left"))
+    figure = pictures.picture(
+        "Gap between cumulative score and outcomes",
+        traces,
+        x=axes.pop("xaxis"),
+        y=axes.pop("yaxis"),
+        names=names,
+        height=430,
+        **axes,
+    )
+    return Picture("lineup", figure, _said(found, revealed=revealed))
+
+
+def _axes(k: int, top: float) -> dict[str, dict[str, Any]]:
+    """Return the axes of one picture: three stand side by side, in two lines."""
+    line, column = divmod(k, COLUMNS)
+    number = "" if k == 0 else str(k + 1)
+    left, low = column * (1 + GUTTER) / COLUMNS, (0.52, 0.0)[line]
+    across = pictures.percent_axis("Rows, lowest score first" if k == N_PICTURES - 2 else "")
+    up = pictures.number_axis("Gap" if column == 0 else "", -top, top, tickformat=".3~%")
+    return {
+        f"xaxis{number}": {
+            **across,
+            "domain": [left, left + (1 + GUTTER) / COLUMNS - GUTTER],
+            "anchor": f"y{number}",
+            "tickvals": [0, 0.5, 1],
+            "showticklabels": k == N_PICTURES - 2,
+        },
+        f"yaxis{number}": {
+            **up,
+            "domain": [low, low + 0.36],
+            "anchor": f"x{number}",
+            "nticks": 5,
+            "showticklabels": column == 0,
+            "zeroline": True,
+        },
+    }
+
+
+def _line(curves: CumulativeCurves, colour: str) -> pictures.Trace:
+    drawn = thin(curves.fractile, curves.gap, keep=[curves.ks_index], most=POINTS)
+    return pictures.line(curves.fractile[drawn], curves.gap[drawn], colour)
+
+
+def _said(found: LineUp, *, revealed: bool) -> str:
+    """Tell what the pictures show: before the answer, the same of each."""
+    n_rows = found.network.n_samples
+    if not revealed:
+        return (
+            f"Each line: the gap between cumulative score and cumulative outcomes of the same"
+            f" {n_rows:,} scores, on the same axes."
+        )
+    return (
+        f"Orange, picture {found.place + 1}: the network. The other {N_PICTURES - 1}: luck. Grey:"
+        f" where 95% of pictures of luck stay, up to {percent(found.limit, n_rows)}. Beyond it:"
+        f" {', '.join(str(k + 1) for k in found.beyond) or 'none'}."
+    )
+
+
+LESSON = Lesson(
+    key=KEY,
+    title="Miscalibrated or luck?",
+    question="Five of these pictures are luck: outcomes drawn from the scores, so perfectly"
+    " calibrated. One is a real network, which is **miscalibrated**. Which?",
+    guess=ChoiceGuess({str(k): str(k) for k in range(1, N_PICTURES + 1)}),
+    controls=(Steps("rows", "Rows in each picture", {str(n): f"{n:,}" for n in ROWS}, "100"),),
+    show=show,
+    takeaway="With few rows, luck looks like miscalibration, and miscalibration like luck. Ask how"
+    " large an error luck alone would show.",
+    check=Check(
+        "On 100 rows, a model's KS error is no larger than luck makes it. Is it calibrated?",
+        {
+            "yes": "Yes, nothing was detected",
+            "unknown": "This does not show it",
+            "no": "No, its KS error is not 0",
+        },
+        "unknown",
+        "The network of this lesson is miscalibrated, and in most line-ups of 100 rows its KS error"
+        " is no larger than luck makes it either.",
+    ),
+    link=lambda _: Link(
+        "ks", {"sample": MODEL, "method": "none"}, "All 10,000 rows in the dashboard"
+    ),
+    computed="Luck: outcomes drawn from the network's own scores. KS error, p-value and limit:"
+    " `calibcore.cumulative.cumulative_curves` (Gupta 2021; Brownian limit, or a Poisson tail where"
+    f" few are expected to be wrong). How often: {REPEATS} further line-ups, of rows drawn with"
+    " repetition. Network: the example trained with focal loss, test set.",
+    draw="Draw six others",
+    terms={
+        "Luck": "What outcomes drawn at random from the scores show, though these are right.",
+        "KS error": "Largest gap between cumulative score and cumulative outcomes.",
+        "p-value": "How often luck alone shows a KS error at least as large.",
+    },
+    guess_each_draw=True,
+)
