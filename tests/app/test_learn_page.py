@@ -61,7 +61,8 @@ def test_skipping_shows_the_answer_as_well(lesson: Lesson) -> None:
     page = open_lesson(lesson=lesson.key)
     page.button(key=f"skip_{lesson.key}").click().run()
     assert words.guessed(None, answer_of(lesson)) in shown(page)
-    page.button(key=f"again_{lesson.key}").click().run()
+    again = f"draw_{lesson.key}" if lesson.guess_each_draw else f"again_{lesson.key}"
+    page.button(key=again).click().run()
     assert page.button(key=f"lock_{lesson.key}")
 
 
