@@ -16,6 +16,7 @@ from calibcore.calibrators.score_maps.isotonic import FittedIsotonic
 from calibcore.calibrators.score_maps.platt import log_odds, sigmoid
 from calibcore.calibrators.score_maps.spline import FittedSpline
 from calibcore.calibrators.score_maps.venn_abers import FittedVennAbers
+from calibcore.errors import CalibrationInputError
 from calibcore.results import result_class
 from calibcore.validation import Floats
 
@@ -86,6 +87,11 @@ def score_table(fitted: FittedScoreMap, accuracy: float = TABLE_ACCURACY) -> Sco
     ScoreTable
         With as few pieces as that needs, or nearly.
 
+    Raises
+    ------
+    CalibrationInputError
+        An accuracy of 0 or below.
+
     Notes
     -----
     Curves are halved until every piece is straight to a quarter of the accuracy; then pieces are
@@ -102,6 +108,8 @@ def score_table(fitted: FittedScoreMap, accuracy: float = TABLE_ACCURACY) -> Sco
     >>> bool(np.abs(table.at(scores) - fitted.predict(scores)).max() < 1e-4)
     True
     """
+    if not accuracy > 0:
+        raise CalibrationInputError("accuracy", f"{accuracy:g}", "a number above 0")
     of_all = fitted.score_map if isinstance(fitted, FittedByGroup) else fitted
     seen = _outputs(fitted)
     points = _halved(_breaks(of_all), of_all, seen, accuracy / 4)

@@ -190,6 +190,23 @@ def test_groups_by_ranges_and_by_numbers_of_the_fit_are_those_of_the_file() -> N
 # What is refused ----------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("wrong", ["permuted", "subset", "probabilities"])
+@pytest.mark.parametrize("key", list(calibrators()))
+def test_every_code_refuses_other_classes_and_other_values(key: str, wrong: str) -> None:
+    kept, new = kept_of(key), drawn(80, 2)
+    groups: list[Any] = [["a"] * 80] if kept.needs_groups else []
+    names = ("dog", "cat", 'o"wl')
+    given: Any = {
+        "permuted": [new.logits[:, [1, 0, 2]], *(groups or [names])],
+        "subset": [new.logits[:, :2], *(groups or [new.class_names[:2]])],
+        "probabilities": [new.probabilities, *groups],
+    }[wrong]
+    if kept.takes == "scores" and not groups:
+        given = given[:1]  # of scores: a table is none
+    with pytest.raises(ValueError, match="expected"):
+        code_of(kept)(*given)
+
+
 def test_a_calibrator_of_folds_has_no_code() -> None:
     found = audit(drawn(100, 1), calibrator=PlattScaling()).crossed
     assert found is not None

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from calibcore import CalibrationInputError
 from calibcore.calibrators import (
     CATALOGUE,
     ByGroup,
@@ -118,3 +119,10 @@ def test_pooled_scores_rise_within_their_steps() -> None:
     assert isinstance(fitted, FittedScoreMap)
     scores = everywhere(rng.random(1000))
     assert np.abs(score_table(fitted).at(scores) - fitted.predict(scores)).max() <= TABLE_ACCURACY
+
+
+@pytest.mark.parametrize("accuracy", [0.0, -1e-4, np.nan])
+def test_no_table_is_exact_by_promise(accuracy: float) -> None:
+    fitted, _ = fitted_to(PlattScaling(), 60, None)
+    with pytest.raises(CalibrationInputError, match="Expected a number above 0"):
+        score_table(fitted, accuracy)
