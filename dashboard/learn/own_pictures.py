@@ -90,7 +90,7 @@ def people(every: Sequence[Sequence[Answer]], palette: Palette) -> Picture:
         "people",
         _figure("Each person", traces, [], x="Mean confidence"),
         f"A dot per person; {over} of {len(every)} below the diagonal: more confident than right."
-        " Grey: luck, 95% or more of perfectly calibrated people.",
+        " Grey: luck, where about 95% of perfectly calibrated people lie.",
     )
 
 
@@ -150,6 +150,9 @@ def _readable(figure: go.Figure) -> go.Figure:
     figure.layout.title.update(text=_of_answers(figure.layout.title.text), font={"size": 14})
     for note in figure.layout.annotations:
         note.font = {"size": 13}
+    for trace in figure.data:
+        if trace.hovertemplate:
+            trace.hovertemplate = _of_answers(trace.hovertemplate)
     return figure
 
 

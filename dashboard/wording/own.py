@@ -119,7 +119,7 @@ COMPUTED_TEXT = (
     "`EventScores(confidence, right)`, then the functions of every page: `cumulative_curves`,"
     " `ks_null`, `spline_frequency` with 6 knots, `event_brier`, `event_nll`, and Wilson intervals"
     " in 5 bins from 50 to 100%, each with its lower end. The limit of the KS error is the Brownian"
-    " one, which so few answers exceed in 2 to 5% of cases. Which questions are asked matters: a"
+    " one, which so few answers exceed in about 3% of cases. Which questions are asked matters: a"
     " set with many surprising answers makes everybody look overconfident."
 )
 
