@@ -1,7 +1,7 @@
 """The lessons, in the order in which they build on each other."""
 
 from dashboard.learn.lesson import Lesson
-from dashboard.learn.lessons import bins, confident, diagram, eighty, training
+from dashboard.learn.lessons import acting, bins, confident, diagram, eighty, groups, training
 
 LESSONS: tuple[Lesson, ...] = (
     eighty.LESSON,
@@ -9,6 +9,8 @@ LESSONS: tuple[Lesson, ...] = (
     diagram.LESSON,
     bins.LESSON,
     training.LESSON,
+    groups.LESSON,
+    acting.LESSON,
 )
 
 
