@@ -182,10 +182,49 @@ def cutoff_of_costs(alarm: float, miss: float) -> float:
     >>> cutoff_of_costs(1, 4)
     0.2
     """
+    _check_costs(alarm, miss)
+    return alarm / (alarm + miss)
+
+
+def mean_cost(event: EventScores, cutoff: ArrayLike, *, alarm: float, miss: float) -> Floats:
+    """Compute what acting costs a row at several cut-offs, from one sort.
+
+    Parameters
+    ----------
+    event : EventScores
+        Scores and outcomes.
+    cutoff : array_like of float, shape (n_cutoffs,)
+        In [0, 1]. Rows with this score or a higher one are called.
+    alarm, miss : float
+        As of `cutoff_of_costs`.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_cutoffs,)
+        In the unit of the costs.
+
+    Raises
+    ------
+    CalibrationInputError
+        A cut-off out of range, or a cost that is not above 0.
+
+    Examples
+    --------
+    >>> rows = EventScores([0.1, 0.4, 0.4, 0.9], [0, 0, 1, 1])
+    >>> mean_cost(rows, [0.0, 0.4, 0.5, 1.0], alarm=1, miss=4).tolist()
+    [0.5, 0.25, 1.0, 2.0]
+    """
+    _check_costs(alarm, miss)
+    counted = tally(event.scores, event.hits)
+    called, right = _above(counted, np.atleast_1d(_cutoffs(cutoff)))
+    missed = counted.hits.sum() - right
+    return np.asarray((alarm * (called - right) + miss * missed) / counted.n_samples)
+
+
+def _check_costs(alarm: float, miss: float) -> None:
     for name, cost in (("alarm", alarm), ("miss", miss)):
         if not 0 < cost < math.inf:
             raise CalibrationInputError(name, str(cost), "a cost above 0")
-    return alarm / (alarm + miss)
 
 
 # Net benefit --------------------------------------------------------------------------------

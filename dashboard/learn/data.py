@@ -1,5 +1,6 @@
 """The data of the lessons: real models of the samples, read once."""
 
+from dataclasses import replace
 from functools import cache
 from typing import Literal
 
@@ -10,6 +11,8 @@ from calibcore.events import TopR
 from calibcore.samples import load_sample
 from calibcore.splits import Split
 from calibcore.validation import Floats
+from dashboard.learn.laboratory import LIMITS, Chosen
+from dashboard.learn.lesson import State
 
 SETS = ("calibration", "test")
 
@@ -63,3 +66,10 @@ def drawn(n: int, rng: np.random.Generator, of: EventScores | None = None) -> Ev
 def as_scored(scores: Floats, rng: np.random.Generator) -> EventScores:
     """Return rows whose outcomes are drawn from their scores: perfectly calibrated."""
     return EventScores(scores, rng.random(scores.size) < scores)
+
+
+def in_laboratory(model: Chosen, state: State, key: str) -> Chosen:
+    """Return a model of the laboratory with a state's draw: its code opens the very same rows."""
+    rng = state.rng(key)
+    seed, draw = (int(rng.integers(*LIMITS[name], endpoint=True)) for name in ("seed", "draw"))
+    return replace(model, seed=seed, draw=draw)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 from calibcore.calibrators import CATALOGUE
 from calibcore.cumulative import CumulativeCurves, cumulative_curves
@@ -105,20 +105,25 @@ class Chosen:
                 )  # fmt: skip
         return ".".join(map(str, (*own, self.rows, self.seed, self.draw)))
 
-    @cached_property
+    @property
     def model(self) -> World:
-        """The model that it stands for."""
-        if self.form == "zhang":
-            return zhang_world(self.beta0 / 10, self.beta1 / 10)
-        return World(
-            HandCurve(tuple(one / 100 for one in self.handles))
-            if self.form == "hand"
-            else LogOddsCurve(self.slope / 100, self.shift / 10, self.wave / 10),
-            n_classes=self.classes,
-            sharpness=self.sharpness / 100,
-            base_rate=self.rate / 100,
-            group_shift=self.groups / 10,
-        )
+        """The model that it stands for; the same one whatever is drawn from it."""
+        return _model(replace(self, rows=ROWS[0], seed=0, draw=1))
+
+
+@lru_cache(maxsize=256)
+def _model(of: Chosen) -> World:
+    if of.form == "zhang":
+        return zhang_world(of.beta0 / 10, of.beta1 / 10)
+    return World(
+        HandCurve(tuple(one / 100 for one in of.handles))
+        if of.form == "hand"
+        else LogOddsCurve(of.slope / 100, of.shift / 10, of.wave / 10),
+        n_classes=of.classes,
+        sharpness=of.sharpness / 100,
+        base_rate=of.rate / 100,
+        group_shift=of.groups / 10,
+    )
 
 
 PRESETS: Mapping[str, Chosen] = {

@@ -13,6 +13,7 @@ from calibcore.decisions import (
     at_cutoff_by_group,
     cutoff_of_costs,
     decision_curve,
+    mean_cost,
 )
 from calibcore.errors import CalibrationInputError
 from calibcore.reliability import binomial_interval
@@ -41,6 +42,23 @@ def test_counts_at_a_cutoff(case: EventCase, cutoff: float) -> None:
     assert found.called == found.right + found.in_vain
     assert found.n_samples == event.n_samples
     assert found.n_events == event.hits.sum()
+
+
+@given(event_data(), st.floats(0.01, 100), st.floats(0.01, 100))
+def test_mean_cost_is_that_of_a_loop(case: EventCase, alarm: float, miss: float) -> None:
+    event = EventScores(case.scores, case.hits)
+    cutoffs = [0.0, *MESH.tolist(), *event.scores.tolist(), 1.0]
+    found = mean_cost(event, cutoffs, alarm=alarm, miss=miss)
+    for t, cost in zip(cutoffs, found.tolist(), strict=True):
+        _, in_vain, missed, _ = slow_counts(event, t)
+        assert cost == pytest.approx((alarm * in_vain + miss * missed) / event.n_samples)
+
+
+def test_mean_cost_refuses_costs_and_cutoffs() -> None:
+    event = EventScores([0.2, 0.8], [0, 1])
+    for cutoff, alarm, miss in (([0.5], 0.0, 1.0), ([0.5], 1.0, -1.0), ([1.5], 1.0, 1.0)):
+        with pytest.raises(CalibrationInputError):
+            mean_cost(event, cutoff, alarm=alarm, miss=miss)
 
 
 @given(event_data())

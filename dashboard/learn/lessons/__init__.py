@@ -2,11 +2,13 @@
 
 from dashboard.learn.lesson import Lesson
 from dashboard.learn.lessons import (
+    acting,
     bins,
     confident,
     diagram,
     eighty,
     events,
+    groups,
     held_out,
     ks,
     luck,
@@ -25,6 +27,8 @@ LESSONS: tuple[Lesson, ...] = (
     splines.LESSON,
     events.LESSON,
     training.LESSON,
+    groups.LESSON,
+    acting.LESSON,
 )
 
 

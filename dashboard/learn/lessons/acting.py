@@ -1,0 +1,395 @@
+"""Acting on a score: the cut-off that the costs give, and what it costs if scores are not right."""
+
+import math
+from functools import cache
+
+import numpy as np
+
+from calibcore.calibrators import PlattScaling
+from calibcore.data import EventScores
+from calibcore.decisions import AtCutoff, at_cutoff, cutoff_of_costs, mean_cost
+from calibcore.results import result_class
+from calibcore.validation import Floats
+from dashboard.figures import Palette
+from dashboard.learn import data, pictures
+from dashboard.learn.laboratory import Chosen, drawn_of
+from dashboard.learn.lesson import Check, Lesson, Link, NumberGuess, Picture, Shown, State, Steps
+from dashboard.wording.numbers import MINUS, ci
+
+KEY = "acting"
+
+N_ROWS, PER = 5_000, 1_000
+"""Patients, and of how many a cost is told."""
+
+MODEL = Chosen(rows=N_ROWS, rate=10, slope=100, shift=-12)
+"""One patient in ten comes back; the odds by the scores are 3.3 times too high."""
+
+RATIOS = (1, 2, 4, 9, 19, 49)
+
+ASKED = 9
+
+USUAL = 0.5
+"""The cut-off that is shown before the answer."""
+
+CUTOFFS = np.arange(1, 100) / 100
+
+STAGES = {"before": "Before calibration", "after": "Before and after"}
+
+COUNTED = ("visited rightly", "visited in vain", "missed")
+
+Z = 1.959963984540054
+"""Standard deviations within which a normal variable is in 95% of cases."""
+
+
+# What is found ------------------------------------------------------------------------------
+
+
+@result_class
+class Acted:
+    """What acting on scores costs per 1,000 patients, in visits in vain.
+
+    Attributes
+    ----------
+    at : AtCutoff
+        Counts at the cut-off that the costs give.
+    costs : ndarray of float64, shape (99,)
+        At each of `CUTOFFS`.
+    cost : float
+        At the cut-off that the costs give.
+    best, least : float
+        The cut-off of the least cost, and that cost.
+    """
+
+    at: AtCutoff
+    costs: Floats
+    cost: float
+    best: float
+    least: float
+
+
+@result_class
+class Found:
+    """The same patients, by scores before and after calibration.
+
+    Attributes
+    ----------
+    ratio : int
+        Cost of a missed patient, where a false alarm costs 1.
+    before, after : Acted
+        By which scores.
+    more, error : float
+        What acting on scores before calibration costs more, and its standard error over the
+        patients, the calibrator as it is; per 1,000.
+    every, none : float
+        Cost of acting on all and on none; per 1,000.
+    """
+
+    ratio: int
+    before: Acted
+    after: Acted
+    more: float
+    error: float
+    every: float
+    none: float
+
+    @property
+    def low(self) -> float:
+        """Lower end of the 95% interval of ``more``."""
+        return self.more - Z * self.error
+
+    @property
+    def high(self) -> float:
+        """Upper end."""
+        return self.more + Z * self.error
+
+
+@cache
+def true_difference(ratio: int) -> float:
+    """Return ``more`` with patients without number, and true risks as the calibrated scores."""
+    true, cutoff = MODEL.model.truth(), cutoff_of_costs(1, ratio)
+    moved = (true.scores >= cutoff).astype(float) - (true.frequency >= cutoff)
+    return PER * float((moved * (1 - true.frequency - ratio * true.frequency)).mean())
+
+
+def find(state: State, ratio: int) -> Found:
+    """Act on the scores of the test rows, before and after a calibrator."""
+    chosen = data.in_laboratory(MODEL, state, KEY)
+    fit, before = drawn_of(chosen, 0).event, drawn_of(chosen, 1).event
+    fitted = PlattScaling().fit(fit.scores, fit.hits)
+    after = EventScores(fitted.predict(before.scores), before.hits)
+    cutoff = cutoff_of_costs(1, ratio)
+    moved = (before.scores >= cutoff).astype(float) - (after.scores >= cutoff)
+    more = PER * moved * np.where(before.hits == 1, -ratio, 1)
+    n_events = int(before.hits.sum())
+    return Found(
+        ratio,
+        _acted(before, cutoff, ratio),
+        _acted(after, cutoff, ratio),
+        float(more.mean()),
+        float(more.std()) / math.sqrt(N_ROWS),
+        PER * (N_ROWS - n_events) / N_ROWS,
+        PER * ratio * n_events / N_ROWS,
+    )
+
+
+def _acted(event: EventScores, cutoff: float, ratio: int) -> Acted:
+    possible = np.append(np.sort(event.scores), 1.0)  # the last one acts on nobody
+    every = PER * mean_cost(event, possible, alarm=1, miss=ratio)
+    costs = PER * mean_cost(event, [*CUTOFFS, cutoff], alarm=1, miss=ratio)
+    place = int(every.argmin())
+    return Acted(
+        at_cutoff(event, cutoff),
+        costs[:-1],
+        float(costs[-1]),
+        float(possible[place]),
+        float(every[place]),
+    )
+
+
+def total(found: AtCutoff, ratio: int) -> int:
+    """Return what all patients cost, in visits in vain."""
+    return found.in_vain + ratio * found.missed
+
+
+# What is said -------------------------------------------------------------------------------
+
+
+def show(state: State) -> Shown:
+    """Show cost by cut-off, and the counts at the cut-off that the costs give."""
+    if not state.revealed:
+        chosen = data.in_laboratory(MODEL, state, KEY)
+        usual = at_cutoff(drawn_of(chosen, 1).event, USUAL)
+        return Shown((_counts((("before", usual),), None, state.palette),), "")
+    found = find(state, int(state.chosen["ratio"]))
+    both = state.chosen["stage"] == "after"
+    asked = cutoff_of_costs(1, ASKED)
+    sides = (("before", found.before.at), ("after", found.after.at))
+    return Shown(
+        (
+            _curve(found, state.palette, both=both),
+            _counts(sides if both else sides[:1], found.ratio, state.palette),
+        ),
+        _sentence(found, both=both),
+        answer=f"{_share(asked)} = 1 / (1 + {ASKED})",
+        note=_note(found, both=both),
+        numbers=_table(found),
+    )
+
+
+def _share(cutoff: float) -> str:
+    return f"{100 * cutoff:.3g}%"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}".replace("-", MINUS)
+
+
+def _sentence(found: Found, *, both: bool) -> str:
+    cutoff = _share(found.before.at.cutoff)
+    lines = [
+        f"A missed patient costs {found.ratio}, a visit in vain 1: visit from **{cutoff}** on."
+    ]
+    without = f"Visiting all costs {_number(found.every)}, visiting none {_number(found.none)}"
+    if found.before.cost > min(found.every, found.none):
+        better = "all" if found.every < found.none else "none"
+        without += f": visiting {better} is better than uncalibrated scores"
+    if both:
+        lines.append(_compared(found))
+    else:
+        best, least = _rounded(found.before.best), _number(found.before.least)
+        lines.append(
+            f"With uncalibrated scores, that costs **{_number(found.before.cost)}** per {PER:,}"
+            f" patients. They are too high: a cut-off of {best} would cost {least}."
+        )
+    return "  \n".join([*lines, f"{without}."])
+
+
+def _compared(found: Found) -> str:
+    """Return how much more uncalibrated scores cost, and whether luck explains it."""
+    more = "more" if found.more >= 0 else "less"
+    size = f"**{_number(abs(found.more))} {more}** per {PER:,} patients than calibrated ones"
+    luck = "" if found.low > 0 else ", **which may be luck**"
+    return (
+        f"Uncalibrated scores then cost {size}{luck}: {_number(found.before.cost)}, not"
+        f" {_number(found.after.cost)} ({ci(_number(found.low), _number(found.high))}; in truth"
+        f" {_number(true_difference(found.ratio))} more)."
+    )
+
+
+def _rounded(cutoff: float) -> str:
+    return f"{100 * cutoff:.2g}%"
+
+
+def _note(found: Found, *, both: bool) -> str:
+    cutoff, ratio = _share(found.before.at.cutoff), found.ratio
+    visits = "one visit is" if ratio == 1 else f"{ratio} visits are"
+    cost = "costs" if ratio == 1 else "together cost"
+    why = (
+        f"Why {cutoff}: at that risk, {visits} in vain for each one that is not, and {cost} as much"
+        " as one missed patient."
+    )
+    if not both:
+        return why
+    first, second = (_rounded(one.best) for one in (found.before, found.after))
+    return (
+        f"{why} The least cost of these patients is {_number(found.before.least)} before and after:"
+        f" calibration keeps their order, and moves the best cut-off from {first} to {second}."
+    )
+
+
+def _table(found: Found) -> tuple[tuple[str, ...], ...]:
+    rows = [("Patients visited", "Cut-off", "Rightly", "In vain", "Missed", f"Cost per {PER:,}")]
+    for name, one in (("Before calibration", found.before), ("After", found.after)):
+        right, in_vain, missed = (f"{n:,}" for n in (one.at.right, one.at.in_vain, one.at.missed))
+        rows.append((name, _share(one.at.cutoff), right, in_vain, missed, _number(one.cost)))
+        rows.append((f"{name}, least cost", _rounded(one.best), "", "", "", _number(one.least)))
+    events = found.before.at.n_events
+    rows.append(("All", "0%", f"{events:,}", f"{N_ROWS - events:,}", "0", _number(found.every)))
+    rows.append(("None", "", "0", "0", f"{events:,}", _number(found.none)))
+    return tuple(rows)
+
+
+# Pictures -----------------------------------------------------------------------------------
+
+
+def _curve(found: Found, palette: Palette, *, both: bool) -> Picture:
+    """Draw the cost by cut-off; far above what acting on all or none costs, it is left out."""
+    top = 1.45 * min(found.every, found.none)
+    cutoff = found.before.at.cutoff
+    traces = [pictures.line([cutoff, cutoff], [0, top], palette.neutral, dash="dot")]
+    without = [("visit all", found.every), ("visit none", found.none)]
+    lines = [(text, cost, palette.neutral) for text, cost in without if cost < 0.95 * top]
+    traces += [
+        pictures.line([0, 1], [cost, cost], palette.neutral, dash="dot") for _, cost, _ in lines
+    ]
+    names = pictures.names_at_end(lines, 0.99, top)
+    given = f"the costs give {_share(cutoff)}"
+    names.append(pictures.boxed(given, cutoff + 0.01, 0.01 * top, palette.text, palette))
+    drawn = (
+        ("before", found.before, "solid", "circle", palette.score, "bottom", 4),
+        ("after", found.after, "dash", "diamond", palette.text, "top", -10),
+    )
+    for name, one, dash, symbol, colour, above, away in drawn[: 1 + both]:
+        inside = one.costs <= top
+        traces += [
+            pictures.line(CUTOFFS[inside], one.costs[inside], colour, dash=dash),
+            pictures.dots([cutoff], [one.cost], colour, size=15, symbol=symbol),
+            pictures.dots([one.best], [one.least], colour, size=15, symbol=f"{symbol}-open"),
+        ]
+        text, where = f"<b>{name}: {_number(one.cost)}</b>", {"xshift": 10, "yshift": away}
+        names.append(
+            pictures.boxed(text, cutoff, one.cost, colour, palette, yanchor=above, **where)
+        )
+    figure = pictures.picture(
+        f"Cost per {PER:,} patients, by cut-off",
+        traces,
+        x=pictures.percent_axis("Cut-off: visited from this score on"),
+        y=pictures.number_axis("Cost, in visits in vain", 0, top),
+        names=names,
+    )
+    dashed = " Dashed: after." if both else ""
+    return Picture(
+        "curve",
+        figure,
+        f"Solid: scores before calibration.{dashed} Filled marks: the cut-off that the costs give."
+        " Open marks: least cost.",
+    )
+
+
+def _counts(
+    sides: tuple[tuple[str, AtCutoff], ...], ratio: int | None, palette: Palette
+) -> Picture:
+    """Draw how many patients are visited rightly, in vain, and missed."""
+    traces, names, said = [], [], []
+    width = 0.8 / len(sides)
+    looks = ((palette.score, ""), (palette.text, "/"))
+    for k, ((side, found), (colour, pattern)) in enumerate(zip(sides, looks, strict=False)):
+        counts = [found.right, found.in_vain, found.missed]
+        places = [place + (k - (len(sides) - 1) / 2) * width for place in range(3)]
+        bar = pictures.bars(places, counts, colour, 0.94 * width)
+        bar["marker"] = bar["marker"] | {"pattern": {"shape": pattern, "size": 8}}
+        traces.append(bar)
+        for place, count in zip(places, counts, strict=True):
+            text = f"{count:,}" if len(sides) == 1 else f"{side}<br>{count:,}"
+            names.append(pictures.label(text, place, count, palette.text, xanchor="center"))
+        said.append(_added(side, found, ratio))
+    example = "For example: " if ratio is None else ""
+    cutoff = _share(sides[0][1].cutoff)
+    high = 1.3 * max(max(f.right, f.in_vain, f.missed) for _, f in sides)
+    ticks = {"tickvals": [0, 1, 2], "ticktext": COUNTED}
+    figure = pictures.picture(
+        f"{example}{N_ROWS:,} patients, visited from a score of {cutoff} on",
+        traces,
+        x=pictures.number_axis("", -0.5, 2.5, **ticks),
+        y=pictures.number_axis("Patients", 0, high),
+        names=names,
+    )
+    return Picture("counts", figure, " ".join(said))
+
+
+def _added(side: str, found: AtCutoff, ratio: int | None) -> str:
+    if ratio is None:
+        counts = (f"{n:,}" for n in (found.right, found.in_vain, found.missed))
+        return "Visited rightly: {}. In vain: {}. Missed: {}.".format(*counts)
+    cost = total(found, ratio)
+    return (
+        f"{side.capitalize()}: {found.in_vain:,} in vain + {ratio} \u00d7 {found.missed:,} missed ="
+        f" {cost:,}, {_number(PER * cost / N_ROWS)} per {PER:,}."
+    )
+
+
+LESSON = Lesson(
+    key=KEY,
+    title="Acting on a score",
+    question="A hospital visits discharged patients whose **risk of coming back** is high. Missing"
+    f" one who comes back costs **{ASKED} times** as much as a visit in vain. **From which score"
+    " on** should it visit, if scores are calibrated?",
+    guess=NumberGuess(0, 100, 5, 50),
+    controls=(
+        Steps(
+            "ratio", "Cost of a missed patient, in visits in vain",
+            {str(r): str(r) for r in RATIOS}, str(ASKED),
+        ),
+        Steps("stage", "Scores", STAGES, "after", as_buttons=True),
+    ),
+    show=show,
+    takeaway="Costs give the cut-off: 1 / (1 + cost of a miss, in false alarms). It is right for"
+    " calibrated scores only.",
+    check=Check(
+        "All scores are too high, and one acts from the cut-off that the costs give. What happens?",
+        {
+            "many": "Too many are acted on",
+            "few": "Too few are acted on",
+            "same": "The right ones are acted on",
+        },
+        "many",
+        "Rows reach the cut-off whose true risk is below it: there, false alarms cost more than the"
+        " misses that they prevent.",
+    ),
+    link=lambda state: Link(
+        "decisions",
+        {
+            "data": "laboratory",
+            "model": data.in_laboratory(MODEL, state, KEY).code,
+            "method": "none" if state.chosen["stage"] == "before" else "platt",
+            "event": "class",
+            "class": "event",
+            "cutoff_by": "costs",
+            "cost_miss": state.chosen["ratio"],
+        },
+        "These patients in the dashboard",
+    ),
+    computed="Patients are drawn by `calibcore.worlds` from a model of the laboratory: one in ten"
+    " comes back, and the odds by the scores are e^1.2 = 3.3 times the true ones, as after training"
+    " on data with the rare class repeated. Calibrator: `PlattScaling`, fitted on 5,000 other"
+    " patients. Cut-off and costs: `calibcore.decisions`; Pauker and Kassirer 1975, Elkan 2001."
+    " Interval: of the mean difference per patient, the calibrator as it is. In truth: with"
+    " patients without number, and the true risks as calibrated scores. Costs of right calls"
+    " and of patients rightly left alone count as 0.",
+    draw=f"Draw {N_ROWS:,} other patients",
+    terms={
+        "Score": "the risk that a model gives to a patient.",
+        "In vain": "the patient would not have come back.",
+        "Missed": "came back, and was not visited.",
+    },
+)  # fmt: skip
