@@ -8,6 +8,7 @@ stored nowhere.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -178,6 +179,12 @@ def found_of(event: EventScores) -> Found:
         nll_of_half=event_nll(half, hits),
         limit_of_more=more.ks_null_95,
     )
+
+
+@cache
+def network_on_all() -> Found:
+    """Evaluate the network on all pictures of which `garments` draws."""
+    return found_of(garments.network_on_all())
 
 
 def binned_from_half(event: EventScores) -> BinnedReliability:

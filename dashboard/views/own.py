@@ -7,7 +7,7 @@ import streamlit as st
 
 from dashboard import style
 from dashboard.learn import own, own_pictures
-from dashboard.learn.garments import LICENCE, network_on_all, network_scores, png_of
+from dashboard.learn.garments import LICENCE, network_scores, png_of
 from dashboard.learn.own import CERTAIN, LEVELS, MOST_SEED, SETS, Answer, Found
 from dashboard.learn.questions import N_QUESTIONS, Question
 from dashboard.parts.links import show_teaching
@@ -146,12 +146,15 @@ def _show_question(run: Run) -> None:
         _show_garment(question.row, place + 1)
     st.subheader(question.ask, anchor=False)
     chosen = run.chosen.get(place)
+    answer = None if chosen is None else question.answers[chosen]
     _show_choices(run, question, chosen)
-    level = _show_levels(run, None if chosen is None else question.answers[chosen])
-    if run.shown:
-        right = chosen == question.right
+    if run.shown and answer is not None:
+        level, right = run.levels[place], chosen == question.right
+        st.markdown(words.given(answer, level))
         tell = st.success if right else st.info
         tell(words.truth(question, right=right), icon=":material/school:")
+    else:
+        level = _show_levels(run, answer)
     _show_ways(run, level)
     with st.container(key="own_keys"):
         st.markdown(f":small[{words.KEYS}]")
@@ -187,12 +190,12 @@ def _show_levels(run: Run, answer: str | None) -> int:
             if step > 0:
                 level = st.select_slider(
                     words.confidence(answer), levels, format_func=words.percentage, key=key,
-                    help=words.CONFIDENCE_HELP, disabled=run.shown,
+                    help=words.CONFIDENCE_HELP,
                 )  # fmt: skip
             end = levels[0 if step < 0 else -1]
             st.button(
                 label, key=f"own_step_{step}", shortcut=shortcut, on_click=_step,
-                args=(key, levels, step), disabled=run.shown or st.session_state[key] == end,
+                args=(key, levels, step), disabled=st.session_state[key] == end,
             )  # fmt: skip
     return int(level)
 
@@ -254,7 +257,7 @@ def _show_result(run: Run) -> None:
     st.markdown(words.band(found))
     st.markdown(words.yours(found))
     if network is not None:
-        st.markdown(words.network(network, own.found_of(network_on_all())))
+        st.markdown(words.network(network, own.network_on_all()))
     left, right = st.columns(2, gap="medium")
     with left:
         show_picture(own_pictures.diagram(found, network, palette), "own_diagram")

@@ -73,6 +73,11 @@ def confidence(answer: str | None) -> str:
     return CONFIDENCE if answer is None else f"{CONFIDENCE} Your answer: **{answer}**"
 
 
+def given(answer: str, level: int) -> str:
+    """Say what was answered, and how surely."""
+    return f"Your answer: **{answer}**, {percentage(level)}"
+
+
 def picture_alt(number: int) -> str:
     """Name a picture without saying what is on it."""
     return f"Grey picture of a garment, question {number}"
@@ -223,7 +228,7 @@ def picture_rows(
     questions: Sequence[Question], answers: Sequence[Answer], beside: EventScores
 ) -> list[tuple[str, ...]]:
     """Return the same of pictures, with the network's answers."""
-    given = zip(questions, answers, beside.scores, beside.hits, strict=True)
+    every = zip(questions, answers, beside.scores, beside.hits, strict=True)
     return [
         (
             f"![{picture_alt(number)}]({_address(png_of(question.row or 0, _SMALL))})",
@@ -231,7 +236,7 @@ def picture_rows(
             _given(question, _rounded(float(score)), right=bool(hit)),
             true_answer(question),
         )
-        for number, (question, one, score, hit) in enumerate(given, start=1)
+        for number, (question, one, score, hit) in enumerate(every, start=1)
     ]
 
 

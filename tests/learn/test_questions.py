@@ -77,7 +77,7 @@ def test_what_can_be_computed_is_right() -> None:
         "Four throws": "More than 50%" if 1 - (5 / 6) ** 4 > 0.5 else "Less than 50%",
         "24 throws": "More than 50%" if 1 - (35 / 36) ** 24 > 0.5 else "Less than 50%",
         "five heads": f"About {100 * math.comb(10, 5) / 2**10:.0f}%",
-        "is ill": f"About {100 * 1 / (1 + 0.05 * 99):.0f}%",
+        "1% are ill": f"About {100 * 1 / (1 + 0.05 * 99):.0f}%",
         "same number": f"\u2212{32 / (9 / 5 - 1):.0f}",
         "air in a room": f"About {round(1.2 * 4 * 4 * 2.5, -1):.0f} kg",
     }
