@@ -61,6 +61,8 @@ def _make_link() -> None:
     st.code(f"{here.scheme}://{here.netloc}/{address}", language=None)
     st.link_button(words.OPEN, address, icon=":material/open_in_new:")
     st.markdown(f":small[{words.NO_LOCK}]")
+    st.markdown(f":small[{words.OWN}]")
+    st.code(f"{here.scheme}://{here.netloc}/you?seed={int(seed)}", language=None)
 
 
 def _show_exercises() -> None:

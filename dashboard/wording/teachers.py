@@ -23,6 +23,7 @@ HIDE_OFFERED = {
     "numbers": "Table of numbers", "lessons": "Ways to other lessons",
 }  # fmt: skip
 OPEN = "Open it"
+OWN = "The same twenty questions for all, in Your own calibration:"
 NO_LOCK = (
     "A link is not a lock: who writes `answers=after` into the address sees the answer. For marked"
     " work, change the seed."
