@@ -12,6 +12,7 @@ from dashboard.learn.lessons import (
     luck,
     splines,
     training,
+    useful,
 )
 
 LESSONS: tuple[Lesson, ...] = (
@@ -21,6 +22,7 @@ LESSONS: tuple[Lesson, ...] = (
     bins.LESSON,
     ks.LESSON,
     luck.LESSON,
+    useful.LESSON,
     held_out.LESSON,
     splines.LESSON,
     events.LESSON,
