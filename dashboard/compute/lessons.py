@@ -16,8 +16,8 @@ from dashboard.learn.lessons import LESSONS
 MOST_STATES = 2_000
 """States kept, of about 15 kB each."""
 
-PROJECTED = 1.5
-"""So much larger is the type of a figure that is projected."""
+PROJECTED, HIGHER = 1.5, 1.2
+"""So much larger is the type of a figure that is projected, and so much higher is the figure."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,8 @@ def _enlarged(content: Any, by: float) -> Any:
             made[key] = {**part, "size": by * part["size"]}
         elif key == "line" and isinstance(part.get("width"), int | float):
             made[key] = {**part, "width": by * part["width"]}
+        elif key == "height":
+            made[key] = round(HIGHER * part)
         elif key == "margin":
             made[key] = {side: by * room for side, room in part.items()}
     return made

@@ -4,7 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.learn.lesson import Lesson, NumberGuess, start_of
-from dashboard.learn.lessons import LESSONS, find
+from dashboard.learn.lessons import LESSONS, find, luck
 from dashboard.wording import learn as words
 from tests.app.pages import open_page
 
@@ -152,3 +152,35 @@ def test_progress_is_kept_in_the_tab() -> None:
     assert words.guessed(None, answer_of(LESSONS[[o.key for o in LESSONS].index("bins")])) in shown(
         page
     )
+
+
+def is_asked(page: AppTest) -> bool:
+    return "lock_luck" in [one.key for one in page.button]
+
+
+def test_a_line_up_is_guessed_again_after_each_draw_and_step() -> None:
+    page = open_lesson(lesson="luck")
+    page.radio(key="guess_luck").set_value("3").run()
+    page.button(key="lock_luck").click().run()
+    assert not is_asked(page)
+    page.button(key="draw_luck").click().run()
+    assert is_asked(page)
+    assert page.radio(key="guess_luck").value is None
+    assert dict(page.query_params) == {"lesson": "luck", "draw": "2"}
+    page.radio(key="guess_luck").set_value("1").run()
+    page.button(key="lock_luck").click().run()
+    assert not is_asked(page)
+    page.select_slider(key="control_luck_rows").set_value("2000").run()
+    assert is_asked(page)
+    assert page.radio(key="guess_luck").value is None
+    page.radio(key="guess_luck").set_value("6").run()
+    page.button(key="draw_luck").click().run()
+    assert page.radio(key="guess_luck").value is None
+    page.button(key="skip_luck").click().run()
+    state = {"chosen": {"rows": "2000"}, "draws": 3}
+    assert words.guessed(None, answer_of(luck.LESSON, **state)) in shown(page)
+
+
+def test_a_link_to_a_line_up_does_not_give_it_away() -> None:
+    assert is_asked(open_lesson(lesson="luck", draw="3", rows="500"))
+    assert not is_asked(open_lesson(lesson="luck", draw="3", rows="500", guess="2"))

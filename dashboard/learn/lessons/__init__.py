@@ -14,6 +14,7 @@ from dashboard.learn.lessons import (
     luck,
     splines,
     training,
+    useful,
 )
 
 LESSONS: tuple[Lesson, ...] = (
@@ -23,6 +24,7 @@ LESSONS: tuple[Lesson, ...] = (
     bins.LESSON,
     ks.LESSON,
     luck.LESSON,
+    useful.LESSON,
     held_out.LESSON,
     splines.LESSON,
     events.LESSON,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from calibcore.binning import BinTable, bin_scores
-from calibcore.cumulative import CumulativeCurves, cumulative_curves
+from calibcore.cumulative import CumulativeCurves, cumulative_curves, ks_error
 from calibcore.results import result_class
 from dashboard.figures import Palette
 from dashboard.figures.thinning import thin
@@ -19,6 +19,11 @@ KEY = "ks"
 FEW = 60
 
 SHARES = tuple(range(5, 101, 5))
+
+N_DRAWS = 50
+"""Draws of so few rows, to compare with."""
+
+HEIGHT = 400
 
 WINDOW = 0.2
 """Share of the rows over which the slope is taken."""
@@ -103,6 +108,13 @@ def find(which: str, share: float) -> Walk:
     return Walk(curves, bins, limit, curves.place_at(share), back)
 
 
+@cache
+def usual_ks() -> float:
+    """Return the median KS error of other draws of so few rows."""
+    draws = [data.few_rows(FEW, seed) for seed in range(N_DRAWS)]
+    return float(np.median([ks_error(rows.scores, rows.hits) for rows in draws]))
+
+
 def show(state: State) -> Shown:
     """Show the two totals with their gap, and the reliability diagram."""
     if not state.revealed:
@@ -121,7 +133,19 @@ def show(state: State) -> Shown:
         " of draws.",
         answer=f"after {n_widest:,} of {n_rows:,} rows, at a score of"
         f" {percent(float(curves.score[curves.ks_index]), n_rows)}",
+        note=_draw_note(curves) if state.chosen["rows"] == "few" else "",
         numbers=_numbers(state.chosen["rows"]),
+    )
+
+
+def _draw_note(curves: CumulativeCurves) -> str:
+    """Say how these rows were drawn, and whether they show more than others would."""
+    usual = usual_ks()
+    more = "more" if curves.ks_error > usual else "less"
+    return (
+        f"These {FEW} rows are spread evenly over scores above 40%, where most scores are too high,"
+        " so their gap is wider than that of all rows. And this draw shows"
+        f" {more} than most: the median KS error of {N_DRAWS} such draws is {percent(usual, FEW)}."
     )
 
 
@@ -187,12 +211,13 @@ def _totals(walk: Walk, palette: Palette) -> Picture:
             *_gap_traces(walk, drawn, palette),
         ],
         x={**pictures.percent_axis("Rows added, lowest score first"), "anchor": "y2"},
-        y={**pictures.percent_axis("Total"), "domain": [0.5, 1], "nticks": 3},
+        y={**pictures.percent_axis("Total"), "domain": [0.5, 1], "tickvals": [0, 0.5, 1]},
         yaxis2={
             **pictures.number_axis("Gap", *ends, zeroline=True, tickformat=".3~%", nticks=5),
             "domain": [0, 0.42],
         },
         names=[*_total_names(palette), *_gap_names(walk, palette)],
+        height=HEIGHT,
     )
     return Picture(
         "totals",
@@ -280,7 +305,8 @@ def _diagram(walk: Walk, palette: Palette) -> Picture:
         traces,
         x=pictures.percent_axis("Score"),
         y=pictures.percent_axis("Observed frequency"),
-        names=[pictures.label(n_recent, score, frequency, palette.text, **below)],
+        names=[pictures.boxed(n_recent, score, frequency, palette.text, palette, **below)],
+        height=HEIGHT,
     )
     return Picture(
         "diagram",
@@ -343,8 +369,7 @@ LESSON = Lesson(
     " largest gap of a perfectly calibrated model stays in 95% of draws (Brownian limit). Rows:"
     f" the test set of the first example, or {FEW} of it, evenly over scores above 40%.",
     terms={
-        "Cumulative score": "The scores added up, lowest first, per row.",
-        "Cumulative outcomes": "The correct predictions counted in the same order, per row.",
-        "KS error": "Largest gap between cumulative score and cumulative outcomes.",
+        "Cumulative score": "the scores added up, lowest first, divided by the number of rows.",
+        "Cumulative outcomes": "correct predictions counted in the same order, divided by it too.",
     },
 )

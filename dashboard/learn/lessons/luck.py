@@ -251,8 +251,8 @@ LESSON = Lesson(
             "no": "No, its KS error is not 0",
         },
         "unknown",
-        "The network of this lesson is miscalibrated, and in most line-ups of 100 rows its KS error"
-        " is no larger than luck makes it either.",
+        "The network of this lesson is miscalibrated, yet with 100 rows its KS error is mostly"
+        " no larger than luck makes it either.",
     ),
     link=lambda _: Link(
         "ks", {"sample": MODEL, "method": "none"}, "All 10,000 rows in the dashboard"
@@ -263,9 +263,8 @@ LESSON = Lesson(
     " repetition. Network: the example trained with focal loss, test set.",
     draw="Draw six others",
     terms={
-        "Luck": "What outcomes drawn at random from the scores show, though these are right.",
-        "KS error": "Largest gap between cumulative score and cumulative outcomes.",
-        "p-value": "How often luck alone shows a KS error at least as large.",
+        "Gap": "cumulative score minus cumulative outcomes; the KS error is the widest.",
+        "p-value": "how often luck alone shows a KS error at least as large.",
     },
     guess_each_draw=True,
 )

@@ -1,0 +1,308 @@
+"""Calibrated is not useful: one score for all, a network, and a network that exaggerates."""
+
+from functools import cache
+
+import numpy as np
+
+from calibcore.binning import BinTable, bin_scores
+from calibcore.data import EventScores
+from calibcore.events import OneClass
+from calibcore.metrics import corp, ece, event_brier, event_nll
+from calibcore.metrics.decomposition import Decomposition
+from calibcore.results import result_class
+from dashboard.figures import Palette
+from dashboard.learn import data, pictures
+from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
+from dashboard.wording.numbers import percent
+
+KEY = "useful"
+
+MODEL, SHIRT = "three_garments", "Shirt"
+
+BASE, NETWORK, EXAGGERATED = "0", "1", "3"
+
+FACTORS = {
+    BASE: "Always the base rate",
+    "0.25": "0.25\u00d7",
+    "0.5": "0.5\u00d7",
+    "0.75": "0.75\u00d7",
+    NETWORK: "The network",
+    "1.5": "1.5\u00d7",
+    "2": "2\u00d7",
+    EXAGGERATED: "Exaggerated 3\u00d7",
+}
+"""By how much the network's log-odds differ from those of the base rate, times this."""
+
+THREE = {BASE: "A", NETWORK: "B", EXAGGERATED: "C"}
+"""Those that are compared, and how they are called in the pictures."""
+
+N_BINS, N_DOTS = 10, 60
+
+BRIER_STEP = 0.04
+"""Between lines of equal Brier score."""
+
+
+@result_class
+class Forecaster:
+    """Scores of one forecaster, and what they are worth.
+
+    Attributes
+    ----------
+    rows : EventScores
+        Of the test set.
+    bins : BinTable
+        Of equal width.
+    ece, brier, nll : float
+        ECE of these bins, Brier score and NLL of the event.
+    parts : Decomposition
+        Of the Brier score, by isotonic regression.
+    """
+
+    rows: EventScores
+    bins: BinTable
+    ece: float
+    brier: float
+    nll: float
+    parts: Decomposition[float]
+
+
+@cache
+def base_rate() -> float:
+    """Return how many of the pictures that were not used here show a shirt."""
+    held = data.sample(MODEL).calibration
+    return float((held.labels == held.class_names.index(SHIRT)).mean())
+
+
+@cache
+def forecaster(factor: str) -> Forecaster:
+    """Move the network's log-odds towards the base rate, or away from it, and evaluate them."""
+    held = data.sample(MODEL).test
+    network = OneClass(held.class_names.index(SHIRT)).outcomes(held.probabilities, held.labels)
+    odds, base = (np.log(p / (1 - p)) for p in (network.scores, base_rate()))
+    moved = base + float(factor) * (odds - base)
+    scores, rest = 1 / (1 + np.exp(-moved)), 1 / (1 + np.exp(moved))
+    rows = EventScores(scores, network.hits, rest)
+    return Forecaster(
+        rows,
+        bin_scores(scores, rows.hits, n_bins=N_BINS),
+        ece(scores, rows.hits, n_bins=N_BINS),
+        event_brier(scores, rows.hits),
+        event_nll(scores, rows.hits, rest),
+        corp(scores, rows.hits),
+    )
+
+
+def show(state: State) -> Shown:
+    """Show the plane of miscalibration and discrimination, and a reliability diagram."""
+    if not state.revealed:
+        return Shown((_spread(state.palette),), "")
+    factor = state.chosen["factor"]
+    base, network, found = (forecaster(one) for one in (BASE, NETWORK, factor))
+    n_rows = base.rows.n_samples
+    lowest = min(FACTORS, key=lambda one: forecaster(one).ece)
+    lowest_ece = percent(forecaster(lowest).ece, n_rows)
+    chosen = (
+        f" **{FACTORS[factor]}**: ECE {percent(found.ece, n_rows)}, Brier score {found.brier:.3f},"
+        f" NLL {found.nll:.3f}."
+    )
+    return Shown(
+        (_plane(factor, state.palette), _diagram(factor, state.palette)),
+        f"**{FACTORS[lowest]}** has the lowest ECE, {lowest_ece}, but gives a shirt and any other"
+        f" picture the same score. **The network** has an ECE of {percent(network.ece, n_rows)},"
+        f" yet better proper scores: Brier {network.brier:.3f} instead of {base.brier:.3f}, NLL"
+        f" {network.nll:.3f} instead of {base.nll:.3f}."
+        f"{'' if factor in {BASE, NETWORK} else chosen}",
+        answer=f"{FACTORS[lowest]}, {lowest_ece}",
+        note=_exaggerated(),
+        numbers=_numbers(),
+    )
+
+
+def _exaggerated() -> str:
+    """Compare exaggerated scores with one score for all."""
+    base, found = forecaster(BASE), forecaster(EXAGGERATED)
+
+    def compared(ours: float, theirs: float) -> str:
+        return f"{ours:.3f} ({'better' if ours < theirs else 'worse'})"
+
+    return (
+        f"{FACTORS[EXAGGERATED]}, compared with always the base rate: Brier score"
+        f" {compared(found.brier, base.brier)}, NLL {compared(found.nll, base.nll)}. In the NLL, a"
+        " score near 0% or 100% that is wrong costs most."
+    )
+
+
+def _numbers() -> tuple[tuple[str, ...], ...]:
+    rows = [("Forecaster", "ECE", "Brier score", "NLL", "Miscalibration", "Discrimination")]
+    for factor, name in FACTORS.items():
+        found = forecaster(factor)
+        parts = found.parts.miscalibration, found.parts.discrimination
+        rows.append(
+            (
+                name,
+                percent(found.ece, found.rows.n_samples),
+                f"{found.brier:.3f}",
+                f"{found.nll:.3f}",
+                f"{parts[0]:.3f}",
+                f"{parts[1]:.3f}",
+            )
+        )
+    return tuple(rows)
+
+
+def _spread(palette: Palette) -> Picture:
+    """Show how the scores of each forecaster are spread, and nothing of the outcomes."""
+    order = np.argsort(forecaster(NETWORK).rows.scores)
+    some = order[np.linspace(0, order.size - 1, N_DOTS).astype(int)]
+    aside = 0.56 * (np.arange(N_DOTS) * 0.618 % 1 - 0.5)  # so that equal scores are seen
+    traces, names = list[pictures.Trace](), list[pictures.Trace]()
+    for line, factor in enumerate(THREE):
+        up = 2 - line
+        scores = forecaster(factor).rows.scores[some]
+        traces.append(pictures.dots(scores, up + aside, palette.score, size=9, cliponaxis=False))
+        names.append(pictures.label(_named(factor), 0, up + 0.32, palette.text))
+    figure = pictures.picture(
+        f"Scores of {N_DOTS} of the pictures",
+        traces,
+        x=pictures.percent_axis("Score: how probable is a shirt?"),
+        y=pictures.no_axis(-0.5, 2.75),
+        names=names,
+    )
+    text = (
+        f"One dot per picture, at its score. A: {percent(base_rate(), 1)} for all. C: the network's"
+        " scores, moved towards 0% and 100%."
+    )
+    return Picture("spread", figure, text)
+
+
+def _named(factor: str) -> str:
+    return f"<b>{THREE[factor]}</b> {FACTORS[factor]}"
+
+
+def _plane(factor: str, palette: Palette) -> Picture:
+    """Draw all forecasters over lines of equal Brier score."""
+    parts = {one: forecaster(one).parts for one in FACTORS}
+    across = {one: part.miscalibration for one, part in parts.items()}
+    up = {one: part.discrimination for one, part in parts.items()}
+    moved = [one for one in FACTORS if one != BASE]
+    right, top = 1.12 * max(across.values()), 1.3 * max(up.values())
+    lines, names = _equal_brier((0.0, right), top, palette)
+    for one in THREE:
+        below = {"xanchor": "right", "yanchor": "top", "yshift": -14}
+        place = below if one == EXAGGERATED else {"yshift": 14}
+        at = across[one], up[one]
+        names.append(pictures.boxed(_named(one), *at, palette.text, palette, **place))
+    names.append(pictures.label("\u2196 better", 0, 0.97 * top, palette.text, yanchor="top"))
+    three = pictures.dots([across[k] for k in THREE], [up[k] for k in THREE], palette.text, size=13)
+    three["marker"]["symbol"] = ["square", "circle", "diamond"]
+    ring = pictures.dots([across[factor]], [up[factor]], palette.score, symbol="circle-open")
+    ring["marker"] |= {"size": 25, "line": {"width": 4}}
+    path = pictures.line([across[k] for k in moved], [up[k] for k in moved], palette.neutral)
+    figure = pictures.picture(
+        "Miscalibration and discrimination",
+        [*lines, path, three, ring],
+        x=pictures.number_axis("Miscalibration", -0.03 * right, right),
+        y=pictures.number_axis("Discrimination", -0.08 * top, top, showgrid=False),
+        names=names,
+    )
+    text = (
+        f"Ring: {FACTORS[factor]}. Dotted: equal Brier score, better further up. From"
+        f" {FACTORS[moved[0]]} to 3\u00d7, only miscalibration changes; discrimination stays"
+        f" {up[NETWORK]:.3f}. It is {up[BASE]:.3f} where all scores are equal."
+    )
+    return Picture("plane", figure, text)
+
+
+def _equal_brier(
+    x: tuple[float, float], top: float, palette: Palette
+) -> tuple[list[pictures.Trace], list[pictures.Trace]]:
+    """Draw lines of equal Brier score, named at the right."""
+    base = forecaster(BASE).parts.uncertainty
+    lines, names = list[pictures.Trace](), list[pictures.Trace]()
+    steps = np.arange(np.ceil((base - top + x[1]) / BRIER_STEP), np.floor(base / BRIER_STEP) + 2)
+    for score in (steps * BRIER_STEP).tolist():
+        heights = [across - score + base for across in x]
+        line = pictures.line(list(x), heights, palette.neutral, dash="dot")
+        line["line"]["width"] = 1
+        lines.append(line)
+        names.append(
+            pictures.label(f"Brier {score:.2f}", x[1], heights[1], palette.neutral, xanchor="right")
+        )
+    return lines, names
+
+
+def _diagram(factor: str, palette: Palette) -> Picture:
+    """Draw the reliability diagram of one forecaster; larger dots stand for more pictures."""
+    table = forecaster(factor).bins
+    filled = table.counts > 0
+    share = table.counts[filled] / table.counts.sum()
+    middle = ((table.edges[:-1] + table.edges[1:]) / 2)[filled]
+    frequency, score = table.frequency[filled], table.mean_score[filled]
+    width = np.diff(table.edges)[filled]
+    figure = pictures.picture(
+        f"Reliability diagram: {FACTORS[factor]}",
+        [
+            pictures.bars(middle, frequency, palette.frequency, width, opacity=0.6),
+            pictures.diagonal(palette),
+            pictures.dots(
+                score, score, palette.score, size=np.maximum(8, 36 * np.sqrt(share)),
+                cliponaxis=False,
+            ),
+        ],
+        x=pictures.percent_axis("Score"),
+        y=pictures.percent_axis("Observed frequency"),
+    )  # fmt: skip
+    fullest = int(table.counts.max())
+    text = (
+        f"Bars: observed frequency. Dots: mean score, larger for more pictures;"
+        f" {fullest:,} of {int(table.counts.sum()):,} are in the fullest of"
+        f" {int(filled.sum())} {'bin' if filled.sum() == 1 else 'bins'}."
+    )
+    return Picture("diagram", figure, text)
+
+
+LESSON = Lesson(
+    key=KEY,
+    title="Calibrated is not useful",
+    question="How probable is it that a picture shows a shirt? Three forecasters give each of many"
+    " pictures of garments a score. Which has the **lowest ECE**?",
+    guess=ChoiceGuess({one.lower(): f"{one}: {FACTORS[k]}" for k, one in THREE.items()}),
+    controls=(Steps("factor", "How far scores go from the base rate", FACTORS, BASE),),
+    show=show,
+    takeaway="Calibration is not all: scores must also differ between pictures with and without a"
+    " shirt. Brier score and NLL count both.",
+    check=Check(
+        "It rains on 30% of days. A forecast gives a score of 30% to every day. What is it?",
+        {
+            "useful": "Calibrated, so it is useful",
+            "useless": "Calibrated, but no help",
+            "wrong": "Miscalibrated: most days stay dry",
+        },
+        "useless",
+        "On the days with that score it rains as often as the score, so it is calibrated. But"
+        " no day has another score, so it does not help to decide when to take an umbrella.",
+    ),
+    link=lambda _: Link(
+        "reliability",
+        {
+            "sample": MODEL,
+            "event": "class",
+            "class": SHIRT,
+            "method": "none",
+            "bins": str(N_BINS),
+        },
+        "The network in the dashboard",
+    ),
+    computed="Log-odds of the network, as far from those of the base rate as chosen; base rate: of"
+    " the calibration set. ECE: Guo 2017, in"
+    f" {N_BINS} bins. Miscalibration: how much the best increasing map of the scores would lower"
+    " the Brier score. Discrimination: how much scores so mapped are better than one score for all"
+    " (`calibcore.metrics.corp`, Dimitriadis 2021). Rows:"
+    " the test set of the example with three garments, one of which is a shirt.",
+    terms={
+        "ECE": "distance of mean score and observed frequency, averaged over bins of scores.",
+        "Base rate": "share of pictures that show a shirt.",
+        "Brier score": "mean squared distance of scores and outcomes (0 or 1).",
+        "NLL": "mean of minus the logarithm of the probability of what happened.",
+    },
+)

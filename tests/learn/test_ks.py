@@ -1,0 +1,119 @@
+"""Adding up instead of binning: the totals against a slow walk over the rows."""
+
+import math
+from functools import cache
+
+import pytest
+
+from calibcore import metrics
+from dashboard.learn import data
+from dashboard.learn.lesson import start_of
+from dashboard.learn.lessons import ks
+from dashboard.wording.numbers import percent
+from tests import reference
+from tests.learn.reference import Rows, at_temperature, ks_error
+
+either = pytest.mark.parametrize("which", ["few", "all"])
+
+
+@cache
+def ordered(which: str) -> list[tuple[float, int]]:
+    if which == "all":
+        every = at_temperature(1.0, data.NETWORK)
+        return sorted(zip(every.scores, every.hits, strict=True))
+    rows = data.few_rows(ks.FEW)
+    return sorted(zip(rows.scores.tolist(), rows.hits.tolist(), strict=True))
+
+
+def walked(rows: list[tuple[float, int]], n_added: int) -> tuple[float, int]:
+    """Add up the scores and count the hits of the first rows, one by one."""
+    return math.fsum(s for s, _ in rows[:n_added]), sum(h for _, h in rows[:n_added])
+
+
+@either
+@pytest.mark.parametrize("share", [5, 20, 35, 60, 100])
+def test_totals_and_slopes_are_those_of_a_walk(which: str, share: int) -> None:
+    rows, walk = ordered(which), ks.find(which, share / 100)
+    n_rows, n_added = len(rows), walk.n_added
+    assert n_added == pytest.approx(share * n_rows / 100, abs=2)  # rows of equal score together
+    scores, hits = walked(rows, n_added)
+    assert walk.curves.cum_score[walk.here] * n_rows == pytest.approx(scores)
+    assert walk.curves.cum_hits[walk.here] * n_rows == pytest.approx(hits)
+    before = walked(rows, n_added - walk.n_recent)
+    assert walk.mean_score == pytest.approx((scores - before[0]) / walk.n_recent)
+    assert walk.frequency == pytest.approx((hits - before[1]) / walk.n_recent)
+    rise = walk.n_recent / n_rows * (walk.mean_score - walk.frequency)
+    assert walk.rise == pytest.approx(rise)
+    assert walk.n_recent == pytest.approx(min(share / 100, ks.WINDOW) * n_rows, abs=3)
+
+
+@either
+def test_the_widest_gap_is_at_the_highest_scores_not_where_they_are_most_wrong(which: str) -> None:
+    curves = ks.find(which, 1.0).curves
+    scores = [score for score, _ in ordered(which)]
+    hits = [hit for _, hit in ordered(which)]
+    slow = ks_error(Rows([], [], scores, hits))
+    assert curves.ks_error == pytest.approx(slow)
+    assert curves.score[curves.ks_index] > 0.99
+    n_rows, window = len(scores), round(ks.WINDOW * len(scores))
+    gaps = [0.0]
+    for score, hit in zip(scores, hits, strict=True):
+        gaps.append(gaps[-1] + score - hit)
+    steepest = max(range(window, n_rows + 1), key=lambda k: gaps[k] - gaps[k - window])
+    assert scores[steepest - 1] < 0.99
+    assert steepest < 0.8 * round(curves.ks_fractile * n_rows)
+
+
+def test_so_it_is_with_most_other_draws() -> None:
+    widest, errors = [], []
+    for seed in range(20):
+        rows = data.few_rows(ks.FEW, seed)
+        gaps = [0.0]
+        for score, hit in zip(rows.scores.tolist(), rows.hits.tolist(), strict=True):
+            gaps.append(gaps[-1] + score - hit)
+        assert gaps[-1] > 0
+        widest.append(max(range(len(gaps)), key=lambda k: abs(gaps[k])))
+        errors.append(abs(gaps[widest[-1]]) / ks.FEW)
+    assert sum(place > 0.7 * ks.FEW for place in widest) >= 16
+    assert sorted(errors)[9] == pytest.approx(ks.usual_ks(), abs=0.03)
+
+
+@either
+def test_the_limit_is_what_luck_rarely_exceeds(which: str) -> None:
+    walk = ks.find(which, 1.0)
+    scores = [score for score, _ in ordered(which)]
+    assert reference.gap_p_value(scores, walk.limit) == pytest.approx(0.05, abs=1e-6)
+
+
+def test_the_sentence_says_the_numbers_of_the_walk() -> None:
+    shown = ks.show(start_of(ks.LESSON, chosen={"added": "60"}))
+    scores, hits = walked(ordered("few"), 36)
+    gap = percent((scores - hits) / ks.FEW, ks.FEW)
+    assert f"first 36 scores add up to **{scores:.1f}**; **{hits}** of these" in shown.sentence
+    assert f"their gap is {gap}" in shown.sentence
+    assert "more than most" in shown.note
+
+
+def test_the_widest_gap_is_marked_once_it_is_passed() -> None:
+    for share in ks.SHARES:
+        shown = ks.show(start_of(ks.LESSON, chosen={"added": str(share)}))
+        names = [one.text for one in shown.pictures[0].figure.layout.annotations]
+        passed = share / 100 >= ks.find("few", 1.0).curves.ks_fractile
+        assert any("KS error" in name for name in names) is passed
+
+
+def test_before_the_answer_the_rows_are_seen_and_no_total() -> None:
+    (picture,) = ks.show(start_of(ks.LESSON, revealed=False)).pictures
+    right, wrong = picture.figure.data
+    assert sorted([*right.y, *wrong.y]) == [score for score, _ in ordered("few")]
+    assert len(right.y) == sum(hit for _, hit in ordered("few"))
+    assert right.marker.symbol != wrong.marker.symbol
+
+
+def test_the_check_is_right() -> None:
+    n_half, off = 1_000, ks.HALF_OFF / 100
+    scores = [0.3] * n_half + [0.6] * n_half
+    hits = [k < (0.3 - off) * n_half for k in range(n_half)]
+    hits += [k < (0.6 + off) * n_half for k in range(n_half)]
+    check = ks.LESSON.check
+    assert check.answers[check.right] == f"{100 * metrics.ks_error(scores, hits):.0f}%"

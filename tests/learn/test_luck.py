@@ -1,0 +1,148 @@
+"""Miscalibrated or luck: line-ups against slow loops, and how often the network stands out."""
+
+import math
+
+import numpy as np
+import pytest
+
+from calibcore.samples import load_sample
+from dashboard.learn import data
+from dashboard.learn.lesson import State, start_of
+from dashboard.learn.lessons import luck
+from tests import reference
+
+SEEDS = range(20)
+
+
+def state(rows: int, **more: int) -> State:
+    return start_of(luck.LESSON, chosen={"rows": str(rows)}, **more)
+
+
+def slow_ks(scores: list[float], hits: list[int]) -> float:
+    return reference.ks_error(scores, hits)
+
+
+@pytest.mark.parametrize("n_rows", [50, 500])
+def test_one_picture_is_the_network_the_others_are_drawn(n_rows: int) -> None:
+    at = state(n_rows, seed=3)
+    found = luck.draw(at)
+    rng = at.rng(f"{luck.KEY}{n_rows}")
+    assert int(rng.integers(luck.N_PICTURES)) == found.place
+    rows = data.drawn(n_rows, rng, data.top_scores(luck.MODEL))
+    scores, hits = rows.scores.tolist(), rows.hits.tolist()
+    assert found.network.ks_error == pytest.approx(slow_ks(scores, hits))
+    assert found.network.ks_p_value == pytest.approx(reference.ks_p_value(scores, hits), abs=1e-6)
+    assert reference.gap_p_value(scores, found.limit) == pytest.approx(0.05, abs=1e-6)
+    for one in found.curves:
+        assert one.cum_score.tolist() == pytest.approx(found.network.cum_score.tolist())
+    assert len({tuple(one.cum_hits.tolist()) for one in found.curves}) == luck.N_PICTURES
+
+
+def test_the_network_is_the_sample_s_top_prediction() -> None:
+    held = load_sample(luck.MODEL)
+    logits, labels = held["logits_test"].astype(float), held["labels_test"]
+    right = (logits.argmax(axis=1) == labels).mean()
+    found = luck.draw(state(10_000))
+    assert found.network.cum_hits[-1] == pytest.approx(right)
+
+
+def test_luck_exceeds_its_limit_in_one_of_twenty_pictures() -> None:
+    n_beyond = n_pictures = 0
+    for seed in range(200):
+        found = luck.draw(state(500, seed=seed))
+        n_beyond += len([k for k in found.beyond if k != found.place])
+        n_pictures += luck.N_PICTURES - 1
+    spread = math.sqrt(0.05 * 0.95 / n_pictures)
+    assert n_beyond / n_pictures == pytest.approx(0.05, abs=4 * spread)
+
+
+def test_the_network_is_in_every_place_as_often() -> None:
+    places = [luck.draw(state(50, seed=seed)).place for seed in range(300)]
+    counts = np.bincount(places, minlength=luck.N_PICTURES)
+    assert counts.min() > 25
+    assert counts.max() < 80
+
+
+def test_with_other_rows_it_is_in_another_place() -> None:
+    places = [tuple(luck.draw(state(n, seed=s)).place for n in (50, 10_000)) for s in SEEDS]
+    assert len(places) - sum(a == b for a, b in places) > 10
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_with_all_rows_the_network_stands_out(seed: int) -> None:
+    found = luck.draw(state(10_000, seed=seed))
+    assert found.place in found.beyond
+    assert found.network.ks_error == max(one.ks_error for one in found.curves)
+
+
+def test_with_few_rows_it_does_not() -> None:
+    found = [luck.draw(state(50, seed=seed)) for seed in SEEDS]
+    assert sum(one.place in one.beyond for one in found) <= 4
+    widest = [max(range(6), key=lambda k: one.curves[k].ks_error) == one.place for one in found]
+    assert sum(widest) < 10
+
+
+def test_how_often_grows_with_the_rows() -> None:
+    detected = [luck.often(n).detected for n in luck.ROWS]
+    assert detected[0] < 0.15
+    assert detected[-1] == 1
+    assert np.all(np.diff(detected) > -0.1)
+    assert luck.often(50).widest < 0.4
+
+
+def test_how_often_is_that_of_slow_draws() -> None:
+    rng, n_rows, n_draws = np.random.default_rng(8), 500, 60
+    every = data.top_scores(luck.MODEL)
+    n_detected = n_widest = 0
+    for _ in range(n_draws):
+        chosen = np.sort(rng.integers(every.n_samples, size=n_rows))
+        scores, hits = every.scores[chosen], every.hits[chosen]
+        by_score = np.argsort(scores)
+        scores, hits = scores[by_score], hits[by_score]
+        drawn = rng.random((400, n_rows)) < scores
+        of_luck = np.abs(np.cumsum(scores - drawn, axis=1)).max(axis=1) / n_rows
+        network = np.abs(np.cumsum(scores - hits)).max() / n_rows
+        n_detected += network > np.quantile(of_luck, 0.95)
+        n_widest += network > of_luck[:5].max()
+    found = luck.often(n_rows)
+    assert found.detected == pytest.approx(n_detected / n_draws, abs=0.3)
+    assert found.widest == pytest.approx(n_widest / n_draws, abs=0.3)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_nothing_but_the_numbers_differs_before_the_answer(seed: int) -> None:
+    shown = luck.show(start_of(luck.LESSON, seed=seed, revealed=False))
+    (picture,) = shown.pictures
+    figure = picture.figure
+    assert [one.text for one in figure.layout.annotations] == [f"<b>{k}</b>" for k in range(1, 7)]
+    assert len({one.font.color for one in figure.layout.annotations}) == 1
+    assert len(figure.data) == luck.N_PICTURES
+    assert len({(one.line.color, one.line.width, one.line.dash) for one in figure.data}) == 1
+    layout = figure.layout.to_plotly_json()
+    ups = [tuple(layout[name]["range"]) for name in layout if name.startswith("yaxis")]
+    assert len(ups) == luck.N_PICTURES
+    assert len(set(ups)) == 1
+    assert "network" not in picture.text
+    assert shown.sentence == shown.note == ""
+
+
+def test_the_answer_marks_the_network_by_word_and_colour() -> None:
+    at = state(100)
+    place = luck.draw(at).place
+    shown = luck.show(at)
+    names = shown.pictures[0].figure.layout.annotations
+    assert [k for k, one in enumerate(names) if "network" in one.text] == [place]
+    assert names[place].font.color == at.palette.frequency
+    assert shown.answer == f"picture {place + 1}"
+    assert shown.numbers[place + 1][1] == "the network"
+    assert luck.LESSON.guess_each_draw
+
+
+def test_luck_beyond_the_limit_is_named() -> None:
+    notes = {seed: luck.show(state(500, seed=seed)).note for seed in SEEDS}
+    for seed, note in notes.items():
+        found = luck.draw(state(500, seed=seed))
+        lucky = [k + 1 for k in found.beyond if k != found.place]
+        assert bool(note) == bool(lucky)
+        assert all(str(k) in note for k in lucky)
+    assert any(notes.values())

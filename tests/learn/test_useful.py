@@ -1,0 +1,106 @@
+"""Calibrated is not useful: measures of each forecaster against slow code and closed forms."""
+
+import math
+
+import numpy as np
+import pytest
+
+from calibcore.metrics import corp, ece, event_brier, event_nll
+from calibcore.samples import load_sample
+from dashboard.learn.lesson import start_of
+from dashboard.learn.lessons import useful
+from tests import reference, reference_measures
+
+every_factor = pytest.mark.parametrize("factor", list(useful.FACTORS))
+
+
+def network() -> tuple[list[float], list[int], float]:
+    """Scores and outcomes of the test set, and the base rate, by slow code."""
+    held = load_sample(useful.MODEL)
+    shirt = list(held["class_names"]).index(useful.SHIRT)
+    rows = reference.softmax(held["logits_test"].astype(float).tolist())
+    hits = [int(label == shirt) for label in held["labels_test"]]
+    fit = [label == shirt for label in held["labels_calibration"]]
+    return [row[shirt] for row in rows], hits, sum(fit) / len(fit)
+
+
+@every_factor
+def test_scores_are_moved_in_log_odds(factor: str) -> None:
+    scores, hits, rate = network()
+    assert useful.base_rate() == pytest.approx(rate)
+    found = useful.forecaster(factor).rows
+    assert found.hits.tolist() == hits
+    for k in range(0, len(scores), 97):
+        odds, base = (math.log(p / (1 - p)) for p in (scores[k], rate))
+        moved = base + float(factor) * (odds - base)
+        assert found.scores[k] == pytest.approx(1 / (1 + math.exp(-moved)), rel=1e-6)
+
+
+@every_factor
+def test_measures_are_those_of_slow_code(factor: str) -> None:
+    found = useful.forecaster(factor)
+    scores, hits = found.rows.scores.tolist(), found.rows.hits.tolist()
+    assert found.ece == pytest.approx(reference.ece(scores, hits, useful.N_BINS, "equal_width"))
+    assert found.brier == pytest.approx(reference.event_brier(scores, hits))
+    assert found.nll == pytest.approx(reference.event_nll(scores, hits))
+    parts = found.parts
+    total = parts.miscalibration - parts.discrimination + parts.uncertainty
+    assert total == pytest.approx(found.brier)
+
+
+def test_parts_are_those_of_slow_isotonic_regression() -> None:
+    rows = useful.forecaster(useful.EXAGGERATED).rows.rows(np.arange(0, 3_000, 15))
+    slow = reference_measures.corp(rows.scores.tolist(), rows.hits.tolist())
+    found = corp(rows.scores, rows.hits)
+    assert (found.miscalibration, found.discrimination) == pytest.approx(
+        (slow.miscalibration, slow.discrimination)
+    )
+
+
+def test_one_score_for_all_has_closed_forms() -> None:
+    scores, hits, rate = network()
+    observed = sum(hits) / len(hits)
+    base = useful.forecaster(useful.BASE)
+    assert base.ece == pytest.approx(abs(rate - observed), abs=1e-12)
+    assert base.brier == pytest.approx(observed * (1 - rate) ** 2 + (1 - observed) * rate**2)
+    assert base.parts.discrimination == 0
+    assert base.parts.miscalibration == pytest.approx((rate - observed) ** 2, abs=1e-12)
+    assert useful.forecaster(useful.NETWORK).rows.scores.tolist() == pytest.approx(scores)
+
+
+def test_scaling_log_odds_moves_miscalibration_alone() -> None:
+    parts = [useful.forecaster(one).parts for one in useful.FACTORS if one != useful.BASE]
+    assert {round(one.discrimination, 12) for one in parts} == {round(parts[0].discrimination, 12)}
+    assert len({round(one.miscalibration, 6) for one in parts}) == len(parts)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_calibrated_is_not_useful_on_other_rows_too(seed: int) -> None:
+    chosen = np.random.default_rng(seed).integers(3_000, size=3_000)
+    base, network, exaggerated = (useful.forecaster(one).rows.rows(chosen) for one in useful.THREE)
+    eces = [ece(o.scores, o.hits, n_bins=useful.N_BINS) for o in (base, network, exaggerated)]
+    assert eces == sorted(eces)
+    briers = [event_brier(one.scores, one.hits) for one in (base, network, exaggerated)]
+    assert briers[1] < briers[2] < briers[0]
+    nlls = [event_nll(one.scores, one.hits, one.rest) for one in (base, network, exaggerated)]
+    assert nlls[1] < nlls[0] < nlls[2]
+
+
+def test_the_answer_and_the_sentence() -> None:
+    shown = useful.show(start_of(useful.LESSON, chosen={"factor": "2"}))
+    assert shown.answer.startswith(useful.FACTORS[useful.BASE])
+    twice = useful.forecaster("2")
+    assert (
+        f"**2\u00d7**: ECE {100 * twice.ece:.1f}%, Brier score {twice.brier:.3f}" in shown.sentence
+    )
+    assert "(better), NLL" in shown.note
+    assert "(worse)" in shown.note
+    assert len(shown.numbers) == len(useful.FACTORS) + 1
+
+
+def test_before_the_answer_only_scores_are_seen() -> None:
+    (picture,) = useful.show(start_of(useful.LESSON, revealed=False)).pictures
+    assert len(picture.figure.data) == len(useful.THREE)
+    for trace, factor in zip(picture.figure.data, useful.THREE, strict=True):
+        assert isinstance(trace.marker.color, str)  # the same for shirts and others
+        assert set(trace.x) <= set(useful.forecaster(factor).rows.scores.tolist())
