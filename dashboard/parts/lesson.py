@@ -10,6 +10,9 @@ from dashboard.learn.lesson import ChoiceGuess, Lesson, NumberGuess, State, Step
 from dashboard.parts.lesson_address import Class, Kept, kept, seat_of, write
 from dashboard.wording import learn as words
 
+FIRST = "overview"
+"""The page that has no address of its own."""
+
 
 @st.fragment
 def show_lesson(lesson: Lesson, held: Class) -> None:
@@ -206,8 +209,9 @@ def _show_more(lesson: Lesson, sent: Sent, state: State, held: Class) -> None:
     """Show the link to the pages, the numbers, the words and how it is computed."""
     if "link" not in held.hide:
         link = lesson.link(state)
+        page = "" if link.page == FIRST else link.page  # it stands at the address itself
         st.link_button(
-            link.label, f"{link.page}?{urlencode(link.query)}", icon=":material/open_in_new:"
+            link.label, f"./{page}?{urlencode(link.query)}", icon=":material/open_in_new:"
         )
     if sent.shown.numbers and "numbers" not in held.hide:
         with st.expander(words.NUMBERS):
