@@ -35,12 +35,13 @@ def sheet(seed: int, *, solutions: bool = True) -> str:
     drawn = exercises(seed)
     asked = "".join(_asked(number, one) for number, one in enumerate(drawn, start=1))
     solved = "".join(_solved(number, one) for number, one in enumerate(drawn, start=1))
+    of_seed = f"<p>{escape(words.of_seed(seed))}</p>" if solutions else ""  # it is the key
     behind = f'<section class="solutions"><h2>{words.SOLUTIONS}</h2>{solved}</section>'
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{words.SHEET}</title><style>{STYLE}{_OWN}</style></head><body>"
-        f"<header><h1>{words.SHEET}</h1><p>{escape(words.of_seed(seed))}</p></header>"
+        f"<header><h1>{words.SHEET}</h1>{of_seed}</header>"
         f"<main><section>{asked}</section>{behind if solutions else ''}</main></body></html>"
     )
 

@@ -31,8 +31,7 @@ def show_lesson(lesson: Lesson, held: Class) -> None:
     with st.container(key=f"lesson_{held.size}", gap="small"):
         st.markdown(lesson.question)
         revealed = left.revealed and held.answers != "hidden"
-        if not revealed:
-            _show_terms(lesson)
+        _show_terms(lesson)
         place = st.container(gap="small")
         if not revealed:
             _ask(lesson, left, held, place)
@@ -218,7 +217,6 @@ def _show_more(lesson: Lesson, sent: Sent, state: State, held: Class) -> None:
             st.markdown(words.table(sent.shown.numbers))
     if "computed" not in held.hide:
         with st.expander(words.COMPUTED):
-            _show_terms(lesson)
             st.markdown(lesson.computed)
 
 

@@ -1,12 +1,13 @@
 """What the address of a lesson holds, so that a link opens it in the very same state."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import streamlit as st
 
 from dashboard.learn.lesson import ChoiceGuess, Lesson
+from dashboard.wording import teachers as words
 
 Found = TypeVar("Found")
 
@@ -14,6 +15,8 @@ ANSWERS = ("after", "hidden", "shown")
 SIZES = ("screen", "projector")
 PARTS = ("link", "computed", "check", "numbers", "lessons")
 """What a link can hide, by its word."""
+
+ASK = "ask"
 
 SEAT_KEY = "learn_seat"
 """Where the typed seat number is."""
@@ -42,7 +45,8 @@ class Class:
     seed : int
         Of all draws.
     seat : str
-        "0" for one draw for all, "ask" where every student types a seat number, or that number.
+        "0" for one draw for all, a number for that seat's; "ask" where every student types it, and
+        "ask-7" once it was typed.
     answers : {"after", "hidden", "shown"}
         When answers are shown: after a guess, not at all, at once.
     hide : tuple of str
@@ -69,9 +73,26 @@ def kept(lesson: Lesson) -> Kept:
 
 def seat_of(held: Class) -> int:
     """Return the seat whose draws are shown; 0 where none was typed yet."""
-    if held.seat != "ask":
+    if not asks_for_seat(held):
         return int(held.seat)
-    return int(st.session_state.get(SEAT_KEY, 0))
+    return int(st.session_state.get(SEAT_KEY) or 0)
+
+
+def asks_for_seat(held: Class) -> bool:
+    """Return whether every student types a seat number."""
+    return held.seat.startswith(ASK)
+
+
+def sit(held: Class) -> Class:
+    """Let a student type a seat number, which the address keeps; return what then holds."""
+    _, _, typed = held.seat.partition("-")
+    if typed:
+        st.session_state.setdefault(SEAT_KEY, int(typed))
+    seat = st.number_input(
+        words.SEAT, 1, MOST_SEAT, None, key=SEAT_KEY, help=words.SEAT_HELP, width=200,
+        persist_state="session", placeholder=words.SEAT_RANGE,
+    )  # fmt: skip
+    return replace(held, seat=ASK if seat is None else f"{ASK}-{seat}")
 
 
 def n_revealed() -> int:
@@ -169,7 +190,8 @@ def _number(text: str, low: int, high: int) -> int | None:
 
 
 def _seat(text: str) -> str | None:
-    return text if text == "ask" or _number(text, 0, MOST_SEAT) is not None else None
+    typed = text.removeprefix(f"{ASK}-") if text != ASK else "1"
+    return text if _number(typed, 0, MOST_SEAT) is not None else None
 
 
 def _checked(name: str, wrong: list[str], read: Callable[[str], Found | None]) -> Found | None:

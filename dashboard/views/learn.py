@@ -28,12 +28,16 @@ def show() -> None:
     else:
         wrong += address.take(lesson)
         _show_head(lesson, held)
-        if held.seat == "ask":
-            st.number_input(
-                teachers.SEAT, 0, address.MOST_SEAT, 0, key=address.SEAT_KEY,
-                help=teachers.SEAT_HELP, persist_state="session", width=200,
-            )  # fmt: skip
+        if wrong:
+            st.warning(words.unusable(wrong), icon=":material/link:")
+        if address.asks_for_seat(held):
+            held = address.sit(held)
+        if held.seat == address.ASK:
+            st.info(teachers.SEAT_FIRST, icon=":material/event_seat:")
+            address.write(lesson, held)
+            return
         show_lesson(lesson, held)
+        return
     if wrong:
         st.warning(words.unusable(wrong), icon=":material/link:")
 

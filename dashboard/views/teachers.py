@@ -59,7 +59,10 @@ def _make_link() -> None:
     address = f"learn?{urlencode(link_of(lesson, {}, held))}"
     here = urlsplit(str(st.context.url or ""))
     st.code(f"{here.scheme}://{here.netloc}/{address}", language=None)
+    if here.hostname in {"127.0.0.1", "localhost", "::1"}:
+        st.markdown(f":small[:material/info: {words.LOCAL}]")
     st.link_button(words.OPEN, address, icon=":material/open_in_new:")
+    st.markdown(f":small[{words.SET}]")
     st.markdown(f":small[{words.NO_LOCK}]")
     st.markdown(f":small[{words.OWN}]")
     st.code(f"{here.scheme}://{here.netloc}/you?seed={int(seed)}", language=None)
@@ -97,4 +100,5 @@ def _show_plan() -> None:
         lesson = find(key)
         title = "" if lesson is None else f"[{lesson.title}](learn?lesson={key}): "
         st.markdown(f"**{minutes}** \u00b7 {title}{told}")
-    st.markdown(words.HOMEWORK)
+    later = [one for one in LESSONS if one.key in words.HOMEWORK]
+    st.markdown(words.homework([(one.key, one.title) for one in later]))

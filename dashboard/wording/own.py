@@ -169,7 +169,7 @@ def _verdict(found: Found) -> str:
     """Return over- or underconfident with its size, or that so few answers cannot show it."""
     n, verdict = found.n_answers, verdict_of(found)
     if verdict is NOT_DETECTED:
-        return f"**{n:,} answers cannot show** over- or underconfidence here"
+        return f"**{n:,} answers do not show** over- or underconfidence"
     size = "" if "and" in verdict.word else f" by {detected_points(abs(found.gap), n)}"
     return f"**{verdict.word}{size}** ({p_words(found.side.curves.ks_p_value)})"
 

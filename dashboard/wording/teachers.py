@@ -23,12 +23,15 @@ HIDE_OFFERED = {
     "numbers": "Table of numbers", "lessons": "Ways to other lessons",
 }  # fmt: skip
 OPEN = "Open it"
+SET = "For controls at other places: open it, set them there, and copy the address."
 OWN = "The same twenty questions for all, in Your own calibration:"
 NO_LOCK = (
     "A link is not a lock: who writes `answers=after` into the address sees the answer. For marked"
     " work, change the seed."
 )
 SEAT = "Your seat number"
+SEAT_FIRST = "Type your seat number to begin."
+SEAT_RANGE = "1 to 400"
 SEAT_HELP = "Each seat has draws of its own; your teacher sees the same with your number."
 
 SHEET = "Calibration: exercises"
@@ -45,6 +48,17 @@ SAVE_WITHOUT = "Save without solutions"
 def of_seed(seed: int) -> str:
     """Say which exercises these are."""
     return f"Seed {seed}. The same seed gives the same exercises and solutions."
+
+
+def homework(titles: Sequence[tuple[str, str]]) -> str:
+    """Name lessons for later, with their links.
+
+    Examples
+    --------
+    >>> homework([("bins", "Why bins mislead")])
+    'Homework: [Why bins mislead](learn?lesson=bins).'
+    """
+    return f"Homework: {'; '.join(f'[{t}](learn?lesson={key})' for key, t in titles)}."
 
 
 PLAN_INTRO = (
@@ -69,7 +83,10 @@ PLAN_ROWS: tuple[tuple[int, str, str], ...] = (
 )
 """Minutes, key of the lesson or nothing, and what to do."""
 
-HOMEWORK = "Homework: Fit here, evaluate there; Splines from fractiles; Averages hide groups."
+HOMEWORK = ("held_out", "splines", "groups")
+"""Keys of the lessons for later."""
+
+LOCAL = "This address works on this computer alone; the tab In class says how others reach it."
 
 MEASURED = (
     "On a server with two cores, 40 sessions that each move a slider every two seconds have their"

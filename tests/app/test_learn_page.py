@@ -119,10 +119,11 @@ def test_hidden_answers_stay_hidden() -> None:
 
 def test_each_seat_has_draws_of_its_own() -> None:
     page = open_lesson(lesson="bins", answers="shown", seat="ask")
-    before = shown(page)
+    assert not page.get("plotly_chart")
     page.number_input(key="learn_seat").set_value(17).run()
-    assert shown(page) != before
+    assert page.query_params["seat"] == "ask-17"
     assert shown(page) == shown(open_lesson(lesson="bins", answers="shown", seat="17"))
+    assert shown(page) == shown(open_lesson(lesson="bins", answers="shown", seat="ask-17"))
 
 
 def test_parts_are_left_out_by_the_link() -> None:

@@ -33,14 +33,15 @@ class Found:
         At each of `COUNTS`.
     perfect : ndarray of float64, shape (len(COUNTS),)
         What rows with these scores would show if these were right: the median over draws.
-    ks : float
-        KS error, which needs no bins.
+    ks, perfect_ks : float
+        KS error, which needs no bins; and its median if perfectly calibrated.
     """
 
     table: BinTable
     ece: Floats
     perfect: Floats
     ks: float
+    perfect_ks: float
 
 
 def find(state: State, n_bins: int) -> Found:
@@ -59,6 +60,7 @@ def find(state: State, n_bins: int) -> Found:
         np.array(eces(counted)),
         np.median(eces(alike), axis=-1),
         float(ks_of(counted)),
+        float(np.median(ks_of(alike))),
     )
 
 
@@ -72,6 +74,7 @@ def show(state: State) -> Shown:
         first_only = f"With 5 bins, the ECE of these {N_ROWS} rows is {first}."
         return Shown((diagram,), first_only)
     place = COUNTS.index(int(chosen))
+    here = "" if chosen in {"5", "100"} else f", {percent(found.ece[place], N_ROWS)} with {chosen}"
     rows = [("Bins", "ECE", "If perfectly calibrated", "KS error")]
     rows += [
         (str(n), percent(found.ece[k], N_ROWS), percent(found.perfect[k], N_ROWS), ks)
@@ -80,11 +83,10 @@ def show(state: State) -> Shown:
     ]
     return Shown(
         (diagram, _sweep(found, place, state.palette)),
-        f"The same {N_ROWS} rows: ECE **{first}** with 5 bins, **{last}** with 100; here,"
-        f" with {chosen}, {percent(found.ece[place], N_ROWS)}."
-        f" The KS error is {percent(found.ks, N_ROWS)} with any."
-        f" And if the scores were right, {chosen} bins would still show an ECE of about"
-        f" {percent(found.perfect[place], N_ROWS)}.",
+        f"The same {N_ROWS} rows: ECE **{first}** with 5 bins, **{last}** with 100{here}. The KS"
+        f" error is {percent(found.ks, N_ROWS)} with any. If the scores were right, luck alone"
+        f" would still show an ECE of about {percent(found.perfect[place], N_ROWS)} with {chosen}"
+        f" bins, and a KS error of about {percent(found.perfect_ks, N_ROWS)}.",
         answer=last,
         note=_unusual(found),
         numbers=tuple(rows),
@@ -171,7 +173,7 @@ LESSON = Lesson(
     link=lambda state: Link(
         "reliability",
         {"sample": data.NETWORK, "method": "none", "bins": state.chosen["bins"]},
-        "All 10,000 rows in the dashboard",
+        "All 10,000 rows in the dashboard, in equally wide bins",
     ),
     computed="ECE: Guo 2017, eq. 3, by `calibcore.metrics.ece`. Perfectly calibrated: outcomes"
     f" drawn {N_DRAWS} times from the scores. KS error: Gupta 2021. Rows: drawn from the test set"

@@ -157,8 +157,8 @@ LESSON = Lesson(
     computed="Scores at T: softmax of outputs / T, Guo 2017, section 4.2; T is fitted on the 5,000"
     " calibration rows by `calibcore.calibrators.TemperatureScaling`. All figures are of the test"
     " set of the first example. No clear gap: the KS test finds none (p at least 0.05). KS error:"
-    " largest gap between cumulative scores and outcomes. NLL: mean of \u2212ln of the score of the"
-    " true class. Lower is better for both.",
+    " largest gap between cumulative scores and outcomes. NLL, all classes: mean of \u2212ln of the"
+    " score of the true class. Lower is better for both.",
     terms={
         "Score": "the probability that the network gives to a class; of a prediction, the largest.",
         "Accuracy": "the share of predictions that are correct.",

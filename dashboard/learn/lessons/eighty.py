@@ -38,22 +38,31 @@ class Draws:
     @property
     def range95(self) -> tuple[int, int]:
         """The counts between which 95% of all groups lie, at least."""
-        below = np.cumsum(self.chances)
-        return int(np.searchsorted(below, 0.025)), int(np.searchsorted(below, 0.975))
+        return _range95(self.chances)
+
+
+def chances_of(probability: float) -> Floats:
+    """Return the binomial probability of each count of `PEOPLE`, shape (PEOPLE + 1,)."""
+    from scipy.special import bdtr  # noqa: PLC0415 - a tenth of a second to import
+
+    below = bdtr(np.arange(-1, PEOPLE + 1), PEOPLE, probability)
+    return np.diff(np.nan_to_num(below))
+
+
+def _range95(chances: Floats) -> tuple[int, int]:
+    below = np.cumsum(chances)
+    return int(np.searchsorted(below, 0.025)), int(np.searchsorted(below, 0.975))
 
 
 def draw(state: State) -> Draws:
     """Draw the groups of a state."""
-    from scipy.special import bdtr  # noqa: PLC0415 - a tenth of a second to import
-
     probability = state.number("probability") / 100
     groups = [
         state.rng(KEY, one).random(PEOPLE) < probability
         for one in range(1, min(state.draws, MOST_DRAWS) + 1)
     ]
-    below = bdtr(np.arange(-1, PEOPLE + 1), PEOPLE, probability)
     counts = np.array([group.sum() for group in groups])
-    return Draws(groups[-1], counts, np.diff(np.nan_to_num(below)))
+    return Draws(groups[-1], counts, chances_of(probability))
 
 
 def show(state: State) -> Shown:
@@ -71,7 +80,7 @@ def show(state: State) -> Shown:
         f"It happened to **{last} of 100**, where the score was {chosen}% for each."
         f" Luck alone keeps 95% of such groups between {low} and {high}."
         f"{many if found.counts.size > 1 else ''}",
-        answer=f"{span(str(low), str(high))} in 95% of groups",
+        answer=f"{span(*map(str, _range95(chances_of(0.8))))} in 95% of groups",
         numbers=tuple(rows),
     )
 
@@ -93,7 +102,7 @@ def _histogram(found: Draws, chosen: str, palette: Palette) -> Picture:
     counts = np.arange(PEOPLE + 1)
     drawn = np.bincount(found.counts, minlength=PEOPLE + 1) / found.counts.size
     low, high = found.range95
-    ends = min(low, int(found.counts.min())) - 4, max(high, int(found.counts.max())) + 4
+    ends = min(low, int(found.counts.min())) - 4, min(max(high, int(found.counts.max())) + 4, 101)
     top = 1.15 * max(float(drawn.max()), float(found.chances.max()))
     figure = pictures.picture(
         "How many of each 100",
@@ -120,7 +129,7 @@ LESSON = Lesson(
     title="What does 80% mean?",
     question="A model gives each of 100 people a **score of 80%**, and it is right to do so."
     " To how many of them will it happen?",
-    guess=NumberGuess(50, 100, 1, 80, unit=" of 100"),
+    guess=NumberGuess(50, 100, 1, 60, unit=" of 100"),
     controls=(
         Steps(
             "probability",
@@ -139,8 +148,8 @@ LESSON = Lesson(
             "no": "No, this proves that it is right",
         },
         "unknown",
-        "74 lies in the range of luck alone that stands below the pictures, so it is no"
-        " surprise. It proves nothing either: a score of 75% would give it even more often.",
+        "At a score of 80%, luck alone gives 74 or something farther from 80 in many groups, so it"
+        " is no surprise. It proves nothing either: a score of 75% would give it even more often.",
     ),
     link=lambda _: Link(
         "reliability", {"sample": "perfect_synthetic", "method": "none", "bins": "10"}

@@ -345,7 +345,7 @@ LESSON = Lesson(
         ),
     ),
     show=show,
-    takeaway="The gap grows where scores are too high, and fastest where they are most wrong. Its"
+    takeaway="The gap grows while scores are too high, and is widest where they stop being so. Its"
     " widest point is the KS error. It needs no bins.",
     check=Check(
         f"In the lower half of the rows, scores are {HALF_OFF} percentage points too high; in the"
