@@ -209,12 +209,19 @@ def _data(scene: Scene) -> Section:
         words.DATA,
         "data",
         _pairs("files", files),
+        lines("part", _part(scene)),
         _rows(scene),
         _pairs("columns", _columns(scene)),
         lines("read", read, imports.FOUND),
         lines("fixed", upload.repairs, imports.FIXED),
         lines("check", upload.doubts, imports.CHECK),
     )
+
+
+def _part(scene: Scene) -> list[str]:
+    """Return which part of the rows is evaluated; nothing where all are."""
+    part = scene.part
+    return [] if part is None else [words.only_part(part.name, part.n_rows, part.n_all)]
 
 
 def _pairs(key: str, pairs: Sequence[tuple[str, str]]) -> Table | None:
@@ -316,11 +323,8 @@ def _numbers(values: list[Any]) -> str:
 
 def _limits(scene: Scene, asked: Asked) -> Section:
     """Return what the figures do not say, and what was not looked at."""
-    settings, upload = scene.settings, scene.upload
-    part = compute.part_of(upload, settings, scene.chosen)
-    looked = [words.only_event(scene.event_words.plain)]
-    if part is not None:
-        looked.append(words.only_part(part.name, part.n_rows, part.n_all))
+    upload = scene.upload
+    looked = [words.only_event(scene.event_words.plain), *_part(scene)]
     if not find_groups(scene).slicings:
         looked.append(words.NO_GROUPS)
     if find_drift(scene) is None:

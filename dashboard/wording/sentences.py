@@ -24,7 +24,7 @@ from dashboard.wording.numbers import (
     pp,
 )
 from dashboard.wording.off_ranges import ranges_sentence
-from dashboard.wording.rows import rows_of, says_rows
+from dashboard.wording.rows import rows, rows_of, says_rows
 from dashboard.wording.verdicts import (
     CHANCE,
     CONSTANT,
@@ -184,7 +184,7 @@ def set_name(result: AuditResult, evaluated: SetResult) -> str:
     """Return the name of the set that is evaluated."""
     if evaluated is not result.test:
         return "calibration set"
-    return CROSSED_SET if result.in_folds else "test set"
+    return f"cross-validated {rows()}" if result.in_folds else "test set"
 
 
 def outcome(
@@ -284,7 +284,6 @@ def across_half(n_scores: int) -> str:
 
 
 WHOLE_SET = "whole set"
-CROSSED_SET = f"{WHOLE_SET} (cross-validated)"
 """The one set of a file that is fitted on and, by folds, evaluated."""
 
 FITTED_HERE = (

@@ -1,0 +1,73 @@
+"""The report of a hospital's export: what an analyst who did not see the pages must find in it."""
+
+import json
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from calibcore.events import OneClass
+from dashboard import compute
+from dashboard.headless import read_paths, scene_of
+from dashboard.readers import Upload
+from dashboard.readers.contents import Options
+from dashboard.report import Asked, json_of, report_of
+from dashboard.scene import Scene
+from dashboard.settings import Slice
+from dashboard.wording.plain import plain
+from dashboard.wording.subject import subject
+from tests.hospital import N_ROWS, discharges
+
+
+@cache
+def upload() -> Upload:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "discharges.csv"
+        path.write_bytes(discharges().data)
+        return read_paths([path], Options())
+
+
+@cache
+def scene(method: str = "none", group: str | None = None) -> Scene:
+    return scene_of(
+        upload(), event=OneClass(1), method=method, group=group, n_resamples=0,
+        progress=lambda _: None,
+    )  # fmt: skip
+
+
+def filtered(of: Scene, by: str, value: str) -> Scene:
+    """Look at a part of the rows, as the pages do."""
+    settings = replace(of.settings, only=Slice(by, value))
+    return replace(
+        of,
+        settings=settings,
+        split=compute.split_of(of.upload, settings),
+        rows=compute.evaluated_split(of.upload, settings).test,
+        result=compute.run_audit(of.upload, settings, lambda _: None),
+        part=compute.part_of(of.upload, settings, of.chosen),
+    )
+
+
+def document(of: Scene, asked: Asked | None = None) -> dict[str, Any]:
+    return dict(json.loads(json_of(report_of(of, asked or Asked(), lambda _: None))))
+
+
+def said(document: dict[str, Any], section: str) -> str:
+    """Return the sentences of a section."""
+    (found,) = [one for one in document["sections"] if one["key"] == section]
+    return " ".join(
+        line for one in found["blocks"] if one["kind"] == "text" for line in one["lines"]
+    )
+
+
+def test_a_filtered_view_says_so_wherever_its_subject_stands() -> None:
+    n_rows = int((discharges().ward == "Geriatrics").sum())
+    of = filtered(scene("platt"), "ward", "Geriatrics")
+    rows = f"ward = Geriatrics, {n_rows:,} of {N_ROWS:,} rows"
+    assert plain(subject(of)).endswith(f"whole set (cross-validated), {rows}")
+    made = document(of)
+    assert made["subject"] == plain(subject(of))  # in the head of the report and of its one page
+    assert "whole set" not in said(made, "summary")
+    assert f"{n_rows:,} of {N_ROWS:,} rows" in said(made, "data")
+    assert "whole set (cross-validated), 7,400 rows" in plain(subject(scene("platt")))
