@@ -67,10 +67,11 @@ def worst_lines(groups: Groups, *, expert: bool = False) -> list[str]:
     ]
     if not any(texts):
         when = "" if same else ", before or after calibration"
-        return [f"No miscalibration detected in any of {n_groups}{when}."]
+        return [f"No mean gap detected in any of {n_groups}{when}."]
     names = ("Worst subgroup",) if same else ("Worst subgroup before", "Worst subgroup after")
     lines = [
-        f"**{name}:** {text or 'none detected'}" for name, text in zip(names, texts, strict=True)
+        f"**{name}:** {text or 'no mean gap detected'}"
+        for name, text in zip(names, texts, strict=True)
     ]
     return [*lines[:-1], f"{lines[-1]}. Adjusted for {n_groups}."]
 

@@ -130,7 +130,7 @@ def _leave(found: Found, *, harmful: bool) -> Step:
     n_groups = 0 if found.groups is None else found.groups.before.n_groups
     subgroups = "Subgroups may still be miscalibrated."
     if n_groups:
-        subgroups = f"None detected in {n_groups:,} subgroup{'s' * (n_groups > 1)} either."
+        subgroups = f"No mean gap detected in {n_groups:,} subgroup{'s' * (n_groups > 1)} either."
     return Step(
         "**Use the uncalibrated scores.** No miscalibration detected. A mean gap of"
         f" {gap} would have been detected with 80% probability. {subgroups}",

@@ -388,7 +388,7 @@ def test_a_subgroup_that_is_off_comes_before_use_the_scores() -> None:
 def test_subgroups_without_a_finding_change_no_advice_but_say_so() -> None:
     (step,) = steps(made(GOOD, GOOD), NO_METHOD, groups=groups(0.0, 0.0))
     assert step.sentence.startswith("**Use the uncalibrated scores.**")
-    assert step.sentence.endswith("None detected in 2 subgroups either.")
+    assert step.sentence.endswith("No mean gap detected in 2 subgroups either.")
     (step,) = steps(made(OVER, GOOD), groups=groups(0.125, 0.0))
     assert step.sentence.startswith("**Use the calibrated scores.**")
 
@@ -400,9 +400,9 @@ def test_the_worst_subgroup_is_named_before_and_after() -> None:
         r" \(95% CI \d\.\d\u2013\d\d\.\d\)",
         first,
     )
-    assert second == "**Worst subgroup after:** none detected. Adjusted for 2 subgroups."
+    assert second == "**Worst subgroup after:** no mean gap detected. Adjusted for 2 subgroups."
     assert worst_lines(groups(0.0, 0.0)) == [
-        "No miscalibration detected in any of 2 subgroups, before or after calibration."
+        "No mean gap detected in any of 2 subgroups, before or after calibration."
     ]
     low = groups(-0.125, -0.125)
     assert "scores too low by 12.5" in worst_lines(low)[0]

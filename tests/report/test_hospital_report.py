@@ -71,3 +71,15 @@ def test_a_filtered_view_says_so_wherever_its_subject_stands() -> None:
     assert "whole set" not in said(made, "summary")
     assert f"{n_rows:,} of {N_ROWS:,} rows" in said(made, "data")
     assert "whole set (cross-validated), 7,400 rows" in plain(subject(scene("platt")))
+
+
+def test_a_subgroup_is_not_said_to_be_without_fault_where_its_mean_alone_is_tested() -> None:
+    # Risks are too extreme in every ward, Medicine is right on average.
+    part = filtered(scene(), "ward", "Medicine")
+    assert part.evaluated.before.omnibus.p_value < 0.001
+    made = document(scene())
+    (wards,) = [b for s in made["sections"] for b in s["blocks"] if b["key"] == "by ward"]
+    cells = {row["name"]: row["cells"][-1]["shown"] for row in wards["rows"]}
+    assert cells["Medicine"] == "\u25cb no mean gap detected"
+    assert "Only the mean gap is tested" in said(made, "subgroups")
+    assert "No mean gap detected in any of" in said(document(part), "summary")
