@@ -6,7 +6,7 @@ from streamlit.delta_generator import DeltaGenerator
 from calibcore.inference import Inference
 from dashboard import wording
 from dashboard.compute.correction import KEY
-from dashboard.compute.recommendations import classes_of, lines_of, steps_of, worst_of
+from dashboard.compute.recommendations import classes_of, counted_of, lines_of, steps_of, worst_of
 from dashboard.parts.classes import make_openable, open_class
 from dashboard.parts.links import show_link
 from dashboard.scene import Scene
@@ -45,10 +45,10 @@ def show_verdict(scene: Scene, *, brief: bool = False, ranges: bool = True) -> N
             st.subheader(
                 f"{badge('Before', found['Before'])}{size.removeprefix(',')}", anchor=False
             )
-            st.markdown(ranges_sentence(evaluated.before), help=HELP)
+            st.markdown(_where_off(scene, after=False), help=HELP)
             after = f"{badge('After', found['After'])} " if "After" in found else ""
             if "After" in found and found["After"] is not FITTED:
-                after += f"{ranges_sentence(evaluated.after)} "
+                after += f"{_where_off(scene, after=True)} "
             done = wording.outcome(
                 scene.result,
                 evaluated,
@@ -68,6 +68,13 @@ def show_verdict(scene: Scene, *, brief: bool = False, ranges: bool = True) -> N
             st.info(say_rows(wording.FITTED_HERE), icon=":material/info:")
         if scene.result.same_data:
             st.warning(say_rows(wording.SAME_DATA), icon=":material/warning:")
+
+
+def _where_off(scene: Scene, *, after: bool) -> str:
+    """Return the subgroups and the ranges of scores that are miscalibrated, for Markdown."""
+    counted = counted_of(scene, after=after)
+    ranges = ranges_sentence(scene.evaluated.after if after else scene.evaluated.before)
+    return f"**{counted}** {ranges}" if counted else ranges
 
 
 class Figures:

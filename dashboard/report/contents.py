@@ -17,7 +17,7 @@ from dashboard import compute, wording
 from dashboard.compute import take_home
 from dashboard.compute.drift import find_drift
 from dashboard.compute.groups import find_groups
-from dashboard.compute.recommendations import classes_of, lines_of, steps_of, worst_of
+from dashboard.compute.recommendations import classes_of, counted_of, lines_of, steps_of, worst_of
 from dashboard.figures import LIGHT
 from dashboard.readers.table import ColumnRole
 from dashboard.report import findings
@@ -158,7 +158,8 @@ def _summary(scene: Scene, inference: Inference | None, n_tried: int) -> Section
         whole = wording.verdict(side, said, expert=scene.expert).sentence
         fitted = found is FITTED
         verdict = f"{name}: {found.in_sentence if fitted else whole}"
-        blocks.append(lines(f"verdict {name.lower()}", [verdict], large=True))
+        counted = counted_of(scene, after=name == words.AFTER)
+        blocks.append(lines(f"verdict {name.lower()}", [verdict, counted], large=True))
         ranges = [] if fitted else [ranges_sentence(side)]
         blocks.append(lines(f"ranges {name.lower()}", ranges))
     done = wording.outcome(scene.result, evaluated, scene.settings.method, expert=scene.expert)

@@ -420,3 +420,21 @@ def test_a_fault_of_the_whole_is_said_to_be_one() -> None:
         "; no subgroup is shown to differ from the whole. Adjusted for 2 subgroups."
     )
     assert steps(made(OVER, OVER), NO_METHOD, groups=alike) == steps(made(OVER, OVER), NO_METHOD)
+
+
+def test_miscalibrated_subgroups_are_counted_and_named_worst_first() -> None:
+    shares = {"A": 0.5, "B": 0.3, "C": 0.62}  # of 400 rows each, all scored one half
+    hits = [k < 400 * share for share in shares.values() for k in range(400)]
+    wards = [k for k in range(3) for _ in range(400)]
+    found = group_gaps([0.5] * 1200, hits, [wards, [k % 2 for k in range(1200)]])
+    named = Groups(
+        found,
+        found,
+        lambda f, k: (("ward", "half")[f.grouping[k]], "ABC"[f.place[k]]),
+        prediction=False,
+    )
+    assert named.counted(after=False) == (
+        "Miscalibrated in 2 of 3 subgroups by ward: B (20.0 percentage points too high), C (12.0"
+        " too low)."
+    )
+    assert groups(0.125, 0.0).counted(after=True) == ""

@@ -1,6 +1,7 @@
 """The report of a hospital's export: what an analyst who did not see the pages must find in it."""
 
 import json
+import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -17,7 +18,7 @@ from dashboard.scene import Scene
 from dashboard.settings import Slice
 from dashboard.wording.plain import plain
 from dashboard.wording.subject import subject
-from tests.hospital import N_ROWS, discharges
+from tests.hospital import N_ROWS, SHIFT, discharges
 
 
 @cache
@@ -83,3 +84,18 @@ def test_a_subgroup_is_not_said_to_be_without_fault_where_its_mean_alone_is_test
     assert cells["Medicine"] == "\u25cb no mean gap detected"
     assert "Only the mean gap is tested" in said(made, "subgroups")
     assert "No mean gap detected in any of" in said(document(part), "summary")
+
+
+def test_the_verdict_counts_the_wards_that_are_wrong() -> None:
+    counted = re.search(
+        r"Miscalibrated in 3 of 5 subgroups by ward: (.*) \(\d+\.\d percentage points too low\),"
+        r" (.*) \(\d\.\d too high\), (.*) \(\d\.\d too high\)\.",
+        said(document(scene()), "summary"),
+    )
+    assert counted is not None
+    assert counted[1] == "Geriatrics"
+    assert {*counted.groups()} == {*SHIFT}
+    assert (
+        "Miscalibrated in"
+        not in said(document(scene("by_group", "ward")), "summary").split("After:")[1]
+    )
