@@ -178,6 +178,7 @@ def _summary(scene: Scene, inference: Inference | None, n_tried: int) -> Section
         lines("subgroups", lines_of(scene)),
         lines("recommendations", [step.sentence for step in steps], HEADING),
         lines("warnings", _warnings(scene), words.WARNINGS),
+        lines("left out", scene.upload.left_out),
         lines("limits", [*([words.tried(n_tried)] if n_tried > 1 else []), words.SAME_KIND]),
     )
 
