@@ -54,6 +54,7 @@ def show_verdict(scene: Scene, *, brief: bool = False, ranges: bool = True) -> N
                 evaluated,
                 scene.settings.method,
                 expert=expert,
+                prediction=words.prediction,
                 waiting=scene.waiting,
             )
             st.markdown(f"{after}{done}")

@@ -162,7 +162,10 @@ def _summary(scene: Scene, inference: Inference | None, n_tried: int) -> Section
         blocks.append(lines(f"verdict {name.lower()}", [verdict, counted], large=True))
         ranges = [] if fitted else [ranges_sentence(side)]
         blocks.append(lines(f"ranges {name.lower()}", ranges))
-    done = wording.outcome(scene.result, evaluated, scene.settings.method, expert=scene.expert)
+    done = wording.outcome(
+        scene.result, evaluated, scene.settings.method,
+        expert=scene.expert, prediction=said.prediction,
+    )  # fmt: skip
     notes = [done, rounded_note(evaluated.before) or ""]
     n_classes = None if scene.class_names is None else len(scene.class_names)
     short = listed(full=False, n_classes=n_classes, event=scene.settings.event)

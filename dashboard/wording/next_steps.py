@@ -221,16 +221,11 @@ def _can_be_kept(found: Found) -> bool:
 
 
 def _decisions(found: Found) -> Step | None:
-    if not (found.evaluated.changed_decisions or found.evaluated.past_half):
+    if not found.evaluated.changed_decisions:
         return None
-    other = (
-        "Calibrators that act on all classes can change predicted classes"
-        if found.evaluated.past_half
-        else ""
-    )
     return Step(
         f"**Check predicted classes.** {capitalised(decisions(found.evaluated))}."
-        f" {other or 'Temperature scaling changes none'}.",
+        " Temperature scaling changes none.",
         "compare",
         "Compare calibrators",
     )

@@ -193,9 +193,14 @@ def outcome(
     method: str,
     *,
     expert: bool = False,
+    prediction: bool = True,
     waiting: str | None = None,
 ) -> str:
-    """Return what the calibrator did on one set; the verdict of After stands before it."""
+    """Return what the calibrator did on one set; the verdict of After stands before it.
+
+    Unless scores are of a prediction, predicted classes are named only where they changed: a risk
+    is not acted on at 50%.
+    """
     if method == NO_METHOD:
         what = (
             "No calibrator chosen"
@@ -218,6 +223,8 @@ def outcome(
     if expert:
         tested += f" ({p_words(p_value)})"
     text = f"{name}: {change} on the {set_name(result, evaluated)}{tested}."
+    if not prediction and not evaluated.changed_decisions:
+        return text
     return f"{text} {capitalised(decisions(evaluated))}."
 
 

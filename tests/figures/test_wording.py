@@ -244,7 +244,11 @@ def test_scores_across_one_half_leave_no_word_of_unchanged_accuracy() -> None:
         "1,234 scores crossed 50%, but predicted classes are not updated, so accuracy stays"
         f" {shown}"
     )
-    assert wording.tiles(crossed)[-1].note == "1,234 scores crossed 50%, predictions unchanged"
+    assert wording.tiles(crossed)[-1].note == "predictions unchanged"  # said above the tiles
+    result = replace(logit_result("spline"), test=crossed)
+    assert "crossed 50%" in wording.outcome(result, crossed, "spline")
+    assert "50%" not in wording.outcome(result, crossed, "spline", prediction=False)
+    assert "predicted" not in wording.outcome(result, crossed, "spline", prediction=False)
     assert wording.decisions(replace(evaluated, past_half=1)).startswith("1 score crossed")
     for none in (0, None):
         assert wording.decisions(replace(evaluated, past_half=none)).startswith(
