@@ -38,6 +38,7 @@ from dashboard.wording.rounded import rounded_note
 from dashboard.wording.rows import rows_of, say_rows
 from dashboard.wording.sentences import FITTED
 from dashboard.wording.sentences import findings as found_on
+from dashboard.wording.slice_names import KNOWN_GROUPS
 from dashboard.wording.subject import subject
 
 MOST_CLASSES = 30
@@ -299,6 +300,7 @@ def _calibrator(scene: Scene) -> tuple[Section, ...]:
     blocks: list[Block | None] = [
         _pairs("calibrator", [*facts, *_parameters(made)]),
         lines("fit", list(scene.result.warnings)),
+        lines("groups", [KNOWN_GROUPS] if scene.settings.group is not None else []),
     ]
     return (section(scene, words.CALIBRATOR, "calibrator", *blocks),)
 

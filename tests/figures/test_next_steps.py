@@ -436,3 +436,19 @@ def test_miscalibrated_subgroups_are_counted_and_named_worst_first() -> None:
         " too low)."
     )
     assert groups(0.125, 0.0).counted(after=True) == ""
+
+
+def test_advice_names_the_cure_of_a_subgroup_and_no_fault_that_is_gone() -> None:
+    for before in (GOOD, OVER):
+        (step,) = steps(made(before, GOOD), "by_group", groups=groups(0.125, 0.0))
+        assert step.sentence.startswith(
+            "**Use the calibrated scores.** After By group, no miscalibration detected overall"
+            " and no mean gap in subgroups. Before: ward \\= A, scores too high by 12.5 percentage points"
+        )
+        assert step.sentence.endswith("law or ethics may forbid its use.")
+    (step,) = steps(made(GOOD, GOOD), "platt", groups=groups(0.125, 0.0))
+    assert "law or ethics" not in step.sentence
+    (step,) = steps(made(GOOD, GOOD), "platt", groups=groups(0.125, -0.125))
+    assert "overall after Platt scaling, but in ward \\= A, scores too low" in step.sentence
+    (step,) = steps(made(GOOD, OVER), "platt", groups=groups(0.125, 0.0))
+    assert "overall, but in ward \\= A, scores too high" in step.sentence

@@ -99,3 +99,11 @@ def test_the_verdict_counts_the_wards_that_are_wrong() -> None:
         "Miscalibrated in"
         not in said(document(scene("by_group", "ward")), "summary").split("After:")[1]
     )
+
+
+def test_a_report_by_ward_warns_of_groups_and_advises_the_cure() -> None:
+    made = document(scene("by_group", "ward"))
+    assert "Use the calibrated scores. After By group, no miscalibration" in said(made, "summary")
+    assert "law or ethics" in said(made, "summary")
+    assert "law or ethics" in said(made, "calibrator")
+    assert "law or ethics" not in said(document(scene("platt")), "calibrator")
