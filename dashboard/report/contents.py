@@ -12,6 +12,7 @@ import numpy as np
 
 from calibcore.calibrators.base import Progress
 from calibcore.data import EventScores, LogitSet
+from calibcore.events import TopR
 from calibcore.inference import Inference
 from dashboard import compute, wording
 from dashboard.compute import take_home
@@ -117,7 +118,7 @@ def report_of(scene: Scene, asked: Asked, tell: Progress) -> Report:
         *_calibrator(scene),
         findings.contest(scene, compared, asked.dealt),
         _limits(scene, asked),
-        _rerun(scene, asked.rerun),
+        _rerun(scene, asked),
     )
     tell(1.0)
     return Report(
@@ -350,7 +351,7 @@ def _limits(scene: Scene, asked: Asked) -> Section:
     )
 
 
-def _rerun(scene: Scene, otherwise: str) -> Section:
+def _rerun(scene: Scene, asked: Asked) -> Section:
     """Return versions, every setting, and the command that finds the same figures."""
     upload, settings = scene.upload, scene.settings
     said = words.settings_said(settings, scene.n_resamples, one_set=upload.rows is not None)
@@ -364,6 +365,7 @@ def _rerun(scene: Scene, otherwise: str) -> Section:
         (words.VERSION, version("fractile")),
         ("Versions", versions),
     ]
-    command = words.command(upload, settings) if scene.sample is None else ""
-    told: Sentences | None = lines("command", [otherwise or words.rerun(command)])
+    cutoff = None if isinstance(settings.event, TopR) else asked.cutoff
+    command = words.command(upload, settings, cutoff) if scene.sample is None else ""
+    told: Sentences | None = lines("command", [asked.rerun or words.rerun(command)])
     return section(scene, words.RERUN, "rerun", _pairs("settings", pairs), told)

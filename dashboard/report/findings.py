@@ -253,6 +253,8 @@ def decisions(scene: Scene, cutoff: float | None, accuracy: float) -> Section:
             for name, cells in acting.counts_rows(found)
         ),
     )
+    if deciding.is_usual(events[0][1], at):
+        said.append(acting.usual_sentence(at))
     notes = [acting.reference_sentence(found[-1])]
     if deciding.has_steps(scene):
         notes.append(say_rows(acting.STEPS))

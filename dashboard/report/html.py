@@ -17,7 +17,6 @@ from dashboard.report.style import STYLE
 from dashboard.report.svg import svg_of
 from dashboard.wording import report as words
 
-
 _MUCH = 1_700
 """Letters of one page from which on it is set smaller, so that it stays one page."""
 

@@ -48,6 +48,14 @@ FILE_HEAD = [
 ARROW, CI_NAME = " \u2192 ", "95% CI"
 
 
+def usual_sentence(cutoff: float) -> str:
+    """Return that a cut-off is the event's frequency, which nobody chose to act on."""
+    return (
+        f"A cut-off of {100 * cutoff:.3g}% is how often the event is, a place to start. Set the"
+        " one to act on."
+    )
+
+
 def sentence(found: AtCutoff, name: str, *, side: str) -> str:
     """Return what calling by a cut-off comes to, for Markdown.
 

@@ -443,7 +443,7 @@ def test_advice_names_the_cure_of_a_subgroup_and_no_fault_that_is_gone() -> None
         (step,) = steps(made(before, GOOD), "by_group", groups=groups(0.125, 0.0))
         assert step.sentence.startswith(
             "**Use the calibrated scores.** After By group, no miscalibration detected overall"
-            " and no mean gap in subgroups. Before: ward \\= A, scores too high by 12.5 percentage points"
+            " and no mean gap in subgroups. Before: ward \\= A, scores too high by 12.5"
         )
         assert step.sentence.endswith("law or ethics may forbid its use.")
     (step,) = steps(made(GOOD, GOOD), "platt", groups=groups(0.125, 0.0))

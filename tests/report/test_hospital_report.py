@@ -107,3 +107,12 @@ def test_a_report_by_ward_warns_of_groups_and_advises_the_cure() -> None:
     assert "law or ethics" in said(made, "summary")
     assert "law or ethics" in said(made, "calibrator")
     assert "law or ethics" not in said(document(scene("platt")), "calibrator")
+
+
+def test_a_cut_off_is_said_to_be_the_frequency_unless_it_was_chosen() -> None:
+    usual, chosen = document(scene()), document(scene(), Asked(cutoff=0.3))
+    share = round(100 * discharges().back.mean())
+    assert f"A cut-off of {share}% is how often the event is" in said(usual, "decisions")
+    assert "is how often the event is" not in said(chosen, "decisions")
+    assert said(chosen, "rerun").endswith("--event Yes --cutoff 0.3")
+    assert "--cutoff" not in said(usual, "rerun")
