@@ -18,7 +18,7 @@ from dashboard.scene import Scene
 from dashboard.settings import Slice
 from dashboard.wording.plain import plain
 from dashboard.wording.subject import subject
-from tests.hospital import N_ROWS, SHIFT, discharges
+from tests.hospital import N_ROWS, SHIFT, WARDS, discharges
 
 
 @cache
@@ -116,3 +116,18 @@ def test_a_cut_off_is_said_to_be_the_frequency_unless_it_was_chosen() -> None:
     assert "is how often the event is" not in said(chosen, "decisions")
     assert said(chosen, "rerun").endswith("--event Yes --cutoff 0.3")
     assert "--cutoff" not in said(usual, "rerun")
+
+
+def test_decisions_are_counted_by_ward() -> None:
+    made = document(scene("platt"), Asked(cutoff=0.3))
+    (table,) = [b for s in made["sections"] for b in s["blocks"] if b["key"] == "cut-off by group"]
+    assert table["columns"][:3] == ["ward", "Rows", "Called"]
+    _, risk, back, ward = discharges()
+    after = scene("platt").evaluated.after.event.scores
+    shown = {row["name"]: [cell["shown"] for cell in row["cells"]] for row in table["rows"]}
+    assert shown.keys() == {*WARDS}
+    for name, cells in shown.items():
+        mine = ward == name
+        missed = [int((mine & back & (scores < 0.3)).sum()) for scores in (risk, after)]
+        assert cells[0] == f"{mine.sum():,}"
+        assert cells[4] == f"{missed[0]:,} \u2192 {missed[1]:,}"
