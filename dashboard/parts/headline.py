@@ -15,7 +15,7 @@ from dashboard.wording.numbers import NO_BREAK
 from dashboard.wording.off_ranges import HELP, ranges_sentence
 from dashboard.wording.rounded import rounded_note
 from dashboard.wording.rows import say_rows
-from dashboard.wording.sentences import FITTED, badge, both_sides_line, findings, statistics
+from dashboard.wording.sentences import FITTED, badge, both_sides_line, bridge, findings, statistics
 from dashboard.wording.step import Step
 from dashboard.wording.subject import subject
 
@@ -63,8 +63,10 @@ def show_verdict(scene: Scene, *, brief: bool = False, ranges: bool = True) -> N
                 st.markdown(statistics(evaluated))
     with st.container():  # there with or without notes, so that what follows keeps its place
         rounded = rounded_note(evaluated.before)
-        if rounded:
-            st.markdown(f":small[{rounded}]")
+        sides = {"Before": evaluated.before, "After": evaluated.after}
+        told = bridge({name: side for name, side in sides.items() if name in found})
+        for note in filter(None, (told, rounded)):
+            st.markdown(f":small[{note}]")
         if scene.chosen == "calibration":
             st.info(say_rows(wording.FITTED_HERE), icon=":material/info:")
         if scene.result.same_data:

@@ -37,7 +37,7 @@ from dashboard.wording.reach import power_sentence
 from dashboard.wording.roles import OF_USE, ROLES
 from dashboard.wording.rounded import rounded_note
 from dashboard.wording.rows import rows_of, say_rows
-from dashboard.wording.sentences import FITTED
+from dashboard.wording.sentences import FITTED, bridge
 from dashboard.wording.sentences import findings as found_on
 from dashboard.wording.slice_names import KNOWN_GROUPS
 from dashboard.wording.subject import subject
@@ -168,7 +168,7 @@ def _summary(scene: Scene, inference: Inference | None, n_tried: int) -> Section
         scene.result, evaluated, scene.settings.method,
         expert=scene.expert, prediction=said.prediction,
     )  # fmt: skip
-    notes = [done, rounded_note(evaluated.before) or ""]
+    notes = [done, bridge(dict(findings.sides_of(scene))), rounded_note(evaluated.before) or ""]
     n_classes = None if scene.class_names is None else len(scene.class_names)
     short = listed(full=False, n_classes=n_classes, event=scene.settings.event)
     steps = steps_of(scene, inference, classes_of(scene), worst_of(scene))
