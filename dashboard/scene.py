@@ -98,10 +98,10 @@ class Scene:
 
     @property
     def where(self) -> str:
-        """Name of the rows that are looked at, as the file has it."""
-        if self.part is not None:
-            return self.part.name
-        return WHOLE_SET if self.crossed and self.chosen == "test" else f"{self.chosen} set"
+        """Name of the set that is looked at, and whether it is filtered."""
+        whole = self.crossed and self.chosen == "test"
+        name = WHOLE_SET if whole else f"{self.chosen} set"
+        return name if self.part is None else f"{name}, filtered"
 
     @property
     def class_names(self) -> tuple[str, ...] | None:

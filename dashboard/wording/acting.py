@@ -42,7 +42,7 @@ BENEFIT = "Net benefit per 100 rows"
 GROUPS, GROUP_BY, ALL_ROWS = "Subgroups at this cut-off", "Group by", "All rows"
 GROUP_HEAD = ("Subgroup", CALLED, RIGHT, FOUND, MISSED, IN_VAIN)
 FILE_HEAD = [
-    "rows", "side", "cut-off", "n", "events", "called", "events called", "events missed",
+    "rows", "side", "cut-off", "n of these", "events", "called", "events called", "events missed",
     "false alarms",
 ]  # fmt: skip
 ARROW, CI_NAME = " \u2192 ", "95% CI"
