@@ -16,6 +16,23 @@ from dashboard.wording.rows import rows as rows_name
 from dashboard.wording.sentences import WHOLE_SET
 
 
+@dataclass(frozen=True)
+class Part:
+    """The part of one set that is evaluated.
+
+    Parameters
+    ----------
+    name : str
+        Which rows it holds, as the file has it.
+    n_rows, n_all : int
+        How many they are, of how many.
+    """
+
+    name: str
+    n_rows: int
+    n_all: int
+
+
 @dataclass(frozen=True, eq=False)
 class Scene:
     """The data, what was chosen, and what was found: the same for all pages.
@@ -46,6 +63,8 @@ class Scene:
         Key of the calibrator that waits for a click to be fitted; None if none does.
     rows_are : str
         What rows are called.
+    part : Part or None
+        Which of the set's rows are looked at; None for all.
     """
 
     upload: Upload
@@ -60,6 +79,7 @@ class Scene:
     palette: Palette
     waiting: str | None = None
     rows_are: str = field(default_factory=rows_name)
+    part: Part | None = None
 
     @property
     def evaluated(self) -> SetResult:
@@ -78,8 +98,10 @@ class Scene:
 
     @property
     def where(self) -> str:
-        """Name of the set that is looked at."""
-        return WHOLE_SET if self.crossed and self.chosen == "test" else f"{self.chosen} set"
+        """Name of the set that is looked at, and whether it is filtered."""
+        whole = self.crossed and self.chosen == "test"
+        name = WHOLE_SET if whole else f"{self.chosen} set"
+        return name if self.part is None else f"{name}, filtered"
 
     @property
     def class_names(self) -> tuple[str, ...] | None:

@@ -56,7 +56,8 @@ def prepare(page: str, *, first: bool) -> Scene | None:
     panel.close_on_phones(upload.digest, settings.event, settings.method, settings.only, chosen)
     settings, result, waiting = _fit(upload, settings)
     evaluated = compute.evaluated_split(upload, settings)
-    row_filter.show_part(compute.part_of(upload, settings, chosen))
+    part = compute.part_of(upload, settings, chosen)
+    row_filter.show_part(part)
     return Scene(
         upload=upload,
         sample=source.sample,
@@ -69,6 +70,7 @@ def prepare(page: str, *, first: bool) -> Scene | None:
         expert=expert,
         palette=style.palette(),
         waiting=waiting,
+        part=part,
     )
 
 

@@ -20,7 +20,7 @@ from calibcore.numpy_code import numpy_code
 from dashboard import compute, wording
 from dashboard.calibrated import calibrated_rows, frame_bytes, n_unfitted
 from dashboard.compute.groups import find_groups
-from dashboard.compute.recommendations import lines_of
+from dashboard.compute.recommendations import counted_of, lines_of
 from dashboard.compute.take_home import calibrator_file
 from dashboard.conditions import SUBGROUP, Condition
 from dashboard.headless import event_of, is_rank, read_paths, scene_of
@@ -236,7 +236,8 @@ def _print_head(console: Console, scene: Scene) -> None:
     console.print(escape(plain(subject(scene))), style="bold", soft_wrap=True)
     words = scene.event_words
     line = both_sides_line(scene.result, scene.evaluated, words, ranges=True)
-    for text in (line, *lines_of(scene)):
+    counted = counted_of(scene, after=scene.result.of_test is not None)
+    for text in filter(None, (line, counted, *lines_of(scene))):
         console.print(escape(plain(text)), soft_wrap=True)
 
 

@@ -19,6 +19,11 @@ def usual_cutoff(event: EventScores) -> int:
     return min(max(round(100 * float(event.hits.mean())), 1), 99)
 
 
+def is_usual(event: EventScores, cutoff: float) -> bool:
+    """Return whether a cut-off is the one that nobody chose."""
+    return abs(100 * cutoff - usual_cutoff(event)) < 1e-9
+
+
 def coverage_of(scene: Scene, event: EventScores) -> RiskCoverage:
     """Return the accuracy of what is kept, before or after."""
     before = event is scene.evaluated.before.event

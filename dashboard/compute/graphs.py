@@ -10,7 +10,7 @@ from calibcore.evaluation import Side
 from calibcore.reliability import SplineFit
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.fits import fitted_on, run_audit
-from dashboard.compute.slices import evaluated_split
+from dashboard.compute.slices import evaluated_split, part_of
 from dashboard.figures import FourGraphs, four_graphs
 from dashboard.figures.fit import fit_graph
 from dashboard.figures.gap import gap_graph
@@ -43,7 +43,8 @@ def on_set(scene: Scene, chosen: SetChoice) -> Scene:
         return scene
     evaluated = evaluated_split(scene.upload, scene.settings)
     rows = evaluated.test if chosen == "test" else evaluated.calibration
-    return replace(scene, chosen=chosen, rows=rows)
+    part = part_of(scene.upload, scene.settings, chosen)
+    return replace(scene, chosen=chosen, rows=rows, part=part)
 
 
 def with_event(scene: Scene, event: ChosenEvent) -> Scene:

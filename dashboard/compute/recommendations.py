@@ -27,6 +27,11 @@ def worst_of(scene: Scene) -> Groups:
     return Groups(found.before, found.after, found.name, words.prediction)
 
 
+def counted_of(scene: Scene, *, after: bool) -> str:
+    """Return which subgroups of a column are miscalibrated on one side; empty for none."""
+    return worst_of(scene).counted(after=after)
+
+
 def lines_of(scene: Scene) -> list[str]:
     """Return the worst subgroup on both sides, and the drift over dates if it is detected."""
     return [*worst_lines(worst_of(scene), expert=scene.expert), *_drift_lines(scene)]

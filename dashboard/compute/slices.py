@@ -22,7 +22,7 @@ from dashboard.compute.cache import key_of, once
 from dashboard.compute.files import plain_split
 from dashboard.compute.periods import periods_of
 from dashboard.readers import SliceColumn, Upload
-from dashboard.scene import Scene
+from dashboard.scene import Part, Scene
 from dashboard.settings import NO_METHOD, SetChoice, Settings, Slice
 from dashboard.wording.slice_names import (
     BLANK,
@@ -281,23 +281,6 @@ def evaluated_rows(upload: Upload, settings: Settings, chosen: SetChoice) -> Mas
 
 def _rows_of(slicing: Slicing, only: Slice, chosen: SetChoice) -> Mask:
     return np.asarray(slicing.places[chosen] == slicing.names.index(only.value))
-
-
-@dataclass(frozen=True)
-class Part:
-    """The part of one set that is evaluated.
-
-    Parameters
-    ----------
-    name : str
-        Which rows it holds, as the file has it.
-    n_rows, n_all : int
-        How many they are, of how many.
-    """
-
-    name: str
-    n_rows: int
-    n_all: int
 
 
 def part_of(upload: Upload, settings: Settings, chosen: SetChoice) -> Part | None:

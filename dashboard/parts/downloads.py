@@ -41,10 +41,15 @@ def file_name(what: str) -> str:
 
 def describe(scene: Scene) -> None:
     """Set what the tables and pictures of this page are about."""
+    rows = scene.where if scene.part is None else f"{scene.where} to {scene.part.name}"
+    shown: str = st.session_state.get(_SHOWN, "")
+    for name in ("calibration set", "test set"):
+        if shown.endswith(name):  # which is not known where a page begins
+            st.session_state[_SHOWN] = f"{shown.removesuffix(name)}{rows[:80]}"
     st.session_state[_FACTS] = {
         "data": scene.sample.title if scene.sample else scene.upload.name,
         "event": scene.event_words.plain,
-        "set": scene.where,
+        "set": rows,
         "n": str(scene.evaluated.n_samples),
         "date": datetime.now(UTC).date().isoformat(),
         "version": f"Fractile {version('fractile')}",

@@ -6,7 +6,7 @@ from streamlit.delta_generator import DeltaGenerator
 from calibcore.inference import Inference
 from dashboard import wording
 from dashboard.compute.correction import KEY
-from dashboard.compute.recommendations import classes_of, lines_of, steps_of, worst_of
+from dashboard.compute.recommendations import classes_of, counted_of, lines_of, steps_of, worst_of
 from dashboard.parts.classes import make_openable, open_class
 from dashboard.parts.links import show_link
 from dashboard.scene import Scene
@@ -15,7 +15,7 @@ from dashboard.wording.numbers import NO_BREAK
 from dashboard.wording.off_ranges import HELP, ranges_sentence
 from dashboard.wording.rounded import rounded_note
 from dashboard.wording.rows import say_rows
-from dashboard.wording.sentences import FITTED, badge, both_sides_line, findings, statistics
+from dashboard.wording.sentences import FITTED, badge, both_sides_line, bridge, findings, statistics
 from dashboard.wording.step import Step
 from dashboard.wording.subject import subject
 
@@ -45,15 +45,16 @@ def show_verdict(scene: Scene, *, brief: bool = False, ranges: bool = True) -> N
             st.subheader(
                 f"{badge('Before', found['Before'])}{size.removeprefix(',')}", anchor=False
             )
-            st.markdown(ranges_sentence(evaluated.before), help=HELP)
+            st.markdown(_where_off(scene, after=False), help=HELP)
             after = f"{badge('After', found['After'])} " if "After" in found else ""
             if "After" in found and found["After"] is not FITTED:
-                after += f"{ranges_sentence(evaluated.after)} "
+                after += f"{_where_off(scene, after=True)} "
             done = wording.outcome(
                 scene.result,
                 evaluated,
                 scene.settings.method,
                 expert=expert,
+                prediction=words.prediction,
                 waiting=scene.waiting,
             )
             st.markdown(f"{after}{done}")
@@ -62,12 +63,21 @@ def show_verdict(scene: Scene, *, brief: bool = False, ranges: bool = True) -> N
                 st.markdown(statistics(evaluated))
     with st.container():  # there with or without notes, so that what follows keeps its place
         rounded = rounded_note(evaluated.before)
-        if rounded:
-            st.markdown(f":small[{rounded}]")
+        sides = {"Before": evaluated.before, "After": evaluated.after}
+        told = bridge({name: side for name, side in sides.items() if name in found})
+        for note in filter(None, (told, rounded)):
+            st.markdown(f":small[{note}]")
         if scene.chosen == "calibration":
             st.info(say_rows(wording.FITTED_HERE), icon=":material/info:")
         if scene.result.same_data:
             st.warning(say_rows(wording.SAME_DATA), icon=":material/warning:")
+
+
+def _where_off(scene: Scene, *, after: bool) -> str:
+    """Return the subgroups and the ranges of scores that are miscalibrated, for Markdown."""
+    counted = counted_of(scene, after=after)
+    ranges = ranges_sentence(scene.evaluated.after if after else scene.evaluated.before)
+    return f"**{counted}** {ranges}" if counted else ranges
 
 
 class Figures:

@@ -167,9 +167,8 @@ def _show_left_out(upload: Upload) -> None:
     """Show on every page that rows were left out, and which."""
     if not upload.options.leave_out:
         return
-    said = [sentence for sentence in upload.repairs if "left out" in sentence.lower()]
     with st.container(horizontal=True, vertical_alignment="center", key="left_out"):
-        line = escape_markdown(" ".join(said) or words.LEFT_OUT)
+        line = escape_markdown(" ".join(upload.left_out) or words.LEFT_OUT)
         st.markdown(f":material/filter_alt_off: {line}", width="content")
         st.button(words.PUT_BACK, key="put_back", on_click=_put_back, type="tertiary")
 

@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from dashboard.compute.slices import Part, slicing_of, ways
+from dashboard.compute.slices import slicing_of, ways
 from dashboard.readers import Upload
+from dashboard.scene import Part
 from dashboard.settings import Settings, Slice
 from dashboard.wording import slice_names as words
 from dashboard.wording.rows import say_rows

@@ -116,6 +116,11 @@ class Upload:
         return self.contents.preview or preview_of(self.contents)
 
     @property
+    def left_out(self) -> tuple[str, ...]:
+        """Which rows were left out, and why: sentences of ``repairs``."""
+        return tuple(one for one in self.repairs if "left out" in one.lower())
+
+    @property
     def perhaps_labels(self) -> tuple[str, ...]:
         """Columns that may be the labels of a table that is without, at most three."""
         if self.piece is None or self.piece.table is None:

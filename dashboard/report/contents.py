@@ -12,12 +12,13 @@ import numpy as np
 
 from calibcore.calibrators.base import Progress
 from calibcore.data import EventScores, LogitSet
+from calibcore.events import TopR
 from calibcore.inference import Inference
 from dashboard import compute, wording
 from dashboard.compute import take_home
 from dashboard.compute.drift import find_drift
 from dashboard.compute.groups import find_groups
-from dashboard.compute.recommendations import classes_of, lines_of, steps_of, worst_of
+from dashboard.compute.recommendations import classes_of, counted_of, lines_of, steps_of, worst_of
 from dashboard.figures import LIGHT
 from dashboard.readers.table import ColumnRole
 from dashboard.report import findings
@@ -36,9 +37,9 @@ from dashboard.wording.reach import power_sentence
 from dashboard.wording.roles import OF_USE, ROLES
 from dashboard.wording.rounded import rounded_note
 from dashboard.wording.rows import rows_of, say_rows
-from dashboard.wording.sentences import FITTED
+from dashboard.wording.sentences import FITTED, bridge
 from dashboard.wording.sentences import findings as found_on
-from dashboard.wording.slice_names import BLANK
+from dashboard.wording.slice_names import BLANK, KNOWN_GROUPS
 from dashboard.wording.subject import subject
 
 MOST_CLASSES = 30
@@ -117,7 +118,7 @@ def report_of(scene: Scene, asked: Asked, tell: Progress) -> Report:
         *_calibrator(scene),
         findings.contest(scene, compared, asked.dealt),
         _limits(scene, asked),
-        _rerun(scene, asked.rerun),
+        _rerun(scene, asked),
     )
     tell(1.0)
     return Report(
@@ -159,11 +160,15 @@ def _summary(scene: Scene, inference: Inference | None, n_tried: int) -> Section
         whole = wording.verdict(side, said, expert=scene.expert).sentence
         fitted = found is FITTED
         verdict = f"{name}: {found.in_sentence if fitted else whole}"
-        blocks.append(lines(f"verdict {name.lower()}", [verdict], large=True))
+        counted = counted_of(scene, after=name == words.AFTER)
+        blocks.append(lines(f"verdict {name.lower()}", [verdict, counted], large=True))
         ranges = [] if fitted else [ranges_sentence(side)]
         blocks.append(lines(f"ranges {name.lower()}", ranges))
-    done = wording.outcome(scene.result, evaluated, scene.settings.method, expert=scene.expert)
-    notes = [done, rounded_note(evaluated.before) or ""]
+    done = wording.outcome(
+        scene.result, evaluated, scene.settings.method,
+        expert=scene.expert, prediction=said.prediction,
+    )  # fmt: skip
+    notes = [done, bridge(dict(findings.sides_of(scene))), rounded_note(evaluated.before) or ""]
     n_classes = None if scene.class_names is None else len(scene.class_names)
     short = listed(full=False, n_classes=n_classes, event=scene.settings.event)
     steps = steps_of(scene, inference, classes_of(scene), worst_of(scene))
@@ -178,6 +183,7 @@ def _summary(scene: Scene, inference: Inference | None, n_tried: int) -> Section
         lines("subgroups", lines_of(scene)),
         lines("recommendations", [step.sentence for step in steps], HEADING),
         lines("warnings", _warnings(scene), words.WARNINGS),
+        lines("left out", scene.upload.left_out),
         lines("limits", [*([words.tried(n_tried)] if n_tried > 1 else []), words.SAME_KIND]),
     )
 
@@ -210,12 +216,19 @@ def _data(scene: Scene) -> Section:
         words.DATA,
         "data",
         _pairs("files", files),
+        lines("part", _part(scene)),
         _rows(scene),
         _pairs("columns", _columns(scene)),
         lines("read", read, imports.FOUND),
         lines("fixed", upload.repairs, imports.FIXED),
         lines("check", upload.doubts, imports.CHECK),
     )
+
+
+def _part(scene: Scene) -> list[str]:
+    """Return which part of the rows is evaluated; nothing where all are."""
+    part = scene.part
+    return [] if part is None else [words.only_part(part.name, part.n_rows, part.n_all)]
 
 
 def _pairs(key: str, pairs: Sequence[tuple[str, str]]) -> Table | None:
@@ -293,6 +306,7 @@ def _calibrator(scene: Scene) -> tuple[Section, ...]:
     blocks: list[Block | None] = [
         _pairs("calibrator", [*facts, *_parameters(made)]),
         lines("fit", list(scene.result.warnings)),
+        lines("groups", [KNOWN_GROUPS] if scene.settings.group is not None else []),
     ]
     return (section(scene, words.CALIBRATOR, "calibrator", *blocks),)
 
@@ -322,11 +336,8 @@ def _numbers(values: list[Any]) -> str:
 
 def _limits(scene: Scene, asked: Asked) -> Section:
     """Return what the figures do not say, and what was not looked at."""
-    settings, upload = scene.settings, scene.upload
-    part = compute.part_of(upload, settings, scene.chosen)
-    looked = [words.only_event(scene.event_words.plain)]
-    if part is not None:
-        looked.append(words.only_part(part.name, part.n_rows, part.n_all))
+    upload = scene.upload
+    looked = [words.only_event(scene.event_words.plain), *_part(scene)]
     if not find_groups(scene).slicings:
         looked.append(words.NO_GROUPS)
     if find_drift(scene) is None:
@@ -345,7 +356,7 @@ def _limits(scene: Scene, asked: Asked) -> Section:
     )
 
 
-def _rerun(scene: Scene, otherwise: str) -> Section:
+def _rerun(scene: Scene, asked: Asked) -> Section:
     """Return versions, every setting, and the command that finds the same figures."""
     upload, settings = scene.upload, scene.settings
     said = words.settings_said(settings, scene.n_resamples, one_set=upload.rows is not None)
@@ -359,6 +370,7 @@ def _rerun(scene: Scene, otherwise: str) -> Section:
         (words.VERSION, version("fractile")),
         ("Versions", versions),
     ]
-    command = words.command(upload, settings) if scene.sample is None else ""
-    told: Sentences | None = lines("command", [otherwise or words.rerun(command)])
+    cutoff = None if isinstance(settings.event, TopR) else asked.cutoff
+    command = words.command(upload, settings, cutoff) if scene.sample is None else ""
+    told: Sentences | None = lines("command", [asked.rerun or words.rerun(command)])
     return section(scene, words.RERUN, "rerun", _pairs("settings", pairs), told)

@@ -253,6 +253,8 @@ def decisions(scene: Scene, cutoff: float | None, accuracy: float) -> Section:
             for name, cells in acting.counts_rows(found)
         ),
     )
+    if deciding.is_usual(events[0][1], at):
+        said.append(acting.usual_sentence(at))
     notes = [acting.reference_sentence(found[-1])]
     if deciding.has_steps(scene):
         notes.append(say_rows(acting.STEPS))
@@ -262,7 +264,27 @@ def decisions(scene: Scene, cutoff: float | None, accuracy: float) -> Section:
         say_rows(acting.CURVE_CAPTION), scene, Titles(write=str),
     )  # fmt: skip
     blocks = (lines("acting", said), table, lines("use", notes), Pictures("curve", (drawn,)))
-    return section(scene, words.DECISIONS, "decisions", *blocks)
+    by = _decisions_by_group(scene, [event for _, event in events], at)
+    return section(scene, words.DECISIONS, "decisions", *blocks, *by)
+
+
+def _decisions_by_group(scene: Scene, sides: list[EventScores], at: float) -> list[Block | None]:
+    """Return the counts in the subgroups of the column that tells the most."""
+    offered = deciding.groupings_of(scene)
+    if not offered:
+        return []
+    groups = deciding.by_group(scene, offered[0], sides, at)
+    shown = groups[:MOST_SUBGROUPS]
+    rows = [
+        Row(name, name, (
+            Cell(f"{each[0].n_samples:,}", value=float(each[0].n_samples)),
+            *(Cell(cell.text, cell.note) for cell in acting.group_cells(each)),
+        ))
+        for name, each in shown
+    ]  # fmt: skip
+    heads = (offered[0], say_rows("Rows"), *map(say_rows, acting.GROUP_HEAD[1:]))
+    note = acting.groups_note(len(shown), len(groups))
+    return [Table("cut-off by group", heads, tuple(rows)), lines("by group", [note])]
 
 
 def _kept(

@@ -17,6 +17,9 @@ from dashboard.report.style import STYLE
 from dashboard.report.svg import svg_of
 from dashboard.wording import report as words
 
+_MUCH = 1_700
+"""Letters of one page from which on it is set smaller, so that it stays one page."""
+
 
 def json_of(report: Report) -> str:
     """Return a report as JSON, see ``docs/report.schema.json``."""
@@ -41,9 +44,18 @@ def html_of(report: Report, *, brief: bool = False) -> str:
         " style-src 'unsafe-inline'\">"
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(report.title)}</title><style>{STYLE}</style></head>"
-        f'<body class="{"brief" if brief else "whole"}">{_head(report)}<main>{body}</main>'
+        f'<body class="{_kind(report, brief=brief)}">{_head(report)}<main>{body}</main>'
         f"{_foot(report, brief=brief)}</body></html>"
     )
+
+
+def _kind(report: Report, *, brief: bool) -> str:
+    """Return the class of the body: one page with much to say gets smaller pictures and letters."""
+    if not brief:
+        return "whole"
+    told = [one for one in report.sections[0].blocks if isinstance(one, Sentences)]
+    size = len(report.subject) + sum(len(line) for one in told for line in one.lines)
+    return "brief dense" if size > _MUCH else "brief"
 
 
 def _head(report: Report) -> str:

@@ -15,7 +15,7 @@ header p, .practice, footer, small, figcaption { color: #4b5563; }
 .practice, footer, small, figcaption { font-size: 0.82em; line-height: 1.4; }
 small { display: block; font-weight: 400; } td small { white-space: pre; }
 h3 { font-size: 1em; margin: 0.8em 0 0; }
-dl { margin: 0.8em 0 0; } dl div { display: flex; gap: 12px; }
+dl { margin: 0.8em 0; } dl div { display: flex; gap: 12px; }
 dt { flex: 0 0 90px; color: #4b5563; } dd { margin: 0; }
 .large { font-size: 1.12em; font-weight: 600; }
 .warnings { border-left: 3px solid #bd5107; padding-left: 10px; }
@@ -37,14 +37,18 @@ footer { margin-top: 2.5em; overflow-wrap: anywhere; padding-top: 0.6em;
   overflow-wrap: anywhere; }
 .brief h2, .brief .practice { display: none; }
 @media (max-width: 640px) { .side-by-side { grid-template-columns: 1fr; } }
-@page { margin: 14mm; }
+@page { margin: 14mm; } @page brief { margin: 9mm 14mm; }
 @media print {
   body { font-size: 10pt; line-height: 1.35; max-width: none; padding: 0; }
   h2, .practice, .told { break-after: avoid; } tr { break-inside: avoid; }
   thead { display: table-header-group; } .wide { overflow: visible; }
   .side-by-side { grid-template-columns: repeat(2, minmax(0, 1fr)); break-inside: avoid; }
-  .brief { font-size: 8.5pt; line-height: 1.25; } .brief h1 { font-size: 15pt; }
+  .brief { page: brief; font-size: 8.5pt; line-height: 1.25; } .brief h1 { font-size: 13pt; }
+  .brief .large { font-size: 1.05em; } .brief dl { margin: 4px 0 6px; }
   .brief th, .brief td { padding: 1px 6px; } .brief .told, .brief .wide { margin: 4px 0; }
-  .brief .side-by-side { width: 78%; margin: 4px auto; } .brief footer { margin-top: 6px; }
+  .brief td small { display: inline; margin-left: 6px; } .brief td { white-space: nowrap; }
+  .brief .side-by-side { width: 78%; margin: 4px auto; }
+  .dense .side-by-side { width: 60%; } .dense { font-size: 8pt; line-height: 1.2; }
+  .brief footer { margin-top: 6px; }
 }
 """

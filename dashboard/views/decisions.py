@@ -52,6 +52,8 @@ def _show_called(scene: Scene) -> None:
     found = [at_cutoff(event, cutoff) for _, event in sides]
     name = scene.event_words.name
     top.subheader(words.sentence(found[-1], name, side=sides[-1][0]), anchor=False)
+    if compute.is_usual(sides[0][1], cutoff):
+        top.markdown(words.usual_sentence(cutoff))
     curves = [(side, decision_curve(event, MESH)) for side, event in sides]
     left, right = st.columns(2, gap="medium")
     with left:

@@ -42,10 +42,18 @@ BENEFIT = "Net benefit per 100 rows"
 GROUPS, GROUP_BY, ALL_ROWS = "Subgroups at this cut-off", "Group by", "All rows"
 GROUP_HEAD = ("Subgroup", CALLED, RIGHT, FOUND, MISSED, IN_VAIN)
 FILE_HEAD = [
-    "rows", "side", "cut-off", "n", "events", "called", "events called", "events missed",
+    "rows", "side", "cut-off", "n of these", "events", "called", "events called", "events missed",
     "false alarms",
 ]  # fmt: skip
 ARROW, CI_NAME = " \u2192 ", "95% CI"
+
+
+def usual_sentence(cutoff: float) -> str:
+    """Return that a cut-off is the event's frequency, which nobody chose to act on."""
+    return (
+        f"A cut-off of {100 * cutoff:.3g}% is how often the event is, a place to start. Set the"
+        " one to act on."
+    )
 
 
 def sentence(found: AtCutoff, name: str, *, side: str) -> str:

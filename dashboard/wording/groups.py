@@ -3,11 +3,16 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from calibcore.inference import GroupGaps
 from dashboard.wording.classes import shortened
 from dashboard.wording.numbers import detected_points, escape_markdown, p_words, pp, span
 from dashboard.wording.slice_names import slice_name
 from dashboard.wording.verdicts import DETECTION_LEVEL, finding
+
+_NAMED = 6
+"""Miscalibrated subgroups that are named."""
 
 Named = Callable[[GroupGaps, int], tuple[str, str]]
 
@@ -45,6 +50,35 @@ class Groups:
         k = side.worst(DETECTION_LEVEL)
         return "" if k is None else self._described(side, k)
 
+    def counted(self, *, after: bool) -> str:
+        """Return which subgroups of the worst one's column are miscalibrated, for Markdown.
+
+        Empty where none is off by more than the whole score. Example: "Miscalibrated in 2 of 6
+        subgroups by ward: B (10.0 percentage points too low), C (4.1 too high)."
+        """
+        side = self.after if after else self.before
+        worst = side.worst(DETECTION_LEVEL)
+        if worst is None or not self.off(after=after):
+            return ""
+        alike, off = side.grouping == side.grouping[worst], side.off(DETECTION_LEVEL)
+        here = np.flatnonzero(alike & off)
+        here = here[np.argsort(-np.abs(side.gap[here]), kind="stable")]
+        named = [self._counted(side, k, first=not n) for n, k in enumerate(here[:_NAMED].tolist())]
+        more = [f"{here.size - _NAMED:,} more"] if here.size > _NAMED else []
+        elsewhere = int(off.sum()) - here.size
+        other = f" By other columns: {elsewhere:,} more." if elsewhere else ""
+        by = escape_markdown(shortened(self.name(side, worst)[0]))
+        return (
+            f"Miscalibrated in {here.size:,} of {int(alike.sum()):,} subgroups by {by}:"
+            f" {', '.join([*named, *more])}.{other}"
+        )
+
+    def _counted(self, side: GroupGaps, k: int, *, first: bool) -> str:
+        gap = detected_points(abs(float(side.gap[k])), int(side.rows[k]))
+        size = gap if first else gap.removesuffix(" percentage points")
+        name = escape_markdown(shortened(self.name(side, k)[1]))
+        return f"{name} ({size} too {'high' if side.gap[k] > 0 else 'low'})"
+
     def _described(self, side: GroupGaps, k: int) -> str:
         by, shown = self.name(side, k)
         name = escape_markdown(slice_name(by, shortened(shown)))
@@ -67,10 +101,11 @@ def worst_lines(groups: Groups, *, expert: bool = False) -> list[str]:
     ]
     if not any(texts):
         when = "" if same else ", before or after calibration"
-        return [f"No miscalibration detected in any of {n_groups}{when}."]
+        return [f"No mean gap detected in any of {n_groups}{when}."]
     names = ("Worst subgroup",) if same else ("Worst subgroup before", "Worst subgroup after")
     lines = [
-        f"**{name}:** {text or 'none detected'}" for name, text in zip(names, texts, strict=True)
+        f"**{name}:** {text or 'no mean gap detected'}"
+        for name, text in zip(names, texts, strict=True)
     ]
     return [*lines[:-1], f"{lines[-1]}. Adjusted for {n_groups}."]
 

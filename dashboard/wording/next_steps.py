@@ -7,12 +7,13 @@ from calibcore.inference import (
     rows_that_show,
     smallest_gap_shown,
 )
-from dashboard.settings import NO_METHOD
+from dashboard.settings import NO_METHOD, method_by_key
 from dashboard.wording.certainty import new_misses, now_certain, raised_nll
 from dashboard.wording.class_steps import classes, classes_off
 from dashboard.wording.numbers import detected_points, percent
 from dashboard.wording.rows import rows, rows_of
 from dashboard.wording.sentences import capitalised, decisions, method_name, set_name
+from dashboard.wording.slice_names import KNOWN_GROUPS
 from dashboard.wording.step import Found, Step, is_off
 from dashboard.wording.tiles import nll_key
 from dashboard.wording.verdicts import no_information, shape
@@ -58,7 +59,8 @@ def _main(found: Found) -> Step:
     if not was_off:
         return (
             classes_off(found)
-            or _group_off(found, after=False)
+            or (None if still_off else _cured(found))
+            or _group_off(found, after=chosen and not still_off)
             or _no_information(found)
             or _leave(found, harmful=chosen and still_off)
         )
@@ -80,13 +82,32 @@ def _main(found: Found) -> Step:
         return (
             _certain_first(found, use)
             or _group_off(found, after=True)
-            or Step(
-                f"**Use the calibrated scores.** {use}.",
-                "maps",
-                "See the calibration map",
-            )
+            or _cured(found)
+            or _use(found, use)
         )
     return _try_another(found, name)
+
+
+def _use(found: Found, why: str) -> Step:
+    """Advise the calibrated scores, with the warning of a calibrator that must know groups."""
+    warning = f" {KNOWN_GROUPS}" if method_by_key(found.method).knows_groups else ""
+    return Step(
+        f"**Use the calibrated scores.** {why}.{warning}", "maps", "See the calibration map"
+    )
+
+
+def _cured(found: Found) -> Step | None:
+    """Advise the calibrated scores where the calibrator corrected what was wrong in a subgroup."""
+    groups = found.groups
+    if groups is None or not groups.off(after=False) or groups.worst(after=True):
+        return None
+    name = method_name(found.method)
+    was = groups.worst(after=False)
+    return _use(
+        found,
+        f"After {name}, no miscalibration detected overall and no mean gap in subgroups."
+        f" Before: {was}",
+    )
 
 
 def _no_information(found: Found) -> Step | None:
@@ -130,7 +151,7 @@ def _leave(found: Found, *, harmful: bool) -> Step:
     n_groups = 0 if found.groups is None else found.groups.before.n_groups
     subgroups = "Subgroups may still be miscalibrated."
     if n_groups:
-        subgroups = f"None detected in {n_groups:,} subgroup{'s' * (n_groups > 1)} either."
+        subgroups = f"No mean gap detected in {n_groups:,} subgroup{'s' * (n_groups > 1)} either."
     return Step(
         "**Use the uncalibrated scores.** No miscalibration detected. A mean gap of"
         f" {gap} would have been detected with 80% probability. {subgroups}",
@@ -221,16 +242,11 @@ def _can_be_kept(found: Found) -> bool:
 
 
 def _decisions(found: Found) -> Step | None:
-    if not (found.evaluated.changed_decisions or found.evaluated.past_half):
+    if not found.evaluated.changed_decisions:
         return None
-    other = (
-        "Calibrators that act on all classes can change predicted classes"
-        if found.evaluated.past_half
-        else ""
-    )
     return Step(
         f"**Check predicted classes.** {capitalised(decisions(found.evaluated))}."
-        f" {other or 'Temperature scaling changes none'}.",
+        " Temperature scaling changes none.",
         "compare",
         "Compare calibrators",
     )

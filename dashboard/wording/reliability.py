@@ -11,6 +11,7 @@ from calibcore.reliability.intervals import LEAST_SHARE
 from calibcore.reliability.smooth import LEAST_BANDWIDTH
 from dashboard.wording.events import EventWords
 from dashboard.wording.numbers import ci, detected_points, detected_pp, percent, span
+from dashboard.wording.off_ranges import NONE, ranges_sentence
 from dashboard.wording.reach import FEWEST_BINS, SWEEP_NOTE
 from dashboard.wording.rows import rows_of, says_rows
 
@@ -219,8 +220,17 @@ def _clause(side: Side) -> str:
     at = "" if only else f" at {_range(binned, worst, worst)}"
     return (
         f"scores {_places(binned)}; {'' if only else 'largest '}gap {gap}{at}"
-        f" (mean score {mean_score}, observed {observed})"
+        f" (mean score {mean_score}, observed {observed}); {_by_chance(side)}"
     )
+
+
+def _by_chance(side: Side) -> str:
+    """Return how many bins are meant, and whether all together they are more than chance."""
+    binned = side.binned
+    expected = f"{100 * (1 - binned.level):.0f}%"
+    none = ranges_sentence(side) == NONE
+    shown = "; not shown to be more than chance" if none else ""
+    return f"{_off_of(binned)} bins, about {expected} expected by chance{shown}"
 
 
 @says_rows

@@ -180,7 +180,7 @@ def _option(method: str, name: str) -> str:
     return f"{method_name(method)}: {known[0] if known else name}"
 
 
-def command(upload: Upload, settings: Settings) -> str:
+def command(upload: Upload, settings: Settings, cutoff: float | None = None) -> str:
     """Return the command that finds the same figures; empty where it knows not all settings.
 
     Parameters
@@ -189,6 +189,8 @@ def command(upload: Upload, settings: Settings) -> str:
         The data.
     settings : Settings
         What was chosen.
+    cutoff : float or None
+        Of decisions on one event, where one was chosen.
     """
     default = settings.method == NO_METHOD or settings.options == tuple(
         (option.name, option.default) for option in method_by_key(settings.method).options
@@ -215,6 +217,8 @@ def command(upload: Upload, settings: Settings) -> str:
         parts += ["--first-label", str(options.first_label)]
     if options.leave_out:
         parts.append("--leave-out")
+    if cutoff is not None:
+        parts += ["--cutoff", f"{cutoff:.6g}"]
     return shlex.join(parts)
 
 

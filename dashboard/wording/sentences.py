@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from calibcore.auditing import AuditResult
@@ -24,7 +25,7 @@ from dashboard.wording.numbers import (
     pp,
 )
 from dashboard.wording.off_ranges import ranges_sentence
-from dashboard.wording.rows import rows_of, says_rows
+from dashboard.wording.rows import rows, rows_of, says_rows
 from dashboard.wording.verdicts import (
     CHANCE,
     CONSTANT,
@@ -184,7 +185,7 @@ def set_name(result: AuditResult, evaluated: SetResult) -> str:
     """Return the name of the set that is evaluated."""
     if evaluated is not result.test:
         return "calibration set"
-    return CROSSED_SET if result.in_folds else "test set"
+    return f"cross-validated {rows()}" if result.in_folds else "test set"
 
 
 def outcome(
@@ -193,9 +194,14 @@ def outcome(
     method: str,
     *,
     expert: bool = False,
+    prediction: bool = True,
     waiting: str | None = None,
 ) -> str:
-    """Return what the calibrator did on one set; the verdict of After stands before it."""
+    """Return what the calibrator did on one set; the verdict of After stands before it.
+
+    Unless scores are of a prediction, predicted classes are named only where they changed: a risk
+    is not acted on at 50%.
+    """
     if method == NO_METHOD:
         what = (
             "No calibrator chosen"
@@ -218,6 +224,8 @@ def outcome(
     if expert:
         tested += f" ({p_words(p_value)})"
     text = f"{name}: {change} on the {set_name(result, evaluated)}{tested}."
+    if not prediction and not evaluated.changed_decisions:
+        return text
     return f"{text} {capitalised(decisions(evaluated))}."
 
 
@@ -238,6 +246,21 @@ def statistics(evaluated: SetResult) -> str:
     return (
         f"{' '.join(parts)} \u03c3 is the standard deviation of the final gap under perfect"
         f" calibration; p-values: {null_source(*(side.curves for _, side in sides))}."
+    )
+
+
+def bridge(sides: Mapping[str, Side]) -> str:
+    """Return why sides are miscalibrated whose KS error is below its limit; empty if none is."""
+    names = [
+        name
+        for name, side in sides.items()
+        if side.omnibus.p_value < DETECTION_LEVEL and side.curves.ks_error <= side.curves.ks_null_95
+    ]
+    if not names:
+        return ""
+    return (
+        f"{' and '.join(names)}: the KS error is below its limit. The joint test that detects"
+        " miscalibration also looks at slope and shape."
     )
 
 
@@ -284,7 +307,6 @@ def across_half(n_scores: int) -> str:
 
 
 WHOLE_SET = "whole set"
-CROSSED_SET = f"{WHOLE_SET} (cross-validated)"
 """The one set of a file that is fitted on and, by folds, evaluated."""
 
 FITTED_HERE = (

@@ -93,7 +93,8 @@ def conclusion(
         which = "the only subgroup" if n_tested == 1 else f"any of {n_tested:,} subgroups"
         enough = f" with enough {rows()}" if n_tested == 1 else ""
         when = "" if after is None else ", before or after calibration"
-        return f"No miscalibration detected in {which}{enough}{when}."
+        what = "mean gap" if isinstance(before, JointScreen) else "miscalibration"
+        return f"No {what} detected in {which}{enough}{when}."
     start = ""
     if first.off(DETECTION_LEVEL)[worst]:
         side = "after" if first is not before else "before"
@@ -275,9 +276,11 @@ def _verdict(screen: SliceScreen, k: int, *, prediction: bool) -> tuple[str, str
         few = f"too few {rows()}"
         return "\u2013", few if screen.rows[k] < screen.least else "not tested", "none"
     found = _found(screen, k, prediction=prediction)
-    word = "not detected" if found.colour == "gray" else found.in_sentence
-    if isinstance(screen, JointScreen) and found.colour != "gray":
-        word += f", {_compared(screen, k)}"
+    none, word = found.colour == "gray", found.in_sentence
+    if isinstance(screen, JointScreen):
+        word = "no mean gap detected" if none else f"{word}, {_compared(screen, k)}"
+    elif none:
+        word = "not detected"
     return found.icon, word.removeprefix("scores "), _KINDS[found.colour]
 
 
@@ -328,6 +331,10 @@ def table_note(screen: SliceScreen, n_shown: int, *, by: str) -> str:
     """Return what the small print is, and which subgroups are not tested."""
     at_once = " (all subgroups at once)" if isinstance(screen, JointScreen) else ""
     said = [f"Small print: 95% CI{at_once} and finding."]
+    if isinstance(screen, JointScreen):
+        said.append(
+            "Only the mean gap is tested: scores right on average may still be too extreme."
+        )
     small = int(((screen.rows > 0) & (screen.rows < screen.least)).sum())
     if small:
         which = "1 subgroup" if small == 1 else f"{small:,} subgroups"

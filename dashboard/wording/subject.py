@@ -5,14 +5,14 @@ from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
 from dashboard.wording.numbers import escape_markdown, percent
 from dashboard.wording.rows import rows_of
-from dashboard.wording.sentences import method_name, set_name
+from dashboard.wording.sentences import WHOLE_SET, method_name
 
 
 def subject(scene: Scene) -> str:
     """Return which data, event, calibrator and set a page is about, for Markdown."""
     method = scene.settings.method
     name = "no calibrator" if method == NO_METHOD else method_name(method)
-    return " \u00b7 ".join((data_subject(scene), *map(escape_markdown, (name, scene_set(scene)))))
+    return " \u00b7 ".join((data_subject(scene), escape_markdown(name), scene_set(scene)))
 
 
 def data_subject(scene: Scene) -> str:
@@ -26,9 +26,15 @@ def data_subject(scene: Scene) -> str:
 
 
 def scene_set(scene: Scene) -> str:
-    """Return the name of the set that is evaluated, with its size."""
-    name = set_name(scene.result, scene.evaluated)
-    return f"{name}, {rows_of(scene.evaluated.n_samples)}"
+    """Return which rows are evaluated, and how many, for Markdown.
+
+    Two examples: "test set, 80 rows", "whole set (cross-validated), ward = C, 80 of 900 rows".
+    """
+    in_folds, part = scene.chosen == "test" and scene.result.in_folds, scene.part
+    name = f"{WHOLE_SET} (cross-validated)" if in_folds else f"{scene.chosen} set"
+    if part is None:
+        return escape_markdown(f"{name}, {rows_of(scene.evaluated.n_samples)}")
+    return escape_markdown(f"{name}, {part.name}, {part.n_rows:,} of {rows_of(part.n_all)}")
 
 
 def row_title(scene: Scene) -> str:

@@ -20,7 +20,6 @@ from dashboard.wording.numbers import (
     percent,
 )
 from dashboard.wording.rows import rows_of, says_rows
-from dashboard.wording.sentences import across_half
 
 Colour = Literal["green", "red", "gray"]
 
@@ -99,8 +98,6 @@ def _tile(compared: Comparison, row: MeasureRow, evaluated: SetResult) -> Tile:
     elif compared.measure.key == "accuracy":
         changed = evaluated.changed_decisions
         counted = f"{changed:,} predicted classes changed" if changed else "predictions unchanged"
-        if evaluated.past_half:
-            counted = f"{across_half(evaluated.past_half)}, predictions unchanged"
         note = f"{counted}, {note}" if changed and row.mark in _COLOURS else counted
     return Tile(
         row.name,

@@ -150,3 +150,24 @@ def test_a_calibrator_with_steps_says_that_counts_are_less_certain(export: Disch
     for method, said in (("isotonic", True), ("platt", False)):
         page = open_upload(("export.csv", export.data), path="decisions", method=method)
         assert said is any("gives many rows the same score" in one for one in bodies(page))
+
+
+def test_files_name_the_rows_they_are_of_and_no_column_twice(
+    export: Discharges, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[tuple[str, list[str]]] = []
+
+    def noted(_: str, data: Any, *, file_name: str, **__: Any) -> None:
+        heads = data().decode("utf-8-sig").splitlines()[0].split(",")
+        sent.append((file_name, heads))
+
+    monkeypatch.setattr("streamlit.download_button", noted)
+    opened(export, only="ward", only_which="Surgery")
+    opened(export)
+    names = [name for name, _ in sent]
+    assert names == [
+        "fractile_export_decisions_whole_set_filtered_to_ward_Surgery_cut_off.csv",
+        "fractile_export_decisions_whole_set_cut_off.csv",
+    ]
+    for _, heads in sent:
+        assert len({*heads}) == len(heads) > len(words.FILE_HEAD)

@@ -104,10 +104,10 @@ def _subgroups(page: Page, known: Discharges) -> None:
     for ward, gap in gaps(known).items():
         line = page.locator("table.slices tbody tr").filter(has_text=ward)
         expect(line).to_contain_text(pp(gap))
-        off = "too" if ward in SHIFT else "not detected"
+        off = "too" if ward in SHIFT else "no mean gap detected"
         expect(line).to_contain_text(off)
     # 11. Is it a matter of age or sex?
-    none = "No miscalibration detected in any of {} subgroups"
+    none = "No mean gap detected in any of {} subgroups"
     group_by(page, "age_group", none.format(4))
     group_by(page, "sex", none.format(2))
     # 12. Of the length of stay?
@@ -175,4 +175,4 @@ def _by_ward(page: Page) -> None:
     turn_to(page, "Overview")
     assert "Consider calibration by group (ward)." in text_of(page)
     click(page.get_by_role("button", name="Calibrate by ward"))
-    expect(page.locator(".st-key-worst_subgroup")).to_contain_text("after: none detected")
+    expect(page.locator(".st-key-worst_subgroup")).to_contain_text("after: no mean gap detected")

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from calibcore.events import OneClass
 from dashboard.headless import event_of, read_paths, scene_of
 from dashboard.readers.contents import Options
 from dashboard.report import Asked, Typed, html_of, json_of, report_of
@@ -14,8 +15,16 @@ from tests.browser.conftest import OpenPage
 from tests.browser.settled import click, settle
 from tests.browser.test_accessibility import findings
 from tests.browser.test_hospital import export
+from tests.hospital import WARDS, discharges
 
 pytestmark = pytest.mark.browser
+
+WARD = "responsible_ward_at_the_time_of_discharge"
+LONG_NAMES = {
+    "readmitted_30d": "unplanned_readmission_within_30_days_of_discharge",
+    ";ward;": f";{WARD};",
+    **{ward: f"{ward} and associated day-care clinic, building 4" for ward in WARDS},
+}
 
 UNLIKE_THE_JSON = """
 document => [...window.document.querySelectorAll('[data-json]')].map(element => [
@@ -111,3 +120,31 @@ def test_from_an_export_to_the_report(open_page: OpenPage, tmp_path: Path) -> No
     html.write_text(files["Report (HTML)"], encoding="utf-8")
     with page.context.browser.new_context(bypass_csp=True, offline=True) as context:  # type: ignore[union-attr]
         looked_at(context.new_page(), html, document)
+
+
+@pytest.mark.parametrize(("method", "group"), [("platt", None), ("by_group", WARD)])
+def test_one_page_is_one_page_of_a_file_with_long_names(
+    browser: Browser, tmp_path: Path, method: str, group: str | None
+) -> None:
+    text = discharges().data.decode("utf-8-sig")
+    for short, long in LONG_NAMES.items():
+        text = text.replace(short, long)
+    lines = text.split("\r\n")
+    lines[1:2000:50] = [line.rpartition(";")[0] + ";" for line in lines[1:2000:50]]
+    file = tmp_path / "quarterly export of all discharges, corrected version of 15 January.csv"
+    file.write_text("\r\n".join(lines), encoding="utf-8")
+    scene = scene_of(
+        read_paths([file], Options(leave_out=True)), event=OneClass(1), method=method, group=group,
+        n_resamples=100, progress=lambda _: None,
+    )  # fmt: skip
+    typed = Typed(
+        purpose="Whom the team of nurses calls within two days of discharge, and whom it does not",
+        author="A. Analyst, Department of Quality and Safety", model="Readmission score 2.3",
+    )  # fmt: skip
+    made = report_of(scene, Asked(typed, n_tried=14), lambda _: None)
+    page = browser.new_page()
+    page.set_content(html_of(made, brief=True))
+    for paper in ("A4", "Letter"):
+        assert page.pdf(format=paper).count(b"/Type /Page\n") == 1
+    assert "40 of 7,400 rows left out" in page.locator("body").inner_text()
+    page.close()

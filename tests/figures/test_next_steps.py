@@ -213,12 +213,10 @@ def test_changed_predicted_classes_are_to_be_checked() -> None:
     )
 
 
-def test_scores_across_one_half_are_to_be_checked() -> None:
+def test_scores_across_one_half_are_no_matter_for_advice() -> None:
     result = made(OVER, GOOD)
     crossed = replace(result, test=replace(result.test, past_half=7))
-    (_, step) = steps(crossed, "spline")
-    assert step.sentence.startswith("**Check predicted classes.** 7 scores crossed 50%, but")
-    assert step.sentence.endswith("that act on all classes can change predicted classes.")
+    assert steps(crossed, "spline") == steps(result, "spline")
 
 
 def screening(*, off: bool) -> ClassScreen:
@@ -388,7 +386,7 @@ def test_a_subgroup_that_is_off_comes_before_use_the_scores() -> None:
 def test_subgroups_without_a_finding_change_no_advice_but_say_so() -> None:
     (step,) = steps(made(GOOD, GOOD), NO_METHOD, groups=groups(0.0, 0.0))
     assert step.sentence.startswith("**Use the uncalibrated scores.**")
-    assert step.sentence.endswith("None detected in 2 subgroups either.")
+    assert step.sentence.endswith("No mean gap detected in 2 subgroups either.")
     (step,) = steps(made(OVER, GOOD), groups=groups(0.125, 0.0))
     assert step.sentence.startswith("**Use the calibrated scores.**")
 
@@ -400,9 +398,9 @@ def test_the_worst_subgroup_is_named_before_and_after() -> None:
         r" \(95% CI \d\.\d\u2013\d\d\.\d\)",
         first,
     )
-    assert second == "**Worst subgroup after:** none detected. Adjusted for 2 subgroups."
+    assert second == "**Worst subgroup after:** no mean gap detected. Adjusted for 2 subgroups."
     assert worst_lines(groups(0.0, 0.0)) == [
-        "No miscalibration detected in any of 2 subgroups, before or after calibration."
+        "No mean gap detected in any of 2 subgroups, before or after calibration."
     ]
     low = groups(-0.125, -0.125)
     assert "scores too low by 12.5" in worst_lines(low)[0]
@@ -420,3 +418,37 @@ def test_a_fault_of_the_whole_is_said_to_be_one() -> None:
         "; no subgroup is shown to differ from the whole. Adjusted for 2 subgroups."
     )
     assert steps(made(OVER, OVER), NO_METHOD, groups=alike) == steps(made(OVER, OVER), NO_METHOD)
+
+
+def test_miscalibrated_subgroups_are_counted_and_named_worst_first() -> None:
+    shares = {"A": 0.5, "B": 0.3, "C": 0.62}  # of 400 rows each, all scored one half
+    hits = [k < 400 * share for share in shares.values() for k in range(400)]
+    wards = [k for k in range(3) for _ in range(400)]
+    found = group_gaps([0.5] * 1200, hits, [wards, [k % 2 for k in range(1200)]])
+    named = Groups(
+        found,
+        found,
+        lambda f, k: (("ward", "half")[f.grouping[k]], "ABC"[f.place[k]]),
+        prediction=False,
+    )
+    assert named.counted(after=False) == (
+        "Miscalibrated in 2 of 3 subgroups by ward: B (20.0 percentage points too high), C (12.0"
+        " too low)."
+    )
+    assert groups(0.125, 0.0).counted(after=True) == ""
+
+
+def test_advice_names_the_cure_of_a_subgroup_and_no_fault_that_is_gone() -> None:
+    for before in (GOOD, OVER):
+        (step,) = steps(made(before, GOOD), "by_group", groups=groups(0.125, 0.0))
+        assert step.sentence.startswith(
+            "**Use the calibrated scores.** After By group, no miscalibration detected overall"
+            " and no mean gap in subgroups. Before: ward \\= A, scores too high by 12.5"
+        )
+        assert step.sentence.endswith("law or ethics may forbid its use.")
+    (step,) = steps(made(GOOD, GOOD), "platt", groups=groups(0.125, 0.0))
+    assert "law or ethics" not in step.sentence
+    (step,) = steps(made(GOOD, GOOD), "platt", groups=groups(0.125, -0.125))
+    assert "overall after Platt scaling, but in ward \\= A, scores too low" in step.sentence
+    (step,) = steps(made(GOOD, OVER), "platt", groups=groups(0.125, 0.0))
+    assert "overall, but in ward \\= A, scores too high" in step.sentence

@@ -12,6 +12,7 @@ from calibcore.metrics import smooth_ece
 from calibcore.metrics.bins import BinSweep
 from calibcore.reliability import binomial_interval
 from dashboard import wording
+from dashboard.wording.off_ranges import NONE, ranges_sentence
 from dashboard.wording.reliability import (
     bins_caption,
     counted_note,
@@ -33,7 +34,7 @@ def test_the_worst_bin_is_named_with_its_numbers() -> None:
     assert scores_sentence(MIXED) == (
         f"Scores too low at 26.7\u2013{pct('33.3')}, too high at 86.7\u2013{pct('93.3')}; largest"
         f" gap {MINUS}50.0 pp at 26.7\u2013{pct('33.3')} (mean score {pct('30.0')}, observed"
-        f" {pct('80.0')})."
+        f" {pct('80.0')}); 2 of 3 bins, about 5% expected by chance."
     )
     said = scores_sentence(MIXED).replace("Scores", "scores")
     assert scores_sentence(MIXED, "Before") == f"**Before:** {said}"
@@ -50,7 +51,19 @@ def test_neighbouring_bins_are_one_range_and_the_bin_with_the_other_sign_another
 def test_a_bin_alone_is_not_called_the_worst_of_all() -> None:
     assert scores_sentence(blocks((0.9, 100, 50))) == (
         f"Scores too high at 86.7\u2013{pct('93.3')}; gap +40.0 pp (mean score {pct('90.0')},"
-        f" observed {pct('50.0')})."
+        f" observed {pct('50.0')}); 1 of 1 bins, about 5% expected by chance."
+    )
+
+
+def test_a_bin_that_chance_explains_is_said_to_be_one_of_many() -> None:
+    # One of nine bins is off by 2.1 standard deviations; adjusted for nine, that is nothing.
+    parts = [((k + 0.5) / 15, 600, round(600 * (k + 0.5) / 15)) for k in range(2, 10)]
+    side = blocks(*parts, (10.5 / 15, 600, round(600 * 10.5 / 15 + 2.1 * (600 * 0.21) ** 0.5)))
+    assert ranges_sentence(side) == NONE
+    said = scores_sentence(side)
+    assert said.startswith("Scores too low at 66.7\u2013")
+    assert said.endswith(
+        "1 of 9 bins, about 5% expected by chance; not shown to be more than chance."
     )
 
 

@@ -37,7 +37,7 @@ from dashboard.wording.reliability import (
     plot_caption,
     smoothed_caption,
 )
-from dashboard.wording.sentences import both_sides_line
+from dashboard.wording.sentences import both_sides_line, bridge
 from dashboard.wording.verdicts import evidence
 from tests.figures.made import blocks, logit_result, pct, result_of, side_of
 
@@ -244,7 +244,11 @@ def test_scores_across_one_half_leave_no_word_of_unchanged_accuracy() -> None:
         "1,234 scores crossed 50%, but predicted classes are not updated, so accuracy stays"
         f" {shown}"
     )
-    assert wording.tiles(crossed)[-1].note == "1,234 scores crossed 50%, predictions unchanged"
+    assert wording.tiles(crossed)[-1].note == "predictions unchanged"  # said above the tiles
+    result = replace(logit_result("spline"), test=crossed)
+    assert "crossed 50%" in wording.outcome(result, crossed, "spline")
+    assert "50%" not in wording.outcome(result, crossed, "spline", prediction=False)
+    assert "predicted" not in wording.outcome(result, crossed, "spline", prediction=False)
     assert wording.decisions(replace(evaluated, past_half=1)).startswith("1 score crossed")
     for none in (0, None):
         assert wording.decisions(replace(evaluated, past_half=none)).startswith(
@@ -561,3 +565,14 @@ def test_the_reference_of_every_measure_is_a_95_percent_limit() -> None:
         assert reference.upper <= reference.central[1]
         kinds.add(measure.better)
     assert kinds == {"lower", "higher", "nearer"}
+
+
+def test_a_fault_that_the_ks_error_does_not_show_is_explained() -> None:
+    # Right on average, but too extreme: 0.1 and 0.9 where 0.16 and 0.84 were right.
+    side = blocks((0.1, 200, 32), (0.9, 200, 168))
+    assert side.omnibus.p_value < 0.05
+    assert side.curves.ks_error <= side.curves.ks_null_95
+    assert bridge({"Before": side}).startswith("Before: the KS error is below its limit.")
+    far = blocks((0.1, 200, 100), (0.9, 200, 100))
+    assert bridge({"Before": far, "After": side}).startswith("After: ")
+    assert bridge({"Before": blocks((0.5, 200, 100))}) == ""

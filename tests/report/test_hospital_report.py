@@ -1,0 +1,133 @@
+"""The report of a hospital's export: what an analyst who did not see the pages must find in it."""
+
+import json
+import re
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from calibcore.events import OneClass
+from dashboard import compute
+from dashboard.headless import read_paths, scene_of
+from dashboard.readers import Upload
+from dashboard.readers.contents import Options
+from dashboard.report import Asked, json_of, report_of
+from dashboard.scene import Scene
+from dashboard.settings import Slice
+from dashboard.wording.plain import plain
+from dashboard.wording.subject import subject
+from tests.hospital import N_ROWS, SHIFT, WARDS, discharges
+
+
+@cache
+def upload() -> Upload:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "discharges.csv"
+        path.write_bytes(discharges().data)
+        return read_paths([path], Options())
+
+
+@cache
+def scene(method: str = "none", group: str | None = None) -> Scene:
+    return scene_of(
+        upload(), event=OneClass(1), method=method, group=group, n_resamples=0,
+        progress=lambda _: None,
+    )  # fmt: skip
+
+
+def filtered(of: Scene, by: str, value: str) -> Scene:
+    """Look at a part of the rows, as the pages do."""
+    settings = replace(of.settings, only=Slice(by, value))
+    return replace(
+        of,
+        settings=settings,
+        split=compute.split_of(of.upload, settings),
+        rows=compute.evaluated_split(of.upload, settings).test,
+        result=compute.run_audit(of.upload, settings, lambda _: None),
+        part=compute.part_of(of.upload, settings, of.chosen),
+    )
+
+
+def document(of: Scene, asked: Asked | None = None) -> dict[str, Any]:
+    return dict(json.loads(json_of(report_of(of, asked or Asked(), lambda _: None))))
+
+
+def said(document: dict[str, Any], section: str) -> str:
+    """Return the sentences of a section."""
+    (found,) = [one for one in document["sections"] if one["key"] == section]
+    return " ".join(
+        line for one in found["blocks"] if one["kind"] == "text" for line in one["lines"]
+    )
+
+
+def test_a_filtered_view_says_so_wherever_its_subject_stands() -> None:
+    n_rows = int((discharges().ward == "Geriatrics").sum())
+    of = filtered(scene("platt"), "ward", "Geriatrics")
+    rows = f"ward = Geriatrics, {n_rows:,} of {N_ROWS:,} rows"
+    assert plain(subject(of)).endswith(f"whole set (cross-validated), {rows}")
+    made = document(of)
+    assert made["subject"] == plain(subject(of))  # in the head of the report and of its one page
+    assert "whole set" not in said(made, "summary")
+    assert f"{n_rows:,} of {N_ROWS:,} rows" in said(made, "data")
+    assert "whole set (cross-validated), 7,400 rows" in plain(subject(scene("platt")))
+
+
+def test_a_subgroup_is_not_said_to_be_without_fault_where_its_mean_alone_is_tested() -> None:
+    # Risks are too extreme in every ward, Medicine is right on average.
+    part = filtered(scene(), "ward", "Medicine")
+    assert part.evaluated.before.omnibus.p_value < 0.001
+    made = document(scene())
+    (wards,) = [b for s in made["sections"] for b in s["blocks"] if b["key"] == "by ward"]
+    cells = {row["name"]: row["cells"][-1]["shown"] for row in wards["rows"]}
+    assert cells["Medicine"] == "\u25cb no mean gap detected"
+    assert "Only the mean gap is tested" in said(made, "subgroups")
+    assert "No mean gap detected in any of" in said(document(part), "summary")
+
+
+def test_the_verdict_counts_the_wards_that_are_wrong() -> None:
+    counted = re.search(
+        r"Miscalibrated in 3 of 5 subgroups by ward: (.*) \(\d+\.\d percentage points too low\),"
+        r" (.*) \(\d\.\d too high\), (.*) \(\d\.\d too high\)\.",
+        said(document(scene()), "summary"),
+    )
+    assert counted is not None
+    assert counted[1] == "Geriatrics"
+    assert {*counted.groups()} == {*SHIFT}
+    assert (
+        "Miscalibrated in"
+        not in said(document(scene("by_group", "ward")), "summary").split("After:")[1]
+    )
+
+
+def test_a_report_by_ward_warns_of_groups_and_advises_the_cure() -> None:
+    made = document(scene("by_group", "ward"))
+    assert "Use the calibrated scores. After By group, no miscalibration" in said(made, "summary")
+    assert "law or ethics" in said(made, "summary")
+    assert "law or ethics" in said(made, "calibrator")
+    assert "law or ethics" not in said(document(scene("platt")), "calibrator")
+
+
+def test_a_cut_off_is_said_to_be_the_frequency_unless_it_was_chosen() -> None:
+    usual, chosen = document(scene()), document(scene(), Asked(cutoff=0.3))
+    share = round(100 * discharges().back.mean())
+    assert f"A cut-off of {share}% is how often the event is" in said(usual, "decisions")
+    assert "is how often the event is" not in said(chosen, "decisions")
+    assert said(chosen, "rerun").endswith("--event Yes --cutoff 0.3")
+    assert "--cutoff" not in said(usual, "rerun")
+
+
+def test_decisions_are_counted_by_ward() -> None:
+    made = document(scene("platt"), Asked(cutoff=0.3))
+    (table,) = [b for s in made["sections"] for b in s["blocks"] if b["key"] == "cut-off by group"]
+    assert table["columns"][:3] == ["ward", "Rows", "Called"]
+    _, risk, back, ward = discharges()
+    after = scene("platt").evaluated.after.event.scores
+    shown = {row["name"]: [cell["shown"] for cell in row["cells"]] for row in table["rows"]}
+    assert shown.keys() == {*WARDS}
+    for name, cells in shown.items():
+        mine = ward == name
+        missed = [int((mine & back & (scores < 0.3)).sum()) for scores in (risk, after)]
+        assert cells[0] == f"{mine.sum():,}"
+        assert cells[4] == f"{missed[0]:,} \u2192 {missed[1]:,}"
