@@ -81,6 +81,7 @@ def _read(data: object, outcomes: object | None) -> LogitSet | EventScores:
         raise CalibrationInputError("outcomes", found, "one outcome a row of data")
     if table.ndim == 1:
         return EventScores(validation.scores(table, "data"), _happened(truth))
+    table = validation.real_array(table, "data")
     names = class_names_of(data)
     labels = _labels(truth, names, table.shape[1])
     if are_probabilities(table):
@@ -113,6 +114,7 @@ def _labels(truth: NDArray[Any], names: Sequence[str] | None, n_classes: int) ->
             return validation.labels(truth, n_rows=len(truth), n_classes=n_classes)
         except CalibrationInputError as error:
             raise CalibrationInputError("outcomes", error.found, error.expected) from None
+    validation.refuse_missing(truth, "outcomes")
     known = {name: number for number, name in enumerate(names or ())}
     unknown = next((str(value) for value in truth if str(value) not in known), None)
     if unknown is not None:
@@ -123,7 +125,7 @@ def _labels(truth: NDArray[Any], names: Sequence[str] | None, n_classes: int) ->
 
 def are_probabilities(table: NDArray[Any]) -> bool:
     """Return whether every row lies between 0 and 1 and sums to 1."""
-    if table.dtype.kind not in "fiu" or not len(table):
+    if table.dtype.kind not in "bfiu" or not len(table):
         return False
     # Written so that NaN is outside.
     if not (table.min() >= 0 and table.max() <= 1):
@@ -133,7 +135,7 @@ def are_probabilities(table: NDArray[Any]) -> bool:
 
 def _refuse_shares(table: NDArray[Any]) -> None:
     """Raise if values look like probabilities but for their sum."""
-    if table.dtype.kind not in "fiu" or not (table.min() >= 0 and table.max() <= 1):
+    if not (table.min() >= 0 and table.max() <= 1):
         return
     row = int(np.abs(table.sum(axis=1, dtype=np.float64) - 1).argmax())
     raise CalibrationInputError(

@@ -64,6 +64,34 @@ def test_probabilities_are_told_from_logits(truth: object) -> None:
     assert_allclose(again.probabilities, TABLE)
 
 
+@pytest.mark.parametrize(
+    "held",
+    [
+        pd.DataFrame(TABLE).astype("Float64"),
+        pd.DataFrame(TABLE).astype("double[pyarrow]"),
+        TABLE.astype(object),
+        TABLE.tolist(),
+        np.ma.masked_array(TABLE, False),
+    ],
+    ids=["nullable", "pyarrow", "objects", "lists", "nothing masked"],
+)
+@pytest.mark.parametrize("truth", [[0, 1, 0], np.array([0, 1, 0], dtype=object)])
+def test_probabilities_are_told_from_logits_in_whatever_they_are_kept(
+    held: object, truth: object
+) -> None:
+    rows = rows_of(held, truth)
+    assert isinstance(rows, LogitSet)
+    assert rows.made_of == "probabilities"
+    assert_array_equal(rows.probabilities, TABLE)
+    assert_array_equal(rows.labels, [0, 1, 0])
+
+
+def test_classes_that_are_marked_are_probabilities() -> None:
+    rows = rows_of(np.eye(3, dtype=bool), [0, 1, 1])
+    assert isinstance(rows, LogitSet)
+    assert_array_equal(rows.probabilities, np.eye(3))
+
+
 def test_columns_name_the_classes_and_outcomes_may_be_names() -> None:
     rows = rows_of(pd.DataFrame(TABLE, columns=NAMES), ["dog", "dog", "owl"])
     assert isinstance(rows, LogitSet)
@@ -102,6 +130,20 @@ def test_rows_pass_and_groups_are_numbered_by_name() -> None:
         (np.zeros((2, 2, 2)), [1, 0], "outcomes: shape (2,) beside data of shape (2, 2, 2)."),
         (EventScores([0.9], [1]), [1], "outcomes: outcomes beside rows that have theirs."),
         ([], [], "data: "),
+        (np.ma.masked_array([0.9, 0.4], [False, True]), [1, 0], "data: masked values."),
+        (np.ma.masked_array(TABLE, TABLE > 0.65), [0, 1, 2], "data: masked values."),
+        ([0.9, 0.4], np.ma.masked_array([1, 0], [True, False]), "outcomes: masked values."),
+        (TABLE, np.ma.masked_array([0, 1, 2], [True, False, False]), "outcomes: masked values."),
+        (
+            pd.DataFrame(TABLE).astype("Float64").mask(TABLE > 0.65),
+            [0, 1, 2],
+            "data: missing values in row 1. Expected a value in every cell.",
+        ),
+        (
+            pd.DataFrame(TABLE, columns=NAMES),
+            pd.array(["dog", None, "owl"], dtype="string"),
+            "outcomes: missing values in row 2.",
+        ),
     ],
 )
 def test_what_is_no_such_table_is_named(data: object, outcomes: object, said: str) -> None:
