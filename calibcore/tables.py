@@ -15,6 +15,9 @@ from calibcore.validation import Labels
 _OFF_ONE = 1e-3
 """By so much a row of probabilities may miss 1, as for `LogitSet.from_probabilities`."""
 
+_OFF_100 = 5
+"""By so much a row of percentages may miss 100: each may be a whole number."""
+
 
 def rows_of(
     data: object, outcomes: object | None = None, *, groups: object | None = None
@@ -43,7 +46,8 @@ def rows_of(
 
     Notes
     -----
-    Rows between 0 and 1 that each sum to 1 within 0.001 are probabilities, all others logits.
+    Rows between 0 and 1 that each sum to 1 within 0.001 are probabilities; rows between 0 and 100
+    that each sum to 100 within 5 are percentages, and refused; all others are logits.
 
     Examples
     --------
@@ -87,6 +91,7 @@ def _read(data: object, outcomes: object | None) -> LogitSet | EventScores:
     if are_probabilities(table):
         return LogitSet.from_probabilities(table, labels, names)
     _refuse_shares(table)
+    refuse_percentages(table, "data")
     return LogitSet(table, labels, names)
 
 
@@ -131,6 +136,32 @@ def are_probabilities(table: NDArray[Any]) -> bool:
     if not (table.min() >= 0 and table.max() <= 1):
         return False
     return bool((np.abs(table.sum(axis=1, dtype=np.float64) - 1) <= _OFF_ONE).all())
+
+
+def are_percentages(table: NDArray[Any]) -> bool:
+    """Return whether every row lies between 0 and 100 and sums to 100; logits never do.
+
+    Examples
+    --------
+    >>> are_percentages(np.array([[80.0, 20.0], [33.0, 66.0]]))
+    True
+    """
+    if not len(table) or not (table.min() >= 0 and table.max() <= 100 + _OFF_100):
+        return False
+    return bool((np.abs(table.sum(axis=1, dtype=np.float64) - 100) <= _OFF_100).all())
+
+
+def refuse_percentages(table: NDArray[Any], field: str) -> None:
+    """Raise if values are percentages.
+
+    Raises
+    ------
+    CalibrationInputError
+        As they would be taken for logits, and almost every row for certain.
+    """
+    if are_percentages(table):
+        wanted = "logits, or probabilities from 0 to 1 (divide percentages by 100)"
+        raise CalibrationInputError(field, "percentages: every row sums to 100", wanted)
 
 
 def _refuse_shares(table: NDArray[Any]) -> None:

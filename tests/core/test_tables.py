@@ -71,7 +71,7 @@ def test_probabilities_are_told_from_logits(truth: object) -> None:
         pd.DataFrame(TABLE).astype("double[pyarrow]"),
         TABLE.astype(object),
         TABLE.tolist(),
-        np.ma.masked_array(TABLE, False),
+        np.ma.masked_array(TABLE, mask=np.zeros((3, 3), dtype=bool)),
     ],
     ids=["nullable", "pyarrow", "objects", "lists", "nothing masked"],
 )
@@ -130,6 +130,7 @@ def test_rows_pass_and_groups_are_numbered_by_name() -> None:
         (np.zeros((2, 2, 2)), [1, 0], "outcomes: shape (2,) beside data of shape (2, 2, 2)."),
         (EventScores([0.9], [1]), [1], "outcomes: outcomes beside rows that have theirs."),
         ([], [], "data: "),
+        (TABLE * 100, [0, 1, 2], "data: percentages: every row sums to 100. Expected logits, or"),
         (np.ma.masked_array([0.9, 0.4], [False, True]), [1, 0], "data: masked values."),
         (np.ma.masked_array(TABLE, TABLE > 0.65), [0, 1, 2], "data: masked values."),
         ([0.9, 0.4], np.ma.masked_array([1, 0], [True, False]), "outcomes: masked values."),
