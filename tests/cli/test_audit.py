@@ -110,6 +110,21 @@ def test_conditions_are_of_what_a_calibrator_gives() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (["--calibrator", "spline"], "'ward' beside spline, which knows no groups. Expected a"),
+        ([], "'ward' beside no calibrator. Expected a calibrator by group: by_group."),
+    ],
+)
+def test_groups_that_would_change_nothing_are_refused(
+    export: str, arguments: list[str], said: str
+) -> None:
+    result = run(export, *arguments, "--group", "ward")
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
         (["nowhere.csv"], "nowhere.csv: No such file or directory. Expected a file to read."),
         ([GARMENTS, "--calibrator", "magic"], "'magic'. Expected one of spline,"),
         ([GARMENTS, "--calibrator", "by_group"], "by_group, which these data do not allow."),
