@@ -155,7 +155,7 @@ class CalibratorFile:
         """
         try:
             content = json.loads(text)
-        except (ValueError, RecursionError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise CalibrationInputError("calibrator", "no JSON", "a calibrator file") from error
         if not isinstance(content, dict):
             raise CalibrationInputError("calibrator", "JSON of another kind", "a calibrator file")

@@ -76,23 +76,32 @@ def _read(data: object, outcomes: object | None) -> LogitSet | EventScores:
     if outcomes is None:
         raise CalibrationInputError("outcomes", "none", "what came true of each row")
     table, truth = validation.array_of(data, "data"), validation.array_of(outcomes, "outcomes")
+    if table.ndim not in {1, 2}:
+        kind = f"a {type(data).__name__}" if table.ndim == 0 else f"an array of shape {table.shape}"
+        wanted = "one score per row, or one row of all classes each"
+        raise CalibrationInputError("data", "none" if data is None else kind, wanted)
+    if not len(table):
+        raise CalibrationInputError("data", "no rows", "at least one")
     if truth.ndim == 2 and truth.shape[1] == 1:
         truth = truth[:, 0]
     if table.ndim == 2 and table.shape[1] == 1:
         table = table[:, 0]
-    if truth.ndim != 1 or table.ndim not in {1, 2} or len(truth) != len(table):
+    if truth.ndim != 1 or len(truth) != len(table):
         found = f"shape {truth.shape} beside data of shape {table.shape}"
         raise CalibrationInputError("outcomes", found, "one outcome a row of data")
     if table.ndim == 1:
         return EventScores(validation.scores(table, "data"), _happened(truth))
-    table = validation.real_array(table, "data")
-    names = class_names_of(data)
+    table, names = validation.real_array(table, "data"), class_names_of(data)
     labels = _labels(truth, names, table.shape[1])
     if are_probabilities(table):
         return LogitSet.from_probabilities(table, labels, names)
     _refuse_shares(table)
     refuse_percentages(table, "data")
-    return LogitSet(table, labels, names)
+    try:
+        return LogitSet(table, labels, names)
+    except CalibrationInputError as error:
+        field = "data" if error.field == "logits" else error.field
+        raise CalibrationInputError(field, error.found, error.expected) from None
 
 
 def _happened(truth: NDArray[Any]) -> NDArray[np.bool_]:
@@ -171,6 +180,6 @@ def _refuse_shares(table: NDArray[Any]) -> None:
     row = int(np.abs(table.sum(axis=1, dtype=np.float64) - 1).argmax())
     raise CalibrationInputError(
         "data",
-        f"values between 0 and 1 whose row {row + 1} sums to {table[row].sum():.3g}",
+        f"values between 0 and 1 whose row {row + 1} sums to {table[row].sum():.6g}",
         "probabilities that sum to 1, or logits (LogitSet takes any values for logits)",
     )

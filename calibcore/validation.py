@@ -36,6 +36,8 @@ def array_of(values: Any, field: str) -> NDArray[Any]:
     _refuse_masked(values, field)
     if hasattr(values, "detach"):  # torch, without importing it
         values = values.detach().cpu()
+        if str(getattr(values, "dtype", "")) == "torch.bfloat16":  # NumPy has none
+            values = values.float()
     if hasattr(values, "to_numpy"):
         values = values.to_numpy()
     try:

@@ -284,8 +284,8 @@ def test_what_is_no_such_file_is_named(change: dict[str, object], said: str) -> 
     assert said in str(error.value)
 
 
-@pytest.mark.parametrize("text", ["", "[1]", "{", "3", '{"a": 1}'])
-def test_other_text_is_refused(text: str) -> None:
+@pytest.mark.parametrize("text", ["", "[1]", "{", "3", '{"a": 1}', None])
+def test_other_text_is_refused(text: Any) -> None:
     with pytest.raises(CalibrationInputError):
         CalibratorFile.from_json(text)
 
