@@ -197,7 +197,16 @@ class AuditResult:
         }
         return json.dumps(content, allow_nan=False)
 
-    def report(self, path: str | PathLike[str], *, page: bool = False, **typed: str) -> None:
+    def report(
+        self,
+        path: str | PathLike[str],
+        *,
+        page: bool = False,
+        title: str = "",
+        purpose: str = "",
+        model: str = "",
+        author: str = "",
+    ) -> None:
         """Write the report that the dashboard makes.
 
         Parameters
@@ -206,13 +215,16 @@ class AuditResult:
             Ends in ".html", or in ".json" for the same content.
         page : bool, default False
             Whether the HTML is one page, for a committee.
-        **typed : str
-            ``title``, ``purpose``, ``model`` and ``author``.
+        title, purpose, model, author : str, optional
+            Of the report, of the audit, of the model, and who made it.
 
         Raises
         ------
         CalibrationInputError
-            Another ending; a calibrator that is not of the catalogue; no dashboard installed.
+            Another ending; a calibrator that is not of the catalogue; no dashboard installed; a
+            title and so on that is no text.
+        OSError
+            A place that cannot be written to.
 
         Notes
         -----
@@ -221,6 +233,10 @@ class AuditResult:
         writers = list(entry_points(group=REPORT))
         if not writers:
             raise CalibrationInputError("report", "no dashboard", "the package fractile installed")
+        typed = {"title": title, "purpose": purpose, "model": model, "author": author}
+        for field, text in typed.items():
+            if not isinstance(text, str):
+                raise CalibrationInputError(field, repr(text), "a text")
         writers[0].load()(self, path, page=page, **typed)
 
     def _repr_html_(self) -> str:

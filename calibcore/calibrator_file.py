@@ -23,7 +23,7 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, OneClass, TopR, WithinTopR
 from calibcore.grouping import Grouping
-from calibcore.tables import are_probabilities, class_names_of
+from calibcore.tables import are_probabilities, class_names_of, refuse_percentages
 from calibcore.thinning import ACCURACY, thinned
 from calibcore.validation import Floats, Labels
 
@@ -155,7 +155,7 @@ class CalibratorFile:
         """
         try:
             content = json.loads(text)
-        except (ValueError, RecursionError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise CalibrationInputError("calibrator", "no JSON", "a calibrator file") from error
         if not isinstance(content, dict):
             raise CalibrationInputError("calibrator", "JSON of another kind", "a calibrator file")
@@ -277,6 +277,7 @@ class CalibratorFile:
         if self.takes == "unknown":
             return values
         checked = validation.logits(values)
+        refuse_percentages(checked, "table")
         if self.takes == "logits":
             if are_probabilities(checked):
                 raise CalibrationInputError(
@@ -289,7 +290,9 @@ class CalibratorFile:
         if values.ndim == 1 or self.event is None:
             return values
         none = np.zeros(len(values), dtype=int)
-        if are_probabilities(validation.logits(values)):
+        checked = validation.logits(values)
+        refuse_percentages(checked, "table")
+        if are_probabilities(checked):
             table = LogitSet.from_probabilities(values, none)
         else:
             table = LogitSet(values, none)

@@ -86,13 +86,17 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         Raises
         ------
         CalibrationInputError
-            No such method, or one that needs two classes and has more.
+            No such method, or one that needs two classes and has more; an estimator without
+            ``predict_proba``.
         """
         y = column_or_1d(y, warn=True)
         assert_all_finite(y)
         check_classification_targets(y)
         calibrator = find({one.key: one for one in CATALOGUE}, self.method, "method").make()
         base = self._base()
+        if not hasattr(base, "predict_proba"):
+            found = f"{type(base).__name__}, which has no predict_proba"
+            raise CalibrationInputError("estimator", found, "a classifier of probabilities")
         prefit = isinstance(self.cv, str) and self.cv == "prefit"
         self.estimator_ = base if prefit else clone(base).fit(X, y)
         self.classes_ = self.estimator_.classes_

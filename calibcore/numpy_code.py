@@ -123,7 +123,11 @@ def _of_classes(kept: CalibratorFile) -> list[str]:
             "    x = np.log(x / x.sum(axis=1, keepdims=True))",
         ]
     else:
-        lines += ["if shares:", '    raise ValueError("expected logits, not probabilities")']
+        lines += [
+            "percent = x.min() >= 0 and np.allclose(x.sum(axis=1), 100, rtol=0, atol=5)",
+            "if shares or percent:",
+            '    raise ValueError("expected logits, not probabilities or percentages")',
+        ]
     if linear:
         finite = 'raise ValueError("expected finite logits, or probabilities above 0")'
         lines += ["if not np.isfinite(x).all():", f"    {finite}"]

@@ -15,6 +15,9 @@ from calibcore.validation import Labels
 _OFF_ONE = 1e-3
 """By so much a row of probabilities may miss 1, as for `LogitSet.from_probabilities`."""
 
+_OFF_100 = 5
+"""By so much a row of percentages may miss 100: each may be a whole number."""
+
 
 def rows_of(
     data: object, outcomes: object | None = None, *, groups: object | None = None
@@ -43,7 +46,8 @@ def rows_of(
 
     Notes
     -----
-    Rows between 0 and 1 that each sum to 1 within 0.001 are probabilities, all others logits.
+    Rows between 0 and 1 that each sum to 1 within 0.001 are probabilities; rows between 0 and 100
+    that each sum to 100 within 5 are percentages, and refused; all others are logits.
 
     Examples
     --------
@@ -72,21 +76,32 @@ def _read(data: object, outcomes: object | None) -> LogitSet | EventScores:
     if outcomes is None:
         raise CalibrationInputError("outcomes", "none", "what came true of each row")
     table, truth = validation.array_of(data, "data"), validation.array_of(outcomes, "outcomes")
+    if table.ndim not in {1, 2}:
+        kind = f"a {type(data).__name__}" if table.ndim == 0 else f"an array of shape {table.shape}"
+        wanted = "one score per row, or one row of all classes each"
+        raise CalibrationInputError("data", "none" if data is None else kind, wanted)
+    if not len(table):
+        raise CalibrationInputError("data", "no rows", "at least one")
     if truth.ndim == 2 and truth.shape[1] == 1:
         truth = truth[:, 0]
     if table.ndim == 2 and table.shape[1] == 1:
         table = table[:, 0]
-    if truth.ndim != 1 or table.ndim not in {1, 2} or len(truth) != len(table):
+    if truth.ndim != 1 or len(truth) != len(table):
         found = f"shape {truth.shape} beside data of shape {table.shape}"
         raise CalibrationInputError("outcomes", found, "one outcome a row of data")
     if table.ndim == 1:
         return EventScores(validation.scores(table, "data"), _happened(truth))
-    names = class_names_of(data)
+    table, names = validation.real_array(table, "data"), class_names_of(data)
     labels = _labels(truth, names, table.shape[1])
     if are_probabilities(table):
         return LogitSet.from_probabilities(table, labels, names)
     _refuse_shares(table)
-    return LogitSet(table, labels, names)
+    refuse_percentages(table, "data")
+    try:
+        return LogitSet(table, labels, names)
+    except CalibrationInputError as error:
+        field = "data" if error.field == "logits" else error.field
+        raise CalibrationInputError(field, error.found, error.expected) from None
 
 
 def _happened(truth: NDArray[Any]) -> NDArray[np.bool_]:
@@ -113,6 +128,7 @@ def _labels(truth: NDArray[Any], names: Sequence[str] | None, n_classes: int) ->
             return validation.labels(truth, n_rows=len(truth), n_classes=n_classes)
         except CalibrationInputError as error:
             raise CalibrationInputError("outcomes", error.found, error.expected) from None
+    validation.refuse_missing(truth, "outcomes")
     known = {name: number for number, name in enumerate(names or ())}
     unknown = next((str(value) for value in truth if str(value) not in known), None)
     if unknown is not None:
@@ -123,7 +139,7 @@ def _labels(truth: NDArray[Any], names: Sequence[str] | None, n_classes: int) ->
 
 def are_probabilities(table: NDArray[Any]) -> bool:
     """Return whether every row lies between 0 and 1 and sums to 1."""
-    if table.dtype.kind not in "fiu" or not len(table):
+    if table.dtype.kind not in "bfiu" or not len(table):
         return False
     # Written so that NaN is outside.
     if not (table.min() >= 0 and table.max() <= 1):
@@ -131,13 +147,39 @@ def are_probabilities(table: NDArray[Any]) -> bool:
     return bool((np.abs(table.sum(axis=1, dtype=np.float64) - 1) <= _OFF_ONE).all())
 
 
+def are_percentages(table: NDArray[Any]) -> bool:
+    """Return whether every row lies between 0 and 100 and sums to 100; logits never do.
+
+    Examples
+    --------
+    >>> are_percentages(np.array([[80.0, 20.0], [33.0, 66.0]]))
+    True
+    """
+    if not len(table) or not (table.min() >= 0 and table.max() <= 100 + _OFF_100):
+        return False
+    return bool((np.abs(table.sum(axis=1, dtype=np.float64) - 100) <= _OFF_100).all())
+
+
+def refuse_percentages(table: NDArray[Any], field: str) -> None:
+    """Raise if values are percentages.
+
+    Raises
+    ------
+    CalibrationInputError
+        As they would be taken for logits, and almost every row for certain.
+    """
+    if are_percentages(table):
+        wanted = "logits, or probabilities from 0 to 1 (divide percentages by 100)"
+        raise CalibrationInputError(field, "percentages: every row sums to 100", wanted)
+
+
 def _refuse_shares(table: NDArray[Any]) -> None:
     """Raise if values look like probabilities but for their sum."""
-    if table.dtype.kind not in "fiu" or not (table.min() >= 0 and table.max() <= 1):
+    if not (table.min() >= 0 and table.max() <= 1):
         return
     row = int(np.abs(table.sum(axis=1, dtype=np.float64) - 1).argmax())
     raise CalibrationInputError(
         "data",
-        f"values between 0 and 1 whose row {row + 1} sums to {table[row].sum():.3g}",
+        f"values between 0 and 1 whose row {row + 1} sums to {table[row].sum():.6g}",
         "probabilities that sum to 1, or logits (LogitSet takes any values for logits)",
     )

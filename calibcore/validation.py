@@ -25,17 +25,23 @@ _BITS_OF_1 = np.float64(1).view(np.uint64)
 def array_of(values: Any, field: str) -> NDArray[Any]:
     """Take an array out of a tensor, a data frame or a column.
 
+    Numbers that are kept as objects, as nullable columns of data frames hand them out, become
+    numbers.
+
     Raises
     ------
     CalibrationInputError
-        Rows of uneven length.
+        Rows of uneven length; masked values.
     """
+    _refuse_masked(values, field)
     if hasattr(values, "detach"):  # torch, without importing it
         values = values.detach().cpu()
+        if str(getattr(values, "dtype", "")) == "torch.bfloat16":  # NumPy has none
+            values = values.float()
     if hasattr(values, "to_numpy"):
         values = values.to_numpy()
     try:
-        return np.asarray(values)
+        return _unboxed(np.asarray(values))
     except (TypeError, ValueError) as error:
         raise CalibrationInputError(
             field, f"a {type(values).__name__} of uneven rows", "numbers in rows of equal length"
@@ -47,19 +53,41 @@ def real_array(values: ArrayLike, field: str) -> NDArray[Any]:
 
     Tables of data frames may hold numbers as objects, which are taken if none is missing.
     """
-    if np.ma.is_masked(values):
-        raise CalibrationInputError(field, "masked values", "a number in every cell")
+    _refuse_masked(values, field)
     try:
-        array = np.asarray(values)
-        if array.dtype.kind == "O":
-            array = np.asarray(array.tolist())
+        array = _unboxed(np.asarray(values))
     except ValueError as error:
         raise CalibrationInputError(
             field, "rows of unequal length", "a rectangular array"
         ) from error
     if array.dtype.kind not in "biuf":
+        refuse_missing(array, field)
         raise CalibrationInputError(field, f"values of type {array.dtype}", "real numbers")
     return array
+
+
+def _refuse_masked(values: Any, field: str) -> None:
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise CalibrationInputError(field, "masked values", "a value in every cell")
+
+
+def refuse_missing(array: NDArray[Any], field: str) -> None:
+    """Raise if an array of objects lacks some: None, NaN, and what pandas writes for them."""
+    if array.dtype.kind == "O" and array.ndim:
+        missing = np.array([any(map(_is_missing, np.ravel(row))) for row in array], dtype=bool)
+        _refuse_where(missing, field, "missing values", "a value in every cell")
+
+
+def _unboxed(array: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers that are kept as objects as numbers, and anything else as it is."""
+    if array.dtype.kind != "O":
+        return array
+    found = np.asarray(array.tolist())
+    return found if found.dtype.kind in "biuf" else array
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or str(value) in {"<NA>", "NaT", "nan"}
 
 
 def _refuse_where(bad: _Marks, field: str, found: str, wanted: str) -> None:

@@ -11,6 +11,7 @@ from pandas import DataFrame
 from calibcore.calibrator_file import CalibratorFile
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
+from calibcore.tables import are_percentages
 from dashboard.compute.files import row_numbers
 from dashboard.readers import Upload
 from dashboard.readers.contents import RawSet, SliceColumn
@@ -78,7 +79,7 @@ def _of_piece(piece: RawSet, upload: Upload, kept: CalibratorFile) -> _Part:
     if table is None:
         raise CalibrationInputError("file", "outcomes alone", "one with scores")
     scale = upload.options.values  # noqa: PD011 - no data frame
-    if scale == "percentages":
+    if scale == "percentages" or (scale == "auto" and table.ndim == 2 and are_percentages(table)):
         table = table / 100
     elif table.ndim == 1 and 1 < table.max() <= 100:
         found = f"scores up to {table.max():g}"

@@ -1,11 +1,9 @@
 """``fractile check``: a new batch beside an audited one, row by row where these are the same."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -15,11 +13,12 @@ from calibcore.errors import CalibrationInputError
 from calibcore.paired_batches import compare_pairs
 from dashboard.compute.files import row_numbers
 from dashboard.headless import digest_of_paths, event_of, read_paths, scene_of
+from dashboard.output import Lines
 from dashboard.pairing import Batch, Matched, match
 from dashboard.readers.contents import Role
 from dashboard.report.reference import Reference, read_reference, reference_of
 from dashboard.scene import Scene
-from dashboard.terminal import WIDE, options_of
+from dashboard.terminal import options_of
 from dashboard.wording import check as words
 from dashboard.wording.plain import plain
 from dashboard.wording.subject import subject
@@ -46,7 +45,7 @@ def check_files(given: Mapping[str, Any]) -> bool:
     audited, rows = _audited(given)
     scene = _scene(given["files"], _as_audited(given, audited.reading))
     found, how = _compared(audited, rows, scene, given["change"])
-    console = Console(width=None if sys.stdout.isatty() else WIDE)
+    console = Lines()
     console.print(escape(plain(subject(scene))), style="bold", soft_wrap=True)
     for text in (f"Against: {audited.subject}", how):
         console.print(escape(text), soft_wrap=True)

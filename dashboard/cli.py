@@ -2,6 +2,7 @@
 
 import os
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -13,8 +14,10 @@ from calibcore.errors import CalibrationInputError
 
 Result = TypeVar("Result")
 
-CANNOT, HOLDS = 2, 1
-"""Codes of what cannot be read or was asked for in vain, and of a condition that holds."""
+HOLDS, CANNOT, BROKEN, STOPPED, UNREAD = 1, 2, 3, 130, 141
+"""Codes: a condition holds; what cannot be read, written, or was asked for in vain; a fault of the
+program; stopped from the keyboard; nobody reads the output, as in ``fractile audit x.csv | head``.
+"""
 
 _EXAMPLES = {
     "main": (
@@ -34,6 +37,7 @@ _EXAMPLES = {
         "  0  done\n"
         "  1  a condition holds\n"
         "  2  the files cannot be read, or an option does not fit them\n"
+        "  other codes: it did not get to an answer\n"
         "\n"
         "\b\n"
         "Examples:\n"
@@ -58,6 +62,7 @@ _EXAMPLES = {
         "  0  no change detected\n"
         "  1  a measure changed\n"
         "  2  the files cannot be read, or an option does not fit them\n"
+        "  other codes: it did not get to an answer\n"
         "\n"
         "\b\n"
         "Examples:\n"
@@ -74,7 +79,37 @@ _EXAMPLES = {
 """Of every command, below its options; click keeps the lines of what follows its mark."""
 
 
+class _Command(click.Group):
+    """All commands; whatever happens to them, code 1 says that a condition holds."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        from dashboard import output  # noqa: PLC0415 - for those that print
+
+        output.prepare()
+        try:
+            try:
+                return super().invoke(ctx)
+            finally:
+                sys.stdout.flush()
+        except (click.ClickException, click.exceptions.Exit):
+            raise
+        except KeyboardInterrupt:
+            click.echo("Stopped.", err=True)
+            code = STOPPED
+        except BrokenPipeError:
+            code = UNREAD
+        except OSError as error:
+            click.echo(f"Error: {error.strerror or error}", err=True)
+            code = CANNOT
+        except Exception:  # noqa: BLE001 - is shown whole
+            traceback.print_exc()
+            code = BROKEN
+        output.discard()
+        sys.exit(code)
+
+
 @click.group(
+    cls=_Command,
     invoke_without_command=True,
     context_settings={"max_content_width": 100},
     epilog=_EXAMPLES["main"],

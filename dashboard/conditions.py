@@ -19,6 +19,13 @@ _SIGNS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
 }
 
+_RANGES = {
+    "mean_gap": (-1.0, 1.0), "brier": (0.0, 2.0), "calibration_gain": (-2.0, 2.0),
+    "auroc": (0.0, 1.0), "observed_expected_ratio": (0.0, math.inf),
+}  # fmt: skip
+_USUAL = {"share": (0.0, 1.0), "squared": (0.0, 1.0), "number": (-math.inf, math.inf)}
+"""Least and largest value of a measure, by its key or else its unit; of others from 0."""
+
 _WRITTEN = re.compile(r"\s*([\w.]+)\s*(>=|<=|>|<)\s*([^\s%]+)(\s*%)?\s*")
 
 
@@ -52,7 +59,8 @@ class Condition:
         Raises
         ------
         CalibrationInputError
-            Another form, no such measure, or a limit that is no number.
+            Another form, no such measure, or a limit that is no number, or one that the measure
+            never reaches: ``ks_error>3`` is 3% mistyped, and would never hold.
         """
         found = _WRITTEN.fullmatch(text)
         if found is None:
@@ -68,6 +76,11 @@ class Condition:
             limit = math.nan
         if math.isnan(limit):
             raise CalibrationInputError("condition", repr(number), "a number after the sign")
+        low, high = _range_of(name)
+        if not (low <= limit <= high and math.isfinite(limit)):
+            raise CalibrationInputError(
+                "condition", f"{name} {sign} {number}{percent or ''}", _expected(low, high)
+            )
         return cls(name, sign, limit)
 
     def holds(self, figures: Mapping[str, float | None]) -> bool:
@@ -88,3 +101,15 @@ class Condition:
     def __str__(self) -> str:
         """Write it as it was read."""
         return f"{self.name} {self.sign} {self.limit:g}"
+
+
+def _range_of(name: str) -> tuple[float, float]:
+    """Return the least and the largest value of a figure."""
+    units = {measure.key: measure.unit for measure in METRICS} | {SUBGROUP: "share"}
+    return _RANGES.get(name, _USUAL.get(units[name], (0.0, math.inf)))
+
+
+def _expected(low: float, high: float) -> str:
+    if math.isfinite(high):
+        return f"a limit from {low:g} to {high:g}, or a percentage such as 3%"
+    return "a finite limit" if math.isinf(low) else f"a finite limit from {low:g}"

@@ -136,11 +136,8 @@ def scene_of(
         known = method in {one.key for one in CATALOGUE}
         found = f"{method}, which these data do not allow" if known else repr(method)
         raise CalibrationInputError("calibrator", found, f"one of {', '.join(offered)}")
-    columns = groupings(upload)
     needs_group = method != NO_METHOD and offered[method].knows_groups
-    if (needs_group and group is None) or (group is not None and group not in columns):
-        wanted = f"one of {', '.join(columns)}" if columns else "data with a column of groups"
-        raise CalibrationInputError("group", "none" if group is None else repr(group), wanted)
+    _check_group(group, groupings(upload), method if not needs_group else None)
     chosen = () if method == NO_METHOD else offered[method].options
     options = tuple((option.name, option.default) for option in chosen)
     settings = Settings(event, method, options, group=group)
@@ -156,3 +153,18 @@ def scene_of(
         expert=False,
         palette=LIGHT,
     )
+
+
+def _check_group(group: str | None, columns: Sequence[str], without: str | None) -> None:
+    """Refuse no column for a calibrator that needs one, and one for a calibrator ``without``."""
+    if group is None and without is not None:
+        return
+    if group not in columns:
+        wanted = f"one of {', '.join(columns)}" if columns else "data with a column of groups"
+        raise CalibrationInputError("group", "none" if group is None else repr(group), wanted)
+    if without is not None:
+        beside = "no calibrator" if without == NO_METHOD else f"{without}, which knows no groups"
+        keys = " or ".join(one.key for one in CATALOGUE if one.knows_groups)
+        raise CalibrationInputError(
+            "group", f"{group!r} beside {beside}", f"a calibrator by group: {keys}"
+        )

@@ -24,6 +24,7 @@ from dashboard.compute.recommendations import counted_of, lines_of
 from dashboard.compute.take_home import calibrator_file
 from dashboard.conditions import SUBGROUP, Condition
 from dashboard.headless import event_of, is_rank, read_paths, scene_of
+from dashboard.output import Lines
 from dashboard.readers import Upload
 from dashboard.readers.contents import Options
 from dashboard.readers.refusal import FileError, Question, quoted
@@ -39,9 +40,6 @@ from dashboard.wording.take_home import unfitted
 from dashboard.workbook import workbook_of
 
 _FIRST: dict[str | None, Literal["auto", 0, 1]] = {None: "auto", "0": 0, "1": 1}
-
-WIDE = 120
-"""Columns of what is written to a file or a log."""
 
 
 def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool) -> bool:
@@ -89,7 +87,7 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
         if given["report"] or given["json"]:
             stage("Writing the report")
             _write_report(scene, given, tell)
-    console = Console(width=None if sys.stdout.isatty() else WIDE)
+    console = Lines()
     rows = measure_rows(scene.evaluated, inference, measures)
     _print_head(console, scene)
     console.print(_table(rows, calibrated=scene.result.of_test is not None))

@@ -195,7 +195,7 @@ def cells(row: Moved, found: BatchComparison) -> tuple[str, ...]:
     return (
         *first,
         change,
-        f"{row.adjusted:.2g}" + ("*" if row.adjusted < LEVEL else ""),
+        f"{row.adjusted:.2g}",
         *(() if same else (expected + ("*" if row.beyond < LEVEL else ""),)),
         visible.removeprefix("+"),
     )

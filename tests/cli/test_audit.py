@@ -110,6 +110,21 @@ def test_conditions_are_of_what_a_calibrator_gives() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (["--calibrator", "spline"], "'ward' beside spline, which knows no groups. Expected a"),
+        ([], "'ward' beside no calibrator. Expected a calibrator by group: by_group."),
+    ],
+)
+def test_groups_that_would_change_nothing_are_refused(
+    export: str, arguments: list[str], said: str
+) -> None:
+    result = run(export, *arguments, "--group", "ward")
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
         (["nowhere.csv"], "nowhere.csv: No such file or directory. Expected a file to read."),
         ([GARMENTS, "--calibrator", "magic"], "'magic'. Expected one of spline,"),
         ([GARMENTS, "--calibrator", "by_group"], "by_group, which these data do not allow."),
@@ -119,6 +134,14 @@ def test_conditions_are_of_what_a_calibrator_gives() -> None:
         ([GARMENTS, "--column", "=id"], "'=id'. Expected NAME=ROLE."),
         ([GARMENTS, "--fail-if", "ks>3"], "'ks'. Expected subgroup.gap or one of ks_error,"),
         ([GARMENTS, "--fail-if", "ks_error>much"], "'much'. Expected a number after the sign."),
+        ([GARMENTS, "--fail-if", "ks_error>3"], "ks_error > 3. Expected a limit from 0 to 1, or"),
+        ([GARMENTS, "--fail-if", "accuracy<70"], "accuracy < 70. Expected a limit from 0 to 1"),
+        ([GARMENTS, "--fail-if", "accuracy<700%"], "accuracy < 700%. Expected a limit from 0"),
+        ([GARMENTS, "--fail-if", "ks_error>inf"], "ks_error > inf. Expected a limit"),
+        ([GARMENTS, "--fail-if", "mean_gap>-2"], "mean_gap > -2. Expected a limit from -1 to 1"),
+        ([GARMENTS, "--fail-if", "event_nll>-1"], "event_nll > -1. Expected a finite limit from 0"),
+        ([GARMENTS, "--fail-if", "calibration_slope>inf"], "Expected a finite limit."),
+        ([GARMENTS, "--fail-if", "subgroup.gap>5"], "subgroup.gap > 5. Expected a limit from 0"),
         ([GARMENTS, "--fail-if", "ks_error"], "'ks_error'. Expected one such as \"ks_error>0.03\""),
     ],
 )

@@ -89,16 +89,32 @@ def test_every_set_and_class_of_a_file_is_calibrated(tmp_path: Path) -> None:
     assert content["n_rows"] == split.calibration.n_samples
 
 
+def test_percentages_are_divided_as_where_outcomes_are_known(tmp_path: Path) -> None:
+    table = garments().test.probabilities[:300]
+    labels = garments().test.labels[:300]
+    old, new, kept, out = (tmp_path / name for name in ("o.csv", "n.csv", "v.json", "out.csv"))
+    pd.DataFrame(table, columns=["a", "b", "c"]).assign(label=labels).to_csv(old, index=False)
+    assert run("fit", old, "--calibrator", "temperature", "--out", kept).exit_code == 0
+    found = []
+    for scale in (1, 100):
+        pd.DataFrame(scale * table, columns=["a", "b", "c"]).to_csv(new, index=False)
+        done = run("calibrate", new, "--with", kept, "--out", out)
+        assert done.exit_code == 0, done.stderr
+        found.append(pd.read_csv(out)[["a", "b", "c"]].to_numpy())
+    assert_allclose(found[1], found[0], rtol=0, atol=1e-12)
+
+
 def test_what_does_not_belong_is_one_sentence_and_writes_nothing(tmp_path: Path) -> None:
     kept, out = tmp_path / "temperature.json", tmp_path / "out.csv"
     assert run("fit", GARMENTS, "--calibrator", "temperature", "--out", kept).exit_code == 0
     table = garments().test.probabilities[:50]
-    for columns, said in (
-        (["T-shirt/top", "Pullover", "Shirt"], "probabilities. Expected logits"),
-        (["Shirt", "Pullover", "T-shirt/top"], "in this order"),
+    for columns, scale, said in (
+        (["T-shirt/top", "Pullover", "Shirt"], 1, "probabilities. Expected logits"),
+        (["T-shirt/top", "Pullover", "Shirt"], 100, "probabilities. Expected logits"),
+        (["Shirt", "Pullover", "T-shirt/top"], 1, "in this order"),
     ):
         new = tmp_path / "new.csv"
-        pd.DataFrame(table, columns=columns).to_csv(new, index=False)
+        pd.DataFrame(scale * table, columns=columns).to_csv(new, index=False)
         refused = run("calibrate", new, "--with", kept, "--out", out)
         assert refused.exit_code == 2
         assert said in refused.stderr

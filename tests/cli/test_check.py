@@ -77,6 +77,9 @@ def test_a_new_frequency_is_told_apart(audited: Path, tmp_path: Path) -> None:
     assert found.exit_code == 1
     assert "The event became more frequent" in found.output
     assert "That alone can explain what else changed" in found.output
+    table = found.output.partition("\nMeasure")[2].partition("would have been detected")[0]
+    assert "0.0035" in table
+    assert "*" not in table  # which marks what the frequency does not explain
 
 
 def test_other_columns_can_be_named(audited: Path, tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ def test_every_calibrator_is_itself_in_another_process(key: str, applied: dict[s
     assert_allclose(found, wanted, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("wrong", ["permuted", "subset", "probabilities"])
+@pytest.mark.parametrize("wrong", ["permuted", "subset", "probabilities", "percentages"])
 @pytest.mark.parametrize("key", KEYS)
 def test_every_calibrator_refuses_other_classes_and_other_values(key: str, wrong: str) -> None:
     kept, new = usual(key), rows_of(60, 2)
@@ -129,6 +129,7 @@ def test_every_calibrator_refuses_other_classes_and_other_values(key: str, wrong
         "permuted": pd.DataFrame(new.logits[:, [1, 0, 2]], columns=["dog", "cat", "owl"]),
         "subset": pd.DataFrame(new.logits[:, :2], columns=NAMES[:2]),
         "probabilities": new.probabilities,
+        "percentages": np.round(100 * new.probabilities),
     }[wrong]
     if wrong == "probabilities" and kept.takes == "scores":  # the event has the same score
         assert_allclose(kept.apply(given, groups), kept.apply(new.logits, groups), atol=1e-12)
@@ -283,8 +284,8 @@ def test_what_is_no_such_file_is_named(change: dict[str, object], said: str) -> 
     assert said in str(error.value)
 
 
-@pytest.mark.parametrize("text", ["", "[1]", "{", "3", '{"a": 1}'])
-def test_other_text_is_refused(text: str) -> None:
+@pytest.mark.parametrize("text", ["", "[1]", "{", "3", '{"a": 1}', None])
+def test_other_text_is_refused(text: Any) -> None:
     with pytest.raises(CalibrationInputError):
         CalibratorFile.from_json(text)
 

@@ -12,6 +12,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import check_estimator
 
 from calibcore import CalibrationInputError
@@ -85,3 +86,8 @@ def test_what_does_not_fit_is_refused(method: str, n_classes: int) -> None:
     with pytest.raises(CalibrationInputError) as refused:
         CalibratedClassifier(method=method).fit(*data(n_classes))
     assert refused.value.field == "method"
+
+
+def test_an_estimator_without_probabilities_is_named() -> None:
+    with pytest.raises(CalibrationInputError, match=r"LinearSVC, which has no predict_proba"):
+        CalibratedClassifier(LinearSVC()).fit([[0.0], [1.0]] * 10, [0, 1] * 10)

@@ -190,7 +190,7 @@ def test_groups_by_ranges_and_by_numbers_of_the_fit_are_those_of_the_file() -> N
 # What is refused ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("wrong", ["permuted", "subset", "probabilities"])
+@pytest.mark.parametrize("wrong", ["permuted", "subset", "probabilities", "percentages"])
 @pytest.mark.parametrize("key", list(calibrators()))
 def test_every_code_refuses_other_classes_and_other_values(key: str, wrong: str) -> None:
     kept, new = kept_of(key), drawn(80, 2)
@@ -200,6 +200,7 @@ def test_every_code_refuses_other_classes_and_other_values(key: str, wrong: str)
         "permuted": [new.logits[:, [1, 0, 2]], *(groups or [names])],
         "subset": [new.logits[:, :2], *(groups or [new.class_names[:2]])],
         "probabilities": [new.probabilities, *groups],
+        "percentages": [np.round(100 * new.probabilities), *groups],
     }[wrong]
     if kept.takes == "scores" and not groups:
         given = given[:1]  # of scores: a table is none

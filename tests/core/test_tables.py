@@ -64,6 +64,49 @@ def test_probabilities_are_told_from_logits(truth: object) -> None:
     assert_allclose(again.probabilities, TABLE)
 
 
+@pytest.mark.parametrize(
+    "held",
+    [
+        pd.DataFrame(TABLE).astype("Float64"),
+        pd.DataFrame(TABLE).astype("double[pyarrow]"),
+        TABLE.astype(object),
+        TABLE.tolist(),
+        np.ma.masked_array(TABLE, mask=np.zeros((3, 3), dtype=bool)),
+    ],
+    ids=["nullable", "pyarrow", "objects", "lists", "nothing masked"],
+)
+@pytest.mark.parametrize("truth", [[0, 1, 0], np.array([0, 1, 0], dtype=object)])
+def test_probabilities_are_told_from_logits_in_whatever_they_are_kept(
+    held: object, truth: object
+) -> None:
+    rows = rows_of(held, truth)
+    assert isinstance(rows, LogitSet)
+    assert rows.made_of == "probabilities"
+    assert_array_equal(rows.probabilities, TABLE)
+    assert_array_equal(rows.labels, [0, 1, 0])
+
+
+def test_classes_that_are_marked_are_probabilities() -> None:
+    rows = rows_of(np.eye(3, dtype=bool), [0, 1, 1])
+    assert isinstance(rows, LogitSet)
+    assert_array_equal(rows.probabilities, np.eye(3))
+
+
+def test_half_precision_that_numpy_lacks_is_read() -> None:
+    class Half(Tensor):
+        dtype = "torch.bfloat16"
+
+        def float(self) -> Tensor:
+            return Tensor(self._values).cpu()
+
+        def __array__(self, *_: Any, **__: Any) -> Any:
+            raise TypeError("Got unsupported ScalarType BFloat16")
+
+    rows = rows_of(Half([[0.75, 0.25], [0.5, 0.5]]), [0, 1])
+    assert isinstance(rows, LogitSet)
+    assert_array_equal(rows.probabilities, [[0.75, 0.25], [0.5, 0.5]])
+
+
 def test_columns_name_the_classes_and_outcomes_may_be_names() -> None:
     rows = rows_of(pd.DataFrame(TABLE, columns=NAMES), ["dog", "dog", "owl"])
     assert isinstance(rows, LogitSet)
@@ -99,9 +142,30 @@ def test_rows_pass_and_groups_are_numbered_by_name() -> None:
         ),
         (TABLE * 0.5, [0, 1, 2], "data: values between 0 and 1 whose row 1 sums to 0.5."),
         ([[0.9, 0.1], [0.4]], [1, 0], "data: a list of uneven rows."),
-        (np.zeros((2, 2, 2)), [1, 0], "outcomes: shape (2,) beside data of shape (2, 2, 2)."),
+        (np.zeros((2, 2, 2)), [1, 0], "data: an array of shape (2, 2, 2). Expected one score"),
+        (None, [1, 0], "data: none. Expected one score per row, or one row of all classes each."),
+        (0.5, [1, 0], "data: a float."),
+        ({"a": 1}, [1, 0], "data: a dict."),
+        (np.zeros((0, 3)), [], "data: no rows. Expected at least one."),
+        (np.where(TABLE > 0.65, np.nan, TABLE), [0, 1, 2], "data: NaN in row 1."),
+        (TABLE + np.diag([0.004, 0, 0]), [0, 1, 2], "row 1 sums to 1.004."),
         (EventScores([0.9], [1]), [1], "outcomes: outcomes beside rows that have theirs."),
-        ([], [], "data: "),
+        ([], [], "data: no rows."),
+        (TABLE * 100, [0, 1, 2], "data: percentages: every row sums to 100. Expected logits, or"),
+        (np.ma.masked_array([0.9, 0.4], [False, True]), [1, 0], "data: masked values."),
+        (np.ma.masked_array(TABLE, TABLE > 0.65), [0, 1, 2], "data: masked values."),
+        ([0.9, 0.4], np.ma.masked_array([1, 0], [True, False]), "outcomes: masked values."),
+        (TABLE, np.ma.masked_array([0, 1, 2], [True, False, False]), "outcomes: masked values."),
+        (
+            pd.DataFrame(TABLE).astype("Float64").mask(TABLE > 0.65),
+            [0, 1, 2],
+            "data: missing values in row 1. Expected a value in every cell.",
+        ),
+        (
+            pd.DataFrame(TABLE, columns=NAMES),
+            pd.array(["dog", None, "owl"], dtype="string"),
+            "outcomes: missing values in row 2.",
+        ),
     ],
 )
 def test_what_is_no_such_table_is_named(data: object, outcomes: object, said: str) -> None:

@@ -103,7 +103,7 @@ REFUSALS: dict[str, tuple[Callable[[], object], str]] = {
     "masked row": (lambda: ROWS.rows(np.ma.masked_array([0], [True])), "chosen: masked"),
     "a nullable table's NA": (
         lambda: LogitSet(pd.DataFrame([[0, 1], [None, 2]]).convert_dtypes(), [0, 1]),
-        "logits: values of type object",
+        "logits: missing values in row 2",
     ),
     "an object's words": (
         lambda: LogitSet(np.array([[0, "1"]], dtype=object), [0]),

@@ -122,3 +122,10 @@ def test_a_calibrator_by_group_is_reported_and_how_to_repeat_it(tmp_path: Path) 
     rows = block(document, "calibrator", "calibrator")["rows"]
     said = {row["name"]: row["cells"][0]["shown"] for row in rows}
     assert said["Groups of ward"] == "(blank), a, b"
+
+
+def test_a_title_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    wrong: Any = 5
+    with pytest.raises(CalibrationInputError, match=r"title: 5\. Expected a text\."):
+        audited().report(tmp_path / "report.html", title=wrong)
+    assert not list(tmp_path.iterdir())
