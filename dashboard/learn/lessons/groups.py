@@ -21,10 +21,8 @@ from dashboard.wording.verdicts import DETECTION_LEVEL, finding
 
 KEY = "groups"
 
-N_ROWS, N_BINS = 5_000, 10
-
-LEAST = 50
-"""Rows from which on a bin is drawn."""
+N_ROWS, N_BINS, LEAST = 5_000, 10, 50
+"""Rows, bins, and rows from which on a bin is drawn."""
 
 MODELS: Mapping[str, Chosen] = {
     gap: Chosen(rows=N_ROWS, sharpness=34, slope=slope, groups=shift)
