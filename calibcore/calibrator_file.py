@@ -61,6 +61,9 @@ class CalibratorFile:
     accuracy : float
         By how much the map may differ from the one that was evaluated, as a share; 0 of most. A
         spline of very many points is `calibcore.thinning.thinned`.
+    percent_column : str
+        The column of scores, where the file that it was fitted on has them in percent; "" else.
+        `apply` wants shares all the same.
 
     Examples
     --------
@@ -82,6 +85,7 @@ class CalibratorFile:
     made_by: str = ""
     accuracy: float = 0.0
     groups: Grouping | None = None
+    percent_column: str = ""
 
     @classmethod
     def of(cls, result: AuditResult, *, data: str | None = None) -> "CalibratorFile":
@@ -172,9 +176,8 @@ class CalibratorFile:
         if made.groups is not None and isinstance(fitted, FittedByGroup):
             named = len(made.groups.names)
             if not np.isin(fitted.groups, np.arange(named)).all():
-                raise CalibrationInputError(
-                    "groups", f"{named} names", "one for every fitted group"
-                )
+                wanted = "one for every fitted group"
+                raise CalibrationInputError("groups", f"{named} names", wanted)
         return made
 
     @property
@@ -209,11 +212,7 @@ class CalibratorFile:
             like what it takes; no groups where it needs them, or groups where it knows none.
         """
         known = self._group_numbers(groups)
-        values = validation.array_of(table, "table")
-        if values.ndim == 2 and values.shape[1] == 1:
-            values = values[:, 0]
-        if values.ndim == 2:
-            self._check_columns(values, class_names_of(table))
+        values = self._values(table)
         if isinstance(self.fitted, FittedVectorMap):
             return self.fitted.predict_proba(self._logits(values))
         if not isinstance(self.fitted, FittedScoreMap):
@@ -222,6 +221,16 @@ class CalibratorFile:
         if isinstance(self.fitted, FittedByGroup):
             return self.fitted.predict(scores, known)
         return self.fitted.predict(scores)
+
+    def scores(self, table: object) -> Floats:
+        """Return the event's score in each new row, which a calibrator of scores is applied to.
+
+        Parameters
+        ----------
+        table : array_like, data frame or tensor
+            As for `apply`.
+        """
+        return self._scores(self._values(table))
 
     def unfitted(self, groups: object) -> NDArray[np.bool_]:
         """Mark the rows whose group was not fitted, which `apply` gives the map of all rows.
@@ -252,13 +261,21 @@ class CalibratorFile:
         values = validation.array_of(groups, "groups")
         return validation.groups(values, n_rows=values.size)
 
+    def _values(self, table: object) -> NDArray[Any]:
+        """Return a table as an array, if its columns are the classes."""
+        values = validation.array_of(table, "table")
+        if values.ndim == 2 and values.shape[1] == 1:
+            values = values[:, 0]
+        if values.ndim == 2:
+            self._check_columns(values, class_names_of(table))
+        return values
+
     def _check_columns(self, values: NDArray[Any], names: tuple[str, ...] | None) -> None:
         if not self.class_names:
             if self.takes == "unknown":
                 return
-            raise CalibrationInputError(
-                "table", f"{values.shape[1]} columns", "one score a row, which it was fitted on"
-            )
+            found = f"{values.shape[1]} columns"
+            raise CalibrationInputError("table", found, "one score a row, which it was fitted on")
         listed = ", ".join(self.class_names)
         if values.ndim != 2 or values.shape[1] != len(self.class_names):
             found = f"an array of shape {values.shape}"
@@ -280,9 +297,8 @@ class CalibratorFile:
         refuse_percentages(checked, "table")
         if self.takes == "logits":
             if are_probabilities(checked):
-                raise CalibrationInputError(
-                    "table", "probabilities", "logits, the outputs before softmax"
-                )
+                wanted = "logits, the outputs before softmax"
+                raise CalibrationInputError("table", "probabilities", wanted)
             return checked
         return LogitSet.from_probabilities(values, np.zeros(len(values), dtype=int)).logits
 
@@ -382,4 +398,5 @@ _PLAIN: dict[str, type] = {
     "data": str,
     "made_by": str,
     "accuracy": float,
+    "percent_column": str,
 }

@@ -9,16 +9,19 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 from calibcore.calibrator_file import CalibratorFile
+from calibcore.calibrators.base import FittedScoreMap
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.tables import are_percentages
-from dashboard.compute.files import row_numbers
+from calibcore.validation import Floats
+from dashboard.compute.files import row_names, row_numbers
 from dashboard.readers import Upload
-from dashboard.readers.contents import RawSet, SliceColumn
+from dashboard.readers.contents import RawSet, Role, SliceColumn
 from dashboard.readers.refusal import quoted
+from dashboard.wording.take_home import SCORE_HEAD, in_percent
 
-CALIBRATED = "calibrated"
-"""Column of a calibrated score."""
+SCORE, CALIBRATED = SCORE_HEAD
+"""Columns of the score as the file has it, and of the calibrated one."""
 
 
 def calibrated_rows(upload: Upload, kept: CalibratorFile) -> DataFrame:
@@ -34,8 +37,10 @@ def calibrated_rows(upload: Upload, kept: CalibratorFile) -> DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``row``, its number in the file; which set, where there are several; then ``calibrated``, or
-        a probability for each class.
+        ``row``, its number in the file; which set, where there are several; row IDs, and the groups
+        of a calibrator by group, under the names of their columns; then ``score`` and
+        ``calibrated``, or a calibrated probability for each class. Of a file in percent these are
+        in percent, and their names end in ``(%)``.
 
     Raises
     ------
@@ -44,13 +49,28 @@ def calibrated_rows(upload: Upload, kept: CalibratorFile) -> DataFrame:
         column that tells the groups of a calibrator by group.
     """
     parts = _parts(upload, kept)
-    whole: dict[str, NDArray[Any]] = {}
-    for name in parts[0].columns:
-        whole[name] = np.concatenate([one.columns[name] for one in parts])
     found = np.concatenate([kept.apply(one.table, one.groups) for one in parts])
-    if found.ndim == 1:
-        return DataFrame({**whole, CALIBRATED: found})
-    return DataFrame(whole).join(DataFrame(found, columns=list(kept.class_names) or None))
+    if isinstance(kept.fitted, FittedScoreMap):
+        before = np.concatenate([kept.scores(one.table) for one in parts])
+        values = {SCORE: before, CALIBRATED: found}
+    else:
+        names = kept.class_names or map(str, range(found.shape[1]))
+        values = dict(zip(names, found.T, strict=True))
+    if upload.in_percent:
+        values = {in_percent(name): percents(column) for name, column in values.items()}
+    fixed, of_file = (
+        {name: np.concatenate([one[name] for one in columns])
+         for name in columns[0] if all(name in one for one in columns)}
+        for columns in ([one.columns for one in parts], [one.of_file for one in parts])
+    )  # fmt: skip
+    taken = {*fixed, *values}
+    renamed = {f"{name} (file)" if name in taken else name: of_file[name] for name in of_file}
+    return DataFrame({**fixed, **renamed, **values})
+
+
+def percents(shares: Floats) -> Floats:
+    """Return shares in percent, without the rounding of a division by 100: 28.9 stays 28.9."""
+    return np.round(100 * shares, 10)
 
 
 def n_unfitted(upload: Upload, kept: CalibratorFile) -> int:
@@ -63,6 +83,7 @@ class _Part(NamedTuple):
     """One set of a file: what tells its rows, what is calibrated, and the group of each row."""
 
     columns: dict[str, NDArray[Any]]
+    of_file: dict[str, NDArray[Any]]
     table: Any
     groups: NDArray[Any] | None
 
@@ -78,16 +99,14 @@ def _of_piece(piece: RawSet, upload: Upload, kept: CalibratorFile) -> _Part:
     table = piece.table
     if table is None:
         raise CalibrationInputError("file", "outcomes alone", "one with scores")
-    scale = upload.options.values  # noqa: PD011 - no data frame
-    if scale == "percentages" or (scale == "auto" and table.ndim == 2 and are_percentages(table)):
+    of_classes = upload.options.values == "auto" and table.ndim == 2 and are_percentages(table)
+    if not piece.divided and (upload.in_percent or of_classes):
         table = table / 100
-    elif table.ndim == 1 and 1 < table.max() <= 100:
-        found = f"scores up to {table.max():g}"
-        raise CalibrationInputError("score", found, "numbers from 0 to 1, or values in percent")
-    rows = {"row": piece.first_row + np.arange(len(table))}
+    rows = {"row": np.asarray(row_numbers(upload)["rows"])}
     named = table.ndim == 2 and piece.class_names is not None
     given = DataFrame(table, columns=list(piece.class_names or ())) if named else table
-    return _Part(rows, given, _groups(kept, {column.name: column for column in piece.columns}))
+    groups = _groups(kept, {column.name: column for column in piece.columns})
+    return _Part(rows, _of_file(upload, "rows", kept, groups), given, groups)
 
 
 def _of_sets(upload: Upload, kept: CalibratorFile) -> list[_Part]:
@@ -102,8 +121,17 @@ def _of_sets(upload: Upload, kept: CalibratorFile) -> list[_Part]:
             if isinstance(rows, LogitSet)
             else rows.scores
         )
-        parts.append(_Part(columns, table, _groups(kept, upload.columns.get(name, {}))))
+        groups = _groups(kept, upload.columns.get(name, {}))
+        parts.append(_Part(columns, _of_file(upload, name, kept, groups), table, groups))
     return parts
+
+
+def _of_file(
+    upload: Upload, role: Role, kept: CalibratorFile, groups: NDArray[Any] | None
+) -> dict[str, NDArray[Any]]:
+    """Return row IDs, and the group by which a row is calibrated."""
+    names = row_names(upload).get(role, {})
+    return names if groups is None or kept.groups is None else {**names, kept.groups.column: groups}
 
 
 def _groups(kept: CalibratorFile, columns: Mapping[str, SliceColumn]) -> NDArray[Any] | None:
@@ -139,9 +167,15 @@ def frame_bytes(frame: DataFrame, ending: str) -> bytes:
         case ".parquet":
             frame.to_parquet(written, index=False)
         case ".npz":
-            arrays = {str(name): np.asarray(frame[name]) for name in frame}
+            arrays = {str(name): _array(frame[name]) for name in frame}
             np.savez(written, allow_pickle=False, **arrays)
         case _:
             wanted = f"a name ending in {', '.join(FORMATS)}"
             raise CalibrationInputError("out", f"the ending {ending!r}", wanted)
     return written.getvalue()
+
+
+def _array(column: Any) -> NDArray[Any]:
+    """Return a column as an array that is written without pickling."""
+    values = np.asarray(column)
+    return values.astype(str) if values.dtype == object else values

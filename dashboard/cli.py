@@ -311,9 +311,10 @@ def fit(calibrator: str, group: str | None, out: Path, **reading: Any) -> None:
 def calibrate(calibrator: Path, out: Path, **reading: Any) -> None:
     """Apply a kept calibrator to new rows.
 
-    FILES need no outcomes; their rows keep order and number. Other classes than those fitted on, or
-    values that do not look like what the calibrator takes, are refused. A calibrator by group reads
-    each row's group from the column that it was fitted by.
+    FILES need no outcomes; their rows keep order, number and row IDs. The column that was in
+    percent for the fit is read so again, and what is in percent is written in percent. Other
+    classes than those fitted on, or values that do not look like what the calibrator takes, are
+    refused. A calibrator by group reads each row's group from the column that it was fitted by.
     """
     from dashboard.terminal import calibrate_files  # noqa: PLC0415 - takes a second
 

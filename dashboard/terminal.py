@@ -26,7 +26,8 @@ from dashboard.conditions import SUBGROUP, Condition
 from dashboard.headless import event_of, is_rank, read_paths, scene_of
 from dashboard.output import Lines
 from dashboard.readers import Upload
-from dashboard.readers.contents import Options
+from dashboard.readers.contents import Options, RawSet
+from dashboard.readers.meaning.scale import HUNDREDTHS, SHARES
 from dashboard.readers.refusal import FileError, Question, quoted
 from dashboard.readers.table import ColumnRole
 from dashboard.report import Asked, Typed, html_of, json_of, report_of
@@ -141,7 +142,9 @@ def fit_files(reading: Mapping[str, Any], method: str, group: str | None, out: P
             _write(out, numpy_code(kept), "out")
         case ".xlsx":
             name, words = wording.method_name(method), scene.event_words
-            _write(out, workbook_of(kept, name, words.plain), "out")
+            in_percent = upload.in_percent
+            book = workbook_of(kept, name, words.plain, in_percent=in_percent)
+            _write(out, book, "out")
         case _:
             _write(out, kept.to_json(), "out")
     return f"{out}: {wording.method_name(method)}, fitted on {kept.n_rows:,} rows"
@@ -163,10 +166,11 @@ def _read_for(kept: CalibratorFile, reading: Mapping[str, Any]) -> Upload:
     """Read new rows; the column of a calibrator by group is a group, whatever it looks like."""
     options, column = options_of(reading), "" if kept.groups is None else kept.groups.column
     if not column:
-        return read_paths(reading["files"], options)
+        return _in_unit(kept, reading["files"], options)
     own: ColumnRole = "group"
+    grouped = replace(options, roles=(*options.roles, (column, own)))
     try:
-        return read_paths(reading["files"], replace(options, roles=(*options.roles, (column, own))))
+        return _in_unit(kept, reading["files"], grouped)
     except FileError as error:
         if error.field != "roles" or quoted(column) not in error.found:
             raise
@@ -174,6 +178,32 @@ def _read_for(kept: CalibratorFile, reading: Mapping[str, Any]) -> Upload:
         raise CalibrationInputError(
             f"column {quoted(column)}", "not in the file", wanted
         ) from error
+
+
+def _in_unit(kept: CalibratorFile, files: Sequence[Path], options: Options) -> Upload:
+    """Read files; the column that was in percent for the fit is so again, unless an option says.
+
+    Raises
+    ------
+    Question
+        No value of that column is above 1, so that it may hold shares.
+    """
+    if not kept.percent_column or options.values != "auto":
+        return read_paths(files, options)
+    try:
+        upload = read_paths(files, replace(options, values="percentages"))
+    except FileError:
+        return read_paths(files, options)
+    sets = upload.contents.sets.values()
+    tables = [raw for raw in sets if isinstance(raw, RawSet) and raw.table is not None]
+    if {raw.headings for raw in tables} != {(kept.percent_column,)}:
+        return read_paths(files, options)
+    highest = max(float(np.max(raw.table)) for raw in tables if raw.table is not None)
+    if highest <= 1 and not any(raw.divided for raw in tables):
+        found = f"no value above {highest:g}, but the calibrator was fitted on percentages"
+        ask, answers = "What are these values?", (HUNDREDTHS, SHARES)
+        raise Question(f"column {quoted(kept.percent_column)}", found, ask, answers)
+    return upload
 
 
 def options_of(reading: Mapping[str, Any]) -> Options:

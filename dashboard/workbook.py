@@ -27,15 +27,15 @@ _LOWEST = -1e300
 """Where the first range of a number begins."""
 
 _ALL = (
-    '=IF({score}="","",IF(AND(ISNUMBER({score}),{score}>=0,{score}<=1),'
+    '=IF({score}="","",IF(AND(ISNUMBER({score}),{score}>=0,{score}<={unit}),'
     "LOOKUP({score},table_score,table_calibrated)"
     "+LOOKUP({score},table_score,table_slope)*({score}-LOOKUP({score},table_score)),"
-    f'"{words.NO_SCORE}"))'
+    '"{no_score}"))'
 )
 
 _MOVED = (
-    "=IF(ISNUMBER({all}),"
-    "1/(1+EXP(-({shift}+{slope}*LN(MAX({all},2^-52)/MAX(1-{all},2^-52))))),{all})"
+    "=IF(ISNUMBER({all}),{unit}/(1+EXP(-({shift}+{slope}*LN(MAX({all}{per_unit},2^-52)"
+    "/MAX(1-{all}{per_unit},2^-52))))),{all})"
 )
 
 
@@ -48,7 +48,7 @@ class _Column(NamedTuple):
     formula: str = ""
 
 
-def workbook_of(kept: CalibratorFile, name: str, event: str) -> bytes:
+def workbook_of(kept: CalibratorFile, name: str, event: str, *, in_percent: bool = False) -> bytes:
     """Write a workbook whose formulas calibrate a score, in any spreadsheet program.
 
     Parameters
@@ -57,6 +57,8 @@ def workbook_of(kept: CalibratorFile, name: str, event: str) -> bytes:
         Of a calibrator of scores, or by group.
     name, event : str
         How the calibrator and the event are called.
+    in_percent : bool, default False
+        Whether scores are typed and calibrated in percent.
 
     Returns
     -------
@@ -77,29 +79,33 @@ def workbook_of(kept: CalibratorFile, name: str, event: str) -> bytes:
         wanted = "one of scores, such as platt or spline"
         raise CalibrationInputError("calibrator", type(fitted).__name__, wanted)
     table = score_table(fitted, TABLE_ACCURACY - kept.accuracy)
-    written = io.BytesIO()
+    written, unit = io.BytesIO(), 100 if in_percent else 1
     with Workbook(written, {"in_memory": True}) as book:
         sheet = book.add_worksheet(words.SHEET)
-        lines = np.column_stack([table.score, table.calibrated, table.slope]).tolist()
-        _listed(book, words.TABLE, words.TABLE_HEAD, lines)
+        lines = np.column_stack([unit * table.score, unit * table.calibrated, table.slope])
+        heads = [words.in_unit(head, unit) for head in words.TABLE_HEAD[:2]]
+        _listed(book, words.TABLE, [*heads, *words.TABLE_HEAD[2:]], lines.tolist())
         if isinstance(fitted, FittedByGroup) and kept.needs_groups:
-            columns, how = _of_groups(book, kept, fitted, table), words.TYPE_GROUPS
+            columns, how = _of_groups(book, kept, fitted, table, unit), words.TYPE_GROUPS
         else:
-            first = table.at([_EXAMPLE]).item()
-            columns = [_Column("calibrated", words.CALIBRATED, first, _ALL)]
+            first = unit * table.at([_EXAMPLE]).item()
+            columns = [_Column("calibrated", heads[1], first, _ALL)]
             how = words.TYPE
-        columns = [_Column("score", words.SCORE, _EXAMPLE), *columns]
+        columns = [_Column("score", heads[0], unit * _EXAMPLE), *columns]
         sheet.write_string(0, 0, words.title(name), book.add_format({"bold": True}))
-        sheet.write_string(1, 0, f"{how} {words.MORE}")
-        _filled(book, sheet, columns)
-        for row, (head, text) in enumerate(words.facts(kept, event, TABLE_ACCURACY), start=_HEAD):
+        sheet.write_string(1, 0, f"{how.format(words.SCORES[unit])} {words.MORE}")
+        _filled(book, sheet, columns, unit)
+        facts = words.facts(kept, event, TABLE_ACCURACY, unit)
+        for row, (head, text) in enumerate(facts, start=_HEAD):
             sheet.write_string(row, len(columns) + 1, head)
             sheet.write_string(row, len(columns) + 2, text)
     return written.getvalue()
 
 
-def _filled(book: Any, sheet: Any, columns: Sequence[_Column]) -> None:
+def _filled(book: Any, sheet: Any, columns: Sequence[_Column], unit: int) -> None:
     """Write heads, the first row, and the formulas of all rows."""
+    per_unit = "" if unit == 1 else f"/{unit}"
+    same = {"unit": unit, "per_unit": per_unit, "no_score": words.NO_SCORE[unit]}
     head = book.add_format({"bold": True, "bottom": 1, "align": "right"})
     typed = book.add_format({"bg_color": "#FFF4CC"})
     number = book.add_format({"num_format": "0.0000"})
@@ -112,7 +118,7 @@ def _filled(book: Any, sheet: Any, columns: Sequence[_Column]) -> None:
             value = column.first if row == _FIRST else ""
             if column.formula:
                 cells = {one.name: f"{'ABCDEF'[at]}{row + 1}" for at, one in enumerate(columns)}
-                sheet.write_formula(row, k, column.formula.format(**cells), number, value)
+                sheet.write_formula(row, k, column.formula.format(**cells, **same), number, value)
             elif value == "":
                 sheet.write_blank(row, k, None, typed)
             else:
@@ -140,7 +146,7 @@ def _listed(book: Any, name: str, heads: Sequence[str], lines: Sequence[Sequence
 
 
 def _of_groups(
-    book: Any, kept: CalibratorFile, fitted: FittedByGroup, table: ScoreTable
+    book: Any, kept: CalibratorFile, fitted: FittedByGroup, table: ScoreTable, unit: int
 ) -> list[_Column]:
     """Write the sheet of groups, and return the columns that calibrate by them."""
     pairs = zip(fitted.shift.tolist(), fitted.slope.tolist(), strict=True)
@@ -164,12 +170,12 @@ def _of_groups(
         first = min([*grouping.cuts, 1.0]) - 1
     _listed(book, words.GROUPS, words.GROUPS_HEAD[: len(lines[0])], lines)
     of_all, (own_shift, own_slope) = table.at([_EXAMPLE]), lines[0][1:3]
-    moved = sigmoid(own_shift + own_slope * log_odds(of_all)).item()
+    moved = unit * sigmoid(own_shift + own_slope * log_odds(of_all)).item()
     head = words.GROUPS_HEAD[0] if grouping is None else grouping.column
     return [
         _Column("group", head or words.GROUPS_HEAD[0], first),
-        _Column("calibrated", words.CALIBRATED, moved, _MOVED),
-        _Column("all", words.OF_ALL, of_all.item(), _ALL),
+        _Column("calibrated", words.in_unit(words.CALIBRATED, unit), moved, _MOVED),
+        _Column("all", words.in_unit(words.OF_ALL, unit), unit * of_all.item(), _ALL),
         _Column("shift", words.SHIFT, own_shift, f'=IF(ISNUMBER({{all}}),{shift},"")'),
         _Column("slope", words.SLOPE, own_slope, f'=IF(ISNUMBER({{all}}),{slope},"")'),
     ]

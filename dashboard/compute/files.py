@@ -13,8 +13,9 @@ from calibcore.splits import Split
 from calibcore.validation import Labels
 from dashboard.compute.cache import key_of, once
 from dashboard.readers import FileError, Options, Parsed, Upload, parse, understand
-from dashboard.readers.contents import DEFAULTS, RawEvent, RawSet, Role
-from dashboard.readers.refusal import Question
+from dashboard.readers.contents import DEFAULTS, Array, RawEvent, RawSet, Role
+from dashboard.readers.refusal import Question, visible
+from dashboard.readers.table import Column
 from dashboard.readers.table import Parsed as Held
 from dashboard.readers.together import ways_of
 from dashboard.readers.upload import Rows
@@ -186,8 +187,27 @@ def row_numbers(upload: Upload) -> dict[Role, Labels]:
     }
 
 
+def row_names(upload: Upload) -> dict[Role, dict[str, Array]]:
+    """Return the row IDs of each set as its file has them, by their column."""
+    return {
+        role: {visible(c.name): _names(c) for c in raw.ids if not c.unread and c.values.ndim == 1}
+        for role, raw in upload.contents.sets.items()
+    }
+
+
+def _names(column: Column) -> Array:
+    values = column.values
+    if column.texts is not None:
+        texts: Array = np.array(column.texts)
+        return np.asarray(texts[values])
+    whole = values.dtype.kind == "f" and bool((values == np.rint(values)).all())
+    return values.astype(np.int64) if whole else values
+
+
 def _n_rows(raw: RawSet | RawEvent) -> int:
-    array = raw.scores if isinstance(raw, RawEvent) else raw.labels
+    if isinstance(raw, RawEvent):
+        return len(raw.scores)
+    array = raw.table if raw.labels is None else raw.labels
     return 0 if array is None else len(array)
 
 

@@ -1,7 +1,7 @@
 """Rows of a range of scores, listed: all of them, or those of a page."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
@@ -10,9 +10,10 @@ from calibcore.data import LogitSet
 from calibcore.slices import Places, RowOrder, rows_in_range
 from calibcore.validation import Floats, Labels
 from dashboard.compute.cache import key_of, once
-from dashboard.compute.files import row_numbers
+from dashboard.compute.files import row_names, row_numbers
 from dashboard.compute.slices import of_evaluated, said_classes
 from dashboard.readers import SliceColumn
+from dashboard.readers.contents import Array, Role
 from dashboard.scene import Scene
 
 Found = TypeVar("Found")
@@ -54,6 +55,8 @@ class ListedRows:
         Score.
     columns : mapping of str to list of str or of float
         Further columns of the file; NaN where a number is blank.
+    names : mapping of str to list of str
+        Row IDs, by their column.
     """
 
     numbers: list[int]
@@ -63,6 +66,7 @@ class ListedRows:
     before: Floats
     after: Floats
     columns: Mapping[str, list[str | float]]
+    names: Mapping[str, list[str]] = field(default_factory=dict)
 
 
 def rows_of_range(scene: Scene, chosen: ScoreRange, order: RowOrder) -> Places:
@@ -88,9 +92,10 @@ def cells_of(scene: Scene) -> Callable[[Places], ListedRows]:
     """Return what writes the cells of some rows; it can be called where no page is drawn."""
     before, after = scene.evaluated.before.event, scene.evaluated.after.event
     rows, names, said = scene.rows, scene.class_names, said_classes(scene, calibrated=False)
-    numbers, columns = (
+    numbers, columns, ids = (
         _once(scene, "row numbers", _numbers),
         _once(scene, "row columns", _columns),
+        _once(scene, "row names", _names),
     )
 
     def cells(chosen: Places) -> ListedRows:
@@ -105,6 +110,7 @@ def cells_of(scene: Scene) -> Callable[[Places], ListedRows]:
             before=before.scores[chosen],
             after=after.scores[chosen],
             columns={name: _cells(column, chosen) for name, column in columns.items()},
+            names={name: [*map(_text, of_rows[chosen].tolist())] for name, of_rows in ids.items()},
         )
 
     return cells
@@ -112,12 +118,27 @@ def cells_of(scene: Scene) -> Callable[[Places], ListedRows]:
 
 def _numbers(scene: Scene) -> Places:
     """Return the numbers that the rows that are evaluated have in their file or set."""
+    return _evaluated(scene, row_numbers(scene.upload))
+
+
+def _names(scene: Scene) -> dict[str, Array]:
+    """Return the row IDs of the rows that are evaluated, by their column."""
+    names = row_names(scene.upload)
+    role = scene.chosen if scene.upload.rows is None else "rows"
+    return {name: _evaluated(scene, {role: ids}) for name, ids in names[role].items()}
+
+
+def _evaluated(scene: Scene, of_sets: Mapping[Role, Array]) -> Array:
+    """Select, of something known of each row of each set, the rows that are evaluated."""
     settings, upload = scene.settings, scene.upload
-    numbers = row_numbers(upload)
     if upload.rows is None:
-        return of_evaluated(scene, numbers[scene.chosen])
+        return of_evaluated(scene, of_sets[scene.chosen])
     chosen = upload.rows_of(settings.calibration_share, settings.seed)[scene.chosen]
-    return of_evaluated(scene, numbers["rows"][chosen])
+    return of_evaluated(scene, of_sets["rows"][chosen])
+
+
+def _text(name: str | float) -> str:
+    return "" if name != name else str(name)  # noqa: PLR0124 - NaN of a blank cell
 
 
 def _columns(scene: Scene) -> dict[str, SliceColumn]:

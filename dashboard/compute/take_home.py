@@ -1,16 +1,20 @@
 """The calibrator to take home: as a file, as calibrated rows, and as a table of scores."""
 
-from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from calibcore.calibrator_file import CalibratorFile
 from calibcore.calibrators.base import FittedGroupMap, FittedScoreMap
+from calibcore.data import EventScores
 from calibcore.errors import CalibrationInputError
 from calibcore.numpy_code import numpy_code
-from dashboard.calibrated import calibrated_rows, frame_bytes
+from calibcore.validation import Floats
+from dashboard.calibrated import calibrated_rows, frame_bytes, percents
 from dashboard.compute.slices import slicing_of
+from dashboard.readers import Upload
+from dashboard.readers.contents import RawSet
 from dashboard.scene import Scene
 from dashboard.tables import harmless
 from dashboard.wording import take_home as words
@@ -29,6 +33,7 @@ def calibrator_file(scene: Scene) -> CalibratorFile | None:
         return None
     digest, result = scene.upload.digest, scene.result
     kept = CalibratorFile.about(rows, fitted, settings.event, result, data=digest)
+    kept = replace(kept, percent_column=_percent_column(scene.upload))
     if not kept.needs_groups:
         return kept
     if settings.group is None:  # of an audit in Python
@@ -36,34 +41,65 @@ def calibrator_file(scene: Scene) -> CalibratorFile | None:
     return replace(kept, groups=slicing_of(scene.upload, settings, settings.group).grouping)
 
 
+def _percent_column(upload: Upload) -> str:
+    """Return the column of a file's scores where they are in percent, "" else."""
+    raw = next(iter(upload.contents.sets.values()), None)
+    headings = raw.headings if isinstance(raw, RawSet) else None
+    return headings[0] if upload.in_percent and headings and len(headings) == 1 else ""
+
+
 def rows_file(scene: Scene, kept: CalibratorFile, ending: str) -> bytes:
     """Return the rows of the file with their calibrated probabilities: CSV, Parquet or npz."""
     frame = calibrated_rows(scene.upload, kept)
     if ending == ".csv":  # by its mark, spreadsheets know the text as Unicode
+        texts = frame.select_dtypes(["str", "object"]).columns
+        frame = frame.assign(**{name: frame[name].map(_harmless) for name in texts})
         text = frame.rename(columns=harmless).to_csv(index=False, lineterminator="\r\n")
         return text.encode("utf-8-sig")
     return frame_bytes(frame, ending)
 
 
+def _harmless(cell: Any) -> Any:
+    return harmless(cell) if isinstance(cell, str) else cell
+
+
 def workbook(scene: Scene, kept: CalibratorFile) -> bytes:
     """Return the calibrator of a score as a workbook."""
-    return workbook_of(kept, method_name(scene.settings.method), scene.event_words.plain)
+    name, event = method_name(scene.settings.method), scene.event_words.plain
+    return workbook_of(kept, name, event, in_percent=scene.upload.in_percent)
 
 
-def score_table(kept: CalibratorFile) -> tuple[Sequence[str], list[tuple[float, ...]]] | None:
+def score_table(
+    scene: Scene, kept: CalibratorFile
+) -> tuple[list[str], list[list[str | float]]] | None:
     """Return scores on a fine grid with what they become, and heads; None of a map of classes.
 
-    A calibrator by group has a further column for each group.
+    A calibrator by group has a further column for each group. The last one marks scores below and
+    above all that were fitted on. Of a file in percent, all are in percent.
     """
     fitted = kept.fitted
     if not isinstance(fitted, FittedScoreMap):
         return None
-    columns = {name: fitted.predict(_GRID) for name in words.SCORE_HEAD[1:]}
+    heads, columns = [*words.SCORE_HEAD], [_GRID, fitted.predict(_GRID)]
     if kept.groups is not None and isinstance(fitted, FittedGroupMap):
-        for k, name in enumerate(kept.groups.names):
-            columns[name or BLANK] = fitted.predict(_GRID, np.full(_GRID.size, k))
-    lines = zip(_GRID.tolist(), *(one.tolist() for one in columns.values()), strict=True)
-    return [words.SCORE_HEAD[0], *columns], list(lines)
+        heads += [name or BLANK for name in kept.groups.names]
+        places = range(len(kept.groups.names))
+        columns += [fitted.predict(_GRID, np.full(_GRID.size, k)) for k in places]
+    if scene.upload.in_percent:
+        heads, columns = [*map(words.in_percent, heads)], [*map(percents, columns)]
+    known = _fitted_scores(scene)
+    grid, (low, high) = percents(_GRID), percents(np.array([known.min(), known.max()]))
+    marks = np.select([grid < low, grid > high], [words.BELOW, words.ABOVE], "").tolist()
+    lines = zip(*(one.tolist() for one in columns), marks, strict=True)
+    return [*heads, words.BEYOND_HEAD], [list(line) for line in lines]
+
+
+def _fitted_scores(scene: Scene) -> Floats:
+    """Return the scores that the calibrator was fitted on."""
+    rows = scene.split.calibration
+    if isinstance(rows, EventScores):
+        return rows.scores
+    return scene.settings.event.outcomes(rows.probabilities, rows.labels).scores
 
 
 def code_of(kept: CalibratorFile) -> str | None:

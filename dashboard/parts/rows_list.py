@@ -1,5 +1,6 @@
 """The rows of a range of scores: a page of them, and all of them as a file."""
 
+from dataclasses import replace
 from functools import partial
 from html import escape
 from typing import Any, cast
@@ -9,6 +10,7 @@ import streamlit as st
 
 from calibcore.binning import BinTable
 from calibcore.slices import RowOrder
+from dashboard.calibrated import percents
 from dashboard.compute.listed_rows import ListedRows, ScoreRange, cells_of, rows_of_range
 from dashboard.parts import address
 from dashboard.parts.downloads import file_name, offer_table
@@ -19,6 +21,7 @@ from dashboard.wording import listed
 from dashboard.wording.classes import shortened
 from dashboard.wording.roles import sideways
 from dashboard.wording.rows import say_rows
+from dashboard.wording.take_home import in_percent as as_percent
 
 PAGE = 100
 """Rows that are shown at once."""
@@ -131,14 +134,14 @@ def show_rows(scene: Scene, chosen: ScoreRange, *, key: str, first: RowOrder = "
     # Of the prediction itself, the two classes say already whether it was right.
     classes = found.said is not None
     hit = "" if classes and words.top else words.plain if words.named else listed.HIT
-    head = listed.list_head(found.columns, classes=classes, hit=hit)
+    head = listed.list_head(found.columns, classes=classes, hit=hit, names=found.names)
     _show_table(head, lines_of(found, hits=bool(hit)))
     numbered = listed.numbered(scene.upload.contents, scene.where)
     note = listed.list_note((start, len(found.numbers)), places.size, words, numbered, order)
     decided = listed.decided_note(scene.evaluated) if classes else ""
     st.markdown(f":small[{note} {decided}]")
     offer_table(
-        lambda: csv_of(head, lines_of(cells(places), hits=bool(hit))),
+        lambda: _saved(head, cells(places), hits=bool(hit), in_percent=scene.upload.in_percent),
         label=say_rows(listed.DOWNLOAD),
         name=file_name("rows"),
     )
@@ -150,6 +153,7 @@ def lines_of(found: ListedRows, *, hits: bool) -> list[list[str | float]]:
     came_true = [listed.CAME_TRUE[bool(hit)] for hit in found.hits]
     parts = (
         found.numbers,
+        *found.names.values(),
         *classes,
         *([came_true] if hits else []),
         found.before.tolist(),
@@ -157,6 +161,15 @@ def lines_of(found: ListedRows, *, hits: bool) -> list[list[str | float]]:
         *found.columns.values(),
     )
     return [list(line) for line in zip(*parts, strict=True)]
+
+
+def _saved(head: list[str], found: ListedRows, *, hits: bool, in_percent: bool) -> str:
+    """Write the listed rows as a file, with scores as the data have them."""
+    if in_percent:
+        scores = listed.BEFORE, listed.AFTER
+        head = [as_percent(name) if name in scores else name for name in head]
+        found = replace(found, before=percents(found.before), after=percents(found.after))
+    return csv_of(head, lines_of(found, hits=hits))
 
 
 def _show_table(head: list[str], lines: list[list[str | float]]) -> None:

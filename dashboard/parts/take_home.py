@@ -25,8 +25,10 @@ def show(scene: Scene) -> None:
     if kept is None:
         return
     with st.expander(words.TITLE):
-        st.markdown(say_rows(words.fitted_on(scene.settings.method, kept.n_rows)))
-        table, code = compute.score_table(kept), compute.code_of(kept)
+        told = [words.fitted_on(scene.settings.method, kept.n_rows)]
+        told += [words.CROSSED] * scene.crossed + [words.SHARES] * scene.upload.in_percent
+        st.markdown(say_rows(" ".join(told)))
+        table, code = compute.score_table(scene, kept), compute.code_of(kept)
         model = compute.onnx_of(kept)
         name = file_name("calibrator")
         with st.container(horizontal=True):

@@ -119,6 +119,8 @@ def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:
         check_finite(raw, role)
     n_classes = _n_classes(tables)
     reading = scale_of(sets, upload.options)
+    divided = reading.divisor != 1 or any(raw.divided for raw in sets.values())
+    upload = replace(upload, in_percent=divided)
     if any(raw.labels is None for raw in sets.values()):
         return _lone_table(upload, sets["rows"], reading, n_classes)
     labels = read_labels(sets, n_classes, upload.options)
@@ -203,10 +205,11 @@ def _events(upload: Upload, events: Mapping[Role, RawEvent]) -> Upload:
         raise FileError("values", "top-1 scores that are called logits", "probabilities")
     repairs: list[str] = []
     events = counted_alike(events, upload.options, repairs)
-    made: dict[Role, Rows] = {}
+    made: dict[Role, EventScores] = {}
     for role, raw in events.items():
         scores = top_scores(raw, role, repairs, upload.options)
         made[role] = EventScores(scores, raw.hits)
+    divided = any(np.max(raw.scores) > 1.5 * np.max(made[r].scores) for r, raw in events.items())
     rows = "; ".join(
         f"{SET_NAMES[role]} {part.n_samples:,} rows".strip() for role, part in made.items()
     )
@@ -216,7 +219,7 @@ def _events(upload: Upload, events: Mapping[Role, RawEvent]) -> Upload:
         repairs=tuple(dict.fromkeys(repairs)),
         missing=(TOP_ONE_ONLY,),
     )
-    return _add(upload, made, events, "scores")
+    return _add(replace(upload, in_percent=divided), made, events, "scores")
 
 
 def _sizes(sets: Mapping[Role, LogitSet], n_classes: int) -> str:

@@ -50,6 +50,8 @@ class Upload:
         A bare table without labels, or labels without a table, to be combined with another file.
     values_kind : {"logits", "probabilities", "scores"}, optional
         None for bare labels.
+    in_percent : bool
+        Whether the file has its values in percent; in the sets they are shares.
     found : tuple of str
         Sentences: what was found, what it was taken for and the evidence.
     repairs : tuple of str
@@ -73,6 +75,7 @@ class Upload:
     rows: Rows | None = None
     piece: RawSet | None = None
     values_kind: ValuesKind | None = None
+    in_percent: bool = False
     found: tuple[str, ...] = ()
     repairs: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()

@@ -55,10 +55,12 @@ def range_sentence(
     )
 
 
-def list_head(columns: Iterable[str], *, classes: bool, hit: str) -> list[str]:
+def list_head(
+    columns: Iterable[str], *, classes: bool, hit: str, names: Iterable[str] = ()
+) -> list[str]:
     """Return the names of the columns of the list of rows; of the outcome where it has one."""
     named = [*(("True", "Predicted") if classes else ()), *((hit,) if hit else ())]
-    return ["Row", *named, BEFORE, AFTER, *columns]
+    return ["Row", *names, *named, BEFORE, AFTER, *columns]
 
 
 def list_note(

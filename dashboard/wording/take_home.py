@@ -18,6 +18,18 @@ ROWS = {
 """By the ending of the file."""
 SCORES = "Score table (CSV)"
 SCORE_HEAD = ("score", "calibrated")
+BEYOND_HEAD = "beyond the fitted scores"
+BELOW, ABOVE = "below", "above"
+"""Of a score lower, or higher, than all that a calibrator was fitted on."""
+
+CROSSED = (
+    "Everything saved here is by this fit to all rows; the pages show cross-validated values,"
+    " which differ a little."
+)
+SHARES = (
+    "Rows, spreadsheet and score table are in percent, as in the file; in Python and in the ONNX"
+    " model scores are from 0 to 1."
+)
 
 HOW = (
     "`fractile calibrate new.csv --with calibrator.json --out calibrated.csv` applies the file to"
@@ -25,6 +37,11 @@ HOW = (
     " `calibcore.calibrator_file.CalibratorFile.from_json(text).apply(table)`. Other classes, or"
     " values that do not look like those it was fitted on, are refused."
 )
+
+
+def in_percent(name: str) -> str:
+    """Return the name of a column that is in percent."""
+    return f"{name} (%)"
 
 
 def unfitted(n_rows: int) -> list[str]:

@@ -1,6 +1,7 @@
 """Words of the workbook of a calibrator."""
 
 from calibcore.calibrator_file import CalibratorFile
+from dashboard.wording.take_home import in_percent
 
 SHEET, TABLE, GROUPS = "Calibrator", "Table", "Groups"
 
@@ -8,12 +9,14 @@ SCORE, CALIBRATED, OF_ALL, SHIFT, SLOPE = "Score", "Calibrated", "All groups", "
 TABLE_HEAD = (SCORE, CALIBRATED, "Slope up to the next row")
 GROUPS_HEAD = ("Group", SHIFT, SLOPE, "From")
 
-NO_SCORE = "Not a score from 0 to 1"
+NO_SCORE = {1: "Not a score from 0 to 1", 100: "Not a score from 0 to 100"}
+SCORES = {1: "scores from 0 to 1", 100: "scores in percent, from 0 to 100,"}
+"""By what the highest score is, 1 or 100."""
 
-TYPE = "Type or paste scores from 0 to 1 in column A; column B shows them calibrated."
+TYPE = "Type or paste {} in column A; column B shows them calibrated."
 TYPE_GROUPS = (
-    "Type or paste scores from 0 to 1 in column A and groups in column B; column C shows the scores"
-    " calibrated. Another group gets the map of all groups."
+    "Type or paste {} in column A and groups in column B; column C shows the scores calibrated."
+    " Another group gets the map of all groups."
 )
 MORE = "For more rows, copy the formulas of the last row down."
 
@@ -23,11 +26,17 @@ def title(name: str) -> str:
     return f"{name}: scores calibrated"
 
 
-def facts(kept: CalibratorFile, event: str, accuracy: float) -> list[tuple[str, str]]:
+def in_unit(head: str, unit: int) -> str:
+    """Return the head of a column of scores up to 1 or, in percent, to 100."""
+    return head if unit == 1 else in_percent(head)
+
+
+def facts(kept: CalibratorFile, event: str, accuracy: float, unit: int) -> list[tuple[str, str]]:
     """Return what is known of the calibrator."""
+    within = f"{accuracy:.4f}" if unit == 1 else f"{100 * accuracy:.2f} percentage points"
     return [
         ("Event", event),
-        ("Accuracy", f"Within {accuracy:.4f} of the calibrator, at every score"),
+        ("Accuracy", f"Within {within} of the calibrator, at every score"),
         ("Equal scores", "Scores that agree to 12 digits count as equal"),
         ("Fitted on", f"{kept.n_rows:,} rows"),
         ("Data (SHA-256)", kept.data),

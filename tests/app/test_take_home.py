@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 
 from calibcore.calibrator_file import CalibratorFile
 from calibcore.calibrators import ByGroup, PlattScaling, TemperatureScaling
+from dashboard.wording import listed
 from dashboard.wording import take_home as words
 from tests.app.pages import bodies, open_upload
 from tests.cli.spreadsheet import Workbook
@@ -19,8 +20,8 @@ from tests.hospital import Discharges, discharges
 
 Saved = dict[str, Any]
 ROWS, PARQUET, NPZ = words.ROWS.values()
-TEXTS = (words.CALIBRATOR, words.CODE, ROWS, words.SCORES)
-OFFERED = (*TEXTS, PARQUET, NPZ, words.WORKBOOK)
+TEXTS = (words.CALIBRATOR, words.CODE, ROWS, words.SCORES, listed.DOWNLOAD)
+OFFERED = (*TEXTS[:4], PARQUET, NPZ, words.WORKBOOK)
 
 
 @pytest.fixture(scope="module")
@@ -32,24 +33,24 @@ def hospital() -> Discharges:
 def saved(monkeypatch: pytest.MonkeyPatch, hospital: Discharges) -> Callable[..., Saved]:
     """Open the page, and take what each button would save."""
 
-    def opened(**query: str) -> Saved:
+    def opened(path: str = "maps", data: bytes = hospital.data, **query: str) -> Saved:
         made: dict[str, Any] = {}
         monkeypatch.setattr(
             "streamlit.download_button", lambda label, data, **_: made.update({label: data})
         )
-        page = open_upload(("discharges.csv", hospital.data), path="maps", **query)
+        page = open_upload(("discharges.csv", data), path=path, **query)
         assert not page.exception
-        data = {name: made[name]() for name in OFFERED if name in made}
+        files = {name: made[name]() for name in (*OFFERED, listed.DOWNLOAD) if name in made}
         found = {
-            name: one.decode("utf-8-sig") if name in TEXTS else one for name, one in data.items()
+            name: one.decode("utf-8-sig") if name in TEXTS else one for name, one in files.items()
         }
         return found | {"said": "\n".join(bodies(page))}
 
     return opened
 
 
-def table_of(text: str) -> list[list[float]]:
-    return [[float(cell) for cell in line] for line in list(csv.reader(io.StringIO(text)))[1:]]
+def table_of(text: str) -> pd.DataFrame:
+    return pd.read_csv(io.StringIO(text))
 
 
 def test_a_calibrator_of_scores_is_offered_as_file_rows_and_table(
@@ -60,24 +61,47 @@ def test_a_calibrator_of_scores_is_offered_as_file_rows_and_table(
     kept = CalibratorFile.from_json(found[words.CALIBRATOR])
     assert_allclose(kept.apply(hospital.risk), wanted.predict(hospital.risk), atol=1e-12)
     assert kept.n_rows == 7_400
-    rows = np.array(table_of(found[ROWS]))
-    assert rows[:3, 0].tolist() == [2, 3, 4]
-    assert_allclose(rows[:, 1], wanted.predict(hospital.risk), atol=1e-12)
-    scores = np.array(table_of(found[words.SCORES]))
-    assert len(scores) == 1_001
-    assert_allclose(scores[:, 1], wanted.predict(scores[:, 0]), atol=1e-12)
+    rows = table_of(found[ROWS])
+    assert list(rows) == ["row", "case_no", "score (%)", "calibrated (%)"]
+    assert rows["row"].tolist()[:3] == [2, 3, 4]
+    assert rows["case_no"].tolist() == [f"F{100_000 + k}" for k in range(7_400)]
+    percent = [float(f"{100 * risk:.1f}") for risk in hospital.risk]
+    assert rows["score (%)"].tolist() == percent
+    calibrated = 100 * wanted.predict(hospital.risk)
+    assert_allclose(rows["calibrated (%)"], calibrated, rtol=0, atol=1e-9)
+    scores = table_of(found[words.SCORES])
+    assert scores["score (%)"].tolist() == [tenth / 10 for tenth in range(1_001)]
+    made = wanted.predict(np.arange(1_001) / 1000)
+    assert_allclose(scores["calibrated (%)"], 100 * made, rtol=0, atol=1e-9)
+    beyond = np.select([scores["score (%)"] < min(percent), scores["score (%)"] > max(percent)],
+                       ["below", "above"], "")  # fmt: skip
+    assert scores[words.BEYOND_HEAD].fillna("").tolist() == beyond.tolist()
+    assert {*beyond} == {"", "below", "above"}
     space: dict[str, Any] = {}
     exec(found[words.CODE], space)  # noqa: S102 - what is tested
     assert_allclose(space["calibrate"](hospital.risk), wanted.predict(hospital.risk), atol=1e-12)
-    assert_allclose(pd.read_parquet(io.BytesIO(found[PARQUET]))["calibrated"], rows[:, 1])
+    assert_allclose(pd.read_parquet(io.BytesIO(found[PARQUET]))["calibrated (%)"], calibrated)
     with np.load(io.BytesIO(found[NPZ])) as arrays:
-        assert_allclose(arrays["calibrated"], rows[:, 1])
+        assert_allclose(arrays["calibrated (%)"], calibrated)
+        assert arrays["case_no"].tolist() == rows["case_no"].tolist()
     book = Workbook(found[words.WORKBOOK])
-    book.typed("A6", 0.25)
-    assert_allclose(book.value("B6"), wanted.predict([0.25])[0], atol=1e-4)
+    book.typed("A6", 25.8)
+    assert_allclose(book.value("B6"), 100 * wanted.predict([0.258])[0], rtol=0, atol=1e-2)
+    book.typed("A7", 100.5)
+    assert book.value("B7") == "Not a score from 0 to 100"
+    assert book.kept["Calibrator", "A4"] == "Score (%)"
     assert ("Calibrator", "D4") in book.kept
     assert "readmitted_30d = Yes" in book.kept.values()
     assert "fitted on all 7,400 rows of the calibration set" in found["said"]
+    assert "the pages show cross-validated values" in found["said"]
+
+
+def test_values_of_a_fit_to_a_part_of_the_rows_are_those_of_the_pages(
+    saved: Callable[..., Saved],
+) -> None:
+    found = saved(method="platt", event="class", evaluation="split", share="60")
+    assert words.CALIBRATOR in found
+    assert "cross-validated values" not in found["said"]
 
 
 def test_a_map_of_all_classes_has_no_table_of_scores(
@@ -89,10 +113,9 @@ def test_a_map_of_all_classes_has_no_table_of_scores(
     table = np.column_stack([1 - hospital.risk, hospital.risk])
     fitted = TemperatureScaling().fit(np.log(table), hospital.back.astype(int))
     rows = list(csv.reader(io.StringIO(found[ROWS])))
-    assert rows[0] == ["row", "No", "Yes"]
-    assert_allclose(
-        np.array(rows[1:], dtype=float)[:, 1:], fitted.predict_proba(np.log(table)), atol=1e-9
-    )
+    assert rows[0] == ["row", "case_no", "No (%)", "Yes (%)"]
+    values = np.array([line[2:] for line in rows[1:]], dtype=float)
+    assert_allclose(values, 100 * fitted.predict_proba(np.log(table)), rtol=0, atol=1e-7)
     assert_allclose(kept.apply(hospital.risk), kept.apply(table), atol=1e-12)
 
 
@@ -106,16 +129,46 @@ def test_a_calibrator_by_group_is_offered_with_its_groups(
     wanted = fitted.predict(hospital.risk, place)
     kept = CalibratorFile.from_json(found[words.CALIBRATOR])
     assert_allclose(kept.apply(hospital.risk, hospital.ward), wanted, atol=1e-12)
-    assert_allclose(np.array(table_of(found[ROWS]))[:, 1], wanted, atol=1e-12)
+    rows = table_of(found[ROWS])
+    assert list(rows) == ["row", "case_no", "ward", "score (%)", "calibrated (%)"]
+    assert rows["ward"].tolist() == hospital.ward.tolist()
+    assert_allclose(rows["calibrated (%)"], 100 * wanted, rtol=0, atol=1e-9)
     space: dict[str, Any] = {}
     exec(found[words.CODE], space)  # noqa: S102 - what is tested
     assert_allclose(space["calibrate"](hospital.risk, hospital.ward), wanted, atol=1e-12)
     heads = next(csv.reader(io.StringIO(found[words.SCORES])))
-    assert heads == ["score", "calibrated", *names]
-    scores = np.array(table_of(found[words.SCORES]))
-    assert_allclose(scores[:, 1], fitted.score_map.predict(scores[:, 0]), atol=1e-12)
-    assert_allclose(scores[:, 3], fitted.predict(scores[:, 0], np.full(1_001, 1)), atol=1e-12)
+    in_percent = [f"{name} (%)" for name in ("score", "calibrated", *names)]
+    assert heads == [*in_percent, words.BEYOND_HEAD]
+    scores, grid = table_of(found[words.SCORES]), np.linspace(0, 1, 1_001)
+    of_all = 100 * fitted.score_map.predict(grid)
+    assert_allclose(scores["calibrated (%)"], of_all, rtol=0, atol=1e-9)
+    of_one = 100 * fitted.predict(grid, np.full(1_001, 1))
+    assert_allclose(scores[f"{names[1]} (%)"], of_one, rtol=0, atol=1e-9)
+    book = Workbook(found[words.WORKBOOK])
+    book.typed("A6", 25.8)
+    book.typed("B6", names[1])
+    shown = 100 * fitted.predict([0.258], [1])[0]
+    assert_allclose(book.value("C6"), shown, rtol=0, atol=1e-2)
     assert "New rows need the column ward;" in found["said"]
+
+
+def test_listed_rows_have_their_ids_and_scores_in_percent(
+    saved: Callable[..., Saved], hospital: Discharges
+) -> None:
+    found = saved("slices", method="platt", event="class")
+    rows = table_of(found[listed.DOWNLOAD])
+    assert list(rows)[:2] == ["Row", "case_no"]
+    place = rows["Row"].to_numpy() - 2
+    assert rows["case_no"].tolist() == [f"F{100_000 + k}" for k in place]
+    percent = [float(f"{100 * risk:.1f}") for risk in hospital.risk[place]]
+    assert rows["Score before (%)"].tolist() == percent
+    assert rows["Score after (%)"].max() > 1
+
+
+def test_row_ids_are_no_formulas(saved: Callable[..., Saved], hospital: Discharges) -> None:
+    data = hospital.data.replace(b"F100", b"=F100")
+    found = saved(data=data, method="platt", event="class")
+    assert table_of(found[ROWS])["case_no"][0] == "'=F100000"
 
 
 def test_nothing_is_offered_without_a_calibrator(saved: Callable[..., Saved]) -> None:

@@ -60,26 +60,90 @@ def test_new_rows_without_outcomes_are_calibrated(
     new.write_text("\n".join(line.rpartition(";")[0] for line in lines), encoding="utf-8")
     kept, out = tmp_path / "platt.json", tmp_path / f"out.{ending}"
     assert run("fit", old, "--calibrator", "platt", "--out", kept).exit_code == 0
-    refused = run("calibrate", new, "--with", kept, "--out", out)
-    assert refused.exit_code == 2
-    assert "Expected numbers from 0 to 1, or values in percent." in refused.stderr
-    done = run("calibrate", new, "--with", kept, "--out", out, "--values", "percentages")
-    assert done.exit_code == 0
+    done = run("calibrate", new, "--with", kept, "--out", out)
+    assert done.exit_code == 0, done.stderr
     assert "7,400 rows" in done.output
     readers: dict[str, Any] = {"csv": pd.read_csv, "parquet": pd.read_parquet, "npz": np.load}
     with out.open("rb") as file:
         table = readers[ending](file)
-        found = {name: np.asarray(table[name]) for name in ("calibrated", "row")}
+        assert list(table) == ["row", "case_no", "score (%)", "calibrated (%)"]
+        found = {name: np.asarray(table[name]) for name in table}
     wanted = PlattScaling().fit(hospital.risk, hospital.back).predict(hospital.risk)
-    assert_allclose(found["calibrated"], wanted, atol=1e-12)
+    assert_allclose(found["calibrated (%)"], 100 * wanted, rtol=0, atol=1e-9)
     assert_array_equal(found["row"], 2 + np.arange(len(wanted)))
+    assert found["case_no"].tolist() == [f"F{100_000 + k}" for k in range(len(wanted))]
+    assert found["score (%)"].tolist() == [float(f"{100 * risk:.1f}") for risk in hospital.risk]
+
+
+def risks(folder: Path, name: str, heading: str, scores: Any, outcomes: Any = None) -> Path:
+    """Write a column of scores under a heading that says nothing of percent."""
+    ids = [f"D{k}" for k in range(len(scores))]
+    table = pd.DataFrame({"discharge_id": ids, heading: scores})
+    if outcomes is not None:
+        table["readmitted"] = np.where(outcomes, "Yes", "No")
+    table.to_csv(folder / name, index=False)
+    return folder / name
+
+
+def test_the_column_that_was_in_percent_is_so_again(hospital: Discharges, tmp_path: Path) -> None:
+    scores, outcomes = 100 * hospital.risk[:900], hospital.back[:900]
+    old = risks(tmp_path, "old.csv", "index", scores, outcomes)
+    kept, out = tmp_path / "kept.json", tmp_path / "out.csv"
+    told = ["--score", "index", "--values", "percentages"]
+    assert run("fit", old, *told, "--calibrator", "platt", "--out", kept).exit_code == 0
+    assert json.loads(kept.read_text(encoding="utf-8"))["percent_column"] == "index"
+    fitted = PlattScaling().fit(hospital.risk[:900], outcomes)
+
+    def calibrate(new: Path, *options: str) -> Result:
+        out.unlink(missing_ok=True)
+        return run("calibrate", new, "--with", kept, "--out", out, "--score", *options)
+
+    new = risks(tmp_path, "new.csv", "index", scores[:50])
+    assert calibrate(new, "index").exit_code == 0
+    wanted = fitted.predict(hospital.risk[:50])
+    assert_allclose(pd.read_csv(out)["calibrated (%)"], 100 * wanted, rtol=0, atol=1e-9)
+    # Another column in percent is asked about, and the answers name the option.
+    other = risks(tmp_path, "other.csv", "points", scores[:50])
+    refused = calibrate(other, "points")
+    assert refused.exit_code == 2
+    assert '--values "percentages"' in refused.stderr
+    # So is the same column where it may be shares.
+    low = risks(tmp_path, "low.csv", "index", hospital.risk[:50])
+    refused = calibrate(low, "index")
+    assert refused.exit_code == 2
+    assert not out.exists()
+    assert '--values "percentages"' in refused.stderr
+    assert '--values "probabilities"' in refused.stderr
+    assert calibrate(low, "index", "--values", "probabilities").exit_code == 0
+    found = pd.read_csv(out)
+    assert list(found) == ["row", "discharge_id", "score", "calibrated"]
+    assert_allclose(found["calibrated"], wanted, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("option", [[], ["--values", "percentages"]])
+def test_percent_signs_are_divided_once(
+    option: list[str], hospital: Discharges, tmp_path: Path
+) -> None:
+    signs = [f"{100 * risk:.1f}%" for risk in hospital.risk[:900]]
+    old = risks(tmp_path, "old.csv", "risk", signs, hospital.back[:900])
+    kept, out = tmp_path / "kept.json", tmp_path / "out.csv"
+    assert run("fit", old, *option, "--calibrator", "platt", "--out", kept).exit_code == 0
+    new = risks(tmp_path, "new.csv", "risk", signs[:50])
+    done = run("calibrate", new, *option, "--with", kept, "--out", out)
+    assert done.exit_code == 0, done.stderr
+    wanted = PlattScaling().fit(hospital.risk[:900], hospital.back[:900])
+    found = pd.read_csv(out)["calibrated (%)"]
+    assert_allclose(found, 100 * wanted.predict(hospital.risk[:50]), rtol=0, atol=1e-9)
 
 
 def test_every_set_and_class_of_a_file_is_calibrated(tmp_path: Path) -> None:
     kept, out = tmp_path / "temperature.json", tmp_path / "out.csv"
     assert run("fit", GARMENTS, "--calibrator", "temperature", "--out", kept).exit_code == 0
     assert run("calibrate", GARMENTS, "--with", kept, "--out", out).exit_code == 0
+    assert run("calibrate", GARMENTS, "--with", kept, "--out", tmp_path / "o.npz").exit_code == 0
     table, split = pd.read_csv(out), garments()
+    with np.load(tmp_path / "o.npz") as arrays:
+        assert arrays["set"].tolist() == table["set"].tolist()
     fitted = TemperatureScaling().fit(split.calibration.logits, split.calibration.labels)
     for name, rows in (("calibration", split.calibration), ("test", split.test)):
         part = table[table["set"] == name][list(rows.class_names)].to_numpy()
@@ -192,8 +256,11 @@ def test_rows_are_calibrated_by_the_groups_of_their_column(
     names, place = np.unique(hospital.ward, return_inverse=True)
     fitted = ByGroup(PlattScaling()).fit(hospital.risk, hospital.back, place)
     groups = np.where(hospital.ward == "Surgery", 99, place)
-    found = pd.read_csv(out)["calibrated"]
-    assert_allclose(found, fitted.predict(hospital.risk, groups), rtol=0, atol=1e-12)
+    found = pd.read_csv(out)
+    wanted = 100 * fitted.predict(hospital.risk, groups)
+    assert_allclose(found["calibrated (%)"], wanted, rtol=0, atol=1e-9)
+    assert list(found) == ["row", "case_no", "ward", "score (%)", "calibrated (%)"]
+    assert found["ward"].tolist() == np.where(groups == 99, "Oncology", hospital.ward).tolist()
     content = json.loads(kept.read_text(encoding="utf-8"))
     assert content["groups"] == {"column": "ward", "names": names.tolist(), "cuts": None}
 
@@ -226,7 +293,8 @@ def test_ranges_of_a_number_are_kept_too(hospital: Discharges, tmp_path: Path) -
     fitted = ByGroup(PlattScaling()).fit(hospital.risk, hospital.back, place)
     assert_allclose(fitted.shift, shift, atol=1e-12)
     wanted = fitted.predict(hospital.risk, place)
-    assert_allclose(pd.read_csv(out)["calibrated"], wanted, rtol=0, atol=1e-12)
+    found = pd.read_csv(out)["calibrated (%)"]
+    assert_allclose(found, 100 * wanted, rtol=0, atol=1e-9)
 
 
 def test_groups_that_are_missing_are_said_in_one_sentence(

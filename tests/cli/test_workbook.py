@@ -89,7 +89,7 @@ def test_the_first_score_is_there_with_its_value_for_programs_that_do_not_comput
 
 @pytest.mark.parametrize(
     ("typed", "shown"),
-    [("", ""), ("high", words.NO_SCORE), (1.5, words.NO_SCORE), (-0.1, words.NO_SCORE)],
+    [("", ""), ("high", words.NO_SCORE[1]), (1.5, words.NO_SCORE[1]), (-0.1, words.NO_SCORE[1])],
 )
 def test_what_is_no_score_is_said(typed: object, shown: str) -> None:
     book = opened(kept_of(PlattScaling()))
@@ -118,7 +118,7 @@ def test_groups_are_found_by_their_exact_names() -> None:
     assert_allclose(found, wanted, rtol=0, atol=TABLE_ACCURACY)
     assert len({round(value, 6) for value in found}) == 6  # 3 and "3" are one, the unknown another
     book.typed("A5", "high")
-    assert book.value("C5") == words.NO_SCORE
+    assert book.value("C5") == words.NO_SCORE[1]
     book.typed("A5", "")
     assert book.value("C5") == ""
 

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -248,6 +249,8 @@ def test_a_file_of_the_first_format_still_opens() -> None:
     assert_allclose(read.apply([0.8]), [1 / (1 + np.exp(1 - 0.5 * np.log(4)))], atol=1e-15)
     assert_allclose(read.apply(pd.DataFrame({"No": [0.2], "Yes": [0.8]})), read.apply([0.8]))
     assert again(read).fitted == read.fitted
+    assert read.percent_column == ""
+    assert again(replace(read, percent_column="risk")).percent_column == "risk"
 
 
 def test_a_map_written_alone_still_opens() -> None:
@@ -273,6 +276,7 @@ def test_a_map_written_alone_still_opens() -> None:
         ({"event": "cat"}, "event: 'cat'"),
         ({"n_rows": "many"}, "n_rows: 'many'"),
         ({"class_names": 3}, "class_names: 3"),
+        ({"percent_column": 3}, "percent_column: 3"),
         ({"fitted": None}, "kind: no known kind"),
         ({"fitted": {"kind": "FittedTemperature"}}, "FittedTemperature: the fields kind"),
     ],

@@ -132,8 +132,8 @@ def _refuse_unlike(apart: Mapping[Role, Measured], options: Options) -> None:
 
 _NO_LOGITS = ("probabilities", "percentages")
 _LOGITS = Answer("Logits", "Softmax makes them probabilities.", {"values": "logits"})
-_HUNDREDTHS = Answer("Percentages", "They are divided by 100.", {"values": "percentages"})
-_SHARES = Answer("Probabilities", "They stay as they are.", {"values": "probabilities"})
+HUNDREDTHS = Answer("Percentages", "They are divided by 100.", {"values": "percentages"})
+SHARES = Answer("Probabilities", "They stay as they are.", {"values": "probabilities"})
 
 
 def _ask(field: str, found: str, *answers: Answer) -> NoReturn:
@@ -252,14 +252,14 @@ def _twice(rows: Measured) -> tuple[str, ...]:
 def _of_scores(rows: Measured, options: Options) -> Scale:
     """Read a single column: the probability, or the logit, of class 1."""
     auto, heading, n_rows = options.values == "auto", _heading(rows), len(rows)
-    stated = options.values == "percentages"
+    signs = any(raw.divided for raw in rows.sets.values())
+    stated = options.values == "percentages" and not signs
     if not rows.n_outside and not stated:
-        signs = any(raw.divided for raw in rows.sets.values())
         found = f"{quoted(heading, 30)} from {rows.low:.4g} to {rows.high:.4g}"
         if auto and _PERCENT.search(heading) and not signs:
-            _ask("scores", found, _HUNDREDTHS, _SHARES)
+            _ask("scores", found, HUNDREDTHS, SHARES)
         if auto and _LOG_ODDS.search(heading) and rows.low < rows.high:
-            _ask("scores", found, _LOGITS, _SHARES)
+            _ask("scores", found, _LOGITS, SHARES)
         said = "Probabilities of class 1, because every score is within 0 to 1."
         return Scale("probabilities", said, doubts=_of_prediction(rows))
     named = _PERCENT.search(heading) or (_SHARE.search(heading) and _is_share(rows, heading))
@@ -278,7 +278,7 @@ def _of_scores(rows: Measured, options: Options) -> Scale:
     if not auto:
         raise FileError("scores", found, "probabilities within 0 to 1, or percentages to 100")
     if rows.low >= 0 and rows.high <= 100:
-        _ask("scores", found, _HUNDREDTHS, _LOGITS)
+        _ask("scores", found, HUNDREDTHS, _LOGITS)
     raise FileError(
         "scores", found, "a probability, a percentage or a logit of the event: points are none"
     )
@@ -352,11 +352,11 @@ def top_scores(raw: RawEvent, role: Role, repairs: list[str], options: Options) 
     if rows.low >= 0 and 2 <= rows.high <= 100 and 2 * rows.n_outside > len(rows):
         span = f"from {rows.low:.4g} to {rows.high:.4g}"
         if _marks(rows) and options.values not in _NO_LOGITS:
-            _ask(place, f"whole numbers {span}", _HUNDREDTHS)
+            _ask(place, f"whole numbers {span}", HUNDREDTHS)
         small = rows.where(lambda low, _, __: low <= 1)
         if small.count and (raw.n_classes or 2) < 100 and options.values != "percentages":
             # The likeliest of so few classes has more than 1%.
-            _ask(place, f"scores {span}, at or below 1 {small}", _HUNDREDTHS)
+            _ask(place, f"scores {span}, at or below 1 {small}", HUNDREDTHS)
         repairs.append(f"Percentages were divided by 100 in all {len(scores):,} rows.")
         return scores / 100
     if rows.n_outside:
