@@ -53,7 +53,9 @@ def prepare(page: str, *, first: bool) -> Scene | None:
         settings = _choose(upload, settings_of_the_file, expert=expert)
     with place_of_set:
         chosen = _choose_set(upload, settings)
-    panel.close_on_phones(upload.digest, settings.event, settings.method, settings.only, chosen)
+    panel.close_on_phones(
+        page, upload.digest, settings.event, settings.method, settings.only, chosen
+    )
     settings, result, waiting = _fit(upload, settings)
     evaluated = compute.evaluated_split(upload, settings)
     part = compute.part_of(upload, settings, chosen)

@@ -13,7 +13,9 @@ _RULES = """
 }
 /* What the address holds, where it is a word and not what is shown. */
 [data-testid="stLayoutWrapper"]:has(> [class*="st-key-in_address_"]) { display: none; }
-[data-testid="stSidebarHeader"] { margin-bottom: -3.5rem; }
+/* Unless pages are listed there, which would lie over its button. */
+[data-testid="stSidebarContent"]:not(:has([data-testid="stSidebarNav"]))
+  [data-testid="stSidebarHeader"] { margin-bottom: -3.5rem; }
 [data-testid="stSidebar"] [data-variant="segmented_control"] { padding-inline: 0.4rem; }
 /* A width that is no whole number of pixels makes Streamlit draw a graph twice. */
 [data-testid="stFullScreenFrame"] { width: round(down, 100%, 1px); }

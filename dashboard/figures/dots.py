@@ -1,5 +1,6 @@
 """One measure of many calibrators: a line each, cross-validated and on the test set."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -122,10 +123,12 @@ def _axis(measure: Measure, limits: tuple[float, float], palette: Palette) -> di
         "neither": "no direction is better",
     }[measure.better]
     title = f"{measure.name}{_UNITS[measure.unit]}<br>{better}"
+    step = (limits[1] - limits[0]) / 10  # at most; two ticks are not to read alike
+    digits = max(3, math.ceil(-math.log10(step)))
     return {
         "title": {"text": title, "font": {"size": 12}, "standoff": 4},
         "range": list(limits),
-        "tickformat": {"share": ".3~%", "rows": ",d"}.get(measure.unit, ".3~f"),
+        "tickformat": {"share": ".3~%", "rows": ",d"}.get(measure.unit, f".{digits}~f"),
         "nticks": 6,
         "tickfont": {"size": 11},
         "gridcolor": palette.band,

@@ -19,6 +19,7 @@ from dashboard.compute import take_home
 from dashboard.compute.drift import find_drift
 from dashboard.compute.groups import find_groups
 from dashboard.compute.recommendations import classes_of, counted_of, lines_of, steps_of, worst_of
+from dashboard.compute.slices import slicing_of
 from dashboard.figures import LIGHT
 from dashboard.readers.table import ColumnRole
 from dashboard.report import findings
@@ -294,6 +295,9 @@ def _calibrator(scene: Scene) -> tuple[Section, ...]:
     if scene.result.fitted is None:
         return ()
     made = json.loads(scene.result.fitted.to_json())
+    if scene.settings.group is not None:
+        known = slicing_of(scene.upload, scene.settings, scene.settings.group).shown
+        made["groups"] = [known[int(k)] for k in made["groups"]]
     facts = [("Calibrator", wording.method_name(scene.settings.method))]
     if kept is not None:
         facts.append(("Takes", kept.takes))
@@ -315,11 +319,11 @@ def _parameters(made: Mapping[str, Any], under: str = "") -> list[tuple[str, str
     """Write every number of a calibrator; of long lists how many there are."""
     said: list[tuple[str, str]] = []
     for name, value in made.items():
-        label = f"{under}{name}"
-        if name == "warnings":
+        label = f"{under}{words.PARAMETERS.get(name, name)}"
+        if name in {"kind", "warnings"}:
             continue
         if isinstance(value, Mapping):
-            said += _parameters(value, f"{label}.")
+            said += _parameters(value, f"{label}: ")
         elif isinstance(value, list):
             said.append((label, _numbers(value)))
         else:

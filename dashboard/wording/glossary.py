@@ -45,7 +45,7 @@ GLOSSARY = {
     " adds 37 to 708 nats, divided by the number of rows, to the NLL of the event; 708 where it"
     " would otherwise be infinite.",
     "mean_score": "Average of the scores.",
-    "hit_rate": "How often the event happened (rate of positives, mean of y_true). For a top-k set,"
+    "hit_rate": "How often the event happened (rate of positives). For a top-k set,"
     " this is the top-k accuracy.",
     "mean_gap": "Mean score minus observed frequency. Above 0: scores too high on average.",
     "observed_expected_ratio": "Observed frequency divided by mean score; 1 is ideal, below 1:"

@@ -229,7 +229,7 @@ def split_here(upload: Upload) -> str:
     """Describe how a file of one set is evaluated unless a split is chosen."""
     return (
         f"All rows are evaluated, after calibration by {N_FOLDS}-fold cross-validation"
-        f" ({_each_kind(upload)}). Settings hold the seed, and a split instead."
+        f" ({_each_kind(upload)}). The seed, or a split instead, is chosen under Settings."
     )
 
 

@@ -235,4 +235,5 @@ def _perfect(row: Comparison, uncertainty: Uncertainty | None, evaluated: SetRes
         return Shown(f"> {measured(row, reference.lower, n_samples)}")
     is_ks = row.measure.key == "ks_error"
     end = evaluated.after.curves.ks_null_95 if is_ks else reference.upper
-    return Shown(f"< {measured(row, end, n_samples)}")
+    sign = "\u2264" if row.measure.unit == "rows" else "<"  # no count is below 0
+    return Shown(f"{sign} {measured(row, end, n_samples)}")

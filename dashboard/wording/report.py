@@ -80,6 +80,13 @@ PRACTICES = (
 BEFORE, AFTER, CHANGE, PERFECT = "Before", "After", "Change", "95% limit if perfectly calibrated"
 VALUE, CLEAR = "Value", "Finding"
 NOT_USED = "Not used"
+PARAMETERS = {
+    "score_map": "map of all rows",
+    "knot_values": "values at knots",
+    "penalty": "penalty that draws groups to all rows",
+}
+"""Names of parameters that are not words."""
+
 WARNINGS, NOT_LOOKED_AT = "Warnings", "Not looked at"
 
 FILE, DIGEST, MADE, VERSION = "File", "SHA-256", "Made", "Fractile"

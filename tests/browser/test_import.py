@@ -247,6 +247,21 @@ def test_on_a_phone_the_panel_closes_after_a_choice(open_page: OpenPage) -> None
     expect(panel).to_have_attribute("data-collapsed", "false")
 
 
+def test_on_a_phone_the_panel_s_button_is_free_and_a_page_closes_it(open_page: OpenPage) -> None:
+    page = open_page("slices?resamples=0", width=390)
+    panel, opens = page.get_by_test_id("stSidebar"), page.get_by_test_id("stExpandSidebarButton")
+    opens.click()
+    button = page.get_by_test_id("stSidebarCollapseButton").get_by_role("button")
+    expect(panel).to_have_attribute("data-collapsed", "false")
+    button.click(timeout=5_000)  # fails where something lies over it
+    expect(panel).to_have_attribute("data-collapsed", "true")
+    assert "/slices" in page.url
+    opens.click()
+    panel.get_by_role("link", name="Reliability").click()
+    expect(panel).to_have_attribute("data-collapsed", "true")
+    assert "/reliability" in page.url
+
+
 @pytest.mark.parametrize(("host", "status"), [("127.0.0.1", 101), ("evil.example", 403)])
 def test_a_name_that_points_here_is_turned_away(address: str, host: str, status: int) -> None:
     connection = HTTPConnection(address.removeprefix("http://"), timeout=20)

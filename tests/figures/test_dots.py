@@ -23,7 +23,7 @@ from calibcore.inference import Finding, Interval
 from calibcore.metrics import METRICS, Measure
 from calibcore.splits import Split, deal_folds
 from dashboard.figures import DARK, LIGHT
-from dashboard.figures.dots import CROSSED, TEST, dot_plot
+from dashboard.figures.dots import CROSSED, TEST, _axis, dot_plot
 from dashboard.settings import NO_METHOD
 from dashboard.wording import contest as words
 from dashboard.wording import method_name
@@ -41,6 +41,12 @@ CALIBRATORS: dict[str, ScoreMap | VectorMap | None] = {
 
 def named(key: str) -> Measure:
     return next(measure for measure in METRICS if measure.key == key)
+
+
+def test_ticks_of_a_narrow_axis_are_told_apart() -> None:
+    axis = _axis(named("event_nll"), (0.3846, 0.3854), LIGHT)
+    assert axis["tickformat"] == ".5~f"  # steps of 0.00008 and more
+    assert _axis(named("event_nll"), (0.2, 0.5), LIGHT)["tickformat"] == ".3~f"
 
 
 @pytest.fixture(scope="module")

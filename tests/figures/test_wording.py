@@ -558,7 +558,8 @@ def test_the_reference_of_every_measure_is_a_95_percent_limit() -> None:
         )
         if measure.key == "ks_error":
             upper = wording.percent(evaluated.after.curves.ks_null_95, 400)
-        expected = {"lower": f"< {upper}", "higher": f"> {lower}", "nearer": span(*central)}
+        sign = "\u2264" if measure.unit == "rows" else "<"
+        expected = {"lower": f"{sign} {upper}", "higher": f"> {lower}", "nearer": span(*central)}
         assert row.perfect.value == expected[measure.better]
         assert reference.lower <= reference.mean <= reference.upper
         assert reference.central[0] <= reference.lower

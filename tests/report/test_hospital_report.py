@@ -131,3 +131,11 @@ def test_decisions_are_counted_by_ward() -> None:
         missed = [int((mine & back & (scores < 0.3)).sum()) for scores in (risk, after)]
         assert cells[0] == f"{mine.sum():,}"
         assert cells[4] == f"{missed[0]:,} \u2192 {missed[1]:,}"
+
+
+def test_the_report_has_no_names_of_the_program() -> None:
+    made = document(scene("by_group", "ward"))
+    assert not re.search(r"Fitted[A-Z]|y_true|Settings hold", json.dumps(made["sections"]))
+    (table,) = [b for s in made["sections"] for b in s["blocks"] if b["key"] == "calibrator"][-1:]
+    pairs = {row["name"]: row["cells"][0]["shown"] for row in table["rows"]}
+    assert pairs["groups"] == ", ".join(WARDS)
