@@ -44,6 +44,7 @@ def check_files(given: Mapping[str, Any]) -> bool:
     """
     audited, rows = _audited(given)
     scene = _scene(given["files"], _as_audited(given, audited.reading))
+    audited.check(scene)
     found, how = _compared(audited, rows, scene, given["change"])
     console = Lines()
     console.print(escape(plain(subject(scene))), style="bold", soft_wrap=True)
@@ -87,7 +88,11 @@ def _audited(given: Mapping[str, Any]) -> tuple[Reference, Batch | str]:
     scene = _scene([path], given)
     held = reference_of(scene)
     counted = scene.evaluated.before.counted
-    return Reference(plain(subject(scene)), held["reading"], counted), _batch(scene)
+    names = tuple(scene.class_names or ())
+    return (
+        Reference(plain(subject(scene)), held["reading"], counted, classes=names),
+        _batch(scene),
+    )
 
 
 def _rows_of(audited: Reference, given: Mapping[str, Any]) -> Batch | str:
