@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.markup import escape
-from rich.table import Table
 
 from calibcore.batches import BatchComparison, compare_batches
 from calibcore.data import LogitSet
@@ -52,10 +51,7 @@ def check_files(given: Mapping[str, Any]) -> bool:
         console.print(escape(text), soft_wrap=True)
     style = "bold red" if found.moved else None
     console.print(escape(words.conclusion(found)), style=style, soft_wrap=True)
-    table = Table(*words.head(found), box=None, pad_edge=False)
-    for row in found.rows:
-        table.add_row(*map(escape, words.cells(row, found)))
-    console.print(table)
+    console.table(words.head(found), [words.cells(row, found) for row in found.rows])
     for text in (words.power(found), words.note(found)):
         console.print(escape(text), soft_wrap=True)
     return bool(found.moved)
