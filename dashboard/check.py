@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.markup import escape
-from rich.table import Table
 
 from calibcore.batches import BatchComparison, compare_batches
 from calibcore.data import LogitSet
@@ -44,6 +43,7 @@ def check_files(given: Mapping[str, Any]) -> bool:
     """
     audited, rows = _audited(given)
     scene = _scene(given["files"], _as_audited(given, audited.reading))
+    audited.check(scene)
     found, how = _compared(audited, rows, scene, given["change"])
     console = Lines()
     console.print(escape(plain(subject(scene))), style="bold", soft_wrap=True)
@@ -51,10 +51,7 @@ def check_files(given: Mapping[str, Any]) -> bool:
         console.print(escape(text), soft_wrap=True)
     style = "bold red" if found.moved else None
     console.print(escape(words.conclusion(found)), style=style, soft_wrap=True)
-    table = Table(*words.head(found), box=None, pad_edge=False)
-    for row in found.rows:
-        table.add_row(*map(escape, words.cells(row, found)))
-    console.print(table)
+    console.table(words.head(found), [words.cells(row, found) for row in found.rows])
     for text in (words.power(found), words.note(found)):
         console.print(escape(text), soft_wrap=True)
     return bool(found.moved)
@@ -87,7 +84,11 @@ def _audited(given: Mapping[str, Any]) -> tuple[Reference, Batch | str]:
     scene = _scene([path], given)
     held = reference_of(scene)
     counted = scene.evaluated.before.counted
-    return Reference(plain(subject(scene)), held["reading"], counted), _batch(scene)
+    names = tuple(scene.class_names or ())
+    return (
+        Reference(plain(subject(scene)), held["reading"], counted, classes=names),
+        _batch(scene),
+    )
 
 
 def _rows_of(audited: Reference, given: Mapping[str, Any]) -> Batch | str:

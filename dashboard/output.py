@@ -5,9 +5,12 @@ import errno
 import os
 import sys
 import unicodedata
+from collections.abc import Sequence
 from contextlib import suppress
 
 from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
 
 WIDE = 120
 """Columns of what is written to a file or a log."""
@@ -54,9 +57,61 @@ class Lines(Console):
     def __init__(self) -> None:
         super().__init__(width=None if sys.stdout.isatty() else WIDE)
 
+    def table(self, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Print `table_of`, and which columns are left out."""
+        table, left_out = table_of(heads, rows, self.width)
+        self.print(table, crop=False)
+        if left_out:
+            told = ", ".join(left_out)
+            self.print(f"Left out in {self.width} columns: {told}.", markup=False, soft_wrap=True)
+
     def on_broken_pipe(self) -> None:
         """Leave the error to the command, which has a code of its own for it."""
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+
+_BETWEEN = 2
+"""Columns of space between two columns of a table."""
+
+
+def table_of(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], width: int
+) -> tuple[Table, tuple[str, ...]]:
+    """Lay out a table in which no word is cut, and so no number.
+
+    Parameters
+    ----------
+    heads : sequence of str
+        Of the columns, the most dispensable last.
+    rows : sequence of sequence of str
+        Cells under them.
+    width : int
+        Of the terminal.
+
+    Returns
+    -------
+    table : Table
+        At least its first column.
+    left_out : tuple of str
+        Heads of the columns for which there is no room.
+    """
+    columns = list(zip(heads, *rows, strict=True))
+    least = [max(len(word) for cell in one for word in (cell.split() or [""])) for one in columns]
+    n_kept = len(columns)
+    while n_kept > 1 and sum(least[:n_kept]) + _BETWEEN * (n_kept - 1) > width:
+        n_kept -= 1
+    spare = width - sum(least[:n_kept]) - _BETWEEN * (n_kept - 1)
+    wanted = [max(map(len, one)) - need for one, need in zip(columns, least, strict=True)]
+    for n_done, k in enumerate(sorted(range(n_kept), key=wanted.__getitem__)):
+        given = max(0, min(wanted[k], spare // (n_kept - n_done)))
+        least[k] += given
+        spare -= given
+    table = Table(box=None, pad_edge=False)
+    for head, needed in zip(heads[:n_kept], least, strict=False):
+        table.add_column(escape(head), width=needed)
+    for row in rows:
+        table.add_row(*map(escape, row[:n_kept]))
+    return table, tuple(filter(None, heads[n_kept:]))
 
 
 def prepare() -> None:

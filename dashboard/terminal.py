@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
-from rich.table import Table
 
 from calibcore.calibrator_file import CalibratorFile
 from calibcore.calibrators.base import Progress
@@ -33,6 +32,7 @@ from dashboard.readers.table import ColumnRole
 from dashboard.report import Asked, Typed, html_of, json_of, report_of
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
+from dashboard.wording.columns import as_read
 from dashboard.wording.measures import MARKS, Shown, listed, measure_rows
 from dashboard.wording.plain import plain
 from dashboard.wording.sentences import both_sides_line
@@ -91,7 +91,7 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
     console = Lines()
     rows = measure_rows(scene.evaluated, inference, measures)
     _print_head(console, scene)
-    console.print(_table(rows, calibrated=scene.result.of_test is not None))
+    console.table(*_table(rows, calibrated=scene.result.of_test is not None))
     for warning in scene.result.warnings:
         console.print(f"Warning: {escape(warning)}", soft_wrap=True)
     figures = figures_of(scene)
@@ -262,6 +262,8 @@ def _as_options(change: Mapping[str, Any]) -> str:
 
 def _print_head(console: Console, scene: Scene) -> None:
     console.print(escape(plain(subject(scene))), style="bold", soft_wrap=True)
+    for text in as_read(scene.upload):
+        console.print(escape(plain(text)), soft_wrap=True)
     words = scene.event_words
     line = both_sides_line(scene.result, scene.evaluated, words, ranges=True)
     counted = counted_of(scene, after=scene.result.of_test is not None)
@@ -269,16 +271,17 @@ def _print_head(console: Console, scene: Scene) -> None:
         console.print(escape(plain(text)), soft_wrap=True)
 
 
-def _table(rows: Sequence[Any], *, calibrated: bool) -> Table:
-    heads = ("Before", "After", "Change", "") if calibrated else ("Value",)
-    table = Table("Measure", *heads, "95% limit if perfectly calibrated", box=None, pad_edge=False)
+def _table(rows: Sequence[Any], *, calibrated: bool) -> tuple[list[str], list[list[str]]]:
+    """Return the heads and rows of the table of measures."""
+    sides = ["Before", "After", "Change", ""] if calibrated else ["Value"]
+    found = []
     for row in rows:
-        cells = [_cell(row.before)]
+        cells = [row.name, _cell(row.before)]
         if calibrated:
             mark = MARKS[row.mark][1] if row.mark else ""
             cells += [_cell(row.after), _cell(row.change), mark]
-        table.add_row(*map(escape, (row.name, *cells, _cell(row.perfect))))
-    return table
+        found.append([*cells, _cell(row.perfect)])
+    return ["Measure", *sides, "95% limit if perfectly calibrated"], found
 
 
 def _cell(shown: Shown) -> str:

@@ -18,6 +18,7 @@ from dashboard.readers.table import Arrays, Table
 from dashboard.samples import Sample
 from dashboard.wording import escape_markdown, templates
 from dashboard.wording import imports as words
+from dashboard.wording.columns import columns_read
 
 _VISIT = "import_visit"
 """Files and page that were shown last."""
@@ -104,7 +105,7 @@ def import_files(sources: Sequence[SourceFile], *, page: str, headed: bool) -> U
 
 def _line(upload: Upload, *, headed: bool) -> str:
     checks = 0 if headed else len(upload.doubts)
-    about = words.summary(upload, event_column.columns_read(upload), n_checks=checks)
+    about = words.summary(upload, columns_read(upload), n_checks=checks)
     return words.line(upload.name if headed else "", about, words.DETAILS)
 
 

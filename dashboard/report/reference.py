@@ -15,6 +15,9 @@ from dashboard.report.document import FORMAT
 from dashboard.scene import Scene
 from dashboard.wording.events import event_option
 
+_FEW = 3
+"""Classes that are named in a refusal."""
+
 _WANTED = "a report that `fractile audit --json` wrote"
 
 
@@ -33,6 +36,8 @@ class Reference(NamedTuple):
         Names of its files; empty where an older report does not keep them.
     digest : str
         SHA-256, as of `dashboard.readers.Upload`.
+    classes : tuple of str
+        Their names, where they are known.
     """
 
     subject: str
@@ -40,6 +45,23 @@ class Reference(NamedTuple):
     counted: Tally
     files: tuple[str, ...] = ()
     digest: str = ""
+    classes: tuple[str, ...] = ()
+
+    def check(self, scene: Scene) -> None:
+        """Refuse a batch of another event or of other classes.
+
+        Raises
+        ------
+        CalibrationInputError
+            Its figures and those of the audit would be of different things.
+        """
+        event, own = event_option(scene.settings.event, scene.class_names), scene.class_names or ()
+        audited = str(self.reading.get("event", event))
+        if event != audited:
+            raise CalibrationInputError("event", f"{event}, but {audited} was audited", audited)
+        if own and self.classes and {*own} != {*self.classes}:
+            found = f"{_listed(own)}, but {_listed(self.classes)} were audited"
+            raise CalibrationInputError("classes", found, "those that were audited")
 
     def holds(self, counted: Tally) -> bool:
         """Return whether these are its rows."""
@@ -60,6 +82,7 @@ def reference_of(scene: Scene) -> dict[str, Any]:
     roles = {name: role for name, role in found.items() if role in ("outcome", "score")}
     return {
         "files": upload.name.split(" + "),
+        "classes": list(scene.class_names or ()),
         "reading": {
             "event": event_option(scene.settings.event, scene.class_names),
             "columns": [f"{name}={role}" for name, role in (roles | dict(options.roles)).items()],
@@ -94,11 +117,17 @@ def read_reference(text: str) -> Reference:
         scores = validation.scores(held["scores"])
         fits = scores.shape == rows.shape == hits.shape and bool((np.diff(scores) > 0).all())
         possible = fits and bool(((hits >= 0) & (hits <= rows) & (rows > 0)).all())
-        reading, files = dict(held["reading"]), tuple(map(str, held.get("files", ())))
+        reading = dict(held["reading"])
+        files, classes = (tuple(map(str, held.get(name, ()))) for name in ("files", "classes"))
     except (ValueError, KeyError, TypeError, CalibrationInputError) as error:
         raise CalibrationInputError("against", "a report without its rows", _WANTED) from error
     if not possible:
         raise CalibrationInputError("against", "rows by score that cannot be", _WANTED)
     counted = Tally(scores, rows, hits, int(rows.sum()))
     subject, digest = (str(report.get(name, "")) for name in ("subject", "sha256"))
-    return Reference(subject, reading, counted, files, digest)
+    return Reference(subject, reading, counted, files, digest, classes)
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    few = ", ".join(names[:_FEW])
+    return few if len(names) <= _FEW else f"{len(names)} classes ({few}, ...)"

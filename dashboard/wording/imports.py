@@ -161,7 +161,8 @@ def summary(upload: Upload, columns: Sequence[str], *, n_checks: int) -> str:
     )
     parts = (
         _rows(upload),
-        *(map(escape_markdown, columns) if columns else (*_classes(upload), kind)),
+        *(map(escape_markdown, columns) if columns else _classes(upload)),
+        "" if columns and kind != "logits" else kind,
         _count(n_checks, "warning", "warnings"),
         _count(len(upload.repairs), "automatic fix", "automatic fixes"),
     )

@@ -9,6 +9,7 @@ MOST = 2
 """Ranges that are named, the ones that most rows are off by most."""
 
 NONE = "No range of scores is shown to be too high or too low."
+NO_SINGLE = "No single range of scores stands out."
 HELP = (
     "Bins of the score are tested one by one, and the p-values adjusted for all of them (Holm, 5%);"
     " neighbouring bins that are miscalibrated in one direction make a range. Ranges are named only"
@@ -21,9 +22,11 @@ def ranges_sentence(side: Side) -> str:
 
     An example: "Scores above 60% are 18.0 percentage points too high (n = 412)."
     """
-    found = off_ranges(side.bins) if side.omnibus.p_value < DETECTION_LEVEL else ()
-    if not found:
+    if side.omnibus.p_value >= DETECTION_LEVEL:
         return NONE
+    found = off_ranges(side.bins)
+    if not found:  # the joint test looks at all scores together
+        return NO_SINGLE
     worst = sorted(found, key=lambda one: -abs(one.gap) * one.n_rows)
     parts = [_part(one, again=place > 0) for place, one in enumerate(worst[:MOST])]
     more = len(found) - len(parts)

@@ -68,6 +68,21 @@ def test_the_figures_are_those_of_the_file(export: str, hospital: Discharges) ->
     assert "\\" not in result.stdout
 
 
+def test_how_files_were_read_is_above_the_results(export: str, tmp_path: Path) -> None:
+    read = run(export, "--resamples", "0").stdout.splitlines()[1]
+    assert read.startswith("Read: 7,400 rows \u00b7 score predicted_risk_pct (%) \u00b7 outcome")
+    assert "Percentages were divided by 100 in all 7,400 rows" in read
+    assert "\u00b7 logits" in run(GARMENTS, "--resamples", "0").stdout.splitlines()[1]
+    rng = np.random.default_rng(4)
+    for name, n_rows in (("one.csv", 300), ("two.csv", 200)):
+        risk = rng.random(n_rows)
+        lines = [f"{a:.3f},{b:d}" for a, b in zip(risk, rng.random(n_rows) < risk, strict=True)]
+        (tmp_path / name).write_text("\n".join(["risk,outcome", *lines]), encoding="utf-8")
+    both = run(str(tmp_path / "one.csv"), str(tmp_path / "two.csv"), "--resamples", "0").stdout
+    assert both.splitlines()[1].startswith("Read: 300 calibration \u00b7 200 test rows")
+    assert both.splitlines()[2].startswith('Check: The names "one.csv" and "two.csv" do not tell')
+
+
 def test_the_figures_are_those_of_the_page(export: str, hospital: Discharges) -> None:
     page = open_upload(
         ("discharges.csv", hospital.data), method="spline", resamples="1000", measures="short"

@@ -82,6 +82,33 @@ def test_a_new_frequency_is_told_apart(audited: Path, tmp_path: Path) -> None:
     assert "*" not in table  # which marks what the frequency does not explain
 
 
+@pytest.mark.parametrize("event", ["No", "top-1"])
+def test_another_event_than_the_audited_one_is_refused(audited: Path, event: str) -> None:
+    found = run("check", audited.parent / "audited.csv", "--against", audited, "--event", event)
+    assert found.exit_code == 2
+    assert found.stderr == f"Error: Event: {event}, but Yes was audited. Expected Yes.\n"
+
+
+def test_other_classes_than_the_audited_ones_are_refused(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    for count in (2, 5):
+        shares, names = rng.dirichlet(np.ones(count), 300), "abcde"[:count]
+        truth = rng.integers(0, count, 300)
+        lines = [
+            ",".join([*(f"{p:.9f}" for p in row), names[k]])
+            for row, k in zip(shares, truth, strict=True)
+        ]
+        head = ",".join([*names, "label"])
+        (tmp_path / f"{count}.csv").write_text("\n".join([head, *lines]), encoding="utf-8")
+    five, report = tmp_path / "5.csv", tmp_path / "5.json"
+    assert run("audit", five, "--json", report, "--resamples", "0").exit_code == 0
+    for against in (report, five):
+        found = run("check", tmp_path / "2.csv", "--against", against)
+        assert found.exit_code == 2
+        assert "Classes: a, b, but 5 classes (a, b, c, ...) were audited." in found.stderr
+        assert run("check", five, "--against", against).exit_code == 0
+
+
 def test_other_columns_can_be_named(audited: Path, tmp_path: Path) -> None:
     batch(tmp_path / "new.csv", 4)
     text = (tmp_path / "new.csv").read_text("utf-8").replace("readmitted", "x", 1)

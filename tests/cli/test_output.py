@@ -1,5 +1,6 @@
 """Outputs that cannot take every sign, or anything: none of it is a condition that holds."""
 
+import io
 import os
 import subprocess
 import sys
@@ -8,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
 from dashboard import terminal
 from dashboard.cli import BROKEN, CANNOT, STOPPED, UNREAD, main
+from dashboard.output import table_of
 
 COMMAND = "from dashboard.cli import main; main()"
 
@@ -84,3 +87,20 @@ def test_a_stop_and_a_fault_have_codes_of_their_own(
     result = CliRunner().invoke(main, ["audit", "x.csv"])
     assert result.exit_code == code
     assert result.stderr.splitlines()[-1] == said
+
+
+@pytest.mark.parametrize("width", [200, 120, 80, 60, 40, 20])
+def test_no_number_of_a_table_is_cut(width: int) -> None:
+    heads = "Measure", "Before", "After", "Change", "", "95% limit if perfectly calibrated"
+    row = (
+        "Brier score of the event", "0.164 (0.157\u20130.172)", "0.151 (0.142\u20130.160)",
+        "-0.013 (-0.017 to -0.010)", "better", "< 0.161",
+    )  # fmt: skip
+    table, left_out = table_of(heads, [row], width)
+    console = Console(width=width, file=io.StringIO())
+    console.print(table, crop=False)
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    shown = row[: len(table.columns)]
+    assert set(" ".join(shown).split()) <= set(text.split())
+    assert left_out == tuple(filter(None, heads[len(table.columns) :]))
+    assert len(table.columns) == {200: 6, 120: 6, 80: 6, 60: 5}.get(width, len(table.columns))

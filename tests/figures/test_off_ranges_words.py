@@ -76,3 +76,11 @@ def test_ranges_stand_before_the_ks_error_of_their_side() -> None:
     # Of the rows that the calibrator was fitted on, no range is said of After.
     _, after = both_sides_line(found, found.calibration, TOP_1, ranges=True).split("  \n")
     assert "ange" not in after
+
+
+def test_evidence_of_all_scores_together_is_not_denied_for_want_of_a_range() -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.random(2000)
+    side = side_of(list(scores), list(rng.random(2000) < np.clip(scores + 0.022, 0, 1)))
+    assert side.omnibus.p_value < 0.05
+    assert ranges_sentence(side) == "No single range of scores stands out."
