@@ -256,13 +256,12 @@ def _curve(found: Found, palette: Palette, *, both: bool) -> Picture:
     """Draw the cost by cut-off; far above what acting on all or none costs, it is left out."""
     top = max(1.3 * min(found.every, found.none), 1.1 * found.before.cost)
     cutoff = found.before.at.cutoff
-    traces = [pictures.line([cutoff, cutoff], [0, top], palette.neutral, dash="dot")]
+    traces, given = [pictures.line([cutoff, cutoff], [0, top], palette.neutral, dash="dot")], []
     without = [("visit all", found.every), ("visit none", found.none)]
     lines = [(text, cost, palette.neutral) for text, cost in without if cost < 0.95 * top]
     traces += [
         pictures.line([0, 1], [cost, cost], palette.neutral, dash="dot") for _, cost, _ in lines
     ]
-    given = []
     drawn = (
         ("\u25cf before", found.before, "solid", "circle", palette.score),
         ("\u25c6 after", found.after, "dash", "diamond", palette.text),
@@ -274,9 +273,8 @@ def _curve(found: Found, palette: Palette, *, both: bool) -> Picture:
             pictures.dots([cutoff], [one.cost], colour, size=15, symbol=symbol),
             pictures.dots([one.best], [one.least], colour, size=15, symbol=f"{symbol}-open"),
         ]
-        given.append(
-            f"<b style='color:{colour}'>{name}, at {_share(cutoff)}: {_number(one.cost)}</b>"
-        )
+        text = f"{name}, at {_share(cutoff)}: {_number(one.cost)}"
+        given.append(f"<b style='color:{colour}'>{text}</b>")
     # Below the lines, where there always is room.
     place = cutoff + 0.01, 0.01 * top, palette.text, palette
     names = pictures.names_at_end(lines, 0.99, top)
