@@ -115,7 +115,9 @@ async def teach(address: str, n_students: int, seconds: float, pause: float) -> 
         Student(sliding[k % len(sliding)], seat=(k + 1) * (k % 2)) for k in range(n_students)
     ]
     ready = asyncio.Barrier(n_students + 1)
-    tasks = [asyncio.create_task(attend(address, one, ready, seconds, pause)) for one in students]
+    tasks = [
+        asyncio.create_task(attend(address, one, ready, seconds, pause)) for one in students
+    ]
     await ready.wait()
     start, used = time.perf_counter(), processor_seconds(process)
     await ready.wait()
