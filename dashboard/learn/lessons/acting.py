@@ -254,32 +254,31 @@ def _table(found: Found) -> tuple[tuple[str, ...], ...]:
 
 def _curve(found: Found, palette: Palette, *, both: bool) -> Picture:
     """Draw the cost by cut-off; far above what acting on all or none costs, it is left out."""
-    top = 1.45 * min(found.every, found.none)
+    top = max(1.3 * min(found.every, found.none), 1.1 * found.before.cost)
     cutoff = found.before.at.cutoff
-    traces = [pictures.line([cutoff, cutoff], [0, top], palette.neutral, dash="dot")]
+    traces, given = [pictures.line([cutoff, cutoff], [0, top], palette.neutral, dash="dot")], []
     without = [("visit all", found.every), ("visit none", found.none)]
     lines = [(text, cost, palette.neutral) for text, cost in without if cost < 0.95 * top]
     traces += [
         pictures.line([0, 1], [cost, cost], palette.neutral, dash="dot") for _, cost, _ in lines
     ]
-    names = pictures.names_at_end(lines, 0.99, top)
-    given = f"the costs give {_share(cutoff)}"
-    names.append(pictures.boxed(given, cutoff + 0.01, 0.01 * top, palette.text, palette))
     drawn = (
-        ("before", found.before, "solid", "circle", palette.score, "bottom", 4),
-        ("after", found.after, "dash", "diamond", palette.text, "top", -10),
+        ("\u25cf before", found.before, "solid", "circle", palette.score),
+        ("\u25c6 after", found.after, "dash", "diamond", palette.text),
     )
-    for name, one, dash, symbol, colour, above, away in drawn[: 1 + both]:
+    for name, one, dash, symbol, colour in drawn[: 1 + both]:
         inside = one.costs <= top
         traces += [
             pictures.line(CUTOFFS[inside], one.costs[inside], colour, dash=dash),
             pictures.dots([cutoff], [one.cost], colour, size=15, symbol=symbol),
             pictures.dots([one.best], [one.least], colour, size=15, symbol=f"{symbol}-open"),
         ]
-        text, where = f"<b>{name}: {_number(one.cost)}</b>", {"xshift": 10, "yshift": away}
-        names.append(
-            pictures.boxed(text, cutoff, one.cost, colour, palette, yanchor=above, **where)
-        )
+        text = f"{name}, at {_share(cutoff)}: {_number(one.cost)}"
+        given.append(f"<b style='color:{colour}'>{text}</b>")
+    # Below the lines, where there always is room.
+    place = cutoff + 0.01, 0.01 * top, palette.text, palette
+    names = pictures.names_at_end(lines, 0.99, top)
+    names.append(pictures.boxed("<br>".join(given), *place, align="left"))
     figure = pictures.picture(
         f"Cost per {PER:,} patients, by cut-off",
         traces,
@@ -330,7 +329,7 @@ def _counts(
 def _added(side: str, found: AtCutoff, ratio: int | None) -> str:
     if ratio is None:
         counts = (f"{n:,}" for n in (found.right, found.in_vain, found.missed))
-        return "Visited rightly: {}. In vain: {}. Missed: {}.".format(*counts)
+        return "By uncalibrated scores: {} visited rightly, {} in vain, {} missed.".format(*counts)
     cost = total(found, ratio)
     return (
         f"{side.capitalize()}: {found.in_vain:,} in vain + {ratio} \u00d7 {found.missed:,} missed ="

@@ -60,8 +60,6 @@ LOOKS = (("solid", "circle", "\u25cf"), ("dash", "diamond", "\u25c6"))
 EXAMPLE = 0.3
 
 N_GROUPS, P_VALUE = 20, 0.03
-"""Of the question at the end."""
-
 ADJUSTED = float(holm([P_VALUE, *[1.0] * (N_GROUPS - 1)])[0])
 
 WIDEST = 27.0

@@ -1,0 +1,171 @@
+"""Averages hide groups."""
+
+import io
+import json
+import math
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from calibcore.calibrators import ByGroup, PlattScaling
+from dashboard.compute.laboratory import file_of
+from dashboard.figures import LIGHT
+from dashboard.figures.sent import LightFigure
+from dashboard.learn import data
+from dashboard.learn.laboratory import chosen_of, drawn_of
+from dashboard.learn.lesson import Shown, State, start_of
+from dashboard.learn.lessons.groups import (
+    KEY,
+    LESSON,
+    METHODS,
+    MODELS,
+    N_ROWS,
+    VIEWS,
+    find,
+    most_possible,
+)
+from tests.learn import reference
+
+SEEDS = range(20)
+
+
+def state(gap: str = "15", view: str = "groups", **more: object) -> State:
+    return start_of(LESSON, chosen={"gap": gap, "view": view}, **more)
+
+
+def shown(gap: str = "15", view: str = "groups", **more: object) -> Shown:
+    return LESSON.show(state(gap, view, **more))
+
+
+@pytest.mark.parametrize("word", MODELS)
+def test_the_true_gaps_are_those_of_the_control_and_all_rows_are_calibrated(word: str) -> None:
+    chosen = MODELS[word]
+    first, second = (chosen.model.truth(group) for group in (0, 1))
+    gaps = [one.mean_score - one.rate for one in (first, second)]
+    assert [round(100 * gap) for gap in gaps] == [int(word), -int(word)]
+    pooled = chosen.model.truth()
+    assert pooled.mean_distance < 0.004  # as the lesson says
+    for slope in (chosen.slope - 1, chosen.slope + 1):
+        assert replace(chosen, slope=slope).model.truth().mean_distance >= pooled.mean_distance
+
+
+def test_gaps_grow_with_the_control() -> None:
+    found = [find(state(word))[0] for word in MODELS]
+    assert all(a[1].gap < b[1].gap for a, b in pairwise(found))
+    assert all(a[2].gap > b[2].gap for a, b in pairwise(found))
+
+
+def test_the_figures_are_those_of_a_loop_over_the_rows() -> None:
+    here = state("10")
+    rows = drawn_of(data.in_laboratory(MODELS["10"], here, KEY), 1)
+    assert rows.groups is not None
+    event = rows.event
+    every = [*zip(event.scores.tolist(), event.hits.tolist(), rows.groups.tolist(), strict=True)]
+    for part, wanted in zip(find(here)[0], ({0, 1}, {0}, {1}), strict=True):
+        scores = [score for score, _, group in every if group in wanted]
+        hits = [int(hit) for _, hit, group in every if group in wanted]
+        score, frequency = reference.mean(scores), reference.mean(hits)
+        assert part.score == pytest.approx(score)
+        assert part.frequency == pytest.approx(frequency)
+        assert part.gap == pytest.approx(score - frequency)
+        error = reference.ks_error(reference.Rows([], [], scores, hits))
+        assert part.ks_error == pytest.approx(error)
+        half = 1.96 * math.sqrt(frequency * (1 - frequency) / len(hits))
+        assert part.high - part.low == pytest.approx(2 * half, rel=0.01)
+        assert part.table.counts.sum() == len(hits)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("word", ["6", "10", "15", "20"])
+def test_each_group_is_off_in_its_direction_and_all_together_are_not(word: str, seed: int) -> None:
+    (together, first, second), _ = find(state(word, seed=seed))
+    assert first.verdict.startswith("scores too high by ")
+    assert second.verdict.startswith("scores too low by ")
+    assert abs(together.gap) < 0.03
+    note = shown(word, seed=seed).note
+    assert note.startswith("With this draw") == together.is_detected
+    assert "not detected" not in note
+
+
+def test_most_draws_show_all_rows_calibrated() -> None:
+    detected = [find(state(word, seed=seed))[0][0].is_detected for seed in SEEDS for word in MODELS]
+    assert sum(detected) <= 0.15 * len(detected)  # 5% expected; the same seed draws much alike
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_small_gap_that_is_not_detected_is_said(seed: int) -> None:
+    (together, first, second), _ = find(state("2", seed=seed))
+    note = shown("2", seed=seed).note
+    both = first.is_detected and second.is_detected
+    assert ("does not mean calibrated" in note) == (not both and not together.is_detected)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_one_fit_leaves_the_gaps_and_a_fit_by_group_does_not(seed: int) -> None:
+    before, one = find(state("15", "one", seed=seed))
+    _, each = find(state("15", "each", seed=seed))
+    for was, same, now in zip(before[1:], one[1:], each[1:], strict=True):
+        assert abs(same.gap - was.gap) < 0.03
+        assert abs(same.gap) > 0.12
+        assert abs(now.gap) < 0.05
+        assert abs(same.true_gap) > 0.12
+        assert abs(now.true_gap) < 0.03
+
+
+def test_calibration_by_group_is_that_of_a_penalty_chosen_by_cross_validation() -> None:
+    here = state("15", "each")
+    chosen = data.in_laboratory(MODELS["15"], here, KEY)
+    fit, test = drawn_of(chosen, 0), drawn_of(chosen, 1)
+    fitted = ByGroup(PlattScaling()).fit(fit.event.scores, fit.event.hits, fit.groups)
+    scores = fitted.predict(test.event.scores, test.groups)
+    for group, part in enumerate(find(here)[1][1:]):
+        rows = test.groups == group
+        gap = float(scores[rows].mean() - test.event.hits[rows].mean())
+        assert part.gap == pytest.approx(gap, abs=0.002)
+
+
+def test_the_most_that_is_possible() -> None:
+    scores = MODELS["15"].model.truth().scores
+    # One group as rare as all rows allow, the other as frequent: their mean is the score.
+    rare, frequent = np.maximum(0, 2 * scores - 1), np.minimum(1, 2 * scores)
+    np.testing.assert_allclose((rare + frequent) / 2, scores, atol=1e-12)
+    most = float((scores - rare).mean())
+    assert most_possible("15") == pytest.approx(most)
+    # By another way: a sum over the normal log-odds of the scores, 3 x 0.34 wide.
+    places = [k / 1000 for k in range(-6000, 6001)]
+    weights = [math.exp(-x * x / 2) for x in places]
+    least = [1 / (1 + math.exp(abs(3 * 0.34 * x))) for x in places]
+    total = math.fsum(w * v for w, v in zip(weights, least, strict=True)) / math.fsum(weights)
+    assert most == pytest.approx(total, abs=1e-4)
+    assert f"up to {100 * total:.0f} percentage points" in shown().answer
+
+
+def test_nothing_of_the_groups_is_sent_before() -> None:
+    before = shown(view="each", revealed=False)
+    assert len(before.pictures) == 1
+    figures = [LightFigure(p.figure, LIGHT).to_dict() for p in before.pictures]
+    sent = json.dumps([before.sentence, before.pictures[0].text, figures])
+    assert "roup" not in sent
+    assert "too high" not in sent
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_the_link_opens_the_very_same_rows(view: str) -> None:
+    here = state("10", view, seed=3, seat=12, draws=4)
+    query = LESSON.link(here).query
+    assert query["method"] == METHODS[view]
+    assert ("group" in query) == (view == "each")
+    chosen = chosen_of(query["model"])
+    assert chosen is not None
+    held = np.load(io.BytesIO(file_of(chosen)))
+    assert held["labels_test"].size == N_ROWS
+    for part, name in zip(find(here)[0][1:], "AB", strict=True):
+        rows = held["column_group_test"] == name
+        assert part.frequency == held["labels_test"][rows].mean()
+
+
+def test_the_check_counts_and_adjusts() -> None:
+    assert "1 of them would still be expected below 0.05" in LESSON.check.why  # 20 x 0.05
+    assert LESSON.check.why.endswith("this p-value is 0.6.")  # 20 x 0.03
