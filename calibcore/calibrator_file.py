@@ -12,12 +12,7 @@ from numpy.typing import NDArray
 
 from calibcore import validation
 from calibcore.auditing import AuditResult
-from calibcore.calibrators.base import (
-    Fitted,
-    FittedScoreMap,
-    FittedVectorMap,
-    from_json,
-)
+from calibcore.calibrators.base import Fitted, FittedScoreMap, FittedVectorMap, from_json
 from calibcore.calibrators.lifts.by_group import FittedByGroup
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError

@@ -12,7 +12,6 @@ from calibcore.calibrator_file import CalibratorFile
 from calibcore.calibrators.base import FittedScoreMap
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.tables import are_percentages
 from calibcore.validation import Floats
 from dashboard.compute.files import row_names, row_numbers
 from dashboard.readers import Upload
@@ -99,8 +98,7 @@ def _of_piece(piece: RawSet, upload: Upload, kept: CalibratorFile) -> _Part:
     table = piece.table
     if table is None:
         raise CalibrationInputError("file", "outcomes alone", "one with scores")
-    of_classes = upload.options.values == "auto" and table.ndim == 2 and are_percentages(table)
-    if not piece.divided and (upload.in_percent or of_classes):
+    if upload.in_percent and not piece.divided:
         table = table / 100
     rows = {"row": np.asarray(row_numbers(upload)["rows"])}
     named = table.ndim == 2 and piece.class_names is not None

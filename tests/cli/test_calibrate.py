@@ -160,11 +160,11 @@ def test_percentages_are_divided_as_where_outcomes_are_known(tmp_path: Path) -> 
     pd.DataFrame(table, columns=["a", "b", "c"]).assign(label=labels).to_csv(old, index=False)
     assert run("fit", old, "--calibrator", "temperature", "--out", kept).exit_code == 0
     found = []
-    for scale in (1, 100):
+    for scale, unit in ((1, ""), (100, " (%)")):
         pd.DataFrame(scale * table, columns=["a", "b", "c"]).to_csv(new, index=False)
         done = run("calibrate", new, "--with", kept, "--out", out)
         assert done.exit_code == 0, done.stderr
-        found.append(pd.read_csv(out)[["a", "b", "c"]].to_numpy())
+        found.append(pd.read_csv(out)[[f"{one}{unit}" for one in "abc"]].to_numpy() / scale)
     assert_allclose(found[1], found[0], rtol=0, atol=1e-12)
 
 

@@ -13,11 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyarrow import types
 
-from dashboard.readers.formats.cells import (
-    column_of_dates,
-    column_of_numbers,
-    column_of_texts,
-)
+from dashboard.readers.formats.cells import column_of_dates, column_of_numbers, column_of_texts
 from dashboard.readers.formats.class_lists import TOO_MANY, columns_of_classes, keys_of_pair
 from dashboard.readers.formats.heading import is_number
 from dashboard.readers.refusal import FileError, quoted, visible

@@ -4,10 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from dashboard.readers.contents import Options
-from dashboard.readers.recognition.candidates import (
-    Scores,
-    may_say_classes,
-)
+from dashboard.readers.recognition.candidates import Scores, may_say_classes
 from dashboard.readers.recognition.events import event_of
 from dashboard.readers.recognition.features import Feature, features_of
 from dashboard.readers.recognition.further import further_role
@@ -20,9 +17,7 @@ from dashboard.readers.recognition.refused import (
     refuse_words,
 )
 from dashboard.readers.recognition.scoring import is_called_prediction
-from dashboard.readers.recognition.vocabulary import (
-    WEIGHT_KEYS,
-)
+from dashboard.readers.recognition.vocabulary import WEIGHT_KEYS
 from dashboard.readers.recognition.weights import Hypothesis
 from dashboard.readers.refusal import FileError, quoted
 from dashboard.readers.table import ColumnRole, Reading, Table

@@ -6,10 +6,7 @@ import numpy as np
 
 from calibcore.probabilities import softmax
 from dashboard.readers.contents import Options
-from dashboard.readers.recognition.candidates import (
-    Scores,
-    sums_to,
-)
+from dashboard.readers.recognition.candidates import Scores, sums_to
 from dashboard.readers.recognition.features import Feature, table_of
 from dashboard.readers.recognition.scoring import says_event
 from dashboard.readers.recognition.weights import Hypothesis

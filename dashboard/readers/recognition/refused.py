@@ -5,11 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dashboard.readers.contents import Options
-from dashboard.readers.recognition.candidates import (
-    Scores,
-    by_affix,
-    may_say_classes,
-)
+from dashboard.readers.recognition.candidates import Scores, by_affix, may_say_classes
 from dashboard.readers.recognition.features import Feature, table_of
 from dashboard.readers.recognition.questions import say_the_same, which_scores
 from dashboard.readers.recognition.vocabulary import (

@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dashboard.readers.recognition.candidates import (
-    Scores,
-)
+from dashboard.readers.recognition.candidates import Scores
 
 WEIGHTS: Mapping[str, float] = {
     # the outcome by itself
