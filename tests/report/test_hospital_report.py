@@ -130,7 +130,7 @@ def test_decisions_are_counted_by_ward() -> None:
         mine = ward == name
         missed = [int((mine & back & (scores < 0.3)).sum()) for scores in (risk, after)]
         assert cells[0] == f"{mine.sum():,}"
-        assert cells[4] == f"{missed[0]:,} \u2192 {missed[1]:,}"
+        assert cells[4] == f"{missed[0]:,}\u00a0\u2192\u00a0{missed[1]:,}"
 
 
 def test_the_report_has_no_names_of_the_program() -> None:
