@@ -225,7 +225,9 @@ def subgroups(scene: Scene) -> Section:
         ]
         columns = (slicing.by, say_rows("Rows"), *heads)
         blocks.append(Table(f"by {slicing.by}", columns, tuple(table)))
-        note = slice_words.table_note(one.before, order.size, by=slicing.by)
+        note = slice_words.table_note(
+            one.before, order.size, by=slicing.by, worst_first=not slicing.in_time
+        )
         cut = words.largest_shown(len(shown), order.size)
         blocks.append(lines(f"note {slicing.by}", [note if note not in noted else "", cut]))
         noted.add(note)
