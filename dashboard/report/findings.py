@@ -40,6 +40,8 @@ from dashboard.wording.verdicts import DETECTION_LEVEL
 MOST_SUBGROUPS = 20
 """Subgroups that are listed for each column."""
 
+NO_BREAK_ARROW = "\u00a0\u2192\u00a0"
+
 RANKED_BY = "event_nll"
 """Measure that calibrators are ranked by, as on their page until another is chosen."""
 
@@ -196,6 +198,7 @@ def subgroups(scene: Scene) -> Section:
     """Return the worst subgroup, and every subgroup of the columns."""
     found = find_groups(scene)
     blocks: list[Block | None] = [lines("worst", lines_of(scene))]
+    noted: set[str] = set()
     for slicing in found.slicings[:MOST_COLUMNS]:
         one = find_slices(scene, slicing.by)
         after = None if one.after is one.before else one.after
@@ -222,9 +225,12 @@ def subgroups(scene: Scene) -> Section:
         ]
         columns = (slicing.by, say_rows("Rows"), *heads)
         blocks.append(Table(f"by {slicing.by}", columns, tuple(table)))
-        note = slice_words.table_note(one.before, order.size, by=slicing.by)
+        note = slice_words.table_note(
+            one.before, order.size, by=slicing.by, worst_first=not slicing.in_time
+        )
         cut = words.largest_shown(len(shown), order.size)
-        blocks.append(lines(f"note {slicing.by}", [note, cut]))
+        blocks.append(lines(f"note {slicing.by}", [note if note not in noted else "", cut]))
+        noted.add(note)
     if not found.slicings:
         blocks.append(lines("none", [words.NO_GROUPS]))
     return section(scene, words.SUBGROUPS, "subgroups", *blocks)
@@ -278,13 +284,17 @@ def _decisions_by_group(scene: Scene, sides: list[EventScores], at: float) -> li
     rows = [
         Row(name, name, (
             Cell(f"{each[0].n_samples:,}", value=float(each[0].n_samples)),
-            *(Cell(cell.text, cell.note) for cell in acting.group_cells(each)),
+            *(
+                Cell(cell.text.replace(acting.ARROW, NO_BREAK_ARROW), cell.note)
+                for cell in acting.group_cells(each)
+            ),
         ))
         for name, each in shown
     ]  # fmt: skip
     heads = (offered[0], say_rows("Rows"), *map(say_rows, acting.GROUP_HEAD[1:]))
-    note = acting.groups_note(len(shown), len(groups))
-    return [Table("cut-off by group", heads, tuple(rows)), lines("by group", [note])]
+    note = acting.groups_note(len(shown), len(shown))
+    cut = words.largest_shown(len(shown), len(groups))
+    return [Table("cut-off by group", heads, tuple(rows)), lines("by group", [note, cut])]
 
 
 def _kept(

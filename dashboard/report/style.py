@@ -40,9 +40,11 @@ footer { margin-top: 2.5em; overflow-wrap: anywhere; padding-top: 0.6em;
 @page { margin: 14mm; } @page brief { margin: 9mm 14mm; }
 @media print {
   body { font-size: 10pt; line-height: 1.35; max-width: none; padding: 0; }
-  h2, .practice, .told { break-after: avoid; } tr { break-inside: avoid; }
+  h2, .practice, .told:not(:last-child) { break-after: avoid; } tr { break-inside: avoid; }
   tbody tr:first-child, tbody tr:nth-last-child(2) { break-after: avoid; }
-  footer { margin-top: 1em; break-before: avoid; } section > :last-child { break-after: avoid; }
+  footer { margin-top: 1em; break-before: avoid; }
+  section:last-child > :last-child { break-after: avoid; }
+  .practice + :is(.wide, .told) { break-before: avoid; }
   thead { display: table-header-group; } .wide { overflow: visible; }
   .side-by-side { grid-template-columns: repeat(2, minmax(0, 1fr)); break-inside: avoid; }
   .brief { page: brief; font-size: 8.5pt; line-height: 1.25; } .brief h1 { font-size: 13pt; }

@@ -170,7 +170,7 @@ def _show_slices(scene: Scene, found: FoundSlices, first: SliceScreen, shown: Pl
         with st.container(key="slices_table"):
             st.html(_slice_table(rows, expert=scene.expert))
         n_shown = _order(found, first).size
-        note = words.table_note(first, n_shown, by=slicing.by)
+        note = words.table_note(first, n_shown, by=slicing.by, worst_first=not slicing.in_time)
         said = " ".join((note, *words.missing(scene.upload, slicing.by)))
         st.markdown(f":small[{said}]", help=words.about(first, expert=scene.expert))
 

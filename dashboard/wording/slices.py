@@ -327,10 +327,11 @@ def about(screen: SliceScreen, *, expert: bool) -> str:
 
 
 @says_rows
-def table_note(screen: SliceScreen, n_shown: int, *, by: str) -> str:
-    """Return what the small print is, and which subgroups are not tested."""
+def table_note(screen: SliceScreen, n_shown: int, *, by: str, worst_first: bool = True) -> str:
+    """Return the order, what the small print is, and which subgroups are not tested."""
     at_once = " (all subgroups at once)" if isinstance(screen, JointScreen) else ""
-    said = [f"Small print: 95% CI{at_once} and finding."]
+    said = ["Worst first."] if worst_first else []
+    said.append(f"Small print: 95% CI{at_once} and finding.")
     if isinstance(screen, JointScreen):
         said.append(
             "Only the mean gap is tested: scores right on average may still be too extreme."

@@ -130,7 +130,7 @@ def test_decisions_are_counted_by_ward() -> None:
         mine = ward == name
         missed = [int((mine & back & (scores < 0.3)).sum()) for scores in (risk, after)]
         assert cells[0] == f"{mine.sum():,}"
-        assert cells[4] == f"{missed[0]:,} \u2192 {missed[1]:,}"
+        assert cells[4] == f"{missed[0]:,}\u00a0\u2192\u00a0{missed[1]:,}"
 
 
 def test_the_report_has_no_names_of_the_program() -> None:
@@ -139,3 +139,11 @@ def test_the_report_has_no_names_of_the_program() -> None:
     (table,) = [b for s in made["sections"] for b in s["blocks"] if b["key"] == "calibrator"][-1:]
     pairs = {row["name"]: row["cells"][0]["shown"] for row in table["rows"]}
     assert pairs["groups"] == ", ".join(WARDS)
+
+
+def test_subgroups_are_said_to_stand_worst_first_but_for_dates() -> None:
+    made = document(scene())
+    (part,) = [one for one in made["sections"] if one["key"] == "subgroups"]
+    notes = {b["key"]: " ".join(b["lines"]) for b in part["blocks"] if b["kind"] == "text"}
+    assert notes["note ward"].startswith("Worst first.")
+    assert notes["note discharge_date"].startswith("Small print")
