@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from pandas import DataFrame
+from scipy.special import expit
 
 from calibcore.calibrator_file import CalibratorFile
 from calibcore.data import LogitSet
@@ -81,6 +82,8 @@ def _of_piece(piece: RawSet, upload: Upload, kept: CalibratorFile) -> _Part:
     scale = upload.options.values  # noqa: PD011 - no data frame
     if scale == "percentages" or (scale == "auto" and table.ndim == 2 and are_percentages(table)):
         table = table / 100
+    elif scale == "logits" and table.ndim == 1 and kept.takes == "scores":
+        table = expit(table)
     elif table.ndim == 1 and 1 < table.max() <= 100:
         found = f"scores up to {table.max():g}"
         raise CalibrationInputError("score", found, "numbers from 0 to 1, or values in percent")
