@@ -158,6 +158,8 @@ class CalibratorFile:
             raise CalibrationInputError("calibrator", "no JSON", "a calibrator file") from error
         if not isinstance(content, dict):
             raise CalibrationInputError("calibrator", "JSON of another kind", "a calibrator file")
+        if not {"fitted", "kind"} & {*content}:
+            raise CalibrationInputError("calibrator", "JSON without one", "a calibrator file")
         if "format" not in content:
             return cls(from_json(text))
         written = content["format"]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from pandas import DataFrame
+from scipy.special import expit
 
 from calibcore.calibrator_file import CalibratorFile
 from calibcore.calibrators.base import FittedScoreMap
@@ -100,6 +101,8 @@ def _of_piece(piece: RawSet, upload: Upload, kept: CalibratorFile) -> _Part:
         raise CalibrationInputError("file", "outcomes alone", "one with scores")
     if upload.in_percent and not piece.divided:
         table = table / 100
+    elif upload.options.values == "logits" and table.ndim == 1 and kept.takes == "scores":
+        table = expit(table)
     rows = {"row": np.asarray(row_numbers(upload)["rows"])}
     named = table.ndim == 2 and piece.class_names is not None
     given = DataFrame(table, columns=list(piece.class_names or ())) if named else table

@@ -29,7 +29,9 @@ _AS_DETECTED = {"outcome": None, "score": None, "columns": ()}
 
 
 def check_files(given: Mapping[str, Any]) -> bool:
-    """Compare files with an audit, print what changed, and return whether anything did.
+    """Compare files with an audit, print what changed, and return whether the command fails.
+
+    It does where anything changed, or where the power is below what is asked for.
 
     Parameters
     ----------
@@ -49,12 +51,16 @@ def check_files(given: Mapping[str, Any]) -> bool:
     console.print(escape(plain(subject(scene))), style="bold", soft_wrap=True)
     for text in (f"Against: {audited.subject}", how):
         console.print(escape(text), soft_wrap=True)
-    style = "bold red" if found.moved else None
+    style = "bold red" if found.moved else "bold" if words.too_few(found) else None
     console.print(escape(words.conclusion(found)), style=style, soft_wrap=True)
     console.table(words.head(found), [words.cells(row, found) for row in found.rows])
     for text in (words.power(found), words.note(found)):
         console.print(escape(text), soft_wrap=True)
-    return bool(found.moved)
+    least = given["min_power"]
+    lacks = least is not None and found.power < least
+    if lacks:
+        console.print(escape(words.too_little_power(found, least)), style="bold red")
+    return bool(found.moved) or lacks
 
 
 def _compared(

@@ -2,7 +2,6 @@
 
 import os
 import sys
-import traceback
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -11,13 +10,9 @@ from typing import Any, TypeVar
 import click
 
 from calibcore.errors import CalibrationInputError
+from dashboard.commands import CANNOT, HOLDS, Commands, Key, WithKeys, resamples
 
 Result = TypeVar("Result")
-
-HOLDS, CANNOT, BROKEN, STOPPED, UNREAD = 1, 2, 3, 130, 141
-"""Codes: a condition holds; what cannot be read, written, or was asked for in vain; a fault of the
-program; stopped from the keyboard; nobody reads the output, as in ``fractile audit x.csv | head``.
-"""
 
 _EXAMPLES = {
     "main": (
@@ -60,7 +55,7 @@ _EXAMPLES = {
         "\b\n"
         "Codes:\n"
         "  0  no change detected\n"
-        "  1  a measure changed\n"
+        "  1  a measure changed, or the power is below --min-power\n"
         "  2  the files cannot be read, or an option does not fit them\n"
         "  other codes: it did not get to an answer\n"
         "\n"
@@ -68,7 +63,7 @@ _EXAMPLES = {
         "Examples:\n"
         "  fractile audit january.csv --json audit.json\n"
         "  fractile check march.csv --against audit.json\n"
-        "  fractile check march.csv --against audit.json --change 0.05\n"
+        "  fractile check march.csv --against audit.json --change 0.05 --min-power 0.8\n"
         "  fractile check rescored.csv --against january.csv\n"
         "  fractile check rescored.csv --against audit.json --audited january.csv\n"
     ),
@@ -79,37 +74,8 @@ _EXAMPLES = {
 """Of every command, below its options; click keeps the lines of what follows its mark."""
 
 
-class _Command(click.Group):
-    """All commands; whatever happens to them, code 1 says that a condition holds."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        from dashboard import output  # noqa: PLC0415 - for those that print
-
-        output.prepare()
-        try:
-            try:
-                return super().invoke(ctx)
-            finally:
-                sys.stdout.flush()
-        except (click.ClickException, click.exceptions.Exit):
-            raise
-        except KeyboardInterrupt:
-            click.echo("Stopped.", err=True)
-            code = STOPPED
-        except BrokenPipeError:
-            code = UNREAD
-        except OSError as error:
-            click.echo(f"Error: {error.strerror or error}", err=True)
-            code = CANNOT
-        except Exception:  # noqa: BLE001 - is shown whole
-            traceback.print_exc()
-            code = BROKEN
-        output.discard()
-        sys.exit(code)
-
-
 @click.group(
-    cls=_Command,
+    cls=Commands,
     invoke_without_command=True,
     context_settings={"max_content_width": 100},
     epilog=_EXAMPLES["main"],
@@ -119,7 +85,8 @@ class _Command(click.Group):
 def main(context: click.Context) -> None:
     """See whether a classifier's probabilities can be believed.
 
-    Without a command, the dashboard opens in the browser.
+    Without a command, the dashboard opens in the browser. For completion in bash:
+    eval "$(_FRACTILE_COMPLETE=bash_source fractile)"; other shells: zsh_source, fish_source.
     """
     if context.invoked_subcommand is None:
         _serve(())
@@ -209,9 +176,11 @@ def _writes_report(command: Callable[..., None]) -> Callable[..., None]:
     return _with(_REPORT, command)
 
 
-@main.command(epilog=_EXAMPLES["audit"])
+@main.command(cls=WithKeys, epilog=_EXAMPLES["audit"])
 @_reads_files
-@click.option("--calibrator", metavar="KEY", help="Fit and evaluate it, such as spline; or none.")
+@click.option(
+    "--calibrator", metavar="KEY", type=Key(), help="Fit and evaluate it, such as spline; or none."
+)
 @_GROUP
 @click.option(
     "--fail-if",
@@ -220,7 +189,14 @@ def _writes_report(command: Callable[..., None]) -> Callable[..., None]:
     multiple=True,
     help='Exit with code 1 where it holds, such as "ks_error>0.03". Repeatable.',
 )
-@click.option("--resamples", default=1000, show_default=True, type=click.IntRange(0, 10_000))
+@click.option(
+    "--resamples",
+    default=1000,
+    show_default=True,
+    type=click.IntRange(0, 10_000),
+    callback=resamples,
+    help="Draws of the rows for 95% CIs: 20 or more, or 0 for none.",
+)
 @click.option("--all", "full", is_flag=True, help="Every measure, not the short list.")
 @_writes_report
 def audit(
@@ -263,7 +239,13 @@ def audit(
     default=0.02,
     show_default=True,
     type=click.FloatRange(0, 1, min_open=True),
-    help="Of the mean gap: the power to have seen it is printed.",
+    help="Of the mean gap: the power to have detected it is printed.",
+)
+@click.option(
+    "--min-power",
+    "min_power",
+    type=click.FloatRange(0, 1),
+    help="Exit with code 1 where the power to detect that change is below it, such as 0.8.",
 )
 def check(**given: Any) -> None:
     """Print whether a new batch in FILES behaves as the audited one.
@@ -281,9 +263,11 @@ def check(**given: Any) -> None:
     sys.exit(HOLDS if changed else 0)
 
 
-@main.command(epilog=_EXAMPLES["fit"])
+@main.command(cls=WithKeys, epilog=_EXAMPLES["fit"])
 @_reads_files
-@click.option("--calibrator", metavar="KEY", required=True, help="Such as spline or temperature.")
+@click.option(
+    "--calibrator", metavar="KEY", type=Key(), required=True, help="Such as spline or temperature."
+)
 @_GROUP
 @click.option("--out", required=True, type=_FILE, help="File to write: .json, .py, .onnx or .xlsx.")
 def fit(calibrator: str, group: str | None, out: Path, **reading: Any) -> None:

@@ -43,6 +43,10 @@ from dashboard.workbook import workbook_of
 _FIRST: dict[str | None, Literal["auto", 0, 1]] = {None: "auto", "0": 0, "1": 1}
 
 
+CALIBRATORS = (".json", ".py", ".onnx", ".xlsx")
+"""Endings of the files that a calibrator is kept in."""
+
+
 def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool) -> bool:
     """Read, fit, evaluate and print; return whether a condition holds.
 
@@ -62,6 +66,7 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
         Whatever cannot be read, or was asked for in vain.
     """
     conditions = [Condition.parse(text) for text in fail_if]
+    _check_report(given)
     columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
     quiet, console = not sys.stderr.isatty(), Console(stderr=True)
     with Bar(*columns, console=console, transient=True, disable=quiet) as progress:
@@ -101,6 +106,24 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
     return bool(holding)
 
 
+def _check_report(given: Mapping[str, Any]) -> None:
+    """Refuse what a report is to hold without one, and two reports in one file."""
+    told = next((name for name in ("title", "purpose", "model", "author") if given[name]), None)
+    if given["brief"] and not given["report"]:
+        raise CalibrationInputError("page", "no report to be a page of", "--report too")
+    if not (given["report"] or given["json"]):
+        if told is not None:
+            raise CalibrationInputError(told, "no report to hold it", "--report or --json too")
+    elif given["report"] and given["json"]:
+        _check_apart(given["json"], [given["report"]], "json")
+
+
+def _check_apart(out: Path, others: Sequence[Path], option: str) -> None:
+    """Refuse to write over a file that is read or written too."""
+    if any(out.resolve() == other.resolve() for other in others):
+        raise CalibrationInputError(option, f"{out}, which is named twice", "another file")
+
+
 def _write_report(scene: Scene, given: Mapping[str, Any], tell: Progress) -> None:
     typed = Typed(**{name: given[name] for name in ("title", "purpose", "model", "author")})
     made = report_of(scene, Asked(typed, given["cutoff"]), tell)
@@ -124,11 +147,15 @@ def _write(out: Path, held: str | bytes, option: str) -> None:
     try:
         out.write_bytes(held.encode() if isinstance(held, str) else held)
     except OSError as error:
-        raise CalibrationInputError(option, str(out), "a place to write to") from error
+        why = f" ({error.strerror})" if error.strerror else ""
+        raise CalibrationInputError(option, f"{out}{why}", "a place to write to") from error
 
 
 def fit_files(reading: Mapping[str, Any], method: str, group: str | None, out: Path) -> str:
     """Fit a calibrator, write its file, and say so."""
+    if out.suffix.lower() not in CALIBRATORS:
+        wanted = f"a name ending in {', '.join(CALIBRATORS)}"
+        raise CalibrationInputError("out", f"the ending {out.suffix!r}", wanted)
     upload = read_paths(reading["files"], options_of(reading))
     event = event_of(upload, reading["event"])
     scene = scene_of(upload, event=event, method=method, group=group, progress=lambda _: None)
@@ -156,6 +183,7 @@ def calibrate_files(reading: Mapping[str, Any], calibrator: Path, out: Path) -> 
         kept = CalibratorFile.from_json(calibrator.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise CalibrationInputError("with", str(calibrator), "a calibrator file") from error
+    _check_apart(out, [*reading["files"], calibrator], "out")
     upload = _read_for(kept, reading)
     frame = calibrated_rows(upload, kept)
     _write(out, frame_bytes(frame, out.suffix.lower()), "out")

@@ -159,10 +159,11 @@ class Upload:
                     return _split_one(events, calibration_share, seed)
         except CalibrationInputError as error:
             raise FileError.at("", error) from error
-        have, want = "a table of values", "the file with its labels"
+        found, wanted = "no outcomes, only scores", "a column of outcomes or true classes"
         if self.piece is not None and self.piece.table is None:
-            have, want = "labels", "the file with their logits"
-        raise FileError("file", f"only {have}", f"{want} uploaded beside it")
+            found = "outcomes, but no scores"
+            wanted = "scores, or logits of shape (rows, classes)"
+        raise FileError("file", found, f"{wanted} in it, or a file with them beside it")
 
     def split_columns(
         self, *, calibration_share: float | None = None, seed: int = 0

@@ -102,11 +102,33 @@ def head(found: BatchComparison) -> tuple[str, ...]:
     return "Measure", "Audited", "Now", "Change", "Adjusted p", *expected, "Detectable"
 
 
+def too_few(found: BatchComparison) -> bool:
+    """Return whether a batch has too few rows to show the change that is asked about."""
+    return not found.moved and found.power < _POWER
+
+
+def too_little_power(found: BatchComparison, least: float) -> str:
+    """Return that the power is below the least that was asked for."""
+    return f"Fails: power {found.power:.0%}, below {least:.0%}"
+
+
+def _size(found: BatchComparison) -> str:
+    return f"{100 * found.size:.3g} percentage points"
+
+
+_POWER = 0.8
+"""Power from which on "no change detected" stands alone."""
+
+_TOO_FEW = "Too few rows ({}) to show a change of the mean gap by {}."
+
+
 def conclusion(found: BatchComparison) -> str:
     """Return what has changed, and whether the frequency of the event explains it."""
     if not found.moved:
+        few = too_few(found)
         least = min(row.adjusted for row in found.rows)
-        return f"No change detected (smallest adjusted p = {least:.2g})."
+        text = f"No change detected (smallest adjusted p = {least:.2g})."
+        return f"{_TOO_FEW.format(rows_of(found.n_new), _size(found))} {text}" if few else text
     text = f"Changed: {', '.join(row.name for row in found.moved)}."
     beyond = ", ".join(row.name for row in found.beyond_the_frequency)
     rate_moved = found.find("hit_rate").adjusted < LEVEL
@@ -140,7 +162,7 @@ def _of_frequency(found: BatchComparison) -> str:
 
 def power(found: BatchComparison) -> str:
     """Return what change so many rows would have shown."""
-    size = f"{100 * found.size:.3g} percentage points"
+    size = _size(found)
     chance = f"{100 * found.power:.0f}%"
     here = f"{rows_of(found.n_new).capitalize()} now, {found.n_reference:,} audited"
     if found.changed_outcomes is not None:

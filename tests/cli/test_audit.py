@@ -12,7 +12,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from calibcore import CalibrationInputError
+from calibcore.calibrators import CATALOGUE
 from calibcore.cumulative import ks_error
+from calibcore.metrics import METRICS
 from calibcore.samples import SAMPLES_FOLDER
 from dashboard.cli import main
 from dashboard.compute import forget
@@ -225,3 +227,17 @@ def test_conditions_are_read_and_compared() -> None:
 def test_the_pages_marks_are_not_printed() -> None:
     said: Any = plain(":red-badge[\u25b2 Before: too high] By 2.0  \n**Worst:** a\\_b \\[c\\]")
     assert said == "\u25b2 Before: too high. By 2.0\nWorst: a_b [c]"
+
+
+def test_help_lists_every_key() -> None:
+    text = CliRunner().invoke(main, ["audit", "--help"], terminal_width=100).output
+    listed = set(re.split(r"[\s,]+", text))
+    assert {one.key for one in CATALOGUE} | {one.key for one in METRICS} | {SUBGROUP} <= listed
+    assert {"outcome", "score", "id", "group"} <= listed
+
+
+@pytest.mark.parametrize(("given", "code"), [("1", 2), ("19", 2), ("20", 0), ("0", 0)])
+def test_too_few_resamples_are_refused_by_the_option(export: str, given: str, code: int) -> None:
+    result = run(export, "--resamples", given)
+    assert result.exit_code == code
+    assert ("Expected 0, or from 20 to 10000." in result.stderr) == (code == 2)

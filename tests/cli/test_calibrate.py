@@ -168,6 +168,20 @@ def test_percentages_are_divided_as_where_outcomes_are_known(tmp_path: Path) -> 
     assert_allclose(found[1], found[0], rtol=0, atol=1e-12)
 
 
+def test_logits_of_one_event_are_scores_where_the_user_says_so(
+    hospital: Discharges, tmp_path: Path
+) -> None:
+    old, new, kept, out = (tmp_path / name for name in ("o.csv", "n.csv", "p.json", "out.csv"))
+    risk = np.clip(hospital.risk[:400], 0.001, 0.999)
+    pd.DataFrame({"p": risk, "y": hospital.back[:400]}).to_csv(old, index=False)
+    assert run("fit", old, "--calibrator", "platt", "--out", kept).exit_code == 0
+    pd.DataFrame({"lp": np.log(risk / (1 - risk))}).to_csv(new, index=False)
+    done = run("calibrate", new, "--with", kept, "--out", out, "--values", "logits")
+    assert done.exit_code == 0, done.stderr
+    wanted = PlattScaling().fit(risk, hospital.back[:400]).predict(risk)
+    assert_allclose(pd.read_csv(out)["calibrated"], wanted, rtol=0, atol=1e-9)
+
+
 def test_what_does_not_belong_is_one_sentence_and_writes_nothing(tmp_path: Path) -> None:
     kept, out = tmp_path / "temperature.json", tmp_path / "out.csv"
     assert run("fit", GARMENTS, "--calibrator", "temperature", "--out", kept).exit_code == 0
@@ -192,7 +206,15 @@ def test_what_does_not_belong_is_one_sentence_and_writes_nothing(tmp_path: Path)
         (["fit", GARMENTS, "--calibrator", "none", "--out", "x.json"], "one of the catalogue"),
         (["fit", GARMENTS, "--calibrator", "magic", "--out", "x.json"], "'magic'"),
         (["fit", GARMENTS, "--calibrator", "platt", "--out", "no/x.json"], "a place to write to"),
+        (["fit", GARMENTS, "--calibrator", "platt", "--out", "x.pkl"], "'.pkl'. Expected a name"),
+        (["fit", GARMENTS, "--calibrator", "platt", "--out", "no/x.json"], "No such file or dir"),
+        (["calibrate", "{alone}", "--with", "{kept}", "--out", "{alone}"], "which is named twice"),
+        (["audit", GARMENTS, "--page"], "Page: no report to be a page of. Expected --report too."),
+        (["audit", GARMENTS, "--title", "T"], "Title: no report to hold it. Expected --report"),
+        (["audit", GARMENTS, "--report", "x", "--json", "./x"], "Json: x, which is named twice."),
         (["calibrate", GARMENTS, "--with", "no.json", "--out", "x.csv"], "a calibrator file"),
+        (["calibrate", GARMENTS, "--with", "{report}", "--out", "x.csv"], "Expected a calibrator"),
+        (["audit", "{alone}"], "File: no outcomes, only scores. Expected a column of outcomes or"),
         (["calibrate", GARMENTS, "--with", GARMENTS, "--out", "x.csv"], "a calibrator file"),
         (["calibrate", GARMENTS, "--with", "{kept}", "--out", "x.txt"], "a name ending in .csv"),
         (["calibrate", GARMENTS, "--with", "{kept}", "--out", "no/x.csv"], "a place to write to"),
@@ -204,7 +226,13 @@ def test_refusals(
     monkeypatch.chdir(tmp_path)
     kept = tmp_path / "kept.json"
     assert run("fit", GARMENTS, "--calibrator", "platt", "--out", kept).exit_code == 0
-    result = run(*(str(kept) if one == "{kept}" else one for one in arguments))
+    held = tmp_path.parent / f"{tmp_path.name}_held"
+    held.mkdir()
+    report, alone = held / "report.json", held / "alone.csv"
+    report.write_text('{"format": 1, "sections": []}', encoding="utf-8")
+    alone.write_text("risk\n" + "0.25\n0.5\n" * 30, encoding="utf-8")
+    files = {"{kept}": kept, "{report}": report, "{alone}": alone}
+    result = run(*(files.get(one, one) for one in arguments))
     assert result.exit_code == 2
     assert said in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["kept.json"]

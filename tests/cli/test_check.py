@@ -64,6 +64,20 @@ def test_a_like_batch_passes_and_its_power_is_said(audited: Path, tmp_path: Path
     assert "probability 100%" in found.output
 
 
+def test_a_few_rows_do_not_pass_in_silence(audited: Path, tmp_path: Path) -> None:
+    batch(tmp_path / "new.csv", 1)
+    lines = (tmp_path / "new.csv").read_text("utf-8").splitlines()
+    (tmp_path / "few.csv").write_text("\n".join(lines[:31]), encoding="utf-8")
+    found = run("check", tmp_path / "few.csv", "--against", audited)
+    said = "Too few rows (30 rows) to show a change of the mean gap by 2 percentage points."
+    assert (found.exit_code, said in found.output) == (0, True)
+    found = run("check", tmp_path / "few.csv", "--against", audited, "--min-power", "0.8")
+    assert (found.exit_code, "Fails: power " in found.output) == (1, True)
+    asked = "--change", "0.2", "--min-power", "0.8"
+    found = run("check", tmp_path / "new.csv", "--against", audited, *asked)
+    assert (found.exit_code, "Too few rows" in found.output) == (0, False)
+
+
 def test_a_drifted_batch_fails_whatever_its_frequency(audited: Path, tmp_path: Path) -> None:
     batch(tmp_path / "new.csv", 2, slope=2.0)
     found = run("check", tmp_path / "new.csv", "--against", audited)

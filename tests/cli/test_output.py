@@ -12,7 +12,8 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from dashboard import terminal
-from dashboard.cli import BROKEN, CANNOT, STOPPED, UNREAD, main
+from dashboard.cli import main
+from dashboard.commands import BROKEN, CANNOT, STOPPED, UNREAD
 from dashboard.output import table_of
 
 COMMAND = "from dashboard.cli import main; main()"

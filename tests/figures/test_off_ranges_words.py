@@ -10,7 +10,7 @@ from calibcore.events import TopR
 from calibcore.inference import off_ranges
 from calibcore.splits import Split
 from dashboard import wording
-from dashboard.wording.off_ranges import NONE, ranges_sentence
+from dashboard.wording.off_ranges import NO_SINGLE, NONE, ranges_sentence
 from dashboard.wording.sentences import both_sides_line
 
 TOP_1 = wording.event_words(TopR(1), None)
@@ -72,7 +72,7 @@ def test_ranges_stand_before_the_ks_error_of_their_side() -> None:
     found = result()
     before, after = both_sides_line(found, found.test, TOP_1, ranges=True).split("  \n")
     assert before.index("Scores above 60%") < before.index("KS error")
-    assert NONE in after
+    assert NO_SINGLE in after
     # Of the rows that the calibrator was fitted on, no range is said of After.
     _, after = both_sides_line(found, found.calibration, TOP_1, ranges=True).split("  \n")
     assert "ange" not in after

@@ -120,9 +120,9 @@ def test_lone_npy_is_a_piece() -> None:
     np.testing.assert_array_equal(logits.piece.table, LOGITS)
     np.testing.assert_array_equal(labels.piece.labels, LABELS)
     assert (logits.values_kind, labels.values_kind) == ("logits", None)
-    with pytest.raises(FileError, match="labels uploaded beside it"):
+    with pytest.raises(FileError, match="no outcomes, only scores"):
         logits.split()
-    with pytest.raises(FileError, match="logits uploaded beside it"):
+    with pytest.raises(FileError, match="outcomes, but no scores"):
         labels.split()
 
 

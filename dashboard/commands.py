@@ -1,0 +1,96 @@
+"""What all commands share: codes, keys in their help, completion."""
+
+import sys
+import traceback
+from typing import Any
+
+import click
+import click.shell_completion
+
+HOLDS, CANNOT, BROKEN, STOPPED, UNREAD = 1, 2, 3, 130, 141
+"""Codes: a condition holds; what cannot be read, written, or was asked for in vain; a fault of the
+program; stopped from the keyboard; nobody reads the output, as in ``fractile audit x.csv | head``.
+"""
+
+
+class Commands(click.Group):
+    """All commands; whatever happens to them, code 1 says that a condition holds."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command, and end with a code that says what happened."""
+        from dashboard import output  # noqa: PLC0415 - for those that print
+
+        output.prepare()
+        try:
+            try:
+                return super().invoke(ctx)
+            finally:
+                sys.stdout.flush()
+        except (click.ClickException, click.exceptions.Exit):
+            raise
+        except KeyboardInterrupt:
+            click.echo("Stopped.", err=True)
+            code = STOPPED
+        except BrokenPipeError:
+            code = UNREAD
+        except OSError as error:
+            click.echo(f"Error: {error.strerror or error}", err=True)
+            code = CANNOT
+        except Exception:  # noqa: BLE001 - is shown whole
+            traceback.print_exc()
+            code = BROKEN
+        output.discard()
+        sys.exit(code)
+
+
+class WithKeys(click.Command):
+    """A command whose help lists what its options may be."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, then the keys."""
+        from calibcore.calibrators import CATALOGUE  # noqa: PLC0415 - takes a second
+        from calibcore.metrics import METRICS  # noqa: PLC0415 - the same
+        from dashboard.conditions import SUBGROUP  # noqa: PLC0415 - the same
+        from dashboard.readers.table import ROLES  # noqa: PLC0415 - the same
+
+        super().format_options(ctx, formatter)
+        own = {option.name for option in self.params}
+        keys: dict[str, list[str]] = {
+            "calibrator": [one.key for one in CATALOGUE],
+            "columns": list(ROLES),
+            "fail_if": [SUBGROUP, *(one.key for one in METRICS)],
+        }
+        heads = {"calibrator": "Calibrators", "columns": "Roles", "fail_if": "Figures"}
+        with formatter.section("Keys"):
+            formatter.write_dl([
+                (heads[name], ", ".join(known)) for name, known in keys.items() if name in own
+            ])  # fmt: skip
+
+
+class Key(click.ParamType[str]):
+    """Key of a calibrator, which a shell can complete."""
+
+    name = "key"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[click.shell_completion.CompletionItem]:
+        """List the keys that begin so."""
+        from calibcore.calibrators import CATALOGUE  # noqa: PLC0415 - takes a second
+
+        del ctx, param
+        keys = (one.key for one in CATALOGUE)
+        return [
+            click.shell_completion.CompletionItem(key) for key in keys if key.startswith(incomplete)
+        ]
+
+
+def resamples(ctx: click.Context, param: click.Parameter, value: int) -> int:
+    """Check how many draws are asked for."""
+    del ctx, param
+    if value and value < _FEWEST_RESAMPLES:
+        raise click.BadParameter(f"{value}. Expected 0, or from {_FEWEST_RESAMPLES} to 10000.")
+    return value
+
+
+_FEWEST_RESAMPLES = 20
