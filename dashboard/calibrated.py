@@ -101,13 +101,18 @@ def _of_piece(piece: RawSet, upload: Upload, kept: CalibratorFile) -> _Part:
         raise CalibrationInputError("file", "outcomes alone", "one with scores")
     if upload.in_percent and not piece.divided:
         table = table / 100
-    elif upload.options.values == "logits" and table.ndim == 1 and kept.takes == "scores":
+    elif kept.takes == "scores" and table.ndim == 1 and _are_logits(upload):
         table = expit(table)
     rows = {"row": np.asarray(row_numbers(upload)["rows"])}
     named = table.ndim == 2 and piece.class_names is not None
     given = DataFrame(table, columns=list(piece.class_names or ())) if named else table
     groups = _groups(kept, {column.name: column for column in piece.columns})
     return _Part(rows, _of_file(upload, "rows", kept, groups), given, groups)
+
+
+def _are_logits(upload: Upload) -> bool:
+    """Return whether the user said that the values are logits."""
+    return upload.options.values == "logits"  # noqa: PD011 - no data frame
 
 
 def _of_sets(upload: Upload, kept: CalibratorFile) -> list[_Part]:
