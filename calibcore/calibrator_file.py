@@ -386,6 +386,8 @@ def _read(name: str, value: Any) -> Any:
         return {key: tuple(sides) for key, sides in value.items() if isinstance(sides, list)}
     if type(value) is not _PLAIN.get(name):
         raise CalibrationInputError(name, f"{value!r:.40}", "what to_json writes there")
+    if isinstance(value, int | float) and value < 0:
+        raise CalibrationInputError(name, f"{value!r:.40}", "0 or more")
     return value
 
 

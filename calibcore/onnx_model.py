@@ -163,7 +163,7 @@ def _drawn(graph: _Graph, fitted: object, x: str) -> str:
             found = _step(graph, x, edges, heights, equal=False)
             known = graph.add("Less", found, graph.number(0))
             return graph.add("Where", known, x, found)
-    kind = type(fitted).__name__
+    kind = type(fitted).__name__.removeprefix("Fitted")
     wanted = "a temperature, a linear one, or a spline, isotonic, histogram or Platt map"
     raise CalibrationInputError("calibrator", kind, wanted)
 

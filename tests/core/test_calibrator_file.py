@@ -275,6 +275,7 @@ def test_a_map_written_alone_still_opens() -> None:
         ({"event": {"kind": "top", "r": 0}}, "event: "),
         ({"event": "cat"}, "event: 'cat'"),
         ({"n_rows": "many"}, "n_rows: 'many'"),
+        ({"n_rows": -1}, "n_rows: -1. Expected 0 or more."),
         ({"class_names": 3}, "class_names: 3"),
         ({"percent_column": 3}, "percent_column: 3"),
         ({"fitted": None}, "kind: no known kind"),
