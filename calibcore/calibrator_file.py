@@ -305,10 +305,8 @@ class CalibratorFile:
         none = np.zeros(len(values), dtype=int)
         checked = validation.logits(values)
         refuse_percentages(checked, "table")
-        if are_probabilities(checked):
-            table = LogitSet.from_probabilities(values, none)
-        else:
-            table = LogitSet(values, none)
+        made = LogitSet.from_probabilities if are_probabilities(checked) else LogitSet
+        table = made(values, none)
         return self.event.outcomes(table.probabilities, none).scores
 
 
