@@ -240,7 +240,7 @@ def test_another_file_of_its_name_is_not_used(check: Check, report: Path, tmp_pa
     [
         (lambda held: held["reference"]["hits"].reverse(), "the audit evaluated other rows of jan"),
         (
-            lambda held: held["reference"]["reading"].update(event="top-1", columns=["age=score"]),
+            lambda held: held["reference"]["reading"].update(columns=["age=score"]),
             "january.csv cannot be read as in the audit",
         ),
     ],

@@ -161,8 +161,8 @@ def test_it_exceeds_it_in_about_3_percent_as_is_said() -> None:
     [
         (same(99, 10), "**Overconfident by 49.0 percentage points** (p < 0.001)"),
         (same(50, 20), "**Underconfident by 50.0 percentage points** (p < 0.001)"),
-        (same(80, 16), "**20 answers cannot show** over- or underconfidence here"),
-        (same(80, 13), "**20 answers cannot show** over- or underconfidence here"),
+        (same(80, 16), "**20 answers do not show** over- or underconfidence"),
+        (same(80, 13), "**20 answers do not show** over- or underconfidence"),
         (same(55, 12, 12) + same(95, 0, 8), "**Over- and underconfident** (p = "),
     ],
 )
@@ -170,7 +170,7 @@ def test_the_verdict_is_that_of_the_ks_error(given_answers: list[Answer], said: 
     found = own.found_of(own.scores_of(given_answers))
     assert said in words.yours(found)
     shown = found.side.curves.ks_error >= found.side.curves.ks_null_95
-    assert shown == ("cannot show" not in said)
+    assert shown == ("do not show" not in said)
 
 
 def test_luck_is_said_before_the_answers_and_independently_of_them() -> None:
