@@ -25,7 +25,7 @@ def test_a_subgroup_is_chosen_followed_to_another_page_and_reset(open_page: Open
     expect(line).to_be_visible()
     page.wait_for_url(re.compile(r"only=age_band&only_which=60%2B"))
     page.get_by_role("link", name="Reliability", exact=True).click()
-    expect(page.get_by_text("test set, 1,364 rows")).to_be_visible()
+    expect(page.get_by_text("test set, age_band = 60+, 1,364 of 10,217 rows")).to_be_visible()
     expect(line).to_be_visible()
     page.get_by_role("button", name="Show all rows").click()
     expect(page.get_by_text("test set, 10,217 rows")).to_be_visible()
