@@ -1,9 +1,9 @@
 """Whether the same rows behave as they did when they were audited: pairs of rows by their ids."""
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
 
 from calibcore.batches import (
     MOST_SCORES,
@@ -24,6 +24,9 @@ from calibcore.metrics.proper import event_brier_rows, event_nll_rows
 from calibcore.results import result_class
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 MOST_UNITS = 2_000
 """Pairs, or bundles of pairs where there are more, that are swapped and drawn as a whole."""
@@ -158,11 +161,13 @@ class _Pairs:
     sizes: Floats
     means: Mapping[str, Floats]
     scores: Floats
-    old: csr_array
-    step: csr_array
+    old: "csr_array"
+    step: "csr_array"
 
     @classmethod
     def of(cls, reference: EventScores, new: EventScores, rng: np.random.Generator) -> "_Pairs":
+        from scipy.sparse import coo_array  # noqa: PLC0415 - a tenth of a second to import
+
         n_rows = reference.n_samples
         n_units = min(n_rows, MOST_UNITS)
         unit = np.arange(n_rows) if n_rows == n_units else rng.permutation(n_rows) % n_units
