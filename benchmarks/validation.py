@@ -149,10 +149,16 @@ def _mean_truths(model: Model, before: Model) -> dict[str, float]:
     return found
 
 
-OF_EACH_CLASS = {"classwise_ece": "ece", "max_classwise_ece": "ece"}
+OF_EACH_CLASS = {
+    "classwise_ks": "ks_error",
+    "max_classwise_ks": "ks_error",
+    "classwise_ece": "ece",
+    "max_classwise_ece": "ece",
+    "classwise_ece_equal_mass": "ece_equal_mass",
+}
 """What is measured of each class, by the key of the measure of all of them."""
 
-NO_INTERVAL = frozenset({"kde_classwise_ece"})
+NO_INTERVAL = frozenset({"kde_classwise_ece", "skce"})
 """Measures with a reference alone."""
 
 

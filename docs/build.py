@@ -39,6 +39,7 @@ SAMPLE, EVENT = "crash_survival", OneClass(1)
 UNITS = {
     "share": "a share of 1",
     "squared": "squared",
+    "small": "squared",
     "nats": "nats",
     "rows": "rows",
     "number": "",

@@ -46,7 +46,8 @@ def classwise_ece(
     Raises
     ------
     CalibrationInputError
-        Rows that are not probabilities, labels that do not fit, fewer than one bin, another binning.
+        Rows that are not probabilities, labels that do not fit, fewer than one bin, another
+        binning.
 
     Notes
     -----

@@ -59,10 +59,10 @@ def skce(probabilities: ArrayLike, labels: ArrayLike, *, width: float | None = N
     -----
     The mean over pairs of two rows of (e_y - p) . (e_z - q) exp(-TV(p, q) / width), with e_y the
     true class as a row of 0 and 1 and TV half the sum of |p_k - q_k|: the quadratic estimator with
-    the matrix-valued kernel exp(-TV / width) I. All pairs are compared as long as that takes at
-    most as long as 10^9 differences (10,000 rows of ten classes). Of more rows those in the same one of equal
-    blocks are: still unbiased, with more spread. Rows are dealt to the blocks by what is in them,
-    from a seed, so their order does not count.
+    the matrix-valued kernel exp(-TV / width) I. All pairs are compared as long as that takes no
+    longer than 10^9 differences of two numbers (10,000 rows of ten classes). Of more rows those in
+    the same one of equal blocks are: still unbiased, with more spread. Rows are dealt to the blocks
+    by what is in them, from a seed, so their order does not count.
 
     References
     ----------

@@ -29,10 +29,10 @@ _INSIDE = 0.001
 _SHIFT = 0.21
 """Rows by which the two marks of a calibrator stand above and below its line."""
 
-_FORMS = {"share": ".1%", "rows": ",.0f"}
+_FORMS = {"share": ".1%", "rows": ",.0f", "small": ".5f"}
 """How a value is written at the edge; with three decimals where nothing stands here."""
 
-_UNITS = {"share": "", "nats": ", nats", "squared": "", "rows": ", rows", "number": ""}
+_UNITS = {"share": "", "nats": ", nats", "squared": "", "small": "", "rows": ", rows", "number": ""}
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def _axis(measure: Measure, limits: tuple[float, float], palette: Palette) -> di
     return {
         "title": {"text": title, "font": {"size": 12}, "standoff": 4},
         "range": list(limits),
-        "tickformat": {"share": ".3~%", "rows": ",d"}.get(measure.unit, ".3~f"),
+        "tickformat": {"share": ".3~%", "rows": ",d", "small": ".2~g"}.get(measure.unit, ".3~f"),
         "nticks": 6,
         "tickfont": {"size": 11},
         "gridcolor": palette.band,
@@ -231,7 +231,7 @@ def _add_dots(
     measure: Measure,
     look: _Look,
 ) -> None:
-    form = {"share": ".2%", "rows": ",d"}.get(measure.unit, ".4f")
+    form = {"share": ".2%", "rows": ",d", "small": ".6f"}.get(measure.unit, ".4f")
     figure.add_scatter(
         x=_values(contestants, measure, look.side),
         y=np.arange(len(contestants)) + look.shift,
