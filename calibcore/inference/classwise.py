@@ -18,7 +18,7 @@ from calibcore.inference.plan import Plan
 from calibcore.inference.plausible import largest_allowed
 from calibcore.metrics.classwise import classwise_ks_errors
 from calibcore.metrics.kernel_classwise import kde_classwise_ece
-from calibcore.metrics.skce import skce_test
+from calibcore.metrics.pairs_table import skce_test
 from calibcore.results import result_class
 from calibcore.validation import Floats, Labels
 

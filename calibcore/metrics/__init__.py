@@ -24,7 +24,8 @@ from calibcore.metrics.measure import (
     Options,
     RowMeasure,
 )
-from calibcore.metrics.mmce import event_skce, event_skce_test, mmce
+from calibcore.metrics.pairs_event import event_skce, event_skce_test, mmce
+from calibcore.metrics.pairs_table import skce, skce_test
 from calibcore.metrics.plain import (
     accuracy,
     certain_misses,
@@ -44,7 +45,6 @@ from calibcore.metrics.remarks import (
     ks_is_mean_gap,
     mean_entropy,
 )
-from calibcore.metrics.skce import skce, skce_test
 from calibcore.metrics.sweep import sweep_ece
 from calibcore.probabilities import PROBABILITY_FLOOR
 

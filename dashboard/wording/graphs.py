@@ -122,9 +122,7 @@ def one_sided(side: Side) -> str:
     if ks != gap:
         return ""
     way = "high" if found.mean_gap > 0 else "low"
-    return (
-        f" Its size is the KS error, {ks}, as where scores are too {way} throughout (Gupta 2021)."
-    )
+    return f" This is the KS error, {ks}, as where all scores are too {way} (Gupta 2021, eq. 8)."
 
 
 @says_rows

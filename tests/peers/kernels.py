@@ -2,8 +2,8 @@
 
 The program (``ece_kde_binary`` of Mix-n-Match) is no package; what it does around KDEpy is read
 again, once on its own grid and once on the points that `calibcore.metrics.kernel` has. relplot
-weighs a score of 1 half, so the definition of Blasiok 2024 is reimplemented too, row by row. No library has the SKCE of several classes: it is
-reimplemented from the other formulation that its authors gave.
+weighs a score of 1 half, so the definition of Blasiok 2024 is reimplemented too, row by row. No
+library has the SKCE of several classes: it is reimplemented from its authors' other formulation.
 """
 
 import math
@@ -19,7 +19,7 @@ from scipy.optimize import brentq
 
 from calibcore import EventScores, OneClass
 from calibcore.metrics.kernel import MESH
-from calibcore.metrics.mmce import WIDTH
+from calibcore.metrics.pairs_event import WIDTH
 from calibcore.validation import Floats
 from tests.peers.cases import Case
 from tests.peers.figures import Figure
@@ -55,7 +55,7 @@ def _pairs(events: EventScores) -> Iterator[Figure]:
     # netcal asks for the top prediction of rows: here of two classes, of which the first is it
     table = np.column_stack([scores, np.where(scores > 0.5, 1 - scores, -1.0)])
     value = MMCE().measure(table, 1 - hits)
-    convention = f"kernel exp(-2.5 |s - t|), all pairs of the first {SOME:,} rows"
+    convention = f"kernel exp(-2.5 abs(s - t)), all pairs of the first {SOME:,} rows"
     yield Figure("MMCE", "netcal", convention, {"value": float(value)})
     value = skce(hits, scores, bandwidth=WIDTH)
     convention = f"estimator uq, Laplacian kernel of bandwidth 0.4, first {SOME:,} rows"
@@ -74,14 +74,12 @@ def all_classes(case: Case) -> Iterator[Figure]:
     ]
     value = float(np.mean(each))
     yield Figure("class-wise KDE-ECE", "KDEpy", f"mean over classes, {_OURS}", {"value": value})
-    convention = (
-        "from a kernel of predictions and labels (Widmann 2021), first 1,000 rows, width 0.4"
-    )
+    convention = "kernel of predictions and labels (Widmann 2021), first 1,000 rows, width 0.4"
     yield Figure("SKCE, all classes", "numpy", convention, {"value": _skce(case)})
 
 
 def _skce(case: Case) -> float:
-    """Give k((p, y), (q, z)) = exp(-TV / 0.4) 1(y = z), less its means over y from p and z from q."""
+    """Give the mean of exp(-TV / 0.4) 1(y = z), less its means over y from p and over z from q."""
     rows, labels = case.test.probabilities[:SOME], case.test.labels[:SOME]
     total = 0.0
     for i, (p, y) in enumerate(zip(rows, labels, strict=True)):
