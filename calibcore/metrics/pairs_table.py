@@ -3,6 +3,7 @@
 import math
 from itertools import combinations_with_replacement
 from typing import NamedTuple
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -62,7 +63,7 @@ def skce(probabilities: ArrayLike, labels: ArrayLike, *, width: float | None = N
     the matrix-valued kernel exp(-TV / width) I. All pairs are compared as long as that takes no
     longer than 10^9 differences of two numbers (10,000 rows of ten classes). Of more rows those in
     the same one of equal blocks are: still unbiased, with more spread. Rows are dealt to the blocks
-    by what is in them, from a seed, so their order does not count.
+    at random from a seed made of what is in them, so their order does not count.
 
     References
     ----------
@@ -131,10 +132,16 @@ def _checked(
 
 
 def _dealt(table: Floats, true: Labels) -> NDArray[np.intp]:
-    """Return the rows in a random order that depends on what is in them, not on where they are."""
-    rng = np.random.default_rng(0)
-    keys = np.einsum("ij,j->i", table, rng.random(table.shape[1])) + true
-    return np.argsort(keys, kind="stable")[rng.permutation(len(table))]
+    """Return the rows in a random order that depends on what is in them, not on where they are.
+
+    The seed is made from all of them: with one seed for all data, rows would be dealt by the rank
+    of their labels, always alike, which is no random choice of pairs.
+    """
+    weights = np.random.default_rng(0).random(table.shape[1])
+    keys = np.einsum("ij,j->i", table, weights) + true
+    order = np.argsort(keys, kind="stable")
+    seed = crc32(np.round(keys[order], 6).tobytes())
+    return order[np.random.default_rng(seed).permutation(len(table))]
 
 
 def _median_distance(table: Floats) -> float:

@@ -70,7 +70,7 @@ def test_widths_are_refused(width: float) -> None:
         with pytest.raises(CalibrationInputError, match=r"width.*0\.01 or more"):
             function([0.5, 0.5], [0, 1], width=width)
     if width != 0.001:
-        with pytest.raises(CalibrationInputError, match="width.*above 0"):
+        with pytest.raises(CalibrationInputError, match=r"width.*above 0"):
             metrics.skce(HALF, [0, 1], width=width)
 
 
