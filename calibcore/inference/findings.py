@@ -161,7 +161,7 @@ def reference(
         as_far = int(np.count_nonzero(far >= least - abs(least) * _ALIKE))
         p_value = (1 + as_far) / (1 + null.size)
     if value != seen:
-        null = np.maximum(null + (value - seen), min(0.0, float(np.nanmin(null))))
+        null = np.maximum(null + (value - seen), np.fmin.reduce(null, initial=0.0))
     defined = null[np.isfinite(null)]
     if 2 * defined.size < null.size:  # the ideal is no limit that perfect scores come near to
         p_value = math.nan
