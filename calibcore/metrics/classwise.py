@@ -142,7 +142,7 @@ def classwise_ks(probabilities: ArrayLike, labels: ArrayLike) -> float:
     -----
     (1 / K) sum_k KS(p_k, 1(y = k)), each `calibcore.metrics.ks_error` of one class against the
     others. A class that no row has counts like any other. The paper has the errors of single
-    classes; their mean and largest are taken as in the class-wise ECE.
+    classes; their mean and largest are formed as in the class-wise ECE.
 
     References
     ----------

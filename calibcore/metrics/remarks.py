@@ -50,12 +50,14 @@ def ks_is_mean_gap(
     hits : array_like of {0, 1}, shape (n_samples,)
         Whether the event happened (y_true of the event).
     close : float, default 0.01
-        Share of the KS error by which the mean gap may be less.
+        Share of the KS error by which the mean gap may be less, and by which the curves may be
+        apart to the other side.
 
     Returns
     -------
     KsIsMeanGap or None
-        None where the cumulative curves are farther apart before their end, or never apart.
+        None where the cumulative curves are farther apart before their end, or first to the other
+        side, or never apart.
 
     Raises
     ------
@@ -66,7 +68,7 @@ def ks_is_mean_gap(
     -----
     If the scores are too high everywhere, or too low, the gap only grows, so the largest is the
     last: KS = |mean score - hit rate|. The reverse need not hold: scores may be too low in a part
-    as long as the gap is made up for later.
+    as long as the gap is made up before and after.
 
     References
     ----------
@@ -86,6 +88,8 @@ def ks_is_mean_gap_of(curves: CumulativeCurves, *, close: float = ALIKE) -> KsIs
     """Return `ks_is_mean_gap` of curves that are known."""
     last, largest = float(curves.gap[-1]), curves.ks_error
     if largest == 0 or abs(last) < largest * (1 - close):
+        return None
+    if curves.kuiper > largest * (1 + close):  # it has been on the other side of 0
         return None
     return KsIsMeanGap(largest, last)
 

@@ -375,6 +375,21 @@ def test_comparisons_equal_the_metric_functions(
             assert now == pytest.approx(after[key], rel=1e-12, abs=1e-15, nan_ok=True)
 
 
+def test_the_short_list_sorts_no_class_and_compares_no_pairs(
+    split: Split[LogitSet], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluated = audit(split, event=TopR(1), calibrator=TemperatureScaling()).test
+
+    def fail(*_: object) -> None:
+        raise AssertionError
+
+    for name in ("pairs_table._compare", "classwise._tallies"):
+        monkeypatch.setattr(f"calibcore.metrics.{name}", fail)
+    assert all(evaluated.compare(one.key).after is not None for one in METRICS if one.short)
+    with pytest.raises(AssertionError):
+        evaluated.compare("skce")
+
+
 @each_event
 @pytest.mark.parametrize("calibrator", MAPS, ids=str)
 def test_pictures_and_measures_say_the_same(

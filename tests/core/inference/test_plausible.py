@@ -41,12 +41,12 @@ def test_hits_of_unequal_scores_are_just_allowed_by_counting() -> None:
         assert as_far == pytest.approx(0.025, abs=0.005)
 
 
-@pytest.mark.parametrize("hit", [0, 1])
 def squared(key: str, gap: float) -> float:
     """Give what a distance is where all gaps are alike."""
     return {"miscalibration": gap**2, "event_skce": 2 * gap**2}.get(key, gap)
 
 
+@pytest.mark.parametrize("hit", [0, 1])
 @pytest.mark.parametrize("certain", [False, True])
 def test_without_a_miss_no_distance_ends_before_the_gap_that_is_possible(
     hit: int, *, certain: bool

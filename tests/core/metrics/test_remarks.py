@@ -31,7 +31,8 @@ def test_it_is_said_just_where_the_last_gap_is_as_large(one: EventCase) -> None:
     curves = cumulative_curves(*one)
     last, largest = abs(float(curves.gap[-1])), curves.ks_error
     found = ks_is_mean_gap(*one, close=0.1)
-    assert (found is not None) == (largest > 0 and last >= largest * (1 - 0.1))
+    apart = curves.kuiper <= largest * 1.1
+    assert (found is not None) == (largest > 0 and last >= largest * 0.9 and apart)
     if found is not None:
         assert found.ks_error == largest
         expected = metrics.mean_score(*one) - metrics.hit_rate(*one)
@@ -39,7 +40,7 @@ def test_it_is_said_just_where_the_last_gap_is_as_large(one: EventCase) -> None:
 
 
 def test_the_samples_it_holds_for() -> None:
-    """Overconfident networks (and the focal loss, which is not confident enough)."""
+    """The two most overconfident networks; two others are first off to the other side."""
     held = {}
     for name in NAMES:
         found = ks_is_mean_gap(case(name).test_events.scores, case(name).test_events.hits)
@@ -47,9 +48,7 @@ def test_the_samples_it_holds_for() -> None:
             held[name] = np.sign(found.mean_gap)
     assert held == {
         "city_country_100": 1,
-        "fashion_cnn_focal": -1,
         "fashion_cnn_overconfident": 1,
-        "three_garments": 1,
     }
 
 
