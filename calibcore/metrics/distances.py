@@ -175,6 +175,7 @@ DISTANCES: tuple[EventMeasure | ClassMeasure, ...] = (
         group="kernel",
         source="Zhang 2020, section 4.1",
         ideal=0.0,
+        is_tested_only=True,
         compute=lambda p, y, _: kde_classwise_ece(p, y),
     ),
     EventMeasure(
@@ -213,6 +214,7 @@ DISTANCES: tuple[EventMeasure | ClassMeasure, ...] = (
         source="Widmann 2019",
         unit="small",
         ideal=0.0,
+        is_tested_only=True,
         compute=lambda p, y, _: skce(p, y),
     ),
 )

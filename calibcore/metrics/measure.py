@@ -116,9 +116,13 @@ class ClassMeasure(Measure):
     ----------
     compute : callable
         (probabilities, labels, options) to a number.
+    is_tested_only : bool, default False
+        Whether it is compared with perfect calibration alone: its value does not say how far the
+        probabilities are from it, so it has no interval and its change none.
     """
 
     compute: Callable[[Floats, Labels, Options], float]
+    is_tested_only: bool = False
 
     def after(
         self, before: Floats, probabilities: Floats, labels: Labels, options: Options
