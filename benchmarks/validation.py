@@ -22,7 +22,7 @@ from scipy.stats import norm
 from calibcore import EventScores
 from calibcore.inference import Finding, Interval, Plan, SideRows, infer
 from calibcore.inference.classwise import SUMMARIES
-from calibcore.metrics import METRICS, ChangeMeasure, EventMeasure, RowMeasure
+from calibcore.metrics import METRICS, ChangeMeasure, ClassMeasure, EventMeasure, RowMeasure
 from calibcore.probabilities import softmax
 from calibcore.tally import Tally
 from calibcore.validation import Floats, Labels
@@ -149,10 +149,16 @@ def _mean_truths(model: Model, before: Model) -> dict[str, float]:
     return found
 
 
-OF_EACH_CLASS = {"classwise_ece": "ece", "max_classwise_ece": "ece"}
+OF_EACH_CLASS = {
+    "classwise_ks": "ks_error",
+    "max_classwise_ks": "ks_error",
+    "classwise_ece": "ece",
+    "max_classwise_ece": "ece",
+    "classwise_ece_equal_mass": "ece_equal_mass",
+}
 """What is measured of each class, by the key of the measure of all of them."""
 
-NO_INTERVAL = frozenset({"kde_classwise_ece"})
+NO_INTERVAL = {m.key for m in METRICS if isinstance(m, ClassMeasure) and m.is_tested_only}
 """Measures with a reference alone."""
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import overload
 
-from calibcore.metrics import METRICS, EventMeasure, Measure
+from calibcore.metrics import METRICS, EventMeasure, Measure, RowMeasure
 from calibcore.results import short_repr
 
 
@@ -63,6 +63,12 @@ class Comparisons(Sequence[Comparison]):
         asked = METRICS[place]
         if asked.key not in self._made:
             alone = isinstance(asked, EventMeasure)
-            alike = [asked] if alone else [one for one in METRICS if type(one) is type(asked)]
+            alike = [asked] if alone else [one for one in METRICS if _together(one, asked)]
             self._made |= {one.measure.key: one for one in self._make(alike)}
         return self._made[asked.key]
+
+
+def _together(one: Measure, asked: Measure) -> bool:
+    """Return whether one is measured with another; sorts and pairs wait for the full list."""
+    alike = type(one) is type(asked)
+    return alike and (isinstance(one, RowMeasure) or one.short == asked.short)

@@ -210,7 +210,7 @@ def _drawn(side: SideRows, drawn: Labels) -> SideRows:
 def _values(
     measures: Sequence[Measure], before: SideRows, side: SideRows, options: Options
 ) -> list[float]:
-    """Measure one side; NaN where it has no probabilities of the classes."""
+    """Measure one side; NaN without probabilities of the classes, and of what has no change."""
     event, found = side.event, []
     counted = tally(event.scores, event.hits, event.rest)
     was, now, labels = before.probabilities, side.probabilities, side.labels
@@ -218,8 +218,8 @@ def _values(
     for one in measures:
         if isinstance(one, EventMeasure):
             found.append(float(one.compute(counted, options)))
-        elif isinstance(one, ClassMeasure) and both is not None and labels is not None:
-            found.append(one.after(*both, labels, options))
-        else:
+        elif not isinstance(one, ClassMeasure) or one.is_tested_only or both is None:
             found.append(math.nan)
+        else:
+            found.append(math.nan if labels is None else one.after(*both, labels, options))
     return found

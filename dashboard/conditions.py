@@ -23,7 +23,10 @@ _RANGES = {
     "mean_gap": (-1.0, 1.0), "brier": (0.0, 2.0), "calibration_gain": (-2.0, 2.0),
     "auroc": (0.0, 1.0), "observed_expected_ratio": (0.0, math.inf),
 }  # fmt: skip
-_USUAL = {"share": (0.0, 1.0), "squared": (0.0, 1.0), "number": (-math.inf, math.inf)}
+_USUAL = {
+    "share": (0.0, 1.0), "squared": (0.0, 1.0), "small": (-2.0, 2.0),
+    "number": (-math.inf, math.inf),
+}  # fmt: skip
 """Least and largest value of a measure, by its key or else its unit; of others from 0."""
 
 _WRITTEN = re.compile(r"\s*([\w.]+)\s*(>=|<=|>|<)\s*([^\s%]+)(\s*%)?\s*")

@@ -81,8 +81,8 @@ CATALOGUE: tuple[Method, ...] = (
         paper="Gupta 2021, section 4",
         explained="Replaces each score with the observed frequency at similar scores, estimated by"
         " a smooth curve on the calibration set.",
-        formula="calibrated score = slope, at the fractile of the score, of a cubic spline through"
-        " the cumulative outcomes",
+        formula="calibrated score = score + slope, at its fractile, of a cubic spline fitted to"
+        " cumulative outcomes minus cumulative scores; fitted to outcomes alone: the slope",
         acts_on="event",
         preserves_accuracy=True,
         cost=Cost((25, 25, 8)),

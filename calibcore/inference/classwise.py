@@ -6,17 +6,19 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.binning import bin_places
 from calibcore.blocks import row_blocks
 from calibcore.inference.bootstrap import SideRows
+from calibcore.inference.classwise_bins import ClassBins, Kind
 from calibcore.inference.classwise_kernels import ClassKernels
-from calibcore.inference.findings import Uncertainty, reference
+from calibcore.inference.findings import Reference, Uncertainty, reference
 from calibcore.inference.intervals import DistanceEstimate, Interval
 from calibcore.inference.inversion import N_DRAWS, Usual
 from calibcore.inference.null_labels import drawn_labels
 from calibcore.inference.plan import Plan
 from calibcore.inference.plausible import largest_allowed
+from calibcore.metrics.classwise import classwise_ks_errors
 from calibcore.metrics.kernel_classwise import kde_classwise_ece
+from calibcore.metrics.pairs_table import skce_test
 from calibcore.results import result_class
 from calibcore.validation import Floats, Labels
 
@@ -32,86 +34,15 @@ _EVEN, _EVEN_STRENGTHS = 0, (0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0)
 _FEW = 30
 """Up to so many misses (or hits), values seldom tell small shares of other labels from none."""
 
-_CELLS = 1 << 22
-
 _LEAST_DRAWS, _MOST_LABELS = 50, 4_000_000
 """Labels are slow to draw, so there are fewer draws where there are many rows."""
 
 _LEAST_BLURRED, _MOST_CURVES = 100, 200_000
 """Curves are slow to blur, so fewer draws are where there are many classes: 200 of 1,000."""
 
-
-@result_class
-class ClassBins:
-    """Every class's probabilities in bins, so that labels can be exchanged.
-
-    Attributes
-    ----------
-    places : ndarray of int, shape (n_samples, n_classes)
-        Bin of each probability.
-    sums : ndarray of float64, shape (n_classes, n_bins)
-        Sum of the probabilities in each bin.
-    """
-
-    places: NDArray[np.uint16]
-    sums: Floats
-
-    @classmethod
-    def of(cls, probabilities: Floats, n_bins: int) -> "ClassBins":
-        """Bin the probabilities of every class."""
-        n_classes = probabilities.shape[1]
-        places = np.empty(probabilities.shape, dtype=np.uint16)
-        sums = np.zeros(n_classes * n_bins)
-        firsts = np.arange(n_classes) * n_bins
-        for rows in row_blocks(*probabilities.shape):
-            block = probabilities[rows]
-            found = bin_places(block, n_bins)
-            places[rows] = found
-            cells = (found + firsts).ravel()
-            sums += np.bincount(cells, weights=block.ravel(), minlength=sums.size)
-        return cls(places, sums.reshape(n_classes, n_bins))
-
-    def weighted(self, table: Floats) -> Floats:
-        """Sum another table over the bins, shape (n_classes, n_bins)."""
-        n_classes, n_bins = self.sums.shape
-        sums = np.zeros(self.sums.size)
-        firsts = np.arange(n_classes) * n_bins
-        for rows in row_blocks(*table.shape):
-            cells = (self.places[rows] + firsts).ravel()
-            sums += np.bincount(cells, weights=table[rows].ravel(), minlength=sums.size)
-        return sums.reshape(self.sums.shape)
-
-    def distances(self, other: Floats) -> Floats:
-        """Return each class's error in unlimited rows, if other probabilities are true."""
-        return np.asarray(np.abs(self.weighted(other) - self.sums).sum(axis=1) / len(other))
-
-    def errors(self, labels: NDArray[np.integer]) -> Floats:
-        """Return each class's expected calibration error for given labels.
-
-        Parameters
-        ----------
-        labels : ndarray of int, shape (n_draws, n_samples)
-
-        Returns
-        -------
-        ndarray of float64, shape (n_draws, n_classes)
-        """
-        n_draws, n_rows = labels.shape
-        n_bins = self.sums.shape[1]
-        errors = np.empty((n_draws, len(self.sums)))
-        at_once = max(1, _CELLS // max(self.sums.size, n_rows))
-        for start in range(0, n_draws, at_once):
-            chosen = labels[start : start + at_once]
-            cells = chosen.astype(np.intp) * n_bins + self.places[np.arange(n_rows), chosen]
-            cells += np.arange(len(chosen))[:, np.newaxis] * self.sums.size
-            hits = np.bincount(cells.ravel(), minlength=len(chosen) * self.sums.size)
-            gaps = hits.reshape(len(chosen), *self.sums.shape) - self.sums
-            errors[start : start + at_once] = np.abs(gaps).sum(axis=2) / n_rows
-        return errors
-
+_UNKNOWN = DistanceEstimate(math.nan, Interval(math.nan, math.nan))
 
 Summary = Callable[[Floats], Floats]
-_ErrorsOf = Callable[[NDArray[np.integer]], Floats]
 
 
 def _mean(errors: Floats) -> Floats:
@@ -122,9 +53,14 @@ def _max(errors: Floats) -> Floats:
     return np.asarray(errors.max(axis=-1))
 
 
-_BINNED: dict[str, Summary] = {"classwise_ece": _mean, "max_classwise_ece": _max}
+_BINNED: dict[Kind, dict[str, Summary]] = {
+    "equal_width": {"classwise_ece": _mean, "max_classwise_ece": _max},
+    "equal_mass": {"classwise_ece_equal_mass": _mean},
+    "cumulative": {"classwise_ks": _mean, "max_classwise_ks": _max},
+}
 _BLURRED: dict[str, Summary] = {"kde_classwise_ece": _mean}
-SUMMARIES = _BINNED | _BLURRED
+_WHOLE = "skce"
+SUMMARIES = {key: made for kind in _BINNED.values() for key, made in kind.items()} | _BLURRED
 """What is made of the errors of all classes, by the key of the measure."""
 
 
@@ -148,7 +84,7 @@ def evaluate_classes(
     Returns
     -------
     dict of str to Uncertainty
-        For those of `SUMMARIES` that are in the plan.
+        For those of `SUMMARIES` that are in the plan, and for the SKCE.
 
     Notes
     -----
@@ -158,22 +94,30 @@ def evaluate_classes(
     last, as nothing moves a probability of 0 so, all classes are as probable in the others.
     Where few or no misses are seen, values hardly differ between such truths, and no interval ends
     before what the number of top-1 hits leaves possible.
-    What is blurred by a kernel has its reference alone: where most probabilities are near 0, the
-    blur parts score and frequency by more than miscalibration does, and may do so less where
-    calibration is worse, so its value does not tell how far from true the probabilities are.
+    KS errors of classes are read at the ends of fine bins (see `ClassBins`), drawn and observed
+    alike. The SKCE has its reference alone, from its own test, and so has what is blurred by a
+    kernel: where most probabilities are near 0, the blur parts score and frequency by more than
+    miscalibration does, and may do so less where calibration is worse, so its value does not tell
+    how far from true the probabilities are.
     """
     probabilities, labels = side.probabilities, side.labels
-    wanted = {measure.key for measure in plan.measures} & SUMMARIES.keys()
+    wanted = {measure.key for measure in plan.measures} & {*SUMMARIES, _WHOLE}
     if probabilities is None or labels is None or not wanted:
         return {}
+    evaluated: dict[str, Uncertainty] = {}
+    if _WHOLE in wanted:
+        evaluated[_WHOLE] = _evaluate_whole(probabilities, labels)
+    if wanted == {_WHOLE}:
+        return evaluated
     if other is None or np.array_equal(other, probabilities):
         other = _softened(probabilities)
     n_draws = min(plan.n_resamples, max(_LEAST_DRAWS, _MOST_LABELS // len(labels)))
     drawn = _Labels.drawn(rng, labels, probabilities, other, n_draws)
-    evaluated: dict[str, Uncertainty] = {}
-    if binned := {key: make for key, make in _BINNED.items() if key in wanted}:
-        bins = ClassBins.of(probabilities, plan.options.n_bins)
-        evaluated |= _evaluate(drawn, bins.errors, bins.distances, binned, plan.level)
+    for kind, summaries in _BINNED.items():
+        if binned := {key: make for key, make in summaries.items() if key in wanted}:
+            bins = ClassBins.of(probabilities, plan.options.n_bins, kind)
+            exact = classwise_ks_errors(probabilities, labels) if kind == "cumulative" else None
+            evaluated |= _evaluate(drawn, bins, exact, binned, plan.level)
     if not wanted.isdisjoint(_BLURRED):
         evaluated |= _evaluate_blurred(drawn)
     return {key: evaluated[key] for key in wanted}
@@ -230,21 +174,24 @@ class _Labels:
 
 def _evaluate(
     drawn: _Labels,
-    errors_of: _ErrorsOf,
-    distances_of: Callable[[Floats], Floats],
+    bins: ClassBins,
+    exact: Floats | None,
     wanted: Mapping[str, Summary],
     level: float,
 ) -> dict[str, Uncertainty]:
-    """Evaluate what is made of the errors, given what they truly are of other probabilities."""
-    observed, null = errors_of(drawn.observed[np.newaxis]), errors_of(drawn.calibrated)
+    """Evaluate what is made of the errors, given what they truly are of other probabilities.
+
+    They are read off bins, also the observed ones; the ``exact`` ones are given where that differs.
+    """
+    observed, null = bins.errors(drawn.observed[np.newaxis]), bins.errors(drawn.calibrated)
     values = {key: float(make(observed)[0]) for key, make in wanted.items()}
     usual = {key: Usual.beginning(make(null), level) for key, make in wanted.items()}
-    allowed = _allowed_errors(drawn, distances_of, level)
+    allowed = _allowed_errors(drawn, bins.distances, level)
     going = dict(wanted)
     for table, shares in drawn.mixed():
-        most = distances_of(table)
+        most = bins.distances(table)
         for strength, labels in shares:
-            errors = errors_of(labels)
+            errors = bins.errors(labels)
             for key, make in going.items():
                 usual[key].add(float(make(strength * most)), make(errors))
         going = {key: make for key, make in going.items() if not usual[key].passes(values[key])}
@@ -252,9 +199,10 @@ def _evaluate(
             break
     evaluated = {}
     for key, make in wanted.items():
+        value = values[key] if exact is None else float(make(exact))
         estimate = usual[key].estimate(values[key]).reaching(float(make(allowed).max()))
-        known = reference(make(null), values[key], 0.0)
-        evaluated[key] = Uncertainty(values[key], estimate.interval, known, estimate)
+        known = reference(make(null), value, 0.0, values[key])
+        evaluated[key] = Uncertainty(value, estimate.interval, known, estimate)
     return evaluated
 
 
@@ -297,6 +245,14 @@ def _allowed_share(said: Floats, true: Floats, hits: float, level: float) -> flo
     )
 
 
+def _evaluate_whole(probabilities: Floats, labels: Labels) -> Uncertainty:
+    """Compare the SKCE with perfect calibration, of which its test has the law."""
+    found = skce_test(probabilities, labels)
+    lower, upper, *central = found.null_quantiles(0.05, 0.95, 0.025, 0.975)
+    known = Reference(0.0, upper, found.p_value, lower, (central[0], central[1]))
+    return Uncertainty(found.value, _UNKNOWN.interval, known, _UNKNOWN)
+
+
 def _evaluate_blurred(drawn: _Labels) -> dict[str, Uncertainty]:
     """Compare the measure with perfect calibration; no interval of it would say what is true."""
     probabilities, labels = drawn.probabilities, drawn.observed
@@ -304,11 +260,10 @@ def _evaluate_blurred(drawn: _Labels) -> dict[str, Uncertainty]:
     n_draws = max(_LEAST_BLURRED, _MOST_CURVES // probabilities.shape[1])
     null = kernels.errors(drawn.calibrated[:n_draws])
     seen, value = kernels.errors(labels[np.newaxis]), kde_classwise_ece(probabilities, labels)
-    unknown = DistanceEstimate(math.nan, Interval(math.nan, math.nan))
     evaluated = {}
     for key, make in _BLURRED.items():
         known = reference(make(null), float(make(seen)[0]), 0.0)
-        evaluated[key] = Uncertainty(value, unknown.interval, known, unknown)
+        evaluated[key] = Uncertainty(value, _UNKNOWN.interval, known, _UNKNOWN)
     return evaluated
 
 

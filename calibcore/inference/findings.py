@@ -149,16 +149,19 @@ def reference(
     """Sum up what was drawn under perfect calibration.
 
     A distance whose draws join neighbouring scores is compared with them as it is ``seen`` when the
-    rows' are joined likewise; what that takes off its value is given back to the draws. The p-value
+    rows' are joined likewise; what that takes off its value is given back to the draws. Only larger
+    distances are farther; an unbiased estimate of one may be below 0. The p-value
     counts the rows observed as one draw, so it is never 0. A draw of the same labels is as far as
     they are, whatever the rounding.
     """
-    p_value, seen = math.nan, value if seen is None else seen
+    distance, p_value = seen is not None, math.nan
+    seen = value if seen is None else seen
     if ideal is not None and not math.isnan(seen):
-        as_far = int(np.count_nonzero(np.abs(null - ideal) >= abs(seen - ideal) * (1 - _ALIKE)))
+        far, least = (null, seen) if distance else (np.abs(null - ideal), abs(seen - ideal))
+        as_far = int(np.count_nonzero(far >= least - abs(least) * _ALIKE))
         p_value = (1 + as_far) / (1 + null.size)
     if value != seen:
-        null = np.maximum(null + (value - seen), 0.0)
+        null = np.maximum(null + (value - seen), np.fmin.reduce(null, initial=0.0))
     defined = null[np.isfinite(null)]
     if 2 * defined.size < null.size:  # the ideal is no limit that perfect scores come near to
         p_value = math.nan

@@ -1,17 +1,29 @@
 """Calibration errors of every class, each class against the others."""
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
-from calibcore.binning import bin_places
+from calibcore.binning import Binning, bin_places, bin_tally
 from calibcore.blocks import block_rows
-from calibcore.validation import Floats
+from calibcore.cumulative import ks_of
+from calibcore.metrics.binned import ece_of
+from calibcore.tally import Tally, tally
+from calibcore.validation import Floats, Labels
 
 _BLOCKS = 8  # at once: sums of all bins are made for each, which is work too
+_CLASSES = 16  # made into columns at once: a row of the table is read once for all of them
 
 
-def classwise_ece(probabilities: ArrayLike, labels: ArrayLike, *, n_bins: int = 15) -> float:
+def classwise_ece(
+    probabilities: ArrayLike,
+    labels: ArrayLike,
+    *,
+    n_bins: int = 15,
+    binning: Binning = "equal_width",
+) -> float:
     """Compute the class-wise ECE: the mean over classes of each one's expected calibration error.
 
     Parameters
@@ -21,7 +33,10 @@ def classwise_ece(probabilities: ArrayLike, labels: ArrayLike, *, n_bins: int = 
     labels : array_like of int, shape (n_samples,)
         True classes (y_true), from 0.
     n_bins : int, default 15
-        Equal-width bins of each class's probability, (lower, upper], the first closed below.
+        Bins of each class's probability, (lower, upper], the first closed below.
+    binning : {"equal_width", "equal_mass"}, default "equal_width"
+        As in `calibcore.binning.bin_scores`. Where most probabilities of a class are near 0, bins
+        of equal mass part them, and those of equal width do not.
 
     Returns
     -------
@@ -31,7 +46,8 @@ def classwise_ece(probabilities: ArrayLike, labels: ArrayLike, *, n_bins: int = 
     Raises
     ------
     CalibrationInputError
-        Rows that are not probabilities, labels that do not fit, fewer than one bin.
+        Rows that are not probabilities, labels that do not fit, fewer than one bin, another
+        binning.
 
     Notes
     -----
@@ -40,14 +56,15 @@ def classwise_ece(probabilities: ArrayLike, labels: ArrayLike, *, n_bins: int = 
 
     References
     ----------
-    Vasilev and D'yakonov 2023, eq. 9; Kull et al., NeurIPS 2019.
+    Vasilev and D'yakonov 2023, eq. 9, and section 3.2 on bins of equal mass; Kull et al., NeurIPS
+    2019.
 
     Examples
     --------
     >>> classwise_ece([[0.5, 0.5], [0.75, 0.25]], [0, 0], n_bins=2)
     0.375
     """
-    return float(classwise_errors(probabilities, labels, n_bins=n_bins).mean())
+    return float(classwise_errors(probabilities, labels, n_bins=n_bins, binning=binning).mean())
 
 
 def max_classwise_ece(probabilities: ArrayLike, labels: ArrayLike, *, n_bins: int = 15) -> float:
@@ -68,8 +85,14 @@ def max_classwise_ece(probabilities: ArrayLike, labels: ArrayLike, *, n_bins: in
     return float(classwise_errors(probabilities, labels, n_bins=n_bins).max())
 
 
-def classwise_errors(probabilities: ArrayLike, labels: ArrayLike, *, n_bins: int = 15) -> Floats:
-    """Return the expected calibration error of each class, in one pass over the table.
+def classwise_errors(
+    probabilities: ArrayLike,
+    labels: ArrayLike,
+    *,
+    n_bins: int = 15,
+    binning: Binning = "equal_width",
+) -> Floats:
+    """Return the expected calibration error of each class.
 
     Parameters and errors are those of `classwise_ece`.
 
@@ -83,14 +106,103 @@ def classwise_errors(probabilities: ArrayLike, labels: ArrayLike, *, n_bins: int
     >>> classwise_errors([[0.5, 0.5], [0.75, 0.25]], [0, 0], n_bins=2).tolist()
     [0.375, 0.375]
     """
-    table = validation.probabilities(probabilities)
+    table, true = _checked(probabilities, labels)
     n_rows, n_classes = table.shape
-    true = validation.labels(labels, n_rows=n_rows, n_classes=n_classes)
+    if binning != "equal_width":
+        bins = (bin_tally(one, n_bins=n_bins, binning=binning) for one in _tallies(table, true))
+        return np.array([float(ece_of(one)) for one in bins])
     n_bins = validation.whole_number(n_bins, "n_bins", least=1, most=1_000_000)
     own = table[np.arange(n_rows), true]
     hits = np.bincount(true * n_bins + bin_places(own, n_bins), minlength=n_classes * n_bins)
     gaps = _binned(table, n_bins) - hits.reshape(n_classes, n_bins)
     return np.asarray(np.abs(gaps).sum(axis=1) / n_rows)
+
+
+def classwise_ks(probabilities: ArrayLike, labels: ArrayLike) -> float:
+    """Compute the class-wise KS error: the mean over classes of each one's KS error.
+
+    Parameters
+    ----------
+    probabilities : array_like of float, shape (n_samples, n_classes)
+        Rows that sum to 1 (y_prob).
+    labels : array_like of int, shape (n_samples,)
+        True classes (y_true), from 0.
+
+    Returns
+    -------
+    float
+        In probability units, 0 to 1. With many classes it is small, because most probabilities are.
+
+    Raises
+    ------
+    CalibrationInputError
+        Rows that are not probabilities, labels that do not fit.
+
+    Notes
+    -----
+    (1 / K) sum_k KS(p_k, 1(y = k)), each `calibcore.metrics.ks_error` of one class against the
+    others. A class that no row has counts like any other. The paper has the errors of single
+    classes; their mean and largest are formed as in the class-wise ECE.
+
+    References
+    ----------
+    Gupta et al., ICLR 2021, eqs. 6-12; Vasilev and D'yakonov 2023, eq. 9, for the mean.
+
+    Examples
+    --------
+    >>> classwise_ks([[0.5, 0.5], [0.75, 0.25]], [0, 0])
+    0.375
+    """
+    return float(classwise_ks_errors(probabilities, labels).mean())
+
+
+def max_classwise_ks(probabilities: ArrayLike, labels: ArrayLike) -> float:
+    """Compute the largest KS error of any class.
+
+    Parameters and errors are those of `classwise_ks`.
+
+    Returns
+    -------
+    float
+        In probability units, 0 to 1; `classwise_ks` to `n_classes` times that.
+
+    Examples
+    --------
+    >>> max_classwise_ks([[0.75, 0.125, 0.125], [0.75, 0.125, 0.125]], [0, 0])
+    0.25
+    """
+    return float(classwise_ks_errors(probabilities, labels).max())
+
+
+def classwise_ks_errors(probabilities: ArrayLike, labels: ArrayLike) -> Floats:
+    """Return the KS error of each class against the others.
+
+    Parameters and errors are those of `classwise_ks`.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_classes,)
+        In probability units.
+
+    Examples
+    --------
+    >>> classwise_ks_errors([[0.5, 0.5], [0.75, 0.25]], [0, 0]).tolist()
+    [0.375, 0.375]
+    """
+    return np.array([float(ks_of(one)) for one in _tallies(*_checked(probabilities, labels))])
+
+
+def _checked(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Floats, Labels]:
+    table = validation.probabilities(probabilities)
+    return table, validation.labels(labels, n_rows=len(table), n_classes=table.shape[1])
+
+
+def _tallies(table: Floats, true: Labels) -> Iterator[Tally]:
+    """Count the rows of each class by its probability, which is 1 at most."""
+    for first in range(0, table.shape[1], _CLASSES):
+        columns = np.minimum(table[:, first : first + _CLASSES].T, 1.0, order="C")
+        for k, scores in enumerate(columns, first):
+            yield tally(scores, true == k)
 
 
 def _binned(table: Floats, n_bins: int) -> Floats:

@@ -46,7 +46,8 @@ def kde_ece(scores: ArrayLike, hits: ArrayLike, *, norm: Literal[1, 2] = 1) -> f
     hits : array_like of {0, 1}, shape (n_samples,)
         Whether the event happened (y_true of the event).
     norm : {1, 2}, default 1
-        Average of absolute gaps, or root of the average of squared gaps.
+        Average of absolute gaps, or root of the average of squared gaps: the paper's d, which has
+        no root.
 
     Returns
     -------
@@ -60,6 +61,9 @@ def kde_ece(scores: ArrayLike, hits: ArrayLike, *, norm: Literal[1, 2] = 1) -> f
 
     Notes
     -----
+    The formula is the paper's eq. 6 (eqs. 7 and 8 are the calibration gain). The kernel and its
+    width are those of the program that its authors published; the paper's eq. 6 leaves them open.
+
     (int_0^1 |x - g(x) / m(x)|^norm m(x) dx)^(1 / norm), where m(x) is the mean over the rows of
     K(x - s_i) and g(x) that of h_i K(x - s_i). K is the triweight kernel 35 / (32 w) (1 - (u /
     w)^2)^3, reflected at 0 and 1. Its standard deviation, w / 3, is that of the scores of the hits,

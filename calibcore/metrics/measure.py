@@ -10,7 +10,7 @@ from calibcore.tally import Tally
 from calibcore.validation import Floats, Labels
 
 Group = Literal["cumulative", "binned", "kernel", "proper", "plain"]
-Unit = Literal["share", "nats", "squared", "rows", "number"]
+Unit = Literal["share", "nats", "squared", "small", "rows", "number"]
 Better = Literal["lower", "higher", "nearer", "neither"]
 Spread = Literal["percentile", "wilson", "reflected", "ranks", "lifted", "inverted"]
 
@@ -45,8 +45,8 @@ class Measure:
         Kind of quantity, by which tables gather them.
     source : str
         Paper it is taken from.
-    unit : {"share", "nats", "squared", "rows", "number"}, default "share"
-        A share is shown in percent.
+    unit : {"share", "nats", "squared", "small", "rows", "number"}, default "share"
+        A share is shown in percent; small is a squared number of which more decimals are shown.
     better : {"lower", "higher", "nearer", "neither"}, default "lower"
         Direction in which a model improves; nearer means to ``ideal``, from either side.
     ideal : float or None, default None
@@ -116,9 +116,13 @@ class ClassMeasure(Measure):
     ----------
     compute : callable
         (probabilities, labels, options) to a number.
+    is_tested_only : bool, default False
+        Whether it is compared with perfect calibration alone: its value does not say how far the
+        probabilities are from it, so it has no interval and its change none.
     """
 
     compute: Callable[[Floats, Labels, Options], float]
+    is_tested_only: bool = False
 
     def after(
         self, before: Floats, probabilities: Floats, labels: Labels, options: Options

@@ -83,6 +83,11 @@ def event_nll(scores: ArrayLike, hits: ArrayLike, rest: ArrayLike | None = None)
     1 - s_i where no ``rest`` is given. That is 0 if s_i is within 1.1e-16 of 1, as where two logits
     differ by 37, and would then count 708 nats for a miss that costs 37. The events of
     `calibcore.events` add up the other classes there, so the NLL of two classes is that of either.
+    It is the binary log loss of the event; Guo 2017, eq. 6, is `nll`, of all classes.
+
+    References
+    ----------
+    Good, *Rational decisions*, Journal of the Royal Statistical Society B 1952.
 
     Examples
     --------

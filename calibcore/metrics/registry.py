@@ -1,26 +1,13 @@
 """The list of measures: what the tables, the exports and the tests go through."""
 
-from calibcore.binning import BinTable, bin_tally
-from calibcore.cumulative import ks_of, kuiper_of
-from calibcore.metrics import binned, kernel, plain, proper
-from calibcore.metrics.classwise import classwise_ece, max_classwise_ece
+from calibcore.metrics import plain, proper
 from calibcore.metrics.decomposition import corp_of
 from calibcore.metrics.discrimination import auroc_of
+from calibcore.metrics.distances import DISTANCES
 from calibcore.metrics.gain import calibration_gain
-from calibcore.metrics.kernel_classwise import kde_classwise_ece
 from calibcore.metrics.measure import ChangeMeasure, ClassMeasure, EventMeasure, RowMeasure
 from calibcore.metrics.regression import calibration_intercept_of, calibration_slope_of
 from calibcore.metrics.rows import accuracy_rows, brier_rows, gain_rows, nll_rows, top_r_rows
-from calibcore.metrics.sweep import sweep_ece_of
-from calibcore.tally import Tally
-
-
-def _equal_width(counted: Tally, n_bins: int) -> BinTable:
-    return bin_tally(counted, n_bins=n_bins)
-
-
-def _equal_mass(counted: Tally, n_bins: int) -> BinTable:
-    return bin_tally(counted, n_bins=n_bins, binning="equal_mass")
 
 
 def _top_r_accuracy(r: int) -> RowMeasure:
@@ -37,124 +24,7 @@ def _top_r_accuracy(r: int) -> RowMeasure:
 
 
 METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
-    EventMeasure(
-        key="ks_error",
-        name="KS error",
-        group="cumulative",
-        source="Gupta 2021, eq. 12",
-        ideal=0.0,
-        short=True,
-        interval="inverted",
-        compute=lambda c, _: ks_of(c),
-    ),
-    EventMeasure(
-        key="kuiper",
-        name="Kuiper",
-        group="cumulative",
-        source="Arrieta-Ibarra 2022",
-        ideal=0.0,
-        interval="inverted",
-        compute=lambda c, _: kuiper_of(c),
-    ),
-    EventMeasure(
-        key="ece",
-        name="ECE, equal-width bins",
-        group="binned",
-        source="Guo 2017, eq. 3",
-        ideal=0.0,
-        short=True,
-        interval="inverted",
-        compute=lambda c, o: binned.ece_of(c.once(_equal_width, o.n_bins)),
-    ),
-    EventMeasure(
-        key="ece_equal_mass",
-        name="ECE, equal-mass bins",
-        group="binned",
-        source="Vasilev 2023, section 3.2",
-        ideal=0.0,
-        interval="inverted",
-        compute=lambda c, o: binned.ece_of(c.once(_equal_mass, o.n_bins)),
-    ),
-    EventMeasure(
-        key="ece_l2",
-        name="ECE, squared gaps",
-        group="binned",
-        source="Kumar 2019",
-        ideal=0.0,
-        interval="inverted",
-        compute=lambda c, o: binned.ece_of(c.once(_equal_mass, o.n_bins), norm=2),
-    ),
-    EventMeasure(
-        key="debiased_ece",
-        name="ECE, squared gaps, debiased",
-        group="binned",
-        source="Kumar 2019",
-        ideal=0.0,
-        interval="inverted",
-        truth=lambda c, o: binned.ece_of(c.once(_equal_mass, o.n_bins), norm=2),
-        compute=lambda c, o: binned.debiased_ece_of(c.once(_equal_mass, o.n_bins)),
-    ),
-    EventMeasure(
-        key="sweep_ece",
-        name="ECE, monotone sweep",
-        group="binned",
-        source="Roelofs 2022",
-        ideal=0.0,
-        interval="inverted",
-        compute=lambda c, _: sweep_ece_of(c),
-    ),
-    EventMeasure(
-        key="mce",
-        name="MCE",
-        group="binned",
-        source="Guo 2017, eq. 5",
-        ideal=0.0,
-        interval="inverted",
-        compute=lambda c, o: binned.mce_of(c.once(_equal_width, o.n_bins)),
-    ),
-    ClassMeasure(
-        key="classwise_ece",
-        name="Class-wise ECE",
-        group="binned",
-        source="Vasilev 2023, eq. 9",
-        ideal=0.0,
-        short=True,
-        compute=lambda p, y, o: classwise_ece(p, y, n_bins=o.n_bins),
-    ),
-    ClassMeasure(
-        key="max_classwise_ece",
-        name="Class-wise ECE, worst class",
-        group="binned",
-        source="Vasilev 2023, eq. 9",
-        ideal=0.0,
-        compute=lambda p, y, o: max_classwise_ece(p, y, n_bins=o.n_bins),
-    ),
-    EventMeasure(
-        key="kde_ece",
-        name="KDE-ECE",
-        group="kernel",
-        source="Zhang 2020, eq. 7",
-        ideal=0.0,
-        interval="inverted",
-        compute=lambda c, o: kernel.kde_ece_of(c, rough=o.rough),
-    ),
-    ClassMeasure(
-        key="kde_classwise_ece",
-        name="Class-wise KDE-ECE",
-        group="kernel",
-        source="Zhang 2020, section 4.1",
-        ideal=0.0,
-        compute=lambda p, y, _: kde_classwise_ece(p, y),
-    ),
-    EventMeasure(
-        key="smooth_ece",
-        name="Smooth ECE",
-        group="kernel",
-        source="Blasiok 2024",
-        ideal=0.0,
-        interval="inverted",
-        compute=lambda c, o: kernel.smooth_ece_of(c, rough=o.rough),
-    ),
+    *DISTANCES,
     EventMeasure(
         key="event_brier",
         name="Brier score of the event",
@@ -199,7 +69,7 @@ METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
         key="event_nll",
         name="NLL of the event",
         group="proper",
-        source="Guo 2017, eq. 6",
+        source="Good 1952",
         unit="nats",
         short=True,
         compute=lambda c, _: proper.event_nll_of(c),

@@ -31,7 +31,7 @@ from calibcore.maps import (
     movement,
     score_curve,
 )
-from calibcore.metrics import Options
+from calibcore.metrics import EntropyIsNll, Options, entropy_is_nll
 from calibcore.sweeps import KnotSweep, TemperatureSweep, knot_sweep, temperature_sweep
 from dashboard.compute.cache import is_known, key_of, once
 from dashboard.compute.fits import fitted_on, seconds_per_logit
@@ -180,6 +180,20 @@ def fitted_temperature(scene: Scene) -> float | None:
         scene,
         "fitted temperatures",
         lambda: TemperatureScaling().fit(rows.logits, rows.labels).temperature,
+    )
+
+
+def entropy_at(scene: Scene, fitted: float) -> EntropyIsNll | None:
+    """Return mean entropy and NLL of the calibration set at a temperature if they are equal."""
+    rows = scene.split.calibration
+    if not isinstance(rows, LogitSet):
+        return None
+    made = FittedTemperature(fitted)
+    return _of_data(
+        scene,
+        "entropies",
+        lambda: entropy_is_nll(made.predict_proba(rows.logits), rows.labels),
+        fitted,
     )
 
 

@@ -30,10 +30,10 @@ _INSIDE = 0.001
 _SHIFT = 0.21
 """Rows by which the two marks of a calibrator stand above and below its line."""
 
-_FORMS = {"share": ".1%", "rows": ",.0f"}
+_FORMS = {"share": ".1%", "rows": ",.0f", "small": ".5f"}
 """How a value is written at the edge; with three decimals where nothing stands here."""
 
-_UNITS = {"share": "", "nats": ", nats", "squared": "", "rows": ", rows", "number": ""}
+_UNITS = {"share": "", "nats": ", nats", "squared": "", "small": "", "rows": ", rows", "number": ""}
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,9 @@ def _axis(measure: Measure, limits: tuple[float, float], palette: Palette) -> di
     return {
         "title": {"text": title, "font": {"size": 12}, "standoff": 4},
         "range": list(limits),
-        "tickformat": {"share": ".3~%", "rows": ",d"}.get(measure.unit, f".{digits}~f"),
+        "tickformat": {"share": ".3~%", "rows": ",d", "small": ".2~g"}.get(
+            measure.unit, f".{digits}~f"
+        ),
         "nticks": 6,
         "tickfont": {"size": 11},
         "gridcolor": palette.band,
@@ -234,7 +236,7 @@ def _add_dots(
     measure: Measure,
     look: _Look,
 ) -> None:
-    form = {"share": ".2%", "rows": ",d"}.get(measure.unit, ".4f")
+    form = {"share": ".2%", "rows": ",d", "small": ".6f"}.get(measure.unit, ".4f")
     figure.add_scatter(
         x=_values(contestants, measure, look.side),
         y=np.arange(len(contestants)) + look.shift,

@@ -68,6 +68,9 @@ def _show_temperature(scene: Scene) -> None:
         by_hand = _choose_temperature(fitted)
         here, there = (compute.at_temperature(scene, rows, t) for t in (by_hand, fitted))
         st.markdown(words.temperature_sentence(fitted, swept.most_likely, scene.where))
+        equal = words.entropy_sentence(compute.entropy_at(scene, fitted))
+        if equal:
+            st.markdown(f":small[{equal}]")
     with right:
         st.html(_table(here, there, rows.n_samples))
     _show_sweep(scene, swept, here.measured, there.measured)

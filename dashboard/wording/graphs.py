@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from calibcore.evaluation import GRAPH_KNOTS, Side
+from calibcore.metrics.remarks import ks_is_mean_gap_of
 from calibcore.reliability import SplineFit
 from dashboard.wording.glossary import HOW_TO_READ
 from dashboard.wording.numbers import detected_pp, null_source, p_words, percent, pp
@@ -102,12 +103,26 @@ def gap_caption(side: Side, *, expert: bool = False) -> str:
     if expert:
         return (
             f"Slope: local miscalibration (score \u2212 frequency). End: {end}, the mean gap. It"
-            f" {band} the null band."
+            f" {band} the null band.{one_sided(side)}"
         )
     return (
         "The line rises where scores are too high, falls where they are too low. It"
         f" {band} the grey band. End: mean score minus observed frequency, {end}."
+        f"{one_sided(side)}"
     )
+
+
+def one_sided(side: Side) -> str:
+    """Say that the KS error is the mean gap, where the gap grows to the end; else nothing."""
+    curves, n_samples = side.curves, side.event.n_samples
+    found = ks_is_mean_gap_of(curves)
+    if found is None or curves.ks_error <= side.null.simultaneous:
+        return ""
+    ks, gap = percent(found.ks_error, n_samples), percent(abs(found.mean_gap), n_samples)
+    if ks != gap:
+        return ""
+    way = "high" if found.mean_gap > 0 else "low"
+    return f" This is the KS error, {ks}, as where all scores are too {way} (Gupta 2021, eq. 8)."
 
 
 @says_rows

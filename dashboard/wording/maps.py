@@ -7,6 +7,7 @@ from typing import NamedTuple
 from calibcore.calibrators import CATALOGUE
 from calibcore.events import OneClass, TopR
 from calibcore.maps import Movement
+from calibcore.metrics import EntropyIsNll
 from calibcore.sweeps import KnotSweep, TemperatureSweep
 from dashboard.settings import NO_METHOD, ChosenEvent
 from dashboard.wording.glossary import GLOSSARY
@@ -246,6 +247,16 @@ def temperature_sentence(fitted: float, best: float, where: str) -> str:
         return f"Fitted T = 1.00: predictions stay as they are. {lowest}"
     how = "less" if fitted > 1 else "more"
     return f"Fitted T = {fitted:.3g} makes predictions {how} confident. {lowest}"
+
+
+def entropy_sentence(found: EntropyIsNll | None) -> str:
+    """Say that entropy equals NLL where the temperature was fitted; nothing where it does not."""
+    if found is None:
+        return ""
+    return (
+        f"On the calibration set, mean entropy and NLL are equal at the fitted T: {found.nll:.3f}"
+        " nats (Guo 2017, S2). The fit by log loss ends where they meet."
+    )
 
 
 class TableRow(NamedTuple):

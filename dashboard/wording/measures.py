@@ -8,7 +8,7 @@ from calibcore.evaluation import SetResult
 from calibcore.events import Event, OneClass, WithinTopR
 from calibcore.inference import Finding, Inference, Interval, Mark, Uncertainty
 from calibcore.inference.coverage import HELD
-from calibcore.metrics import METRICS, ChangeMeasure, Measure, RowMeasure
+from calibcore.metrics import METRICS, ChangeMeasure, ClassMeasure, Measure, RowMeasure
 from dashboard.wording.glossary import GLOSSARY
 from dashboard.wording.numbers import amount, finer_digits, measured, measured_change, span
 
@@ -20,6 +20,9 @@ GROUPS = {
     "plain": "Plain averages",
 }
 """Headings of the full list, by the group of the measure."""
+
+TESTED_ONLY = {m.key for m in METRICS if isinstance(m, ClassMeasure) and m.is_tested_only}
+"""Keys of the measures without intervals."""
 
 LEAST_HELD = 93
 """Percent of simulated data sets in which a 95% interval should hold the truth at least."""
@@ -170,10 +173,12 @@ def _row(
 
 def held_note(key: str, *, expert: bool = False) -> str:
     """Return that a measure has no interval, or, for experts, how often that covered the truth."""
-    if key not in HELD:
+    if key in TESTED_ONLY:
         return "No 95% CI: its value does not say how miscalibrated the scores are."
     if not expert:
         return ""
+    if key not in HELD:
+        return "The coverage of its 95% CI has not been simulated."
     least, most = HELD[key]
     low, high = f"{least:.0f}%", f"{most:.0f}%"
     return f"Simulated coverage of its 95% CI: {low if low == high else span(low, high)}."

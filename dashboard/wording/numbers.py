@@ -117,6 +117,8 @@ def amount(
             text = _digits(100 * value, n_samples, finer=finer)
         case "rows":
             text = f"{value:,.0f}"
+        case "small":
+            text = f"{value:.{5 + finer}f}"
         case _:
             text = f"{value:.{3 + finer}f}"
     number = float(text.replace(MINUS, "-").replace(",", ""))

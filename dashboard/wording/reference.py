@@ -18,7 +18,10 @@ WORDS, MEASURES, CALIBRATORS = "Words", "Measures", "Calibrators"
 SITE = "Documentation: browser, command, Python"
 SEEN_ON = "See what it does to the scores"
 
-_UNITS = {"share": "a share", "squared": "squared", "nats": "nats", "rows": "rows", "number": ""}
+_UNITS = {
+    "share": "a share", "squared": "squared", "small": "squared", "nats": "nats", "rows": "rows",
+    "number": "",
+}  # fmt: skip
 _BETTER = {
     "lower": "lower is better", "higher": "higher is better", "nearer": "nearer to ideal is better",
     "neither": "neither high nor low is better",

@@ -106,6 +106,7 @@ def test_the_temperature_is_moved_by_hand_and_everything_follows() -> None:
         if chosen != 1.0:
             page.select_slider(key="hand_t").set_value(chosen).run()
         assert not page.exception
+        assert any("mean entropy and NLL are equal at the fitted T" in t for t in bodies(page))
         probabilities = FittedTemperature(chosen).predict_proba(test.logits)
         outcomes = TopR(1).outcomes(probabilities, test.labels)
         nll, error = metrics.nll(probabilities, test.labels), metrics.ece(*_pair(outcomes))

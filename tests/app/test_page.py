@@ -100,6 +100,7 @@ def test_the_other_tiles_and_the_table_show_calibcores_numbers() -> None:
             wanted = {
                 "share": wording.percent(value, test.n_samples),
                 "rows": f"{value:,.0f}",
+                "small": f"{round(value, 5) + 0:.5f}".replace("-", wording.MINUS),
             }.get(measure.unit, f"{value:.3f}".replace("-", wording.MINUS))
             assert evaluated.loc[measure.name, column] == wanted
     sentences = " ".join(bodies(page))

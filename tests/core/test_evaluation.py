@@ -199,9 +199,13 @@ def test_a_score_map_leaves_no_class_table_to_measure(
         "brier",
         "calibration_gain",
         "classwise_ece",
+        "classwise_ece_equal_mass",
+        "classwise_ks",
         "kde_classwise_ece",
         "max_classwise_ece",
+        "max_classwise_ks",
         "nll",
+        "skce",
     ]
 
 
@@ -302,6 +306,9 @@ OF_EVENT: dict[str, Callable[[Floats, ArrayLike], float]] = {
     "kuiper": lambda scores, hits: cumulative_curves(scores, hits).kuiper,
     "sweep_ece": metrics.sweep_ece,
     "kde_ece": metrics.kde_ece,
+    "kde_ece_l2": lambda scores, hits: metrics.kde_ece(scores, hits, norm=2),
+    "mmce": metrics.mmce,
+    "event_skce": metrics.event_skce,
     "smooth_ece": metrics.smooth_ece,
     "miscalibration": lambda scores, hits: metrics.corp(scores, hits).miscalibration,
     "discrimination": lambda scores, hits: metrics.corp(scores, hits).discrimination,
@@ -317,6 +324,9 @@ OF_CLASSES: dict[str, Callable[[Floats, ArrayLike], float]] = {
     "nll": metrics.nll,
     "accuracy": metrics.accuracy,
     "kde_classwise_ece": metrics.kde_classwise_ece,
+    "classwise_ks": metrics.classwise_ks,
+    "max_classwise_ks": metrics.max_classwise_ks,
+    "skce": metrics.skce,
     "top_2_accuracy": lambda table, labels: metrics.top_r_accuracy(table, labels, 2),
     "top_5_accuracy": lambda table, labels: metrics.top_r_accuracy(
         table, labels, min(5, table.shape[1])
@@ -336,6 +346,10 @@ def direct_values(
         "ece_l2": metrics.ece(*scored, n_bins=n_bins, binning="equal_mass", norm=2),
         "debiased_ece": metrics.debiased_ece(*scored, n_bins=n_bins),
         "mce": metrics.mce(*scored, n_bins=n_bins),
+        "mce_equal_mass": metrics.mce(*scored, n_bins=n_bins, binning="equal_mass"),
+        "classwise_ece_equal_mass": metrics.classwise_ece(
+            probabilities, rows.labels, n_bins=n_bins, binning="equal_mass"
+        ),
         "max_classwise_ece": metrics.max_classwise_ece(probabilities, rows.labels, n_bins=n_bins),
         "classwise_ece": metrics.classwise_ece(probabilities, rows.labels, n_bins=n_bins),
         "calibration_gain": metrics.calibration_gain(
@@ -359,6 +373,21 @@ def test_comparisons_equal_the_metric_functions(
         for key, was, now in values(evaluated):
             assert was == pytest.approx(before[key], rel=1e-12, abs=1e-15, nan_ok=True)
             assert now == pytest.approx(after[key], rel=1e-12, abs=1e-15, nan_ok=True)
+
+
+def test_the_short_list_sorts_no_class_and_compares_no_pairs(
+    split: Split[LogitSet], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluated = audit(split, event=TopR(1), calibrator=TemperatureScaling()).test
+
+    def fail(*_: object) -> None:
+        raise AssertionError
+
+    for name in ("pairs_table._compare", "classwise._tallies"):
+        monkeypatch.setattr(f"calibcore.metrics.{name}", fail)
+    assert all(evaluated.compare(one.key).after is not None for one in METRICS if one.short)
+    with pytest.raises(AssertionError):
+        evaluated.compare("skce")
 
 
 @each_event

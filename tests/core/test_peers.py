@@ -235,7 +235,7 @@ def test_histogram_equal_width(sample: str, peer: str) -> None:
 ROWS_AT_EDGES = {"probmetrics": 0.094, "uncertainty-calibration": 0.12}
 """Largest difference of any probe, where the number of rows is no multiple of 15.
 
-The bins' edges differ as told at `tests.peers.agreement.EDGES_ELSEWHERE`, so a frequency differs by
+The bins' edges differ as told at `tests.peers.edges.EDGES_ELSEWHERE`, so a frequency differs by
 a few rows in hundreds, and a probe beside an edge is in the neighbouring bin: a step of up to 0.11.
 probmetrics cuts float32 scores at interpolated quantiles, so its last scores below 1 are 1.
 """

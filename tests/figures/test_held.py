@@ -38,4 +38,6 @@ def test_experts_read_the_coverage_of_every_interval() -> None:
     assert held_note("certain_misses", expert=True).endswith(": 100%.")
     assert held_note("ks_error") == ""
     for expert in (False, True):
-        assert held_note("unknown", expert=expert).startswith("No 95% CI")
+        assert held_note("skce", expert=expert).startswith("No 95% CI")
+    assert held_note("unknown", expert=True).endswith("has not been simulated.")
+    assert held_note("unknown") == ""

@@ -9,6 +9,7 @@ from calibcore.calibrators import CATALOGUE
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.learning import LEARNED, LearningCurve, LearningCurves, LearningPoint, Plan, Step
 from calibcore.maps import Movement
+from calibcore.metrics import EntropyIsNll
 from calibcore.sweeps import KnotSweep, TemperatureSweep
 from dashboard.settings import NO_METHOD
 from dashboard.wording import efficiency, maps
@@ -96,6 +97,11 @@ def test_the_fitted_temperature_is_explained() -> None:
     cold = maps.temperature_sentence(0.7, 0.8, "test set")
     assert cold.startswith("Fitted T = 0.7 makes predictions more confident. ")
     assert "predictions stay as they are" in maps.temperature_sentence(1.004, 1.0, "test set")
+    assert maps.entropy_sentence(None) == ""
+    assert maps.entropy_sentence(EntropyIsNll(0.2595, 0.2595)) == (
+        "On the calibration set, mean entropy and NLL are equal at the fitted T: 0.260 nats"
+        " (Guo 2017, S2). The fit by log loss ends where they meet."
+    )
 
 
 def test_the_small_table_holds_both_temperatures() -> None:

@@ -11,9 +11,11 @@ from typing import Any
 
 from calibcore import EventScores, cumulative_curves, metrics
 from calibcore.metrics import METRICS, EventMeasure, Options
+from calibcore.metrics.pairs_event import WIDTH
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats, Labels
-from tests.peers.cases import EVENTS, NAMES, Case, case, whole_bins
+from tests.peers.cases import EVENTS, N_BINS, NAMES, Case, case, whole_bins
+from tests.peers.edges import EDGES_ELSEWHERE, TIES, WITHIN_TIES
 from tests.peers.figures import read
 
 EXACT = 1e-10
@@ -29,6 +31,9 @@ ACCURACIES = {
     "top_2_accuracy": "top-2 accuracy",
     "top_5_accuracy": "top-5 accuracy",
 }
+
+SOME = 1_000
+"""Rows of which `tests.peers.kernels` compares all pairs."""
 
 ALONE = {"certain_misses": "no library counts them; held by a loop in tests/core/test_peers.py"}
 """Measures that no peer has."""
@@ -129,6 +134,13 @@ def _whole(function: Callable[[Floats, Any], float]) -> Ours:
     return ours
 
 
+def _first(function: Callable[[Floats, Any], float]) -> Ours:
+    """Take the first 1,000 rows, of which peers compare all pairs."""
+    return lambda one, suffix: function(
+        one.events[suffix].scores[:SOME], one.events[suffix].hits[:SOME]
+    )
+
+
 def _table(function: Callable[[Floats, Labels], float]) -> Ours:
     return lambda one, _: function(one.test.probabilities, one.test.labels)
 
@@ -143,26 +155,6 @@ SAME = Held()
 SKLEARN, UNCCAL, DIAGNOSTICS = "scikit-learn", "uncertainty-calibration", "model-diagnostics"
 
 FLOAT32 = Held("adds up in float32, whatever it is given", 1e-7)
-
-TIES = {"crash_survival, class 1": 1.5e-5}
-"""Every prefix of the rows counts, so where scores tie the order of the rows does."""
-
-EDGES_ELSEWHERE = {
-    "city_country_100, class 1": 2.6e-7,
-    "crash_survival": 1.1e-6,
-    "crash_survival, class 1": 4.6e-5,
-    "fashion_cnn_focal": 1.4e-6,
-    "fashion_cnn_focal, class 1": 8.0e-8,
-    "fashion_cnn_label_smoothing, class 1": 1.3e-5,
-    "fashion_cnn_overconfident, class 1": 2.5e-8,
-    "perfect_synthetic": 2.6e-4,
-    "perfect_synthetic, class 1": 4.0e-5,
-}
-"""Difference in equal-mass ECE where a row at an edge changes bin, between gaps unlike in sign.
-
-numpy.array_split gives a surplus to the first bins, where floor(k N / 15) spreads it; netcal's
-edges are interpolated quantiles. If N is a multiple of 15 all cut at the same rows.
-"""
 
 SURPLUS = "gives a surplus of rows to the first bins, where floor(k N / 15) spreads it"
 ARRAY_SPLIT = Held(SURPLUS, apart=EDGES_ELSEWHERE)
@@ -181,6 +173,13 @@ def _l2(scores: Floats, hits: Any) -> float:
     return metrics.ece(scores, hits, binning="equal_mass", norm=2)
 
 
+def _classwise_equal_mass(one: Case, suffix: str) -> float:
+    del suffix
+    whole = len(one.test.labels) // N_BINS * N_BINS
+    table = one.test.probabilities[:whole], one.test.labels[:whole]
+    return metrics.classwise_ece(*table, binning="equal_mass")
+
+
 def _p_value(name: str) -> Callable[[Floats, Any], float]:
     return lambda scores, hits: float(getattr(cumulative_curves(scores, hits), name))
 
@@ -191,9 +190,19 @@ ASKED = (
         "kuiper",
         "Kuiper",
         {
-            "MAPIE": Held("counts within ties, in the order of rows", apart=TIES),
+            "MAPIE": Held(WITHIN_TIES, apart=TIES),
             "probmetrics": Held(f"{FLOAT32.why}; counts within ties", 1e-7, TIES),
         },
+    ),
+    _listed(
+        "classwise_ks",
+        "class-wise KS",
+        {"MAPIE": Held(WITHIN_TIES, apart={"city_country_100": 1.1e-7, "crash_survival": 7.7e-6})},
+    ),
+    _listed(
+        "max_classwise_ks",
+        "class-wise KS, worst class",
+        {"MAPIE": Held(WITHIN_TIES, apart={"crash_survival": 1.5e-5})},
     ),
     _listed(
         "ece",
@@ -238,18 +247,41 @@ ASKED = (
     ),
     _listed("sweep_ece", "ECE sweep, l1, same bins", {"numpy": SAME}),
     _listed("mce", "MCE", {"netcal": SAME, SKLEARN: SAME, "torchmetrics": SAME}),
+    Asked(
+        "mce_equal_mass",
+        "MCE, equal mass, first 15 n rows",
+        {"netcal": SAME},
+        _whole(lambda scores, hits: metrics.mce(scores, hits, binning="equal_mass")),
+    ),
     _listed(
         "classwise_ece",
         "class-wise ECE, equal width",
         {"MAPIE": SAME, "netcal": SAME, UNCCAL: SAME},
     ),
     _listed("max_classwise_ece", "class-wise ECE, worst class", {"netcal": SAME}),
+    Asked(
+        "classwise_ece_equal_mass",
+        "class-wise ECE, equal mass, first 15 n rows",
+        {UNCCAL: SAME},
+        _classwise_equal_mass,
+    ),
     _listed(
         "kde_ece",
         "KDE-ECE, authors' grid",
         {"KDEpy": Held("has no points at 0 and 1, where saturated scores pile up", 1.5e-4)},
     ),
     _listed("kde_ece", "KDE-ECE, same points", {"KDEpy": SAME}),
+    _listed("kde_ece_l2", "KDE-ECE, d = 2", {"KDEpy": SAME}),
+    Asked("mmce", "MMCE", {"netcal": SAME}, _first(metrics.mmce)),
+    Asked("event_skce", "SKCE of the event", {"probcal": SAME}, _first(metrics.event_skce)),
+    Asked(
+        "skce",
+        "SKCE, all classes",
+        {"numpy": SAME},
+        lambda one, _: metrics.skce(
+            one.test.probabilities[:SOME], one.test.labels[:SOME], width=WIDTH
+        ),
+    ),
     _listed(
         "smooth_ece",
         "smooth ECE",
@@ -340,6 +372,18 @@ ASKED = (
         "class-wise KDE-ECE",
         {"KDEpy": SAME},
         _table(metrics.kde_classwise_ece),
+    ),
+    Asked(
+        "event_skce_test",
+        "SKCE p-value",
+        {
+            "probcal": Held(
+                "draws pairs again, also where the value is below what true scores can give",
+                0.07,
+                {"fashion_cnn_overconfident, class 1": 0.49},
+            )
+        },
+        _first(lambda scores, hits: metrics.event_skce_test(scores, hits).p_value),
     ),
     Asked("ks_p_value", "KS p-value", {"MAPIE": SAME}, _event(_p_value("ks_p_value"))),
     Asked("kuiper_p_value", "Kuiper p-value", {"MAPIE": SAME}, _event(_p_value("kuiper_p_value"))),

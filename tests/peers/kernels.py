@@ -1,8 +1,9 @@
-"""Kernel-smoothed errors by relplot, and by KDEpy as the program of Zhang 2020 calls it.
+"""Kernel errors by relplot, netcal and probcal, and by KDEpy as Zhang 2020's program calls it.
 
 The program (``ece_kde_binary`` of Mix-n-Match) is no package; what it does around KDEpy is read
 again, once on its own grid and once on the points that `calibcore.metrics.kernel` has. relplot
-weighs a score of 1 half, so the definition of Blasiok 2024 is reimplemented too, row by row.
+weighs a score of 1 half, so the definition of Blasiok 2024 is reimplemented too, row by row. No
+library has the SKCE of several classes: it is reimplemented from its authors' other formulation.
 """
 
 import math
@@ -11,13 +12,20 @@ from collections.abc import Iterator
 import numpy as np
 import relplot.metrics
 from KDEpy import FFTKDE
+from netcal.metrics import MMCE
+from probcal.metrics import skce
+from probcal.metrics.kernel import skce_test
 from scipy.optimize import brentq
 
 from calibcore import EventScores, OneClass
 from calibcore.metrics.kernel import MESH
+from calibcore.metrics.pairs_event import WIDTH
 from calibcore.validation import Floats
 from tests.peers.cases import Case
 from tests.peers.figures import Figure
+
+SOME = 1_000
+"""Rows of which pairs are compared: peers hold the whole matrix of pairs."""
 
 AUTHORS = np.linspace(-0.6, 1.6, 2**14)
 ALIGNED = np.arange(-MESH, 2 * MESH + 1) / MESH
@@ -36,6 +44,25 @@ def of_event(events: EventScores) -> Iterator[Figure]:
     yield Figure("KDE-ECE, authors' grid", "KDEpy", _THEIRS, {"value": value})
     value = _kde_error(events, ALIGNED)
     yield Figure("KDE-ECE, same points", "KDEpy", _OURS, {"value": value})
+    value = _kde_error(events, ALIGNED, norm=2)
+    yield Figure("KDE-ECE, d = 2", "KDEpy", f"root of the mean square; {_OURS}", {"value": value})
+    yield from _pairs(events)
+
+
+def _pairs(events: EventScores) -> Iterator[Figure]:
+    """Give what is a mean over pairs of rows."""
+    scores, hits = events.scores[:SOME], events.hits[:SOME].astype(np.int64)
+    # netcal asks for the top prediction of rows: here of two classes, of which the first is it
+    table = np.column_stack([scores, np.where(scores > 0.5, 1 - scores, -1.0)])
+    value = MMCE().measure(table, 1 - hits)
+    convention = f"kernel exp(-2.5 abs(s - t)), all pairs of the first {SOME:,} rows"
+    yield Figure("MMCE", "netcal", convention, {"value": float(value)})
+    value = skce(hits, scores, bandwidth=WIDTH)
+    convention = f"estimator uq, Laplacian kernel of bandwidth 0.4, first {SOME:,} rows"
+    yield Figure("SKCE of the event", "probcal", convention, {"value": float(value)})
+    found = skce_test(hits, scores, bandwidth=WIDTH, n_boot=4_999)
+    convention = f"bootstrap of Arcones and Gine, 4,999 resamples of the first {SOME:,} rows"
+    yield Figure("SKCE p-value", "probcal", convention, {"value": float(found.p_value)})
 
 
 def all_classes(case: Case) -> Iterator[Figure]:
@@ -47,9 +74,23 @@ def all_classes(case: Case) -> Iterator[Figure]:
     ]
     value = float(np.mean(each))
     yield Figure("class-wise KDE-ECE", "KDEpy", f"mean over classes, {_OURS}", {"value": value})
+    convention = "kernel of predictions and labels (Widmann 2021), first 1,000 rows, width 0.4"
+    yield Figure("SKCE, all classes", "numpy", convention, {"value": _skce(case)})
 
 
-def _kde_error(events: EventScores, grid: Floats) -> float:
+def _skce(case: Case) -> float:
+    """Give the mean of exp(-TV / 0.4) 1(y = z), less its means over y from p and over z from q."""
+    rows, labels = case.test.probabilities[:SOME], case.test.labels[:SOME]
+    total = 0.0
+    for i, (p, y) in enumerate(zip(rows, labels, strict=True)):
+        near = np.exp(-np.abs(rows - p).sum(axis=1) / 2 / WIDTH)
+        terms = (labels == y) - p[labels] - rows[:, y] + rows @ p
+        terms[i] = 0.0
+        total += float(near @ terms)
+    return total / (len(rows) * (len(rows) - 1))
+
+
+def _kde_error(events: EventScores, grid: Floats, norm: int = 1) -> float:
     scores, hits = events.scores, events.hits == 1
     bandwidth = np.std(scores[hits]) * (2 * len(scores)) ** -0.2
     inside = (grid > 0) & (grid < 1) if grid is AUTHORS else (grid >= 0) & (grid <= 1)
@@ -63,6 +104,9 @@ def _kde_error(events: EventScores, grid: Floats) -> float:
             gap[i] = gap[i - 1] if i else 0.0
     else:
         gap = np.abs(x * of_all - joint)
+    if norm == 2:
+        squares = np.divide(gap**2, of_all, out=np.zeros_like(gap), where=of_all > 1e-12)
+        return math.sqrt(float(np.trapezoid(squares, x) / np.trapezoid(of_all, x)))
     return float(np.trapezoid(gap, x) / np.trapezoid(of_all, x))
 
 

@@ -129,6 +129,20 @@ def _all_classes(case: Case) -> Iterator[Figure]:
     convention = "bins [lower, upper), one class against the others"
     yield _one(f"{job}, equal width", "netcal", f"mean of the classes, {convention}", np.mean(each))
     yield _one(f"{job}, worst class", "netcal", f"largest, {convention}", max(each))
+    whole = len(table.labels) // N_BINS * N_BINS
+    each = [
+        unccal.get_ece_em(column, (table.labels[:whole] == k).astype(np.int64), num_bins=N_BINS)
+        for k, column in enumerate(table.probabilities[:whole].T)
+    ]
+    convention = "mean of the classes, numpy.array_split, edges halfway between rows"
+    yield _one(f"{job}, equal mass, first 15 n rows", UNCCAL, convention, np.mean(each))
+    each = [
+        np.abs(mapie.cumulative_differences(table.labels == k, column, noise_amplitude=0)).max()
+        for k, column in enumerate(table.probabilities.T)
+    ]
+    convention = "cumulative_differences without noise of one class against the others"
+    yield _one("class-wise KS", "MAPIE", f"mean of the classes, {convention}", np.mean(each))
+    yield _one("class-wise KS, worst class", "MAPIE", f"largest, {convention}", max(each))
 
 
 # One event ----------------------------------------------------------------------------------------
@@ -255,6 +269,9 @@ def _equal_mass_of(events: EventScores, suffix: str) -> Iterator[Figure]:
         yield _one(job, "netcal", convention, value)
     except ValueError as fault:
         yield Figure(job, "netcal", convention, {}, f"raises: {fault}")
+    if suffix:
+        value = MCE(N_BINS, equal_intervals=False).measure(scores, hits)
+        yield _one(f"MCE, equal mass{suffix}", "netcal", convention, value)
     value = unccal.get_ece_em(scores, hits.astype(np.int64), num_bins=N_BINS)
     halfway = "numpy.array_split, edges halfway between rows"
     yield _one(job, UNCCAL, halfway, value)

@@ -30,7 +30,8 @@ from calibcore.inference import (
     smallest_gap_shown,
 )
 from calibcore.inference.bootstrap import OrderedRows, chunks, draw_rows
-from calibcore.inference.classwise import ClassBins, evaluate_classes, further
+from calibcore.inference.classwise import evaluate_classes, further
+from calibcore.inference.classwise_bins import ClassBins, Kind
 from calibcore.inference.intervals import (
     difference_interval,
     mark_of,
@@ -39,14 +40,26 @@ from calibcore.inference.intervals import (
 from calibcore.inference.inversion import Usual
 from calibcore.inference.null_labels import drawn_labels
 from calibcore.inference.null_outcomes import MOST_GROUPS, grouped, redrawn
-from calibcore.metrics import METRICS, ChangeMeasure, EventMeasure, Options, RowMeasure
-from calibcore.metrics.classwise import classwise_errors
+from calibcore.metrics import (
+    METRICS,
+    ChangeMeasure,
+    ClassMeasure,
+    EventMeasure,
+    Options,
+    RowMeasure,
+)
+from calibcore.metrics.classwise import classwise_errors, classwise_ks_errors
 from calibcore.probabilities import softmax
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 from tests.strategies import EventCase, event_data
 
 EVENT_MEASURES = [measure for measure in METRICS if isinstance(measure, EventMeasure)]
+TESTED_ONLY = {m.key for m in METRICS if isinstance(m, ClassMeasure) and m.is_tested_only}
+BINS: dict[str, Kind] = {
+    "classwise_ks": "cumulative",
+    "classwise_ece_equal_mass": "equal_mass",
+}
 ROW_MEASURES = [measure for measure in METRICS if isinstance(measure, RowMeasure)]
 
 
@@ -180,6 +193,51 @@ def test_errors_of_exchanged_labels_are_the_class_wise_errors() -> None:
         assert_allclose(found, classwise_errors(rows, drawn, n_bins=6), atol=1e-14)
 
 
+def test_errors_of_exchanged_labels_are_those_of_equal_mass_and_the_ks_errors() -> None:
+    rng = np.random.default_rng(6)
+    rows = rng.multinomial(40, rng.dirichlet([0.3] * 5, size=80)) / 40  # with ties
+    labels = rng.integers(5, size=(7, 80))
+    mass, ks = ClassBins.of(rows, 6, "equal_mass"), ClassBins.of(rows, 6, "cumulative")
+    for drawn, found, gaps in zip(labels, mass.errors(labels), ks.errors(labels), strict=True):
+        expected = classwise_errors(rows, drawn, n_bins=6, binning="equal_mass")
+        assert_allclose(found, expected, atol=1e-14)
+        assert_allclose(gaps, classwise_ks_errors(rows, drawn), atol=1 / 1_024)
+        assert np.all(gaps <= classwise_ks_errors(rows, drawn) + 1e-14)
+
+
+def test_ks_errors_of_many_classes_are_read_off_few_bins() -> None:
+    rng = np.random.default_rng(6)
+    rows = rng.dirichlet([0.05] * 200, size=3_000)
+    labels = drawn_labels(rng, rows, 3)
+    for drawn, gaps in zip(labels, ClassBins.of(rows, 6, "cumulative").errors(labels), strict=True):
+        expected = classwise_ks_errors(rows, drawn)
+        assert np.all(gaps <= expected + 1e-14)
+        # no bin of 128 a class holds more of it, but for one row
+        assert_allclose(gaps, expected, atol=float(rows.mean(axis=0).max()) / 128 + 1 / 3_000)
+
+
+def test_the_class_wise_ks_error_is_found_and_its_interval_holds() -> None:
+    rng = np.random.default_rng(8)
+    logits = 2 * rng.normal(size=(3_000, 6))
+    given, true = softmax(logits), softmax(0.6 * logits)
+    labels = drawn_labels(rng, true, 1)[0]
+    side = SideRows(TopR(1).outcomes(given, labels), given, labels)
+    wanted = ("classwise_ks", "max_classwise_ks", "classwise_ece_equal_mass")
+    measures = tuple(measure for measure in METRICS if measure.key in wanted)
+    found = evaluate_classes(rng, side, true, Plan(measures, n_resamples=200))
+    bins = {key: ClassBins.of(given, 15, kind) for key, kind in BINS.items()}
+    truths = {
+        "classwise_ks": bins["classwise_ks"].distances(true).mean(),
+        "max_classwise_ks": bins["classwise_ks"].distances(true).max(),
+        "classwise_ece_equal_mass": bins["classwise_ece_equal_mass"].distances(true).mean(),
+    }
+    for key in wanted:
+        assert found[key].reference.p_value < 0.01
+        assert found[key].interval.low < truths[key] < found[key].interval.high
+        assert found[key].interval.high < 2 * truths[key]
+    assert found["classwise_ks"].value == classwise_ks_errors(given, labels).mean()
+
+
 @pytest.mark.parametrize("measure", ROW_MEASURES, ids=lambda measure: measure.key)
 def test_row_values_are_those_of_each_label_weighted(measure: RowMeasure) -> None:
     rng = np.random.default_rng(7)
@@ -246,7 +304,7 @@ def test_every_measure_is_looked_into(found: Inference) -> None:
     for finding in found.findings:
         for evaluated in (finding.before, finding.after):
             assert evaluated is not None
-            without = finding.key == "kde_classwise_ece"
+            without = finding.key in TESTED_ONLY
             assert without == np.isnan(evaluated.interval.low)
             assert without or evaluated.interval.low <= evaluated.interval.high
             assert evaluated.reference.upper >= evaluated.reference.mean - 1e-12

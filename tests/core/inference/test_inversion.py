@@ -69,6 +69,15 @@ def test_a_draw_of_the_same_labels_is_as_far_whatever_the_rounding() -> None:
     assert reference(null, 0.2 * 1.01, 0.0).p_value == 2 / 6
 
 
+def test_only_larger_distances_are_farther_and_an_unbiased_one_may_be_below_zero() -> None:
+    null = np.array([-0.3, -0.1, 0.0, 0.1, 0.4])
+    assert reference(null, 0.2, 0.0, 0.2).p_value == 2 / 6
+    assert reference(null, 0.2, 0.0).p_value == 3 / 6  # of what may be off to either side
+    assert reference(null, -0.1, 0.0, -0.1).p_value == 5 / 6
+    assert reference(null, -0.2, 0.0, -0.1).lower < -0.3 + 1e-12  # not cut at 0
+    assert reference(np.abs(null), 0.1, 0.0, 0.2).lower >= 0
+
+
 def test_totals_of_whole_rows_and_of_expected_hits() -> None:
     counts, hits = np.array([[1.0, 0.0, 2.0], [3.0, 0.0, 0.0]]), np.array([0.25, 0.0, 1.5])
     counted = Tally(np.array([0.1, 0.2, 0.3]), counts, hits, 3)

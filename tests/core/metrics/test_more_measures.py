@@ -23,6 +23,7 @@ from calibcore.metrics.regression import calibration_intercept_of, calibration_s
 from calibcore.metrics.sweep import MOST_BINS, sweep_bins, sweep_ece_of
 from calibcore.probabilities import softmax
 from calibcore.tally import Tally, tally
+from tests import reference as loops
 from tests import reference_measures as reference
 from tests.core.test_peers import answers, each_sample
 from tests.peers.cases import case
@@ -121,6 +122,22 @@ def test_intercept_and_slope_solve_their_equations(one: EventCase) -> None:
     check_regression(one)
 
 
+def check_each_class(table: list[list[float]], labels: list[int], n_bins: int) -> None:
+    """One class against the others, each by the loops for one event."""
+    masses, errors = [], []
+    for k in range(len(table[0])):
+        scores, hits = [row[k] for row in table], [int(label == k) for label in labels]
+        masses.append(loops.ece(scores, hits, n_bins, "equal_mass", 1))
+        errors.append(loops.ks_error(scores, hits))
+    found = metrics.classwise_errors(table, labels, n_bins=n_bins, binning="equal_mass")
+    assert_allclose(found, masses, rtol=0, atol=1e-12)
+    mean = metrics.classwise_ece(table, labels, n_bins=n_bins, binning="equal_mass")
+    assert mean == close(sum(masses) / len(masses))
+    assert_allclose(metrics.classwise_ks_errors(table, labels), errors, rtol=0, atol=1e-12)
+    assert metrics.classwise_ks(table, labels) == close(sum(errors) / len(errors))
+    assert metrics.max_classwise_ks(table, labels) == close(max(errors))
+
+
 def test_class_measures_agree_with_the_loops_on_300_cases() -> None:
     for number, one in enumerate(seeded_logit_sets(34, 300)):
         probabilities = softmax(one.logits)
@@ -131,6 +148,7 @@ def test_class_measures_agree_with_the_loops_on_300_cases() -> None:
             metrics.classwise_errors(table, labels, n_bins=n_bins), errors, rtol=0, atol=1e-12
         )
         assert metrics.max_classwise_ece(table, labels, n_bins=n_bins) == close(max(errors))
+        check_each_class(table, labels, n_bins)
         for r in range(1, len(table[0]) + 1):
             expected = reference.top_r_accuracy(table, labels, r)
             assert metrics.top_r_accuracy(probabilities, labels, r) == close(expected)
