@@ -40,10 +40,10 @@ _FORMULAS = {
     "mce_equal_mass": "max_b |mean score_b - frequency_b|, inner edges at the scores of the rows at"
     " places b N / n_bins.",
     "max_classwise_ks": "max_k KS error of the probability of class k against the others.",
-    "classwise_ece_equal_mass": "(1 / K) sum_k sum_b n_kb / N |mean p_k - frequency of class k|, the"
-    " inner edges of class k at its probabilities of the rows at places b N / n_bins.",
-    "kde_ece_l2": "Root of int_0^1 (x - g(x) / m(x))^2 m(x) dx, g and m as in the KDE-ECE; the paper"
-    " takes no root.",
+    "classwise_ece_equal_mass": "(1 / K) sum_k sum_b n_kb / N |mean p_k - frequency of class k|,"
+    " the inner edges of class k at its probabilities of the rows at places b N / n_bins.",
+    "kde_ece_l2": "Root of int_0^1 (x - g(x) / m(x))^2 m(x) dx, g and m as in the KDE-ECE; the"
+    " paper takes no root.",
     "max_classwise_ece": "max_k ECE of the probability of class k against the others.",
     "event_brier": "sum_i (s_i - h_i)^2 / N.",
     "miscalibration": "Brier score of the scores minus that of the isotonic fit to the outcomes.",
