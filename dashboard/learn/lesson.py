@@ -176,6 +176,8 @@ class Shown:
         What the picture shows, as Markdown; "" before the answer where there is nothing to say.
     answer : str
         The number or answer that was to be guessed, as it is written; "" before.
+    right : str
+        Word of the right one where an answer was chosen; "" before, and where a number was guessed.
     note : str
         What else is needed to understand it; "" for nothing.
     numbers : tuple of rows of cells
@@ -185,6 +187,7 @@ class Shown:
     pictures: tuple[Picture, ...]
     sentence: str
     answer: str = ""
+    right: str = ""
     note: str = ""
     numbers: tuple[tuple[str, ...], ...] = ()
 

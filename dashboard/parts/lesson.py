@@ -159,9 +159,8 @@ def _show(lesson: Lesson, left: Kept, held: Class, *, revealed: bool) -> None:
         st.markdown(f":small[{sent.shown.note}]")
     if not revealed:
         return
-    guess = None if left.guess is None else lesson.guess.shown(left.guess)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        st.markdown(words.guessed(guess, sent.shown.answer), width="content")
+        st.markdown(_guessed(lesson, left, sent), width="content")
         if not lesson.guess_each_draw:  # what was shown cannot be guessed
             st.button(
                 words.AGAIN,
@@ -174,6 +173,13 @@ def _show(lesson: Lesson, left: Kept, held: Class, *, revealed: bool) -> None:
     if "check" not in held.hide:
         _show_check(lesson)
     _show_more(lesson, sent, state, held)
+
+
+def _guessed(lesson: Lesson, left: Kept, sent: Sent) -> str:
+    if left.guess is None:
+        return words.guessed(sent.shown.answer)
+    right = left.guess == sent.shown.right if sent.shown.right else None
+    return words.guessed(sent.shown.answer, lesson.guess.shown(left.guess), right=right)
 
 
 def _show_pictures(lesson: Lesson, sent: Sent) -> None:

@@ -30,11 +30,12 @@ def lesson_name(number: int, title: str) -> str:
     return f"{number}. {title}"
 
 
-def guessed(guess: str | None, answer: str) -> str:
-    """Put a guess beside what was computed."""
+def guessed(answer: str, guess: str | None = None, *, right: bool | None = None) -> str:
+    """Put a guess beside what was computed, and say whether it is right where it was a choice."""
     if guess is None:
         return f"Computed: **{answer}**"
-    return f"Your guess: **{guess}** · Computed: **{answer}**"
+    verdict = {True: " (right)", False: " (not right)", None: ""}[right]
+    return f"Your guess: **{guess}**{verdict} · Computed: **{answer}**"
 
 
 def progress(n_seen: int, n_lessons: int) -> str:

@@ -50,7 +50,12 @@ def test_a_guess_comes_before_the_answer(lesson: Lesson) -> None:
         page.radio(key=f"guess_{lesson.key}").set_value(guess).run()
     page.button(key=f"lock_{lesson.key}").click().run()
     assert not page.exception
-    told = words.guessed(lesson.guess.shown(guess), answer_of(lesson, guess=guess))
+    right = lesson.show(start_of(lesson, guess=guess)).right
+    told = words.guessed(
+        answer_of(lesson, guess=guess),
+        lesson.guess.shown(guess),
+        right=guess == right if right else None,
+    )
     assert told in shown(page)
     assert lesson.takeaway in page.success[0].value
     assert page.query_params["guess"] == guess
@@ -60,7 +65,7 @@ def test_a_guess_comes_before_the_answer(lesson: Lesson) -> None:
 def test_skipping_shows_the_answer_as_well(lesson: Lesson) -> None:
     page = open_lesson(lesson=lesson.key)
     page.button(key=f"skip_{lesson.key}").click().run()
-    assert words.guessed(None, answer_of(lesson)) in shown(page)
+    assert words.guessed(answer_of(lesson)) in shown(page)
     again = f"draw_{lesson.key}" if lesson.guess_each_draw else f"again_{lesson.key}"
     page.button(key=again).click().run()
     assert page.button(key=f"lock_{lesson.key}")
@@ -150,9 +155,7 @@ def test_progress_is_kept_in_the_tab() -> None:
     page.button(key=f"to_{words.ALL}").click().run()
     assert words.progress(1, len(LESSONS)) in shown(page)
     page.button(key="open_bins").click().run()
-    assert words.guessed(None, answer_of(LESSONS[[o.key for o in LESSONS].index("bins")])) in shown(
-        page
-    )
+    assert words.guessed(answer_of(LESSONS[[o.key for o in LESSONS].index("bins")])) in shown(page)
 
 
 def is_asked(page: AppTest) -> bool:
@@ -179,7 +182,7 @@ def test_a_line_up_is_guessed_again_after_each_draw_and_step() -> None:
     assert page.radio(key="guess_luck").value is None
     page.button(key="skip_luck").click().run()
     state = {"chosen": {"rows": "2000"}, "draws": 3}
-    assert words.guessed(None, answer_of(luck.LESSON, **state)) in shown(page)
+    assert words.guessed(answer_of(luck.LESSON, **state)) in shown(page)
 
 
 def test_a_link_to_a_line_up_does_not_give_it_away() -> None:

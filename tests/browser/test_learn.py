@@ -67,7 +67,7 @@ def take(page: Page, lesson: Lesson) -> None:
     skip = page.get_by_role("button", name=words.SKIP)
     skip.focus()
     skip.press("Enter")
-    expect(page.get_by_text(plain(words.guessed(None, answer.answer)))).to_be_visible()
+    expect(page.get_by_text(plain(words.guessed(answer.answer)))).to_be_visible()
     settle(page)
     assert plain(answer.sentence) in seen(page)
     word = move(page, lesson.controls[0])

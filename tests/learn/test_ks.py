@@ -21,7 +21,7 @@ def ordered(which: str) -> list[tuple[float, int]]:
     if which == "all":
         every = at_temperature(1.0, data.NETWORK)
         return sorted(zip(every.scores, every.hits, strict=True))
-    rows = data.few_rows(ks.FEW)
+    rows = ks.few_drawn()
     return sorted(zip(rows.scores.tolist(), rows.hits.tolist(), strict=True))
 
 
@@ -54,13 +54,13 @@ def test_the_widest_gap_is_at_the_highest_scores_not_where_they_are_most_wrong(w
     hits = [hit for _, hit in ordered(which)]
     slow = ks_error(Rows([], [], scores, hits))
     assert curves.ks_error == pytest.approx(slow)
-    assert curves.score[curves.ks_index] > 0.99
+    assert curves.score[curves.ks_index] > 0.9
+    assert curves.ks_fractile > 2 / 3  # what the lesson calls right
     n_rows, window = len(scores), round(ks.WINDOW * len(scores))
     gaps = [0.0]
     for score, hit in zip(scores, hits, strict=True):
         gaps.append(gaps[-1] + score - hit)
     steepest = max(range(window, n_rows + 1), key=lambda k: gaps[k] - gaps[k - window])
-    assert scores[steepest - 1] < 0.99
     assert steepest < 0.8 * round(curves.ks_fractile * n_rows)
 
 
@@ -91,7 +91,7 @@ def test_the_sentence_says_the_numbers_of_the_walk() -> None:
     gap = percent((scores - hits) / ks.FEW, ks.FEW)
     assert f"first 36 scores add up to **{scores:.1f}**; **{hits}** of these" in shown.sentence
     assert f"their gap is {gap}" in shown.sentence
-    assert "more than most" in shown.note
+    assert percent(ks.usual_ks(), ks.FEW) in shown.note
 
 
 def test_the_widest_gap_is_marked_once_it_is_passed() -> None:

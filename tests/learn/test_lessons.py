@@ -66,7 +66,7 @@ def test_another_draw_shows_something_else(lesson: Lesson) -> None:
 @every_lesson
 def test_nothing_of_the_answer_is_sent_before(lesson: Lesson) -> None:
     before = lesson.show(start_of(lesson, revealed=False))
-    assert before.answer == ""
+    assert before.answer == before.right == ""
     assert before.numbers == ()
     after = lesson.show(start_of(lesson))
     assert after.answer
@@ -104,6 +104,7 @@ def test_a_guess_can_be_made(lesson: Lesson) -> None:
             assert (start - low) % step == 0
         case ChoiceGuess(answers):
             assert 2 <= len(answers) <= 6
+            assert lesson.show(start_of(lesson)).right in answers
 
 
 @every_lesson

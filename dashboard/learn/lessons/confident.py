@@ -55,6 +55,7 @@ def show(state: State) -> Shown:
         pictures_of,
         "  \n".join(lines),
         answer=_answer(every),
+        right=_what_happens(every),
         numbers=(HEAD, *(row(one) for one in sorted([*every, best], key=_temperature_of))),
     )
 
@@ -74,11 +75,15 @@ def _in_short(found: Tempered) -> str:
 def _answer(every: list[Tempered]) -> str:
     """Return what happens to the accuracy at the temperature of the question, and at all others."""
     accuracies = {one.temperature: one.accuracy for one in every}
-    was, now = accuracies[1.0], accuracies[float(ASKED)]
-    word = "same" if now == was else "falls" if now < was else "rises"
-    text = percent(now, every[0].n_rows)
+    text = percent(accuracies[float(ASKED)], every[0].n_rows)
     everywhere = ", at every T" if len({*accuracies.values()}) == 1 else ""
-    return f"{GUESSES[word]}, {text}{everywhere}"
+    return f"{GUESSES[_what_happens(every)]}, {text}{everywhere}"
+
+
+def _what_happens(every: list[Tempered]) -> str:
+    accuracies = {one.temperature: one.accuracy for one in every}
+    was, now = accuracies[1.0], accuracies[float(ASKED)]
+    return "same" if now == was else "falls" if now < was else "rises"
 
 
 def _one_row(temperature: float, state: State) -> Picture:

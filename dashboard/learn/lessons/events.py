@@ -163,6 +163,9 @@ def show(state: State) -> Shown:
         both,
         _sentence(word, calibrator),
         answer=f"{verdict('second', asked)}: {_means(asked)}",
+        right={"overconfident": "over", "underconfident": "under"}.get(
+            verdict("second", asked), "well"
+        ),
         note=_note(word, calibrator),
         numbers=_numbers(calibrator),
     )

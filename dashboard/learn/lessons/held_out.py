@@ -27,6 +27,13 @@ EXACT = 1e-9
 
 CALIBRATORS = ("Uncalibrated", "Temperature scaling", "Isotonic regression")
 
+GUESSES = {
+    "none": "The uncalibrated ones",
+    "temperature": "Those after temperature scaling",
+    "isotonic": "Those after isotonic regression",
+}
+"""In the order of `CALIBRATORS`."""
+
 SETS = {"fit": "The rows of the fit", "other": "Other rows"}
 
 
@@ -95,6 +102,7 @@ def show(state: State) -> Shown:
         _both(found, which, state.palette),
         _sentence(found, which),
         answer=f"{CALIBRATORS[few.best('other')]}, with {FEW} rows",
+        right=list(GUESSES)[few.best("other")],
         note=_note(found, size),
         numbers=tuple(rows),
     )
@@ -219,13 +227,7 @@ LESSON = Lesson(
     title="Fit here, evaluate there",
     question=f"Two calibrators are fitted on **{FEW} predictions**: temperature scaling (one"
     " number) and isotonic regression (many steps). Which scores are best on **other rows**?",
-    guess=ChoiceGuess(
-        {
-            "none": "The uncalibrated ones",
-            "temperature": "Those after temperature scaling",
-            "isotonic": "Those after isotonic regression",
-        }
-    ),
+    guess=ChoiceGuess(GUESSES),
     controls=(
         Steps("rows", "Calibration rows", {str(n): f"{n:,}" for n in SIZES}, str(FEW)),
         Steps("evaluate", "Evaluate on", SETS, "other", as_buttons=True),

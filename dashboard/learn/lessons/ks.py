@@ -7,6 +7,7 @@ import numpy as np
 
 from calibcore.binning import BinTable, bin_scores
 from calibcore.cumulative import CumulativeCurves, cumulative_curves, ks_error
+from calibcore.data import EventScores
 from calibcore.results import result_class
 from dashboard.figures import Palette
 from dashboard.figures.thinning import thin
@@ -16,7 +17,8 @@ from dashboard.wording.numbers import percent, pp
 
 KEY = "ks"
 
-FEW = 60
+FEW, SEED = 60, 39
+"""Rows that are drawn, and which: their KS error is near the middle of draws, and beyond luck."""
 
 SHARES = tuple(range(5, 101, 5))
 
@@ -92,10 +94,15 @@ class Walk:
         return float((total[self.here] - total[self.back]) / across)
 
 
+def few_drawn() -> EventScores:
+    """Return the few rows."""
+    return data.few_rows(FEW, SEED)
+
+
 @cache
 def _counted(which: str) -> tuple[CumulativeCurves, BinTable, float]:
     """Add up the rows, which are the same for everybody, once."""
-    rows = data.few_rows(FEW) if which == "few" else data.top_scores()
+    rows = few_drawn() if which == "few" else data.top_scores()
     curves = cumulative_curves(rows.scores, rows.hits)
     return curves, bin_scores(rows.scores, rows.hits, n_bins=10), curves.ks_null_95
 
@@ -131,21 +138,33 @@ def show(state: State) -> Shown:
         f" The widest gap, {percent(curves.ks_error, n_rows)} after {n_widest:,} rows, is the"
         f" **KS error**. Luck alone keeps it below {percent(walk.limit, n_rows)} in 95%"
         " of draws.",
-        answer=f"after {n_widest:,} of {n_rows:,} rows, at a score of"
-        f" {percent(float(curves.score[curves.ks_index]), n_rows)}",
-        note=_draw_note(curves) if state.chosen["rows"] == "few" else "",
+        answer=_answer(),
+        right=_right(),
+        note=_draw_note() if state.chosen["rows"] == "few" else "",
         numbers=_numbers(state.chosen["rows"]),
     )
 
 
-def _draw_note(curves: CumulativeCurves) -> str:
-    """Say how these rows were drawn, and whether they show more than others would."""
-    usual = usual_ks()
-    more = "more" if curves.ks_error > usual else "less"
+def _answer() -> str:
+    curves = _counted("few")[0]
+    n_widest, score = round(curves.ks_fractile * FEW), float(curves.score[curves.ks_index])
+    return f"after {n_widest} of {FEW} rows, at a score of {percent(score, FEW)}"
+
+
+def _right() -> str:
+    """Return the guess that is right: the end of the rows where the gap is widest, or neither."""
+    place = _counted("few")[0].ks_fractile
+    return "highest" if place > 2 / 3 else "lowest" if place < 1 / 3 else "steepest"
+
+
+def _draw_note() -> str:
+    """Say how these rows were drawn, and what other rows show."""
+    every = _counted("all")[0]
     return (
-        f"These {FEW} rows are spread evenly over scores above 40%, where most scores are too high,"
-        " so their gap is wider than that of all rows. And this draw shows"
-        f" {more} than most: the median KS error of {N_DRAWS} such draws is {percent(usual, FEW)}."
+        f"These {FEW} rows are spread evenly over scores above 40%, where most scores are too high."
+        f" The median KS error of {N_DRAWS} such draws is {percent(usual_ks(), FEW)}; of all"
+        f" {every.n_samples:,} rows, most of them near 100%, it is"
+        f" {percent(every.ks_error, every.n_samples)}."
     )
 
 
@@ -173,7 +192,7 @@ def _numbers(which: str) -> tuple[tuple[str, ...], ...]:
 
 def _rows_picture(palette: Palette) -> Picture:
     """Show every row with its outcome, before anything is added up."""
-    rows = data.few_rows(FEW)
+    rows = few_drawn()
     place = np.arange(1, FEW + 1)
     correct = rows.hits == 1
     kinds = ((correct, palette.frequency, "circle"), (~correct, palette.neutral, "circle-open"))

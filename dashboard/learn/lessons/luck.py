@@ -137,6 +137,7 @@ def show(state: State) -> Shown:
         f" And it has the widest gap of the six in **{of_100(stands_out.widest)}**;"
         f" guessing finds it in {of_100(1 / N_PICTURES)}.",
         answer=which,
+        right=str(found.place + 1),
         note=_unusual(found),
         numbers=tuple(rows),
     )

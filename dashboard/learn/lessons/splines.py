@@ -123,12 +123,14 @@ def show(state: State) -> Shown:
     size, n_knots = int(state.chosen["rows"]), int(state.chosen["knots"])
     found = splines(state, size, {FEW, MANY, n_knots})
     asked = found if size == FEWEST else splines(state, FEWEST, {FEW, MANY})
+    right, change = _change(asked)
     rows = [("Knots", f"NLL, {size:,} rows of the fit", f"NLL, {_other()} other rows")]
     rows += [(str(knots), _nll(one.fit_nll), _nll(one.other_nll)) for knots, one in found.items()]
     return Shown(
         _both(found[n_knots], n_knots, state.palette),
         _sentence(found, size, n_knots),
-        answer=_change(asked, FEWEST),
+        answer=f"it {right}, {change}, with {FEWEST} rows",
+        right=right,
         note=_note(found[n_knots], asked, size),
         numbers=tuple(rows),
     )
@@ -142,10 +144,11 @@ def _other() -> str:
     return f"{data.top_scores(NETWORK).n_samples:,}"
 
 
-def _change(found: dict[int, Found], size: int) -> str:
+def _change(found: dict[int, Found]) -> tuple[str, str]:
+    """Return the guess that is right, and the two figures."""
     few, many = (_nll(found[n_knots].other_nll) for n_knots in (FEW, MANY))
     word = "rises" if float(many) > float(few) else "falls" if many != few else "stays"
-    return f"it {word}, {few} \u2192 {many}, with {size:,} rows"
+    return word, f"{few} \u2192 {many}"
 
 
 def _sentence(found: dict[int, Found], size: int, n_knots: int) -> str:

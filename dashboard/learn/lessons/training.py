@@ -83,6 +83,7 @@ def show(state: State) -> Shown:
         return Shown((diagram(usual.before, state.palette, _title(usual, usual.before)),), "")
     stage, chosen = state.chosen["stage"], LOSSES[state.chosen["loss"]]
     found = chosen.at(stage)
+    right = _right(LOSSES[ASKED].after.temperature)
     rows = (row(one.at(s), one.name) for s in ("before", "after") for one in LOSSES.values())
     return Shown(
         (
@@ -90,7 +91,8 @@ def show(state: State) -> Shown:
             _all_three(stage, chosen, state.palette),
         ),
         f"**{chosen.name}**, T = {found.shown}: {sentence(found)}  \n{_best()}",
-        answer=_answer(LOSSES[ASKED].after),
+        answer=f"{GUESSES[right]} (T = {LOSSES[ASKED].after.shown})",
+        right=right,
         note=_compared(),
         numbers=(("Loss", *HEAD), *rows),
     )
@@ -123,10 +125,11 @@ def _compared() -> str:
     )
 
 
-def _answer(best: Tempered) -> str:
-    lower = best.temperature < 1
-    word = "one" if abs(best.temperature - 1) < NEAR else "below" if lower else "above"
-    return f"{GUESSES[word]} (T = {best.shown})"
+def _right(temperature: float) -> str:
+    """Return the guess that is right."""
+    if abs(temperature - 1) < NEAR:
+        return "one"
+    return "below" if temperature < 1 else "above"
 
 
 def _all_three(stage: str, chosen: Trained, palette: Palette) -> Picture:

@@ -99,7 +99,7 @@ def show(state: State) -> Shown:
     factor = state.chosen["factor"]
     base, network, found = (forecaster(one) for one in (BASE, NETWORK, factor))
     n_rows = base.rows.n_samples
-    lowest = min(FACTORS, key=lambda one: forecaster(one).ece)
+    lowest = min(THREE, key=lambda one: forecaster(one).ece)
     lowest_ece = percent(forecaster(lowest).ece, n_rows)
     chosen = (
         f" **{FACTORS[factor]}**: ECE {percent(found.ece, n_rows)}, Brier score {found.brier:.3f},"
@@ -113,6 +113,7 @@ def show(state: State) -> Shown:
         f" {network.nll:.3f} instead of {base.nll:.3f}."
         f"{'' if factor in {BASE, NETWORK} else chosen}",
         answer=f"{FACTORS[lowest]}, {lowest_ece}",
+        right=THREE[lowest].lower(),
         note=_exaggerated(),
         numbers=_numbers(),
     )
