@@ -76,6 +76,7 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
   .st-key-next_steps [data-testid="stHorizontalBlock"] > :first-child { flex: 0 1 auto; }
 }
 @media (max-width: 640px) {
+  [data-testid="stMain"] [data-testid="stButtonGroup"] > div { flex-wrap: wrap; }
   .st-key-lab_numbers { display: grid; grid-template-columns: 1fr 1fr; gap: 0 1rem; }
   [data-testid="stMainBlockContainer"] { padding: 4rem 1rem 3rem; }
   .st-key-own_keys { display: none; }

@@ -14,7 +14,7 @@ from calibcore.metrics import METRICS, Measure
 from calibcore.results import find, result_class
 from calibcore.validation import Floats
 
-LEARNED = ("ks_error", "ece", "kde_ece", "event_nll", "nll", "accuracy")
+LEARNED = ("ks_error", "ece", "kde_ece", "event_nll", "event_brier", "nll", "accuracy")
 """Measures of a learning curve, by key, in the order of `LearningPoint.values`."""
 
 ENOUGH = 0.9

@@ -18,6 +18,9 @@ LOW, HIGH = 0.1, 0.9
 
 PIXELS = HEIGHT - 70
 
+PROPER = ("nll", "event_nll", "event_brier")
+"""Measures whose axis does not start at 0, as their best value is not 0."""
+
 _APART = 0.012
 """Distance of two calibrators' error bars, in powers of ten, so that they stay apart."""
 
@@ -55,7 +58,7 @@ def learning_graph(
     """
     figure = go.Figure()
     curves = [c for c in found.curves if c.sizes.size and not np.isnan(c.mean(measure)).any()]
-    share = measure not in ("nll", "event_nll")
+    share = measure not in PROPER
     limits = axis_limits(curves, measure)
     ends = []
     for number, (curve, look) in enumerate(
@@ -97,7 +100,7 @@ def axis_limits(curves: list[LearningCurve], measure: str) -> tuple[float, float
     best = min(ends.values())
     most = 2 * max(best, ends.get(NO_METHOD, best))
     low, high = _drawn_range(curves, measure, most)
-    if measure in ("nll", "event_nll"):
+    if measure in PROPER:
         room = 0.06 * (high - low) or 0.01
         return (max(low - room, 0.0), high + room)
     return (0.0, 1.06 * high or 0.01)
@@ -155,7 +158,7 @@ def _add_line(
 ) -> None:
     (name, look, aside), mean = drawn, curve.mean(measure)
     low, high = _bar_ends(curve, measure)
-    style = "%{y:.4f}" if measure in ("nll", "event_nll") else "%{y:.2%}"
+    style = "%{y:.4f}" if measure in PROPER else "%{y:.2%}"
     spread: dict[str, Any] = {}
     if curve.key != NO_METHOD:
         spread = _error_bars(np.where(mean > top, np.nan, mean), low, high, look)

@@ -28,7 +28,10 @@ SETTINGS = "Subsamples"
 DRAWS = "Subsamples per size"
 DRAWS_HELP = "More subsamples give steadier means and take longer."
 ERROR = "Error"
-SHORT_MEASURES = {"event_nll": "NLL", "ece": "ECE", "kde_ece": "KDE-ECE", "ks_error": "KS error"}
+SHORT_MEASURES = {
+    "event_nll": "NLL", "event_brier": "Brier score", "ece": "ECE", "kde_ece": "KDE-ECE",
+    "ks_error": "KS error",
+}  # fmt: skip
 WHAT = "Computing the learning curves"
 NOTHING_YET = (
     "How many calibration rows does a calibrator need? Each one is fitted on ever smaller"

@@ -52,6 +52,8 @@ HELP = {
     "slope": "In log-odds. Below 1: scores too extreme. Above 1: not extreme enough.",
     "shift": "In log-odds. Below 0: scores too high. Above 0: too low.",
     "wave": "In log-odds: too low below 50% and too high above it, or the reverse.",
+    "beta0": "A shift: the score's log-odds are \u03b20 + \u03b21 x; true ones are \u22122 x.",
+    "beta1": "\u22122 with \u03b20 = 0 is perfectly calibrated; nearer to 0: not extreme enough.",
     "groups": "In log-odds: more frequent than the curve in one group, less in the other.",
     "hand": "Or click in the first picture.",
     "seed": "The same seed and numbers give the same rows, on any machine.",

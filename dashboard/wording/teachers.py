@@ -69,17 +69,18 @@ PLAN_INTRO = (
 PLAN_ROWS: tuple[tuple[int, str, str], ...] = (
     (3, "", "Ask: a model gives 80% to each of 100 people. To how many will it happen? Hands."),
     (5, "eighty", "All draw. Collect five results at the board: the spread is luck, not error."),
-    (6, "diagram", "One bin, row by row. What does a bar with three rows show?"),
+    (5, "diagram", "One bin, row by row. What does a bar with three rows show?"),
     (
-        6,
+        5,
         "bins",
         "Half the class 5 bins, half 100. What would a paper report?",
     ),
-    (8, "luck", "Everybody guesses the line-up with 100 rows, then with 10,000. Count hands."),
     (7, "ks", "Walk through the rows. Where is the slope of the gap steep, and what does it mean?"),
-    (6, "confident", "Move the temperature. What changes, what does not? Why not accuracy?"),
+    (7, "luck", "Everybody guesses the line-up with 100 rows, then with 10,000. Count hands."),
+    (5, "confident", "Move the temperature. What changes, what does not? Why not accuracy?"),
     (5, "useful", "Who would you hire: base rate, bluffer or expert? Proper scores settle it."),
     (4, "", "Back to the first page: read the verdict of the first example aloud. What is known?"),
+    (4, "", "Spare, for questions."),
 )
 """Minutes, key of the lesson or nothing, and what to do."""
 

@@ -15,9 +15,8 @@ pytestmark = pytest.mark.browser
 SEED = 7
 
 
-@pytest.mark.parametrize("width", [1440, 390])
-def test_twenty_questions_are_answered_by_keys_alone(open_page: OpenPage, width: int) -> None:
-    page = open_page(f"you?set=facts&seed={SEED}", width=width)
+def test_twenty_questions_are_answered_by_keys_alone(open_page: OpenPage) -> None:
+    page = open_page(f"you?set=facts&seed={SEED}", width=390)
     start = page.get_by_role("button", name="Start")
     start.focus()
     start.press("Enter")
@@ -40,10 +39,9 @@ def test_twenty_questions_are_answered_by_keys_alone(open_page: OpenPage, width:
     assert main.evaluate("node => node.scrollWidth <= node.clientWidth")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_result_has_no_finding(open_page: OpenPage, scheme: str) -> None:
+@pytest.mark.parametrize(("which", "scheme"), [*zip(own.SETS, ("light", "dark"), strict=True)])
+def test_the_result_has_no_finding(open_page: OpenPage, which: str, scheme: str) -> None:
     code = own.code_of([own.Answer(own.LEVELS[k % 12], k % 3 > 0) for k in range(20)])
-    for which in own.SETS:
-        page = open_page(f"you?set={which}&seed={SEED}&code={code}", scheme=scheme)
-        settle(page)
-        assert (which, findings(page)) == (which, [])
+    page = open_page(f"you?set={which}&seed={SEED}&code={code}", scheme=scheme)
+    settle(page)
+    assert findings(page) == []

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import sysconfig
@@ -11,6 +12,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
+
+from dashboard.cli import main
 
 ROOT = Path(__file__).parents[2]
 
@@ -81,20 +85,29 @@ def test_it_is_the_wheel_that_runs(fractile: Path, folder: Path) -> None:
     assert re.fullmatch(r"fractile, version \d+\.\d+\.\d+\n", version.stdout)
 
 
-def test_every_example_of_the_help_runs(fractile: Path, folder: Path) -> None:
+def test_every_example_of_the_help_runs(
+    fractile: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     texts = {name: run(fractile, folder, f"fractile {name} --help").stdout for name in COMMANDS}
     examples = [
         line.strip() for text in texts.values() for line in text.splitlines()
         if line.strip().startswith("fractile ")
     ]  # fmt: skip
     assert {line.split()[1] for line in examples} == {*COMMANDS}
+    last = {line.split()[1]: line for line in examples}
+    monkeypatch.chdir(folder)
     for line in examples:
-        done = run(fractile, folder, line)
+        if line in last.values():
+            done = run(fractile, folder, line)
+            code, stdout, stderr = done.returncode, done.stdout, done.stderr
+        else:  # the same code, without the seconds that a process takes to begin
+            result = CliRunner().invoke(main, shlex.split(line)[1:], catch_exceptions=False)
+            code, stdout, stderr = result.exit_code, result.stdout, result.stderr
         codes = {0, 1} if any(part in line for part in MAY_HOLD) else {0}
-        assert done.returncode in codes, (line, done.stdout, done.stderr)
-        assert "Traceback" not in done.stderr
-        assert ("Paired: 600 of 600" in done.stdout) == ("rescored" in line), done.stdout
+        assert code in codes, (line, stdout, stderr)
+        assert "Traceback" not in stderr
+        assert ("Paired: 600 of 600" in stdout) == ("rescored" in line), stdout
     written = {path.name for path in folder.iterdir()}
     assert {"report.html", "audit.json", "calibrator.onnx", "calibrated.csv"} <= written
-    main = run(fractile, folder, "fractile --help").stdout
-    assert all(f"fractile {name} " in main for name in COMMANDS)
+    text = run(fractile, folder, "fractile --help").stdout
+    assert all(f"fractile {name} " in text for name in COMMANDS)

@@ -39,16 +39,16 @@ def run(*arguments: str, to: str = "", **environment: str) -> "subprocess.Comple
     )
 
 
-@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "latin-1"])
-def test_signs_that_an_encoding_lacks_are_written_in_others(rows: str, encoding: str) -> None:
+def test_signs_that_an_encoding_lacks_are_written_in_others(rows: str) -> None:
     arguments = "audit", rows, "--calibrator", "platt", "--resamples", "0"
-    done = run(*arguments, PYTHONIOENCODING=encoding)
-    assert (done.returncode, done.stderr) == (0, b"")
-    text, whole = done.stdout.decode(encoding), run(*arguments, PYTHONIOENCODING="utf-8")
-    assert "?" not in text
-    wanted = whole.stdout.decode("utf-8")
+    wanted = run(*arguments, PYTHONIOENCODING="utf-8").stdout.decode("utf-8")
     assert "\u2212" in wanted
-    assert text.count("-") >= wanted.count("\u2212") + wanted.count("-")
+    for encoding in ("cp1252", "ascii"):
+        done = run(*arguments, PYTHONIOENCODING=encoding)
+        assert (done.returncode, done.stderr) == (0, b"")
+        text = done.stdout.decode(encoding)
+        assert "?" not in text
+        assert text.count("-") >= wanted.count("\u2212") + wanted.count("-")
 
 
 @pytest.mark.parametrize(

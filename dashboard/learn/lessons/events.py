@@ -339,7 +339,8 @@ LESSON = Lesson(
     " no class changes its place in a row. One row: drawn from those with several scores to see.",
     draw="Draw another row",
     terms={
-        "Overconfident": "The mean score is above the observed frequency; underconfident: below.",
+        "Overconfident": "The mean score is above the observed frequency: scores too high."
+        " Underconfident: below it.",
         "KS error": "Largest gap between cumulative scores and cumulative outcomes.",
     },
 )

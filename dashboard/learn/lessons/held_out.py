@@ -226,7 +226,7 @@ LESSON = Lesson(
     key=KEY,
     title="Fit here, evaluate there",
     question=f"Two calibrators are fitted on **{FEW} predictions**: temperature scaling (one"
-    " number) and isotonic regression (many steps). Which scores are best on **other rows**?",
+    " number) and isotonic regression (steps). Which scores are best on **other rows**?",
     guess=ChoiceGuess(GUESSES),
     controls=(
         Steps("rows", "Calibration rows", {str(n): f"{n:,}" for n in SIZES}, str(FEW)),
@@ -252,7 +252,7 @@ LESSON = Lesson(
             "sample": data.NETWORK,
             "method": "isotonic",
             "learners": "temperature,isotonic",
-            "learning_error": "ece",
+            "learning_error": "event_brier",
         },
         "More calibrators in the dashboard",
     ),

@@ -91,6 +91,13 @@ def limited_nll(scores: Floats, rows: EventScores) -> float:
     return event_nll(np.clip(scores, LIMIT, 1 - LIMIT), rows.hits)
 
 
+@cache
+def uncalibrated_nll() -> float:
+    """Return the NLL of the scores as they are, on the test set."""
+    other = data.top_scores(NETWORK)
+    return limited_nll(other.scores, other)
+
+
 def drawn(state: State, size: int) -> EventScores:
     """Return the calibration rows of a draw, of which a larger number holds the smaller ones."""
     every = data.top_scores(NETWORK, "calibration")
@@ -126,6 +133,7 @@ def show(state: State) -> Shown:
     right, change = _change(asked)
     rows = [("Knots", f"NLL, {size:,} rows of the fit", f"NLL, {_other()} other rows")]
     rows += [(str(knots), _nll(one.fit_nll), _nll(one.other_nll)) for knots, one in found.items()]
+    rows.append(("Uncalibrated", "", _nll(uncalibrated_nll())))
     return Shown(
         _both(found[n_knots], n_knots, state.palette),
         _sentence(found, size, n_knots),
@@ -158,7 +166,8 @@ def _sentence(found: dict[int, Found], size: int, n_knots: int) -> str:
         f"With {n_knots} knots, the NLL is **{_nll(chosen.fit_nll)}** on the {size:,} rows of the"
         f" fit and **{_nll(chosen.other_nll)}** on {_other()} other rows. From {FEW} to {MANY}"
         f" knots: {_nll(few.fit_nll)} \u2192 {_nll(many.fit_nll)} on the rows of the fit,"
-        f" {_nll(few.other_nll)} \u2192 {_nll(many.other_nll)} on other rows."
+        f" {_nll(few.other_nll)} \u2192 {_nll(many.other_nll)} on other rows; uncalibrated,"
+        f" {_nll(uncalibrated_nll())}."
     )
 
 
@@ -171,9 +180,9 @@ def _note(chosen: Found, asked: dict[int, Found], size: int) -> str:
         said.append(f"These are all {size:,} calibration rows, so a draw changes nothing here.")
     if chosen.certain:
         said.append(
-            f"{chosen.certain} of {_other()} other rows have a score near 0% or 100% and the other"
-            f" outcome. For the NLL, scores are held between {percent(LIMIT, 1)} and"
-            f" {percent(1 - LIMIT, 1)}, so that no row costs more than {-math.log(LIMIT):.1f}."
+            f"The NLL is taken with scores between {percent(LIMIT, 1)} and {percent(1 - LIMIT, 1)},"
+            f" so that a confident mistake costs {-math.log(LIMIT):.1f} at most; there are"
+            f" {chosen.certain} here."
         )
     return " ".join(said)
 
@@ -319,6 +328,7 @@ LESSON = Lesson(
         "Cumulative outcomes": "Correct predictions up to a row, lowest score first, divided by all"
         " rows.",
         "Knots": "Points, evenly spaced over the rows, where the pieces of the spline meet.",
-        "NLL": "Mean negative log-likelihood of the outcomes; confident mistakes cost much.",
+        "NLL": "Mean negative log-likelihood of the outcomes, correct or not; confident mistakes"
+        " cost much.",
     },
 )  # fmt: skip

@@ -108,7 +108,7 @@ def _best() -> str:
         f"{one.name.lower()} {one.after.shown} (KS error {_ks(one.before)} \u2192 {_ks(one.after)})"
         for one in LOSSES.values()
     )
-    return f"Best T: {', '.join(fitted)}."
+    return f"Fitted T (lowest NLL on calibration rows): {', '.join(fitted)}."
 
 
 def _ks(found: Tempered) -> str:
@@ -120,7 +120,7 @@ def _compared() -> str:
     before = min(LOSSES.values(), key=lambda one: one.before.ks_error)
     after = min(LOSSES.values(), key=lambda one: one.after.ks_error)
     return (
-        f"Lowest KS error: {before.name.lower()} as trained, {after.name.lower()} at the best T."
+        f"Lowest KS error: {before.name.lower()} as trained, {after.name.lower()} at the fitted T."
         " Each network was trained once; another run may order them otherwise."
     )
 
@@ -192,7 +192,7 @@ LESSON = Lesson(
         Steps(
             "stage",
             "Scores",
-            {"before": "As trained (T = 1)", "after": "At the best T"},
+            {"before": "As trained (T = 1)", "after": "At the fitted T"},
             "before",
             as_buttons=True,
         ),
@@ -225,12 +225,13 @@ LESSON = Lesson(
     " Cross-entropy: \u2212ln p(y). Label smoothing (Vasilev 2023, eq. 17):"
     " \u2212(1 \u2212 \u03b1) ln p(y) \u2212 (\u03b1/K) \u03a3 ln p(k) over all K classes, with"
     f" \u03b1 = {ALPHA} and K = {N_CLASSES}. Focal loss (eq. 18):"
-    f" \u2212(1 \u2212 p(y))^\u03b3 ln p(y), with \u03b3 = {GAMMA}. Best T: lowest NLL on 5,000"
+    f" \u2212(1 \u2212 p(y))^\u03b3 ln p(y), with \u03b3 = {GAMMA}. Fitted T: lowest NLL on 5,000"
     " calibration rows, by `calibcore.calibrators.TemperatureScaling`. Figures: 10,000 test rows.",
     terms={
         "Loss": "what training makes small.",
         "Label smoothing": "training towards a little less than 100% for the true class, and a"
         " little more than 0% for the others.",
         "Temperature": "a number that divides all outputs before they become scores.",
+        "NLL": "mean of \u2212ln of the score of the true class.",
     },
 )

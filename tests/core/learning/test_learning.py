@@ -65,6 +65,7 @@ def by_hand(calibrator: Calibrator | None, size: int, draw: int) -> list[float]:
         metrics.ece(scores, hits, n_bins=10),
         metrics.kde_ece(scores, hits),
         metrics.event_nll(scores, hits),
+        metrics.event_brier(scores, hits),
         nll,
         metrics.accuracy(test.probabilities, test.labels),
     ]
