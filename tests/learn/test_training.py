@@ -58,7 +58,7 @@ def test_every_seed_shows_the_same(seed: int) -> None:
     assert first.startswith("**Label smoothing**, T = 1: mean score 89.1%, accuracy 91.1%: ")
     assert first.endswith("**underconfident by 2.1 percentage points**.")
     assert second.startswith(
-        "Fitted T (lowest NLL on calibration rows): cross-entropy 1.94 (KS error 5.1% \u2192 0.2%), label "
+        "Fitted T (lowest NLL on calibration rows): cross-entropy 1.94 (KS error 5.1% \u2192 0.2%)"
     )
     assert "label smoothing 0.855 (KS error 2.1% \u2192 1.3%)" in second
     assert second.endswith("focal loss 0.884 (KS error 2.3% \u2192 0.9%).")
