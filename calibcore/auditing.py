@@ -248,8 +248,8 @@ def audit(  # noqa: PLR0913 - each has a default that serves
     data: object,
     outcomes: object | None = None,
     *,
-    event: Event | None = None,
-    calibrator: Calibrator | None = None,
+    event: Event | str | None = None,
+    calibrator: Calibrator | str | None = None,
     groups: object | None = None,
     n_bins: int = 15,
     seed: int = 0,
@@ -265,10 +265,11 @@ def audit(  # noqa: PLR0913 - each has a default that serves
         one to evaluate; all else is one set, evaluated in five folds.
     outcomes : array_like, optional
         What came true of each row; None where ``data`` are rows already.
-    event : Event, optional
-        What the scores are about: by default the second of two classes, of more the predicted one.
-        Event scores are read as this event's.
-    calibrator : ScoreMap, VectorMap, PooledScores or None
+    event : Event or str, optional
+        What the scores are about, or the name of a class: by default the second of two classes, of
+        more the predicted one. Event scores are read as this event's.
+    calibrator : ScoreMap, VectorMap, PooledScores, str or None
+        An object, or a key of `calibcore.calibrators.CATALOGUE` for its usual settings.
         A score map and pooled scores change the event's score alone; a vector map changes all
         probabilities, of which the event is taken again. None leaves everything as it is.
     groups : array_like, optional
@@ -305,7 +306,8 @@ def audit(  # noqa: PLR0913 - each has a default that serves
     """
     grouping = None if groups is None else Grouping.of(groups)
     split = _split_of(data, outcomes, groups, seed)
-    event = _usual_event(split.test) if event is None else event
+    event = _event_of(event, split.test)
+    calibrator = _named(calibrator) if isinstance(calibrator, str) else calibrator
     calibration, test = prepare(split.calibration, event), prepare(split.test, event)
     check_pooled(calibrator, event)
     fitted, crossed = fit_split(calibrator, calibration, split.fold, progress)
@@ -341,6 +343,23 @@ def _split_of(
     if isinstance(rows, LogitSet):
         return cross_split(rows, n_folds=n_folds, seed=seed)
     return cross_split(rows, n_folds=n_folds, seed=seed)
+
+
+def _named(key: str) -> Calibrator:
+    """Return a calibrator of the catalogue, which is imported only where it is asked for."""
+    from calibcore.calibrators.catalogue import CATALOGUE  # noqa: PLC0415 - see above
+
+    return find({method.key: method for method in CATALOGUE}, key, "calibrator").make()
+
+
+def _event_of(event: Event | str | None, rows: Rows) -> Event:
+    if isinstance(event, str):
+        names = rows.class_names if isinstance(rows, LogitSet) else None
+        if names is None:
+            wanted = "an event such as OneClass(1), as these rows have no names of classes"
+            raise CalibrationInputError("event", repr(event), wanted)
+        return OneClass(find({name: k for k, name in enumerate(names)}, event, "event"))
+    return _usual_event(rows) if event is None else event
 
 
 def _usual_event(rows: Rows) -> Event:

@@ -375,6 +375,7 @@ def _rerun(scene: Scene, asked: Asked) -> Section:
         ("Versions", versions),
     ]
     cutoff = None if isinstance(settings.event, TopR) else asked.cutoff
-    command = words.command(upload, settings, cutoff) if scene.sample is None else ""
+    draws = scene.n_resamples
+    command = words.command(upload, settings, cutoff, draws) if scene.sample is None else ""
     told: Sentences | None = lines("command", [asked.rerun or words.rerun(command)])
     return section(scene, words.RERUN, "rerun", _pairs("settings", pairs), told)

@@ -187,7 +187,9 @@ def _option(method: str, name: str) -> str:
     return f"{method_name(method)}: {known[0] if known else name}"
 
 
-def command(upload: Upload, settings: Settings, cutoff: float | None = None) -> str:
+def command(
+    upload: Upload, settings: Settings, cutoff: float | None = None, n_resamples: int = 1000
+) -> str:
     """Return the command that finds the same figures; empty where it knows not all settings.
 
     Parameters
@@ -198,6 +200,8 @@ def command(upload: Upload, settings: Settings, cutoff: float | None = None) -> 
         What was chosen.
     cutoff : float or None
         Of decisions on one event, where one was chosen.
+    n_resamples : int, default 1000
+        Of the intervals.
     """
     default = settings.method == NO_METHOD or settings.options == tuple(
         (option.name, option.default) for option in method_by_key(settings.method).options
@@ -226,6 +230,8 @@ def command(upload: Upload, settings: Settings, cutoff: float | None = None) -> 
         parts.append("--leave-out")
     if cutoff is not None:
         parts += ["--cutoff", f"{cutoff:.6g}"]
+    if n_resamples != 1000:
+        parts += ["--resamples", str(n_resamples)]
     return shlex.join(parts)
 
 

@@ -57,6 +57,21 @@ def test_the_event_is_the_second_of_two_classes_or_the_predicted_one(
     np.testing.assert_array_equal(found.scores, wanted.scores)
 
 
+def test_calibrators_and_classes_are_known_by_name(rng: np.random.Generator) -> None:
+    logits, labels = table(rng, 3)
+    named = pd.DataFrame(logits, columns=["a", "b", "c"])
+    outcomes = np.array(["a", "b", "c"])[labels]
+    found = audit(named, outcomes, event="b", calibrator="platt")
+    wanted = audit(named, outcomes, event=OneClass(1), calibrator=PlattScaling())
+    pd.testing.assert_frame_equal(found.to_frame(), wanted.to_frame())
+    with pytest.raises(CalibrationInputError, match=r"event: 'd'.*one of a, b, c"):
+        audit(named, outcomes, event="d")
+    with pytest.raises(CalibrationInputError, match=r"event: 'b'.*no names of classes"):
+        audit(rng.random(40), np.arange(40) % 2, event="b")
+    with pytest.raises(CalibrationInputError, match=r"calibrator: 'plat'.*one of spline, "):
+        audit(logits, labels, calibrator="plat")
+
+
 def test_intervals_are_the_inference_widened_by_repeated_fits(rng: np.random.Generator) -> None:
     logits, labels = table(rng, 3)
     result = audit(logits, labels, calibrator=TemperatureScaling())

@@ -114,7 +114,7 @@ def test_a_cut_off_is_said_to_be_the_frequency_unless_it_was_chosen() -> None:
     share = round(100 * discharges().back.mean())
     assert f"A cut-off of {share}% is how often the event is" in said(usual, "decisions")
     assert "is how often the event is" not in said(chosen, "decisions")
-    assert said(chosen, "rerun").endswith("--event Yes --cutoff 0.3")
+    assert said(chosen, "rerun").endswith("--event Yes --cutoff 0.3 --resamples 0")
     assert "--cutoff" not in said(usual, "rerun")
 
 
