@@ -234,7 +234,8 @@ def test_one_set_is_reported_as_cross_validated(tmp_path: Path) -> None:
     assert by_ward[0]["name"] == "Geriatrics"
     command = block(document, "rerun", "command")["lines"][0]
     assert command == (
-        "In a terminal: fractile audit 'ward export.csv' --event Yes --calibrator platt --resamples 0"
+        "In a terminal: fractile audit 'ward export.csv' --event Yes --calibrator platt"
+        " --resamples 0"
     )
     settings = {
         r["key"]: r["cells"][0]["shown"] for r in block(document, "rerun", "settings")["rows"]
