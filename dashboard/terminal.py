@@ -32,6 +32,7 @@ from dashboard.readers.table import ColumnRole
 from dashboard.report import Asked, Typed, html_of, json_of, report_of
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
+from dashboard.wording.certainty import in_the_nll
 from dashboard.wording.columns import as_read
 from dashboard.wording.measures import MARKS, Shown, listed, measure_rows
 from dashboard.wording.plain import plain
@@ -97,6 +98,9 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
     rows = measure_rows(scene.evaluated, inference, measures)
     _print_head(console, scene)
     console.table(*_table(rows, calibrated=scene.result.of_test is not None))
+    certain = in_the_nll(scene.evaluated, calibrated=scene.settings.method != NO_METHOD)
+    if certain:
+        console.print(certain, soft_wrap=True)
     for warning in scene.result.warnings:
         console.print(f"Warning: {escape(warning)}", soft_wrap=True)
     figures = figures_of(scene)

@@ -13,6 +13,14 @@ def new_misses(evaluated: SetResult) -> float:
     return (misses.after or 0) - (misses.before or 0)
 
 
+def in_the_nll(evaluated: SetResult, *, calibrated: bool) -> str:
+    """Return how many wrong scores of 0% or 100% weigh on the NLL; "" where none does."""
+    misses = evaluated.compare("certain_misses")
+    sides = {"Before": misses.before, "After": misses.after if calibrated else None}
+    told = "; ".join(f"{name}: {now_certain(n)}" for name, n in sides.items() if n)
+    return told and f"{told}. In the NLL each counts 37 to 708 nats, divided by the number of rows."
+
+
 def now_certain(n_misses: float) -> str:
     """Return how many predictions are wrong with a score of 0% or 100%."""
     rows = "prediction has" if n_misses == 1 else "predictions have"

@@ -31,7 +31,8 @@ def scene_set(scene: Scene) -> str:
     Two examples: "test set, 80 rows", "whole set (cross-validated), ward = C, 80 of 900 rows".
     """
     in_folds, part = scene.chosen == "test" and scene.result.in_folds, scene.part
-    name = f"{WHOLE_SET} (cross-validated)" if in_folds else f"{scene.chosen} set"
+    fitted = " (cross-validated)" if scene.settings.method != NO_METHOD else ""
+    name = f"{WHOLE_SET}{fitted}" if in_folds else f"{scene.chosen} set"
     if part is None:
         return escape_markdown(f"{name}, {rows_of(scene.evaluated.n_samples)}")
     return escape_markdown(f"{name}, {part.name}, {part.n_rows:,} of {rows_of(part.n_all)}")

@@ -70,6 +70,16 @@ def test_the_figures_are_those_of_the_file(export: str, hospital: Discharges) ->
     assert "\\" not in result.stdout
 
 
+def test_a_few_wrong_zeros_that_decide_the_nll_are_named(tmp_path: Path) -> None:
+    lines = [f"{0.1 + 0.8 * (k % 9) / 8:.3f},{int(k % 9 > 4)}" for k in range(90)]
+    path = tmp_path / "zeros.csv"
+    path.write_text("\n".join(["risk,outcome", *lines, "0,1", "0,1"]), encoding="utf-8")
+    said = "Before: 2 wrong predictions have a score of exactly 0% or 100%. In the NLL"
+    assert said in run(str(path), "--resamples", "0").stdout
+    path.write_text("\n".join(["risk,outcome", *lines]), encoding="utf-8")
+    assert "In the NLL" not in run(str(path), "--resamples", "0").stdout
+
+
 def test_how_files_were_read_is_above_the_results(export: str, tmp_path: Path) -> None:
     read = run(export, "--resamples", "0").stdout.splitlines()[1]
     assert read.startswith("Read: 7,400 rows \u00b7 score predicted_risk_pct (%) \u00b7 outcome")
