@@ -164,9 +164,9 @@ def test_intervals_are_found_when_they_are_asked_for() -> None:
     check_charts(page, ["Calibrators"])
     (table,) = tables(page, "changes")
     lines = dict(re.findall(r"<tr><th scope='row'>(.*?)</th>(.*?)</tr>", table))
-    assert set(lines) == {"Temperature scaling", "Isotonic regression"}
+    assert set(lines) == {"Temperature scaling", "Isotonic regression of the event"}
     assert len(re.findall("better", lines["Temperature scaling"])) == 4  # class and word, twice
-    assert "not comparable" in lines["Isotonic regression"]
+    assert "not comparable" in lines["Isotonic regression of the event"]
 
 
 def test_intervals_without_resamples_say_so() -> None:
