@@ -331,6 +331,18 @@ def test_scores_across_one_half_have_a_column_of_their_own() -> None:
     assert half_note([decided]) == ""
 
 
+def test_fit_times_are_the_last_column_where_they_are_known() -> None:
+    contest = contest_of(CALIBRATORS)
+    seconds = {contest[-1].key: 0.0123}
+    table = contest_table(contest, [], seconds)
+    assert table.columns[-1] == "Fit time"
+    texts = ["\u2013"] * (len(contest) - 1) + ["12 ms"]
+    assert [cells[-1][0].text for _, cells in table.rows] == texts
+    head, *rows = csv.reader(io.StringIO(contest_csv(contest, [], seconds), newline=""))
+    assert head[-1] == "Fit time (s)"
+    assert [row[-1] for row in rows] == [""] * (len(contest) - 1) + ["0.0123"]
+
+
 def test_measures_without_a_direction_mark_nobody() -> None:
     table = contest_table(contest_of(CALIBRATORS), [named("mean_score")])
     assert {cell.place for _, cells in table.rows for cell in cells[0]} == {""}

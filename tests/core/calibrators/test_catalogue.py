@@ -24,17 +24,17 @@ OTHER = np.round(RNG.normal(scale=2, size=(20, 3)), 1)
 
 
 @pytest.fixture(scope="module")
-def cities() -> Split:
+def cities() -> Split[LogitSet]:
     sample = next(one for one in samples() if one.name == "city_country_100")
     upload = read(f"{sample.name}.npz", sample.read_bytes())
-    assert upload.calibration is not None
-    assert upload.test is not None
+    assert isinstance(upload.calibration, LogitSet)
+    assert isinstance(upload.test, LogitSet)
     return Split(upload.calibration, upload.test)
 
 
 def one_class(key: str, options: dict[str, Any], k: int, asked: float) -> float:
     """Calibrate a probability of one class by the definitions."""
-    scores, hits = softmax(LOGITS)[:, k].tolist(), (k == LABELS).astype(int).tolist()
+    scores, hits = softmax(LOGITS)[:, k].tolist(), np.equal(LABELS, k).astype(int).tolist()
     if key == "one_vs_rest_histogram":
         return float(slow.histogram(scores, hits, options["n_bins"], options["binning"], asked))
     curve = slow.isotonic(scores, hits)
@@ -71,7 +71,7 @@ def test_options_of_one_vs_rest_forms_are_those_of_each_class(
     ],
 )
 def test_the_event_and_one_vs_rest_differ_on_a_hundred_classes(
-    cities: Split, key: str, options: dict[str, Any], ece: float, ks: float
+    cities: Split[LogitSet], key: str, options: dict[str, Any], ece: float, ks: float
 ) -> None:
     found = audit(cities, event=TopR(1), calibrator=BY_KEY[key].make(**options)).test
     assert found.compare("ece").after == pytest.approx(ece, abs=5.1e-5)
