@@ -111,6 +111,11 @@ def contestants(upload: Upload) -> list[str]:
     return [NO_METHOD, *(method.key for method in methods_for(upload))]
 
 
+def seconds_of(scene: Scene, key: str) -> float | None:
+    """Return how long the fit of a method to the whole calibration set took, if it was made."""
+    return fit_seconds(scene.upload, replace(settings_of(scene, key), only=None))
+
+
 def estimate_contest(scene: Scene, keys: Sequence[str], dealt: Dealt) -> float:
     """Estimate how many seconds the methods take that have not been tried."""
     n_classes = len(scene.class_names or ()) or _FEW_CLASSES
@@ -363,11 +368,6 @@ def settings_of(scene: Scene, key: str) -> Settings:
         if not (within and isinstance(option, Switch) and option.one_class)
     )
     return replace(scene.settings, method=key, options=options, group=group_of(scene, key))
-
-
-def seconds_of(scene: Scene, key: str) -> float | None:
-    """Return how long the fit of a method to the whole calibration set took, if it was made."""
-    return fit_seconds(scene.upload, replace(settings_of(scene, key), only=None))
 
 
 def group_of(scene: Scene, key: str) -> str | None:
