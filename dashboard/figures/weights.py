@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from plotly import graph_objects as go
 
-from calibcore.calibrators.linear.fitted import FittedLinear
+from calibcore.validation import Floats
 from dashboard.figures.layout import base_layout, harmless
 from dashboard.figures.palette import Palette
 
@@ -23,14 +23,16 @@ BIAS = "b"
 
 
 def weights_map(
-    fitted: FittedLinear, class_names: Sequence[str], title: str, palette: Palette
+    weights: Floats, bias: Floats, class_names: Sequence[str], title: str, palette: Palette
 ) -> go.Figure:
     """Draw W and b of a matrix, a row for each output.
 
     Parameters
     ----------
-    fitted : FittedLinear
-        With weights of shape (n_classes, n_classes).
+    weights : ndarray of float64, shape (n_classes, n_classes)
+        W.
+    bias : ndarray of float64, shape (n_classes,)
+        b.
     class_names : sequence of str
         As they came.
     title : str
@@ -45,7 +47,7 @@ def weights_map(
         all others; numbers are under the pointer.
     """
     names = [harmless(name) for name in class_names]
-    cells = np.column_stack([fitted.weights, fitted.bias])
+    cells = np.column_stack([weights, bias])
     most = float(np.quantile(np.abs(cells), 0.99)) or 1.0
     figure = go.Figure()
     figure.add_heatmap(

@@ -10,6 +10,9 @@ from calibcore.calibrators.ensembles.beta import FittedBetaEnsemble
 from calibcore.calibrators.ensembles.temperature import FittedEnsembleTemperature
 from calibcore.calibrators.gaussian_process.calibrator import FittedGaussianProcess
 from calibcore.calibrators.lifts.by_group import FittedByGroup
+from calibcore.calibrators.lifts.chain import FittedChain
+from calibcore.calibrators.lifts.pooled import FittedPooledClasses, FittedPooledScores
+from calibcore.calibrators.lifts.separate import FittedOneVsRest, FittedPerRank
 from calibcore.calibrators.linear.fitted import FittedLinear
 from calibcore.calibrators.score_maps.bbq import FittedBBQ
 from calibcore.calibrators.score_maps.beta import FittedBeta
@@ -19,13 +22,14 @@ from calibcore.calibrators.score_maps.platt import FittedPlatt
 from calibcore.calibrators.score_maps.spline import FittedSpline
 from calibcore.calibrators.score_maps.venn_abers import FittedVennAbers
 from calibcore.calibrators.temperature.scaling import FittedTemperature
+from calibcore.validation import Floats
 from dashboard.wording.numbers import MINUS, took
 from dashboard.wording.rows import rows_of
 
 TITLE = "Fitted parameters"
 CLASS, RANK = "Parameters of class", "Parameters of rank"
 FIRST, SECOND = "First step", "Second step"
-SHARED = "One function, shared by all classes."
+SHARED = "one function, shared by all classes"
 WEIGHTS = "Weights W and bias b"
 WEIGHTS_CAPTION = (
     "Row: the class whose output is computed. Column: the class whose input is weighted; last, the"
@@ -38,6 +42,14 @@ class Listed(NamedTuple):
 
     heads: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
+
+
+class Node(NamedTuple):
+    """A part of a fitted calibrator: maps that are shown one at a time."""
+
+    title: str
+    maps: tuple[Fitted, ...]
+    choose: str = ""
 
 
 class Shown(NamedTuple):
@@ -61,18 +73,39 @@ def describe(fitted: Fitted, class_names: Sequence[str]) -> Shown:
     return Shown("")
 
 
-def groups(fitted: FittedByGroup, names: Sequence[str]) -> Listed:
-    """Return the shift and slope of each group in log-odds, by its name."""
+def nodes(fitted: Fitted, title: str = "") -> tuple[Node, ...]:
+    """Return the parts of a fitted calibrator: its steps, and the maps that it holds."""
+    match fitted:
+        case FittedChain(first=first, second=second):
+            return nodes(first, FIRST) + nodes(second, SECOND)
+        case FittedOneVsRest(score_maps=maps):
+            return (Node(title, maps, CLASS),)
+        case FittedPerRank(score_maps=maps):
+            return (Node(title, maps, RANK),)
+        case FittedPooledClasses(score_map=inner) | FittedPooledScores(score_map=inner):
+            return (Node(f"{title}: {SHARED}" if title else SHARED.capitalize(), (inner,)),)
+        case FittedByGroup(score_map=inner):
+            return (Node(title, (inner,)),)
+        case _:
+            return (Node(title, (fitted,)),)
+
+
+def matrix(fitted: Fitted) -> tuple[Floats, Floats] | None:
+    """Return weights and biases where there is a weight for each pair of classes."""
+    if isinstance(fitted, FittedLinear) and fitted.weights.ndim == 2:
+        return fitted.weights, fitted.bias
+    return None
+
+
+def groups(fitted: Fitted | None, names: Sequence[str]) -> Listed | None:
+    """Return the shift and slope of each group in log-odds, by its name, where there are any."""
+    if not isinstance(fitted, FittedByGroup):
+        return None
     found = zip(fitted.groups.tolist(), fitted.shift, fitted.slope, strict=True)
     return Listed(
         ("Group", "Shift", "Slope"),
         [(names[code], _number(shift), _number(slope)) for code, shift, slope in found],
     )
-
-
-def is_matrix(fitted: Fitted) -> bool:
-    """Return whether a fitted map has a weight for each pair of classes."""
-    return isinstance(fitted, FittedLinear) and fitted.weights.ndim == 2
 
 
 def _number(value: float) -> str:

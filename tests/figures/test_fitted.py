@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibcore.calibrators import CATALOGUE, FittedVectorMap, ScoreMap
+from calibcore.calibrators import CATALOGUE, ScoreMap
 from calibcore.calibrators.base import Fitted
 from calibcore.calibrators.ensembles.temperature import FittedEnsembleTemperature
 from calibcore.calibrators.linear.fitted import FittedLinear
@@ -79,7 +79,7 @@ def test_every_map_of_the_event_says_something(key: str) -> None:
 
 
 def test_the_heat_map_holds_the_weights_and_the_bias_under_harmless_names() -> None:
-    figure = weights_map(linear(W), NAMES, "W", LIGHT)
+    figure = weights_map(W, B, NAMES, "W", LIGHT)
     (cells,) = figure.data
     np.testing.assert_allclose(np.array(cells.z), np.column_stack([W, B]))
     assert cells.y[1] == "&lt;b&gt;dog&lt;/b&gt;"
@@ -90,7 +90,7 @@ def test_the_heat_map_holds_the_weights_and_the_bias_under_harmless_names() -> N
 def test_of_many_classes_few_are_named() -> None:
     names = [f"class {place}" for place in range(100)]
     many = FittedLinear(np.eye(100), np.zeros(100), "logits", 1.0, 0.0, (), 0.0, 0.0)
-    figure = weights_map(many, names, "W", LIGHT)
+    figure = weights_map(many.weights, many.bias, names, "W", LIGHT)
     assert len(figure.layout.yaxis.tickvals) == 20
     assert figure.data[0].zmax == 1.0
-    assert isinstance(many, FittedVectorMap)
+    assert words.matrix(many) is not None
