@@ -105,7 +105,7 @@ _SHOWN = (
     "Spline",
     "Temperature scaling",
     "Vector scaling",
-    "Isotonic regression",
+    "Isotonic regression of the event",
 )
 _SHOWN_ON = ("fashion_cnn_overconfident", "city_country_100", "crash_survival")
 

@@ -26,10 +26,10 @@ from dashboard.settings import (
     Settings,
     first_class,
 )
-from dashboard.wording import imports, models
+from dashboard.wording import choosing, imports, models
 
 RANKS = 5
-"""Highest rank offered; deeper ones are nearly always scored 0."""
+"""Ranks up to which each has a button of its own; more are counted up and down."""
 
 _FILES = "upload"
 _MODELS = "models"
@@ -251,17 +251,22 @@ def _choose_event(upload: Upload) -> ChosenEvent:
     if kind == "class":
         return _choose_class(list(upload.class_names))
     first, last = (2, n_classes - 1) if kind == "within" else (1, n_classes)
-    ranks = list(range(first, min(RANKS, last) + 1))
-    rank = st.segmented_control(
-        "k",
-        ranks,
-        default=ranks[0],
-        required=True,
-        key="within" if kind == "within" else "rank",
-        bind="query-params",
-        persist_state="session",
-    )
-    return WithinTopR(rank or ranks[0]) if kind == "within" else TopR(rank or ranks[0])
+    key = "within" if kind == "within" else "rank"
+    if last > RANKS:
+        rank = st.number_input(
+            "k", first, last, first, key=key, bind="query-params", persist_state="session"
+        )
+    else:
+        rank = st.segmented_control(
+            "k",
+            list(range(first, last + 1)),
+            default=first,
+            required=True,
+            key=key,
+            bind="query-params",
+            persist_state="session",
+        )
+    return WithinTopR(rank or first) if kind == "within" else TopR(rank or first)
 
 
 def _choose_class(names: list[str]) -> OneClass:
@@ -289,7 +294,8 @@ def _choose_method(
     row = st.container(horizontal=True, gap="small")
     with row.popover("About", type="tertiary"):
         formula = f"`{method.formula}`\n\n" if expert else ""
-        st.markdown(f"{method.explained}\n\n{formula}{method.paper}")
+        said = choosing.about(method, len(upload.class_names or ()) or 2)
+        st.markdown(f"{method.explained} {said}\n\n{formula}{method.paper}")
     return key, _choose_options(method, event, row)
 
 

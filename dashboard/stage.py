@@ -14,6 +14,7 @@ from dashboard.parts import (
     grouping,
     import_step,
     panel,
+    paper_settings,
     row_filter,
     rows_name,
 )
@@ -105,6 +106,8 @@ def _choose_set(upload: Upload, settings: Settings) -> SetChoice:
 
 def _choose(upload: Upload, further: DeltaGenerator, *, expert: bool) -> Settings:
     """Show what is chosen of a file, the filter last; return the settings."""
+    with further:
+        paper_settings.choose(upload)
     settings = controls.choose_settings(upload, further, expert=expert)
     group = grouping.choose_group(upload, settings)
     return replace(settings, group=group, only=row_filter.choose_only(upload, settings))

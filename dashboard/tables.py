@@ -19,9 +19,9 @@ from calibcore.evaluation import SetResult
 from calibcore.metrics import METRICS, Measure
 from dashboard.wording import measured, method_name
 from dashboard.wording.contest import PAST_HALF, crosses_half
-from dashboard.wording.numbers import is_whole
+from dashboard.wording.numbers import is_whole, took
 
-CHANGED = "Predictions changed"
+CHANGED, FIT_TIME = "Predictions changed", "Fit time"
 
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\0")
@@ -69,7 +69,11 @@ def measures_shown(keys: Sequence[str], decides: Measure) -> tuple[Measure, ...]
     return tuple(dict.fromkeys((decides, *chosen, accuracy)))
 
 
-def contest_table(contestants: Sequence[Contestant], measures: Sequence[Measure]) -> ContestTable:
+def contest_table(
+    contestants: Sequence[Contestant],
+    measures: Sequence[Measure],
+    seconds: Mapping[str, float] | None = None,
+) -> ContestTable:
     """Write a contest, the best and the second best of each measure marked.
 
     Parameters
@@ -78,6 +82,8 @@ def contest_table(contestants: Sequence[Contestant], measures: Sequence[Measure]
         One a row.
     measures : sequence of Measure
         One a column; predictions changed come last, and scores across one half where there are any.
+    seconds : mapping of str to float, optional
+        What fits to the whole calibration set took, by key: a last column.
 
     Returns
     -------
@@ -89,11 +95,19 @@ def contest_table(contestants: Sequence[Contestant], measures: Sequence[Measure]
         [[Cell(_counted(counts(one.on(side)))) for one in contestants] for side in sides]
         for counts in _counts(contestants).values()
     ]
+    names = [*(measure.name for measure in measures), *_counts(contestants)]
+    if seconds is not None:
+        names.append(FIT_TIME)
+        columns.append([[_took(seconds.get(one.key)) for one in contestants]])
     rows = tuple(
         (method_name(one.key), tuple(tuple(cells[row] for cells in column) for column in columns))
         for row, one in enumerate(contestants)
     )
-    return ContestTable((*(measure.name for measure in measures), *_counts(contestants)), rows)
+    return ContestTable(tuple(names), rows)
+
+
+def _took(seconds: float | None) -> Cell:
+    return Cell("\u2013" if seconds is None else took(seconds))
 
 
 def _counts(contestants: Sequence[Contestant]) -> dict[str, Callable[[Standing], int | None]]:
@@ -170,12 +184,16 @@ def models_table(
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def contest_csv(contestants: Sequence[Contestant], measures: Sequence[Measure]) -> str:
+def contest_csv(
+    contestants: Sequence[Contestant],
+    measures: Sequence[Measure],
+    seconds: Mapping[str, float] | None = None,
+) -> str:
     """Write a contest for a spreadsheet: every digit, shares from 0 to 1, nothing to be run.
 
     Parameters
     ----------
-    contestants, measures
+    contestants, measures, seconds
         As for `contest_table`.
 
     Returns
@@ -191,7 +209,8 @@ def contest_csv(contestants: Sequence[Contestant], measures: Sequence[Measure]) 
     sides = sides_shown(contestants)
     both = "cross-validated on the calibration set", "test set"
     ends = both if len(sides) > 1 else ("cross-validated",)
-    writer.writerow(["Calibrator", *(harmless(f"{name}, {end}") for name in names for end in ends)])
+    head = ["Calibrator", *(harmless(f"{name}, {end}") for name in names for end in ends)]
+    writer.writerow(head if seconds is None else [*head, f"{FIT_TIME} (s)"])
     for one in contestants:
         cells: list[object] = [harmless(method_name(one.key))]
         for measure in measures:
@@ -199,6 +218,8 @@ def contest_csv(contestants: Sequence[Contestant], measures: Sequence[Measure]) 
         for count in counts.values():
             found = (count(one.on(side)) for side in sides)
             cells += ["" if number is None else number for number in found]
+        if seconds is not None:
+            cells.append(_plain(seconds.get(one.key)))
         writer.writerow(cells)
     return written.getvalue()
 

@@ -63,6 +63,9 @@ _OFFERS: dict[str, tuple[float, Offers]] = {
     "structured_matrix": (1, {PROBMETRICS: peers.probmetrics_structured_matrix}),
     "pooled_isotonic": (2, {SKLEARN: peers.sklearn_pooled_isotonic}),
     "one_vs_rest_isotonic": (2, {SKLEARN: of_each_class(peers.sklearn_isotonic)}),
+    "one_vs_rest_spline": (10, {PROBMETRICS: of_each_class(peers.probmetrics_spline)}),
+    "one_vs_rest_histogram": (2, {NETCAL: peers.netcal_histogram}),
+    "one_vs_rest_bbq": (2, {NETCAL: peers.netcal_bbq}),
     "gaussian_process": (1, {}),
     "platt": (2, {SKLEARN: peers.sklearn_platt}),
     "beta": (2, {BETACAL: peers.betacal_beta}),
@@ -76,11 +79,8 @@ _OFFERS: dict[str, tuple[float, Offers]] = {
 _LIFTED: dict[str, tuple[float, Offers]] = {
     "beta": (2, {BETACAL: of_each_class(peers.betacal_beta)}),
     "platt": (2, {SKLEARN: of_each_class(peers.sklearn_platt)}),
-    "histogram": (2, {NETCAL: peers.netcal_histogram}),
-    "bbq": (2, {NETCAL: peers.netcal_bbq}),
-    "spline": (10, {PROBMETRICS: of_each_class(peers.probmetrics_spline)}),
 }
-"""The same for each score map that is lifted to all classes."""
+"""The same for each parametric map that is lifted to all classes."""
 
 _TEMPERATURE: Offers = {
     SKLEARN: peers.sklearn_temperature,

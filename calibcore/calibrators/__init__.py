@@ -18,7 +18,15 @@ from calibcore.calibrators.lifts.pooled import PooledClasses, PooledScores
 from calibcore.calibrators.lifts.separate import OneVsRest, PerRank
 from calibcore.calibrators.linear.maps import DirichletScaling, MatrixScaling, VectorScaling
 from calibcore.calibrators.linear.structured import StructuredMatrixScaling, StructuredVectorScaling
-from calibcore.calibrators.method import Calibrator, Choice, Method, Option, Switch, WholeNumber
+from calibcore.calibrators.method import (
+    Calibrator,
+    Choice,
+    Fits,
+    Method,
+    Option,
+    Switch,
+    WholeNumber,
+)
 from calibcore.calibrators.score_maps.bbq import BBQ
 from calibcore.calibrators.score_maps.beta import BetaCalibration
 from calibcore.calibrators.score_maps.histogram import HistogramBinning
@@ -39,6 +47,7 @@ __all__ = [
     "Choice",
     "DirichletScaling",
     "EnsembleTemperatureScaling",
+    "Fits",
     "FittedByGroup",
     "FittedScoreMap",
     "FittedSpline",

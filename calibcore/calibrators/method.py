@@ -47,6 +47,33 @@ Option = WholeNumber | Choice | Switch
 
 
 @dataclass(frozen=True)
+class Fits:
+    """What a fit determines from its rows: some numbers, or some curves of free shape.
+
+    Parameters
+    ----------
+    kind : {"numbers", "curves"}
+        A curve stands for a spline, a histogram or steps, whatever its options.
+    whole, per_class, per_pair : int
+        How many, whatever the classes; for each class; and for each pair of classes.
+
+    Examples
+    --------
+    >>> Fits("numbers", per_class=1, per_pair=1).count(10)
+    110
+    """
+
+    kind: Literal["numbers", "curves"]
+    whole: int = 0
+    per_class: int = 0
+    per_pair: int = 0
+
+    def count(self, n_classes: int) -> int:
+        """Return how many there are with that many classes."""
+        return self.whole + self.per_class * n_classes + self.per_pair * n_classes**2
+
+
+@dataclass(frozen=True)
 class Method:
     """One calibrator as users choose it.
 
@@ -67,7 +94,9 @@ class Method:
     acts_on : {"event", "classes"}
         The chosen event's score alone, or all class probabilities.
     preserves_accuracy : bool
-        The most probable class stays the same in every row.
+        The most probable class stays the same in every row, and so does the order of the classes.
+    fits : Fits
+        What its fit determines, which decides how many rows it needs.
     cost : Cost
         What it takes to fit it and to apply it.
     options : tuple of Option
@@ -86,6 +115,7 @@ class Method:
     formula: str
     acts_on: Literal["event", "classes"]
     preserves_accuracy: bool
+    fits: Fits
     cost: Cost
     options: tuple[Option, ...] = ()
     costs: Mapping[str, Cost] = field(default_factory=dict)

@@ -10,6 +10,7 @@ from dashboard.compute.contest import (
     estimate_contest,
     group_of,
     run_contest,
+    seconds_of,
 )
 from dashboard.compute.files import (
     SourceFile,
@@ -56,6 +57,7 @@ __all__ = [
     "run_audit",
     "run_contest",
     "screen",
+    "seconds_of",
     "sets_said",
     "settle_imports",
     "split_of",

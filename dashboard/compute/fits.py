@@ -1,7 +1,7 @@
 """Calibrators fitted and evaluated once, and what a fit will take before it starts."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
@@ -30,6 +30,7 @@ from dashboard.compute.processes import (
     fit_side_by_side,
     saves_time,
     side_by_side_seconds,
+    timed,
 )
 from dashboard.compute.slices import evaluated_rows, evaluated_split, whole_split
 from dashboard.readers import Upload
@@ -37,7 +38,7 @@ from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, Settings, method_by_key
 
-_FITS, _FOLD_FITS = "fits", "fold fits"
+_FITS, _FOLD_FITS, _FIT_SECONDS = "fits", "fold fits", "fit seconds"
 
 
 @dataclass(frozen=True)
@@ -124,10 +125,22 @@ def fitted_whole(
     """Return the calibrator fitted to all rows of the calibration set; None without one."""
     rows = whole_split(upload, settings).calibration
 
-    def make(report: Progress) -> FittedScoreMap | FittedVectorMap | None:
-        return fit(settings.calibrator(), prepare(rows, settings.event), report)
+    key = _fit_key(upload, settings)
+    keep_seconds = keeper(_FIT_SECONDS, key)
 
-    return once_going_on(_FITS, _fit_key(upload, settings), make, progress)
+    def make(report: Progress) -> FittedScoreMap | FittedVectorMap | None:
+        prepared = prepare(rows, settings.event)
+        made, seconds = timed(lambda: fit(settings.calibrator(), prepared, report))
+        keep_seconds(seconds)
+        return made
+
+    return once_going_on(_FITS, key, make, progress)
+
+
+def fit_seconds(upload: Upload, settings: Settings) -> float | None:
+    """Return how long the fit to all rows took; None where it was not made, or is forgotten."""
+    key = _fit_key(upload, settings)
+    return once(_FIT_SECONDS, key, lambda: None) if is_known(_FIT_SECONDS, key) else None
 
 
 def fitted_in_folds(
@@ -188,12 +201,23 @@ def _jobs(upload: Upload, wanted: Sequence[Settings], fold: Folds) -> list[FitJo
                 replace(prepare(rows, settings.event), probabilities=None),
                 fold,
                 cost.seconds(rows.n_samples, n_classes, seconds_per_logit()),
-                keeper(*whole),
+                _keeper_of(whole[1]),
                 keeper(*folds),
                 once(*whole, lambda: None) if is_known(*whole) else None,
             )
         )
     return jobs
+
+
+def _keeper_of(key: Key) -> Callable[[FittedScoreMap | FittedVectorMap, float], None]:
+    """Return what keeps a fit to all rows and its seconds."""
+    keep, keep_seconds = keeper(_FITS, key), keeper(_FIT_SECONDS, key)
+
+    def take(fitted: FittedScoreMap | FittedVectorMap, seconds: float) -> None:
+        keep(fitted)
+        keep_seconds(seconds)
+
+    return take
 
 
 def _fit_ahead(upload: Upload, settings: Settings, fold: Folds, progress: Progress) -> None:

@@ -5,12 +5,14 @@ A fit is many short calls, which threads do not speed up. What is fitted here is
 """
 
 import tempfile
+import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import loky
 import numpy as np
@@ -43,6 +45,7 @@ _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 """The matrices of a fit are too small to gain from more."""
 
 Fitted = FittedScoreMap | FittedVectorMap
+Result = TypeVar("Result")
 
 
 @dataclass
@@ -62,7 +65,7 @@ class FitJob:
     seconds : float
         About what one fit takes.
     keep : callable
-        Told the fit to all rows as soon as it is there.
+        Told the fit to all rows and the seconds that it took, as soon as it is there.
     keep_folds : callable
         Told those without a fold, when all are there.
     whole : FittedScoreMap, FittedVectorMap or None
@@ -74,7 +77,7 @@ class FitJob:
     prepared: Prepared
     fold: Folds
     seconds: float
-    keep: Callable[[Fitted], None]
+    keep: Callable[[Fitted, float], None]
     keep_folds: Callable[[FoldedScoreMap | FoldedVectorMap], None]
     whole: Fitted | None = None
     parts: dict[int, Fitted] = field(default_factory=dict)
@@ -84,11 +87,11 @@ class FitJob:
         """Number of folds."""
         return int(self.fold.max()) + 1
 
-    def take(self, number: int, fitted: Fitted) -> None:
+    def take(self, number: int, fitted: Fitted, seconds: float) -> None:
         """Keep a fit: of all rows, number 0, or without a fold, from 1."""
         if number == 0:
             self.whole = fitted
-            self.keep(fitted)
+            self.keep(fitted, seconds)
             return
         self.parts[number] = fitted
         if len(self.parts) == self.n_folds:
@@ -171,7 +174,7 @@ class _Run:
                 self._ready.append((job, 0))
             else:
                 self._follow(job)
-        self._running: dict[Future[Fitted | None], Task] = {}
+        self._running: dict[Future[tuple[Fitted | None, float]], Task] = {}
 
     def _follow(self, job: FitJob) -> None:
         self._shares[self._places[job.key, 0]] = 1.0
@@ -203,29 +206,29 @@ class _Run:
             for future in self._running:
                 future.cancel()
 
-    def _call(self, job: FitJob, number: int) -> Callable[[], Fitted | None]:
+    def _call(self, job: FitJob, number: int) -> Callable[[], tuple[Fitted | None, float]]:
         part = job.prepared if number == 0 else without_fold(job.prepared, job.fold, number - 1)
         place = self._places[job.key, number]
         return partial(_fit_there, job.calibrator, part, job.whole, self._board, place)
 
-    def _take(self, future: Future[Fitted | None]) -> None:
+    def _take(self, future: Future[tuple[Fitted | None, float]]) -> None:
         job, number = self._running.pop(future)
         try:
-            found = future.result()
+            found, seconds = future.result()
         except CalibrationInputError:
             self._ready = [task for task in self._ready if task[0] is not job]
             return
         self._shares[self._places[job.key, number]] = 1.0
         if found is not None:
-            job.take(number, found)
+            job.take(number, found, seconds)
         if number == 0:
             self._follow(job)
 
 
 def _fit_there(
     calibrator: Calibrator, part: Prepared, near: Fitted | None, board: Path, place: int
-) -> Fitted | None:
-    """Fit in a process of its own."""
+) -> tuple[Fitted | None, float]:
+    """Fit in a process of its own; return the seconds too."""
     shares: NDArray[np.float64] = np.memmap(board, np.float64, "r+")
 
     def report(share: float) -> None:
@@ -234,4 +237,13 @@ def _fit_there(
         shares[place] = share
 
     report(0.0)
-    return fit(calibrator, part, report, near)
+    return timed(lambda: fit(calibrator, part, report, near))
+
+
+def timed(make: Callable[[], Result]) -> tuple[Result, float]:
+    """Make something; return the seconds too, without those of the imports that fits need."""
+    import scipy.optimize  # noqa: F401, PLC0415 - a third of a second to import
+
+    start = time.perf_counter()
+    made = make()
+    return made, time.perf_counter() - start

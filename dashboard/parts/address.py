@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from dashboard.parts.old_addresses import OLD_WORDS
+from dashboard.parts.old_addresses import MOVED, OLD_WORDS
 from dashboard.wording import addresses as words
 
 _COMMA, _NONE = ",", "none"
@@ -54,8 +54,10 @@ def choose(
     """
     if st.session_state.get(key) == default:
         st.session_state[key] = ""
+    if _old(key) in st.session_state and key in st.session_state:
+        st.session_state[key] = st.session_state.pop(_old(key))
     held = _hold(label, key)
-    word = _word(held, options, key)
+    word = _word(st.session_state.get(_old(key), held), options, key)
     st.session_state[_seen(key)] = word if word in options else default
     st.session_state[_refused(key)] = held != "" and word not in options
     control(
@@ -133,6 +135,10 @@ def _word(asked: str, options: Mapping[str, str], key: str) -> str:
 def remember_asked() -> None:
     """Keep what the address asks for, before anything is drawn in a session."""
     if _ASKED not in st.session_state:
+        moved = MOVED.get(st.query_params.get("one_vs_rest_score_map", ""))
+        method = st.query_params.get("method", "")
+        if moved is not None and OLD_WORDS["method"].get(method, method) == "one_vs_rest":
+            st.session_state[_old("method")] = moved
         st.session_state[_ASKED] = {key: st.query_params.get_all(key) for key in st.query_params}
 
 
@@ -186,6 +192,7 @@ def _place(key: str) -> str:
 
 def _keep(key: str, default: str) -> None:
     chosen = st.session_state[_seen(key)]
+    st.session_state.pop(_old(key), None)
     st.session_state[key] = default if chosen is None else chosen
 
 

@@ -73,13 +73,7 @@ OLD_WORDS: Mapping[str, Mapping[str, str]] = {
         "A staircase for each class": "one_vs_rest",
         "One staircase for all": "pooled",
     },
-    "one_vs_rest_score_map": {
-        "Beta calibration": "beta",
-        "Platt scaling": "platt",
-        "Histogram binning": "histogram",
-        "Bayesian binning (BBQ)": "bbq",
-        "Spline": "spline",
-    },
+    "one_vs_rest_score_map": {"Beta calibration": "beta", "Platt scaling": "platt"},
     "by_group_score_map": {
         "Beta calibration": "beta",
         "Platt scaling": "platt",
@@ -98,3 +92,13 @@ OLD_WORDS: Mapping[str, Mapping[str, str]] = {
     "histogram_binning": {"Equally wide": "equal_width", "Equally many rows": "equal_mass"},
 }
 """By the setting's name: the text of then, and the word of now."""
+
+MOVED: Mapping[str, str] = {
+    "histogram": "one_vs_rest_histogram",
+    "Histogram binning": "one_vs_rest_histogram",
+    "bbq": "one_vs_rest_bbq",
+    "Bayesian binning (BBQ)": "one_vs_rest_bbq",
+    "spline": "one_vs_rest_spline",
+    "Spline": "one_vs_rest_spline",
+}
+"""Calibrators that once were choices of ``one_vs_rest_score_map``."""

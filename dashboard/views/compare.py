@@ -20,7 +20,7 @@ from calibcore.metrics import METRICS, EventMeasure, Measure
 from dashboard import compute
 from dashboard.compute import Dealt, FoundContest
 from dashboard.figures.dots import dot_plot
-from dashboard.parts import address, contest_conclusion
+from dashboard.parts import address, choosing, contest_conclusion
 from dashboard.parts.downloads import file_name, offer_table
 from dashboard.parts.graph import choose_columns_on_phones, show_graph
 from dashboard.parts.long_work import ResultPlace
@@ -80,6 +80,7 @@ def show(scene: Scene) -> None:
             _show_found(scene, shown, intervals=intervals and scene.n_resamples > 0)
         else:
             _show_refused(found)
+        choosing.show(scene, compute.contestants(scene.upload), contestants)
 
 
 # Controls -----------------------------------------------------------------------------------
@@ -311,8 +312,9 @@ def _show_table(scene: Scene, shown: _Shown) -> None:
     st.subheader(words.MEASURES, anchor=False)
     measures = measures_shown(_choose_columns(scene), shown.measure)
     columns = choose_columns_on_phones("contest")
+    seconds = _seconds(scene, shown.contestants)
     with st.container(key="contest_table"):
-        st.html(_table(contest_table(shown.contestants, measures), columns))
+        st.html(_table(contest_table(shown.contestants, measures, seconds), columns))
     one, dealt = shown.contestants[0], shown.dealt
     n_folds = min(dealt.n_folds, scene.split.calibration.n_samples)
     n_test = one.test.n_samples if len(sides_shown(shown.contestants)) > 1 else None
@@ -320,7 +322,9 @@ def _show_table(scene: Scene, shown: _Shown) -> None:
     note = f"{note}{words.half_note(shown.contestants)} {commonest_class(scene.evaluated)}"
     st.markdown(f":small[{note.rstrip()}]", help=words.TABLE_HELP)
     offer_table(
-        lambda: contest_csv(shown.contestants, measures), name=file_name("calibrators"), facts=True
+        lambda: contest_csv(shown.contestants, measures, seconds),
+        name=file_name("calibrators"),
+        facts=True,
     )
     fits = [(one.key, one.test.fitted) for one in shown.contestants]
     warnings = [words.warning(key, text) for key, made in fits if made for text in made.warnings]
@@ -328,6 +332,12 @@ def _show_table(scene: Scene, shown: _Shown) -> None:
         with st.expander(words.warnings_title(len(warnings))):
             for text in warnings:
                 st.markdown(f":small[:material/warning: {text}]")
+
+
+def _seconds(scene: Scene, contestants: list[Contestant]) -> dict[str, float]:
+    """Return how long each fit to the calibration set took, where it was made here."""
+    found = {one.key: compute.seconds_of(scene, one.key) for one in contestants}
+    return {key: took for key, took in found.items() if took is not None and key != NO_METHOD}
 
 
 def _table(table: ContestTable, columns: str) -> str:

@@ -10,7 +10,6 @@ from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import Side
 from calibcore.events import OneClass, TopR, WithinTopR
 from dashboard.compute import graphs as compute
-from dashboard.controls import RANKS
 from dashboard.figures import FourGraphs, Palette, mark_rows
 from dashboard.figures.sent import Titles
 from dashboard.parts import address, graph, headline, terms
@@ -101,8 +100,8 @@ def _choose_second(scene: Scene) -> ChosenEvent | None:
     names, outcome, only = scene.class_names, outcome_name(scene.upload), scene.settings.only
     if names is None or (only is not None and only.by in SCORES):
         return None
-    events: list[ChosenEvent] = [TopR(r) for r in range(1, min(RANKS, len(names)) + 1)]
-    events += [WithinTopR(r) for r in range(2, min(RANKS, len(names) - 1) + 1)]
+    events: list[ChosenEvent] = [TopR(r) for r in range(1, len(names) + 1)]
+    events += [WithinTopR(r) for r in range(2, len(names))]
     events += [OneClass(k) for k in range(len(names))]
     offered = {_word(event, names): event for event in events if event != scene.settings.event}
     chosen = address.choose(

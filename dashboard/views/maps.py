@@ -5,7 +5,7 @@ import streamlit as st
 from dashboard.compute import maps as compute
 from dashboard.figures.maps import NamedCurve, chosen_rows, cloud_graph, leaves_bins_out
 from dashboard.figures.triangle import triangle
-from dashboard.parts import address, headline, manual, take_home
+from dashboard.parts import address, fitted, headline, manual, take_home
 from dashboard.parts.graph import show_graph
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, method_by_key
@@ -50,6 +50,7 @@ def show(scene: Scene) -> None:
             caption = words.shift_caption(bins_left_out=leaves_bins_out(scene.evaluated.before))
             show_graph("Maps shift", move_graph, caption)
     _show_triangle(scene)
+    fitted.show(scene)
     take_home.show(scene)
     manual.show(scene)
 

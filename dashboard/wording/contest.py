@@ -81,7 +81,7 @@ HOW_IN_FOLDS = (
 TABLE_HELP = (
     "Higher is better for accuracy, AUROC, calibration gain and discrimination; lower for the rest."
     " Figures written alike count as equal. \u2013: not available; this calibrator adjusts only"
-    " the selected event."
+    " the selected event. Fit time: one fit to the calibration set, on this machine."
 )
 
 

@@ -174,6 +174,12 @@ _LOSS = (
     ),
 )
 _PENALTY = ("Penalty", "Regularises the matrix.")
+_N_BINS = ("Calibrator bins", "Number of bins of the scores. Vasilev 2023 uses 20.")
+_BINNING = ("Bin type", "Equal width, or equal mass: the same number of rows per bin.")
+_LINES = (
+    "Interpolate between steps",
+    "Joins the steps by straight lines, as scikit-learn does.",
+)
 
 OPTIONS = {
     ("spline", "n_knots"): (
@@ -219,6 +225,11 @@ OPTIONS = {
         "Second step",
         "One step function per class, or one shared by all.",
     ),
+    ("temperature_isotonic", "first"): (
+        "First step",
+        "Temperature scaling, as in the paper, or its ensemble, from which it expects more.",
+    ),
+    ("one_vs_rest_spline", "n_knots"): ("Knots", "Of the spline of each class."),
     ("one_vs_rest", "score_map"): (
         "Calibrator per class",
         "Applied to the probability of each class.",
@@ -238,15 +249,14 @@ OPTIONS = {
         "Replaces outcomes 1 and 0 by targets slightly inside that range, as Platt did.",
     ),
     ("beta", "parameters"): ("Parameters", "Which parameters of the curve are fitted."),
-    ("histogram", "n_bins"): ("Calibrator bins", "Number of bins of the scores."),
-    ("histogram", "binning"): (
-        "Bin type",
-        "Equal width, or equal mass: the same number of rows per bin.",
-    ),
-    ("isotonic", "interpolate"): (
-        "Interpolate between steps",
-        "Joins the steps by straight lines.",
-    ),
+    ("histogram", "n_bins"): _N_BINS,
+    ("histogram", "binning"): _BINNING,
+    ("one_vs_rest_histogram", "n_bins"): _N_BINS,
+    ("one_vs_rest_histogram", "binning"): _BINNING,
+    ("isotonic", "interpolate"): _LINES,
+    ("one_vs_rest_isotonic", "interpolate"): _LINES,
+    ("pooled_isotonic", "interpolate"): _LINES,
+    ("temperature_isotonic", "interpolate"): _LINES,
 }
 """Label and tooltip of each option, by method and name."""
 
@@ -265,6 +275,8 @@ CHOICES = {
     "l2": "All entries (L2)",
     "one_vs_rest": "One function per class",
     "pooled": "One shared function",
+    "temperature": "Temperature scaling",
+    "ensemble_temperature": "Ensemble temperature scaling",
     "beta": "Beta calibration",
     "platt": "Platt scaling",
     "histogram": "Histogram binning",

@@ -214,6 +214,19 @@ def null_source(*sides: CumulativeCurves) -> str:
     return f"the larger of the Brownian limit and a Poisson tail{where}"
 
 
+def took(seconds: float) -> str:
+    """Write a time that was measured.
+
+    Examples
+    --------
+    >>> took(0.00031), took(0.0456), took(3.21), took(44), took(400)
+    ('0.31 ms', '46 ms', '3.2 s', '44 s', '6.7 min')
+    """
+    unit, size = ("min", 60.0) if seconds >= 100 else ("s", 1.0) if seconds >= 0.1 else ("ms", 1e-3)
+    number = seconds / size
+    return f"{number:.{0 if number >= 10 else 1 if number >= 1 else 2}f} {unit}"
+
+
 def duration(seconds: float) -> str:
     """Write a time that is known roughly.
 

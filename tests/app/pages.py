@@ -50,6 +50,8 @@ def choose(page: AppTest, key: str, value: object) -> AppTest:
     in_segments = key.removesuffix("_seen") in {
         "data", "evaluation", "event", "rank", "within", "set", "values", "wording",
     }  # fmt: skip
+    if key in {"rank", "within"} and key in {one.key for one in page.number_input}:
+        return page.number_input(key=key).set_value(value).run()  # type: ignore[arg-type]
     if key in OLD_WORDS:
         value, key = OLD_WORDS[key].get(str(value), value), f"{key}_seen"
     if in_segments:

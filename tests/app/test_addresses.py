@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from calibcore.calibrators import CATALOGUE, Choice
-from dashboard.parts.old_addresses import OLD_WORDS
+from dashboard.parts.old_addresses import MOVED, OLD_WORDS
 from dashboard.samples import samples
 from tests.app.pages import choose, open_page
 
@@ -35,13 +35,15 @@ def test_no_two_controls_share_a_word_of_the_address() -> None:
 
 
 def test_words_of_old_addresses_are_words_of_now() -> None:
-    assert set(OLD_WORDS["method"].values()) == {"none", *(method.key for method in CATALOGUE)}
+    methods = {method.key for method in CATALOGUE}
+    assert set(OLD_WORDS["method"].values()) < {"none", *methods}
+    assert set(MOVED.values()) < methods
     assert set(OLD_WORDS["sample"].values()) == {sample.name for sample in samples()}
     for method in CATALOGUE:
         for option in method.options:
             if isinstance(option, Choice):
-                words = OLD_WORDS[f"{method.key}_{option.name}"].values()
-                assert set(option.allowed) <= set(words)
+                words = OLD_WORDS.get(f"{method.key}_{option.name}")
+                assert words is None or set(option.allowed) <= set(words.values())
 
 
 @pytest.mark.parametrize(
@@ -53,6 +55,14 @@ def test_an_address_opens_what_it_names(method: str, event: str) -> None:
     assert page.segmented_control(key="event_seen").value == "class"
     assert page.selectbox(key="class").value == "died"
     assert not page.warning
+
+
+def test_a_choice_that_became_a_calibrator_opens_as_it() -> None:
+    page = open_page(sample="three_garments", method="one_vs_rest", one_vs_rest_score_map="bbq")
+    assert page.selectbox(key="method_seen").value == "one_vs_rest_bbq"
+    assert not page.warning
+    assert page.run().query_params["method"] == "one_vs_rest_bbq"
+    assert choose(page, "method", "one_vs_rest").query_params["method"] == "one_vs_rest"
 
 
 def test_a_choice_is_a_short_word_in_the_address_and_its_default_is_left_out() -> None:
@@ -75,7 +85,7 @@ def test_a_single_one_of_several_is_understood(asked: str) -> None:
 
 @pytest.mark.parametrize(
     ("key", "asked"),
-    [("hand_t", "5"), ("bins", "200"), ("sample", "nosuch"), ("method", "splin"), ("rank", "9")],
+    [("hand_t", "5"), ("bins", "200"), ("sample", "nosuch"), ("method", "splin"), ("rank", "99")],
 )
 def test_what_the_address_cannot_have_is_said_until_it_is_chosen(key: str, asked: str) -> None:
     query = {"by_hand": "Temperature", "method": "temperature"} | {key: asked}

@@ -164,9 +164,9 @@ def test_intervals_are_found_when_they_are_asked_for() -> None:
     check_charts(page, ["Calibrators"])
     (table,) = tables(page, "changes")
     lines = dict(re.findall(r"<tr><th scope='row'>(.*?)</th>(.*?)</tr>", table))
-    assert set(lines) == {"Temperature scaling", "Isotonic regression"}
+    assert set(lines) == {"Temperature scaling", "Isotonic regression of the event"}
     assert len(re.findall("better", lines["Temperature scaling"])) == 4  # class and word, twice
-    assert "not comparable" in lines["Isotonic regression"]
+    assert "not comparable" in lines["Isotonic regression of the event"]
 
 
 def test_intervals_without_resamples_say_so() -> None:
@@ -329,6 +329,18 @@ def test_scores_across_one_half_have_a_column_of_their_own() -> None:
     assert [row[-1] for row in rows] == ["", "12", "12", "12"]
     assert "predicted classes are not updated" in half_note(crossed)
     assert half_note([decided]) == ""
+
+
+def test_fit_times_are_the_last_column_where_they_are_known() -> None:
+    contest = contest_of(CALIBRATORS)
+    seconds = {contest[-1].key: 0.0123}
+    table = contest_table(contest, [], seconds)
+    assert table.columns[-1] == "Fit time"
+    texts = ["\u2013"] * (len(contest) - 1) + ["12 ms"]
+    assert [cells[-1][0].text for _, cells in table.rows] == texts
+    head, *rows = csv.reader(io.StringIO(contest_csv(contest, [], seconds), newline=""))
+    assert head[-1] == "Fit time (s)"
+    assert [row[-1] for row in rows] == [""] * (len(contest) - 1) + ["0.0123"]
 
 
 def test_measures_without_a_direction_mark_nobody() -> None:

@@ -226,3 +226,17 @@ def test_another_page_and_back_keeps_what_was_set() -> None:
     choose(page, "method", "platt")
     assert not page.exception
     assert "Platt" in drawn(page, "Calibration map")
+
+
+# What was fitted ------------------------------------------------------------------------------
+
+
+def test_what_was_fitted_is_shown_of_each_step_and_of_the_chosen_class() -> None:
+    page = open_page("maps", sample=GARMENTS, method="temperature_isotonic")
+    said = bodies(page)
+    assert any(text.startswith(":small[Fitted on 1,500 rows of the calibration") for text in said)
+    assert any(text.startswith("T = ") for text in said)
+    before = next(text for text in said if text.endswith("steps, jumps between them."))
+    page.selectbox(key="fitted_class").set_value(2).run()
+    assert not page.exception
+    assert before not in bodies(page)

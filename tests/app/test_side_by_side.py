@@ -19,7 +19,7 @@ from calibcore.calibrators import (
     TemperatureScaling,
     VennAbers,
 )
-from calibcore.calibrators.base import FittedVectorMap, Progress, SlowVectorMap
+from calibcore.calibrators.base import Fitted, FittedVectorMap, Progress, SlowVectorMap
 from calibcore.calibrators.method import Calibrator
 from calibcore.fitting import fit, fit_folds, prepare
 from calibcore.samples import SAMPLES_FOLDER
@@ -58,7 +58,12 @@ def job_of(
     key: str, calibrator: Calibrator, rows: LogitSet | EventScores, fold: Folds
 ) -> tuple[FitJob, Kept]:
     kept, prepared = Kept(), prepare(rows, TopR(1))
-    made = FitJob(key, calibrator, prepared, fold, SLOW, kept.whole.append, kept.folds.append)
+
+    def keep(fitted: Fitted, seconds: float) -> None:
+        assert seconds > 0
+        kept.whole.append(fitted)
+
+    made = FitJob(key, calibrator, prepared, fold, SLOW, keep, kept.folds.append)
     return made, kept
 
 

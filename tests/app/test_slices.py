@@ -155,10 +155,10 @@ def test_bins_refit_nothing_and_an_event_only_maps_of_its_scores(fitted: list[ob
     page = open_page(sample=CITIES.title, method="Temperature scaling")
     assert fitted == [TemperatureScaling()]
     page.number_input(key="bins").set_value(20).run()
-    page.segmented_control(key="rank").set_value(2).run()
+    page.number_input(key="rank").set_value(2).run()
     assert len(fitted) == 1
     page.selectbox(key="method_seen").set_value("spline").run()
-    page.segmented_control(key="rank").set_value(1).run()
+    page.number_input(key="rank").set_value(1).run()
     assert fitted[1:] == [SplineCalibration(constrained=True)] * 2
 
 
@@ -226,7 +226,7 @@ def test_a_part_is_left_with_the_data_that_have_it() -> None:
 def test_a_range_of_scores_outlives_a_change_of_event() -> None:
     page = open_page("slices", only="Score, 5 ranges", only_which="range 2 of 5")
     assert "Filtered to score" in said(page)
-    page.segmented_control(key="rank").set_value(2).run()
+    page.number_input(key="rank").set_value(2).run()
     assert page.selectbox(key="only_which").value == "range 2 of 5"
     assert "Filtered to score" in said(page)
 

@@ -237,8 +237,8 @@ def test_the_best_is_named_with_the_uncalibrated_value() -> None:
         " 0.500)."
     )
     there = (
-        "0.450 (uncalibrated 0.600). Isotonic regression reaches 0.420 there, but choosing on the"
-        " test set is biased."
+        "0.450 (uncalibrated 0.600). Isotonic regression of the event reaches 0.420 there, but"
+        " choosing on the test set is biased."
     )
     assert words.on_test(picks, shown, same_data=False) == f"Test set: {there}"
     assert words.on_test(picks, shown, same_data=True) == f"Same rows as the fit: {there}"
@@ -261,8 +261,8 @@ def test_best_is_said_of_a_clear_lead_alone() -> None:
             " cross-validation."
         ),
         (
-            "Not clearly different: Temperature scaling and Isotonic regression; the simplest of"
-            " them is advised."
+            "Not clearly different: Temperature scaling and Isotonic regression of the event; the"
+            " simplest of them is advised."
         ),
     )
     assert said(Advice("temperature", "temperature", ("beta",)))[1] == (
@@ -363,7 +363,7 @@ def test_all_that_are_written_alike_on_the_test_set_are_named() -> None:
     rival = made("beta", (0.5, 0.3004), (0.6, 0.4201))
     shown = [NOTHING, LUCKY, GOOD, rival]
     said = words.on_test(picks_of(shown, "event_nll"), shown, [rival], same_data=False)
-    assert "Isotonic regression and Beta calibration reach 0.420 there" in said
+    assert "Isotonic regression of the event and Beta calibration reach 0.420 there" in said
 
 
 def test_the_caption_counts_those_that_are_better_as_written() -> None:

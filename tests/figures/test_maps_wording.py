@@ -172,18 +172,19 @@ def test_one_that_overtakes() -> None:
     said = efficiency.conclusion(found(NOTHING, STEADY, HUNGRY), "ece", 5_000)
     assert said == (
         f"Lowest ECE: Temperature scaling with 50 calibration rows ({pct('3.0')}), Isotonic"
-        f" regression from 200 rows on ({pct('1.0')} with 800). More than 800 rows may still help."
+        f" regression of the event from 200 rows on ({pct('1.0')} with 800). More than 800"
+        " rows may still help."
     )
     late = curve("isotonic", {50: 0.09, 200: 0.03, 800: 0.019})
     said = efficiency.conclusion(found(NOTHING, STEADY, late), "ece", 5_000)
-    assert f", Isotonic regression with 800 rows ({pct('1.9')})." in said
+    assert f", Isotonic regression of the event with 800 rows ({pct('1.9')})." in said
 
 
 def test_uncalibrated_scores_can_be_best() -> None:
     said = efficiency.conclusion(found(NOTHING, HUNGRY), "ece", 5_000)
     assert said.startswith(
-        f"Lowest ECE: Uncalibrated with 50 calibration rows ({pct('5.0')}), Isotonic regression"
-        " from 200 rows on"
+        f"Lowest ECE: Uncalibrated with 50 calibration rows ({pct('5.0')}), Isotonic"
+        " regression of the event from 200 rows on"
     )
     bad = curve("isotonic", {50: 0.09, 200: 0.08, 800: 0.07})
     said = efficiency.conclusion(found(NOTHING, bad), "ece", 5_000)
@@ -217,7 +218,7 @@ def test_the_table_of_needs() -> None:
     assert [tuple(row) for row in rows] == [
         ("Uncalibrated", pct("5.0"), pct("5.0"), "\u2013"),
         ("Temperature scaling", pct("3.0"), pct("2.0"), "150 (150\u2013150)"),
-        ("Isotonic regression", pct("9.0"), pct("7.0"), "no gain"),
+        ("Isotonic regression of the event", pct("9.0"), pct("7.0"), "no gain"),
     ]
     assert efficiency.rounded(3_724.0) == "3,700"
     assert efficiency.need_heads(curves) == ("Calibrator", "50 rows", "All 800", "Rows needed")

@@ -1,4 +1,4 @@
-"""Spline calibration: the slope of the cumulative hits at the fractile of a score."""
+"""Spline calibration: score plus slope of the cumulative gap, hits minus scores, at a fractile."""
 
 from dataclasses import dataclass
 

@@ -1,0 +1,162 @@
+"""The settings of the papers' tables, and the words of their choice."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from dashboard.settings import OptionValue
+
+LABEL = "Settings of a paper"
+PLACEHOLDER = "Choose a table"
+HELP = (
+    "The event, the calibrator with its options and the comparison of calibrators of a table, for"
+    " the data shown here."
+)
+APPLY = "Apply"
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """What a table of a paper was made with.
+
+    Parameters
+    ----------
+    name : str
+        Paper and table.
+    said : str
+        What is set, and what differs from the paper.
+    words : mapping of str to str
+        Settings that the address holds as words.
+    methods : tuple of str
+        Calibrators that are compared, as the address holds them.
+    measures : tuple of str
+        Measures that are compared; the first ranks.
+    values : mapping of str to int or bool
+        Numbers and switches.
+    """
+
+    name: str
+    said: str
+    words: Mapping[str, str]
+    methods: tuple[str, ...]
+    measures: tuple[str, ...]
+    values: Mapping[str, OptionValue] = field(default_factory=dict)
+
+
+_TOP: Mapping[str, str] = {"event": "top"}
+_SPLINE: Mapping[str, str] = {
+    "method": "spline",
+    "spline_runout": "natural",
+    "spline_fit_to": "difference",
+}
+_GUPTA = ("spline", "temperature", "vector", "matrix", "dirichlet")
+_KNOTS = "clipped spline with {} knots, natural ends"
+
+
+def _gupta(
+    table: str, where: tuple[str, int], n_knots: int, measures: tuple[str, ...], told: str
+) -> PaperTable:
+    event, rank = where
+    in_bins = {"bins": 25} if "ece" in measures else {}
+    loose = {"spline_constrained": False, "spline_cross_validated": False}
+    return PaperTable(
+        name=f"Gupta 2021, {table}",
+        said=f"{told}; {_KNOTS.format(n_knots)}.",
+        words={"event": event, **_SPLINE},
+        methods=_GUPTA,
+        measures=measures,
+        values={
+            "rank" if event == "top" else "within": rank,
+            "spline_n_knots": n_knots,
+            **loose,
+            **in_bins,
+        },
+    )
+
+
+_ZHANG_METHODS = (
+    "temperature.loss=squared_error",
+    "ensemble_temperature",
+    "pooled_isotonic",
+    "one_vs_rest_isotonic.interpolate=true",
+    "temperature_isotonic.interpolate=true",
+    "dirichlet",
+    "gaussian_process",
+)
+_ZHANG_SAID = (
+    "temperature and ensemble fitted by squared error, isotonic regression of each class in lines"
+    " as in scikit-learn. The paper averages 100 random splits"
+)
+_VASILEV_METHODS = (
+    "one_vs_rest_histogram",
+    "one_vs_rest_isotonic.interpolate=true",
+    "temperature",
+    "vector.bias=false",
+    "vector",
+    "matrix.penalty=none",
+)
+_ETS: Mapping[str, str] = {
+    **_TOP,
+    "method": "ensemble_temperature",
+    "ensemble_temperature_loss": "squared_error",
+}
+
+TABLES: Mapping[str, PaperTable] = {
+    "gupta_1": _gupta("Table 1", ("top", 1), 6, ("ks_error",), "KS error of the top prediction"),
+    "gupta_2": _gupta("Table 2", ("top", 2), 6, ("ks_error",), "KS error of the second prediction"),
+    "gupta_4": _gupta("Table 4", ("within", 2), 14, ("ks_error",), "KS error within the top 2"),
+    "gupta_6": _gupta("Table 6", ("top", 1), 13, ("ece",), "ECE in 25 bins, top prediction"),
+    "gupta_7": _gupta(
+        "Table 7",
+        ("top", 1),
+        6,
+        ("kde_ece", "mce", "event_brier"),
+        "KDE-ECE, MCE and Brier score of the top prediction",
+    ),
+    "guo_1": PaperTable(
+        name="Guo 2017, Table 1",
+        said="ECE in 15 bins, top prediction; binning, isotonic regression and BBQ one class"
+        " against the rest.",
+        words={**_TOP, "method": "temperature", "temperature_loss": "nll"},
+        methods=(
+            "one_vs_rest_histogram",
+            "one_vs_rest_isotonic",
+            "one_vs_rest_bbq",
+            "temperature",
+            "vector",
+            "matrix.penalty=none",
+        ),
+        measures=("ece",),
+        values={"rank": 1, "bins": 15},
+    ),
+    "zhang_1": PaperTable(
+        name="Zhang 2020, Table 1",
+        said=f"KDE-ECE of the top prediction; {_ZHANG_SAID}.",
+        words=_ETS,
+        methods=_ZHANG_METHODS,
+        measures=("kde_ece",),
+        values={"rank": 1},
+    ),
+    "zhang_2": PaperTable(
+        name="Zhang 2020, Table 2",
+        said=f"Calibration gain; {_ZHANG_SAID}.",
+        words=_ETS,
+        methods=_ZHANG_METHODS,
+        measures=("calibration_gain",),
+        values={"rank": 1},
+    ),
+    "vasilev": PaperTable(
+        name="Vasilev 2023, Tables 3\u201314",
+        said="Accuracy, ECE, class-wise ECE and MCE in 15 bins, NLL and Brier score of all classes;"
+        " histogram binning with 20 bins per class, isotonic regression in lines as in"
+        " scikit-learn, vector scaling with and without bias.",
+        words={
+            **_TOP,
+            "method": "one_vs_rest_histogram",
+            "one_vs_rest_histogram_binning": "equal_width",
+        },
+        methods=_VASILEV_METHODS,
+        measures=("ece", "classwise_ece", "mce", "nll", "brier"),
+        values={"rank": 1, "bins": 15, "one_vs_rest_histogram_n_bins": 20},
+    ),
+}
+"""The tables by a word."""

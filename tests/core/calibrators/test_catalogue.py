@@ -1,0 +1,153 @@
+"""The catalogue: one-vs-rest forms beside maps of the event, and what is said of each method."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+
+from calibcore import Split, TopR, audit
+from calibcore.calibrators import CATALOGUE, FittedVectorMap, Method
+from calibcore.calibrators.base import Fitted
+from calibcore.data import LogitSet
+from calibcore.probabilities import softmax
+from dashboard.readers import read
+from dashboard.samples import samples
+from tests import reference_score_maps as slow
+
+BY_KEY = {method.key: method for method in CATALOGUE}
+CLASSES = [m for m in CATALOGUE if m.acts_on == "classes"]
+RNG = np.random.default_rng(5)
+LABELS = RNG.integers(0, 3, 60)
+LOGITS = np.round(2 * np.eye(3)[LABELS] + RNG.normal(scale=2, size=(60, 3)), 1)
+OTHER = np.round(RNG.normal(scale=2, size=(20, 3)), 1)
+
+
+@pytest.fixture(scope="module")
+def cities() -> Split[LogitSet]:
+    sample = next(one for one in samples() if one.name == "city_country_100")
+    upload = read(f"{sample.name}.npz", sample.read_bytes())
+    assert isinstance(upload.calibration, LogitSet)
+    assert isinstance(upload.test, LogitSet)
+    return Split(upload.calibration, upload.test)
+
+
+def one_class(key: str, options: dict[str, Any], k: int, asked: float) -> float:
+    """Calibrate a probability of one class by the definitions."""
+    scores, hits = softmax(LOGITS)[:, k].tolist(), np.equal(LABELS, k).astype(int).tolist()
+    if key == "one_vs_rest_histogram":
+        return float(slow.histogram(scores, hits, options["n_bins"], options["binning"], asked))
+    curve = slow.isotonic(scores, hits)
+    return float((slow.read_line if options["interpolate"] else slow.read_step)(curve, asked))
+
+
+@pytest.mark.parametrize(
+    ("key", "options"),
+    [
+        ("one_vs_rest_histogram", {"n_bins": 4, "binning": "equal_width"}),
+        ("one_vs_rest_histogram", {"n_bins": 4, "binning": "equal_mass"}),
+        ("one_vs_rest_isotonic", {"interpolate": False}),
+        ("one_vs_rest_isotonic", {"interpolate": True}),
+    ],
+)
+def test_options_of_one_vs_rest_forms_are_those_of_each_class(
+    key: str, options: dict[str, Any]
+) -> None:
+    fitted: Any = BY_KEY[key].make(**options).fit(LOGITS, LABELS)
+    for row, found in zip(softmax(OTHER).tolist(), fitted.predict_proba(OTHER), strict=True):
+        mapped = [one_class(key, options, k, asked) for k, asked in enumerate(row)]
+        assert sum(mapped) > 0
+        assert found == pytest.approx([one / sum(mapped) for one in mapped], abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("key", "options", "ece", "ks"),
+    [
+        ("histogram", {}, 0.0129, 0.0059),
+        ("one_vs_rest_histogram", {}, 0.0661, 0.0443),
+        ("one_vs_rest_histogram", {"n_bins": 20}, 0.0826, 0.0696),
+        ("one_vs_rest_isotonic", {}, 0.0587, 0.0589),
+        ("one_vs_rest_isotonic", {"interpolate": True}, 0.0620, 0.0622),
+    ],
+)
+def test_the_event_and_one_vs_rest_differ_on_a_hundred_classes(
+    cities: Split[LogitSet], key: str, options: dict[str, Any], ece: float, ks: float
+) -> None:
+    found = audit(cities, event=TopR(1), calibrator=BY_KEY[key].make(**options)).test
+    assert found.compare("ece").after == pytest.approx(ece, abs=5.1e-5)
+    assert found.compare("ks_error").after == pytest.approx(ks, abs=5.1e-5)
+
+
+def test_the_ensemble_can_come_before_isotonic() -> None:
+    alone: Any = BY_KEY["ensemble_temperature"].make().fit(LOGITS, LABELS)
+    chain: Any = BY_KEY["temperature_isotonic"].make(first="ensemble_temperature")
+    assert chain.fit(LOGITS, LABELS).first == alone
+
+
+# What is said of each method ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "method", [m for m in CLASSES if m.preserves_accuracy], ids=lambda m: m.key
+)
+def test_what_keeps_accuracy_keeps_the_order_of_the_classes(method: Method) -> None:
+    fitted = method.make().fit(LOGITS, LABELS)
+    assert isinstance(fitted, FittedVectorMap)
+    order = np.argsort(OTHER, axis=1, kind="stable")
+    assert (np.diff(np.take_along_axis(fitted.predict_proba(OTHER), order, axis=1)) >= 0).all()
+
+
+@pytest.mark.parametrize(
+    "method", [m for m in CLASSES if not m.preserves_accuracy], ids=lambda m: m.key
+)
+def test_what_may_change_the_order_does_on_some_rows(method: Method) -> None:
+    rng = np.random.default_rng(3)
+    labels = rng.integers(0, 3, 300)
+    skew = np.array([3.0, 0.0, -3.0])  # two classes of three are told apart by their bias alone
+    rows = LogitSet(np.eye(3)[labels] + skew + rng.normal(size=(300, 3)), labels)
+    fitted = method.make().fit(rows.logits, rows.labels)
+    assert isinstance(fitted, FittedVectorMap)
+    order = np.argsort(rows.logits, axis=1)
+    after = np.take_along_axis(fitted.predict_proba(rows.logits), order, axis=1)
+    assert (np.diff(after) < 0).any()
+
+
+def n_numbers(fitted: Fitted) -> int:
+    """Count what a fitted map holds, but for weights' last one, which follows from the others."""
+    count = 0
+    for field in dataclasses.fields(fitted):
+        value = getattr(fitted, field.name)
+        fixed = field.name == "temperature" and value == 1  # of linear maps that are not structured
+        if not fixed and field.name in {
+            "temperature",
+            "slope",
+            "intercept",
+            "a",
+            "b",
+            "c",
+            "weights",
+            "bias",
+        }:
+            count += np.size(value)
+        elif field.name == "score_maps":
+            count += sum(map(n_numbers, value))
+    ensemble = type(fitted).__name__ in {"FittedEnsembleTemperature", "FittedBetaEnsemble"}
+    return count - ensemble
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "temperature", "ensemble_temperature", "vector", "matrix", "dirichlet", "one_vs_rest",
+        "structured_vector", "structured_matrix", "beta_ensemble", "platt", "beta",
+    ],
+)  # fmt: skip
+def test_the_numbers_of_a_fit_are_counted(key: str) -> None:
+    method = BY_KEY[key]
+    if method.acts_on == "event":
+        top = softmax(LOGITS)
+        fitted: Any = method.make().fit(top.max(axis=1), top.argmax(axis=1) == LABELS)
+    else:
+        fitted = method.make().fit(LOGITS, LABELS)
+    assert method.fits.kind == "numbers"
+    assert method.fits.count(3) == n_numbers(fitted)
