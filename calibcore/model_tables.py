@@ -8,7 +8,7 @@ from calibcore import validation
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.calibrators.method import Calibrator
 from calibcore.cumulative import curves_of
-from calibcore.data import EventScores, LogitSet, Rows
+from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, TopR
 from calibcore.fitting import check_pooled, fit, prepare
@@ -208,7 +208,9 @@ class Resplits:
         return TableCell(float(known.mean()), deviation=deviation, n_splits=int(known.size))
 
 
-def pooled(split: Split[Rows]) -> tuple[Rows, float]:
+def pooled(
+    split: Split[LogitSet] | Split[EventScores],
+) -> tuple[LogitSet | EventScores, float]:
     """Join the two sets of a split, so that they can be split again.
 
     Returns

@@ -119,7 +119,7 @@ def estimate_contest(scene: Scene, keys: Sequence[str], dealt: Dealt) -> float:
     evaluating = (per_row + per_class * n_classes) * (2 * n_fit + n_test) * seconds_per_logit()
     total = fits = 0.0
     for key in keys:
-        settings = _settings(scene, key)
+        settings = settings_of(scene, key)
         if _is_fitted(scene, key, dealt):
             continue
         total += evaluating
@@ -170,7 +170,7 @@ def run_contest(
 
 def _fit_together(scene: Scene, keys: Sequence[str], dealt: Dealt, report: Report) -> float:
     """Fit side by side what has not been fitted, if that saves time: the share of all work done."""
-    wanted = [replace(_settings(scene, key), only=None) for key in keys]
+    wanted = [replace(settings_of(scene, key), only=None) for key in keys]
     wanted = [one for one in wanted if not is_known(_CONTESTANTS, _key(scene, one, dealt))]
     done = 0.0
 
@@ -190,7 +190,7 @@ def _contestant(
     scene: Scene, key: str, dealt: Dealt, tell: Callable[[float, int], None]
 ) -> Contestant:
     """Return a contestant on the rows that are evaluated, fitted once whatever part they are."""
-    whole = replace(_settings(scene, key), only=None)
+    whole = replace(settings_of(scene, key), only=None)
     found = once(
         _CONTESTANTS,
         _key(scene, whole, dealt),
@@ -211,11 +211,11 @@ def _contestant(
         same = found.test is found.crossed
         return Contestant(key, crossed, crossed if same else evaluated("test"))
 
-    return once("contestants on a part", _key(scene, _settings(scene, key), dealt), make)
+    return once("contestants on a part", _key(scene, settings_of(scene, key), dealt), make)
 
 
 def _evaluated_rows(scene: Scene, key: str, side: EvaluatedOn) -> LogitSet | EventScores:
-    split = evaluated_split(scene.upload, _settings(scene, key))
+    split = evaluated_split(scene.upload, settings_of(scene, key))
     return split.calibration if side == "crossed" else split.test
 
 
@@ -296,7 +296,7 @@ def contest_closer(
     affordable = max(LEAST_RESAMPLES, MOST_DRAWN // rows.n_samples)
     options, event = Options(scene.settings.n_bins), scene.settings.event
     plan = Plan((measure,), options, min(scene.n_resamples, affordable))
-    fitted, settings = contestant.on(evaluated_on).fitted, _settings(scene, contestant.key)
+    fitted, settings = contestant.on(evaluated_on).fitted, settings_of(scene, contestant.key)
 
     def make() -> Inference:
         evaluated = evaluate(prepare(rows, event), event, fitted, options)
@@ -344,11 +344,11 @@ def _losses(
         side = side_before(prepared) if fitted is None else side_after(prepared, event, fitted)
         return row_losses(measure, side)
 
-    made_of = _key(scene, _settings(scene, key), dealt), measure.key
+    made_of = _key(scene, settings_of(scene, key), dealt), measure.key
     return once("contest losses", made_of, make)
 
 
-def _settings(scene: Scene, key: str) -> Settings:
+def settings_of(scene: Scene, key: str) -> Settings:
     """Return the settings with which a method takes part."""
     if key == scene.settings.method:
         return scene.settings
@@ -377,7 +377,7 @@ def _key(scene: Scene, settings: Settings, dealt: Dealt) -> tuple[object, ...]:
 
 
 def _is_fitted(scene: Scene, key: str, dealt: Dealt) -> bool:
-    whole = replace(_settings(scene, key), only=None)
+    whole = replace(settings_of(scene, key), only=None)
     return is_known(_CONTESTANTS, _key(scene, whole, dealt))
 
 
@@ -388,5 +388,5 @@ def _is_ready(scene: Scene, key: str, dealt: Dealt) -> bool:
 
 
 def _fits_made(scene: Scene, key: str, dealt: Dealt) -> bool:
-    settings = replace(_settings(scene, key), only=None)
+    settings = replace(settings_of(scene, key), only=None)
     return are_fitted(scene.upload, settings, _fold(scene.upload, settings, dealt))

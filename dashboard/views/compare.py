@@ -16,17 +16,17 @@ from calibcore.contest import (
     sides_shown,
 )
 from calibcore.inference import Finding
-from calibcore.metrics import METRICS, EventMeasure, Measure
+from calibcore.metrics import Measure
 from dashboard import compute
 from dashboard.compute import Dealt, FoundContest
 from dashboard.figures.dots import dot_plot
-from dashboard.parts import address, contest_conclusion
+from dashboard.parts import address, calibrator_choice, contest_conclusion
 from dashboard.parts.downloads import file_name, offer_table
 from dashboard.parts.graph import choose_columns_on_phones, show_graph
 from dashboard.parts.long_work import ResultPlace
 from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
-from dashboard.settings import NO_METHOD, USUAL
+from dashboard.settings import NO_METHOD
 from dashboard.tables import (
     Cell,
     ContestTable,
@@ -36,7 +36,6 @@ from dashboard.tables import (
 )
 from dashboard.wording import commonest_class, method_name
 from dashboard.wording import contest as words
-from dashboard.wording.measures import telling
 from dashboard.wording.rows import say_rows
 from dashboard.wording.subject import data_subject
 
@@ -57,7 +56,7 @@ def show(scene: Scene) -> None:
     st.markdown(f":small[{data_subject(scene)}]")
     top = ResultPlace()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        keys = _choose_methods(scene)
+        keys = calibrator_choice.choose_calibrators(scene)
         measure = _choose_measure(scene)
         intervals = _choose_intervals()
         dealt = _choose_folds(scene)
@@ -85,40 +84,9 @@ def show(scene: Scene) -> None:
 # Controls -----------------------------------------------------------------------------------
 
 
-def _choose_methods(scene: Scene) -> list[str]:
-    """Let the user choose what is compared; uncalibrated scores always are."""
-    offered = [key for key in compute.contestants(scene.upload) if key != NO_METHOD]
-    usual = [key for key in offered if key in USUAL]
-
-    # Before the choice is drawn, an address may hold it.
-    n_chosen = len(address.several("methods", usual))
-    with st.popover(words.calibrators_label(n_chosen), key="methods_popover"):
-        chosen = address.choose_several(
-            words.METHODS,
-            {key: method_name(key) for key in offered},
-            key="methods",
-            default=usual,
-            help=words.METHODS_HELP,
-            placeholder=words.NO_METHODS,
-        )
-        with st.container(horizontal=True):
-            st.button(words.EVERY, on_click=address.put, args=("methods", offered))
-            st.button(words.USUAL, on_click=address.put, args=("methods", usual))
-        if scene.class_names is None:
-            st.markdown(f":small[{words.ONLY_EVENT}]")
-    return [NO_METHOD, *(key for key in offered if key in chosen)]
-
-
-def _defined(scene: Scene) -> list[Measure]:
-    """Return the measures that are defined for these data."""
-    if scene.class_names is None:
-        return [m for m in METRICS if isinstance(m, EventMeasure)]
-    return list(telling(len(scene.class_names), scene.settings.event))
-
-
 def _choose_measure(scene: Scene) -> Measure:
     """Let the user choose the measure by which calibrators are ranked."""
-    by_key = {m.key: m for m in _defined(scene) if can_rank(m)}
+    by_key = {m.key: m for m in calibrator_choice.measures_defined(scene) if can_rank(m)}
     chosen = address.choose(
         st.selectbox,
         words.RANK_BY,
@@ -173,7 +141,9 @@ def _choose_folds(scene: Scene) -> Dealt:
 
 
 def _choose_columns(scene: Scene) -> list[str]:
-    names = {m.key: m.name for m in _defined(scene) if m.key != "accuracy"}
+    names = {
+        m.key: m.name for m in calibrator_choice.measures_defined(scene) if m.key != "accuracy"
+    }
     return address.choose_several(
         words.MEASURES,
         names,

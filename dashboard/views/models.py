@@ -26,7 +26,7 @@ from dashboard.compute.models import (
 from dashboard.figures import class_picture
 from dashboard.figures.models import plane_figure
 from dashboard.figures.sent import LightFigure
-from dashboard.parts import address
+from dashboard.parts import address, model_table
 from dashboard.parts.downloads import file_name, offer_table
 from dashboard.parts.graph import choose_columns_on_phones, show_graph
 from dashboard.parts.headline import show_subject
@@ -36,6 +36,7 @@ from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
 from dashboard.tables import Cell, csv_of, models_table
 from dashboard.wording import commonest_class
+from dashboard.wording import model_table as table_words
 from dashboard.wording import models as words
 from dashboard.wording.classes import shortened
 from dashboard.wording.measures import telling
@@ -52,6 +53,23 @@ Named = tuple[str, Upload]
 
 def show(scene: Scene) -> None:
     """Show the page."""
+    view = address.choose(
+        st.segmented_control,
+        table_words.VIEW,
+        table_words.VIEWS,
+        key="models_view",
+        default="same",
+        required=True,
+        help=table_words.VIEW_HELP,
+    )
+    if view == "table":
+        model_table.show(scene)
+    else:
+        _show_same_rows(scene)
+
+
+def _show_same_rows(scene: Scene) -> None:
+    """Show models on the same rows, each with the chosen calibrator."""
     show_subject(scene)
     top = ResultPlace()
     others = _sampled(scene) if scene.sample is not None else _brought(scene)
