@@ -203,7 +203,7 @@ def _contestant(
     def evaluated(side: EvaluatedOn) -> Standing:
         fitted = _fitted_on(scene, found, side)
         event = scene.settings.event
-        prepared = prepare(_evaluated_rows(scene, key, side), event)
+        prepared = prepare(rows_evaluated(scene, key, side), event)
         return Standing.of(evaluate(prepared, event, fitted, options), fitted)
 
     def make() -> Contestant:
@@ -214,7 +214,8 @@ def _contestant(
     return once("contestants on a part", _key(scene, settings_of(scene, key), dealt), make)
 
 
-def _evaluated_rows(scene: Scene, key: str, side: EvaluatedOn) -> LogitSet | EventScores:
+def rows_evaluated(scene: Scene, key: str, side: EvaluatedOn) -> LogitSet | EventScores:
+    """Return the rows on which a contestant is evaluated, of the part that is chosen."""
     split = evaluated_split(scene.upload, settings_of(scene, key))
     return split.calibration if side == "crossed" else split.test
 
@@ -292,7 +293,7 @@ def contest_closer(
     measure: Measure,
 ) -> Inference:
     """Find the uncertainty of one measure of one contestant, and of its change from no method."""
-    rows = _evaluated_rows(scene, contestant.key, evaluated_on)
+    rows = rows_evaluated(scene, contestant.key, evaluated_on)
     affordable = max(LEAST_RESAMPLES, MOST_DRAWN // rows.n_samples)
     options, event = Options(scene.settings.n_bins), scene.settings.event
     plan = Plan((measure,), options, min(scene.n_resamples, affordable))
@@ -336,7 +337,7 @@ def _losses(
     scene: Scene, standing: Standing | None, dealt: Dealt, measure: Measure, key: str
 ) -> Floats | None:
     """Return the out-of-fold loss of each row; of uncalibrated scores where nothing stands."""
-    rows, event = _evaluated_rows(scene, key, "crossed"), scene.settings.event
+    rows, event = rows_evaluated(scene, key, "crossed"), scene.settings.event
     fitted = None if standing is None else standing.fitted
 
     def make() -> Floats | None:

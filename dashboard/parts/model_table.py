@@ -195,13 +195,14 @@ def _written(scene: Scene, found: ModelTable) -> PaperTable:
         size = words.row_size(model.n_fit, model.n_test, model.n_classes, crossed=model.crossed)
         rows.append((model.name, size, paper_cells(cells, measure, model.n_test)))
     every = found.cells.values()
+    least = min((one.n_splits for one in every if one.value is not None), default=0)
     return PaperTable(
         words.heading(measure, scene.event_words.plain),
         tuple(method_name(key) for key in found.keys),
         tuple(rows),
         words.note(
             measure,
-            n_splits=found.asked.n_splits,
+            splits=(found.asked.n_splits, least),
             intervals=any(one.interval is not None for one in every),
             level=any(one.level for one in every),
             marked=can_rank(measure),

@@ -19,11 +19,14 @@ from calibcore.inference import Finding
 from calibcore.metrics import Measure
 from dashboard import compute
 from dashboard.compute import Dealt, FoundContest
+from dashboard.compute.contest_sides import contest_sides
 from dashboard.figures.dots import dot_plot
-from dashboard.parts import address, calibrator_choice, contest_conclusion
+from dashboard.parts import address, calibrator_choice, contest_conclusion, diagrams
 from dashboard.parts.downloads import file_name, offer_table
 from dashboard.parts.graph import choose_columns_on_phones, show_graph
+from dashboard.parts.links import show_link
 from dashboard.parts.long_work import ResultPlace
+from dashboard.parts.panels import Panel, show_panels
 from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
@@ -246,6 +249,8 @@ def _show_found(scene: Scene, shown: _Shown, *, intervals: bool) -> None:
         if column is not None:
             st.markdown(f":small[{words.grouped_by(one.key, column)}]")
     _show_table(scene, shown)
+    _show_diagrams(scene, shown)
+    show_link("models", words.TABLE_LINK, models_view="table")
     if intervals:
         findings = _look_closer(scene, shown, bar)
         with place.container():
@@ -298,6 +303,31 @@ def _show_table(scene: Scene, shown: _Shown) -> None:
         with st.expander(words.warnings_title(len(warnings))):
             for text in warnings:
                 st.markdown(f":small[:material/warning: {text}]")
+
+
+def _show_diagrams(scene: Scene, shown: _Shown) -> None:
+    """Show the reliability diagrams of all calibrators, if asked for."""
+    st.subheader(words.DIAGRAMS, anchor=False)
+    wanted = st.toggle(
+        words.SHOW_DIAGRAMS,
+        key="contest_diagrams",
+        bind="query-params",
+        persist_state="session",
+        help=words.DIAGRAMS_HELP,
+    )
+    if not wanted:
+        return
+    diagram, among = diagrams.choose_diagram(), shown.contestants
+    where = sides_shown(among)[-1]
+    # Uncalibrated first, as in the papers; then the best.
+    among = sorted(among, key=lambda one: one.key != NO_METHOD)
+    sides = contest_sides(scene, among, shown.dealt, where)
+    panels = [
+        Panel(method_name(one.key), words.diagram_line(one.on(where)), side)
+        for one, side in zip(among, sides, strict=True)
+    ]
+    show_panels(scene, panels, diagram, key="contest diagram")
+    st.markdown(f":small[{words.diagrams_note(where)}]")
 
 
 def _table(table: ContestTable, columns: str) -> str:

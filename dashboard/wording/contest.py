@@ -3,7 +3,15 @@
 from collections.abc import Sequence
 
 from calibcore.comparisons import Comparison
-from calibcore.contest import Advice, Contestant, EvaluatedOn, Picks, penalty, sides_shown
+from calibcore.contest import (
+    Advice,
+    Contestant,
+    EvaluatedOn,
+    Picks,
+    Standing,
+    penalty,
+    sides_shown,
+)
 from calibcore.inference import Finding, Interval
 from calibcore.metrics import Measure
 from dashboard.settings import NO_METHOD
@@ -83,6 +91,29 @@ TABLE_HELP = (
     " Figures written alike count as equal. \u2013: not available; this calibrator adjusts only"
     " the selected event."
 )
+
+
+DIAGRAMS, SHOW_DIAGRAMS = "Reliability diagrams", "Show the diagrams of all calibrators"
+DIAGRAMS_HELP = "Side by side, each over the histogram of its scores, as in Guo 2017, figure 4."
+TABLE_LINK = "Table of several models and calibrators"
+_IN_DIAGRAMS = {"ece": "ECE", "ks_error": "KS error", "accuracy": "accuracy"}
+
+
+def diagram_line(standing: Standing) -> str:
+    """Return the figures over the diagram of a calibrator."""
+    by_key = {row.measure.key: row for row in standing.comparisons}
+    told = []
+    for key, name in _IN_DIAGRAMS.items():
+        row = by_key[key]
+        if row.after is not None:
+            told.append(f"{name} {measured(row, row.after, standing.n_samples)}")
+    return " \u00b7 ".join(told)
+
+
+def diagrams_note(evaluated_on: EvaluatedOn) -> str:
+    """Return on which rows the diagrams are, and how to read them."""
+    where = "Test set" if evaluated_on == "test" else "Cross-validation"
+    return f"{where}. Uncalibrated first, then by rank. All histograms have one scale."
 
 
 def calibrators_label(n_chosen: int) -> str:

@@ -38,6 +38,9 @@ DOWNLOAD = "Download the table"
 FILTERED = "The filter does not apply to this table: all rows of each model are evaluated."
 NO_COMPARISON = "Choose at least one calibrator."
 
+_MOST_NAMED = 3
+"""Calibrators that are named, of those that are best for some model."""
+
 _UNITS: dict[Unit, str] = {"share": " (%)", "nats": " (nats)"}
 
 
@@ -88,20 +91,22 @@ def best_sentence(wins: Sequence[tuple[str, int]], n_models: int, measure: Measu
         return ""
     word = {"lower": "Lowest", "higher": "Highest"}.get(measure.better, "Nearest to ideal")
     ordered = sorted(wins, key=lambda one: -one[1])
-    said = [f"{method_name(key)} for {count} of {n_models}" for key, count in ordered]
+    said = [f"{method_name(key)} for {count} of {n_models}" for key, count in ordered[:_MOST_NAMED]]
     models = "model" if n_models == 1 else "models"
     return f"{word} {measure.name}: {', '.join([f'{said[0]} {models}', *said[1:]])}."
 
 
-def note(measure: Measure, *, n_splits: int, intervals: bool, level: bool, marked: bool) -> str:
+def note(
+    measure: Measure, *, splits: tuple[int, int], intervals: bool, level: bool, marked: bool
+) -> str:
     """Return what the figures are and what the marks mean; plain text.
 
     Parameters
     ----------
     measure : Measure
         What stands in the cells.
-    n_splits : int
-        Repeated random splits; 0 for none.
+    splits : tuple of int
+        Repeated random splits, and the fewest that a cell could be fitted in; 0 for none.
     intervals : bool
         Whether 95% CIs are shown.
     level : bool
@@ -110,10 +115,13 @@ def note(measure: Measure, *, n_splits: int, intervals: bool, level: bool, marke
         Whether the measure has a better direction, so that the best of a row is marked.
     """
     told = ["Test sets, after a fit to each model\u2019s calibration set."]
+    n_splits, least = splits
     if n_splits:
         told = [f"Mean \u00b1 standard deviation over {n_splits} random splits."]
+        if least < n_splits:
+            told.append(f"Not all could be fitted everywhere: a cell has at least {least}.")
     elif intervals:
-        told.append("Below or in brackets: 95% CI.")
+        told.append("Small or in brackets: 95% CI.")
     better = {"lower": "lower is better", "higher": "higher is better"}.get(
         measure.better, "nearest to ideal is better"
     )
