@@ -7,14 +7,16 @@ import streamlit as st
 
 from calibcore.evaluation import Side
 from dashboard.figures import Diagram, reliability_diagram
-from dashboard.figures.sent import LightFigure
-from dashboard.parts.graph import key_of
+from dashboard.figures.layout import harmless
+from dashboard.figures.reliability import TITLES
+from dashboard.figures.sent import Titles
+from dashboard.parts.graph import show_graph
 from dashboard.scene import Scene
 from dashboard.wording.classes import shortened
-from dashboard.wording.numbers import escape_markdown
+from dashboard.wording.rows import say_rows
 
 A_LINE = 3
-"""Diagrams on a line."""
+"""Diagrams on a line; two are wider."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,10 +38,8 @@ class Panel:
     side: Side
 
 
-def show_panels(
-    scene: Scene, panels: Sequence[Panel], diagram: Diagram, *, key: str, a_line: int = A_LINE
-) -> None:
-    """Show the diagrams over histograms of the same scale.
+def show_panels(scene: Scene, panels: Sequence[Panel], diagram: Diagram, *, key: str) -> None:
+    """Show the diagrams, each titled by its name, over histograms of the same scale.
 
     Parameters
     ----------
@@ -51,9 +51,8 @@ def show_panels(
         How they are drawn.
     key : str
         Of the diagrams, unique on the page.
-    a_line : int, default `A_LINE`
-        Diagrams on a line.
     """
+    a_line = min(max(len(panels), 2), A_LINE)
     highest = max((one.side for one in panels), key=_highest)
     for start in range(0, len(panels), a_line):
         columns = st.columns(a_line, gap="small")
@@ -63,15 +62,11 @@ def show_panels(
 
 
 def _show_panel(scene: Scene, one: Panel, highest: Side, diagram: Diagram, key: str) -> None:
-    st.markdown(f"**{escape_markdown(shortened(one.name))}**  \n:small[{one.line}]")
+    def write(title: str) -> str:
+        return harmless(shortened(one.name)) if title == TITLES[diagram] else say_rows(title)
+
     figure = reliability_diagram(one.side, highest, scene.palette, diagram)
-    st.plotly_chart(
-        LightFigure(figure, scene.palette),
-        theme=None,
-        key=key_of(f"{key} {one.name}"),
-        config={"displayModeBar": False},
-        alt=f"{one.name}: {figure.layout.title.text}. {one.line}",
-    )
+    show_graph(f"Diagram {key} {one.name}", figure, one.line, titles=Titles(write=write))
 
 
 def _highest(side: Side) -> float:

@@ -39,6 +39,7 @@ from dashboard.tables import (
 )
 from dashboard.wording import commonest_class, method_name
 from dashboard.wording import contest as words
+from dashboard.wording.reliability import panel_line
 from dashboard.wording.rows import say_rows
 from dashboard.wording.subject import data_subject
 
@@ -322,10 +323,11 @@ def _show_diagrams(scene: Scene, shown: _Shown) -> None:
     # Uncalibrated first, as in the papers; then the best.
     among = sorted(among, key=lambda one: one.key != NO_METHOD)
     sides = contest_sides(scene, among, shown.dealt, where)
-    panels = [
-        Panel(method_name(one.key), words.diagram_line(one.on(where)), side)
-        for one, side in zip(among, sides, strict=True)
-    ]
+    panels = []
+    for one, side in zip(among, sides, strict=True):
+        found = {row.measure.key: row for row in one.on(where).comparisons}
+        line = panel_line(found.__getitem__, one.on(where).n_samples)
+        panels.append(Panel(method_name(one.key), line, side))
     show_panels(scene, panels, diagram, key="contest diagram")
     st.markdown(f":small[{words.diagrams_note(where)}]")
 

@@ -8,7 +8,6 @@ from calibcore.contest import (
     Contestant,
     EvaluatedOn,
     Picks,
-    Standing,
     penalty,
     sides_shown,
 )
@@ -96,18 +95,6 @@ TABLE_HELP = (
 DIAGRAMS, SHOW_DIAGRAMS = "Reliability diagrams", "Show the diagrams of all calibrators"
 DIAGRAMS_HELP = "Side by side, each over the histogram of its scores, as in Guo 2017, figure 4."
 TABLE_LINK = "Table of several models and calibrators"
-_IN_DIAGRAMS = {"ece": "ECE", "ks_error": "KS error", "accuracy": "accuracy"}
-
-
-def diagram_line(standing: Standing) -> str:
-    """Return the figures over the diagram of a calibrator."""
-    by_key = {row.measure.key: row for row in standing.comparisons}
-    told = []
-    for key, name in _IN_DIAGRAMS.items():
-        row = by_key[key]
-        if row.after is not None:
-            told.append(f"{name} {measured(row, row.after, standing.n_samples)}")
-    return " \u00b7 ".join(told)
 
 
 def diagrams_note(evaluated_on: EvaluatedOn) -> str:
