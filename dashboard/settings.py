@@ -1,9 +1,10 @@
 """What a user has chosen, as one value that the page, the address and the caches share."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from calibcore.calibrators import CATALOGUE, Calibrator, Method
+from calibcore.calibrators import CATALOGUE, Calibrator, Choice, Method, Switch, WholeNumber
 from calibcore.events import OneClass, TopR, WithinTopR
 
 ChosenEvent = TopR | WithinTopR | OneClass
@@ -92,5 +93,74 @@ def first_class(n_classes: int) -> int:
 
 
 def method_by_key(key: str) -> Method:
-    """Find a method of the catalogue."""
-    return next(method for method in CATALOGUE if method.key == key)
+    """Find a method of the catalogue, by its own key or by that of a variant."""
+    return next(method for method in CATALOGUE if method.key == method_of(key))
+
+
+# Variants: one calibrator several times, with other options ----------------------------------
+
+
+def variant_key(method: str, options: Mapping[str, OptionValue]) -> str:
+    """Return the key of a calibrator with some options of its own.
+
+    Examples
+    --------
+    >>> variant_key("spline", {"n_knots": 10, "constrained": False})
+    'spline.n_knots=10.constrained=false'
+    """
+    words = (f"{name}={str(value).lower()}" for name, value in options.items())
+    return ".".join([method, *words])
+
+
+def method_of(key: str) -> str:
+    """Return the key of the method of a variant; any other key as it is."""
+    return key.partition(".")[0]
+
+
+def options_of(key: str) -> dict[str, OptionValue]:
+    """Return the options that a variant has of its own; none of any other key.
+
+    Examples
+    --------
+    >>> options_of("spline.n_knots=10.constrained=false")
+    {'n_knots': 10, 'constrained': False}
+    """
+    _, dot, text = key.partition(".")
+    if not dot:
+        return {}
+    by_name = {option.name: option for option in method_by_key(key).options}
+    chosen: dict[str, OptionValue] = {}
+    for part in text.split("."):
+        name, _, word = part.partition("=")
+        match by_name[name]:
+            case WholeNumber():
+                chosen[name] = int(word)
+            case Switch():
+                chosen[name] = word == "true"
+            case Choice():
+                chosen[name] = word
+    return chosen
+
+
+def is_variant(key: str) -> bool:
+    """Return whether a key of an address names a calibrator with options that it has.
+
+    Examples
+    --------
+    >>> [is_variant(key) for key in ("spline.n_knots=10", "spline.n_knots=999", "spline", "x.y=1")]
+    [True, False, False, False]
+    """
+    if "." not in key or method_of(key) not in {method.key for method in CATALOGUE}:
+        return False
+    try:
+        chosen = options_of(key)
+    except (KeyError, ValueError):
+        return False
+    allowed = {option.name: option for option in method_by_key(key).options}
+    for name, value in chosen.items():
+        option = allowed[name]
+        if isinstance(option, WholeNumber) and not option.least <= int(value) <= option.most:
+            return False
+        if isinstance(option, Choice) and value not in option.allowed:
+            return False
+    return variant_key(method_of(key), chosen) == key

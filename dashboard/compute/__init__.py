@@ -8,9 +8,9 @@ from dashboard.compute.contest import (
     contest_closer,
     contestants,
     estimate_contest,
-    group_of,
     run_contest,
 )
+from dashboard.compute.contest_settings import group_of
 from dashboard.compute.files import (
     SourceFile,
     parsed,

@@ -7,7 +7,8 @@ from calibcore.evaluation import Side, evaluate
 from calibcore.fitting import prepare
 from calibcore.metrics import Options
 from dashboard.compute.cache import key_of, once
-from dashboard.compute.contest import Dealt, rows_evaluated, settings_of
+from dashboard.compute.contest import Dealt, rows_evaluated
+from dashboard.compute.contest_settings import settings_of
 from dashboard.scene import Scene
 
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.errors import CalibrationInputError
-from calibcore.events import OneClass
+from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.fitting import check_pooled
 from calibcore.inference import Plan
 from calibcore.metrics import METRICS, Measure, Options
 from calibcore.model_tables import Resplits, TableCell, pooled, resplit, table_cell
 from dashboard.compute.cache import is_known, key_of, once, once_going_on
-from dashboard.compute.contest import settings_of
+from dashboard.compute.contest_settings import settings_of
 from dashboard.compute.fits import (
     fitted_in_folds,
     fitted_whole,
@@ -23,7 +23,7 @@ from dashboard.compute.uncertainty import LEAST_RESAMPLES, MOST_DRAWN
 from dashboard.readers import Upload
 from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
-from dashboard.settings import NO_METHOD, Settings, method_by_key
+from dashboard.settings import NO_METHOD, ChosenEvent, Settings, method_by_key
 
 _CELLS, _RESPLITS = "table cells", "resplits"
 
@@ -118,7 +118,7 @@ Report = Callable[[float, str, str], None]
 
 def model_of(scene: Scene, name: str, upload: Upload) -> TableModel:
     """Return the row of a model; raise if its file holds no rows to evaluate."""
-    split = whole_split(upload, _of_model(scene, upload, NO_METHOD))
+    split = whole_split(upload, replace(scene.settings, only=None, group=None))
     n_classes = len(upload.class_names or ())
     n_fit, n_test = split.calibration.n_samples, split.test.n_samples
     return TableModel(name, upload, n_fit, n_test, n_classes, split.fold is not None)
@@ -208,13 +208,25 @@ def _places(
 def _of_model(scene: Scene, upload: Upload, key: str) -> Settings:
     """Return the settings by which a calibrator takes part, of all rows of another model."""
     settings = replace(settings_of(scene, key), only=None, group=None)
-    event, mine, its = settings.event, scene.class_names, upload.class_names
+    event = _event_of(settings.event, scene.class_names, upload.class_names)
+    return replace(settings, event=event)
+
+
+def _event_of(
+    event: ChosenEvent, mine: tuple[str, ...] | None, its: tuple[str, ...] | None
+) -> ChosenEvent:
+    """Return the event of another model that is called alike; raise where it has none."""
+    if its is None:
+        if mine is None or event == TopR(1):
+            return event
+        raise CalibrationInputError("event", "one score per row", "a score of each class")
     if isinstance(event, OneClass) and mine is not None and mine != its:
-        name = mine[event.k]
-        if its is None or name not in its:
-            raise CalibrationInputError("class", "none of this name", f"a class {name}")
-        settings = replace(settings, event=OneClass(its.index(name)))
-    return settings
+        if mine[event.k] not in its:
+            raise CalibrationInputError("class", "other classes", f"a class {mine[event.k]}")
+        return OneClass(its.index(mine[event.k]))
+    if isinstance(event, WithinTopR) and event.r >= len(its):
+        raise CalibrationInputError("k", str(event.r), f"below {len(its)}, the number of classes")
+    return event
 
 
 def _cell(model: TableModel, settings: Settings, asked: Asked, tell: Progress) -> TableCell:

@@ -1,14 +1,27 @@
 """Which calibrators take part in a comparison, and by which measures."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
+from calibcore.calibrators import Choice, Switch, WholeNumber
+from calibcore.calibrators.method import Option
 from calibcore.metrics import METRICS, EventMeasure, Measure
 from dashboard import compute
 from dashboard.parts import address
 from dashboard.scene import Scene
-from dashboard.settings import NO_METHOD, USUAL
+from dashboard.settings import (
+    NO_METHOD,
+    USUAL,
+    OptionValue,
+    is_variant,
+    method_by_key,
+    method_of,
+    variant_key,
+)
 from dashboard.wording import contest as words
 from dashboard.wording import method_name
+from dashboard.wording.glossary import CHOICES, OPTIONS
 from dashboard.wording.measures import telling
 
 
@@ -17,8 +30,11 @@ def choose_calibrators(scene: Scene) -> list[str]:
     offered = [key for key in compute.contestants(scene.upload) if key != NO_METHOD]
     usual = [key for key in offered if key in USUAL]
 
-    # Before the choice is drawn, an address may hold it.
-    n_chosen = len(address.several("methods", usual))
+    # Before the choice is drawn, an address may hold it, with variants.
+    asked = address.several("methods", usual)
+    variants = [key for key in asked if is_variant(key) and method_of(key) in offered]
+    n_chosen, plain = len(asked), offered
+    offered = sorted([*offered, *variants], key=lambda key: plain.index(method_of(key)))
     with st.popover(words.calibrators_label(n_chosen), key="methods_popover"):
         chosen = address.choose_several(
             words.METHODS,
@@ -33,7 +49,60 @@ def choose_calibrators(scene: Scene) -> list[str]:
             st.button(words.USUAL, on_click=address.put, args=("methods", usual))
         if scene.class_names is None:
             st.markdown(f":small[{words.ONLY_EVENT}]")
+        _offer_variant(plain, chosen)
     return [NO_METHOD, *(key for key in offered if key in chosen)]
+
+
+def _offer_variant(offered: Sequence[str], chosen: Sequence[str]) -> None:
+    """Show the choice of a calibrator with other options, which a button adds."""
+    methods = {key: method_by_key(key) for key in offered if method_by_key(key).options}
+    key = st.selectbox(
+        words.VARIANT,
+        list(methods),
+        index=None,
+        format_func=method_name,
+        key="variant",
+        help=words.VARIANT_HELP,
+        placeholder=words.VARIANT_OF,
+    )
+    if key is None or key not in methods:
+        return
+    made = {option.name: _choose_option(key, option) for option in methods[key].options}
+    usual = {option.name: option.default for option in methods[key].options}
+    own = {name: value for name, value in made.items() if value != usual[name]}
+    added = variant_key(key, own)
+    st.button(
+        words.ADD,
+        on_click=address.put,
+        args=("methods", [*chosen, added]),
+        disabled=not own or added in chosen,
+        type="primary",
+    )
+
+
+def _choose_option(method: str, option: Option) -> OptionValue:
+    """Show one option; the address holds it once the variant is added."""
+    label, text = OPTIONS[method, option.name]
+    key = f"variant_{method}_{option.name}"
+    match option:
+        case WholeNumber():
+            value = st.number_input(
+                label, option.least, option.most, option.default, key=key, help=text
+            )
+            return int(value)
+        case Choice():
+            return str(
+                st.selectbox(
+                    label,
+                    option.allowed,
+                    index=option.allowed.index(option.default),
+                    format_func=lambda word: CHOICES.get(word, word),
+                    key=key,
+                    help=text,
+                )
+            )
+        case Switch():
+            return st.toggle(label, option.default, key=key, help=text)
 
 
 def measures_defined(scene: Scene) -> list[Measure]:

@@ -36,6 +36,8 @@ METHODS_HELP = (
     " Uncalibrated scores are always included."
 )
 EVERY, USUAL = "Select all", "Default selection"
+VARIANT, VARIANT_OF, ADD = "Add with other options", "Choose a calibrator", "Add"
+VARIANT_HELP = "The same calibrator again, with options that differ from its defaults."
 RANK_BY = "Rank by"
 RANK_BY_HELP = "Sorts the picture and the table by the cross-validated value."
 INTERVALS = "95% CI"
