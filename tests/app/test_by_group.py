@@ -14,7 +14,7 @@ from calibcore.data import with_groups
 from calibcore.metrics import METRICS
 from calibcore.splits import Split, deal_folds
 from dashboard import wording
-from dashboard.compute.contest import group_of
+from dashboard.compute.contest_settings import group_of
 from dashboard.compute.slices import groupings, methods_for, slicing_of, ways, whole_split
 from dashboard.readers import read
 from dashboard.scene import Scene

@@ -133,12 +133,14 @@ def test_sets_are_joined_as_they_are(rng: np.random.Generator) -> None:
     first, second = made(rng, 30), made(rng, 10)
     rows, share = pooled(Split(first, second))
     assert share == 0.75
+    assert isinstance(rows, LogitSet)
     np.testing.assert_array_equal(rows.logits, np.concatenate([first.logits, second.logits]))
     np.testing.assert_array_equal(rows.labels, np.concatenate([first.labels, second.labels]))
     was, now = (
         LogitSet.from_probabilities(one.probabilities, one.labels) for one in (first, second)
     )
     rows, _ = pooled(Split(was, now))
+    assert isinstance(rows, LogitSet)
     assert rows.made_of == "probabilities"
     same = Split(first, first, same_data=True)
     assert pooled(same) == (first, 0.5)
