@@ -155,9 +155,9 @@ def is_level(measure: Measure, found: Uncertainty | None) -> bool | None:
     Returns
     -------
     bool or None
-        Whether it is within what 95 of 100 perfectly calibrated models show: not beyond the limit
-        on the worse side, or between both where a value in between is best. None where nothing is
-        known, or no direction is better.
+        Whether it is not beyond the 95% limit under perfect calibration on the worse side, or
+        between both limits where a value in between is best. None where nothing is known, or no
+        direction is better.
 
     Examples
     --------

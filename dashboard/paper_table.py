@@ -12,7 +12,8 @@ from dashboard.wording.numbers import MINUS, amount, span
 LEVEL = "\u00b0"
 """Sign of a value that a perfectly calibrated model may well show."""
 
-DASH = "\u2013"
+DASH, PENDING = "\u2013", "\u2026"
+"""What stands where a value is not available, or not computed yet."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class PaperTable:
 
 
 def paper_cells(
-    cells: Sequence[TableCell | None], measure: Measure, n_samples: int
+    cells: Sequence[TableCell | None], measure: Measure, n_samples: int, *, pending: bool = False
 ) -> tuple[PaperCell, ...]:
     """Write the cells of one model, the best and the second best marked.
 
@@ -73,6 +74,8 @@ def paper_cells(
     n_samples : int
         Rows of the test set, by which the number of decimals is chosen; one more than elsewhere, as
         values of one row are close to each other.
+    pending : bool, default False
+        Whether some cells are not computed yet, so that none can be marked as the best.
 
     Examples
     --------
@@ -82,8 +85,9 @@ def paper_cells(
     True
     """
     values = [None if one is None else one.value for one in cells]
-    texts = [DASH if value is None else _written(value, measure, n_samples) for value in values]
-    marked = ranked_cells(texts, values, measure)
+    blank = PENDING if pending else DASH
+    texts = [blank if value is None else _written(value, measure, n_samples) for value in values]
+    marked = [Cell(text) for text in texts] if pending else ranked_cells(texts, values, measure)
     return tuple(
         _with_note(cell, one, measure, n_samples) for cell, one in zip(marked, cells, strict=True)
     )

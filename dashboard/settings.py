@@ -128,18 +128,40 @@ def options_of(key: str) -> dict[str, OptionValue]:
     _, dot, text = key.partition(".")
     if not dot:
         return {}
-    by_name = {option.name: option for option in method_by_key(key).options}
     chosen: dict[str, OptionValue] = {}
     for part in text.split("."):
         name, _, word = part.partition("=")
-        match by_name[name]:
-            case WholeNumber():
+        match allowed_values(key, name):
+            case range():
                 chosen[name] = int(word)
-            case Switch():
+            case None:
                 chosen[name] = word == "true"
-            case Choice():
+            case _:
                 chosen[name] = word
     return chosen
+
+
+def allowed_values(key: str, name: str) -> range | tuple[str, ...] | None:
+    """Return what an option of a calibrator may be; None for one that is on or off.
+
+    Examples
+    --------
+    >>> allowed_values("histogram", "binning"), allowed_values("vector", "bias")
+    (('equal_width', 'equal_mass'), None)
+    """
+    option = {option.name: option for option in method_by_key(key).options}[name]
+    match option:
+        case WholeNumber():
+            return range(option.least, option.most + 1)
+        case Choice():
+            return option.allowed
+        case Switch():
+            return None
+
+
+def usual_options(key: str) -> dict[str, OptionValue]:
+    """Return the default of every option of a calibrator."""
+    return {option.name: option.default for option in method_by_key(key).options}
 
 
 def is_variant(key: str) -> bool:
@@ -156,11 +178,8 @@ def is_variant(key: str) -> bool:
         chosen = options_of(key)
     except (KeyError, ValueError):
         return False
-    allowed = {option.name: option for option in method_by_key(key).options}
     for name, value in chosen.items():
-        option = allowed[name]
-        if isinstance(option, WholeNumber) and not option.least <= int(value) <= option.most:
-            return False
-        if isinstance(option, Choice) and value not in option.allowed:
+        allowed = allowed_values(key, name)
+        if allowed is not None and value not in allowed:
             return False
     return variant_key(method_of(key), chosen) == key

@@ -6,10 +6,13 @@ from calibcore.contest import Contestant, EvaluatedOn
 from calibcore.evaluation import Side, evaluate
 from calibcore.fitting import prepare
 from calibcore.metrics import Options
-from dashboard.compute.cache import key_of, once
+from dashboard.compute.cache import MOST_RESULTS, key_of, once
 from dashboard.compute.contest import Dealt, rows_evaluated
 from dashboard.compute.contest_settings import settings_of
 from dashboard.scene import Scene
+
+_MANY_ROWS, _OF_MANY_ROWS = 100_000, 9
+"""Of more rows than this, so few sides are kept: each holds arrays of all rows."""
 
 
 def contest_sides(
@@ -28,4 +31,5 @@ def _side(scene: Scene, contestant: Contestant, dealt: Dealt, evaluated_on: Eval
         return evaluate(prepared, event, fitted, Options(settings.n_bins)).after
 
     key = key_of(scene.upload, settings), dealt, evaluated_on
-    return once("contest sides", key, make)
+    few = contestant.on(evaluated_on).n_samples > _MANY_ROWS
+    return once("contest sides", key, make, most=_OF_MANY_ROWS if few else MOST_RESULTS)

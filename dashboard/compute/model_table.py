@@ -106,10 +106,15 @@ class ModelTable:
     cells: Mapping[tuple[int, str], TableCell]
     refused: tuple[tuple[int, str, str], ...]
 
+    def missing(self, row: int) -> int:
+        """Count the cells of a model that were neither computed nor refused."""
+        done = [place for place, _ in self.cells] + [place for place, *_ in self.refused]
+        return len(self.keys) - done.count(row)
+
     @property
     def n_missing(self) -> int:
-        """Cells that were neither computed nor refused."""
-        return len(self.models) * len(self.keys) - len(self.cells) - len(self.refused)
+        """Count all such cells."""
+        return sum(map(self.missing, range(len(self.models))))
 
 
 Report = Callable[[float, str, str], None]

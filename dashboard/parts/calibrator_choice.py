@@ -4,8 +4,6 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from calibcore.calibrators import Choice, Switch, WholeNumber
-from calibcore.calibrators.method import Option
 from calibcore.metrics import METRICS, EventMeasure, Measure
 from dashboard import compute
 from dashboard.parts import address
@@ -14,9 +12,10 @@ from dashboard.settings import (
     NO_METHOD,
     USUAL,
     OptionValue,
+    allowed_values,
     is_variant,
-    method_by_key,
     method_of,
+    usual_options,
     variant_key,
 )
 from dashboard.wording import contest as words
@@ -55,10 +54,10 @@ def choose_calibrators(scene: Scene) -> list[str]:
 
 def _offer_variant(offered: Sequence[str], chosen: Sequence[str]) -> None:
     """Show the choice of a calibrator with other options, which a button adds."""
-    methods = {key: method_by_key(key) for key in offered if method_by_key(key).options}
+    methods = [key for key in offered if usual_options(key)]
     key = st.selectbox(
         words.VARIANT,
-        list(methods),
+        methods,
         index=None,
         format_func=method_name,
         key="variant",
@@ -67,8 +66,8 @@ def _offer_variant(offered: Sequence[str], chosen: Sequence[str]) -> None:
     )
     if key is None or key not in methods:
         return
-    made = {option.name: _choose_option(key, option) for option in methods[key].options}
-    usual = {option.name: option.default for option in methods[key].options}
+    usual = usual_options(key)
+    made = {name: _choose_option(key, name, value) for name, value in usual.items()}
     own = {name: value for name, value in made.items() if value != usual[name]}
     added = variant_key(key, own)
     st.button(
@@ -80,29 +79,20 @@ def _offer_variant(offered: Sequence[str], chosen: Sequence[str]) -> None:
     )
 
 
-def _choose_option(method: str, option: Option) -> OptionValue:
+def _choose_option(method: str, name: str, usual: OptionValue) -> OptionValue:
     """Show one option; the address holds it once the variant is added."""
-    label, text = OPTIONS[method, option.name]
-    key = f"variant_{method}_{option.name}"
-    match option:
-        case WholeNumber():
-            value = st.number_input(
-                label, option.least, option.most, option.default, key=key, help=text
-            )
-            return int(value)
-        case Choice():
-            return str(
-                st.selectbox(
-                    label,
-                    option.allowed,
-                    index=option.allowed.index(option.default),
-                    format_func=lambda word: CHOICES.get(word, word),
-                    key=key,
-                    help=text,
-                )
-            )
-        case Switch():
-            return st.toggle(label, option.default, key=key, help=text)
+    label, text = OPTIONS[method, name]
+    key, allowed = f"variant_{method}_{name}", allowed_values(method, name)
+    if allowed is None:
+        return st.toggle(label, bool(usual), key=key, help=text)
+    if isinstance(allowed, range):
+        ends = allowed[0], allowed[-1]
+        return int(st.number_input(label, *ends, int(usual), key=key, help=text))
+    shown = {word: CHOICES.get(word, word) for word in allowed}
+    place = allowed.index(str(usual))
+    return str(
+        st.selectbox(label, allowed, place, format_func=shown.__getitem__, key=key, help=text)
+    )
 
 
 def measures_defined(scene: Scene) -> list[Measure]:

@@ -46,6 +46,9 @@ ASK_FROM = 10.0
 
 MOST_SPLITS = 1_000
 
+_USUAL_MODELS = 5
+"""Examples beside the first that are chosen until others are."""
+
 
 def show(scene: Scene) -> None:
     """Show the choice of models, calibrators and measure, and the table."""
@@ -84,7 +87,7 @@ def _sampled(scene: Scene) -> list[TableModel]:
         words.SAMPLES,
         {name: one.title for name, one in others.items()},
         key="table_models",
-        default=[name for name in others if name != "perfect_synthetic"],
+        default=[name for name in others if name != "perfect_synthetic"][:_USUAL_MODELS],
         help=words.SAMPLES_HELP,
     )
     return [model_of(scene, others[name].title, read_sample(others[name])) for name in chosen]
@@ -193,7 +196,8 @@ def _written(scene: Scene, found: ModelTable) -> PaperTable:
     for place, model in enumerate(found.models):
         cells = [found.cells.get((place, key)) for key in found.keys]
         size = words.row_size(model.n_fit, model.n_test, model.n_classes, crossed=model.crossed)
-        rows.append((model.name, size, paper_cells(cells, measure, model.n_test)))
+        written = paper_cells(cells, measure, model.n_test, pending=found.missing(place) > 0)
+        rows.append((model.name, size, written))
     every = found.cells.values()
     least = min((one.n_splits for one in every if one.value is not None), default=0)
     return PaperTable(

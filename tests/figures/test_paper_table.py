@@ -50,6 +50,8 @@ def test_cells_are_written_with_two_decimals_and_ranked_along_the_row() -> None:
     )
     higher = paper_cells([TableCell(0.9), TableCell(0.8)], named("accuracy"), 100)
     assert [one.place for one in higher] == ["best", "second"]
+    pending = paper_cells([TableCell(0.2), TableCell(0.1), None], named("ece"), 100, pending=True)
+    assert pending == (PaperCell("20.00"), PaperCell("10.00"), PaperCell("\u2026"))
     alike = paper_cells([TableCell(0.1), TableCell(0.1)], named("ece"), 100)
     assert [one.place for one in alike] == ["", ""]
 
