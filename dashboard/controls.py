@@ -117,9 +117,9 @@ def _upload_files() -> Source:
     return Source(files)
 
 
-def choose_models(first: str) -> tuple[SourceFile, ...]:
+def choose_models(first: str, explained: str = models.FILES_HELP) -> tuple[SourceFile, ...]:
     """Let the user bring files of further models, numbered where called as the first or alike."""
-    return _bring_files(_MODELS, models.FILES, models.FILES_HELP, (first,))
+    return _bring_files(_MODELS, models.FILES, explained, (first,))
 
 
 def _bring_files(

@@ -1,9 +1,10 @@
 """What a user has chosen, as one value that the page, the address and the caches share."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from calibcore.calibrators import CATALOGUE, Calibrator, Method
+from calibcore.calibrators import CATALOGUE, Calibrator, Choice, Method, Switch, WholeNumber
 from calibcore.events import OneClass, TopR, WithinTopR
 
 ChosenEvent = TopR | WithinTopR | OneClass
@@ -92,5 +93,93 @@ def first_class(n_classes: int) -> int:
 
 
 def method_by_key(key: str) -> Method:
-    """Find a method of the catalogue."""
-    return next(method for method in CATALOGUE if method.key == key)
+    """Find a method of the catalogue, by its own key or by that of a variant."""
+    return next(method for method in CATALOGUE if method.key == method_of(key))
+
+
+# Variants: one calibrator several times, with other options ----------------------------------
+
+
+def variant_key(method: str, options: Mapping[str, OptionValue]) -> str:
+    """Return the key of a calibrator with some options of its own.
+
+    Examples
+    --------
+    >>> variant_key("spline", {"n_knots": 10, "constrained": False})
+    'spline.n_knots=10.constrained=false'
+    """
+    words = (f"{name}={str(value).lower()}" for name, value in options.items())
+    return ".".join([method, *words])
+
+
+def method_of(key: str) -> str:
+    """Return the key of the method of a variant; any other key as it is."""
+    return key.partition(".")[0]
+
+
+def options_of(key: str) -> dict[str, OptionValue]:
+    """Return the options that a variant has of its own; none of any other key.
+
+    Examples
+    --------
+    >>> options_of("spline.n_knots=10.constrained=false")
+    {'n_knots': 10, 'constrained': False}
+    """
+    _, dot, text = key.partition(".")
+    if not dot:
+        return {}
+    chosen: dict[str, OptionValue] = {}
+    for part in text.split("."):
+        name, _, word = part.partition("=")
+        match allowed_values(key, name):
+            case range():
+                chosen[name] = int(word)
+            case None:
+                chosen[name] = word == "true"
+            case _:
+                chosen[name] = word
+    return chosen
+
+
+def allowed_values(key: str, name: str) -> range | tuple[str, ...] | None:
+    """Return what an option of a calibrator may be; None for one that is on or off.
+
+    Examples
+    --------
+    >>> allowed_values("histogram", "binning"), allowed_values("vector", "bias")
+    (('equal_width', 'equal_mass'), None)
+    """
+    option = {option.name: option for option in method_by_key(key).options}[name]
+    match option:
+        case WholeNumber():
+            return range(option.least, option.most + 1)
+        case Choice():
+            return option.allowed
+        case Switch():
+            return None
+
+
+def usual_options(key: str) -> dict[str, OptionValue]:
+    """Return the default of every option of a calibrator."""
+    return {option.name: option.default for option in method_by_key(key).options}
+
+
+def is_variant(key: str) -> bool:
+    """Return whether a key of an address names a calibrator with options that it has.
+
+    Examples
+    --------
+    >>> [is_variant(key) for key in ("spline.n_knots=10", "spline.n_knots=999", "spline", "x.y=1")]
+    [True, False, False, False]
+    """
+    if "." not in key or method_of(key) not in {method.key for method in CATALOGUE}:
+        return False
+    try:
+        chosen = options_of(key)
+    except (KeyError, ValueError):
+        return False
+    for name, value in chosen.items():
+        allowed = allowed_values(key, name)
+        if allowed is not None and value not in allowed:
+            return False
+    return variant_key(method_of(key), chosen) == key

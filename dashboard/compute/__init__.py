@@ -8,10 +8,10 @@ from dashboard.compute.contest import (
     contest_closer,
     contestants,
     estimate_contest,
-    group_of,
     run_contest,
     seconds_of,
 )
+from dashboard.compute.contest_settings import group_of
 from dashboard.compute.files import (
     SourceFile,
     parsed,

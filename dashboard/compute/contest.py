@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from calibcore.calibrators import Switch
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.calibrators.catalogue import SIMPLEST_FIRST
 from calibcore.contest import (
@@ -18,7 +17,6 @@ from calibcore.contest import (
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import evaluate, sides_of
-from calibcore.events import WithinTopR
 from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, check_pooled, prepare
 from calibcore.inference import Inference, Plan, infer
 from calibcore.metrics import Measure, Options
@@ -26,6 +24,7 @@ from calibcore.refits import side_after, side_before
 from calibcore.splits import Folds, deal_folds
 from calibcore.validation import Floats
 from dashboard.compute.cache import is_known, key_of, once
+from dashboard.compute.contest_settings import settings_of
 from dashboard.compute.fits import (
     are_fitted,
     fit_seconds,
@@ -36,19 +35,17 @@ from dashboard.compute.fits import (
     run_audit,
     seconds_per_logit,
 )
-from dashboard.compute.groups import most_telling
 from dashboard.compute.processes import FitJob, side_by_side_seconds
 from dashboard.compute.slices import (
     evaluated_rows,
     evaluated_split,
-    groupings,
     methods_for,
     whole_split,
 )
 from dashboard.compute.uncertainty import LEAST_RESAMPLES, MOST_DRAWN, refits_of
 from dashboard.readers import Upload
 from dashboard.scene import Scene
-from dashboard.settings import NO_METHOD, Settings, method_by_key
+from dashboard.settings import NO_METHOD, Settings, method_by_key, method_of
 
 _CONTESTANTS = "contestants"
 
@@ -203,13 +200,13 @@ def _contestant(
         lambda: _fit_contestant(scene.upload, whole, dealt, tell),
     )
     if scene.settings.only is None:
-        return found
+        return found if found.key == key else replace(found, key=key)
     options = Options(scene.settings.n_bins)
 
     def evaluated(side: EvaluatedOn) -> Standing:
         fitted = _fitted_on(scene, found, side)
         event = scene.settings.event
-        prepared = prepare(_evaluated_rows(scene, key, side), event)
+        prepared = prepare(rows_evaluated(scene, key, side), event)
         return Standing.of(evaluate(prepared, event, fitted, options), fitted)
 
     def make() -> Contestant:
@@ -217,10 +214,12 @@ def _contestant(
         same = found.test is found.crossed
         return Contestant(key, crossed, crossed if same else evaluated("test"))
 
-    return once("contestants on a part", _key(scene, settings_of(scene, key), dealt), make)
+    there = once("contestants on a part", _key(scene, settings_of(scene, key), dealt), make)
+    return there if there.key == key else replace(there, key=key)
 
 
-def _evaluated_rows(scene: Scene, key: str, side: EvaluatedOn) -> LogitSet | EventScores:
+def rows_evaluated(scene: Scene, key: str, side: EvaluatedOn) -> LogitSet | EventScores:
+    """Return the rows on which a contestant is evaluated, of the part that is chosen."""
     split = evaluated_split(scene.upload, settings_of(scene, key))
     return split.calibration if side == "crossed" else split.test
 
@@ -298,7 +297,7 @@ def contest_closer(
     measure: Measure,
 ) -> Inference:
     """Find the uncertainty of one measure of one contestant, and of its change from no method."""
-    rows = _evaluated_rows(scene, contestant.key, evaluated_on)
+    rows = rows_evaluated(scene, contestant.key, evaluated_on)
     affordable = max(LEAST_RESAMPLES, MOST_DRAWN // rows.n_samples)
     options, event = Options(scene.settings.n_bins), scene.settings.event
     plan = Plan((measure,), options, min(scene.n_resamples, affordable))
@@ -335,14 +334,16 @@ def advice_of(
         without = _losses(scene, None, dealt, measure, NO_METHOD)
         return without is not None and lead(found[key], without, dealt.n_folds).high < 0
 
-    return advise(found, improves, SIMPLEST_FIRST, dealt.n_folds)
+    order = {key: place for place, key in enumerate(SIMPLEST_FIRST)}
+    simplest = sorted(found, key=lambda key: order.get(method_of(key), len(order)))
+    return advise(found, improves, simplest, dealt.n_folds)
 
 
 def _losses(
     scene: Scene, standing: Standing | None, dealt: Dealt, measure: Measure, key: str
 ) -> Floats | None:
     """Return the out-of-fold loss of each row; of uncalibrated scores where nothing stands."""
-    rows, event = _evaluated_rows(scene, key, "crossed"), scene.settings.event
+    rows, event = rows_evaluated(scene, key, "crossed"), scene.settings.event
     fitted = None if standing is None else standing.fitted
 
     def make() -> Floats | None:
@@ -352,30 +353,6 @@ def _losses(
 
     made_of = _key(scene, settings_of(scene, key), dealt), measure.key
     return once("contest losses", made_of, make)
-
-
-def settings_of(scene: Scene, key: str) -> Settings:
-    """Return the settings with which a method takes part."""
-    if key == scene.settings.method:
-        return scene.settings
-    if key == NO_METHOD:
-        return replace(scene.settings, method=key, options=(), group=None)
-    # Listed as the panel lists them, so that a method chosen there is not fitted once more.
-    within = isinstance(scene.settings.event, WithinTopR)
-    options = tuple(
-        (option.name, option.default)
-        for option in method_by_key(key).options
-        if not (within and isinstance(option, Switch) and option.one_class)
-    )
-    return replace(scene.settings, method=key, options=options, group=group_of(scene, key))
-
-
-def group_of(scene: Scene, key: str) -> str | None:
-    """Return the column by which a method is told groups: the one chosen, or the most telling."""
-    if key == NO_METHOD or not method_by_key(key).knows_groups:
-        return None
-    offered, telling = groupings(scene.upload), most_telling(scene)
-    return scene.settings.group or (telling if telling in offered else offered[0])
 
 
 def _key(scene: Scene, settings: Settings, dealt: Dealt) -> tuple[object, ...]:

@@ -88,11 +88,16 @@ def read_beside(first: Upload, source: SourceFile) -> Upload:
         return read_files((source,))
 
 
+def check_piece(upload: Upload) -> None:
+    """Raise if a file holds labels alone, or no labels."""
+    if upload.piece is not None:
+        found = "labels alone" if upload.piece.table is None else "a table without labels"
+        raise CalibrationInputError("file", found, "a model's outputs together with the labels")
+
+
 def check_other(first: Upload, other: Upload) -> None:
     """Raise if a file does not hold the rows of the first one."""
-    if other.piece is not None:
-        found = "labels alone" if other.piece.table is None else "a table without labels"
-        raise CalibrationInputError("file", found, "a model's outputs together with the labels")
+    check_piece(other)
     if first.rows is None and other.test is None:
         raise CalibrationInputError(
             "file", "one set of rows", "a calibration set and a test set as in the first model"

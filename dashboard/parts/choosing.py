@@ -8,6 +8,7 @@ import streamlit as st
 from calibcore.contest import Contestant
 from dashboard.parts import address
 from dashboard.scene import Scene
+from dashboard.settings import NO_METHOD
 from dashboard.wording import choosing as words
 from dashboard.wording.rows import say_rows
 
@@ -33,7 +34,8 @@ def show(scene: Scene, offered: Sequence[str], contestants: Sequence[Contestant]
             st.markdown(say_rows("\n".join(numbered)))
             chosen = [one.key for one in contestants]
             if not set(words.PATH) <= set(chosen):
-                keys = [key for key in offered if key in {*chosen, *words.PATH}]
+                missing = [key for key in offered if key in {*words.PATH} - {*chosen}]
+                keys = [*(key for key in chosen if key != NO_METHOD), *missing]
                 st.button(words.ADD, on_click=address.put, args=("methods", keys))
         else:
             st.markdown(words.ONE_SCORE)

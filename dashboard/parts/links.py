@@ -14,9 +14,10 @@ def keep_pages(pages: Mapping[str, st.Page]) -> None:
     st.session_state[_PAGES] = pages
 
 
-def show_link(address: str, label: str) -> None:
-    """Show a link to a page."""
-    st.page_link(st.session_state[_PAGES][address], label=label, icon=":material/arrow_forward:")
+def show_link(address: str, label: str, **query: str) -> None:
+    """Show a link to a page, with settings that its address has."""
+    page = st.session_state[_PAGES][address]
+    st.page_link(page, label=label, icon=":material/arrow_forward:", query_params=query or None)
 
 
 TEACHING = ("learn", "laboratory", "you", "glossary", "teachers")

@@ -16,17 +16,20 @@ from calibcore.contest import (
     sides_shown,
 )
 from calibcore.inference import Finding
-from calibcore.metrics import METRICS, EventMeasure, Measure
+from calibcore.metrics import Measure
 from dashboard import compute
 from dashboard.compute import Dealt, FoundContest
+from dashboard.compute.contest_sides import contest_sides
 from dashboard.figures.dots import dot_plot
-from dashboard.parts import address, choosing, contest_conclusion
+from dashboard.parts import address, calibrator_choice, choosing, contest_conclusion, diagrams
 from dashboard.parts.downloads import file_name, offer_table
 from dashboard.parts.graph import choose_columns_on_phones, show_graph
+from dashboard.parts.links import show_link
 from dashboard.parts.long_work import ResultPlace
+from dashboard.parts.panels import Panel, show_panels
 from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
-from dashboard.settings import NO_METHOD, USUAL
+from dashboard.settings import NO_METHOD
 from dashboard.tables import (
     Cell,
     ContestTable,
@@ -36,7 +39,7 @@ from dashboard.tables import (
 )
 from dashboard.wording import commonest_class, method_name
 from dashboard.wording import contest as words
-from dashboard.wording.measures import telling
+from dashboard.wording.reliability import panel_line
 from dashboard.wording.rows import say_rows
 from dashboard.wording.subject import data_subject
 
@@ -57,7 +60,7 @@ def show(scene: Scene) -> None:
     st.markdown(f":small[{data_subject(scene)}]")
     top = ResultPlace()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        keys = _choose_methods(scene)
+        keys = calibrator_choice.choose_calibrators(scene)
         measure = _choose_measure(scene)
         intervals = _choose_intervals()
         dealt = _choose_folds(scene)
@@ -86,40 +89,9 @@ def show(scene: Scene) -> None:
 # Controls -----------------------------------------------------------------------------------
 
 
-def _choose_methods(scene: Scene) -> list[str]:
-    """Let the user choose what is compared; uncalibrated scores always are."""
-    offered = [key for key in compute.contestants(scene.upload) if key != NO_METHOD]
-    usual = [key for key in offered if key in USUAL]
-
-    # Before the choice is drawn, an address may hold it.
-    n_chosen = len(address.several("methods", usual))
-    with st.popover(words.calibrators_label(n_chosen), key="methods_popover"):
-        chosen = address.choose_several(
-            words.METHODS,
-            {key: method_name(key) for key in offered},
-            key="methods",
-            default=usual,
-            help=words.METHODS_HELP,
-            placeholder=words.NO_METHODS,
-        )
-        with st.container(horizontal=True):
-            st.button(words.EVERY, on_click=address.put, args=("methods", offered))
-            st.button(words.USUAL, on_click=address.put, args=("methods", usual))
-        if scene.class_names is None:
-            st.markdown(f":small[{words.ONLY_EVENT}]")
-    return [NO_METHOD, *(key for key in offered if key in chosen)]
-
-
-def _defined(scene: Scene) -> list[Measure]:
-    """Return the measures that are defined for these data."""
-    if scene.class_names is None:
-        return [m for m in METRICS if isinstance(m, EventMeasure)]
-    return list(telling(len(scene.class_names), scene.settings.event))
-
-
 def _choose_measure(scene: Scene) -> Measure:
     """Let the user choose the measure by which calibrators are ranked."""
-    by_key = {m.key: m for m in _defined(scene) if can_rank(m)}
+    by_key = {m.key: m for m in calibrator_choice.measures_defined(scene) if can_rank(m)}
     chosen = address.choose(
         st.selectbox,
         words.RANK_BY,
@@ -174,7 +146,9 @@ def _choose_folds(scene: Scene) -> Dealt:
 
 
 def _choose_columns(scene: Scene) -> list[str]:
-    names = {m.key: m.name for m in _defined(scene) if m.key != "accuracy"}
+    names = {
+        m.key: m.name for m in calibrator_choice.measures_defined(scene) if m.key != "accuracy"
+    }
     return address.choose_several(
         words.MEASURES,
         names,
@@ -277,6 +251,8 @@ def _show_found(scene: Scene, shown: _Shown, *, intervals: bool) -> None:
         if column is not None:
             st.markdown(f":small[{words.grouped_by(one.key, column)}]")
     _show_table(scene, shown)
+    _show_diagrams(scene, shown)
+    show_link("models", words.TABLE_LINK, models_view="table")
     if intervals:
         findings = _look_closer(scene, shown, bar)
         with place.container():
@@ -338,6 +314,32 @@ def _seconds(scene: Scene, contestants: list[Contestant]) -> dict[str, float]:
     """Return how long each fit to the calibration set took, where it was made here."""
     found = {one.key: compute.seconds_of(scene, one.key) for one in contestants}
     return {key: took for key, took in found.items() if took is not None and key != NO_METHOD}
+
+
+def _show_diagrams(scene: Scene, shown: _Shown) -> None:
+    """Show the reliability diagrams of all calibrators, if asked for."""
+    st.subheader(words.DIAGRAMS, anchor=False)
+    wanted = st.toggle(
+        words.SHOW_DIAGRAMS,
+        key="contest_diagrams",
+        bind="query-params",
+        persist_state="session",
+        help=words.DIAGRAMS_HELP,
+    )
+    if not wanted:
+        return
+    diagram, among = diagrams.choose_diagram(), shown.contestants
+    where = sides_shown(among)[-1]
+    # Uncalibrated first, as in the papers; then the best.
+    among = sorted(among, key=lambda one: one.key != NO_METHOD)
+    sides = contest_sides(scene, among, shown.dealt, where)
+    panels = []
+    for one, side in zip(among, sides, strict=True):
+        found = {row.measure.key: row for row in one.on(where).comparisons}
+        line = panel_line(found.__getitem__, one.on(where).n_samples)
+        panels.append(Panel(method_name(one.key), line, side))
+    show_panels(scene, panels, diagram, key="contest diagram")
+    st.markdown(f":small[{words.diagrams_note(where)}]")
 
 
 def _table(table: ContestTable, columns: str) -> str:

@@ -26,20 +26,23 @@ from dashboard.compute.models import (
 from dashboard.figures import class_picture
 from dashboard.figures.models import plane_figure
 from dashboard.figures.sent import LightFigure
-from dashboard.parts import address
+from dashboard.parts import address, diagrams, model_table
 from dashboard.parts.downloads import file_name, offer_table
 from dashboard.parts.graph import choose_columns_on_phones, show_graph
 from dashboard.parts.headline import show_subject
 from dashboard.parts.long_work import LongWork, ResultPlace
+from dashboard.parts.panels import Panel, show_panels
 from dashboard.readers import Upload
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
 from dashboard.tables import Cell, csv_of, models_table
 from dashboard.wording import commonest_class
+from dashboard.wording import model_table as table_words
 from dashboard.wording import models as words
 from dashboard.wording.classes import shortened
 from dashboard.wording.measures import telling
 from dashboard.wording.numbers import escape_markdown
+from dashboard.wording.reliability import panel_line
 
 MEASURES = ("ks_error", "ece", "event_nll", "event_brier", "miscalibration", "discrimination")
 """Measures of the table unless others are chosen, by key."""
@@ -52,6 +55,23 @@ Named = tuple[str, Upload]
 
 def show(scene: Scene) -> None:
     """Show the page."""
+    view = address.choose(
+        st.segmented_control,
+        table_words.VIEW,
+        table_words.VIEWS,
+        key="models_view",
+        default="same",
+        required=True,
+        help=table_words.VIEW_HELP,
+    )
+    if view == "table":
+        model_table.show(scene)
+    else:
+        _show_same_rows(scene)
+
+
+def _show_same_rows(scene: Scene) -> None:
+    """Show models on the same rows, each with the chosen calibrator."""
     show_subject(scene)
     top = ResultPlace()
     others = _sampled(scene) if scene.sample is not None else _brought(scene)
@@ -322,8 +342,33 @@ def _show_plane(scene: Scene, found: Sequence[Model]) -> None:
 
 
 def _show_pictures(scene: Scene, found: Sequence[Model]) -> None:
+    """Show the reliability diagram of each model: small on both sides, or one over a histogram."""
     st.subheader(words.PICTURES, anchor=False)
     calibrated = scene.settings.method != NO_METHOD
+    chosen = address.choose(
+        st.segmented_control,
+        words.PICTURES,
+        words.picture_choices(calibrated=calibrated),
+        key="models_pictures",
+        default="small",
+        required=True,
+        label_visibility="collapsed",
+    )
+    if chosen == "small":
+        _show_small_pictures(scene, found, calibrated=calibrated)
+        return
+    panels = [
+        Panel(
+            one.name,
+            panel_line(one.result.compare, one.result.n_samples, after=chosen == "after"),
+            one.result.after if chosen == "after" else one.result.before,
+        )
+        for one in found
+    ]
+    show_panels(scene, panels, diagrams.choose_diagram(), key="model")
+
+
+def _show_small_pictures(scene: Scene, found: Sequence[Model], *, calibrated: bool) -> None:
     for start in range(0, len(found), A_LINE):
         columns = st.columns(A_LINE, gap="small")
         for column, one in zip(columns, found[start : start + A_LINE], strict=False):

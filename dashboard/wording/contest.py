@@ -3,7 +3,14 @@
 from collections.abc import Sequence
 
 from calibcore.comparisons import Comparison
-from calibcore.contest import Advice, Contestant, EvaluatedOn, Picks, penalty, sides_shown
+from calibcore.contest import (
+    Advice,
+    Contestant,
+    EvaluatedOn,
+    Picks,
+    penalty,
+    sides_shown,
+)
 from calibcore.inference import Finding, Interval
 from calibcore.metrics import Measure
 from dashboard.settings import NO_METHOD
@@ -29,6 +36,8 @@ METHODS_HELP = (
     " Uncalibrated scores are always included."
 )
 EVERY, USUAL = "Select all", "Default selection"
+VARIANT, VARIANT_OF, ADD = "Add with other options", "Choose a calibrator", "Add"
+VARIANT_HELP = "The same calibrator again, with options that differ from its defaults."
 RANK_BY = "Rank by"
 RANK_BY_HELP = "Sorts the picture and the table by the cross-validated value."
 INTERVALS = "95% CI"
@@ -83,6 +92,17 @@ TABLE_HELP = (
     " Figures written alike count as equal. \u2013: not available; this calibrator adjusts only"
     " the selected event. Fit time: one fit to the calibration set, on this machine."
 )
+
+
+DIAGRAMS, SHOW_DIAGRAMS = "Reliability diagrams", "Show the diagrams of all calibrators"
+DIAGRAMS_HELP = "Side by side, each over the histogram of its scores, as in Guo 2017, figure 4."
+TABLE_LINK = "Table of several models and calibrators"
+
+
+def diagrams_note(evaluated_on: EvaluatedOn) -> str:
+    """Return on which rows the diagrams are, and how to read them."""
+    where = "Test set" if evaluated_on == "test" else "Cross-validation"
+    return f"{where}. Uncalibrated first, then by rank. All histograms have one scale."
 
 
 def calibrators_label(n_chosen: int) -> str:

@@ -240,4 +240,15 @@ def picture_line(results: SetResult, *, calibrated: bool) -> str:
     return f"KS error {was.removesuffix('%')} \u2192 {now}"
 
 
+def picture_choices(*, calibrated: bool) -> dict[str, str]:
+    """Return how the diagrams can be drawn, by the word in the address."""
+    if not calibrated:
+        return {"small": "Small", "before": "With histograms"}
+    return {
+        "small": "Small, before and after",
+        "before": "With histograms, before",
+        "after": "With histograms, after",
+    }
+
+
 PICTURES_NOTE = "Error bars: 95% CI. Below the diagonal, scores are too high."

@@ -1,16 +1,18 @@
 """What reliability diagrams show: captions, and the ranges of scores that are too high or low."""
 
+from collections.abc import Callable
 from itertools import groupby
 
 import numpy as np
 
+from calibcore.comparisons import Comparison
 from calibcore.evaluation import Side
 from calibcore.metrics.bins import BinSweep
 from calibcore.reliability import Band, BinnedReliability
 from calibcore.reliability.intervals import LEAST_SHARE
 from calibcore.reliability.smooth import LEAST_BANDWIDTH
 from dashboard.wording.events import EventWords
-from dashboard.wording.numbers import ci, detected_points, detected_pp, percent, span
+from dashboard.wording.numbers import ci, detected_points, detected_pp, measured, percent, span
 from dashboard.wording.off_ranges import NONE, ranges_sentence
 from dashboard.wording.reach import FEWEST_BINS, SWEEP_NOTE
 from dashboard.wording.rows import rows_of, says_rows
@@ -30,6 +32,20 @@ _LEAST = f"{100 * LEAST_SHARE:g}%"
 _MOST_RANGES = 2
 _LONGEST_AXIS = 30
 _NONE = "no miscalibration detected in any bin"
+
+
+_BELOW = {"ece": "ECE", "ks_error": "KS error", "accuracy": "accuracy"}
+
+
+def panel_line(compare: Callable[[str], Comparison], n_samples: int, *, after: bool = True) -> str:
+    """Return the figures of one side below its diagram, by the comparison of each key."""
+    told = []
+    for key, name in _BELOW.items():
+        row = compare(key)
+        value = row.after if after else row.before
+        if value is not None:
+            told.append(f"{name} {measured(row, value, n_samples)}")
+    return " \u00b7 ".join(told)
 
 
 def scores_sentence(side: Side, name: str = "", *, expert: bool = False) -> str:

@@ -12,8 +12,9 @@ from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult, Side
 from calibcore.inference import Omnibus
 from calibcore.metrics import accuracy, hit_rate
-from dashboard.settings import NO_METHOD, method_by_key
+from dashboard.settings import NO_METHOD, OptionValue, method_by_key, method_of, options_of
 from dashboard.wording.events import EventWords
+from dashboard.wording.glossary import CHOICES, OPTIONS
 from dashboard.wording.numbers import (
     detected_points,
     detected_pp,
@@ -49,8 +50,26 @@ NEXT_STEP = "Change the file or the settings on the left, or choose another file
 
 
 def method_name(key: str) -> str:
-    """Return the name of a calibrator, or of none."""
-    return "Uncalibrated" if key == NO_METHOD else method_by_key(key).name
+    """Return the name of a calibrator, or of none; of a variant with its own options.
+
+    Examples
+    --------
+    >>> method_name("spline.n_knots=10"), method_name("vector.bias=false")
+    ('Spline (knots 10)', 'Vector scaling (bias per class off)')
+    """
+    if key == NO_METHOD:
+        return "Uncalibrated"
+    told = [_option_words(method_of(key), name, value) for name, value in options_of(key).items()]
+    own = f" ({', '.join(told)})" if told else ""
+    return f"{method_by_key(key).name}{own}"
+
+
+def _option_words(method: str, name: str, value: OptionValue) -> str:
+    shown = CHOICES.get(str(value), str(value))
+    if isinstance(value, bool):
+        shown = "on" if value else "off"
+    label = OPTIONS[method, name][0]
+    return " ".join(f"{text[:1].lower()}{text[1:]}" for text in (label, shown))
 
 
 FITTED = Finding("Fitted on these rows", "\u25cb", "gray")

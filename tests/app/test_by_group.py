@@ -14,7 +14,7 @@ from calibcore.data import with_groups
 from calibcore.metrics import METRICS
 from calibcore.splits import Split, deal_folds
 from dashboard import wording
-from dashboard.compute.contest import group_of
+from dashboard.compute.contest_settings import group_of
 from dashboard.compute.slices import groupings, methods_for, slicing_of, ways, whole_split
 from dashboard.readers import read
 from dashboard.scene import Scene
@@ -78,7 +78,7 @@ def test_months_do_not_come_again_so_they_are_no_groups_and_the_telling_column_c
         asked.append(group_of(scene, key))
         return asked[-1]
 
-    monkeypatch.setattr("dashboard.compute.contest.group_of", noted)
+    monkeypatch.setattr("dashboard.compute.contest_settings.group_of", noted)
     page = open_upload(("export.csv", export.data), path="compare", methods="by_group")
     assert not page.exception
     assert {one for one in asked if one} == {"ward"}

@@ -18,6 +18,7 @@ from calibcore.metrics import METRICS, Measure
 from calibcore.splits import deal_folds
 from dashboard import wording
 from dashboard.compute import forget
+from dashboard.readers import read
 from dashboard.settings import NO_METHOD, USUAL
 from dashboard.tables import (
     contest_csv,
@@ -89,6 +90,32 @@ def test_the_usual_methods_are_tried_at_once_and_agree_with_the_tiles() -> None:
     assert (
         tile(turn_to(page, "overview"), "KS error") == f"{before.removesuffix('%')} \u2192 {after}"
     )
+
+
+def test_one_calibrator_twice_and_the_diagrams_of_all(rng: np.random.Generator) -> None:
+    file = npz_of(made_set(rng, 150), made_set(rng, 100))
+    asked = "histogram,histogram.n_bins=3,nonsense.n_bins=3"
+    page = open_upload(("a.npz", file), path="compare", methods=asked, contest_diagrams="true")
+    assert not page.exception
+    own = "Histogram binning (calibrator bins 3)"
+    names = [NOTHING, "Histogram binning", own]
+    rows = method_rows(page)
+    assert sorted(rows) == sorted(names)
+    assert rows[own] != rows["Histogram binning"]
+    drawn = [chart.alt for chart in charts(page) if chart.alt.startswith("Diagram: ")]
+    assert drawn[0].startswith(f"Diagram: {NOTHING}. ECE ")
+    assert sorted(alt.removeprefix("Diagram: ").split(". ECE")[0] for alt in drawn) == sorted(names)
+    # Its value is that of a map with three bins, fitted on the calibration set.
+    split: Any = read("a.npz", file).split()
+    found = audit(split, event=TopR(1), calibrator=HistogramBinning(n_bins=3)).test
+    ece = found.compare("ece").after
+    assert ece is not None
+    (alt,) = [one for one in drawn if own in one]
+    assert f"ECE {100 * ece:.1f}%" in alt
+    page.selectbox(key="variant").set_value("histogram").run()
+    page.number_input(key="variant_histogram_n_bins").set_value(7).run()
+    button(page, "Add").click().run()
+    assert "Histogram binning (calibrator bins 7)" in method_rows(page)
 
 
 def test_all_calibrators_are_chosen_by_one_click_and_the_usual_ones_by_another() -> None:

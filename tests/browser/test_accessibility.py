@@ -66,6 +66,12 @@ OTHER_STATES = {
     "contest with intervals": address_of(
         CRASH, "compare", resamples="200", contest_intervals="true"
     ),
+    "diagrams of calibrators": address_of(
+        GARMENTS, "compare", methods="temperature,vector.bias=false", contest_diagrams="true"
+    ),
+    "models by calibrators": address_of(
+        GARMENTS, "models", models_view="table", table_models=CRASH, methods="temperature,beta"
+    ),
     "many slices": address_of(CITIES, "slices"),
     "three classes": address_of(GARMENTS, "maps", method="Matrix scaling", wording="Expert"),
     "nothing uploaded": "?data=Your+file",

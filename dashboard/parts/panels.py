@@ -1,0 +1,74 @@
+"""Reliability diagrams of several calibrators or models, next to each other."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from calibcore.evaluation import Side
+from dashboard.figures import Diagram, reliability_diagram
+from dashboard.figures.layout import harmless
+from dashboard.figures.reliability import TITLES
+from dashboard.figures.sent import Titles
+from dashboard.parts.graph import show_graph
+from dashboard.scene import Scene
+from dashboard.wording.classes import shortened
+from dashboard.wording.rows import say_rows
+
+A_LINE = 3
+"""Diagrams on a line; two are wider."""
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """One diagram.
+
+    Parameters
+    ----------
+    name : str
+        Of the calibrator or model; plain text.
+    line : str
+        Its figures, for Markdown.
+    side : Side
+        What is drawn.
+    """
+
+    name: str
+    line: str
+    side: Side
+
+
+def show_panels(scene: Scene, panels: Sequence[Panel], diagram: Diagram, *, key: str) -> None:
+    """Show the diagrams, each titled by its name, over histograms of the same scale.
+
+    Parameters
+    ----------
+    scene : Scene
+        Of the page.
+    panels : sequence of Panel
+        At least one.
+    diagram : {"bins", "plot", "isotonic", "smoothed"}
+        How they are drawn.
+    key : str
+        Of the diagrams, unique on the page.
+    """
+    a_line = min(max(len(panels), 2), A_LINE)
+    highest = max((one.side for one in panels), key=_highest)
+    for start in range(0, len(panels), a_line):
+        columns = st.columns(a_line, gap="small")
+        for column, one in zip(columns, panels[start : start + a_line], strict=False):
+            with column:
+                _show_panel(scene, one, highest, diagram, key)
+
+
+def _show_panel(scene: Scene, one: Panel, highest: Side, diagram: Diagram, key: str) -> None:
+    def write(title: str) -> str:
+        return harmless(shortened(one.name)) if title == TITLES[diagram] else say_rows(title)
+
+    figure = reliability_diagram(one.side, highest, scene.palette, diagram)
+    show_graph(f"Diagram {key} {one.name}", figure, one.line, titles=Titles(write=write))
+
+
+def _highest(side: Side) -> float:
+    counts = side.bins.counts
+    return float(counts.max() / counts.sum())

@@ -1,0 +1,150 @@
+"""Words of the table of models by calibrators."""
+
+from collections.abc import Sequence
+
+from calibcore.metrics import Measure
+from calibcore.metrics.measure import Unit
+from dashboard.wording.classes import shortened
+from dashboard.wording.numbers import duration, escape_markdown
+from dashboard.wording.rows import rows_of
+from dashboard.wording.sentences import method_name
+
+VIEW = "Compare"
+VIEWS = {"same": "Models on the same rows", "table": "Table: models \u00d7 calibrators"}
+VIEW_HELP = (
+    "On the same rows: one calibrator, with differences and diagrams. Table: several calibrators"
+    " fitted to each model by one measure, as in the papers; the models may be of other rows."
+)
+
+SAMPLES, SAMPLES_HELP = "Further models", "Any examples; each is calibrated on its own rows."
+FILES_HELP = (
+    "One file per model, with labels. Each model is calibrated on its own calibration set and"
+    " evaluated on its own test set."
+)
+MEASURE, MEASURE_HELP = "Measure", "What stands in the cells: on the test set, after calibration."
+INTERVALS = "95% CI"
+INTERVALS_HELP = (
+    "Adds the 95% CI of each value, and marks values that a perfectly calibrated model may well"
+    " show. It takes about a second per cell."
+)
+NO_RESAMPLES = "The 95% CI needs resamples: **Bootstrap resamples** is set to 0."
+SPLITS = "Random splits"
+SPLITS_HELP = (
+    "0: each file\u2019s own calibration and test set. Otherwise both sets are pooled and split at"
+    " random so many times, with the same sizes; the table shows mean and standard deviation."
+)
+DOWNLOADS = {"csv": "CSV", "markdown": "Markdown", "latex": "LaTeX"}
+DOWNLOAD = "Download the table"
+FILTERED = "The filter does not apply to this table: all rows of each model are evaluated."
+NO_COMPARISON = "Choose at least one calibrator."
+
+_MOST_NAMED = 3
+"""Calibrators that are named, of those that are best for some model."""
+
+_UNITS: dict[Unit, str] = {"share": " (%)", "nats": " (nats)"}
+
+
+def heading(measure: Measure, event: str) -> str:
+    """Return what stands in the cells, with its unit; plain text."""
+    return f"{event}: {measure.name}{_UNITS.get(measure.unit, '')}"
+
+
+def working_on(model: str, key: str) -> str:
+    """Return what is being fitted."""
+    return f"{escape_markdown(shortened(model))}: {method_name(key)}"
+
+
+def cost(n_models: int, n_calibrators: int) -> str:
+    """Return what is to be computed, at the start of a sentence."""
+    models = "1 model" if n_models == 1 else f"{n_models} models"
+    calibrators = "1 calibrator" if n_calibrators == 1 else f"{n_calibrators} calibrators"
+    return f"The table of {models} and {calibrators}"
+
+
+def incomplete(n_missing: int, seconds: float) -> str:
+    """Return that cells are missing."""
+    cells = "1 cell is" if n_missing == 1 else f"{n_missing} cells are"
+    return f"{cells} not computed yet ({duration(seconds)})."
+
+
+def row_size(n_fit: int, n_test: int, n_classes: int, *, crossed: bool) -> str:
+    """Return on how many rows a model was calibrated and evaluated."""
+    classes = f", {n_classes:,} classes" if n_classes else ""
+    if crossed:
+        return f"{rows_of(n_test)}, cross-validated{classes}"
+    return f"{n_fit:,} calibration, {n_test:,} test{classes}"
+
+
+def best_sentence(wins: Sequence[tuple[str, int]], n_models: int, measure: Measure) -> str:
+    """Return which calibrators are best, of how many models.
+
+    Parameters
+    ----------
+    wins : sequence of (str, int)
+        Each calibrator that is best somewhere, and for how many models.
+    n_models : int
+        Models with a best calibrator.
+    measure : Measure
+        By which.
+    """
+    if not wins:
+        return ""
+    word = {"lower": "Lowest", "higher": "Highest"}.get(measure.better, "Nearest to ideal")
+    ordered = sorted(wins, key=lambda one: -one[1])
+    said = [f"{method_name(key)} for {count} of {n_models}" for key, count in ordered[:_MOST_NAMED]]
+    models = "model" if n_models == 1 else "models"
+    return f"{word} {measure.name}: {', '.join([f'{said[0]} {models}', *said[1:]])}."
+
+
+def note(
+    measure: Measure, *, splits: tuple[int, int], intervals: bool, level: bool, marked: bool
+) -> str:
+    """Return what the figures are and what the marks mean; plain text.
+
+    Parameters
+    ----------
+    measure : Measure
+        What stands in the cells.
+    splits : tuple of int
+        Repeated random splits, and the fewest that a cell could be fitted in; 0 for none.
+    intervals : bool
+        Whether 95% CIs are shown.
+    level : bool
+        Whether any value is marked as level.
+    marked : bool
+        Whether the measure has a better direction, so that the best of a row is marked.
+    """
+    told = ["Test sets, after a fit to each model\u2019s calibration set."]
+    n_splits, least = splits
+    if n_splits:
+        told = [f"Mean \u00b1 standard deviation over {n_splits} random splits."]
+        if least < n_splits:
+            told.append(f"Not all could be fitted everywhere: a cell has at least {least}.")
+    elif intervals:
+        told.append("Small or in brackets: 95% CI.")
+    better = {"lower": "lower is better", "higher": "higher is better"}.get(
+        measure.better, "nearest to ideal is better"
+    )
+    if marked:
+        told.append(f"Bold: best of the row; underlined: second best ({better}).")
+    if level:
+        told.append("\u00b0: a perfectly calibrated model may well show this value.")
+    return " ".join(told)
+
+
+TABLE_HELP = (
+    "As in Gupta 2021, Guo 2017 and Vasilev 2023: one row per model, one column per calibrator."
+    " Figures written alike count as equal. \u00b0: not beyond the 95% limit if perfectly"
+    " calibrated. \u2013: not available; a calibrator of the selected event alone leaves no class"
+    " probabilities."
+)
+
+
+def refused(model: str, key: str, reason: str) -> str:
+    """Return why a cell is empty, for Markdown."""
+    return f"{escape_markdown(shortened(model))}, {method_name(key)}: {escape_markdown(reason)}"
+
+
+def refused_title(n_refused: int) -> str:
+    """Return the heading of the list of cells that could not be computed."""
+    return f"Not available ({n_refused})"

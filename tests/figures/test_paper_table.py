@@ -1,0 +1,151 @@
+"""The table of models by calibrators as CSV, Markdown and LaTeX."""
+
+import csv
+import io
+
+import pytest
+
+from calibcore.inference import Interval
+from calibcore.metrics import METRICS, Measure
+from calibcore.model_tables import TableCell
+from dashboard.paper_table import (
+    PaperCell,
+    PaperTable,
+    latex_text,
+    paper_cells,
+    paper_csv,
+    paper_latex,
+    paper_markdown,
+)
+from dashboard.settings import is_variant, options_of, variant_key
+from dashboard.wording import method_name
+from dashboard.wording import model_table as words
+
+HOSTILE = "=1+1|<b>_x_</b>\\input{a}%&#$~^\n[a](b)"
+
+
+def named(key: str) -> Measure:
+    return next(one for one in METRICS if one.key == key)
+
+
+def table(name: str = "Net") -> PaperTable:
+    cells = (
+        TableCell(0.0512, Interval(0.046, 0.056), level=False),
+        TableCell(0.0064, Interval(0.0, 0.011), level=True),
+        TableCell(0.0018, deviation=0.0021),
+        None,
+    )
+    columns = "Uncalibrated", "Spline", "Temperature", "Matrix"
+    rows = ((name, "100 rows", paper_cells(cells, named("ece"), 100)),)
+    return PaperTable("Top prediction: ECE (%)", columns, rows, "Note: \u00b1, 95%.")
+
+
+def test_cells_are_written_with_two_decimals_and_ranked_along_the_row() -> None:
+    ((_, _, cells),) = table().rows
+    assert cells == (
+        PaperCell("5.12", "", "4.60\u20135.60"),
+        PaperCell("0.64", "second", "0.00\u20131.10", level=True),
+        PaperCell("0.18", "best", "\u00b10.21"),
+        PaperCell("\u2013"),
+    )
+    higher = paper_cells([TableCell(0.9), TableCell(0.8)], named("accuracy"), 100)
+    assert [one.place for one in higher] == ["best", "second"]
+    pending = paper_cells([TableCell(0.2), TableCell(0.1), None], named("ece"), 100, pending=True)
+    assert pending == (PaperCell("20.00"), PaperCell("10.00"), PaperCell("\u2026"))
+    alike = paper_cells([TableCell(0.1), TableCell(0.1)], named("ece"), 100)
+    assert [one.place for one in alike] == ["", ""]
+
+
+def test_latex_is_a_booktabs_table_by_hand() -> None:
+    written = paper_latex(table())
+    assert r"\begin{tabular}{lrrrr}" in written
+    assert (
+        r"    Net & 5.12 {\scriptsize (4.60--5.60)}"
+        r" & \underline{0.64}$^\circ$ {\scriptsize (0.00--1.10)}"
+        r" & \textbf{0.18} {\scriptsize $\pm$0.21} & -- \\" in written
+    )
+    for rule in ("toprule", "midrule", "bottomrule"):
+        assert written.count(f"\\{rule}") == 1
+    assert r"\caption{Top prediction: ECE (\%). Note: $\pm$, 95\%.}" in written
+
+
+def test_markdown_has_one_cell_per_calibrator() -> None:
+    lines = paper_markdown(table()).splitlines()
+    assert lines[2] == "| Model | Uncalibrated | Spline | Temperature | Matrix |"
+    assert lines[4] == (
+        "| Net | 5.12 (4.60\u20135.60) | <ins>0.64</ins>\u00b0 (0.00\u20131.10)"
+        " | **0.18** \u00b10.21 | \u2013 |"
+    )
+
+
+def test_names_of_files_do_nothing() -> None:
+    line = next(one for one in paper_latex(table(HOSTILE)).splitlines() if "1+1" in one)
+    assert line.startswith(
+        r"    =1+1|<b>\_x\_</b>\textbackslash{}input\{a\}\%\&\#\$\textasciitilde{}"
+        r"\textasciicircum{} [a](b) &"
+    )
+    row = next(one for one in paper_markdown(table(HOSTILE)).splitlines() if "1+1" in one)
+    assert row.startswith("| =1+1\\|\\<b\\>\\_x\\_\\</b\\>")
+    assert r"\[a\](b)" in row
+    written = paper_csv([HOSTILE], ["Uncalibrated"], [[TableCell(0.1)]], [])
+    (_, line_of_csv) = csv.reader(io.StringIO(written))
+    assert line_of_csv == [f"'{HOSTILE}", "0.1"]
+    assert latex_text("50%") == r"50\%"
+
+
+def test_csv_has_every_digit_and_what_is_known() -> None:
+    cells = [[TableCell(1 / 3, Interval(0.25, 0.5), level=True), None]]
+    written = paper_csv(["Net"], ["Spline", "Beta"], cells, [("measure", "ECE")])
+    head, line = csv.reader(io.StringIO(written))
+    assert dict(zip(head, line, strict=True)) == {
+        "Model": "Net",
+        "Spline": repr(1 / 3),
+        "Spline, from": "0.25",
+        "Spline, to": "0.5",
+        "Spline, as if perfectly calibrated": "yes",
+        "Beta": "",
+        "Beta, from": "",
+        "Beta, to": "",
+        "Beta, as if perfectly calibrated": "",
+        "measure": "ECE",
+    }
+    written = paper_csv(["Net"], ["Spline"], [[TableCell(0.5, deviation=0.25)]], [])
+    assert written.splitlines() == ['Model,Spline,"Spline, standard deviation"', "Net,0.5,0.25"]
+
+
+def test_the_conclusion_names_who_is_best_how_often() -> None:
+    wins = [("spline", 1), ("temperature", 3)]
+    said = words.best_sentence(wins, 4, named("ks_error"))
+    assert said == "Lowest KS error: Temperature scaling for 3 of 4 models, Spline for 1 of 4."
+    assert words.best_sentence([], 0, named("ks_error")) == ""
+
+
+# Variants of a calibrator --------------------------------------------------------------------
+
+
+def test_a_variant_is_a_word_of_the_address() -> None:
+    key = variant_key("histogram", {"n_bins": 20, "binning": "equal_mass"})
+    assert key == "histogram.n_bins=20.binning=equal_mass"
+    assert options_of(key) == {"n_bins": 20, "binning": "equal_mass"}
+    assert is_variant(key)
+    assert method_name(key) == "Histogram binning (calibrator bins 20, bin type equal mass)"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "histogram",
+        "histogram.",
+        "histogram.n_bins",
+        "histogram.n_bins=",
+        "histogram.n_bins=x",
+        "histogram.n_bins=0",
+        "histogram.n_bins=020",
+        "histogram.binning=other",
+        "histogram.other=1",
+        "vector.bias=yes",
+        "other.n_bins=20",
+    ],
+)
+def test_other_words_are_no_variants(key: str) -> None:
+    assert not is_variant(key)
