@@ -66,7 +66,7 @@ class Redraws:
 
     def errors(self, key: str) -> Floats:
         """Return how far the values of one measure are from what it aims at, shape (n_draws,)."""
-        return np.abs(self.of(key) - self.aims[self.keys.index(key)])
+        return np.asarray(np.abs(self.of(key) - self.aims[self.keys.index(key)]))
 
 
 def redraws(
