@@ -1,7 +1,8 @@
 """A class at its lessons: ``python -m benchmarks.classroom [STUDENTS] [SECONDS] [PAUSE]``.
 
-Each student has a web socket of its own to a real server, as a browser has, looks at one of the
-lessons, every other one at own draws, and moves the control once a pause, on average. A time is
+With ``laboratory`` as last word all are there instead, each with a seed of its own, and move the
+slope. Each student has a web socket of its own to a real server, as a browser has, looks at one of
+the lessons, every other one at own draws, and moves the control once a pause, on average. A time is
 from the move to the end of the answer; a browser then draws the picture, which takes about 100 ms.
 """
 
@@ -10,6 +11,7 @@ import random
 import statistics
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
@@ -17,13 +19,19 @@ import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.Slider_pb2 import Slider
 
 from benchmarks.dashboard import browsing
 from benchmarks.users import processor_seconds, server_on
+from dashboard.learn.laboratory import Chosen
 from dashboard.learn.lesson import Lesson
 from dashboard.learn.lessons import LESSONS
+from dashboard.wording.laboratory import NUMBERS
 from tests.browser.server import running_dashboard
 from tests.browser.settled import settle
+
+SLOPES = tuple(f"{slope / 20:g}" for slope in range(2, 80))
+"""To which the laboratory's slope is moved."""
 
 WATCH = """() => {
   const note = () => { window.__last = performance.now(); };
@@ -39,13 +47,15 @@ class Student:
 
     Attributes
     ----------
+    lesson : Lesson or None
+        None in the laboratory.
     times : list of float
         Seconds from a move to the end of its answer.
     failures : list of str
         Exceptions and refusals that were shown, and runs that did not end well.
     """
 
-    lesson: Lesson
+    lesson: Lesson | None
     seat: int
     times: list[float] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
@@ -55,8 +65,15 @@ class Student:
     page: str = ""
 
     @property
+    def key(self) -> str:
+        """What is looked at."""
+        return "laboratory" if self.lesson is None else self.lesson.key
+
+    @property
     def query(self) -> str:
-        """The address of the lesson, its answer shown."""
+        """The address of the lesson, its answer shown; or of a model of the laboratory."""
+        if self.lesson is None:
+            return urlencode({"model": Chosen(seed=self.seat).code})
         asked = {"lesson": self.lesson.key, "answers": "shown", "seat": str(self.seat)}
         return urlencode(asked)
 
@@ -66,14 +83,17 @@ class Student:
             self.page = message.new_session.page_script_hash or self.page
         element = message.delta.new_element
         match element.WhichOneof("type"):
-            case "slider" if not self.slider:
+            case "slider" if not self.slider and self._is_moved(element.slider):
                 self.slider = element.slider.id
-                self.options = tuple(element.slider.options)
+                self.options = tuple(element.slider.options) or SLOPES
                 self.fragment = message.delta.fragment_id
             case "exception":
                 self.failures.append(element.exception.message)
             case "alert" if element.alert.format == element.alert.ERROR:
                 self.failures.append(element.alert.body)
+
+    def _is_moved(self, slider: Slider) -> bool:
+        return self.lesson is not None or slider.label == NUMBERS["slope"][0]
 
 
 async def run(socket: websockets.ClientConnection, student: Student, choice: str = "") -> None:
@@ -82,9 +102,12 @@ async def run(socket: websockets.ClientConnection, student: Student, choice: str
     if choice:
         state.fragment_id = student.fragment
         moved = state.widget_states.widgets.add(id=student.slider)
-        moved.string_array_value.data.append(choice)
+        if student.lesson is None:
+            moved.double_array_value.data.append(float(choice))
+        else:
+            moved.string_array_value.data.append(choice)
     else:
-        state.page_name = "learn"
+        state.page_name = "laboratory" if student.lesson is None else "learn"
     await socket.send(BackMsg(rerun_script=state).SerializeToString())
     while True:
         message = ForwardMsg.FromString(await socket.recv(decode=False))
@@ -105,7 +128,7 @@ async def attend(
     async with websockets.connect(stream, subprotocols=["streamlit"], max_size=None) as socket:  # type: ignore[list-item]
         await run(socket, student)
         if not student.slider:
-            student.failures.append(f"{student.lesson.key}: found no control")
+            student.failures.append(f"{student.key}: found no control")
         await ready.wait()
         await ready.wait()
         until = time.perf_counter() + seconds
@@ -116,12 +139,13 @@ async def attend(
             student.times.append(time.perf_counter() - start)
 
 
-async def teach(address: str, n_students: int, seconds: float, pause: float) -> str:
+async def teach(
+    address: str, lessons: Sequence[Lesson | None], n_students: int, seconds: float, pause: float
+) -> str:
     """Let a class attend, and say what it saw."""
     process = server_on(address.rsplit(":", 1)[1])
-    sliding = [one for one in LESSONS if not one.controls[0].as_buttons]
     students = [
-        Student(sliding[k % len(sliding)], seat=(k + 1) * (k % 2)) for k in range(n_students)
+        Student(lessons[k % len(lessons)], seat=(k + 1) * (k % 2)) for k in range(n_students)
     ]
     ready = asyncio.Barrier(n_students + 1)
     tasks = [asyncio.create_task(attend(address, one, ready, seconds, pause)) for one in students]
@@ -134,8 +158,8 @@ async def teach(address: str, n_students: int, seconds: float, pause: float) -> 
     times = sorted(1000 * one for student in students for one in student.times)
     failures = [text for student in students for text in student.failures]
     slowest = {
-        one.key: max((1000 * t for s in students if s.lesson is one for t in s.times), default=0)
-        for one in sliding
+        key: max((1000 * t for s in students if s.key == key for t in s.times), default=0)
+        for key in dict.fromkeys(student.key for student in students)
     }
     return (
         f"{n_students} students, {elapsed:.0f} s: {len(times)} moves,"
@@ -171,12 +195,15 @@ def alone(address: str) -> str:
 
 
 def main() -> None:
-    """Print three lines."""
-    given = [float(text) for text in sys.argv[1:]]
+    """Print three lines; of the laboratory two."""
+    in_laboratory = sys.argv[-1] == "laboratory"
+    given = [float(text) for text in sys.argv[1 : len(sys.argv) - in_laboratory]]
+    sliding = [one for one in LESSONS if not one.controls[0].as_buttons]
+    lessons = [None] if in_laboratory else sliding
     n_students, seconds, pause = (*given, *(40.0, 30.0, 3.0)[len(given) :])
     with running_dashboard() as address:
-        sys.stdout.write(asyncio.run(teach(address, int(n_students), seconds, pause)))
-        sys.stdout.write(alone(address))
+        told = asyncio.run(teach(address, lessons, int(n_students), seconds, pause))
+        sys.stdout.write(told if in_laboratory else told + alone(address))
 
 
 if __name__ == "__main__":

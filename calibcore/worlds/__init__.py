@@ -3,12 +3,14 @@
 from calibcore.worlds.against import CalibratorAgainstTruth, calibrators_against
 from calibcore.worlds.curves import HandCurve, LogOddsCurve, NormalScores
 from calibcore.worlds.redraws import Redraws, redraws
+from calibcore.worlds.study import EstimatorStudy, redraw_estimates, sturges_bins
 from calibcore.worlds.truth import MapDistance, Population, Truth
 from calibcore.worlds.world import Drawn, World, zhang_world
 
 __all__ = [
     "CalibratorAgainstTruth",
     "Drawn",
+    "EstimatorStudy",
     "HandCurve",
     "LogOddsCurve",
     "MapDistance",
@@ -18,6 +20,8 @@ __all__ = [
     "Truth",
     "World",
     "calibrators_against",
+    "redraw_estimates",
     "redraws",
+    "sturges_bins",
     "zhang_world",
 ]

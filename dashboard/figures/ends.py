@@ -1,7 +1,7 @@
-"""Names of lines at their right ends, each with a piece of its line."""
+"""Names of lines at their ends, mostly the right ones, each with a piece of its line."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from plotly import graph_objects as go
 
@@ -61,20 +61,27 @@ def looks(n_lines: int, palette: Palette) -> list[Look]:
 
 
 def name_ends(
-    figure: go.Figure, ends: list[LineEnd], *, domain: tuple[float, float] = (0, 1), pixels: int
+    figure: go.Figure,
+    ends: list[LineEnd],
+    *,
+    domain: tuple[float, float] = (0, 1),
+    pixels: int,
+    side: Literal["left", "right"] = "right",
 ) -> None:
     """Add names at the ends of lines, in their order, moved apart where they would overlap.
 
     Parameters
     ----------
     figure : plotly.graph_objects.Figure
-        What is added to; its right margin has to be `MARGIN`.
+        What is added to; its right margin has to be `MARGIN`, or the left one as wide as names are.
     ends : list of LineEnd
         The lines.
     domain : tuple of float, default (0, 1)
         Part of the figure's height that the axis takes.
     pixels : int
         Height of the axis.
+    side : {"right", "left"}, default "right"
+        At which ends; heights are those of the points there.
     """
     ordered = sorted(ends, key=lambda end: end.height)
     heights = _apart([min(max(end.height, 0.0), 1.0) for end in ordered], _LINE_HEIGHT / pixels)
@@ -84,8 +91,11 @@ def name_ends(
     ]
     # All at once, as plotly checks the whole layout at each addition.
     figure.update_layout(
-        shapes=[_sample(place, end.look) for end, place in placed],
-        annotations=[*figure.layout.annotations, *(_name(end, place) for end, place in placed)],
+        shapes=[_sample(place, end.look, side) for end, place in placed],
+        annotations=[
+            *figure.layout.annotations,
+            *(_name(end, place, side) for end, place in placed),
+        ],
     )
 
 
@@ -101,30 +111,32 @@ def _apart(heights: list[float], least: float) -> list[float]:
     return moved
 
 
-def _sample(place: float, look: Look) -> dict[str, Any]:
-    """Return a piece of the line, 22 pixels long, left of its name."""
+def _sample(place: float, look: Look, side: str) -> dict[str, Any]:
+    """Return a piece of the line, 22 pixels long, between its end and its name."""
+    near, far = (4, 26) if side == "right" else (-26, -4)
     return {
         "type": "line",
         "xref": "paper",
         "yref": "paper",
         "xsizemode": "pixel",
-        "xanchor": 1,
-        "x0": 4,
-        "x1": 26,
+        "xanchor": 1 if side == "right" else 0,
+        "x0": near,
+        "x1": far,
         "y0": place,
         "y1": place,
         "line": {"color": look.colour, "dash": look.dash, "width": look.width},
     }
 
 
-def _name(end: LineEnd, place: float) -> dict[str, Any]:
+def _name(end: LineEnd, place: float, side: str) -> dict[str, Any]:
+    at_right = side == "right"
     return {
         "xref": "paper",
         "yref": "paper",
-        "x": 1,
+        "x": 1 if at_right else 0,
         "y": place,
-        "xshift": 30,
-        "xanchor": "left",
+        "xshift": 30 if at_right else -30,
+        "xanchor": "left" if at_right else "right",
         "yanchor": "middle",
         "text": end.name,
         "font": {"size": 12, "color": end.look.colour},

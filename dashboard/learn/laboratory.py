@@ -136,6 +136,7 @@ PRESETS: Mapping[str, Chosen] = {
     "many_classes": Chosen(classes=10, rate=70),
     "by_hand": Chosen(form="hand", handles=(0, 5, 12, 22, 35, 50, 65, 70, 60, 75, 100)),
     "zhang": Chosen(form="zhang"),
+    "zhang_better": Chosen(form="zhang", beta0=2, beta1=-19),
 }
 """Models to begin with, by a word of their own; the first one opens."""
 

@@ -1,6 +1,6 @@
-"""A picture of the pages that teach, over its sentence."""
+"""A picture of the pages that teach, over its sentence; and a table."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
@@ -33,3 +33,9 @@ def show_picture(picture: Picture, key: str, on_click: Callable[[], None] | None
             alt=learn.alt_text(str(picture.figure.layout.title.text), picture.text),
         )
         st.markdown(f":small[{picture.text}]")
+
+
+def show_table(title: str, head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+    """Show a table of texts, row by row, under its title."""
+    st.markdown(f"**{title}**")
+    st.table({name: [row[k] for row in rows] for k, name in enumerate(head)})

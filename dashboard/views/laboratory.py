@@ -23,8 +23,9 @@ from dashboard.learn.laboratory import (
     redraws_of,
 )
 from dashboard.learn.lesson import Picture
+from dashboard.parts.estimators import show_study
 from dashboard.parts.links import show_teaching
-from dashboard.parts.picture import show_picture
+from dashboard.parts.picture import show_picture, show_table
 from dashboard.wording import laboratory as words
 from dashboard.wording.sentences import method_name
 
@@ -113,8 +114,12 @@ def _choose_numbers(held: Chosen) -> Chosen:
 
 
 def _take_preset(key: str, held: Chosen) -> None:
-    preset = PRESETS[st.session_state[key]]
-    _hold(replace(preset, rows=held.rows, seed=held.seed, draw=held.draw))
+    _take(st.session_state[key], held)
+
+
+def _take(name: str, held: Chosen) -> None:
+    """Put a model to begin with in place of the one that is shown; what is drawn stays."""
+    _hold(replace(PRESETS[name], rows=held.rows, seed=held.seed, draw=held.draw))
 
 
 def _draw() -> None:
@@ -210,26 +215,22 @@ def _show_results(chosen: Chosen) -> None:
             _show_picture(lab_pictures.spread(many, found, palette))
             st.markdown(words.spread(many))
         else:
-            _show_table(words.ESTIMATES, words.ESTIMATE_HEAD, words.estimate_rows(found, None))
+            show_table(words.ESTIMATES, words.ESTIMATE_HEAD, words.estimate_rows(found, None))
             st.markdown(f":small[{words.ESTIMATES_NOTE}]")
     if many is not None:
-        _show_table(words.ESTIMATES, words.MANY_HEAD, words.estimate_rows(found, many))
+        show_table(words.ESTIMATES, words.MANY_HEAD, words.estimate_rows(found, many))
         st.markdown(f":small[{words.ESTIMATES_NOTE}]")
     rows = words.calibrator_rows(found.calibrators, found.truth)
-    _show_table(words.CALIBRATORS, words.CALIBRATOR_HEAD, rows)
+    show_table(words.CALIBRATORS, words.CALIBRATOR_HEAD, rows)
     st.markdown(f":small[{words.CALIBRATORS_NOTE}]")
     query = {"data": "laboratory", "model": chosen.code, "method": "none"}
     event = {"event": "class", "class": EVENT} if chosen.classes == 2 else {"event": "top"}
     st.link_button(
         words.OPEN, f"reliability?{urlencode(query | event)}", icon=":material/open_in_new:"
     )
+    show_study(chosen, lambda name: _take(name, chosen))
 
 
 def _show_picture(picture: Picture, *, clickable: bool = False) -> None:
     key = f"lab_picture_{picture.name}"
     show_picture(picture, key, partial(_clicked, key) if clickable else None)
-
-
-def _show_table(title: str, head: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
-    st.markdown(f"**{title}**")
-    st.table({name: [row[k] for row in rows] for k, name in enumerate(head)})

@@ -27,7 +27,8 @@ PRESETS: Mapping[str, str] = {
     "two_groups": "Two groups with opposite errors",
     "many_classes": "Overconfident, 10 classes",
     "by_hand": "Drawn by hand",
-    "zhang": "Zhang 2020, two parameters",
+    "zhang": "Zhang 2020, less calibrated",
+    "zhang_better": "Zhang 2020, better calibrated",
 }
 OWN, OWN_MODEL = "Your own", "a model of your own"
 ROWS, CLASSES = "Rows", "Classes"

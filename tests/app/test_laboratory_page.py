@@ -2,7 +2,10 @@
 
 from streamlit.testing.v1 import AppTest
 
+from dashboard.compute.laboratory import finished_study
 from dashboard.learn.laboratory import PRESETS, Chosen, chosen_of, found_of, redraws_of
+from dashboard.parts.long_work import RUN
+from dashboard.wording import estimators
 from dashboard.wording import laboratory as words
 from tests.app.pages import open_page
 
@@ -60,6 +63,22 @@ def test_drawing_many_times_shows_the_spread() -> None:
     assert words.spread(redraws_of(Chosen())) in shown(page)
     heads = [list(table.value.columns) for table in page.table]
     assert list(words.MANY_HEAD) in heads
+
+
+def test_errors_of_estimates_are_computed_after_a_click() -> None:
+    page = open_page("laboratory")
+    page.button(key="lab_take_zhang").click().run()
+    assert model_of(page) == PRESETS["zhang"]
+    assert "lab_take_zhang" not in [one.key for one in page.button]
+    page.segmented_control(key="lab_study_draws").set_value(30).run()
+    assert finished_study(PRESETS["zhang"], 30) is None
+    next(one for one in page.button if one.label == RUN).click().run()
+    assert not page.exception
+    study = finished_study(PRESETS["zhang"], 30)
+    assert study is not None
+    assert estimators.conclusion(study) in shown(page)
+    assert RUN not in [one.label for one in page.button]
+    assert estimators.heads(study) == tuple(page.table[-1].value.columns)
 
 
 def test_a_link_opens_its_model_and_a_wrong_one_says_so() -> None:

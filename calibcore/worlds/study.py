@@ -1,0 +1,162 @@
+"""How far estimates of the calibration error are from their own truths, by number of rows."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibcore import validation
+from calibcore.calibrators.base import Progress
+from calibcore.results import find, result_class
+from calibcore.validation import Floats
+from calibcore.worlds.redraws import MOST_DRAWS, Redraws, redraws
+from calibcore.worlds.world import MOST_CELLS, World
+
+STUDY_ROWS = tuple(2**power for power in range(6, 17))
+"""Numbers of rows from 64, where Zhang 2020 begins (it ends at 1,024), to 65,536."""
+
+FIXED = (
+    "ece", "ece_equal_mass", "sweep_ece", "debiased_ece", "kde_ece", "smooth_ece", "ks_error",
+)  # fmt: skip
+"""Measures that are studied as they stand, those of bins with 15."""
+
+STURGES = {"ece": "ece_sturges", "ece_equal_mass": "ece_equal_mass_sturges"}
+"""Keys of measures that are studied with `sturges_bins` too, and what they are then called."""
+
+ESTIMATES = (*FIXED, *STURGES.values())
+
+_PART = 1 << 20
+"""Rows between two reports of progress."""
+
+
+def sturges_bins(n_rows: int) -> int:
+    """Return the number of bins that Sturges' rule gives so many rows: 1 + log2, rounded up.
+
+    Examples
+    --------
+    >>> sturges_bins(1), sturges_bins(64), sturges_bins(65)
+    (1, 7, 8)
+    """
+    return 1 + (validation.whole_number(n_rows, "n_rows", least=1) - 1).bit_length()
+
+
+def redraw_estimates(
+    world: World, n_rows: int, n_draws: int, *, seed: int, progress: Progress | None = None
+) -> Redraws:
+    """Draw many sets of rows of one world, and estimate its calibration error from each.
+
+    Parameters
+    ----------
+    world : World
+        Where rows are drawn from.
+    n_rows : int
+        Rows of each draw, from 1 to 5,000,000.
+    n_draws : int
+        From 1 to 100,000.
+    seed : int
+        Not below 0.
+    progress : callable, optional
+        Told the share done, 0 to 1.
+
+    Returns
+    -------
+    Redraws
+        Of `ESTIMATES`, all of the same draws.
+
+    Raises
+    ------
+    CalibrationInputError
+        A number out of its range.
+
+    Notes
+    -----
+    Bins are those of `calibcore.binning.bin_scores`: 15, or as many as Sturges' rule gives the
+    rows. Zhang 2020 names 15 bins of equal width, and bins by Sturges' rule that depend on the
+    data; its authors' program makes bins of equal mass.
+
+    References
+    ----------
+    Zhang, Kailkhura, Han, ICML 2020, section 5.1 and figure 5; Sturges, *Journal of the American
+    Statistical Association* 1926.
+
+    Examples
+    --------
+    >>> from calibcore.worlds import zhang_world
+    >>> found = redraw_estimates(zhang_world(0.5, -1.5), 64, 100, seed=1)
+    >>> bool(found.errors("kde_ece").mean() < found.errors("ece").mean())
+    True
+    """
+    n_rows = validation.whole_number(n_rows, "n_rows", least=1, most=MOST_CELLS // 2)
+    n_draws = validation.whole_number(n_draws, "n_draws", least=1, most=MOST_DRAWS)
+    n_bins, at_once = sturges_bins(n_rows), max(1, _PART // n_rows)
+    parts = []
+    for start in range(0, n_draws, at_once):
+        own = [seed, n_rows, start // at_once]
+        size = min(at_once, n_draws - start)
+        usual = redraws(world, n_rows, size, seed=own, measures=FIXED)
+        other = redraws(world, n_rows, size, seed=own, measures=tuple(STURGES), n_bins=n_bins)
+        parts.append(np.hstack([usual.values, other.values]))
+        if progress is not None:
+            progress((start + size) / n_draws)
+    aims, limits = (
+        np.concatenate(both) for both in ((usual.aims, other.aims), (usual.limits, other.limits))
+    )
+    return Redraws(ESTIMATES, np.concatenate(parts), aims, limits, n_rows)
+
+
+@result_class
+class EstimatorStudy:
+    """How far estimates are from their own truths, by number of rows.
+
+    Attributes
+    ----------
+    sizes : tuple of Redraws
+        As of `redraw_estimates`, the fewest rows first, at least one.
+    """
+
+    sizes: tuple[Redraws, ...]
+
+    @property
+    def n_rows(self) -> NDArray[np.int64]:
+        """Rows of each draw, shape (n_sizes,)."""
+        return np.array([size.n_rows for size in self.sizes], dtype=np.int64)
+
+    def truth(self, key: str) -> float:
+        """Return what one of `ESTIMATES` is an estimate of, as a fraction."""
+        first = self.sizes[0]
+        return float(find(dict(zip(first.keys, first.aims, strict=True)), key, "estimate"))
+
+    def mean_error(self, key: str) -> Floats:
+        """Return the mean absolute error of one of `ESTIMATES`, shape (n_sizes,)."""
+        return np.array([size.errors(key).mean() for size in self.sizes])
+
+    def error_quantile(self, key: str, share: float) -> Floats:
+        """Return what this share of its absolute errors stays below, shape (n_sizes,)."""
+        return np.array([np.quantile(size.errors(key), share) for size in self.sizes])
+
+    def lowest(self, keys: Sequence[str], place: int = 0) -> tuple[str, ...]:
+        """Return which of some estimates has the lowest mean absolute error.
+
+        Parameters
+        ----------
+        keys : sequence of str
+            Of `ESTIMATES`; those that estimate the same quantity can be compared.
+        place : int, default 0
+            Which number of rows.
+
+        Returns
+        -------
+        tuple of str
+            The lowest, then those that are not clearly higher: less than two standard errors of
+            the mean difference, draw by draw.
+        """
+        errors = {key: self.sizes[place].errors(key) for key in keys}
+        ordered = sorted(keys, key=lambda key: float(errors[key].mean()))
+        best = errors[ordered[0]]
+        return tuple(key for key in ordered if not _is_higher(errors[key] - best))
+
+
+def _is_higher(differences: Floats) -> bool:
+    """Return whether a mean difference is above 0 by two standard errors."""
+    error = differences.std() / np.sqrt(differences.size)
+    return bool(differences.mean() > 2 * error)

@@ -1,0 +1,64 @@
+"""The study of estimators on the laboratory's page: started by a click, watched, and stopped."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from calibcore.worlds import EstimatorStudy
+from dashboard import style
+from dashboard.compute.laboratory import finished_study, study_of, study_seconds
+from dashboard.figures.estimators import error_graph
+from dashboard.learn.laboratory import Chosen, preset_of
+from dashboard.learn.lesson import Picture
+from dashboard.parts.long_work import LongWork
+from dashboard.parts.picture import show_picture, show_table
+from dashboard.wording import estimators as words
+from dashboard.wording.laboratory import PRESETS
+
+_ZHANG = ("zhang", "zhang_better")
+_DRAWS = (30, 100, 300, 1_000)
+
+
+def show_study(chosen: Chosen, take: Callable[[str], None]) -> None:
+    """Show how far estimates are from their own truths, by number of rows.
+
+    Parameters
+    ----------
+    chosen : Chosen
+        The model of the laboratory.
+    take : callable
+        Puts a model to begin with, by its word, in its place.
+    """
+    st.subheader(words.TITLE, anchor=False)
+    st.markdown(words.INTRO)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        n_draws = st.segmented_control(
+            words.DRAWS, _DRAWS, default=_DRAWS[1], required=True, key="lab_study_draws",
+            format_func=lambda one: f"{one:,}", help=words.DRAWS_HELP,
+        ) or _DRAWS[1]  # fmt: skip
+        for name in _ZHANG:
+            if name != preset_of(chosen):
+                st.button(PRESETS[name], key=f"lab_take_{name}", on_click=take, args=(name,))
+    study = _study(chosen, n_draws)
+    if study is not None and len(study.sizes) > 1:
+        figure = error_graph(study, words.NAMES, words.GRAPH, words.AXIS, style.palette())
+        show_picture(Picture("errors", figure, words.caption(study)), "lab_picture_errors")
+        show_table(words.AXIS, words.heads(study), words.rows(study))
+        st.markdown(f":small[{words.NOTE}]")
+
+
+def _study(chosen: Chosen, n_draws: int) -> EstimatorStudy | None:
+    """Return the study, computed after a click; or what there is of it."""
+    seconds = study_seconds(chosen, n_draws)
+    if not seconds:
+        return finished_study(chosen, n_draws)
+    work = LongWork(("estimators", chosen.model, chosen.seed, n_draws))
+    if not work.agreed(seconds, words.WHAT, ask_from=0):
+        found = finished_study(chosen, n_draws)
+        if found is not None:
+            st.markdown(words.STOPPED)
+        return found
+    with work.watched() as report:
+        return study_of(
+            chosen, n_draws, lambda share, n_rows: report(share, words.step(n_rows, n_draws))
+        )

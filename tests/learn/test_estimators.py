@@ -1,0 +1,111 @@
+"""The study of estimators in pictures and words."""
+
+import numpy as np
+import pytest
+
+from calibcore.worlds import EstimatorStudy, Redraws, redraw_estimates, zhang_world
+from calibcore.worlds.study import ESTIMATES
+from dashboard.compute.laboratory import finished_study, study_of, study_seconds
+from dashboard.figures import LIGHT
+from dashboard.figures.estimators import error_graph
+from dashboard.learn.laboratory import Chosen
+from dashboard.wording import estimators as words
+
+STUDY = EstimatorStudy(
+    tuple(redraw_estimates(zhang_world(0.5, -1.5), n, 30, seed=0) for n in (64, 256, 1_024))
+)
+
+
+def made(**errors: list[float]) -> EstimatorStudy:
+    """Each estimate's error at each of some sizes, the same in every draw; others are far off."""
+    n_sizes = len(next(iter(errors.values())))
+    table = [[errors.get(key, [0.5] * n_sizes)[k] for key in ESTIMATES] for k in range(n_sizes)]
+    aims = np.zeros(len(ESTIMATES))
+    return EstimatorStudy(
+        tuple(Redraws(ESTIMATES, np.array([row]), aims, aims, 10**k) for k, row in enumerate(table))
+    )
+
+
+def test_the_picture_draws_the_mean_errors_of_all_estimates() -> None:
+    figure = error_graph(STUDY, words.NAMES, words.GRAPH, words.AXIS, LIGHT)
+    assert set(words.NAMES) == set(ESTIMATES)
+    for (key, name), trace in zip(words.NAMES.items(), figure.data, strict=True):
+        assert trace.name == name
+        assert np.allclose(trace.y, 100 * STUDY.mean_error(key))
+        assert trace.x.tolist() == [64, 256, 1_024]
+    named = {one.text: one.y for one in figure.layout.annotations}
+    assert set(named) == set(words.NAMES.values())
+    first = {name: STUDY.mean_error(key)[0] for key, name in words.NAMES.items()}
+    assert sorted(named, key=named.__getitem__) == sorted(first, key=first.__getitem__)
+    assert (figure.layout.xaxis.type, figure.layout.yaxis.type) == ("log", "log")
+    looks = {(trace.line.color, trace.line.dash) for trace in figure.data}
+    assert len(looks) == len(ESTIMATES)
+
+
+@pytest.mark.parametrize(
+    ("errors", "told"),
+    [
+        (
+            {"ece": [0.3, 0.2, 0.1], "kde_ece": [0.1, 0.1, 0.095]},
+            (
+                "With 1 rows KDE-ECE has the lowest error of an ECE estimate (10.00 pp); ECE, 15"
+                " equal-width bins: 30.00 pp. From 100 rows on, 15 bins are within 10% of the"
+                " lowest error."
+            ),
+        ),
+        (
+            {"ece": [0.1, 0.1], "kde_ece": [0.2, 0.05]},
+            (
+                "With 1 rows no estimate of ECE has a lower error than ECE, 15 equal-width bins"
+                " (10.00 pp). Up to 10 rows, 15 bins stay behind by more than 10%."
+            ),
+        ),
+        (
+            {"ece": [0.105, 0.1], "kde_ece": [0.1, 0.1], "sweep_ece": [0.1, 0.2]},
+            (
+                "With 1 rows KDE-ECE and Sweep ECE have the lowest error of an ECE estimate (10.00"
+                " pp); ECE, 15 equal-width bins: 10.50 pp. At every size, 15 bins are within 10% of"
+                " the lowest error."
+            ),
+        ),
+    ],
+)
+def test_the_conclusion_by_hand(errors: dict[str, list[float]], told: str) -> None:
+    study = made(ks_error=[0.04] * len(errors["ece"]), **errors)
+    assert words.conclusion(study) == f"{told} KS error, by its own truth: 4.00 pp."
+
+
+def test_the_table_has_the_lowest_first() -> None:
+    rows = words.rows(STUDY)
+    assert words.heads(STUDY) == ("Estimate", "Truth", "64 rows", "256 rows", "1,024 rows")
+    assert len(rows) == len(ESTIMATES)
+    shown = [float(row[2].split()[0]) for row in rows]
+    assert shown == sorted(shown)
+    kernel = next(row for row in rows if row[0] == "KDE-ECE")
+    low, high = (100 * STUDY.error_quantile("kde_ece", share)[1] for share in (0.1, 0.9))
+    mean = 100 * STUDY.mean_error("kde_ece")[1]
+    assert kernel[3] == f"{mean:.2f} pp ({low:.2f}\u2013{high:.2f})"
+
+
+class StoppedError(Exception):
+    pass
+
+
+def test_a_stopped_study_keeps_what_is_finished() -> None:
+    model, told = Chosen(form="zhang", seed=77), []
+
+    def stop(share: float, n_rows: int) -> None:
+        told.append(share)
+        if n_rows == 256:
+            raise StoppedError
+
+    assert finished_study(model, 3) is None
+    whole = study_seconds(model, 3)
+    with pytest.raises(StoppedError):
+        study_of(model, 3, stop)
+    assert told == sorted(told)
+    found = finished_study(Chosen(form="zhang", seed=77, rows=50, draw=9), 3)
+    assert found is not None
+    assert found.n_rows.tolist() == [64, 128]
+    assert 0 < study_seconds(model, 3) < whole
+    assert study_seconds(model, 30) == pytest.approx(10 * whole)
