@@ -26,7 +26,7 @@ from dashboard.compute.models import (
 from dashboard.figures import class_picture
 from dashboard.figures.models import plane_figure
 from dashboard.figures.sent import LightFigure
-from dashboard.parts import address
+from dashboard.parts import address, series
 from dashboard.parts.downloads import file_name, offer_table
 from dashboard.parts.graph import choose_columns_on_phones, show_graph
 from dashboard.parts.headline import show_subject
@@ -47,11 +47,16 @@ MEASURES = ("ks_error", "ece", "event_nll", "event_brier", "miscalibration", "di
 A_LINE = 3
 """Pictures on a line."""
 
+MATES_SHOWN = 2
+"""Examples that the first one is compared with unless others are chosen."""
+
 Named = tuple[str, Upload]
 
 
 def show(scene: Scene) -> None:
     """Show the page."""
+    if series.chosen_instead(scene):
+        return
     show_subject(scene)
     top = ResultPlace()
     others = _sampled(scene) if scene.sample is not None else _brought(scene)
@@ -95,7 +100,7 @@ def _sampled(scene: Scene) -> list[Named]:
         words.SAMPLES,
         {name: one.title for name, one in offered.items()},
         key="beside",
-        default=list(offered),
+        default=list(offered)[:MATES_SHOWN],
         help=words.SAMPLES_HELP,
     )
     if not chosen:
