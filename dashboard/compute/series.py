@@ -72,11 +72,11 @@ def numbers_in(names: Sequence[str]) -> tuple[list[float], str]:
     return [float(place) for place in range(1, len(names) + 1)], ""
 
 
-def read_series(series: SampleSeries) -> list[Member]:
-    """Read the files of a series that comes with Fractile."""
+def read_series(series: SampleSeries, most: int | None = None) -> list[Member]:
+    """Read the files of a series that comes with Fractile: all, or so many of the first."""
     return [
         Member(number, f"{series.along} {number:g}", _read(name))
-        for number, name in zip(series.numbers, series.files, strict=True)
+        for number, name in zip(series.numbers[:most], series.files[:most], strict=True)
     ]
 
 

@@ -74,8 +74,8 @@ def _of_examples(scene: Scene) -> tuple[list[Member], str]:
     """Show the choice of a series that comes with Fractile; nothing if it has other classes."""
     offered = {one.name: one for one in sample_series()}
     with st.container():
-        first = read_series(next(iter(offered.values())))[0]
-    if scene.class_names != first.upload.class_names:
+        (sample,) = read_series(next(iter(offered.values())), most=1)
+    if scene.class_names != sample.upload.class_names:
         st.info(words.NO_SERIES, icon=":material/info:")
         return [], ""
     name = address.choose(

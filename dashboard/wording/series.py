@@ -34,6 +34,9 @@ TABLE = "Measures"
 HEAD = ("T", "Error", "NLL", "Entropy", "ECE", "KS error")
 WORK = "Fitting a temperature to {n} networks"
 LEGEND = "Solid: before temperature scaling. Dashed: after."
+NEAR = 0.05
+"""A temperature so near to 1 counts as 1."""
+
 SIMILAR = 1.96
 """Standard errors of a difference of errors, as if of other rows, below which it is not named."""
 
@@ -78,7 +81,7 @@ def conclusion(found: Sequence[Checkpoint], along: str) -> str:
     least = found[int(np.argmin(losses))]
     name = _axis(along)
     if least is last:
-        return f"NLL is lowest at the last {name}, {last.number:g}: no rise is seen."
+        return f"NLL is lowest at the last {name}, {last.number:g} ({last.nll[0]:.3f})."
     change, width = last.error - least.error, _chance(least, last)
     ends = f"{percent(least.error, last.n_samples)} \u2192 {percent(last.error, last.n_samples)}"
     word = "hardly changes" if abs(change) < width else "falls" if change < 0 else "rises"
@@ -142,19 +145,17 @@ def _error(found: Sequence[Checkpoint], name: str) -> str:
 
 
 def _temperature(values: Floats, found: Sequence[Checkpoint], name: str) -> str:
-    above = values > 1
     ends = f"T goes from {values[0]:.3g} to {values[-1]:.3g}"
-    if above.all() or not above.any():
-        where = "above" if above.all() else "at or below"
-        return f"{ends}, {where} 1 at every {name}: scores are too {_too(above[0])} throughout."
-    if above[-1]:
-        first = len(above) - int(np.argmin(above[::-1]))
+    above, below = values > 1 + NEAR, values < 1 - NEAR
+    for side, where, word in ((above, "above", "high"), (below, "below", "low")):
+        if side.all():
+            return f"{ends}, {where} 1 at every {name}: scores are too {word} throughout."
+    if not above.any() and not below.any():
+        return f"{ends}, about 1 at every {name}: scores need no correction."
+    first = len(above) - int(np.argmin(above[::-1]))
+    if above[-1] and not above[:first].any():
         return f"{ends}. From {name} {found[first].number:g} on it is above 1: scores are too high."
     return f"{ends}; it is above 1 at {int(above.sum())} of {len(above)}."
-
-
-def _too(high: object) -> str:
-    return "high" if high else "low"
 
 
 def _entropy(found: Sequence[Checkpoint], name: str) -> str:
