@@ -95,13 +95,14 @@ def _brought(scene: Scene) -> tuple[list[Member], str]:
     if not isinstance(scene.rows, LogitSet):
         st.info(words.NOT_ALL_CLASSES, icon=":material/info:")
         return [], ""
-    uploads = {scene.upload.name: scene.upload}
-    for source in controls.choose_models(scene.upload.name):
+    name, beside = controls.left_out(scene.upload)
+    uploads = {name: scene.upload}
+    for source in (*beside, *controls.choose_models(name)):
         try:
             with st.container():
                 upload = read_beside(scene.upload, source)
             check_other(scene.upload, upload)
-            if upload.digest != scene.upload.digest:
+            if upload.digest not in {one.digest for one in uploads.values()}:
                 uploads[source.name] = upload
         except CalibrationInputError as error:
             st.error(words.refused(source.name, error), icon=":material/block:")

@@ -17,6 +17,7 @@ from dashboard.samples import sample_series, stored
 from dashboard.wording import series as words
 from tests.app.pages import MARKUP, bodies, charts, npz_of, open_page, open_upload
 from tests.app.test_models import again, bring, sets
+from tests.app.test_several_files import scores_file
 
 WIDTHS = next(one for one in sample_series() if one.name == "widths")
 
@@ -72,6 +73,17 @@ def test_brought_files_stand_by_the_numbers_of_their_names_which_can_be_changed(
     (number,) = [one for one in page.number_input if one.label == "epoch_2.npz"]
     number.set_value(20.0).run()
     assert [row[0] for row in rows_of(page)] == ["10", "20"]
+
+
+def test_files_that_were_brought_together_are_a_series() -> None:
+    page = open_upload(
+        scores_file("width_64.csv", seed=1), scores_file("width_8.csv", seed=2),
+        path="models", models_view="series",
+    )  # fmt: skip
+    (button,) = [one for one in page.button if one.label.startswith("width") and "64" in one.label]
+    button.click().run()
+    assert not page.exception
+    assert [row[0] for row in rows_of(page)] == ["8", "64"]
 
 
 def test_other_examples_say_where_a_series_is() -> None:
