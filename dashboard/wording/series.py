@@ -84,7 +84,9 @@ def conclusion(found: Sequence[Checkpoint], along: str) -> str:
         return f"NLL is lowest at the last {name}, {last.number:g} ({last.nll[0]:.3f})."
     change, width = last.error - least.error, _chance(least, last)
     ends = f"{percent(least.error, last.n_samples)} \u2192 {percent(last.error, last.n_samples)}"
-    word = "hardly changes" if abs(change) < width else "falls" if change < 0 else "rises"
+    word = "falls" if change < 0 else "rises"
+    if abs(change) < width:
+        word = "shows no clear change"
     return (
         f"From {name} {least.number:g} to {last.number:g}, NLL rises ({least.nll[0]:.3f} \u2192"
         f" {last.nll[0]:.3f}) while error {word} ({ends})."
@@ -150,11 +152,12 @@ def _temperature(values: Floats, found: Sequence[Checkpoint], name: str) -> str:
     for side, where, word in ((above, "above", "high"), (below, "below", "low")):
         if side.all():
             return f"{ends}, {where} 1 at every {name}: scores are too {word} throughout."
+        first = len(side) - int(np.argmin(side[::-1]))
+        if side[-1] and not side[:first].any():
+            since = f"From {name} {found[first].number:g} on it is {where} 1"
+            return f"{ends}. {since}: scores are too {word}."
     if not above.any() and not below.any():
         return f"{ends}, about 1 at every {name}: scores need no correction."
-    first = len(above) - int(np.argmin(above[::-1]))
-    if above[-1] and not above[:first].any():
-        return f"{ends}. From {name} {found[first].number:g} on it is above 1: scores are too high."
     return f"{ends}; it is above 1 at {int(above.sum())} of {len(above)}."
 
 

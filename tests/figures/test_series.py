@@ -37,7 +37,7 @@ OVERFIT = (one(1, 0.30, 0.9, 0.8), one(5, 0.20, 0.6, 0.97), one(20, 0.15, 0.7, 1
             "From epoch 5 to 20, NLL rises (0.600 \u2192 0.700) while error falls (20.0%",
         ),
         # 1.96 times the root of 2 x 0.2 x 0.8 / 10,000 is 0.0111.
-        ((one(1, 0.205, 0.5), one(2, 0.195, 0.6)), "error hardly changes"),
+        ((one(1, 0.205, 0.5), one(2, 0.195, 0.6)), "error shows no clear change"),
         ((one(1, 0.194, 0.5), one(2, 0.206, 0.6)), "error rises"),
         ((one(1, 0.2, 0.5), one(2, 0.2, 0.4)), "NLL is lowest at the last epoch, 2 (0.400)."),
     ],
@@ -60,7 +60,8 @@ def test_what_is_shaded_reaches_from_the_lowest_nll_to_a_later_lowest_error() ->
         ((0.8, 0.97, 1.5), "From epoch 20 on it is above 1: scores are too high."),
         ((1.2, 1.4, 1.5), "above 1 at every epoch: scores are too high throughout."),
         ((0.8, 0.7, 0.9), "below 1 at every epoch: scores are too low throughout."),
-        ((1.2, 0.7, 0.9), "it is above 1 at 1 of 3."),
+        ((1.2, 0.7, 0.9), "From epoch 5 on it is below 1: scores are too low."),
+        ((1.2, 0.7, 1.2), "it is above 1 at 2 of 3."),
         ((0.99, 1.02, 1.01), "about 1 at every epoch: scores need no correction."),
     ],
 )

@@ -127,10 +127,11 @@ def _best(chosen: Trained) -> str:
     usual = LOSSES["entropy"]
     named = [chosen] if chosen is usual else [chosen, usual]
     fitted = (
-        f"{one.name.lower()} {one.after.shown} (KS error {_ks(one.before)} \u2192 {_ks(one.after)})"
+        f"for {one.name.lower()}: {one.after.shown}"
+        f" (KS error {_ks(one.before)} \u2192 {_ks(one.after)})"
         for one in named
     )
-    return f"Best T: {', '.join(fitted)}."
+    return f"Best T {'; '.join(fitted)}."
 
 
 def _ks(found: Tempered) -> str:
