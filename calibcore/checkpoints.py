@@ -11,6 +11,7 @@ from calibcore.fitting import FoldedVectorMap
 from calibcore.metrics import mean_entropy
 from calibcore.results import result_class
 from calibcore.splits import Split
+from calibcore.validation import Hits
 
 Both = tuple[float, float]
 """Before temperature scaling and after."""
@@ -28,8 +29,8 @@ class Checkpoint:
         Rows of the test set.
     temperature : float
         What divides the logits, fitted on the calibration set; with folds, the mean of theirs.
-    error : float
-        Share of the rows whose most probable class is wrong: no temperature changes it.
+    correct : ndarray of {0, 1}, shape (n_samples,)
+        Whether the most probable class is the true one: no temperature changes it.
     nll, entropy : tuple of float
         Of all classes, in nats, before and after.
     ece, ks_error : tuple of float
@@ -39,11 +40,16 @@ class Checkpoint:
     number: float
     n_samples: int
     temperature: float
-    error: float
+    correct: Hits
     nll: Both
     entropy: Both
     ece: Both
     ks_error: Both
+
+    @property
+    def error(self) -> float:
+        """Share of the rows whose most probable class is wrong."""
+        return 1 - float(self.correct.mean())
 
 
 def checkpoint(
@@ -106,7 +112,7 @@ def checkpoint_of(
         number=float(number),
         n_samples=result.n_samples,
         temperature=sum(found) / len(found),
-        error=1 - _both(result, "accuracy")[0],
+        correct=TopR(1).outcomes(rows.probabilities, rows.labels).hits,
         nll=_both(result, "nll"),
         entropy=(before, after),
         ece=_both(result, "ece"),

@@ -102,7 +102,7 @@ def series_graph(
         shown = f"%{{x:.6~g}}: %{{y:{_FORMATS[panel.kind]}}}"
         named = f"{name}, " if len(values) > 1 else ""
         sketch.add_scatter(
-            x=numbers, y=line, mode="lines+markers", name=name, **look,
+            x=numbers, y=line, mode="lines+markers", name=name, cliponaxis=False, **look,
             hovertemplate=f"{named}{shown}<extra></extra>",
         )  # fmt: skip
     if len(values) > 1:
@@ -151,7 +151,13 @@ def _name_lines(
 
 def _shade(ends: tuple[float, float], palette: Palette) -> dict[str, Any]:
     place = {"x0": min(ends), "x1": max(ends), "y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
-    return {"type": "rect", **place, "fillcolor": palette.band, "line": {"width": 0}}
+    return {
+        "type": "rect",
+        **place,
+        "fillcolor": palette.band,
+        "line": {"width": 0},
+        "opacity": 0.5,
+    }
 
 
 def _one(palette: Palette) -> dict[str, Any]:

@@ -38,7 +38,7 @@ NEAR = 0.05
 """A temperature so near to 1 counts as 1."""
 
 SIMILAR = 1.96
-"""Standard errors of a difference of errors, as if of other rows, below which it is not named."""
+"""Standard errors of a difference of errors on the same rows, below which it is not named."""
 
 
 def refused(name: str, error: CalibrationInputError) -> str:
@@ -94,8 +94,9 @@ def conclusion(found: Sequence[Checkpoint], along: str) -> str:
 
 
 def _chance(one: Checkpoint, other: Checkpoint) -> float:
-    p = (one.error + other.error) / 2
-    return SIMILAR * sqrt(2 * p * (1 - p) / one.n_samples)
+    """Return how far two errors on the same rows may differ by chance."""
+    apart = one.correct.astype(np.float64) - other.correct
+    return SIMILAR * float(apart.std()) / sqrt(one.n_samples)
 
 
 def _axis(along: str) -> str:

@@ -52,7 +52,7 @@ def test_a_series_of_examples_shows_the_audit_of_each_file() -> None:
     for panel in PANELS:
         assert words.caption(panel.field, found, WIDTHS.along) in said
     head, *lines = csv.reader(io.StringIO(series_csv(found, WIDTHS.along)))
-    assert head[:4] == ["Channels", "Error", "NLL (nats), before", "NLL (nats), after"]
+    assert head[:4] == ["Width", "Error", "NLL (nats), before", "NLL (nats), after"]
     assert [float(line[-1]) for line in lines] == [one.temperature for one in found]
 
 

@@ -13,12 +13,16 @@ from dashboard.figures.series import PANELS, series_graph
 from dashboard.wording import series as words
 
 
-def one(number: float, error: float, nll: float, temperature: float = 1.0) -> Checkpoint:
+def one(
+    number: float, error: float, nll: float, temperature: float = 1.0, *, moved: int = 0
+) -> Checkpoint:
+    """Make a network that is wrong on the first rows, from the row `moved` on."""
+    wrong = np.arange(10_000) < round(error * 10_000)
     return Checkpoint(
         number=number,
         n_samples=10_000,
         temperature=temperature,
-        error=error,
+        correct=(~np.roll(wrong, moved)).astype(np.int8),
         nll=(nll, nll - 0.01),
         entropy=(0.2, 0.25),
         ece=(0.05, 0.01),
@@ -36,8 +40,10 @@ OVERFIT = (one(1, 0.30, 0.9, 0.8), one(5, 0.20, 0.6, 0.97), one(20, 0.15, 0.7, 1
             OVERFIT,
             "From epoch 5 to 20, NLL rises (0.600 \u2192 0.700) while error falls (20.0%",
         ),
-        # 1.96 times the root of 2 x 0.2 x 0.8 / 10,000 is 0.0111.
-        ((one(1, 0.205, 0.5), one(2, 0.195, 0.6)), "error shows no clear change"),
+        # 1,100 rows are gained and 1,000 lost; 1.96 times the root of 2,099 is 90 rows.
+        ((one(1, 0.2, 0.5, moved=1000), one(2, 0.19, 0.6)), "error falls (20.0% \u2192 19.0%)."),
+        # 1,450 rows are gained and 1,350 lost; 1.96 times the root of 2,799 is 104 rows.
+        ((one(1, 0.2, 0.5, moved=1350), one(2, 0.19, 0.6)), "error shows no clear change"),
         ((one(1, 0.194, 0.5), one(2, 0.206, 0.6)), "error rises"),
         ((one(1, 0.2, 0.5), one(2, 0.2, 0.4)), "NLL is lowest at the last epoch, 2 (0.400)."),
     ],
