@@ -163,7 +163,7 @@ def _table(found: Sequence[Checkpoint], along: str, columns: str) -> str:
     head = "".join(f"<th scope='col'>{name}</th>" for name in words.HEAD)
     lines = []
     for one in found:
-        cells = [f"{one.temperature:.3g}", percent(one.error, one.n_samples)]
+        cells = [f"{one.temperature:.2f}", percent(one.error, one.n_samples)]
         cells += [f"{was:.3f}<small>{now:.3f}</small>" for was, now in (one.nll, one.entropy)]
         for pair in (one.ece, one.ks_error):
             before, after = (percent(value, one.n_samples) for value in pair)

@@ -15,7 +15,7 @@ from dashboard.wording.sentences import refusal
 VIEW, VIEWS = "View", {"compare": "Compare", "series": "Series"}
 VIEW_HELP = (
     "Series: networks that differ in one number, such as checkpoints by epoch, before and after"
-    " temperature scaling."
+    " temperature scaling, whatever calibrator is chosen."
 )
 SERIES = "Series"
 NO_SERIES = (
@@ -36,6 +36,9 @@ WORK = "Fitting a temperature to {n} networks"
 LEGEND = "Solid: before temperature scaling. Dashed: after."
 NEAR = 0.05
 """A temperature so near to 1 counts as 1."""
+
+ALIKE = 0.05
+"""Share of the NLL by which the entropy of other rows than those fitted may differ from it."""
 
 SIMILAR = 1.96
 """Standard errors of a difference of errors on the same rows, below which it is not named."""
@@ -164,9 +167,11 @@ def _temperature(values: Floats, found: Sequence[Checkpoint], name: str) -> str:
 
 def _entropy(found: Sequence[Checkpoint], name: str) -> str:
     last = found[-1]
+    entropy, loss = last.entropy[1], last.nll[1]
+    agree = "they nearly agree: " if abs(entropy - loss) < ALIKE * loss else ""
     return (
-        f"At {name} {last.number:g} entropy is {last.entropy[0]:.3f} and NLL {last.nll[0]:.3f};"
-        f" after temperature scaling {last.entropy[1]:.3f} and {last.nll[1]:.3f}."
+        f"At {name} {last.number:g}: entropy {last.entropy[0]:.3f}, NLL {last.nll[0]:.3f}."
+        f" After temperature scaling {agree}{entropy:.3f} and {loss:.3f}."
     )
 
 

@@ -35,7 +35,7 @@ def written(one: Checkpoint) -> list[str]:
     shares = [[wording.percent(v, one.n_samples) for v in pair] for pair in (one.ece, one.ks_error)]
     nats = [[f"{v:.3f}" for v in pair] for pair in (one.nll, one.entropy)]
     error = wording.percent(one.error, one.n_samples)
-    return [f"{one.number:g}", f"{one.temperature:.3g}", error, *map(" ".join, [*nats, *shares])]
+    return [f"{one.number:g}", f"{one.temperature:.2f}", error, *map(" ".join, [*nats, *shares])]
 
 
 def test_a_series_of_examples_shows_the_audit_of_each_file() -> None:
