@@ -33,7 +33,8 @@ RANKS = 5
 
 _FILES = "upload"
 _MODELS = "models"
-_BROUGHT = "files_brought"
+BROUGHT = "files_brought"
+"""Key of the files of the data in the session."""
 
 EVENT_KINDS = {"top": "Prediction", "within": "Top-k set", "class": "Class"}
 """Kinds of event by their word in the address."""
@@ -111,25 +112,17 @@ def _upload_files() -> Source:
     files = _bring_files(_FILES, imports.UPLOADER, f"{imports.UPLOADER_HELP} {imports.endings()}")
     if files and st.button("Forget my data", width="stretch"):
         forget()
-        for key in ("digests", _BROUGHT, _FILES, _MODELS, _kept(_FILES), _kept(_MODELS)):
+        for key in ("digests", BROUGHT, _FILES, _MODELS, _kept(_FILES), _kept(_MODELS)):
             st.session_state.pop(key, None)
         st.session_state["uploads_forgotten"] += 1
         st.rerun()
-    st.session_state[_BROUGHT] = files
+    st.session_state[BROUGHT] = files
     return Source(files)
 
 
 def choose_models(first: str) -> tuple[SourceFile, ...]:
     """Let the user bring files of further models, numbered where called as the first or alike."""
     return _bring_files(_MODELS, models.FILES, models.FILES_HELP, (first,))
-
-
-def left_out(first: Upload) -> tuple[str, tuple[SourceFile, ...]]:
-    """Return the name of the first model's own file, and files left out as other models."""
-    names = first.options.together[1:] if first.options.together[:1] == ("without",) else ()
-    brought: tuple[SourceFile, ...] = st.session_state.get(_BROUGHT, ()) if names else ()
-    own = " + ".join(one.name for one in brought if one.name not in names)
-    return own or first.name, tuple(one for one in brought if one.name in names)
 
 
 def _bring_files(

@@ -11,6 +11,7 @@ from calibcore.checkpoints import Checkpoint
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from dashboard import controls
+from dashboard.compute import SourceFile
 from dashboard.compute.models import check_other, read_beside
 from dashboard.compute.series import Member, follow, numbers_in, read_series, seconds_of
 from dashboard.figures.series import PANELS, series_graph, values_of
@@ -37,17 +38,18 @@ def chosen_instead(scene: Scene) -> bool:
         words.VIEW,
         words.VIEWS,
         key="models_view",
-        default="compare",
+        default="same",
         required=True,
         label_visibility="collapsed",
         help=words.VIEW_HELP,
     )
     if view == "series":
-        _show(scene)
+        show(scene)
     return view == "series"
 
 
-def _show(scene: Scene) -> None:
+def show(scene: Scene) -> None:
+    """Show a series of examples, or of files that are brought."""
     members, along = _of_examples(scene) if scene.sample is not None else _brought(scene)
     if len(members) < 2:
         return
@@ -95,7 +97,7 @@ def _brought(scene: Scene) -> tuple[list[Member], str]:
     if not isinstance(scene.rows, LogitSet):
         st.info(words.NOT_ALL_CLASSES, icon=":material/info:")
         return [], ""
-    name, beside = controls.left_out(scene.upload)
+    name, beside = _left_out(scene.upload)
     uploads = {name: scene.upload}
     for source in (*beside, *controls.choose_models(name)):
         try:
@@ -110,6 +112,14 @@ def _brought(scene: Scene) -> tuple[list[Member], str]:
         st.info(words.NO_FILES, icon=":material/upload_file:")
         return [], ""
     return _numbered(uploads)
+
+
+def _left_out(first: Upload) -> tuple[str, tuple[SourceFile, ...]]:
+    """Return the name of the first model's own file, and files left out as other models."""
+    names = first.options.together[1:] if first.options.together[:1] == ("without",) else ()
+    brought = st.session_state.get(controls.BROUGHT, ()) if names else ()
+    own = " + ".join(one.name for one in brought if one.name not in names)
+    return own or first.name, tuple(one for one in brought if one.name in names)
 
 
 def _numbered(uploads: dict[str, Upload]) -> tuple[list[Member], str]:

@@ -12,7 +12,7 @@ from dashboard.wording.classes import shortened
 from dashboard.wording.numbers import escape_markdown, percent, pp, span
 from dashboard.wording.sentences import refusal
 
-VIEW, VIEWS = "View", {"compare": "Compare", "series": "Series"}
+VIEW, VIEWS = "View", {"same": "Models on the same rows", "series": "Series"}
 VIEW_HELP = (
     "Series: networks that differ in one number, such as checkpoints by epoch, before and after"
     " temperature scaling, whatever calibrator is chosen."
