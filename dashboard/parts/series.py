@@ -30,6 +30,9 @@ from dashboard.wording.numbers import percent
 A_LINE = 3
 """Pictures on a line."""
 
+NUMBER_WIDTH = 200
+"""Pixels of the number of a file."""
+
 
 def chosen_instead(scene: Scene) -> bool:
     """Show the choice between comparing models and a series; show the series if it is chosen."""
@@ -129,10 +132,15 @@ def _numbered(uploads: dict[str, Upload]) -> tuple[list[Member], str]:
     with st.expander(words.PLACES):
         st.markdown(f":small[{words.PLACES_HELP}]")
         default = word.capitalize() or words.ALONG_NUMBER
-        along = st.text_input(words.ALONG, default, key=f"series_along_{default}", max_chars=30)
+        along = st.text_input(
+            words.ALONG, default, key=f"series_along_{default}", max_chars=30, width=420
+        )
+        inputs = st.container(horizontal=True)
         for (name, upload), number in zip(uploads.items(), read, strict=True):
             key = f"series_number_{upload.digest}_{number:g}"
-            at = st.number_input(shortened(name), value=number, format="%g", key=key)
+            at = inputs.number_input(
+                shortened(name), value=number, format="%g", key=key, width=NUMBER_WIDTH
+            )
             members.append(Member(float(at), name, upload))
             by_number[float(at)].append(name)
     for number, names in by_number.items():
