@@ -33,6 +33,8 @@ RANKS = 5
 
 _FILES = "upload"
 _MODELS = "models"
+BROUGHT = "files_brought"
+"""Key of the files of the data in the session."""
 
 EVENT_KINDS = {"top": "Prediction", "within": "Top-k set", "class": "Class"}
 """Kinds of event by their word in the address."""
@@ -110,10 +112,11 @@ def _upload_files() -> Source:
     files = _bring_files(_FILES, imports.UPLOADER, f"{imports.UPLOADER_HELP} {imports.endings()}")
     if files and st.button("Forget my data", width="stretch"):
         forget()
-        for key in ("digests", _FILES, _MODELS, _kept(_FILES), _kept(_MODELS)):
+        for key in ("digests", BROUGHT, _FILES, _MODELS, _kept(_FILES), _kept(_MODELS)):
             st.session_state.pop(key, None)
         st.session_state["uploads_forgotten"] += 1
         st.rerun()
+    st.session_state[BROUGHT] = files
     return Source(files)
 
 

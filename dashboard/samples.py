@@ -38,7 +38,48 @@ class Sample:
 
     def read_bytes(self) -> bytes:
         """Read the sample's file."""
-        return (SAMPLES_FOLDER / f"{self.name}.npz").read_bytes()
+        return stored(self.name)
+
+
+@dataclass(frozen=True)
+class SampleSeries:
+    """Networks of one kind that differ in a number, as ``series.toml`` lists them.
+
+    Parameters
+    ----------
+    name, title : str
+        Its word in the address, and its name on screen.
+    along : str
+        What the number is.
+    about : str
+        What was trained and what changes.
+    numbers : tuple of float
+        One of each network, ascending.
+    files : tuple of str
+        The file of each, without ending: of the folder ``series``, or of a sample.
+    """
+
+    name: str
+    title: str
+    along: str
+    about: str
+    numbers: tuple[float, ...]
+    files: tuple[str, ...]
+
+
+def stored(name: str) -> bytes:
+    """Read a file of the folder of samples; its name is without ending."""
+    return (SAMPLES_FOLDER / f"{name}.npz").read_bytes()
+
+
+@cache
+def sample_series() -> tuple[SampleSeries, ...]:
+    """List the series of networks that come with Fractile."""
+    listed = tomllib.loads((SAMPLES_FOLDER / "series.toml").read_text(encoding="utf-8"))
+    return tuple(
+        SampleSeries(**{**entry, **{key: tuple(entry[key]) for key in ("numbers", "files")}})
+        for entry in listed["series"]
+    )
 
 
 @cache

@@ -20,6 +20,9 @@ NAMES = [
     "fashion_cnn_overconfident",
     "fashion_cnn_label_smoothing",
     "fashion_cnn_focal",
+    "fashion_cnn_label_smoothing_0_1",
+    "fashion_cnn_focal_1",
+    "fashion_cnn_focal_2",
     "city_country_100",
     "crash_survival",
     "three_garments",
@@ -27,15 +30,20 @@ NAMES = [
 ]
 TEXTS = ["name", "title", "kind", "source", "licence", "model", "training", "teaches"]
 NUMBERS = ["seed", "classes", "calibration_rows", "test_rows"]
+FASHION = [name for name in NAMES if name.startswith("fashion_cnn")]
 ROWS = {
-    "fashion_cnn_overconfident": (5000, 10_000),
-    "fashion_cnn_label_smoothing": (5000, 10_000),
-    "fashion_cnn_focal": (5000, 10_000),
+    **dict.fromkeys(FASHION, (5000, 10_000)),
     "city_country_100": (5000, 5000),
     "three_garments": (1500, 3000),
     "perfect_synthetic": (5000, 10_000),
 }
-LARGEST_TOTAL = 15_000_000
+SERIES: list[dict[str, Any]] = tomllib.loads((FOLDER / "series.toml").read_text(encoding="utf-8"))[
+    "series"
+]
+SERIES_DIFFERENCE = 5e-4
+"""By which a probability may differ: what float16 leaves off."""
+
+LARGEST_TOTAL = 20_000_000
 
 each_entry = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: str(entry["name"]))
 
@@ -46,7 +54,7 @@ def load(name: str) -> dict[str, NDArray[Any]]:
         return {key: stored[key] for key in stored.files}
 
 
-def softmax(logits: NDArray[np.float32]) -> NDArray[np.float64]:
+def softmax(logits: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
     """Return the probabilities of a matrix of logits."""
     wide = logits.astype(np.float64)
     weights = np.exp(wide - wide.max(axis=1, keepdims=True))
@@ -67,11 +75,34 @@ def test_manifest_lists_the_samples_in_order() -> None:
 
 
 def test_folder_holds_no_other_arrays() -> None:
-    assert sorted(path.stem for path in FOLDER.rglob("*.npz")) == sorted(NAMES)
+    listed = {*NAMES, *(name for one in SERIES for name in one["files"])}
+    held = {path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.npz")}
+    assert held == listed
 
 
 def test_total_size() -> None:
-    assert sum(path.stat().st_size for path in FOLDER.glob("*.npz")) < LARGEST_TOTAL
+    assert sum(path.stat().st_size for path in FOLDER.rglob("*.npz")) < LARGEST_TOTAL
+
+
+@pytest.mark.parametrize("one", SERIES, ids=lambda one: str(one["name"]))
+def test_a_series_is_ascending_and_of_the_same_rows(one: dict[str, Any]) -> None:
+    assert one["numbers"] == sorted(set(one["numbers"]))
+    assert len(one["numbers"]) == len(one["files"])
+    first, *others = map(load, one["files"])
+    for other in others:
+        for part in ("calibration", "test"):
+            np.testing.assert_array_equal(first[f"labels_{part}"], other[f"labels_{part}"])
+
+
+def test_files_of_a_series_are_small_and_end_where_the_sample_does() -> None:
+    last, sample = load("series/fashion_cnn_epoch_20"), load("fashion_cnn_overconfident")
+    for part, n_rows in (("calibration", 2000), ("test", 5000)):
+        logits = last[f"logits_{part}"]
+        assert logits.dtype == np.float16
+        assert logits.shape == (n_rows, 10)
+        np.testing.assert_array_equal(last[f"labels_{part}"], sample[f"labels_{part}"][:n_rows])
+        full = softmax(sample[f"logits_{part}"][:n_rows])
+        assert np.abs(softmax(logits) - full).max() < SERIES_DIFFERENCE
 
 
 @each_entry
@@ -152,7 +183,7 @@ def test_crash_survival() -> None:
 
 @pytest.mark.parametrize("part", ["calibration", "test"])
 def test_fashion_samples_share_labels(part: str) -> None:
-    first, *others = (load(name)[f"labels_{part}"] for name in NAMES[:3])
+    first, *others = (load(name)[f"labels_{part}"] for name in FASHION)
     for other in others:
         np.testing.assert_array_equal(first, other)
 

@@ -117,7 +117,8 @@ def _as_file(name: str, parsed: Parsed, options: Options) -> File:
     if isinstance(parsed, Arrays):
         parts = parts_of(parsed, options)
         if len(parts.tables) > 1:
-            raise FileError(f"file {quoted(name)}", "two sets, and other files", "that file alone")
+            wanted = "that file alone, and further models on the page Models"
+            raise FileError(f"file {quoted(name)}", "two sets, and other files", wanted)
         (parsed,) = parts.tables.values()
         unnamed = True
     else:

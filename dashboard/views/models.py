@@ -26,7 +26,7 @@ from dashboard.compute.models import (
 from dashboard.figures import class_picture
 from dashboard.figures.models import plane_figure
 from dashboard.figures.sent import LightFigure
-from dashboard.parts import address, diagrams, model_table
+from dashboard.parts import address, diagrams, model_table, series
 from dashboard.parts.downloads import file_name, offer_table
 from dashboard.parts.graph import choose_columns_on_phones, show_graph
 from dashboard.parts.headline import show_subject
@@ -50,6 +50,9 @@ MEASURES = ("ks_error", "ece", "event_nll", "event_brier", "miscalibration", "di
 A_LINE = 3
 """Pictures on a line."""
 
+MATES_SHOWN = 2
+"""Examples that the first one is compared with unless others are chosen."""
+
 Named = tuple[str, Upload]
 
 
@@ -66,6 +69,8 @@ def show(scene: Scene) -> None:
     )
     if view == "table":
         model_table.show(scene)
+    elif view == "series":
+        series.show(scene)
     else:
         _show_same_rows(scene)
 
@@ -115,7 +120,7 @@ def _sampled(scene: Scene) -> list[Named]:
         words.SAMPLES,
         {name: one.title for name, one in offered.items()},
         key="beside",
-        default=list(offered),
+        default=list(offered)[:MATES_SHOWN],
         help=words.SAMPLES_HELP,
     )
     if not chosen:

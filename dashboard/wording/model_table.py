@@ -10,10 +10,16 @@ from dashboard.wording.rows import rows_of
 from dashboard.wording.sentences import method_name
 
 VIEW = "Compare"
-VIEWS = {"same": "Models on the same rows", "table": "Table: models \u00d7 calibrators"}
+VIEWS = {
+    "same": "Models on the same rows",
+    "table": "Table: models \u00d7 calibrators",
+    "series": "Series",
+}
 VIEW_HELP = (
     "On the same rows: one calibrator, with differences and diagrams. Table: several calibrators"
     " fitted to each model by one measure, as in the papers; the models may be of other rows."
+    " Series: networks that differ in one number, such as checkpoints by epoch, before and after"
+    " temperature scaling."
 )
 
 SAMPLES, SAMPLES_HELP = "Further models", "Any examples; each is calibrated on its own rows."

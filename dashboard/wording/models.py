@@ -35,7 +35,7 @@ FILES_HELP = (
     " model is calibrated on its own calibration set."
 )
 NO_MATES = (
-    "No other example has the same test labels. The three Fashion CNN examples share theirs. Or"
+    "No other example has the same test labels. The Fashion CNN examples share theirs. Or"
     " choose **Your file** on the left and upload one file per model."
 )
 NO_FILES = (

@@ -9,6 +9,7 @@ import draw_perfect_synthetic
 import train_city_country
 import train_crash_survival
 import train_fashion_cnn
+import train_fashion_series
 import train_three_garments
 from fashion_data import add_folder_option
 
@@ -19,6 +20,7 @@ def main() -> None:
     add_folder_option(parser)
     folder = parser.parse_args().fashion_mnist
     train_fashion_cnn.build(folder)
+    train_fashion_series.build(folder)
     train_city_country.build()
     train_crash_survival.build()
     train_three_garments.build(folder)

@@ -91,6 +91,7 @@ def train(
     rows: tuple[Tensor, Tensor],
     validation: tuple[Tensor, IntArray],
     schedule: Schedule,
+    after_epoch: Callable[[int], None] | None = None,
 ) -> Fit:
     """Train with Adam for a fixed number of epochs; nothing is selected on the way.
 
@@ -106,6 +107,8 @@ def train(
         Inputs and labels on which the NLL is noted after each epoch.
     schedule
         Epochs, batch size and learning rate.
+    after_epoch
+        Called with the number of each epoch, from 1, once it is trained.
     """
     inputs, labels = rows
     optimiser = torch.optim.Adam(net.parameters(), lr=schedule.learning_rate)
@@ -119,6 +122,8 @@ def train(
             optimiser.step()
         noted.append(nll(predict(net, validation[0]), validation[1]))
         print(f"  epoch {epoch + 1:2d}: validation NLL {noted[-1]:.4f}", flush=True)
+        if after_epoch is not None:
+            after_epoch(epoch + 1)
     return Fit(noted)
 
 

@@ -22,10 +22,16 @@ TextArray = NDArray[np.str_]
 SAMPLES_FOLDER = Path(__file__).resolve().parents[1]
 """The folder that holds the ``.npz`` files and the manifest."""
 
+SERIES_FOLDER = SAMPLES_FOLDER / "series"
+"""The folder of the files that belong to a series, whose list is ``series.toml``."""
+
 ORDER = (
     "fashion_cnn_overconfident",
     "fashion_cnn_label_smoothing",
     "fashion_cnn_focal",
+    "fashion_cnn_label_smoothing_0_1",
+    "fashion_cnn_focal_1",
+    "fashion_cnn_focal_2",
     "city_country_100",
     "crash_survival",
     "three_garments",
@@ -100,6 +106,26 @@ def write_sample(
     folder.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(folder / f"{description.name}.npz", allow_pickle=False, **arrays)
     _update_manifest(folder / "manifest.toml", _entry(description, calibration, test, columns))
+
+
+def write_checkpoint(
+    path: Path,
+    calibration: tuple[FloatArray, IntArray],
+    test: tuple[FloatArray, IntArray],
+    class_names: list[str],
+) -> None:
+    """Write one file of a series: logits below the largest of their row as float16, and labels.
+
+    The largest logit of each row becomes 0, which leaves its probabilities as they are and the
+    logits that count with most digits.
+    """
+    arrays: dict[str, NDArray[Any]] = {"class_names": np.array(class_names, dtype=np.str_)}
+    for part, (logits, labels) in (("calibration", calibration), ("test", test)):
+        below = logits - logits.max(axis=1, keepdims=True)
+        arrays[f"logits_{part}"] = below.astype(np.float16)
+        arrays[f"labels_{part}"] = labels.astype(np.uint8)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.savez_compressed(path, allow_pickle=False, **arrays)
 
 
 def _check(rows: Rows, class_names: list[str]) -> None:

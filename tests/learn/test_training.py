@@ -1,6 +1,7 @@
 """Calibrate while training."""
 
 import json
+import math
 import tomllib
 from pathlib import Path
 
@@ -9,11 +10,12 @@ import pytest
 
 from dashboard.learn import data
 from dashboard.learn.lesson import Shown, start_of
-from dashboard.learn.lessons.training import ALPHA, GAMMA, LESSON, LOSSES, N_CLASSES
+from dashboard.learn.lessons.training import LESSON, LOSSES, N_CLASSES
+from dashboard.learn.losses import Loss
 
 ROOT = Path(__file__).parents[2]
 
-ENTROPY, SMOOTHED, FOCAL = LOSSES.values()
+ENTROPY, SMOOTHED, FOCAL = (LOSSES[key] for key in ("entropy", "smoothing", "focal"))
 
 
 def shown(loss: str, stage: str, **more: object) -> Shown:
@@ -24,13 +26,18 @@ def test_the_losses_are_those_of_the_training() -> None:
     manifest = tomllib.loads((ROOT / "sample_logits" / "manifest.toml").read_text("utf-8"))
     kept = {one["name"]: one for one in manifest["sample"]}
     assert "loss: cross-entropy;" in kept[ENTROPY.sample]["training"]
-    assert f"label smoothing {ALPHA} " in kept[SMOOTHED.sample]["training"]
-    assert f"focal loss with gamma {GAMMA} " in kept[FOCAL.sample]["training"]
+    for one in LOSSES.values():
+        if one.loss.smoothing:
+            said = f"label smoothing {one.loss.smoothing:g} "
+        else:
+            said = f"focal loss with gamma {one.loss.gamma:g} " if one.loss.gamma else "loss: cross"
+        assert said in kept[one.sample]["training"]
+    assert len({one.loss for one in LOSSES.values()}) == len({*LOSSES}) == 6
     assert {kept[one.sample]["classes"] for one in LOSSES.values()} == {N_CLASSES}
     assert "95.5%" in LESSON.question  # 1 - 0.05 + 0.05 / 10
 
 
-def test_the_three_networks_are_evaluated_on_the_same_rows() -> None:
+def test_the_networks_are_evaluated_on_the_same_rows() -> None:
     first, *others = (data.sample(one.sample) for one in LOSSES.values())
     for other in others:
         np.testing.assert_array_equal(first.test.labels, other.test.labels)
@@ -67,9 +74,46 @@ def test_every_seed_shows_the_same(seed: int) -> None:
     )
 
 
+def mean_of_logs(score: float, smoothing: float, n_classes: int) -> float:
+    """Return the smoothed loss from its labels: so much of the true class, so little of others."""
+    little = smoothing / n_classes
+    rest = (1 - score) / (n_classes - 1)
+    return -(1 - smoothing + little) * math.log(score) - (n_classes - 1) * little * math.log(rest)
+
+
+@pytest.mark.parametrize("score", [0.01, 0.5, 0.955, 0.99])
+def test_the_losses_are_those_of_their_formulas(score: float) -> None:
+    at = np.array([score])
+    log = -math.log(score)
+    np.testing.assert_allclose(Loss("").at(at, 10), [log])
+    for gamma in (1, 2, 3):
+        expected = (1 - score) ** gamma * log
+        np.testing.assert_allclose(Loss("", gamma=gamma).at(at, 10), [expected])
+    for smoothing in (0.05, 0.1):
+        expected = mean_of_logs(score, smoothing, 10)
+        np.testing.assert_allclose(Loss("", smoothing=smoothing).at(at, 10), [expected])
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.05, 0.1])
+def test_the_loss_is_lowest_at_the_smoothed_label(smoothing: float) -> None:
+    one, grid = Loss("", smoothing=smoothing), np.linspace(0.5, 0.9999, 5001)
+    lowest = float(grid[one.at(grid, 10).argmin()])
+    assert lowest == pytest.approx(min(one.lowest(10), grid[-1]), abs=2e-4)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_loss_is_drawn_with_its_formula(loss: str) -> None:
+    here = shown(loss, "loss")
+    assert here.pictures[0].name == "loss"
+    assert here.pictures[1].figure == shown(loss, "before").pictures[1].figure
+    (formula,) = (one.text for one in here.pictures[0].figure.layout.annotations)
+    assert formula == LOSSES[loss].loss.formula
+    assert len(here.pictures[0].figure.data) == len(LOSSES)
+
+
 @pytest.mark.parametrize("stage", ["before", "after"])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_all_three_stand_beside_the_chosen_one(loss: str, stage: str) -> None:
+def test_all_stand_beside_the_chosen_one(loss: str, stage: str) -> None:
     here = shown(loss, stage)
     traces = here.pictures[1].figure.data
     scores = [float(trace.x[0]) for trace in traces if trace.marker.symbol == "circle"]
@@ -93,7 +137,7 @@ def test_before_the_answer_only_cross_entropy_is_shown() -> None:
     assert "91.1" not in sent
 
 
-def test_the_link_opens_the_same_three_and_the_same_stage() -> None:
+def test_the_link_opens_the_same_networks_and_the_same_stage() -> None:
     for stage, method in (("before", "none"), ("after", "temperature")):
         query = LESSON.link(start_of(LESSON, chosen={"stage": stage})).query
         assert query["method"] == method

@@ -16,7 +16,10 @@ from calibcore.probabilities import softmax
 from calibcore.validation import Floats
 
 FOLDER = Path(__file__).parents[2] / "sample_logits"
-NAMES = sorted(path.stem for path in FOLDER.glob("*.npz"))
+FURTHER = {"fashion_cnn_label_smoothing_0_1", "fashion_cnn_focal_1", "fashion_cnn_focal_2"}
+"""Further strengths of the same losses, which show of peers what the others show."""
+
+NAMES = sorted({path.stem for path in FOLDER.glob("*.npz")} - FURTHER)
 
 EPSILON = float(np.finfo(np.float64).eps)
 """Where netcal and betacal clip a probability before they take its logarithm."""

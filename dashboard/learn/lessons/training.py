@@ -1,10 +1,11 @@
-"""Calibrate while training: three losses, before and after a temperature."""
+"""Calibrate while training: losses at several strengths, before and after a temperature."""
 
 from dataclasses import dataclass
 
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
 from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
+from dashboard.learn.losses import Loss, loss_picture
 from dashboard.learn.tempered import (
     HEAD,
     Tempered,
@@ -18,13 +19,15 @@ from dashboard.wording.numbers import percent
 
 KEY = "training"
 
-ALPHA, GAMMA, N_CLASSES = 0.05, 3, 10
-"""How the networks were trained: the smoothing, the exponent of the focal loss; and classes."""
+N_CLASSES = 10
 
 ASKED = "smoothing"
 
 LEAST, MOST = 0.86, 0.98
 """Ends of the axis of mean scores and accuracies."""
+
+HEIGHT = 430
+"""Pixels of the picture of all networks."""
 
 SPACE = 13
 """Pixels between the middle of a mark and its value."""
@@ -45,14 +48,19 @@ class Trained:
 
     Parameters
     ----------
-    name : str
-        Of the loss.
+    loss : Loss
+        By which it was trained.
     sample : str
         Of the network.
     """
 
-    name: str
+    loss: Loss
     sample: str
+
+    @property
+    def name(self) -> str:
+        """Name of the loss."""
+        return self.loss.name
 
     @property
     def before(self) -> Tempered:
@@ -70,27 +78,41 @@ class Trained:
 
 
 LOSSES = {
-    "entropy": Trained("Cross-entropy", data.NETWORK),
-    "smoothing": Trained("Label smoothing", "fashion_cnn_label_smoothing"),
-    "focal": Trained("Focal loss", "fashion_cnn_focal"),
+    "entropy": Trained(Loss("Cross-entropy"), data.NETWORK),
+    "smoothing": Trained(
+        Loss("Label smoothing 0.05", smoothing=0.05), "fashion_cnn_label_smoothing"
+    ),
+    "smoothing_0_1": Trained(
+        Loss("Label smoothing 0.1", smoothing=0.1), "fashion_cnn_label_smoothing_0_1"
+    ),
+    "focal_1": Trained(Loss("Focal loss, gamma 1", gamma=1), "fashion_cnn_focal_1"),
+    "focal_2": Trained(Loss("Focal loss, gamma 2", gamma=2), "fashion_cnn_focal_2"),
+    "focal": Trained(Loss("Focal loss, gamma 3", gamma=3), "fashion_cnn_focal"),
 }
+
+ALPHA = LOSSES[ASKED].loss.smoothing
 
 
 def show(state: State) -> Shown:
-    """Show one network, and all three."""
+    """Show one network, and all of them."""
     if not state.revealed:
         usual = LOSSES["entropy"]
         return Shown((diagram(usual.before, state.palette, _title(usual, usual.before)),), "")
     stage, chosen = state.chosen["stage"], LOSSES[state.chosen["loss"]]
     found = chosen.at(stage)
     right = _right(LOSSES[ASKED].after.temperature)
+    first = diagram(found, state.palette, _title(chosen, found))
+    if stage == "loss":
+        first = loss_picture(
+            [one.loss for one in LOSSES.values()], chosen.loss, N_CLASSES, state.palette
+        )
     rows = (row(one.at(s), one.name) for s in ("before", "after") for one in LOSSES.values())
     return Shown(
         (
-            diagram(found, state.palette, _title(chosen, found)),
-            _all_three(stage, chosen, state.palette),
+            first,
+            _all_networks(stage, chosen, state.palette),
         ),
-        f"**{chosen.name}**, T = {found.shown}: {sentence(found)}  \n{_best()}",
+        f"**{chosen.name}**, T = {found.shown}: {sentence(found)}  \n{_best(chosen)}",
         answer=f"{GUESSES[right]} (T = {LOSSES[ASKED].after.shown})",
         right=right,
         note=_compared(),
@@ -102,13 +124,16 @@ def _title(one: Trained, found: Tempered) -> str:
     return f"Trained by {one.name.lower()}, T = {found.shown}"
 
 
-def _best() -> str:
-    """Return the temperature that each network needs, and what it does to the KS error."""
+def _best(chosen: Trained) -> str:
+    """Return the temperature that a network needs, what it does, and the same of the usual one."""
+    usual = LOSSES["entropy"]
+    named = [chosen] if chosen is usual else [chosen, usual]
     fitted = (
-        f"{one.name.lower()} {one.after.shown} (KS error {_ks(one.before)} \u2192 {_ks(one.after)})"
-        for one in LOSSES.values()
+        f"for {one.name.lower()}: {one.after.shown}"
+        f" (KS error {_ks(one.before)} \u2192 {_ks(one.after)})"
+        for one in named
     )
-    return f"Fitted T (lowest NLL on calibration rows): {', '.join(fitted)}."
+    return f"Fitted T (lowest NLL on calibration rows) {'; '.join(fitted)}."
 
 
 def _ks(found: Tempered) -> str:
@@ -132,7 +157,7 @@ def _right(temperature: float) -> str:
     return "below" if temperature < 1 else "above"
 
 
-def _all_three(stage: str, chosen: Trained, palette: Palette) -> Picture:
+def _all_networks(stage: str, chosen: Trained, palette: Palette) -> Picture:
     """Draw mean score and accuracy of each network on one axis."""
     traces, names = list[pictures.Trace](), list[pictures.Trace]()
     for place, one in enumerate(reversed(LOSSES.values())):
@@ -149,7 +174,7 @@ def _all_three(stage: str, chosen: Trained, palette: Palette) -> Picture:
             names.append(_value(percent(value, found.n_rows), value, place, colour, side))
         text = f"{one.name}, T = {found.shown}"
         bold = f"<b>{text}</b>" if one is chosen else text
-        names.append(pictures.label(bold, LEAST, place + 0.2, palette.text))
+        names.append(pictures.label(bold, LEAST, place + 0.16, palette.text))
     axis = pictures.percent_axis("Mean score, accuracy", MOST, LEAST)
     figure = pictures.picture(
         "Mean score \u25cf and accuracy \u25c6",
@@ -158,6 +183,7 @@ def _all_three(stage: str, chosen: Trained, palette: Palette) -> Picture:
         y=pictures.no_axis(-0.6, len(LOSSES) - 0.4),
         names=names,
         margin={"l": 24, "r": 24, "t": 38, "b": 52, "pad": 4},
+        height=HEIGHT,
     )
     lower = [one.name.lower() for one in LOSSES.values() if _is_lower(one.at(stage))]
     which = ", ".join(lower) or "none"
@@ -191,8 +217,8 @@ LESSON = Lesson(
         ),
         Steps(
             "stage",
-            "Scores",
-            {"before": "As trained (T = 1)", "after": "At the fitted T"},
+            "Show",
+            {"loss": "The loss", "before": "As trained (T = 1)", "after": "At the fitted T"},
             "before",
             as_buttons=True,
         ),
@@ -218,14 +244,14 @@ LESSON = Lesson(
             "method": "temperature" if state.chosen["stage"] == "after" else "none",
             "beside": ",".join(one.sample for one in LOSSES.values() if one.sample != data.NETWORK),
         },
-        "All three in the dashboard",
+        "All of them in the dashboard",
     ),
-    computed="Three networks that share images, layers, first weights and schedule (20 epochs), and"
+    computed="Six networks that share images, layers, first weights and schedule (20 epochs), and"
     " differ in the loss of an image, with p the scores and y the true class."
     " Cross-entropy: \u2212ln p(y). Label smoothing (Vasilev 2023, eq. 17):"
-    " \u2212(1 \u2212 \u03b1) ln p(y) \u2212 (\u03b1/K) \u03a3 ln p(k) over all K classes, with"
-    f" \u03b1 = {ALPHA} and K = {N_CLASSES}. Focal loss (eq. 18):"
-    f" \u2212(1 \u2212 p(y))^\u03b3 ln p(y), with \u03b3 = {GAMMA}. Fitted T: lowest NLL on 5,000"
+    " \u2212(1 \u2212 \u03b1) ln p(y) \u2212 (\u03b1/K) \u03a3 ln p(k) over all K classes,"
+    f" K = {N_CLASSES}, \u03b1 = 0.05 or 0.1. Focal loss (eq. 18):"
+    " \u2212(1 \u2212 p(y))^\u03b3 ln p(y), \u03b3 = 1, 2 or 3. Fitted T: lowest NLL on 5,000"
     " calibration rows, by `calibcore.calibrators.TemperatureScaling`. Figures: 10,000 test rows.",
     terms={
         "Loss": "what training makes small.",

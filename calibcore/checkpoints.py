@@ -1,0 +1,127 @@
+"""One network of a series, by epoch, capacity or another number, before a temperature and after."""
+
+from calibcore.auditing import audit
+from calibcore.calibrators import FittedTemperature, TemperatureScaling
+from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
+from calibcore.data import LogitSet
+from calibcore.errors import CalibrationInputError
+from calibcore.evaluation import SetResult, sides_of
+from calibcore.events import Event, TopR
+from calibcore.fitting import FoldedVectorMap
+from calibcore.metrics import mean_entropy
+from calibcore.results import result_class
+from calibcore.splits import Split
+from calibcore.validation import Hits
+
+Both = tuple[float, float]
+"""Before temperature scaling and after."""
+
+
+@result_class
+class Checkpoint:
+    """Error and calibration of one network on its test set.
+
+    Attributes
+    ----------
+    number : float
+        Its place in the series, such as the epoch.
+    n_samples : int
+        Rows of the test set.
+    temperature : float
+        What divides the logits, fitted on the calibration set; with folds, the mean of theirs.
+    correct : ndarray of {0, 1}, shape (n_samples,)
+        Whether the most probable class is the true one: no temperature changes it.
+    nll, entropy : tuple of float
+        Of all classes, in nats, before and after.
+    ece, ks_error : tuple of float
+        Of the event, before and after.
+    """
+
+    number: float
+    n_samples: int
+    temperature: float
+    correct: Hits
+    nll: Both
+    entropy: Both
+    ece: Both
+    ks_error: Both
+
+    @property
+    def error(self) -> float:
+        """Share of the rows whose most probable class is wrong."""
+        return 1 - float(self.correct.mean())
+
+
+def checkpoint(
+    number: float, split: Split[LogitSet], *, event: Event | None = None, n_bins: int = 15
+) -> Checkpoint:
+    """Fit a temperature on the calibration set of one network, and evaluate it on the test set.
+
+    Parameters
+    ----------
+    number : float
+        Its place in the series, such as the epoch.
+    split : Split of LogitSet
+        Both sets of the network.
+    event : Event, default TopR(1)
+        What ECE and KS error are about.
+    n_bins : int, default 15
+        Bins of the ECE, of equal width.
+
+    Returns
+    -------
+    Checkpoint
+
+    Raises
+    ------
+    CalibrationInputError
+        As `calibcore.audit`.
+
+    References
+    ----------
+    Guo et al., ICML 2017, figures 2, 3 and S1.
+
+    Examples
+    --------
+    >>> rows = LogitSet([[2.0, 0.0], [2.0, 0.0], [0.0, 2.0], [0.0, 2.0]] * 2, [0, 0, 1, 0] * 2)
+    >>> found = checkpoint(1, Split(rows, rows))
+    >>> found.error, round(found.temperature, 3)  # ln 3 is the logit that 3 of 4 need
+    (0.25, 1.82)
+    """
+    found = audit(split, event=event or TopR(1), calibrator=TemperatureScaling(), n_bins=n_bins)
+    return checkpoint_of(number, split.test, found.test, found.of_test)
+
+
+def checkpoint_of(
+    number: float,
+    rows: LogitSet,
+    result: SetResult,
+    fitted: FittedScoreMap | FittedVectorMap | None,
+) -> Checkpoint:
+    """Return the `checkpoint` of rows that were evaluated at a fitted temperature."""
+    maps = fitted.maps if isinstance(fitted, FoldedVectorMap) else (fitted,)
+    found = [one.temperature for one in maps if isinstance(one, FittedTemperature)]
+    if len(found) < len(maps):
+        raise CalibrationInputError("calibrator", type(fitted).__name__, "a temperature")
+    before, after = (
+        mean_entropy(side.probabilities)
+        for side in sides_of(rows, result, fitted)
+        if side.probabilities is not None
+    )
+    return Checkpoint(
+        number=float(number),
+        n_samples=result.n_samples,
+        temperature=sum(found) / len(found),
+        correct=TopR(1).outcomes(rows.probabilities, rows.labels).hits,
+        nll=_both(result, "nll"),
+        entropy=(before, after),
+        ece=_both(result, "ece"),
+        ks_error=_both(result, "ks_error"),
+    )
+
+
+def _both(result: SetResult, key: str) -> Both:
+    found = result.compare(key)
+    if found.before is None or found.after is None:
+        raise CalibrationInputError("rows", f"no {key}", "logits of all classes")
+    return found.before, found.after
