@@ -98,11 +98,10 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
     rows = measure_rows(scene.evaluated, inference, measures)
     _print_head(console, scene)
     console.table(*_table(rows, calibrated=scene.result.of_test is not None))
-    certain = in_the_nll(scene.evaluated, calibrated=scene.settings.method != NO_METHOD)
-    if certain:
-        console.print(certain, soft_wrap=True)
-    for warning in scene.result.warnings:
-        console.print(f"Warning: {escape(warning)}", soft_wrap=True)
+    notes = [in_the_nll(scene.evaluated, calibrated=scene.settings.method != NO_METHOD)]
+    notes += [f"Warning: {escape(warning)}" for warning in scene.result.warnings]
+    for note in filter(None, notes):
+        console.print(note, soft_wrap=True)
     figures = figures_of(scene)
     holding = [one for one in conditions if one.holds(figures)]
     for one in holding:
