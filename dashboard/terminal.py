@@ -98,15 +98,19 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
     rows = measure_rows(scene.evaluated, inference, measures)
     _print_head(console, scene)
     console.table(*_table(rows, calibrated=scene.result.of_test is not None))
-    notes = [in_the_nll(scene.evaluated, calibrated=scene.settings.method != NO_METHOD)]
-    notes += [f"Warning: {escape(warning)}" for warning in scene.result.warnings]
-    for note in filter(None, notes):
-        console.print(note, soft_wrap=True)
+    _print_notes(console, scene)
     figures = figures_of(scene)
     holding = [one for one in conditions if one.holds(figures)]
     for one in holding:
         console.print(f"Fails: {one} ({figures[one.name]:.4g})", style="bold red", soft_wrap=True)
     return bool(holding)
+
+
+def _print_notes(console: Lines, scene: Scene) -> None:
+    notes = [in_the_nll(scene.evaluated, calibrated=scene.settings.method != NO_METHOD)]
+    notes += [f"Warning: {escape(warning)}" for warning in scene.result.warnings]
+    for note in filter(None, notes):
+        console.print(note, soft_wrap=True)
 
 
 def _check_report(given: Mapping[str, Any]) -> None:
