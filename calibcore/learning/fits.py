@@ -242,7 +242,7 @@ def learning_curves(
     >>> plan = Plan((50, 100), n_draws=3)
     >>> found = learning_curves(Split(rows, rows), TopR(1), {"platt": PlattScaling()}, plan)
     >>> found.curve("platt").sizes.tolist(), found.curve("platt").points[0].values.shape
-    ([50, 100], (3, 6))
+    ([50, 100], (3, 7))
     """
     # A fit takes time by its rows, a evaluation by those of the test set.
     work = [size + split.test.n_samples for size in plan.sizes]

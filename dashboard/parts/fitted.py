@@ -30,6 +30,7 @@ def show(scene: Scene) -> None:
             _show_node(scene, node, place)
         if group is not None:
             listed = words.groups(fitted, slicing_of(scene.upload, scene.settings, group).shown)
+            st.markdown(words.GROUPS)
             _show_listed("fitted_groups", listed)
 
 

@@ -12,11 +12,13 @@ from dashboard.figures.reliability import TITLES
 from dashboard.figures.sent import Titles
 from dashboard.parts.graph import show_graph
 from dashboard.scene import Scene
-from dashboard.wording.classes import shortened
 from dashboard.wording.rows import say_rows
 
 A_LINE = 3
 """Diagrams on a line; two are wider."""
+
+_LETTERS = 52
+"""Of a name over a diagram, at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +65,15 @@ def show_panels(scene: Scene, panels: Sequence[Panel], diagram: Diagram, *, key:
 
 def _show_panel(scene: Scene, one: Panel, highest: Side, diagram: Diagram, key: str) -> None:
     def write(title: str) -> str:
-        return harmless(shortened(one.name)) if title == TITLES[diagram] else say_rows(title)
+        return harmless(_cut(one.name)) if title == TITLES[diagram] else say_rows(title)
 
     figure = reliability_diagram(one.side, highest, scene.palette, diagram)
     show_graph(f"Diagram {key} {one.name}", figure, one.line, titles=Titles(write=write))
+
+
+def _cut(name: str) -> str:
+    """Return a name that fits over a diagram; its end, which tells variants apart, stays."""
+    return name if len(name) <= _LETTERS else f"{name[: _LETTERS - 25]}\u2026{name[-24:]}"
 
 
 def _highest(side: Side) -> float:

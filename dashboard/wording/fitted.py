@@ -37,6 +37,12 @@ WEIGHTS_CAPTION = (
 )
 
 
+GROUPS = (
+    "Each group changes the log-odds of this map: times the slope, plus the shift. No change: slope"
+    " 1, shift 0."
+)
+
+
 class Listed(NamedTuple):
     """A table: its heads, and its rows, the first cell of each its name."""
 
@@ -109,6 +115,8 @@ def groups(fitted: Fitted | None, names: Sequence[str]) -> Listed | None:
 
 
 def _number(value: float) -> str:
+    if 0 < abs(value) < 1e-4:
+        return "\u2248 0"
     return f"{value:.3g}".replace("-", MINUS)
 
 
@@ -217,8 +225,7 @@ def _spline(fitted: FittedSpline, _: Sequence[str]) -> Shown:
         for place, (at, value) in enumerate(zip(places, fitted.knot_values, strict=True), 1)
     ]
     return Shown(
-        "The spline through these knots is the cumulative curve it was fitted to. The page"
-        " **Cumulative (KS)** draws both.",
+        "The cubic spline through these knots is the smoothed cumulative curve.",
         Listed(("Knot", "Fractile", "Value (pp)"), rows),
     )
 

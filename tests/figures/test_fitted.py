@@ -6,6 +6,7 @@ import pytest
 from calibcore.calibrators import CATALOGUE, ScoreMap
 from calibcore.calibrators.base import Fitted
 from calibcore.calibrators.ensembles.temperature import FittedEnsembleTemperature
+from calibcore.calibrators.lifts.by_group import FittedByGroup
 from calibcore.calibrators.linear.fitted import FittedLinear
 from calibcore.calibrators.score_maps.beta import FittedBeta
 from calibcore.calibrators.score_maps.histogram import FittedHistogram
@@ -94,3 +95,17 @@ def test_of_many_classes_few_are_named() -> None:
     assert len(figure.layout.yaxis.tickvals) == 20
     assert figure.data[0].zmax == 1.0
     assert words.matrix(many) is not None
+
+
+def test_groups_have_their_shift_and_slope_by_name() -> None:
+    fitted = FittedByGroup(
+        FittedPlatt(1.0, 0.0),
+        groups=np.array([0, 2]),
+        shift=np.array([0.5, -1e-6]),
+        slope=np.array([1.0, 0.75]),
+        penalty=1.0,
+    )
+    listed = words.groups(fitted, ("north", "south", "west"))
+    assert listed is not None
+    assert list(listed.rows) == [("north", "0.5", "1"), ("west", "\u2248 0", "0.75")]
+    assert words.groups(FittedPlatt(1.0, 0.0), ()) is None
