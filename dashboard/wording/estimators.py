@@ -12,10 +12,10 @@ INTRO = (
     " truth: what it would be with rows without number."
 )
 NAMES: Mapping[str, str] = {
-    "ece": "ECE, 15 equal-width bins",
-    "ece_equal_mass": "ECE, 15 equal-mass bins",
-    "ece_sturges": "ECE, Sturges, equal width",
-    "ece_equal_mass_sturges": "ECE, Sturges, equal mass",
+    "ece": "ECE (15 equal-width bins)",
+    "ece_equal_mass": "ECE (15 equal-mass bins)",
+    "ece_sturges": "ECE (Sturges, equal width)",
+    "ece_equal_mass_sturges": "ECE (Sturges, equal mass)",
     "sweep_ece": "Sweep ECE",
     "debiased_ece": "Debiased ECE",
     "kde_ece": "KDE-ECE",
