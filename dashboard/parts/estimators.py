@@ -41,7 +41,7 @@ def show_study(chosen: Chosen, take: Callable[[str], None]) -> None:
                 st.button(PRESETS[name], key=f"lab_take_{name}", on_click=take, args=(name,))
     study = _study(chosen, n_draws)
     if study is not None and len(study.sizes) > 1:
-        figure = error_graph(study, words.NAMES, words.GRAPH, words.AXIS, style.palette())
+        figure = error_graph(study, words.SHORT_NAMES, words.GRAPH, words.AXIS, style.palette())
         show_picture(Picture("errors", figure, words.caption(study)), "lab_picture_errors")
         show_table(words.AXIS, words.heads(study), words.rows(study))
         st.markdown(f":small[{words.NOTE}]")

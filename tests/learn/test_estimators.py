@@ -27,15 +27,15 @@ def made(**errors: list[float]) -> EstimatorStudy:
 
 
 def test_the_picture_draws_the_mean_errors_of_all_estimates() -> None:
-    figure = error_graph(STUDY, words.NAMES, words.GRAPH, words.AXIS, LIGHT)
-    assert set(words.NAMES) == set(ESTIMATES)
-    for (key, name), trace in zip(words.NAMES.items(), figure.data, strict=True):
+    figure = error_graph(STUDY, words.SHORT_NAMES, words.GRAPH, words.AXIS, LIGHT)
+    assert set(words.SHORT_NAMES) == set(words.NAMES) == set(ESTIMATES)
+    for (key, name), trace in zip(words.SHORT_NAMES.items(), figure.data, strict=True):
         assert trace.name == name
         assert np.allclose(trace.y, 100 * STUDY.mean_error(key))
         assert trace.x.tolist() == [64, 256, 1_024]
     named = {one.text: one.y for one in figure.layout.annotations}
-    assert set(named) == set(words.NAMES.values())
-    first = {name: STUDY.mean_error(key)[0] for key, name in words.NAMES.items()}
+    assert set(named) == set(words.SHORT_NAMES.values())
+    first = {name: STUDY.mean_error(key)[0] for key, name in words.SHORT_NAMES.items()}
     assert sorted(named, key=named.__getitem__) == sorted(first, key=first.__getitem__)
     assert (figure.layout.xaxis.type, figure.layout.yaxis.type) == ("log", "log")
     looks = {(trace.line.color, trace.line.dash) for trace in figure.data}
