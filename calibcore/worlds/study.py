@@ -25,7 +25,7 @@ STURGES = {"ece": "ece_sturges", "ece_equal_mass": "ece_equal_mass_sturges"}
 
 ESTIMATES = (*FIXED, *STURGES.values())
 
-_PART = 1 << 20
+_PART = 1 << 18
 """Rows between two reports of progress."""
 
 

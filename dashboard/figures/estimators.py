@@ -11,7 +11,7 @@ from dashboard.figures.ends import LineEnd, Look, looks, name_ends
 from dashboard.figures.layout import base_layout, share_axis
 from dashboard.figures.palette import Palette
 
-HEIGHT, MARGIN = 420, 215
+HEIGHT, MARGIN = 420, 122
 _ROOM = 0.04
 """Kept free above and below the lines, in powers of ten."""
 
@@ -59,7 +59,7 @@ def error_graph(
         "tickvals": [a * 10.0**b for b in range(-4, 3) for a in (1, 2, 5)], "nticks": None,
     }  # fmt: skip
     layout = base_layout(title) | {"height": HEIGHT}
-    layout["margin"] = {"l": MARGIN, "r": 58, "t": 44, "b": 46, "pad": 4}
+    layout["margin"] = {"l": MARGIN, "r": 52, "t": 44, "b": 46, "pad": 4}
     return figure.update_layout(layout, xaxis=across, yaxis=up)
 
 

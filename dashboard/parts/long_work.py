@@ -63,7 +63,7 @@ class LongWork:
         ask_from : float, default `ASK_FROM`
             Seconds from which on it waits for a click.
         """
-        if seconds < ask_from or self.wanted in _asked():
+        if seconds < ask_from or is_asked(self.wanted):
             return True
         about = "about " if seconds >= 5 else ""
         with self._place.container():
@@ -84,7 +84,7 @@ class LongWork:
 
         def report(share: float, text: str) -> None:
             nonlocal bar
-            asked = self.wanted in _asked()
+            asked = is_asked(self.wanted)
             if not asked and time.monotonic() - start < SHOW_FROM:
                 return
             if bar is None:
@@ -105,6 +105,11 @@ class LongWork:
             on_click=_asked().discard,
             args=(self.wanted,),
         )
+
+
+def is_asked(wanted: tuple[object, ...]) -> bool:
+    """Return whether the user has started this work, and not stopped it."""
+    return wanted in _asked()
 
 
 def _asked() -> set[tuple[object, ...]]:

@@ -23,7 +23,7 @@ from dashboard.learn.laboratory import (
     redraws_of,
 )
 from dashboard.learn.lesson import Picture
-from dashboard.parts.estimators import show_study
+from dashboard.parts.estimators import is_computing, show_study
 from dashboard.parts.links import show_teaching
 from dashboard.parts.picture import show_picture, show_table
 from dashboard.wording import laboratory as words
@@ -45,13 +45,20 @@ def show() -> None:
         _hold(found or next(iter(PRESETS.values())))
         if found is None:
             st.warning(words.UNUSABLE, icon=":material/link:")
-    _show_bench()
+    if is_computing(st.session_state.setdefault(_HELD, next(iter(PRESETS.values())))):
+        _show_bench(whole=True)
+    else:
+        _show_bench_alone()
 
 
 @st.fragment
-def _show_bench() -> None:
-    """Show all of it; nothing above changes with a control."""
-    st.session_state.setdefault(_HELD, next(iter(PRESETS.values())))
+def _show_bench_alone() -> None:
+    """Show all of it, without the rest of the page, as nothing above changes with a control."""
+    _show_bench(whole=False)
+
+
+def _show_bench(*, whole: bool) -> None:
+    """Show all of it; in a run of the whole page long work can be stopped."""
     controls, results = st.columns([1, 3], gap="medium")
     with controls:
         chosen = _choose(st.session_state[_HELD])
@@ -61,6 +68,7 @@ def _show_bench() -> None:
     st.session_state[_WRITTEN] = chosen.code
     with results:
         _show_results(chosen)
+        show_study(chosen, lambda name: _take(name, chosen), whole=whole)
 
 
 def _hold(chosen: Chosen) -> None:
@@ -228,7 +236,6 @@ def _show_results(chosen: Chosen) -> None:
     st.link_button(
         words.OPEN, f"reliability?{urlencode(query | event)}", icon=":material/open_in_new:"
     )
-    show_study(chosen, lambda name: _take(name, chosen))
 
 
 def _show_picture(picture: Picture, *, clickable: bool = False) -> None:

@@ -8,20 +8,29 @@ from calibcore.worlds import EstimatorStudy
 
 TITLE = "How good are the estimators?"
 INTRO = (
-    "Rows are drawn again and again from this model. Each estimate is compared with its own"
-    " truth: what it would be with rows without number."
+    "Rows are drawn again and again from this model, and each estimate is compared with the true"
+    " value of its own quantity."
 )
 NAMES: Mapping[str, str] = {
-    "ece": "ECE, 15 equal-width bins",
-    "ece_equal_mass": "ECE, 15 equal-mass bins",
-    "ece_sturges": "ECE, Sturges, equal width",
-    "ece_equal_mass_sturges": "ECE, Sturges, equal mass",
+    "ece": "ECE (15 equal-width bins)",
+    "ece_equal_mass": "ECE (15 equal-mass bins)",
+    "ece_sturges": "ECE (Sturges, equal width)",
+    "ece_equal_mass_sturges": "ECE (Sturges, equal mass)",
     "sweep_ece": "Sweep ECE",
     "debiased_ece": "Debiased ECE",
     "kde_ece": "KDE-ECE",
     "smooth_ece": "Smooth ECE",
     "ks_error": "KS error",
 }
+SHORT_NAMES = {
+    **NAMES,
+    "ece": "15 bins, width",
+    "ece_equal_mass": "15 bins, mass",
+    "ece_sturges": "Sturges, width",
+    "ece_equal_mass_sturges": "Sturges, mass",
+}
+"""Names where there is little room."""
+
 OF_ECE = ("kde_ece", "sweep_ece", "ece", "ece_equal_mass", "ece_sturges", "ece_equal_mass_sturges")
 """Estimates of one quantity: the mean distance of score and true frequency."""
 
@@ -75,8 +84,8 @@ def _level(study: EstimatorStudy) -> str:
 def caption(study: EstimatorStudy) -> str:
     """Return what the picture shows here, and what its lines are."""
     return (
-        f"{conclusion(study)} Grey: bins. Dark: kernels. Blue: KS. Each point: mean of"
-        f" {len(study.sizes[0].values):,} draws; both axes logarithmic."
+        f"{conclusion(study)} Grey: bins, of equal width or equal mass. Dark: kernels. Blue: KS."
+        f" Each point: mean of {len(study.sizes[0].values):,} draws; both axes logarithmic."
     )
 
 

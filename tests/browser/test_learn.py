@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 from dashboard.learn.laboratory import PRESETS, Chosen, chosen_of, found_of
 from dashboard.learn.lesson import Lesson, Steps, start_of
 from dashboard.learn.lessons import LESSONS
+from dashboard.parts.long_work import RUN, STOP
 from dashboard.wording import laboratory as lab
 from dashboard.wording import learn as words
 from tests.browser.conftest import OpenPage
@@ -138,6 +139,17 @@ def test_the_laboratory_moves_and_opens_elsewhere(open_page: OpenPage) -> None:
     settle(other)
     hits = int(found_of(model).test.event.hits.sum())
     expect(other.get_by_text(f"{hits:,} of 2,000").first).to_be_visible()
+
+
+def test_the_errors_of_estimates_can_be_stopped(open_page: OpenPage) -> None:
+    page = open_page("laboratory")
+    settle(page)
+    click(page.get_by_text("1,000", exact=True).last)
+    click(page.get_by_role("button", name=RUN))
+    expect(page.get_by_test_id("stProgress")).to_contain_text("1,000 draws")
+    page.get_by_role("button", name=STOP).click()
+    expect(page.get_by_role("button", name=RUN)).to_be_visible(timeout=15_000)
+    expect(page.get_by_test_id("stProgress")).to_have_count(0)
 
 
 def test_a_click_moves_a_handle_of_the_curve_drawn_by_hand(open_page: OpenPage) -> None:

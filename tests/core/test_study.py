@@ -132,7 +132,7 @@ def test_the_lowest_are_those_that_no_draws_tell_apart() -> None:
 
 def test_progress_is_told_and_draws_go_on_in_parts() -> None:
     told: list[float] = []
-    many = redraw_estimates(World(), 1 << 19, 3, seed=1, progress=told.append)
+    many = redraw_estimates(World(), 1 << 17, 3, seed=1, progress=told.append)
     assert told == [2 / 3, 1.0]
     assert np.unique(many.of("ece")).size == 3
 

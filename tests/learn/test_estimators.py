@@ -27,15 +27,15 @@ def made(**errors: list[float]) -> EstimatorStudy:
 
 
 def test_the_picture_draws_the_mean_errors_of_all_estimates() -> None:
-    figure = error_graph(STUDY, words.NAMES, words.GRAPH, words.AXIS, LIGHT)
-    assert set(words.NAMES) == set(ESTIMATES)
-    for (key, name), trace in zip(words.NAMES.items(), figure.data, strict=True):
+    figure = error_graph(STUDY, words.SHORT_NAMES, words.GRAPH, words.AXIS, LIGHT)
+    assert set(words.SHORT_NAMES) == set(words.NAMES) == set(ESTIMATES)
+    for (key, name), trace in zip(words.SHORT_NAMES.items(), figure.data, strict=True):
         assert trace.name == name
         assert np.allclose(trace.y, 100 * STUDY.mean_error(key))
         assert trace.x.tolist() == [64, 256, 1_024]
     named = {one.text: one.y for one in figure.layout.annotations}
-    assert set(named) == set(words.NAMES.values())
-    first = {name: STUDY.mean_error(key)[0] for key, name in words.NAMES.items()}
+    assert set(named) == set(words.SHORT_NAMES.values())
+    first = {name: STUDY.mean_error(key)[0] for key, name in words.SHORT_NAMES.items()}
     assert sorted(named, key=named.__getitem__) == sorted(first, key=first.__getitem__)
     assert (figure.layout.xaxis.type, figure.layout.yaxis.type) == ("log", "log")
     looks = {(trace.line.color, trace.line.dash) for trace in figure.data}
@@ -48,30 +48,29 @@ def test_the_picture_draws_the_mean_errors_of_all_estimates() -> None:
         (
             {"ece": [0.3, 0.2, 0.1], "kde_ece": [0.1, 0.1, 0.095]},
             (
-                "With 1 rows KDE-ECE has the lowest error of an ECE estimate (10.00 pp); ECE, 15"
-                " equal-width bins: 30.00 pp. From 100 rows on, 15 bins are within 10% of the"
-                " lowest error."
+                "With 1 rows KDE-ECE has the lowest error of an ECE estimate (10.00 pp); {name}:"
+                " 30.00 pp. From 100 rows on, 15 bins are within 10% of the lowest error."
             ),
         ),
         (
             {"ece": [0.1, 0.1], "kde_ece": [0.2, 0.05]},
             (
-                "With 1 rows no estimate of ECE has a lower error than ECE, 15 equal-width bins"
-                " (10.00 pp). Up to 10 rows, 15 bins stay behind by more than 10%."
+                "With 1 rows no estimate of ECE has a lower error than {name} (10.00 pp). Up to 10"
+                " rows, 15 bins stay behind by more than 10%."
             ),
         ),
         (
             {"ece": [0.105, 0.1], "kde_ece": [0.1, 0.1], "sweep_ece": [0.1, 0.2]},
             (
                 "With 1 rows KDE-ECE and Sweep ECE have the lowest error of an ECE estimate (10.00"
-                " pp); ECE, 15 equal-width bins: 10.50 pp. At every size, 15 bins are within 10% of"
-                " the lowest error."
+                " pp); {name}: 10.50 pp. At every size, 15 bins are within 10% of the lowest error."
             ),
         ),
     ],
 )
 def test_the_conclusion_by_hand(errors: dict[str, list[float]], told: str) -> None:
     study = made(ks_error=[0.04] * len(errors["ece"]), **errors)
+    told = told.format(name="ECE (15 equal-width bins)")
     assert words.conclusion(study) == f"{told} KS error, by its own truth: 4.00 pp."
 
 
