@@ -195,7 +195,13 @@ def _written(scene: Scene, found: ModelTable) -> PaperTable:
     measure, rows = found.asked.measure, []
     for place, model in enumerate(found.models):
         cells = [found.cells.get((place, key)) for key in found.keys]
-        size = words.row_size(model.n_fit, model.n_test, model.n_classes, crossed=model.crossed)
+        size = words.row_size(
+            model.n_fit,
+            model.n_test,
+            model.n_classes,
+            crossed=model.crossed,
+            again=found.asked.n_splits > 0,
+        )
         written = paper_cells(cells, measure, model.n_test, pending=found.missing(place) > 0)
         rows.append((model.name, size, written))
     every = found.cells.values()
@@ -207,6 +213,7 @@ def _written(scene: Scene, found: ModelTable) -> PaperTable:
         words.note(
             measure,
             splits=(found.asked.n_splits, least),
+            crossed=any(one.crossed for one in found.models),
             intervals=any(one.interval is not None for one in every),
             level=any(one.level for one in every),
             marked=can_rank(measure),

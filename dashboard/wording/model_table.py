@@ -73,11 +73,11 @@ def incomplete(n_missing: int, seconds: float) -> str:
     return f"{cells} not computed yet ({duration(seconds)})."
 
 
-def row_size(n_fit: int, n_test: int, n_classes: int, *, crossed: bool) -> str:
-    """Return on how many rows a model was calibrated and evaluated."""
+def row_size(n_fit: int, n_test: int, n_classes: int, *, crossed: bool, again: bool = False) -> str:
+    """Return on how many rows a model was calibrated and evaluated; or split again and again."""
     classes = f", {n_classes:,} classes" if n_classes else ""
     if crossed:
-        return f"{rows_of(n_test)}, cross-validated{classes}"
+        return f"{rows_of(n_test)}{'' if again else ', cross-validated'}{classes}"
     return f"{n_fit:,} calibration, {n_test:,} test{classes}"
 
 
@@ -103,7 +103,13 @@ def best_sentence(wins: Sequence[tuple[str, int]], n_models: int, measure: Measu
 
 
 def note(
-    measure: Measure, *, splits: tuple[int, int], intervals: bool, level: bool, marked: bool
+    measure: Measure,
+    *,
+    splits: tuple[int, int],
+    crossed: bool,
+    intervals: bool,
+    level: bool,
+    marked: bool,
 ) -> str:
     """Return what the figures are and what the marks mean; plain text.
 
@@ -113,6 +119,8 @@ def note(
         What stands in the cells.
     splits : tuple of int
         Repeated random splits, and the fewest that a cell could be fitted in; 0 for none.
+    crossed : bool
+        Whether any model has one set, which is cross-validated.
     intervals : bool
         Whether 95% CIs are shown.
     level : bool
@@ -126,7 +134,9 @@ def note(
         told = [f"Mean \u00b1 standard deviation over {n_splits} random splits."]
         if least < n_splits:
             told.append(f"Not all could be fitted everywhere: a cell has at least {least}.")
-    elif intervals:
+    elif crossed:
+        told.append("Of models with one set: cross-validation on it.")
+    if intervals:
         told.append("Small or in brackets: 95% CI.")
     better = {"lower": "lower is better", "higher": "higher is better"}.get(
         measure.better, "nearest to ideal is better"
