@@ -70,7 +70,7 @@ def test_every_seed_shows_the_same(seed: int) -> None:
         " 1.94 (KS error 5.1% \u2192 0.2%)."
     )
     assert here.note.startswith(
-        "Lowest KS error: focal loss, gamma 2 as trained, cross-entropy at the best T."
+        "Lowest KS error: focal loss (gamma 2) as trained, cross-entropy at the best T."
     )
 
 
