@@ -1,5 +1,7 @@
 """One network of a series, by epoch, capacity or another number, before a temperature and after."""
 
+import numpy as np
+
 from calibcore.auditing import audit
 from calibcore.calibrators import FittedTemperature, TemperatureScaling
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
@@ -8,10 +10,10 @@ from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult, sides_of
 from calibcore.events import Event, TopR
 from calibcore.fitting import FoldedVectorMap
-from calibcore.metrics import mean_entropy
+from calibcore.metrics import PROBABILITY_FLOOR, mean_entropy
 from calibcore.results import result_class
 from calibcore.splits import Split
-from calibcore.validation import Hits
+from calibcore.validation import Floats, Hits
 
 Both = tuple[float, float]
 """Before temperature scaling and after."""
@@ -31,6 +33,8 @@ class Checkpoint:
         What divides the logits, fitted on the calibration set; with folds, the mean of theirs.
     correct : ndarray of {0, 1}, shape (n_samples,)
         Whether the most probable class is the true one: no temperature changes it.
+    losses : ndarray of float64, shape (n_samples,)
+        Of each row before, in nats; their mean is the NLL.
     nll, entropy : tuple of float
         Of all classes, in nats, before and after.
     ece, ks_error : tuple of float
@@ -41,6 +45,7 @@ class Checkpoint:
     n_samples: int
     temperature: float
     correct: Hits
+    losses: Floats
     nll: Both
     entropy: Both
     ece: Both
@@ -108,11 +113,13 @@ def checkpoint_of(
         for side in sides_of(rows, result, fitted)
         if side.probabilities is not None
     )
+    own = rows.probabilities[np.arange(rows.n_samples), rows.labels]
     return Checkpoint(
         number=float(number),
         n_samples=result.n_samples,
         temperature=sum(found) / len(found),
         correct=TopR(1).outcomes(rows.probabilities, rows.labels).hits,
+        losses=-np.log(np.maximum(own, PROBABILITY_FLOOR)),
         nll=_both(result, "nll"),
         entropy=(before, after),
         ece=_both(result, "ece"),

@@ -65,7 +65,7 @@ class Steps:
     start : str
         The word that is chosen first: the state that surprises.
     as_buttons : bool, default False
-        Whether all values stand side by side, for two to six of them.
+        Whether all values stand side by side, for two to four of them.
     """
 
     name: str

@@ -66,10 +66,10 @@ class Loss:
 
     @property
     def formula(self) -> str:
-        """The loss as plain text, p being the score of the true class."""
+        """The loss as lines of a picture, p being the score of the true class."""
         if self.smoothing:
             rest, part = f"{1 - self.smoothing:g}", f"{self.smoothing:g}"
-            return f"\u2212{rest} ln p \u2212 {part} \u00d7 mean of ln over all classes"
+            return f"\u2212{rest} ln p<br>\u2212 {part} \u00d7 mean of ln over all classes"
         if not self.gamma:
             return "\u2212ln p"
         power = {1.0: "", 2.0: "\u00b2", 3.0: "\u00b3"}[float(self.gamma)]
@@ -99,7 +99,9 @@ def loss_picture(losses: Sequence[Loss], chosen: Loss, n_classes: int, palette: 
         look = {"color": colour, "width": width, "dash": _LINES.get(kind, "solid")}
         line = pictures.line(score, one.at(score, n_classes), colour, name=one.name)
         traces.append(line | {"line": look})
-    name = pictures.label(chosen.formula, 0.98, _HIGH * 0.9, palette.score, xanchor="right")
+    name = pictures.label(
+        chosen.formula, 0.98, _HIGH, palette.score, xanchor="right", yanchor="top", align="right"
+    )
     figure = pictures.picture(
         f"Loss of a row: {chosen.name.lower()}",
         traces,

@@ -7,7 +7,7 @@ import numpy as np
 
 from calibcore.checkpoints import Checkpoint
 from calibcore.errors import CalibrationInputError
-from calibcore.validation import Floats
+from calibcore.validation import Floats, Hits
 from dashboard.wording.classes import shortened
 from dashboard.wording.numbers import escape_markdown, percent, pp, span
 from dashboard.wording.sentences import refusal
@@ -36,7 +36,7 @@ ALIKE = 0.05
 """Share of the NLL by which the entropy of other rows than those fitted may differ from it."""
 
 SIMILAR = 1.96
-"""Standard errors of a difference of errors on the same rows, below which it is not named."""
+"""Standard errors of a difference on the same rows, below which it is not named."""
 
 
 def refused(name: str, error: CalibrationInputError) -> str:
@@ -56,13 +56,15 @@ def working_on(n_networks: int) -> str:
 
 
 def overfit(found: Sequence[Checkpoint]) -> tuple[float, float] | None:
-    """Return the numbers of the lowest NLL and of the lowest error; None where they are one.
+    """Return the numbers of the lowest NLL and of the lowest error, as in the figure of Guo 2017.
 
-    The error counts if it comes later, as in the figure of Guo 2017.
+    None where the error is not lowest later, with an NLL that is higher beyond chance.
     """
-    loss = int(np.argmin([one.nll[0] for one in found]))
-    error = int(np.argmin([one.error for one in found]))
-    return (found[loss].number, found[error].number) if error > loss else None
+    loss = min(range(len(found)), key=lambda place: found[place].nll[0])
+    error = min(range(len(found)), key=lambda place: found[place].error)
+    if error <= loss or not _rises(found[loss], found[error]):
+        return None
+    return found[loss].number, found[error].number
 
 
 def conclusion(found: Sequence[Checkpoint], along: str) -> str:
@@ -75,12 +77,16 @@ def conclusion(found: Sequence[Checkpoint], along: str) -> str:
     along : str
         What the number is.
     """
-    losses, last = [one.nll[0] for one in found], found[-1]
-    least = found[int(np.argmin(losses))]
+    last, least = found[-1], min(found, key=lambda one: one.nll[0])
     name = _axis(along)
     if least is last:
         return f"NLL is lowest at the last {name}, {last.number:g} ({last.nll[0]:.3f})."
-    change, width = last.error - least.error, _chance(least, last)
+    if not _rises(least, last):
+        return (
+            f"NLL is lowest at {name} {least.number:g} ({least.nll[0]:.3f}), with no clear rise up"
+            f" to {last.number:g} ({last.nll[0]:.3f})."
+        )
+    change, width = last.error - least.error, _chance(least.correct, last.correct)
     ends = f"{percent(least.error, last.n_samples)} \u2192 {percent(last.error, last.n_samples)}"
     word = "falls" if change < 0 else "rises"
     if abs(change) < width:
@@ -91,10 +97,14 @@ def conclusion(found: Sequence[Checkpoint], along: str) -> str:
     )
 
 
-def _chance(one: Checkpoint, other: Checkpoint) -> float:
-    """Return how far two errors on the same rows may differ by chance."""
-    apart = one.correct.astype(np.float64) - other.correct
-    return SIMILAR * float(apart.std()) / sqrt(one.n_samples)
+def _rises(one: Checkpoint, later: Checkpoint) -> bool:
+    return later.nll[0] - one.nll[0] >= _chance(one.losses, later.losses)
+
+
+def _chance(one: Floats | Hits, other: Floats | Hits) -> float:
+    """Return how far two means over the same rows may differ by chance."""
+    apart = one.astype(np.float64) - other
+    return SIMILAR * float(apart.std()) / sqrt(len(apart))
 
 
 def _axis(along: str) -> str:

@@ -11,7 +11,6 @@ import argparse
 import time
 from typing import TYPE_CHECKING
 
-import numpy as np
 import torch
 from fashion_data import CLASS_NAMES, Images, add_folder_option
 from nets import cross_entropy, make_deterministic, predict, small_cnn, train
@@ -21,6 +20,7 @@ from train_fashion_cnn import SCHEDULE, SEED, Sets, read_sets
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from sample_io import FloatArray, IntArray
     from torch import nn
 
 EPOCHS = (1, 2, 3, 4, 6, 8, 10, 13, 16, 20)
@@ -38,7 +38,7 @@ CALIBRATION_ROWS, TEST_ROWS = 2000, 5000
 def _keep(net: nn.Module, sets: Sets, name: str) -> None:
     """Write the logits of a network as one file of a series."""
 
-    def logits(images: Images, rows: int) -> tuple[np.ndarray, np.ndarray]:
+    def logits(images: Images, rows: int) -> tuple[FloatArray, IntArray]:
         return predict(net, torch.from_numpy(images.pixels[:rows])), images.labels[:rows]
 
     write_checkpoint(

@@ -1,6 +1,7 @@
 """One network of a series: each number by loops from the papers' equations."""
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -37,6 +38,10 @@ def entropy(table: list[list[float]]) -> float:
     return -math.fsum(p * math.log(p) for row in table for p in row if p) / len(table)
 
 
+def own(table: list[list[float]], labels: list[int]) -> Iterator[tuple[list[float], int]]:
+    return zip(table, labels, strict=True)
+
+
 @pytest.mark.parametrize(
     ("event", "outcomes", "r"),
     [(TopR(1), reference.top_r, 1), (WithinTopR(2), reference.within_top_r, 2)],
@@ -53,6 +58,8 @@ def test_every_number_is_that_of_loops(event: TopR | WithinTopR, outcomes: objec
         table = reference.softmax(scaled)
         scores, hits = outcomes(table, labels, r)  # type: ignore[operator]
         assert_allclose(found.error, 1 - reference.accuracy(table, labels), atol=1e-12)
+        if side == 0:
+            assert_allclose(found.losses, [reference.surprise(p[y]) for p, y in own(table, labels)])
         assert_allclose(found.nll[side], reference.nll(table, labels), rtol=1e-7)
         assert_allclose(found.entropy[side], entropy(table), rtol=1e-6)
         assert_allclose(found.ece[side], reference.ece(scores, hits, 7, "equal_width"), rtol=1e-6)

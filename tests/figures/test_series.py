@@ -12,6 +12,8 @@ from dashboard.figures import DARK, LIGHT
 from dashboard.figures.series import PANELS, series_graph
 from dashboard.wording import series as words
 
+SPREAD = np.where(np.arange(10_000) < 5000, 0.5, -0.5)
+
 
 def one(
     number: float, error: float, nll: float, temperature: float = 1.0, *, moved: int = 0
@@ -23,6 +25,7 @@ def one(
         n_samples=10_000,
         temperature=temperature,
         correct=(~np.roll(wrong, moved)).astype(np.int8),
+        losses=nll + np.roll(SPREAD, moved),
         nll=(nll, nll - 0.01),
         entropy=(0.2, 0.25),
         ece=(0.05, 0.01),
@@ -45,6 +48,9 @@ OVERFIT = (one(1, 0.30, 0.9, 0.8), one(5, 0.20, 0.6, 0.97), one(20, 0.15, 0.7, 1
         # 1,450 rows are gained and 1,350 lost; 1.96 times the root of 2,799 is 104 rows.
         ((one(1, 0.2, 0.5, moved=1350), one(2, 0.19, 0.6)), "error shows no clear change"),
         ((one(1, 0.194, 0.5), one(2, 0.206, 0.6)), "error rises"),
+        # All rows differ by 1 nat, half of them up: a standard error is 0.01.
+        ((one(1, 0.2, 0.5, moved=5000), one(2, 0.2, 0.519)), "(0.500), with no clear rise up to 2"),
+        ((one(1, 0.2, 0.5, moved=5000), one(2, 0.2, 0.521)), "NLL rises (0.500 \u2192 0.521)"),
         ((one(1, 0.2, 0.5), one(2, 0.2, 0.4)), "NLL is lowest at the last epoch, 2 (0.400)."),
     ],
 )

@@ -70,7 +70,7 @@ def test_every_seed_shows_the_same(seed: int) -> None:
         " 2.1% \u2192 1.3%); for cross-entropy: 1.94 (KS error 5.1% \u2192 0.2%)."
     )
     assert here.note.startswith(
-        "Lowest KS error: focal loss, gamma 2 as trained, cross-entropy at the fitted T."
+        "Lowest KS error: focal loss (gamma 2) as trained, cross-entropy at the fitted T."
     )
 
 

@@ -85,9 +85,9 @@ LOSSES = {
     "smoothing_0_1": Trained(
         Loss("Label smoothing 0.1", smoothing=0.1), "fashion_cnn_label_smoothing_0_1"
     ),
-    "focal_1": Trained(Loss("Focal loss, gamma 1", gamma=1), "fashion_cnn_focal_1"),
-    "focal_2": Trained(Loss("Focal loss, gamma 2", gamma=2), "fashion_cnn_focal_2"),
-    "focal": Trained(Loss("Focal loss, gamma 3", gamma=3), "fashion_cnn_focal"),
+    "focal_1": Trained(Loss("Focal loss (gamma 1)", gamma=1), "fashion_cnn_focal_1"),
+    "focal_2": Trained(Loss("Focal loss (gamma 2)", gamma=2), "fashion_cnn_focal_2"),
+    "focal": Trained(Loss("Focal loss (gamma 3)", gamma=3), "fashion_cnn_focal"),
 }
 
 ALPHA = LOSSES[ASKED].loss.smoothing
@@ -212,9 +212,7 @@ LESSON = Lesson(
     " not 100%. Which **temperature** fits its scores best?",
     guess=ChoiceGuess(GUESSES),
     controls=(
-        Steps(
-            "loss", "Trained by", {k: one.name for k, one in LOSSES.items()}, ASKED, as_buttons=True
-        ),
+        Steps("loss", "Trained by", {k: one.name for k, one in LOSSES.items()}, ASKED),
         Steps(
             "stage",
             "Show",
