@@ -72,7 +72,7 @@ def _show_panel(scene: Scene, one: Panel, highest: Side, diagram: Diagram, key: 
 
 
 def _cut(name: str) -> str:
-    """Return a name that fits over a diagram; its end, where they differ, stays."""
+    """Return a name that fits over a diagram; its end, where variants differ, stays."""
     return name if len(name) <= _LETTERS else f"{name[: _LETTERS - 25]}\u2026{name[-24:]}"
 
 
