@@ -30,19 +30,19 @@ def page() -> str:
     for paper in listed["paper"]:
         parts += [f"## {paper['short']}", "", paper["title"] + ".", ""]
         parts += ["| In the paper | What | In Fractile |", "|---|---|---|"]
-        parts += [_row(entry, listed["later"]) for entry in paper["entries"]]
+        parts += [_row(entry, listed["shared"]) for entry in paper["entries"]]
         parts += [""]
     return "\n".join(parts)
 
 
-def _row(entry: dict[str, Any], later: dict[str, str]) -> str:
-    return f"| {entry['at']} | {entry['what']} | {'. '.join(_places(entry, later))}. |"
+def _row(entry: dict[str, Any], shared: dict[str, str]) -> str:
+    return f"| {entry['at']} | {entry['what']} | {'. '.join(_places(entry, shared))}. |"
 
 
-def _places(entry: dict[str, Any], later: dict[str, str]) -> list[str]:
+def _places(entry: dict[str, Any], shared: dict[str, str]) -> list[str]:
     """Return where it is, in words; what cannot be had with the reason."""
     found = []
-    address = later.get(entry.get("page", ""), entry.get("page"))
+    address = shared.get(entry.get("page", ""), entry.get("page"))
     for kind, known in (("measure", METRICS), ("method", CATALOGUE)):
         if kind in entry:
             (one,) = (one for one in known if one.key == entry[kind])
@@ -52,8 +52,6 @@ def _places(entry: dict[str, Any], later: dict[str, str]) -> list[str]:
     if address:
         titles = {path: title for title, path, _ in (*PAGES, *LEARN)}
         found.append(f"{titles[address.partition('?')[0]]}: `{address}`")
-    elif address == "" and not found:
-        found.append("Not in Fractile yet")
     if "call" in entry:
         found.append(f"`{entry['call']}`")
     if "test" in entry:

@@ -22,7 +22,7 @@ from tests.app.pages import open_page
 
 ROOT = Path(__file__).parents[1]
 LISTED: dict[str, Any] = tomllib.loads((ROOT / "docs" / "papers.toml").read_text("utf-8"))
-LATER: dict[str, str] = LISTED["later"]
+SHARED: dict[str, str] = LISTED["shared"]
 ENTRIES: list[dict[str, str]] = [one for paper in LISTED["paper"] for one in paper["entries"]]
 
 MEASURES = {one.key: one for one in METRICS}
@@ -32,9 +32,8 @@ KINDS = {"measure", "method", "page", "call", "test", "out"}
 
 
 def named(kind: str) -> list[str]:
-    """List what entries name of one kind, once each; pages by their addresses, where known."""
-    found = [LATER.get(one[kind], one[kind]) for one in ENTRIES if kind in one]
-    return [one for one in dict.fromkeys(found) if one]
+    """List what entries name of one kind, once each; pages by their addresses."""
+    return list(dict.fromkeys(SHARED.get(one[kind], one[kind]) for one in ENTRIES if kind in one))
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +56,7 @@ def test_every_entry_says_where_it_is_or_why_not() -> None:
         assert one["at"], one
         assert one["what"], one
         assert set(one) & (KINDS - {"test"}), one
-    assert {one["page"] for one in ENTRIES if "page" in one} >= set(LATER)  # none is left over
+    assert {one["page"] for one in ENTRIES if "page" in one} >= set(SHARED)  # none is left over
 
 
 def test_the_page_is_what_the_list_says() -> None:
