@@ -42,7 +42,7 @@ def diagram(found: Found, chosen: Chosen, palette: Palette) -> Picture:
         traces,
         x=pictures.percent_axis("Score"),
         y=pictures.percent_axis("Observed frequency"),
-        names=[pictures.label("dotted, dark: the truth", 0.02, 0.93, palette.text)],
+        names=[pictures.label("dotted, strong: the truth", 0.02, 0.93, palette.text)],
     )
     return Picture(
         "diagram",
