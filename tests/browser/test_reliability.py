@@ -39,7 +39,7 @@ def test_the_setting_is_the_number_of_bins(open_page: OpenPage) -> None:
     bars = page.locator(".st-key-before_diagram .barlayer .trace").first.locator(".point")
     settle(page)
     few = bars.count()
-    page.get_by_test_id("stSidebar").get_by_text("Settings").click()
+    page.get_by_test_id("stSidebar").get_by_text("Settings", exact=True).click()
     setting = page.get_by_test_id("stSidebar").get_by_role("spinbutton", name="Bins")
     setting.fill("100")
     setting.press("Enter")

@@ -520,7 +520,7 @@ def test_labels_drawn_from_the_scores_exceed_the_null_line_in_5_of_100(
     assert np.mean([curves.ks_p_value < 0.5 for curves in drawn]) == pytest.approx(0.5, abs=0.06)
 
 
-@pytest.mark.parametrize("calibrator", ["temperature", TemperatureScaling])
+@pytest.mark.parametrize("calibrator", ["a temperature", TemperatureScaling])
 def test_what_is_no_calibrator_is_refused(calibrator: TemperatureScaling) -> None:
     rows = LogitSet([[0.0, 1.0]] * 4, [0, 1, 0, 1])
     with pytest.raises(CalibrationInputError, match=r"calibrator: .*emperature"):

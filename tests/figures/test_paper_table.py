@@ -128,7 +128,10 @@ def test_a_variant_is_a_word_of_the_address() -> None:
     assert key == "histogram.n_bins=20.binning=equal_mass"
     assert options_of(key) == {"n_bins": 20, "binning": "equal_mass"}
     assert is_variant(key)
-    assert method_name(key) == "Histogram binning (calibrator bins 20, bin type equal mass)"
+    assert (
+        method_name(key)
+        == "Histogram binning of the event (calibrator bins 20, bin type equal mass)"
+    )
 
 
 @pytest.mark.parametrize(
