@@ -12,8 +12,8 @@ from dashboard.figures.thinning import thin
 from dashboard.learn import pictures
 from dashboard.learn.laboratory import N_BINS, N_HANDLES, Chosen, Found
 from dashboard.learn.lesson import Picture
+from dashboard.wording.laboratory import calibrator_name
 from dashboard.wording.numbers import percent, pp
-from dashboard.wording.sentences import method_name
 
 CLICK_STEPS = 21
 """Places above each handle that can be clicked."""
@@ -112,12 +112,12 @@ def maps(found: Found, keys: Sequence[str], palette: Palette) -> Picture:
         x=pictures.percent_axis("Score"),
         y=pictures.percent_axis("Calibrated score"),
         names=[
-            pictures.label(f"{method_name(one.key)} ({dash})", 0.02, 0.93 - 0.08 * k, colour)
+            pictures.label(f"{calibrator_name(one.key)} ({dash})", 0.02, 0.93 - 0.08 * k, colour)
             for k, (one, dash, colour) in enumerate(named)
         ],
     )
     away = "; ".join(
-        f"{method_name(one.key)} {pp(one.distance.root_mean_squared, 1)}" for one in drawn
+        f"{calibrator_name(one.key)} {pp(one.distance.root_mean_squared, 1)}" for one in drawn
     )
     text = f"Dotted, dark: the truth. Distance from it: {away}." if away else "Dotted: the truth."
     return Picture("maps", figure, text)

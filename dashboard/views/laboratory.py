@@ -27,7 +27,6 @@ from dashboard.parts.estimators import is_computing, show_study
 from dashboard.parts.links import show_teaching
 from dashboard.parts.picture import show_picture, show_table
 from dashboard.wording import laboratory as words
-from dashboard.wording.sentences import method_name
 
 _HELD, _WRITTEN, _MANY, _PRESET = "lab_model", "lab_written", "lab_many", "lab_preset"
 _MAPS = "lab_maps"
@@ -211,7 +210,7 @@ def _show_results(chosen: Chosen) -> None:
             words.COMPARED,
             offered,
             [key for key in _OPENING if key in offered],
-            format_func=method_name,
+            format_func=words.calibrator_name,
             key=_MAPS,
             max_selections=_MOST_MAPS,
         )

@@ -146,6 +146,11 @@ def estimate_rows(found: Found, many: Redraws | None) -> list[tuple[str, ...]]:
     return rows
 
 
+def calibrator_name(key: str) -> str:
+    """Return the name of a calibrator where all are of the event."""
+    return method_name(key).removesuffix(" of the event")
+
+
 def calibrator_rows(
     calibrators: Sequence[CalibratorAgainstTruth], truth: Truth
 ) -> list[tuple[str, ...]]:
@@ -154,7 +159,7 @@ def calibrator_rows(
     rows = [("Uncalibrated", *before)]
     rows += [
         (
-            method_name(one.key),
+            calibrator_name(one.key),
             one.distance.root_mean_squared,
             one.after.mean_distance,
             one.after.ks,
@@ -175,7 +180,7 @@ def nearest(calibrators: Sequence[CalibratorAgainstTruth], truth: Truth) -> str:
     if distance >= before:
         return f"Nearest to the truth: uncalibrated scores, {pp(before, 1)} away."
     return (
-        f"Nearest to the truth: {method_name(best.key)}, {pp(distance, 1)} away; uncalibrated"
+        f"Nearest to the truth: {calibrator_name(best.key)}, {pp(distance, 1)} away; uncalibrated"
         f" scores: {pp(before, 1)}."
     )
 
