@@ -47,7 +47,7 @@ def diagram(found: Found, chosen: Chosen, palette: Palette) -> Picture:
     return Picture(
         "diagram",
         figure,
-        f"Bars: observed frequency of {event.n_samples:,} rows. Dotted, dark: true frequency, on"
+        f"Bars: observed frequency of {event.n_samples:,} rows. Dotted, strong: true frequency, on"
         f" average {percent(found.truth.mean_distance, event.n_samples)} from the scores.",
     )
 
@@ -119,7 +119,7 @@ def maps(found: Found, keys: Sequence[str], palette: Palette) -> Picture:
     away = "; ".join(
         f"{calibrator_name(one.key)} {pp(one.distance.root_mean_squared, 1)}" for one in drawn
     )
-    text = f"Dotted, dark: the truth. Distance from it: {away}." if away else "Dotted: the truth."
+    text = f"Dotted, strong: the truth. Distance from it: {away}." if away else "Dotted: the truth."
     return Picture("maps", figure, text)
 
 
