@@ -234,8 +234,7 @@ class OneClass:
 
         Parameters, returns and errors are those of `TopR.outcomes`.
         """
-        table = validation.probabilities(probabilities)
-        true = validation.labels(labels, n_rows=len(table), n_classes=table.shape[1])
+        table, true = validation.labelled(probabilities, labels)
         if self.k >= table.shape[1]:
             raise CalibrationInputError("k", str(self.k), f"a class from 0 to {table.shape[1] - 1}")
         classes = np.broadcast_to(np.intp(self.k), (1, len(table)))

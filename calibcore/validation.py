@@ -242,6 +242,12 @@ def labels(values: ArrayLike, *, n_rows: int, n_classes: int) -> Labels:
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
+def labelled(values: ArrayLike, true: ArrayLike) -> tuple[Floats, Labels]:
+    """Check class probabilities, and true classes that fit them: see `probabilities`, `labels`."""
+    table = probabilities(values)
+    return table, labels(true, n_rows=len(table), n_classes=table.shape[1])
+
+
 def class_names(values: Sequence[str] | None, *, n_classes: int) -> tuple[str, ...]:
     """Check class names: as many as classes, all different; numbers where none are given."""
     if values is None:

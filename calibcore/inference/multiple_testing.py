@@ -153,9 +153,8 @@ def screen_classes(probabilities: ArrayLike, labels: ArrayLike) -> ClassScreen:
     >>> found.order.tolist(), found.off().tolist()
     ([2, 1, 0], [False, True, True])
     """
-    table = validation.probabilities(probabilities)
+    table, true = validation.labelled(probabilities, labels)
     n_rows, n_classes = table.shape
-    true = validation.labels(labels, n_rows=n_rows, n_classes=n_classes)
     mean_score, gap, variance, skew = np.empty((4, n_classes))
     step = max(1, _CELLS // n_rows)
     for start in range(0, n_classes, step):

@@ -106,7 +106,7 @@ def classwise_errors(
     >>> classwise_errors([[0.5, 0.5], [0.75, 0.25]], [0, 0], n_bins=2).tolist()
     [0.375, 0.375]
     """
-    table, true = _checked(probabilities, labels)
+    table, true = validation.labelled(probabilities, labels)
     n_rows, n_classes = table.shape
     if binning != "equal_width":
         bins = (bin_tally(one, n_bins=n_bins, binning=binning) for one in _tallies(table, true))
@@ -189,12 +189,8 @@ def classwise_ks_errors(probabilities: ArrayLike, labels: ArrayLike) -> Floats:
     >>> classwise_ks_errors([[0.5, 0.5], [0.75, 0.25]], [0, 0]).tolist()
     [0.375, 0.375]
     """
-    return np.array([float(ks_of(one)) for one in _tallies(*_checked(probabilities, labels))])
-
-
-def _checked(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Floats, Labels]:
-    table = validation.probabilities(probabilities)
-    return table, validation.labels(labels, n_rows=len(table), n_classes=table.shape[1])
+    table, true = validation.labelled(probabilities, labels)
+    return np.array([float(ks_of(one)) for one in _tallies(table, true)])
 
 
 def _tallies(table: Floats, true: Labels) -> Iterator[Tally]:

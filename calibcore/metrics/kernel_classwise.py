@@ -53,9 +53,8 @@ def kde_classwise_ece(
     0.5
     """
     check_norm(norm)
-    table = validation.probabilities(probabilities)
-    n_rows, n_classes = table.shape
-    true = validation.labels(labels, n_rows=n_rows, n_classes=n_classes)
+    table, true = validation.labelled(probabilities, labels)
+    n_classes = table.shape[1]
     width = _class_widths(table, true)
     errors = np.empty(n_classes)
     for first in range(0, n_classes, _BATCH):

@@ -111,8 +111,7 @@ def skce_test(
 def _checked(
     probabilities: ArrayLike, labels: ArrayLike, width: float | None, *, tests: bool
 ) -> KernelTest:
-    table = validation.probabilities(probabilities)
-    true = validation.labels(labels, n_rows=table.shape[0], n_classes=table.shape[1])
+    table, true = validation.labelled(probabilities, labels)
     if width is not None and not 0 < width < math.inf:
         raise CalibrationInputError("width", repr(width), "a number above 0")
     if len(table) < 2:

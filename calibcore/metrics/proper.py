@@ -8,13 +8,7 @@ from calibcore.blocks import row_blocks
 from calibcore.data import EventScores
 from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.tally import Tally, tally
-from calibcore.validation import Floats, Labels
-
-
-def _table(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Floats, Labels]:
-    table = validation.probabilities(probabilities)
-    n_rows, n_classes = table.shape
-    return table, validation.labels(labels, n_rows=n_rows, n_classes=n_classes)
+from calibcore.validation import Floats
 
 
 def nll(probabilities: ArrayLike, labels: ArrayLike) -> float:
@@ -50,7 +44,7 @@ def nll(probabilities: ArrayLike, labels: ArrayLike) -> float:
     >>> round(nll([[0.5, 0.5], [0.25, 0.75]], [0, 1]), 4)
     0.4904
     """
-    table, true = _table(probabilities, labels)
+    table, true = validation.labelled(probabilities, labels)
     own = table[np.arange(len(true)), true]
     return float(0.0 - np.log(np.maximum(own, PROBABILITY_FLOOR)).mean())  # 0.0, never -0.0
 
@@ -140,7 +134,7 @@ def brier(probabilities: ArrayLike, labels: ArrayLike) -> float:
     >>> brier([[0.5, 0.5], [0.0, 1.0]], [0, 1])
     0.25
     """
-    table, true = _table(probabilities, labels)
+    table, true = validation.labelled(probabilities, labels)
     # |p - e_y|^2 = |p|^2 - 2 p_y + 1 would lose digits near 0, so the true class is taken apart.
     total = 0.0
     for rows in row_blocks(*table.shape):

@@ -62,9 +62,8 @@ def classwise_reliability(
     >>> found.bins.frequency.tolist()
     [[1.0, 1.0], [0.0, nan]]
     """
-    table = validation.probabilities(probabilities)
+    table, true = validation.labelled(probabilities, labels)
     n_rows, n_classes = table.shape
-    true = validation.labels(labels, n_rows=n_rows, n_classes=n_classes)
     n_bins = validation.whole_number(n_bins, "n_bins", least=1, most=1_000_000)
     check_level(level)
     edges = np.arange(n_bins + 1) / n_bins

@@ -103,7 +103,7 @@ def test_what_keeps_accuracy_keeps_the_order_of_the_classes(method: Method) -> N
 def test_what_may_change_the_order_does_on_some_rows(method: Method) -> None:
     rng = np.random.default_rng(3)
     labels = rng.integers(0, 3, 300)
-    skew = np.array([3.0, 0.0, -3.0])  # two classes of three are told apart by their bias alone
+    skew = np.array([3.0, 0.0, -3.0])  # two classes of three are distinguished by their bias alone
     rows = LogitSet(np.eye(3)[labels] + skew + rng.normal(size=(300, 3)), labels)
     fitted = method.make().fit(rows.logits, rows.labels)
     assert isinstance(fitted, FittedVectorMap)
