@@ -1,5 +1,6 @@
 """Fractile's pages: set-up and order only."""
 
+import gc
 from collections.abc import Callable
 
 import streamlit as st
@@ -105,4 +106,7 @@ def _teaching() -> dict[str, st.Page]:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    finally:
+        gc.collect()  # what earlier runs have left

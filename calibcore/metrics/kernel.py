@@ -28,7 +28,7 @@ ROUGH_MESH = 1 << 10
 
 _NO_DENSITY = 1e-12
 _NOTHING = 1e-150  # its square is still a number
-_CLOSE, _ROUGHLY_CLOSE = 1e-12, 1e-5
+_CLOSE, ROUGHLY_CLOSE = 1e-12, 1e-5
 _STEPS = 60
 _FADED = 80.0  # exp(-80 / 2) is nothing beside 1
 _BATCH = 32  # resamples at once: their meshes stay in a processor's cache
@@ -98,7 +98,7 @@ def kde_ece_of(counted: Tally, *, norm: Literal[1, 2] = 1, rough: bool = False) 
     """
     check_norm(norm)
     shape = np.broadcast_shapes(counted.counts.shape, counted.hits.shape)[:-1]
-    width = np.broadcast_to(_half_widths(counted), shape)
+    width = np.broadcast_to(half_widths(counted), shape)
     if np.all(width >= NARROW):
         return _kde_on_unit(counted, width, norm, rough=rough)
     counts, hits, _ = resample_rows(counted)
@@ -128,7 +128,7 @@ def _kde_of_narrow(counted: Tally, width: Floats, norm: Literal[1, 2], *, rough:
     if not alone.all():
         rest = Tally(counted.scores[~alone], counts[:, ~alone], hits[:, ~alone], counted.n_samples)
         places = moved_together(rest, width, rough=rough)
-        mesh = _mesh(places.counted, places.size)
+        mesh = mesh_of(places.counted, places.size)
         densities = mesh.density(rest.counts), mesh.density(rest.hits)
         error = kde_of_densities(*densities, width / places.length, norm, places.points)
         total += np.nan_to_num(error) ** norm * rest.counts.sum(axis=1)
@@ -137,7 +137,7 @@ def _kde_of_narrow(counted: Tally, width: Floats, norm: Literal[1, 2], *, rough:
 
 def _kde_on_unit(counted: Tally, width: Floats, norm: Literal[1, 2], *, rough: bool) -> Floats:
     """Measure on the mesh on [0, 1]."""
-    mesh = counted.once(_mesh, ROUGH_MESH if rough else MESH)
+    mesh = counted.once(mesh_of, ROUGH_MESH if rough else MESH)
     counts, hits = mesh.density(counted.counts), mesh.density(counted.hits)
     shape, width = width.shape, width.ravel()
     hits = np.broadcast_to(hits, (*shape, hits.shape[-1])).reshape(-1, hits.shape[-1])
@@ -148,10 +148,10 @@ def _kde_on_unit(counted: Tally, width: Floats, norm: Literal[1, 2], *, rough: b
         of_part = counts if counts.ndim == 1 else counts[rows]
         return kde_of_densities(of_part, hits[rows], width[rows], norm)
 
-    return _in_batches(measure, len(hits)).reshape(shape)
+    return in_batches(measure, len(hits)).reshape(shape)
 
 
-def _half_widths(counted: Tally) -> Floats:
+def half_widths(counted: Tally) -> Floats:
     """Return how far the kernel of `kde_ece` reaches, in each resample."""
     centred = counted.scores - (counted.scores[0] + counted.scores[-1]) / 2
     squares, n_hits = np.square(centred), counted.once(hit_sums)
@@ -217,11 +217,11 @@ def smooth_ece_of(counted: Tally, *, rough: bool = False) -> Floats:
 
     A rough value, on a mesh of `ROUGH_MESH`, is off by some 0.00001.
     """
-    size, close = (ROUGH_MESH, _ROUGHLY_CLOSE) if rough else (MESH, _CLOSE)
+    size, close = (ROUGH_MESH, ROUGHLY_CLOSE) if rough else (MESH, _CLOSE)
     claims = counted.counts * counted.scores
-    residual = counted.once(_mesh, size).density(counted.hits - claims) / counted.n_samples
+    residual = counted.once(mesh_of, size).density(counted.hits - claims) / counted.n_samples
     rows = residual.reshape(-1, size + 1)
-    found = _in_batches(lambda some: _own_width(rows[some], close), len(rows))
+    found = in_batches(lambda some: own_width(rows[some], close), len(rows))
     return found.reshape(residual.shape[:-1])
 
 
@@ -251,7 +251,7 @@ class _Mesh:
         return per_unit(mass)
 
 
-def _mesh(counted: Tally, size: int) -> _Mesh:
+def mesh_of(counted: Tally, size: int) -> _Mesh:
     """Find the cell of each score; a score of 1 begins a cell of its own."""
     scores = counted.scores
     beyond = scores * size  # exact, as the size is a power of 2
@@ -286,7 +286,7 @@ def _integral(values: Floats) -> Floats:
     return np.asarray((values.sum(axis=-1) - ends / 2) / (values.shape[-1] - 1))
 
 
-def _in_batches(measure: Callable[[slice], Floats], n_resamples: int) -> Floats:
+def in_batches(measure: Callable[[slice], Floats], n_resamples: int) -> Floats:
     """Measure a few resamples at a time."""
     found = np.empty(n_resamples)
     for start in range(0, n_resamples, _BATCH):
@@ -354,7 +354,7 @@ def half_width(spread: Floats, n_samples: int) -> Floats:
 # The width that equals the error ----------------------------------------------------------------
 
 
-def _own_width(residual: Floats, close: float) -> Floats:
+def own_width(residual: Floats, close: float) -> Floats:
     """Find for each row of residual densities the sigma that equals its blurred integral.
 
     The integral never rises with sigma. So every sigma tried and its integral enclose the solution,

@@ -107,9 +107,8 @@ def calibrators_against(
         if not isinstance(fitted, FittedScoreMap):
             expected = "one that acts on the event's score alone, or a world of 2 classes"
             raise CalibrationInputError("calibrators", key, expected)
+        after = truth.after(fitted)
         found.append(
-            CalibratorAgainstTruth(
-                key, fitted, score_curve(fitted), truth.map_distance(fitted), truth.after(fitted)
-            )
+            CalibratorAgainstTruth(key, fitted, score_curve(fitted), after.distance, after)
         )
     return tuple(found)

@@ -7,6 +7,7 @@ import numpy as np
 from calibcore import validation
 from calibcore.inference.bootstrap import chunks
 from calibcore.metrics import Options
+from calibcore.metrics.kernel_draws import OF_EACH
 from calibcore.results import find, result_class
 from calibcore.tally import tally
 from calibcore.validation import Floats
@@ -124,9 +125,14 @@ def redraws(
     done = 0
     for size in chunks(n_draws, n_rows):
         scores, _, hits, _ = world.draw_events(streams, (size, n_rows))
-        for of_draw, row_scores, row_hits in zip(values[done:], scores, hits, strict=False):
-            counted = tally(row_scores, row_hits)
-            of_draw[:] = [measure.compute(counted, options) for measure in chosen]
+        counted = [tally(*rows) for rows in zip(scores, hits, strict=True)]
+        for place, measure in enumerate(chosen):
+            each = OF_EACH.get(measure.key)
+            values[done : done + size, place] = (
+                [measure.compute(one, options) for one in counted]
+                if each is None
+                else each(counted)
+            )
         done += size
     values[:, [measure.unit == "rows" for measure in chosen]] /= n_rows
     aims, limits = (

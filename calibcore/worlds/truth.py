@@ -22,6 +22,20 @@ _AIM_AT_DISTANCE = ("ece", "ece_equal_mass", "sweep_ece", "kde_ece")
 _AIM_AT_ROOT_OF_SQUARES = ("ece_l2", "debiased_ece")
 
 
+@dataclass(frozen=True)
+class MapDistance:
+    """How far a map of scores is from the true frequency, over all rows of a world.
+
+    Attributes
+    ----------
+    root_mean_squared, mean_absolute : float
+        In probability units, 0 to 1.
+    """
+
+    root_mean_squared: float
+    mean_absolute: float
+
+
 @result_class
 class Population:
     """Scores that each stand for equally many rows, with the true frequency of the event there.
@@ -70,6 +84,12 @@ class Population:
         Summed over both classes, as in that equation, it is twice as large.
         """
         return float(np.abs(self._gaps_in_points).sum() / self.counted.n_samples)
+
+    @cached_property
+    def distance(self) -> MapDistance:
+        """Of the scores from the frequency, point by point: also where scores are equal."""
+        gap = self.scores - self.frequency
+        return MapDistance(float(np.sqrt((gap**2).mean())), float(np.abs(gap).mean()))
 
     @property
     def is_calibrated(self) -> bool:
@@ -141,20 +161,6 @@ class Population:
         return self.measure(key, options)
 
 
-@dataclass(frozen=True)
-class MapDistance:
-    """How far a map of scores is from the true frequency, over all rows of a world.
-
-    Attributes
-    ----------
-    root_mean_squared, mean_absolute : float
-        In probability units, 0 to 1.
-    """
-
-    root_mean_squared: float
-    mean_absolute: float
-
-
 @result_class
 class Truth(Population):
     """What is true of a world.
@@ -192,8 +198,7 @@ class Truth(Population):
             The square of the first is how much higher the Brier score of calibrated scores is
             than `brier_floor`.
         """
-        gap = fitted.predict(self.scores) - self.frequency
-        return MapDistance(float(np.sqrt((gap**2).mean())), float(np.abs(gap).mean()))
+        return self.after(fitted).distance
 
     def after(self, fitted: FittedScoreMap) -> Population:
         """Return what is true of scores after a fitted map of them.

@@ -34,11 +34,12 @@ def key_of(upload: Upload, settings: Settings) -> Key:
     return upload.digest, upload.name, f"{upload.values_kind}, {how}", repr(settings)
 
 
-@st.cache_resource(show_spinner=False)
+_SHELVES: dict[str, OrderedDict[object, Any]] = {}
+
+
 def _shelf(kind: str) -> OrderedDict[object, Any]:
     """Keep the latest results of a kind, shared between sessions, the oldest first."""
-    del kind  # one shelf each
-    return OrderedDict()
+    return _SHELVES.setdefault(kind, OrderedDict())
 
 
 def is_known(kind: str, key: object) -> bool:
@@ -110,4 +111,5 @@ def _put(shelf: OrderedDict[object, Any], key: object, made: object, most: int) 
 
 def forget() -> None:
     """Drop every file and result that is kept in memory."""
+    _SHELVES.clear()
     st.cache_resource.clear()

@@ -71,7 +71,7 @@ class SourceFile:
 def settle_imports() -> None:
     """Take everything imported so far out of the garbage collector's rounds.
 
-    Streamlit collects after every run, and going through the modules is most of that time.
+    Every run of a page ends with one, and going through the modules is most of that time.
     """
     gc.collect()
     gc.freeze()

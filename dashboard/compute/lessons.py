@@ -9,6 +9,7 @@ import orjson
 import streamlit as st
 
 from dashboard.compute.cache import once
+from dashboard.figures.drawing import title_of
 from dashboard.figures.sent import LightFigure
 from dashboard.learn.lesson import Lesson, Shown, State, start_of
 from dashboard.learn.lessons import LESSONS
@@ -69,7 +70,7 @@ def shown_of(lesson: Lesson, state: State, size: str) -> Sent:
         pictures = tuple(
             SentPicture(
                 one.name,
-                str(one.figure.layout.title.text),
+                title_of(one.figure),
                 one.text,
                 SentFigure(LightFigure(one.figure, state.palette), size),
             )

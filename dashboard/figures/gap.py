@@ -9,6 +9,7 @@ from plotly import graph_objects as go
 from calibcore.evaluation import Side
 from calibcore.validation import Floats
 from dashboard.figures.bands import DrawnBand, band_trace
+from dashboard.figures.drawing import Drawing
 from dashboard.figures.graphs import PERFECT, ROWS
 from dashboard.figures.layout import base_layout, pp_ticks, share_axis
 from dashboard.figures.palette import Palette
@@ -52,7 +53,7 @@ def gap_graph(
             **pp_ticks(low, high),
         },
     }
-    return go.Figure(
+    return Drawing(
         [
             band_trace(band, palette.band),
             _no_gap(palette),

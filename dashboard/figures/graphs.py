@@ -10,6 +10,7 @@ from plotly import graph_objects as go
 from calibcore.evaluation import Side
 from calibcore.validation import Floats
 from dashboard.figures.bands import DrawnBand, band_trace
+from dashboard.figures.drawing import Drawing
 from dashboard.figures.layout import base_layout, same_scale, share_axis, unit_range
 from dashboard.figures.palette import Palette
 from dashboard.figures.thinning import MOST_POINTS, thin
@@ -214,7 +215,7 @@ def _cumulative(side: Side, frame: _Frame, x: Floats, x_name: str, layout: Part)
     lines = _cumulative_lines(side, x, x_name, frame.most)
     if x_name == ROWS:
         layout["annotations"] = [_names(lines, layout, palette)]
-    return go.Figure([*_drawn(lines, palette), _ks_mark(side, x, palette)], layout)
+    return Drawing([*_drawn(lines, palette), _ks_mark(side, x, palette)], layout)
 
 
 def _frequency(side: Side, frame: _Frame, *, against: str) -> go.Figure:
@@ -237,7 +238,7 @@ def _frequency(side: Side, frame: _Frame, *, against: str) -> go.Figure:
     layout = _frequency_layout(frame, by_score=by_score)
     if not by_score:
         layout["annotations"] = [_names(lines, layout, palette)]
-    return go.Figure(_drawn(lines, palette), layout)
+    return Drawing(_drawn(lines, palette), layout)
 
 
 def _frequency_layout(frame: _Frame, *, by_score: bool) -> Part:

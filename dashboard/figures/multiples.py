@@ -7,6 +7,7 @@ from plotly import graph_objects as go
 
 from calibcore.reliability import BinnedReliability
 from dashboard.figures.curves import points
+from dashboard.figures.drawing import Drawing
 from dashboard.figures.layout import base_layout
 from dashboard.figures.palette import Palette
 
@@ -58,7 +59,7 @@ def class_picture(
         }
         if after is not None:
             layout["annotations"].append(_name(name, number, palette))
-    return go.Figure(traces, layout)  # at once: updating it afterwards takes four times as long
+    return Drawing(traces, layout)  # at once: updating it afterwards takes four times as long
 
 
 def _side(binned: BinnedReliability, number: str, palette: Palette) -> list[dict[str, Any]]:

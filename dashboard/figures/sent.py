@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from plotly import graph_objects as go
 
+from dashboard.figures.drawing import Drawing
 from dashboard.figures.graphs import Mark
 from dashboard.figures.palette import Palette
 from dashboard.wording.rows import say_rows
@@ -81,11 +82,10 @@ class LightFigure(go.Figure):  # type: ignore[misc]  # plotly has no types
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is sent."""
-        layout = self._figure.layout.to_plotly_json()
+        data, layout = _parts(self._figure)
         layout.pop("template", None)
         for name in [name for name in layout if name.startswith(("xaxis", "yaxis"))]:
             layout[name] = _under(_axis(name[0]), layout[name])
-        data = [_listed(trace.to_plotly_json()) for trace in self._figure.data]
         if self._mark is not None:
             data.append({**self._mark.points})
             layout["shapes"] = [*layout.get("shapes", ()), self._mark.line]
@@ -96,6 +96,14 @@ class LightFigure(go.Figure):  # type: ignore[misc]  # plotly has no types
         if self._titles is not None:
             _write_titles(layout, self._titles)
         return {"data": data, "layout": layout}
+
+
+def _parts(figure: go.Figure) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Return traces and layout, free to be changed."""
+    if isinstance(figure, Drawing):
+        return [_listed({"type": "scatter", **one}) for one in figure.traces], _listed(figure.plan)
+    data = [_listed(trace.to_plotly_json()) for trace in figure.data]
+    return data, figure.layout.to_plotly_json()
 
 
 def _write_titles(layout: dict[str, Any], titles: Titles) -> None:
@@ -139,9 +147,13 @@ def _under(usual: dict[str, Any], chosen: dict[str, Any]) -> dict[str, Any]:
 
 
 def _listed(value: Any) -> Any:
-    """Return arrays as lists, wherever they are."""
+    """Return arrays as lists, wherever they are; what is None is not set, and left out."""
     if isinstance(value, dict):
-        return {key: _listed(part) for key, part in value.items()}
+        return {key: _listed(part) for key, part in value.items() if part is not None}
+    if isinstance(value, list | tuple):
+        return [_listed(part) for part in value]
+    if isinstance(value, np.generic):
+        return value.item()
     if not isinstance(value, np.ndarray):
         return value
     if value.dtype.kind != "f":

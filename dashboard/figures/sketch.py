@@ -4,6 +4,8 @@ from typing import Any
 
 from plotly import graph_objects as go
 
+from dashboard.figures.drawing import Drawing
+
 
 class Sketch:
     """Lines, bars and names, which `figure` makes into one figure at once.
@@ -31,4 +33,4 @@ class Sketch:
 
     def figure(self, layout: dict[str, Any], **more: Any) -> go.Figure:
         """Make the figure."""
-        return go.Figure(self.data, {**layout, "annotations": self.annotations, **more})
+        return Drawing(self.data, {**layout, "annotations": self.annotations, **more})

@@ -10,6 +10,7 @@ from typing import Any
 from plotly import graph_objects as go
 
 from calibcore.binning import BinTable
+from dashboard.figures.drawing import Drawing
 from dashboard.figures.layout import base_layout, share_axis
 from dashboard.figures.palette import Palette
 
@@ -46,7 +47,7 @@ def picture(
     layout["margin"] = {"l": 64, "r": 24, "t": 38, "b": 52, "pad": 4}
     data = [{"type": "scatter", **trace} for trace in traces]
     both = {"xaxis": x, "yaxis": y, "annotations": list(names), "height": HEIGHT, "dragmode": False}
-    return go.Figure(data, {**layout, **both, **more})
+    return Drawing(data, {**layout, **both, **more})
 
 
 def percent_axis(title: str, high: float = 1.0, low: float = 0.0) -> dict[str, Any]:

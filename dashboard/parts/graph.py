@@ -8,6 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import style
 from dashboard.figures import Mark
+from dashboard.figures.drawing import title_of
 from dashboard.figures.sent import AS_DRAWN, LightFigure, Titles
 from dashboard.parts.downloads import picture_name
 from dashboard.wording.contest import ALL_COLUMNS
@@ -53,7 +54,7 @@ def show_graph(  # noqa: PLR0913 - a picture, what is said of it, and what a cli
                 on_select=on_click or "ignore",
                 selection_mode="points",
                 config=_config(key),
-                alt=f"{key.split(maxsplit=1)[0]}: {titles.write(figure.layout.title.text)}."
+                alt=f"{key.split(maxsplit=1)[0]}: {titles.write(title_of(figure))}."
                 f" {caption} {note}",
             )
         if caption:

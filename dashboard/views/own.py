@@ -11,7 +11,7 @@ from dashboard.learn.garments import LICENCE, network_scores, png_of
 from dashboard.learn.own import CERTAIN, LEVELS, MOST_SEED, SETS, Answer, Found
 from dashboard.learn.questions import N_QUESTIONS, Question
 from dashboard.parts.links import show_teaching
-from dashboard.parts.picture import show_picture
+from dashboard.parts.picture import show_picture, show_table
 from dashboard.wording import own as words
 
 _RUN, _WRITTEN = "own_run", "own_written"
@@ -274,9 +274,9 @@ def _show_result(run: Run) -> None:
     st.markdown(f":small[{words.CODE_NOTE}]")
     given = run.questions, run.answers
     if beside is None:
-        _show_table(words.ANSWERS, words.ANSWER_HEAD, words.answer_rows(*given))
+        show_table(words.ANSWERS, words.ANSWER_HEAD, words.answer_rows(*given))
     else:
-        _show_table(words.ANSWERS, words.PICTURE_HEAD, words.picture_rows(*given, beside))
+        show_table(words.ANSWERS, words.PICTURE_HEAD, words.picture_rows(*given, beside))
         st.markdown(f":small[{words.PICTURE_NOTE} {LICENCE}]")
     with st.expander(words.COMPUTED):
         st.markdown(words.COMPUTED_TEXT)
@@ -299,16 +299,8 @@ def _show_four(found: Found) -> None:
 
 def _show_measures(found: Found, network: Found | None) -> None:
     head = words.MEASURE_HEAD if network is None else (*words.MEASURE_HEAD, words.NETWORK)
-    _show_table(words.MEASURES, head, words.measure_rows(found, network), narrow=True)
+    show_table(words.MEASURES, head, words.measure_rows(found, network), narrow=True)
     st.markdown(f":small[{words.against_half(found)}]")
-
-
-def _show_table(
-    title: str, head: tuple[str, ...], rows: list[tuple[str, ...]], *, narrow: bool = False
-) -> None:
-    st.markdown(f"**{title}**")
-    columns = {name: [row[k] for row in rows] for k, name in enumerate(head)}
-    st.table(columns, width="content" if narrow else "stretch")
 
 
 # Whole class --------------------------------------------------------------------------------

@@ -9,8 +9,11 @@ import pytest
 from plotly import graph_objects as go
 
 from dashboard.figures import DARK, LIGHT, Mark, Palette
+from dashboard.figures.drawing import Drawing
 from dashboard.figures.layout import base_layout, share_axis
 from dashboard.figures.sent import DIGITS, FEW, LightFigure
+from dashboard.learn.lesson import Lesson, start_of
+from dashboard.learn.lessons import LESSONS
 from tests.app.pages import charts, open_page
 
 
@@ -88,3 +91,55 @@ def test_plotly_is_given_nothing_that_it_would_draw_twice(path: str) -> None:
         assert layout["datarevision"] == 1
         assert "bdata" not in chart.spec
         assert chart.theme == ""
+
+
+def written(content: dict[str, Any]) -> Any:
+    """As text and back, where no annotations and an empty list of them are the same."""
+    layout = {"annotations": [], **content["layout"]}
+    return json.loads(plotly.io.to_json(content | {"layout": layout}, validate=False))
+
+
+def sent_and_checked(figure: LightFigure) -> dict[str, Any]:
+    """Return what is sent of a figure, which plotly would not write otherwise when it checks it."""
+    content, drawn = SENT(figure), figure._figure  # noqa: SLF001 - what it was made of
+    if isinstance(drawn, Drawing):
+        checked = go.Figure(drawn.data, drawn.layout)
+        figure._figure = checked  # noqa: SLF001
+        assert written(content) == written(SENT(figure))
+        figure._figure = drawn  # noqa: SLF001
+    return content
+
+
+SENT = LightFigure.to_dict
+
+
+@pytest.mark.parametrize(
+    ("path", "query"),
+    [
+        ("ks", {}),
+        ("reliability", {}),
+        ("reliability", {"diagram": "isotonic", "event": "class", "class": "Shirt"}),
+        ("models", {"models_view": "series", "series": "widths"}),
+        ("laboratory", {}),
+    ],
+)
+def test_plotly_would_change_nothing_that_it_does_not_check(
+    path: str, query: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+
+    def to_dict(figure: LightFigure) -> dict[str, Any]:
+        seen.append(isinstance(figure._figure, Drawing))  # noqa: SLF001
+        return sent_and_checked(figure)
+
+    monkeypatch.setattr(LightFigure, "to_dict", to_dict)
+    page = open_page(path, **query)
+    assert not page.exception
+    assert any(seen)
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.key)
+def test_plotly_would_change_no_picture_of_a_lesson(lesson: Lesson) -> None:
+    for drawn in lesson.show(start_of(lesson)).pictures:
+        assert isinstance(drawn.figure, Drawing)
+        assert sent_and_checked(LightFigure(drawn.figure, LIGHT))

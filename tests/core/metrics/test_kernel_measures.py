@@ -13,8 +13,16 @@ from hypothesis import strategies as st
 
 from calibcore import CalibrationInputError, LogitSet
 from calibcore.metrics import kernel_classwise
-from calibcore.metrics.kernel import MESH, kde_ece, kde_ece_of, smooth_ece, smooth_ece_of
+from calibcore.metrics.kernel import (
+    MESH,
+    half_widths,
+    kde_ece,
+    kde_ece_of,
+    smooth_ece,
+    smooth_ece_of,
+)
 from calibcore.metrics.kernel_classwise import kde_classwise_ece
+from calibcore.metrics.kernel_draws import OF_EACH
 from calibcore.metrics.kernel_narrow import NARROW
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
@@ -89,6 +97,17 @@ def test_narrow_kernels_far_apart_are_of_bounded_memory(rng: np.random.Generator
     assert most < 200e6
     # Nothing joins the scores, so each is off by its own gap.
     assert found == pytest.approx(np.abs(scores - hits).mean(), rel=1e-6)
+
+
+def test_many_sets_at_once_are_measured_as_each_alone(rng: np.random.Generator) -> None:
+    scores = [rng.beta(2, 3, n) for n in (1, 40, 90)]
+    scores += [np.full(30, 0.3), rng.choice([0.2, 0.2001], 500), np.zeros(5), np.ones(7)]
+    sets = [tally(one, (rng.random(one.size) < one).astype(int)) for one in scores]
+    assert {bool(half_widths(one) < NARROW) for one in sets} == {True, False}
+    for key, alone in (("kde_ece", kde_ece_of), ("smooth_ece", smooth_ece_of)):
+        expected = [float(alone(one, rough=True)) for one in sets]
+        assert OF_EACH[key](sets) == pytest.approx(expected, rel=1e-12, abs=1e-15)
+        assert OF_EACH[key]([]).shape == (0,)
 
 
 def test_rough_values_of_narrow_kernels_are_near(rng: np.random.Generator) -> None:
