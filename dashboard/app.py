@@ -68,12 +68,15 @@ def main() -> None:
         return draw
 
     pages = {
-        path: st.Page(page_of(show), title=title, url_path=path, default=path == PAGES[0][1])
-        for title, path, show in PAGES
+        path: st.Page(page_of(show), title=title, url_path=path) for title, path, show in PAGES[1:]
     }
+    # The first page is at the address itself, whatever its name; by its name it is a second page.
+    title, path, show = PAGES[0]
+    pages = {path: st.Page(page_of(show), title=title, url_path="first", default=True)} | pages
+    named = st.Page(page_of(show), title=title, url_path=path, visibility="hidden")
     teaching = _teaching()
     links.keep_pages(pages | teaching)
-    page = st.navigation([*pages.values(), *teaching.values()], position="top")
+    page = st.navigation([*pages.values(), *teaching.values(), named], position="top")
     with st.container(key="page_name"):
         st.header(page.title, anchor=False)
     if page in teaching.values():

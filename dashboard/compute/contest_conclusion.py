@@ -57,7 +57,9 @@ def conclusion_of(scene: Scene, picks: Picks, among: list[Contestant], dealt: De
         used = next(one for one in alike if one.key == (found.advised or found.best))
         picks = replace(picks, winner=used)
         told = [words.level(found), words.worse_there(used, _OF_ALL) if found.advised else ""]
-        head = words.advice(found, alike, picks.measure, n_folds, expert=scene.expert)
+        head = words.advice(
+            found, alike, picks.measure, n_folds, expert=scene.expert, keeping=bool(apart)
+        )
         said = Conclusion(head, " ".join(filter(None, told)))
     elif len(alike) > 1:
         level = words.level_with(picks, alike)

@@ -60,5 +60,5 @@ class Drawing(go.Figure):  # type: ignore[misc]  # plotly has no types
 
 def title_of(figure: go.Figure) -> str:
     """Return the title of a figure, whether it is checked or not."""
-    plan = figure.plan if isinstance(figure, Drawing) else figure.to_dict()["layout"]
-    return str(plan["title"]["text"])
+    is_drawing = isinstance(figure, Drawing)
+    return str(figure.plan["title"]["text"] if is_drawing else figure.layout.title.text)

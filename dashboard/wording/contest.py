@@ -185,13 +185,18 @@ def advice(
     n_folds: int,
     *,
     expert: bool,
+    keeping: bool = False,
 ) -> str:
-    """Return which calibrator to use by a loss, as far as the rows tell."""
+    """Return which calibrator to use by a loss, as far as the rows tell.
+
+    Where others are compared too, which change predicted classes, these are those ``keeping`` them.
+    """
     by_key, where = {one.key: one for one in contestants}, _where(n_folds, expert=expert)
     best = by_key[found.best]
     before = _before(best, measure, "crossed")
     if found.advised is None:
-        text = f"No calibrator clearly improves on uncalibrated scores in {where}: {measure.name}"
+        which = "No calibrator that keeps predicted classes" if keeping else "No calibrator"
+        text = f"{which} clearly improves on uncalibrated scores in {where}: {measure.name}"
         if _gain(best, measure, "crossed") <= 0:
             return f"{text} {before}."
         value = _value(best, measure, "crossed")
@@ -200,7 +205,8 @@ def advice(
     figures = f"{measure.name} {value} (uncalibrated {before})"
     name = method_name(found.advised)
     if not found.level:
-        return f"Best in {where}: {name}, {figures}."
+        of = " of those that keep predicted classes" if keeping else ""
+        return f"Best in {where}{of}: {name}, {figures}."
     return f"Use {name}: {figures} in {where}."
 
 

@@ -34,6 +34,9 @@ SHORT_NAMES = {
 OF_ECE = ("kde_ece", "sweep_ece", "ece", "ece_equal_mass", "ece_sturges", "ece_equal_mass_sturges")
 """Estimates of one quantity: the mean distance of score and true frequency."""
 
+_OWN_TRUTH = ("smooth_ece", "ks_error")
+"""Estimates of quantities of their own."""
+
 _NEARLY = 1.1
 """Times the lowest error: an estimate below is nearly as good."""
 
@@ -62,11 +65,12 @@ def conclusion(study: EstimatorStudy) -> str:
         first = f"With {few:,} rows no estimate of ECE has a lower error than {NAMES['ece']}"
         first += f" ({error})."
     else:
-        named = _listed([NAMES[key] for key in lowest])
-        have = "has" if len(lowest) == 1 else "have"
-        first = f"With {few:,} rows {named} {have} the lowest error of an ECE estimate ({error})"
-        first += f"; {NAMES['ece']}: {_error(study, 'ece', 0)}."
-    return f"{first} {_level(study)} KS error, by its own truth: {_error(study, 'ks_error', 0)}."
+        first = f"With {few:,} rows {NAMES[lowest[0]]} has the lowest error of an ECE estimate"
+        alike = [f"{NAMES[key]} {_error(study, key, 0)}" for key in lowest[1:]]
+        alike = [f"not clearly lower than {_listed(alike)}"] if alike else []
+        first += f" ({', '.join([error, *alike])}); {NAMES['ece']}: {_error(study, 'ece', 0)}."
+    others = " and ".join(f"{NAMES[key]} {_error(study, key, 0)}" for key in _OWN_TRUTH)
+    return f"{first} {_level(study)} By their own truths: {others}."
 
 
 def _level(study: EstimatorStudy) -> str:

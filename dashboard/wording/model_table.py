@@ -118,7 +118,7 @@ def note(
     measure : Measure
         What stands in the cells.
     splits : tuple of int
-        Repeated random splits, and the fewest that a cell could be fitted in; 0 for none.
+        Repeated random splits, and the fewest that a cell could be fitted in; 0 for none yet.
     crossed : bool
         Whether any model has one set, which is cross-validated.
     intervals : bool
@@ -132,7 +132,7 @@ def note(
     n_splits, least = splits
     if n_splits:
         told = [f"Mean \u00b1 standard deviation over {n_splits} random splits."]
-        if least < n_splits:
+        if 0 < least < n_splits:
             told.append(f"Not all could be fitted everywhere: a cell has at least {least}.")
     elif crossed:
         told.append("Of models with one set: cross-validation on it.")

@@ -241,7 +241,7 @@ def outcome(
     if p_value < DETECTION_LEVEL:
         tested = f", {evidence(p_value)} of miscalibration"
     if expert:
-        tested += f" ({p_words(p_value)})"
+        tested += f" (joint test, {p_words(p_value)})"
     text = f"{name}: {change} on the {set_name(result, evaluated)}{tested}."
     if not prediction and not evaluated.changed_decisions:
         return text

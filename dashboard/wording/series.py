@@ -163,7 +163,7 @@ def _temperature(values: Floats, found: Sequence[Checkpoint], name: str) -> str:
             return f"{ends}, {where} 1 at every {name}: scores are too {word} throughout."
         first = len(side) - int(np.argmin(side[::-1]))
         if side[-1] and not side[:first].any():
-            since = f"From {name} {found[first].number:g} on it is {where} 1"
+            since = f"From {name} {found[first].number:g} on it is more than {NEAR:g} {where} 1"
             return f"{ends}. {since}: scores are too {word}."
     if not above.any() and not below.any():
         return f"{ends}, about 1 at every {name}: scores need no correction."

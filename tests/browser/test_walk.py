@@ -118,6 +118,7 @@ def check_sound(page: Page, title: str) -> None:
     main = page.get_by_test_id("stMain")
     assert main.get_by_test_id("stException").count() == 0, title
     assert main.get_by_test_id("stAlertContentError").count() == 0, title
+    assert page.get_by_role("dialog").count() == 0, title
     assert len(main.inner_text().strip()) > 40, title
     for width, fold in SCREEN.items():
         page.set_viewport_size({"width": width, "height": 900})
@@ -130,8 +131,9 @@ def check_sound(page: Page, title: str) -> None:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_every_page_is_sound_and_shows_the_same_ks_error(open_page: OpenPage, name: str) -> None:
-    page = open_page(address_of(name))
+    page = open_page(address_of(name, PAGES[0][1]))
     settle(page)
+    check_sound(page, PAGES[0][0])
     for title, _, _ in PAGES:
         turn_to(page, title)
         check_ks(page, title, name)

@@ -255,6 +255,13 @@ def test_best_is_said_of_a_clear_lead_alone() -> None:
     assert said(Advice("temperature", "temperature", ())) == (
         f"Best in cross-validation: Temperature scaling, {figures}.", "",
     )  # fmt: skip
+    alone = words.advice(
+        Advice("temperature", "temperature", ()), shown, measure, 5, expert=False, keeping=True
+    )
+    assert alone == (
+        "Best in cross-validation of those that keep predicted classes: Temperature scaling,"
+        f" {figures}."
+    )
     assert said(Advice("temperature", "beta", ("temperature", "isotonic")), expert=True) == (
         (
             f"Use Beta calibration: {measure.name} 0.305 (uncalibrated 0.500) in 5-fold"
