@@ -8,6 +8,7 @@ from the move to the end of the answer; a browser then draws the picture, which 
 
 import asyncio
 import random
+import re
 import statistics
 import sys
 import time
@@ -26,7 +27,7 @@ from benchmarks.users import processor_seconds, server_on
 from dashboard.learn.laboratory import Chosen
 from dashboard.learn.lesson import Lesson
 from dashboard.learn.lessons import LESSONS
-from dashboard.wording.laboratory import NUMBERS
+from dashboard.wording.laboratory import DRAW, DRAW_MANY, NUMBERS
 from tests.browser.server import running_dashboard
 from tests.browser.settled import settle
 
@@ -35,7 +36,8 @@ SLOPES = tuple(f"{slope / 20:g}" for slope in range(2, 80))
 
 WATCH = """() => {
   const note = () => { window.__last = performance.now(); };
-  document.addEventListener('keydown', () => { window.__pressed = performance.now(); }, true);
+  const begun = () => { window.__pressed = performance.now(); };
+  for (const one of ['keydown', 'mouseup']) { window.addEventListener(one, begun, true); }
   new MutationObserver(note).observe(document.querySelector('[data-testid="stMain"]'),
     {subtree: true, childList: true, characterData: true, attributes: true});
 }"""
@@ -194,8 +196,35 @@ def alone(address: str) -> str:
     return f"alone, in a browser, slowest of 8 moves to the last change of the page (ms): {found}\n"
 
 
+def alone_in_laboratory(address: str) -> str:
+    """Move the slope, draw again and draw 200 times in a browser, each on a model of its own."""
+    found = {}
+    with browsing() as browser:
+        for name in ("slope", DRAW, DRAW_MANY):
+            times = []
+            for seed in range(8):
+                page = browser.new_page(viewport={"width": 1440, "height": 900})
+                page.goto(f"{address}/laboratory?{urlencode({'model': Chosen(seed=seed).code})}")
+                settle(page)
+                page.evaluate(WATCH)
+                if name == "slope":
+                    slider = page.get_by_role("slider", name=re.compile(f"^{NUMBERS[name][0]}"))
+                    slider.focus()
+                    slider.press("ArrowRight")
+                else:
+                    page.get_by_text(name, exact=True).click()
+                page.wait_for_function("window.__last > window.__pressed")
+                if name == DRAW_MANY:
+                    page.get_by_text(re.compile("^Spread over")).wait_for()
+                settle(page)
+                times.append(page.evaluate("window.__last - window.__pressed"))
+                page.close()
+            found[name] = sorted(map(round, times))
+    return f"alone, in a browser, from a move to the last change of the page (ms): {found}\n"
+
+
 def main() -> None:
-    """Print three lines; of the laboratory two."""
+    """Print three lines."""
     in_laboratory = sys.argv[-1] == "laboratory"
     given = [float(text) for text in sys.argv[1 : len(sys.argv) - in_laboratory]]
     sliding = [one for one in LESSONS if not one.controls[0].as_buttons]
@@ -203,7 +232,7 @@ def main() -> None:
     n_students, seconds, pause = (*given, *(40.0, 30.0, 3.0)[len(given) :])
     with running_dashboard() as address:
         told = asyncio.run(teach(address, lessons, int(n_students), seconds, pause))
-        sys.stdout.write(told if in_laboratory else told + alone(address))
+        sys.stdout.write(told + (alone_in_laboratory if in_laboratory else alone)(address))
 
 
 if __name__ == "__main__":

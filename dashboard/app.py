@@ -27,8 +27,10 @@ from dashboard.views import (
     teachers,
 )
 
+Show = Callable[[Scene], None]
+
 # Name, address and content of each page; the first one is shown at the address itself.
-PAGES: tuple[tuple[str, str, Callable[[Scene], None]], ...] = (
+PAGES: tuple[tuple[str, str, Show], ...] = (
     ("Overview", "overview", overview.show),
     ("Reliability", "reliability", reliability.show),
     ("Cumulative (KS)", "ks", ks_graphs.show),
@@ -58,7 +60,7 @@ def main() -> None:
     style.apply()
     scene: Scene | None = None
 
-    def page_of(show: Callable[[Scene], None]) -> Callable[[], None]:
+    def page_of(show: Show) -> Callable[[], None]:
         def draw() -> None:
             if scene is not None:
                 downloads.describe(scene)
@@ -67,13 +69,7 @@ def main() -> None:
 
         return draw
 
-    pages = {
-        path: st.Page(page_of(show), title=title, url_path=path) for title, path, show in PAGES[1:]
-    }
-    # The first page is at the address itself, whatever its name; by its name it is a second page.
-    title, path, show = PAGES[0]
-    pages = {path: st.Page(page_of(show), title=title, url_path="first", default=True)} | pages
-    named = st.Page(page_of(show), title=title, url_path=path, visibility="hidden")
+    pages, named = _pages(page_of)
     teaching = _teaching()
     links.keep_pages(pages | teaching)
     page = st.navigation([*pages.values(), *teaching.values(), named], position="top")
@@ -97,19 +93,25 @@ def main() -> None:
         st.stop()
 
 
+def _pages(page_of: Callable[[Show], Callable[[], None]]) -> tuple[dict[str, st.Page], st.Page]:
+    """Return the pages by their address, and the first, which is at the root, also by its name."""
+    (title, path, show), *others = PAGES
+    named = st.Page(page_of(show), title=title, url_path=path, visibility="hidden")
+    first = st.Page(page_of(show), title=title, url_path="first", default=True)
+    pages = {
+        path: st.Page(page_of(show), title=title, url_path=path) for title, path, show in others
+    }
+    return {path: first} | pages, named
+
+
 def _teaching() -> dict[str, st.Page]:
     """Return the pages that teach by their address; the bar above shows the first alone."""
-    first = LEARN[0][1]
     return {
-        path: st.Page(
-            show, title=title, url_path=path, visibility="visible" if path == first else "hidden"
-        )
-        for title, path, show in LEARN
+        path: st.Page(show, title=title, url_path=path, visibility="hidden" if k else "visible")
+        for k, (title, path, show) in enumerate(LEARN)
     }
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    finally:
-        gc.collect()  # what earlier runs have left
+    main()
+    gc.collect()  # what earlier runs have left

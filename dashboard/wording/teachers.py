@@ -91,9 +91,8 @@ LOCAL = "This address works on this computer alone; the tab In class says how ot
 
 MEASURED = (
     "On a server with two cores, 40 sessions that each move a slider every two seconds have their"
-    " answer within 0.15 seconds in 90% of cases; the browser then draws for about 0.1 seconds."
-    " In the laboratory, ten who play at once have it within 0.4 seconds, forty who each move"
-    " something every five seconds within 1 second."
+    " answer within 0.1 seconds in 90% of cases, in the laboratory within 0.5 seconds; the browser"
+    " then draws for about 0.1 seconds."
     " `python -m benchmarks.classroom` measures it on yours. On the other pages, free play of 40"
     " people at once queues: project them, or give out links."
 )
