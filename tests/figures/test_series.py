@@ -69,10 +69,10 @@ def test_what_is_shaded_reaches_from_the_lowest_nll_to_a_later_lowest_error() ->
 @pytest.mark.parametrize(
     ("temperatures", "said"),
     [
-        ((0.8, 0.97, 1.5), "From epoch 20 on it is above 1: scores are too high."),
+        ((0.8, 0.97, 1.5), "From epoch 20 on it is more than 0.05 above 1: scores are too high."),
         ((1.2, 1.4, 1.5), "above 1 at every epoch: scores are too high throughout."),
         ((0.8, 0.7, 0.9), "below 1 at every epoch: scores are too low throughout."),
-        ((1.2, 0.7, 0.9), "From epoch 5 on it is below 1: scores are too low."),
+        ((1.2, 0.7, 0.9), "From epoch 5 on it is more than 0.05 below 1: scores are too low."),
         ((1.2, 0.7, 1.2), "it is above 1 at 2 of 3."),
         ((0.99, 1.02, 1.01), "about 1 at every epoch: scores need no correction."),
     ],
