@@ -68,7 +68,8 @@ def conclusion(study: EstimatorStudy) -> str:
         first = f"With {few:,} rows {NAMES[lowest[0]]} has the lowest error of an ECE estimate"
         alike = [f"{NAMES[key]} {_error(study, key, 0)}" for key in lowest[1:]]
         alike = [f"not clearly lower than {_listed(alike)}"] if alike else []
-        first += f" ({', '.join([error, *alike])}); {NAMES['ece']}: {_error(study, 'ece', 0)}."
+        first += f" ({', '.join([error, *alike])})"
+        first += "." if "ece" in lowest else f"; {NAMES['ece']}: {_error(study, 'ece', 0)}."
     others = " and ".join(f"{NAMES[key]} {_error(study, key, 0)}" for key in _OWN_TRUTH)
     return f"{first} {_level(study)} By their own truths: {others}."
 

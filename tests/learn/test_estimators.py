@@ -62,16 +62,29 @@ def test_the_picture_draws_the_mean_errors_of_all_estimates() -> None:
         (
             {"ece": [0.105, 0.1], "kde_ece": [0.1, 0.1], "sweep_ece": [0.1, 0.2]},
             (
-                "With 1 rows KDE-ECE and Sweep ECE have the lowest error of an ECE estimate (10.00"
-                " pp); {name}: 10.50 pp. At every size, 15 bins are within 10% of the lowest error."
+                "With 1 rows KDE-ECE has the lowest error of an ECE estimate (10.00 pp, not clearly"
+                " lower than Sweep ECE 10.00 pp); {name}: 10.50 pp. At every size, 15 bins are"
+                " within 10% of the lowest error."
+            ),
+        ),
+        (
+            {"ece": [0.1, 0.1], "kde_ece": [0.1, 0.1]},
+            (
+                "With 1 rows KDE-ECE has the lowest error of an ECE estimate (10.00 pp, not clearly"
+                " lower than {name} 10.00 pp). At every size, 15 bins are within 10% of the lowest"
+                " error."
             ),
         ),
     ],
 )
 def test_the_conclusion_by_hand(errors: dict[str, list[float]], told: str) -> None:
-    study = made(ks_error=[0.04] * len(errors["ece"]), **errors)
+    n_sizes = len(errors["ece"])
+    study = made(ks_error=[0.04] * n_sizes, smooth_ece=[0.03] * n_sizes, **errors)
     told = told.format(name="ECE (15 equal-width bins)")
-    assert words.conclusion(study) == f"{told} KS error, by its own truth: 4.00 pp."
+    assert (
+        words.conclusion(study)
+        == f"{told} By their own truths: Smooth ECE 3.00 pp and KS error 4.00 pp."
+    )
 
 
 def test_the_table_has_the_lowest_first() -> None:
