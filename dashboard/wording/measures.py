@@ -197,6 +197,22 @@ def narrow_note(measures: tuple[Measure, ...]) -> str:
     )
 
 
+def outside_note(inference: Inference, measures: tuple[Measure, ...]) -> str:
+    """Name the listed measures whose estimate is above its own interval."""
+    names = []
+    for measure in measures:
+        known = finding_of(inference, measure.key)
+        sides = () if known is None else (known.before, known.after)
+        if any(side is not None and side.value > side.interval.high for side in sides):
+            names.append(measure.name)
+    if not names:
+        return ""
+    return (
+        f"Estimate above its own 95% CI: {', '.join(names)}. Noise inflates calibration errors; the"
+        " CI allows for it."
+    )
+
+
 def _change(row: Comparison, change: Interval | None, n_samples: int) -> Shown:
     finer = finer_digits(change, row.measure.unit, n_samples)
     interval = _interval(row.measure, change, n_samples, signed=True, finer=finer)

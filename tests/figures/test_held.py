@@ -1,11 +1,15 @@
 """What is said of the intervals is what the simulations found."""
 
+from math import nan
 from pathlib import Path
+from unittest.mock import Mock
 
 from benchmarks.validation import held
 from calibcore.inference.coverage import HELD
+from calibcore.inference.findings import Finding, Reference, Uncertainty
+from calibcore.inference.intervals import Interval
 from calibcore.metrics import METRICS
-from dashboard.wording.measures import LEAST_HELD, held_note, narrow_note
+from dashboard.wording.measures import LEAST_HELD, held_note, narrow_note, outside_note
 
 PAGE = Path(__file__).parents[2] / "docs" / "validation.md"
 
@@ -29,6 +33,19 @@ def test_too_narrow_intervals_are_named() -> None:
     assert f"down to {min(HELD[measure.key][0] for measure in narrow):.1f}%" in said
     good = tuple(measure for measure in METRICS if measure not in narrow)
     assert narrow_note(good) == ""
+
+
+def test_an_estimate_above_its_own_interval_is_named() -> None:
+    def known(key: str, value: float, high: float) -> Finding:
+        reference = Reference(nan, nan, nan)
+        side = Uncertainty(value, Interval(0.0, high), reference)
+        return Finding(key, side, None, None, None)
+
+    by_key = {one.key: one for one in METRICS}
+    shown = (by_key["ece"], by_key["mce"], by_key["auroc"])
+    found = Mock(find=lambda key: known(key, 0.3, 0.2 if key == "mce" else 0.3))
+    assert outside_note(found, shown).startswith("Estimate above its own 95% CI: MCE. Noise")
+    assert outside_note(found, (shown[0], shown[2])) == ""
 
 
 def test_experts_read_the_coverage_of_every_interval() -> None:
