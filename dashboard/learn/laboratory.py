@@ -111,7 +111,7 @@ class Chosen:
         return _model(replace(self, rows=ROWS[0], seed=0, draw=1))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=16)  # of 2 MB, with their truth
 def _model(of: Chosen) -> World:
     if of.form == "zhang":
         return zhang_world(of.beta0 / 10, of.beta1 / 10)
@@ -218,7 +218,7 @@ class Found:
     calibrators: tuple[CalibratorAgainstTruth, ...]
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=16)  # of 7 to 12 MB
 def found_of(chosen: Chosen) -> Found:
     """Draw both sets, measure the test rows, fit calibrators, and compare all with the truth."""
     model, options = chosen.model, Options(n_bins=N_BINS)

@@ -45,9 +45,8 @@ def picture(
     """
     layout = base_layout(title)
     layout["margin"] = {"l": 64, "r": 24, "t": 38, "b": 52, "pad": 4}
-    data = [{"type": "scatter", **trace} for trace in traces]
     both = {"xaxis": x, "yaxis": y, "annotations": list(names), "height": HEIGHT, "dragmode": False}
-    return Drawing(data, {**layout, **both, **more})
+    return Drawing(traces, {**layout, **both, **more})
 
 
 def percent_axis(title: str, high: float = 1.0, low: float = 0.0) -> dict[str, Any]:

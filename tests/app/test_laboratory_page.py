@@ -1,8 +1,11 @@
 """The laboratory's page: its controls, its address, and its rows on other pages."""
 
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.compute.laboratory import finished_study
+from dashboard.compute.laboratory import TURNS, finished_study
 from dashboard.learn.laboratory import PRESETS, Chosen, chosen_of, found_of, redraws_of
 from dashboard.parts.long_work import RUN
 from dashboard.wording import estimators
@@ -38,6 +41,18 @@ def test_each_control_moves_the_model_its_address_and_what_is_said() -> None:
     assert words.conclusion(found_of(expected)) in shown(page)
     page.button(key="lab_draw").click().run()
     assert model_of(page) == Chosen(slope=180, rate=30, rows=500, seed=7, draw=2)
+
+
+def test_a_move_waits_for_that_of_another_student() -> None:
+    page = open_page("laboratory")
+    with ThreadPoolExecutor(1) as other:
+        with TURNS:
+            moved = other.submit(page.slider(key="lab_at_slope").set_value(1.5).run)
+            with pytest.raises(TimeoutError):
+                moved.result(timeout=2)
+        assert not moved.result().exception
+    assert model_of(page).slope == 150
+    assert not TURNS.locked()
 
 
 def test_a_model_to_begin_with_is_taken_whole() -> None:

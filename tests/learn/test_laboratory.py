@@ -1,5 +1,7 @@
 """The laboratory: what its address stands for, what it draws, and the truth beside it."""
 
+import tracemalloc
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -174,3 +176,16 @@ def test_pictures_draw_the_truth_dotted(name: str) -> None:
         assert one.text.endswith(".")
     curve = dotted(drawn[0])[0]
     assert np.allclose(curve.y, found.truth.curve(np.array(curve.x)))
+
+
+def test_what_is_kept_of_a_class_is_of_bounded_memory() -> None:
+    chosen = replace(PRESETS["overconfident"], rows=ROWS[-1], seed=9_998)
+    tracemalloc.start()
+    found = found_of(chosen)
+    words.calibrator_rows(found.calibrators, found.truth)
+    words.estimate_rows(found, None)
+    size, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    most = found_of.cache_info().maxsize
+    assert most is not None
+    assert size * most < 400e6
