@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_play
 
 from tests.browser.chromium import ARGUMENTS, find_chromium
 from tests.browser.server import running_dashboard
-from tests.browser.settled import COUNT_TURNS
+from tests.browser.settled import COUNT_ANSWERS
 
 OpenPage = Callable[..., Page]
 PROBED = ("/_stcore/host-config", "/_stcore/health")
@@ -49,7 +49,7 @@ def open_page(browser: Browser, address: str) -> Iterator[OpenPage]:
         page.on("console", _note_error)
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("request", lambda request: _note_outside(request.url))
-        page.add_init_script(COUNT_TURNS)
+        page.add_init_script(COUNT_ANSWERS)
         page.goto(f"{address}/{query}")
         return page
 

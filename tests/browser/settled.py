@@ -25,17 +25,28 @@ quiet => {
   const seen = main.innerText + main.querySelectorAll('*').length + location.href;
   const now = performance.now();
   if (window.__seen !== seen) { window.__seen = seen; window.__since = now; }
-  return now - window.__since >= quiet;
+  return now - Math.max(window.__since, window.__heard || 0) >= quiet;
 }
 """
 
 
-COUNT_TURNS = """
-window.__turns = 0;
-new MutationObserver(found => { window.__turns += found.length; }).observe(
-  document, {subtree: true, attributeFilter: ['data-test-script-state']});
+COUNT_ANSWERS = """
+window.__answers = 0;
+window.WebSocket = class extends WebSocket {
+  constructor(...asked) {
+    super(...asked);
+    this.addEventListener('message', () => {
+      window.__answers += 1;
+      window.__heard = performance.now();
+    });
+  }
+};
 """
-"""Counts how often the script of a page has begun or ended; for `click`."""
+"""Counts what a page has been sent by its server; for `click`.
+
+The page's own word for a run is not enough: of a short one, begin and end are drawn as one, and it
+is never seen to run.
+"""
 
 
 def click(target: Locator) -> None:
@@ -47,14 +58,14 @@ def click(target: Locator) -> None:
     """
     page = target.page
     settle(page)
-    turns = page.evaluate("window.__turns")
-    begun = "turns => window.__turns > turns"
+    answers = page.evaluate("window.__answers")
+    begun = "answers => window.__answers > answers"
     target.click()
     try:
-        page.wait_for_function(begun, arg=turns, timeout=MISSED_MS)
+        page.wait_for_function(begun, arg=answers, timeout=MISSED_MS)
     except PlaywrightTimeoutError:
         target.click()
-        page.wait_for_function(begun, arg=turns)
+        page.wait_for_function(begun, arg=answers)
 
 
 def settle(page: Page, *, quiet_ms: int = QUIET_MS, timeout_ms: int = 120_000) -> None:
