@@ -1,5 +1,6 @@
 """The laboratory: what its address stands for, what it draws, and the truth beside it."""
 
+import math
 import tracemalloc
 from dataclasses import replace
 from typing import Any
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from calibcore.calibrators import IsotonicCalibration
 from calibcore.cumulative import ks_error
 from calibcore.data import LogitSet
-from calibcore.metrics import ece
+from calibcore.metrics import METRICS, ece
 from dashboard.compute.laboratory import FILE, file_of, source_of
 from dashboard.figures import LIGHT
 from dashboard.learn import lab_pictures
@@ -155,6 +156,23 @@ def test_redraws_spread_round_these_rows_and_the_truth() -> None:
     assert many.values.shape == (N_DRAWS, len(ESTIMATES))
     assert many.of("ks_error")[0] == pytest.approx(found.values["ks_error"][0])
     assert abs(many.bias[many.keys.index("mean_gap")]) < 0.003
+
+
+def test_each_line_of_the_spread_is_that_of_its_measure() -> None:
+    model = Chosen()
+    many, found = redraws_of(model), found_of(model)
+    figure = lab_pictures.spread(many, found, LIGHT).figure
+    thin, thick, aims, own = figure.data
+    names = figure.layout.yaxis.ticktext
+    assert (names[-1], names[-2]) == ("Mean score minus frequency", "KS error")
+    for place, name in enumerate(names):
+        key = next(one.key for one in METRICS if one.name == name)
+        for line, ends in ((thin, [0.025, 0.975]), (thick, [0.25, 0.75])):
+            drawn = line.x[3 * place : 3 * place + 3]
+            assert list(drawn[:2]) == pytest.approx(np.quantile(many.of(key), ends))
+            assert math.isnan(drawn[2])
+            assert set(line.y[3 * place : 3 * place + 2]) == {place}
+        assert (own.x[place], aims.x[place]) == found.values[key]
 
 
 def dotted(picture: Picture) -> list[Any]:
