@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.calibrators.method import Calibrator
-from calibcore.comparisons import Comparison
+from calibcore.comparisons import Comparison, compares_pairs
 from calibcore.data import EventScores, LogitSet
 from calibcore.evaluation import SetResult, evaluate
 from calibcore.events import Event
@@ -21,7 +21,7 @@ from calibcore.fitting import (
     prepare,
 )
 from calibcore.inference import Interval, SideRows
-from calibcore.metrics import EventMeasure, Measure, Options, RowMeasure
+from calibcore.metrics import METRICS, EventMeasure, Measure, Options, RowMeasure
 from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.results import find, result_class
 from calibcore.splits import checked_folds
@@ -29,6 +29,9 @@ from calibcore.validation import Floats
 
 EvaluatedOn = Literal["crossed", "test"]
 """Cross-fitted on the calibration set; or on the test set, by the fit on all of the former."""
+
+MEASURES = tuple(measure for measure in METRICS if not compares_pairs(measure))
+"""Of a contest."""
 
 
 @result_class
@@ -123,7 +126,7 @@ class Standing:
     Attributes
     ----------
     comparisons : tuple of Comparison
-        One a measure, in the order of `calibcore.metrics.METRICS`.
+        One for each of `MEASURES`.
     changed_decisions, n_samples : int
         Rows whose most probable class is another one, and rows in all.
     fitted : FittedScoreMap, FittedVectorMap or None
@@ -142,7 +145,8 @@ class Standing:
     def of(cls, result: SetResult, fitted: FittedScoreMap | FittedVectorMap | None) -> "Standing":
         """Keep what a contest needs."""
         changed, past = result.changed_decisions, result.past_half
-        return cls(tuple(result.comparisons), changed, result.n_samples, fitted, past)
+        rows = tuple(result.compare(measure.key) for measure in MEASURES)
+        return cls(rows, changed, result.n_samples, fitted, past)
 
     def compare(self, measure: Measure) -> Comparison:
         """Find a measure before and after."""

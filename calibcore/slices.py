@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from calibcore import validation
 from calibcore.auditing import AuditResult
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
-from calibcore.comparisons import Comparison
+from calibcore.comparisons import Comparison, Comparisons
 from calibcore.cumulative import cumulative_curves
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
@@ -329,25 +329,23 @@ def _rebinned(
     )
     if evaluated.after is evaluated.before:
         after = before
-    table = after_table = rows.probabilities if isinstance(rows, LogitSet) else None
-    if isinstance(fitted, FittedVectorMap) and isinstance(rows, LogitSet):
-        after_table = fitted.predict_proba(rows.logits)
 
-    def value(measure: Measure, was: float | None, of: tuple[Side, Floats | None]) -> float | None:
-        side, probabilities = of
+    def value(measure: Measure, was: float | None, side: Side, by: object) -> float | None:
         if isinstance(measure, EventMeasure):
             return float(measure.compute(side.counted, options))
         if isinstance(measure, ClassMeasure) and isinstance(rows, LogitSet) and was is not None:
-            return measure.compute(np.asarray(probabilities), rows.labels, options)
+            if isinstance(by, FittedVectorMap):
+                return measure.compute(by.predict_proba(rows.logits), rows.labels, options)
+            return measure.compute(rows.probabilities, rows.labels, options)
         return None
 
     def again(row: Comparison) -> Comparison:
         if row.measure.group != "binned" or row.measure.key in OWN_BINS:
             return row
-        was = value(row.measure, row.before, (before, table))
-        return replace(row, before=was, after=value(row.measure, row.after, (after, after_table)))
+        was = value(row.measure, row.before, before, None)
+        return replace(row, before=was, after=value(row.measure, row.after, after, fitted))
 
-    comparisons = tuple(map(again, evaluated.comparisons))
+    comparisons = Comparisons(lambda some: [again(evaluated.compare(one.key)) for one in some])
     return replace(evaluated, before=before, after=after, comparisons=comparisons)
 
 

@@ -99,7 +99,7 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
     _print_head(console, scene)
     console.table(*_table(rows, calibrated=scene.result.of_test is not None))
     _print_notes(console, scene)
-    figures = figures_of(scene)
+    figures = figures_of(scene) if conditions else {}
     holding = [one for one in conditions if one.holds(figures)]
     for one in holding:
         console.print(f"Fails: {one} ({figures[one.name]:.4g})", style="bold red", soft_wrap=True)

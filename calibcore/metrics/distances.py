@@ -215,6 +215,7 @@ DISTANCES: tuple[EventMeasure | ClassMeasure, ...] = (
         unit="small",
         ideal=0.0,
         is_tested_only=True,
+        compares_pairs=True,
         compute=lambda p, y, _: skce(p, y),
     ),
 )

@@ -6,15 +6,8 @@ from html import escape
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from calibcore.contest import (
-    Contestant,
-    EvaluatedOn,
-    Picks,
-    can_rank,
-    pick,
-    ranked,
-    sides_shown,
-)
+from calibcore.contest import MEASURES as OF_CONTESTS
+from calibcore.contest import Contestant, EvaluatedOn, Picks, can_rank, pick, ranked, sides_shown
 from calibcore.inference import Finding
 from calibcore.metrics import Measure
 from dashboard import compute
@@ -91,7 +84,7 @@ def show(scene: Scene) -> None:
 
 def _choose_measure(scene: Scene) -> Measure:
     """Let the user choose the measure by which calibrators are ranked."""
-    by_key = {m.key: m for m in calibrator_choice.measures_defined(scene) if can_rank(m)}
+    by_key = {m.key: m for m in _measures(scene) if can_rank(m)}
     chosen = address.choose(
         st.selectbox,
         words.RANK_BY,
@@ -145,10 +138,12 @@ def _choose_folds(scene: Scene) -> Dealt:
     return Dealt(int(n_folds), int(seed))
 
 
+def _measures(scene: Scene) -> list[Measure]:
+    return [m for m in calibrator_choice.measures_defined(scene) if m in OF_CONTESTS]
+
+
 def _choose_columns(scene: Scene) -> list[str]:
-    names = {
-        m.key: m.name for m in calibrator_choice.measures_defined(scene) if m.key != "accuracy"
-    }
+    names = {m.key: m.name for m in _measures(scene) if m.key != "accuracy"}
     return address.choose_several(
         words.MEASURES,
         names,

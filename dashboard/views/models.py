@@ -27,6 +27,7 @@ from dashboard.figures import class_picture
 from dashboard.figures.models import plane_figure
 from dashboard.figures.sent import LightFigure
 from dashboard.parts import address, diagrams, model_table, series
+from dashboard.parts.calibrator_choice import measures_defined
 from dashboard.parts.downloads import file_name, offer_table
 from dashboard.parts.graph import choose_columns_on_phones, show_graph
 from dashboard.parts.headline import show_subject
@@ -40,7 +41,6 @@ from dashboard.wording import commonest_class
 from dashboard.wording import model_table as table_words
 from dashboard.wording import models as words
 from dashboard.wording.classes import shortened
-from dashboard.wording.measures import telling
 from dashboard.wording.numbers import escape_markdown
 from dashboard.wording.reliability import panel_line
 
@@ -225,12 +225,10 @@ def models_csv(
 
 def _choose_measures(scene: Scene, found: Sequence[Model]) -> tuple[Measure, ...]:
     """Show the choice of columns, of the measures that are defined here; return those chosen."""
-    defined = {row.measure.key for row in found[0].result.comparisons if row.before is not None}
-    n_classes = None if scene.class_names is None else len(scene.class_names)
     names = {
         m.key: m.name
-        for m in telling(n_classes, scene.settings.event)
-        if m.key in defined and m.key != "accuracy" and not isinstance(m, ChangeMeasure)
+        for m in measures_defined(scene)
+        if m.key != "accuracy" and not isinstance(m, ChangeMeasure)
     }
     chosen = address.choose_several(
         words.MEASURES,
@@ -240,7 +238,8 @@ def _choose_measures(scene: Scene, found: Sequence[Model]) -> tuple[Measure, ...
         help=words.MEASURES_HELP,
         label_visibility="collapsed",
     )
-    shown = (*chosen, "accuracy") if "accuracy" in defined else tuple(chosen)
+    has_accuracy = found[0].result.compare("accuracy").before is not None
+    shown = (*chosen, "accuracy") if has_accuracy else tuple(chosen)
     return tuple(measure for measure in METRICS if measure.key in shown)
 
 

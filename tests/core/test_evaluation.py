@@ -23,6 +23,7 @@ from calibcore.calibrators import (
     TemperatureScaling,
     VectorMap,
 )
+from calibcore.contest import Standing
 from calibcore.cumulative import brownian_tail, cumulative_curves
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
@@ -30,6 +31,7 @@ from calibcore.evaluation import SetResult
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.metrics import METRICS, ClassMeasure
 from calibcore.probabilities import softmax
+from calibcore.slices import rebin
 from calibcore.splits import Split
 
 Floats = NDArray[np.float64]
@@ -380,14 +382,33 @@ def test_the_short_list_sorts_no_class_and_compares_no_pairs(
 ) -> None:
     evaluated = audit(split, event=TopR(1), calibrator=TemperatureScaling()).test
 
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise AssertionError
 
     for name in ("pairs_table._compare", "classwise._tallies"):
         monkeypatch.setattr(f"calibcore.metrics.{name}", fail)
     assert all(evaluated.compare(one.key).after is not None for one in METRICS if one.short)
     with pytest.raises(AssertionError):
-        evaluated.compare("skce")
+        evaluated.compare("classwise_ks")
+
+
+def test_only_who_asks_for_them_waits_for_pairs_of_rows(
+    split: Split[LogitSet], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = audit(split, event=TopR(1), calibrator=TemperatureScaling())
+
+    def fail(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("calibcore.metrics.pairs_table._compare", fail)
+    asked = [one.key for one in METRICS if one.key != "skce"]
+    for evaluated in (result.test, rebin(result, split, n_bins=9).test):
+        assert None not in [evaluated.compare(key).after for key in asked]
+        with pytest.raises(AssertionError):
+            evaluated.compare("skce")
+    assert [
+        row.measure.key for row in Standing.of(result.test, result.of_test).comparisons
+    ] == asked
 
 
 @each_event
