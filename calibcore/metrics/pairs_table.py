@@ -23,7 +23,11 @@ _LEAST_BLOCK = 64
 """Rows of a block, however many rows and classes there are."""
 
 _TILE = 128
-"""Rows compared at once with as many: what is made of them stays in a processor's cache."""
+"""Rows compared at once with as many, at most: what is made of them stays in a cache."""
+
+_PRODUCT = 2**18
+"""Multiplications of a matrix product that stays in one thread; of more, BLAS' threads would wait
+for each other where other processes are at work."""
 
 _SOME_ROWS = 1_000
 """Rows from which the median distance is found where there are more."""
@@ -170,7 +174,8 @@ def _compare(table: Floats, true: Labels, width: float, *, tests: bool) -> _Sums
     residual = -table
     residual[np.arange(len(true)), true] += 1
     products = variance = 0.0
-    tiles = [slice(first, first + _TILE) for first in range(0, len(table), _TILE)]
+    size = min(_TILE, math.isqrt(_PRODUCT // (2 * table.shape[1])) or 1)
+    tiles = [slice(first, first + size) for first in range(0, len(table), size)]
     for rows, others in combinations_with_replacement(tiles, 2):
         kernel = cdist(table[rows], table[others], "cityblock")
         kernel *= -0.5 / width
@@ -179,16 +184,11 @@ def _compare(table: Floats, true: Labels, width: float, *, tests: bool) -> _Sums
         if rows == others:  # each pair is in the tile twice, and each row with itself
             np.fill_diagonal(kernel, 0.0)
             times = 1.0
-        products += times * _sum(kernel, _products(residual[rows], residual[others]))
+        products += times * _sum(kernel, residual[rows] @ residual[others].T)
         if tests:
             kernel *= kernel
             variance += 2 * times * _sum(kernel, _covariances(table[rows], table[others]))
     return _Sums(products, variance)
-
-
-def _products(some: Floats, others: Floats) -> Floats:
-    """Multiply each row with each; threads, which a matrix product starts, cost more than that."""
-    return np.asarray(np.einsum("ik,jk->ij", some, others))
 
 
 def _sum(first: Floats, second: Floats) -> float:
@@ -197,8 +197,8 @@ def _sum(first: Floats, second: Floats) -> float:
 
 def _covariances(some: Floats, others: Floats) -> Floats:
     """Return the sum over both classes of the product of the labels' covariances, row by row."""
-    both = _products(some, others)
+    both: Floats = some @ others.T
     found = both * both
     found += both
-    found -= _products(np.hstack([some, some**2]), np.hstack([others**2, others]))
+    found -= np.hstack([some, some**2]) @ np.hstack([others**2, others]).T
     return found
