@@ -13,7 +13,7 @@ from dashboard.wording import imports as words
 from dashboard.wording import templates
 from dashboard.wording.listed import DOWNLOAD
 from tests.browser.conftest import OpenPage
-from tests.browser.settled import settle
+from tests.browser.settled import click, settle, stand_still
 
 pytestmark = pytest.mark.browser
 
@@ -169,7 +169,9 @@ def test_a_question_is_answered_by_one_click(open_page: OpenPage) -> None:
     page.wait_for_url(re.compile("roles=outcome(:|%3A)target"))
     settle(page)
     page.locator(STEP).click()
-    page.get_by_role("button", name=words.AS_FOUND_AGAIN).click()
+    again = page.get_by_role("button", name=words.AS_FOUND_AGAIN)
+    stand_still(again)
+    click(again)
     expect(question).to_be_visible()
 
 
