@@ -50,7 +50,7 @@ def diagram(found: Found, chosen: Chosen, palette: Palette) -> Picture:
         "diagram",
         figure,
         f"Bars: observed frequency of {event.n_samples:,} rows. Dotted, strong: true frequency, on"
-        f" average {percent(found.truth.mean_distance, event.n_samples)} from the scores.",
+        f" average {pp(found.truth.mean_distance, event.n_samples)} from the scores.",
     )
 
 

@@ -62,9 +62,10 @@ def _show_list() -> None:
     done = words.progress(address.n_revealed(), len(LESSONS))
     if done:
         st.markdown(done)
-    columns = st.columns(2, gap="medium")
     for number, lesson in enumerate(LESSONS, start=1):
-        with columns[(number - 1) % 2].container(border=True, gap="small"):
+        if number % 2:  # two a line, so that they are in order where columns are stacked
+            columns = st.columns(2, gap="medium")
+        with columns[(number - 1) % 2].container(border=True, gap="small", height="stretch"):
             mark = ":material/check_circle:" if address.is_revealed(lesson) else None
             st.button(
                 words.lesson_name(number, lesson.title),

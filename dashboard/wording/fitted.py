@@ -199,7 +199,7 @@ def _platt(fitted: FittedPlatt, _: Sequence[str]) -> Shown:
     slope = "below 1, scores become less extreme" if fitted.slope < 1 else "scores stay as extreme"
     slope = "above 1, scores become more extreme" if fitted.slope > 1 else slope
     raised = "raises" if fitted.intercept > 0 else "lowers"
-    shift = f"it {raised} all scores" if fitted.intercept else "it changes no score"
+    shift = f"it {raised} all log-odds alike" if fitted.intercept else "it changes no score"
     return Shown(
         f"Slope a = {_number(fitted.slope)} of the log-odds: {slope}. Intercept b ="
         f" {_number(fitted.intercept)}: {shift}."
@@ -208,8 +208,8 @@ def _platt(fitted: FittedPlatt, _: Sequence[str]) -> Shown:
 
 _BETA = (
     "Log-odds = a ln s \u2212 b ln(1 \u2212 s) + c. a is the slope at low scores, b at high ones:"
-    " below 1, scores there become less extreme. c raises all scores if above 0, lowers them if"
-    " below. No change: a = b = 1, c = 0."
+    " below 1, scores there become less extreme. c raises all log-odds alike if above 0, lowers"
+    " them if below. No change: a = b = 1, c = 0."
 )
 
 

@@ -36,7 +36,7 @@ def linear(weights: np.ndarray) -> FittedLinear:
             "T = 2. Mixture: 75% temperature scaling, 20% uncalibrated probabilities, 5% equal",
         ),
         (FittedPlatt(0.5, -0.1), "Slope a = 0.5 of the log-odds: below 1, scores become less"),
-        (FittedPlatt(0.5, -0.1), "Intercept b = \u22120.1: it lowers all scores."),
+        (FittedPlatt(0.5, -0.1), "Intercept b = \u22120.1: it lowers all log-odds alike."),
         (FittedBeta(1.0, 0.5, 0.25), "a = 1, b = 0.5, c = 0.25. "),
         (
             linear(W),

@@ -364,8 +364,8 @@ LESSON = Lesson(
         ),
     ),
     show=show,
-    takeaway="The gap grows while scores are too high, and is widest where they stop being so. Its"
-    " widest point is the KS error. It needs no bins.",
+    takeaway="The gap rises while scores are too high and falls while they are too low. Its widest"
+    " point is the KS error. It needs no bins.",
     check=Check(
         f"In the lower half of the rows, scores are {HALF_OFF} percentage points too high; in the"
         " upper half as much too low. What is the KS error?",
