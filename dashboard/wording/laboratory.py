@@ -73,7 +73,7 @@ CALIBRATORS_NOTE = (
 ESTIMATES_NOTE = (
     f"ECE in {N_BINS} bins. The truth of ECE is the mean distance of score and true frequency, of"
     " its squared forms the root mean square; of other measures, their value with infinitely many"
-    " rows."
+    " rows. Errors are those before rounding."
 )
 UNUSABLE = "This link stands for no model of the laboratory; the usual one is shown."
 

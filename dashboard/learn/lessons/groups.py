@@ -221,8 +221,8 @@ def _note(before: Parts, word: str, most: str) -> str:
     """Say what is possible, and where a draw does not show what most show."""
     together, *groups = before
     possible = (
-        f"Up to {most}: at a score of {EXAMPLE:.0%}, the event could happen in one group never, in"
-        f" the other {2 * EXAMPLE:.0%} of the time."
+        f"Up to {most}, over all scores: at a score of {EXAMPLE:.0%}, for example, the event could"
+        f" happen in one group never, in the other {2 * EXAMPLE:.0%} of the time."
     )
     if together.is_detected:
         luck = "With this draw, luck moves even all rows together off the diagonal. Draw again."
