@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import overload
 
-from calibcore.metrics import METRICS, ClassMeasure, EventMeasure, Measure, RowMeasure
+from calibcore.metrics import METRICS, EventMeasure, Measure, RowMeasure
 from calibcore.results import short_repr
 
 
@@ -62,18 +62,13 @@ class Comparisons(Sequence[Comparison]):
             return tuple(self[k] for k in range(*place.indices(len(self))))
         asked = METRICS[place]
         if asked.key not in self._made:
-            alone = isinstance(asked, EventMeasure) or compares_pairs(asked)
+            alone = isinstance(asked, EventMeasure) or asked.compares_pairs
             alike = [asked] if alone else [one for one in METRICS if _together(one, asked)]
             self._made |= {one.measure.key: one for one in self._make(alike)}
         return self._made[asked.key]
 
 
-def compares_pairs(measure: Measure) -> bool:
-    """Return whether a measure compares pairs of rows."""
-    return isinstance(measure, ClassMeasure) and measure.compares_pairs
-
-
 def _together(one: Measure, asked: Measure) -> bool:
     """Return whether one is measured with another; sorts wait for the full list."""
-    alike = type(one) is type(asked) and not compares_pairs(one)
+    alike = type(one) is type(asked) and not one.compares_pairs
     return alike and (isinstance(one, RowMeasure) or one.short == asked.short)

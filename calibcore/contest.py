@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.calibrators.method import Calibrator
-from calibcore.comparisons import Comparison, compares_pairs
+from calibcore.comparisons import Comparison
 from calibcore.data import EventScores, LogitSet
 from calibcore.evaluation import SetResult, evaluate
 from calibcore.events import Event
@@ -30,7 +30,7 @@ from calibcore.validation import Floats
 EvaluatedOn = Literal["crossed", "test"]
 """Cross-fitted on the calibration set; or on the test set, by the fit on all of the former."""
 
-MEASURES = tuple(measure for measure in METRICS if not compares_pairs(measure))
+MEASURES = tuple(measure for measure in METRICS if not measure.compares_pairs)
 """Of a contest."""
 
 

@@ -53,6 +53,9 @@ class Measure:
         What a perfectly calibrated model of unlimited size would show, where that is one number.
     short : bool, default False
         Whether it is in the short list.
+    compares_pairs : bool, default False
+        Whether it compares pairs of rows, which takes longer than all others together: it is
+        computed alone, and contests leave it out.
     """
 
     key: str
@@ -63,6 +66,7 @@ class Measure:
     better: Better = "lower"
     ideal: float | None = None
     short: bool = False
+    compares_pairs: bool = False
 
     @property
     def asks_for_order(self) -> bool:
@@ -119,14 +123,10 @@ class ClassMeasure(Measure):
     is_tested_only : bool, default False
         Whether it is compared with perfect calibration alone: its value does not say how far the
         probabilities are from it, so it has no interval and its change none.
-    compares_pairs : bool, default False
-        Whether it compares pairs of rows, which takes longer than all others together: it is
-        computed alone, and contests leave it out.
     """
 
     compute: Callable[[Floats, Labels, Options], float]
     is_tested_only: bool = False
-    compares_pairs: bool = False
 
     def after(
         self, before: Floats, probabilities: Floats, labels: Labels, options: Options

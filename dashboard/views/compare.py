@@ -6,7 +6,6 @@ from html import escape
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from calibcore.contest import MEASURES as OF_CONTESTS
 from calibcore.contest import Contestant, EvaluatedOn, Picks, can_rank, pick, ranked, sides_shown
 from calibcore.inference import Finding
 from calibcore.metrics import Measure
@@ -139,7 +138,7 @@ def _choose_folds(scene: Scene) -> Dealt:
 
 
 def _measures(scene: Scene) -> list[Measure]:
-    return [m for m in calibrator_choice.measures_defined(scene) if m in OF_CONTESTS]
+    return [m for m in calibrator_choice.measures_defined(scene) if not m.compares_pairs]
 
 
 def _choose_columns(scene: Scene) -> list[str]:

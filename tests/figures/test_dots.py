@@ -16,7 +16,7 @@ from calibcore.calibrators import (
     VectorMap,
 )
 from calibcore.comparisons import Comparison
-from calibcore.contest import Advice, Contestant, Picks, Standing, cross_fit, pick, ranked
+from calibcore.contest import MEASURES, Advice, Contestant, Picks, Standing, cross_fit, pick, ranked
 from calibcore.data import LogitSet
 from calibcore.events import TopR
 from calibcore.inference import Finding, Interval
@@ -384,7 +384,7 @@ def test_the_caption_counts_those_that_are_better_as_written() -> None:
 
 
 def test_sentences_of_real_comparisons_hold_their_numbers(contestants: list[Contestant]) -> None:
-    for measure in METRICS:
+    for measure in MEASURES:
         found = pick(contestants, measure)
         caption = words.dots_caption(measure, contestants, ranks=found is not None, intervals=True)
         assert caption.endswith("Error bars: 95% CI of the change.")
