@@ -10,7 +10,16 @@ from typing import Any, TypeVar
 import click
 
 from calibcore.errors import CalibrationInputError
-from dashboard.commands import CANNOT, HOLDS, Commands, Key, WithKeys, resamples
+from dashboard.commands import (
+    CANNOT,
+    HOLDS,
+    Commands,
+    Key,
+    WithKeys,
+    Written,
+    check_apart,
+    resamples,
+)
 
 Result = TypeVar("Result")
 
@@ -156,9 +165,9 @@ _GROUP = click.option(
 )
 
 _REPORT: tuple[Callable[[Any], Any], ...] = (
-    click.option("--report", metavar="HTML", type=_FILE, help="Write the report to a file."),
+    click.option("--report", metavar="HTML", type=Written(), help="Write the report to a file."),
     click.option("--page", "brief", is_flag=True, help="Of the report, the one page."),
-    click.option("--json", metavar="JSON", type=_FILE, help="Write the report for programs."),
+    click.option("--json", metavar="JSON", type=Written(), help="Write the report for programs."),
     click.option("--title", default="", help="Of the report."),
     click.option("--purpose", default="", help="What is to be decided, for the report."),
     click.option("--model", default="", help="Name and version of the model, for the report."),
@@ -269,7 +278,9 @@ def check(**given: Any) -> None:
     "--calibrator", metavar="KEY", type=Key(), required=True, help="Such as spline or temperature."
 )
 @_GROUP
-@click.option("--out", required=True, type=_FILE, help="File to write: .json, .py, .onnx or .xlsx.")
+@click.option(
+    "--out", required=True, type=Written(), help="File to write: .json, .py, .onnx or .xlsx."
+)
 def fit(calibrator: str, group: str | None, out: Path, **reading: Any) -> None:
     """Fit a calibrator and keep it as a file.
 
@@ -289,7 +300,7 @@ def fit(calibrator: str, group: str | None, out: Path, **reading: Any) -> None:
 @click.option(
     "--out",
     required=True,
-    type=_FILE,
+    type=Written(),
     help="File to write: .csv, .parquet, .npz.",
 )
 def calibrate(calibrator: Path, out: Path, **reading: Any) -> None:
@@ -310,6 +321,7 @@ def _done(work: Callable[[], Result]) -> Result:
     # Streamlit's caches serve without its server, but say that there is none.
     os.environ["STREAMLIT_LOGGER_LEVEL"] = "error"
     try:
+        check_apart(click.get_current_context())
         return work()
     except CalibrationInputError as error:
         from dashboard.terminal import explained  # noqa: PLC0415 - is imported by now

@@ -1,11 +1,15 @@
-"""What all commands share: codes, keys in their help, completion."""
+"""What all commands share: codes, keys in their help, completion, files read and written."""
 
 import sys
 import traceback
+from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import click
 import click.shell_completion
+
+from calibcore.errors import CalibrationInputError
 
 HOLDS, CANNOT, BROKEN, STOPPED, UNREAD = 1, 2, 3, 130, 141
 """Codes: a condition holds; what cannot be read, written, or was asked for in vain; a fault of the
@@ -94,3 +98,30 @@ def resamples(ctx: click.Context, param: click.Parameter, value: int) -> int:
 
 
 _FEWEST_RESAMPLES = 20
+
+
+class Written(click.Path):
+    """A file that a command writes; every other path is one that it reads."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+
+def check_apart(command: click.Context) -> None:
+    """Refuse to write over a file that the command reads, or writes too."""
+    from dashboard.output import are_one_file  # noqa: PLC0415 - rich takes a while
+
+    of_files = [one for one in command.command.params if isinstance(one.type, click.Path)]
+    named = [
+        (option, path)
+        for option in sorted(of_files, key=lambda one: isinstance(one.type, Written))
+        for path in _paths(command.params[option.name or ""])
+    ]
+    for (_, other), (option, out) in combinations(named, 2):
+        if isinstance(option.type, Written) and are_one_file(out, other):
+            found = f"{out}, the same file as {other}"
+            raise CalibrationInputError(option.name or "", found, "another file")
+
+
+def _paths(given: Path | tuple[Path, ...] | None) -> tuple[Path, ...]:
+    return given if isinstance(given, tuple) else () if given is None else (given,)

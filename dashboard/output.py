@@ -1,12 +1,15 @@
-"""Where the command prints: signs that cannot be written, and output that nobody takes."""
+"""Where the command prints and writes: signs that cannot be, output that nobody takes, files."""
 
 import codecs
 import errno
 import os
+import shutil
 import sys
 import unicodedata
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
+from uuid import uuid4
 
 from rich.console import Console
 from rich.markup import escape
@@ -128,3 +131,46 @@ def discard() -> None:
     """Let what is left to print go nowhere, so that the interpreter ends without a word."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+_OPEN = ("/dev/fd/", "/dev/std", "/proc/")
+"""Where the names of files that are open already begin."""
+
+
+def write_file(out: Path, held: str | bytes) -> None:
+    """Write a file beside its place and move it there, so that a whole one is there at any time.
+
+    A link stays one: the file that it leads to is replaced. Devices and pipes are written to.
+    """
+    data = held.encode() if isinstance(held, str) else held
+    if str(out.absolute()).startswith(_OPEN) or (out.exists() and not out.is_file()):
+        out.write_bytes(data)
+        return
+    place = Path(os.path.realpath(out))
+    if place.exists() and not os.access(place, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    beside = place.with_name(f".{uuid4().hex}.part")
+    try:
+        with beside.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if place.exists():
+            shutil.copymode(place, beside)
+        beside.replace(place)
+    finally:
+        with suppress(OSError):
+            beside.unlink()
+
+
+def are_one_file(one: Path, other: Path) -> bool:
+    """Return whether two paths lead to one file: by links, by spelling, by the case of letters.
+
+    Two that are not there yet and differ by the case of letters alone may be one, and count as one.
+    """
+    if one.exists() or other.exists():
+        return one.is_file() and other.exists() and one.samefile(other)
+    places = [Path(os.path.realpath(path)) for path in (one, other)]
+    folders = {os.path.normcase(place.parent) for place in places}
+    names = {unicodedata.normalize("NFC", place.name).casefold() for place in places}
+    return len(folders) == len(names) == 1

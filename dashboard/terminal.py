@@ -23,7 +23,7 @@ from dashboard.compute.recommendations import counted_of, lines_of
 from dashboard.compute.take_home import calibrator_file
 from dashboard.conditions import SUBGROUP, Condition
 from dashboard.headless import event_of, is_rank, read_paths, scene_of
-from dashboard.output import Lines
+from dashboard.output import Lines, write_file
 from dashboard.readers import Upload
 from dashboard.readers.contents import Options, RawSet
 from dashboard.readers.meaning.scale import HUNDREDTHS, SHARES
@@ -114,21 +114,12 @@ def _print_notes(console: Lines, scene: Scene) -> None:
 
 
 def _check_report(given: Mapping[str, Any]) -> None:
-    """Refuse what a report is to hold without one, and two reports in one file."""
+    """Refuse what a report is to hold without one."""
     told = next((name for name in ("title", "purpose", "model", "author") if given[name]), None)
     if given["brief"] and not given["report"]:
         raise CalibrationInputError("page", "no report to be a page of", "--report too")
-    if not (given["report"] or given["json"]):
-        if told is not None:
-            raise CalibrationInputError(told, "no report to hold it", "--report or --json too")
-    elif given["report"] and given["json"]:
-        _check_apart(given["json"], [given["report"]], "json")
-
-
-def _check_apart(out: Path, others: Sequence[Path], option: str) -> None:
-    """Refuse to write over a file that is read or written too."""
-    if any(out.resolve() == other.resolve() for other in others):
-        raise CalibrationInputError(option, f"{out}, which is named twice", "another file")
+    if told is not None and not (given["report"] or given["json"]):
+        raise CalibrationInputError(told, "no report to hold it", "--report or --json too")
 
 
 def _write_report(scene: Scene, given: Mapping[str, Any], tell: Progress) -> None:
@@ -152,7 +143,7 @@ def _onnx(kept: CalibratorFile) -> bytes:
 
 def _write(out: Path, held: str | bytes, option: str) -> None:
     try:
-        out.write_bytes(held.encode() if isinstance(held, str) else held)
+        write_file(out, held)
     except OSError as error:
         why = f" ({error.strerror})" if error.strerror else ""
         raise CalibrationInputError(option, f"{out}{why}", "a place to write to") from error
@@ -190,7 +181,6 @@ def calibrate_files(reading: Mapping[str, Any], calibrator: Path, out: Path) -> 
         kept = CalibratorFile.from_json(calibrator.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise CalibrationInputError("with", str(calibrator), "a calibrator file") from error
-    _check_apart(out, [*reading["files"], calibrator], "out")
     upload = _read_for(kept, reading)
     frame = calibrated_rows(upload, kept)
     _write(out, frame_bytes(frame, out.suffix.lower()), "out")

@@ -14,6 +14,7 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
 from dashboard.figures import LIGHT
+from dashboard.output import write_file
 from dashboard.readers import Upload
 from dashboard.report.contents import Asked, report_of
 from dashboard.report.document import Typed
@@ -56,7 +57,7 @@ def write(
     rerun = "" if asked is None else words.in_python(asked.event, asked.calibrator)
     made = report_of(scene, Asked(Typed(**typed), rerun=rerun), lambda _: None)
     text = json_of(made) if ending == ".json" else html_of(made, brief=page)
-    Path(path).write_text(text, encoding="utf-8")
+    write_file(Path(path), text)
 
 
 def scene_of_audit(result: AuditResult, n_resamples: int = 1000) -> Scene:

@@ -14,7 +14,7 @@ from rich.console import Console
 from dashboard import terminal
 from dashboard.cli import main
 from dashboard.commands import BROKEN, CANNOT, STOPPED, UNREAD
-from dashboard.output import table_of
+from dashboard.output import are_one_file, table_of, write_file
 
 COMMAND = "from dashboard.cli import main; main()"
 
@@ -105,3 +105,85 @@ def test_no_number_of_a_table_is_cut(width: int) -> None:
     assert set(" ".join(shown).split()) <= set(text.split())
     assert left_out == tuple(filter(None, heads[len(table.columns) :]))
     assert len(table.columns) == {200: 6, 120: 6, 80: 6, 60: 5}.get(width, len(table.columns))
+
+
+# Files ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "out", ["rows.csv", "./rows.csv", "plain/../rows.csv", "soft.csv", "hard.csv", "deep/rows.csv"]
+)
+@pytest.mark.parametrize(
+    "command",
+    [
+        "audit {rows} --json {out}",
+        "audit {rows} --report {out}",
+        "audit {rows} --report new.html --json {out}",
+        "audit other.csv {rows} --json {out}",
+        "fit {rows} --calibrator platt --out {out}",
+        "calibrate {rows} --with kept.json --out {out}",
+        "calibrate new.csv --with {rows} --out {out}",
+    ],
+)
+def test_no_output_is_an_input(
+    command: str, out: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = Path("rows.csv")
+    rows.write_text("risk,outcome\n0.2,0\n0.8,1\n", encoding="utf-8")
+    Path("soft.csv").symlink_to(rows)
+    Path("hard.csv").hardlink_to(rows)
+    Path("plain").mkdir()
+    Path("deep").symlink_to(tmp_path)
+    held = rows.read_bytes()
+    result = CliRunner().invoke(main, command.format(rows="rows.csv", out=out).split())
+    assert result.exit_code == CANNOT
+    option = command.split()[-2].strip("-").capitalize()
+    path = Path(out)
+    said = f"Error: {option}: {path}, the same file as rows.csv. Expected another file.\n"
+    assert result.stderr == said
+    assert rows.read_bytes() == held
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "deep", "hard.csv", "plain", "rows.csv", "soft.csv",
+    ]  # fmt: skip
+
+
+def test_two_outputs_are_two_files(tmp_path: Path) -> None:
+    made, also = tmp_path / "a.json", tmp_path / "A.json"
+    link = tmp_path / "to a"
+    link.symlink_to(made)
+    assert are_one_file(made, also)  # nobody knows before one of them is there
+    assert are_one_file(made, link)
+    assert not are_one_file(made, tmp_path / "b.json")
+    made.touch()
+    assert are_one_file(made, also) is also.exists()
+    assert are_one_file(link, made)
+    assert not are_one_file(Path("/dev/null"), Path("/dev/null"))
+
+
+def test_a_write_that_is_stopped_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, link = tmp_path / "real.json", tmp_path / "link.json"
+    real.write_text("old", encoding="utf-8")
+    real.chmod(0o640)
+    link.symlink_to(real)
+    with monkeypatch.context() as stopped:
+        stopped.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            write_file(link, "new")
+    assert real.read_text(encoding="utf-8") == "old"
+    write_file(link, "new")
+    assert real.read_text(encoding="utf-8") == "new"
+    assert (link.is_symlink(), real.stat().st_mode & 0o777) == (True, 0o640)
+    assert {*tmp_path.iterdir()} == {real, link}
+    write_file(tmp_path / "another.json", "new")
+    (tmp_path / "usual").touch()
+    modes = [(tmp_path / name).stat().st_mode for name in ("another.json", "usual")]
+    assert modes[0] == modes[1]
+
+
+def test_a_report_goes_to_a_pipe(rows: str) -> None:
+    done = run("audit", rows, "--resamples", "0", "--json", "/dev/stdout", to="| cat")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.startswith(b"{")
