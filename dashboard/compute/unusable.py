@@ -12,7 +12,7 @@ from dashboard.readers.first_rows import preview_of
 from dashboard.readers.recognition import recognise
 from dashboard.readers.recognition.left_out import usable_rows
 from dashboard.readers.refusal import Question
-from dashboard.readers.table import Column, Table
+from dashboard.readers.table import Table, cell_of
 
 _MOST = 10
 
@@ -54,22 +54,6 @@ def _found(table: Table, options: Options) -> Preview | None:
     among = np.zeros(len(kept.among), dtype=np.bool_)
     among[of_file[places]] = True
     cells = tuple(
-        tuple(_cell(column, place) for column in table.columns) for place in places.tolist()
+        tuple(cell_of(column, place) for column in table.columns) for place in places.tolist()
     )
     return replace(preview_of(replace(table, shown=cells, among=among), reading), refused=True)
-
-
-def _cell(column: Column, row: int) -> str:
-    """Return a cell as the file has it, a number with six digits."""
-    if column.unread:
-        return ""
-    odd = column.odd
-    if odd is not None and row in odd.rows:
-        return odd.texts[int(odd.codes[np.searchsorted(odd.rows, row)])]
-    value = column.values[row]
-    if column.texts is not None and value.ndim == 0:
-        return column.texts[int(value)]
-    if value.dtype.kind != "f" or value.ndim:
-        return str(value)
-    number = f"{value:.6g}%" if column.percents else f"{value:.6g}"
-    return number.replace(".", ",") if column.commas else number

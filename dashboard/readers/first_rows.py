@@ -7,7 +7,7 @@ import numpy as np
 
 from dashboard.readers.contents import ColumnUse, Preview
 from dashboard.readers.refusal import visible
-from dashboard.readers.table import Column, ColumnRole, Reading, Table
+from dashboard.readers.table import ColumnRole, Reading, Table, cell_of
 
 _USES: dict[ColumnRole, ColumnUse] = {
     "outcome": "label", "score": "score", "class": "class", "prediction": "prediction",
@@ -55,13 +55,4 @@ def _cells(table: Table) -> Sequence[Sequence[str]]:
     if all(len(row) == len(table.columns) for row in table.shown) and table.shown:
         return table.shown[:_ROWS]
     first = range(min(_ROWS, table.n_rows))
-    return [[_cell(column, k) for column in table.columns] for k in first]
-
-
-def _cell(column: Column, row: int) -> str:
-    if column.unread:
-        return ""
-    value = column.values[row]
-    if column.texts is not None and value.ndim == 0:
-        return column.texts[int(value)]
-    return f"{value:.6g}" if value.dtype.kind == "f" and value.ndim == 0 else str(value)
+    return [[cell_of(column, k) for column in table.columns] for k in first]

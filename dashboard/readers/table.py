@@ -186,6 +186,28 @@ class Reading:
     doubts: tuple[str, ...] = ()
 
 
+def cell_of(column: Column, row: int) -> str:
+    """Return a cell as the file has it, a number with six digits.
+
+    Examples
+    --------
+    >>> cell_of(Column("risk", np.array([12.5]), commas=1, percents=1), 0)
+    '12,5%'
+    """
+    if column.unread:
+        return ""
+    odd = column.odd
+    if odd is not None and row in odd.rows:
+        return odd.texts[int(odd.codes[np.searchsorted(odd.rows, row)])]
+    value = column.values[row]
+    if column.texts is not None and value.ndim == 0:
+        return column.texts[int(value)]
+    if value.dtype.kind != "f" or value.ndim:
+        return str(value)
+    number = f"{value:.6g}%" if column.percents else f"{value:.6g}"
+    return number.replace(".", ",") if column.commas else number
+
+
 def rows_at(column: Column, places: NDArray[np.intp]) -> Column:
     """Return the cells at some different places, in their order."""
     if column.unread:
