@@ -41,17 +41,7 @@ REFUSAL = FileError
 
 @dataclass(frozen=True, eq=False)
 class Parsed:
-    """A file as its format handed it over.
-
-    Parameters
-    ----------
-    name : str
-        Of the file.
-    digest : str
-        SHA-256 of its bytes, in hexadecimal.
-    held : Table or Arrays
-        What it holds.
-    """
+    """A file as its format handed it over, with the SHA-256 of its bytes in hexadecimal."""
 
     name: str
     digest: str

@@ -212,15 +212,7 @@ def without(model: Sequence[File], models: Sequence[Sequence[File]]) -> tuple[st
 
 @dataclass(frozen=True, eq=False)
 class Pairing:
-    """Two files of values, each with its labels.
-
-    Parameters
-    ----------
-    pairs : list of list of File
-        In the order of the files.
-    why : str
-        What tells that they belong together.
-    """
+    """Two files of values, each with its labels, and what tells that they belong together."""
 
     pairs: list[list[File]]
     why: str

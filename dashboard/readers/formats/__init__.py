@@ -12,36 +12,19 @@ from dashboard.readers.table import Column, Parsed, Table
 _Reader = Callable[[bytes, bool | None], Parsed]
 
 _MODULES = {
-    "npz": "arrays.read_npz",
-    "npy": "arrays.read_npy",
-    "csv": "text.read_text",
-    "pickle": "pickle.read_pickle",
-    "safetensors": "arrays.read_safetensors",
-    "parquet": "parquet.read_parquet",
-    "json": "json_text.read_json",
-    "xlsx": "workbook.read_workbook",
-    "torch": "torch.read_torch",
-}
+    "npz": "arrays.read_npz", "npy": "arrays.read_npy", "csv": "text.read_text",
+    "pickle": "pickle.read_pickle", "safetensors": "arrays.read_safetensors",
+    "parquet": "parquet.read_parquet", "json": "json_text.read_json",
+    "xlsx": "workbook.read_workbook", "torch": "torch.read_torch",
+}  # fmt: skip
 """What reads each kind of file; imported when such a file comes, or by the worker that waits."""
 
 FORMATS: Mapping[str, str] = {
-    ".npz": "npz",
-    ".npy": "npy",
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".txt": "csv",
-    ".p": "pickle",
-    ".pkl": "pickle",
-    ".pickle": "pickle",
-    ".safetensors": "safetensors",
-    ".parquet": "parquet",
-    ".json": "json",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".xlsx": "xlsx",
-    ".pt": "torch",
+    ".npz": "npz", ".npy": "npy", ".csv": "csv", ".tsv": "csv", ".txt": "csv", ".p": "pickle",
+    ".pkl": "pickle", ".pickle": "pickle", ".safetensors": "safetensors", ".parquet": "parquet",
+    ".json": "json", ".jsonl": "json", ".ndjson": "json", ".xlsx": "xlsx", ".pt": "torch",
     ".pth": "torch",
-}
+}  # fmt: skip
 """Each accepted ending, and what the format is called."""
 
 _MOST_BYTES = {"csv": 300_000_000, "json": 300_000_000}

@@ -29,17 +29,12 @@ from dashboard.readers.refusal import FileError, plain
 from dashboard.readers.table import Arrays, Column, Reading, Table
 
 _NESTED = re.compile(r"(\d+)\.(\d+)", re.ASCII)
-
 _UNNAMED = re.compile(r"(arr_)?\d+(\.\d+)?", re.ASCII)
-
 _SHOWN = 8
-
 _WITHIN = "The labels are a column of the array: its numbers agree with the largest value."
 
 _LEAST_WITHIN = 3
-
 _TELLING = VALUE_WORDS | LABEL_WORDS
-
 _TWO = ("Without names, the first two arrays are the calibration set, the others the test set.",)
 
 

@@ -26,7 +26,6 @@ _MATTERS = frozenset(
     {"outcome", "score", "class", "prediction", "correct", "ranked class", "ranked score"}
 )
 
-
 _ONE_A_ROW = frozenset({"outcome", "prediction", "correct"})
 
 

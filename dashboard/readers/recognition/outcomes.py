@@ -19,14 +19,8 @@ _MOST_ANSWERS = 6
 class Outcome:
     """Whether the event happened in each row.
 
-    Parameters
-    ----------
-    labels : ndarray, shape (n_samples,)
-        1 where it did, with ``names``; else numbers as found.
-    names : tuple of str, optional
-        The other value and the event, as the file writes them.
-    found, repairs : tuple of str
-        Sentences.
+    Labels are 1 where it did, with the names of the other value and of the event as the file
+    writes them; or numbers as found.
     """
 
     labels: Array

@@ -16,14 +16,11 @@ from dashboard.readers.table import ColumnRole
 MARGIN = 1.6
 """A reading that is less than this behind the best is asked about."""
 
-
 _OF_PIECES, _OF_TURNED, _OF_EVENTS = 4.0, 2.6, 4.5
 """As `MARGIN`, where the best has no outcome, where true and predicted class are exchanged, and
 where another column is named as an outcome too and rises with the score as well."""
 
-
 _TOLD = frozenset({"called the outcome", "called an outcome", "says what happened"})
-
 
 _NO_SCORE = frozenset(
     {"called another number", "called unsure", "one of several", "cut from the score",
@@ -31,19 +28,15 @@ _NO_SCORE = frozenset(
      "few values"}
 )  # fmt: skip
 
-
 _NO_OUTCOME = frozenset(
     {"called something else", "cells name sets", "cells say the sex", "called a prediction",
      "called correct or wrong"}
 )  # fmt: skip
 
-
 _RELATED = _TOLD | {"rises with the score", "largest at the outcome", "named by the cells"}
-
 
 _WEAK = 3.0
 """Evidence of a relation with the score, below which an outcome without a name is asked about."""
-
 
 _MOST_OUTCOMES, _MOST_SCORES, _MOST_ANSWERS = 30, 12, 5
 
@@ -300,7 +293,6 @@ def _which_outcome(
 
 _TRUTHS = ("outcome", "correct", "prediction")
 
-
 _OF_OUTCOME = {
     "called the outcome": "named as the outcome",
     "says what happened": "its name says what happened",
@@ -311,7 +303,6 @@ _OF_OUTCOME = {
     "cells say what happened": "its cells say what happened",
     "two values": "two values",
 }
-
 
 _OF_SCORE = {
     "rises with the score": "rises with the outcome",

@@ -46,12 +46,10 @@ from dashboard.readers.recognition.vocabulary import (
 from dashboard.readers.recognition.weights import times, worth
 
 _NEAR = 1e-3
-
 _ALIKE = 6
 """How much more one column may span than another, where nothing else says they are alike."""
 
 _FEW = 6
-
 _EVALUATED = ({"wrong", "right"}, {"incorrect", "correct"}, {"falsch", "richtig"})
 
 _GENERAL = {

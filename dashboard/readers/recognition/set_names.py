@@ -10,32 +10,19 @@ from numpy.typing import NDArray
 
 from dashboard.readers.contents import RawEvent, RawSet, Role
 from dashboard.readers.recognition.groups import in_use
-from dashboard.readers.recognition.vocabulary import CALIBRATION, TEST, TRAINING, set_of, words_of
+from dashboard.readers.recognition.vocabulary import (
+    CALIBRATION,
+    FURTHER,
+    SEVERAL,
+    TEST,
+    TRAINING,
+    set_of,
+    words_of,
+)
 from dashboard.readers.refusal import plain, quoted
 from dashboard.readers.table import Column
 
 _SHOWN = 20
-_FURTHER = frozenset(
-    [
-        "tune",
-        "tuning",
-        "tst",
-        "holdout",
-        "heldout",
-        "oot",
-        "oos",
-        "blind",
-        "unseen",
-        "extra",
-        "other",
-        "additional",
-        "second",
-    ]
-)
-"""Words of sets that stand beside a calibration and a test set in some files."""
-
-_SEVERAL = {"hold_out": "holdout", "held_out": "heldout", "out_of_time": "oot",
-            "out_of_sample": "oos"}  # fmt: skip
 
 
 def role_of(name: str) -> tuple[Role, str]:
@@ -73,18 +60,18 @@ def further_sets(names: Iterable[str]) -> set[str]:
     ({'holdout_y'}, set())
     """
     roles = {name: role for name in names if (role := role_of(name)[0]) != "rows"}
-    usual = {role for name, role in roles.items() if _FURTHER.isdisjoint(_words(name))}
+    usual = {role for name, role in roles.items() if FURTHER.isdisjoint(_words(name))}
     return {
         name
         for name, role in roles.items()
-        if role in usual and not _FURTHER.isdisjoint(_words(name))
+        if role in usual and not FURTHER.isdisjoint(_words(name))
     }
 
 
 @lru_cache(maxsize=1000)
 def _words(name: str) -> tuple[str, ...]:
     line = "_".join(words_of(name))
-    for several, one in _SEVERAL.items():
+    for several, one in SEVERAL:
         line = re.sub(f"(?<![a-z]){several}(?![a-z])", one, line)
     return tuple(word for word in line.split("_") if word)
 

@@ -253,7 +253,11 @@ SET_COLUMNS = _set(
     " partind fold_type sample"
 )
 BESIDE_SETS = _set("set split data sample menge ")
-_SEVERAL = (
+FURTHER = _set("""
+    tune tuning tst holdout heldout oot oos blind unseen extra other additional second
+""")
+"""Words of sets that stand beside a calibration and a test set in some files."""
+SEVERAL = (
     ("hold_out", "holdout"), ("held_out", "heldout"), ("out_of_time", "oot"),
     ("out_of_sample", "oos"),
 )  # fmt: skip
@@ -348,7 +352,7 @@ def set_of(text: str) -> str | None:
     ('calibration', 'test', 'training', None, 'test')
     """
     line = "_".join(words_of(text))
-    for several, one in _SEVERAL:
+    for several, one in SEVERAL:
         line = line.replace(several, one)
     words = {word for word in line.split("_") if word} - BESIDE_SETS
     if len(words) != 1:

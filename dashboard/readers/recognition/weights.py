@@ -82,18 +82,9 @@ WEIGHTS: Mapping[str, float] = {
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A reading of the columns that matter, with what speaks for it.
+    """A reading of the columns that matter, by their places, with what speaks for it.
 
-    Parameters
-    ----------
-    scores : Scores, optional
-        Where the values of the model are.
-    outcome : tuple of int
-        Column of the true class, or one of 0 and 1 for each class.
-    prediction, correct : int, optional
-        Columns of the predicted class, and of whether it was right.
-    evidence : mapping of str to float
-        What speaks for it or against it.
+    The outcome is the column of the true class, or one of 0 and 1 for each class.
     """
 
     scores: Scores | None
