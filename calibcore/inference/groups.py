@@ -33,6 +33,9 @@ _CELLS = 1 << 22
 _SKEWED = 100.0
 """Steps of the gap (see `calibcore.cumulative.expected_steps`) below which a sum is not normal."""
 
+_HALVINGS = 40
+"""Steps of a bisection, and of the doublings that find its upper end."""
+
 _NOTHING = 1e-9
 """Share of a group's variance below which the whole score explains all of it; also of a tie."""
 
@@ -279,7 +282,7 @@ def _joint(
             labels = (rng.random(size) < true[:, np.newaxis]).astype(np.float32)
             found.append(_p_values(gaps(labels), spread, skew, fixed).min(axis=0))
     adjusted, critical = _adjusted(p_values[:, 0], np.sort(np.concatenate(found)))
-    return _Joint(seen[:, 0], adjusted, _reach(seen[:, 0], spread, p_values, critical))
+    return _Joint(seen[:, 0], adjusted, _reach(spread, skew, fixed, critical))
 
 
 def _adjusted(p_values: Floats, least: Floats) -> tuple[Floats, float]:
@@ -342,21 +345,31 @@ def _p_values(sums: Floats, spread: Floats, skew: Floats, fixed: NDArray[np.bool
     return found
 
 
-def _reach(sums: Floats, spread: Floats, p_values: Floats, critical: float) -> Floats:
-    """Return how many null deviations from 0 a group's sum is significant.
+def _reach(spread: Floats, skew: Floats, fixed: NDArray[np.bool_], critical: float) -> Floats:
+    """Return how many null deviations from 0 the sum of each group is significant.
 
-    Where steps are few that is more than the normal number, in the ratio that it is for the sum
-    that was seen.
+    It is where the p-value falls to the critical one, by bisection: the normal number, or, where
+    steps are few, more. So it does not depend on the sum that was seen.
     """
     from scipy.special import erfcinv  # noqa: PLC0415 - a tenth of a second to import
 
-    normal = np.sqrt(2) * float(erfcinv(np.clip(critical, 1e-300, 1)))
-    alike = np.sqrt(2) * erfcinv(np.clip(p_values[:, 0], 1e-300, 1))
+    critical = max(critical, 1e-300)
+    normal = np.sqrt(2) * float(erfcinv(min(critical, 1)))
     deviation = np.sqrt(spread)
-    some = (alike > 0) & (deviation > 0)
-    scaled = np.divide(np.abs(sums), deviation, out=np.zeros_like(sums), where=some)
-    ratio = np.divide(scaled, alike, out=np.ones_like(sums), where=some & (scaled < 30))
-    return np.asarray(normal * np.maximum(ratio, 1.0))
+    low, high = normal * deviation, np.maximum(2 * normal, 1.0) * deviation
+
+    def is_nearer(sums: Floats) -> NDArray[np.bool_]:
+        p_values = _p_values(sums[:, np.newaxis], spread, skew, fixed)[:, 0]
+        return np.asarray((p_values > critical) & (spread > 0))
+
+    for _ in range(_HALVINGS):
+        high = np.where(is_nearer(high), 2 * high, high)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        nearer = is_nearer(middle)
+        low, high = np.where(nearer, middle, low), np.where(nearer, high, middle)
+    found = np.divide(high, deviation, out=np.full_like(high, normal), where=deviation > 0)
+    return np.asarray(found * (1 + _NOTHING))  # the sum that is critical ends its interval at 0
 
 
 def _wilson(

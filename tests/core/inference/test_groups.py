@@ -133,6 +133,16 @@ def test_an_interval_leaves_out_0_where_the_group_is_off(n_rows: int) -> None:
     assert kinds == {True, False}
 
 
+def test_intervals_are_no_wider_where_the_gap_is_small() -> None:
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        scores = rng.beta(1, 8, 3000)
+        months = np.sort(rng.integers(0, 10, 3000))
+        found = group_gaps(scores, rng.random(3000) < scores, [months], n_draws=200)
+        width = (found.high - found.low) * np.sqrt(found.rows)
+        assert width.max() < 1.4 * np.median(width)  # it was 8 times as wide at a gap of -0.1 pp
+
+
 def test_intervals_hold_all_true_gaps_at_once() -> None:
     rng, held = np.random.default_rng(6), []
     for seed in range(120):
