@@ -1,5 +1,11 @@
 """The ``fractile`` command: the dashboard, an audit, and a calibrator fitted and applied."""
 
+# ruff: noqa: E402 - before anything else is imported, nothing is from the working folder
+
+from dashboard import leave_working_folder
+
+leave_working_folder()
+
 import os
 import sys
 from collections.abc import Callable, Sequence
