@@ -61,9 +61,8 @@ def test_its_processes_import_nothing_of_it_either(folder: Path) -> None:
 def test_the_server_imports_nothing_of_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
-    with running_dashboard() as address:
-        with urllib.request.urlopen(address, timeout=10) as page:  # noqa: S310 - own
-            assert b"Streamlit" in page.read()
+    with running_dashboard() as address, urllib.request.urlopen(address, timeout=10) as page:  # noqa: S310 - own
+        assert b"Streamlit" in page.read()
     assert not (folder / "ran.txt").exists()
 
 
