@@ -196,8 +196,9 @@ def ask_models(models: Sequence[Sequence[File]], *, n_files: int) -> NoReturn:
     )
     if n_files == len(models) == 2:
         why = f"Calibration set {quoted(models[0][0].source, 40)}."
+        parts = Answer("Neither: parts of one table", "", {"together": ("rows",)})
         other = Answer("Neither: two sets", why, {"together": ("sets", models[0][0].source)})
-        answers = (*answers, other)
+        answers = (*answers, other, parts)
     found = f"{len(models)} models of the same rows, in {'; '.join(names[:4])}"
     raise Question("files", found, "Which model's scores?", answers)
 
@@ -288,6 +289,20 @@ def ask_pairs(found: Sequence[Pairing]) -> NoReturn:
         "files", f"two with values and two with labels, {names}",
         "Which two are the calibration set?", answers,
     )  # fmt: skip
+
+
+def ask_sets(pairs: Sequence[Sequence[File]]) -> NoReturn:
+    """Ask whether two files of the same columns, or two pairs, are one table or two sets."""
+    n_rows = sum(pair[0].table.n_rows for pair in pairs)
+    why = f"All {n_rows:,} rows are evaluated."
+    answers = [Answer("Parts of one table", why, {"together": ("rows",)})]
+    for pair, other in (pairs, pairs[::-1]):
+        said = f"Two sets: calibration {plain(pair[0].source, 40)}"
+        why = f"The {other[0].table.n_rows:,} rows of {quoted(other[0].source, 30)} are evaluated."
+        chosen = {"together": ("sets", *(file.source for file in pair))}
+        answers.append(Answer(said, why, chosen))
+    names = " and ".join(quoted(pair[0].source, 40) for pair in pairs)
+    raise Question("files", f"{names} have the same columns", "What are they?", tuple(answers))
 
 
 def in_order(pairs: Sequence[list[File]]) -> list[list[File]]:
