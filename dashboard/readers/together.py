@@ -8,21 +8,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.readers import recognition
-from dashboard.readers.belonging import (
+from dashboard.readers.contents import Contents, Options, RawEvent, RawSet, Role
+from dashboard.readers.joining import (
     DIGITS,
+    WANTED,
     File,
+    Said,
     alike,
     ask_models,
     ask_pairs,
     ask_sets,
+    beside,
+    called_as,
     groups_of,
     in_order,
     models_of,
     pairings,
+    parts_under,
+    stacked,
     without,
 )
-from dashboard.readers.contents import Contents, Options, RawEvent, RawSet, Role
-from dashboard.readers.joining import WANTED, Said, beside, called_as, parts_under, stacked
 from dashboard.readers.recognition.array_names import parts_of
 from dashboard.readers.recognition.array_roles import reading_of
 from dashboard.readers.recognition.set_names import further_sets, is_training, parting_of, role_of
