@@ -277,8 +277,9 @@ class CalibratorFile:
         if values.ndim != 2 or values.shape[1] != len(self.class_names):
             found = f"an array of shape {values.shape}"
             raise CalibrationInputError("table", found, f"a column for each of {listed}")
-        if names is not None and names != self.class_names and not _are_numbers(names):
-            found = f"columns {', '.join(names)}"
+        unnamed = names is None or (_are_numbers(names) and {*names} != {*self.class_names})
+        if not unnamed and names != self.class_names:
+            found = f"columns {', '.join(names or ())}"
             raise CalibrationInputError("table", found, f"{listed}, in this order")
 
     def _logits(self, values: NDArray[Any]) -> NDArray[Any]:

@@ -1,5 +1,6 @@
 """Rows from whatever table a program holds them in: NumPy, pandas, polars, or torch on the CPU."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,9 @@ _OFF_ONE = 1e-3
 _OFF_100 = 5
 """By so much a row of percentages may miss 100: each may be a whole number."""
 
+_NUMBERED = re.compile(r"(.*?)(-?\d+)(?:\.0*)?", re.ASCII | re.DOTALL)
+_TRUTHS = {"False": "0", "True": "1"}
+
 
 def rows_of(
     data: object, outcomes: object | None = None, *, groups: object | None = None
@@ -30,8 +34,9 @@ def rows_of(
         Probabilities of one event, shape (n_samples,), or of all classes or their logits, shape
         (n_samples, n_classes). The columns of a data frame name the classes.
     outcomes : array_like, optional
-        Of one event whether it happened: booleans, or 0 and 1. Of classes the true one: numbers
-        from 0, or names of columns. None where ``data`` are rows already.
+        Of one event whether it happened: booleans, or 0 and 1. Of classes the true one: names of
+        columns, or numbers from 0 where no column has a number for a name. None where ``data`` are
+        rows already.
     groups : array_like, optional
         Group of each row: numbers or names; for calibrators that know groups.
 
@@ -48,6 +53,9 @@ def rows_of(
     -----
     Rows between 0 and 1 that each sum to 1 within 0.001 are probabilities; rows between 0 and 100
     that each sum to 100 within 5 are percentages, and refused; all others are logits.
+
+    Columns called 2, 0, 1 are classes 2, 0 and 1, whatever their places. So are columns called p2,
+    p0, p1 where every outcome is one of these numbers.
 
     Examples
     --------
@@ -124,6 +132,9 @@ def class_names_of(data: Any) -> tuple[str, ...] | None:
 
 def _labels(truth: NDArray[Any], names: Sequence[str] | None, n_classes: int) -> Labels:
     if truth.dtype.kind in "bfiu":
+        named = _by_number(truth, names or ())
+        if named is not None:
+            return named
         try:
             return validation.labels(truth, n_rows=len(truth), n_classes=n_classes)
         except CalibrationInputError as error:
@@ -135,6 +146,31 @@ def _labels(truth: NDArray[Any], names: Sequence[str] | None, n_classes: int) ->
         wanted = f"one of {', '.join(known)}" if known else "class numbers from 0"
         raise CalibrationInputError("outcomes", repr(unknown), wanted)
     return np.array([known[str(value)] for value in truth], dtype=np.int64)
+
+
+def _by_number(truth: NDArray[Any], names: Sequence[str]) -> Labels | None:
+    """Match outcomes with the columns that are called by a number; None where places serve.
+
+    Raises
+    ------
+    CalibrationInputError
+        An outcome that is the name of no column, where columns are called by a number alone.
+    """
+    ends = [_NUMBERED.fullmatch(_TRUTHS.get(name, name)) for name in names]
+    numbers = [int(end[2]) for end in ends if end]
+    words = {end[1] for end in ends if end}
+    counted = numbers == list(range(len(names)))
+    if counted or len(words) != 1 or not len(numbers) == len({*numbers}) == len(names):
+        return None
+    kinds, of_row = np.unique(truth, return_inverse=True)
+    at = {number: place for place, number in enumerate(numbers)}
+    unknown = [kind for kind in kinds.tolist() if kind not in at]
+    if not unknown:
+        return np.array([at[kind] for kind in kinds.tolist()], dtype=np.int64)[of_row]
+    if words != {""}:
+        return None
+    wanted = f"one of the columns' names: {', '.join(map(str, numbers))}"
+    raise CalibrationInputError("outcomes", f"{unknown[0]!r}", wanted)
 
 
 def are_probabilities(table: NDArray[Any]) -> bool:

@@ -17,6 +17,7 @@ from calibcore.validation import Floats
 from dashboard.compute.files import row_names, row_numbers
 from dashboard.readers import Upload
 from dashboard.readers.contents import RawSet, Role, SliceColumn
+from dashboard.readers.formats.heading import unnamed
 from dashboard.readers.refusal import quoted
 from dashboard.wording.take_home import SCORE_HEAD, in_percent
 
@@ -104,10 +105,17 @@ def _of_piece(piece: RawSet, upload: Upload, kept: CalibratorFile) -> _Part:
     elif kept.takes == "scores" and table.ndim == 1 and _are_logits(upload):
         table = expit(table)
     rows = {"row": np.asarray(row_numbers(upload)["rows"])}
-    named = table.ndim == 2 and piece.class_names is not None
+    named = table.ndim == 2 and piece.class_names is not None and not _counted(piece, kept)
     given = DataFrame(table, columns=list(piece.class_names or ())) if named else table
     groups = _groups(kept, {column.name: column for column in piece.columns})
     return _Part(rows, _of_file(upload, "rows", kept, groups), given, groups)
+
+
+def _counted(piece: RawSet, kept: CalibratorFile) -> bool:
+    """Return whether columns without names are in the order of classes that are numbers."""
+    places = range(len(kept.class_names))
+    classes = (tuple(str(k + first) for k in places) for first in (0, 1))
+    return piece.class_names == unnamed(len(places)) and kept.class_names in classes
 
 
 def _are_logits(upload: Upload) -> bool:

@@ -155,6 +155,25 @@ def calibration_slope_of(counted: Tally) -> Floats:
     return found.reshape(shape)
 
 
+def without_ends(counted: Tally) -> Tally | None:
+    """Return the rows whose log-odds are finite; None where those are all, or none, of them.
+
+    A score of exactly 0 or 1 stands for log-odds of 36 only because something has to: a few such
+    rows decide intercept and slope.
+
+    Examples
+    --------
+    >>> inside = without_ends(tally([0.0, 0.5, 0.5, 1.0], [1, 0, 1, 1]))
+    >>> inside.n_samples, inside.scores.tolist()
+    (2, [0.5])
+    """
+    inner = (counted.scores > 0) & (counted.scores < 1)
+    if inner.all() or not inner.any():
+        return None
+    counts = counted.counts[..., inner]
+    return Tally(counted.scores[inner], counts, counted.hits[..., inner], int(counts.sum()))
+
+
 # What both share ------------------------------------------------------------------------------
 
 

@@ -14,7 +14,7 @@ from calibcore.validation import Labels
 from dashboard.compute.cache import key_of, once
 from dashboard.readers import FileError, Options, Parsed, Upload, parse, understand
 from dashboard.readers.contents import DEFAULTS, Array, RawEvent, RawSet, Role
-from dashboard.readers.refusal import Question, visible
+from dashboard.readers.refusal import PassingError, Question, visible
 from dashboard.readers.table import Column
 from dashboard.readers.table import Parsed as Held
 from dashboard.readers.together import ways_of
@@ -85,6 +85,8 @@ def prepare() -> None:
 def read_files(sources: Sequence[SourceFile], options: Options = DEFAULTS) -> Upload:
     """Read files; the same bytes are parsed once and understood once per choice, refused or not.
 
+    A refusal that passes is not kept.
+
     Parameters
     ----------
     sources : sequence of SourceFile
@@ -110,6 +112,8 @@ def _kept(kind: str, key: object, make: Callable[[], Made], *, most: int) -> Mad
     def outcome() -> Made | _Refused:
         try:
             return make()
+        except PassingError:
+            raise
         except FileError as error:
             return _Refused(_bare(error))
 

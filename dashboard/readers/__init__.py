@@ -41,7 +41,7 @@ REFUSAL = FileError
 
 @dataclass(frozen=True, eq=False)
 class Parsed:
-    """A file as its format handed it over, with the SHA-256 of its bytes in hexadecimal."""
+    """A file as its format handed it over, with the SHA-256 of its bytes."""
 
     name: str
     digest: str
@@ -88,13 +88,6 @@ def read(name: str, data: bytes, **choices: Unpack[Choices]) -> Upload:
 @only_refusals()
 def understand(files: Sequence[Parsed], options: Options) -> Upload:
     """Take what files hold for logits, probabilities or labels, several files together.
-
-    Parameters
-    ----------
-    files : sequence of Parsed
-        At least one.
-    options : Options
-        How the user overrules what they are taken for.
 
     Raises
     ------

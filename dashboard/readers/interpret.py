@@ -1,7 +1,7 @@
 """From bare arrays to sets: the one place where a file's contents are taken for something."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -25,6 +25,7 @@ from dashboard.readers.contents import (
 from dashboard.readers.meaning.checks import check_finite, check_shape
 from dashboard.readers.meaning.doubts import doubts_of
 from dashboard.readers.meaning.labels import LabelReading, counted_alike, read_labels
+from dashboard.readers.meaning.measured import few_decimals
 from dashboard.readers.meaning.otherwise import called_otherwise
 from dashboard.readers.meaning.scale import Scale, as_probabilities, scale_of, top_scores
 from dashboard.readers.meaning.spelling import looking_alike, shown_apart
@@ -43,17 +44,7 @@ TOP_ONE_ONLY = (
 
 
 def interpret(contents: Contents, options: Options, *, name: str, kind: str, digest: str) -> Upload:
-    """Take the contents for what they are, and say so.
-
-    Parameters
-    ----------
-    contents : Contents
-        As a format, or `combine`, handed them over.
-    options : Options
-        What the user overrules.
-    name, kind, digest : str
-        Of the upload.
-    """
+    """Take contents, as a format or `combine` handed them over, for what they are, and say so."""
     upload = Upload(
         name=name, format=kind, digest=digest,
         found=contents.found, repairs=contents.repairs, missing=contents.missing,
@@ -136,7 +127,7 @@ def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:
         doubts=(
             *reading.doubts,
             *_named_otherwise(upload, tables, reading),
-            *_impossible(made, reading),
+            *_impossible(made, reading, [*tables.values()]),
             *looking_alike(next(iter(made.values())).class_names),
         ),
     )
@@ -265,7 +256,9 @@ def _masked(sets: Mapping[Role, LogitSet], reading: Scale) -> tuple[str, ...]:
     return (f"Minus infinity in {count:,} cells was read as a class that is ruled out.",)
 
 
-def _impossible(sets: Mapping[Role, LogitSet], reading: Scale) -> tuple[str, ...]:
+def _impossible(
+    sets: Mapping[Role, LogitSet], reading: Scale, tables: Sequence[Array]
+) -> tuple[str, ...]:
     """Return what a probability of 0 does."""
     if reading.kind != "probabilities":
         return ()
@@ -274,8 +267,8 @@ def _impossible(sets: Mapping[Role, LogitSet], reading: Scale) -> tuple[str, ...
         return ()
     rows = "1 row" if count == 1 else f"{count:,} rows"
     said = (
-        f"The true class has probability 0 in {rows}, so the NLL is infinite; each counts"
-        f" {-math.log(PROBABILITY_FLOOR):.0f} nats, as a probability of 2e-308 would."
+        f"The true class has probability 0 in {rows}{few_decimals(tables)}: the NLL is infinite;"
+        f" each counts as a probability of 2e-308, {-math.log(PROBABILITY_FLOOR):.0f} nats."
     )
     return (said,)
 

@@ -176,6 +176,10 @@ class Question(FileError):  # noqa: N818 - an answer, not a mistake, is what it 
         self.answers = answers
 
 
+class PassingError(FileError):
+    """A refusal that the bytes do not deserve: the next attempt may read them."""
+
+
 class UnforeseenError(FileError):
     """A file whose layout nobody thought of, so that reading it went wrong."""
 

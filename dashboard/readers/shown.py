@@ -49,20 +49,10 @@ def preview_of(contents: Contents) -> Preview:
 
 
 def perhaps_labels(raw: RawSet, preview: Preview) -> tuple[str, ...]:
-    """Name columns beside a table that may hold its labels, at most three.
+    """Name columns beside a table without labels that may hold them, at most three.
 
-    Parameters
-    ----------
-    raw : RawSet
-        A table without labels, with the columns that were kept.
-    preview : Preview
-        First rows, which tell of columns that were left out.
-
-    Returns
-    -------
-    tuple of str
-        Columns of two values or more, and of no more than there are classes; first those that come
-        nearest to the number of classes.
+    They have two values or more, and no more than there are classes; first those that come nearest
+    to the number of classes. The preview tells of columns that were left out.
     """
     table = np.asarray(raw.table)
     n_classes = 2 if table.ndim == 1 else table.shape[1]

@@ -135,12 +135,7 @@ class Upload:
     ) -> Split[LogitSet] | Split[EventScores]:
         """Return a set to fit on and a set to evaluate on.
 
-        Parameters
-        ----------
-        calibration_share : float, optional
-            Part of one set to fit on; without it, all rows serve both ends by folds.
-        seed : int
-            Of the split or of the folds.
+        Without a ``calibration_share`` of one set to fit on, all its rows serve both ends by folds.
 
         Raises
         ------
@@ -168,13 +163,7 @@ class Upload:
     def split_columns(
         self, *, calibration_share: float | None = None, seed: int = 0
     ) -> Mapping[str, Mapping[str, SliceColumn]]:
-        """Return the further columns of the sets of `split`, row by row, under the same options.
-
-        Returns
-        -------
-        mapping of str to mapping of str to SliceColumn
-            For ``"calibration"`` and ``"test"``, columns by name, numbers in float64.
-        """
+        """Return the further columns of each set of `split` by name; numbers in float64."""
         if self.rows is None:
             return {
                 role: {name: _decimals(column) for name, column in columns.items()}

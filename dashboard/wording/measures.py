@@ -4,11 +4,16 @@ import math
 from dataclasses import dataclass, replace
 
 from calibcore.comparisons import Comparison
-from calibcore.evaluation import SetResult
+from calibcore.evaluation import SetResult, Side
 from calibcore.events import Event, OneClass, WithinTopR
 from calibcore.inference import Finding, Inference, Interval, Mark, Uncertainty
 from calibcore.inference.coverage import HELD
 from calibcore.metrics import METRICS, ChangeMeasure, ClassMeasure, Measure, RowMeasure
+from calibcore.metrics.regression import (
+    calibration_intercept_of,
+    calibration_slope_of,
+    without_ends,
+)
 from dashboard.wording.glossary import GLOSSARY
 from dashboard.wording.numbers import amount, finer_digits, measured, measured_change, span
 
@@ -26,6 +31,13 @@ TESTED_ONLY = {m.key for m in METRICS if isinstance(m, ClassMeasure) and m.is_te
 
 LEAST_HELD = 93
 """Percent of simulated data sets in which a 95% interval should hold the truth at least."""
+
+_REGRESSIONS = {
+    "calibration_intercept": calibration_intercept_of,
+    "calibration_slope": calibration_slope_of,
+}
+_MATTERS = 0.05
+"""Change of either without scores of exactly 0 and 1 that is said."""
 
 MARKS: dict[Mark, tuple[str, str]] = {
     "better": ("\u25b2", "better"),
@@ -155,6 +167,7 @@ def _row(
     mark = finding.mark if finding else None
     if mark == "not comparable" and row.change == 0:
         mark = "no evidence"  # accuracy, which a map of scores cannot change
+    has_both = not isinstance(row.measure, ChangeMeasure)
     definition, held = GLOSSARY[row.measure.key], held_note(row.measure.key, expert=expert)
     return MeasureRow(
         name=row.measure.name,
@@ -162,9 +175,11 @@ def _row(
         source=row.measure.source,
         before=Shown(
             measured(row, row.before, n_samples),
-            "" if isinstance(row.measure, ChangeMeasure) else _between(row, before, n_samples),
+            _note(row, row.before, before, evaluated.before) if has_both else "",
         ),
-        after=Shown(measured(row, row.after, n_samples), _between(row, after, n_samples)),
+        after=Shown(
+            measured(row, row.after, n_samples), _note(row, row.after, after, evaluated.after)
+        ),
         change=_change(row, finding.change if finding else None, n_samples),
         perfect=_perfect(row, after, evaluated),
         mark=mark,
@@ -217,6 +232,22 @@ def _change(row: Comparison, change: Interval | None, n_samples: int) -> Shown:
     finer = finer_digits(change, row.measure.unit, n_samples)
     interval = _interval(row.measure, change, n_samples, signed=True, finer=finer)
     return Shown(measured_change(row, n_samples, interval=change), interval)
+
+
+def _note(row: Comparison, value: float | None, known: Uncertainty | None, side: Side) -> str:
+    """Return an interval, and what a regression finds without scores of exactly 0 and 1.
+
+    These have no log-odds, so what they are set to may decide it.
+    """
+    said = _between(row, known, side.event.n_samples)
+    inner = side.counted.once(without_ends) if row.measure.key in _REGRESSIONS else None
+    if inner is None or value is None:
+        return said
+    own = float(_REGRESSIONS[row.measure.key](inner))
+    if math.isnan(own) or abs(own - value) < _MATTERS:
+        return said
+    without = f"{measured(row, own, inner.n_samples)} without scores of exactly 0% and 100%"
+    return f"{said}; {without}" if said else without
 
 
 def _between(row: Comparison, uncertainty: Uncertainty | None, n_samples: int) -> str:

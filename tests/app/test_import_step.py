@@ -1,6 +1,8 @@
 """The import step: what was read is shown, and every reading can be overruled."""
 
+import errno
 import re
+import subprocess
 import tomllib
 from html import unescape
 from pathlib import Path
@@ -19,6 +21,8 @@ from dashboard.compute.cache import key_of
 from dashboard.parts import roles as roles_module
 from dashboard.readers import FORMATS, FileError, Options, read
 from dashboard.readers.refusal import Question
+from dashboard.readers.worker import process
+from dashboard.readers.worker.limits import Limits
 from dashboard.settings import Settings
 from dashboard.wording import imports as words
 from dashboard.wording import roles as role_words
@@ -463,6 +467,36 @@ def test_a_file_is_parsed_once() -> None:
             read_files([bad])
         assert refused.value.__cause__ is None
     assert loaded == ["once", "bad"]
+
+
+@pytest.mark.parametrize(
+    ("start", "said"),
+    [
+        ("raise SystemExit", "ended the process"),
+        ("import time; time.sleep(60)", "not read within"),
+        (None, "no process to read it in"),
+    ],
+)
+def test_a_refusal_that_passes_is_not_kept(
+    monkeypatch: pytest.MonkeyPatch, start: str | None, said: str
+) -> None:
+    one = source(f"passes {said}.csv", csv(label=LABELS))
+    with monkeypatch.context() as broken:
+        process.WORKERS.end()
+        broken.setattr(process, "WORKERS", process.Workers())
+        broken.setattr(process, "limits_for", lambda *_: Limits(1 << 28, 20, 0.5))
+        if start is None:
+            broken.setattr(subprocess, "Popen", no_process)
+        else:
+            broken.setattr(process, "_START", start)
+        with pytest.raises(FileError, match=said):
+            read_files([one])
+        process.WORKERS.end()
+    assert read_files([one]).rows is not None
+
+
+def no_process(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOMEM, "Cannot allocate memory")
 
 
 # Nothing there yet --------------------------------------------------------------------------

@@ -50,6 +50,31 @@ def run(*arguments: object) -> Result:
     return CliRunner().invoke(main, [str(one) for one in arguments], catch_exceptions=False)
 
 
+def test_classes_that_are_numbers_have_a_heading_for_both_commands(tmp_path: Path) -> None:
+    split = garments().test
+    table, heading = split.probabilities[:400].round(5), ("0", "1", "2")
+    frame = pd.DataFrame(table, columns=heading)
+    frame.assign(label=split.labels[:400]).to_csv(tmp_path / "old.csv", index=False)
+    kept = tmp_path / "kept.json"
+    assert run("fit", tmp_path / "old.csv", "--calibrator", "vector", "--out", kept).exit_code == 0
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    frame.to_csv(tmp_path / "bare.csv", index=False, header=False)
+    made = {}
+    for name in ("old", "new", "bare"):
+        out = tmp_path / f"{name}_out.csv"
+        done = run("calibrate", tmp_path / f"{name}.csv", "--with", kept, "--out", out)
+        assert done.exit_code == 0, done.output
+        made[name] = pd.read_csv(out)
+        assert_array_equal(made[name][[*heading]], made["old"][[*heading]])
+    assert_array_equal(made["new"]["row"], np.arange(2, 402))
+    assert_array_equal(made["bare"]["row"], np.arange(1, 401))
+    frame[["2", "0", "1"]].to_csv(tmp_path / "turned.csv", index=False)
+    out = tmp_path / "turned_out.csv"
+    turned = run("calibrate", tmp_path / "turned.csv", "--with", kept, "--out", out)
+    assert "columns 2, 0, 1. Expected 0, 1, 2, in this order." in turned.output
+    assert not out.exists()
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet", "npz"])
 def test_new_rows_without_outcomes_are_calibrated(
     ending: str, hospital: Discharges, tmp_path: Path

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from calibcore import CalibrationInputError, EventScores, LogitSet
+from calibcore import CalibrationInputError, EventScores, LogitSet, audit
 from calibcore.tables import rows_of
 
 TABLE = np.array([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.2, 0.2, 0.6]])
@@ -114,6 +114,52 @@ def test_columns_name_the_classes_and_outcomes_may_be_names() -> None:
     assert_array_equal(rows.labels, [1, 1, 2])
 
 
+@pytest.mark.parametrize(
+    ("columns", "outcomes", "labels"),
+    [
+        ([2, 0, 1], [2, 0, 1, 1], [0, 1, 2, 2]),
+        (["2", "0", "1"], [2, 0, 1, 1], [0, 1, 2, 2]),
+        ([2.0, 0.0, 1.0], [2.0, 0, 1, 1], [0, 1, 2, 2]),
+        ([1, 2, 3], [1, 2, 2, 1], [0, 1, 1, 0]),
+        (["p2", "p0", "p1"], [2, 0, 1, 1], [0, 1, 2, 2]),
+        (["class 1", "class 2", "class 3"], [1, 2, 2, 1], [0, 1, 1, 0]),
+        (["class 1", "class 2", "class 3"], [0, 1, 2, 1], [0, 1, 2, 1]),
+        ([-1, 0, 1], [1, -1, 0, 0], [2, 0, 1, 1]),
+        ([10, 20, 30], [30, 10, 20, 20], [2, 0, 1, 1]),
+        ([0, 1, 2], [2, 0, 1, 1], [2, 0, 1, 1]),
+        (NAMES, [2, 0, 1, 1], [2, 0, 1, 1]),
+    ],
+)
+def test_columns_called_by_numbers_are_those_classes(
+    columns: list[object], outcomes: list[float], labels: list[int]
+) -> None:
+    held = pd.DataFrame(np.vstack([TABLE, TABLE[:1]]), columns=columns)
+    rows = rows_of(held, outcomes)
+    assert isinstance(rows, LogitSet)
+    assert_array_equal(rows.labels, labels)
+
+
+def test_a_frame_of_two_classes_turned_round_knows_its_outcomes() -> None:
+    held = pd.DataFrame([[0.9, 0.1], [0.2, 0.8]], columns=[True, False])
+    rows = rows_of(held, [True, False])
+    assert isinstance(rows, LogitSet)
+    assert_array_equal(rows.labels, [0, 1])
+
+
+def test_accuracy_does_not_depend_on_the_order_of_numbered_columns() -> None:
+    draws = np.random.default_rng(5)
+    table = draws.dirichlet([0.5] * 3, size=400)
+    truth = np.array([draws.choice(3, p=row) for row in table])
+    frame = pd.DataFrame(table)
+    right = float((table.argmax(axis=1) == truth).mean())
+    turned = frame[[2, 0, 1]]
+    from_one = frame[truth < 2].rename(columns={0: 1, 1: 2, 2: 3})
+    assert audit(turned, truth).test.compare("accuracy").before == right
+    some = truth < 2
+    right = float((table[some].argmax(axis=1) == truth[some]).mean())
+    assert audit(from_one, truth[some] + 1).test.compare("accuracy").before == right
+
+
 def test_rows_pass_and_groups_are_numbered_by_name() -> None:
     rows = EventScores([0.9, 0.4, 0.7], [1, 0, 1])
     assert rows_of(rows) is rows
@@ -139,6 +185,16 @@ def test_rows_pass_and_groups_are_numbered_by_name() -> None:
             pd.DataFrame(TABLE, columns=NAMES),
             ["dog", "cow", "owl"],
             "outcomes: 'cow'. Expected one of cat, dog, owl.",
+        ),
+        (
+            pd.DataFrame(TABLE, columns=[1, 2, 3]),
+            [0, 1, 2],
+            "outcomes: 0. Expected one of the columns' names: 1, 2, 3.",
+        ),
+        (
+            pd.DataFrame(TABLE, columns=[2, 0, 1]),
+            [0, 1, np.nan],
+            "outcomes: nan. Expected one of the columns' names: 2, 0, 1.",
         ),
         (TABLE * 0.5, [0, 1, 2], "data: values between 0 and 1 whose row 1 sums to 0.5."),
         ([[0.9, 0.1], [0.4]], [1, 0], "data: a list of uneven rows."),

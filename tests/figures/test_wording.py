@@ -20,7 +20,7 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.evaluation import SetResult, Side
 from calibcore.events import Event, OneClass, TopR, WithinTopR
 from calibcore.inference import Finding, Inference, Interval, Plan, Reference, Uncertainty
-from calibcore.metrics import METRICS
+from calibcore.metrics import METRICS, calibration_intercept, calibration_slope
 from calibcore.splines import Runout
 from calibcore.splits import Split
 from dashboard import wording
@@ -395,6 +395,28 @@ def test_the_table_has_one_row_a_measure() -> None:
         measure.name for measure in METRICS if measure.short
     ]
     assert {measure.group for measure in METRICS} == set(GROUPS)
+
+
+def test_a_slope_that_scores_of_exactly_0_and_1_decide_says_so() -> None:
+    draws = np.random.default_rng(3)
+    scores = draws.uniform(0.02, 0.98, 900)
+    scores[:150] = draws.integers(0, 2, 150)
+    hits = draws.random(900) < np.clip(scores, 0.1, 0.9)
+    by_key = {measure.key: measure for measure in METRICS}
+    asked = by_key["calibration_slope"], by_key["calibration_intercept"], by_key["auroc"]
+    evaluated = audit(EventScores(scores, hits)).test
+    slope, intercept, area = measure_rows(evaluated, None, asked)
+    inner = (scores > 0) & (scores < 1)
+    own = calibration_slope(scores[inner], hits[inner])
+    assert own - calibration_slope(scores, hits) > 0.3
+    assert slope.before.note == f"{own:.3f} without scores of exactly 0% and 100%"
+    changed = calibration_intercept(scores, hits) - calibration_intercept(
+        scores[inner], hits[inner]
+    )
+    assert abs(changed) < 0.05
+    assert (intercept.before.note, area.before.note) == ("", "")
+    (slope,) = measure_rows(audit(EventScores(scores[inner], hits[inner])).test, None, asked[:1])
+    assert slope.before.note == ""
 
 
 def test_the_table_shows_what_is_known_of_the_uncertainty() -> None:

@@ -137,6 +137,17 @@ def test_a_prediction_that_equals_the_label_or_is_of_other_columns() -> None:
     best = LOGITS.argmax(axis=1)
     assert with_column("pred_label", best).doubts == ()
     assert with_column("pred", best + 1, labels=LABELS + 1).doubts == ()
+    for names in ((3, 5, 8), (1, 2, 0), (1, 2, 3), (8, 5, 3), (0, 1, 2)):
+        called = np.array(names)
+        heads = f"{','.join(f'prob_{name}' for name in names)},label,pred"
+        columns = (*softmax(LOGITS).T, called[LABELS], called[best])
+        assert read("a.csv", table(heads, *columns)).doubts == ()
+        few = LABELS < 2  # a prediction that no label is
+        some = table(heads, *(column[few] for column in columns))
+        counted = names == (1, 2, 3)  # which may be counted from 0, and that is said
+        assert any("likeliest" in said for said in read("a.csv", some).doubts) == counted
+    two_columns = table("p1,p0,y,pred", SCORES, 1 - SCORES, TRUTH, (SCORES > 0.5).astype(int))
+    assert read("a.csv", two_columns).doubts == ()
     swapped = LOGITS[:, [1, 0, 2]]
     said = f"likeliest class in {100 * np.mean(swapped.argmax(axis=1) == best):.1f}% of the rows"
     assert said in with_column("pred_label", best, logits=swapped).doubts[0]
@@ -212,8 +223,76 @@ def test_scores_of_exactly_one() -> None:
     logits = LOGITS.copy()
     logits[:60, 0] = 1000
     assert "exactly 1 in 60 of 1,200 rows (5.0%)" in one(logits).doubts[0]
+    assert "only a calibrator of logits can" in one(logits).doubts[0]
     logits[12:60] = LOGITS[12:60]
     assert one(logits).doubts == ()
+    sure = np.vstack([np.eye(K)[LABELS[:60]], softmax(LOGITS)[60:]])
+    (said,) = one(sure).doubts
+    assert "exactly 1 in 60 of 1,200 rows (5.0%): no calibrator can give those of the same" in said
+
+
+def test_scores_of_exactly_zero_are_not_called_ones() -> None:
+    draws = np.random.default_rng(8)
+    scores = np.r_[np.ones(18), np.zeros(1774), draws.uniform(0.02, 0.98, 208)]
+    labels = np.r_[np.ones(18), np.zeros(1774), draws.random(208) < scores[1792:]].astype(int)
+    (said,) = read("a.csv", table("p,y", scores, labels)).doubts
+    assert said == (
+        "The score is exactly 1 in 18 and exactly 0 in 1,774 of 2,000 rows (89.6% together): no"
+        " calibrator can give rows of equal score different scores."
+    )
+    (said,) = read(
+        "a.csv", table("p_a,p_b,y", 1 - scores, scores, np.where(labels, "b", "a"))
+    ).doubts
+    assert said.startswith("The score of class b is exactly 1 in 18 and exactly 0 in 1,774 of")
+    (said,) = read("a.csv", table("p,y", scores[18:], labels[18:])).doubts
+    assert said.startswith("The score is exactly 0 in 1,774 of 1,982 rows (89.5%): no calibrator")
+
+
+@pytest.mark.parametrize(
+    ("decimals", "unit", "trees", "said"),
+    [
+        (3, 1, 0, ", because the values of the file are rounded to 3 decimals:"),
+        (4, 1, 0, ", because the values of the file are rounded to 4 decimals:"),
+        (3, 100, 0, ", because the values of the file are rounded to 3 decimals:"),
+        (2, 1, 0, ", where the values of the file have 2 decimals (rounded, or shares of votes):"),
+        (1, 1, 10, ", where the values of the file have 1 decimal (rounded, or shares of votes):"),
+        (
+            3,
+            1,
+            500,
+            ", where the values of the file have 3 decimals (rounded, or shares of votes):",
+        ),
+        (15, 1, 0, ":"),
+    ],
+)
+def test_zeros_of_rounding_are_said_to_be_so(
+    decimals: int, unit: int, trees: int, said: str
+) -> None:
+    p = softmax(LOGITS * 2)
+    first = (p[:, 0] * trees).round() / trees if trees else p[:, 0]
+    first = np.where(first < 0.01, 0, first)
+    values = (np.column_stack([first, 1 - first]) * unit).round(decimals)
+    labels = np.minimum(LABELS, 1)
+    labels[values[:, 0].argmin()] = 0
+    n_zeros = int((values[np.arange(N), labels] == 0).sum())
+    rows = "1 row" if n_zeros == 1 else f"{n_zeros:,} rows"
+    doubts = " ".join(one(values, labels).doubts)
+    assert f"The true class has probability 0 in {rows}{said} the NLL is infinite" in doubts
+    assert doubts.count("decimal") == ("decimal" in said)
+
+
+def test_values_moved_into_the_scale_are_counted() -> None:
+    scores, labels = SCORES.copy(), TRUTH
+    assert not any("moved" in one for one in read("a.csv", table("p,y", scores, labels)).repairs)
+    scores[[3, 9, 11]] = 1.0000001, -1e-9, 1.0000004
+    moved = "Values outside 0 to 1 in 3 rows (rows 5, 11, 13) of the file, by at most 4e-07,"
+    for file in (
+        table("p,y", scores, labels),
+        table("confidence,correct", scores, labels),
+        table("p_0,p_1,y", 1 - scores, scores, labels),
+    ):
+        (said,) = [one for one in read("a.csv", file).repairs if "outside" in one]
+        assert said == f"{moved} were moved to its ends."
 
 
 @pytest.mark.parametrize("unit", [1, 100])
@@ -227,7 +306,9 @@ def test_rounded_probabilities_are_no_doubt_and_decisions_are(
     table: Array = (np.column_stack([first, 1 - first]) * unit).astype(kind)
     doubts = " ".join(one(table, np.minimum(LABELS, 1)).doubts)
     assert ("decisions and no probabilities" in doubts) == (decimals == 0)
-    assert "rounded" not in doubts
+    wrong = bool(((first == 1) & (LABELS > 0) | (first == 0) & (LABELS == 0)).any())
+    sure = float(((first == 1) | (first == 0)).mean()) > 0.01
+    assert ("decimal" in doubts) == (decimals > 0 and (wrong or sure))
 
 
 def test_a_stated_prevalence() -> None:

@@ -31,6 +31,7 @@ from calibcore.calibrators.temperature.scaling import (
     fit_temperature,
     is_level,
     no_optimum,
+    useless,
 )
 from calibcore.calibrators.temperature.tempered import mixture
 from calibcore.results import result_class
@@ -68,10 +69,10 @@ _AS_LOW = 1e-5
 
 _MOST_STEPS = 100
 
-_NOTHING_LEARNT = (
-    "Equal probabilities for all classes fit the calibration labels best: the model's scores say"
-    " nothing about them."
-)
+_UNSEEN = 0.5
+"""Percent that the model's own probabilities weigh, below which they change next to nothing."""
+
+_NOTHING_LEARNT = "Equal probabilities for all classes fit the calibration labels best."
 _WITHOUT_EFFECT = (
     "The part with the temperature got the weight 0, so the temperature, set to 1, changes nothing."
 )
@@ -147,15 +148,31 @@ class EnsembleTemperatureScaling(VectorMap):
             )
         found = _fit(rows, few, self.loss)
         temperature = min(max(1 / found.inverse, TEMPERATURE_BOUNDS[0]), TEMPERATURE_BOUNDS[1])
-        said = bound_warning(temperature, rows)
+        said = _at_bound(temperature, found.weights, rows)
         if all(is_level(some) for some in (few.part(slice(_SEVERAL_ROWS)), few, rows)):
             temperature, said = 1.0, (INDIFFERENT,)
         if found.weights[0] == 0:
             temperature, said = 1.0, (_WITHOUT_EFFECT,)
         weights = found.weights
         if weights[2] == 1:
-            weights, said = np.array([0.0, _LEAST_SHARE, 1 - _LEAST_SHARE]), (_NOTHING_LEARNT,)
+            weights, said = (
+                np.array([0.0, _LEAST_SHARE, 1 - _LEAST_SHARE]),
+                (f"{_NOTHING_LEARNT} {useless(rows)}",),
+            )
         return FittedEnsembleTemperature(temperature, weights, warnings=said)
+
+
+def _at_bound(temperature: float, weights: Floats, rows: Rows) -> tuple[str, ...]:
+    """Return a warning where a temperature ended at a bound, or that of a part of the mixture."""
+    said, hot, plain = bound_warning(temperature, rows), 100 * weights[0], 100 * weights[1]
+    if not said or plain < _UNSEEN:
+        return said
+    which = "smallest" if temperature == TEMPERATURE_BOUNDS[0] else "largest"
+    part = (
+        f"The part with the temperature, which weighs {hot:.2g}%, reached the {which} one tried,"
+        f" {temperature:g}. The model's own probabilities weigh {plain:.2g}%."
+    )
+    return (part,)
 
 
 class _Found(NamedTuple):

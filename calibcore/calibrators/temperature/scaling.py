@@ -31,8 +31,16 @@ INDIFFERENT = (
     " changes anything; T stays 1."
 )
 _NO_INFORMATION = (
-    "The logits say nothing about these labels, and the calibrated probabilities are nearly equal."
+    "The true class has no higher logit than the other classes on average, so the calibrated"
+    " probabilities are nearly equal."
 )
+_WRONG_WAY = (
+    "The logits point the wrong way: beyond chance, the true class has a lower logit than the other"
+    " classes on average. Check the labels and the order of the columns."
+)
+_BEYOND_CHANCE = 3.0
+"""Standard errors by which the true class is lower on average, for it to be said."""
+
 _HOTTER = "Logits reach so far apart here that a larger one would fit better."
 
 _NEARLY_EQUAL = 0.1
@@ -45,6 +53,7 @@ _SEVERAL_ROWS = 32, 1024
 """How many rows are looked through for a mistake before all are."""
 
 _MOST_STEPS = 200
+_FEW_ROWS = 20
 
 _FIRST_CELLS = 1 << 15
 """Size of the part of the table on which valleys of the squared error are looked for."""
@@ -164,11 +173,29 @@ def bound_warning(temperature: float, rows: Rows) -> tuple[str, ...]:
     if temperature >= high:
         with np.errstate(over="ignore"):
             apart = (rows.maxima - _smallest(rows)).max()
-        why = _NO_INFORMATION if apart <= _NEARLY_EQUAL * high else _HOTTER
+        why = useless(rows) if apart <= _NEARLY_EQUAL * high else _HOTTER
         return (f"The fit reached the largest temperature tried, {high:g}. {why}",)
     if temperature <= low:
         return (f"The fit reached the smallest temperature tried, {low:g}; do not rely on it.",)
     return ()
+
+
+def useless(rows: Rows) -> str:
+    """Return why equal probabilities fit best, of logits on which they do."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        higher = np.concatenate([_above_mean(part) for part in rows.parts])
+        higher = higher[np.isfinite(higher)]
+        error = higher.std() / math.sqrt(len(higher)) if len(higher) >= _FEW_ROWS else math.inf
+        wrong = higher.sum() < -_BEYOND_CHANCE * error * len(higher)
+    return _WRONG_WAY if wrong else _NO_INFORMATION
+
+
+def _above_mean(rows: Rows) -> Floats:
+    """Return how far each true class is above the mean of the classes that are not ruled out."""
+    logits = rows.logits.astype(np.float64)
+    out = np.isneginf(logits)
+    means: Floats = np.where(out, 0.0, logits).sum(axis=1) / (~out).sum(axis=1)
+    return rows.true - means
 
 
 class _Slope(NamedTuple):

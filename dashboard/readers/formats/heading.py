@@ -78,18 +78,24 @@ def heading_of(rows: Rows, *, header: bool | None) -> Heading:
     below = [row for row in rows[top + 1 :] if _filled(row)]
     if len(first) > MAX_COLUMNS:
         raise FileError(f"row {top + 1}", f"{len(first):,} columns", f"at most {MAX_COLUMNS:,}")
-    counted = header is None and _counts(first, below)
-    has = counted or (_is_header(first, below) if header is None else header)
+    counted = header is None and _counts(first, *below[:1])
+    # Numbers out of order are the names of classes.
+    named = _is_header(first, below) or _counts(*map(_by_size, (first, *below[:1])))
+    has = counted or (named if header is None else header)
     if has and not below:
         raise FileError("file", "a heading and no rows below it", "at least one row of data")
     if not has or counted:
         what = "only counts the columns" if counted else "holds values, not names of columns"
         found += [f"The first row {what}."] if header is None else []
         width = max(Counter(map(len, below or [first])).most_common(1)[0][0], len(first))
-        names = tuple(f"column {k + 1}" for k in range(width))
-        return Heading(names, named=False, start=top + has, found=tuple(found))
+        return Heading(unnamed(width), named=False, start=top + has, found=tuple(found))
     unique, repairs = _different(_with_row_names([cell.strip() for cell in first], below))
     return Heading(unique, named=True, start=top + 1, found=tuple(found), repairs=repairs)
+
+
+def unnamed(n_columns: int) -> tuple[str, ...]:
+    """Return what columns without names are called."""
+    return tuple(f"column {k + 1}" for k in range(n_columns))
 
 
 def is_number(cell: str) -> bool:
@@ -177,7 +183,11 @@ def _runs(cells: Sequence[str]) -> bool:
     return any(texts == [str(k) for k in range(low, low + len(texts))] for low in (0, 1))
 
 
-def _counts(first: Sequence[str], below: Rows) -> bool:
+def _by_size(cells: Sequence[str]) -> list[str]:
+    return sorted(sorted(cell.strip() for cell in cells), key=len)
+
+
+def _counts(first: Sequence[str], *below: Sequence[str]) -> bool:
     """Recognise a row that numbers the columns, as programs write that know no names."""
     cells = first[1:] if not first[0].strip() else first
     return len(cells) > 2 and _runs(cells) and bool(below) and not _runs(below[0])

@@ -22,6 +22,7 @@ from dashboard.readers.contents import (
     SliceColumn,
     ValuesKind,
 )
+from dashboard.readers.meaning.measured import few_decimals
 from dashboard.readers.meaning.otherwise import turned
 from dashboard.readers.meaning.repeated import repeated
 from dashboard.readers.meaning.spelling import folded
@@ -51,7 +52,7 @@ class _Seen:
     raw: RawSet | RawEvent
     first_scores: Floats
     mean_score: float
-    n_certain: int
+    certain: NDArray[np.bool_]
     hits: NDArray[np.bool_]
     classes: NDArray[np.unsignedinteger] | None
 
@@ -67,19 +68,7 @@ def doubts_of(
     kind: ValuesKind,
     options: Options,
 ) -> tuple[str, ...]:
-    """List what may be wrong with sets that can be used.
-
-    Parameters
-    ----------
-    sets : mapping of role to LogitSet or EventScores
-        As they will be evaluated.
-    raw : mapping of role to RawSet or RawEvent
-        As they stood in the file, with the same rows.
-    kind : {"logits", "probabilities", "scores"}
-        What the values were taken for.
-    options : Options
-        ``prevalence`` is what the user says of where the model will be used.
-    """
+    """List what may be wrong with sets that can be used, ``raw`` as they stood in the file."""
     seen = [_look(role, rows, raw[role]) for role, rows in sets.items()]
     return (
         *_all_right(seen), *_equal_columns(seen), *_predictions(seen), *_first_label(seen, options),
@@ -91,12 +80,12 @@ def doubts_of(
 def _look(role: Role, rows: Rows, raw: RawSet | RawEvent) -> _Seen:
     """Find each row's likeliest class, a block of rows at a time."""
     if isinstance(rows, EventScores):
-        count, mean = int(np.count_nonzero(rows.scores == 1)), float(rows.scores.mean())
+        certain, mean = (rows.scores == 0) | (rows.scores == 1), float(rows.scores.mean())
         hits = rows.hits.astype(np.bool_)
-        return _Seen(role, rows, raw, rows.scores[:_SORTED], mean, count, hits, None)
+        return _Seen(role, rows, raw, rows.scores[:_SORTED], mean, certain, hits, None)
     first = np.empty(min(rows.n_samples, _SORTED))
     classes = np.empty(rows.n_samples, dtype=np.min_scalar_type(rows.n_classes))
-    total, n_certain = 0.0, 0
+    total, certain = 0.0, np.empty(rows.n_samples, dtype=np.bool_)
     for block in row_blocks(*rows.given.shape):
         p = softmax(rows.given[block]) if rows.made_of == "logits" else rows.given[block]
         classes[block] = p.argmax(axis=1)
@@ -104,9 +93,9 @@ def _look(role: Role, rows: Rows, raw: RawSet | RawEvent) -> _Seen:
         room = first[block.start : block.stop]
         room[:] = scores[: len(room)]
         total += float(scores.sum())
-        n_certain += int(np.count_nonzero(scores == 1))
+        certain[block] = scores == 1
     hits = classes == rows.labels
-    return _Seen(role, rows, raw, first, total / rows.n_samples, n_certain, hits, classes)
+    return _Seen(role, rows, raw, first, total / rows.n_samples, certain, hits, classes)
 
 
 def _all_right(seen: list[_Seen]) -> Iterator[str]:
@@ -143,10 +132,9 @@ def _predictions(seen: list[_Seen]) -> Iterator[str]:
     for part in seen:
         if not isinstance(part.raw, RawSet) or part.raw.predicted is None or part.classes is None:
             continue
-        truth, values = _compared(part, part.raw.predicted)
-        told = values - (truth - _labels(part))
+        told = _told(part, part.raw.predicted)
         agree = float(np.mean(told == part.classes))
-        if len(truth) >= _FEW_ROWS and agree < 0.99:
+        if len(told) >= _FEW_ROWS and agree < 0.99:
             why = "perhaps the columns are in another order or of another model"
             if (least := _threshold(part.rows, told)) is not None:
                 why = f"it is decided from a probability of {least:.4g} on, here from one half on"
@@ -158,6 +146,32 @@ def _predictions(seen: list[_Seen]) -> Iterator[str]:
                 f"The prediction in column {quoted(part.raw.predicted.name)} is the likeliest class"
                 f" in {percent(agree)} of the rows{part.where}: {why}."
             )
+
+
+def _told(part: _Seen, column: SliceColumn) -> Array:
+    """Return the place of the class that a column names: as the labels do, or else by its number.
+
+    Numbers that no label is are names of classes, or places counted from where the labels are.
+    """
+    written, values = _compared(part, column)
+    if column.categories is not None or not isinstance(part.rows, LogitSet):
+        return values
+    known = dict(zip(written.tolist(), _labels(part).tolist(), strict=True))
+    names = dict(zip(map(_number, part.rows.class_names), range(part.rows.n_classes), strict=True))
+    shift = {number - place for number, place in known.items()}
+    kinds, of_row = np.unique(values, return_inverse=True)
+    if all(names.get(number) == place for number, place in known.items()):
+        known = names
+    elif len(shift) == 1:
+        known = {number: number - min(shift) for number in kinds.tolist()}
+    return np.array([known.get(number, -1) for number in kinds.tolist()])[of_row]
+
+
+def _number(name: str) -> float | str:
+    try:
+        return float(name)
+    except ValueError:
+        return name
 
 
 def _threshold(rows: Rows, decided: Array) -> float | None:
@@ -275,15 +289,30 @@ def _are_whole(table: Array, unit: float) -> bool:
 
 
 def _saturated(seen: list[_Seen]) -> Iterator[str]:
-    """Doubt scores of exactly 1, which nothing but luck can make right."""
+    """Doubt scores of exactly 0 and 1, which nothing but luck can make right."""
     for part in seen:
-        count, n_rows = part.n_certain, len(part.hits)
-        if n_rows >= _FEW_ROWS and count > _SATURATED * n_rows:
-            yield (
-                f"The score is exactly 1 in {count:,} of {n_rows:,} rows{part.where}"
-                f" ({percent(count / n_rows)}): no calibrator can give these rows"
-                " different scores."
-            )
+        n_rows, count = len(part.hits), int(np.count_nonzero(part.certain))
+        if n_rows < _FEW_ROWS or count <= _SATURATED * n_rows:
+            continue
+        many, score, rows, ones = "rows of equal score", "The score", part.rows, part.certain
+        can = "no calibrator can give {} different scores"
+        why = "" if (part.certain & ~part.hits).any() else few_decimals([_written(part)])
+        if isinstance(rows, EventScores):
+            ones = rows.scores == 1
+        elif rows.n_classes > 2:
+            many, score = "those of the same predicted class", "The score of the predicted class"
+        elif part.classes is not None:
+            ones = ones & (part.classes == 1)
+            if isinstance(part.raw, RawSet) and np.asarray(part.raw.table).ndim == 2:
+                score = f"The score of class {visible(rows.class_names[1], 30)}"
+        if isinstance(rows, LogitSet) and rows.made_of == "logits":
+            can, why = "only a calibrator of logits can give these rows different scores", ""
+        n_ones = int(np.count_nonzero(ones))
+        counts = (("1", n_ones), ("0", count - n_ones))
+        told = " and ".join(f"exactly {value} in {n:,}" for value, n in counts if n)
+        share = percent(count / n_rows) + (" together" if 0 < n_ones < count else "")
+        where = f"{n_rows:,} rows{part.where} ({share}){why}"
+        yield f"{score} is {told} of {where}: {can.format(many)}."
 
 
 def _absent_classes(seen: list[_Seen]) -> Iterator[str]:
@@ -323,17 +352,6 @@ def _prevalence(seen: list[_Seen], options: Options) -> Iterator[str]:
 def enriched(hits: Array, stated: float, what: str) -> Iterator[str]:
     """Return where an event is more or less frequent than where the model will be used.
 
-    Parameters
-    ----------
-    hits : ndarray of {0, 1}, shape (n_samples,)
-        Whether the event happened.
-    stated : float
-        The share that the user states.
-    what : str
-        The event and the rows, as a sentence calls them.
-
-    Notes
-    -----
     A difference within three standard deviations of a sample of this size is no finding.
 
     Examples

@@ -12,6 +12,7 @@ from calibcore.validation import SUM_TOLERANCE, Floats
 from dashboard.readers.contents import Array, RawSet, Role, rows_of_sets
 
 ROUNDING = 1e-6
+_SURELY = 0.05
 """How far below 0, or above it, a value may be by rounding alone."""
 
 Marks = NDArray[np.bool_]
@@ -21,22 +22,10 @@ Test = Callable[[Array, Array, Floats], Marks]
 
 @dataclass(frozen=True)
 class Measured:
-    """Extremes of the values and sums of all rows, from which marks are made again.
+    """What the rows of some sets are like, found while going over them once.
 
-    What is kept a row would outweigh a table of few classes.
-
-    Parameters
-    ----------
-    sets : mapping of str to RawSet
-        Where the rows are.
-    low, high : float
-        The smallest value and the largest.
-    sums : tuple of float
-        The smallest sum of a row, and the largest.
-    n_outside, n_below : int
-        How many rows have values outside 0 to 1, and below 0.
-    one_value : bool
-        In every row all values are equal.
+    ``low``, ``high`` and ``sums`` are over all values and rows; ``n_outside`` and ``n_below`` count
+    rows with values outside 0 to 1, and below 0; ``one_value``: in every row all are equal.
     """
 
     sets: Mapping[Role, RawSet]
@@ -150,3 +139,34 @@ def together(parts: Sequence[Measured]) -> Measured:
         sum(part.n_below for part in parts),
         all(part.one_value for part in parts),
     )
+
+
+def few_decimals(tables: Sequence[Array]) -> str:
+    """Return, as the end of a clause, that values have few decimals; "" where they have many.
+
+    Shares of votes have as few, such as those of 10, 100 or 500 trees.
+
+    Examples
+    --------
+    >>> few_decimals([np.array([0.123, 0.4]), np.array([0.0])])
+    ', because the values of the file are rounded to 3 decimals'
+    >>> few_decimals([np.array([0.1, 0.4])]), few_decimals([np.array([1 / 3])])
+    (', where the values of the file have 1 decimal (rounded, or shares of votes)', '')
+    """
+    places, step, top = 0, 0, 0.0
+    for table in tables:
+        for rows in row_blocks(len(table), table.size // len(table)):
+            block = table[rows].astype(np.float64)
+            top = max(top, float(block.max()))
+            slack = (1e-9 if table.dtype.itemsize == 8 else 1e-7) * max(1.0, top)
+            while np.abs(block - np.round(block, places)).max() > slack:
+                places, step = places + 1, 10 * step
+                if slack * 10**places > _SURELY:
+                    return ""
+            whole = np.rint(block * 10**places).astype(np.int64)
+            step = int(np.gcd.reduce(whole, axis=None, initial=step))
+    decimals = f"{places or 'no'} decimal{'' if places == 1 else 's'}"
+    if places > 2 and step == 1:
+        return f", because the values of the file are rounded to {decimals}"
+    votes = f", where the values of the file have {decimals} (rounded, or shares of votes)"
+    return votes if step < top * 10**places else ""

@@ -31,14 +31,7 @@ def called_otherwise(
 ) -> Iterator[str]:
     """Doubt logits that are called probabilities, and the reverse.
 
-    Parameters
-    ----------
-    uses : mapping of str to str
-        What each column or array was taken for.
-    reading : Scale
-        What the values were taken for; logarithms of probabilities give these either way.
-    one_score : bool, default False
-        They are of one class; the reading may have its doubts of them already.
+    Logarithms of probabilities give these either way, and a single score may have its doubts.
 
     Examples
     --------
@@ -67,21 +60,10 @@ def called_otherwise(
 
 
 def turned(rows: LogitSet | EventScores, where: str, *, one_score: bool = False) -> Iterator[str]:
-    """Doubt scores that are lower where what they are of is true.
+    """Doubt scores that are lower where what they are of is true, of two classes at most.
 
-    Parameters
-    ----------
-    rows : LogitSet or EventScores
-        As they will be evaluated; of more than two classes nothing is said.
-    where : str
-        Of which set it is said.
-    one_score : bool, default False
-        The file has a score of one of two classes alone.
-
-    Notes
-    -----
-    Below one half by three standard errors, which is chance in 1 of 700 sets whose scores tell
-    nothing.
+    They are so by three standard errors, which is chance in 1 of 700 sets whose scores tell
+    nothing. ``one_score``: the file has a score of one of two classes alone.
     """
     if isinstance(rows, EventScores):
         area = _area(rows.scores[:_SORTED], rows.hits[:_SORTED] == 1)

@@ -20,25 +20,13 @@ _MOST_TWINS = 0.9
 
 
 def shared_rows(calibration: _Set, test: _Set) -> NDArray[np.bool_] | None:
-    """Find the test rows that the calibration set has too, if it has more than chance explains.
+    """Mark the test rows that the calibration set has too, if it has more than chance explains.
 
-    Parameters
-    ----------
-    calibration, test : tuple of ndarray
-        Values, shape (n_samples, n_columns), and labels, shape (n_samples,).
-
-    Returns
-    -------
-    ndarray of bool, optional
-        One a test row; None where rows repeat no more than within the calibration set.
-
-    Notes
-    -----
-    Rows are found by a hash of 64 bits and then compared cell by cell. Where inputs are few and
-    coarse, different samples share a row of values, which no one can tell from a copy. So the
-    share found is held against the share of calibration rows that have a twin in their own set,
-    and must be above twice that, or above halfway from it to 1, or be all. Where nearly every row
-    has a twin, as of hard decisions, only two sets of the same rows tell.
+    Rows, values and label alike, are found by a hash of 64 bits and then compared cell by cell.
+    Where inputs are few and coarse, different samples share a row of values, which no one can tell
+    from a copy. So the share found is held against the share of calibration rows that have a twin
+    in their own set, and must be above twice that, or above halfway from it to 1, or be all. Where
+    nearly every row has a twin, as of hard decisions, only two sets of the same rows tell.
     """
     shared = np.zeros(len(test[1]), dtype=np.bool_)
     n_twinned, same_sets = 0, len(calibration[1]) == len(test[1])

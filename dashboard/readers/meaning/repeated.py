@@ -27,15 +27,7 @@ _LEAST_SORTED = 8
 def repeated(
     sets: Mapping[Role, _Rows], raw: Mapping[Role, RawSet] | Mapping[Role, RawEvent]
 ) -> Iterator[str]:
-    """Doubt rows that the fit and the evaluation would share.
-
-    Parameters
-    ----------
-    sets : mapping of role to LogitSet or EventScores
-        As they will be evaluated.
-    raw : mapping of role to RawSet or RawEvent
-        As they stood in the file, with the same rows.
-    """
+    """Doubt rows that the fit and the evaluation would share, ``raw`` as they stood in the file."""
     if len(sets) < 2:
         yield from (said for part in sets.values() for said in _within(part))
         return
@@ -145,13 +137,6 @@ def go_together(one: Array, other: Array, labels: Array) -> bool:
     Labels alone do not tell, as they are the same in two sets that are sorted by class. So values
     are compared that are left once their mean in each class is taken off; where these are in order
     in every class of both, nothing tells.
-
-    Parameters
-    ----------
-    one, other : ndarray, shape (n_samples,) or (n_samples, n_columns)
-        Values of the two.
-    labels : ndarray
-        Of both, as they are written.
 
     Examples
     --------

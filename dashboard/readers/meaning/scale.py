@@ -49,22 +49,10 @@ _LOG_ODDS = re.compile(
 
 @dataclass(frozen=True)
 class Scale:
-    """What the values are, and why.
+    """What the values are, and why: probabilities also where they were percentages.
 
-    Parameters
-    ----------
-    kind : {"logits", "probabilities"}
-        Probabilities also where they were percentages.
-    found : str
-        A sentence.
-    repairs, doubts : tuple of str
-        Sentences.
-    divisor : float
-        100 for percentages.
-    rescaled : bool
-        Rows are to be divided by their sums.
-    natural : bool
-        The logits are natural logarithms of probabilities.
+    ``rescaled``: rows are to be divided by their sums; ``natural``: the logits are natural
+    logarithms of probabilities.
     """
 
     kind: Literal["logits", "probabilities"]
@@ -161,12 +149,20 @@ def _of_probabilities(rows: Measured, divisor: float, options: Options) -> Scale
             f"Probabilities that sum to {1 - off:.3g} to {1 + off:.3g} were rescaled to sum to 1"
             f" ({count:,} rows off by more than {SUM_TOLERANCE:g})."
         )
-    if rows.low < 0:
-        repairs.append("Probabilities below 0 by less than 0.000001 were set to 0.")
+    repairs += _moved(rows, divisor)
     return Scale(
         "probabilities", f"Probabilities, because {because}.", tuple(repairs), divisor,
         off > SUM_TOLERANCE, _twice(rows) if divisor == 1 else (),
     )  # fmt: skip
+
+
+def _moved(rows: Measured, top: float = 1.0) -> tuple[str, ...]:
+    """Return which values are set to an end of the scale, and how far the farthest was off."""
+    if rows.low >= 0 and rows.high <= top:
+        return ()
+    far, where = max(-rows.low, rows.high - top), rows.where(lambda a, b, _: (a < 0) | (b > top))
+    said = f"Values outside 0 to {top:.0f} {where}, by at most {far:.1g}, were moved to its ends."
+    return (said,)
 
 
 def _of_logits(rows: Measured, options: Options) -> Scale:
@@ -261,7 +257,7 @@ def _of_scores(rows: Measured, options: Options) -> Scale:
         if auto and _LOG_ODDS.search(heading) and rows.low < rows.high:
             _ask("scores", found, _LOGITS, SHARES)
         said = "Probabilities of class 1, because every score is within 0 to 1."
-        return Scale("probabilities", said, doubts=_of_prediction(rows))
+        return Scale("probabilities", said, _moved(rows), doubts=_of_prediction(rows))
     named = _PERCENT.search(heading) or (_SHARE.search(heading) and _is_share(rows, heading))
     told = auto and named and not _is_measure(heading)
     mostly = options.values == "probabilities" and 2 * rows.n_outside > n_rows
@@ -362,6 +358,7 @@ def top_scores(raw: RawEvent, role: Role, repairs: list[str], options: Options) 
     if rows.n_outside:
         found = f"values outside 0 to 1 {rows.where(outside)}"
         raise FileError(place, found, "scores from 0 to 1, or percentages in every row")
+    repairs += _moved(rows)
     return np.clip(scores, 0.0, 1.0)
 
 

@@ -32,13 +32,7 @@ def write_head(out: IO[bytes], head: Mapping[str, Any]) -> None:
 
 
 def read_head(read: Read, most: int = _MOST_HEAD) -> dict[str, Any]:
-    """Read JSON behind its length.
-
-    Raises
-    ------
-    ValueError
-        A length beyond ``most`` bytes, or no JSON object.
-    """
+    """Read JSON behind its length; ValueError beyond ``most`` bytes, TypeError for no object."""
     length = bytearray(_LENGTH.size)
     read(memoryview(length))
     (size,) = _LENGTH.unpack(length)
@@ -78,14 +72,7 @@ def write_refusal(out: IO[bytes], error: FileError) -> None:
 
 
 def read_parsed(read: Read, most: int) -> Parsed:
-    """Open an answer.
-
-    Parameters
-    ----------
-    read : callable
-        Fills a buffer.
-    most : int
-        Bytes that all arrays may have together.
+    """Open an answer whose arrays have at most so many bytes together.
 
     Raises
     ------

@@ -12,17 +12,7 @@ _LARGE = 50_000_000
 
 @dataclass(frozen=True)
 class Limits:
-    """What the process may take.
-
-    Parameters
-    ----------
-    memory : int
-        Bytes of private memory.
-    cpu_seconds : int
-        Of computing.
-    seconds : float
-        Of waiting for the answer.
-    """
+    """What the process may take: bytes of private memory, seconds of computing and of waiting."""
 
     memory: int
     cpu_seconds: int
@@ -30,15 +20,10 @@ class Limits:
 
 
 def limits_for(ending: str, n_bytes: int) -> Limits:
-    """Return the limits for a file.
+    """Return the limits for a file with an ending such as ``".csv"``.
 
-    Parameters
-    ----------
-    ending : str
-        Such as ``".csv"``. JSON and workbooks become objects before they become arrays: orjson sets
-        12 times its text aside, and a cell of a workbook takes 4 bytes packed and 32 as an object.
-    n_bytes : int
-        Size of the file.
+    JSON and workbooks become objects before they become arrays: orjson sets 12 times its text
+    aside, and a cell of a workbook takes 4 bytes packed and 32 as an object.
 
     Examples
     --------

@@ -9,12 +9,13 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import IO
 
 import psutil
 
 from dashboard.readers.formats import ending_of, parse, prepare
-from dashboard.readers.refusal import FileError
+from dashboard.readers.refusal import FileError, PassingError
 from dashboard.readers.table import Parsed
 from dashboard.readers.worker.answer import (
     read_head,
@@ -26,8 +27,7 @@ from dashboard.readers.worker.answer import (
 from dashboard.readers.worker.limits import Limits, limits_for, set_limits, system_bounds_memory
 
 _START = (
-    "import sys; sys.path[:] = sys.argv[1:];"
-    " from dashboard import leave_working_folder; leave_working_folder();"
+    "import sys; sys.path.insert(0, sys.argv[1]);"
     " from dashboard.readers.worker.process import main; main()"
 )
 _ONE_THREAD = {
@@ -62,7 +62,7 @@ class Workers:
 
         Raises
         ------
-        FileError
+        PassingError
             The system starts no process.
         """
         with self._lock:
@@ -72,7 +72,7 @@ class Workers:
         except OSError as error:
             found = f"no process to read it in ({error.strerror or type(error).__name__})"
             wanted = "some free memory: close other programs, then choose the file again"
-            raise FileError("file", found, wanted) from error
+            raise PassingError("file", found, wanted) from error
         threading.Thread(target=self.prepare, daemon=True).start()
         return process
 
@@ -89,8 +89,9 @@ atexit.register(WORKERS.end)
 
 
 def _started() -> Process:
+    home = str(Path(__file__).parents[3])
     return subprocess.Popen(  # noqa: S603 - our own program; the file is only its input
-        [sys.executable, "-I", "-c", _START, *filter(None, sys.path)],
+        [sys.executable, "-I", "-c", _START, home],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -119,21 +120,16 @@ def parse_apart(
 
     Parameters
     ----------
-    name, data, header
-        As for `parse`.
-    limits : Limits, optional
-        What the process may take; by default what `limits_for` allows.
+    name, data, header, limits
+        As for `parse`, within `limits_for` the file if nothing else is said.
     waiting : callable, optional
         Told about ten times a second how many seconds have passed. What it raises ends the process.
 
     Raises
     ------
     FileError
-        The file cannot be used, takes more than the limits allow, or ended the process.
-
-    Notes
-    -----
-    On Linux the system bounds the memory; elsewhere the process is ended once it holds more.
+        The file cannot be used or takes more memory than the limits allow, by which the system
+        holds it on Linux; a `PassingError` where it took too long, ended or did not start.
     """
     limits = limits or limits_for(ending_of(name), len(data))
     process = WORKERS.take()
@@ -146,7 +142,7 @@ def parse_apart(
     finally:
         _end(process)
     if exchange.answer is None:
-        raise exchange.refusal or FileError(
+        raise exchange.refusal or PassingError(
             "file", f"{len(data):,} bytes that ended the process reading it", _WANTED
         )
     return exchange.answer
@@ -202,7 +198,7 @@ def _wait(
         thread.join(_LOOK)
         passed = time.monotonic() - start
         if passed > limits.seconds:
-            raise FileError(
+            raise PassingError(
                 "file", f"{n_bytes / 1e6:,.0f} MB that were not read within {limits.seconds:g}"
                 " seconds", "a smaller file, or .npz or .npy",
             )  # fmt: skip

@@ -393,3 +393,32 @@ def test_quadratics_on_the_simplex_meet_their_conditions(seed: int) -> None:
     level = float(gradient @ least.weights)
     assert np.all(gradient >= level - 1e-6)
     assert np.all(np.abs(gradient - level)[least.weights > 1e-9] < 1e-6)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_logits_that_point_the_wrong_way_are_said_to(loss: Loss) -> None:
+    draws = np.random.default_rng(1)
+    logits = 2 * draws.normal(size=(500, 3))
+    turned = (draws.gumbel(size=logits.shape) - logits).argmax(axis=1)
+    for calibrator in (TemperatureScaling(loss=loss), EnsembleTemperatureScaling(loss=loss)):
+        (said,) = calibrator.fit(logits, turned).warnings
+        assert "The logits point the wrong way" in said
+        assert "nearly equal" not in said
+    useless = draws.integers(0, 2, size=500)
+    (said,) = TemperatureScaling(loss=loss).fit(logits[:, :2], useless).warnings or ("",)
+    assert "wrong way" not in said
+
+
+def test_a_part_at_a_bound_is_not_said_to_be_the_whole() -> None:
+    draws = np.random.default_rng(7)
+    logits = 3 * draws.normal(size=(400, 3))
+    labels = (draws.random((400, 1)) > softmax(logits).cumsum(axis=1)).sum(axis=1)
+    labels = np.where(draws.random(400) < 0.08, logits.argmax(axis=1), labels)
+    labels = np.where(draws.random(400) < 0.04, draws.integers(0, 3, 400), labels)
+    fitted = EnsembleTemperatureScaling().fit(logits, labels)
+    hot, plain, _ = 100 * fitted.weights
+    assert fitted.temperature in TEMPERATURE_BOUNDS
+    assert plain > 50
+    (said,) = fitted.warnings
+    assert said.startswith(f"The part with the temperature, which weighs {hot:.2g}%, reached the")
+    assert said.endswith(f"The model's own probabilities weigh {plain:.2g}%.")
